@@ -1,0 +1,259 @@
+// plugin/feed/feed.ts: a whole feed, read and written.
+import { TwtxtError } from "../errors.js";
+import { findMentions, type Mention } from "./mention.js";
+import { CANONICAL_LENGTH, canonicalAt, toInstant } from "./timestamp.js";
+import { cleanText, formatTwt, type Twt } from "./twt.js";
+
+/** A twt of somebody's feed, with what its text says. */
+export interface ParsedTwt extends Twt {
+  /** The moment as `YYYY-MM-DDThh:mm:ssZ`, whatever form the timestamp has. */
+  instant: string;
+  mentions: Mention[];
+  /** The hash of the twt that this one replies to. */
+  subject: string | null;
+}
+
+/** A feed as it was read. */
+export interface ParsedFeed {
+  /** The header's fields by lower-cased name, each with its values in order. */
+  fields: Record<string, string[]>;
+  /** In the order of the file; an exact duplicate stands here once. */
+  twts: ParsedTwt[];
+  /** How many lines were neither twt, comment nor empty. */
+  skippedLines: number;
+}
+
+/** The fields of a header, in the order in which they are written. */
+export const FIELDS = [
+  "nick",
+  "url",
+  // Early, since one peer (timeline) takes the first `webmention = ` anywhere in the file.
+  "webmention",
+  "avatar",
+  "description",
+  "lang",
+  "link",
+  "follow",
+  "refresh",
+  "prev",
+] as const;
+
+export type FieldName = (typeof FIELDS)[number];
+
+const FIELD = /^#[ \t]*([A-Za-z0-9_-]+)[ \t]*=(.*)$/s;
+const SUBJECT = /^[\s\u2028]*(?:@<[^<>]*>[\s\u2028]*)*\(#(?:<([A-Za-z0-9]+)(?: [^<>]*)?>|([A-Za-z0-9]+))\)/;
+const HASH = 0x23;
+const LF = 0x0a;
+const TAB = 0x09;
+const CR = 0x0d;
+const TIMESTAMP_LIMIT = 64;
+
+/**
+ * Reads a feed. Nothing in it makes this throw: a line that cannot be read is skipped and counted.
+ *
+ * @param input - the file; bytes are read as UTF-8, and what is none becomes U+FFFD
+ * @returns the feed; the time taken is linear in the length of the input
+ * @example parseFeed("# nick = bob\n\n2026-01-02T03:04:05Z\thello\n").twts[0].text // "hello"
+ * @see PROTOCOL 1.3
+ */
+export function parseFeed(input: string | Uint8Array): ParsedFeed {
+  const file = withoutBom(typeof input === "string" ? input : new TextDecoder("utf-8", { ignoreBOM: true }).decode(input));
+  const fields = new Map<string, string[]>();
+  const reader = new TwtReader(file);
+  let skippedLines = 0;
+
+  for (let start = 0; start < file.length; ) {
+    const lineEnd = file.indexOf("\n", start);
+    const next = lineEnd < 0 ? file.length : lineEnd;
+    const end = next > start && file.charCodeAt(next - 1) === CR ? next - 1 : next;
+
+    if (file.charCodeAt(start) === HASH) readField(file.slice(start, end), fields);
+    else if (end > start && !reader.read(start, end)) skippedLines += 1;
+    start = next + 1;
+  }
+  return { fields: Object.fromEntries(fields), twts: reader.twts(), skippedLines };
+}
+
+/**
+ * Writes a feed: header comments, an empty line, then the twts, oldest first.
+ *
+ * @param feed - `fields` by name, each with its values; `twts` in any order. Texts are cleaned, and a twt
+ *   of which nothing is left is not written.
+ * @throws TwtxtError `bad-field` for a field that is not known or a value that another reader would misread;
+ *   `bad-timestamp` for a timestamp that is none
+ * @example formatFeed({ fields: { nick: ["alice"] }, twts: [{ timestamp: "2026-01-02T03:04:05Z", text: "hello" }] })
+ * @see PROTOCOL 1.1
+ */
+export function formatFeed(feed: { fields: Partial<Record<FieldName, readonly string[]>>; twts: readonly Twt[] }): string {
+  const header = formatHeader(feed.fields);
+  const lines = feed.twts
+    .map(({ timestamp, text }) => ({ timestamp, text: cleanText(text), instant: requireInstant(timestamp) }))
+    .filter(({ text }) => text !== "")
+    .sort((a, b) => (a.instant < b.instant ? -1 : a.instant > b.instant ? 1 : 0))
+    .map(formatTwt);
+  return `${header}\n${lines.join("")}`;
+}
+
+/**
+ * Why a value may not stand in a header.
+ *
+ * @returns what is wrong with it, or `null` if nothing is
+ */
+export function faultOfFieldValue(name: FieldName, value: string): string | null {
+  if (value !== value.trim() || value === "") return "white space at an end, or nothing at all";
+  if (/[\x00-\x1f\x7f-\x9f\u2028\u2029]/.test(value)) return "a line break or another control character";
+  if (value.includes("#") && name !== "prev") return 'a "#"';
+  const other = FIELDS.find((field) => value.toLowerCase().includes(`${field} = `));
+  return other ? `"${other} = ", which some readers take for that field` : null;
+}
+
+/**
+ * The twts of one moment: those whose timestamp reads the same, or, only where there is none,
+ * those of the same second.
+ *
+ * @param input - the file, as for {@link parseFeed}; bytes are not decoded as a whole
+ * @param timestamp - as in a reference
+ * @returns the twts in the order of the file, none for a timestamp that is none
+ * @see PROTOCOL 2.4, "The proof"
+ */
+export function findTwts(input: string | Uint8Array, timestamp: string): ParsedTwt[] {
+  const instant = toInstant(timestamp);
+  if (instant === null) return [];
+  const literal = parseFeed(linesThatStartWith(`${timestamp}\t`, input)).twts;
+  return literal.length > 0 ? literal : parseFeed(input).twts.filter((twt) => twt.instant === instant);
+}
+
+function readField(line: string, fields: Map<string, string[]>): void {
+  const match = FIELD.exec(line);
+  if (!match) return;
+  const [, name = "", value = ""] = match;
+  const key = name.toLowerCase();
+  const values = fields.get(key);
+  // Not trim(), which would take U+2028 with it.
+  const trimmed = value.replace(/^[ \t]+/, "").replace(/(?<![ \t])[ \t]+$/, "");
+  if (values) values.push(trimmed);
+  else fields.set(key, [trimmed]);
+}
+
+/** Reads the twts of one file, in the order of their lines. */
+class TwtReader {
+  readonly #file: string;
+  readonly #twts: ParsedTwt[] = [];
+  readonly #mentions: Ahead;
+  readonly #subjects: Ahead;
+  #last = Number.NaN;
+  #rises = true;
+  #falls = true;
+
+  constructor(file: string) {
+    this.#file = file;
+    this.#mentions = new Ahead(file, "@<");
+    this.#subjects = new Ahead(file, "(#");
+  }
+
+  /** @returns whether the line from `start` to `end` is a twt */
+  read(start: number, end: number): boolean {
+    const canonical = canonicalAt(this.#file, start);
+    const isCanonical = canonical >= 0 && this.#file.charCodeAt(start + CANONICAL_LENGTH) === TAB;
+    const tab = isCanonical ? start + CANONICAL_LENGTH : tabBetween(this.#file, start, Math.min(end, start + TIMESTAMP_LIMIT));
+    if (tab < 0 || tab + 1 >= end) return false;
+
+    const timestamp = this.#file.slice(start, tab);
+    const instant = isCanonical ? timestamp : toInstant(timestamp);
+    if (instant === null) return false;
+
+    const text = this.#file.slice(tab + 1, end);
+    this.#twts.push({
+      timestamp,
+      text,
+      instant,
+      mentions: this.#mentions.isBetween(tab, end) ? findMentions(text) : [],
+      subject: this.#subjects.isBetween(tab, end) ? subjectOf(text) : null,
+    });
+    this.#noteOrder(isCanonical ? canonical : canonicalAt(instant, 0));
+    return true;
+  }
+
+  /** Exact duplicates once. A file in order of time has none, and most are: only the others pay for the comparison. */
+  twts(): ParsedTwt[] {
+    if (this.#rises || this.#falls) return this.#twts;
+    const seen = new Set<string>();
+    return this.#twts.filter((twt) => {
+      const line = formatTwt(twt);
+      return !seen.has(line) && seen.add(line);
+    });
+  }
+
+  #noteOrder(instant: number): void {
+    if (!(instant > this.#last) && this.#twts.length > 1) this.#rises = false;
+    if (!(instant < this.#last) && this.#twts.length > 1) this.#falls = false;
+    this.#last = instant;
+  }
+}
+
+/** Where a mark comes next in a file that is read forwards: most lines have none, and are not searched one by one. */
+class Ahead {
+  #at = -1;
+  #isOver = false;
+
+  constructor(
+    readonly file: string,
+    readonly mark: string,
+  ) {}
+
+  isBetween(start: number, end: number): boolean {
+    if (!this.#isOver && this.#at < start) {
+      this.#at = this.file.indexOf(this.mark, start);
+      this.#isOver = this.#at < 0;
+    }
+    return !this.#isOver && this.#at < end;
+  }
+}
+
+/** Looks no further than a timestamp can reach: a file without any TAB is read in linear time too. */
+function tabBetween(file: string, start: number, end: number): number {
+  for (let at = start; at < end; at += 1) if (file.charCodeAt(at) === TAB) return at;
+  return -1;
+}
+
+/** The hash in `(#hash)` or `(#<hash url>)`, after optional mentions at the start of the text. */
+function subjectOf(text: string): string | null {
+  const match = SUBJECT.exec(text);
+  return match?.[1] ?? match?.[2] ?? null;
+}
+
+function formatHeader(fields: Partial<Record<FieldName, readonly string[]>>): string {
+  const unknown = Object.keys(fields).find((name) => !FIELDS.some((field) => field === name));
+  if (unknown !== undefined) throw new TwtxtError("bad-field", `"${unknown}" is no field of a feed's header.`);
+
+  return FIELDS.flatMap((name) =>
+    (fields[name] ?? []).map((value) => {
+      const fault = faultOfFieldValue(name, value);
+      if (fault) throw new TwtxtError("bad-field", `The field "${name}" may not hold ${fault}: "${value}".`);
+      return `# ${name} = ${value}\n`;
+    }),
+  ).join("");
+}
+
+function requireInstant(timestamp: string): string {
+  const instant = toInstant(timestamp);
+  if (instant !== null) return instant;
+  throw new TwtxtError("bad-timestamp", `expected a timestamp such as "2026-01-02T03:04:05Z", got "${timestamp}".`);
+}
+
+function withoutBom(file: string): string {
+  return file.charCodeAt(0) === 0xfeff ? file.slice(1) : file;
+}
+
+/** The lines of a file with this start, found without decoding or splitting the rest of it. */
+function linesThatStartWith(prefix: string, input: string | Uint8Array): string {
+  const file = typeof input === "string" ? Buffer.from(input) : Buffer.from(input.buffer, input.byteOffset, input.byteLength);
+  const start = file[0] === 0xef && file[1] === 0xbb && file[2] === 0xbf ? 3 : 0;
+  const lines: Buffer[] = [];
+  for (let at = file.indexOf(prefix, start); at >= 0; at = file.indexOf(prefix, at + 1)) {
+    if (at !== start && file[at - 1] !== LF) continue;
+    const end = file.indexOf(LF, at);
+    lines.push(file.subarray(at, end < 0 ? file.length : end + 1));
+  }
+  return Buffer.concat(lines).toString("utf8");
+}

@@ -1,0 +1,157 @@
+// plugin/feed/mention.ts: the `@<nick url>` by which a twt mentions a feed.
+
+/** Somebody mentioned: the nick as the author wrote it, and the URL of the feed. */
+export interface Mention {
+  /** `null` where the mention is a bare `@<url>`. */
+  nick: string | null;
+  url: string;
+}
+
+/** A mention and where it stands in its text: from `start` up to, not including, `end`. */
+export interface PlacedMention extends Mention {
+  start: number;
+  end: number;
+}
+
+const WORD = /[\p{L}\p{N}_]/u;
+const INSIDE = /^(?:([^\s<>]+) +)?([a-z][a-z0-9+.-]*:\/\/[^\s<>]+)$/i;
+/** A link's destination, with one level of parentheses, on one line. */
+const DESTINATION = /\]\((?:[^()\u2028]|\([^()\u2028]*\))*\)/y;
+
+/**
+ * The mentions of a text, in order, outside code and outside the text of Markdown links.
+ *
+ * @param text - a twt's text, lines separated by U+2028
+ * @returns each mention as often as it stands there
+ * @example findMentions("hi @<bob https://bob.example/twtxt.txt>") // [{ nick: "bob", url: "https://bob.example/twtxt.txt" }]
+ */
+export function findMentions(text: string): Mention[] {
+  return placeMentions(text).map(({ nick, url }) => ({ nick, url }));
+}
+
+/** As {@link findMentions}, with their places. The time is linear in the length of the text. */
+export function placeMentions(text: string): PlacedMention[] {
+  if (!text.includes("@<")) return [];
+  const code = codePassages(text);
+  const outside = new Outside(
+    text,
+    [...code, ...linkTexts(text, code)].sort((a, b) => a.start - b.start),
+  );
+
+  const found: PlacedMention[] = [];
+  for (let at = outside.find("@<", 0); at >= 0; ) {
+    const mention = mentionAt(text, at);
+    if (mention) found.push(mention);
+    // What is no mention is passed over whole, so that `@<a @<b u>>` has none.
+    const close = text.indexOf(">", at);
+    at = close < 0 ? -1 : outside.find("@<", close + 1);
+  }
+  return found;
+}
+
+/**
+ * Writes a mention the one way that all peers understand.
+ *
+ * @param mention - with a nick, since some peers do not know `@<url>`
+ */
+export function formatMention({ nick, url }: { nick: string; url: string }): string {
+  return `@<${nick} ${url}>`;
+}
+
+/**
+ * The mention that starts at this place of a text.
+ *
+ * @returns `null` where none does: glued to a word, unclosed, a nick with a space, a URL that is not absolute
+ */
+export function mentionAt(text: string, start: number): PlacedMention | null {
+  if (!text.startsWith("@<", start) || WORD.test(characterBefore(text, start))) return null;
+  const close = text.indexOf(">", start);
+  const match = close < 0 ? null : INSIDE.exec(text.slice(start + 2, close));
+  const url = match?.[2];
+  if (!url || !URL.canParse(url)) return null;
+  return { nick: match[1] ?? null, url, start, end: close + 1 };
+}
+
+/** A part of a text, from `start` up to, not including, `end`. */
+interface Passage {
+  start: number;
+  end: number;
+}
+
+/** Walks along a text and jumps over passages, which are in the order of their starts. */
+class Outside {
+  #next = 0;
+
+  constructor(
+    readonly text: string,
+    readonly passages: readonly Passage[],
+  ) {}
+
+  /** Where `needle` stands next; -1 where it does no more. Asked for ever later places only. */
+  find(needle: string, from: number): number {
+    let at = this.text.indexOf(needle, from);
+    for (let passage = this.passages[this.#next]; at >= 0 && passage && passage.start <= at; ) {
+      if (at < passage.end) at = this.text.indexOf(needle, passage.end);
+      else passage = this.passages[++this.#next];
+    }
+    return at;
+  }
+}
+
+/** Code spans, and blocks fenced by backticks or tildes: a run of them up to the next run as long. */
+function codePassages(text: string): Passage[] {
+  if (!/`|~~~/.test(text)) return [];
+  const runs = [...text.matchAll(/`+|(?<=^|\u2028)~{3,}/g)].map((match) => ({ mark: match[0], start: match.index }));
+  const later = new Map<string, number[]>();
+  for (const { mark, start } of runs.toReversed()) {
+    const starts = later.get(mark);
+    if (starts) starts.push(start);
+    else later.set(mark, [start]);
+  }
+
+  const passages: Passage[] = [];
+  let end = 0;
+  for (const { mark, start } of runs) {
+    if (start < end) continue;
+    const opening = isEscaped(text, start) ? mark.slice(1) : mark;
+    const closings = later.get(opening) ?? [];
+    while (closings.length > 0 && (closings.at(-1) ?? 0) <= start) closings.pop();
+    const close = closings.at(-1);
+    if (opening === "" || close === undefined) continue;
+    end = close + opening.length;
+    passages.push({ start, end });
+  }
+  return passages;
+}
+
+/** What stands between the brackets of `[text](destination)`. */
+function linkTexts(text: string, code: readonly Passage[]): Passage[] {
+  if (!text.includes("](")) return [];
+  const links: Passage[] = [];
+  const open: number[] = [];
+  let ahead = 0;
+  for (const { index, 0: bracket } of text.matchAll(/[[\]]/g)) {
+    while ((code[ahead]?.end ?? Number.POSITIVE_INFINITY) <= index) ahead += 1;
+    if ((code[ahead]?.start ?? Number.POSITIVE_INFINITY) <= index) continue;
+    if (bracket === "[") {
+      open.push(index);
+      continue;
+    }
+    const start = open.pop();
+    DESTINATION.lastIndex = index;
+    if (start !== undefined && DESTINATION.test(text)) links.push({ start, end: index });
+  }
+  return links;
+}
+
+function isEscaped(text: string, at: number): boolean {
+  let backslashes = 0;
+  while (text[at - 1 - backslashes] === "\\") backslashes += 1;
+  return backslashes % 2 === 1;
+}
+
+function characterBefore(text: string, at: number): string {
+  const low = text.charCodeAt(at - 1);
+  const isPair = low >= 0xdc00 && low <= 0xdfff;
+  return text.slice(Math.max(0, at - (isPair ? 2 : 1)), at);
+}
