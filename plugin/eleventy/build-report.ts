@@ -1,0 +1,48 @@
+// plugin/eleventy/build-report.ts: what the author is told after a build.
+import type { Collections } from "./eleventy.js";
+import type { TwtsFromPosts } from "./twts-from-posts.js";
+
+/** How many of a kind are named before the rest is summed up. */
+const NAMED = 5;
+
+/** The warnings of a build, a sentence each. */
+export function warningsOf(twts: TwtsFromPosts, collections: Collections): string[] {
+  const { undated, moved, held } = twts.schedule;
+  return [
+    ...twts.empty.map((name) => `The collection "${name}" is empty or missing. There are: ${describeCollections(collections)}. Name the right one with the option "collection".`),
+    ...about(undated, (files, count) => `${count} without a date that stays, and so without a twt: ${files}. Write a date into the front matter, or let "npx eleventy-twtxt stamp" do it.`),
+    ...named(held.map(({ post, timestamp }) => `${post.inputPath} is dated in the future. It appears with the first build after ${timestamp}.`)),
+    ...named(moved.map(({ post, from, other }) => `${post.inputPath} and ${other.inputPath} have the same second, ${from}. The former moved on to the next free one; give it a time of its own to keep it there.`)),
+    ...about(twts.cut, (files, count) => `${count} longer than a line of a feed may be, and so cut: ${files}. The permalink stands behind the cut.`),
+    ...about(twts.repliesToNobody, (files, count) => `${count} with a replyTo that names no feed, so that nobody is notified: ${files}. Write replyTo: "<hash> <feed url>".`),
+  ];
+}
+
+/** One line: what was written. */
+export function summaryOf(twts: TwtsFromPosts, feed: { path: string; twts: number; archives: number }): string {
+  const archives = feed.archives === 0 ? "" : feed.archives === 1 ? " and 1 archive" : ` and ${feed.archives} archives`;
+  const silent = twts.silent.length === 0 ? "" : ` ${posts(twts.silent.length)} with nothing to say left out.`;
+  return `Wrote ${feed.path} (${feed.twts} ${feed.twts === 1 ? "twt" : "twts"})${archives}.${silent}`;
+}
+
+function describeCollections(collections: Collections): string {
+  return Object.entries(collections)
+    .map(([name, items]) => `${name} (${Array.isArray(items) ? items.length : "no list"})`)
+    .join(", ");
+}
+
+function about(found: readonly { inputPath: string }[], say: (files: string, count: string) => string): string[] {
+  if (found.length === 0) return [];
+  const files = [...new Set(found.map(({ inputPath }) => inputPath))];
+  const more = files.length > NAMED ? ` and ${files.length - NAMED} more` : "";
+  return [say(files.slice(0, NAMED).join(", ") + more, posts(files.length))];
+}
+
+function named(sentences: string[]): string[] {
+  const more = sentences.length - NAMED;
+  return more > 0 ? [...sentences.slice(0, NAMED), `So it is with ${more} more.`] : sentences;
+}
+
+function posts(count: number): string {
+  return count === 1 ? "1 post" : `${count} posts`;
+}

@@ -1,0 +1,44 @@
+// plugin/eleventy/eleventy.ts: the part of Eleventy's configuration that the plugin uses. Eleventy ships no types.
+import type { Post } from "../options.js";
+
+/** What Eleventy calls `collections` in templates: every collection by its name. */
+export type Collections = Record<string, unknown>;
+
+export interface BuildEvent {
+  directories: { input: string; output: string };
+  runMode: "build" | "serve" | "watch";
+  outputMode: "fs" | "json" | "ndjson";
+}
+
+/** `this` of filters, shortcodes and transforms. */
+export interface TemplateContext {
+  page?: { url?: string | false; inputPath?: string; outputPath?: string | false };
+}
+
+export interface EleventyConfig {
+  versionCheck(range: string): void;
+  on(event: "eleventy.before" | "eleventy.after", listener: (event: BuildEvent) => unknown): void;
+  on(
+    event: "eleventy.contentMap",
+    listener: (event: { urlToInputPath: Record<string, { inputPath: string }> }) => unknown,
+  ): void;
+  on(event: "eleventy.passthrough", listener: (event: { map: Record<string, string> }) => unknown): void;
+  addPreprocessor(name: string, fileExtensions: string, callback: (data: { collections?: Collections }) => void): void;
+  addFilter(name: string, callback: (this: TemplateContext, ...values: never[]) => unknown): void;
+  addShortcode(name: string, callback: (this: TemplateContext, ...values: never[]) => string): void;
+  addGlobalData(name: string, value: () => unknown): void;
+  addTransform(name: string, callback: (this: TemplateContext, content: string, outputPath: string) => string): void;
+  amendLibrary(name: "md", callback: (library: unknown) => void): void;
+  getFilter(name: "url"): (url: string) => string;
+  logger: { logWithOptions(options: { message: string; prefix: string; type?: string; color?: string; force?: boolean }): void };
+}
+
+/** A collection item with what Eleventy keeps beside the documented part; folk rely on it. */
+export interface CollectionItem extends Post {
+  template?: {
+    isRenderable(): boolean;
+    renderPageEntryWithoutLayout(item: CollectionItem): Promise<string>;
+    isDryRun?: boolean;
+    isIncremental?: boolean;
+  };
+}

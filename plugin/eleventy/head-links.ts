@@ -1,0 +1,63 @@
+// plugin/eleventy/head-links.ts: the links by which a page names the feed and the endpoint.
+import type { Settings } from "../options.js";
+import { escapeHtml } from "./markdown-mentions.js";
+
+const END_OF_HEAD = /<\/head\s*>/i;
+const COMMENT = /<!--[\s\S]*?-->/g;
+const WEBMENTION = /<(?:link|a)\b(?=[^>]*\brel\s*=\s*(?:"[^"]*\bwebmention\b|'[^']*\bwebmention\b|webmention\b))[^>]*>/i;
+const HREF = /\bhref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))/i;
+
+/** Adds the links to pages, and remembers which pages name another endpoint. */
+export class HeadLinks {
+  readonly #foreign = new Map<string, number>();
+
+  constructor(
+    readonly settings: Pick<Settings, "nick" | "webmention">,
+    /** The path of the feed, path prefix included. */
+    readonly feedHref: () => string,
+  ) {}
+
+  /** The links themselves, one a line. */
+  html(): string {
+    return [this.#feedLink(), this.#endpointLink()].filter(Boolean).join("\n");
+  }
+
+  /** A page with the links before its first `</head>`, each once. */
+  addTo(page: string): string {
+    const head = END_OF_HEAD.exec(page);
+    if (!head) return page;
+    const links = [this.#feedLink(), this.#isEndpointWanted(page) ? this.#endpointLink() : ""];
+    const missing = links.filter((link) => link !== "" && !page.includes(link)).map((link) => `${link}\n`);
+    return page.slice(0, head.index) + missing.join("") + page.slice(head.index);
+  }
+
+  /** A warning about pages whose own endpoint counts, and a clean slate for the next build. */
+  takeWarning(): string | null {
+    const entries = [...this.#foreign];
+    this.#foreign.clear();
+    if (entries.length === 0) return null;
+    const pages = entries.reduce((sum, [, count]) => sum + count, 0);
+    const endpoints = entries.map(([endpoint]) => endpoint).join(", ");
+    return `${pages} pages name another webmention endpoint, ${endpoints}, and keep it, since the first one counts. Remove that link from the layout to receive mentions at ${this.settings.webmention}, or make it the option "webmention".`;
+  }
+
+  #feedLink(): string {
+    const title = escapeHtml(`${this.settings.nick}'s twtxt feed`);
+    return `<link rel="alternate" type="text/plain" title="${title}" href="${escapeHtml(this.feedHref())}">`;
+  }
+
+  #endpointLink(): string {
+    const { webmention } = this.settings;
+    return webmention ? `<link rel="webmention" href="${escapeHtml(webmention)}">` : "";
+  }
+
+  #isEndpointWanted(page: string): boolean {
+    const { webmention } = this.settings;
+    const named = webmention && page.includes("webmention") ? WEBMENTION.exec(page.replace(COMMENT, "")) : null;
+    if (!named) return true;
+    const [, double, single, bare] = HREF.exec(named[0]) ?? [];
+    const endpoint = (double ?? single ?? bare ?? "").replaceAll("&amp;", "&");
+    if (endpoint !== webmention) this.#foreign.set(endpoint, (this.#foreign.get(endpoint) ?? 0) + 1);
+    return false;
+  }
+}

@@ -1,0 +1,130 @@
+// plugin/eleventy/markdown-mentions.ts: `@<nick url>` and `@nick` of somebody followed, written in Markdown, as links.
+import { type Mention, mentionAt } from "../feed/mention.js";
+import type { Settings } from "../options.js";
+
+/** The part of markdown-it's state that an inline rule uses. */
+interface InlineState {
+  src: string;
+  pos: number;
+  linkLevel: number;
+  push(type: string, tag: string, nesting: -1 | 0 | 1): Token;
+}
+interface Token {
+  attrs: [string, string][] | null;
+  content: string;
+  info: string;
+  markup: string;
+}
+interface MarkdownIt {
+  inline: { ruler: { before(name: string, rule: string, run: (state: InlineState, silent: boolean) => boolean): void } };
+}
+
+/** A name after `@`, as long as a nick may be. */
+const NAME = /[^\s@#!:<>()[\]'"`]+/y;
+const WORD = /[\p{L}\p{N}_]/u;
+const LINKABLE = /^(https?|gemini|gopher):\/\//i;
+
+/** Whether a Markdown library is markdown-it, and so can be taught mentions. */
+export function isMarkdownIt(library: unknown): library is MarkdownIt {
+  const ruler = (library as Partial<MarkdownIt> | null)?.inline?.ruler;
+  return typeof ruler?.before === "function";
+}
+
+/** Teaches markdown-it to write mentions as links. */
+export function addMentionRule(markdown: MarkdownIt, follow: Settings["follow"]): void {
+  markdown.inline.ruler.before("link", "twtxt_mention", (state, silent) => {
+    if (state.src[state.pos] !== "@" || state.linkLevel > 0) return false;
+    const mention = mentionAt(state.src, state.pos) ?? shortMentionAt(state.src, state.pos, follow);
+    if (!mention || !LINKABLE.test(mention.url)) return false;
+    if (!silent) pushLink(state, mention.url, `@${nickOf(mention, follow)}`);
+    state.pos = mention.end;
+    return true;
+  });
+}
+
+/**
+ * A mention by nick alone that starts at this place of a text.
+ *
+ * @returns `null` where none does, or where nobody of that nick is followed
+ */
+export function shortMentionAt(
+  text: string,
+  start: number,
+  follow: Settings["follow"],
+): { nick: string; url: string; start: number; end: number } | null {
+  if (text[start] !== "@" || WORD.test(text.slice(Math.max(0, start - 2), start).at(-1) ?? "")) return null;
+  NAME.lastIndex = start + 1;
+  let name = NAME.exec(text)?.[0] ?? "";
+  if (text[start + 1 + name.length] === "@") return null;
+
+  for (; name !== ""; name = name.slice(0, -1)) {
+    const followed = follow.find(({ nick }) => nick === name);
+    if (followed) return { ...followed, start, end: start + 1 + name.length };
+    if (WORD.test(name.at(-1) ?? "")) return null;
+  }
+  return null;
+}
+
+/** The nick of somebody mentioned: as written, else as followed, else the host. */
+export function nickOf({ nick, url }: Mention, follow: Settings["follow"]): string {
+  return nick ?? follow.find((feed) => feed.url === url)?.nick ?? new URL(url).host.replace(/:/g, "-");
+}
+
+const TEXT_OR_MARKUP = new RegExp(
+  [
+    /<!--.*?-->/, // a comment
+    /<(?<raw>head|script|style|textarea|title|template|pre|code|svg|a)\b.*?<\/\k<raw>\s*>/, // what is left alone
+    /@<(?:(?<nick>[^\s<>]+) +)?(?<url>[a-z][a-z0-9+.-]*:\/\/[^\s<>]+)>/, // as the author wrote it
+    /@&lt;(?:(?<nickEscaped>[^\s<>&]+) +)?(?:<a\b[^>]*>)?(?<urlEscaped>[a-z][a-z0-9+.-]*:\/\/[^\s<>]+?)(?:<\/a>)?&gt;/, // escaped, perhaps linked
+    /<[^>]*>/, // a tag
+    /@[^\s@#!:<>()[\]'"`&]+/, // perhaps a nick
+  ]
+    .map(({ source }) => source)
+    .join("|"),
+  "gis",
+);
+
+/**
+ * Writes the mentions in a page as links, where the site's Markdown library is one that cannot be taught.
+ *
+ * @param html - a page or a part of one; code, links and attributes stay as they are
+ */
+export function linkMentions(html: string, follow: Settings["follow"]): string {
+  if (!html.includes("@")) return html;
+  return html.replace(TEXT_OR_MARKUP, (found, ...rest) => {
+    const groups = rest.at(-1) as Record<string, string | undefined>;
+    const at = rest.at(-3) as number;
+    if (!found.startsWith("@") || WORD.test(html.slice(Math.max(0, at - 1), at))) return found;
+
+    const url = (groups["url"] ?? groups["urlEscaped"])?.replaceAll("&amp;", "&");
+    if (url === undefined) {
+      const short = shortMentionAt(html, at, follow);
+      return short ? link(short.url, short.nick) + found.slice(short.end - short.start) : found;
+    }
+    const nick = nickOf({ nick: groups["nick"] ?? groups["nickEscaped"] ?? null, url }, follow);
+    return LINKABLE.test(url) && URL.canParse(url) ? link(url, nick) : found;
+  });
+}
+
+function link(url: string, nick: string): string {
+  return `<a href="${escapeHtml(url)}" class="u-mention">@${escapeHtml(nick)}</a>`;
+}
+
+export function escapeHtml(text: string): string {
+  return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
+}
+
+/** Marked as automatic, so that the typographer leaves the nick alone. */
+function pushLink(state: InlineState, href: string, label: string): void {
+  const open = state.push("link_open", "a", 1);
+  open.attrs = [
+    ["href", href],
+    ["class", "u-mention"],
+  ];
+  open.markup = "linkify";
+  open.info = "auto";
+  state.push("text", "", 0).content = label;
+  const close = state.push("link_close", "a", -1);
+  close.markup = "linkify";
+  close.info = "auto";
+}

@@ -1,0 +1,36 @@
+// plugin/eleventy/netlify-output.ts: what Netlify is told at build time, without a line in the site's own files.
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Settings } from "../options.js";
+import type { SiteFile } from "./site-files.js";
+
+/** Headers of one path, as Netlify's Frameworks API takes them. */
+export interface HeaderRule {
+  for: string;
+  values: Record<string, string>;
+}
+
+/** The headers that a feed and the discovery documents are served with. See PROTOCOL 1.1 and 3.1. */
+export function headerRules(feed: readonly SiteFile[], discovery: readonly SiteFile[], settings: Settings): HeaderRule[] {
+  const link = settings.webmention ? { Link: `<${settings.webmention}>; rel="webmention"` } : {};
+  const anyone = { "Access-Control-Allow-Origin": "*" };
+  return [
+    ...feed.map(({ path }) => ({ for: path, values: { "Content-Type": "text/plain; charset=utf-8", ...link, ...anyone } })),
+    ...discovery.map(({ path }) => ({ for: path, values: { "Content-Type": "application/json", ...anyone } })),
+  ];
+}
+
+/** Adds our headers to those that other tools have written to `.netlify/v1/config.json`. */
+export async function writeNetlifyHeaders(root: string, rules: readonly HeaderRule[]): Promise<void> {
+  const file = join(root, ".netlify", "v1", "config.json");
+  const config = await readJson(file);
+  const ours = new Set(rules.map((rule) => rule.for));
+  const others = (Array.isArray(config["headers"]) ? config["headers"] : []).filter((rule) => !ours.has(rule?.for));
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, `${JSON.stringify({ ...config, headers: [...others, ...rules] }, null, 2)}\n`);
+}
+
+async function readJson(file: string): Promise<Record<string, unknown>> {
+  const text = await readFile(file, "utf8").catch(() => "{}");
+  return Object(JSON.parse(text));
+}

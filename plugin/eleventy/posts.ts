@@ -1,0 +1,88 @@
+// plugin/eleventy/posts.ts: which posts the feed has, and at which second each of them stands.
+import { formatTimestamp } from "../feed/timestamp.js";
+import type { Settings } from "../options.js";
+import type { CollectionItem, Collections } from "./eleventy.js";
+import { permalinkOf, postClock } from "./post-date.js";
+
+/** A post and its timestamp in the feed. */
+export interface DatedPost {
+  post: CollectionItem;
+  timestamp: string;
+}
+
+/** The posts of a site in the order of the feed, and those that are left out. */
+export interface Schedule {
+  dated: DatedPost[];
+  /** Without a date that stays: no twt. */
+  undated: CollectionItem[];
+  /** Of the future: no twt yet. */
+  held: DatedPost[];
+  /** Not at their own second, since another post stands there. */
+  moved: { post: CollectionItem; from: string; other: CollectionItem }[];
+}
+
+/**
+ * The posts that the options choose, each once.
+ *
+ * @returns the posts, and those of the named collections that the site does not have or that are empty
+ */
+export function choosePosts(
+  collections: Collections,
+  choice: Settings["collection"],
+): { posts: CollectionItem[]; empty: string[] } {
+  if (typeof choice === "function") return { posts: itemsOf(collections["all"]).filter(choice), empty: [] };
+
+  const names = typeof choice === "string" ? [choice] : choice;
+  const posts = new Map(names.flatMap((name) => itemsOf(collections[name]).map((post) => [permalinkOf(post), post])));
+  return { posts: [...posts.values()], empty: names.filter((name) => itemsOf(collections[name]).length === 0) };
+}
+
+/**
+ * Gives each post a second of its own.
+ *
+ * @param now - milliseconds since 1970; later posts are held back
+ * @see PROTOCOL 1.2
+ */
+export function schedulePosts(posts: readonly CollectionItem[], settings: Pick<Settings, "timeZone">, now: number): Schedule {
+  const timeOf = postClock(settings.timeZone);
+  const timed = posts.map((post) => ({ post, time: timeOf(post) }));
+  const wanted = timed
+    .filter((entry): entry is { post: CollectionItem; time: number } => entry.time !== null)
+    .sort((a, b) => a.time - b.time || compare(permalinkOf(a.post), permalinkOf(b.post)));
+
+  const isFuture = ({ time }: { time: number }) => time > now;
+  const { dated, moved } = spread(wanted.filter((entry) => !isFuture(entry)));
+  return {
+    dated,
+    moved,
+    undated: timed.filter(({ time }) => time === null).map(({ post }) => post),
+    held: wanted.filter(isFuture).map(({ post, time }) => ({ post, timestamp: formatTimestamp(time) })),
+  };
+}
+
+/** The first post of a second keeps it; any other moves on to the next that nobody has of his own. */
+function spread(wanted: { post: CollectionItem; time: number }[]): Pick<Schedule, "dated" | "moved"> {
+  const owners = new Map<number, CollectionItem>();
+  for (const { post, time } of wanted) if (!owners.has(time)) owners.set(time, post);
+
+  const moved: Schedule["moved"] = [];
+  const taken = new Map(owners);
+  for (const { post, time } of wanted) {
+    const other = owners.get(time) ?? post;
+    if (other === post) continue;
+    let free = time;
+    while (taken.has(free)) free += 1000;
+    taken.set(free, post);
+    moved.push({ post, from: formatTimestamp(time), other });
+  }
+  const dated = [...taken].sort(([a], [b]) => a - b).map(([time, post]) => ({ post, timestamp: formatTimestamp(time) }));
+  return { dated, moved };
+}
+
+function itemsOf(collection: unknown): CollectionItem[] {
+  return Array.isArray(collection) ? collection.filter((item) => typeof item?.inputPath === "string") : [];
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,51 @@
+// plugin/eleventy/site-files.ts: the files that the plugin adds to a site.
+import { intoParts } from "../feed/archive.js";
+import { type FieldName, formatFeed } from "../feed/feed.js";
+import type { Twt } from "../feed/twt.js";
+import type { Settings } from "../options.js";
+
+/** A file of the site: its path from the root, as `/twtxt.txt`, and what is in it. */
+export interface SiteFile {
+  path: string;
+  content: string;
+}
+
+/**
+ * The feed and its archives.
+ *
+ * @param twts - oldest first
+ * @param feedUrl - the absolute URL of the feed, its identity
+ */
+export function feedFiles(twts: readonly Twt[], settings: Settings, feedUrl: string): SiteFile[] {
+  return intoParts(twts, { path: settings.path, url: feedUrl }).map(({ path, twts, prev }, i) => {
+    const isFeed = i === 0;
+    const fields = isFeed ? headerOf(settings, feedUrl) : { nick: [settings.nick], url: [feedUrl] };
+    return { path, content: formatFeed({ fields: prev ? { ...fields, prev: [prev] } : fields, twts }) };
+  });
+}
+
+/** The documents by which others find the author's key and inbox; none without a key. */
+export async function discoveryFiles(settings: Settings): Promise<SiteFile[]> {
+  const { key, endpoint, user, url } = settings;
+  if (!key || !endpoint) return [];
+  const [{ parseKey }, { discoveryPaths }] = await Promise.all([import("../keys/key.js"), import("../keys/address.js")]);
+  parseKey(key);
+  const content = `${JSON.stringify({ endpoint, key })}\n`;
+  return discoveryPaths(`${user}@${new URL(url).host}`).map((path) => ({ path, content }));
+}
+
+function headerOf(settings: Settings, feedUrl: string): Partial<Record<FieldName, string[]>> {
+  const { nick, webmention, avatar, description, lang, link, follow, refresh } = settings;
+  const some = (value: string | number | undefined) => (value === undefined ? [] : [String(value)]);
+  return {
+    nick: [nick],
+    url: [feedUrl],
+    webmention: some(webmention),
+    avatar: some(avatar),
+    description: some(description),
+    lang: some(lang),
+    link: link.map(({ text, url }) => `${text} ${url}`),
+    follow: follow.map(({ nick, url }) => `${nick} ${url}`),
+    refresh: some(refresh),
+  };
+}

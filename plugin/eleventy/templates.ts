@@ -1,0 +1,50 @@
+// plugin/eleventy/templates.ts: what templates can use: a filter, two shortcodes and the global data `twtxt`.
+import { formatMention } from "../feed/mention.js";
+import type { Settings } from "../options.js";
+import type { EleventyConfig, TemplateContext } from "./eleventy.js";
+import { escapeHtml } from "./markdown-mentions.js";
+import type { PostTwt } from "./twts-from-posts.js";
+
+/** What the templates' tools need of the build that is under way. */
+export interface TemplateTools {
+  settings: Settings;
+  feedUrl(): string;
+  feedHref(): string;
+  headLinks(): string;
+  /** @param permalink - the post's URL in the site, or its file where it has no page */
+  twtOf(permalink: string, asker: string | undefined): PostTwt | null;
+}
+
+/** A post by its collection item, its `page`, or its URL. */
+type PostLike = string | { url?: string | false; inputPath?: string } | undefined;
+
+export function addTemplateTools(config: EleventyConfig, tools: TemplateTools): void {
+  const twtOf = (post: PostLike, context: TemplateContext) => {
+    const permalink = keyOf(post);
+    return permalink === undefined ? null : tools.twtOf(permalink, keyOf(context.page));
+  };
+
+  config.addFilter("twt", function (this: TemplateContext, post: PostLike) {
+    return twtOf(post, this);
+  });
+
+  config.addShortcode("twtxtReply", function (this: TemplateContext, label?: string, post?: PostLike) {
+    const twt = twtOf(post ?? this.page, this);
+    if (!twt) return "";
+    const start = `(#${twt.hash}) ${formatMention({ nick: tools.settings.nick, url: tools.feedUrl() })} `;
+    return `<p class="twtxt-reply">${escapeHtml(label || "Reply from a twtxt client with:")} <code>${escapeHtml(start.trim())}</code></p>`;
+  });
+
+  config.addShortcode("twtxtHead", () => tools.headLinks());
+
+  config.addGlobalData("twtxt", () => ({
+    url: tools.feedUrl(),
+    href: tools.feedHref(),
+    nick: tools.settings.nick,
+    follow: tools.settings.follow,
+  }));
+}
+
+function keyOf(post: PostLike): string | undefined {
+  return typeof post === "string" ? post : post?.url || post?.inputPath;
+}

@@ -1,0 +1,122 @@
+// plugin/eleventy/text-from-html.ts: a rendered post as the text of a twt. Loaded only when a post needs it.
+import type { Element, Nodes, Root } from "hast";
+import { defaultHandlers } from "hast-util-to-mdast";
+import { toText } from "hast-util-to-text";
+import type { Html, Link, Text } from "mdast";
+import type { Handle } from "mdast-util-to-markdown";
+import rehypeParse from "rehype-parse";
+import rehypeRemark from "rehype-remark";
+import remarkGfm from "remark-gfm";
+import remarkStringify from "remark-stringify";
+import { unified } from "unified";
+import { visit } from "unist-util-visit";
+
+/** What this module does, for those who load it late. */
+export interface HtmlReader {
+  /** A body as Markdown: links absolute, our mentions back in wire form. */
+  textFromHtml(html: string, page: PageOfHtml): string;
+  /** A title or a summary as plain text, entities decoded once. */
+  plainText(html: string, page: PageOfHtml): string;
+  /** The URLs and labels of the links with the class `u-mention`. */
+  mentionsInHtml(html: string, page: PageOfHtml): { label: string; url: string }[];
+}
+
+export interface PageOfHtml {
+  /** Where a relative link of the page leads. */
+  resolve(link: string): string;
+  /** The wire form of a mention; `null` for a URL that a feed cannot hold. */
+  mention(label: string, url: string): string | null;
+}
+
+/** The attributes that lead somewhere, by element. */
+const LINKS: Record<string, "href" | "src"> = { a: "href", area: "href", img: "src", video: "src", audio: "src", iframe: "src", source: "src" };
+
+const parser = unified().use(rehypeParse, { fragment: true });
+
+export function textFromHtml(html: string, page: PageOfHtml): string {
+  const tree = parser.parse(html);
+  resolveLinks(tree, page);
+  const markdown = unified()
+    .use(rehypeRemark, { handlers: { a: (state, node: Element) => mentionIn(node, page) ?? defaultHandlers.a(state, node) } })
+    .use(dropLinkTitles)
+    .freeze();
+  return writer.stringify(markdown.runSync(tree) as never);
+}
+
+export function plainText(html: string, page: PageOfHtml): string {
+  const tree = parser.parse(html);
+  visit(tree, "element", (node, index, parent) => {
+    const mention = node.tagName === "a" ? mentionIn(node, page) : null;
+    if (mention && parent && index !== undefined) parent.children[index] = { type: "text", value: mention.value };
+  });
+  return toText(tree);
+}
+
+export function mentionsInHtml(html: string, page: PageOfHtml): { label: string; url: string }[] {
+  const tree = parser.parse(html);
+  const mentions: { label: string; url: string }[] = [];
+  visit(tree, "element", (node) => {
+    if (isMention(node)) mentions.push({ label: toText(node), url: page.resolve(String(node.properties["href"])) });
+  });
+  return mentions;
+}
+
+/** In the writer, text comes out as it reads: a twt is read as plain text at least as often as it is rendered. */
+const writer = unified()
+  .use(remarkGfm)
+  .use(remarkStringify, {
+    bullet: "-",
+    rule: "-",
+    handlers: {
+      text: (node: Text) => escapeText(node.value),
+      break: () => "\n",
+      link: writeLink,
+    },
+  });
+
+/** Only what would make or hide a mention is escaped: a wire form that the author wanted as text, and backticks. */
+function escapeText(text: string): string {
+  return text.replace(/@</g, "@\\<").replace(/`/g, "\\`");
+}
+
+/** A link that shows its own URL is that URL; the other ones are Markdown without titles, which one peer rewrites. */
+function writeLink(node: Link, _parent: unknown, state: Parameters<Handle>[2], info: Parameters<Handle>[3]): string {
+  const label = state.containerPhrasing(node, { ...info, before: "[", after: "]" });
+  const address = node.url.replace(/^mailto:/, "");
+  const isBare = withoutScheme(label) === withoutScheme(address);
+  return isBare || label === "" ? address : `[${label}](${node.url.replace(/[()\s\\]/g, percentEncode)})`;
+}
+
+function withoutScheme(url: string): string {
+  return url.replace(/^https?:\/\//, "").replace(/\/$/, "");
+}
+
+function percentEncode(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+}
+
+function dropLinkTitles() {
+  return (tree: Nodes) => {
+    visit(tree as never, (node: { title?: string | null }) => {
+      if ("title" in node) node.title = null;
+    });
+  };
+}
+
+function resolveLinks(tree: Root, page: PageOfHtml): void {
+  visit(tree, "element", (node) => {
+    const attribute = LINKS[node.tagName];
+    const link = attribute && node.properties[attribute];
+    if (attribute && typeof link === "string") node.properties[attribute] = page.resolve(link);
+  });
+}
+
+function mentionIn(node: Element, page: PageOfHtml): Html | null {
+  const wire = isMention(node) ? page.mention(toText(node), page.resolve(String(node.properties["href"]))) : null;
+  return wire === null ? null : { type: "html", value: wire };
+}
+
+function isMention(node: Element): boolean {
+  const classes = node.properties["className"];
+  return node.tagName === "a" && Array.isArray(classes) && classes.includes("u-mention") && typeof node.properties["href"] === "string";
+}

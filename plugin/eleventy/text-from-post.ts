@@ -1,0 +1,209 @@
+// plugin/eleventy/text-from-post.ts: what a post says in the feed.
+import { TwtxtError } from "../errors.js";
+import { formatMention, type Mention, placeMentions } from "../feed/mention.js";
+import { byteLength, cleanText, LINE_LIMIT, LINE_SEPARATOR } from "../feed/twt.js";
+import type { Post, Settings } from "../options.js";
+import { nickOf, shortMentionAt } from "./markdown-mentions.js";
+import type { HtmlReader, PageOfHtml } from "./text-from-html.js";
+
+/** What a text is made from, beside the post's own data. */
+export interface PostSource {
+  settings: Pick<Settings, "text" | "follow" | "nick">;
+  /** The absolute URL of the post's page; `null` for one without a page. */
+  permalink: string | null;
+  /** The rendered body, mentions as links. */
+  body(): string;
+  /** Called only where there is markup. */
+  html(): HtmlReader;
+  /** Makes a link of the page absolute. */
+  resolve(link: string): string;
+}
+
+/** A text, and what its author should know of it. */
+export interface PostText {
+  /** Empty where the post says nothing. */
+  text: string;
+  /** Longer than a line of a feed may be, and so cut. */
+  isCut: boolean;
+  /** A reply that names nobody, so that nobody can be notified. */
+  isReplyToNobody: boolean;
+}
+
+/** Room for a timestamp, the TAB, the LF and some to spare. */
+const TEXT_LIMIT = LINE_LIMIT - 256;
+const ROOM_FOR_NAMES = 4096;
+
+/** What may stand in a feed as a nick and as the URL of a mention. */
+const WRITABLE_NICK = /^[^\s@#!:<>()[\]'"`]+$/;
+const WRITABLE_URL = /^[a-z][a-z0-9+.-]*:\/\/[^\s)>`<]+$/i;
+
+/** A tag or an entity: where there is none, a title needs no parser. */
+const MARKUP = /<\/?[a-z!][^>]*>|&(#\d+|#x[\da-f]+|[a-z][a-z0-9]*);/i;
+
+/**
+ * The text of a post.
+ *
+ * @returns `null` for a post that is to have no twt
+ * @throws TwtxtError `bad-front-matter` for a `replyTo` that cannot be read, naming the file
+ */
+export function textOfPost(post: Post, source: PostSource): PostText | null {
+  if (post.data["twt"] === false) return null;
+  const own = source.settings.text?.(post);
+  const words = typeof own === "string" ? own : withMentionsOfBody(wordsOfPost(post, source), source);
+  const reply = replyOf(post, source);
+
+  const written = cleanText(writeMentions(cleanText(words), source));
+  const whole = written && reply ? addReply(written, reply) : written;
+  const text = cutText(whole, source.permalink);
+  return { text, isCut: text !== whole, isReplyToNobody: reply !== null && reply.author === null };
+}
+
+/** Whether the text of this post needs a parser of HTML; answers yes where that is not sure. */
+export function mayNeedHtml(post: Post, settings: Pick<Settings, "text">): boolean {
+  const { title, summary, twt } = post.data;
+  const isPlain = (value: unknown) => !MARKUP.test(stringOf(value));
+  if (settings.text || twt === "full" || stringOf(title) === "" || ![title, summary, twt].every(isPlain)) return true;
+  return typeof post.rawInput !== "string" || /@|u-mention|\{[{%]/.test(post.rawInput);
+}
+
+function wordsOfPost(post: Post, source: PostSource): string {
+  const { twt } = post.data;
+  if (twt === "full") return bodyText(source);
+  const said = twt === true ? "" : plain(twt, source);
+  if (said !== "") return said;
+
+  const title = oneLine(plain(post.data["title"], source));
+  const summary = oneLine(plain(post.data["summary"], source));
+  if (title !== "") return [`${title}:`, summary, source.permalink].filter(Boolean).join(" ");
+  return bodyText(source) || summary;
+}
+
+function bodyText(source: PostSource): string {
+  const body = source.body();
+  return body.trim() === "" ? "" : source.html().textFromHtml(body, pageOf(source)).trim();
+}
+
+/** Somebody mentioned in the body alone could not verify it in the feed. */
+function withMentionsOfBody(words: string, source: PostSource): string {
+  const body = source.body();
+  if (!body.includes("u-mention")) return words;
+  const named = new Set(placeMentions(writeMentions(words, source)).map(({ url }) => url));
+  const missing = new Map(
+    source
+      .html()
+      .mentionsInHtml(body, pageOf(source))
+      .filter(({ url }) => WRITABLE_URL.test(url) && !named.has(url))
+      .map(({ label, url }) => [url, wireForm(label, url, source)]),
+  );
+  return [words, ...missing.values()].join(" ");
+}
+
+function pageOf(source: PostSource): PageOfHtml {
+  return {
+    resolve: source.resolve,
+    mention: (label, url) => (WRITABLE_URL.test(url) ? wireForm(label, url, source) : null),
+  };
+}
+
+/** Who is followed keeps the nick of the follow list; anybody else the one that the link shows. */
+function wireForm(label: string, url: string, { settings }: PostSource): string {
+  const shown = label.replace(/^@/, "");
+  const followed = settings.follow.find((feed) => feed.url === url)?.nick;
+  const nick = followed ?? (WRITABLE_NICK.test(shown) ? shown : null);
+  return formatMention({ nick: nickOf({ nick, url }, settings.follow), url });
+}
+
+function plain(value: unknown, source: PostSource): string {
+  const text = stringOf(value);
+  const isPlain = !MARKUP.test(text.replace(/@<[^<>]*>/g, ""));
+  return isPlain ? text.trim() : source.html().plainText(protectMentions(text), pageOf(source)).trim();
+}
+
+/** A parser would take the angle brackets of a mention for a tag. */
+function protectMentions(text: string): string {
+  return text.replace(/@<([^<>]*)>/g, "@&lt;$1&gt;");
+}
+
+function stringOf(value: unknown): string {
+  return typeof value === "string" || typeof value === "number" ? String(value).trim() : "";
+}
+
+function oneLine(text: string): string {
+  return text.replace(/[\s\x85\u2028]+/g, " ").trim();
+}
+
+/** Every mention as `@<nick url>`, also those by nick alone, at the start or after a space: some peers overlook others. */
+function writeMentions(text: string, { settings }: Pick<PostSource, "settings">): string {
+  const spelledOut = spellOutShortForms(text, settings);
+  let written = "";
+  let from = 0;
+  for (const { nick, url, start, end } of placeMentions(spelledOut)) {
+    const before = spelledOut.slice(from, start);
+    const isApart = /(^|[ \u2028])$/.test(written + before);
+    const isWritable = (nick === null || WRITABLE_NICK.test(nick)) && WRITABLE_URL.test(url);
+    const mention = isWritable ? formatMention({ nick: nickOf({ nick, url }, settings.follow), url }) : spelledOut.slice(start, end);
+    written += before + (isApart ? "" : " ") + mention;
+    from = end;
+  }
+  return written + spelledOut.slice(from);
+}
+
+const CODE_OR_MENTION_OR_NAME = /(?<!\\)(`+)(?:(?!`)[\s\S])*?\1(?!`)|@<[^<>]*>|@/g;
+
+function spellOutShortForms(text: string, { follow }: Pick<Settings, "follow">): string {
+  if (follow.length === 0 || !text.includes("@")) return text;
+  let written = "";
+  let from = 0;
+  for (const { 0: found, index } of text.matchAll(CODE_OR_MENTION_OR_NAME)) {
+    const mention = found === "@" ? shortMentionAt(text, index, follow) : null;
+    if (!mention) continue;
+    written += text.slice(from, index) + formatMention(mention);
+    from = mention.end;
+  }
+  return written + text.slice(from);
+}
+
+interface Reply {
+  hash: string;
+  /** Whose twt is replied to; `null` where `replyTo` is a bare hash. */
+  author: Mention | null;
+}
+
+/** `replyTo: "<hash> <feed url>"`, as PROTOCOL 2.3 has it. */
+function replyOf(post: Post, { settings }: PostSource): Reply | null {
+  const { replyTo } = post.data;
+  if (replyTo === undefined || replyTo === null || replyTo === "") return null;
+  const [, hash, url] = /^\(?#?([a-z2-7]{7}|[a-z2-7]{12})\)?(?:\s+(\S+))?$/.exec(stringOf(replyTo)) ?? [];
+  if (hash === undefined || (url !== undefined && !(WRITABLE_URL.test(url) && URL.canParse(url)))) {
+    throw new TwtxtError(
+      "bad-front-matter",
+      `[eleventy-plugin-twtxt] ${post.inputPath}: expected replyTo: "<hash> <feed url>", such as "abcdefg https://bob.example/twtxt.txt", got ${JSON.stringify(replyTo)}.`,
+    );
+  }
+  return { hash, author: url === undefined ? null : { nick: nickOf({ nick: null, url }, settings.follow), url } };
+}
+
+function addReply(text: string, { hash, author }: Reply): string {
+  const isNamed = author === null || placeMentions(text).some(({ url }) => url === author.url);
+  const mention = isNamed ? "" : `${formatMention({ nick: author.nick ?? "", url: author.url })} `;
+  return `(#${hash}) ${mention}${text}`;
+}
+
+/** Cut at a word, and outside of a mention; those mentioned further on are named at the end, as far as there is room. */
+function cutText(text: string, permalink: string | null): string {
+  if (byteLength(text) <= TEXT_LIMIT) return text;
+  const mentions = placeMentions(text);
+  const tail = permalink ? `… ${permalink}` : "…";
+
+  const room = new Uint8Array(TEXT_LIMIT - byteLength(tail) - (mentions.length > 0 ? ROOM_FOR_NAMES : 0));
+  const fitting = new TextEncoder().encodeInto(text, room).read;
+  const space = Math.max(text.lastIndexOf(" ", fitting), text.lastIndexOf(LINE_SEPARATOR, fitting));
+  const word = space > fitting / 2 ? space : fitting;
+  const end = mentions.find((mention) => mention.start < word && word < mention.end)?.start ?? word;
+
+  const unsaid = new Set(mentions.filter(({ start }) => start >= end).map(({ start, end }) => ` ${text.slice(start, end)}`));
+  return [...unsaid].reduce(
+    (cut, mention) => (byteLength(cut + mention) <= TEXT_LIMIT ? cut + mention : cut),
+    `${text.slice(0, end).trimEnd()}${tail}`,
+  );
+}

@@ -1,0 +1,154 @@
+// plugin/eleventy/twts-from-posts.ts: the posts of one build as twts.
+import { TwtxtError } from "../errors.js";
+import { twtHash } from "../feed/hash.js";
+import { findMentions, type Mention } from "../feed/mention.js";
+import type { Twt } from "../feed/twt.js";
+import type { Settings } from "../options.js";
+import type { CollectionItem, Collections } from "./eleventy.js";
+import { linkMentions } from "./markdown-mentions.js";
+import { permalinkOf } from "./post-date.js";
+import { choosePosts, type Schedule, schedulePosts } from "./posts.js";
+import type { HtmlReader } from "./text-from-html.js";
+import { mayNeedHtml, type PostText, textOfPost } from "./text-from-post.js";
+
+/** A twt as templates see it. */
+export interface PostTwt extends Twt {
+  readonly hash: string;
+  readonly mentions: Mention[];
+}
+
+/** What a build tells about the site as a whole. */
+export interface SiteContext {
+  settings: Settings;
+  /** The absolute URL of the feed. */
+  feedUrl(): string;
+  /** The absolute URL of a page, given its path in the site. */
+  absolute(path: string): string;
+  /** Whether mentions in bodies still stand in wire form. */
+  hasRawMentions(): boolean;
+  now(): number;
+}
+
+/** The twts of a build: dated as soon as the collections are known, worded as the bodies are rendered. */
+export class TwtsFromPosts {
+  readonly #site: SiteContext;
+  readonly schedule: Schedule;
+  /** Collections that were named in the options and hold nothing. */
+  readonly empty: string[];
+  readonly #html: HtmlReader | null;
+  readonly #entries: Map<string, { post: CollectionItem; timestamp: string }>;
+  readonly #twts = new Map<string, PostTwt | null>();
+  /** Texts of an earlier build, for posts that an incremental build does not render again. */
+  readonly #remembered: Map<string, PostText | null>;
+  readonly cut: CollectionItem[] = [];
+  readonly repliesToNobody: CollectionItem[] = [];
+  readonly silent: CollectionItem[] = [];
+
+  private constructor(
+    site: SiteContext,
+    choice: ReturnType<typeof choosePosts>,
+    html: HtmlReader | null,
+    remembered: Map<string, PostText | null>,
+  ) {
+    this.#site = site;
+    this.empty = choice.empty;
+    this.schedule = schedulePosts(choice.posts, site.settings, site.now());
+    this.#entries = new Map(this.schedule.dated.map((entry) => [permalinkOf(entry.post), entry]));
+    this.#html = html;
+    this.#remembered = remembered;
+  }
+
+  /** Chooses and dates the posts; loads a parser of HTML only for posts that may need it. */
+  static async from(collections: Collections, site: SiteContext, remembered: Map<string, PostText | null>): Promise<TwtsFromPosts> {
+    const choice = choosePosts(collections, site.settings.collection);
+    const needsHtml = choice.posts.some((post) => mayNeedHtml(post, site.settings));
+    const html = needsHtml ? await import("./text-from-html.js") : null;
+    return new TwtsFromPosts(site, choice, html, remembered);
+  }
+
+  /**
+   * The twt of a post.
+   *
+   * @param permalink - the post's URL in the site, or its file where it has no page
+   * @param asker - the page that asks
+   * @returns `null` where the feed has none
+   * @throws TwtxtError `twt-too-early` in the post's own body, which its text is made from
+   */
+  twtOf(permalink: string, asker?: string): PostTwt | null {
+    const known = this.#twts.get(permalink);
+    if (known !== undefined) return known;
+    const entry = this.#entries.get(permalink);
+    if (!entry) return null;
+
+    const said = this.#textOf(entry.post, asker);
+    const twt = said?.text ? this.#twt(entry.timestamp, said.text) : null;
+    this.#twts.set(permalink, twt);
+    if (said?.text === "") this.silent.push(entry.post);
+    if (said?.isCut) this.cut.push(entry.post);
+    if (said?.isReplyToNobody) this.repliesToNobody.push(entry.post);
+    return twt;
+  }
+
+  /** Renders what an incremental build has left out, so that every post can be worded. */
+  async renderMissing(): Promise<void> {
+    for (const { post } of this.schedule.dated) {
+      const isRendered = post.template?.isRenderable() ?? true;
+      if (isRendered || this.#remembered.has(permalinkOf(post))) continue;
+      post.templateContent = (await post.template?.renderPageEntryWithoutLayout(post)) ?? "";
+    }
+  }
+
+  /** Every twt of the feed, oldest first. Only after the bodies are rendered. */
+  all(): PostTwt[] {
+    return [...this.#entries.keys()].map((permalink) => this.twtOf(permalink)).filter((twt) => twt !== null);
+  }
+
+  #twt(timestamp: string, text: string): PostTwt {
+    const feedUrl = this.#site.feedUrl();
+    return {
+      timestamp,
+      text,
+      get hash() {
+        return twtHash(feedUrl, { timestamp, text });
+      },
+      get mentions() {
+        return findMentions(text);
+      },
+    };
+  }
+
+  #textOf(post: CollectionItem, asker: string | undefined): PostText | null {
+    const permalink = permalinkOf(post);
+    const isLeftOut = post.template?.isRenderable() === false;
+    if (isLeftOut && this.#remembered.has(permalink)) return this.#remembered.get(permalink) ?? null;
+
+    const base = this.#site.absolute(post.url || "/");
+    const text = textOfPost(post, {
+      settings: this.#site.settings,
+      permalink: post.url ? base : null,
+      body: () => this.#bodyOf(post, asker),
+      html: () => this.#html ?? missingParser(post),
+      resolve: (link) => (URL.canParse(link, base) ? new URL(link, base).href : link),
+    });
+    this.#remembered.set(permalink, text);
+    return text;
+  }
+
+  #bodyOf(post: CollectionItem, asker: string | undefined): string {
+    try {
+      const body = String(post.templateContent ?? "");
+      return this.#site.hasRawMentions() ? linkMentions(body, this.#site.settings.follow) : body;
+    } catch (cause) {
+      // Any other page is rendered again by Eleventy once the post is there.
+      if (asker !== permalinkOf(post)) throw cause;
+      throw new TwtxtError(
+        "twt-too-early",
+        `[eleventy-plugin-twtxt] ${post.inputPath}: a post's own body cannot show its twt, since the twt is made from that body. Use it in a layout or on another page.`,
+      );
+    }
+  }
+}
+
+function missingParser(post: CollectionItem): never {
+  throw new TwtxtError("twt-too-early", `[eleventy-plugin-twtxt] ${post.inputPath}: its twt is not there before all posts are rendered.`);
+}

@@ -1,0 +1,228 @@
+// plugin/options.ts: what a site may configure, and the one place where it is checked.
+import leven from "leven";
+import * as v from "valibot";
+import { TwtxtError } from "./errors.js";
+import { type FieldName, faultOfFieldValue } from "./feed/feed.js";
+
+/** A collection item as Eleventy hands it out; see its documentation, "Collection item data structure". */
+export interface Post {
+  url: string | false;
+  inputPath: string;
+  date: Date;
+  data: Record<string, unknown>;
+  page?: { url: string | false; inputPath: string; date: Date };
+  rawInput?: string;
+  templateContent: string;
+}
+
+const NICK = /^[^\s@#!:<>()[\]'"`]+$/;
+const USER = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+const FEED_PATH = /^(\/[A-Za-z0-9._~-]+)+$/;
+const KEX = /^kex1[02-9ac-hj-np-z]{58}$/;
+
+const nick = text((value) => NICK.test(value), 'a nick without spaces and without @ # ! : < > ( ) [ ] \' " `, such as "alice"');
+const mentionUrl = text(isMentionUrl, 'an absolute URL without ) > # ` and spaces, such as "https://bob.example/twtxt.txt"');
+const webUrl = text(isWebUrl, 'an absolute https URL without "#", such as "https://alice.example/avatar.png"');
+const endpointUrl = text(isWebUrl, 'an absolute https URL without "#", such as "https://alice.example/webmention"');
+const fieldText = (field: FieldName) =>
+  text((value) => faultOfFieldValue(field, value) === null, 'one line of text without "#" and without another field\'s "name = "');
+
+const COLLECTION = 'the name of a collection, a list of names, or a function, such as "posts"';
+const collectionName = v.pipe(v.string(COLLECTION), v.nonEmpty(COLLECTION));
+
+/** Every option with its type, its default and its sentence in the README. */
+export const OPTIONS = v.strictObject({
+  url: about(
+    "The origin of the site, without a path: Eleventy's own `pathPrefix` is added. It is part of the feed's identity, so choose it once.",
+    text(isOrigin, 'the origin of the site, an absolute https URL without a path, such as "https://alice.example"'),
+  ),
+  nick: about("Your name in the feed.", nick),
+  path: v.optional(
+    about(
+      "Where the feed is written. Archives stand beside it.",
+      text((value) => FEED_PATH.test(value) && !/\/\.+(\/|$)/.test(value), 'a path from the root of the site, such as "/twtxt.txt"'),
+    ),
+    "/twtxt.txt",
+  ),
+  collection: v.optional(
+    about(
+      "Which posts: a collection, several, or a function that is given each item of `collections.all` and answers whether it is a post.",
+      v.union(
+        [collectionName, v.pipe(v.array(collectionName), v.nonEmpty(COLLECTION)), v.custom<(post: Post) => boolean>(isFunction)],
+        COLLECTION,
+      ),
+    ),
+    "posts",
+  ),
+  text: v.optional(
+    about(
+      "A function that is given a post and returns its text in the feed, or `undefined` for the default text.",
+      v.custom<(post: Post) => string | null | undefined>(isFunction, "a function from a post to its text"),
+    ),
+  ),
+  timeZone: v.optional(
+    about(
+      "Where a date without a time begins: an IANA name.",
+      text(isTimeZone, 'the IANA name of a time zone, such as "Europe/Berlin"'),
+    ),
+    "UTC",
+  ),
+  follow: v.optional(
+    about(
+      "Feeds that you follow, as `{ nick, url }`: in the feed's header, for the short form `@nick`, and as `twtxt.follow` in templates.",
+      v.array(
+        v.strictObject({ nick, url: mentionUrl }, 'an object such as { nick: "bob", url: "https://bob.example/twtxt.txt" }'),
+        'a list such as [{ nick: "bob", url: "https://bob.example/twtxt.txt" }]',
+      ),
+    ),
+    [],
+  ),
+  avatar: v.optional(about("The URL of your picture.", webUrl)),
+  description: v.optional(about("One line about you.", fieldText("description"))),
+  lang: v.optional(
+    about("The language of the feed.", text((value) => /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/.test(value), 'a language tag such as "en"')),
+  ),
+  link: v.optional(
+    about(
+      "Further links of the header, as `{ text, url }`.",
+      v.array(
+        v.strictObject({ text: fieldText("link"), url: webUrl }, 'an object such as { text: "Home", url: "https://alice.example" }'),
+        'a list such as [{ text: "Home", url: "https://alice.example" }]',
+      ),
+    ),
+    [],
+  ),
+  refresh: v.optional(
+    about(
+      "How many seconds readers should wait between two looks at the feed.",
+      v.pipe(v.number("a whole number of seconds such as 3600"), v.safeInteger("a whole number of seconds such as 3600"), v.minValue(1, "a whole number of seconds such as 3600")),
+    ),
+  ),
+  webmention: v.optional(about("The endpoint that receives your mentions, where somebody else's service does it.", endpointUrl)),
+  head: v.optional(
+    about("Whether pages get the `<link>`s of the feed and the endpoint; if not, place the shortcode `twtxtHead` yourself.", v.boolean("true or false")),
+    true,
+  ),
+  key: v.optional(
+    about(
+      "Your public key. With it, the build writes the documents by which others find your inbox.",
+      text((value) => KEX.test(value), 'a public key of 62 lower-case characters that starts with "kex1"'),
+    ),
+  ),
+  endpoint: v.optional(about("The URL of your inbox for private messages; goes with `key`.", endpointUrl)),
+  user: v.optional(
+    about(
+      "The part of your address before the `@`. Default: the nick in lower case.",
+      text((value) => USER.test(value), 'up to 64 of a-z 0-9 . _ -, the first a letter or digit, such as "alice"'),
+    ),
+  ),
+  host: v.optional(
+    about(
+      'What serves the site: `"netlify"`, `"node"` or `"static"`. Default: `"netlify"` on a build of Netlify\'s or beside a `netlify.toml`, else `"static"`.',
+      v.picklist(["netlify", "node", "static"], '"netlify", "node" or "static"'),
+    ),
+  ),
+});
+
+/** The options as a site writes them. */
+export type TwtxtOptions = v.InferInput<typeof OPTIONS>;
+
+/** The options, checked and complete. */
+export type Settings = v.InferOutput<typeof OPTIONS> & { user: string };
+
+/**
+ * Checks the options of a site and fills in the defaults.
+ *
+ * @param options - what stands in the site's configuration
+ * @throws TwtxtError `bad-option`, naming the option, what was expected and what was received
+ */
+export function checkOptions(options: unknown): Settings {
+  if (options === undefined || options === null) {
+    throw badOption('options: expected two at least, such as { url: "https://alice.example", nick: "alice" }, got nothing.');
+  }
+  const result = v.safeParse(OPTIONS, options, { abortEarly: true });
+  if (!result.success) throw badOption(describe(result.issues[0]));
+
+  const settings = result.output;
+  if (settings.key && !settings.endpoint) {
+    throw badOption('options.endpoint: expected the URL of your inbox, such as "https://alice.example/inbox/alice", since options.key is set.');
+  }
+  if (settings.endpoint && !settings.key) {
+    throw badOption("options.key: expected your public key, since options.endpoint is set; without it nobody can write to that inbox.");
+  }
+  const user = settings.user ?? settings.nick.toLowerCase();
+  if (settings.key && !USER.test(user)) {
+    throw badOption(`options.user: expected up to 64 of a-z 0-9 . _ - for your address, since the nick "${settings.nick}" cannot stand there.`);
+  }
+  return { ...settings, url: new URL(settings.url).origin, user };
+}
+
+function describe(issue: v.InferIssue<typeof OPTIONS>): string {
+  const path = (issue.path ?? []) as { key: unknown; input: unknown }[];
+  const name = ["options", ...path.map(({ key }) => key)].join(".").replace(/\.(\d+)/g, "[$1]");
+  if (issue.type === "strict_object" && issue.expected === "never") {
+    const key = String(path.at(-1)?.key);
+    const known = Object.keys(path.length === 1 ? OPTIONS.entries : (path.at(-1)?.input as object));
+    const nearest = path.length === 1 ? known.toSorted((a, b) => leven(key, a) - leven(key, b))[0] : undefined;
+    return `${name}: there is no such option.${nearest ? ` Did you mean "${nearest}"?` : ""}`;
+  }
+  const expected = issue.type === "strict_object" && path.length === 1 && issue.expected !== "Object" ? wanted(path[0]?.key) : issue.message;
+  return `${name}: expected ${expected}, got ${show(issue.input)}.`;
+}
+
+/** The phrase of a required option that is missing altogether. */
+function wanted(key: unknown): string {
+  const missing = v.safeParse(key === "url" ? OPTIONS.entries.url : OPTIONS.entries.nick, "");
+  return missing.issues?.[0]?.message ?? "a value";
+}
+
+function show(value: unknown): string {
+  if (value === undefined) return "nothing";
+  if (typeof value === "function") return "a function";
+  const json = JSON.stringify(value) ?? String(value);
+  return json.length > 200 ? `${json.slice(0, 200)}…` : json;
+}
+
+function badOption(message: string): TwtxtError {
+  return new TwtxtError("bad-option", `[eleventy-plugin-twtxt] ${message}`);
+}
+
+function text(isRight: (value: string) => boolean, expected: string) {
+  return v.pipe(v.string(expected), v.check(isRight, expected));
+}
+
+function about<const S extends v.GenericSchema>(description: string, schema: S) {
+  return v.pipe(schema, v.description(description));
+}
+
+function isFunction(value: unknown): boolean {
+  return typeof value === "function";
+}
+
+function isOrigin(value: string): boolean {
+  return isSafeUrl(value) && new URL(value).pathname === "/" && !/[?#@]/.test(value);
+}
+
+function isWebUrl(value: string): boolean {
+  return isSafeUrl(value) && !/[\s#<>"`]/.test(value);
+}
+
+/** https, or http on a loopback host for trying out. */
+function isSafeUrl(value: string): boolean {
+  if (!URL.canParse(value)) return false;
+  const { protocol, hostname } = new URL(value);
+  return protocol === "https:" || (protocol === "http:" && /^(localhost|\[::1\]|127(\.\d+){3})$/.test(hostname));
+}
+
+function isMentionUrl(value: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\/[^\s)>#`<]+$/i.test(value) && URL.canParse(value);
+}
+
+function isTimeZone(value: string): boolean {
+  try {
+    new Intl.DateTimeFormat("en", { timeZone: value });
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,123 @@
+// test/helpers/site.ts: a small real blog, built by the real Eleventy in a process of its own.
+import { spawn } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll } from "vitest";
+import { type ParsedFeed, parseFeed } from "../../plugin/feed/feed.js";
+
+const repo = fileURLToPath(new URL("../../", import.meta.url));
+const folders: string[] = [];
+
+export interface SiteSetup {
+  /** Files by path; they are added to what the folder holds. `null` removes one. */
+  files: Record<string, string | null>;
+  /** The options of the plugin as JavaScript source; two are always there. */
+  options?: string;
+  /** Further lines of the configuration function, with `config` in scope; may return Eleventy's own configuration. */
+  config?: string;
+  /** Lines before the configuration function, such as imports. */
+  imports?: string;
+  /** The clock of the build. */
+  now?: string;
+  /** Arguments of Eleventy's command line. */
+  args?: string[];
+  /** An earlier site, to be built again. */
+  site?: BuiltSite;
+  /** The folder of another Eleventy than the one of this repo. */
+  eleventy?: string;
+}
+
+export interface BuiltSite {
+  folder: string;
+  exitCode: number | null;
+  /** All that Eleventy has printed. */
+  log: string;
+  /** A file of the output, by its path; throws where there is none. */
+  read(path: string): string;
+  has(path: string): boolean;
+  /** `/twtxt.txt`, read by our own reader. */
+  feed(): ParsedFeed;
+  /** The texts of `/twtxt.txt`, oldest first. */
+  texts(): string[];
+}
+
+afterAll(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+/** Builds a site with the plugin from source. `output` is `_site` unless the configuration says otherwise. */
+export async function buildSite(setup: SiteSetup): Promise<BuiltSite> {
+  const folder = setup.site?.folder ?? newFolder();
+  writeSite(folder, { "eleventy.config.ts": configOf(setup), ...setup.files });
+  const { exitCode, log } = await runEleventy(folder, ["--config=eleventy.config.ts", ...(setup.args ?? [])], setup.eleventy);
+  return builtSite(folder, exitCode, log);
+}
+
+/** As {@link buildSite}, and fails with what Eleventy printed where the build fails. */
+export async function site(setup: SiteSetup): Promise<BuiltSite> {
+  const built = await buildSite(setup);
+  if (built.exitCode !== 0) throw new Error(`The build failed:\n${built.log}`);
+  return built;
+}
+
+/** Front matter and body. */
+export function post(data: Record<string, unknown>, body = ""): string {
+  const lines = Object.entries(data).map(([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`);
+  return `---\n${lines.join("\n")}\n---\n${body}\n`;
+}
+
+function builtSite(folder: string, exitCode: number | null, log: string, output = "_site"): BuiltSite {
+  const read = (path: string) => readFileSync(join(folder, output, path), "utf8");
+  return {
+    folder,
+    exitCode,
+    log,
+    read,
+    has: (path) => existsSync(join(folder, output, path)),
+    feed: () => parseFeed(read("twtxt.txt")),
+    texts: () => parseFeed(read("twtxt.txt")).twts.map(({ text }) => text),
+  };
+}
+
+function configOf({ options = "{}", config = "", imports = "", now = "2026-11-20T12:00:00Z" }: SiteSetup): string {
+  return `import { definePlugin } from ${JSON.stringify(join(repo, "plugin/plugin.ts"))};
+${imports}
+const twtxt = definePlugin(() => ({ now: () => Date.parse(${JSON.stringify(now)}), root: process.cwd(), isNetlify: false }));
+export default function (config) {
+  config.addPlugin(twtxt, { url: "https://alice.example", nick: "alice", ...${options} });
+${config}
+}
+`;
+}
+
+function newFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "twtxt-site-"));
+  folders.push(folder);
+  symlinkSync(join(repo, "node_modules"), join(folder, "node_modules"));
+  return folder;
+}
+
+function writeSite(folder: string, files: Record<string, string | null>): void {
+  for (const [path, content] of Object.entries(files)) {
+    const file = join(folder, path);
+    if (content === null) rmSync(file, { force: true });
+    else {
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, content);
+    }
+  }
+}
+
+function runEleventy(folder: string, args: string[], eleventy = join(repo, "node_modules/@11ty/eleventy")) {
+  const child = spawn(process.execPath, ["--import", join(repo, "node_modules/tsx/dist/esm/index.mjs"), join(eleventy, "cmd.cjs"), ...args], {
+    cwd: folder,
+    env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: "0", NETLIFY: "" },
+    timeout: 120_000,
+  });
+  let log = "";
+  child.stdout.on("data", (data) => (log += data));
+  child.stderr.on("data", (data) => (log += data));
+  return new Promise<{ exitCode: number | null; log: string }>((resolve) => child.on("close", (exitCode) => resolve({ exitCode, log })));
+}
