@@ -50,7 +50,7 @@ afterAll(() => {
 /** Builds a site with the plugin from source. `output` is `_site` unless the configuration says otherwise. */
 export async function buildSite(setup: SiteSetup): Promise<BuiltSite> {
   const folder = setup.site?.folder ?? newFolder();
-  writeSite(folder, { "eleventy.config.ts": configOf(setup), ...setup.files });
+  writeSite(folder, { "package.json": `{"type":"module"}`, "eleventy.config.ts": configOf(setup), ...setup.files });
   const { exitCode, log } = await runEleventy(folder, ["--config=eleventy.config.ts", ...(setup.args ?? [])], setup.eleventy);
   return builtSite(folder, exitCode, log);
 }
@@ -111,7 +111,7 @@ function writeSite(folder: string, files: Record<string, string | null>): void {
 }
 
 function runEleventy(folder: string, args: string[], eleventy = join(repo, "node_modules/@11ty/eleventy")) {
-  const child = spawn(process.execPath, ["--import", join(repo, "node_modules/tsx/dist/esm/index.mjs"), join(eleventy, "cmd.cjs"), ...args], {
+  const child = spawn(process.execPath, ["--import", join(repo, "node_modules/tsx/dist/loader.mjs"), join(eleventy, "cmd.cjs"), ...args], {
     cwd: folder,
     env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: "0", NETLIFY: "" },
     timeout: 120_000,
