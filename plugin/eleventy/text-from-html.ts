@@ -74,9 +74,9 @@ const writer = unified()
     },
   });
 
-/** Only what would make or hide a mention is escaped: a wire form that the author wanted as text, and backticks. */
+/** Only what would make or hide a mention is escaped: a wire form that the author wanted as text, and what opens code. */
 function escapeText(text: string): string {
-  return text.replace(/@</g, "@\\<").replace(/`/g, "\\`");
+  return text.replace(/@</g, "@\\<").replace(/`/g, "\u02cb");
 }
 
 /** A link that shows its own URL is that URL; the other ones are Markdown without titles, which one peer rewrites. */

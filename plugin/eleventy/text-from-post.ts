@@ -1,6 +1,7 @@
 // plugin/eleventy/text-from-post.ts: what a post says in the feed.
 import { TwtxtError } from "../errors.js";
 import { formatMention, type Mention, placeMentions } from "../feed/mention.js";
+import { mendForPeers } from "../feed/peers.js";
 import { byteLength, cleanText, LINE_LIMIT, LINE_SEPARATOR } from "../feed/twt.js";
 import type { Post, Settings } from "../options.js";
 import { nickOf, shortMentionAt } from "./markdown-mentions.js";
@@ -54,8 +55,8 @@ export function textOfPost(post: Post, source: PostSource): PostText | null {
 
   const written = cleanText(writeMentions(cleanText(words), source));
   const whole = written && reply ? addReply(written, reply) : written;
-  const text = cutText(whole, source.permalink);
-  return { text, isCut: text !== whole, isReplyToNobody: reply !== null && reply.author === null };
+  const text = mendForPeers(cutText(mendForPeers(whole), source.permalink));
+  return { text, isCut: byteLength(whole) > TEXT_LIMIT, isReplyToNobody: reply !== null && reply.author === null };
 }
 
 /** Whether the text of this post needs a parser of HTML; answers yes where that is not sure. */

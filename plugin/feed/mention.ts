@@ -72,6 +72,16 @@ export function mentionAt(text: string, start: number): PlacedMention | null {
   return { nick: match[1] ?? null, url, start, end: close + 1 };
 }
 
+/** The places of the backticks that are part of no code span or block. */
+export function literalBackticks(text: string): number[] {
+  const code = codePassages(text);
+  let next = 0;
+  return [...text.matchAll(/`/g)].flatMap(({ index }) => {
+    while ((code[next]?.end ?? Number.POSITIVE_INFINITY) <= index) next += 1;
+    return (code[next]?.start ?? Number.POSITIVE_INFINITY) <= index ? [] : [index];
+  });
+}
+
 /** A part of a text, from `start` up to, not including, `end`. */
 interface Passage {
   start: number;
