@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { findTwts, formatFeed, parseFeed } from "../../plugin/feed/feed.js";
 import { findMentions } from "../../plugin/feed/mention.js";
+import { formatTimestamp } from "../../plugin/feed/timestamp.js";
+import { cleanText } from "../../plugin/feed/twt.js";
 
 interface Case {
   name: string;
@@ -26,5 +29,159 @@ describe("reading the awkward feeds of the vectors", () => {
       if (mentions) expect(parsed.twts[0]?.mentions).toEqual(mentions);
       if (subject) expect(parsed.twts[0]?.subject).toBe(subject);
     }
+  });
+});
+
+const instants = fc
+  .date({ min: new Date("0001-01-01T00:00:00Z"), max: new Date("9999-12-31T23:59:59Z"), noInvalidDate: true })
+  .map((date) => formatTimestamp(date));
+
+/** Any UTF-16 at all, and more often what could forge a line, a field or a twt. */
+const texts = fc
+  .array(
+    fc.oneof(
+      fc.string({ unit: "binary" }),
+      fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 8 }).map((units) => String.fromCharCode(...units)),
+      fc.constantFrom("\t", "\n", "\r\n", "\r", "\u2028", "\u2029", "\u0085", "\v", "\f", "\ufeff", "\ud800", "\udc00", "# nick = eve"),
+      fc.constant("2024-01-02T03:04:05Z\tforged"),
+      fc.constantFrom("@<bob https://bob.example/t.txt>", "`", "(#abcdefg)", "[", "](", "@<"),
+    ),
+    { maxLength: 12 },
+  )
+  .map((pieces) => pieces.join(""));
+
+describe("any feed at all", () => {
+  it("comes back as it was written, whatever the texts and dates", () => {
+    fc.assert(
+      fc.property(fc.uniqueArray(fc.record({ timestamp: instants, text: texts }), { selector: (twt) => twt.timestamp }), (twts) => {
+        const written = twts
+          .map(({ timestamp, text }) => ({ timestamp, text: cleanText(text) }))
+          .filter(({ text }) => text !== "")
+          .sort((a, b) => (a.timestamp < b.timestamp ? -1 : 1));
+        const feed = parseFeed(formatFeed({ fields: { nick: ["alice"] }, twts }));
+        expect(feed.twts.map(({ timestamp, text }) => ({ timestamp, text }))).toEqual(written);
+        expect(feed.fields).toEqual({ nick: ["alice"] });
+        expect(feed.skippedLines).toBe(0);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it("has one line for one text: no text can make a second twt, a field or a second TAB", () => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        const lines = formatFeed({ fields: {}, twts: [{ timestamp: "2024-01-02T03:04:05Z", text }] }).split("\n");
+        expect(lines.length).toBe(cleanText(text) === "" ? 2 : 3);
+        expect((lines[1] ?? "").split("\t").length).toBe(cleanText(text) === "" ? 1 : 2);
+        expect(lines.join("")).not.toMatch(/[\x00-\x08\x0a-\x1f\x7f-\x9f\u2029]/);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("is read without an error, and the same from bytes as from text", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), texts, (bytes, text) => {
+        expect(parseFeed(bytes)).toEqual(parseFeed(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)));
+        const feed = parseFeed(text);
+        expect(feed.twts.every((twt) => twt.text !== "" && !twt.text.includes("\n"))).toBe(true);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
+  // Counted, not timed: each of these would take minutes if the work grew with the square of the length.
+  it.each([
+    ["no TAB anywhere", "x".repeat(100) + "\n", ""],
+    ["open mentions", "2024-01-02T03:04:05Z\t", "@<a "],
+    ["open code", "2024-01-02T03:04:05Z\t", "`@<"],
+    ["backticks of many lengths", "2024-01-02T03:04:05Z\t", "``a`"],
+    ["escaped backticks", "2024-01-02T03:04:05Z\t", "\\`@<"],
+    ["open links", "2024-01-02T03:04:05Z\t", "[](a"],
+    ["closed links around mentions", "2024-01-02T03:04:05Z\t", "[@<b https://b.example/>](x) "],
+    ["subjects that never end", "2024-01-02T03:04:05Z\t", "@<b> "],
+    ["spaces in a field", "# a =", " \t"],
+    ["spaces before a field's sign", "# a", " "],
+    ["comments", "", "# a = b\n"],
+    ["equal twts", "", "2024-01-02T03:04:05Z\tsame\n"],
+  ])("is read in linear time: %s", (_name, head, piece) => {
+    const size = 4_000_000;
+    const feed = piece === "" ? head.repeat(size / head.length) : head + piece.repeat(size / piece.length);
+    expect(parseFeed(feed).twts.length).toBeLessThanOrEqual(1);
+  });
+});
+
+describe("a header", () => {
+  it("stands in the order that peers expect, one space on either side of the sign", () => {
+    const fields = { prev: ["abcdefg twtxt-2024.txt"], follow: ["bob https://b.example/t.txt", "eve https://e.example/t.txt"], nick: ["alice"], webmention: ["https://a.example/wm"], url: ["https://a.example/twtxt.txt"], description: ["Hi"] };
+    expect(formatFeed({ fields, twts: [] })).toBe(
+      "# nick = alice\n# url = https://a.example/twtxt.txt\n# webmention = https://a.example/wm\n# description = Hi\n# follow = bob https://b.example/t.txt\n# follow = eve https://e.example/t.txt\n# prev = abcdefg twtxt-2024.txt\n\n",
+    );
+  });
+
+  it.each([
+    ["a line break", "a\nb"],
+    ["U+2028", "a\u2028b"],
+    ["a hash sign", "a # b"],
+    ["another field", "webmention = https://evil.example/"],
+    ["nothing", ""],
+  ])("refuses a value with %s", (_name, value) => {
+    expect(() => formatFeed({ fields: { description: [value] }, twts: [] })).toThrow(expect.objectContaining({ code: "bad-field" }));
+  });
+
+  it("refuses a field that no reader knows", () => {
+    expect(() => formatFeed({ fields: { shoe: ["42"] } as never, twts: [] })).toThrow(expect.objectContaining({ code: "bad-field" }));
+  });
+
+  it("keeps a field that has the name of something of JavaScript's own", () => {
+    const { fields } = parseFeed("# __proto__ = a\n# constructor = b\n");
+    expect(Object.entries(fields)).toEqual([
+      ["__proto__", ["a"]],
+      ["constructor", ["b"]],
+    ]);
+  });
+});
+
+describe("finding a twt by its time", () => {
+  const feed = "# nick = a\n2024-01-02T03:04:05Z\tone\n2024-01-02T04:04:05+01:00\ttwo\n2024-01-02T03:04:05Z\tthree\n2024-01-02T03:04:06.5Z\tfour\n";
+
+  it.each([
+    ["the literal text first", "2024-01-02T03:04:05Z", ["one", "three"]],
+    ["the literal text with an offset", "2024-01-02T04:04:05+01:00", ["two"]],
+    ["the same second where no text is the same", "2024-01-02T05:04:05+02:00", ["one", "two", "three"]],
+    ["the same second whatever the fraction", "2024-01-02T03:04:06Z", ["four"]],
+    ["none", "2024-01-02T03:04:07Z", []],
+    ["none for a word", "yesterday", []],
+  ])("finds %s", (_name, timestamp, found) => {
+    for (const input of [feed, new TextEncoder().encode(`\ufeff${feed}`)]) {
+      expect(findTwts(input, timestamp).map(({ text }) => text)).toEqual(found);
+    }
+  });
+
+  it("does not take the inside of a text for a twt", () => {
+    expect(findTwts("2024-01-01T00:00:00Z\tx 2024-01-02T03:04:05Z\tforged\n", "2024-01-02T03:04:05Z")).toEqual([]);
+  });
+});
+
+describe("mentions", () => {
+  const bob = { nick: "bob", url: "https://bob.example/twtxt.txt" };
+  const wire = "@<bob https://bob.example/twtxt.txt>";
+
+  it.each([
+    ["behind a lone backtick", `a \` ${wire}`, [bob]],
+    ["in a code span of two backticks", `\`\`a \` ${wire}\`\``, []],
+    ["in a code block", `\`\`\`js\u2028${wire}\u2028\`\`\` then ${wire}`, [bob]],
+    ["in a block fenced by tildes", `~~~\u2028${wire}\u2028~~~\u2028${wire}`, [bob]],
+    ["behind an escaped backtick", `\\\`a ${wire} \``, [bob]],
+    ["in a link's text", `[hi ${wire}](https://x.example/a) ${wire}`, [bob]],
+    ["in brackets that are no link", `[hi ${wire}] (x)`, [bob]],
+    ["with a word behind it", `${wire}bar`, [bob]],
+    ["inside another", `@<a ${wire}>`, []],
+    ["after a quoted opening", `\`@<\` and ${wire}`, [bob]],
+    ["with parentheses in the URL", "@<b https://b.example/a_(b)>", [{ nick: "b", url: "https://b.example/a_(b)" }]],
+    ["by gopher", "@<b gopher://b.example/0/t>", [{ nick: "b", url: "gopher://b.example/0/t" }]],
+    ["glued to a letter of another script", `é${wire}`, []],
+  ])("%s", (_name, text, mentions) => {
+    expect(findMentions(text)).toEqual(mentions);
   });
 });

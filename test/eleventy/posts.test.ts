@@ -1,0 +1,296 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { type BuiltSite, buildSite, site } from "../helpers/site.js";
+import { HEADER, lines, quoted, said, stopped, textAt } from "./read-build.js";
+
+const LS = "\u2028";
+
+/** A titled post of one minute of a day. */
+function titled(minute: number, title: string, data: Record<string, unknown> = {}): string {
+  return quoted({ title, date: at(minute), tags: ["posts"], ...data }, "Body\n");
+}
+
+function at(minute: number): string {
+  return `2024-01-02T${two(Math.floor(minute / 60))}:${two(minute % 60)}:07Z`;
+}
+
+function two(number: number): string {
+  return String(number).padStart(2, "0");
+}
+
+function lineOf(minute: number, title: string, slug = title.toLowerCase()): string {
+  return `${at(minute)}\t${title}: https://alice.example/${slug}/`;
+}
+
+describe("which posts the feed has", () => {
+  const three = {
+    "a.md": titled(1, "A"),
+    "b.md": titled(2, "B", { tags: ["posts", "notes"] }),
+    "c.md": titled(3, "C", { tags: ["notes"] }),
+    "page.md": quoted({ title: "Page", date: at(4) }, "No post.\n"),
+  };
+
+  it("those tagged posts, by default", async () => {
+    const built = await site({ files: three });
+    expect(built.read("twtxt.txt")).toBe(`${HEADER}${lineOf(1, "A")}\n${lineOf(2, "B")}\n`);
+    expect(said(built)).toEqual(["Wrote /twtxt.txt (2 twts)."]);
+  });
+
+  it("those of the collection that is named", async () => {
+    const built = await site({ files: three, options: `{ collection: "notes" }` });
+    expect(lines(built)).toEqual([lineOf(2, "B"), lineOf(3, "C")]);
+  });
+
+  it("those of several collections, one that is in two of them once", async () => {
+    const built = await site({ files: three, options: `{ collection: ["notes", "posts"] }` });
+    expect(lines(built)).toEqual([lineOf(1, "A"), lineOf(2, "B"), lineOf(3, "C")]);
+  });
+
+  it("those that a function chooses among all pages, of a collection or of none", async () => {
+    const built = await site({
+      files: three,
+      options: `{ collection: (post) => post.data.title === "Page" || post.inputPath.endsWith("c.md") }`,
+    });
+    expect(lines(built)).toEqual([lineOf(3, "C"), lineOf(4, "Page")]);
+    expect(said(built)).toEqual(["Wrote /twtxt.txt (2 twts)."]);
+  });
+
+  it("by time, then by permalink, whatever order the site's own collection has", async () => {
+    const built = await site({
+      files: {
+        "z.md": titled(1, "Z", { tags: ["blog"] }),
+        "y.md": titled(3, "Y", { tags: ["blog"] }),
+        "x.md": titled(3, "X", { tags: ["blog"] }),
+        "w.md": titled(2, "W", { tags: ["blog"] }),
+      },
+      options: `{ collection: "mine" }`,
+      config: `config.addCollection("mine", (api) => api.getFilteredByTag("blog").reverse());`,
+    });
+    expect(lines(built)).toEqual([
+      lineOf(1, "Z"),
+      lineOf(2, "W"),
+      lineOf(3, "X"),
+      "2024-01-02T00:03:08Z\tY: https://alice.example/y/",
+    ]);
+  });
+
+  it("none that the site's own preprocessor leaves out as a draft", async () => {
+    const built = await site({
+      files: { "a.md": titled(1, "A"), "draft.md": titled(2, "Draft", { draft: true }) },
+      config: `config.addPreprocessor("drafts", "*", (data) => (data.draft ? false : undefined));`,
+    });
+    expect(lines(built)).toEqual([lineOf(1, "A")]);
+    expect(said(built)).toEqual(["Wrote /twtxt.txt (1 twt)."]);
+  });
+
+  it("none that the site's own collection leaves out", async () => {
+    const built = await site({
+      files: { "a.md": titled(1, "A"), "hidden.md": titled(2, "Hidden", { hidden: true }) },
+      options: `{ collection: "shown" }`,
+      config: `config.addCollection("shown", (api) => api.getFilteredByTag("posts").filter(({ data }) => !data.hidden));`,
+    });
+    expect(lines(built)).toEqual([lineOf(1, "A")]);
+  });
+
+  it("none that eleventyExcludeFromCollections leaves out", async () => {
+    const built = await site({
+      files: { "a.md": titled(1, "A"), "out.md": titled(2, "Out", { eleventyExcludeFromCollections: true }) },
+    });
+    expect(lines(built)).toEqual([lineOf(1, "A")]);
+  });
+});
+
+describe("a collection that holds nothing", () => {
+  it("gets a warning that lists the collections there are", async () => {
+    const built = await site({
+      files: { "a.md": titled(1, "A", { tags: ["articles", "notes"] }), "b.md": titled(2, "B", { tags: ["articles"] }) },
+    });
+    expect(built.read("twtxt.txt")).toBe(HEADER);
+    const [warning = "", ...others] = said(built);
+    expect(warning).toMatch(/^The collection "posts" is empty or missing\. There are: (.*)\. Name the right one with the option "collection"\.$/);
+    const listed = /There are: (.*)\. Name/.exec(warning)?.[1]?.split(", ") ?? [];
+    expect(listed.toSorted()).toEqual(["all (2)", "articles (2)", "notes (1)"]);
+    expect(others).toEqual(["Wrote /twtxt.txt (0 twts)."]);
+  });
+
+  it("is warned about beside another one that has posts", async () => {
+    const built = await site({
+      files: { "a.md": titled(1, "A") },
+      options: `{ collection: ["posts", "nothing", "missing"] }`,
+      config: `config.addCollection("nothing", () => []);`,
+    });
+    expect(lines(built)).toEqual([lineOf(1, "A")]);
+    expect(said(built).map((sentence) => sentence.split(". ")[0])).toEqual([
+      'The collection "nothing" is empty or missing',
+      'The collection "missing" is empty or missing',
+      "Wrote /twtxt.txt (1 twt).",
+    ]);
+    expect(said(built)[0]).toContain("nothing (0)");
+  });
+
+  it("leaves a feed with a header alone in a site without any post", async () => {
+    const built = await site({ files: { "index.md": quoted({ title: "Home" }, "Welcome\n") } });
+    expect(built.read("twtxt.txt")).toBe(HEADER);
+    expect(said(built)).toEqual([
+      'The collection "posts" is empty or missing. There are: all (1). Name the right one with the option "collection".',
+      "Wrote /twtxt.txt (0 twts).",
+    ]);
+  });
+
+  it("gets a whole sentence in a site without any page, which has no collection either", async () => {
+    const built = await site({ files: {} });
+    expect(built.read("twtxt.txt")).toBe(HEADER);
+    expect(said(built)[0]).toMatch(/^The collection "posts" is empty or missing\. /);
+    expect(said(built)[0]).not.toContain("There are: .");
+  });
+});
+
+describe("what a post says", () => {
+  const HTTPS = "https://alice.example";
+  const BOB = "https://bob.example/twtxt.txt";
+  /** Name, front matter, body, and the text; `null` for no twt. */
+  const cases: [name: string, data: Record<string, unknown>, body: string, text: string | null][] = [
+    ["title-alone", { title: "Title" }, "Body", `Title: ${HTTPS}/title-alone/`],
+    ["title-and-summary", { title: "Title", summary: "Short." }, "Body", `Title: Short. ${HTTPS}/title-and-summary/`],
+    ["no-description", { title: "Title", description: "Boilerplate" }, "Body", `Title: ${HTTPS}/no-description/`],
+    ["title-without-body", { title: "Title" }, "", `Title: ${HTTPS}/title-without-body/`],
+    ["twt-false", { title: "Title", twt: false }, "Body", null],
+    ["twt-text", { title: "Title", summary: "Short.", twt: "My own words" }, "Body", "My own words"],
+    ["twt-text-of-lines", { title: "Title", twt: "One\nTwo\r\n\tThree \n" }, "Body", `One${LS}Two${LS} Three`],
+    ["twt-text-of-html", { twt: "One &amp; <b>two</b>" }, "Body", "One & two"],
+    ["twt-number", { title: "Title", twt: 42 }, "Body", "42"],
+    ["twt-full", { title: "Title", summary: "Short.", twt: "full" }, "One *two*.\n\nThree.", `One *two*.${LS}${LS}Three.`],
+    ["twt-full-without-body", { title: "Title", twt: "full" }, "", null],
+    ["twt-true", { title: "Title", twt: true }, "Body", `Title: ${HTTPS}/twt-true/`],
+    ["twt-empty", { title: "Title", twt: "" }, "Body", `Title: ${HTTPS}/twt-empty/`],
+    ["number-title", { title: 1984, summary: 2 }, "Body", `1984: 2 ${HTTPS}/number-title/`],
+    ["zero-title", { title: 0 }, "Body", `0: ${HTTPS}/zero-title/`],
+    ["html-title", { title: "On <em>really</em> <code>&lt;b&gt;</code>", summary: "A <b>b</b>" }, "Body", `On really <b>: A b ${HTTPS}/html-title/`],
+    ["entity-title", { title: "Fish &amp; chips &#8212; caf&eacute;", summary: "&quot;Yes&quot;" }, "Body", `Fish & chips — café: "Yes" ${HTTPS}/entity-title/`],
+    ["twice-escaped", { title: "&amp;lt;b&amp;gt; &amp;amp;", summary: "&amp;lt;" }, "Body", `&lt;b&gt; &amp;: &lt; ${HTTPS}/twice-escaped/`],
+    ["ampersands", { title: "AT&T, R&D & more &c", summary: "a < b > c" }, "Body", `AT&T, R&D & more &c: a < b > c ${HTTPS}/ampersands/`],
+    ["white-space", { title: " A\tB\n C\u2028D  E ", summary: "\tF\r\n\r\nG " }, "Body", `A B C D E: F G ${HTTPS}/white-space/`],
+    ["controls", { title: "A\u0007B\u0000C", summary: "D\u0085E" }, "Body", `ABC: D E ${HTTPS}/controls/`],
+    ["forged", { title: "A\n2024-01-01T00:00:00Z\tB", twt: "C\n2024-01-01T00:00:00Z\tD" }, "Body", `C${LS}2024-01-01T00:00:00Z D`],
+    ["empty-title", { title: "", summary: "Short." }, "Body", "Body"],
+    ["blank-title", { title: " \t", summary: "Short." }, "Body", "Body"],
+    ["note", {}, "One *two* `three`.\nFour.\n\nFive.", `One *two* \`three\`. Four.${LS}${LS}Five.`],
+    ["note-of-lines", {}, "One,  \ntwo.", `One,${LS}two.`],
+    ["note-with-summary", { summary: "Short." }, "Body", "Body"],
+    ["note-without-body", { summary: " Short\n&amp; sweet. " }, "\n \n", "Short & sweet."],
+    ["note-of-a-comment", { summary: "Short." }, "<!-- nothing -->\n", "Short."],
+    ["note-with-nothing", {}, "\n", null],
+    ["short-word", { title: "Title", twt: "fully" }, "Body", "fully"],
+    ["mention-in-title", { title: `With @<bob ${BOB}>` }, "Body", `With @<bob ${BOB}>: ${HTTPS}/mention-in-title/`],
+    ["mention-in-html-title", { title: `<b>With</b> @<bob ${BOB}>` }, "Body", `With @<bob ${BOB}>: ${HTTPS}/mention-in-html-title/`],
+    ["mention-in-twt", { title: "Title", twt: `Hello, (@<bob ${BOB}>)` }, "Body", `Hello, ( @<bob ${BOB}>)`],
+    ["link-without-nick", { twt: `Hello @<${BOB}>` }, "Body", `Hello @<bob.example ${BOB}>`],
+    ["reply", { replyTo: `abcdefg ${BOB}` }, "Yes", `(#abcdefg) @<bob.example ${BOB}> Yes`],
+    ["reply-to-long-hash", { replyTo: `abcdefg23456 ${BOB}` }, "Yes", `(#abcdefg23456) @<bob.example ${BOB}> Yes`],
+    ["reply-to-mentioned", { replyTo: `abcdefg ${BOB}` }, `Yes @<bob ${BOB}>`, `(#abcdefg) Yes @<bob ${BOB}>`],
+    ["reply-with-title", { title: "Title", replyTo: `abcdefg ${BOB}` }, "Yes", `(#abcdefg) @<bob.example ${BOB}> Title: ${HTTPS}/reply-with-title/`],
+    ["reply-with-twt", { replyTo: `abcdefg ${BOB}`, twt: "No" }, "Yes", `(#abcdefg) @<bob.example ${BOB}> No`],
+    ["reply-with-nothing", { replyTo: `abcdefg ${BOB}` }, "", null],
+    ["reply-to-nobody", { replyTo: "abcdefg" }, "Yes", "(#abcdefg) Yes"],
+    ["reply-to-nobody-again", { replyTo: "(#abcdefg23456)" }, "Yes", "(#abcdefg23456) Yes"],
+    ["reply-to-digits", { replyTo: 2345672 }, "Yes", "(#2345672) Yes"],
+    ["reply-empty", { replyTo: "" }, "Yes", "Yes"],
+  ];
+  let built: BuiltSite;
+
+  beforeAll(async () => {
+    const files = cases.map(([name, data, body], minute) => [`${name}.md`, quoted({ ...data, date: at(minute), tags: ["posts"] }, body)]);
+    built = await site({ files: Object.fromEntries(files) });
+  });
+
+  it.each(cases.map(([name, , , text], minute) => ({ name, minute, text })))("$name", ({ minute, text }) => {
+    expect(textAt(built, at(minute))).toBe(text);
+  });
+
+  it("puts no line into the feed beside those", () => {
+    expect(lines(built)).toHaveLength(cases.filter(([, , , text]) => text !== null).length);
+  });
+
+  it("counts the posts with nothing to say, and not those of twt: false", () => {
+    expect(said(built).at(-1)).toBe(`Wrote /twtxt.txt (${lines(built).length} twts). 3 posts with nothing to say left out.`);
+  });
+
+  it("warns of replies to nobody, naming their files", () => {
+    const [warning, ...others] = said(built).filter((line) => line.includes("replyTo"));
+    expect(warning).toMatch(/^3 posts with a replyTo that names no feed, so that nobody is notified: .*\. Write replyTo: "<hash> <feed url>"\.$/);
+    for (const file of ["./reply-to-nobody.md", "./reply-to-nobody-again.md", "./reply-to-digits.md"]) expect(warning).toContain(file);
+    expect(others).toEqual([]);
+  });
+});
+
+describe("the option text", () => {
+  it("words each post its own way, gets the item of the collection, and leaves the default by undefined", async () => {
+    const built = await site({
+      files: {
+        "words.md": titled(1, "Words"),
+        "default.md": titled(2, "Default"),
+        "null.md": titled(3, "Null"),
+        "empty.md": titled(4, "Empty"),
+        "never.md": titled(5, "Never", { twt: false }),
+        "reply.md": titled(6, "Reply", { replyTo: "abcdefg https://bob.example/twtxt.txt" }),
+        "forged.md": titled(7, "Forged"),
+      },
+      options: `{ text({ url, date, data: { title }, templateContent }) {
+        if (title === "Default") return undefined;
+        if (title === "Null") return null;
+        if (title === "Empty") return " ";
+        if (title === "Forged") return "a\\n2024-01-01T00:00:00Z\\tb";
+        return [title, url, date.getUTCFullYear(), templateContent.trim()].join(" | ");
+      } }`,
+    });
+    expect(lines(built)).toEqual([
+      `${at(1)}\tWords | /words/ | 2024 | <p>Body</p>`,
+      lineOf(2, "Default"),
+      lineOf(3, "Null"),
+      `${at(6)}\t(#abcdefg) @<bob.example https://bob.example/twtxt.txt> Reply | /reply/ | 2024 | <p>Body</p>`,
+      `${at(7)}\ta${LS}2024-01-01T00:00:00Z b`,
+    ]);
+    expect(said(built)).toEqual(["Wrote /twtxt.txt (5 twts). 1 post with nothing to say left out."]);
+  });
+
+  it("stops the build with the author's own error", async () => {
+    const built = await buildSite({ files: { "a.md": titled(1, "A") }, options: `{ text() { throw new Error("of the author"); } }` });
+    expect(built.exitCode).toBe(1);
+    expect(built.log).toContain("of the author");
+    expect(built.has("twtxt.txt")).toBe(false);
+  });
+});
+
+describe("the option follow", () => {
+  it("gives a reply the nick that its author goes by here, and short forms their feed", async () => {
+    const built = await site({
+      files: {
+        "reply.md": quoted({ date: at(1), tags: ["posts"], replyTo: "abcdefg https://bob.example/twtxt.txt" }, "Yes"),
+        "short.md": titled(2, "Like @bob", { summary: "and @carol" }),
+        "twt.md": titled(3, "T", { twt: "(@bob) `@bob` foo@bob @bobby" }),
+      },
+      options: `{ follow: [{ nick: "bob", url: "https://bob.example/twtxt.txt" }] }`,
+    });
+    expect(lines(built)).toEqual([
+      `${at(1)}\t(#abcdefg) @<bob https://bob.example/twtxt.txt> Yes`,
+      `${at(2)}\tLike @<bob https://bob.example/twtxt.txt>: and @carol https://alice.example/short/`,
+      `${at(3)}\t( @<bob https://bob.example/twtxt.txt>) \`@bob\` foo@bob @bobby`,
+    ]);
+  });
+});
+
+describe("a replyTo that cannot be read", () => {
+  it.each<{ replyTo: unknown }>([
+    { replyTo: "abcdef https://bob.example/twtxt.txt" },
+    { replyTo: "https://bob.example/twtxt.txt" },
+    { replyTo: "abcdefg bob.example/twtxt.txt" },
+    { replyTo: "ABCDEFG https://bob.example/twtxt.txt" },
+    { replyTo: ["abcdefg", "https://bob.example/twtxt.txt"] },
+  ])("stops the build naming the file: $replyTo", async ({ replyTo }) => {
+    const built = await buildSite({ files: { "notes/yes.md": quoted({ date: at(1), tags: ["posts"], replyTo }, "Yes") } });
+    expect(built.exitCode).toBe(1);
+    expect(stopped(built)).toBe(
+      `./notes/yes.md: expected replyTo: "<hash> <feed url>", such as "abcdefg https://bob.example/twtxt.txt", got ${JSON.stringify(replyTo)}.`,
+    );
+    expect(built.has("twtxt.txt")).toBe(false);
+  });
+});

@@ -1,0 +1,53 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { mendForPeers } from "../../plugin/feed/peers.js";
+import { cleanText } from "../../plugin/feed/twt.js";
+
+const Z = "\u200b";
+
+describe("texts that one peer swallows the next twts for, or changes", () => {
+  it.each([
+    ["an opening parenthesis that never closes", "(open text", `${Z}(open text`],
+    ["the same after a mention", "@<bob https://b.example/t.txt> (x", `@<bob https://b.example/t.txt> ${Z}(x`],
+    ["the same glued to a name", "@bob(x", `@bob ${Z}(x`],
+    ["a smiley", "(: hi", `${Z}(: hi`],
+    ["a bracket at the end", "hi [", `hi [${Z}`],
+    ["a handle of another network at the end", "hi @user@host", `hi @user@host ${Z}`],
+    ["a URL with a backslash at the end", "https://x.example\\", `https://x.example\\${Z}`],
+    ["a link that is not closed", "[t](foo", `[t]${Z}(foo`],
+    ["a link whose title is not closed", '[t](https://x.example "t', `[t]${Z}(https://x.example "t`],
+    ["a link's title", '[a](https://x.example "t") b', "[a](https://x.example) b"],
+    ["a backtick alone", "a `open", "a \u02cbopen"],
+  ])("%s", (_name, text, mended) => {
+    expect(mendForPeers(text)).toBe(mended);
+  });
+
+  it.each([
+    "(closed) text",
+    "(#abcdefg) reply",
+    "text (open",
+    "hi @user@host there",
+    "`code` and `[`",
+    "```js\u2028let a = [\u2028```",
+    "[a](https://x.example/a_(b))",
+    "[t](https://x.example",
+    "![alt](https://x.example/i.png)",
+    "https://x.example/",
+    "a [b] c",
+  ])("%s stays as it is", (text) => {
+    expect(mendForPeers(text)).toBe(text);
+  });
+
+  it("mends any text in one pass, and in little time", () => {
+    const pieces = fc.constantFrom("(", ")", "[", "]", "<", ">", "@", "#", "`", "\\", ":", "/", " ", "a", "\u2028", "https://x.example/a", "@<bob https://b.example/t>", "(#abcdefg)", "@user@host", "![a](");
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 12 }), (text) => {
+        const once = mendForPeers(cleanText(text.join("")));
+        expect(mendForPeers(once)).toBe(once);
+        expect(cleanText(once)).toBe(once);
+      }),
+      { numRuns: 3000 },
+    );
+    for (const piece of ["(", "[", "@a", "@a@b", "`", "[a](", "://\\", "[t](foo "]) mendForPeers(piece.repeat(20_000 / piece.length));
+  });
+});
