@@ -1,5 +1,13 @@
 import { defineConfig } from "vitest/config";
 
+const report = process.env["TWTXT_TEST_REPORT"] ?? "tests";
+
 export default defineConfig({
-  test: { include: ["test/**/*.test.ts"], testTimeout: 120_000, hookTimeout: 120_000, pool: "forks" },
+  test: {
+    include: ["test/**/*.test.ts"],
+    pool: "forks",
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    reporters: process.env["CI"] ? ["default", ["json", { outputFile: `.cache/${report}.json` }]] : ["default"],
+  },
 });

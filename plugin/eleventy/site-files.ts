@@ -1,4 +1,5 @@
 // plugin/eleventy/site-files.ts: the files that the plugin adds to a site.
+import { TwtxtError } from "../errors.js";
 import { intoParts } from "../feed/archive.js";
 import { type FieldName, formatFeed } from "../feed/feed.js";
 import type { Twt } from "../feed/twt.js";
@@ -24,12 +25,21 @@ export function feedFiles(twts: readonly Twt[], settings: Settings, feedUrl: str
   });
 }
 
-/** The documents by which others find the author's key and inbox; none without a key. */
+/**
+ * The documents by which others find the author's key and inbox; none without a key.
+ *
+ * @throws TwtxtError `bad-option` for a key that is none
+ * @see PROTOCOL 3.1
+ */
 export async function discoveryFiles(settings: Settings): Promise<SiteFile[]> {
   const { key, endpoint, user, url } = settings;
   if (!key || !endpoint) return [];
   const [{ parseKey }, { discoveryPaths }] = await Promise.all([import("../keys/key.js"), import("../keys/address.js")]);
-  parseKey(key);
+  try {
+    parseKey(key);
+  } catch (cause) {
+    throw new TwtxtError("bad-option", `[eleventy-plugin-twtxt] options.key: ${(cause as Error).message}`, { cause });
+  }
   const content = `${JSON.stringify({ endpoint, key })}\n`;
   return discoveryPaths(`${user}@${new URL(url).host}`).map((path) => ({ path, content }));
 }

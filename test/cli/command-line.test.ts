@@ -1,0 +1,113 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { runCommandLine } from "../../plugin/cli/command-line.js";
+import { blog, command, standingTerminal } from "./helpers.js";
+
+const { folder } = blog(null);
+
+describe("the command line", () => {
+  it("--help lists the commands on stdout, and so do -h and help", async () => {
+    const help = await command(folder, ["--help"]);
+
+    expect(help).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(help.stdout).toMatch(/^Usage: eleventy-twtxt COMMAND[^]*\n {2}post +writes a note\n {2}stamp +writes dates/);
+    expect(await command(folder, ["-h"])).toEqual(help);
+    expect(await command(folder, ["help"])).toEqual(help);
+  });
+
+  it.each(["post", "stamp"])("%s --help has an example, and help COMMAND says the same", async (name) => {
+    const help = await command(folder, [name, "--dry-run", "--help"]);
+
+    expect(help).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(help.stdout).toContain(`Example:\n  $ eleventy-twtxt ${name}`);
+    expect(await command(folder, ["help", name])).toEqual(help);
+  });
+
+  it("--version is that of the package", async () => {
+    const { version } = JSON.parse(readFileSync("package.json", "utf8"));
+    expect(await command(folder, ["--version"])).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: "" });
+  });
+
+  it("2: nothing was typed", async () => {
+    const outcome = await command(folder, []);
+    expect(outcome).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(outcome.stderr).toContain("Usage: eleventy-twtxt COMMAND");
+  });
+
+  it.each([
+    [["pots"], 'There is no command "pots". Did you mean "post"? Type: eleventy-twtxt --help'],
+    [["constructor"], 'There is no command "constructor". Type: eleventy-twtxt --help'],
+    [["help", "stmp"], 'There is no command "stmp". Did you mean "stamp"? Type: eleventy-twtxt --help'],
+    [
+      ["--settings", "x", "post"],
+      '"--settings" stands before a command; options go behind it. Type: eleventy-twtxt --help',
+    ],
+    [
+      ["stamp", "--dryrun"],
+      'stamp: there is no option "--dryrun". Did you mean "--dry-run"? Type: eleventy-twtxt stamp --help',
+    ],
+    [
+      ["post", "-_-"],
+      'post: there is no option "-_". What begins with "-" and is no option goes behind "--". Type: eleventy-twtxt post --help',
+    ],
+    [["post", "--reply-to"], "post: --reply-to needs a value. Type: eleventy-twtxt post --help"],
+    [["post", "--reply-to", "--edit"], "post: --reply-to needs a value. Type: eleventy-twtxt post --help"],
+    [["stamp", "--dry-run=yes"], 'stamp: --dry-run takes no value, got "yes". Type: eleventy-twtxt stamp --help'],
+  ])("2, and one line that says what to type: %j", async (args, line) => {
+    expect(await command(folder, args)).toEqual({ exitCode: 2, stdout: "", stderr: `eleventy-twtxt: ${line}\n` });
+  });
+
+  it("1 with a plea for a report, for what is no error of ours", async () => {
+    const terminal = standingTerminal(folder, "2026-11-20T09:30:00Z");
+    const broken = {
+      ...terminal,
+      print: () => {
+        throw new RangeError("out of ink");
+      },
+    };
+    expect(await runCommandLine(["--help"], broken)).toBe(1);
+    expect(terminal.stderr.join("\n")).toMatch(
+      /Please report it to eleventy-plugin-twtxt[^]*RangeError: out of ink\n +at /,
+    );
+  });
+});
+
+describe("the settings of the site", () => {
+  it("1 no-settings: the site was never built", async () => {
+    expect(await command(folder, ["stamp"])).toEqual({
+      exitCode: 1,
+      stdout: "",
+      stderr:
+        "eleventy-twtxt: .eleventy-twtxt/settings.json is not there. Build the site once, so that this command knows it: npx @11ty/eleventy\n",
+    });
+    expect((await command(folder, ["stamp", "--settings", "no.json"])).stderr).toContain(
+      ": no.json is not there. Build",
+    );
+  });
+
+  it.each(["{", '{"version":2}', '{"version":1}'])(
+    "1 no-settings: they are of another version: %s",
+    async (content) => {
+      const site = blog(null, { ".eleventy-twtxt/settings.json": content });
+      const { exitCode, stderr } = await command(site.folder, ["stamp"]);
+      expect(exitCode).toBe(1);
+      expect(stderr).toMatch(/^eleventy-twtxt: \S+settings.json is not what a build of this version leaves\. .*\n$/);
+    },
+  );
+
+  it("are found from a folder below, and files are named from there", async () => {
+    const files = { "notes/a.md": "---\ndate: 2026-01-02\n---\n" };
+    const site = blog({ unstamped: [{ file: "./notes/a.md", timestamp: "2026-01-02T00:13:37Z" }] }, files);
+    const { stdout } = await command(join(site.folder, "notes"), ["stamp", "--dry-run"]);
+    expect(stdout).toBe("a.md: 2026-01-02 -> 2026-01-02T00:13:37Z\n");
+  });
+
+  it("--settings names another place; its files are those of the folder above", async () => {
+    const files = { "notes/a.md": "---\ndate: 2026-01-02\n---\n" };
+    const site = blog({ unstamped: [{ file: "notes/a.md", timestamp: "2026-01-02T00:13:37Z" }] }, files);
+    const settings = join(site.folder, ".eleventy-twtxt/settings.json");
+    const { stdout } = await command(folder, ["stamp", "--settings", settings, "--dry-run"]);
+    expect(stdout).toMatch(/^\.\.\/twtxt-cli-\w+\/notes\/a\.md: 2026-01-02 -> 2026-01-02T00:13:37Z\n$/);
+  });
+});

@@ -1,0 +1,100 @@
+// test/cli/helpers.ts: the real command in a process of its own, and a folder with what a build leaves.
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll } from "vitest";
+import type { KnownSettings } from "../../plugin/cli/site.js";
+import type { Terminal } from "../../plugin/cli/terminal.js";
+
+const repo = fileURLToPath(new URL("../../", import.meta.url));
+const folders: string[] = [];
+
+afterAll(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+export interface Blog {
+  folder: string;
+  read(path: string): string;
+  write(path: string, content: string | Uint8Array): void;
+  list(path: string): string[];
+}
+
+const SETTINGS: KnownSettings = {
+  host: "static",
+  timeZone: "UTC",
+  notes: { folder: "./notes", like: null, tag: "posts" },
+  unstamped: [],
+};
+
+/** A folder as a build has left it; `settings` of `null` where there was none. */
+export function blog(settings: Partial<KnownSettings> | null, files: Record<string, string> = {}): Blog {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "twtxt-cli-")));
+  folders.push(folder);
+  const made: Blog = {
+    folder,
+    read: (path) => readFileSync(join(folder, path), "utf8"),
+    write: (path, content) => {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), content);
+    },
+    list: (path) => readdirSync(join(folder, path)).sort(),
+  };
+  if (settings) made.write(".eleventy-twtxt/settings.json", JSON.stringify({ version: 1, ...SETTINGS, ...settings }));
+  for (const [path, content] of Object.entries(files)) made.write(path, content);
+  return made;
+}
+
+export interface Outcome {
+  exitCode: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Types `eleventy-twtxt ARGS`. */
+export function command(
+  folder: string,
+  args: string[],
+  { input = "", environment = {} }: { input?: string; environment?: Record<string, string> } = {},
+): Promise<Outcome> {
+  const loader = join(repo, "node_modules/tsx/dist/loader.mjs");
+  const child = spawn(process.execPath, ["--import", loader, join(repo, "plugin/cli/main.ts"), ...args], {
+    cwd: folder,
+    env: { ...process.env, VISUAL: "", EDITOR: "", ...environment },
+    timeout: 60_000,
+  });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.on("data", (data) => {
+    stdout += data;
+  });
+  child.stderr.on("data", (data) => {
+    stderr += data;
+  });
+  child.stdin.on("error", () => {});
+  child.stdin.end(input);
+  return new Promise((resolve) => child.on("close", (exitCode) => resolve({ exitCode, stdout, stderr })));
+}
+
+/** A terminal with a clock that stands, for what a process cannot be asked. */
+export function standingTerminal(
+  folder: string,
+  now: string,
+  input: string | null = null,
+): Terminal & { stdout: string[]; stderr: string[] } {
+  const stdout: string[] = [];
+  const stderr: string[] = [];
+  return {
+    stdout,
+    stderr,
+    environment: {},
+    folder,
+    now: () => Date.parse(now),
+    print: (line) => void stdout.push(line),
+    say: (line) => void stderr.push(line),
+    readInput: async () => input,
+    open: async () => 0,
+  };
+}

@@ -1,0 +1,186 @@
+import matter from "gray-matter";
+import { describe, expect, it } from "vitest";
+import { runCommandLine } from "../../plugin/cli/command-line.js";
+import { site } from "../helpers/site.js";
+import { blog, command, standingTerminal } from "./helpers.js";
+
+const NOON = "2026-11-20T09:30:00.789Z";
+
+describe("eleventy-twtxt post", () => {
+  it("writes a note and prints its path", async () => {
+    const { folder, read, list } = blog({});
+    const outcome = await command(folder, ["post", "Hello @<bob https://bob.example/twtxt.txt>"]);
+
+    expect(outcome).toMatchObject({ exitCode: 0 });
+    expect(outcome.stdout).toMatch(/^notes\/\d{4}-\d\d-\d\d-\d{6}\.md\n$/);
+    expect(outcome.stderr).toBe("Look at it with npx @11ty/eleventy --serve, then deploy it.\n");
+    const [name = ""] = list("notes");
+    const [, day, h, m, s] = /^(\d{4}-\d\d-\d\d)-(\d\d)(\d\d)(\d\d)\.md$/.exec(name) ?? [];
+    expect(Math.abs(Date.parse(`${day}T${h}:${m}:${s}Z`) - Date.now())).toBeLessThan(30_000);
+    expect(read(`notes/${name}`)).toBe(
+      `---\ndate: ${day}T${h}:${m}:${s}Z\ntags:\n  - posts\n---\nHello @<bob https://bob.example/twtxt.txt>\n`,
+    );
+  });
+
+  it("takes the text from standard input", async () => {
+    const { folder, read } = blog({ host: "netlify" });
+    const outcome = await command(folder, ["post"], { input: "one\r\n\r\n--- two\n\n" });
+    expect(read(outcome.stdout.trim())).toMatch(/\n---\none\n\n--- two\n$/);
+    expect(outcome.stderr).toContain("git push");
+  });
+
+  it.each([
+    ["no text", ["post"], 'post: there is no text, such as "Hello from my own site.".'],
+    ["white space", ["post", " \n"], 'post: there is no text, such as "Hello from my own site.".'],
+    ["words without quotes", ["post", "Hello", "world"], "post: expected one text, got 2; put it into quotes."],
+    [
+      "no editor",
+      ["post", "x", "--edit"],
+      "post: --edit needs the name of your editor in $VISUAL or $EDITOR, such as EDITOR=nano.",
+    ],
+  ])("2 bad-usage: %s", async (_, args, message) => {
+    const { folder, list } = blog({});
+    const outcome = await command(folder, args);
+    expect(outcome).toEqual({
+      exitCode: 2,
+      stdout: "",
+      stderr: `eleventy-twtxt: ${message} Type: eleventy-twtxt post --help\n`,
+    });
+    expect(list(".")).toEqual([".eleventy-twtxt"]);
+  });
+
+  it("a text of dashes stays text", async () => {
+    const { folder, read } = blog({});
+    const { stdout } = await command(folder, ["post", "--", "---\ntitle: no title\n---\nbody"]);
+    expect(matter(read(stdout.trim()), {})).toMatchObject({
+      data: { tags: ["posts"] },
+      content: "---\ntitle: no title\n---\nbody\n",
+    });
+    expect(matter(read(stdout.trim()), {}).data).not.toHaveProperty("title");
+  });
+
+  it("is tagged and laid out like the last note", async () => {
+    const notes = { folder: "./notes", like: "./notes/old.md", tag: "posts" };
+    const old = "---\ntags: [notes, posts]\nlayout: note.njk\ntitle: Old\npermalink: /x/\n---\nold\n";
+    const { folder, read } = blog({ notes }, { "notes/old.md": old });
+    const { stdout } = await command(folder, ["post", "new"]);
+    expect(matter(read(stdout.trim()), {}).data).toEqual({
+      date: expect.any(Date),
+      tags: ["notes", "posts"],
+      layout: "note.njk",
+    });
+  });
+
+  it("gets no tags where the last note has them from its folder", async () => {
+    const notes = { folder: "./notes", like: "./notes/old.md", tag: "posts" };
+    const { folder, read } = blog({ notes }, { "notes/old.md": "old\n" });
+    const { stdout } = await command(folder, ["post", "new"]);
+    expect(read(stdout.trim())).toMatch(/^---\ndate: \S+Z\n---\nnew\n$/);
+  });
+
+  it("runs no JavaScript of the last note, and says what it did instead", async () => {
+    const notes = { folder: "./notes", like: "./notes/old.md", tag: "posts" };
+    const { folder, read } = blog({ notes }, { "notes/old.md": "---js\n(() => { process.exit(9) })()\n---\n" });
+    const outcome = await command(folder, ["post", "new"]);
+    expect(outcome.exitCode).toBe(0);
+    expect(outcome.stderr).toContain('could not be made like notes/old.md: its front matter is in "js"');
+    expect(matter(read(outcome.stdout.trim()), {}).data.tags).toEqual(["posts"]);
+  });
+
+  it("--dry-run prints the note and writes none", async () => {
+    const { folder, list } = blog({});
+    const terminal = standingTerminal(folder, NOON);
+    expect(await runCommandLine(["post", "--dry-run", "hello"], terminal)).toBe(0);
+    expect(terminal.stdout).toEqual(["---\ndate: 2026-11-20T09:30:00Z\ntags:\n  - posts\n---\nhello"]);
+    expect(terminal.stderr).toEqual(["notes/2026-11-20-093000.md would be written. Nothing was written."]);
+    expect(list(".")).toEqual([".eleventy-twtxt"]);
+  });
+
+  it("never has the second of another post, nor the URL of another day's note, nor midnight", async () => {
+    const { folder, list, read } = blog(
+      {},
+      { "notes/2026-11-20-093000-article.njk": "", "notes/2026-01-01-093001.md": "" },
+    );
+    for (const text of ["one", "two"]) await runCommandLine(["post", text], standingTerminal(folder, NOON));
+    await runCommandLine(["post", "three"], standingTerminal(folder, "2026-11-21T00:00:00Z"));
+
+    expect(list("notes").slice(-3)).toEqual(["2026-11-20-093002.md", "2026-11-20-093003.md", "2026-11-21-000001.md"]);
+    expect(read("notes/2026-11-20-093003.md")).toBe("---\ndate: 2026-11-20T09:30:03Z\ntags:\n  - posts\n---\ntwo\n");
+  });
+
+  it("many at once never overwrite one another", async () => {
+    const { folder, list, read } = blog({});
+    const texts = Array.from({ length: 20 }, (_, i) => `note ${i}`);
+    await Promise.all(texts.map((text) => runCommandLine(["post", text], standingTerminal(folder, NOON))));
+    const bodies = list("notes").map((name) => matter(read(`notes/${name}`), {}).content.trim());
+    expect(bodies.sort()).toEqual(texts.sort());
+  });
+
+  it("1 bad-file: the folder cannot be written", async () => {
+    const { folder } = blog({}, { notes: "a file" });
+    const { exitCode, stderr } = await command(folder, ["post", "x"]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^eleventy-twtxt: E[A-Z]+: .*notes.*\.\n$/);
+  });
+
+  it("--edit opens the new file, with arguments of the editor's and spaces in the path", async () => {
+    const { folder, read } = blog({ notes: { folder: "my notes", like: null, tag: null } });
+    const environment = { VISUAL: `"${process.execPath}" -e 'fs.appendFileSync(process.argv[1], "edited\\n")'` };
+    const outcome = await command(folder, ["post", "--edit"], { environment });
+    expect(outcome).toMatchObject({ exitCode: 0 });
+    expect(read(outcome.stdout.replace("\n", ""))).toMatch(/^---\ndate: \S+\n---\n\nedited\n$/);
+  });
+
+  it("1: the editor fails, and the note is there", async () => {
+    const { folder, read } = blog({});
+    const outcome = await command(folder, ["post", "x", "--edit"], { environment: { EDITOR: "false" } });
+    expect(outcome).toMatchObject({ exitCode: 1, stderr: "The editor ended with 1. The note is there.\n" });
+    expect(read(outcome.stdout.trim())).toContain("\nx\n");
+  });
+});
+
+describe("eleventy-twtxt post --reply-to", () => {
+  it("writes hash and feed", async () => {
+    const { folder, read } = blog({});
+    const { stdout } = await command(folder, ["post", "Yes", "--reply-to", "#abcdefg  https://bob.example/twtxt.txt"]);
+    expect(matter(read(stdout.trim()), {}).data.replyTo).toBe("abcdefg https://bob.example/twtxt.txt");
+  });
+
+  it.each([
+    [
+      "https://bob.example/twtxt.txt#:~:text=2026-01-02T03:04:05Z",
+      "a reference cannot be looked up yet; say which twt by its hash and feed URL",
+    ],
+    ["abcdefg", "expected a hash and a feed URL"],
+    ["abc https://bob.example/twtxt.txt", "expected a hash and a feed URL"],
+    ["abcdefg bob.example", "expected a hash and a feed URL"],
+  ])("2 bad-usage: %s", async (value, why) => {
+    const outcome = await command(blog({}).folder, ["post", "Yes", "--reply-to", value]);
+    expect(outcome).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(outcome.stderr).toContain(
+      `post: --reply-to: ${why}, such as "abcdefg https://bob.example/twtxt.txt", got "${value}".`,
+    );
+  });
+});
+
+describe("a note in a real site", () => {
+  it("is in the feed with its own second", async () => {
+    const built = await site({
+      files: {
+        "notes/notes.json": '{"tags":"posts"}',
+        "notes/first.md": "---\ndate: 2026-01-02T03:04:05Z\n---\nfirst\n",
+      },
+    });
+    const terminal = standingTerminal(built.folder, "2026-11-20T11:30:00Z");
+    expect(
+      await runCommandLine(["post", "second", "--reply-to", "abcdefg https://bob.example/twtxt.txt"], terminal),
+    ).toBe(0);
+    const again = await site({ files: {}, site: built });
+
+    expect(terminal.stdout).toEqual(["notes/2026-11-20-113000.md"]);
+    expect(again.feed().twts.map(({ timestamp, text }) => `${timestamp} ${text}`)).toEqual([
+      "2026-01-02T03:04:05Z first",
+      "2026-11-20T11:30:00Z @<bob.example https://bob.example/twtxt.txt> (#abcdefg) second",
+    ]);
+  });
+});

@@ -1,0 +1,298 @@
+import { beforeAll, describe, expect, it } from "vitest";
+import { findMentions } from "../../plugin/feed/mention.js";
+import { type BuiltSite, site } from "../helpers/site.js";
+import { quoted, textAt } from "./read-build.js";
+
+const LS = "\u2028";
+const BOB = "https://bob.example/twtxt.txt";
+const CAROL = "https://carol.example/tw.txt";
+/** Bob as a page shows him, and as the feed names him. */
+const LINK = `<a href="${BOB}" class="u-mention">@bob</a>`;
+const WIRE = `@<bob ${BOB}>`;
+const FOLLOW = `{ follow: [
+  { nick: "bob", url: "${BOB}" },
+  { nick: "a--b", url: "https://ab.example/twtxt.txt" },
+  { nick: "dotted...(c)".slice(0, 9), url: "https://dots.example/twtxt.txt" },
+] }`;
+
+interface Case {
+  /** What the author writes. */
+  md: string;
+  /** The page. */
+  html?: string;
+  /** The text of the twt, in which PAGE stands for the page's own name. */
+  twt?: string;
+  /** Whether a reader finds no mention in the twt. */
+  isPlain?: true;
+}
+
+function at(i: number): string {
+  return new Date(Date.parse("2024-01-02T03:04:05Z") + i * 1000).toISOString().replace(".000", "");
+}
+
+function notes(cases: Record<string, Case>): Record<string, string> {
+  return Object.fromEntries(
+    Object.values(cases).map(({ md }, i) => [`n${i}.md`, quoted({ date: at(i), tags: ["posts"] }, `${md}\n`)]),
+  );
+}
+
+/** Builds all cases as one site and tells each by its name. */
+function itWrites(cases: Record<string, Case>, setup: { config?: string; imports?: string; options?: string }): void {
+  let built: BuiltSite;
+  beforeAll(async () => {
+    built = await site({ options: FOLLOW, ...setup, files: notes(cases) });
+  });
+
+  it.each(Object.keys(cases).map((name, i) => ({ name, i })))("$name", ({ name, i }) => {
+    const { html, twt, isPlain } = cases[name] ?? { md: "" };
+    const text = textAt(built, at(i)) ?? "";
+    if (html !== undefined) expect(built.read(`n${i}/index.html`)).toBe(html);
+    if (twt !== undefined) expect(text).toBe(twt.replaceAll("PAGE", `n${i}`));
+    expect(text).not.toBe("");
+    if (isPlain) expect(findMentions(text)).toEqual([]);
+  });
+}
+
+const everywhere: Record<string, Case> = {
+  "a mention in wire form": { md: `Hello ${WIRE}!`, html: `<p>Hello ${LINK}!</p>\n`, twt: `Hello ${WIRE}!` },
+  "a mention by the nick of somebody followed": { md: "Hello @bob!", html: `<p>Hello ${LINK}!</p>\n`, twt: `Hello ${WIRE}!` },
+  "a mention alone": { md: "@bob", html: `<p>${LINK}</p>\n`, twt: WIRE },
+  "a mention twice": { md: `@bob and ${WIRE}`, html: `<p>${LINK} and ${LINK}</p>\n`, twt: `${WIRE} and ${WIRE}` },
+  "a mention on each line": { md: "@bob\n@bob", html: `<p>${LINK}\n${LINK}</p>\n`, twt: `${WIRE} ${WIRE}` },
+  "a mention of somebody who is not followed": {
+    md: `Hello @<carol ${CAROL}>`,
+    html: `<p>Hello <a href="${CAROL}" class="u-mention">@carol</a></p>\n`,
+    twt: `Hello @<carol ${CAROL}>`,
+  },
+  "a mention without a nick takes that of the follow list": { md: `@<${BOB}>`, html: `<p>${LINK}</p>\n`, twt: WIRE },
+  "a mention without a nick takes the host": {
+    md: `@<${CAROL}>`,
+    html: `<p><a href="${CAROL}" class="u-mention">@carol.example</a></p>\n`,
+    twt: `@<carol.example ${CAROL}>`,
+  },
+  "a URL with a query": {
+    md: "@<dave https://dave.example/feed?a=1&b=2>",
+    html: `<p><a href="https://dave.example/feed?a=1&amp;b=2" class="u-mention">@dave</a></p>\n`,
+    twt: "@<dave https://dave.example/feed?a=1&b=2>",
+  },
+  "a URL stays byte for byte, as others verify it": {
+    md: "@<zoë https://Zoe.example:443/~zoë/twtxt.txt>",
+    html: `<p><a href="https://Zoe.example:443/~zoë/twtxt.txt" class="u-mention">@zoë</a></p>\n`,
+    twt: "@<zoë https://Zoe.example:443/~zoë/twtxt.txt>",
+  },
+  "code spans are left alone": {
+    md: `\`@bob\` and \`${WIRE}\``,
+    html: `<p><code>@bob</code> and <code>@&lt;bob ${BOB}&gt;</code></p>\n`,
+    twt: `\`@bob\` and \`${WIRE}\``,
+    isPlain: true,
+  },
+  "code blocks are left alone": {
+    md: `\`\`\`\n@bob ${WIRE}\n\`\`\``,
+    html: `<pre><code>@bob @&lt;bob ${BOB}&gt;\n</code></pre>\n`,
+    twt: `\`\`\`${LS}@bob ${WIRE}${LS}\`\`\``,
+    isPlain: true,
+  },
+  "the name of somebody not followed and a tag are plain": { md: "Hi @nobody, on #tag", html: "<p>Hi @nobody, on #tag</p>\n", twt: "Hi @nobody, on #tag" },
+  "a longer name than that of somebody followed is plain": { md: "@bobby @bob_ @bob2", html: "<p>@bobby @bob_ @bob2</p>\n", twt: "@bobby @bob_ @bob2" },
+  "an address of another network is plain": { md: "@bob@social.example, no", html: "<p>@bob@social.example, no</p>\n", twt: "@bob@social.example, no" },
+  "a name within a word is plain": { md: "foo@bob", html: "<p>foo@bob</p>\n", twt: "foo@bob" },
+  "punctuation after a name": { md: "@bob, @bob; (@bob)", html: `<p>${LINK}, ${LINK}; (${LINK})</p>\n`, twt: `${WIRE}, ${WIRE}; ( ${WIRE})` },
+  "parentheses around a wire form": { md: `(${WIRE})`, html: `<p>(${LINK})</p>\n`, twt: `( ${WIRE})` },
+};
+
+describe("mentions in Markdown, by markdown-it with html, linkify and typographer", () => {
+  itWrites(
+    {
+      ...everywhere,
+      "an escaped mention is text": {
+        md: `\\${WIRE}`,
+        html: `<p>@&lt;bob <a href="${BOB}">${BOB}</a>&gt;</p>\n`,
+        twt: `@\\<bob ${BOB}>`,
+        isPlain: true,
+      },
+      "an escaped name is text": { md: "\\@bob", html: "<p>@bob</p>\n", isPlain: true },
+      "a mention glued to a word is text": { md: `foo${WIRE}`, html: `<p>foo@&lt;bob <a href="${BOB}">${BOB}</a>&gt;</p>\n`, isPlain: true },
+      "a nick with two dashes": {
+        md: "@<a--b https://ab.example/twtxt.txt> -- @a--b",
+        html: `<p>${`<a href="https://ab.example/twtxt.txt" class="u-mention">@a--b</a> – `.repeat(2).slice(0, -3)}</p>\n`,
+        twt: "@<a--b https://ab.example/twtxt.txt> – @<a--b https://ab.example/twtxt.txt>",
+      },
+      "a nick with three dots": {
+        md: "@dotted... @<x...y https://xy.example/twtxt.txt>...",
+        html: `<p><a href="https://dots.example/twtxt.txt" class="u-mention">@dotted...</a> <a href="https://xy.example/twtxt.txt" class="u-mention">@x...y</a>…</p>\n`,
+        twt: "@<dotted... https://dots.example/twtxt.txt> @<x...y https://xy.example/twtxt.txt>…",
+      },
+      "quotes around a mention": { md: `"@bob" '${WIRE}'`, html: `<p>“${LINK}” ‘${LINK}’</p>\n`, twt: `“ ${WIRE}” ‘ ${WIRE}’` },
+      "somebody's thing": { md: "@bob's", html: `<p>${LINK}’s</p>\n`, twt: `${WIRE}’s` },
+      "emphasis around a mention": { md: `*@bob* **${WIRE}**`, html: `<p><em>${LINK}</em> <strong>${LINK}</strong></p>\n`, twt: `* ${WIRE}* ** ${WIRE}**` },
+      "a mention in a heading, a quotation and a list": {
+        md: "## @bob\n\n> @bob\n\n- @bob",
+        html: `<h2>${LINK}</h2>\n<blockquote>\n<p>${LINK}</p>\n</blockquote>\n<ul>\n<li>${LINK}</li>\n</ul>\n`,
+        twt: `## ${WIRE}${LS}${LS}> ${WIRE}${LS}${LS}- ${WIRE}`,
+      },
+      "a mention in a table": {
+        md: "| a | b |\n|---|---|\n| @bob | x |",
+        html: `<table>\n<thead>\n<tr>\n<th>a</th>\n<th>b</th>\n</tr>\n</thead>\n<tbody>\n<tr>\n<td>${LINK}</td>\n<td>x</td>\n</tr>\n</tbody>\n</table>\n`,
+      },
+      "a name in a link's text is plain": {
+        md: "[@bob](https://x.example/)",
+        html: `<p><a href="https://x.example/">@bob</a></p>\n`,
+        twt: "[@bob](https://x.example/)",
+        isPlain: true,
+      },
+      "a name in a URL is part of it": {
+        md: "https://social.example/@bob",
+        html: `<p><a href="https://social.example/@bob">https://social.example/@bob</a></p>\n`,
+        twt: "https://social.example/@bob",
+        isPlain: true,
+      },
+      "a name in a URL in angle brackets is part of it": {
+        md: "<https://social.example/@bob>",
+        html: `<p><a href="https://social.example/@bob">https://social.example/@bob</a></p>\n`,
+        twt: "https://social.example/@bob",
+        isPlain: true,
+      },
+      "a name in a link's destination is part of it": {
+        md: "[there](https://social.example/@bob)",
+        html: `<p><a href="https://social.example/@bob">there</a></p>\n`,
+        twt: "[there](https://social.example/@bob)",
+        isPlain: true,
+      },
+      "a name in an attribute is part of it": {
+        md: `<b title="@bob">x</b>`,
+        html: `<p><b title="@bob">x</b></p>\n`,
+        twt: "**x**",
+      },
+      "a mention that is no URL is text": { md: "@<bob //bob.example>", twt: "@\\<bob //bob.example>", isPlain: true },
+      "a dangerous URL is no link": { md: "@<bob javascript://x/%0aalert(1)>", twt: "@\\<bob javascript://x/%0aalert(1)>" },
+      "relative links and images become absolute": {
+        md: "[a](/about/) [b](../c/?d=1) [e](#f) ![g](pic.png) <img src=\"/h.png\" alt=\"i\">",
+        twt: `[a](https://alice.example/about/) [b](https://alice.example/c/?d=1) [e](https://alice.example/PAGE/#f) ![g](https://alice.example/PAGE/pic.png) ![i](https://alice.example/h.png)`,
+      },
+      "a table": { md: "| a | b |\n|---|---|\n| 1 | 2 |", twt: `| a | b |${LS}| - | - |${LS}| 1 | 2 |` },
+      "lists": { md: "- a\n- b\n  - c\n\n1. d\n2. e", twt: `- a${LS}- b${LS}  - c${LS}${LS}1. d${LS}2. e` },
+      "a block of code with a language": { md: "```js\nlet a = `b`;\n\n\tc();\n```", twt: `\`\`\`js${LS}let a = \`b\`;${LS}${LS} c();${LS}\`\`\`` },
+      "a heading, a quotation, a rule": { md: "## a\n\n> b\n\n---\n\nc", twt: `## a${LS}${LS}> b${LS}${LS}---${LS}${LS}c` },
+      "what reads as Markdown stays as it reads": { md: "snake_case 2 \\* 3 \\* 4 [x] a_b_c \\_d\\_ ~ 1. #", twt: "snake_case 2 * 3 * 4 [x] a_b_c _d_ ~ 1. #" },
+      "entities once": { md: "&lt;b&gt; &amp;amp; AT&amp;T", twt: "<b> &amp; AT&T" },
+      "footnotes": {
+        md: `Text<sup class="footnote-ref"><a href="#fn1" id="fnref1">[1]</a></sup>\n\n<section class="footnotes"><ol><li id="fn1" class="footnote-item"><p>Note of @bob <a href="#fnref1" class="footnote-backref">↩︎</a></p></li></ol></section>`,
+      },
+      "a script and a style say nothing": {
+        md: `Before\n\n<script>document.write("@<bob ${BOB}>")</script>\n\n<style>p { color: red }</style>\n\nafter`,
+        twt: `Before${LS}${LS}after`,
+      },
+      "a comment says nothing": { md: "Before <!-- hidden @bob -->\n\n<!-- more -->\n\nafter", twt: `Before${LS}${LS}after`, isPlain: true },
+      "a link that shows its address": { md: "https://x.example/a_b <https://y.example/> [z.example](https://z.example/) a@b.example", twt: "https://x.example/a_b https://y.example/ https://z.example/ a@b.example" },
+      "a link's title goes": { md: `[a](https://x.example/ "@bob")`, twt: "[a](https://x.example/)" },
+    },
+    {
+      imports: `import markdownIt from "markdown-it";`,
+      config: `config.setLibrary("md", markdownIt({ html: true, linkify: true, typographer: true }));`,
+    },
+  );
+});
+
+describe("mentions in Markdown, by Eleventy's own markdown-it", () => {
+  itWrites(
+    {
+      ...everywhere,
+      "an escaped mention is text": { md: `\\${WIRE}`, html: `<p>@&lt;bob ${BOB}&gt;</p>\n`, twt: `@\\<bob ${BOB}>`, isPlain: true },
+      "a name in a URL is part of it": {
+        md: "https://social.example/@bob",
+        html: "<p>https://social.example/@bob</p>\n",
+        twt: "https://social.example/@bob",
+        isPlain: true,
+      },
+      "a link that its author wrote by hand": {
+        md: `<a class="h-card u-mention" href="${BOB}"><b>@bob</b></a> <a href="${CAROL}" class="u-mention">Carol C.</a> <a class="u-mention">x</a>`,
+        twt: `${WIRE} @<carol.example ${CAROL}> x`,
+      },
+    },
+    {},
+  );
+});
+
+describe("mentions in Markdown, by another library that escapes HTML", () => {
+  itWrites(everywhere, {
+    config: `
+      const escape = (text) => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+      const render = (text) => {
+        const block = /^\`\`\`\\n([^]*)\`\`\`\\n?$/.exec(text);
+        if (block) return "<pre><code>" + escape(block[1]) + "</code></pre>\\n";
+        return "<p>" + escape(text.trim()).replace(/\`([^\`]*)\`/g, "<code>$1</code>") + "</p>\\n";
+      };
+      config.setLibrary("md", { render });`,
+  });
+});
+
+describe("mentions in Markdown, by another library that does not escape HTML", () => {
+  itWrites(everywhere, {
+    config: `
+      const escape = (text) => text.replace(/</g, "&lt;").replace(/>/g, "&gt;");
+      const render = (text) => {
+        const block = /^\`\`\`\\n([^]*)\`\`\`\\n?$/.exec(text);
+        if (block) return "<pre><code>" + escape(block[1]) + "</code></pre>\\n";
+        return "<p>" + text.trim().replace(/\`([^\`]*)\`/g, (_, code) => "<code>" + escape(code) + "</code>") + "</p>\\n";
+      };
+      config.setLibrary("md", { render });`,
+  });
+});
+
+describe("another Markdown library", () => {
+  it("has mentions linked in the page's text alone: not in its head, its code, its links and its attributes", async () => {
+    const built = await site({
+      options: FOLLOW,
+      config: `config.setLibrary("md", { render: (text) => text });`,
+      files: {
+        "_includes/page.njk": `<html><head><title>@bob</title><meta name="x" content="@bob"></head><body><!-- @bob -->{{ content | safe }}<script>"@bob"</script><textarea>@bob</textarea></body></html>`,
+        "a.md": quoted({ layout: "page.njk", title: "T", tags: ["posts"], date: at(0) }, `<p title="@bob">@bob <a href="/@bob">@bob</a> <kbd>@bob</kbd></p>`),
+        "b.html": quoted({}, "<p>foo@bob.example @nobody</p>"),
+      },
+    });
+    const head = `<link rel="alternate" type="text/plain" title="alice's twtxt feed" href="/twtxt.txt">\n`;
+    expect(built.read("a/index.html")).toBe(
+      `<html><head><title>@bob</title><meta name="x" content="@bob">${head}</head><body><!-- @bob --><p title="@bob">${LINK} <a href="/@bob">@bob</a> <kbd>${LINK}</kbd></p><script>"@bob"</script><textarea>@bob</textarea></body></html>`,
+    );
+    expect(built.read("b/index.html")).toBe("<p>foo@bob.example @nobody</p>");
+    expect(textAt(built, at(0))).toBe(`T: https://alice.example/a/ ${WIRE}`);
+  });
+});
+
+describe("the body of a titled post", () => {
+  it("has those whom it mentions named behind the text, each once and none twice", async () => {
+    const body = `@bob and ${WIRE} and @<carol ${CAROL}>, \`@<dave https://dave.example/twtxt.txt>\``;
+    const built = await site({
+      options: FOLLOW,
+      files: {
+        "a.md": quoted({ title: "T", tags: ["posts"], date: at(0) }, body),
+        "b.md": quoted({ title: "T for @bob", tags: ["posts"], date: at(1) }, body),
+        "c.md": quoted({ title: "T", twt: `Said to ${WIRE}`, tags: ["posts"], date: at(2) }, body),
+        "d.md": quoted({ title: "T", twt: "full", tags: ["posts"], date: at(3) }, "@bob"),
+        "e.md": quoted({ title: "T", replyTo: `abcdefg ${CAROL}`, tags: ["posts"], date: at(4) }, body),
+        "f.md": quoted({ title: "T", twt: false, tags: ["posts"], date: at(5) }, body),
+      },
+    });
+    const carol = `@<carol ${CAROL}>`;
+    expect([0, 1, 2, 3, 4, 5].map((i) => textAt(built, at(i)))).toEqual([
+      `T: https://alice.example/a/ ${WIRE} ${carol}`,
+      `T for ${WIRE}: https://alice.example/b/ ${carol}`,
+      `Said to ${WIRE} ${carol}`,
+      WIRE,
+      `(#abcdefg) T: https://alice.example/e/ ${WIRE} ${carol}`,
+      null,
+    ]);
+  });
+
+  it("may be written in Nunjucks or by a template's include, and is named all the same", async () => {
+    const built = await site({
+      options: FOLLOW,
+      files: {
+        "_includes/bob.md": WIRE,
+        "a.njk": quoted({ title: "T", tags: ["posts"], date: at(0) }, `<p><a href="${BOB}" class="u-mention">@bob</a></p>`),
+        "b.md": quoted({ title: "T", tags: ["posts"], date: at(1) }, `{% include "bob.md" %}`),
+      },
+    });
+    expect([0, 1].map((i) => textAt(built, at(i)))).toEqual([`T: https://alice.example/a/ ${WIRE}`, `T: https://alice.example/b/ ${WIRE}`]);
+  });
+});

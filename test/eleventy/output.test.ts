@@ -1,0 +1,137 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { type BuiltSite, buildSite, post, site } from "../helpers/site.js";
+
+const KEY = "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077";
+const HASHED = createHash("sha256").update("alice@alice.example").digest("hex");
+const files = {
+  "posts/posts.json": `{ "tags": "posts" }`,
+  "posts/old.md": post({ title: "Old", date: "2019-03-04T05:06:07Z" }, "Body"),
+  "posts/older.md": post({ title: "Older", date: "2018-03-04T05:06:07Z" }, "Body"),
+  "posts/new.md": post({ title: "New", date: "2026-03-04" }, "Body"),
+  "posts/note.md": post({ date: "2025-03-04T05:06:07Z", tags: "[posts]" }, "A note"),
+  "posts/undated.md": post({ title: "Undated" }, "Body"),
+};
+
+describe("what a build writes beside the pages", () => {
+  let built: BuiltSite;
+  const json = (path: string) => JSON.parse(readFileSync(join(built.folder, path), "utf8"));
+
+  beforeAll(async () => {
+    built = await site({
+      files: { ...files, "netlify.toml": "", ".netlify/v1/config.json": `{"headers":[{"for":"/x","values":{"A":"b"}},{"for":"/twtxt.txt","values":{}}],"images":{}}` },
+      options: `{ key: "${KEY}", endpoint: "https://alice.example/inbox/alice", webmention: "https://alice.example/webmention" }`,
+    });
+  });
+
+  it("is one archive a year, but for the newest year and the one before it, each linked to the one before", () => {
+    const header = "# nick = alice\n# url = https://alice.example/twtxt.txt\n";
+    expect(built.read("twtxt-2018.txt")).toBe(`${header}\n2018-03-04T05:06:07Z\tOlder: https://alice.example/posts/older/\n`);
+    expect(built.read("twtxt-2019.txt")).toMatch(/^# nick = alice\n# url = https:\/\/alice.example\/twtxt.txt\n# prev = [a-z2-7]{7} twtxt-2018.txt\n\n2019-/);
+    expect(built.read("twtxt.txt")).toMatch(
+      /^# nick = alice\n# url = https:\/\/alice.example\/twtxt.txt\n# webmention = https:\/\/alice.example\/webmention\n# prev = [a-z2-7]{7} twtxt-2019.txt\n\n2025-.*\n2026-.*\n$/,
+    );
+    expect(built.has("twtxt-2025.txt")).toBe(false);
+  });
+
+  it("is the discovery document under plain and hashed name in both places", () => {
+    const names = [`${HASHED}.json`, "alice.json"].sort();
+    for (const segment of ["msg", "salty"]) {
+      expect(readdirSync(join(built.folder, "_site/.well-known", segment)).sort()).toEqual(names);
+      for (const name of names) {
+        expect(JSON.parse(built.read(`.well-known/${segment}/${name}`))).toEqual({ endpoint: "https://alice.example/inbox/alice", key: KEY });
+      }
+    }
+  });
+
+  it("is what the commands need to know, without a secret", () => {
+    expect(json(".eleventy-twtxt/settings.json")).toEqual({
+      version: 1,
+      url: "https://alice.example",
+      feedUrl: "https://alice.example/twtxt.txt",
+      nick: "alice",
+      timeZone: "UTC",
+      follow: [],
+      host: "netlify",
+      output: "./_site/",
+      webmention: "https://alice.example/webmention",
+      address: "alice@alice.example",
+      key: KEY,
+      endpoint: "https://alice.example/inbox/alice",
+      notes: { folder: "./posts", like: "./posts/note.md", tag: "posts" },
+      unstamped: [
+        { file: "./posts/new.md", timestamp: expect.stringMatching(/^2026-03-04T00:/) },
+        { file: "./posts/undated.md", timestamp: null },
+      ],
+    });
+  });
+
+  it("is Netlify's headers, beside those of other tools", () => {
+    const feed = {
+      "Content-Type": "text/plain; charset=utf-8",
+      Link: '<https://alice.example/webmention>; rel="webmention"',
+      "Access-Control-Allow-Origin": "*",
+    };
+    const document = { "Content-Type": "application/json", "Access-Control-Allow-Origin": "*" };
+    expect(json(".netlify/v1/config.json")).toEqual({
+      images: {},
+      headers: [
+        { for: "/x", values: { A: "b" } },
+        ...["/twtxt.txt", "/twtxt-2019.txt", "/twtxt-2018.txt"].map((path) => ({ for: path, values: feed })),
+        ...["msg", "salty"].flatMap((segment) => ["alice", HASHED].map((name) => ({ for: `/.well-known/${segment}/${name}.json`, values: document }))),
+      ],
+    });
+  });
+});
+
+describe("a key", () => {
+  it("that is none stops the build before anything is written", async () => {
+    const built = await buildSite({ files, options: `{ key: "${KEY.slice(0, -1)}q", endpoint: "https://alice.example/inbox/alice" }` });
+    expect(built.exitCode).toBe(1);
+    expect(built.log).toMatch(/options\.key: expected a public key such as "kex1\.\.\.", got ".*": it is not copied whole, or not copied right\./);
+    expect(built.has("twtxt.txt")).toBe(false);
+  });
+
+  it("below a path prefix brings a warning: the documents must stand at the root of the domain", async () => {
+    const built = await site({
+      files,
+      options: `{ key: "${KEY}", endpoint: "https://alice.example/inbox/alice" }`,
+      config: `return { pathPrefix: "/blog/" };`,
+    });
+    expect(built.log).toMatch(/must stand at the root of alice\.example, and this site is below it/);
+  });
+});
+
+describe("a host that is not Netlify", () => {
+  it("gets no folder of Netlify's, and the site's own _headers and _redirects stay as they are", async () => {
+    const built = await site({
+      files: { ...files, _headers: "/*\n  X-Mine: yes\n", _redirects: "/a /b\n" },
+      config: `config.addPassthroughCopy("_headers"); config.addPassthroughCopy("_redirects");`,
+    });
+    expect(existsSync(join(built.folder, ".netlify"))).toBe(false);
+    expect(built.read("_headers")).toBe("/*\n  X-Mine: yes\n");
+    expect(built.read("_redirects")).toBe("/a /b\n");
+  });
+});
+
+describe("a year beyond 512 KiB", () => {
+  it("is split into months, and every line stays below 64 KiB with a warning for what is cut", async () => {
+    const long = "word ".repeat(12_000);
+    const months = Object.fromEntries(
+      Array.from({ length: 12 }, (_, i) => [`posts/m${i}.md`, post({ date: `2020-${String(i + 1).padStart(2, "0")}-02T03:04:05Z` }, long)]),
+    );
+    const built = await site({
+      files: { ...files, ...months, "posts/huge.md": post({ date: "2026-05-06T07:08:09Z" }, `${"ä".repeat(20_000)} ${long} @<bob https://bob.example/twtxt.txt>`) },
+    });
+    for (let month = 1; month <= 12; month += 1) {
+      expect(statSync(join(built.folder, `_site/twtxt-2020-${String(month).padStart(2, "0")}.txt`)).size).toBeGreaterThan(59_000);
+    }
+    expect(built.has("twtxt-2020.txt")).toBe(false);
+    const cut = built.feed().twts.find(({ instant }) => instant === "2026-05-06T07:08:09Z")?.text ?? "";
+    expect(cut).toMatch(/ word… https:\/\/alice\.example\/posts\/huge\/ @<bob https:\/\/bob\.example\/twtxt\.txt>$/);
+    expect(Buffer.byteLength(cut)).toBeLessThan(64 * 1024 - 22);
+    expect(built.log).toContain("1 post longer than a line of a feed may be, and so cut: ./posts/huge.md");
+  });
+});

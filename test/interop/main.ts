@@ -1,0 +1,103 @@
+// test/interop/main.ts: the field's oldest client, PyPI's twtxt 1.3.1, follows the built example and reads every twt.
+import { type ChildProcess, execFile } from "node:child_process";
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { parseFeed } from "../../plugin/feed/feed.js";
+
+const run = promisify(execFile) as (file: string, args: string[], options?: object) => Promise<{ stdout: string; child?: ChildProcess }>;
+const repo = fileURLToPath(new URL("../../", import.meta.url));
+const venv = join(repo, ".cache", "interop", "venv");
+const client = join(venv, "bin", "twtxt");
+
+/** That client ends a line wherever Python does. */
+const PYTHON_LINE_END = /[\v\f\x1c-\x1e\x85\u2028\u2029]/;
+
+async function main(): Promise<number> {
+  if (!(await hasPython())) {
+    console.log("SKIPPED: no python3 on this machine, so the Python client was not run.");
+    return 0;
+  }
+  await installClient();
+
+  const work = mkdtempSync(join(tmpdir(), "twtxt-interop-"));
+  try {
+    const output = join(work, "_site");
+    await run(process.execPath, ["--import", "tsx", "node_modules/@11ty/eleventy/cmd.cjs", "--config=.eleventy.ts", `--output=${output}`, "--quiet"], { cwd: repo });
+    return await compare(work, output);
+  } finally {
+    rmSync(work, { recursive: true, force: true });
+  }
+}
+
+async function compare(work: string, output: string): Promise<number> {
+  let failures = 0;
+  const { url, close } = await serve(output);
+  try {
+    for (let name: string | undefined = "twtxt.txt"; name; ) {
+      const feed = parseFeed(readFileSync(join(output, name)));
+      const expected = feed.twts.map(({ instant, text }) => `${instant.replace("Z", "+00:00")}\t${(text.split(PYTHON_LINE_END)[0] ?? "").trim()}`);
+      const read = await readByClient(work, `${url}/${name}`);
+      const missing = expected.filter((line) => !read.includes(line));
+      const added = read.filter((line) => !expected.includes(line));
+      for (const line of missing) console.log(`missing in the client: ${line}`);
+      for (const line of added) console.log(`only in the client: ${line}`);
+      failures += missing.length + added.length + Math.abs(read.length - expected.length);
+      console.log(`${name}: the client reads ${read.length} of ${expected.length} twts.`);
+      name = feed.fields["prev"]?.[0]?.split(" ")[1];
+    }
+  } finally {
+    close();
+  }
+  console.log(failures === 0 ? "Every twt is read as it was written." : `${failures} differences.`);
+  return failures === 0 ? 0 : 1;
+}
+
+async function readByClient(work: string, url: string): Promise<string[]> {
+  const config = join(work, "config");
+  writeFileSync(join(work, "me.txt"), "");
+  writeFileSync(config, `[twtxt]\nnick = me\ntwtfile = ${join(work, "me.txt")}\nuse_pager = False\ncharacter_limit = 0\n\n[following]\n`);
+  await run(client, ["-c", config, "follow", "alice", url]);
+  const { stdout } = await run(client, ["-c", config, "timeline", "--no-cache", "--porcelain", "--ascending", "--limit", "1000000"], {
+    env: { ...process.env, LC_ALL: "C.UTF-8" },
+    maxBuffer: 64 * 1024 * 1024,
+  });
+  return stdout
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => line.split("\t").slice(2).join("\t"));
+}
+
+function serve(folder: string): Promise<{ url: string; close(): void }> {
+  const server = createServer((request, response) => {
+    const file = join(folder, (request.url ?? "/").replace(/[^\w.-]/g, ""));
+    if (!existsSync(file)) return response.writeHead(404).end();
+    return response.writeHead(200, { "Content-Type": "text/plain; charset=utf-8" }).end(request.method === "HEAD" ? "" : readFileSync(file));
+  });
+  return new Promise((resolve) =>
+    server.listen(0, "127.0.0.1", () =>
+      resolve({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() }),
+    ),
+  );
+}
+
+async function hasPython(): Promise<boolean> {
+  return run("python3", ["--version"]).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** It needs `pkg_resources`, which setuptools dropped in its version 81. */
+async function installClient(): Promise<void> {
+  if (existsSync(client)) return;
+  console.log("Installing the Python client into .cache/interop ...");
+  await run("python3", ["-m", "venv", venv]);
+  await run(join(venv, "bin", "python"), ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "setuptools<81", "twtxt==1.3.1"]);
+}
+
+process.exitCode = await main();

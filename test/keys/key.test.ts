@@ -1,0 +1,53 @@
+import { readFileSync } from "node:fs";
+import { bech32, bech32m } from "@scure/base";
+import { describe, expect, it } from "vitest";
+import { discoveryPaths } from "../../plugin/keys/address.js";
+import { formatKey, parseKey } from "../../plugin/keys/key.js";
+
+interface Vector {
+  kex: string;
+  kbx?: string;
+  ed25519_public: string;
+}
+const { key_encoding: vectors } = JSON.parse(readFileSync(new URL("../vectors/signcryption.json", import.meta.url), "utf8")) as {
+  key_encoding: Vector[];
+};
+const hex = (text: string) => new Uint8Array(Buffer.from(text, "hex"));
+const alice = vectors[0]?.kex ?? "";
+const badKey = expect.objectContaining({ code: "bad-key" });
+
+describe("a public key as text", () => {
+  it.each(vectors)("$kex", ({ kex, ed25519_public }) => {
+    expect(parseKey(kex)).toEqual(hex(ed25519_public));
+    expect(formatKey(hex(ed25519_public))).toBe(kex);
+  });
+
+  it.each([
+    ["a key of the other kind", vectors[0]?.kbx ?? ""],
+    ["a wrong checksum", `${alice.slice(0, -1)}q`],
+    ["mixed case", alice.replace("k", "K")],
+    ["a cut", alice.slice(0, -4)],
+    ["bech32m", bech32m.encodeFromBytes("kex", parseKey(alice))],
+    ["31 bytes", bech32.encodeFromBytes("kex", new Uint8Array(31).fill(1))],
+    ["33 bytes", bech32.encodeFromBytes("kex", new Uint8Array(33).fill(1))],
+    ["the neutral element", bech32.encodeFromBytes("kex", hex("01".padEnd(64, "0")))],
+    ["a point of order 8", bech32.encodeFromBytes("kex", hex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"))],
+    ["a coordinate beyond the field", bech32.encodeFromBytes("kex", hex("f0ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f"))],
+    ["no point of the curve", bech32.encodeFromBytes("kex", hex("02".padEnd(64, "0")))],
+  ])("is refused: %s", (_name, text) => {
+    expect(() => parseKey(text)).toThrow(badKey);
+  });
+});
+
+describe("where an address is looked up", () => {
+  it("is under both segments, by plain and by hashed name", () => {
+    // printf alice@alice.example | sha256sum
+    const hashed = "df80c801a9d5d1a50e89e09c6aa19d1f69d8c4c00fb0436c9f7659ee5fd52243";
+    expect(discoveryPaths("alice@alice.example")).toEqual([
+      "/.well-known/msg/alice.json",
+      `/.well-known/msg/${hashed}.json`,
+      "/.well-known/salty/alice.json",
+      `/.well-known/salty/${hashed}.json`,
+    ]);
+  });
+});

@@ -1,0 +1,112 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { describe, expect, it } from "vitest";
+
+const plugin = fileURLToPath(new URL("../plugin/", import.meta.url));
+
+/** From the top of the house to the ground; an import goes down, or stays in its own folder. */
+const FLOORS = [
+  ["cli"],
+  ["host", "index.ts"],
+  ["mentions", "messages", "blobs", "plugin.ts"],
+  ["eleventy"],
+  ["http"],
+  ["feed", "keys", "store", "options.ts"],
+  ["errors.ts"],
+];
+const PURE = ["feed"];
+const NODE = /^node:/;
+
+interface Source {
+  file: string;
+  room: string;
+  imports: string[];
+  text: string;
+}
+
+const sources: Source[] = readdirSync(plugin, { recursive: true, encoding: "utf8" })
+  .filter((file) => file.endsWith(".ts"))
+  .map((file) => {
+    const text = readFileSync(join(plugin, file), "utf8");
+    const imports = [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, name = ""]) => importedFile(name, file));
+    return { file, room: roomOf(file), imports, text };
+  });
+
+function importedFile(name: string, from: string): string {
+  return name.startsWith(".") ? relative(plugin, resolve(plugin, from, "..", name)).replace(/\.js$/, ".ts") : name;
+}
+
+function roomOf(file: string): string {
+  return file.split("/")[0] ?? file;
+}
+
+function floorOf(room: string): number {
+  return FLOORS.findIndex((rooms) => rooms.includes(room));
+}
+
+describe("the house", () => {
+  it("has a floor for every room", () => {
+    expect(sources.filter(({ room }) => floorOf(room) < 0).map(({ file }) => file)).toEqual([]);
+  });
+
+  it("has imports that go down only, and none between neighbours but on the ground", () => {
+    const ground = floorOf("feed");
+    const upward = sources.flatMap(({ file, room, imports }) =>
+      imports
+        .filter((name) => name.endsWith(".ts") && roomOf(name) !== room)
+        .filter((name) => {
+          const target = floorOf(roomOf(name));
+          return target < floorOf(room) || (target === floorOf(room) && target !== ground);
+        })
+        .map((name) => `${file} -> ${name}`),
+    );
+    expect(upward).toEqual([]);
+  });
+
+  it("has no circles", () => {
+    const byFile = new Map(sources.map((source) => [source.file, source]));
+    const reaches = (from: string, to: string, seen = new Set<string>()): boolean =>
+      (byFile.get(from)?.imports ?? []).some((next) => next === to || (!seen.has(next) && reaches(next, to, seen.add(next))));
+    expect(sources.filter(({ file }) => reaches(file, file)).map(({ file }) => file)).toEqual([]);
+  });
+
+  it("keeps clock, network and files out of what is pure", () => {
+    const impure = sources
+      .filter(({ room }) => PURE.includes(room))
+      .filter(({ imports, text }) => imports.some((name) => NODE.test(name)) || /Date\.now|new Date\(\)|Math\.random|\bfetch\(|process\./.test(text));
+    expect(impure.map(({ file }) => file)).toEqual([]);
+  });
+
+  it("reads the environment and the clock at its edges alone", () => {
+    const readers = (what: RegExp) => sources.filter(({ text }) => what.test(text)).map(({ file }) => file);
+    expect(readers(/process\.env/).filter((file) => roomOf(file) !== "cli")).toEqual(["plugin.ts"]);
+    expect(readers(/Date\.now|new Date\(\)/).filter((file) => roomOf(file) !== "cli")).toEqual(["plugin.ts"]);
+  });
+
+  it("has no top-level await, which would close it to require()", () => {
+    expect(sources.filter(({ text }) => /^(?:export )?(?:const .*= )?await /m.test(text)).map(({ file }) => file)).toEqual([]);
+  });
+});
+
+describe("the main entry", () => {
+  it("loads neither a parser of HTML, nor the curves, nor undici, until a build needs them", () => {
+    const byFile = new Map(sources.map((source) => [source.file, source]));
+    const reached = new Set<string>();
+    const walk = (file: string) => {
+      for (const name of staticImports(byFile.get(file)?.text ?? "", file)) {
+        if (reached.has(name)) continue;
+        reached.add(name);
+        walk(name);
+      }
+    };
+    walk("index.ts");
+    const packages = [...reached].filter((name) => !name.endsWith(".ts") && !NODE.test(name)).sort();
+    expect(packages).toEqual(["@noble/hashes/blake2.js", "@scure/base", "leven", "valibot"]);
+  });
+});
+
+/** Those that loading a file loads: neither types nor what is imported later. */
+function staticImports(text: string, file: string): string[] {
+  return [...text.matchAll(/^(?:import|export) (?!type )(?:[^;]*? from )?"([^"]+)";/gm)].map(([, name = ""]) => importedFile(name, file));
+}
