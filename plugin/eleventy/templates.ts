@@ -1,4 +1,5 @@
 // plugin/eleventy/templates.ts: what templates can use: a filter, two shortcodes and the global data `twtxt`.
+import { TwtxtError } from "../errors.js";
 import { formatMention } from "../feed/mention.js";
 import type { Settings } from "../options.js";
 import type { EleventyConfig, TemplateContext } from "./eleventy.js";
@@ -25,7 +26,12 @@ export function addTemplateTools(config: EleventyConfig, tools: TemplateTools): 
   };
 
   config.addFilter("twt", function (this: TemplateContext, post: PostLike) {
-    return twtOf(post, this);
+    try {
+      return twtOf(post, this);
+    } catch (error) {
+      if (error instanceof TwtxtError) throw error;
+      return tooEarly(error);
+    }
   });
 
   config.addShortcode("twtxtReply", function (this: TemplateContext, label?: string, post?: PostLike) {
@@ -43,6 +49,18 @@ export function addTemplateTools(config: EleventyConfig, tools: TemplateTools): 
     nick: tools.settings.nick,
     follow: tools.settings.follow,
   }));
+}
+
+/**
+ * Stands for a twt whose post is not rendered yet. Eleventy renders a page again that asks for a body too early, but
+ * in Nunjucks it notices only what is thrown by a property, not by a filter.
+ */
+function tooEarly(error: unknown): PostTwt {
+  const fail = (): never => {
+    throw error;
+  };
+  const property = { get: fail, enumerable: true };
+  return Object.defineProperties({}, { timestamp: property, text: property, hash: property, mentions: property }) as PostTwt;
 }
 
 function keyOf(post: PostLike): string | undefined {

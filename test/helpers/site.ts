@@ -4,7 +4,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll } from "vitest";
+import { afterAll, expect, vi } from "vitest";
 import { type ParsedFeed, parseFeed } from "../../plugin/feed/feed.js";
 
 const repo = fileURLToPath(new URL("../../", import.meta.url));
@@ -110,12 +110,39 @@ function writeSite(folder: string, files: Record<string, string | null>): void {
   }
 }
 
-function runEleventy(folder: string, args: string[], eleventy = join(repo, "node_modules/@11ty/eleventy")) {
-  const child = spawn(process.execPath, ["--import", join(repo, "node_modules/tsx/dist/loader.mjs"), join(eleventy, "cmd.cjs"), ...args], {
+export interface RunningSite {
+  /** Writes files; Eleventy notices them by itself. */
+  change(files: Record<string, string | null>): void;
+  stop(): Promise<void>;
+}
+
+/** Keeps Eleventy running on a built site, with `--watch` or `--serve` among the arguments. */
+export async function watchSite(built: BuiltSite, args: string[]): Promise<RunningSite> {
+  const child = startEleventy(built.folder, ["--config=eleventy.config.ts", ...args]);
+  let log = "";
+  child.stdout.on("data", (data) => (log += data));
+  child.stderr.on("data", (data) => (log += data));
+  await vi.waitFor(() => expect(log).toMatch(/Watching…|Server at/), { timeout: 60_000, interval: 100 });
+  return {
+    change: (files) => writeSite(built.folder, files),
+    stop: () =>
+      new Promise((resolve) => {
+        child.on("close", () => resolve());
+        child.kill();
+      }),
+  };
+}
+
+function startEleventy(folder: string, args: string[], eleventy = join(repo, "node_modules/@11ty/eleventy")) {
+  return spawn(process.execPath, ["--import", join(repo, "node_modules/tsx/dist/loader.mjs"), join(eleventy, "cmd.cjs"), ...args], {
     cwd: folder,
     env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: "0", NETLIFY: "" },
     timeout: 120_000,
   });
+}
+
+function runEleventy(folder: string, args: string[], eleventy?: string) {
+  const child = startEleventy(folder, args, eleventy);
   let log = "";
   child.stdout.on("data", (data) => (log += data));
   child.stderr.on("data", (data) => (log += data));

@@ -1,0 +1,38 @@
+import { readFileSync } from "node:fs";
+import { getDescription } from "valibot";
+import { describe, expect, it } from "vitest";
+import { OPTIONS } from "../plugin/options.js";
+
+const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
+const readme = read("README.md");
+
+/** The table as the code has it. */
+function optionsTable(): string {
+  const rows = Object.entries(OPTIONS.entries).map(([name, schema]) => {
+    const inner = "wrapped" in schema ? schema.wrapped : schema;
+    const standard = "default" in schema && schema.default !== undefined ? `\`${JSON.stringify(schema.default)}\`` : "";
+    const needed = "wrapped" in schema ? standard : "needed";
+    return `| \`${name}\` | ${needed} | ${getDescription(inner)} |`;
+  });
+  return ["| Option | Default | |", "|---|---|---|", ...rows].join("\n");
+}
+
+describe("the README", () => {
+  it("has every option with its default, as the code has it", () => {
+    const [, table = ""] = /<!-- options -->\n([\s\S]*?)\n<!-- \/options -->/.exec(readme) ?? [];
+    expect(table).toBe(optionsTable());
+  });
+
+  it("names the two lines that CI runs", () => {
+    expect(readme).toContain("npm ci && npm start");
+    expect(readme).toContain("npm ci && npm test");
+    expect(read(".ci/run")).toContain("npm ci && npm test");
+    expect(read(".ci/start-headless.mjs")).toContain('spawn("npm", ["start"]');
+  });
+
+  it("links to files that exist", () => {
+    const links = [...readme.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path = ""]) => path);
+    expect(links.length).toBeGreaterThan(2);
+    for (const path of links) expect(() => read(path)).not.toThrow();
+  });
+});
