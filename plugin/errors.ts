@@ -10,7 +10,8 @@ export type TwtxtErrorCode =
   | "output-conflict"
   | "twt-too-early"
   | "bad-usage"
-  | "no-settings";
+  | "no-settings"
+  | "bad-file";
 
 /** Everything that this package throws. `code` is stable; the text is for people. */
 export class TwtxtError extends Error {

@@ -26,10 +26,10 @@ export interface SiteSettings {
   notes: {
     /** Where a new note goes. */
     folder: string;
-    /** A post whose tags and layout a new note takes over; `null` where there is none yet. */
+    /** A post whose own tags, as far as all notes share them, and layout a new note takes over; `null` before the first. */
     like: string | null;
-    /** The collection that a new note must be in. */
-    tag: string | null;
+    /** The tags that all notes share; before the first note, the collection that it must be in. */
+    tags: string[];
   };
   /** Posts without a time of their own, with the one that the feed gives them; `null` where it can give none. */
   unstamped: { file: string; timestamp: string | null }[];
@@ -40,10 +40,7 @@ export function siteSettings(
   settings: Settings & { host: SiteSettings["host"] },
   build: { feedUrl: string; input: string; output: string; schedule: Schedule },
 ): SiteSettings {
-  const { url, nick, timeZone, follow, host, collection } = settings;
-  const dated = build.schedule.dated.map(({ post }) => post);
-  const model = dated.findLast(isNote) ?? dated.findLast(isMarkdown) ?? null;
-  const names = typeof collection === "string" ? [collection] : Array.isArray(collection) ? collection : [];
+  const { url, nick, timeZone, follow, host } = settings;
   return {
     version: 1,
     url,
@@ -57,9 +54,25 @@ export function siteSettings(
     address: settings.key ? `${settings.user}@${new URL(url).host}` : null,
     key: settings.key ?? null,
     endpoint: settings.endpoint ?? null,
-    notes: { folder: model ? dirname(model.inputPath) : build.input, like: model?.inputPath ?? null, tag: names[0] ?? null },
+    notes: notesOf(build.schedule, settings.collection, build.input),
     unstamped: unstamped(build.schedule),
   };
+}
+
+function notesOf({ dated }: Schedule, collection: Settings["collection"], input: string): SiteSettings["notes"] {
+  const posts = dated.map(({ post }) => post).filter(({ inputPath }) => inputPath.endsWith(".md"));
+  const notes = posts.filter(({ data }) => !data["title"]);
+  const model = notes.at(-1) ?? posts.at(-1);
+  const first = typeof collection === "string" ? [collection] : Array.isArray(collection) ? collection.slice(0, 1) : [];
+  return {
+    folder: model ? dirname(model.inputPath) : input,
+    like: model?.inputPath ?? null,
+    tags: notes.length > 0 ? notes.map(tagsOf).reduce((shared, tags) => shared.filter((tag) => tags.includes(tag))) : first,
+  };
+}
+
+function tagsOf({ data }: CollectionItem): string[] {
+  return [...new Set([data["tags"]].flat().filter((tag) => typeof tag === "string"))];
 }
 
 function unstamped({ dated, undated }: Schedule): SiteSettings["unstamped"] {
@@ -70,12 +83,3 @@ function unstamped({ dated, undated }: Schedule): SiteSettings["unstamped"] {
     ...undated.map((post) => ({ file: post.inputPath, timestamp: null })),
   ];
 }
-
-function isMarkdown(post: CollectionItem): boolean {
-  return post.inputPath.endsWith(".md");
-}
-
-function isNote(post: CollectionItem): boolean {
-  return isMarkdown(post) && !post.data["title"];
-}
-

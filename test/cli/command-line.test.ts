@@ -11,7 +11,9 @@ describe("the command line", () => {
     const help = await command(folder, ["--help"]);
 
     expect(help).toMatchObject({ exitCode: 0, stderr: "" });
-    expect(help.stdout).toMatch(/^Usage: eleventy-twtxt COMMAND[^]*\n {2}post +writes a note\n {2}stamp +writes dates/);
+    expect(help.stdout).toMatch(
+      /^Usage: eleventy-twtxt COMMAND[\s\S]*\n {2}post +writes a note\n {2}stamp +writes dates/,
+    );
     expect(await command(folder, ["-h"])).toEqual(help);
     expect(await command(folder, ["help"])).toEqual(help);
   });
@@ -68,7 +70,7 @@ describe("the command line", () => {
     };
     expect(await runCommandLine(["--help"], broken)).toBe(1);
     expect(terminal.stderr.join("\n")).toMatch(
-      /Please report it to eleventy-plugin-twtxt[^]*RangeError: out of ink\n +at /,
+      /Please report it to eleventy-plugin-twtxt[\s\S]*RangeError: out of ink\n +at /,
     );
   });
 });

@@ -25,7 +25,7 @@ export interface Blog {
 const SETTINGS: KnownSettings = {
   host: "static",
   timeZone: "UTC",
-  notes: { folder: "./notes", like: null, tag: "posts" },
+  notes: { folder: "./notes", like: null, tags: ["posts"] },
   unstamped: [],
 };
 
@@ -45,6 +45,15 @@ export function blog(settings: Partial<KnownSettings> | null, files: Record<stri
   if (settings) made.write(".eleventy-twtxt/settings.json", JSON.stringify({ version: 1, ...SETTINGS, ...settings }));
   for (const [path, content] of Object.entries(files)) made.write(path, content);
   return made;
+}
+
+/** A blog of posts without a time, as the build has listed them. */
+export function undatedBlog(
+  files: Record<string, string>,
+  timestamp: string | null = "2026-01-02T00:13:37Z",
+  timeZone = "UTC",
+): Blog {
+  return blog({ timeZone, unstamped: Object.keys(files).map((path) => ({ file: `./${path}`, timestamp })) }, files);
 }
 
 export interface Outcome {

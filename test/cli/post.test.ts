@@ -12,13 +12,13 @@ describe("eleventy-twtxt post", () => {
     const outcome = await command(folder, ["post", "Hello @<bob https://bob.example/twtxt.txt>"]);
 
     expect(outcome).toMatchObject({ exitCode: 0 });
-    expect(outcome.stdout).toMatch(/^notes\/\d{4}-\d\d-\d\d-\d{6}\.md\n$/);
+    expect(outcome.stdout).toMatch(/^notes\/\d{8}-\d{6}\.md\n$/);
     expect(outcome.stderr).toBe("Look at it with npx @11ty/eleventy --serve, then deploy it.\n");
     const [name = ""] = list("notes");
-    const [, day, h, m, s] = /^(\d{4}-\d\d-\d\d)-(\d\d)(\d\d)(\d\d)\.md$/.exec(name) ?? [];
-    expect(Math.abs(Date.parse(`${day}T${h}:${m}:${s}Z`) - Date.now())).toBeLessThan(30_000);
+    const date = name.replace(/^(\d{4})(\d\d)(\d\d)-(\d\d)(\d\d)(\d\d)\.md$/, "$1-$2-$3T$4:$5:$6Z");
+    expect(Math.abs(Date.parse(date) - Date.now())).toBeLessThan(30_000);
     expect(read(`notes/${name}`)).toBe(
-      `---\ndate: ${day}T${h}:${m}:${s}Z\ntags:\n  - posts\n---\nHello @<bob https://bob.example/twtxt.txt>\n`,
+      `---\ndate: ${date}\ntags:\n  - posts\n---\nHello @<bob https://bob.example/twtxt.txt>\n`,
     );
   });
 
@@ -60,8 +60,8 @@ describe("eleventy-twtxt post", () => {
   });
 
   it("is tagged and laid out like the last note", async () => {
-    const notes = { folder: "./notes", like: "./notes/old.md", tag: "posts" };
-    const old = "---\ntags: [notes, posts]\nlayout: note.njk\ntitle: Old\npermalink: /x/\n---\nold\n";
+    const notes = { folder: "./notes", like: "./notes/old.md", tags: ["notes", "posts"] };
+    const old = "---\ntags: [notes, topic, posts]\nlayout: note.njk\ntitle: Old\npermalink: /x/\n---\nold\n";
     const { folder, read } = blog({ notes }, { "notes/old.md": old });
     const { stdout } = await command(folder, ["post", "new"]);
     expect(matter(read(stdout.trim()), {}).data).toEqual({
@@ -72,14 +72,14 @@ describe("eleventy-twtxt post", () => {
   });
 
   it("gets no tags where the last note has them from its folder", async () => {
-    const notes = { folder: "./notes", like: "./notes/old.md", tag: "posts" };
+    const notes = { folder: "./notes", like: "./notes/old.md", tags: ["posts"] };
     const { folder, read } = blog({ notes }, { "notes/old.md": "old\n" });
     const { stdout } = await command(folder, ["post", "new"]);
     expect(read(stdout.trim())).toMatch(/^---\ndate: \S+Z\n---\nnew\n$/);
   });
 
   it("runs no JavaScript of the last note, and says what it did instead", async () => {
-    const notes = { folder: "./notes", like: "./notes/old.md", tag: "posts" };
+    const notes = { folder: "./notes", like: "./notes/old.md", tags: ["posts"] };
     const { folder, read } = blog({ notes }, { "notes/old.md": "---js\n(() => { process.exit(9) })()\n---\n" });
     const outcome = await command(folder, ["post", "new"]);
     expect(outcome.exitCode).toBe(0);
@@ -92,20 +92,20 @@ describe("eleventy-twtxt post", () => {
     const terminal = standingTerminal(folder, NOON);
     expect(await runCommandLine(["post", "--dry-run", "hello"], terminal)).toBe(0);
     expect(terminal.stdout).toEqual(["---\ndate: 2026-11-20T09:30:00Z\ntags:\n  - posts\n---\nhello"]);
-    expect(terminal.stderr).toEqual(["notes/2026-11-20-093000.md would be written. Nothing was written."]);
+    expect(terminal.stderr).toEqual(["notes/20261120-093000.md would be written. Nothing was written."]);
     expect(list(".")).toEqual([".eleventy-twtxt"]);
   });
 
-  it("never has the second of another post, nor the URL of another day's note, nor midnight", async () => {
+  it("never has the second of another post, nor midnight", async () => {
     const { folder, list, read } = blog(
       {},
-      { "notes/2026-11-20-093000-article.njk": "", "notes/2026-01-01-093001.md": "" },
+      { "notes/20261120-093000-article.njk": "", "notes/20261120-093001.md": "" },
     );
     for (const text of ["one", "two"]) await runCommandLine(["post", text], standingTerminal(folder, NOON));
     await runCommandLine(["post", "three"], standingTerminal(folder, "2026-11-21T00:00:00Z"));
 
-    expect(list("notes").slice(-3)).toEqual(["2026-11-20-093002.md", "2026-11-20-093003.md", "2026-11-21-000001.md"]);
-    expect(read("notes/2026-11-20-093003.md")).toBe("---\ndate: 2026-11-20T09:30:03Z\ntags:\n  - posts\n---\ntwo\n");
+    expect(list("notes").slice(-3)).toEqual(["20261120-093002.md", "20261120-093003.md", "20261121-000001.md"]);
+    expect(read("notes/20261120-093003.md")).toBe("---\ndate: 2026-11-20T09:30:03Z\ntags:\n  - posts\n---\ntwo\n");
   });
 
   it("many at once never overwrite one another", async () => {
@@ -124,7 +124,7 @@ describe("eleventy-twtxt post", () => {
   });
 
   it("--edit opens the new file, with arguments of the editor's and spaces in the path", async () => {
-    const { folder, read } = blog({ notes: { folder: "my notes", like: null, tag: null } });
+    const { folder, read } = blog({ notes: { folder: "my notes", like: null, tags: [] } });
     const environment = { VISUAL: `"${process.execPath}" -e 'fs.appendFileSync(process.argv[1], "edited\\n")'` };
     const outcome = await command(folder, ["post", "--edit"], { environment });
     expect(outcome).toMatchObject({ exitCode: 0 });
@@ -177,10 +177,10 @@ describe("a note in a real site", () => {
     ).toBe(0);
     const again = await site({ files: {}, site: built });
 
-    expect(terminal.stdout).toEqual(["notes/2026-11-20-113000.md"]);
-    expect(again.feed().twts.map(({ timestamp, text }) => `${timestamp} ${text}`)).toEqual([
-      "2026-01-02T03:04:05Z first",
-      "2026-11-20T11:30:00Z @<bob.example https://bob.example/twtxt.txt> (#abcdefg) second",
+    expect(terminal.stdout).toEqual(["notes/20261120-113000.md"]);
+    expect(again.feed().twts).toMatchObject([
+      { timestamp: "2026-01-02T03:04:05Z", text: "first" },
+      { timestamp: "2026-11-20T11:30:00Z", subject: "abcdefg", mentions: [{ url: "https://bob.example/twtxt.txt" }] },
     ]);
   });
 });

@@ -60,7 +60,7 @@ describe("what a build writes beside the pages", () => {
       address: "alice@alice.example",
       key: KEY,
       endpoint: "https://alice.example/inbox/alice",
-      notes: { folder: "./posts", like: "./posts/note.md", tag: "posts" },
+      notes: { folder: "./posts", like: "./posts/note.md", tags: ["posts"] },
       unstamped: [
         { file: "./posts/new.md", timestamp: expect.stringMatching(/^2026-03-04T00:/) },
         { file: "./posts/undated.md", timestamp: null },

@@ -1,0 +1,83 @@
+// plugin/cli/command.ts: what a command is, and how its arguments are read.
+import { type ParseArgsConfig, parseArgs } from "node:util";
+import { closestMatch } from "leven";
+import { TwtxtError } from "../errors.js";
+import type { Terminal } from "./terminal.js";
+
+/** How the command is typed. */
+export const PROGRAM = "eleventy-twtxt";
+
+/** A command: a module of this folder, loaded when it is called. */
+export interface Command {
+  name: string;
+  /** What it does, in a few words, for the list of commands. */
+  summary: string;
+  /** All that `COMMAND --help` prints, an example included. */
+  help: string;
+  /**
+   * @param args - what stands behind the command's name
+   * @returns the exit code: 0, or 1 where something could not be done
+   * @throws TwtxtError `bad-usage` for arguments that cannot be meant, which ends with 2
+   */
+  run(args: string[], terminal: Terminal): Promise<number>;
+}
+
+type Options = NonNullable<ParseArgsConfig["options"]>;
+type Arguments<T extends Options> = ReturnType<
+  typeof parseArgs<{ options: typeof COMMON & T; allowPositionals: true }>
+>;
+
+/** What every command that knows the site understands. */
+const COMMON = { settings: { type: "string" } } as const satisfies Options;
+
+/**
+ * Reads the arguments of a command.
+ *
+ * @param name - the command's, for the messages
+ * @param options - those of its own, as for `parseArgs`
+ * @throws TwtxtError `bad-usage`, naming the nearest option there is
+ */
+export function readArguments<T extends Options>(name: string, args: string[], options: T): Arguments<T> {
+  const known: typeof COMMON & T = { ...COMMON, ...options };
+  const { tokens } = parseArgs({ args, options: known, strict: false, tokens: true });
+  for (const token of tokens) {
+    if (token.kind === "option")
+      checkOption(name, token, Object.hasOwn(known, token.name) ? known[token.name]?.type : undefined, known);
+  }
+  return parseArgs({ args, options: known, allowPositionals: true });
+}
+
+interface OptionToken {
+  name: string;
+  rawName: string;
+  value: string | undefined;
+  inlineValue: boolean | undefined;
+}
+
+function checkOption(
+  command: string,
+  token: OptionToken,
+  type: "string" | "boolean" | undefined,
+  known: Options,
+): void {
+  const { rawName, value, inlineValue } = token;
+  if (type === undefined) {
+    const nearest = nearestOf(token.name, Object.keys(known));
+    const hint = nearest ? ` Did you mean "--${nearest}"?` : ` What begins with "-" and is no option goes behind "--".`;
+    throw misuse(`${command}: there is no option "${rawName}".${hint}`, command);
+  }
+  if (type === "boolean" && value !== undefined)
+    throw misuse(`${command}: ${rawName} takes no value, got "${value}".`, command);
+  const isMissing = value === undefined || (!inlineValue && value.startsWith("-"));
+  if (type === "string" && isMissing) throw misuse(`${command}: ${rawName} needs a value.`, command);
+}
+
+/** The name that was probably meant, if any is near. */
+export function nearestOf(word: string, names: readonly string[]): string | undefined {
+  return closestMatch(word, names, { maxDistance: 3 });
+}
+
+/** What was typed cannot be meant: says so, and what to type. */
+export function misuse(what: string, command?: string): TwtxtError {
+  return new TwtxtError("bad-usage", `${what} Type: ${PROGRAM} ${command ? `${command} ` : ""}--help`);
+}

@@ -1,0 +1,117 @@
+// plugin/cli/post.ts: `eleventy-twtxt post` writes a note.
+import { join } from "node:path";
+import { TwtxtError } from "../errors.js";
+import { misuse, readArguments } from "./command.js";
+import { createText, readText } from "./files.js";
+import { formatPost, readPost } from "./front-matter.js";
+import { freeNoteTimes, noteName } from "./note-name.js";
+import { type Site, siteAt } from "./site.js";
+import type { Terminal } from "./terminal.js";
+
+export const name = "post";
+export const summary = "writes a note";
+export const help = `Usage: eleventy-twtxt post "TEXT" [options]
+       eleventy-twtxt post [options] < FILE
+
+Writes a note, dated now, into the folder of your last one, with its tags and its layout, and
+prints the path of the new file. Markdown and mentions such as @<bob https://bob.example/twtxt.txt>
+may be in the text.
+
+  --reply-to "HASH FEED-URL"   replies to the twt of this hash, in the feed of this URL
+  --edit                       opens the note in $VISUAL or $EDITOR
+  --dry-run                    prints what would be written, and writes nothing
+  --settings FILE              the settings of the site (default .eleventy-twtxt/settings.json)
+
+Example:
+  $ eleventy-twtxt post "Hello from my own site."
+  notes/20261120-093000.md`;
+
+const OPTIONS = { "reply-to": { type: "string" }, edit: { type: "boolean" }, "dry-run": { type: "boolean" } } as const;
+
+const REPLY = /^\(?#?([a-z2-7]{7}|[a-z2-7]{12})\)?\s+([a-z][a-z0-9+.-]*:\/\/[^\s)>`<]+)$/i;
+
+export async function run(args: string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = readArguments(name, args, OPTIONS);
+  const replyTo = values["reply-to"] === undefined ? undefined : checkReply(values["reply-to"]);
+  const editor = values.edit ? editorOf(terminal) : undefined;
+  const site = await siteAt(terminal, values.settings);
+  const text = await readNote(positionals, terminal, editor !== undefined);
+  const like = await modelData(site, terminal);
+
+  const contentAt = (time: number) =>
+    formatPost({ date: new Date(time), ...like, ...(replyTo && { replyTo }) }, `${text}\n`);
+  const folder = site.file(site.settings.notes.folder);
+  if (/\{[{%#]/.test(text))
+    terminal.say('The text holds "{{", "{%" or "{#", which a template language of your site may take for its own.');
+  if (values["dry-run"]) {
+    const [time = 0] = freeNoteTimes(folder, terminal.now());
+    terminal.print(contentAt(time).replace(/\n$/, ""));
+    terminal.say(`${site.shown(join(folder, noteName(time)))} would be written. Nothing was written.`);
+    return 0;
+  }
+  const file = await create(folder, terminal.now(), contentAt);
+  const exitCode = editor === undefined ? 0 : await terminal.open(editor, file);
+  terminal.print(site.shown(file));
+  terminal.say(exitCode === 0 ? nextStep(site) : `The editor ended with ${exitCode}. The note is there.`);
+  return exitCode === 0 ? 0 : 1;
+}
+
+/** @returns what goes into the front matter, `<hash> <feed url>` */
+function checkReply(value: string): string {
+  const [, hash, url] = REPLY.exec(value.trim()) ?? [];
+  if (hash !== undefined && url !== undefined && URL.canParse(url) && !value.includes("#:~:text="))
+    return `${hash.toLowerCase()} ${url}`;
+  const why = value.includes("#:~:text=")
+    ? "a reference cannot be looked up yet; say which twt by its hash and feed URL"
+    : "expected a hash and a feed URL";
+  throw misuse(`post: --reply-to: ${why}, such as "abcdefg https://bob.example/twtxt.txt", got "${value}".`, name);
+}
+
+function editorOf({ environment }: Terminal): string {
+  const editor = environment.VISUAL || environment.EDITOR;
+  if (!editor)
+    throw misuse("post: --edit needs the name of your editor in $VISUAL or $EDITOR, such as EDITOR=nano.", name);
+  return editor;
+}
+
+async function readNote(words: string[], terminal: Terminal, mayBeEmpty: boolean): Promise<string> {
+  if (words.length > 1) throw misuse(`post: expected one text, got ${words.length}; put it into quotes.`, name);
+  const text = (words[0] ?? (await terminal.readInput()) ?? "")
+    .replace(/^\uFEFF/, "")
+    .replace(/\r\n?/g, "\n")
+    .trim();
+  if (text === "" && !mayBeEmpty) throw misuse('post: there is no text, such as "Hello from my own site.".', name);
+  return text;
+}
+
+/** What brings a note into its collection and its layout, where the folder's own data does not. */
+async function modelData(
+  { settings: { notes }, file, shown }: Site,
+  terminal: Terminal,
+): Promise<Record<string, unknown>> {
+  const plain = notes.tags.length === 0 ? {} : { tags: notes.tags };
+  if (notes.like === null) return plain;
+  const model = file(notes.like);
+  try {
+    const { tags, layout } = readPost((await readText(model)) ?? "").data;
+    const own = [tags].flat().filter((tag) => notes.tags.some((shared) => shared === tag));
+    return { ...(own.length > 0 && { tags: own }), ...(layout !== undefined && { layout }) };
+  } catch (error) {
+    if (!(error instanceof TwtxtError)) throw error;
+    terminal.say(`The note could not be made like ${shown(model)}: ${error.message}`);
+    return plain;
+  }
+}
+
+async function create(folder: string, now: number, contentAt: (time: number) => string): Promise<string> {
+  for (const time of freeNoteTimes(folder, now)) {
+    const file = join(folder, noteName(time));
+    if (await createText(file, contentAt(time))) return file;
+  }
+  throw new TwtxtError("bad-file", `${folder} has no second left for a note.`);
+}
+
+function nextStep({ settings: { host } }: Site): string {
+  const deploy = host === "netlify" ? "publish it with git add, git commit and git push" : "deploy it";
+  return `Look at it with npx @11ty/eleventy --serve, then ${deploy}.`;
+}

@@ -1,0 +1,73 @@
+// plugin/cli/site.ts: the site that a command works on, as its last build left it.
+import { readFile } from "node:fs/promises";
+import { dirname, join, relative, resolve } from "node:path";
+import * as v from "valibot";
+import { SETTINGS_FILE, type SiteSettings } from "../eleventy/site-settings.js";
+import { TwtxtError } from "../errors.js";
+import { isMissing } from "./files.js";
+import type { Terminal } from "./terminal.js";
+
+const BUILD = "Build the site once, so that this command knows it: npx @11ty/eleventy";
+
+/** What the commands read of the settings; the build may leave more. */
+export type KnownSettings = Pick<SiteSettings, "host" | "timeZone" | "notes" | "unstamped">;
+
+const SETTINGS: v.GenericSchema<unknown, KnownSettings> = v.object({
+  version: v.literal(1),
+  host: v.picklist(["netlify", "node", "static"]),
+  timeZone: v.string(),
+  notes: v.object({ folder: v.string(), like: v.nullable(v.string()), tags: v.array(v.string()) }),
+  unstamped: v.array(v.object({ file: v.string(), timestamp: v.nullable(v.string()) })),
+});
+
+/** A site on this machine. */
+export interface Site {
+  settings: KnownSettings;
+  /** The absolute path of a file that the settings name. */
+  file(name: string): string;
+  /** How a file is called in front of the person at the terminal: from the working directory. */
+  shown(file: string): string;
+}
+
+/**
+ * Finds the site of the working directory.
+ *
+ * @param settingsFile - another place of the settings than `.eleventy-twtxt/settings.json` here or in a folder above
+ * @throws TwtxtError `no-settings` where no build has left any, or those of another version
+ */
+export async function siteAt(terminal: Terminal, settingsFile?: string): Promise<Site> {
+  const places = settingsFile === undefined ? placesAbove(terminal.folder) : [resolve(terminal.folder, settingsFile)];
+  for (const place of places) {
+    const text = await readIfThere(place);
+    if (text === null) continue;
+    const root = dirname(dirname(place));
+    return {
+      settings: parseSettings(text, place),
+      file: (name) => resolve(root, name),
+      shown: (file) => relative(terminal.folder, file) || ".",
+    };
+  }
+  throw new TwtxtError("no-settings", `${settingsFile ?? SETTINGS_FILE} is not there. ${BUILD}`);
+}
+
+function placesAbove(folder: string): string[] {
+  const above = dirname(folder);
+  return [join(folder, SETTINGS_FILE), ...(above === folder ? [] : placesAbove(above))];
+}
+
+async function readIfThere(file: string): Promise<string | null> {
+  try {
+    return await readFile(file, "utf8");
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw new TwtxtError("no-settings", `${file} cannot be read: ${String(Object(error).code)}.`, { cause: error });
+  }
+}
+
+function parseSettings(text: string, file: string): KnownSettings {
+  try {
+    return v.parse(SETTINGS, JSON.parse(text));
+  } catch (cause) {
+    throw new TwtxtError("no-settings", `${file} is not what a build of this version leaves. ${BUILD}`, { cause });
+  }
+}

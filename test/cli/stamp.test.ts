@@ -1,0 +1,167 @@
+import { chmodSync, lstatSync, readFileSync, statSync, symlinkSync, utimesSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { post, site } from "../helpers/site.js";
+import { blog, command, undatedBlog } from "./helpers.js";
+
+const AT = "2026-01-02T00:13:37Z";
+const DAY = "---\ntitle: A\ndate: 2026-01-02 # day\n---\nbody\n";
+
+describe("eleventy-twtxt stamp", () => {
+  it("writes the feed's own timestamp, prints a line per file, and the second time changes nothing", async () => {
+    const { folder, read } = undatedBlog({ "posts/a.md": DAY, "posts/b.md": "---\ntitle: B\n---\n" });
+
+    expect(await command(folder, ["stamp"])).toEqual({
+      exitCode: 0,
+      stdout: `posts/a.md: 2026-01-02 -> ${AT}\nposts/b.md: no date -> ${AT}\n`,
+      stderr: "2 posts stamped.\n",
+    });
+    expect(read("posts/a.md")).toBe(`---\ntitle: A\ndate: ${AT} # day\n---\nbody\n`);
+    expect(read("posts/b.md")).toBe(`---\ntitle: B\ndate: ${AT}\n---\n`);
+
+    utimesSync(join(folder, "posts/a.md"), 0, 0);
+    expect(await command(folder, ["stamp"])).toEqual({
+      exitCode: 0,
+      stdout: "",
+      stderr:
+        "posts/a.md: nothing to do: it has a time of its own\nposts/b.md: nothing to do: it has a time of its own\n0 posts stamped, 2 with nothing to do.\n",
+    });
+    expect(statSync(join(folder, "posts/a.md")).mtimeMs).toBe(0);
+  });
+
+  it("--dry-run lists and writes nothing", async () => {
+    const { folder, read, list } = undatedBlog({ "posts/a.md": DAY });
+    expect(await command(folder, ["stamp", "--dry-run"])).toEqual({
+      exitCode: 0,
+      stdout: `posts/a.md: 2026-01-02 -> ${AT}\n`,
+      stderr: "1 post would be stamped. Nothing was written.\n",
+    });
+    expect(read("posts/a.md")).toBe(DAY);
+    expect(list("posts")).toEqual(["a.md"]);
+  });
+
+  it("says so where every post has a time", async () => {
+    const outcome = await command(blog({}).folder, ["stamp"]);
+    expect(outcome).toEqual({ exitCode: 0, stdout: "", stderr: "Every post has a time of its own.\n" });
+  });
+
+  it("takes the named files alone, from any folder, and leaves the others", async () => {
+    const { folder, read, write } = undatedBlog({ "posts/a.md": DAY, "posts/b.md": DAY });
+    write("posts/timed.md", "---\ndate: 2026-01-02T03:04:05Z\n---\n");
+    const outcome = await command(join(folder, "posts"), ["stamp", "b.md", "timed.md"]);
+    expect(outcome).toEqual({
+      exitCode: 0,
+      stdout: `b.md: 2026-01-02 -> ${AT}\n`,
+      stderr:
+        "timed.md: nothing to do: the last build did not find it among the posts without a time\n1 post stamped, 1 with nothing to do.\n",
+    });
+    expect(read("posts/a.md")).toBe(DAY);
+  });
+
+  it("2 bad-usage: a named file is not there", async () => {
+    const outcome = await command(undatedBlog({ "a.md": DAY }).folder, ["stamp", "b.md"]);
+    expect(outcome).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(outcome.stderr).toBe('eleventy-twtxt: stamp: there is no file "b.md". Type: eleventy-twtxt stamp --help\n');
+  });
+
+  it("keeps the file's mode, and a symbolic link as a link", async () => {
+    const { folder, read, write, list } = undatedBlog({ "posts/a.md": DAY });
+    write("elsewhere/real.md", DAY);
+    write(".eleventy-twtxt/settings.json", read(".eleventy-twtxt/settings.json").replace("a.md", "link.md"));
+    symlinkSync("../elsewhere/real.md", join(folder, "posts/link.md"));
+    chmodSync(join(folder, "elsewhere/real.md"), 0o640);
+
+    expect((await command(folder, ["stamp"])).stdout).toBe(`posts/link.md: 2026-01-02 -> ${AT}\n`);
+    expect(lstatSync(join(folder, "posts/link.md")).isSymbolicLink()).toBe(true);
+    expect(statSync(join(folder, "elsewhere/real.md")).mode & 0o777).toBe(0o640);
+    expect(read("elsewhere/real.md")).toContain(AT);
+    expect([list("posts"), list("elsewhere")]).toEqual([["a.md", "link.md"], ["real.md"]]);
+  });
+
+  it("says that it has added front matter", async () => {
+    const { folder, read } = undatedBlog({ "2026-01-02-a.md": "\uFEFFbody\r\n" });
+    const outcome = await command(folder, ["stamp"]);
+    expect(outcome).toMatchObject({ exitCode: 0, stdout: `2026-01-02-a.md: no date -> ${AT}\n` });
+    expect(outcome.stderr).toContain("2026-01-02-a.md: it had no front matter, and has some now\n");
+    expect(read("2026-01-02-a.md")).toBe(`\uFEFF---\r\ndate: ${AT}\r\n---\r\nbody\r\n`);
+  });
+
+  it.each([
+    ["a.11ty.js", "export const data = { date: '2026-01-02' }", "a script has no front matter that could be changed"],
+    ["json.md", '---json\n{"date":"2026-01-02"}\n---\n', 'its front matter is in "json", and only YAML is changed'],
+    ["js.md", "---js\nprocess.exit(9)\n---\n", 'its front matter is in "js", and only YAML is changed'],
+    ["toml.md", "---toml\ndate = 2026-01-02\n---\n", 'its front matter is in "toml", and only YAML is changed'],
+    [
+      "computed.md",
+      "---\neleventyComputed:\n  date: x\n---\n",
+      "its date is computed, and a written one would not count",
+    ],
+    [
+      "twice.md",
+      "---\ndate: 2026-01-02\ndate: 2026-01-02\n---\n",
+      "its front matter cannot be read: duplicated mapping key",
+    ],
+    ["changed.md", "---\ndate: 2026-01-05\n---\n", "its date was changed since the last build; build the site again"],
+  ])("1: %s is left alone, the others are stamped", async (name, content, why) => {
+    const { folder, read } = undatedBlog({ [name]: content, "z.md": DAY });
+    expect(await command(folder, ["stamp"])).toEqual({
+      exitCode: 1,
+      stdout: `z.md: 2026-01-02 -> ${AT}\n`,
+      stderr: `${name}: left alone: ${why}\n1 post stamped, 1 left alone.\n`,
+    });
+    expect(read(name)).toBe(content);
+  });
+
+  it("1: bytes that are no UTF-8, a missing file and a template of several posts are left alone", async () => {
+    const unstamped = ["latin.md", "gone.md", "pages.njk", "pages.njk"].map((file) => ({ file, timestamp: AT }));
+    const { folder, write } = blog({ unstamped }, { "pages.njk": "---\npagination: {}\n---\n" });
+    const latin = Buffer.from("---\ntitle: caf\xe9\n---\n", "latin1");
+    write("latin.md", latin);
+
+    const outcome = await command(folder, ["stamp"]);
+    expect(outcome).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(outcome.stderr).toMatch(
+      /latin\.md: left alone: it is no text in UTF-8\ngone\.md: left alone: ENOENT.*\npages\.njk: left alone: 2 posts come from it/,
+    );
+    expect(readFileSync(join(folder, "latin.md"))).toEqual(latin);
+  });
+
+  it("a time that was written since the build stays", async () => {
+    const own = "---\ndate: 2026-01-02 11:33\n---\n";
+    const { folder, read } = undatedBlog({ "a.md": own });
+    expect(await command(folder, ["stamp"])).toMatchObject({ exitCode: 0, stdout: "" });
+    expect(read("a.md")).toBe(own);
+  });
+
+  it("warns where the moment lies on another day in UTC", async () => {
+    const { folder } = undatedBlog({ "a.md": DAY }, "2026-01-01T13:10:00Z", "Australia/Sydney");
+    const outcome = await command(folder, ["stamp"]);
+    expect(outcome).toMatchObject({ exitCode: 0, stdout: "a.md: 2026-01-02 -> 2026-01-01T13:10:00Z\n" });
+    expect(outcome.stderr).toContain(
+      "a.md: in UTC this is another day; check pages and permalinks that show 2026-01-02\n",
+    );
+  });
+});
+
+describe("a real site, stamped", () => {
+  it.each(["UTC", "America/Los_Angeles"])("has the same feed, byte for byte (%s)", async (timeZone) => {
+    const files = {
+      "posts/posts.json": '{"tags":"posts","permalink":"/{{ page.fileSlug }}/"}',
+      "posts/day.md": post({ title: "Day", date: "2026-01-02" }),
+      "posts/same-day.md": post({ title: "Same day", date: '"2026-01-02"' }, "date: 2026-01-02"),
+      "posts/2025-06-07-in-name.md": "Without front matter\n",
+      "posts/timed.md": post({ title: "Timed", date: "2026-01-02T03:04:05Z" }),
+      "posts/page.njk": "---\r\ntitle: Page\r\ndate: 2024-02-29\r\n---\r\n{{ title }}\r\n",
+    };
+    const built = await site({ files, options: `{ timeZone: "${timeZone}" }` });
+    const feed = built.read("twtxt.txt") + built.read("twtxt-2024.txt");
+    const stamped = await command(built.folder, ["stamp"]);
+    expect(stamped).toMatchObject({ exitCode: 0 });
+    expect(stamped.stdout.split("\n")).toHaveLength(5);
+
+    const again = await site({ files: {}, options: `{ timeZone: "${timeZone}" }`, site: built });
+    expect(again.read("twtxt.txt") + again.read("twtxt-2024.txt")).toBe(feed);
+    expect(again.feed().twts).toHaveLength(4);
+    expect((await command(built.folder, ["stamp"])).stderr).toBe("Every post has a time of its own.\n");
+  });
+});
