@@ -137,8 +137,8 @@ export type Settings = v.InferOutput<typeof OPTIONS> & { user: string };
  * @throws TwtxtError `bad-option`, naming the option, what was expected and what was received
  */
 export function checkOptions(options: unknown): Settings {
-  if (options === undefined || options === null) {
-    throw badOption('options: expected two at least, such as { url: "https://alice.example", nick: "alice" }, got nothing.');
+  if (typeof options !== "object" || options === null || Array.isArray(options)) {
+    throw badOption(`options: expected two at least, such as { url: "https://alice.example", nick: "alice" }, got ${show(options ?? undefined)}.`);
   }
   const result = v.safeParse(OPTIONS, options, { abortEarly: true });
   if (!result.success) throw badOption(describe(result.issues[0]));

@@ -6,6 +6,7 @@ import type { BuildEvent, Collections, EleventyConfig } from "./eleventy/elevent
 import { HeadLinks } from "./eleventy/head-links.js";
 import { addMentionRule, isMarkdownIt, linkMentions } from "./eleventy/markdown-mentions.js";
 import { headerRules, writeNetlifyHeaders } from "./eleventy/netlify-output.js";
+import { itemsOf } from "./eleventy/posts.js";
 import { OtherOutput, writeFiles } from "./eleventy/output.js";
 import { discoveryFiles, feedFiles, type SiteFile } from "./eleventy/site-files.js";
 import { SETTINGS_FILE, siteSettings } from "./eleventy/site-settings.js";
@@ -42,8 +43,15 @@ export function definePlugin(world: () => World) {
 
     const href = (path: string) => config.getFilter("url")(path);
     const absolute = (path: string) => new URL(href(path), settings.url).href;
-    const feedHref = () => href(settings.path);
-    const feedUrl = () => absolute(settings.path);
+    // EleventyHtmlBasePlugin adds the path prefix to a page's links after its body has been read.
+    const resolve = (link: string, page: string) => {
+      if (URL.canParse(link) || !URL.canParse(link, page)) return link;
+      const isUnprefixed = link.startsWith("/") && !link.startsWith("//") && !link.startsWith(href("/")) && hasHtmlBase(config);
+      return isUnprefixed ? absolute(link) : new URL(link, page).href;
+    };
+    // Asked for by every post and page; the path prefix is known only once the configuration is read whole.
+    const feedHref = once(() => href(settings.path));
+    const feedUrl = once(() => absolute(settings.path));
     const say = (message: string, type?: "warn") =>
       config.logger.logWithOptions({ message, prefix: `[${NAME}]`, ...(type && { type, color: "yellow" }) });
 
@@ -78,7 +86,7 @@ export function definePlugin(world: () => World) {
       others.notePages(urlToInputPath);
       others.check([{ path: settings.path, content: "" }], OTHER_FEED_PATH);
       others.check(discovery, OTHER_KEY);
-      twts = await TwtsFromPosts.from(collections, { settings, feedUrl, absolute, hasRawMentions, now }, remembered);
+      twts = await TwtsFromPosts.from(collections, { settings, feedUrl, absolute, resolve, hasRawMentions, now }, remembered);
     });
 
     config.on("eleventy.passthrough", ({ map }) => others.noteCopies(map));
@@ -99,7 +107,7 @@ export function definePlugin(world: () => World) {
 
     config.on("eleventy.after", async (event: BuildEvent) => {
       // An incremental build for a copied file alone renders nothing, and the feed stays as it is.
-      if (event.outputMode !== "fs" || !twts || isDryRun(twts)) return;
+      if (event.outputMode !== "fs" || !twts || isDryRun(collections)) return;
       await twts.renderMissing();
       const all = twts.all();
       const feed = feedFiles(all, settings, feedUrl());
@@ -123,9 +131,21 @@ export function definePlugin(world: () => World) {
   };
 }
 
+function once<T>(find: () => T): () => T {
+  let found: { value: T } | undefined;
+  return () => {
+    found ??= { value: find() };
+    return found.value;
+  };
+}
+
+function hasHtmlBase(config: EleventyConfig): boolean {
+  return config.getFilter("htmlBaseUrl") !== undefined;
+}
+
 /** Eleventy tells its templates alone that nothing is to be written. */
-function isDryRun(twts: TwtsFromPosts): boolean {
-  return twts.schedule.dated.some(({ post }) => post.template?.isDryRun && !post.template.isIncremental);
+function isDryRun(collections: Collections): boolean {
+  return itemsOf(collections["all"]).some(({ template }) => template?.isDryRun && !template.isIncremental);
 }
 
 /** The plugin: `eleventyConfig.addPlugin(twtxt, { url: "https://alice.example", nick: "alice" })`. */

@@ -9,7 +9,7 @@ const NAMED = 5;
 export function warningsOf(twts: TwtsFromPosts, collections: Collections): string[] {
   const { undated, moved, held } = twts.schedule;
   return [
-    ...twts.empty.map((name) => `The collection "${name}" is empty or missing. There are: ${describeCollections(collections)}. Name the right one with the option "collection".`),
+    ...twts.empty.map((name) => `The collection "${name}" is empty or missing. ${describeCollections(collections)} Name the right one with the option "collection".`),
     ...about(undated, (files, count) => `${count} without a date that stays, and so without a twt: ${files}. Write a date into the front matter, or let "npx eleventy-twtxt stamp" do it.`),
     ...named(held.map(({ post, timestamp }) => `${post.inputPath} is dated in the future. It appears with the first build after ${timestamp}.`)),
     ...named(moved.map(({ post, from, other }) => `${post.inputPath} and ${other.inputPath} have the same second, ${from}. The former moved on to the next free one; give it a time of its own to keep it there.`)),
@@ -26,9 +26,8 @@ export function summaryOf(twts: TwtsFromPosts, feed: { path: string; twts: numbe
 }
 
 function describeCollections(collections: Collections): string {
-  return Object.entries(collections)
-    .map(([name, items]) => `${name} (${Array.isArray(items) ? items.length : "no list"})`)
-    .join(", ");
+  const known = Object.entries(collections).map(([name, items]) => `${name} (${Array.isArray(items) ? items.length : "no list"})`);
+  return known.length === 0 ? "There is no other." : `There are: ${known.join(", ")}.`;
 }
 
 function about(found: readonly { inputPath: string }[], say: (files: string, count: string) => string): string[] {

@@ -2,7 +2,8 @@
 import type { Settings } from "../options.js";
 import { escapeHtml } from "./markdown-mentions.js";
 
-const END_OF_HEAD = /<\/head\s*>/i;
+/** Comments and scripts first: an end of a head inside of them ends nothing. */
+const END_OF_HEAD = /<!--[\s\S]*?-->|<(script|style|template|noscript|title)\b[\s\S]*?<\/\1\s*>|(?<end><\/head\s*>)/gi;
 const COMMENT = /<!--[\s\S]*?-->/g;
 const WEBMENTION = /<(?:link|a)\b(?=[^>]*\brel\s*=\s*(?:"[^"]*\bwebmention\b|'[^']*\bwebmention\b|webmention\b))[^>]*>/i;
 const HREF = /\bhref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))/i;
@@ -24,11 +25,11 @@ export class HeadLinks {
 
   /** A page with the links before its first `</head>`, each once. */
   addTo(page: string): string {
-    const head = END_OF_HEAD.exec(page);
-    if (!head) return page;
+    const end = endOfHead(page);
+    if (end === null) return page;
     const links = [this.#feedLink(), this.#isEndpointWanted(page) ? this.#endpointLink() : ""];
     const missing = links.filter((link) => link !== "" && !page.includes(link)).map((link) => `${link}\n`);
-    return page.slice(0, head.index) + missing.join("") + page.slice(head.index);
+    return page.slice(0, end) + missing.join("") + page.slice(end);
   }
 
   /** A warning about pages whose own endpoint counts, and a clean slate for the next build. */
@@ -38,7 +39,8 @@ export class HeadLinks {
     if (entries.length === 0) return null;
     const pages = entries.reduce((sum, [, count]) => sum + count, 0);
     const endpoints = entries.map(([endpoint]) => endpoint).join(", ");
-    return `${pages} pages name another webmention endpoint, ${endpoints}, and keep it, since the first one counts. Remove that link from the layout to receive mentions at ${this.settings.webmention}, or make it the option "webmention".`;
+    const who = pages === 1 ? "1 page names" : `${pages} pages name`;
+    return `${who} another webmention endpoint, ${endpoints}, and ${pages === 1 ? "keeps" : "keep"} it, since the first one counts. Remove that link from the layout to receive mentions at ${this.settings.webmention}, or make it the option "webmention".`;
   }
 
   #feedLink(): string {
@@ -60,4 +62,9 @@ export class HeadLinks {
     if (endpoint !== webmention) this.#foreign.set(endpoint, (this.#foreign.get(endpoint) ?? 0) + 1);
     return false;
   }
+}
+
+function endOfHead(page: string): number | null {
+  for (const { index, groups } of page.matchAll(END_OF_HEAD)) if (groups?.["end"]) return index;
+  return null;
 }

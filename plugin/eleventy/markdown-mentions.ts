@@ -1,5 +1,5 @@
 // plugin/eleventy/markdown-mentions.ts: `@<nick url>` and `@nick` of somebody followed, written in Markdown, as links.
-import { type Mention, mentionAt } from "../feed/mention.js";
+import { characterBefore, type Mention, mentionAt } from "../feed/mention.js";
 import type { Settings } from "../options.js";
 
 /** The part of markdown-it's state that an inline rule uses. */
@@ -22,6 +22,8 @@ interface MarkdownIt {
 /** A name after `@`, as long as a nick may be. */
 const NAME = /[^\s@#!:<>()[\]'"`]+/y;
 const WORD = /[\p{L}\p{N}_]/u;
+/** What glues a name to a URL, an address or an escape. */
+const GLUE = /[\p{L}\p{N}_/@.=&#%+\\]/u;
 const LINKABLE = /^(https?|gemini|gopher):\/\//i;
 
 /** Whether a Markdown library is markdown-it, and so can be taught mentions. */
@@ -52,7 +54,7 @@ export function shortMentionAt(
   start: number,
   follow: Settings["follow"],
 ): { nick: string; url: string; start: number; end: number } | null {
-  if (text[start] !== "@" || WORD.test(text.slice(Math.max(0, start - 2), start).at(-1) ?? "")) return null;
+  if (text[start] !== "@" || GLUE.test(characterBefore(text, start))) return null;
   NAME.lastIndex = start + 1;
   let name = NAME.exec(text)?.[0] ?? "";
   if (text[start + 1 + name.length] === "@") return null;
@@ -94,7 +96,7 @@ export function linkMentions(html: string, follow: Settings["follow"]): string {
   return html.replace(TEXT_OR_MARKUP, (found, ...rest) => {
     const groups = rest.at(-1) as Record<string, string | undefined>;
     const at = rest.at(-3) as number;
-    if (!found.startsWith("@") || WORD.test(html.slice(Math.max(0, at - 1), at))) return found;
+    if (!found.startsWith("@") || WORD.test(characterBefore(html, at))) return found;
 
     const url = (groups["url"] ?? groups["urlEscaped"])?.replaceAll("&amp;", "&");
     if (url === undefined) {

@@ -47,7 +47,8 @@ function stableTime(post: Post): number | null {
   const moment = isComputed ? date : post.date;
   if (!(moment instanceof Date) || Number.isNaN(moment.getTime())) return null;
 
-  if (date === undefined || date === null || date === "") return DATE_IN_NAME.test(post.inputPath) ? moment.getTime() : null;
+  // Eleventy passes over whatever is falsy.
+  if (!date) return DATE_IN_NAME.test(post.inputPath) ? moment.getTime() : null;
   return typeof date === "string" && UNSTABLE.test(date.trim()) ? null : moment.getTime();
 }
 

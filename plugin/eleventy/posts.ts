@@ -79,7 +79,8 @@ function spread(wanted: { post: CollectionItem; time: number }[]): Pick<Schedule
   return { dated, moved };
 }
 
-function itemsOf(collection: unknown): CollectionItem[] {
+/** The items of a collection; a site's own collection may be anything. */
+export function itemsOf(collection: unknown): CollectionItem[] {
   return Array.isArray(collection) ? collection.filter((item) => typeof item?.inputPath === "string") : [];
 }
 

@@ -37,7 +37,10 @@ export function textFromHtml(html: string, page: PageOfHtml): string {
   const tree = parser.parse(html);
   resolveLinks(tree, page);
   const markdown = unified()
-    .use(rehypeRemark, { handlers: { a: (state, node: Element) => mentionIn(node, page) ?? defaultHandlers.a(state, node) } })
+    .use(rehypeRemark, {
+      handlers: { a: (state, node: Element) => mentionIn(node, page) ?? defaultHandlers.a(state, node) },
+      nodeHandlers: { comment: () => undefined },
+    })
     .use(dropLinkTitles)
     .freeze();
   return writer.stringify(markdown.runSync(tree) as never);
@@ -84,6 +87,7 @@ function writeLink(node: Link, _parent: unknown, state: Parameters<Handle>[2], i
   const label = state.containerPhrasing(node, { ...info, before: "[", after: "]" });
   const address = node.url.replace(/^mailto:/, "");
   const isBare = withoutScheme(label) === withoutScheme(address);
+  if (address === "") return label;
   return isBare || label === "" ? address : `[${label}](${node.url.replace(/[()\s\\]/g, percentEncode)})`;
 }
 

@@ -117,7 +117,8 @@ function wireForm(label: string, url: string, { settings }: PostSource): string 
 function plain(value: unknown, source: PostSource): string {
   const text = stringOf(value);
   const isPlain = !MARKUP.test(text.replace(/@<[^<>]*>/g, ""));
-  return isPlain ? text.trim() : source.html().plainText(protectMentions(text), pageOf(source)).trim();
+  const words = isPlain ? text : source.html().plainText(protectMentions(text), pageOf(source));
+  return spellOutShortForms(words.trim(), source.settings);
 }
 
 /** A parser would take the angle brackets of a mention for a tag. */
@@ -133,24 +134,24 @@ function oneLine(text: string): string {
   return text.replace(/[\s\x85\u2028]+/g, " ").trim();
 }
 
-/** Every mention as `@<nick url>`, also those by nick alone, at the start or after a space: some peers overlook others. */
+/** Every mention as `@<nick url>`, at the start or after a space: some peers overlook others. */
 function writeMentions(text: string, { settings }: Pick<PostSource, "settings">): string {
-  const spelledOut = spellOutShortForms(text, settings);
   let written = "";
   let from = 0;
-  for (const { nick, url, start, end } of placeMentions(spelledOut)) {
-    const before = spelledOut.slice(from, start);
+  for (const { nick, url, start, end } of placeMentions(text)) {
+    const before = text.slice(from, start);
     const isApart = /(^|[ \u2028])$/.test(written + before);
     const isWritable = (nick === null || WRITABLE_NICK.test(nick)) && WRITABLE_URL.test(url);
-    const mention = isWritable ? formatMention({ nick: nickOf({ nick, url }, settings.follow), url }) : spelledOut.slice(start, end);
+    const mention = isWritable ? formatMention({ nick: nickOf({ nick, url }, settings.follow), url }) : text.slice(start, end);
     written += before + (isApart ? "" : " ") + mention;
     from = end;
   }
-  return written + spelledOut.slice(from);
+  return written + text.slice(from);
 }
 
 const CODE_OR_MENTION_OR_NAME = /(?<!\\)(`+)(?:(?!`)[\s\S])*?\1(?!`)|@<[^<>]*>|@/g;
 
+/** In a body, the Markdown library has done this already. */
 function spellOutShortForms(text: string, { follow }: Pick<Settings, "follow">): string {
   if (follow.length === 0 || !text.includes("@")) return text;
   let written = "";

@@ -24,6 +24,8 @@ export interface SiteContext {
   feedUrl(): string;
   /** The absolute URL of a page, given its path in the site. */
   absolute(path: string): string;
+  /** A link of a page made absolute; one that is so already stays byte for byte, since mentions are compared so. */
+  resolve(link: string, page: string): string;
   /** Whether mentions in bodies still stand in wire form. */
   hasRawMentions(): boolean;
   now(): number;
@@ -128,7 +130,7 @@ export class TwtsFromPosts {
       permalink: post.url ? base : null,
       body: () => this.#bodyOf(post, asker),
       html: () => this.#html ?? missingParser(post),
-      resolve: (link) => (URL.canParse(link, base) ? new URL(link, base).href : link),
+      resolve: (link) => this.#site.resolve(link, base),
     });
     this.#remembered.set(permalink, text);
     return text;

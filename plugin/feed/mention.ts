@@ -160,7 +160,8 @@ function isEscaped(text: string, at: number): boolean {
   return backslashes % 2 === 1;
 }
 
-function characterBefore(text: string, at: number): string {
+/** The whole character before a place of a text, surrogates together; empty at the start. */
+export function characterBefore(text: string, at: number): string {
   const low = text.charCodeAt(at - 1);
   const isPair = low >= 0xdc00 && low <= 0xdfff;
   return text.slice(Math.max(0, at - (isPair ? 2 : 1)), at);

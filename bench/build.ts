@@ -1,0 +1,179 @@
+// bench/build.ts: what the plugin adds to a build, beside what the feed of @11ty/eleventy-plugin-rss adds.
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { type Blog, writeBlog } from "./blog.js";
+import { runNode } from "./child.js";
+import { nodeModules } from "./package.js";
+import { added, median, type Part, range, ratio, time } from "./table.js";
+
+/** A way to build the blog. */
+interface Variant {
+  name: string;
+  /** A line of the configuration and the import that it needs. */
+  imports: string;
+  config: string;
+  /** Proof that the variant did its work. */
+  writes: string;
+}
+
+export interface BuildSetup {
+  /** The URL of the plugin, compiled. */
+  plugin: string;
+  /** An empty one for the blog. */
+  folder: string;
+  /** How often, after one build of each that does not count. */
+  runs: number;
+  stop: AbortSignal;
+  say(progress: string): void;
+}
+
+/** What one build took: milliseconds and MiB. */
+interface Usage {
+  wall: number;
+  cpu: number;
+  memory: number;
+}
+
+const usageHook = new URL("./usage.mjs", import.meta.url).href;
+
+const ALONE: Variant = { name: "Eleventy alone", imports: "", config: "", writes: "index.html" };
+
+/** What is compared: the first is the baseline, the last is ours. */
+function variants(plugin: string): Variant[] {
+  return [ALONE, rss("with the RSS plugin, all posts", 0), rss("with the RSS plugin, 10 posts", 10), twtxt(plugin)];
+}
+
+function twtxt(plugin: string): Variant {
+  return {
+    name: "with this plugin",
+    imports: `import twtxt from ${JSON.stringify(plugin)};`,
+    config: 'config.addPlugin(twtxt, { url: "https://alice.example", nick: "alice" });',
+    writes: "twtxt.txt",
+  };
+}
+
+/** As the documentation of the RSS plugin has it; its example has a limit of 10. */
+function rss(name: string, limit: number): Variant {
+  const metadata = {
+    language: "en",
+    title: "Alice",
+    subtitle: "A blog",
+    base: "https://alice.example/",
+    author: { name: "Alice" },
+  };
+  const options = { type: "atom", outputPath: "/feed.xml", collection: { name: "posts", limit }, metadata };
+  return {
+    name,
+    imports: 'import { feedPlugin } from "@11ty/eleventy-plugin-rss";',
+    config: `config.addPlugin(feedPlugin, ${JSON.stringify(options)});`,
+    writes: "feed.xml",
+  };
+}
+
+/**
+ * Builds a blog with each variant in turn, so that what else the machine does falls upon all of them.
+ */
+export async function measureBuilds(blog: Blog, { plugin, folder, runs, stop, say }: BuildSetup): Promise<Part> {
+  const all = variants(plugin);
+  writeBlog(folder, blog, nodeModules);
+  all.forEach((variant, i) => {
+    writeFileSync(join(folder, configFile(i)), configOf(variant));
+  });
+
+  const usages: Usage[][] = all.map(() => []);
+  for (let run = 0; run <= runs; run += 1) {
+    for (const [i, variant] of all.entries()) {
+      const usage = await build(folder, variant, configFile(i), stop);
+      if (run > 0) usages[i]?.push(usage);
+      say(
+        `${blog.posts} ${nameOf(blog)}, ${run > 0 ? `run ${run} of ${runs}` : "warm-up"}: ${variant.name} ${time(usage.wall)}`,
+      );
+    }
+  }
+  rmSync(folder, { recursive: true, force: true });
+  return partOf(blog, runs, all, usages);
+}
+
+async function build(folder: string, variant: Variant, config: string, stop: AbortSignal): Promise<Usage> {
+  const output = join(folder, "_site");
+  const usageFile = join(folder, "usage.json");
+  for (const path of [output, usageFile, join(folder, ".eleventy-twtxt")])
+    rmSync(path, { recursive: true, force: true });
+
+  const args = ["--import", usageHook, join(nodeModules, "@11ty/eleventy/cmd.cjs"), "--quiet", `--config=${config}`];
+  const { wall } = await runNode(args, { cwd: folder, env: { NETLIFY: "", BENCH_USAGE: usageFile }, stop });
+  if (!existsSync(join(output, variant.writes)))
+    throw new Error(`The build "${variant.name}" has not written ${variant.writes}.`);
+
+  const { userCPUTime, systemCPUTime, maxRSS } = JSON.parse(readFileSync(usageFile, "utf8")) as NodeJS.ResourceUsage;
+  return { wall, cpu: (userCPUTime + systemCPUTime) / 1000, memory: maxRSS / 1024 };
+}
+
+function partOf(blog: Blog, runs: number, all: Variant[], usages: Usage[][]): Part {
+  const alone = usages[0] ?? [];
+  const figures = all.map(({ name }, i) => {
+    const own = usages[i] ?? [];
+    const share = (key: "wall" | "cpu") =>
+      median(own.map((usage, run) => usage[key] / (alone[run]?.[key] ?? Number.NaN) - 1));
+    return {
+      name,
+      wall: own.map(({ wall }) => wall),
+      cpu: own.map(({ cpu }) => cpu),
+      memory: own.map(({ memory }) => memory),
+      addedWall: share("wall"),
+      addedCpu: share("cpu"),
+    };
+  });
+
+  const header = [
+    "",
+    "wall",
+    "min to max",
+    "ratio",
+    "added",
+    "CPU",
+    "min to max",
+    "ratio",
+    "added",
+    "peak memory",
+    "ratio",
+  ];
+  const rows = figures.map(({ name, wall, cpu, memory, addedWall, addedCpu }, i) => [
+    name,
+    time(median(wall)),
+    range(wall),
+    ratio(median(wall), median(figures[0]?.wall ?? [])),
+    i === 0 ? "" : added(addedWall),
+    time(median(cpu)),
+    range(cpu),
+    ratio(median(cpu), median(figures[0]?.cpu ?? [])),
+    i === 0 ? "" : added(addedCpu),
+    `${median(memory).toFixed(0)} MiB`,
+    ratio(median(memory), median(figures[0]?.memory ?? [])),
+  ]);
+  const ours = figures.at(-1);
+  return {
+    title: `Building ${blog.posts.toLocaleString("en")} ${nameOf(blog)}, median of ${runs}`,
+    rows: [header, ...rows],
+    aims: [
+      {
+        what: "Added by this plugin",
+        aim: blog.isTitled ? "below 15 %" : "none is set for notes",
+        reached: `${added(ours?.addedWall ?? Number.NaN)} wall, ${added(ours?.addedCpu ?? Number.NaN)} CPU, median of paired runs`,
+      },
+    ],
+    figures,
+  };
+}
+
+function nameOf({ isTitled }: Blog): string {
+  return isTitled ? "titled posts" : "notes without titles";
+}
+
+function configFile(variant: number): string {
+  return `eleventy.config.${variant}.js`;
+}
+
+function configOf({ imports, config }: Variant): string {
+  return `${imports}\nexport default function (config) {\n  ${config}\n}\n`;
+}

@@ -1,0 +1,35 @@
+// bench/child.ts: processes of their own, which end with us.
+import { spawn } from "node:child_process";
+
+export interface ChildOptions {
+  cwd?: string;
+  env?: Record<string, string>;
+  /** Ends the process at once. */
+  stop: AbortSignal;
+}
+
+/**
+ * Runs Node.
+ *
+ * @returns what was printed on stdout, and the wall time in milliseconds
+ * @throws Error with what was printed, if the process fails
+ */
+export function runNode(args: string[], { cwd, env, stop }: ChildOptions): Promise<{ output: string; wall: number }> {
+  return new Promise((resolve, reject) => {
+    if (stop.aborted) return reject(new Error("stopped"));
+    const start = performance.now();
+    const child = spawn(process.execPath, args, { cwd, env: { ...process.env, ...env } });
+    const end = () => child.kill("SIGKILL");
+    stop.addEventListener("abort", end);
+    let output = "";
+    let complaints = "";
+    child.stdout.on("data", (data) => (output += data));
+    child.stderr.on("data", (data) => (complaints += data));
+    child.on("error", reject);
+    child.on("close", (code) => {
+      stop.removeEventListener("abort", end);
+      if (code === 0) resolve({ output, wall: performance.now() - start });
+      else reject(new Error(stop.aborted ? "stopped" : `node ${args.join(" ")} failed:\n${output}${complaints}`));
+    });
+  });
+}

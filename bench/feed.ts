@@ -1,0 +1,36 @@
+// bench/feed.ts: a feed of ten megabytes, the same with every run.
+import { wordsFrom } from "./blog.js";
+
+export const FEED_BYTES = 10_000_000;
+
+const FIRST_TWT = Date.parse("2015-01-01T00:00:00Z");
+const STEP = 3_671_000;
+
+export interface LargeFeed {
+  bytes: Uint8Array;
+  /** In the order of the file. */
+  timestamps: string[];
+}
+
+/** Oldest first. Every tenth twt has a mention, every twentieth a subject, some have several lines or an emoji. */
+export function largeFeed(): LargeFeed {
+  const lines = ["# nick = alice\n# url = https://alice.example/twtxt.txt\n\n"];
+  const timestamps: string[] = [];
+  for (let size = 0, i = 0; size < FEED_BYTES; i += 1) {
+    const timestamp = `${new Date(FIRST_TWT + i * STEP).toISOString().slice(0, 19)}Z`;
+    const line = `${timestamp}\t${textOf(i)}\n`;
+    timestamps.push(timestamp);
+    lines.push(line);
+    size += Buffer.byteLength(line);
+  }
+  return { bytes: new TextEncoder().encode(lines.join("")), timestamps };
+}
+
+function textOf(i: number): string {
+  const words = wordsFrom(i + 1);
+  const subject = i % 20 === 7 ? "(#abcdefg) " : "";
+  const mention = i % 10 === 7 ? `@<bob${i % 50} https://bob${i % 50}.example/twtxt.txt> ` : "";
+  const secondLine = i % 15 === 4 ? `\u2028${words(6)}` : "";
+  const emoji = i % 25 === 3 ? " 🌱" : "";
+  return `${subject}${mention}${words(6 + (i % 11))}${secondLine}${emoji}`;
+}

@@ -1,0 +1,94 @@
+// bench/main.ts: `npm run bench`. Measures side by side what the package costs, and writes tables.
+import { spawn } from "node:child_process";
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { Socket } from "node:net";
+import { cpus, tmpdir } from "node:os";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { parseArgs } from "node:util";
+import { measureBuilds } from "./build.js";
+import { compilePackage } from "./package.js";
+import { measureFinding, measureImport, measureReader } from "./reader.js";
+import { formatPart, type Part } from "./table.js";
+
+const HELP = `npm run bench -- [--quick] [--only builds|reader|find|import] [--json FILE]
+
+--quick   fewer runs, and no blog of 10,000 posts
+--only    one part alone
+--json    the figures as JSON, too`;
+
+const { values: options } = parseArgs({
+  options: {
+    quick: { type: "boolean", default: false },
+    only: { type: "string" },
+    json: { type: "string" },
+    help: { type: "boolean", default: false },
+  },
+});
+if (options.help) {
+  console.log(HELP);
+  process.exit();
+}
+
+const temp = mkdtempSync(join(tmpdir(), "twtxt-bench-"));
+removeAtOurEnd(temp);
+const stopping = new AbortController();
+const stop = stopping.signal;
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stopping.abort());
+
+try {
+  say("Compiling the package.");
+  const entry = await compilePackage(join(temp, "package"), stop);
+
+  const parts: Part[] = [];
+  for (const [name, measure] of plan(entry, options.quick)) {
+    if (options.only !== undefined && !name.startsWith(options.only)) continue;
+    say(`Measuring: ${name}.`);
+    const part = await measure();
+    parts.push(part);
+    console.log(formatPart(part));
+    if (options.json) writeFileSync(options.json, `${JSON.stringify({ ...machine(), parts }, null, 2)}\n`);
+  }
+} catch (error) {
+  if (!stop.aborted) throw error;
+  say("Stopped.");
+  process.exitCode = 130;
+}
+
+/** A process that waits for our end, however it comes, and removes the folder: tsx may kill us at once on Ctrl-C. */
+function removeAtOurEnd(folder: string): void {
+  const remove = `fs.rmSync(${JSON.stringify(folder)}, { recursive: true, force: true, maxRetries: 20 })`;
+  const code = `process.stdin.resume().on("close", () => ${remove})`;
+  const cleaner = spawn(process.execPath, ["--eval", code], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
+  cleaner.unref();
+  if (cleaner.stdin instanceof Socket) cleaner.stdin.unref();
+}
+
+function plan(entry: string, isQuick: boolean): [string, () => Promise<Part>][] {
+  const builds = (posts: number, isTitled: boolean, runs: number): [string, () => Promise<Part>] => [
+    `builds of ${posts} ${isTitled ? "posts" : "notes"}`,
+    () =>
+      measureBuilds(
+        { posts, isTitled },
+        { plugin: entry, folder: join(temp, `blog-${posts}-${isTitled}`), runs, stop, say },
+      ),
+  ];
+  const emptyModule = join(temp, "empty.mjs");
+  writeFileSync(emptyModule, "");
+  return [
+    builds(1_000, true, isQuick ? 3 : 5),
+    builds(1_000, false, isQuick ? 3 : 5),
+    ...(isQuick ? [] : [builds(10_000, true, 3)]),
+    ["reader", () => measureReader(entry, isQuick ? 5 : 15, stop)],
+    ["find", () => measureFinding(entry, isQuick ? 5 : 15, stop)],
+    ["import", () => measureImport(entry, pathToFileURL(emptyModule).href, isQuick ? 3 : 9, stop)],
+  ];
+}
+
+function machine(): { node: string; processor: string; processors: number } {
+  return { node: process.version, processor: cpus()[0]?.model ?? "", processors: cpus().length };
+}
+
+function say(progress: string): void {
+  process.stderr.write(`${progress}\n`);
+}

@@ -1,0 +1,28 @@
+// bench/package.ts: the package as it is published, in a folder where nobody else compiles it anew meanwhile.
+import { copyFileSync, mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { runNode } from "./child.js";
+
+const repo = fileURLToPath(new URL("../", import.meta.url));
+
+export const nodeModules = join(repo, "node_modules");
+
+/**
+ * Compiles the package's scripts as they are published. Types are the business of other checks.
+ *
+ * @param folder - is made
+ * @returns the URL of its main entry, `dist/index.js`
+ */
+export async function compilePackage(folder: string, stop: AbortSignal): Promise<string> {
+  mkdirSync(folder, { recursive: true });
+  copyFileSync(join(repo, "package.json"), join(folder, "package.json"));
+  symlinkSync(nodeModules, join(folder, "node_modules"));
+  const dist = join(folder, "dist");
+  const scriptsAlone = ["--noCheck", "--declaration", "false", "--outDir", dist];
+  await runNode([join(nodeModules, "typescript/bin/tsc"), "-p", "tsconfig.build.json", ...scriptsAlone], {
+    cwd: repo,
+    stop,
+  });
+  return pathToFileURL(join(dist, "index.js")).href;
+}

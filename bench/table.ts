@@ -1,0 +1,67 @@
+// bench/table.ts: what a measurement says, as text.
+
+/** One part of the report. */
+export interface Part {
+  title: string;
+  /** The first row names the columns. */
+  rows: string[][];
+  aims: Aim[];
+  /** The same as numbers, for `--json`. */
+  figures: unknown;
+}
+
+/** What was aimed at beside what was reached. Nothing fails by it: a loaded machine is no fault of the code. */
+export interface Aim {
+  what: string;
+  aim: string;
+  reached: string;
+}
+
+export function formatPart({ title, rows, aims }: Part): string {
+  const heading = `${title}\n${"=".repeat(title.length)}`;
+  const lines = aims.map(({ what, aim, reached }) => `${what}: ${reached} (aim: ${aim})`);
+  return [heading, formatTable(rows), ...lines, ""].join("\n");
+}
+
+/** Columns as wide as their widest cell; the first one to the left, numbers to the right. */
+function formatTable(rows: string[][]): string {
+  const [header = []] = rows;
+  const widths = header.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const line = (row: string[]) =>
+    row
+      .map((cell, column) => (column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0)))
+      .join("  ");
+  const [first = "", ...others] = rows.map(line);
+  return [first, "-".repeat(first.length), ...others].join("\n");
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? at(sorted, middle) : (at(sorted, middle - 1) + at(sorted, middle)) / 2;
+}
+
+/** `12.3 ms`, `4.56 s`. */
+export function time(milliseconds: number): string {
+  if (milliseconds >= 1000) return `${(milliseconds / 1000).toFixed(2)} s`;
+  return `${milliseconds.toFixed(milliseconds < 1 ? 3 : milliseconds < 100 ? 1 : 0)} ms`;
+}
+
+/** The least and the most of a series, as `1.20 s to 1.45 s`. */
+export function range(values: readonly number[]): string {
+  return `${time(Math.min(...values))} to ${time(Math.max(...values))}`;
+}
+
+/** `1.07 x` of a baseline. */
+export function ratio(value: number, baseline: number): string {
+  return `${(value / baseline).toFixed(2)} x`;
+}
+
+/** `+6.8 %`. */
+export function added(share: number): string {
+  return `${share < 0 ? "" : "+"}${(share * 100).toFixed(1)} %`;
+}
+
+function at(values: readonly number[], index: number): number {
+  return values[index] ?? Number.NaN;
+}
