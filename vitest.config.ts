@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-const report = process.env["TWTXT_TEST_REPORT"] ?? "tests";
+const report = process.env.TWTXT_TEST_REPORT ?? "tests";
 
 export default defineConfig({
   test: {
@@ -8,6 +8,6 @@ export default defineConfig({
     pool: "forks",
     testTimeout: 120_000,
     hookTimeout: 120_000,
-    reporters: process.env["CI"] ? ["default", ["json", { outputFile: `.cache/${report}.json` }]] : ["default"],
+    reporters: process.env.CI ? ["default", ["json", { outputFile: `.cache/${report}.json` }]] : ["default"],
   },
 });

@@ -16,7 +16,10 @@ child.stdout.on("data", async (data) => {
   const feed = await response.text();
   const twts = feed.split("\n").filter((line) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\t./.test(line)).length;
   const isFeed = response.status === 200 && feed.startsWith("# nick = ") && twts > 0;
-  end(isFeed ? null : `${url} answers ${response.status} with ${feed.length} characters and ${twts} twts.`, `${url} serves ${twts} twts.`);
+  end(
+    isFeed ? null : `${url} answers ${response.status} with ${feed.length} characters and ${twts} twts.`,
+    `${url} serves ${twts} twts.`,
+  );
 });
 
 function end(fault, success) {

@@ -20,12 +20,21 @@ const USER = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const FEED_PATH = /^(\/[A-Za-z0-9._~-]+)+$/;
 const KEX = /^kex1[02-9ac-hj-np-z]{58}$/;
 
-const nick = text((value) => NICK.test(value), 'a nick without spaces and without @ # ! : < > ( ) [ ] \' " `, such as "alice"');
-const mentionUrl = text(isMentionUrl, 'an absolute URL without ) > # ` and spaces, such as "https://bob.example/twtxt.txt"');
+const nick = text(
+  (value) => NICK.test(value),
+  'a nick without spaces and without @ # ! : < > ( ) [ ] \' " `, such as "alice"',
+);
+const mentionUrl = text(
+  isMentionUrl,
+  'an absolute URL without ) > # ` and spaces, such as "https://bob.example/twtxt.txt"',
+);
 const webUrl = text(isWebUrl, 'an absolute https URL without "#", such as "https://alice.example/avatar.png"');
 const endpointUrl = text(isWebUrl, 'an absolute https URL without "#", such as "https://alice.example/webmention"');
 const fieldText = (field: FieldName) =>
-  text((value) => faultOfFieldValue(field, value) === null, 'one line of text without "#" and without another field\'s "name = "');
+  text(
+    (value) => faultOfFieldValue(field, value) === null,
+    'one line of text without "#" and without another field\'s "name = "',
+  );
 
 const COLLECTION = 'the name of a collection, a list of names, or a function, such as "posts"';
 const collectionName = v.pipe(v.string(COLLECTION), v.nonEmpty(COLLECTION));
@@ -40,7 +49,10 @@ export const OPTIONS = v.strictObject({
   path: v.optional(
     about(
       "Where the feed is written. Archives stand beside it.",
-      text((value) => FEED_PATH.test(value) && !/\/\.+(\/|$)/.test(value), 'a path from the root of the site, such as "/twtxt.txt"'),
+      text(
+        (value) => FEED_PATH.test(value) && !/\/\.+(\/|$)/.test(value),
+        'a path from the root of the site, such as "/twtxt.txt"',
+      ),
     ),
     "/twtxt.txt",
   ),
@@ -48,7 +60,11 @@ export const OPTIONS = v.strictObject({
     about(
       "Which posts: a collection, several, or a function that is given each item of `collections.all` and answers whether it is a post.",
       v.union(
-        [collectionName, v.pipe(v.array(collectionName), v.nonEmpty(COLLECTION)), v.custom<(post: Post) => boolean>(isFunction)],
+        [
+          collectionName,
+          v.pipe(v.array(collectionName), v.nonEmpty(COLLECTION)),
+          v.custom<(post: Post) => boolean>(isFunction),
+        ],
         COLLECTION,
       ),
     ),
@@ -71,7 +87,10 @@ export const OPTIONS = v.strictObject({
     about(
       "Feeds that you follow, as `{ nick, url }`: in the feed's header, for the short form `@nick`, and as `twtxt.follow` in templates.",
       v.array(
-        v.strictObject({ nick, url: mentionUrl }, 'an object such as { nick: "bob", url: "https://bob.example/twtxt.txt" }'),
+        v.strictObject(
+          { nick, url: mentionUrl },
+          'an object such as { nick: "bob", url: "https://bob.example/twtxt.txt" }',
+        ),
         'a list such as [{ nick: "bob", url: "https://bob.example/twtxt.txt" }]',
       ),
     ),
@@ -80,13 +99,19 @@ export const OPTIONS = v.strictObject({
   avatar: v.optional(about("The URL of your picture.", webUrl)),
   description: v.optional(about("One line about you.", fieldText("description"))),
   lang: v.optional(
-    about("The language of the feed.", text((value) => /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/.test(value), 'a language tag such as "en"')),
+    about(
+      "The language of the feed.",
+      text((value) => /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/.test(value), 'a language tag such as "en"'),
+    ),
   ),
   link: v.optional(
     about(
       "Further links of the header, as `{ text, url }`.",
       v.array(
-        v.strictObject({ text: fieldText("link"), url: webUrl }, 'an object such as { text: "Home", url: "https://alice.example" }'),
+        v.strictObject(
+          { text: fieldText("link"), url: webUrl },
+          'an object such as { text: "Home", url: "https://alice.example" }',
+        ),
         'a list such as [{ text: "Home", url: "https://alice.example" }]',
       ),
     ),
@@ -95,12 +120,21 @@ export const OPTIONS = v.strictObject({
   refresh: v.optional(
     about(
       "How many seconds readers should wait between two looks at the feed.",
-      v.pipe(v.number("a whole number of seconds such as 3600"), v.safeInteger("a whole number of seconds such as 3600"), v.minValue(1, "a whole number of seconds such as 3600")),
+      v.pipe(
+        v.number("a whole number of seconds such as 3600"),
+        v.safeInteger("a whole number of seconds such as 3600"),
+        v.minValue(1, "a whole number of seconds such as 3600"),
+      ),
     ),
   ),
-  webmention: v.optional(about("The endpoint that receives your mentions, where somebody else's service does it.", endpointUrl)),
+  webmention: v.optional(
+    about("The endpoint that receives your mentions, where somebody else's service does it.", endpointUrl),
+  ),
   head: v.optional(
-    about("Whether pages get the `<link>`s of the feed and the endpoint; if not, place the shortcode `twtxtHead` yourself.", v.boolean("true or false")),
+    about(
+      "Whether pages get the `<link>`s of the feed and the endpoint; if not, place the shortcode `twtxtHead` yourself.",
+      v.boolean("true or false"),
+    ),
     true,
   ),
   key: v.optional(
@@ -138,21 +172,29 @@ export type Settings = v.InferOutput<typeof OPTIONS> & { user: string };
  */
 export function checkOptions(options: unknown): Settings {
   if (typeof options !== "object" || options === null || Array.isArray(options)) {
-    throw badOption(`options: expected two at least, such as { url: "https://alice.example", nick: "alice" }, got ${show(options ?? undefined)}.`);
+    throw badOption(
+      `options: expected two at least, such as { url: "https://alice.example", nick: "alice" }, got ${show(options ?? undefined)}.`,
+    );
   }
   const result = v.safeParse(OPTIONS, options, { abortEarly: true });
   if (!result.success) throw badOption(describe(result.issues[0]));
 
   const settings = result.output;
   if (settings.key && !settings.endpoint) {
-    throw badOption('options.endpoint: expected the URL of your inbox, such as "https://alice.example/inbox/alice", since options.key is set.');
+    throw badOption(
+      'options.endpoint: expected the URL of your inbox, such as "https://alice.example/inbox/alice", since options.key is set.',
+    );
   }
   if (settings.endpoint && !settings.key) {
-    throw badOption("options.key: expected your public key, since options.endpoint is set; without it nobody can write to that inbox.");
+    throw badOption(
+      "options.key: expected your public key, since options.endpoint is set; without it nobody can write to that inbox.",
+    );
   }
   const user = settings.user ?? settings.nick.toLowerCase();
   if (settings.key && !USER.test(user)) {
-    throw badOption(`options.user: expected up to 64 of a-z 0-9 . _ - for your address, since the nick "${settings.nick}" cannot stand there.`);
+    throw badOption(
+      `options.user: expected up to 64 of a-z 0-9 . _ - for your address, since the nick "${settings.nick}" cannot stand there.`,
+    );
   }
   return { ...settings, url: new URL(settings.url).origin, user };
 }
@@ -166,7 +208,10 @@ function describe(issue: v.InferIssue<typeof OPTIONS>): string {
     const nearest = path.length === 1 ? known.toSorted((a, b) => leven(key, a) - leven(key, b))[0] : undefined;
     return `${name}: there is no such option.${nearest ? ` Did you mean "${nearest}"?` : ""}`;
   }
-  const expected = issue.type === "strict_object" && path.length === 1 && issue.expected !== "Object" ? wanted(path[0]?.key) : issue.message;
+  const expected =
+    issue.type === "strict_object" && path.length === 1 && issue.expected !== "Object"
+      ? wanted(path[0]?.key)
+      : issue.message;
   return `${name}: expected ${expected}, got ${show(issue.input)}.`;
 }
 

@@ -6,8 +6,8 @@ import type { BuildEvent, Collections, EleventyConfig } from "./eleventy/elevent
 import { HeadLinks } from "./eleventy/head-links.js";
 import { addMentionRule, isMarkdownIt, linkMentions } from "./eleventy/markdown-mentions.js";
 import { headerRules, writeNetlifyHeaders } from "./eleventy/netlify-output.js";
-import { itemsOf } from "./eleventy/posts.js";
 import { OtherOutput, writeFiles } from "./eleventy/output.js";
+import { itemsOf } from "./eleventy/posts.js";
 import { discoveryFiles, feedFiles, type SiteFile } from "./eleventy/site-files.js";
 import { SETTINGS_FILE, siteSettings } from "./eleventy/site-settings.js";
 import { addTemplateTools } from "./eleventy/templates.js";
@@ -46,7 +46,8 @@ export function definePlugin(world: () => World) {
     // EleventyHtmlBasePlugin adds the path prefix to a page's links after its body has been read.
     const resolve = (link: string, page: string) => {
       if (URL.canParse(link) || !URL.canParse(link, page)) return link;
-      const isUnprefixed = link.startsWith("/") && !link.startsWith("//") && !link.startsWith(href("/")) && hasHtmlBase(config);
+      const isUnprefixed =
+        link.startsWith("/") && !link.startsWith("//") && !link.startsWith(href("/")) && hasHtmlBase(config);
       return isUnprefixed ? absolute(link) : new URL(link, page).href;
     };
     // Asked for by every post and page; the path prefix is known only once the configuration is read whole.
@@ -72,9 +73,9 @@ export function definePlugin(world: () => World) {
     });
 
     // Every template passes here with its data, the collections among them: no template of our own is needed to see them.
-    config.addPreprocessor(NAME, "*", function (this: { inputPath?: string } | void, data) {
+    config.addPreprocessor(NAME, "*", (data) => {
       collections = data.collections ?? collections;
-      markdown.isUsed ||= this?.inputPath?.endsWith(".md") ?? false;
+      markdown.isUsed ||= data.page?.inputPath?.endsWith(".md") ?? false;
     });
 
     config.on("eleventy.before", async () => {
@@ -86,7 +87,11 @@ export function definePlugin(world: () => World) {
       others.notePages(urlToInputPath);
       others.check([{ path: settings.path, content: "" }], OTHER_FEED_PATH);
       others.check(discovery, OTHER_KEY);
-      twts = await TwtsFromPosts.from(collections, { settings, feedUrl, absolute, resolve, hasRawMentions, now }, remembered);
+      twts = await TwtsFromPosts.from(
+        collections,
+        { settings, feedUrl, absolute, resolve, hasRawMentions, now },
+        remembered,
+      );
     });
 
     config.on("eleventy.passthrough", ({ map }) => others.noteCopies(map));
@@ -114,7 +119,12 @@ export function definePlugin(world: () => World) {
 
       others.check(feed, OTHER_FEED_PATH);
       others.check(discovery, OTHER_KEY);
-      const build = { feedUrl: feedUrl(), input: event.directories.input, output: event.directories.output, schedule: twts.schedule };
+      const build = {
+        feedUrl: feedUrl(),
+        input: event.directories.input,
+        output: event.directories.output,
+        schedule: twts.schedule,
+      };
       const site = siteSettings({ ...settings, host }, build);
       await writeFiles(event.directories.output, [...feed, ...discovery]);
       await writeFiles(root, [{ path: SETTINGS_FILE, content: `${JSON.stringify(site, null, 2)}\n` }]);
@@ -124,7 +134,10 @@ export function definePlugin(world: () => World) {
       const warning = head.takeWarning();
       if (warning) say(warning, "warn");
       if (discovery.length > 0 && href("/") !== "/") {
-        say(`The documents of your address must stand at the root of ${new URL(settings.url).host}, and this site is below it. Serve ${discovery.map(({ path }) => path).join(", ")} from there.`, "warn");
+        say(
+          `The documents of your address must stand at the root of ${new URL(settings.url).host}, and this site is below it. Serve ${discovery.map(({ path }) => path).join(", ")} from there.`,
+          "warn",
+        );
       }
       say(summaryOf(twts, { path: feedHref(), twts: all.length, archives: feed.length - 1 }));
     });
@@ -145,12 +158,12 @@ function hasHtmlBase(config: EleventyConfig): boolean {
 
 /** Eleventy tells its templates alone that nothing is to be written. */
 function isDryRun(collections: Collections): boolean {
-  return itemsOf(collections["all"]).some(({ template }) => template?.isDryRun && !template.isIncremental);
+  return itemsOf(collections.all).some(({ template }) => template?.isDryRun && !template.isIncremental);
 }
 
 /** The plugin: `eleventyConfig.addPlugin(twtxt, { url: "https://alice.example", nick: "alice" })`. */
 export const twtxt = definePlugin(() => ({
   now: Date.now,
   root: process.cwd(),
-  isNetlify: Boolean(process.env["NETLIFY"]),
+  isNetlify: Boolean(process.env.NETLIFY),
 }));

@@ -29,7 +29,9 @@ const sources: Source[] = readdirSync(plugin, { recursive: true, encoding: "utf8
   .filter((file) => file.endsWith(".ts"))
   .map((file) => {
     const text = readFileSync(join(plugin, file), "utf8");
-    const imports = [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, name = ""]) => importedFile(name, file));
+    const imports = [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, name = ""]) =>
+      importedFile(name, file),
+    );
     return { file, room: roomOf(file), imports, text };
   });
 
@@ -67,14 +69,20 @@ describe("the house", () => {
   it("has no circles", () => {
     const byFile = new Map(sources.map((source) => [source.file, source]));
     const reaches = (from: string, to: string, seen = new Set<string>()): boolean =>
-      (byFile.get(from)?.imports ?? []).some((next) => next === to || (!seen.has(next) && reaches(next, to, seen.add(next))));
+      (byFile.get(from)?.imports ?? []).some(
+        (next) => next === to || (!seen.has(next) && reaches(next, to, seen.add(next))),
+      );
     expect(sources.filter(({ file }) => reaches(file, file)).map(({ file }) => file)).toEqual([]);
   });
 
   it("keeps clock, network and files out of what is pure", () => {
     const impure = sources
       .filter(({ room }) => PURE.includes(room))
-      .filter(({ imports, text }) => imports.some((name) => NODE.test(name)) || /Date\.now|new Date\(\)|Math\.random|\bfetch\(|process\./.test(text));
+      .filter(
+        ({ imports, text }) =>
+          imports.some((name) => NODE.test(name)) ||
+          /Date\.now|new Date\(\)|Math\.random|\bfetch\(|process\./.test(text),
+      );
     expect(impure.map(({ file }) => file)).toEqual([]);
   });
 
@@ -85,7 +93,9 @@ describe("the house", () => {
   });
 
   it("has no top-level await, which would close it to require()", () => {
-    expect(sources.filter(({ text }) => /^(?:export )?(?:const .*= )?await /m.test(text)).map(({ file }) => file)).toEqual([]);
+    expect(
+      sources.filter(({ text }) => /^(?:export )?(?:const .*= )?await /m.test(text)).map(({ file }) => file),
+    ).toEqual([]);
   });
 });
 
@@ -108,5 +118,7 @@ describe("the main entry", () => {
 
 /** Those that loading a file loads: neither types nor what is imported later. */
 function staticImports(text: string, file: string): string[] {
-  return [...text.matchAll(/^(?:import|export) (?!type )(?:[^;]*? from )?"([^"]+)";/gm)].map(([, name = ""]) => importedFile(name, file));
+  return [...text.matchAll(/^(?:import|export) (?!type )(?:[^;]*? from )?"([^"]+)";/gm)].map(([, name = ""]) =>
+    importedFile(name, file),
+  );
 }

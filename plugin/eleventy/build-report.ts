@@ -9,12 +9,37 @@ const NAMED = 5;
 export function warningsOf(twts: TwtsFromPosts, collections: Collections): string[] {
   const { undated, moved, held } = twts.schedule;
   return [
-    ...twts.empty.map((name) => `The collection "${name}" is empty or missing. ${describeCollections(collections)} Name the right one with the option "collection".`),
-    ...about(undated, (files, count) => `${count} without a date that stays, and so without a twt: ${files}. Write a date into the front matter, or let "npx eleventy-twtxt stamp" do it.`),
-    ...named(held.map(({ post, timestamp }) => `${post.inputPath} is dated in the future. It appears with the first build after ${timestamp}.`)),
-    ...named(moved.map(({ post, from, other }) => `${post.inputPath} and ${other.inputPath} have the same second, ${from}. The former moved on to the next free one; give it a time of its own to keep it there.`)),
-    ...about(twts.cut, (files, count) => `${count} longer than a line of a feed may be, and so cut: ${files}. The permalink stands behind the cut.`),
-    ...about(twts.repliesToNobody, (files, count) => `${count} with a replyTo that names no feed, so that nobody is notified: ${files}. Write replyTo: "<hash> <feed url>".`),
+    ...twts.empty.map(
+      (name) =>
+        `The collection "${name}" is empty or missing. ${describeCollections(collections)} Name the right one with the option "collection".`,
+    ),
+    ...about(
+      undated,
+      (files, count) =>
+        `${count} without a date that stays, and so without a twt: ${files}. Write a date into the front matter, or let "npx eleventy-twtxt stamp" do it.`,
+    ),
+    ...named(
+      held.map(
+        ({ post, timestamp }) =>
+          `${post.inputPath} is dated in the future. It appears with the first build after ${timestamp}.`,
+      ),
+    ),
+    ...named(
+      moved.map(
+        ({ post, from, other }) =>
+          `${post.inputPath} and ${other.inputPath} have the same second, ${from}. The former moved on to the next free one; give it a time of its own to keep it there.`,
+      ),
+    ),
+    ...about(
+      twts.cut,
+      (files, count) =>
+        `${count} longer than a line of a feed may be, and so cut: ${files}. The permalink stands behind the cut.`,
+    ),
+    ...about(
+      twts.repliesToNobody,
+      (files, count) =>
+        `${count} with a replyTo that names no feed, so that nobody is notified: ${files}. Write replyTo: "<hash> <feed url>".`,
+    ),
   ];
 }
 
@@ -26,7 +51,9 @@ export function summaryOf(twts: TwtsFromPosts, feed: { path: string; twts: numbe
 }
 
 function describeCollections(collections: Collections): string {
-  const known = Object.entries(collections).map(([name, items]) => `${name} (${Array.isArray(items) ? items.length : "no list"})`);
+  const known = Object.entries(collections).map(
+    ([name, items]) => `${name} (${Array.isArray(items) ? items.length : "no list"})`,
+  );
   return known.length === 0 ? "There is no other." : `There are: ${known.join(", ")}.`;
 }
 

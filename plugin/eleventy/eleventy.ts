@@ -10,7 +10,7 @@ export interface BuildEvent {
   outputMode: "fs" | "json" | "ndjson";
 }
 
-/** `this` of filters, shortcodes and transforms. */
+/** `this` of filters, shortcodes and transforms, and a part of every template's data. */
 export interface TemplateContext {
   page?: { url?: string | false; inputPath?: string; outputPath?: string | false };
 }
@@ -23,7 +23,11 @@ export interface EleventyConfig {
     listener: (event: { urlToInputPath: Record<string, { inputPath: string }> }) => unknown,
   ): void;
   on(event: "eleventy.passthrough", listener: (event: { map: Record<string, string> }) => unknown): void;
-  addPreprocessor(name: string, fileExtensions: string, callback: (data: { collections?: Collections }) => void): void;
+  addPreprocessor(
+    name: string,
+    fileExtensions: string,
+    callback: (data: TemplateContext & { collections?: Collections }) => void,
+  ): void;
   addFilter(name: string, callback: (this: TemplateContext, ...values: never[]) => unknown): void;
   addShortcode(name: string, callback: (this: TemplateContext, ...values: never[]) => string): void;
   addGlobalData(name: string, value: () => unknown): void;
@@ -31,7 +35,9 @@ export interface EleventyConfig {
   amendLibrary(name: "md", callback: (library: unknown) => void): void;
   getFilter(name: "url"): (url: string) => string;
   getFilter(name: "htmlBaseUrl"): unknown;
-  logger: { logWithOptions(options: { message: string; prefix: string; type?: string; color?: string; force?: boolean }): void };
+  logger: {
+    logWithOptions(options: { message: string; prefix: string; type?: string; color?: string; force?: boolean }): void;
+  };
 }
 
 /** A collection item with what Eleventy keeps beside the documented part; folk rely on it. */

@@ -5,7 +5,8 @@ import { escapeHtml } from "./markdown-mentions.js";
 /** Comments and scripts first: an end of a head inside of them ends nothing. */
 const END_OF_HEAD = /<!--[\s\S]*?-->|<(script|style|template|noscript|title)\b[\s\S]*?<\/\1\s*>|(?<end><\/head\s*>)/gi;
 const COMMENT = /<!--[\s\S]*?-->/g;
-const WEBMENTION = /<(?:link|a)\b(?=[^>]*\brel\s*=\s*(?:"[^"]*\bwebmention\b|'[^']*\bwebmention\b|webmention\b))[^>]*>/i;
+const WEBMENTION =
+  /<(?:link|a)\b(?=[^>]*\brel\s*=\s*(?:"[^"]*\bwebmention\b|'[^']*\bwebmention\b|webmention\b))[^>]*>/i;
 const HREF = /\bhref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))/i;
 
 /** Adds the links to pages, and remembers which pages name another endpoint. */
@@ -65,6 +66,6 @@ export class HeadLinks {
 }
 
 function endOfHead(page: string): number | null {
-  for (const { index, groups } of page.matchAll(END_OF_HEAD)) if (groups?.["end"]) return index;
+  for (const { index, groups } of page.matchAll(END_OF_HEAD)) if (groups?.end) return index;
   return null;
 }

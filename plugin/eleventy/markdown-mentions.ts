@@ -16,7 +16,9 @@ interface Token {
   markup: string;
 }
 interface MarkdownIt {
-  inline: { ruler: { before(name: string, rule: string, run: (state: InlineState, silent: boolean) => boolean): void } };
+  inline: {
+    ruler: { before(name: string, rule: string, run: (state: InlineState, silent: boolean) => boolean): void };
+  };
 }
 
 /** A name after `@`, as long as a nick may be. */
@@ -98,12 +100,12 @@ export function linkMentions(html: string, follow: Settings["follow"]): string {
     const at = rest.at(-3) as number;
     if (!found.startsWith("@") || WORD.test(characterBefore(html, at))) return found;
 
-    const url = (groups["url"] ?? groups["urlEscaped"])?.replaceAll("&amp;", "&");
+    const url = (groups.url ?? groups.urlEscaped)?.replaceAll("&amp;", "&");
     if (url === undefined) {
       const short = shortMentionAt(html, at, follow);
       return short ? link(short.url, short.nick) + found.slice(short.end - short.start) : found;
     }
-    const nick = nickOf({ nick: groups["nick"] ?? groups["nickEscaped"] ?? null, url }, follow);
+    const nick = nickOf({ nick: groups.nick ?? groups.nickEscaped ?? null, url }, follow);
     return LINKABLE.test(url) && URL.canParse(url) ? link(url, nick) : found;
   });
 }

@@ -11,11 +11,18 @@ export interface HeaderRule {
 }
 
 /** The headers that a feed and the discovery documents are served with. See PROTOCOL 1.1 and 3.1. */
-export function headerRules(feed: readonly SiteFile[], discovery: readonly SiteFile[], settings: Settings): HeaderRule[] {
+export function headerRules(
+  feed: readonly SiteFile[],
+  discovery: readonly SiteFile[],
+  settings: Settings,
+): HeaderRule[] {
   const link = settings.webmention ? { Link: `<${settings.webmention}>; rel="webmention"` } : {};
   const anyone = { "Access-Control-Allow-Origin": "*" };
   return [
-    ...feed.map(({ path }) => ({ for: path, values: { "Content-Type": "text/plain; charset=utf-8", ...link, ...anyone } })),
+    ...feed.map(({ path }) => ({
+      for: path,
+      values: { "Content-Type": "text/plain; charset=utf-8", ...link, ...anyone },
+    })),
     ...discovery.map(({ path }) => ({ for: path, values: { "Content-Type": "application/json", ...anyone } })),
   ];
 }
@@ -25,7 +32,7 @@ export async function writeNetlifyHeaders(root: string, rules: readonly HeaderRu
   const file = join(root, ".netlify", "v1", "config.json");
   const config = await readJson(file);
   const ours = new Set(rules.map((rule) => rule.for));
-  const others = (Array.isArray(config["headers"]) ? config["headers"] : []).filter((rule) => !ours.has(rule?.for));
+  const others = (Array.isArray(config.headers) ? config.headers : []).filter((rule) => !ours.has(rule?.for));
   await mkdir(dirname(file), { recursive: true });
   await writeFile(file, `${JSON.stringify({ ...config, headers: [...others, ...rules] }, null, 2)}\n`);
 }

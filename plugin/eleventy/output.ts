@@ -1,6 +1,7 @@
 // plugin/eleventy/output.ts: writing beside what the site itself writes, and never over it.
-import { mkdir, writeFile } from "node:fs/promises";
+
 import { existsSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { TwtxtError } from "../errors.js";
 import type { SiteFile } from "./site-files.js";

@@ -43,7 +43,7 @@ export function permalinkOf(post: Post): string {
 
 function stableTime(post: Post): number | null {
   const { date } = post.data;
-  const isComputed = "date" in Object(post.data["eleventyComputed"]);
+  const isComputed = "date" in Object(post.data.eleventyComputed);
   const moment = isComputed ? date : post.date;
   if (!(moment instanceof Date) || Number.isNaN(moment.getTime())) return null;
 
@@ -71,7 +71,8 @@ function dayStartIn(timeZone: string): (midnightUtc: number) => number {
 function clockIn(timeZone: string): (time: number) => number {
   const format = new Intl.DateTimeFormat("en", { timeZone, timeZoneName: "longOffset", year: "numeric" });
   return (time) => {
-    const [, sign, hours = 0, minutes = 0, seconds = 0] = /GMT(?:([+-])(\d+):(\d+)(?::(\d+))?)?$/.exec(format.format(time)) ?? [];
+    const [, sign, hours = 0, minutes = 0, seconds = 0] =
+      /GMT(?:([+-])(\d+):(\d+)(?::(\d+))?)?$/.exec(format.format(time)) ?? [];
     const ahead = (Number(hours) * HOUR_IN_SECONDS + Number(minutes) * 60 + Number(seconds)) * 1000;
     return sign === "-" ? -ahead : ahead;
   };

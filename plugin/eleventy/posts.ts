@@ -30,7 +30,7 @@ export function choosePosts(
   collections: Collections,
   choice: Settings["collection"],
 ): { posts: CollectionItem[]; empty: string[] } {
-  if (typeof choice === "function") return { posts: itemsOf(collections["all"]).filter(choice), empty: [] };
+  if (typeof choice === "function") return { posts: itemsOf(collections.all).filter(choice), empty: [] };
 
   const names = typeof choice === "string" ? [choice] : choice;
   const posts = new Map(names.flatMap((name) => itemsOf(collections[name]).map((post) => [permalinkOf(post), post])));
@@ -43,7 +43,11 @@ export function choosePosts(
  * @param now - milliseconds since 1970; later posts are held back
  * @see PROTOCOL 1.2
  */
-export function schedulePosts(posts: readonly CollectionItem[], settings: Pick<Settings, "timeZone">, now: number): Schedule {
+export function schedulePosts(
+  posts: readonly CollectionItem[],
+  settings: Pick<Settings, "timeZone">,
+  now: number,
+): Schedule {
   const timeOf = postClock(settings.timeZone);
   const timed = posts.map((post) => ({ post, time: timeOf(post) }));
   const wanted = timed
@@ -75,7 +79,9 @@ function spread(wanted: { post: CollectionItem; time: number }[]): Pick<Schedule
     taken.set(free, post);
     moved.push({ post, from: formatTimestamp(time), other });
   }
-  const dated = [...taken].sort(([a], [b]) => a - b).map(([time, post]) => ({ post, timestamp: formatTimestamp(time) }));
+  const dated = [...taken]
+    .sort(([a], [b]) => a - b)
+    .map(([time, post]) => ({ post, timestamp: formatTimestamp(time) }));
   return { dated, moved };
 }
 

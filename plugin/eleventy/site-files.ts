@@ -34,7 +34,10 @@ export function feedFiles(twts: readonly Twt[], settings: Settings, feedUrl: str
 export async function discoveryFiles(settings: Settings): Promise<SiteFile[]> {
   const { key, endpoint, user, url } = settings;
   if (!key || !endpoint) return [];
-  const [{ parseKey }, { discoveryPaths }] = await Promise.all([import("../keys/key.js"), import("../keys/address.js")]);
+  const [{ parseKey }, { discoveryPaths }] = await Promise.all([
+    import("../keys/key.js"),
+    import("../keys/address.js"),
+  ]);
   try {
     parseKey(key);
   } catch (cause) {

@@ -61,18 +61,19 @@ export function siteSettings(
 
 function notesOf({ dated }: Schedule, collection: Settings["collection"], input: string): SiteSettings["notes"] {
   const posts = dated.map(({ post }) => post).filter(({ inputPath }) => inputPath.endsWith(".md"));
-  const notes = posts.filter(({ data }) => !data["title"]);
+  const notes = posts.filter(({ data }) => !data.title);
   const model = notes.at(-1) ?? posts.at(-1);
   const first = typeof collection === "string" ? [collection] : Array.isArray(collection) ? collection.slice(0, 1) : [];
   return {
     folder: model ? dirname(model.inputPath) : input,
     like: model?.inputPath ?? null,
-    tags: notes.length > 0 ? notes.map(tagsOf).reduce((shared, tags) => shared.filter((tag) => tags.includes(tag))) : first,
+    tags:
+      notes.length > 0 ? notes.map(tagsOf).reduce((shared, tags) => shared.filter((tag) => tags.includes(tag))) : first,
   };
 }
 
 function tagsOf({ data }: CollectionItem): string[] {
-  return [...new Set([data["tags"]].flat().filter((tag) => typeof tag === "string"))];
+  return [...new Set([data.tags].flat().filter((tag) => typeof tag === "string"))];
 }
 
 function unstamped({ dated, undated }: Schedule): SiteSettings["unstamped"] {

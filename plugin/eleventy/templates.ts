@@ -60,7 +60,10 @@ function tooEarly(error: unknown): PostTwt {
     throw error;
   };
   const property = { get: fail, enumerable: true };
-  return Object.defineProperties({}, { timestamp: property, text: property, hash: property, mentions: property }) as PostTwt;
+  return Object.defineProperties(
+    {},
+    { timestamp: property, text: property, hash: property, mentions: property },
+  ) as PostTwt;
 }
 
 function keyOf(post: PostLike): string | undefined {

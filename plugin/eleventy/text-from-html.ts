@@ -29,7 +29,15 @@ export interface PageOfHtml {
 }
 
 /** The attributes that lead somewhere, by element. */
-const LINKS: Record<string, "href" | "src"> = { a: "href", area: "href", img: "src", video: "src", audio: "src", iframe: "src", source: "src" };
+const LINKS: Record<string, "href" | "src"> = {
+  a: "href",
+  area: "href",
+  img: "src",
+  video: "src",
+  audio: "src",
+  iframe: "src",
+  source: "src",
+};
 
 const parser = unified().use(rehypeParse, { fragment: true });
 
@@ -59,7 +67,7 @@ export function mentionsInHtml(html: string, page: PageOfHtml): { label: string;
   const tree = parser.parse(html);
   const mentions: { label: string; url: string }[] = [];
   visit(tree, "element", (node) => {
-    if (isMention(node)) mentions.push({ label: toText(node), url: page.resolve(String(node.properties["href"])) });
+    if (isMention(node)) mentions.push({ label: toText(node), url: page.resolve(String(node.properties.href)) });
   });
   return mentions;
 }
@@ -116,11 +124,16 @@ function resolveLinks(tree: Root, page: PageOfHtml): void {
 }
 
 function mentionIn(node: Element, page: PageOfHtml): Html | null {
-  const wire = isMention(node) ? page.mention(toText(node), page.resolve(String(node.properties["href"]))) : null;
+  const wire = isMention(node) ? page.mention(toText(node), page.resolve(String(node.properties.href))) : null;
   return wire === null ? null : { type: "html", value: wire };
 }
 
 function isMention(node: Element): boolean {
-  const classes = node.properties["className"];
-  return node.tagName === "a" && Array.isArray(classes) && classes.includes("u-mention") && typeof node.properties["href"] === "string";
+  const classes = node.properties.className;
+  return (
+    node.tagName === "a" &&
+    Array.isArray(classes) &&
+    classes.includes("u-mention") &&
+    typeof node.properties.href === "string"
+  );
 }

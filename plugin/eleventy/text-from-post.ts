@@ -48,7 +48,7 @@ const MARKUP = /<\/?[a-z!][^>]*>|&(#\d+|#x[\da-f]+|[a-z][a-z0-9]*);/i;
  * @throws TwtxtError `bad-front-matter` for a `replyTo` that cannot be read, naming the file
  */
 export function textOfPost(post: Post, source: PostSource): PostText | null {
-  if (post.data["twt"] === false) return null;
+  if (post.data.twt === false) return null;
   const own = source.settings.text?.(post);
   const words = typeof own === "string" ? own : withMentionsOfBody(wordsOfPost(post, source), source);
   const reply = replyOf(post, source);
@@ -73,8 +73,8 @@ function wordsOfPost(post: Post, source: PostSource): string {
   const said = twt === true ? "" : plain(twt, source);
   if (said !== "") return said;
 
-  const title = oneLine(plain(post.data["title"], source));
-  const summary = oneLine(plain(post.data["summary"], source));
+  const title = oneLine(plain(post.data.title, source));
+  const summary = oneLine(plain(post.data.summary, source));
   if (title !== "") return [`${title}:`, summary, source.permalink].filter(Boolean).join(" ");
   return bodyText(source) || summary;
 }
@@ -142,7 +142,9 @@ function writeMentions(text: string, { settings }: Pick<PostSource, "settings">)
     const before = text.slice(from, start);
     const isApart = /(^|[ \u2028])$/.test(written + before);
     const isWritable = (nick === null || WRITABLE_NICK.test(nick)) && WRITABLE_URL.test(url);
-    const mention = isWritable ? formatMention({ nick: nickOf({ nick, url }, settings.follow), url }) : text.slice(start, end);
+    const mention = isWritable
+      ? formatMention({ nick: nickOf({ nick, url }, settings.follow), url })
+      : text.slice(start, end);
     written += before + (isApart ? "" : " ") + mention;
     from = end;
   }
@@ -203,7 +205,9 @@ function cutText(text: string, permalink: string | null): string {
   const word = space > fitting / 2 ? space : fitting;
   const end = mentions.find((mention) => mention.start < word && word < mention.end)?.start ?? word;
 
-  const unsaid = new Set(mentions.filter(({ start }) => start >= end).map(({ start, end }) => ` ${text.slice(start, end)}`));
+  const unsaid = new Set(
+    mentions.filter(({ start }) => start >= end).map(({ start, end }) => ` ${text.slice(start, end)}`),
+  );
   return [...unsaid].reduce(
     (cut, mention) => (byteLength(cut + mention) <= TEXT_LIMIT ? cut + mention : cut),
     `${text.slice(0, end).trimEnd()}${tail}`,

@@ -61,7 +61,11 @@ export class TwtsFromPosts {
   }
 
   /** Chooses and dates the posts; loads a parser of HTML only for posts that may need it. */
-  static async from(collections: Collections, site: SiteContext, remembered: Map<string, PostText | null>): Promise<TwtsFromPosts> {
+  static async from(
+    collections: Collections,
+    site: SiteContext,
+    remembered: Map<string, PostText | null>,
+  ): Promise<TwtsFromPosts> {
     const choice = choosePosts(collections, site.settings.collection);
     const needsHtml = choice.posts.some((post) => mayNeedHtml(post, site.settings));
     const html = needsHtml ? await import("./text-from-html.js") : null;
@@ -152,5 +156,8 @@ export class TwtsFromPosts {
 }
 
 function missingParser(post: CollectionItem): never {
-  throw new TwtxtError("twt-too-early", `[eleventy-plugin-twtxt] ${post.inputPath}: its twt is not there before all posts are rendered.`);
+  throw new TwtxtError(
+    "twt-too-early",
+    `[eleventy-plugin-twtxt] ${post.inputPath}: its twt is not there before all posts are rendered.`,
+  );
 }

@@ -61,7 +61,9 @@ function groupBy(twts: readonly Twt[], nameOf: (twt: Twt) => string): Period[] {
 
 function archivePath(feedPath: string, period: string): string {
   const dot = feedPath.lastIndexOf(".");
-  return dot > feedPath.lastIndexOf("/") ? `${feedPath.slice(0, dot)}-${period}${feedPath.slice(dot)}` : `${feedPath}-${period}`;
+  return dot > feedPath.lastIndexOf("/")
+    ? `${feedPath.slice(0, dot)}-${period}${feedPath.slice(dot)}`
+    : `${feedPath}-${period}`;
 }
 
 function linkTo(part: FeedPart | undefined, feedUrl: string): string | null {

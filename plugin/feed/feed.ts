@@ -59,7 +59,9 @@ const TIMESTAMP_LIMIT = 64;
  * @see PROTOCOL 1.3
  */
 export function parseFeed(input: string | Uint8Array): ParsedFeed {
-  const file = withoutBom(typeof input === "string" ? input : new TextDecoder("utf-8", { ignoreBOM: true }).decode(input));
+  const file = withoutBom(
+    typeof input === "string" ? input : new TextDecoder("utf-8", { ignoreBOM: true }).decode(input),
+  );
   const fields = new Map<string, string[]>();
   const reader = new TwtReader(file);
   let skippedLines = 0;
@@ -86,7 +88,10 @@ export function parseFeed(input: string | Uint8Array): ParsedFeed {
  * @example formatFeed({ fields: { nick: ["alice"] }, twts: [{ timestamp: "2026-01-02T03:04:05Z", text: "hello" }] })
  * @see PROTOCOL 1.1
  */
-export function formatFeed(feed: { fields: Partial<Record<FieldName, readonly string[]>>; twts: readonly Twt[] }): string {
+export function formatFeed(feed: {
+  fields: Partial<Record<FieldName, readonly string[]>>;
+  twts: readonly Twt[];
+}): string {
   const header = formatHeader(feed.fields);
   const lines = feed.twts
     .map(({ timestamp, text }) => ({ timestamp, text: cleanText(text), instant: requireInstant(timestamp) }))
@@ -121,9 +126,12 @@ export function faultOfFieldValue(name: FieldName, value: string): string | null
 export function findTwts(input: string | Uint8Array, timestamp: string): ParsedTwt[] {
   const instant = toInstant(timestamp);
   if (instant === null) return [];
-  const file = typeof input === "string" ? Buffer.from(input) : Buffer.from(input.buffer, input.byteOffset, input.byteLength);
+  const file =
+    typeof input === "string" ? Buffer.from(input) : Buffer.from(input.buffer, input.byteOffset, input.byteLength);
   const literal = parseFeed(linesThatStartWith(`${timestamp}\t`, file)).twts;
-  return literal.length > 0 ? literal : parseFeed(linesOfSecond(instant, file)).twts.filter((twt) => twt.instant === instant);
+  return literal.length > 0
+    ? literal
+    : parseFeed(linesOfSecond(instant, file)).twts.filter((twt) => twt.instant === instant);
 }
 
 function readField(line: string, fields: Map<string, string[]>): void {
@@ -158,7 +166,9 @@ class TwtReader {
   read(start: number, end: number): boolean {
     const canonical = canonicalAt(this.#file, start);
     const isCanonical = canonical >= 0 && this.#file.charCodeAt(start + CANONICAL_LENGTH) === TAB;
-    const tab = isCanonical ? start + CANONICAL_LENGTH : tabBetween(this.#file, start, Math.min(end, start + TIMESTAMP_LIMIT));
+    const tab = isCanonical
+      ? start + CANONICAL_LENGTH
+      : tabBetween(this.#file, start, Math.min(end, start + TIMESTAMP_LIMIT));
     if (tab < 0 || tab + 1 >= end) return false;
 
     const timestamp = this.#file.slice(start, tab);

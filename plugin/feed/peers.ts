@@ -58,5 +58,8 @@ function openParenthesis(visible: string): number | null {
 }
 
 function withoutLiteralBackticks(text: string): string {
-  return literalBackticks(text).reduceRight((mended, at) => `${mended.slice(0, at)}${GRAVE}${mended.slice(at + 1)}`, text);
+  return literalBackticks(text).reduceRight(
+    (mended, at) => `${mended.slice(0, at)}${GRAVE}${mended.slice(at + 1)}`,
+    text,
+  );
 }

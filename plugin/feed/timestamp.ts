@@ -2,7 +2,8 @@
 import { TwtxtError } from "../errors.js";
 
 /** Date, time, optional seconds, optional fraction, optional zone: all that is accepted in reading. */
-const TIMESTAMP = /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(?:([Zz])|([+-])(\d{2})(?::?(\d{2}))?)?$/;
+const TIMESTAMP =
+  /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(?:([Zz])|([+-])(\d{2})(?::?(\d{2}))?)?$/;
 
 /** `YYYY-MM-DDThh:mm:ssZ`: the only form that is written. */
 export const CANONICAL_LENGTH = 20;

@@ -47,5 +47,8 @@ function isGoodPoint(bytes: Uint8Array): boolean {
 }
 
 function badKey(text: string, why: string): TwtxtError {
-  return new TwtxtError("bad-key", `expected a public key such as "kex1...", got ${JSON.stringify(text.slice(0, 80))}: ${why}.`);
+  return new TwtxtError(
+    "bad-key",
+    `expected a public key such as "kex1...", got ${JSON.stringify(text.slice(0, 80))}: ${why}.`,
+  );
 }

@@ -20,9 +20,11 @@ afterAll(() => rmSync(work, { recursive: true, force: true }));
 
 const POSTS = {
   "posts/posts.json": `{ "tags": "posts" }`,
-  "posts/hello.md": "---\ntitle: Hello\nsummary: A first post\ndate: 2023-05-06T07:08:09Z\n---\nTo @<bob https://bob.example/twtxt.txt>.\n",
+  "posts/hello.md":
+    "---\ntitle: Hello\nsummary: A first post\ndate: 2023-05-06T07:08:09Z\n---\nTo @<bob https://bob.example/twtxt.txt>.\n",
   "posts/2024-02-03-note.md": "A note with *emphasis*, a [link](/about/) and `code`.\n\n- one\n- two\n",
-  "posts/later.md": '---\ndate: 2025-03-04T05:06:07Z\nreplyTo: "abcdefg https://bob.example/twtxt.txt"\n---\nQuite so.\n',
+  "posts/later.md":
+    '---\ndate: 2025-03-04T05:06:07Z\nreplyTo: "abcdefg https://bob.example/twtxt.txt"\n---\nQuite so.\n',
 };
 
 const FEED = `# nick = alice
@@ -64,7 +66,11 @@ describe("the packed package in a fresh site", () => {
       mkdirSync(dirname(join(site, path)), { recursive: true });
       writeFileSync(join(site, path), content);
     }
-    await run("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", tarball, `@11ty/eleventy@${eleventy}`], { cwd: site });
+    await run(
+      "npm",
+      ["install", "--no-audit", "--no-fund", "--prefer-offline", tarball, `@11ty/eleventy@${eleventy}`],
+      { cwd: site },
+    );
     await run("npx", ["@11ty/eleventy", "--quiet"], { cwd: site, env: { ...process.env, NETLIFY: "" } });
 
     expect(readFileSync(join(site, "_site/twtxt.txt"), "utf8")).toBe(FEED);

@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { formatTimestamp } from "../../plugin/feed/timestamp.js";
 import { postClock } from "../../plugin/eleventy/post-date.js";
+import { formatTimestamp } from "../../plugin/feed/timestamp.js";
 import type { Post } from "../../plugin/options.js";
 import { type BuiltSite, site } from "../helpers/site.js";
 import { lines, quoted, said } from "./read-build.js";
@@ -13,11 +13,20 @@ function dated(date: string | null, title = "T"): string {
 /** The timestamp of the twt that has this permalink; `null` where there is none. */
 function timestampOf(built: BuiltSite, slug: string): string | null {
   const archive = built.has("twtxt-1969.txt") ? lines(built, "twtxt-1969.txt") : [];
-  return [...archive, ...lines(built)].find((line) => line.endsWith(` https://alice.example/${slug}/`))?.split("\t")[0] ?? null;
+  return (
+    [...archive, ...lines(built)].find((line) => line.endsWith(` https://alice.example/${slug}/`))?.split("\t")[0] ??
+    null
+  );
 }
 
 function item(url: string, date: string): Post {
-  return { url, inputPath: `.${url}index.md`, date: new Date(date), data: { date: new Date(date) }, templateContent: "" };
+  return {
+    url,
+    inputPath: `.${url}index.md`,
+    date: new Date(date),
+    data: { date: new Date(date) },
+    templateContent: "",
+  };
 }
 
 describe("a date with a time", () => {
@@ -160,7 +169,9 @@ describe("a date without a time", () => {
   });
 
   it("is as far from the start of its day in every zone and on every day, by its permalink alone", () => {
-    const offsets = starts.map(([timeZone, day, start]) => (postClock(timeZone)(item("/a/", day)) ?? 0) - Date.parse(start));
+    const offsets = starts.map(
+      ([timeZone, day, start]) => (postClock(timeZone)(item("/a/", day)) ?? 0) - Date.parse(start),
+    );
     expect(new Set(offsets).size).toBe(1);
   });
 
@@ -171,11 +182,21 @@ describe("a date without a time", () => {
   });
 
   it("stays when other posts come and go", async () => {
-    const day = { "a.md": dated("2022-03-27"), "2022-03-27-b.md": dated(null), "c.md": dated('"2022-03-27"'), "d.md": dated("2022-03-28") };
+    const day = {
+      "a.md": dated("2022-03-27"),
+      "2022-03-27-b.md": dated(null),
+      "c.md": dated('"2022-03-27"'),
+      "d.md": dated("2022-03-28"),
+    };
     const options = `{ timeZone: "Asia/Beirut" }`;
     const three = await site({ files: day, options });
     const before = lines(three);
-    expect(before.map((line) => line.slice(0, 13)).toSorted()).toEqual(["2022-03-26T22", "2022-03-26T22", "2022-03-26T22", "2022-03-27T21"]);
+    expect(before.map((line) => line.slice(0, 13)).toSorted()).toEqual([
+      "2022-03-26T22",
+      "2022-03-26T22",
+      "2022-03-26T22",
+      "2022-03-27T21",
+    ]);
     expect(said(three)).toEqual(["Wrote /twtxt.txt (4 twts)."]);
 
     const others = { "0.md": dated("2022-03-27"), "aa.md": dated("2022-03-27"), "z.md": dated("2022-03-27T00:30:00Z") };
@@ -206,7 +227,11 @@ describe("several posts in one second", () => {
     ]);
     const sentence = (file: string) =>
       `${file} and ./en/article.md have the same second, 2024-01-02T03:04:05Z. The former moved on to the next free one; give it a time of its own to keep it there.`;
-    expect(said(built)).toEqual([sentence("./es/article.md"), sentence("./fr/article.md"), "Wrote /twtxt.txt (4 twts)."]);
+    expect(said(built)).toEqual([
+      sentence("./es/article.md"),
+      sentence("./fr/article.md"),
+      "Wrote /twtxt.txt (4 twts).",
+    ]);
   });
 
   it("are summed up where they are many", async () => {
@@ -269,7 +294,9 @@ describe("posts dated in the future", () => {
     const now = "2026-11-19T14:00:00Z";
     const utc = await site({ files, now });
     expect(lines(utc)).toEqual([]);
-    expect(said(utc)[0]).toMatch(/^\.\/today\.md is dated in the future\. It appears with the first build after 2026-11-20T00:\d\d:\d\dZ\.$/);
+    expect(said(utc)[0]).toMatch(
+      /^\.\/today\.md is dated in the future\. It appears with the first build after 2026-11-20T00:\d\d:\d\dZ\.$/,
+    );
 
     const sydney = await site({ site: utc, files: {}, now, options: `{ timeZone: "Australia/Sydney" }` });
     expect(lines(sydney).map((line) => line.slice(0, 13))).toEqual(["2026-11-19T13"]);
@@ -279,7 +306,10 @@ describe("posts dated in the future", () => {
     const files = Array.from({ length: 7 }, (_, i) => [`${i}.md`, dated(`2027-01-0${i + 1}T03:04:05Z`)]);
     const built = await site({ files: Object.fromEntries(files) });
     expect(said(built)).toEqual([
-      ...[1, 2, 3, 4, 5].map((day) => `./${day - 1}.md is dated in the future. It appears with the first build after 2027-01-0${day}T03:04:05Z.`),
+      ...[1, 2, 3, 4, 5].map(
+        (day) =>
+          `./${day - 1}.md is dated in the future. It appears with the first build after 2027-01-0${day}T03:04:05Z.`,
+      ),
       "So it is with 2 more.",
       "Wrote /twtxt.txt (0 twts).",
     ]);

@@ -55,7 +55,11 @@ function itWrites(cases: Record<string, Case>, setup: { config?: string; imports
 
 const everywhere: Record<string, Case> = {
   "a mention in wire form": { md: `Hello ${WIRE}!`, html: `<p>Hello ${LINK}!</p>\n`, twt: `Hello ${WIRE}!` },
-  "a mention by the nick of somebody followed": { md: "Hello @bob!", html: `<p>Hello ${LINK}!</p>\n`, twt: `Hello ${WIRE}!` },
+  "a mention by the nick of somebody followed": {
+    md: "Hello @bob!",
+    html: `<p>Hello ${LINK}!</p>\n`,
+    twt: `Hello ${WIRE}!`,
+  },
   "a mention alone": { md: "@bob", html: `<p>${LINK}</p>\n`, twt: WIRE },
   "a mention twice": { md: `@bob and ${WIRE}`, html: `<p>${LINK} and ${LINK}</p>\n`, twt: `${WIRE} and ${WIRE}` },
   "a mention on each line": { md: "@bob\n@bob", html: `<p>${LINK}\n${LINK}</p>\n`, twt: `${WIRE} ${WIRE}` },
@@ -92,11 +96,27 @@ const everywhere: Record<string, Case> = {
     twt: `\`\`\`${LS}@bob ${WIRE}${LS}\`\`\``,
     isPlain: true,
   },
-  "the name of somebody not followed and a tag are plain": { md: "Hi @nobody, on #tag", html: "<p>Hi @nobody, on #tag</p>\n", twt: "Hi @nobody, on #tag" },
-  "a longer name than that of somebody followed is plain": { md: "@bobby @bob_ @bob2", html: "<p>@bobby @bob_ @bob2</p>\n", twt: "@bobby @bob_ @bob2" },
-  "an address of another network is plain": { md: "@bob@social.example, no", html: "<p>@bob@social.example, no</p>\n", twt: "@bob@social.example, no" },
+  "the name of somebody not followed and a tag are plain": {
+    md: "Hi @nobody, on #tag",
+    html: "<p>Hi @nobody, on #tag</p>\n",
+    twt: "Hi @nobody, on #tag",
+  },
+  "a longer name than that of somebody followed is plain": {
+    md: "@bobby @bob_ @bob2",
+    html: "<p>@bobby @bob_ @bob2</p>\n",
+    twt: "@bobby @bob_ @bob2",
+  },
+  "an address of another network is plain": {
+    md: "@bob@social.example, no",
+    html: "<p>@bob@social.example, no</p>\n",
+    twt: "@bob@social.example, no",
+  },
   "a name within a word is plain": { md: "foo@bob", html: "<p>foo@bob</p>\n", twt: "foo@bob" },
-  "punctuation after a name": { md: "@bob, @bob; (@bob)", html: `<p>${LINK}, ${LINK}; (${LINK})</p>\n`, twt: `${WIRE}, ${WIRE}; ( ${WIRE})` },
+  "punctuation after a name": {
+    md: "@bob, @bob; (@bob)",
+    html: `<p>${LINK}, ${LINK}; (${LINK})</p>\n`,
+    twt: `${WIRE}, ${WIRE}; ( ${WIRE})`,
+  },
   "parentheses around a wire form": { md: `(${WIRE})`, html: `<p>(${LINK})</p>\n`, twt: `( ${WIRE})` },
 };
 
@@ -111,7 +131,11 @@ describe("mentions in Markdown, by markdown-it with html, linkify and typographe
         isPlain: true,
       },
       "an escaped name is text": { md: "\\@bob", html: "<p>@bob</p>\n", isPlain: true },
-      "a mention glued to a word is text": { md: `foo${WIRE}`, html: `<p>foo@&lt;bob <a href="${BOB}">${BOB}</a>&gt;</p>\n`, isPlain: true },
+      "a mention glued to a word is text": {
+        md: `foo${WIRE}`,
+        html: `<p>foo@&lt;bob <a href="${BOB}">${BOB}</a>&gt;</p>\n`,
+        isPlain: true,
+      },
       "a nick with two dashes": {
         md: "@<a--b https://ab.example/twtxt.txt> -- @a--b",
         html: `<p>${`<a href="https://ab.example/twtxt.txt" class="u-mention">@a--b</a> – `.repeat(2).slice(0, -3)}</p>\n`,
@@ -122,9 +146,17 @@ describe("mentions in Markdown, by markdown-it with html, linkify and typographe
         html: `<p><a href="https://dots.example/twtxt.txt" class="u-mention">@dotted...</a> <a href="https://xy.example/twtxt.txt" class="u-mention">@x...y</a>…</p>\n`,
         twt: "@<dotted... https://dots.example/twtxt.txt> @<x...y https://xy.example/twtxt.txt>…",
       },
-      "quotes around a mention": { md: `"@bob" '${WIRE}'`, html: `<p>“${LINK}” ‘${LINK}’</p>\n`, twt: `“ ${WIRE}” ‘ ${WIRE}’` },
+      "quotes around a mention": {
+        md: `"@bob" '${WIRE}'`,
+        html: `<p>“${LINK}” ‘${LINK}’</p>\n`,
+        twt: `“ ${WIRE}” ‘ ${WIRE}’`,
+      },
       "somebody's thing": { md: "@bob's", html: `<p>${LINK}’s</p>\n`, twt: `${WIRE}’s` },
-      "emphasis around a mention": { md: `*@bob* **${WIRE}**`, html: `<p><em>${LINK}</em> <strong>${LINK}</strong></p>\n`, twt: `* ${WIRE}* ** ${WIRE}**` },
+      "emphasis around a mention": {
+        md: `*@bob* **${WIRE}**`,
+        html: `<p><em>${LINK}</em> <strong>${LINK}</strong></p>\n`,
+        twt: `* ${WIRE}* ** ${WIRE}**`,
+      },
       "a mention in a heading, a quotation and a list": {
         md: "## @bob\n\n> @bob\n\n- @bob",
         html: `<h2>${LINK}</h2>\n<blockquote>\n<p>${LINK}</p>\n</blockquote>\n<ul>\n<li>${LINK}</li>\n</ul>\n`,
@@ -163,27 +195,46 @@ describe("mentions in Markdown, by markdown-it with html, linkify and typographe
         html: `<p><b title="@bob">x</b></p>\n`,
         twt: "**x**",
       },
-      "a mention that is no URL is text": { md: "@<bob //bob.example>", twt: "@\\<bob //bob.example>", isPlain: true },
-      "a dangerous URL is no link": { md: "@<bob javascript://x/%0aalert(1)>", twt: "@\\<bob javascript://x/%0aalert(1)>" },
+      "a mention that is no URL is text": { md: "@<bob bob/example>", twt: "@\\<bob bob/example>", isPlain: true },
+      "a dangerous URL is no link": {
+        md: "@<bob javascript://x/%0aalert(1)>",
+        twt: "@\\<bob javascript://x/%0aalert(1)>",
+      },
       "relative links and images become absolute": {
-        md: "[a](/about/) [b](../c/?d=1) [e](#f) ![g](pic.png) <img src=\"/h.png\" alt=\"i\">",
+        md: '[a](/about/) [b](../c/?d=1) [e](#f) ![g](pic.png) <img src="/h.png" alt="i">',
         twt: `[a](https://alice.example/about/) [b](https://alice.example/c/?d=1) [e](https://alice.example/PAGE/#f) ![g](https://alice.example/PAGE/pic.png) ![i](https://alice.example/h.png)`,
       },
       "a table": { md: "| a | b |\n|---|---|\n| 1 | 2 |", twt: `| a | b |${LS}| - | - |${LS}| 1 | 2 |` },
-      "lists": { md: "- a\n- b\n  - c\n\n1. d\n2. e", twt: `- a${LS}- b${LS}  - c${LS}${LS}1. d${LS}2. e` },
-      "a block of code with a language": { md: "```js\nlet a = `b`;\n\n\tc();\n```", twt: `\`\`\`js${LS}let a = \`b\`;${LS}${LS} c();${LS}\`\`\`` },
-      "a heading, a quotation, a rule": { md: "## a\n\n> b\n\n---\n\nc", twt: `## a${LS}${LS}> b${LS}${LS}---${LS}${LS}c` },
-      "what reads as Markdown stays as it reads": { md: "snake_case 2 \\* 3 \\* 4 [x] a_b_c \\_d\\_ ~ 1. #", twt: "snake_case 2 * 3 * 4 [x] a_b_c _d_ ~ 1. #" },
+      lists: { md: "- a\n- b\n  - c\n\n1. d\n2. e", twt: `- a${LS}- b${LS}  - c${LS}${LS}1. d${LS}2. e` },
+      "a block of code with a language": {
+        md: "```js\nlet a = `b`;\n\n\tc();\n```",
+        twt: `\`\`\`js${LS}let a = \`b\`;${LS}${LS} c();${LS}\`\`\``,
+      },
+      "a heading, a quotation, a rule": {
+        md: "## a\n\n> b\n\n---\n\nc",
+        twt: `## a${LS}${LS}> b${LS}${LS}---${LS}${LS}c`,
+      },
+      "what reads as Markdown stays as it reads": {
+        md: "snake_case 2 \\* 3 \\* 4 [x] a_b_c \\_d\\_ ~ 1. #",
+        twt: "snake_case 2 * 3 * 4 [x] a_b_c _d_ ~ 1. #",
+      },
       "entities once": { md: "&lt;b&gt; &amp;amp; AT&amp;T", twt: "<b> &amp; AT&T" },
-      "footnotes": {
+      footnotes: {
         md: `Text<sup class="footnote-ref"><a href="#fn1" id="fnref1">[1]</a></sup>\n\n<section class="footnotes"><ol><li id="fn1" class="footnote-item"><p>Note of @bob <a href="#fnref1" class="footnote-backref">↩︎</a></p></li></ol></section>`,
       },
       "a script and a style say nothing": {
         md: `Before\n\n<script>document.write("@<bob ${BOB}>")</script>\n\n<style>p { color: red }</style>\n\nafter`,
         twt: `Before${LS}${LS}after`,
       },
-      "a comment says nothing": { md: "Before <!-- hidden @bob -->\n\n<!-- more -->\n\nafter", twt: `Before${LS}${LS}after`, isPlain: true },
-      "a link that shows its address": { md: "https://x.example/a_b <https://y.example/> [z.example](https://z.example/) a@b.example", twt: "https://x.example/a_b https://y.example/ https://z.example/ a@b.example" },
+      "a comment says nothing": {
+        md: "Before <!-- hidden @bob -->\n\n<!-- more -->\n\nafter",
+        twt: `Before${LS}${LS}after`,
+        isPlain: true,
+      },
+      "a link that shows its address": {
+        md: "https://x.example/a_b <https://y.example/> [z.example](https://z.example/) a@b.example",
+        twt: "https://x.example/a_b https://y.example/ https://z.example/ a@b.example",
+      },
       "a link's title goes": { md: `[a](https://x.example/ "@bob")`, twt: "[a](https://x.example/)" },
     },
     {
@@ -197,7 +248,12 @@ describe("mentions in Markdown, by Eleventy's own markdown-it", () => {
   itWrites(
     {
       ...everywhere,
-      "an escaped mention is text": { md: `\\${WIRE}`, html: `<p>@&lt;bob ${BOB}&gt;</p>\n`, twt: `@\\<bob ${BOB}>`, isPlain: true },
+      "an escaped mention is text": {
+        md: `\\${WIRE}`,
+        html: `<p>@&lt;bob ${BOB}&gt;</p>\n`,
+        twt: `@\\<bob ${BOB}>`,
+        isPlain: true,
+      },
       "a name in a URL is part of it": {
         md: "https://social.example/@bob",
         html: "<p>https://social.example/@bob</p>\n",
@@ -246,7 +302,10 @@ describe("another Markdown library", () => {
       config: `config.setLibrary("md", { render: (text) => text });`,
       files: {
         "_includes/page.njk": `<html><head><title>@bob</title><meta name="x" content="@bob"></head><body><!-- @bob -->{{ content | safe }}<script>"@bob"</script><textarea>@bob</textarea></body></html>`,
-        "a.md": quoted({ layout: "page.njk", title: "T", tags: ["posts"], date: at(0) }, `<p title="@bob">@bob <a href="/@bob">@bob</a> <kbd>@bob</kbd></p>`),
+        "a.md": quoted(
+          { layout: "page.njk", title: "T", tags: ["posts"], date: at(0) },
+          `<p title="@bob">@bob <a href="/@bob">@bob</a> <kbd>@bob</kbd></p>`,
+        ),
         "b.html": quoted({}, "<p>foo@bob.example @nobody</p>"),
       },
     });
@@ -289,10 +348,16 @@ describe("the body of a titled post", () => {
       options: FOLLOW,
       files: {
         "_includes/bob.md": WIRE,
-        "a.njk": quoted({ title: "T", tags: ["posts"], date: at(0) }, `<p><a href="${BOB}" class="u-mention">@bob</a></p>`),
+        "a.njk": quoted(
+          { title: "T", tags: ["posts"], date: at(0) },
+          `<p><a href="${BOB}" class="u-mention">@bob</a></p>`,
+        ),
         "b.md": quoted({ title: "T", tags: ["posts"], date: at(1) }, `{% include "bob.md" %}`),
       },
     });
-    expect([0, 1].map((i) => textAt(built, at(i)))).toEqual([`T: https://alice.example/a/ ${WIRE}`, `T: https://alice.example/b/ ${WIRE}`]);
+    expect([0, 1].map((i) => textAt(built, at(i)))).toEqual([
+      `T: https://alice.example/a/ ${WIRE}`,
+      `T: https://alice.example/b/ ${WIRE}`,
+    ]);
   });
 });

@@ -21,15 +21,23 @@ describe("what a build writes beside the pages", () => {
 
   beforeAll(async () => {
     built = await site({
-      files: { ...files, "netlify.toml": "", ".netlify/v1/config.json": `{"headers":[{"for":"/x","values":{"A":"b"}},{"for":"/twtxt.txt","values":{}}],"images":{}}` },
+      files: {
+        ...files,
+        "netlify.toml": "",
+        ".netlify/v1/config.json": `{"headers":[{"for":"/x","values":{"A":"b"}},{"for":"/twtxt.txt","values":{}}],"images":{}}`,
+      },
       options: `{ key: "${KEY}", endpoint: "https://alice.example/inbox/alice", webmention: "https://alice.example/webmention" }`,
     });
   });
 
   it("is one archive a year, but for the newest year and the one before it, each linked to the one before", () => {
     const header = "# nick = alice\n# url = https://alice.example/twtxt.txt\n";
-    expect(built.read("twtxt-2018.txt")).toBe(`${header}\n2018-03-04T05:06:07Z\tOlder: https://alice.example/posts/older/\n`);
-    expect(built.read("twtxt-2019.txt")).toMatch(/^# nick = alice\n# url = https:\/\/alice.example\/twtxt.txt\n# prev = [a-z2-7]{7} twtxt-2018.txt\n\n2019-/);
+    expect(built.read("twtxt-2018.txt")).toBe(
+      `${header}\n2018-03-04T05:06:07Z\tOlder: https://alice.example/posts/older/\n`,
+    );
+    expect(built.read("twtxt-2019.txt")).toMatch(
+      /^# nick = alice\n# url = https:\/\/alice.example\/twtxt.txt\n# prev = [a-z2-7]{7} twtxt-2018.txt\n\n2019-/,
+    );
     expect(built.read("twtxt.txt")).toMatch(
       /^# nick = alice\n# url = https:\/\/alice.example\/twtxt.txt\n# webmention = https:\/\/alice.example\/webmention\n# prev = [a-z2-7]{7} twtxt-2019.txt\n\n2025-.*\n2026-.*\n$/,
     );
@@ -41,7 +49,10 @@ describe("what a build writes beside the pages", () => {
     for (const segment of ["msg", "salty"]) {
       expect(readdirSync(join(built.folder, "_site/.well-known", segment)).sort()).toEqual(names);
       for (const name of names) {
-        expect(JSON.parse(built.read(`.well-known/${segment}/${name}`))).toEqual({ endpoint: "https://alice.example/inbox/alice", key: KEY });
+        expect(JSON.parse(built.read(`.well-known/${segment}/${name}`))).toEqual({
+          endpoint: "https://alice.example/inbox/alice",
+          key: KEY,
+        });
       }
     }
   });
@@ -80,7 +91,9 @@ describe("what a build writes beside the pages", () => {
       headers: [
         { for: "/x", values: { A: "b" } },
         ...["/twtxt.txt", "/twtxt-2019.txt", "/twtxt-2018.txt"].map((path) => ({ for: path, values: feed })),
-        ...["msg", "salty"].flatMap((segment) => ["alice", HASHED].map((name) => ({ for: `/.well-known/${segment}/${name}.json`, values: document }))),
+        ...["msg", "salty"].flatMap((segment) =>
+          ["alice", HASHED].map((name) => ({ for: `/.well-known/${segment}/${name}.json`, values: document })),
+        ),
       ],
     });
   });
@@ -88,9 +101,14 @@ describe("what a build writes beside the pages", () => {
 
 describe("a key", () => {
   it("that is none stops the build before anything is written", async () => {
-    const built = await buildSite({ files, options: `{ key: "${KEY.slice(0, -1)}q", endpoint: "https://alice.example/inbox/alice" }` });
+    const built = await buildSite({
+      files,
+      options: `{ key: "${KEY.slice(0, -1)}q", endpoint: "https://alice.example/inbox/alice" }`,
+    });
     expect(built.exitCode).toBe(1);
-    expect(built.log).toMatch(/options\.key: expected a public key such as "kex1\.\.\.", got ".*": it is not copied whole, or not copied right\./);
+    expect(built.log).toMatch(
+      /options\.key: expected a public key such as "kex1\.\.\.", got ".*": it is not copied whole, or not copied right\./,
+    );
     expect(built.has("twtxt.txt")).toBe(false);
   });
 
@@ -120,13 +138,25 @@ describe("a year beyond 512 KiB", () => {
   it("is split into months, and every line stays below 64 KiB with a warning for what is cut", async () => {
     const long = "word ".repeat(12_000);
     const months = Object.fromEntries(
-      Array.from({ length: 12 }, (_, i) => [`posts/m${i}.md`, post({ date: `2020-${String(i + 1).padStart(2, "0")}-02T03:04:05Z` }, long)]),
+      Array.from({ length: 12 }, (_, i) => [
+        `posts/m${i}.md`,
+        post({ date: `2020-${String(i + 1).padStart(2, "0")}-02T03:04:05Z` }, long),
+      ]),
     );
     const built = await site({
-      files: { ...files, ...months, "posts/huge.md": post({ date: "2026-05-06T07:08:09Z" }, `${"ä".repeat(20_000)} ${long} @<bob https://bob.example/twtxt.txt>`) },
+      files: {
+        ...files,
+        ...months,
+        "posts/huge.md": post(
+          { date: "2026-05-06T07:08:09Z" },
+          `${"ä".repeat(20_000)} ${long} @<bob https://bob.example/twtxt.txt>`,
+        ),
+      },
     });
     for (let month = 1; month <= 12; month += 1) {
-      expect(statSync(join(built.folder, `_site/twtxt-2020-${String(month).padStart(2, "0")}.txt`)).size).toBeGreaterThan(59_000);
+      expect(
+        statSync(join(built.folder, `_site/twtxt-2020-${String(month).padStart(2, "0")}.txt`)).size,
+      ).toBeGreaterThan(59_000);
     }
     expect(built.has("twtxt-2020.txt")).toBe(false);
     const cut = built.feed().twts.find(({ instant }) => instant === "2026-05-06T07:08:09Z")?.text ?? "";

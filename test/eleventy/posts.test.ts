@@ -102,11 +102,16 @@ describe("which posts the feed has", () => {
 describe("a collection that holds nothing", () => {
   it("gets a warning that lists the collections there are", async () => {
     const built = await site({
-      files: { "a.md": titled(1, "A", { tags: ["articles", "notes"] }), "b.md": titled(2, "B", { tags: ["articles"] }) },
+      files: {
+        "a.md": titled(1, "A", { tags: ["articles", "notes"] }),
+        "b.md": titled(2, "B", { tags: ["articles"] }),
+      },
     });
     expect(built.read("twtxt.txt")).toBe(HEADER);
     const [warning = "", ...others] = said(built);
-    expect(warning).toMatch(/^The collection "posts" is empty or missing\. There are: (.*)\. Name the right one with the option "collection"\.$/);
+    expect(warning).toMatch(
+      /^The collection "posts" is empty or missing\. There are: (.*)\. Name the right one with the option "collection"\.$/,
+    );
     const listed = /There are: (.*)\. Name/.exec(warning)?.[1]?.split(", ") ?? [];
     expect(listed.toSorted()).toEqual(["all (2)", "articles (2)", "notes (1)"]);
     expect(others).toEqual(["Wrote /twtxt.txt (0 twts)."]);
@@ -158,19 +163,54 @@ describe("what a post says", () => {
     ["twt-text-of-lines", { title: "Title", twt: "One\nTwo\r\n\tThree \n" }, "Body", `One${LS}Two${LS} Three`],
     ["twt-text-of-html", { twt: "One &amp; <b>two</b>" }, "Body", "One & two"],
     ["twt-number", { title: "Title", twt: 42 }, "Body", "42"],
-    ["twt-full", { title: "Title", summary: "Short.", twt: "full" }, "One *two*.\n\nThree.", `One *two*.${LS}${LS}Three.`],
+    [
+      "twt-full",
+      { title: "Title", summary: "Short.", twt: "full" },
+      "One *two*.\n\nThree.",
+      `One *two*.${LS}${LS}Three.`,
+    ],
     ["twt-full-without-body", { title: "Title", twt: "full" }, "", null],
     ["twt-true", { title: "Title", twt: true }, "Body", `Title: ${HTTPS}/twt-true/`],
     ["twt-empty", { title: "Title", twt: "" }, "Body", `Title: ${HTTPS}/twt-empty/`],
     ["number-title", { title: 1984, summary: 2 }, "Body", `1984: 2 ${HTTPS}/number-title/`],
     ["zero-title", { title: 0 }, "Body", `0: ${HTTPS}/zero-title/`],
-    ["html-title", { title: "On <em>really</em> <code>&lt;b&gt;</code>", summary: "A <b>b</b>" }, "Body", `On really <b>: A b ${HTTPS}/html-title/`],
-    ["entity-title", { title: "Fish &amp; chips &#8212; caf&eacute;", summary: "&quot;Yes&quot;" }, "Body", `Fish & chips — café: "Yes" ${HTTPS}/entity-title/`],
-    ["twice-escaped", { title: "&amp;lt;b&amp;gt; &amp;amp;", summary: "&amp;lt;" }, "Body", `&lt;b&gt; &amp;: &lt; ${HTTPS}/twice-escaped/`],
-    ["ampersands", { title: "AT&T, R&D & more &c", summary: "a < b > c" }, "Body", `AT&T, R&D & more &c: a < b > c ${HTTPS}/ampersands/`],
-    ["white-space", { title: " A\tB\n C\u2028D  E ", summary: "\tF\r\n\r\nG " }, "Body", `A B C D E: F G ${HTTPS}/white-space/`],
+    [
+      "html-title",
+      { title: "On <em>really</em> <code>&lt;b&gt;</code>", summary: "A <b>b</b>" },
+      "Body",
+      `On really <b>: A b ${HTTPS}/html-title/`,
+    ],
+    [
+      "entity-title",
+      { title: "Fish &amp; chips &#8212; caf&eacute;", summary: "&quot;Yes&quot;" },
+      "Body",
+      `Fish & chips — café: "Yes" ${HTTPS}/entity-title/`,
+    ],
+    [
+      "twice-escaped",
+      { title: "&amp;lt;b&amp;gt; &amp;amp;", summary: "&amp;lt;" },
+      "Body",
+      `&lt;b&gt; &amp;: &lt; ${HTTPS}/twice-escaped/`,
+    ],
+    [
+      "ampersands",
+      { title: "AT&T, R&D & more &c", summary: "a < b > c" },
+      "Body",
+      `AT&T, R&D & more &c: a < b > c ${HTTPS}/ampersands/`,
+    ],
+    [
+      "white-space",
+      { title: " A\tB\n C\u2028D  E ", summary: "\tF\r\n\r\nG " },
+      "Body",
+      `A B C D E: F G ${HTTPS}/white-space/`,
+    ],
     ["controls", { title: "A\u0007B\u0000C", summary: "D\u0085E" }, "Body", `ABC: D E ${HTTPS}/controls/`],
-    ["forged", { title: "A\n2024-01-01T00:00:00Z\tB", twt: "C\n2024-01-01T00:00:00Z\tD" }, "Body", `C${LS}2024-01-01T00:00:00Z D`],
+    [
+      "forged",
+      { title: "A\n2024-01-01T00:00:00Z\tB", twt: "C\n2024-01-01T00:00:00Z\tD" },
+      "Body",
+      `C${LS}2024-01-01T00:00:00Z D`,
+    ],
     ["empty-title", { title: "", summary: "Short." }, "Body", "Body"],
     ["blank-title", { title: " \t", summary: "Short." }, "Body", "Body"],
     ["note", {}, "One *two* `three`.\nFour.\n\nFive.", `One *two* \`three\`. Four.${LS}${LS}Five.`],
@@ -181,13 +221,23 @@ describe("what a post says", () => {
     ["note-with-nothing", {}, "\n", null],
     ["short-word", { title: "Title", twt: "fully" }, "Body", "fully"],
     ["mention-in-title", { title: `With @<bob ${BOB}>` }, "Body", `With @<bob ${BOB}>: ${HTTPS}/mention-in-title/`],
-    ["mention-in-html-title", { title: `<b>With</b> @<bob ${BOB}>` }, "Body", `With @<bob ${BOB}>: ${HTTPS}/mention-in-html-title/`],
+    [
+      "mention-in-html-title",
+      { title: `<b>With</b> @<bob ${BOB}>` },
+      "Body",
+      `With @<bob ${BOB}>: ${HTTPS}/mention-in-html-title/`,
+    ],
     ["mention-in-twt", { title: "Title", twt: `Hello, (@<bob ${BOB}>)` }, "Body", `Hello, ( @<bob ${BOB}>)`],
     ["link-without-nick", { twt: `Hello @<${BOB}>` }, "Body", `Hello @<bob.example ${BOB}>`],
     ["reply", { replyTo: `abcdefg ${BOB}` }, "Yes", `(#abcdefg) @<bob.example ${BOB}> Yes`],
     ["reply-to-long-hash", { replyTo: `abcdefg23456 ${BOB}` }, "Yes", `(#abcdefg23456) @<bob.example ${BOB}> Yes`],
     ["reply-to-mentioned", { replyTo: `abcdefg ${BOB}` }, `Yes @<bob ${BOB}>`, `(#abcdefg) Yes @<bob ${BOB}>`],
-    ["reply-with-title", { title: "Title", replyTo: `abcdefg ${BOB}` }, "Yes", `(#abcdefg) @<bob.example ${BOB}> Title: ${HTTPS}/reply-with-title/`],
+    [
+      "reply-with-title",
+      { title: "Title", replyTo: `abcdefg ${BOB}` },
+      "Yes",
+      `(#abcdefg) @<bob.example ${BOB}> Title: ${HTTPS}/reply-with-title/`,
+    ],
     ["reply-with-twt", { replyTo: `abcdefg ${BOB}`, twt: "No" }, "Yes", `(#abcdefg) @<bob.example ${BOB}> No`],
     ["reply-with-nothing", { replyTo: `abcdefg ${BOB}` }, "", null],
     ["reply-to-nobody", { replyTo: "abcdefg" }, "Yes", "(#abcdefg) Yes"],
@@ -198,7 +248,10 @@ describe("what a post says", () => {
   let built: BuiltSite;
 
   beforeAll(async () => {
-    const files = cases.map(([name, data, body], minute) => [`${name}.md`, quoted({ ...data, date: at(minute), tags: ["posts"] }, body)]);
+    const files = cases.map(([name, data, body], minute) => [
+      `${name}.md`,
+      quoted({ ...data, date: at(minute), tags: ["posts"] }, body),
+    ]);
     built = await site({ files: Object.fromEntries(files) });
   });
 
@@ -211,13 +264,18 @@ describe("what a post says", () => {
   });
 
   it("counts the posts with nothing to say, and not those of twt: false", () => {
-    expect(said(built).at(-1)).toBe(`Wrote /twtxt.txt (${lines(built).length} twts). 3 posts with nothing to say left out.`);
+    expect(said(built).at(-1)).toBe(
+      `Wrote /twtxt.txt (${lines(built).length} twts). 3 posts with nothing to say left out.`,
+    );
   });
 
   it("warns of replies to nobody, naming their files", () => {
     const [warning, ...others] = said(built).filter((line) => line.includes("replyTo"));
-    expect(warning).toMatch(/^3 posts with a replyTo that names no feed, so that nobody is notified: .*\. Write replyTo: "<hash> <feed url>"\.$/);
-    for (const file of ["./reply-to-nobody.md", "./reply-to-nobody-again.md", "./reply-to-digits.md"]) expect(warning).toContain(file);
+    expect(warning).toMatch(
+      /^3 posts with a replyTo that names no feed, so that nobody is notified: .*\. Write replyTo: "<hash> <feed url>"\.$/,
+    );
+    for (const file of ["./reply-to-nobody.md", "./reply-to-nobody-again.md", "./reply-to-digits.md"])
+      expect(warning).toContain(file);
     expect(others).toEqual([]);
   });
 });
@@ -253,7 +311,10 @@ describe("the option text", () => {
   });
 
   it("stops the build with the author's own error", async () => {
-    const built = await buildSite({ files: { "a.md": titled(1, "A") }, options: `{ text() { throw new Error("of the author"); } }` });
+    const built = await buildSite({
+      files: { "a.md": titled(1, "A") },
+      options: `{ text() { throw new Error("of the author"); } }`,
+    });
     expect(built.exitCode).toBe(1);
     expect(built.log).toContain("of the author");
     expect(built.has("twtxt.txt")).toBe(false);
@@ -286,7 +347,9 @@ describe("a replyTo that cannot be read", () => {
     { replyTo: "ABCDEFG https://bob.example/twtxt.txt" },
     { replyTo: ["abcdefg", "https://bob.example/twtxt.txt"] },
   ])("stops the build naming the file: $replyTo", async ({ replyTo }) => {
-    const built = await buildSite({ files: { "notes/yes.md": quoted({ date: at(1), tags: ["posts"], replyTo }, "Yes") } });
+    const built = await buildSite({
+      files: { "notes/yes.md": quoted({ date: at(1), tags: ["posts"], replyTo }, "Yes") },
+    });
     expect(built.exitCode).toBe(1);
     expect(stopped(built)).toBe(
       `./notes/yes.md: expected replyTo: "<hash> <feed url>", such as "abcdefg https://bob.example/twtxt.txt", got ${JSON.stringify(replyTo)}.`,

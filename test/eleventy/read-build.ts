@@ -25,10 +25,13 @@ export function textAt(built: BuiltSite, timestamp: string): string | null {
   return found[0]?.slice(timestamp.length + 1) ?? null;
 }
 
-/** The sentences that the plugin has printed, in their order. */
+/** The sentences that the plugin has printed: the warnings in their order, then what it wrote. */
 export function said(built: BuiltSite): string[] {
   const name = "[eleventy-plugin-twtxt] ";
-  return built.log.split("\n").flatMap((line) => (line.startsWith(name) ? [line.slice(name.length)] : []));
+  const sentences = built.log.split("\n").flatMap((line) => (line.startsWith(name) ? [line.slice(name.length)] : []));
+  // Warnings come by another stream than the rest, so their places in the log are by chance.
+  const isSummary = (sentence: string) => sentence.startsWith("Wrote ");
+  return [...sentences.filter((sentence) => !isSummary(sentence)), ...sentences.filter(isSummary)];
 }
 
 /** The sentence that a build was stopped with, as Eleventy prints it first. */

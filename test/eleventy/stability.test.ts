@@ -29,17 +29,30 @@ interface Feed {
   files: Map<string, string>;
 }
 
-type Change = { kind: "add"; date: number; words: string } | { kind: "edit"; at: number; words: string } | { kind: "remove"; at: number } | { kind: "redate"; at: number; date: number };
+type Change =
+  | { kind: "add"; date: number; words: string }
+  | { kind: "edit"; at: number; words: string }
+  | { kind: "remove"; at: number }
+  | { kind: "redate"; at: number; date: number };
 
 const aDay = fc.nat(DAYS - 1).map((day) => FIRST_DAY + day * DAY);
 /** Half of them without a time; some of the others in a second that others like too. */
 const aDate = fc.oneof(
   { weight: 5, arbitrary: aDay },
   { weight: 4, arbitrary: fc.tuple(aDay, fc.nat(DAY / 1000 - 1)).map(([day, second]) => day + second * 1000) },
-  { weight: 1, arbitrary: fc.tuple(fc.nat(9), fc.nat(3)).map(([day, second]) => FIRST_DAY + day * 200 * DAY + 36e6 + second * 1000) },
+  {
+    weight: 1,
+    arbitrary: fc
+      .tuple(fc.nat(9), fc.nat(3))
+      .map(([day, second]) => FIRST_DAY + day * 200 * DAY + 36e6 + second * 1000),
+  },
 );
-const someWords = fc.string({ minLength: 1, maxLength: 30, unit: "grapheme" }).map((words) => `${words.replace(/\s/g, "")}.`);
-const aBlog = fc.array(fc.record({ date: aDate, words: someWords }), { minLength: POSTS, maxLength: POSTS }).map(asBlog);
+const someWords = fc
+  .string({ minLength: 1, maxLength: 30, unit: "grapheme" })
+  .map((words) => `${words.replace(/\s/g, "")}.`);
+const aBlog = fc
+  .array(fc.record({ date: aDate, words: someWords }), { minLength: POSTS, maxLength: POSTS })
+  .map(asBlog);
 const aChange: fc.Arbitrary<Change> = fc.oneof(
   fc.record({ kind: fc.constant("add" as const), date: aDate, words: someWords }),
   fc.record({ kind: fc.constant("edit" as const), at: fc.nat(), words: someWords }),
@@ -102,7 +115,9 @@ function movedIn({ schedule }: Feed): Set<string> {
 /** Whether the seconds from one post to another are all taken, so that they push each other on. */
 function isNextTo(url: string, other: string, { twts }: Feed): boolean {
   const taken = new Set([...twts.values()].map(({ timestamp }) => Date.parse(timestamp)));
-  const [from = 0, to = 0] = [url, other].map((each) => Date.parse(twts.get(each)?.timestamp ?? "")).toSorted((a, b) => a - b);
+  const [from = 0, to = 0] = [url, other]
+    .map((each) => Date.parse(twts.get(each)?.timestamp ?? ""))
+    .toSorted((a, b) => a - b);
   if (Number.isNaN(from + to) || to - from > 60_000) return false;
   for (let second = from; second <= to; second += 1000) if (!taken.has(second)) return false;
   return true;
@@ -137,7 +152,9 @@ function expectSame(before: Feed, after: Feed, slug: string): void {
     if (other === url || (was?.timestamp === twt.timestamp && was.text === twt.text)) continue;
     expect(warned, `${other} moved without a warning`).toContain(other);
     expect(was?.text).toBe(twt.text);
-    expect(isNextTo(other, url, before) || isNextTo(other, url, after), `${other} moved and is far from ${url}`).toBe(true);
+    expect(isNextTo(other, url, before) || isNextTo(other, url, after), `${other} moved and is far from ${url}`).toBe(
+      true,
+    );
     for (const feed of [before, after]) years.add(feed.twts.get(other)?.timestamp.slice(0, 4) ?? "");
   }
   const others = (feed: Feed) => [...feed.twts.keys()].filter((each) => each !== url).toSorted();
@@ -165,23 +182,26 @@ function expectOtherEnd(before: Feed, after: Feed, path: string): void {
 }
 
 describe("a post that is added, edited or removed", () => {
-  it.each(["UTC", "Australia/Sydney", "America/Los_Angeles"])("changes no other line and no archive of another year, in %s", (timeZone) => {
-    fc.assert(
-      fc.property(aBlog, fc.array(aChange, { minLength: 8, maxLength: 8 }), (start, changes) => {
-        let blog = start;
-        let feed = feedOf(blog, timeZone);
-        expect(feed.twts.size).toBe(POSTS);
-        for (const [i, change] of changes.entries()) {
-          const next = changed(blog, change, i);
-          const after = feedOf(next.blog, timeZone);
-          expectSame(feed, after, next.slug);
-          blog = next.blog;
-          feed = after;
-        }
-      }),
-      { seed: 20261120, numRuns: 8, endOnFailure: true },
-    );
-  });
+  it.each(["UTC", "Australia/Sydney", "America/Los_Angeles"])(
+    "changes no other line and no archive of another year, in %s",
+    (timeZone) => {
+      fc.assert(
+        fc.property(aBlog, fc.array(aChange, { minLength: 8, maxLength: 8 }), (start, changes) => {
+          let blog = start;
+          let feed = feedOf(blog, timeZone);
+          expect(feed.twts.size).toBe(POSTS);
+          for (const [i, change] of changes.entries()) {
+            const next = changed(blog, change, i);
+            const after = feedOf(next.blog, timeZone);
+            expectSame(feed, after, next.slug);
+            blog = next.blog;
+            feed = after;
+          }
+        }),
+        { seed: 20261120, numRuns: 8, endOnFailure: true },
+      );
+    },
+  );
 
   it("gives the same feed whatever the order in which the posts come", () => {
     fc.assert(
@@ -196,7 +216,13 @@ describe("a post that is added, edited or removed", () => {
     const blog = fc.sample(aBlog, { seed: 20261120, numRuns: 1 })[0] ?? [];
     const before = feedOf(blog, "UTC");
     const after = feedOf([...blog, { slug: "new", date: Date.parse("2024-01-01T10:00:00Z"), words: "New." }], "UTC");
-    expect([...before.files.keys()].toSorted()).toEqual(["/twtxt-2018.txt", "/twtxt-2019.txt", "/twtxt-2020.txt", "/twtxt-2021.txt", "/twtxt.txt"]);
+    expect([...before.files.keys()].toSorted()).toEqual([
+      "/twtxt-2018.txt",
+      "/twtxt-2019.txt",
+      "/twtxt-2020.txt",
+      "/twtxt-2021.txt",
+      "/twtxt.txt",
+    ]);
     expect([...after.files.keys()].toSorted()).toEqual([
       "/twtxt-2018.txt",
       "/twtxt-2019.txt",

@@ -5,7 +5,16 @@ describe("the default text of a post", () => {
   it("is title, summary and permalink for a titled post", async () => {
     const built = await site({
       files: {
-        "a.md": post({ title: "First", summary: "In short", description: "Boilerplate", tags: "posts", date: "2024-01-02T03:04:05Z" }, "Body"),
+        "a.md": post(
+          {
+            title: "First",
+            summary: "In short",
+            description: "Boilerplate",
+            tags: "posts",
+            date: "2024-01-02T03:04:05Z",
+          },
+          "Body",
+        ),
       },
     });
     expect(built.read("twtxt.txt")).toBe(

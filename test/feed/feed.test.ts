@@ -42,7 +42,21 @@ const texts = fc
     fc.oneof(
       fc.string({ unit: "binary" }),
       fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 8 }).map((units) => String.fromCharCode(...units)),
-      fc.constantFrom("\t", "\n", "\r\n", "\r", "\u2028", "\u2029", "\u0085", "\v", "\f", "\ufeff", "\ud800", "\udc00", "# nick = eve"),
+      fc.constantFrom(
+        "\t",
+        "\n",
+        "\r\n",
+        "\r",
+        "\u2028",
+        "\u2029",
+        "\u0085",
+        "\v",
+        "\f",
+        "\ufeff",
+        "\ud800",
+        "\udc00",
+        "# nick = eve",
+      ),
       fc.constant("2024-01-02T03:04:05Z\tforged"),
       fc.constantFrom("@<bob https://bob.example/t.txt>", "`", "(#abcdefg)", "[", "](", "@<"),
     ),
@@ -53,16 +67,19 @@ const texts = fc
 describe("any feed at all", () => {
   it("comes back as it was written, whatever the texts and dates", () => {
     fc.assert(
-      fc.property(fc.uniqueArray(fc.record({ timestamp: instants, text: texts }), { selector: (twt) => twt.timestamp }), (twts) => {
-        const written = twts
-          .map(({ timestamp, text }) => ({ timestamp, text: cleanText(text) }))
-          .filter(({ text }) => text !== "")
-          .sort((a, b) => (a.timestamp < b.timestamp ? -1 : 1));
-        const feed = parseFeed(formatFeed({ fields: { nick: ["alice"] }, twts }));
-        expect(feed.twts.map(({ timestamp, text }) => ({ timestamp, text }))).toEqual(written);
-        expect(feed.fields).toEqual({ nick: ["alice"] });
-        expect(feed.skippedLines).toBe(0);
-      }),
+      fc.property(
+        fc.uniqueArray(fc.record({ timestamp: instants, text: texts }), { selector: (twt) => twt.timestamp }),
+        (twts) => {
+          const written = twts
+            .map(({ timestamp, text }) => ({ timestamp, text: cleanText(text) }))
+            .filter(({ text }) => text !== "")
+            .sort((a, b) => (a.timestamp < b.timestamp ? -1 : 1));
+          const feed = parseFeed(formatFeed({ fields: { nick: ["alice"] }, twts }));
+          expect(feed.twts.map(({ timestamp, text }) => ({ timestamp, text }))).toEqual(written);
+          expect(feed.fields).toEqual({ nick: ["alice"] });
+          expect(feed.skippedLines).toBe(0);
+        },
+      ),
       { numRuns: 500 },
     );
   });
@@ -92,7 +109,7 @@ describe("any feed at all", () => {
 
   // Counted, not timed: each of these would take minutes if the work grew with the square of the length.
   it.each([
-    ["no TAB anywhere", "x".repeat(100) + "\n", ""],
+    ["no TAB anywhere", `${"x".repeat(100)}\n`, ""],
     ["open mentions", "2024-01-02T03:04:05Z\t", "@<a "],
     ["open code", "2024-01-02T03:04:05Z\t", "`@<"],
     ["backticks of many lengths", "2024-01-02T03:04:05Z\t", "``a`"],
@@ -113,7 +130,14 @@ describe("any feed at all", () => {
 
 describe("a header", () => {
   it("stands in the order that peers expect, one space on either side of the sign", () => {
-    const fields = { prev: ["abcdefg twtxt-2024.txt"], follow: ["bob https://b.example/t.txt", "eve https://e.example/t.txt"], nick: ["alice"], webmention: ["https://a.example/wm"], url: ["https://a.example/twtxt.txt"], description: ["Hi"] };
+    const fields = {
+      prev: ["abcdefg twtxt-2024.txt"],
+      follow: ["bob https://b.example/t.txt", "eve https://e.example/t.txt"],
+      nick: ["alice"],
+      webmention: ["https://a.example/wm"],
+      url: ["https://a.example/twtxt.txt"],
+      description: ["Hi"],
+    };
     expect(formatFeed({ fields, twts: [] })).toBe(
       "# nick = alice\n# url = https://a.example/twtxt.txt\n# webmention = https://a.example/wm\n# description = Hi\n# follow = bob https://b.example/t.txt\n# follow = eve https://e.example/t.txt\n# prev = abcdefg twtxt-2024.txt\n\n",
     );
@@ -126,11 +150,15 @@ describe("a header", () => {
     ["another field", "webmention = https://evil.example/"],
     ["nothing", ""],
   ])("refuses a value with %s", (_name, value) => {
-    expect(() => formatFeed({ fields: { description: [value] }, twts: [] })).toThrow(expect.objectContaining({ code: "bad-field" }));
+    expect(() => formatFeed({ fields: { description: [value] }, twts: [] })).toThrow(
+      expect.objectContaining({ code: "bad-field" }),
+    );
   });
 
   it("refuses a field that no reader knows", () => {
-    expect(() => formatFeed({ fields: { shoe: ["42"] } as never, twts: [] })).toThrow(expect.objectContaining({ code: "bad-field" }));
+    expect(() => formatFeed({ fields: { shoe: ["42"] } as never, twts: [] })).toThrow(
+      expect.objectContaining({ code: "bad-field" }),
+    );
   });
 
   it("keeps a field that has the name of something of JavaScript's own", () => {
@@ -143,7 +171,8 @@ describe("a header", () => {
 });
 
 describe("finding a twt by its time", () => {
-  const feed = "# nick = a\n2024-01-02T03:04:05Z\tone\n2024-01-02T04:04:05+01:00\ttwo\n2024-01-02T03:04:05Z\tthree\n2024-01-02T03:04:06.5Z\tfour\n";
+  const feed =
+    "# nick = a\n2024-01-02T03:04:05Z\tone\n2024-01-02T04:04:05+01:00\ttwo\n2024-01-02T03:04:05Z\tthree\n2024-01-02T03:04:06.5Z\tfour\n";
 
   it.each([
     ["the literal text first", "2024-01-02T03:04:05Z", ["one", "three"]],

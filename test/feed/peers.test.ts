@@ -39,7 +39,28 @@ describe("texts that one peer swallows the next twts for, or changes", () => {
   });
 
   it("mends any text in one pass, and in little time", () => {
-    const pieces = fc.constantFrom("(", ")", "[", "]", "<", ">", "@", "#", "`", "\\", ":", "/", " ", "a", "\u2028", "https://x.example/a", "@<bob https://b.example/t>", "(#abcdefg)", "@user@host", "![a](");
+    const pieces = fc.constantFrom(
+      "(",
+      ")",
+      "[",
+      "]",
+      "<",
+      ">",
+      "@",
+      "#",
+      "`",
+      "\\",
+      ":",
+      "/",
+      " ",
+      "a",
+      "\u2028",
+      "https://x.example/a",
+      "@<bob https://b.example/t>",
+      "(#abcdefg)",
+      "@user@host",
+      "![a](",
+    );
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 12 }), (text) => {
         const once = mendForPeers(cleanText(text.join("")));
@@ -48,6 +69,7 @@ describe("texts that one peer swallows the next twts for, or changes", () => {
       }),
       { numRuns: 3000 },
     );
-    for (const piece of ["(", "[", "@a", "@a@b", "`", "[a](", "://\\", "[t](foo "]) mendForPeers(piece.repeat(20_000 / piece.length));
+    for (const piece of ["(", "[", "@a", "@a@b", "`", "[a](", "://\\", "[t](foo "])
+      mendForPeers(piece.repeat(20_000 / piece.length));
   });
 });

@@ -51,7 +51,11 @@ afterAll(() => {
 export async function buildSite(setup: SiteSetup): Promise<BuiltSite> {
   const folder = setup.site?.folder ?? newFolder();
   writeSite(folder, { "package.json": `{"type":"module"}`, "eleventy.config.ts": configOf(setup), ...setup.files });
-  const { exitCode, log } = await runEleventy(folder, ["--config=eleventy.config.ts", ...(setup.args ?? [])], setup.eleventy);
+  const { exitCode, log } = await runEleventy(
+    folder,
+    ["--config=eleventy.config.ts", ...(setup.args ?? [])],
+    setup.eleventy,
+  );
   return builtSite(folder, exitCode, log);
 }
 
@@ -64,7 +68,9 @@ export async function site(setup: SiteSetup): Promise<BuiltSite> {
 
 /** Front matter and body. */
 export function post(data: Record<string, unknown>, body = ""): string {
-  const lines = Object.entries(data).map(([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`);
+  const lines = Object.entries(data).map(
+    ([key, value]) => `${key}: ${typeof value === "string" ? value : JSON.stringify(value)}`,
+  );
   return `---\n${lines.join("\n")}\n---\n${body}\n`;
 }
 
@@ -111,8 +117,8 @@ function writeSite(folder: string, files: Record<string, string | null>): void {
 }
 
 export interface RunningSite {
-  /** Writes files; Eleventy notices them by itself. */
-  change(files: Record<string, string | null>): void;
+  /** Writes files, and waits until what Eleventy makes of them is as it should be. */
+  change(files: Record<string, string | null>, isRight: () => void): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -124,7 +130,17 @@ export async function watchSite(built: BuiltSite, args: string[]): Promise<Runni
   child.stderr.on("data", (data) => (log += data));
   await vi.waitFor(() => expect(log).toMatch(/Watching…|Server at/), { timeout: 60_000, interval: 100 });
   return {
-    change: (files) => writeSite(built.folder, files),
+    async change(files, isRight) {
+      // A watcher that is not up yet misses a file, so it is written until it is seen.
+      for (let tries = 0; ; tries += 1) {
+        writeSite(built.folder, files);
+        try {
+          return await vi.waitFor(isRight, { timeout: 5000, interval: 100 });
+        } catch (error) {
+          if (tries === 9) throw new Error(`${error}\n${log}`);
+        }
+      }
+    },
     stop: () =>
       new Promise((resolve) => {
         child.on("close", () => resolve());
@@ -134,11 +150,15 @@ export async function watchSite(built: BuiltSite, args: string[]): Promise<Runni
 }
 
 function startEleventy(folder: string, args: string[], eleventy = join(repo, "node_modules/@11ty/eleventy")) {
-  return spawn(process.execPath, ["--import", join(repo, "node_modules/tsx/dist/loader.mjs"), join(eleventy, "cmd.cjs"), ...args], {
-    cwd: folder,
-    env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: "0", NETLIFY: "" },
-    timeout: 120_000,
-  });
+  return spawn(
+    process.execPath,
+    ["--import", join(repo, "node_modules/tsx/dist/loader.mjs"), join(eleventy, "cmd.cjs"), ...args],
+    {
+      cwd: folder,
+      env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: "0", NETLIFY: "" },
+      timeout: 120_000,
+    },
+  );
 }
 
 function runEleventy(folder: string, args: string[], eleventy?: string) {
@@ -146,5 +166,7 @@ function runEleventy(folder: string, args: string[], eleventy?: string) {
   let log = "";
   child.stdout.on("data", (data) => (log += data));
   child.stderr.on("data", (data) => (log += data));
-  return new Promise<{ exitCode: number | null; log: string }>((resolve) => child.on("close", (exitCode) => resolve({ exitCode, log })));
+  return new Promise<{ exitCode: number | null; log: string }>((resolve) =>
+    child.on("close", (exitCode) => resolve({ exitCode, log })),
+  );
 }

@@ -9,7 +9,11 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { parseFeed } from "../../plugin/feed/feed.js";
 
-const run = promisify(execFile) as (file: string, args: string[], options?: object) => Promise<{ stdout: string; child?: ChildProcess }>;
+const run = promisify(execFile) as (
+  file: string,
+  args: string[],
+  options?: object,
+) => Promise<{ stdout: string; child?: ChildProcess }>;
 const repo = fileURLToPath(new URL("../../", import.meta.url));
 const venv = join(repo, ".cache", "interop", "venv");
 const client = join(venv, "bin", "twtxt");
@@ -27,7 +31,18 @@ async function main(): Promise<number> {
   const work = mkdtempSync(join(tmpdir(), "twtxt-interop-"));
   try {
     const output = join(work, "_site");
-    await run(process.execPath, ["--import", "tsx", "node_modules/@11ty/eleventy/cmd.cjs", "--config=.eleventy.ts", `--output=${output}`, "--quiet"], { cwd: repo });
+    await run(
+      process.execPath,
+      [
+        "--import",
+        "tsx",
+        "node_modules/@11ty/eleventy/cmd.cjs",
+        "--config=.eleventy.ts",
+        `--output=${output}`,
+        "--quiet",
+      ],
+      { cwd: repo },
+    );
     return await compare(work, output);
   } finally {
     rmSync(work, { recursive: true, force: true });
@@ -40,7 +55,9 @@ async function compare(work: string, output: string): Promise<number> {
   try {
     for (let name: string | undefined = "twtxt.txt"; name; ) {
       const feed = parseFeed(readFileSync(join(output, name)));
-      const expected = feed.twts.map(({ instant, text }) => `${instant.replace("Z", "+00:00")}\t${(text.split(PYTHON_LINE_END)[0] ?? "").trim()}`);
+      const expected = feed.twts.map(
+        ({ instant, text }) => `${instant.replace("Z", "+00:00")}\t${(text.split(PYTHON_LINE_END)[0] ?? "").trim()}`,
+      );
       const read = await readByClient(work, `${url}/${name}`);
       const missing = expected.filter((line) => !read.includes(line));
       const added = read.filter((line) => !expected.includes(line));
@@ -48,7 +65,7 @@ async function compare(work: string, output: string): Promise<number> {
       for (const line of added) console.log(`only in the client: ${line}`);
       failures += missing.length + added.length + Math.abs(read.length - expected.length);
       console.log(`${name}: the client reads ${read.length} of ${expected.length} twts.`);
-      name = feed.fields["prev"]?.[0]?.split(" ")[1];
+      name = feed.fields.prev?.[0]?.split(" ")[1];
     }
   } finally {
     close();
@@ -60,12 +77,19 @@ async function compare(work: string, output: string): Promise<number> {
 async function readByClient(work: string, url: string): Promise<string[]> {
   const config = join(work, "config");
   writeFileSync(join(work, "me.txt"), "");
-  writeFileSync(config, `[twtxt]\nnick = me\ntwtfile = ${join(work, "me.txt")}\nuse_pager = False\ncharacter_limit = 0\n\n[following]\n`);
+  writeFileSync(
+    config,
+    `[twtxt]\nnick = me\ntwtfile = ${join(work, "me.txt")}\nuse_pager = False\ncharacter_limit = 0\n\n[following]\n`,
+  );
   await run(client, ["-c", config, "follow", "alice", url]);
-  const { stdout } = await run(client, ["-c", config, "timeline", "--no-cache", "--porcelain", "--ascending", "--limit", "1000000"], {
-    env: { ...process.env, LC_ALL: "C.UTF-8" },
-    maxBuffer: 64 * 1024 * 1024,
-  });
+  const { stdout } = await run(
+    client,
+    ["-c", config, "timeline", "--no-cache", "--porcelain", "--ascending", "--limit", "1000000"],
+    {
+      env: { ...process.env, LC_ALL: "C.UTF-8" },
+      maxBuffer: 64 * 1024 * 1024,
+    },
+  );
   return stdout
     .split("\n")
     .filter((line) => line !== "")
@@ -76,7 +100,9 @@ function serve(folder: string): Promise<{ url: string; close(): void }> {
   const server = createServer((request, response) => {
     const file = join(folder, (request.url ?? "/").replace(/[^\w.-]/g, ""));
     if (!existsSync(file)) return response.writeHead(404).end();
-    return response.writeHead(200, { "Content-Type": "text/plain; charset=utf-8" }).end(request.method === "HEAD" ? "" : readFileSync(file));
+    return response
+      .writeHead(200, { "Content-Type": "text/plain; charset=utf-8" })
+      .end(request.method === "HEAD" ? "" : readFileSync(file));
   });
   return new Promise((resolve) =>
     server.listen(0, "127.0.0.1", () =>
@@ -97,7 +123,15 @@ async function installClient(): Promise<void> {
   if (existsSync(client)) return;
   console.log("Installing the Python client into .cache/interop ...");
   await run("python3", ["-m", "venv", venv]);
-  await run(join(venv, "bin", "python"), ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "setuptools<81", "twtxt==1.3.1"]);
+  await run(join(venv, "bin", "python"), [
+    "-m",
+    "pip",
+    "install",
+    "--quiet",
+    "--disable-pip-version-check",
+    "setuptools<81",
+    "twtxt==1.3.1",
+  ]);
 }
 
 process.exitCode = await main();

@@ -9,7 +9,9 @@ interface Vector {
   kbx?: string;
   ed25519_public: string;
 }
-const { key_encoding: vectors } = JSON.parse(readFileSync(new URL("../vectors/signcryption.json", import.meta.url), "utf8")) as {
+const { key_encoding: vectors } = JSON.parse(
+  readFileSync(new URL("../vectors/signcryption.json", import.meta.url), "utf8"),
+) as {
   key_encoding: Vector[];
 };
 const hex = (text: string) => new Uint8Array(Buffer.from(text, "hex"));
@@ -31,8 +33,14 @@ describe("a public key as text", () => {
     ["31 bytes", bech32.encodeFromBytes("kex", new Uint8Array(31).fill(1))],
     ["33 bytes", bech32.encodeFromBytes("kex", new Uint8Array(33).fill(1))],
     ["the neutral element", bech32.encodeFromBytes("kex", hex("01".padEnd(64, "0")))],
-    ["a point of order 8", bech32.encodeFromBytes("kex", hex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"))],
-    ["a coordinate beyond the field", bech32.encodeFromBytes("kex", hex("f0ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f"))],
+    [
+      "a point of order 8",
+      bech32.encodeFromBytes("kex", hex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05")),
+    ],
+    [
+      "a coordinate beyond the field",
+      bech32.encodeFromBytes("kex", hex("f0ffffffffffffffffffffffffffffffffffffffffffffffffffffffffffff7f")),
+    ],
     ["no point of the curve", bech32.encodeFromBytes("kex", hex("02".padEnd(64, "0")))],
   ])("is refused: %s", (_name, text) => {
     expect(() => parseKey(text)).toThrow(badKey);

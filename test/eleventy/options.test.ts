@@ -1,0 +1,288 @@
+import { describe, expect, it } from "vitest";
+import { TwtxtError } from "../../plugin/errors.js";
+import { checkOptions, OPTIONS } from "../../plugin/options.js";
+import { buildSite } from "../helpers/site.js";
+
+const TWO = { url: "https://alice.example", nick: "alice" };
+const KEY = `kex1${"q".repeat(58)}`;
+const INBOX = "https://alice.example/inbox/alice";
+
+const URL_WANTED = 'the origin of the site, an absolute https URL without a path, such as "https://alice.example"';
+const NICK_WANTED = 'a nick without spaces and without @ # ! : < > ( ) [ ] \' " `, such as "alice"';
+const PATH_WANTED = 'a path from the root of the site, such as "/twtxt.txt"';
+const COLLECTION_WANTED = 'the name of a collection, a list of names, or a function, such as "posts"';
+const ZONE_WANTED = 'the IANA name of a time zone, such as "Europe/Berlin"';
+const FEEDS_WANTED = 'a list such as [{ nick: "bob", url: "https://bob.example/twtxt.txt" }]';
+const FEED_WANTED = 'an object such as { nick: "bob", url: "https://bob.example/twtxt.txt" }';
+const MENTION_WANTED = 'an absolute URL without ) > # ` and spaces, such as "https://bob.example/twtxt.txt"';
+const AVATAR_WANTED = 'an absolute https URL without "#", such as "https://alice.example/avatar.png"';
+const ENDPOINT_WANTED = 'an absolute https URL without "#", such as "https://alice.example/webmention"';
+const LINE_WANTED = 'one line of text without "#" and without another field\'s "name = "';
+const LINK_WANTED = 'an object such as { text: "Home", url: "https://alice.example" }';
+const SECONDS_WANTED = "a whole number of seconds such as 3600";
+const KEY_WANTED = 'a public key of 62 lower-case characters that starts with "kex1"';
+const USER_WANTED = 'up to 64 of a-z 0-9 . _ -, the first a letter or digit, such as "alice"';
+
+/** What is wrong with these options, without the package's name; `null` if nothing is. */
+function complaint(options: unknown): string | null {
+  try {
+    checkOptions(options);
+    return null;
+  } catch (error) {
+    if (!(error instanceof TwtxtError)) throw error;
+    expect(error.code).toBe("bad-option");
+    expect(error.message).toMatch(/^\[eleventy-plugin-twtxt\] /);
+    return error.message.slice("[eleventy-plugin-twtxt] ".length);
+  }
+}
+
+describe("the options", () => {
+  it("are complete with two of them, and safe to publish", () => {
+    expect(checkOptions(TWO)).toEqual({
+      url: "https://alice.example",
+      nick: "alice",
+      path: "/twtxt.txt",
+      collection: "posts",
+      timeZone: "UTC",
+      follow: [],
+      link: [],
+      head: true,
+      user: "alice",
+    });
+  });
+
+  it("may all be given", () => {
+    const all = {
+      url: "https://alice.example",
+      nick: "Älice-1",
+      path: "/feeds/alice.txt",
+      collection: ["posts", "notes"],
+      text: () => undefined,
+      timeZone: "Australia/Sydney",
+      follow: [{ nick: "bob", url: "gemini://bob.example/twtxt.txt" }],
+      avatar: "https://alice.example/me.png",
+      description: "Notes on plain text",
+      lang: "en-AU",
+      link: [{ text: "Home", url: "https://alice.example/?a=b" }],
+      refresh: 3600,
+      webmention: "https://alice.example/webmention?x=1&y=2",
+      head: false,
+      key: KEY,
+      endpoint: INBOX,
+      user: "alice",
+      host: "netlify" as const,
+    };
+    expect(Object.keys(all).toSorted()).toEqual(Object.keys(OPTIONS.entries).toSorted());
+    expect(checkOptions(all)).toEqual(all);
+  });
+
+  it.each([
+    "https://alice.example/",
+    "https://alice.example:8443",
+    "https://ALICE.example",
+    "http://localhost:8080",
+    "http://127.0.0.1:8080",
+    "http://[::1]",
+  ])("take the origin %s", (url) => {
+    expect(checkOptions({ ...TWO, url }).url).toBe(new URL(url).origin);
+  });
+
+  it("take the nick in lower case for the user of an address", () => {
+    expect(checkOptions({ ...TWO, nick: "Alice", key: KEY, endpoint: INBOX }).user).toBe("alice");
+  });
+});
+
+describe("a wrong option is named with what was expected and what was received", () => {
+  const wrong: [option: string, value: unknown, message: string][] = [
+    ["url", "alice.example", `options.url: expected ${URL_WANTED}, got "alice.example".`],
+    ["url", "http://alice.example", `options.url: expected ${URL_WANTED}, got "http://alice.example".`],
+    ["url", "https://alice.example/blog/", `options.url: expected ${URL_WANTED}, got "https://alice.example/blog/".`],
+    ["url", "https://alice.example/?a", `options.url: expected ${URL_WANTED}, got "https://alice.example/?a".`],
+    ["url", "https://alice@alice.example", `options.url: expected ${URL_WANTED}, got "https://alice@alice.example".`],
+    ["url", 42, `options.url: expected ${URL_WANTED}, got 42.`],
+    ["url", undefined, `options.url: expected ${URL_WANTED}, got nothing.`],
+    ["nick", "alice smith", `options.nick: expected ${NICK_WANTED}, got "alice smith".`],
+    ["nick", "@alice", `options.nick: expected ${NICK_WANTED}, got "@alice".`],
+    ["nick", "", `options.nick: expected ${NICK_WANTED}, got "".`],
+    ["nick", undefined, `options.nick: expected ${NICK_WANTED}, got nothing.`],
+    ["path", "twtxt.txt", `options.path: expected ${PATH_WANTED}, got "twtxt.txt".`],
+    ["path", "/", `options.path: expected ${PATH_WANTED}, got "/".`],
+    ["path", "/a/../b.txt", `options.path: expected ${PATH_WANTED}, got "/a/../b.txt".`],
+    ["path", "/a/..", `options.path: expected ${PATH_WANTED}, got "/a/..".`],
+    ["path", "/a+b.txt", `options.path: expected ${PATH_WANTED}, got "/a+b.txt".`],
+    ["path", "/a%20b.txt", `options.path: expected ${PATH_WANTED}, got "/a%20b.txt".`],
+    [
+      "path",
+      "https://alice.example/twtxt.txt",
+      `options.path: expected ${PATH_WANTED}, got "https://alice.example/twtxt.txt".`,
+    ],
+    ["collection", "", `options.collection: expected ${COLLECTION_WANTED}, got "".`],
+    ["collection", [], `options.collection: expected ${COLLECTION_WANTED}, got [].`],
+    ["collection", { posts: true }, `options.collection: expected ${COLLECTION_WANTED}, got {"posts":true}.`],
+    ["text", "title", 'options.text: expected a function from a post to its text, got "title".'],
+    ["timeZone", "Berlin", `options.timeZone: expected ${ZONE_WANTED}, got "Berlin".`],
+    ["timeZone", "", `options.timeZone: expected ${ZONE_WANTED}, got "".`],
+    [
+      "follow",
+      { bob: "https://bob.example/twtxt.txt" },
+      `options.follow: expected ${FEEDS_WANTED}, got {"bob":"https://bob.example/twtxt.txt"}.`,
+    ],
+    [
+      "follow",
+      ["https://bob.example/twtxt.txt"],
+      `options.follow[0]: expected ${FEED_WANTED}, got "https://bob.example/twtxt.txt".`,
+    ],
+    [
+      "follow",
+      [{ nick: "b b", url: "https://bob.example/twtxt.txt" }],
+      `options.follow[0].nick: expected ${NICK_WANTED}, got "b b".`,
+    ],
+    [
+      "follow",
+      [{ nick: "bob", url: "bob.example" }],
+      `options.follow[0].url: expected ${MENTION_WANTED}, got "bob.example".`,
+    ],
+    [
+      "follow",
+      [{ nick: "bob", url: "https://bob.example/(a)" }],
+      `options.follow[0].url: expected ${MENTION_WANTED}, got "https://bob.example/(a)".`,
+    ],
+    [
+      "follow",
+      [{ nick: "bob", url: "https://bob.example/#a" }],
+      `options.follow[0].url: expected ${MENTION_WANTED}, got "https://bob.example/#a".`,
+    ],
+    ["avatar", "/me.png", `options.avatar: expected ${AVATAR_WANTED}, got "/me.png".`],
+    ["description", "One\nTwo", `options.description: expected ${LINE_WANTED}, got "One\\nTwo".`],
+    ["description", "#1 blog", `options.description: expected ${LINE_WANTED}, got "#1 blog".`],
+    ["description", "my url = x", `options.description: expected ${LINE_WANTED}, got "my url = x".`],
+    ["description", " ", `options.description: expected ${LINE_WANTED}, got " ".`],
+    ["lang", "English!", 'options.lang: expected a language tag such as "en", got "English!".'],
+    [
+      "link",
+      "https://alice.example",
+      'options.link: expected a list such as [{ text: "Home", url: "https://alice.example" }], got "https://alice.example".',
+    ],
+    ["link", [null], `options.link[0]: expected ${LINK_WANTED}, got null.`],
+    ["link", [{ text: "#", url: "https://alice.example" }], `options.link[0].text: expected ${LINE_WANTED}, got "#".`],
+    ["link", [{ text: "Home", url: "/" }], `options.link[0].url: expected ${AVATAR_WANTED}, got "/".`],
+    ["refresh", "3600", `options.refresh: expected ${SECONDS_WANTED}, got "3600".`],
+    ["refresh", 0, `options.refresh: expected ${SECONDS_WANTED}, got 0.`],
+    ["refresh", 1.5, `options.refresh: expected ${SECONDS_WANTED}, got 1.5.`],
+    ["webmention", "/webmention", `options.webmention: expected ${ENDPOINT_WANTED}, got "/webmention".`],
+    [
+      "webmention",
+      "https://alice.example/webmention#a",
+      `options.webmention: expected ${ENDPOINT_WANTED}, got "https://alice.example/webmention#a".`,
+    ],
+    [
+      "webmention",
+      "http://alice.example/webmention",
+      `options.webmention: expected ${ENDPOINT_WANTED}, got "http://alice.example/webmention".`,
+    ],
+    ["head", "no", 'options.head: expected true or false, got "no".'],
+    ["key", "kex1abc", `options.key: expected ${KEY_WANTED}, got "kex1abc".`],
+    ["key", KEY.toUpperCase(), `options.key: expected ${KEY_WANTED}, got "${KEY.toUpperCase()}".`],
+    ["endpoint", "inbox", `options.endpoint: expected ${ENDPOINT_WANTED}, got "inbox".`],
+    ["user", "Alice", `options.user: expected ${USER_WANTED}, got "Alice".`],
+    ["host", "vercel", 'options.host: expected "netlify", "node" or "static", got "vercel".'],
+  ];
+
+  it.each(wrong)("%s: %j", (option, value, message) => {
+    expect(complaint({ ...TWO, [option]: value })).toBe(message);
+  });
+
+  it("covers every option", () => {
+    expect(new Set(wrong.map(([option]) => option))).toEqual(new Set(Object.keys(OPTIONS.entries)));
+  });
+
+  it("no options at all", () => {
+    const message =
+      'options: expected two at least, such as { url: "https://alice.example", nick: "alice" }, got nothing.';
+    expect(complaint(undefined)).toBe(message);
+    expect(complaint(null)).toBe(message);
+  });
+
+  it("options that are no object", () => {
+    expect(complaint("https://alice.example")).toMatch(/^options: expected .*, got "https:\/\/alice\.example"\.$/);
+    expect(complaint("https://alice.example")).not.toContain("Object");
+  });
+
+  it("an option that is missing", () => {
+    expect(complaint({})).toBe(`options.url: expected ${URL_WANTED}, got nothing.`);
+    expect(complaint({ nick: "alice" })).toBe(`options.url: expected ${URL_WANTED}, got nothing.`);
+    expect(complaint({ url: "https://alice.example" })).toBe(`options.nick: expected ${NICK_WANTED}, got nothing.`);
+    expect(complaint({ ...TWO, follow: [{ nick: "bob" }] })).toMatch(
+      /^options\.follow\[0\]\.url: expected .*, got nothing\.$/,
+    );
+  });
+
+  it("a name in a list of collections", () => {
+    expect(complaint({ ...TWO, collection: ["posts", 1] })).toMatch(
+      /^options\.collection(\[1\])?: expected the name of a collection, a list of names, or a function, such as "posts", got (1|\["posts",1\])\.$/,
+    );
+  });
+
+  it("a key without an inbox, and an inbox without a key", () => {
+    expect(complaint({ ...TWO, key: KEY })).toBe(
+      'options.endpoint: expected the URL of your inbox, such as "https://alice.example/inbox/alice", since options.key is set.',
+    );
+    expect(complaint({ ...TWO, endpoint: INBOX })).toBe(
+      "options.key: expected your public key, since options.endpoint is set; without it nobody can write to that inbox.",
+    );
+  });
+
+  it("a nick that cannot stand in an address", () => {
+    expect(complaint({ ...TWO, nick: "Älice", key: KEY, endpoint: INBOX })).toBe(
+      'options.user: expected up to 64 of a-z 0-9 . _ - for your address, since the nick "Älice" cannot stand there.',
+    );
+    expect(complaint({ ...TWO, nick: "Älice" })).toBeNull();
+  });
+
+  it("a long value in part", () => {
+    expect(complaint({ ...TWO, nick: `${"a ".repeat(1000)}` })).toBe(
+      `options.nick: expected ${NICK_WANTED}, got "${"a ".repeat(100).slice(0, 199)}….`,
+    );
+  });
+
+  it("a function where none is wanted", () => {
+    expect(complaint({ ...TWO, nick: () => "alice" })).toBe(`options.nick: expected ${NICK_WANTED}, got a function.`);
+  });
+});
+
+describe("an unknown option is an error with the nearest known name", () => {
+  it.each([
+    ["collections", "collection"],
+    ["timezone", "timeZone"],
+    ["Url", "url"],
+    ["follows", "follow"],
+    ["webmentions", "webmention"],
+    ["langs", "lang"],
+    ["texts", "text"],
+  ])("%s is like %s", (unknown, known) => {
+    expect(complaint({ ...TWO, [unknown]: "x" })).toBe(
+      `options.${unknown}: there is no such option. Did you mean "${known}"?`,
+    );
+  });
+
+  it("also where a required one is missing for it", () => {
+    expect(complaint({ URL: "https://alice.example", nick: "alice" })).toMatch(
+      /^options\.(URL: there is no such option\. Did you mean "url"\?|url: expected )/,
+    );
+  });
+
+  it("also within a list", () => {
+    expect(complaint({ ...TWO, follow: [{ nick: "bob", url: "https://bob.example/twtxt.txt", uri: "x" }] })).toBe(
+      "options.follow[0].uri: there is no such option.",
+    );
+  });
+});
+
+describe("a wrong option", () => {
+  it("stops the build", async () => {
+    const built = await buildSite({ files: { "a.md": "a" }, options: `{ nick: "alice smith" }` });
+    expect(built.exitCode).toBe(1);
+    expect(built.log).toContain(`[eleventy-plugin-twtxt] options.nick: expected ${NICK_WANTED}, got "alice smith".`);
+    expect(built.has("twtxt.txt")).toBe(false);
+  });
+});
