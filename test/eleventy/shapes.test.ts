@@ -295,6 +295,8 @@ describe("the rest of the site", () => {
   const files = {
     "_includes/base.njk": `<!doctype html>\n<html>\n<head>\n  <title>{{ title }}</title>\n</head>\n<body>\n{{ content | safe }}\n<footer>{{ collections.all | length }}</footer>\n</body>\n</html>\n`,
     "_includes/post.njk": `---\nlayout: base.njk\n---\n<h1>{{ title }}</h1>{{ content | safe }}{% for tag in tags %}<a href="/tags/{{ tag }}/">{{ tag }}</a>{% endfor %}`,
+    // Eleventy would order these by the age of their files.
+    "content/content.json": `{ "date": "2020-01-01T00:00:00Z" }`,
     "content/posts/posts.json": `{ "layout": "post.njk", "tags": "posts" }`,
     "content/posts/one.md": quoted({ title: "One", date: at(1), tags: ["x", "y"] }, "1 @nobody\n"),
     "content/posts/two.md": quoted({ title: "Two", date: at(2), tags: ["y", "z"] }, "`2`\n"),
