@@ -10,7 +10,18 @@ export interface BuildEvent {
   outputMode: "fs" | "json" | "ndjson";
 }
 
-/** `this` of filters, shortcodes and transforms, and a part of every template's data. */
+/** Which page has which URL. */
+export interface ContentMap {
+  urlToInputPath: Record<string, { inputPath: string }>;
+  inputPathToUrl: Record<string, string[]>;
+}
+
+/** The part of a template's data that the plugin reads. */
+export interface TemplateData extends TemplateContext {
+  collections?: Collections;
+}
+
+/** `this` of filters, shortcodes and transforms. */
 export interface TemplateContext {
   page?: { url?: string | false; inputPath?: string; outputPath?: string | false };
 }
@@ -18,16 +29,9 @@ export interface TemplateContext {
 export interface EleventyConfig {
   versionCheck(range: string): void;
   on(event: "eleventy.before" | "eleventy.after", listener: (event: BuildEvent) => unknown): void;
-  on(
-    event: "eleventy.contentMap",
-    listener: (event: { urlToInputPath: Record<string, { inputPath: string }> }) => unknown,
-  ): void;
+  on(event: "eleventy.contentMap", listener: (event: ContentMap) => unknown): void;
   on(event: "eleventy.passthrough", listener: (event: { map: Record<string, string> }) => unknown): void;
-  addPreprocessor(
-    name: string,
-    fileExtensions: string,
-    callback: (data: TemplateContext & { collections?: Collections }) => void,
-  ): void;
+  addPreprocessor(name: string, fileExtensions: string, callback: (data: TemplateData) => void): void;
   addFilter(name: string, callback: (this: TemplateContext, ...values: never[]) => unknown): void;
   addShortcode(name: string, callback: (this: TemplateContext, ...values: never[]) => string): void;
   addGlobalData(name: string, value: () => unknown): void;

@@ -1,6 +1,7 @@
 // plugin/eleventy/head-links.ts: the links by which a page names the feed and the endpoint.
 import type { Settings } from "../options.js";
 import { escapeHtml } from "./markdown-mentions.js";
+import type { SiteUrls } from "./site-urls.js";
 
 /** Comments and scripts first: an end of a head inside of them ends nothing. */
 const END_OF_HEAD = /<!--[\s\S]*?-->|<(script|style|template|noscript|title)\b[\s\S]*?<\/\1\s*>|(?<end><\/head\s*>)/gi;
@@ -15,8 +16,7 @@ export class HeadLinks {
 
   constructor(
     readonly settings: Pick<Settings, "nick" | "webmention">,
-    /** The path of the feed, path prefix included. */
-    readonly feedHref: () => string,
+    readonly urls: Pick<SiteUrls, "feedHref">,
   ) {}
 
   /** The links themselves, one a line. */
@@ -46,7 +46,7 @@ export class HeadLinks {
 
   #feedLink(): string {
     const title = escapeHtml(`${this.settings.nick}'s twtxt feed`);
-    return `<link rel="alternate" type="text/plain" title="${title}" href="${escapeHtml(this.feedHref())}">`;
+    return `<link rel="alternate" type="text/plain" title="${title}" href="${escapeHtml(this.urls.feedHref())}">`;
   }
 
   #endpointLink(): string {

@@ -1,6 +1,6 @@
 // plugin/eleventy/netlify-output.ts: what Netlify is told at build time, without a line in the site's own files.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import type { Settings } from "../options.js";
 import type { SiteFile } from "./site-files.js";
 
@@ -27,9 +27,8 @@ export function headerRules(
   ];
 }
 
-/** Adds our headers to those that other tools have written to `.netlify/v1/config.json`. */
-export async function writeNetlifyHeaders(root: string, rules: readonly HeaderRule[]): Promise<void> {
-  const file = join(root, ".netlify", "v1", "config.json");
+/** Adds our headers to those that other tools have written to this file, `.netlify/v1/config.json`. */
+export async function writeNetlifyHeaders(file: string, rules: readonly HeaderRule[]): Promise<void> {
   const config = await readJson(file);
   const ours = new Set(rules.map((rule) => rule.for));
   const others = (Array.isArray(config.headers) ? config.headers : []).filter((rule) => !ours.has(rule?.for));

@@ -37,10 +37,10 @@ export interface SiteSettings {
 
 /** What a build leaves for the commands. */
 export function siteSettings(
-  settings: Settings & { host: SiteSettings["host"] },
-  build: { feedUrl: string; input: string; output: string; schedule: Schedule },
+  settings: Settings,
+  build: { feedUrl: string; host: SiteSettings["host"]; input: string; output: string; schedule: Schedule },
 ): SiteSettings {
-  const { url, nick, timeZone, follow, host } = settings;
+  const { url, nick, timeZone, follow } = settings;
   return {
     version: 1,
     url,
@@ -48,7 +48,7 @@ export function siteSettings(
     nick,
     timeZone,
     follow,
-    host,
+    host: build.host,
     output: build.output,
     webmention: settings.webmention ?? null,
     address: settings.key ? `${settings.user}@${new URL(url).host}` : null,

@@ -4,13 +4,13 @@ import { formatMention } from "../feed/mention.js";
 import type { Settings } from "../options.js";
 import type { EleventyConfig, TemplateContext } from "./eleventy.js";
 import { escapeHtml } from "./markdown-mentions.js";
+import type { SiteUrls } from "./site-urls.js";
 import type { PostTwt } from "./twts-from-posts.js";
 
 /** What the templates' tools need of the build that is under way. */
 export interface TemplateTools {
   settings: Settings;
-  feedUrl(): string;
-  feedHref(): string;
+  urls: Pick<SiteUrls, "feedUrl" | "feedHref">;
   headLinks(): string;
   /** @param permalink - the post's URL in the site, or its file where it has no page */
   twtOf(permalink: string, asker: string | undefined): PostTwt | null;
@@ -37,15 +37,15 @@ export function addTemplateTools(config: EleventyConfig, tools: TemplateTools): 
   config.addShortcode("twtxtReply", function (this: TemplateContext, label?: string, post?: PostLike) {
     const twt = twtOf(post ?? this.page, this);
     if (!twt) return "";
-    const start = `(#${twt.hash}) ${formatMention({ nick: tools.settings.nick, url: tools.feedUrl() })} `;
+    const start = `(#${twt.hash}) ${formatMention({ nick: tools.settings.nick, url: tools.urls.feedUrl() })} `;
     return `<p class="twtxt-reply">${escapeHtml(label || "Reply from a twtxt client with:")} <code>${escapeHtml(start.trim())}</code></p>`;
   });
 
   config.addShortcode("twtxtHead", () => tools.headLinks());
 
   config.addGlobalData("twtxt", () => ({
-    url: tools.feedUrl(),
-    href: tools.feedHref(),
+    url: tools.urls.feedUrl(),
+    href: tools.urls.feedHref(),
     nick: tools.settings.nick,
     follow: tools.settings.follow,
   }));

@@ -75,7 +75,8 @@ function wordsOfPost(post: Post, source: PostSource): string {
 
   const title = oneLine(plain(post.data.title, source));
   const summary = oneLine(plain(post.data.summary, source));
-  if (title !== "") return [`${title}:`, summary, source.permalink].filter(Boolean).join(" ");
+  const more = [summary, source.permalink].filter(Boolean).join(" ");
+  if (title !== "") return more === "" ? title : `${title}: ${more}`;
   return bodyText(source) || summary;
 }
 
@@ -127,6 +128,8 @@ function protectMentions(text: string): string {
 }
 
 function stringOf(value: unknown): string {
+  // What YAML takes for a date may be a title: `title: 2024-01-02`.
+  if (value instanceof Date) return value.toISOString().replace(/T00:00:00\.000Z$/, "");
   return typeof value === "string" || typeof value === "number" ? String(value).trim() : "";
 }
 

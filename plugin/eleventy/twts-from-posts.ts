@@ -8,6 +8,7 @@ import type { CollectionItem, Collections } from "./eleventy.js";
 import { linkMentions } from "./markdown-mentions.js";
 import { permalinkOf } from "./post-date.js";
 import { choosePosts, type Schedule, schedulePosts } from "./posts.js";
+import type { SiteUrls } from "./site-urls.js";
 import type { HtmlReader } from "./text-from-html.js";
 import { mayNeedHtml, type PostText, textOfPost } from "./text-from-post.js";
 
@@ -20,12 +21,7 @@ export interface PostTwt extends Twt {
 /** What a build tells about the site as a whole. */
 export interface SiteContext {
   settings: Settings;
-  /** The absolute URL of the feed. */
-  feedUrl(): string;
-  /** The absolute URL of a page, given its path in the site. */
-  absolute(path: string): string;
-  /** A link of a page made absolute; one that is so already stays byte for byte, since mentions are compared so. */
-  resolve(link: string, page: string): string;
+  urls: Pick<SiteUrls, "feedUrl" | "absolute" | "resolve">;
   /** Whether mentions in bodies still stand in wire form. */
   hasRawMentions(): boolean;
   now(): number;
@@ -110,7 +106,7 @@ export class TwtsFromPosts {
   }
 
   #twt(timestamp: string, text: string): PostTwt {
-    const feedUrl = this.#site.feedUrl();
+    const feedUrl = this.#site.urls.feedUrl();
     return {
       timestamp,
       text,
@@ -128,13 +124,12 @@ export class TwtsFromPosts {
     const isLeftOut = post.template?.isRenderable() === false;
     if (isLeftOut && this.#remembered.has(permalink)) return this.#remembered.get(permalink) ?? null;
 
-    const base = this.#site.absolute(post.url || "/");
     const text = textOfPost(post, {
       settings: this.#site.settings,
-      permalink: post.url ? base : null,
+      permalink: post.url ? this.#site.urls.absolute(post.url) : null,
       body: () => this.#bodyOf(post, asker),
       html: () => this.#html ?? missingParser(post),
-      resolve: (link) => this.#site.resolve(link, base),
+      resolve: (link) => this.#site.urls.resolve(link, post),
     });
     this.#remembered.set(permalink, text);
     return text;

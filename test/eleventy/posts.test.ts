@@ -99,6 +99,15 @@ describe("which posts the feed has", () => {
   });
 });
 
+describe("a title that YAML takes for a date", () => {
+  it("is that date", async () => {
+    const built = await site({
+      files: { "a.md": "---\ntitle: 2024-01-02\ntags: posts\ndate: 2024-01-03T00:00:01Z\n---\nBody\n" },
+    });
+    expect(lines(built)).toEqual(["2024-01-03T00:00:01Z\t2024-01-02: https://alice.example/a/"]);
+  });
+});
+
 describe("a collection that holds nothing", () => {
   it("gets a warning that lists the collections there are", async () => {
     const built = await site({
@@ -173,6 +182,7 @@ describe("what a post says", () => {
     ["twt-true", { title: "Title", twt: true }, "Body", `Title: ${HTTPS}/twt-true/`],
     ["twt-empty", { title: "Title", twt: "" }, "Body", `Title: ${HTTPS}/twt-empty/`],
     ["number-title", { title: 1984, summary: 2 }, "Body", `1984: 2 ${HTTPS}/number-title/`],
+    ["no-page", { title: "Title", permalink: false }, "Body", "Title"],
     ["zero-title", { title: 0 }, "Body", `0: ${HTTPS}/zero-title/`],
     [
       "html-title",

@@ -235,6 +235,22 @@ describe("a path prefix", () => {
   });
 });
 
+describe("links between posts", () => {
+  it("to a template lead to its page, as InputPathToUrlTransformPlugin has them on the page", async () => {
+    const body =
+      "[b](b.md) [up](../top.md?x=1#part) [root](/notes/b.md) [none](gone.md) [other](https://x.example/b.md)";
+    const built = await site({
+      files: { "src/notes/a.md": note(1, body), "src/notes/b.md": note(2, "B"), "src/top.md": "Top" },
+      imports: `import { InputPathToUrlTransformPlugin } from "@11ty/eleventy";`,
+      config: `config.addPlugin(InputPathToUrlTransformPlugin); return { dir: { input: "src" } };`,
+    });
+    expect(built.read("notes/a/index.html")).toContain('<a href="/notes/b/">b</a> <a href="/top/?x=1#part">up</a>');
+    expect(textAt(built, at(1))).toBe(
+      "[b](https://alice.example/notes/b/) [up](https://alice.example/top/?x=1#part) [root](https://alice.example/notes/b/) [none](https://alice.example/notes/a/gone.md) [other](https://x.example/b.md)",
+    );
+  });
+});
+
 describe("the ways to build", () => {
   const files = {
     "_includes/page.njk": PAGE,

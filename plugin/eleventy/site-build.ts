@@ -1,0 +1,156 @@
+// plugin/eleventy/site-build.ts: one build of a site after the other, from the first event of Eleventy's to the last.
+import { join } from "node:path";
+import type { Settings } from "../options.js";
+import { summaryOf, warningsOf } from "./build-report.js";
+import type { BuildEvent, Collections, ContentMap, EleventyConfig, TemplateData } from "./eleventy.js";
+import { HeadLinks } from "./head-links.js";
+import { addMentionRule, isMarkdownIt, linkMentions } from "./markdown-mentions.js";
+import { headerRules, writeNetlifyHeaders } from "./netlify-output.js";
+import { OtherOutput, writeFiles } from "./output.js";
+import { itemsOf } from "./posts.js";
+import { discoveryFiles, feedFiles, type SiteFile } from "./site-files.js";
+import { SETTINGS_FILE, siteSettings } from "./site-settings.js";
+import { SiteUrls } from "./site-urls.js";
+import type { PostText } from "./text-from-post.js";
+import { type PostTwt, TwtsFromPosts } from "./twts-from-posts.js";
+
+const NAME = "eleventy-plugin-twtxt";
+const OTHER_FEED_PATH = 'give the feed another place with the option "path"';
+const OTHER_KEY = 'leave the options "key" and "endpoint" out';
+
+/** Where a build happens. */
+export interface BuildPlace {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** The project's root. */
+  root: string;
+  host: NonNullable<Settings["host"]>;
+}
+
+/** What the plugin does in the course of a build, in the order of the methods. */
+export class SiteBuild {
+  readonly settings: Settings;
+  readonly urls: SiteUrls;
+  readonly #config: EleventyConfig;
+  readonly #place: BuildPlace;
+  readonly #head: HeadLinks;
+  readonly #others = new OtherOutput();
+  readonly #remembered = new Map<string, PostText | null>();
+  #isMarkdownUsed = false;
+  #isMarkdownTaught = false;
+  #collections: Collections = {};
+  #discovery: SiteFile[] = [];
+  #twts: TwtsFromPosts | null = null;
+
+  constructor(config: EleventyConfig, settings: Settings, place: BuildPlace) {
+    this.#config = config;
+    this.settings = settings;
+    this.#place = place;
+    this.urls = new SiteUrls(config, settings);
+    this.#head = new HeadLinks(settings, this.urls);
+  }
+
+  /** A key that is none stops the build here, before anything is read or written. */
+  async begin({ directories }: BuildEvent): Promise<void> {
+    this.#twts = null;
+    this.urls.noteInput(directories.input);
+    this.#discovery = await discoveryFiles(this.settings);
+  }
+
+  /** Teaches mentions to the site's Markdown library, if it is one that can learn. */
+  teachMarkdown(library: unknown): void {
+    if (!isMarkdownIt(library)) return;
+    addMentionRule(library, this.settings.follow);
+    this.#isMarkdownTaught = true;
+  }
+
+  /** Every template passes here with its data, the collections among them: no template of ours is needed to see them. */
+  see({ collections, page }: TemplateData): void {
+    this.#collections = collections ?? this.#collections;
+    this.#isMarkdownUsed ||= page?.inputPath?.endsWith(".md") ?? false;
+  }
+
+  /** The collections are complete and nothing is rendered: posts are chosen and dated. */
+  async plan({ urlToInputPath, inputPathToUrl }: ContentMap): Promise<void> {
+    this.urls.notePages(inputPathToUrl);
+    this.#others.notePages(urlToInputPath);
+    this.#others.check([{ path: this.settings.path, content: "" }], OTHER_FEED_PATH);
+    this.#others.check(this.#discovery, OTHER_KEY);
+    this.#twts = await TwtsFromPosts.from(this.#collections, this, this.#remembered);
+  }
+
+  noteCopies(map: Record<string, string>): void {
+    this.#others.noteCopies(map);
+  }
+
+  /** @see TwtsFromPosts.twtOf */
+  twtOf(permalink: string, asker: string | undefined): PostTwt | null {
+    return this.#twts?.twtOf(permalink, asker) ?? null;
+  }
+
+  now(): number {
+    return this.#place.now();
+  }
+
+  /** Whether mentions in rendered bodies still stand as the author wrote them. */
+  hasRawMentions(): boolean {
+    return this.#isMarkdownUsed && !this.#isMarkdownTaught;
+  }
+
+  headLinks(): string {
+    return this.#head.html();
+  }
+
+  /** A page as it is written. */
+  page(content: string, outputPath: string | false | undefined): string {
+    if (typeof outputPath !== "string" || !outputPath.endsWith(".html")) return content;
+    const page = this.hasRawMentions() ? linkMentions(content, this.settings.follow) : content;
+    return this.settings.head ? this.#head.addTo(page) : page;
+  }
+
+  /** The site is rendered: the plugin's own files are written beside it. */
+  async finish({ outputMode, directories }: BuildEvent): Promise<void> {
+    const twts = this.#twts;
+    if (outputMode !== "fs" || !twts || this.#isDryRun()) return;
+    await twts.renderMissing();
+    const all = twts.all();
+    const feed = feedFiles(all, this.settings, this.urls.feedUrl());
+    this.#others.check(feed, OTHER_FEED_PATH);
+    this.#others.check(this.#discovery, OTHER_KEY);
+
+    await writeFiles(directories.output, [...feed, ...this.#discovery]);
+    await this.#writeForOthers(feed, twts, directories);
+    for (const warning of [...warningsOf(twts, this.#collections), ...this.#ownWarnings()]) this.#say(warning, "warn");
+    this.#say(summaryOf(twts, { path: this.urls.feedHref(), twts: all.length, archives: feed.length - 1 }));
+  }
+
+  /** What the commands and the host need to know. */
+  async #writeForOthers(feed: SiteFile[], twts: TwtsFromPosts, directories: BuildEvent["directories"]): Promise<void> {
+    const { root, host } = this.#place;
+    const build = { feedUrl: this.urls.feedUrl(), host, schedule: twts.schedule, ...directories };
+    const content = `${JSON.stringify(siteSettings(this.settings, build), null, 2)}\n`;
+    await writeFiles(root, [{ path: SETTINGS_FILE, content }]);
+    if (host === "netlify") {
+      const file = join(root, ".netlify", "v1", "config.json");
+      await writeNetlifyHeaders(file, headerRules(feed, this.#discovery, this.settings));
+    }
+  }
+
+  #ownWarnings(): string[] {
+    const head = this.#head.takeWarning();
+    const isBelowRoot = this.#discovery.length > 0 && this.urls.href("/") !== "/";
+    const paths = this.#discovery.map(({ path }) => path).join(", ");
+    const below = `The documents of your address must stand at the root of ${new URL(this.settings.url).host}, and this site is below it. Serve ${paths} from there.`;
+    return [...(head ? [head] : []), ...(isBelowRoot ? [below] : [])];
+  }
+
+  /** Eleventy tells its templates alone that nothing is to be written. */
+  #isDryRun(): boolean {
+    const pages = itemsOf(this.#collections.all);
+    return pages.some(({ template }) => template?.isDryRun && !template.isIncremental);
+  }
+
+  #say(message: string, type?: "warn"): void {
+    this.#config.logger.logWithOptions({ message, prefix: `[${NAME}]`, ...(type && { type, color: "yellow" }) });
+  }
+}
