@@ -235,6 +235,19 @@ describe("a path prefix", () => {
   });
 });
 
+describe("posts in WebC", () => {
+  it("have their text from what is rendered", async () => {
+    const built = await site({
+      files: {
+        "a.webc": `---\ntags: posts\ndate: ${at(1)}\n---\n<p>Hi <a class="u-mention" href="https://bob.example/twtxt.txt">@bob</a>, from <b @text="page.fileSlug"></b></p>`,
+      },
+      imports: `import webc from "@11ty/eleventy-plugin-webc";`,
+      config: "config.addPlugin(webc);",
+    });
+    expect(textAt(built, at(1))).toBe(`Hi @<bob https://bob.example/twtxt.txt>, from **a**`);
+  });
+});
+
 describe("links between posts", () => {
   it("to a template lead to its page, as InputPathToUrlTransformPlugin has them on the page", async () => {
     const body =
