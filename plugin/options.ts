@@ -3,6 +3,7 @@ import leven from "leven";
 import * as v from "valibot";
 import { TwtxtError } from "./errors.js";
 import { type FieldName, faultOfFieldValue } from "./feed/feed.js";
+import { isMentionUrl, isNick } from "./feed/mention.js";
 
 /** A collection item as Eleventy hands it out; see its documentation, "Collection item data structure". */
 export interface Post {
@@ -15,17 +16,13 @@ export interface Post {
   templateContent: string;
 }
 
-const NICK = /^[^\s@#!:<>()[\]'"`]+$/;
 const USER = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const FEED_PATH = /^(\/[A-Za-z0-9._~-]+)+$/;
 const KEX = /^kex1[02-9ac-hj-np-z]{58}$/;
 
-const nick = text(
-  (value) => NICK.test(value),
-  'a nick without spaces and without @ # ! : < > ( ) [ ] \' " `, such as "alice"',
-);
+const nick = text(isNick, 'a nick without spaces and without @ # ! : < > ( ) [ ] \' " `, such as "alice"');
 const mentionUrl = text(
-  isMentionUrl,
+  (value) => isMentionUrl(value) && !value.includes("#"),
   'an absolute URL without ) > # ` and spaces, such as "https://bob.example/twtxt.txt"',
 );
 const webUrl = text(isWebUrl, 'an absolute https URL without "#", such as "https://alice.example/avatar.png"');
@@ -257,10 +254,6 @@ function isSafeUrl(value: string): boolean {
   if (!URL.canParse(value)) return false;
   const { protocol, hostname } = new URL(value);
   return protocol === "https:" || (protocol === "http:" && /^(localhost|\[::1\]|127(\.\d+){3})$/.test(hostname));
-}
-
-function isMentionUrl(value: string): boolean {
-  return /^[a-z][a-z0-9+.-]*:\/\/[^\s)>#`<]+$/i.test(value) && URL.canParse(value);
 }
 
 function isTimeZone(value: string): boolean {

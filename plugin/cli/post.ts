@@ -1,6 +1,7 @@
 // plugin/cli/post.ts: `eleventy-twtxt post` writes a note.
 import { join } from "node:path";
 import { TwtxtError } from "../errors.js";
+import { parseReplyTo } from "../feed/subject.js";
 import { misuse, readArguments } from "./command.js";
 import { createText, readText } from "./files.js";
 import { formatPost, readPost } from "./front-matter.js";
@@ -27,8 +28,6 @@ Example:
   notes/20261120-093000.md`;
 
 const OPTIONS = { "reply-to": { type: "string" }, edit: { type: "boolean" }, "dry-run": { type: "boolean" } } as const;
-
-const REPLY = /^\(?#?([a-z2-7]{7}|[a-z2-7]{12})\)?\s+([a-z][a-z0-9+.-]*:\/\/[^\s)>`<]+)$/i;
 
 export async function run(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = readArguments(name, args, OPTIONS);
@@ -58,9 +57,8 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
 
 /** @returns what goes into the front matter, `<hash> <feed url>` */
 function checkReply(value: string): string {
-  const [, hash, url] = REPLY.exec(value.trim()) ?? [];
-  if (hash !== undefined && url !== undefined && URL.canParse(url) && !value.includes("#:~:text="))
-    return `${hash.toLowerCase()} ${url}`;
+  const reply = parseReplyTo(value);
+  if (reply?.feedUrl && !value.includes("#:~:text=")) return `${reply.hash} ${reply.feedUrl}`;
   const why = value.includes("#:~:text=")
     ? "a reference cannot be looked up yet; say which twt by its hash and feed URL"
     : "expected a hash and a feed URL";

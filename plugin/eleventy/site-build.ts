@@ -50,10 +50,11 @@ export class SiteBuild {
     this.#head = new HeadLinks(settings, this.urls);
   }
 
-  /** A key that is none stops the build here, before anything is read or written. */
+  /** A key or a path prefix that cannot be stops the build here, before anything is read or written. */
   async begin({ directories }: BuildEvent): Promise<void> {
     this.#twts = null;
     this.urls.noteInput(directories.input);
+    this.urls.checkFeedUrl();
     this.#discovery = await discoveryFiles(this.settings);
   }
 

@@ -1,5 +1,7 @@
 // plugin/eleventy/site-urls.ts: where the site's pages are, seen from outside.
 import { posix } from "node:path";
+import { TwtxtError } from "../errors.js";
+import { isMentionUrl } from "../feed/mention.js";
 import type { Post, Settings } from "../options.js";
 import type { EleventyConfig } from "./eleventy.js";
 
@@ -40,6 +42,16 @@ export class SiteUrls {
   feedHref(): string {
     this.#feedHref ||= this.href(this.#settings.path);
     return this.#feedHref;
+  }
+
+  /** @throws TwtxtError `bad-option` for a path prefix that makes a URL which other readers take apart; PROTOCOL 1.1 */
+  checkFeedUrl(): void {
+    const url = this.feedUrl();
+    if (isMentionUrl(url) && !/[&+%#?]/.test(url)) return;
+    throw new TwtxtError(
+      "bad-option",
+      `[eleventy-plugin-twtxt] pathPrefix: expected a path of letters, digits and . _ ~ - for the address of the feed, such as "/blog/", got "${this.href("/")}".`,
+    );
   }
 
   feedUrl(): string {

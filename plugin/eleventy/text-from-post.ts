@@ -1,7 +1,8 @@
 // plugin/eleventy/text-from-post.ts: what a post says in the feed.
 import { TwtxtError } from "../errors.js";
-import { formatMention, type Mention, placeMentions } from "../feed/mention.js";
+import { formatMention, isMentionUrl, isNick, placeMentions } from "../feed/mention.js";
 import { mendForPeers } from "../feed/peers.js";
+import { parseReplyTo, type ReplyTo } from "../feed/subject.js";
 import { byteLength, cleanText, LINE_LIMIT, LINE_SEPARATOR } from "../feed/twt.js";
 import type { Post, Settings } from "../options.js";
 import { nickOf, shortMentionAt } from "./markdown-mentions.js";
@@ -34,10 +35,6 @@ export interface PostText {
 const TEXT_LIMIT = LINE_LIMIT - 256;
 const ROOM_FOR_NAMES = 4096;
 
-/** What may stand in a feed as a nick and as the URL of a mention. */
-const WRITABLE_NICK = /^[^\s@#!:<>()[\]'"`]+$/;
-const WRITABLE_URL = /^[a-z][a-z0-9+.-]*:\/\/[^\s)>`<]+$/i;
-
 /** A tag or an entity: where there is none, a title needs no parser. */
 const MARKUP = /<\/?[a-z!][^>]*>|&(#\d+|#x[\da-f]+|[a-z][a-z0-9]*);/i;
 
@@ -51,12 +48,12 @@ export function textOfPost(post: Post, source: PostSource): PostText | null {
   if (post.data.twt === false) return null;
   const own = source.settings.text?.(post);
   const words = typeof own === "string" ? own : withMentionsOfBody(wordsOfPost(post, source), source);
-  const reply = replyOf(post, source);
+  const reply = replyOf(post);
 
   const written = cleanText(writeMentions(cleanText(words), source));
-  const whole = written && reply ? addReply(written, reply) : written;
+  const whole = written && reply ? addReply(written, reply, source) : written;
   const text = mendForPeers(cutText(mendForPeers(whole), source.permalink));
-  return { text, isCut: byteLength(whole) > TEXT_LIMIT, isReplyToNobody: reply !== null && reply.author === null };
+  return { text, isCut: byteLength(whole) > TEXT_LIMIT, isReplyToNobody: reply !== null && reply.feedUrl === null };
 }
 
 /** Whether the text of this post needs a parser of HTML; answers yes where that is not sure. */
@@ -94,7 +91,7 @@ function withMentionsOfBody(words: string, source: PostSource): string {
     source
       .html()
       .mentionsInHtml(body, pageOf(source))
-      .filter(({ url }) => WRITABLE_URL.test(url) && !named.has(url))
+      .filter(({ url }) => isMentionUrl(url) && !named.has(url))
       .map(({ label, url }) => [url, wireForm(label, url, source)]),
   );
   return [words, ...missing.values()].join(" ");
@@ -103,7 +100,7 @@ function withMentionsOfBody(words: string, source: PostSource): string {
 function pageOf(source: PostSource): PageOfHtml {
   return {
     resolve: source.resolve,
-    mention: (label, url) => (WRITABLE_URL.test(url) ? wireForm(label, url, source) : null),
+    mention: (label, url) => (isMentionUrl(url) ? wireForm(label, url, source) : null),
   };
 }
 
@@ -111,7 +108,7 @@ function pageOf(source: PostSource): PageOfHtml {
 function wireForm(label: string, url: string, { settings }: PostSource): string {
   const shown = label.replace(/^@/, "");
   const followed = settings.follow.find((feed) => feed.url === url)?.nick;
-  const nick = followed ?? (WRITABLE_NICK.test(shown) ? shown : null);
+  const nick = followed ?? (isNick(shown) ? shown : null);
   return formatMention({ nick: nickOf({ nick, url }, settings.follow), url });
 }
 
@@ -144,7 +141,7 @@ function writeMentions(text: string, { settings }: Pick<PostSource, "settings">)
   for (const { nick, url, start, end } of placeMentions(text)) {
     const before = text.slice(from, start);
     const isApart = /(^|[ \u2028])$/.test(written + before);
-    const isWritable = (nick === null || WRITABLE_NICK.test(nick)) && WRITABLE_URL.test(url);
+    const isWritable = (nick === null || isNick(nick)) && isMentionUrl(url);
     const mention = isWritable
       ? formatMention({ nick: nickOf({ nick, url }, settings.follow), url })
       : text.slice(start, end);
@@ -170,29 +167,24 @@ function spellOutShortForms(text: string, { follow }: Pick<Settings, "follow">):
   return written + text.slice(from);
 }
 
-interface Reply {
-  hash: string;
-  /** Whose twt is replied to; `null` where `replyTo` is a bare hash. */
-  author: Mention | null;
-}
-
 /** `replyTo: "<hash> <feed url>"`, as PROTOCOL 2.3 has it. */
-function replyOf(post: Post, { settings }: PostSource): Reply | null {
+function replyOf(post: Post): ReplyTo | null {
   const { replyTo } = post.data;
   if (replyTo === undefined || replyTo === null || replyTo === "") return null;
-  const [, hash, url] = /^\(?#?([a-z2-7]{7}|[a-z2-7]{12})\)?(?:\s+(\S+))?$/.exec(stringOf(replyTo)) ?? [];
-  if (hash === undefined || (url !== undefined && !(WRITABLE_URL.test(url) && URL.canParse(url)))) {
-    throw new TwtxtError(
-      "bad-front-matter",
-      `[eleventy-plugin-twtxt] ${post.inputPath}: expected replyTo: "<hash> <feed url>", such as "abcdefg https://bob.example/twtxt.txt", got ${JSON.stringify(replyTo)}.`,
-    );
-  }
-  return { hash, author: url === undefined ? null : { nick: nickOf({ nick: null, url }, settings.follow), url } };
+  const reply = parseReplyTo(stringOf(replyTo));
+  if (reply) return reply;
+  throw new TwtxtError(
+    "bad-front-matter",
+    `[eleventy-plugin-twtxt] ${post.inputPath}: expected replyTo: "<hash> <feed url>", such as "abcdefg https://bob.example/twtxt.txt", got ${JSON.stringify(replyTo)}.`,
+  );
 }
 
-function addReply(text: string, { hash, author }: Reply): string {
-  const isNamed = author === null || placeMentions(text).some(({ url }) => url === author.url);
-  const mention = isNamed ? "" : `${formatMention({ nick: author.nick ?? "", url: author.url })} `;
+/** The subject first, then the author, so that he is notified, then what is said. */
+function addReply(text: string, { hash, feedUrl }: ReplyTo, { settings }: PostSource): string {
+  const isNamed = feedUrl === null || placeMentions(text).some(({ url }) => url === feedUrl);
+  const mention = isNamed
+    ? ""
+    : `${formatMention({ nick: nickOf({ nick: null, url: feedUrl }, settings.follow), url: feedUrl })} `;
   return `(#${hash}) ${mention}${text}`;
 }
 

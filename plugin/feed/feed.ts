@@ -1,6 +1,7 @@
 // plugin/feed/feed.ts: a whole feed, read and written.
 import { TwtxtError } from "../errors.js";
 import { findMentions, type Mention } from "./mention.js";
+import { subjectOf } from "./subject.js";
 import { CANONICAL_LENGTH, canonicalAt, toInstant } from "./timestamp.js";
 import { cleanText, formatTwt, type Twt } from "./twt.js";
 
@@ -41,7 +42,6 @@ export const FIELDS = [
 export type FieldName = (typeof FIELDS)[number];
 
 const FIELD = /^#[ \t]*([A-Za-z0-9_-]+)[ \t]*=(.*)$/s;
-const SUBJECT = /^[\s\u2028]*(?:@<[^<>]*>[\s\u2028]*)*\(#(?:<([A-Za-z0-9]+)(?: [^<>]*)?>|([A-Za-z0-9]+))\)/;
 const HASH = 0x23;
 const LF = 0x0a;
 const TAB = 0x09;
@@ -227,12 +227,6 @@ class Ahead {
 function tabBetween(file: string, start: number, end: number): number {
   for (let at = start; at < end; at += 1) if (file.charCodeAt(at) === TAB) return at;
   return -1;
-}
-
-/** The hash in `(#hash)` or `(#<hash url>)`, after optional mentions at the start of the text. */
-function subjectOf(text: string): string | null {
-  const match = SUBJECT.exec(text);
-  return match?.[1] ?? match?.[2] ?? null;
 }
 
 function formatHeader(fields: Partial<Record<FieldName, readonly string[]>>): string {

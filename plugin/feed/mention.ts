@@ -49,6 +49,16 @@ export function placeMentions(text: string): PlacedMention[] {
   return found;
 }
 
+/** Whether a name may stand in a feed as somebody's nick. */
+export function isNick(name: string): boolean {
+  return /^[^\s@#!:<>()[\]'"`]+$/.test(name);
+}
+
+/** Whether a URL may stand in a mention that we write: no reader ends it early. */
+export function isMentionUrl(url: string): boolean {
+  return /^[a-z][a-z0-9+.-]*:\/\/[^\s)>`<]+$/i.test(url) && URL.canParse(url);
+}
+
 /**
  * Writes a mention the one way that all peers understand.
  *

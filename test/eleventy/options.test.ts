@@ -286,3 +286,20 @@ describe("a wrong option", () => {
     expect(built.has("twtxt.txt")).toBe(false);
   });
 });
+
+describe("a path prefix", () => {
+  it.each(["/my blog/", "/a+b/", "/100%25/", "/a&b/", "/(x)/"])(
+    "that would break the feed's address stops the build: %s",
+    async (pathPrefix) => {
+      const built = await buildSite({
+        files: { "a.md": "Hi" },
+        config: `return { pathPrefix: ${JSON.stringify(pathPrefix)} };`,
+      });
+      expect(built.exitCode).toBe(1);
+      expect(built.log).toContain(
+        "pathPrefix: expected a path of letters, digits and . _ ~ - for the address of the feed",
+      );
+      expect(built.has("twtxt.txt")).toBe(false);
+    },
+  );
+});

@@ -354,7 +354,7 @@ describe("a replyTo that cannot be read", () => {
     { replyTo: "abcdef https://bob.example/twtxt.txt" },
     { replyTo: "https://bob.example/twtxt.txt" },
     { replyTo: "abcdefg bob.example/twtxt.txt" },
-    { replyTo: "ABCDEFG https://bob.example/twtxt.txt" },
+    { replyTo: "1BCDEFG https://bob.example/twtxt.txt" },
     { replyTo: ["abcdefg", "https://bob.example/twtxt.txt"] },
   ])("stops the build naming the file: $replyTo", async ({ replyTo }) => {
     const built = await buildSite({
