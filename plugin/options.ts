@@ -2,7 +2,7 @@
 import leven from "leven";
 import * as v from "valibot";
 import { TwtxtError } from "./errors.js";
-import { type FieldName, faultOfFieldValue } from "./feed/feed.js";
+import { type FieldName, faultOfFieldValue } from "./feed/header.js";
 import { isMentionUrl, isNick } from "./feed/mention.js";
 
 /** A collection item as Eleventy hands it out; see its documentation, "Collection item data structure". */

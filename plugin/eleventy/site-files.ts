@@ -1,7 +1,8 @@
 // plugin/eleventy/site-files.ts: the files that the plugin adds to a site.
 import { TwtxtError } from "../errors.js";
 import { intoParts } from "../feed/archive.js";
-import { type FieldName, formatFeed } from "../feed/feed.js";
+import { formatFeed } from "../feed/feed.js";
+import type { FieldName } from "../feed/header.js";
 import type { Twt } from "../feed/twt.js";
 import type { Settings } from "../options.js";
 

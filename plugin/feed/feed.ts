@@ -1,5 +1,6 @@
 // plugin/feed/feed.ts: a whole feed, read and written.
 import { TwtxtError } from "../errors.js";
+import { type FieldName, formatHeader, readField } from "./header.js";
 import { findMentions, type Mention } from "./mention.js";
 import { subjectOf } from "./subject.js";
 import { CANONICAL_LENGTH, canonicalAt, toInstant } from "./timestamp.js";
@@ -24,29 +25,8 @@ export interface ParsedFeed {
   skippedLines: number;
 }
 
-/** The fields of a header, in the order in which they are written. */
-export const FIELDS = [
-  "nick",
-  "url",
-  // Early, since one peer (timeline) takes the first `webmention = ` anywhere in the file.
-  "webmention",
-  "avatar",
-  "description",
-  "lang",
-  "link",
-  "follow",
-  "refresh",
-  "prev",
-] as const;
-
-export type FieldName = (typeof FIELDS)[number];
-
-const FIELD = /^#[ \t]*([A-Za-z0-9_-]+)[ \t]*=(.*)$/s;
 const HASH = 0x23;
-const LF = 0x0a;
 const TAB = 0x09;
-const LETTER_T = 0x54;
-const LETTER_Z = 0x5a;
 const CR = 0x0d;
 const TIMESTAMP_LIMIT = 64;
 
@@ -99,51 +79,6 @@ export function formatFeed(feed: {
     .sort((a, b) => (a.instant < b.instant ? -1 : a.instant > b.instant ? 1 : 0))
     .map(formatTwt);
   return `${header}\n${lines.join("")}`;
-}
-
-/**
- * Why a value may not stand in a header.
- *
- * @returns what is wrong with it, or `null` if nothing is
- */
-export function faultOfFieldValue(name: FieldName, value: string): string | null {
-  if (value !== value.trim() || value === "") return "white space at an end, or nothing at all";
-  if (/[\x00-\x1f\x7f-\x9f\u2028\u2029]/.test(value)) return "a line break or another control character";
-  if (value.includes("#") && name !== "prev") return 'a "#"';
-  const other = FIELDS.find((field) => value.toLowerCase().includes(`${field} = `));
-  return other ? `"${other} = ", which some readers take for that field` : null;
-}
-
-/**
- * The twts of one moment: those whose timestamp reads the same, or, only where there is none,
- * those of the same second.
- *
- * @param input - the file, as for {@link parseFeed}; bytes are not decoded as a whole
- * @param timestamp - as in a reference
- * @returns the twts in the order of the file, none for a timestamp that is none
- * @see PROTOCOL 2.4, "The proof"
- */
-export function findTwts(input: string | Uint8Array, timestamp: string): ParsedTwt[] {
-  const instant = toInstant(timestamp);
-  if (instant === null) return [];
-  const file =
-    typeof input === "string" ? Buffer.from(input) : Buffer.from(input.buffer, input.byteOffset, input.byteLength);
-  const literal = parseFeed(linesThatStartWith(`${timestamp}\t`, file)).twts;
-  return literal.length > 0
-    ? literal
-    : parseFeed(linesOfSecond(instant, file)).twts.filter((twt) => twt.instant === instant);
-}
-
-function readField(line: string, fields: Map<string, string[]>): void {
-  const match = FIELD.exec(line);
-  if (!match) return;
-  const [, name = "", value = ""] = match;
-  const key = name.toLowerCase();
-  const values = fields.get(key);
-  // Not trim(), which would take U+2028 with it.
-  const trimmed = value.replace(/^[ \t]+/, "").replace(/(?<![ \t])[ \t]+$/, "");
-  if (values) values.push(trimmed);
-  else fields.set(key, [trimmed]);
 }
 
 /** Reads the twts of one file, in the order of their lines. */
@@ -229,19 +164,6 @@ function tabBetween(file: string, start: number, end: number): number {
   return -1;
 }
 
-function formatHeader(fields: Partial<Record<FieldName, readonly string[]>>): string {
-  const unknown = Object.keys(fields).find((name) => !FIELDS.some((field) => field === name));
-  if (unknown !== undefined) throw new TwtxtError("bad-field", `"${unknown}" is no field of a feed's header.`);
-
-  return FIELDS.flatMap((name) =>
-    (fields[name] ?? []).map((value) => {
-      const fault = faultOfFieldValue(name, value);
-      if (fault) throw new TwtxtError("bad-field", `The field "${name}" may not hold ${fault}: "${value}".`);
-      return `# ${name} = ${value}\n`;
-    }),
-  ).join("");
-}
-
 function requireInstant(timestamp: string): string {
   const instant = toInstant(timestamp);
   if (instant !== null) return instant;
@@ -250,39 +172,4 @@ function requireInstant(timestamp: string): string {
 
 function withoutBom(file: string): string {
   return file.charCodeAt(0) === 0xfeff ? file.slice(1) : file;
-}
-
-/** The lines of a file with this start, found without decoding or splitting the rest of it. */
-function linesThatStartWith(prefix: string, file: Buffer): string {
-  const start = afterBom(file);
-  const lines: Buffer[] = [];
-  for (let at = file.indexOf(prefix, start); at >= 0; at = file.indexOf(prefix, at + 1)) {
-    if (at !== start && file[at - 1] !== LF) continue;
-    const end = file.indexOf(LF, at);
-    lines.push(file.subarray(at, end < 0 ? file.length : end + 1));
-  }
-  return Buffer.concat(lines).toString("utf8");
-}
-
-/** The lines that may be of this second: nearly all of a file are of another one at a glance, and not decoded. */
-function linesOfSecond(instant: string, file: Buffer): string {
-  // Latin-1 has a character for each byte, so that places in the one are places in the other.
-  const characters = file.toString("latin1");
-  const lines: Buffer[] = [];
-  for (let start = afterBom(file); start < file.length; ) {
-    const lineEnd = characters.indexOf("\n", start);
-    const end = lineEnd < 0 ? file.length : lineEnd + 1;
-    if (!looksCanonical(file, start) || characters.startsWith(instant, start)) lines.push(file.subarray(start, end));
-    start = end;
-  }
-  return Buffer.concat(lines).toString("utf8");
-}
-
-/** `..........T........Z` and a TAB: if that is a timestamp at all, it is a canonical one. */
-function looksCanonical(file: Buffer, start: number): boolean {
-  return file[start + 10] === LETTER_T && file[start + 19] === LETTER_Z && file[start + CANONICAL_LENGTH] === TAB;
-}
-
-function afterBom(file: Buffer): number {
-  return file[0] === 0xef && file[1] === 0xbb && file[2] === 0xbf ? 3 : 0;
 }

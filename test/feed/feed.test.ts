@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { findTwts, formatFeed, parseFeed } from "../../plugin/feed/feed.js";
+import { formatFeed, parseFeed } from "../../plugin/feed/feed.js";
+import { findTwts } from "../../plugin/feed/find-twts.js";
 import { findMentions } from "../../plugin/feed/mention.js";
 import { formatTimestamp } from "../../plugin/feed/timestamp.js";
 import { cleanText } from "../../plugin/feed/twt.js";

@@ -1,0 +1,63 @@
+// plugin/feed/find-twts.ts: the twts of one moment, found without reading the rest of a feed.
+import { type ParsedTwt, parseFeed } from "./feed.js";
+import { CANONICAL_LENGTH, toInstant } from "./timestamp.js";
+
+const LF = 0x0a;
+const TAB = 0x09;
+const LETTER_T = 0x54;
+const LETTER_Z = 0x5a;
+
+/**
+ * The twts of one moment: those whose timestamp reads the same, or, only where there is none,
+ * those of the same second.
+ *
+ * @param input - the file, as for {@link parseFeed}; bytes are not decoded as a whole
+ * @param timestamp - as in a reference
+ * @returns the twts in the order of the file, none for a timestamp that is none
+ * @see PROTOCOL 2.4, "The proof"
+ */
+export function findTwts(input: string | Uint8Array, timestamp: string): ParsedTwt[] {
+  const instant = toInstant(timestamp);
+  if (instant === null) return [];
+  const file =
+    typeof input === "string" ? Buffer.from(input) : Buffer.from(input.buffer, input.byteOffset, input.byteLength);
+  const literal = parseFeed(linesThatStartWith(`${timestamp}\t`, file)).twts;
+  return literal.length > 0
+    ? literal
+    : parseFeed(linesOfSecond(instant, file)).twts.filter((twt) => twt.instant === instant);
+}
+
+/** The lines of a file with this start, found without decoding or splitting the rest of it. */
+function linesThatStartWith(prefix: string, file: Buffer): string {
+  const start = afterBom(file);
+  const lines: Buffer[] = [];
+  for (let at = file.indexOf(prefix, start); at >= 0; at = file.indexOf(prefix, at + 1)) {
+    if (at !== start && file[at - 1] !== LF) continue;
+    const end = file.indexOf(LF, at);
+    lines.push(file.subarray(at, end < 0 ? file.length : end + 1));
+  }
+  return Buffer.concat(lines).toString("utf8");
+}
+
+/** The lines that may be of this second: nearly all of a file are of another one at a glance, and not decoded. */
+function linesOfSecond(instant: string, file: Buffer): string {
+  // Latin-1 has a character for each byte, so that places in the one are places in the other.
+  const characters = file.toString("latin1");
+  const lines: Buffer[] = [];
+  for (let start = afterBom(file); start < file.length; ) {
+    const lineEnd = characters.indexOf("\n", start);
+    const end = lineEnd < 0 ? file.length : lineEnd + 1;
+    if (!looksCanonical(file, start) || characters.startsWith(instant, start)) lines.push(file.subarray(start, end));
+    start = end;
+  }
+  return Buffer.concat(lines).toString("utf8");
+}
+
+/** `..........T........Z` and a TAB: if that is a timestamp at all, it is a canonical one. */
+function looksCanonical(file: Buffer, start: number): boolean {
+  return file[start + 10] === LETTER_T && file[start + 19] === LETTER_Z && file[start + CANONICAL_LENGTH] === TAB;
+}
+
+function afterBom(file: Buffer): number {
+  return file[0] === 0xef && file[1] === 0xbb && file[2] === 0xbf ? 3 : 0;
+}
