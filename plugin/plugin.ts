@@ -51,5 +51,6 @@ export function definePlugin(world: () => World) {
 export const twtxt = definePlugin(() => ({
   now: Date.now,
   root: process.cwd(),
-  isNetlify: Boolean(process.env.NETLIFY),
+  // `netlify build` on one's own machine sets the second alone.
+  isNetlify: Boolean(process.env.NETLIFY || process.env.NETLIFY_LOCAL),
 }));

@@ -16,7 +16,9 @@ export function headerRules(
   discovery: readonly SiteFile[],
   settings: Settings,
 ): HeaderRule[] {
-  const link = settings.webmention ? { Link: `<${settings.webmention}>; rel="webmention"` } : {};
+  // Netlify takes a header's value apart at its commas, also inside of a URL.
+  const endpoint = settings.webmention?.replaceAll(",", "%2C");
+  const link = endpoint ? { Link: `<${endpoint}>; rel="webmention"` } : {};
   const anyone = { "Access-Control-Allow-Origin": "*" };
   return [
     ...feed.map(({ path }) => ({

@@ -26,7 +26,7 @@ describe("what a build writes beside the pages", () => {
         "netlify.toml": "",
         ".netlify/v1/config.json": `{"headers":[{"for":"/x","values":{"A":"b"}},{"for":"/twtxt.txt","values":{}}],"images":{}}`,
       },
-      options: `{ key: "${KEY}", endpoint: "https://alice.example/inbox/alice", webmention: "https://alice.example/webmention" }`,
+      options: `{ key: "${KEY}", endpoint: "https://alice.example/inbox/alice", webmention: "https://alice.example/webmention?for=a,b" }`,
     });
   });
 
@@ -39,7 +39,7 @@ describe("what a build writes beside the pages", () => {
       /^# nick = alice\n# url = https:\/\/alice.example\/twtxt.txt\n# prev = [a-z2-7]{7} twtxt-2018.txt\n\n2019-/,
     );
     expect(built.read("twtxt.txt")).toMatch(
-      /^# nick = alice\n# url = https:\/\/alice.example\/twtxt.txt\n# webmention = https:\/\/alice.example\/webmention\n# prev = [a-z2-7]{7} twtxt-2019.txt\n\n2025-.*\n2026-.*\n$/,
+      /^# nick = alice\n# url = https:\/\/alice.example\/twtxt.txt\n# webmention = https:\/\/alice.example\/webmention\?for=a,b\n# prev = [a-z2-7]{7} twtxt-2019.txt\n\n2025-.*\n2026-.*\n$/,
     );
     expect(built.has("twtxt-2025.txt")).toBe(false);
   });
@@ -67,7 +67,7 @@ describe("what a build writes beside the pages", () => {
       follow: [],
       host: "netlify",
       output: "./_site/",
-      webmention: "https://alice.example/webmention",
+      webmention: "https://alice.example/webmention?for=a,b",
       address: "alice@alice.example",
       key: KEY,
       endpoint: "https://alice.example/inbox/alice",
@@ -82,7 +82,7 @@ describe("what a build writes beside the pages", () => {
   it("is Netlify's headers, beside those of other tools", () => {
     const feed = {
       "Content-Type": "text/plain; charset=utf-8",
-      Link: '<https://alice.example/webmention>; rel="webmention"',
+      Link: '<https://alice.example/webmention?for=a%2Cb>; rel="webmention"',
       "Access-Control-Allow-Origin": "*",
     };
     const document = { "Content-Type": "application/json", "Access-Control-Allow-Origin": "*" };
