@@ -11,7 +11,17 @@ export type TwtxtErrorCode =
   | "twt-too-early"
   | "bad-usage"
   | "no-settings"
-  | "bad-file";
+  | "bad-file"
+  | "address-refused"
+  | "unreachable"
+  | "too-many-redirects"
+  | "too-large"
+  | "bad-compression";
+
+/** A mistake of the author's own, told while the site is built: it says who speaks. */
+export function authorError(code: TwtxtErrorCode, message: string, options?: ErrorOptions): TwtxtError {
+  return new TwtxtError(code, `[eleventy-plugin-twtxt] ${message}`, options);
+}
 
 /** Everything that this package throws. `code` is stable; the text is for people. */
 export class TwtxtError extends Error {

@@ -27,6 +27,10 @@ const mentionUrl = text(
 );
 const webUrl = text(isWebUrl, 'an absolute https URL without "#", such as "https://alice.example/avatar.png"');
 const endpointUrl = text(isWebUrl, 'an absolute https URL without "#", such as "https://alice.example/webmention"');
+const linkUrl = text(
+  (value) => (isMentionUrl(value) || (value.startsWith("mailto:") && URL.canParse(value))) && !/[#\s]/.test(value),
+  'an absolute URL without "#", such as "https://alice.example/about/" or "mailto:alice@alice.example"',
+);
 const fieldText = (field: FieldName) =>
   text(
     (value) => faultOfFieldValue(field, value) === null,
@@ -40,7 +44,10 @@ const collectionName = v.pipe(v.string(COLLECTION), v.nonEmpty(COLLECTION));
 export const OPTIONS = v.strictObject({
   url: about(
     "The origin of the site, without a path: Eleventy's own `pathPrefix` is added. It is part of the feed's identity, so choose it once.",
-    text(isOrigin, 'the origin of the site, an absolute https URL without a path, such as "https://alice.example"'),
+    text(
+      isOrigin,
+      'the origin of the site, an absolute https URL without a path (Eleventy\'s pathPrefix is for that), such as "https://alice.example"',
+    ),
   ),
   nick: about("Your name in the feed.", nick),
   path: v.optional(
@@ -83,12 +90,15 @@ export const OPTIONS = v.strictObject({
   follow: v.optional(
     about(
       "Feeds that you follow, as `{ nick, url }`: in the feed's header, for the short form `@nick`, and as `twtxt.follow` in templates.",
-      v.array(
-        v.strictObject(
-          { nick, url: mentionUrl },
-          'an object such as { nick: "bob", url: "https://bob.example/twtxt.txt" }',
+      v.pipe(
+        v.array(
+          v.strictObject(
+            { nick, url: mentionUrl },
+            'an object such as { nick: "bob", url: "https://bob.example/twtxt.txt" }',
+          ),
+          'a list such as [{ nick: "bob", url: "https://bob.example/twtxt.txt" }]',
         ),
-        'a list such as [{ nick: "bob", url: "https://bob.example/twtxt.txt" }]',
+        v.check((feeds) => new Set(feeds.map(({ nick }) => nick)).size === feeds.length, "each nick once"),
       ),
     ),
     [],
@@ -106,7 +116,7 @@ export const OPTIONS = v.strictObject({
       "Further links of the header, as `{ text, url }`.",
       v.array(
         v.strictObject(
-          { text: fieldText("link"), url: webUrl },
+          { text: fieldText("link"), url: linkUrl },
           'an object such as { text: "Home", url: "https://alice.example" }',
         ),
         'a list such as [{ text: "Home", url: "https://alice.example" }]',

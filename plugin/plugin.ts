@@ -4,6 +4,7 @@ import { join } from "node:path";
 import type { EleventyConfig } from "./eleventy/eleventy.js";
 import { SiteBuild } from "./eleventy/site-build.js";
 import { addTemplateTools } from "./eleventy/templates.js";
+import { TwtxtError } from "./errors.js";
 import { checkOptions, type TwtxtOptions } from "./options.js";
 
 const NAME = "eleventy-plugin-twtxt";
@@ -25,6 +26,12 @@ export function definePlugin(world: () => World) {
     const settings = checkOptions(options);
     const { now, root, isNetlify } = world();
     const host = settings.host ?? (isNetlify || existsSync(join(root, "netlify.toml")) ? "netlify" : "static");
+    if (config.getFilter("twt")) {
+      throw new TwtxtError(
+        "bad-option",
+        `[${NAME}] The plugin is added twice, or the configuration has a filter "twt" of its own. Keep one addPlugin(twtxt, ...), and give your filter another name.`,
+      );
+    }
     const build = new SiteBuild(config, settings, { now, root, host });
 
     config.on("eleventy.before", (event) => build.begin(event));

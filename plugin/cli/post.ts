@@ -1,4 +1,5 @@
 // plugin/cli/post.ts: `eleventy-twtxt post` writes a note.
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { TwtxtError } from "../errors.js";
 import { parseReplyTo } from "../feed/subject.js";
@@ -50,9 +51,23 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   }
   const file = await create(folder, terminal.now(), contentAt);
   const exitCode = editor === undefined ? 0 : await terminal.open(editor, file);
+  if (editor !== undefined && (await isEmpty(file))) {
+    await rm(file, { force: true });
+    terminal.say("The note is empty, and was not kept.");
+    return 1;
+  }
   terminal.print(site.shown(file));
   terminal.say(exitCode === 0 ? nextStep(site) : `The editor ended with ${exitCode}. The note is there.`);
   return exitCode === 0 ? 0 : 1;
+}
+
+/** Whether its author has left a note without a word. What cannot be read any more holds something. */
+async function isEmpty(file: string): Promise<boolean> {
+  try {
+    return readPost((await readText(file)) ?? "").content.trim() === "";
+  } catch {
+    return false;
+  }
 }
 
 /** @returns what goes into the front matter, `<hash> <feed url>` */

@@ -7,8 +7,13 @@ const NAMED = 5;
 
 /** The warnings of a build, a sentence each. */
 export function warningsOf(twts: TwtsFromPosts, collections: Collections): string[] {
-  const { undated, moved, held } = twts.schedule;
+  const { dated, undated, moved, held } = twts.schedule;
+  const hasNone = dated.length + undated.length + held.length === 0;
+  const pages = Array.isArray(collections.all) ? collections.all.length : 0;
   return [
+    ...(hasNone && twts.empty.length === 0
+      ? [`The function in the option "collection" chooses none of the ${pages} pages in collections.all.`]
+      : []),
     ...twts.empty.map(
       (name) =>
         `The collection "${name}" is empty or missing. ${describeCollections(collections)} Name the right one with the option "collection".`,
@@ -16,7 +21,7 @@ export function warningsOf(twts: TwtsFromPosts, collections: Collections): strin
     ...about(
       undated,
       (files, count) =>
-        `${count} without a date that stays, and so without a twt: ${files}. Write a date into the front matter, or let "npx eleventy-twtxt stamp" do it.`,
+        `${count} whose date is missing or changes by itself (Last Modified, git Created), and so without a twt: ${files}. Write a date into the front matter, or let "npx eleventy-twtxt stamp" do it.`,
     ),
     ...named(
       held.map(

@@ -38,7 +38,7 @@ export interface EleventyConfig {
   addTransform(name: string, callback: (this: TemplateContext, content: string, outputPath: string) => string): void;
   amendLibrary(name: "md", callback: (library: unknown) => void): void;
   getFilter(name: "url"): (url: string) => string;
-  getFilter(name: "htmlBaseUrl"): unknown;
+  getFilter(name: "htmlBaseUrl" | "twt"): unknown;
   logger: {
     logWithOptions(options: { message: string; prefix: string; type?: string; color?: string; force?: boolean }): void;
   };

@@ -1,6 +1,6 @@
 // plugin/eleventy/head-links.ts: the links by which a page names the feed and the endpoint.
 import type { Settings } from "../options.js";
-import { escapeHtml } from "./markdown-mentions.js";
+import { escapeHtml } from "./html.js";
 import type { SiteUrls } from "./site-urls.js";
 
 /** Comments and scripts first: an end of a head inside of them ends nothing. */
@@ -16,19 +16,19 @@ export class HeadLinks {
 
   constructor(
     readonly settings: Pick<Settings, "nick" | "webmention">,
-    readonly urls: Pick<SiteUrls, "feedHref">,
+    readonly urls: Pick<SiteUrls, "feedHref" | "feedHrefInTemplates">,
   ) {}
 
   /** The links themselves, one a line. */
   html(): string {
-    return [this.#feedLink(), this.#endpointLink()].filter(Boolean).join("\n");
+    return [this.#feedLink(this.urls.feedHrefInTemplates()), this.#endpointLink()].filter(Boolean).join("\n");
   }
 
   /** A page with the links before its first `</head>`, each once. */
   addTo(page: string): string {
     const end = endOfHead(page);
     if (end === null) return page;
-    const links = [this.#feedLink(), this.#isEndpointWanted(page) ? this.#endpointLink() : ""];
+    const links = [this.#feedLink(this.urls.feedHref()), this.#isEndpointWanted(page) ? this.#endpointLink() : ""];
     const missing = links.filter((link) => link !== "" && !page.includes(link)).map((link) => `${link}\n`);
     return page.slice(0, end) + missing.join("") + page.slice(end);
   }
@@ -44,9 +44,9 @@ export class HeadLinks {
     return `${who} another webmention endpoint, ${endpoints}, and ${pages === 1 ? "keeps" : "keep"} it, since the first one counts. Remove that link from the layout to receive mentions at ${this.settings.webmention}, or make it the option "webmention".`;
   }
 
-  #feedLink(): string {
+  #feedLink(href: string): string {
     const title = escapeHtml(`${this.settings.nick}'s twtxt feed`);
-    return `<link rel="alternate" type="text/plain" title="${title}" href="${escapeHtml(this.urls.feedHref())}">`;
+    return `<link rel="alternate" type="text/plain" title="${title}" href="${escapeHtml(href)}">`;
   }
 
   #endpointLink(): string {

@@ -1,6 +1,7 @@
 // plugin/eleventy/markdown-mentions.ts: `@<nick url>` and `@nick` of somebody followed, written in Markdown, as links.
 import { characterBefore, type Mention, mentionAt } from "../feed/mention.js";
 import type { Settings } from "../options.js";
+import { mentionLink } from "./html.js";
 
 /** The part of markdown-it's state that an inline rule uses. */
 interface InlineState {
@@ -26,6 +27,7 @@ const NAME = /[^\s@#!:<>()[\]'"`]+/y;
 const WORD = /[\p{L}\p{N}_]/u;
 /** What glues a name to a URL, an address or an escape. */
 const GLUE = /[\p{L}\p{N}_/@.=&#%+\\]/u;
+const HALF_MENTION = /@<[^\s<>=/"']+ +[^\s<>="']+\.[^\s<>="']*>/y;
 const LINKABLE = /^(https?|gemini|gopher):\/\//i;
 
 /** Whether a Markdown library is markdown-it, and so can be taught mentions. */
@@ -39,11 +41,21 @@ export function addMentionRule(markdown: MarkdownIt, follow: Settings["follow"])
   markdown.inline.ruler.before("link", "twtxt_mention", (state, silent) => {
     if (state.src[state.pos] !== "@" || state.linkLevel > 0) return false;
     const mention = mentionAt(state.src, state.pos) ?? shortMentionAt(state.src, state.pos, follow);
-    if (!mention || !LINKABLE.test(mention.url)) return false;
+    if (!mention || !LINKABLE.test(mention.url)) return keepHalfMention(state, silent);
     if (!silent) pushLink(state, mention.url, `@${nickOf(mention, follow)}`);
     state.pos = mention.end;
     return true;
   });
+}
+
+/** `@<bob bob.example>` lacks `https://` and is no mention; as a tag, which it looks like, it would vanish. */
+function keepHalfMention(state: InlineState, silent: boolean): boolean {
+  HALF_MENTION.lastIndex = state.pos;
+  const half = HALF_MENTION.exec(state.src)?.[0];
+  if (half === undefined) return false;
+  if (!silent) state.push("text", "", 0).content = half;
+  state.pos += half.length;
+  return true;
 }
 
 /**
@@ -71,7 +83,8 @@ export function shortMentionAt(
 
 /** The nick of somebody mentioned: as written, else as followed, else the host. */
 export function nickOf({ nick, url }: Mention, follow: Settings["follow"]): string {
-  return nick ?? follow.find((feed) => feed.url === url)?.nick ?? new URL(url).host.replace(/:/g, "-");
+  const host = new URL(url).host.replace(/[^\p{L}\p{N}.]+/gu, "-").replace(/^-+|-+$/g, "");
+  return nick ?? follow.find((feed) => feed.url === url)?.nick ?? (host || "somebody");
 }
 
 const TEXT_OR_MARKUP = new RegExp(
@@ -79,8 +92,8 @@ const TEXT_OR_MARKUP = new RegExp(
     /<!--.*?-->/, // a comment
     /<(?<raw>head|script|style|textarea|title|template|pre|code|svg|a)\b.*?<\/\k<raw>\s*>/, // what is left alone
     /@<(?:(?<nick>[^\s<>]+) +)?(?<url>[a-z][a-z0-9+.-]*:\/\/[^\s<>]+)>/, // as the author wrote it
-    /@&lt;(?:(?<nickEscaped>[^\s<>&]+) +)?(?:<a\b[^>]*>)?(?<urlEscaped>[a-z][a-z0-9+.-]*:\/\/[^\s<>]+?)(?:<\/a>)?&gt;/, // escaped, perhaps linked
-    /<[^>]*>/, // a tag
+    /@&lt;(?:(?<nickEscaped>[^\s<>&]+) +)?(?:<a\b[^<>]*>)?(?<urlEscaped>[a-z][a-z0-9+.-]*:\/\/[^\s<>]+?)(?:<\/a>)?&gt;/, // escaped, perhaps linked
+    /<[^<>]*>/, // a tag
     /@[^\s@#!:<>()[\]'"`&]+/, // perhaps a nick
   ]
     .map(({ source }) => source)
@@ -95,27 +108,27 @@ const TEXT_OR_MARKUP = new RegExp(
  */
 export function linkMentions(html: string, follow: Settings["follow"]): string {
   if (!html.includes("@")) return html;
-  return html.replace(TEXT_OR_MARKUP, (found, ...rest) => {
-    const groups = rest.at(-1) as Record<string, string | undefined>;
-    const at = rest.at(-3) as number;
-    if (!found.startsWith("@") || WORD.test(characterBefore(html, at))) return found;
-
-    const url = (groups.url ?? groups.urlEscaped)?.replaceAll("&amp;", "&");
-    if (url === undefined) {
-      const short = shortMentionAt(html, at, follow);
-      return short ? link(short.url, short.nick) + found.slice(short.end - short.start) : found;
-    }
-    const nick = nickOf({ nick: groups.nick ?? groups.nickEscaped ?? null, url }, follow);
-    return LINKABLE.test(url) && URL.canParse(url) ? link(url, nick) : found;
-  });
+  let linked = "";
+  let from = 0;
+  for (const { 0: found, index, groups = {} } of html.matchAll(TEXT_OR_MARKUP)) {
+    const mention = found.startsWith("@") ? mentionInHtml(html, index, groups, follow) : null;
+    if (!mention) continue;
+    linked += html.slice(from, index) + mentionLink(mention);
+    from = mention.end ?? index + found.length;
+  }
+  return linked + html.slice(from);
 }
 
-function link(url: string, nick: string): string {
-  return `<a href="${escapeHtml(url)}" class="u-mention">@${escapeHtml(nick)}</a>`;
-}
-
-export function escapeHtml(text: string): string {
-  return text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&quot;");
+function mentionInHtml(
+  html: string,
+  at: number,
+  groups: Record<string, string | undefined>,
+  follow: Settings["follow"],
+): { nick: string; url: string; end?: number } | null {
+  const url = (groups.url ?? groups.urlEscaped)?.replaceAll("&amp;", "&");
+  if (url === undefined) return shortMentionAt(html, at, follow);
+  if (WORD.test(characterBefore(html, at)) || !LINKABLE.test(url) || !URL.canParse(url)) return null;
+  return { nick: nickOf({ nick: groups.nick ?? groups.nickEscaped ?? null, url }, follow), url };
 }
 
 /** Marked as automatic, so that the typographer leaves the nick alone. */

@@ -23,7 +23,8 @@ export class OtherOutput {
   /** @throws TwtxtError `output-conflict` naming the site's file and the two ways out */
   check(files: readonly SiteFile[], way: string): void {
     for (const { path } of files) {
-      const source = this.#pages[path]?.inputPath ?? this.#copyAt(path);
+      const page = this.#pages[path] ?? this.#pages[path.replace(/\/index\.html$/, "/")];
+      const source = page?.inputPath ?? this.#copyAt(path);
       if (source === null) continue;
       throw new TwtxtError(
         "output-conflict",

@@ -151,7 +151,12 @@ export class SiteBuild {
     return pages.some(({ template }) => template?.isDryRun && !template.isIncremental);
   }
 
+  /** Warnings are told with `--quiet` too, which is how most builds on a server run. */
   #say(message: string, type?: "warn"): void {
-    this.#config.logger.logWithOptions({ message, prefix: `[${NAME}]`, ...(type && { type, color: "yellow" }) });
+    this.#config.logger.logWithOptions({
+      message,
+      prefix: `[${NAME}]`,
+      ...(type && { type, color: "yellow", force: true }),
+    });
   }
 }

@@ -44,6 +44,11 @@ export class SiteUrls {
     return this.#feedHref;
   }
 
+  /** The path of the feed as a template writes it: EleventyHtmlBasePlugin adds the path prefix to what it finds in pages. */
+  feedHrefInTemplates(): string {
+    return this.#hasHtmlBase() ? this.#settings.path : this.feedHref();
+  }
+
   /** @throws TwtxtError `bad-option` for a path prefix that makes a URL which other readers take apart; PROTOCOL 1.1 */
   checkFeedUrl(): void {
     const url = this.feedUrl();
@@ -82,9 +87,13 @@ export class SiteUrls {
     return this.#pages[`./${posix.normalize(decoded(source))}`]?.[0] || null;
   }
 
+  #hasHtmlBase(): boolean {
+    return this.#config.getFilter("htmlBaseUrl") !== undefined;
+  }
+
   #isUnprefixed(link: string): boolean {
     const isOfRoot = link.startsWith("/") && !link.startsWith("//");
-    return isOfRoot && !link.startsWith(this.href("/")) && this.#config.getFilter("htmlBaseUrl") !== undefined;
+    return isOfRoot && !link.startsWith(this.href("/")) && this.#hasHtmlBase();
   }
 }
 

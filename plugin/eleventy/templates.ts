@@ -3,14 +3,14 @@ import { TwtxtError } from "../errors.js";
 import { formatMention } from "../feed/mention.js";
 import type { Settings } from "../options.js";
 import type { EleventyConfig, TemplateContext } from "./eleventy.js";
-import { escapeHtml } from "./markdown-mentions.js";
+import { escapeHtml } from "./html.js";
 import type { SiteUrls } from "./site-urls.js";
 import type { PostTwt } from "./twts-from-posts.js";
 
 /** What the templates' tools need of the build that is under way. */
 export interface TemplateTools {
   settings: Settings;
-  urls: Pick<SiteUrls, "feedUrl" | "feedHref">;
+  urls: Pick<SiteUrls, "feedUrl" | "feedHrefInTemplates">;
   headLinks(): string;
   /** @param permalink - the post's URL in the site, or its file where it has no page */
   twtOf(permalink: string, asker: string | undefined): PostTwt | null;
@@ -45,7 +45,7 @@ export function addTemplateTools(config: EleventyConfig, tools: TemplateTools): 
 
   config.addGlobalData("twtxt", () => ({
     url: tools.urls.feedUrl(),
-    href: tools.urls.feedHref(),
+    href: tools.urls.feedHrefInTemplates(),
     nick: tools.settings.nick,
     follow: tools.settings.follow,
   }));

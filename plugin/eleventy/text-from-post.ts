@@ -35,8 +35,16 @@ export interface PostText {
 const TEXT_LIMIT = LINE_LIMIT - 256;
 const ROOM_FOR_NAMES = 4096;
 
-/** A tag or an entity: where there is none, a title needs no parser. */
-const MARKUP = /<\/?[a-z!][^>]*>|&(#\d+|#x[\da-f]+|[a-z][a-z0-9]*);/i;
+/** A title that needs no colon behind it: "Really?", 'He said "no."'. */
+const ENDS_BY_ITSELF = /[.!?…:;]["'”’»)\]]*$/;
+
+/** Tags that format; any other one, as in "The <dialog> element", is meant as text. */
+const FORMATTING =
+  /<\/?(?:a|abbr|b|bdi|bdo|br|cite|code|del|dfn|div|em|i|img|ins|kbd|li|mark|ol|p|q|s|samp|small|span|strike|strong|sub|sup|tt|u|ul|var|wbr)(?:\s[^<>]*)?\/?>/i;
+const ENTITY = /&(?:#\d+|#x[\da-f]+|[a-z][a-z0-9]*);/i;
+/** Where there is neither, a title needs no parser. */
+const MARKUP = new RegExp(`${FORMATTING.source}|${ENTITY.source}`, "i");
+const CODE_OR_MENTION_OR_TAG = new RegExp(`\`[^\`]*\`|@<[^<>]*>|(${FORMATTING.source})|<`, "gi");
 
 /**
  * The text of a post.
@@ -46,8 +54,7 @@ const MARKUP = /<\/?[a-z!][^>]*>|&(#\d+|#x[\da-f]+|[a-z][a-z0-9]*);/i;
  */
 export function textOfPost(post: Post, source: PostSource): PostText | null {
   if (post.data.twt === false) return null;
-  const own = source.settings.text?.(post);
-  const words = typeof own === "string" ? own : withMentionsOfBody(wordsOfPost(post, source), source);
+  const words = ownWords(post, source) ?? withMentionsOfBody(wordsOfPost(post, source), source);
   const reply = replyOf(post);
 
   const written = cleanText(writeMentions(cleanText(words), source));
@@ -64,8 +71,21 @@ export function mayNeedHtml(post: Post, settings: Pick<Settings, "text">): boole
   return typeof post.rawInput !== "string" || /@|u-mention|\{[{%]/.test(post.rawInput);
 }
 
+/** What the option `text` makes of a post; `null` for the default text. */
+function ownWords(post: Post, { settings }: PostSource): string | null {
+  const words: unknown = settings.text?.(post) ?? null;
+  if (words === null || typeof words === "string") return words;
+  throw new TwtxtError(
+    "bad-option",
+    `[eleventy-plugin-twtxt] options.text: expected a text, or undefined for the default one, got ${JSON.stringify(words)} for ${post.inputPath}.`,
+  );
+}
+
 function wordsOfPost(post: Post, source: PostSource): string {
   const { twt } = post.data;
+  if (typeof twt === "object" && twt !== null && !(twt instanceof Date)) {
+    throw badFrontMatter(post, 'twt: "a text", twt: full or twt: false', twt);
+  }
   if (twt === "full") return bodyText(source);
   const said = twt === true ? "" : plain(twt, source);
   if (said !== "") return said;
@@ -73,7 +93,7 @@ function wordsOfPost(post: Post, source: PostSource): string {
   const title = oneLine(plain(post.data.title, source));
   const summary = oneLine(plain(post.data.summary, source));
   const more = [summary, source.permalink].filter(Boolean).join(" ");
-  if (title !== "") return more === "" ? title : `${title}: ${more}`;
+  if (title !== "") return more === "" ? title : `${title}${ENDS_BY_ITSELF.test(title) ? "" : ":"} ${more}`;
   return bodyText(source) || summary;
 }
 
@@ -115,13 +135,13 @@ function wireForm(label: string, url: string, { settings }: PostSource): string 
 function plain(value: unknown, source: PostSource): string {
   const text = stringOf(value);
   const isPlain = !MARKUP.test(text.replace(/@<[^<>]*>/g, ""));
-  const words = isPlain ? text : source.html().plainText(protectMentions(text), pageOf(source));
+  const words = isPlain ? text : source.html().plainText(keepText(text), pageOf(source));
   return spellOutShortForms(words.trim(), source.settings);
 }
 
-/** A parser would take the angle brackets of a mention for a tag. */
-function protectMentions(text: string): string {
-  return text.replace(/@<([^<>]*)>/g, "@&lt;$1&gt;");
+/** A parser would take all angle brackets for tags, also those of a mention, of code and of what is meant as text. */
+function keepText(text: string): string {
+  return text.replace(CODE_OR_MENTION_OR_TAG, (found, tag) => (tag ? found : found.replace(/</g, "&lt;")));
 }
 
 function stringOf(value: unknown): string {
@@ -151,18 +171,23 @@ function writeMentions(text: string, { settings }: Pick<PostSource, "settings">)
   return written + text.slice(from);
 }
 
-const CODE_OR_MENTION_OR_NAME = /(?<!\\)(`+)(?:(?!`)[\s\S])*?\1(?!`)|@<[^<>]*>|@/g;
+const CODE_OR_MENTION_OR_NAME = /(?<!\\)(`+)(?:(?!`)[\s\S])*?\1(?!`)|(?<!\\)@<[^<>]*>|\\?@/g;
 
-/** In a body, the Markdown library has done this already. */
+/**
+ * Writes `@nick` as a mention, and `\@` as the text that its author wants. In a body, the Markdown library has done this
+ * already.
+ */
 function spellOutShortForms(text: string, { follow }: Pick<Settings, "follow">): string {
-  if (follow.length === 0 || !text.includes("@")) return text;
+  if (!text.includes("@")) return text;
   let written = "";
   let from = 0;
   for (const { 0: found, index } of text.matchAll(CODE_OR_MENTION_OR_NAME)) {
     const mention = found === "@" ? shortMentionAt(text, index, follow) : null;
-    if (!mention) continue;
-    written += text.slice(from, index) + formatMention(mention);
-    from = mention.end;
+    if (!mention && found !== "\\@") continue;
+    const isWireForm = text[index + 2] === "<";
+    const instead = mention ? formatMention(mention) : isWireForm ? "@\\" : "@";
+    written += text.slice(from, index) + instead;
+    from = mention ? mention.end : index + found.length;
   }
   return written + text.slice(from);
 }
@@ -173,9 +198,13 @@ function replyOf(post: Post): ReplyTo | null {
   if (replyTo === undefined || replyTo === null || replyTo === "") return null;
   const reply = parseReplyTo(stringOf(replyTo));
   if (reply) return reply;
-  throw new TwtxtError(
+  throw badFrontMatter(post, 'replyTo: "<hash> <feed url>", such as "abcdefg https://bob.example/twtxt.txt"', replyTo);
+}
+
+function badFrontMatter({ inputPath }: Post, expected: string, got: unknown): TwtxtError {
+  return new TwtxtError(
     "bad-front-matter",
-    `[eleventy-plugin-twtxt] ${post.inputPath}: expected replyTo: "<hash> <feed url>", such as "abcdefg https://bob.example/twtxt.txt", got ${JSON.stringify(replyTo)}.`,
+    `[eleventy-plugin-twtxt] ${inputPath}: expected ${expected}, got ${JSON.stringify(got)}.`,
   );
 }
 

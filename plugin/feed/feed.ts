@@ -4,7 +4,7 @@ import { type FieldName, formatHeader, readField } from "./header.js";
 import { findMentions, type Mention } from "./mention.js";
 import { subjectOf } from "./subject.js";
 import { CANONICAL_LENGTH, canonicalAt, toInstant } from "./timestamp.js";
-import { cleanText, formatTwt, type Twt } from "./twt.js";
+import { byteLength, cleanText, formatTwt, LINE_LIMIT, type Twt } from "./twt.js";
 
 /** A twt of somebody's feed, with what its text says. */
 export interface ParsedTwt extends Twt {
@@ -40,7 +40,7 @@ const TIMESTAMP_LIMIT = 64;
  */
 export function parseFeed(input: string | Uint8Array): ParsedFeed {
   const file = withoutBom(
-    typeof input === "string" ? input : new TextDecoder("utf-8", { ignoreBOM: true }).decode(input),
+    typeof input === "string" ? input.toWellFormed() : new TextDecoder("utf-8", { ignoreBOM: true }).decode(input),
   );
   const fields = new Map<string, string[]>();
   const reader = new TwtReader(file);
@@ -61,10 +61,10 @@ export function parseFeed(input: string | Uint8Array): ParsedFeed {
 /**
  * Writes a feed: header comments, an empty line, then the twts, oldest first.
  *
- * @param feed - `fields` by name, each with its values; `twts` in any order. Texts are cleaned, and a twt
- *   of which nothing is left is not written.
- * @throws TwtxtError `bad-field` for a field that is not known or a value that another reader would misread;
- *   `bad-timestamp` for a timestamp that is none
+ * @param feed - `fields` by name, each with its values; `twts` in any order. Timestamps are written in UTC and whole
+ *   seconds, texts are cleaned, and a twt of which nothing is left is not written.
+ * @throws TwtxtError `bad-field` for a field that is not known, one too many, or a value that another reader would
+ *   misread; `bad-timestamp` for a timestamp that is none; `too-large` for a line of 64 KiB or more
  * @example formatFeed({ fields: { nick: ["alice"] }, twts: [{ timestamp: "2026-01-02T03:04:05Z", text: "hello" }] })
  * @see PROTOCOL 1.1
  */
@@ -74,10 +74,12 @@ export function formatFeed(feed: {
 }): string {
   const header = formatHeader(feed.fields);
   const lines = feed.twts
-    .map(({ timestamp, text }) => ({ timestamp, text: cleanText(text), instant: requireInstant(timestamp) }))
+    .map(({ timestamp, text }) => ({ timestamp: requireInstant(timestamp), text: cleanText(text) }))
     .filter(({ text }) => text !== "")
-    .sort((a, b) => (a.instant < b.instant ? -1 : a.instant > b.instant ? 1 : 0))
+    .sort((a, b) => (a.timestamp < b.timestamp ? -1 : a.timestamp > b.timestamp ? 1 : 0))
     .map(formatTwt);
+  const long = lines.find((line) => byteLength(line) >= LINE_LIMIT);
+  if (long) throw new TwtxtError("too-large", `The twt of ${long.slice(0, 20)} is longer than a line of a feed may be.`);
   return `${header}\n${lines.join("")}`;
 }
 

@@ -4,6 +4,7 @@ import { CANONICAL_LENGTH, toInstant } from "./timestamp.js";
 
 const LF = 0x0a;
 const TAB = 0x09;
+const COLON = 0x3a;
 const LETTER_T = 0x54;
 const LETTER_Z = 0x5a;
 
@@ -53,9 +54,10 @@ function linesOfSecond(instant: string, file: Buffer): string {
   return Buffer.concat(lines).toString("utf8");
 }
 
-/** `..........T........Z` and a TAB: if that is a timestamp at all, it is a canonical one. */
+/** `..........T.....:..Z` and a TAB: if that is a timestamp at all, it is a canonical one. */
 function looksCanonical(file: Buffer, start: number): boolean {
-  return file[start + 10] === LETTER_T && file[start + 19] === LETTER_Z && file[start + CANONICAL_LENGTH] === TAB;
+  const hasMarks = file[start + 10] === LETTER_T && file[start + 16] === COLON && file[start + 19] === LETTER_Z;
+  return hasMarks && file[start + CANONICAL_LENGTH] === TAB;
 }
 
 function afterBom(file: Buffer): number {

@@ -16,6 +16,8 @@ export const FIELDS = [
   "prev",
 ] as const;
 
+const REPEATABLE: readonly string[] = ["link", "follow"];
+
 export type FieldName = (typeof FIELDS)[number];
 
 const FIELD = /^#[ \t]*([A-Za-z0-9_-]+)[ \t]*=(.*)$/s;
@@ -46,6 +48,9 @@ export function formatHeader(fields: Partial<Record<FieldName, readonly string[]
   const unknown = Object.keys(fields).find((name) => !FIELDS.some((field) => field === name));
   if (unknown !== undefined) throw new TwtxtError("bad-field", `"${unknown}" is no field of a feed's header.`);
 
+  const repeated = FIELDS.find((name) => !REPEATABLE.includes(name) && (fields[name]?.length ?? 0) > 1);
+  if (repeated !== undefined) throw new TwtxtError("bad-field", `The field "${repeated}" stands in a header once.`);
+
   return FIELDS.flatMap((name) =>
     (fields[name] ?? []).map((value) => {
       const fault = faultOfFieldValue(name, value);
@@ -61,6 +66,7 @@ export function formatHeader(fields: Partial<Record<FieldName, readonly string[]
  * @returns what is wrong with it, or `null` if nothing is
  */
 export function faultOfFieldValue(name: FieldName, value: string): string | null {
+  if (!value.isWellFormed()) return "half of a character";
   if (value !== value.trim() || value === "") return "white space at an end, or nothing at all";
   if (/[\x00-\x1f\x7f-\x9f\u2028\u2029]/.test(value)) return "a line break or another control character";
   if (value.includes("#") && name !== "prev") return 'a "#"';

@@ -15,8 +15,6 @@ export interface PlacedMention extends Mention {
 
 const WORD = /[\p{L}\p{N}_]/u;
 const INSIDE = /^(?:([^\s<>]+) +)?([a-z][a-z0-9+.-]*:\/\/[^\s<>]+)$/i;
-/** A link's destination, with one level of parentheses, on one line. */
-const DESTINATION = /\]\((?:[^()\u2028]|\([^()\u2028]*\))*\)/y;
 
 /**
  * The mentions of a text, in order, outside code and outside the text of Markdown links.
@@ -51,12 +49,12 @@ export function placeMentions(text: string): PlacedMention[] {
 
 /** Whether a name may stand in a feed as somebody's nick. */
 export function isNick(name: string): boolean {
-  return /^[^\s@#!:<>()[\]'"`]+$/.test(name);
+  return /^[^\s@#!:<>()[\]'"`\x00-\x1f\x7f-\x9f]+$/.test(name) && name.isWellFormed();
 }
 
-/** Whether a URL may stand in a mention that we write: no reader ends it early. */
+/** Whether a URL may stand in a mention that we write: feeds are served there, and no reader ends it early. */
 export function isMentionUrl(url: string): boolean {
-  return /^[a-z][a-z0-9+.-]*:\/\/[^\s)>`<]+$/i.test(url) && URL.canParse(url);
+  return /^(https?|gemini|gopher):\/\/[^\s)>`<\x00-\x1f\x7f-\x9f]+$/i.test(url) && url.isWellFormed() && URL.canParse(url);
 }
 
 /**
@@ -158,10 +156,24 @@ function linkTexts(text: string, code: readonly Passage[]): Passage[] {
       continue;
     }
     const start = open.pop();
-    DESTINATION.lastIndex = index;
-    if (start !== undefined && DESTINATION.test(text)) links.push({ start, end: index });
+    if (start !== undefined && hasDestination(text, index + 1)) links.push({ start, end: index });
   }
   return links;
+}
+
+/** Whether a link's destination in parentheses stands here, on one line and with one level of further ones inside. */
+function hasDestination(text: string, start: number): boolean {
+  if (text[start] !== "(") return false;
+  let depth = 1;
+  for (const mark = /[()\u2028]/g; ; ) {
+    mark.lastIndex = start + 1;
+    const found = mark.exec(text);
+    if (!found || found[0] === "\u2028") return false;
+    depth += found[0] === "(" ? 1 : -1;
+    if (depth === 0) return true;
+    if (depth > 2) return false;
+    start = found.index;
+  }
 }
 
 function isEscaped(text: string, at: number): boolean {

@@ -13,7 +13,7 @@ const CODE = /```(?:[\s\S][^`]*(?:`(?:``?)?)?)?|``|`[^`]*`?/g;
 /** What may stand before an opening parenthesis for it to count as the first: white space and mentions. */
 const LEAD = /^(?:[^\S\u2028]|@<[^<>]*>|@(?!<)(?:[^\s@]|\u2028)+)*$/;
 const HANDLE = /@<?[^ @#!`<>()[\]'"\u2028]+@[^ @#!`<>()[\]'"\u2028]/;
-const HALF_LINK = /\[[\s\S]?[^[\]()]*\]\((?!\))(?:[[(]|!\[|(?![A-Za-z0-9.+-]+:\/\/[^ )>\u2028]*$)[^()[\]]*$)/;
+const HALF_LINK = /\[[\s\S]?[^[\]()]*\]\((?!\))(?:[[(]|!\[|(?![A-Za-z0-9.+-]+:\/\/[^ )>\u2028]*$)[^()[\]]*$)/g;
 const LINK_TITLE = /(?<!!)(\[[^[\]()]*\]\([A-Za-z0-9.+-]+:\/\/[^ )>\u2028]*) +(?:"[^"()[\]]*"|'[^'()[\]]*')?\)/g;
 
 /** Looks like a backtick and opens no code. */
@@ -26,28 +26,38 @@ const GRAVE = "\u02cb";
  */
 export function mendForPeers(text: string): string {
   let mended = withoutLiteralBackticks(text).replace(LINK_TITLE, "$1)");
-  for (let gap = gapIn(mended); gap !== null; gap = gapIn(mended)) {
-    mended = mended.slice(0, gap.at) + gap.filling + mended.slice(gap.at);
-  }
+  for (let gaps = gapsIn(mended); gaps.length > 0; gaps = gapsIn(mended)) mended = filled(mended, gaps);
   return mended;
 }
 
-/** Where something invisible keeps that parser on the line. */
-function gapIn(text: string): { at: number; filling: string } | null {
-  const visible = text.replace(CODE, (code) => "`".repeat(code.length));
-  const lastWord = visible.slice(1 + Math.max(...[" ", ")", ">"].map((mark) => visible.lastIndexOf(mark))));
-  const parenthesis = openParenthesis(visible);
-  const link = HALF_LINK.exec(visible);
+/** A place where something invisible keeps that parser on the line. */
+interface Gap {
+  at: number;
+  filling: string;
+}
 
+/** All half links, or else the one gap at either end of the text. */
+function gapsIn(text: string): Gap[] {
+  const visible = text.replace(CODE, (code) => "`".repeat(code.length));
+  const links = [...visible.matchAll(HALF_LINK)].map((link) => link.index + link[0].indexOf("](") + 1);
+  if (links.length > 0) return links.map((at) => ({ at, filling: ZERO_WIDTH_SPACE }));
+
+  const parenthesis = openParenthesis(visible);
   if (parenthesis !== null) {
     const isApart = parenthesis === 0 || /\s/.test(visible.charAt(parenthesis - 1));
-    return { at: parenthesis, filling: isApart ? ZERO_WIDTH_SPACE : ` ${ZERO_WIDTH_SPACE}` };
+    return [{ at: parenthesis, filling: isApart ? ZERO_WIDTH_SPACE : ` ${ZERO_WIDTH_SPACE}` }];
   }
-  if (visible.endsWith("[") || /:\/\/[^ ]*\\$/.test(visible.slice(visible.lastIndexOf(" ") + 1))) {
-    return { at: text.length, filling: ZERO_WIDTH_SPACE };
+  const lastRun = visible.slice(visible.lastIndexOf(" ") + 1);
+  if (visible.endsWith("[") || (lastRun.includes("://") && lastRun.endsWith("\\"))) {
+    return [{ at: text.length, filling: ZERO_WIDTH_SPACE }];
   }
-  if (HANDLE.test(lastWord)) return { at: text.length, filling: ` ${ZERO_WIDTH_SPACE}` };
-  return link ? { at: link.index + link[0].indexOf("](") + 1, filling: ZERO_WIDTH_SPACE } : null;
+  const lastWord = visible.slice(1 + Math.max(...[" ", ")", ">"].map((mark) => visible.lastIndexOf(mark))));
+  return HANDLE.test(lastWord) ? [{ at: text.length, filling: ` ${ZERO_WIDTH_SPACE}` }] : [];
+}
+
+function filled(text: string, gaps: readonly Gap[]): string {
+  const pieces = gaps.map(({ at, filling }, i) => text.slice(gaps[i - 1]?.at ?? 0, at) + filling);
+  return pieces.join("") + text.slice(gaps.at(-1)?.at ?? 0);
 }
 
 /** The place of a parenthesis that opens the text and is never closed. */
@@ -58,8 +68,6 @@ function openParenthesis(visible: string): number | null {
 }
 
 function withoutLiteralBackticks(text: string): string {
-  return literalBackticks(text).reduceRight(
-    (mended, at) => `${mended.slice(0, at)}${GRAVE}${mended.slice(at + 1)}`,
-    text,
-  );
+  const literal = new Set(literalBackticks(text));
+  return literal.size === 0 ? text : text.replace(/`/g, (backtick, at) => (literal.has(at) ? GRAVE : backtick));
 }

@@ -1,0 +1,200 @@
+// plugin/http/guarded-fetch.ts: the only door to a stranger's server.
+import { lookup as systemLookup } from "node:dns";
+import { isIP, type LookupFunction } from "node:net";
+import { Agent, buildConnector, request } from "undici";
+import { TwtxtError } from "../errors.js";
+import { boundedBody } from "./bounded-body.js";
+import { isPublicAddress } from "./public-address.js";
+
+/** A request to a stranger. */
+export interface GuardedRequest {
+  method?: "GET" | "HEAD" | "POST";
+  headers?: Record<string, string>;
+  body?: string;
+  /** How many bytes of the body are read at the most, counted after decompression. */
+  maxBytes: number;
+  /** Refuse plain http, where the protocol does. */
+  isHttpsNeeded?: boolean;
+}
+
+/** An answer. Its body can be read once, and ends with an error where it is larger than asked for. */
+export interface GuardedResponse {
+  status: number;
+  /** By lower-cased name; repeated ones are joined by a comma and a space. */
+  headers: Record<string, string>;
+  /** The URL that answered, after redirects, without fragment. */
+  url: string;
+  /** Every URL that was asked, the first one first. */
+  asked: string[];
+  body: AsyncIterable<Uint8Array>;
+  /** Lets go of a body that is not read to its end. */
+  close(): void;
+}
+
+export type GuardedFetch = (url: string, request: GuardedRequest) => Promise<GuardedResponse>;
+
+export interface GuardOptions {
+  /** Who is asking: `client/version (+feed url; @nick)`. */
+  userAgent: string;
+  /** `host:port`, exactly; these may be private, and plain http. */
+  allowPrivateHosts?: readonly string[];
+  /** For everything, redirects and body included; default 10,000. */
+  totalMs?: number;
+  /** To the first byte of an answer; default 5,000. */
+  firstByteMs?: number;
+  /** How names are resolved; default the system's way. */
+  lookup?: typeof systemLookup;
+  /** Dials an address that has passed; for tests that must not leave the machine. */
+  connector?: (options: buildConnector.BuildOptions) => buildConnector.connector;
+}
+
+const MAX_REDIRECTS = 5;
+const ACCEPTED_ENCODINGS = "gzip, deflate, br";
+
+/**
+ * Makes the function by which this package speaks to servers of strangers.
+ *
+ * The connection goes to the very address that was checked, every redirect is checked again, and whatever comes back is
+ * bounded in time and size.
+ *
+ * @returns a function that throws TwtxtError `address-refused` for a URL or an address that must not be asked,
+ *   `too-many-redirects` for a sixth one or a loop, `bad-compression`, `too-large`, and `unreachable` for all that may
+ *   pass: DNS, refused and broken connections, TLS, timeouts
+ * @see PROTOCOL 6
+ */
+export function guardedFetch(options: GuardOptions): GuardedFetch {
+  const { userAgent, totalMs = 10_000, firstByteMs = 5_000 } = options;
+  const allowed = new Set(options.allowPrivateHosts ?? []);
+  const strangers = agent(options, guardedLookup(options.lookup ?? systemLookup));
+  const neighbours = agent(options, options.lookup ?? systemLookup);
+
+  const askOnce = async (url: URL, { method = "GET", headers, body }: GuardedRequest, signal: AbortSignal) => {
+    return request(url, {
+      method,
+      headers: { "user-agent": userAgent, "accept-encoding": ACCEPTED_ENCODINGS, ...headers },
+      body: body ?? null,
+      dispatcher: allowed.has(hostAndPort(url)) ? neighbours : strangers,
+      headersTimeout: firstByteMs,
+      signal,
+    });
+  };
+
+  return async (address, guarded) => {
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), totalMs);
+    const close = () => {
+      clearTimeout(timer);
+      deadline.abort();
+    };
+    try {
+      const asked: string[] = [];
+      for (let url = checkedUrl(address, guarded, allowed); ; ) {
+        if (asked.includes(url.href) || asked.length > MAX_REDIRECTS) throw tooManyRedirects(address);
+        asked.push(url.href);
+        const answer = await askOnce(url, guarded, deadline.signal);
+        const next = redirectOf(answer, url, guarded.method ?? "GET");
+        if (next === null) {
+          const headers = joined(answer.headers);
+          const bytes = boundedBody(answer.body, headers["content-encoding"], guarded.maxBytes);
+          return { status: answer.statusCode, headers, url: url.href, asked, body: closing(bytes, close), close };
+        }
+        await answer.body.dump();
+        url = checkedUrl(next, guarded, allowed);
+      }
+    } catch (error) {
+      close();
+      throw unreachable(error, address);
+    }
+  };
+}
+
+/** @throws TwtxtError `address-refused` for a URL that is never asked, whatever its address */
+function checkedUrl(address: string, { isHttpsNeeded }: GuardedRequest, allowed: ReadonlySet<string>): URL {
+  const refuse = (why: string) => new TwtxtError("address-refused", `${address} is not asked: ${why}.`);
+  if (!URL.canParse(address)) throw refuse("it is no URL");
+  const url = new URL(address);
+  url.hash = "";
+  const isAllowed = allowed.has(hostAndPort(url));
+  if (url.protocol !== "https:" && url.protocol !== "http:") throw refuse("it is neither http nor https");
+  if (url.protocol === "http:" && isHttpsNeeded && !isAllowed) throw refuse("https is needed here");
+  if (url.username !== "" || url.password !== "") throw refuse("it holds credentials");
+
+  const port = portOf(url);
+  if (port !== 80 && port !== 443 && port < 1024) throw refuse(`port ${port} is none of the web`);
+  const host = url.hostname.replace(/^\[|\]$/g, "");
+  // A name is checked when it is looked up, but an address is never looked up.
+  if (isIP(host) !== 0 && !isAllowed && !isPublicAddress(host)) throw refuse("its address is not a public one");
+  return url;
+}
+
+function agent({ firstByteMs = 5_000, connector = buildConnector }: GuardOptions, lookup: LookupFunction): Agent {
+  const connect = connector({ lookup, timeout: firstByteMs, minVersion: "TLSv1.2" } as buildConnector.BuildOptions);
+  return new Agent({ connect, pipelining: 1 });
+}
+
+/** Resolves a name, and refuses it where a single one of its addresses is not public. */
+function guardedLookup(lookup: typeof systemLookup): LookupFunction {
+  return (name, options, callback) => {
+    lookup(name, { ...options, all: true }, (error, addresses) => {
+      if (error) return callback(error, "");
+      const hidden = addresses.find(({ address }) => !isPublicAddress(address));
+      const [first] = addresses;
+      if (hidden || !first) {
+        return callback(
+          new TwtxtError("address-refused", `${name} is not asked: it has an address that is not public.`),
+          "",
+        );
+      }
+      return options.all ? callback(null, addresses) : callback(null, first.address, first.family);
+    });
+  };
+}
+
+/** Where an answer sends us. A POST goes on only where method and body stay what they are. */
+function redirectOf(
+  { statusCode, headers }: { statusCode: number; headers: Record<string, string | string[] | undefined> },
+  url: URL,
+  method: string,
+): string | null {
+  const location = [headers.location].flat()[0];
+  const codes = method === "POST" ? [307, 308] : [301, 302, 303, 307, 308];
+  return location !== undefined && codes.includes(statusCode) && URL.canParse(location, url.href)
+    ? new URL(location, url).href
+    : null;
+}
+
+function joined(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [value ?? ""].flat().join(", ")]),
+  );
+}
+
+async function* closing(body: AsyncIterable<Uint8Array>, close: () => void): AsyncIterable<Uint8Array> {
+  try {
+    yield* body;
+  } catch (error) {
+    throw unreachable(error, "the answer");
+  } finally {
+    close();
+  }
+}
+
+/** What is not our own verdict may pass: it is worth another try. */
+function unreachable(error: unknown, address: string): TwtxtError {
+  for (let cause: unknown = error; cause; cause = (cause as Error).cause) if (cause instanceof TwtxtError) return cause;
+  return new TwtxtError("unreachable", `${address} could not be reached: ${(error as Error).message}.`, {
+    cause: error,
+  });
+}
+
+function tooManyRedirects(address: string): TwtxtError {
+  return new TwtxtError("too-many-redirects", `${address} redirects more than ${MAX_REDIRECTS} times, or in a circle.`);
+}
+
+function hostAndPort(url: URL): string {
+  return `${url.hostname}:${portOf(url)}`;
+}
+
+function portOf(url: URL): number {
+  return Number(url.port || (url.protocol === "http:" ? 80 : 443));
+}

@@ -1,0 +1,29 @@
+// plugin/http/public-address.ts: which addresses of the network belong to strangers, and which to us.
+import ipaddr from "ipaddr.js";
+
+/** Prefixes under which an IPv4 address hides in an IPv6 one, and where in its 16 bytes. */
+const WRAPPERS: { range: [ipaddr.IPv6, number]; at: number; isInverted?: true }[] = [
+  { range: ipaddr.IPv6.parseCIDR("::ffff:0:0/96"), at: 12 }, // IPv4-mapped
+  { range: ipaddr.IPv6.parseCIDR("::/96"), at: 12 }, // IPv4-compatible
+  { range: ipaddr.IPv6.parseCIDR("64:ff9b::/96"), at: 12 }, // NAT64
+  { range: ipaddr.IPv6.parseCIDR("64:ff9b:1::/48"), at: 12 }, // NAT64 of a local network
+  { range: ipaddr.IPv6.parseCIDR("2002::/16"), at: 2 }, // 6to4
+  { range: ipaddr.IPv6.parseCIDR("2001::/32"), at: 12, isInverted: true }, // Teredo
+];
+
+/**
+ * Whether an address is plain unicast of the public network, after unwrapping.
+ *
+ * @param address - an IPv4 or IPv6 address as text, without brackets; anything else is not public
+ * @see PROTOCOL 6
+ */
+export function isPublicAddress(address: string): boolean {
+  if (!ipaddr.isValid(address)) return false;
+  const parsed = ipaddr.parse(address);
+  if (parsed instanceof ipaddr.IPv4) return parsed.range() === "unicast";
+
+  const wrapper = WRAPPERS.find(({ range }) => parsed.match(range));
+  if (!wrapper) return parsed.range() === "unicast";
+  const inner = parsed.toByteArray().slice(wrapper.at, wrapper.at + 4);
+  return isPublicAddress(inner.map((byte) => (wrapper.isInverted ? byte ^ 0xff : byte)).join("."));
+}

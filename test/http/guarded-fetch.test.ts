@@ -1,0 +1,220 @@
+import type { LookupAddress } from "node:dns";
+import { createServer } from "node:net";
+import { createGzip, gzipSync } from "node:zlib";
+import { afterEach, describe, expect, it } from "vitest";
+import { type GuardedRequest, type GuardOptions, guardedFetch } from "../../plugin/http/guarded-fetch.js";
+import { loopbackConnector, loopbackServer, strayed } from "../helpers/loopback.js";
+
+/** Names of this test and their addresses; every other name is not known. */
+function names(addresses: Record<string, string[]>): NonNullable<GuardOptions["lookup"]> {
+  const resolve = (name: string, options: { all?: boolean }, callback: (...answer: unknown[]) => void) => {
+    const found: LookupAddress[] = (addresses[name] ?? []).map((address) => ({
+      address,
+      family: address.includes(":") ? 6 : 4,
+    }));
+    if (found.length === 0) callback(Object.assign(new Error(`ENOTFOUND ${name}`), { code: "ENOTFOUND" }));
+    else if (options.all) callback(null, found);
+    else callback(null, found[0]?.address, found[0]?.family);
+  };
+  return resolve as never;
+}
+
+async function ask(url: string, options: Partial<GuardOptions> = {}, request: Partial<GuardedRequest> = {}) {
+  const fetch = guardedFetch({
+    userAgent: "test/1 (+https://alice.example/twtxt.txt; @alice)",
+    connector: loopbackConnector,
+    ...options,
+  });
+  const response = await fetch(url, { maxBytes: 1000, ...request });
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of response.body) chunks.push(chunk);
+  return { ...response, text: Buffer.concat(chunks).toString() };
+}
+
+const failsWith = (code: string) => expect.objectContaining({ code });
+
+afterEach(() => expect(strayed).toEqual([]));
+
+describe("an address that is not asked", () => {
+  it.each([
+    ["loopback", "http://127.0.0.1/"],
+    ["loopback, written as a number", "http://2130706433/"],
+    ["loopback, written in hex", "http://0x7f.1/"],
+    ["loopback in IPv6", "http://[::1]/"],
+    ["IPv4 inside of IPv6", "http://[::ffff:127.0.0.1]/"],
+    ["where clouds keep their secrets", "http://169.254.169.254/latest/meta-data/"],
+    ["another protocol", "ftp://bob.example/twtxt.txt"],
+    ["a file", "file:///etc/passwd"],
+    ["credentials", "https://user:password@bob.example/"],
+    ["a port of another service", "http://bob.example:25/"],
+    ["no URL", "bob.example/twtxt.txt"],
+  ])("address-refused: %s", async (_name, url) => {
+    await expect(ask(url)).rejects.toThrow(failsWith("address-refused"));
+  });
+
+  it.each([
+    ["private", ["10.0.0.1"]],
+    ["private beside a public one", ["93.184.215.14", "127.0.0.1"]],
+    ["IPv4 inside of IPv6", ["::ffff:127.0.0.1"]],
+    ["IPv6 of the local network", ["fd00::1"]],
+  ])("address-refused: a name whose address is %s", async (_name, addresses) => {
+    await expect(ask("http://bob.example:8080/", { lookup: names({ "bob.example": addresses }) })).rejects.toThrow(
+      failsWith("address-refused"),
+    );
+  });
+
+  it("address-refused: plain http where the protocol wants https", async () => {
+    await expect(ask("http://bob.example/", {}, { isHttpsNeeded: true })).rejects.toThrow(failsWith("address-refused"));
+  });
+
+  it("address-refused: a redirect to this machine, which is not asked", async () => {
+    const secret = await loopbackServer((_request, response) => response.end("secret"));
+    const bob = await loopbackServer((_request, response) => response.writeHead(302, { location: secret.url }).end());
+    await expect(ask(bob.url, { allowPrivateHosts: [bob.host] })).rejects.toThrow(failsWith("address-refused"));
+    expect(bob.asked).toEqual(["/"]);
+    expect(secret.asked).toEqual([]);
+  });
+
+  it("address-refused: a name whose second answer is private, since every connection looks it up and checks", async () => {
+    let answers = 0;
+    const lookup = ((_name: string, _options: unknown, callback: (error: null, found: LookupAddress[]) => void) => {
+      answers += 1;
+      callback(null, [{ address: answers === 1 ? "127.0.0.2" : "127.0.0.1", family: 4 }]);
+    }) as never;
+    await expect(ask("http://bob.example:8080/", { lookup })).rejects.toThrow(failsWith("address-refused"));
+    expect(answers).toBe(1);
+  });
+
+  it("is asked all the same where its host and port are allowed by name, and there alone", async () => {
+    const bob = await loopbackServer((_request, response) => response.end("hello"));
+    expect((await ask(bob.url, { allowPrivateHosts: [bob.host] }, { isHttpsNeeded: true })).text).toBe("hello");
+    await expect(ask(bob.url, { allowPrivateHosts: [`127.0.0.1:${bob.port + 1}`] })).rejects.toThrow(
+      failsWith("address-refused"),
+    );
+    await expect(ask(`http://localhost:${bob.port}/`, { allowPrivateHosts: [bob.host] })).rejects.toThrow(
+      failsWith("address-refused"),
+    );
+  });
+});
+
+describe("an answer", () => {
+  it("comes with its status, headers and the URL that gave it, and knows who asked", async () => {
+    const bob = await loopbackServer((request, response) => {
+      if (request.url === "/old") return response.writeHead(301, { location: "/new#part" }).end();
+      return response
+        .writeHead(404, { "X-Agent": request.headers["user-agent"], link: ["<a>; rel=a", "<b>; rel=b"] })
+        .end("gone");
+    });
+    const answer = await ask(`${bob.url}/old#:~:text=x`, { allowPrivateHosts: [bob.host] });
+    expect(answer).toMatchObject({
+      status: 404,
+      text: "gone",
+      url: `${bob.url}/new`,
+      asked: [`${bob.url}/old`, `${bob.url}/new`],
+    });
+    expect(answer.headers).toMatchObject({
+      link: "<a>; rel=a, <b>; rel=b",
+      "x-agent": "test/1 (+https://alice.example/twtxt.txt; @alice)",
+    });
+  });
+
+  it.each([
+    [307, "POST source=a", true],
+    [308, "POST source=a", true],
+    [302, "", false],
+  ])("a POST goes on with method and body after %i: %s", async (code, seen, goesOn) => {
+    const bob = await loopbackServer((request, response) => {
+      if (request.url === "/old") return response.writeHead(code, { location: "/new" }).end();
+      let body = "";
+      request.on("data", (data) => (body += data)).on("end", () => response.end(`${request.method} ${body}`));
+      return undefined;
+    });
+    const answer = await ask(`${bob.url}/old`, { allowPrivateHosts: [bob.host] }, { method: "POST", body: "source=a" });
+    expect(answer.text).toBe(seen);
+    expect(answer.status).toBe(goesOn ? 200 : code);
+  });
+
+  it.each([
+    ["a circle", () => "/a"],
+    ["more than five", (count: number) => `/${count}`],
+  ])("too-many-redirects: %s", async (_name, next) => {
+    let count = 0;
+    const bob = await loopbackServer((_request, response) =>
+      response.writeHead(302, { location: next(++count) }).end(),
+    );
+    await expect(ask(bob.url, { allowPrivateHosts: [bob.host] })).rejects.toThrow(failsWith("too-many-redirects"));
+    expect(bob.asked.length).toBeLessThanOrEqual(6);
+  });
+
+  it("is decompressed", async () => {
+    const bob = await loopbackServer((_request, response) =>
+      response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync("hello")),
+    );
+    expect((await ask(bob.url, { allowPrivateHosts: [bob.host] })).text).toBe("hello");
+  });
+
+  it.each([
+    ["broken", { "content-encoding": "gzip" }, Buffer.from("not gzip at all")],
+    ["cut off", { "content-encoding": "gzip" }, gzipSync("hello".repeat(100)).subarray(0, 20)],
+    ["unknown", { "content-encoding": "zstd" }, Buffer.from("x")],
+    ["twice", { "content-encoding": "gzip, gzip" }, gzipSync(gzipSync("x"))],
+  ])("bad-compression: %s", async (_name, headers, body) => {
+    const bob = await loopbackServer((_request, response) => response.writeHead(200, headers).end(body));
+    await expect(ask(bob.url, { allowPrivateHosts: [bob.host] })).rejects.toThrow(failsWith("bad-compression"));
+  });
+
+  it("too-large: a megabyte of zeros for each that was asked for costs the first ones alone", async () => {
+    let written = 0;
+    const bob = await loopbackServer((_request, response) => {
+      response.writeHead(200, { "content-encoding": "gzip" });
+      const gzip = createGzip();
+      gzip.pipe(response);
+      const zeros = Buffer.alloc(1 << 20);
+      const write = () => {
+        if (response.destroyed) return;
+        written += 1;
+        gzip.write(zeros, () => setImmediate(write));
+      };
+      write();
+    });
+    await expect(ask(bob.url, { allowPrivateHosts: [bob.host] }, { maxBytes: 2 << 20 })).rejects.toThrow(
+      failsWith("too-large"),
+    );
+    expect(written).toBeLessThan(1000);
+  });
+
+  it.each([
+    ["silent", () => {}],
+    [
+      "slow to its last byte",
+      (response: { write(text: string): void }) => void setInterval(() => response.write("x"), 20).unref(),
+    ],
+  ])("unreachable: %s", async (_name, answer) => {
+    const bob = await loopbackServer((_request, response) => answer(response));
+    await expect(ask(bob.url, { allowPrivateHosts: [bob.host], totalMs: 300, firstByteMs: 200 })).rejects.toThrow(
+      failsWith("unreachable"),
+    );
+  });
+
+  it("unreachable: cut off in the middle", async () => {
+    const bob = await loopbackServer((_request, response) => {
+      response.writeHead(200, { "content-length": "100" }).write("half");
+      setTimeout(() => response.destroy(), 20);
+    });
+    await expect(ask(bob.url, { allowPrivateHosts: [bob.host] })).rejects.toThrow(failsWith("unreachable"));
+  });
+
+  it("unreachable: no such name, nobody listening, and TLS that is none", async () => {
+    await expect(ask("https://nobody.example/", { lookup: names({}) })).rejects.toThrow(failsWith("unreachable"));
+    const plain = createServer((socket) => socket.end("not TLS", () => socket.destroy()));
+    await new Promise<void>((resolve) => plain.listen(0, "127.0.0.1", resolve));
+    const { port } = plain.address() as { port: number };
+    await expect(ask(`https://127.0.0.1:${port}/`, { allowPrivateHosts: [`127.0.0.1:${port}`] })).rejects.toThrow(
+      failsWith("unreachable"),
+    );
+    await new Promise((resolve) => plain.close(resolve));
+    await expect(ask(`http://127.0.0.1:${port}/`, { allowPrivateHosts: [`127.0.0.1:${port}`] })).rejects.toThrow(
+      failsWith("unreachable"),
+    );
+  });
+});
