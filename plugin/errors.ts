@@ -4,6 +4,7 @@
 export type TwtxtErrorCode =
   | "bad-option"
   | "bad-front-matter"
+  | "bad-post"
   | "bad-field"
   | "bad-timestamp"
   | "bad-key"

@@ -1,7 +1,7 @@
 // plugin/options.ts: what a site may configure, and the one place where it is checked.
 import leven from "leven";
 import * as v from "valibot";
-import { TwtxtError } from "./errors.js";
+import { authorError, type TwtxtError } from "./errors.js";
 import { type FieldName, faultOfFieldValue } from "./feed/header.js";
 import { isMentionUrl, isNick } from "./feed/mention.js";
 
@@ -10,6 +10,8 @@ export interface Post {
   url: string | false;
   inputPath: string;
   date: Date;
+  /** Which page of a paginated template this is. */
+  pageNumber?: number;
   data: Record<string, unknown>;
   page?: { url: string | false; inputPath: string; date: Date };
   rawInput?: string;
@@ -20,7 +22,13 @@ const USER = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const FEED_PATH = /^(\/[A-Za-z0-9._~-]+)+$/;
 const KEX = /^kex1[02-9ac-hj-np-z]{58}$/;
 
-const nick = text(isNick, 'a nick without spaces and without @ # ! : < > ( ) [ ] \' " `, such as "alice"');
+/** The two options that every site has, and what they are. */
+const NEEDED = {
+  url: 'the origin of the site, an absolute https URL without a path, such as "https://alice.example"',
+  nick: 'a nick without spaces and without @ # ! : < > ( ) [ ] \' " `, such as "alice"',
+};
+
+const nick = text(isNick, NEEDED.nick);
 const mentionUrl = text(
   (value) => isMentionUrl(value) && !value.includes("#"),
   'an absolute URL without ) > # ` and spaces, such as "https://bob.example/twtxt.txt"',
@@ -37,6 +45,7 @@ const fieldText = (field: FieldName) =>
     'one line of text without "#" and without another field\'s "name = "',
   );
 
+const LINK = 'an object such as { text: "Home", url: "https://alice.example" }';
 const COLLECTION = 'the name of a collection, a list of names, or a function, such as "posts"';
 const collectionName = v.pipe(v.string(COLLECTION), v.nonEmpty(COLLECTION));
 
@@ -44,17 +53,14 @@ const collectionName = v.pipe(v.string(COLLECTION), v.nonEmpty(COLLECTION));
 export const OPTIONS = v.strictObject({
   url: about(
     "The origin of the site, without a path: Eleventy's own `pathPrefix` is added. It is part of the feed's identity, so choose it once.",
-    text(
-      isOrigin,
-      'the origin of the site, an absolute https URL without a path (Eleventy\'s pathPrefix is for that), such as "https://alice.example"',
-    ),
+    text(isOrigin, NEEDED.url),
   ),
   nick: about("Your name in the feed.", nick),
   path: v.optional(
     about(
       "Where the feed is written. Archives stand beside it.",
       text(
-        (value) => FEED_PATH.test(value) && !/\/\.+(\/|$)/.test(value),
+        (value) => FEED_PATH.test(value) && !/\/\.+(\/|$)|^\/_(headers|redirects)$/.test(value),
         'a path from the root of the site, such as "/twtxt.txt"',
       ),
     ),
@@ -115,9 +121,9 @@ export const OPTIONS = v.strictObject({
     about(
       "Further links of the header, as `{ text, url }`.",
       v.array(
-        v.strictObject(
-          { text: fieldText("link"), url: linkUrl },
-          'an object such as { text: "Home", url: "https://alice.example" }',
+        v.pipe(
+          v.strictObject({ text: fieldText("link"), url: linkUrl }, LINK),
+          v.check(({ text, url }) => faultOfFieldValue("link", `${text} ${url}`) === null, LINK),
         ),
         'a list such as [{ text: "Home", url: "https://alice.example" }]',
       ),
@@ -217,15 +223,9 @@ function describe(issue: v.InferIssue<typeof OPTIONS>): string {
   }
   const expected =
     issue.type === "strict_object" && path.length === 1 && issue.expected !== "Object"
-      ? wanted(path[0]?.key)
+      ? NEEDED[path[0]?.key === "nick" ? "nick" : "url"]
       : issue.message;
   return `${name}: expected ${expected}, got ${show(issue.input)}.`;
-}
-
-/** The phrase of a required option that is missing altogether. */
-function wanted(key: unknown): string {
-  const missing = v.safeParse(key === "url" ? OPTIONS.entries.url : OPTIONS.entries.nick, "");
-  return missing.issues?.[0]?.message ?? "a value";
 }
 
 function show(value: unknown): string {
@@ -236,7 +236,7 @@ function show(value: unknown): string {
 }
 
 function badOption(message: string): TwtxtError {
-  return new TwtxtError("bad-option", `[eleventy-plugin-twtxt] ${message}`);
+  return authorError("bad-option", message);
 }
 
 function text(isRight: (value: string) => boolean, expected: string) {
@@ -252,21 +252,25 @@ function isFunction(value: unknown): boolean {
 }
 
 function isOrigin(value: string): boolean {
-  return isSafeUrl(value) && new URL(value).pathname === "/" && !/[?#@]/.test(value);
+  if (!isSafeUrl(value) || /[?#@]/.test(value)) return false;
+  const { pathname, host } = new URL(value);
+  return pathname === "/" && /^(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:\d+)?$/.test(host);
 }
 
 function isWebUrl(value: string): boolean {
-  return isSafeUrl(value) && !/[\s#<>"`]/.test(value);
+  return isSafeUrl(value) && !/[\s#<>"`\x00-\x1f\x7f-\x9f]/.test(value);
 }
 
 /** https, or http on a loopback host for trying out. */
 function isSafeUrl(value: string): boolean {
-  if (!URL.canParse(value)) return false;
-  const { protocol, hostname } = new URL(value);
+  if (!/^https?:\/\/[^/\\]/.test(value) || !URL.canParse(value) || !value.isWellFormed()) return false;
+  const { protocol, hostname, username, password } = new URL(value);
+  if (username !== "" || password !== "") return false;
   return protocol === "https:" || (protocol === "http:" && /^(localhost|\[::1\]|127(\.\d+){3})$/.test(hostname));
 }
 
-function isTimeZone(value: string): boolean {
+/** Whether this is the IANA name of a time zone. */
+export function isTimeZone(value: string): boolean {
   try {
     new Intl.DateTimeFormat("en", { timeZone: value });
     return true;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { EleventyConfig } from "./eleventy/eleventy.js";
 import { SiteBuild } from "./eleventy/site-build.js";
 import { addTemplateTools } from "./eleventy/templates.js";
-import { TwtxtError } from "./errors.js";
+import { authorError } from "./errors.js";
 import { checkOptions, type TwtxtOptions } from "./options.js";
 
 const NAME = "eleventy-plugin-twtxt";
@@ -27,9 +27,9 @@ export function definePlugin(world: () => World) {
     const { now, root, isNetlify } = world();
     const host = settings.host ?? (isNetlify || existsSync(join(root, "netlify.toml")) ? "netlify" : "static");
     if (config.getFilter("twt")) {
-      throw new TwtxtError(
+      throw authorError(
         "bad-option",
-        `[${NAME}] The plugin is added twice, or the configuration has a filter "twt" of its own. Keep one addPlugin(twtxt, ...), and give your filter another name.`,
+        `The plugin is added twice, or the configuration has a filter "twt" of its own. Keep one addPlugin(twtxt, ...), and give your filter another name.`,
       );
     }
     const build = new SiteBuild(config, settings, { now, root, host });
@@ -41,7 +41,7 @@ export function definePlugin(world: () => World) {
     config.on("eleventy.passthrough", ({ map }) => build.noteCopies(map));
     addTemplateTools(config, build);
     config.addTransform(NAME, function (content) {
-      return build.page(content, this.page?.outputPath);
+      return build.page(content, this.page ?? {});
     });
     config.on("eleventy.after", (event) => build.finish(event));
   };

@@ -1,4 +1,5 @@
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { posix } from "node:path";
 import { getDescription } from "valibot";
 import { describe, expect, it } from "vitest";
 import { OPTIONS } from "../plugin/options.js";
@@ -29,10 +30,19 @@ describe("the README", () => {
     expect(read(".ci/run")).toContain("npm ci && npm test");
     expect(read(".ci/start-headless.mjs")).toContain('spawn("npm", ["start"]');
   });
+});
 
-  it("links to files that exist", () => {
-    const links = [...readme.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path = ""]) => path);
-    expect(links.length).toBeGreaterThan(2);
-    for (const path of links) expect(() => read(path)).not.toThrow();
+describe("every document", () => {
+  const docs = readdirSync(new URL("../docs/", import.meta.url), { recursive: true, encoding: "utf8" });
+  const files = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    ...docs.filter((name) => name.endsWith(".md")).map((name) => `docs/${name}`),
+  ];
+
+  it.each(files)("links to files that exist: %s", (file) => {
+    const links = [...read(file).matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path = ""]) => path);
+    for (const path of links) expect(() => read(posix.join(posix.dirname(file), path))).not.toThrow();
   });
 });

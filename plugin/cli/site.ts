@@ -1,11 +1,17 @@
 // plugin/cli/site.ts: the site that a command works on, as its last build left it.
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { dirname, join, relative, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve } from "node:path";
 import * as v from "valibot";
 import { SETTINGS_FILE, type SiteSettings } from "../eleventy/site-settings.js";
 import { TwtxtError } from "../errors.js";
+import { toInstant } from "../feed/timestamp.js";
+import { isTimeZone } from "../options.js";
 import { isMissing } from "./files.js";
 import type { Terminal } from "./terminal.js";
+
+/** What stands in a project's root. */
+const ROOT_MARKS = ["package.json", ".git"];
 
 const BUILD = "Build the site once, so that this command knows it: npx @11ty/eleventy";
 
@@ -15,9 +21,19 @@ export type KnownSettings = Pick<SiteSettings, "host" | "timeZone" | "notes" | "
 const SETTINGS: v.GenericSchema<unknown, KnownSettings> = v.object({
   version: v.literal(1),
   host: v.picklist(["netlify", "node", "static"]),
-  timeZone: v.string(),
+  timeZone: v.pipe(v.string(), v.check(isTimeZone)),
   notes: v.object({ folder: v.string(), like: v.nullable(v.string()), tags: v.array(v.string()) }),
-  unstamped: v.array(v.object({ file: v.string(), timestamp: v.nullable(v.string()) })),
+  unstamped: v.array(
+    v.object({
+      file: v.string(),
+      timestamp: v.nullable(
+        v.pipe(
+          v.string(),
+          v.check((timestamp) => toInstant(timestamp) === timestamp),
+        ),
+      ),
+    }),
+  ),
 });
 
 /** A site on this machine. */
@@ -43,16 +59,18 @@ export async function siteAt(terminal: Terminal, settingsFile?: string): Promise
     const root = dirname(dirname(place));
     return {
       settings: parseSettings(text, place),
-      file: (name) => resolve(root, name),
+      file: (name) => fileBelow(root, name),
       shown: (file) => relative(terminal.folder, file) || ".",
     };
   }
   throw new TwtxtError("no-settings", `${settingsFile ?? SETTINGS_FILE} is not there. ${BUILD}`);
 }
 
+/** Up to the project's root and no further: a folder of somebody else's may be above it. */
 function placesAbove(folder: string): string[] {
   const above = dirname(folder);
-  return [join(folder, SETTINGS_FILE), ...(above === folder ? [] : placesAbove(above))];
+  const isRoot = above === folder || ROOT_MARKS.some((mark) => existsSync(join(folder, mark)));
+  return [join(folder, SETTINGS_FILE), ...(isRoot ? [] : placesAbove(above))];
 }
 
 async function readIfThere(file: string): Promise<string | null> {
@@ -62,6 +80,13 @@ async function readIfThere(file: string): Promise<string | null> {
     if (isMissing(error)) return null;
     throw new TwtxtError("no-settings", `${file} cannot be read: ${String(Object(error).code)}.`, { cause: error });
   }
+}
+
+function fileBelow(root: string, name: string): string {
+  const file = resolve(root, name);
+  const way = relative(root, file);
+  if (!way.startsWith("..") && !isAbsolute(way)) return file;
+  throw new TwtxtError("no-settings", `The settings name ${JSON.stringify(name)}, which is outside of the site.`);
 }
 
 function parseSettings(text: string, file: string): KnownSettings {

@@ -31,11 +31,19 @@ export function processTerminal(): Terminal {
     environment: process.env,
     folder: process.cwd(),
     now: Date.now,
-    print: (line) => void process.stdout.write(`${line}\n`),
-    say: (line) => void process.stderr.write(`${line}\n`),
+    print: (line) => void process.stdout.write(`${shown(line)}\n`),
+    say: (line) => void process.stderr.write(`${shown(line)}\n`),
     readInput: async () => (process.stdin.isTTY ? null : text(process.stdin)),
     open,
   };
+}
+
+/** A name of a file may hold what a terminal takes for a command. */
+function shown(line: string): string {
+  return line.replace(
+    /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g,
+    (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, "0")}`,
+  );
 }
 
 /** Who reads us may stop early, as `head` does. */

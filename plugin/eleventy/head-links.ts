@@ -3,12 +3,13 @@ import type { Settings } from "../options.js";
 import { escapeHtml } from "./html.js";
 import type { SiteUrls } from "./site-urls.js";
 
-/** Comments and scripts first: an end of a head inside of them ends nothing. */
-const END_OF_HEAD = /<!--[\s\S]*?-->|<(script|style|template|noscript|title)\b[\s\S]*?<\/\1\s*>|(?<end><\/head\s*>)/gi;
+/** Comments, scripts and quoted attributes first: an end of a head inside of them ends nothing. */
+const END_OF_HEAD =
+  /<!--[\s\S]*?-->|<(script|style|template|noscript|title)\b[\s\S]*?<\/\1\s*>|<[a-z](?:"[^"]*"|'[^']*'|[^'"<>])*>|(?<end><\/head\s*>)/gi;
 const COMMENT = /<!--[\s\S]*?-->/g;
 const WEBMENTION =
-  /<(?:link|a)\b(?=[^>]*\brel\s*=\s*(?:"[^"]*\bwebmention\b|'[^']*\bwebmention\b|webmention\b))[^>]*>/i;
-const HREF = /\bhref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))/i;
+  /<(?:link|a)\b(?=[^>]*(?<![\w-])rel\s*=\s*(?:"[^"]*\bwebmention\b|'[^']*\bwebmention\b|webmention\b))[^>]*>/i;
+const HREF = /(?<![\w-])href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))/i;
 
 /** Adds the links to pages, and remembers which pages name another endpoint. */
 export class HeadLinks {
@@ -24,12 +25,17 @@ export class HeadLinks {
     return [this.#feedLink(this.urls.feedHrefInTemplates()), this.#endpointLink()].filter(Boolean).join("\n");
   }
 
-  /** A page with the links before its first `</head>`, each once. */
-  addTo(page: string): string {
+  /**
+   * A page with the links before its first `</head>`, each once.
+   *
+   * @param url - of the page, for links that are relative to it
+   */
+  addTo(page: string, url: string): string {
     const end = endOfHead(page);
     if (end === null) return page;
-    const links = [this.#feedLink(this.urls.feedHref()), this.#isEndpointWanted(page) ? this.#endpointLink() : ""];
-    const missing = links.filter((link) => link !== "" && !page.includes(link)).map((link) => `${link}\n`);
+    const head = page.slice(0, end).replace(COMMENT, "");
+    const links = [this.#feedLink(this.urls.feedHref()), this.#isEndpointWanted(page, url) ? this.#endpointLink() : ""];
+    const missing = links.filter((link) => link !== "" && !head.includes(link)).map((link) => `${link}\n`);
     return page.slice(0, end) + missing.join("") + page.slice(end);
   }
 
@@ -54,12 +60,13 @@ export class HeadLinks {
     return webmention ? `<link rel="webmention" href="${escapeHtml(webmention)}">` : "";
   }
 
-  #isEndpointWanted(page: string): boolean {
+  #isEndpointWanted(page: string, url: string): boolean {
     const { webmention } = this.settings;
     const named = webmention && page.includes("webmention") ? WEBMENTION.exec(page.replace(COMMENT, "")) : null;
     if (!named) return true;
     const [, double, single, bare] = HREF.exec(named[0]) ?? [];
-    const endpoint = (double ?? single ?? bare ?? "").replaceAll("&amp;", "&");
+    const href = (double ?? single ?? bare ?? "").replaceAll("&amp;", "&");
+    const endpoint = URL.canParse(href, url) ? new URL(href, url).href : href;
     if (endpoint !== webmention) this.#foreign.set(endpoint, (this.#foreign.get(endpoint) ?? 0) + 1);
     return false;
   }

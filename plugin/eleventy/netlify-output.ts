@@ -1,6 +1,7 @@
 // plugin/eleventy/netlify-output.ts: what Netlify is told at build time, without a line in the site's own files.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { authorError } from "../errors.js";
 import type { Settings } from "../options.js";
 import type { SiteFile } from "./site-files.js";
 
@@ -39,6 +40,12 @@ export async function writeNetlifyHeaders(file: string, rules: readonly HeaderRu
 }
 
 async function readJson(file: string): Promise<Record<string, unknown>> {
-  const text = await readFile(file, "utf8").catch(() => "{}");
-  return Object(JSON.parse(text));
+  try {
+    return Object(JSON.parse(await readFile(file, "utf8")));
+  } catch (cause) {
+    if (Object(cause).code === "ENOENT") return {};
+    throw authorError("bad-file", `${file} is no JSON that can be read. Another tool has written it; remove it.`, {
+      cause,
+    });
+  }
 }

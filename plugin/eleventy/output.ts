@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { TwtxtError } from "../errors.js";
+import { authorError } from "../errors.js";
 import type { SiteFile } from "./site-files.js";
 
 /** Who else writes to which path of the site: pages by their template, copied files by their source. */
@@ -23,12 +23,12 @@ export class OtherOutput {
   /** @throws TwtxtError `output-conflict` naming the site's file and the two ways out */
   check(files: readonly SiteFile[], way: string): void {
     for (const { path } of files) {
-      const page = this.#pages[path] ?? this.#pages[path.replace(/\/index\.html$/, "/")];
+      const page = this.#pages[path] ?? this.#pages[path.replace(/\/index\.html$/, "/")] ?? this.#pages[`${path}/`];
       const source = page?.inputPath ?? this.#copyAt(path);
       if (source === null) continue;
-      throw new TwtxtError(
+      throw authorError(
         "output-conflict",
-        `[eleventy-plugin-twtxt] ${source} is written to ${path} already. Remove that file, or ${way}. Nothing was overwritten.`,
+        `${source} is written to ${path} already. Remove that file, or ${way}. Nothing was overwritten.`,
       );
     }
   }

@@ -5,6 +5,10 @@ import type { Post } from "../options.js";
 const DAY = 86_400_000;
 const HOUR_IN_SECONDS = 3600;
 
+/** A timestamp has four digits for the year; what lies outside is no date of a post. */
+const FIRST = Date.parse("0000-01-03T00:00:00Z");
+const LAST = Date.parse("9999-12-29T00:00:00Z");
+
 /** Dates that Eleventy takes from the file system or from git: they change with every fresh clone. */
 const UNSTABLE = /^(git )?(last modified|created)$/i;
 
@@ -36,16 +40,16 @@ export function isDateOnly(time: number): boolean {
   return time % DAY === 0;
 }
 
-/** What orders posts of one second, and spreads those of one day: the page's URL, else the file. */
+/** What orders posts of one second, and spreads those of one day: the page's URL, else the file and its page. */
 export function permalinkOf(post: Post): string {
-  return post.url || post.inputPath;
+  return post.url || `${post.inputPath}${post.pageNumber ? `#${post.pageNumber}` : ""}`;
 }
 
 function stableTime(post: Post): number | null {
   const { date } = post.data;
   const isComputed = "date" in Object(post.data.eleventyComputed);
   const moment = isComputed ? date : post.date;
-  if (!(moment instanceof Date) || Number.isNaN(moment.getTime())) return null;
+  if (!(moment instanceof Date) || !(moment.getTime() >= FIRST && moment.getTime() <= LAST)) return null;
 
   // Eleventy passes over whatever is falsy.
   if (!date) return DATE_IN_NAME.test(post.inputPath) ? moment.getTime() : null;

@@ -1,4 +1,5 @@
 // plugin/eleventy/posts.ts: which posts the feed has, and at which second each of them stands.
+import { authorError } from "../errors.js";
 import { formatTimestamp } from "../feed/timestamp.js";
 import type { Settings } from "../options.js";
 import type { CollectionItem, Collections } from "./eleventy.js";
@@ -30,7 +31,7 @@ export function choosePosts(
   collections: Collections,
   choice: Settings["collection"],
 ): { posts: CollectionItem[]; empty: string[] } {
-  if (typeof choice === "function") return { posts: itemsOf(collections.all).filter(choice), empty: [] };
+  if (typeof choice === "function") return { posts: itemsOf(collections.all).filter(isChosenBy(choice)), empty: [] };
 
   const names = typeof choice === "string" ? [choice] : choice;
   const posts = new Map(names.flatMap((name) => itemsOf(collections[name]).map((post) => [permalinkOf(post), post])));
@@ -71,11 +72,13 @@ function spread(wanted: { post: CollectionItem; time: number }[]): Pick<Schedule
 
   const moved: Schedule["moved"] = [];
   const taken = new Map(owners);
+  const nextFree = new Map<number, number>();
   for (const { post, time } of wanted) {
     const other = owners.get(time) ?? post;
     if (other === post) continue;
-    let free = time;
+    let free = nextFree.get(time) ?? time;
     while (taken.has(free)) free += 1000;
+    nextFree.set(time, free + 1000);
     taken.set(free, post);
     moved.push({ post, from: formatTimestamp(time), other });
   }
@@ -83,6 +86,15 @@ function spread(wanted: { post: CollectionItem; time: number }[]): Pick<Schedule
     .sort(([a], [b]) => a - b)
     .map(([time, post]) => ({ post, timestamp: formatTimestamp(time) }));
   return { dated, moved };
+}
+
+/** A promise counts as yes in a filter, and would publish every page of the site. */
+function isChosenBy(choice: (post: CollectionItem) => unknown): (post: CollectionItem) => boolean {
+  return (post) => {
+    const answer = choice(post);
+    if (typeof Object(answer).then !== "function") return Boolean(answer);
+    throw authorError("bad-option", "options.collection: expected a function that answers at once, got a promise.");
+  };
 }
 
 /** The items of a collection; a site's own collection may be anything. */

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import type { Settings } from "../options.js";
 import { summaryOf, warningsOf } from "./build-report.js";
-import type { BuildEvent, Collections, ContentMap, EleventyConfig, TemplateData } from "./eleventy.js";
+import type { BuildEvent, Collections, ContentMap, EleventyConfig, TemplateContext, TemplateData } from "./eleventy.js";
 import { HeadLinks } from "./head-links.js";
 import { addMentionRule, isMarkdownIt, linkMentions } from "./markdown-mentions.js";
 import { headerRules, writeNetlifyHeaders } from "./netlify-output.js";
@@ -103,10 +103,10 @@ export class SiteBuild {
   }
 
   /** A page as it is written. */
-  page(content: string, outputPath: string | false | undefined): string {
+  page(content: string, { outputPath, url }: NonNullable<TemplateContext["page"]>): string {
     if (typeof outputPath !== "string" || !outputPath.endsWith(".html")) return content;
     const page = this.hasRawMentions() ? linkMentions(content, this.settings.follow) : content;
-    return this.settings.head ? this.#head.addTo(page) : page;
+    return this.settings.head ? this.#head.addTo(page, this.urls.absolute(url || "/")) : page;
   }
 
   /** The site is rendered: the plugin's own files are written beside it. */

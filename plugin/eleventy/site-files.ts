@@ -1,5 +1,5 @@
 // plugin/eleventy/site-files.ts: the files that the plugin adds to a site.
-import { TwtxtError } from "../errors.js";
+import { authorError } from "../errors.js";
 import { intoParts } from "../feed/archive.js";
 import { formatFeed } from "../feed/feed.js";
 import type { FieldName } from "../feed/header.js";
@@ -42,7 +42,7 @@ export async function discoveryFiles(settings: Settings): Promise<SiteFile[]> {
   try {
     parseKey(key);
   } catch (cause) {
-    throw new TwtxtError("bad-option", `[eleventy-plugin-twtxt] options.key: ${(cause as Error).message}`, { cause });
+    throw authorError("bad-option", `options.key: ${(cause as Error).message}`, { cause });
   }
   const content = `${JSON.stringify({ endpoint, key })}\n`;
   return discoveryPaths(`${user}@${new URL(url).host}`).map((path) => ({ path, content }));

@@ -1,6 +1,6 @@
 // plugin/eleventy/site-urls.ts: where the site's pages are, seen from outside.
 import { posix } from "node:path";
-import { TwtxtError } from "../errors.js";
+import { authorError } from "../errors.js";
 import { isMentionUrl } from "../feed/mention.js";
 import type { Post, Settings } from "../options.js";
 import type { EleventyConfig } from "./eleventy.js";
@@ -53,9 +53,9 @@ export class SiteUrls {
   checkFeedUrl(): void {
     const url = this.feedUrl();
     if (isMentionUrl(url) && !/[&+%#?]/.test(url)) return;
-    throw new TwtxtError(
+    throw authorError(
       "bad-option",
-      `[eleventy-plugin-twtxt] pathPrefix: expected a path of letters, digits and . _ ~ - for the address of the feed, such as "/blog/", got "${this.href("/")}".`,
+      `pathPrefix: expected a path of letters, digits and . _ ~ - for the address of the feed, such as "/blog/", got "${this.href("/")}".`,
     );
   }
 

@@ -1,5 +1,4 @@
 // plugin/eleventy/templates.ts: what templates can use: a filter, two shortcodes and the global data `twtxt`.
-import { TwtxtError } from "../errors.js";
 import { formatMention } from "../feed/mention.js";
 import type { Settings } from "../options.js";
 import type { EleventyConfig, TemplateContext } from "./eleventy.js";
@@ -29,7 +28,7 @@ export function addTemplateTools(config: EleventyConfig, tools: TemplateTools): 
     try {
       return twtOf(post, this);
     } catch (error) {
-      if (error instanceof TwtxtError) throw error;
+      if (Object(error).name !== "TemplateContentPrematureUseError") throw error;
       return tooEarly(error);
     }
   });

@@ -9,7 +9,7 @@ import rehypeRemark from "rehype-remark";
 import remarkGfm from "remark-gfm";
 import remarkStringify from "remark-stringify";
 import { unified } from "unified";
-import { visit } from "unist-util-visit";
+import { SKIP, visit } from "unist-util-visit";
 
 /** What this module does, for those who load it late. */
 export interface HtmlReader {
@@ -56,9 +56,12 @@ export function textFromHtml(html: string, page: PageOfHtml): string {
 
 export function plainText(html: string, page: PageOfHtml): string {
   const tree = parser.parse(html);
-  visit(tree, "element", (node, index, parent) => {
-    const mention = node.tagName === "a" ? mentionIn(node, page) : null;
-    if (mention && parent && index !== undefined) parent.children[index] = { type: "text", value: mention.value };
+  visit(tree, (node, index, parent) => {
+    if (node.type === "text") node.value = node.value.replace(/@</g, "@\\<");
+    const mention = node.type === "element" ? mentionIn(node, page) : null;
+    if (!mention || !parent || index === undefined) return;
+    parent.children[index] = { type: "text", value: mention.value };
+    return SKIP;
   });
   return toText(tree);
 }

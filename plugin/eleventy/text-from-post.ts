@@ -1,10 +1,11 @@
 // plugin/eleventy/text-from-post.ts: what a post says in the feed.
-import { TwtxtError } from "../errors.js";
-import { formatMention, isMentionUrl, isNick, placeMentions } from "../feed/mention.js";
+import { authorError, type TwtxtError } from "../errors.js";
+import { formatMention, isMentionUrl, isNick, mentionAt, placeMentions } from "../feed/mention.js";
 import { mendForPeers } from "../feed/peers.js";
 import { parseReplyTo, type ReplyTo } from "../feed/subject.js";
 import { byteLength, cleanText, LINE_LIMIT, LINE_SEPARATOR } from "../feed/twt.js";
 import type { Post, Settings } from "../options.js";
+import { mentionLink } from "./html.js";
 import { nickOf, shortMentionAt } from "./markdown-mentions.js";
 import type { HtmlReader, PageOfHtml } from "./text-from-html.js";
 
@@ -36,7 +37,7 @@ const TEXT_LIMIT = LINE_LIMIT - 256;
 const ROOM_FOR_NAMES = 4096;
 
 /** A title that needs no colon behind it: "Really?", 'He said "no."'. */
-const ENDS_BY_ITSELF = /[.!?…:;]["'”’»)\]]*$/;
+const ENDS_BY_ITSELF = /[.!?…:]["'”’»)\]]*$/;
 
 /** Tags that format; any other one, as in "The <dialog> element", is meant as text. */
 const FORMATTING =
@@ -59,7 +60,9 @@ export function textOfPost(post: Post, source: PostSource): PostText | null {
 
   const written = cleanText(writeMentions(cleanText(words), source));
   const whole = written && reply ? addReply(written, reply, source) : written;
-  const text = mendForPeers(cutText(mendForPeers(whole), source.permalink));
+  // What is mended may have grown, by a few bytes a place.
+  const mended = mendForPeers(cutText(whole, source.permalink));
+  const text = mendForPeers(cutText(mended, source.permalink));
   return { text, isCut: byteLength(whole) > TEXT_LIMIT, isReplyToNobody: reply !== null && reply.feedUrl === null };
 }
 
@@ -75,9 +78,9 @@ export function mayNeedHtml(post: Post, settings: Pick<Settings, "text">): boole
 function ownWords(post: Post, { settings }: PostSource): string | null {
   const words: unknown = settings.text?.(post) ?? null;
   if (words === null || typeof words === "string") return words;
-  throw new TwtxtError(
+  throw authorError(
     "bad-option",
-    `[eleventy-plugin-twtxt] options.text: expected a text, or undefined for the default one, got ${JSON.stringify(words)} for ${post.inputPath}.`,
+    `options.text: expected a text, or undefined for the default one, got ${JSON.stringify(words)} for ${post.inputPath}.`,
   );
 }
 
@@ -135,13 +138,17 @@ function wireForm(label: string, url: string, { settings }: PostSource): string 
 function plain(value: unknown, source: PostSource): string {
   const text = stringOf(value);
   const isPlain = !MARKUP.test(text.replace(/@<[^<>]*>/g, ""));
-  const words = isPlain ? text : source.html().plainText(keepText(text), pageOf(source));
+  const words = isPlain ? text : source.html().plainText(keepText(text, source.settings.follow), pageOf(source));
   return spellOutShortForms(words.trim(), source.settings);
 }
 
-/** A parser would take all angle brackets for tags, also those of a mention, of code and of what is meant as text. */
-function keepText(text: string): string {
-  return text.replace(CODE_OR_MENTION_OR_TAG, (found, tag) => (tag ? found : found.replace(/</g, "&lt;")));
+/** A parser would take all angle brackets for tags, also those of code and of what is meant as text. */
+function keepText(text: string, follow: Settings["follow"]): string {
+  return text.replace(CODE_OR_MENTION_OR_TAG, (found, tag) => {
+    if (tag) return found;
+    const mention = mentionAt(found, 0);
+    return mention ? mentionLink({ nick: nickOf(mention, follow), url: mention.url }) : found.replace(/</g, "&lt;");
+  });
 }
 
 function stringOf(value: unknown): string {
@@ -154,21 +161,24 @@ function oneLine(text: string): string {
   return text.replace(/[\s\x85\u2028]+/g, " ").trim();
 }
 
-/** Every mention as `@<nick url>`, at the start or after a space: some peers overlook others. */
+/**
+ * Every mention as `@<nick url>`, at the start or after a space, since some peers overlook others. One that a feed cannot
+ * hold, for a parenthesis in its URL, say, stays readable as text.
+ */
 function writeMentions(text: string, { settings }: Pick<PostSource, "settings">): string {
-  let written = "";
+  const pieces: string[] = [];
   let from = 0;
-  for (const { nick, url, start, end } of placeMentions(text)) {
-    const before = text.slice(from, start);
-    const isApart = /(^|[ \u2028])$/.test(written + before);
-    const isWritable = (nick === null || isNick(nick)) && isMentionUrl(url);
-    const mention = isWritable
-      ? formatMention({ nick: nickOf({ nick, url }, settings.follow), url })
-      : text.slice(start, end);
-    written += before + (isApart ? "" : " ") + mention;
-    from = end;
+  for (const mention of placeMentions(text)) {
+    const before = text.slice(from, mention.start);
+    const isApart = /(^|[ \u2028])$/.test(before.slice(-1)) && (before !== "" || pieces.length === 0);
+    const isWritable = (mention.nick === null || isNick(mention.nick)) && isMentionUrl(mention.url);
+    const written = isWritable
+      ? (isApart ? "" : " ") + formatMention({ nick: nickOf(mention, settings.follow), url: mention.url })
+      : text.slice(mention.start, mention.end).replace("@<", "@\\<");
+    pieces.push(before, written);
+    from = mention.end;
   }
-  return written + text.slice(from);
+  return pieces.join("") + text.slice(from);
 }
 
 const CODE_OR_MENTION_OR_NAME = /(?<!\\)(`+)(?:(?!`)[\s\S])*?\1(?!`)|(?<!\\)@<[^<>]*>|\\?@/g;
@@ -202,10 +212,7 @@ function replyOf(post: Post): ReplyTo | null {
 }
 
 function badFrontMatter({ inputPath }: Post, expected: string, got: unknown): TwtxtError {
-  return new TwtxtError(
-    "bad-front-matter",
-    `[eleventy-plugin-twtxt] ${inputPath}: expected ${expected}, got ${JSON.stringify(got)}.`,
-  );
+  return authorError("bad-front-matter", `${inputPath}: expected ${expected}, got ${JSON.stringify(got)}.`);
 }
 
 /** The subject first, then the author, so that he is notified, then what is said. */
@@ -232,8 +239,12 @@ function cutText(text: string, permalink: string | null): string {
   const unsaid = new Set(
     mentions.filter(({ start }) => start >= end).map(({ start, end }) => ` ${text.slice(start, end)}`),
   );
-  return [...unsaid].reduce(
-    (cut, mention) => (byteLength(cut + mention) <= TEXT_LIMIT ? cut + mention : cut),
-    `${text.slice(0, end).trimEnd()}${tail}`,
-  );
+  let cut = `${text.slice(0, end).trimEnd()}${tail}`;
+  let left = TEXT_LIMIT - byteLength(cut);
+  for (const mention of unsaid) {
+    left -= byteLength(mention);
+    if (left < 0) break;
+    cut += mention;
+  }
+  return cut;
 }

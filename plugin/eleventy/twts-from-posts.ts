@@ -1,5 +1,5 @@
 // plugin/eleventy/twts-from-posts.ts: the posts of one build as twts.
-import { TwtxtError } from "../errors.js";
+import { authorError } from "../errors.js";
 import { twtHash } from "../feed/hash.js";
 import { findMentions, type Mention } from "../feed/mention.js";
 import type { Twt } from "../feed/twt.js";
@@ -10,7 +10,7 @@ import { permalinkOf } from "./post-date.js";
 import { choosePosts, type Schedule, schedulePosts } from "./posts.js";
 import type { SiteUrls } from "./site-urls.js";
 import type { HtmlReader } from "./text-from-html.js";
-import { mayNeedHtml, type PostText, textOfPost } from "./text-from-post.js";
+import { mayNeedHtml, type PostSource, type PostText, textOfPost } from "./text-from-post.js";
 
 /** A twt as templates see it. */
 export interface PostTwt extends Twt {
@@ -124,7 +124,7 @@ export class TwtsFromPosts {
     const isLeftOut = post.template?.isRenderable() === false;
     if (isLeftOut && this.#remembered.has(permalink)) return this.#remembered.get(permalink) ?? null;
 
-    const text = textOfPost(post, {
+    const text = this.#worded(post, {
       settings: this.#site.settings,
       permalink: post.url ? this.#site.urls.absolute(post.url) : null,
       body: () => this.#bodyOf(post, asker),
@@ -135,6 +135,15 @@ export class TwtsFromPosts {
     return text;
   }
 
+  #worded(post: CollectionItem, source: PostSource): PostText | null {
+    try {
+      return textOfPost(post, source);
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      throw authorError("bad-post", `${post.inputPath}: its HTML is nested too deep to be read.`, { cause: error });
+    }
+  }
+
   #bodyOf(post: CollectionItem, asker: string | undefined): string {
     try {
       const body = String(post.templateContent ?? "");
@@ -142,17 +151,14 @@ export class TwtsFromPosts {
     } catch (cause) {
       // Any other page is rendered again by Eleventy once the post is there.
       if (asker !== permalinkOf(post)) throw cause;
-      throw new TwtxtError(
+      throw authorError(
         "twt-too-early",
-        `[eleventy-plugin-twtxt] ${post.inputPath}: a post's own body cannot show its twt, since the twt is made from that body. Use it in a layout or on another page.`,
+        `${post.inputPath}: a post's own body cannot show its twt, since the twt is made from that body. Use it in a layout or on another page.`,
       );
     }
   }
 }
 
 function missingParser(post: CollectionItem): never {
-  throw new TwtxtError(
-    "twt-too-early",
-    `[eleventy-plugin-twtxt] ${post.inputPath}: its twt is not there before all posts are rendered.`,
-  );
+  throw authorError("twt-too-early", `${post.inputPath}: its twt is not there before all posts are rendered.`);
 }

@@ -79,7 +79,8 @@ export function formatFeed(feed: {
     .sort((a, b) => (a.timestamp < b.timestamp ? -1 : a.timestamp > b.timestamp ? 1 : 0))
     .map(formatTwt);
   const long = lines.find((line) => byteLength(line) >= LINE_LIMIT);
-  if (long) throw new TwtxtError("too-large", `The twt of ${long.slice(0, 20)} is longer than a line of a feed may be.`);
+  if (long)
+    throw new TwtxtError("too-large", `The twt of ${long.slice(0, 20)} is longer than a line of a feed may be.`);
   return `${header}\n${lines.join("")}`;
 }
 

@@ -54,7 +54,9 @@ export function isNick(name: string): boolean {
 
 /** Whether a URL may stand in a mention that we write: feeds are served there, and no reader ends it early. */
 export function isMentionUrl(url: string): boolean {
-  return /^(https?|gemini|gopher):\/\/[^\s)>`<\x00-\x1f\x7f-\x9f]+$/i.test(url) && url.isWellFormed() && URL.canParse(url);
+  return (
+    /^(https?|gemini|gopher):\/\/[^\s)>`<\x00-\x1f\x7f-\x9f]+$/i.test(url) && url.isWellFormed() && URL.canParse(url)
+  );
 }
 
 /**

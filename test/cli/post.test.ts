@@ -163,6 +163,42 @@ describe("eleventy-twtxt post --reply-to", () => {
   });
 });
 
+describe("settings of somebody else's", () => {
+  it("1 no-settings: above the project's root nothing is looked for", async () => {
+    const { folder } = blog({}, { "victim/package.json": "{}" });
+    const outcome = await command(`${folder}/victim`, ["post", "x"]);
+    expect(outcome.exitCode).toBe(1);
+    expect(outcome.stderr).toContain(".eleventy-twtxt/settings.json is not there");
+  });
+
+  it.each(["/tmp", "../elsewhere", "./notes/../../elsewhere"])(
+    "1 no-settings: a folder outside of the site, %s",
+    async (folder) => {
+      const { folder: root, list } = blog({ notes: { folder, like: null, tags: [] } });
+      const outcome = await command(root, ["post", "x"]);
+      expect(outcome).toMatchObject({ exitCode: 1, stdout: "" });
+      expect(outcome.stderr).toContain("which is outside of the site");
+      expect(list(".")).toEqual([".eleventy-twtxt"]);
+    },
+  );
+
+  it("2 bad-usage or 1: what a terminal would take for a command is shown, not sent", async () => {
+    const { folder } = blog({});
+    const outcome = await command(folder, ["post", "--\u001b]0;owned\u0007"]);
+    expect(outcome.exitCode).toBe(2);
+    expect(outcome.stderr).not.toMatch(/[\u001b\u0007]/);
+  });
+});
+
+describe("a note that its author leaves empty", () => {
+  it("1: is not kept", async () => {
+    const { folder, list } = blog({});
+    const outcome = await command(folder, ["post", "--edit"], { environment: { EDITOR: "true" } });
+    expect(outcome).toMatchObject({ exitCode: 1, stdout: "", stderr: "The note is empty, and was not kept.\n" });
+    expect(list("notes")).toEqual([]);
+  });
+});
+
 describe("a note in a real site", () => {
   it("is in the feed with its own second", async () => {
     const built = await site({

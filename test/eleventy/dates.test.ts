@@ -105,7 +105,7 @@ describe("a post without a date that stays", () => {
     const [warning = "", ...others] = said(built);
     const files = [...Object.keys(unstable).map((slug) => `./posts/${slug}.md`), "./posts/computed.md"];
     expect(warning).toMatch(
-      /^10 posts without a date that stays, and so without a twt: .* and 5 more\. Write a date into the front matter, or let "npx eleventy-twtxt stamp" do it\.$/,
+      /^10 posts whose date is missing or changes by itself \(Last Modified, git Created\), and so without a twt: .* and 5 more\. Write a date into the front matter, or let "npx eleventy-twtxt stamp" do it\.$/,
     );
     const named = /without a twt: (.*) and 5 more/.exec(warning)?.[1]?.split(", ") ?? [];
     expect(named).toHaveLength(5);
@@ -116,13 +116,15 @@ describe("a post without a date that stays", () => {
   it("has none where front matter denies it a date, since Eleventy then takes the one of the file", async () => {
     const built = await site({ files: { "posts/a.md": dated("false") }, now: "2100-01-01T00:00:00Z" });
     expect(lines(built)).toEqual([]);
-    expect(said(built)[0]).toMatch(/^1 post without a date that stays, and so without a twt: \.\/posts\/a\.md\./);
+    expect(said(built)[0]).toMatch(
+      /^1 post whose date is missing or changes by itself \(Last Modified, git Created\), and so without a twt: \.\/posts\/a\.md\./,
+    );
   });
 
   it("is named with its file where it is the only one", async () => {
     const one = await site({ files: { "posts/a.md": dated(null), "posts/b.md": dated("2024-01-02T03:04:05Z") } });
     expect(said(one)).toEqual([
-      '1 post without a date that stays, and so without a twt: ./posts/a.md. Write a date into the front matter, or let "npx eleventy-twtxt stamp" do it.',
+      '1 post whose date is missing or changes by itself (Last Modified, git Created), and so without a twt: ./posts/a.md. Write a date into the front matter, or let "npx eleventy-twtxt stamp" do it.',
       "Wrote /twtxt.txt (1 twt).",
     ]);
   });

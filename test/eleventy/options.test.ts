@@ -16,6 +16,8 @@ const FEEDS_WANTED = 'a list such as [{ nick: "bob", url: "https://bob.example/t
 const FEED_WANTED = 'an object such as { nick: "bob", url: "https://bob.example/twtxt.txt" }';
 const MENTION_WANTED = 'an absolute URL without ) > # ` and spaces, such as "https://bob.example/twtxt.txt"';
 const AVATAR_WANTED = 'an absolute https URL without "#", such as "https://alice.example/avatar.png"';
+const LINK_URL_WANTED =
+  'an absolute URL without "#", such as "https://alice.example/about/" or "mailto:alice@alice.example"';
 const ENDPOINT_WANTED = 'an absolute https URL without "#", such as "https://alice.example/webmention"';
 const LINE_WANTED = 'one line of text without "#" and without another field\'s "name = "';
 const LINK_WANTED = 'an object such as { text: "Home", url: "https://alice.example" }';
@@ -101,6 +103,44 @@ describe("a wrong option is named with what was expected and what was received",
     ["url", "https://alice@alice.example", `options.url: expected ${URL_WANTED}, got "https://alice@alice.example".`],
     ["url", 42, `options.url: expected ${URL_WANTED}, got 42.`],
     ["url", undefined, `options.url: expected ${URL_WANTED}, got nothing.`],
+    // A host may hold what a feed's address may not.
+    ...[
+      "https://a&b.example",
+      "https://a)b.example",
+      "https://a+b.example",
+      "https://a`b.example",
+      "https:alice.example",
+    ].map((url): [string, unknown, string] => ["url", url, `options.url: expected ${URL_WANTED}, got "${url}".`]),
+    ["webmention", "https:wm", `options.webmention: expected ${ENDPOINT_WANTED}, got "https:wm".`],
+    [
+      "webmention",
+      "https://u:p@a.example/wm",
+      `options.webmention: expected ${ENDPOINT_WANTED}, got "https://u:p@a.example/wm".`,
+    ],
+    [
+      "follow",
+      [{ nick: "eve", url: "javascript://x/%0aalert(1)" }],
+      `options.follow[0].url: expected ${MENTION_WANTED}, got "javascript://x/%0aalert(1)".`,
+    ],
+    [
+      "follow",
+      [{ nick: "e\u0001ve", url: "https://e.example/" }],
+      `options.follow[0].nick: expected ${NICK_WANTED}, got "e\\u0001ve".`,
+    ],
+    [
+      "follow",
+      [
+        { nick: "bob", url: "https://b.example/" },
+        { nick: "bob", url: "https://c.example/" },
+      ],
+      'options.follow: expected each nick once, got [{"nick":"bob","url":"https://b.example/"},{"nick":"bob","url":"https://c.example/"}].',
+    ],
+    [
+      "link",
+      [{ text: "x prev =", url: "https://a.example/" }],
+      `options.link[0]: expected ${LINK_WANTED}, got {"text":"x prev =","url":"https://a.example/"}.`,
+    ],
+    ["path", "/_headers", `options.path: expected ${PATH_WANTED}, got "/_headers".`],
     ["nick", "alice smith", `options.nick: expected ${NICK_WANTED}, got "alice smith".`],
     ["nick", "@alice", `options.nick: expected ${NICK_WANTED}, got "@alice".`],
     ["nick", "", `options.nick: expected ${NICK_WANTED}, got "".`],
@@ -165,7 +205,7 @@ describe("a wrong option is named with what was expected and what was received",
     ],
     ["link", [null], `options.link[0]: expected ${LINK_WANTED}, got null.`],
     ["link", [{ text: "#", url: "https://alice.example" }], `options.link[0].text: expected ${LINE_WANTED}, got "#".`],
-    ["link", [{ text: "Home", url: "/" }], `options.link[0].url: expected ${AVATAR_WANTED}, got "/".`],
+    ["link", [{ text: "Home", url: "/" }], `options.link[0].url: expected ${LINK_URL_WANTED}, got "/".`],
     ["refresh", "3600", `options.refresh: expected ${SECONDS_WANTED}, got "3600".`],
     ["refresh", 0, `options.refresh: expected ${SECONDS_WANTED}, got 0.`],
     ["refresh", 1.5, `options.refresh: expected ${SECONDS_WANTED}, got 1.5.`],

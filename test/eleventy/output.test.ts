@@ -122,6 +122,14 @@ describe("a key", () => {
   });
 });
 
+describe("a file of Netlify's that another tool has broken", () => {
+  it("stops the build with its name", async () => {
+    const built = await buildSite({ files: { ...files, "netlify.toml": "", ".netlify/v1/config.json": "{" } });
+    expect(built.exitCode).toBe(1);
+    expect(built.log).toMatch(/\.netlify\/v1\/config\.json is no JSON that can be read/);
+  });
+});
+
 describe("a host that is not Netlify", () => {
   it("gets no folder of Netlify's, and the site's own _headers and _redirects stay as they are", async () => {
     const built = await site({

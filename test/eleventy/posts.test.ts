@@ -99,6 +99,90 @@ describe("which posts the feed has", () => {
   });
 });
 
+describe("a title", () => {
+  it.each([
+    ["The <dialog> element & <em>you</em>", "The <dialog> element & you: PAGE"],
+    ["Use `<dialog>` and `<em>` now", "Use `<dialog>` and `<em>` now: PAGE"],
+    ["Using <details> and <summary>", "Using <details> and <summary>: PAGE"],
+    ["a < b && c > d", "a < b && c > d: PAGE"],
+    ["Is it so?", "Is it so? PAGE"],
+    ['He said "no."', 'He said "no." PAGE'],
+    ["Escaped @&lt;eve https://eve.example/t.txt&gt;", "Escaped @\\<eve https://eve.example/t.txt>: PAGE"],
+    ["<em>With</em> @<bob https://bob.example/twtxt.txt>", "With @<bob https://bob.example/twtxt.txt>: PAGE"],
+    ["See @<eve https://e.example/a(b)>", "See @\\<eve https://e.example/a(b)>: PAGE"],
+    ["See @<https://[2001:db8::1]/t>", "See @<2001-db8-1 https://[2001:db8::1]/t>: PAGE"],
+    ["See @<eve javascript://x/%0aalert(1)>", "See @\\<eve javascript://x/%0aalert(1)>: PAGE"],
+  ])("%s", async (title, text) => {
+    const built = await site({ files: { "a.md": quoted({ tags: "posts", date: at(1), title }, "Body\n") } });
+    expect(textAt(built, at(1))).toBe(text.replace("PAGE", "https://alice.example/a/"));
+  });
+});
+
+describe("words in the front matter", () => {
+  it("keep what is escaped as text, and say what is no mention", async () => {
+    const built = await site({
+      files: {
+        "a.md": quoted({ tags: "posts", date: at(1), twt: "to @bob, not \\@bob nor \\@<bob https://b.example/t>" }),
+        "b.md": quoted({ tags: "posts", date: at(2) }, "Half @<bob bob.example> a mention\n"),
+      },
+      options: `{ follow: [{ nick: "bob", url: "https://bob.example/twtxt.txt" }] }`,
+    });
+    expect(textAt(built, at(1))).toBe(
+      "to @<bob https://bob.example/twtxt.txt>, not @bob nor @\\<bob https://b.example/t>",
+    );
+    expect(textAt(built, at(2))).toBe("Half @\\<bob bob.example> a mention");
+    expect(built.read("b/index.html")).toContain("Half @&lt;bob bob.example&gt; a mention");
+  });
+
+  it.each([
+    ["twt: [a, b]", /a\.md: expected twt: "a text", twt: full or twt: false, got \["a","b"\]\./],
+    ["twt: { a: b }", /a\.md: expected twt: "a text", twt: full or twt: false, got \{"a":"b"\}\./],
+  ])("stop the build where they are no text: %s", async (line, message) => {
+    const built = await buildSite({ files: { "a.md": `---\ntags: posts\ndate: ${at(1)}\n${line}\n---\nBody\n` } });
+    expect(built.exitCode).toBe(1);
+    expect(built.log).toMatch(message);
+  });
+});
+
+describe("a function in the options", () => {
+  const files = { "a.md": quoted({ tags: "posts", date: at(1), title: "A" }, "Body\n") };
+
+  it.each([
+    [
+      "{ collection: async () => false }",
+      /options\.collection: expected a function that answers at once, got a promise\./,
+    ],
+    [
+      "{ text: async () => 'mine' }",
+      /options\.text: expected a text, or undefined for the default one, got \{\} for \.\/a\.md\./,
+    ],
+    ["{ text: () => 42 }", /options\.text: expected a text, or undefined for the default one, got 42 for \.\/a\.md\./],
+  ])("that answers otherwise stops the build: %s", async (options, message) => {
+    const built = await buildSite({ files, options });
+    expect(built.exitCode).toBe(1);
+    expect(built.log).toMatch(message);
+    expect(built.has("twtxt.txt")).toBe(false);
+  });
+
+  it("that chooses nothing brings a warning", async () => {
+    const built = await site({ files, options: "{ collection: () => false }" });
+    expect(said(built)).toEqual([
+      'The function in the option "collection" chooses none of the 1 pages in collections.all.',
+      "Wrote /twtxt.txt (0 twts).",
+    ]);
+  });
+});
+
+describe("a post nested too deep", () => {
+  it("stops the build with the name of its file", async () => {
+    const built = await buildSite({
+      files: { "a.html": `---\ntags: posts\ndate: ${at(1)}\n---\n${"<div>".repeat(5000)}` },
+    });
+    expect(built.exitCode).toBe(1);
+    expect(built.log).toContain("./a.html: its HTML is nested too deep to be read.");
+  });
+});
+
 describe("a title that YAML takes for a date", () => {
   it("is that date", async () => {
     const built = await site({

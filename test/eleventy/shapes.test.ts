@@ -235,6 +235,82 @@ describe("a path prefix", () => {
   });
 });
 
+describe("a feed that would stand where a page does", () => {
+  it.each(["/feed/index.html", "/feed"])("stops the build: %s", async (path) => {
+    const built = await buildSite({ files: { "feed.md": "A page" }, options: `{ path: "${path}" }` });
+    expect(built.exitCode).toBe(1);
+    expect(stopped(built)).toContain(`./feed.md is written to ${path} already.`);
+  });
+});
+
+describe("the plugin added twice", () => {
+  it("stops the build", async () => {
+    const built = await buildSite({
+      files: { "a.md": "A" },
+      config: `config.addPlugin(twtxt, { url: "https://alice.example", nick: "alice" });`,
+    });
+    expect(built.exitCode).toBe(1);
+    expect(built.log).toContain("The plugin is added twice");
+  });
+});
+
+describe("a quiet build", () => {
+  it("still warns", async () => {
+    const built = await site({ files: { "a.md": "---\ntags: posts\ntitle: A\n---\n" }, args: ["--quiet"] });
+    expect(said(built)).toEqual([expect.stringMatching(/^1 post whose date is missing/)]);
+  });
+});
+
+describe("pages without a page of their own", () => {
+  it("have a twt each", async () => {
+    const built = await site({
+      files: {
+        "a.njk": `---\ntags: posts\ndate: ${at(1)}\nitems: [x, y, z]\npermalink: false\npagination:\n  data: items\n  size: 1\n  addAllPagesToCollections: true\n---\n{{ pagination.items[0] }}`,
+      },
+    });
+    expect(built.texts()).toEqual(["x", "y", "z"]);
+  });
+});
+
+describe("links in templates, below a path prefix", () => {
+  it("are prefixed once, whoever does it", async () => {
+    const files = { "a.html": `<html><head>{% twtxtHead %}</head><a href="{{ twtxt.href }}">feed</a></html>` };
+    const prefix = `return { pathPrefix: "/blog/", htmlTemplateEngine: "liquid" };`;
+    const byHand = await site({ files, config: prefix });
+    const byPlugin = await site({
+      files,
+      imports: `import { EleventyHtmlBasePlugin } from "@11ty/eleventy";`,
+      config: `config.addPlugin(EleventyHtmlBasePlugin); ${prefix}`,
+    });
+    for (const built of [byHand, byPlugin]) {
+      expect(built.read("a/index.html").match(/href="[^"]*"/g)).toEqual([
+        'href="/blog/twtxt.txt"',
+        'href="/blog/twtxt.txt"',
+      ]);
+    }
+  });
+});
+
+describe("what only looks like a link or a head", () => {
+  it("counts for neither", async () => {
+    const feedLink = `<link rel="alternate" type="text/plain" title="alice&#39;s twtxt feed" href="/twtxt.txt">`;
+    const built = await site({
+      files: {
+        "meta.html": `<html><head><meta content="a </head> b"></head></html>`,
+        "comment.html": `<html><head><!-- ${feedLink.replace("&#39;", "'")} --></head></html>`,
+        "data.html": `<html><head></head><a data-rel="webmention" href="/x">x</a></html>`,
+        "own.html": `<html><head><link rel="webmention" href="/wm"></head></html>`,
+      },
+      options: `{ webmention: "https://alice.example/wm" }`,
+    });
+    expect(built.read("meta/index.html")).toMatch(/^<html><head><meta content="a <\/head> b"><link rel="alternate"/);
+    expect(built.read("comment/index.html").match(/<link rel="alternate"/g)?.length).toBe(2);
+    expect(built.read("data/index.html")).toContain('<link rel="webmention" href="https://alice.example/wm">');
+    expect(built.read("own/index.html").match(/rel="webmention"/g)?.length).toBe(1);
+    expect(said(built).filter((sentence) => sentence.includes("endpoint"))).toEqual([]);
+  });
+});
+
 describe("posts in WebC", () => {
   it("have their text from what is rendered", async () => {
     const built = await site({

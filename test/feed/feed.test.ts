@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { formatFeed, parseFeed } from "../../plugin/feed/feed.js";
 import { findTwts } from "../../plugin/feed/find-twts.js";
 import { findMentions } from "../../plugin/feed/mention.js";
-import { formatTimestamp } from "../../plugin/feed/timestamp.js";
+import { formatTimestamp, toInstant } from "../../plugin/feed/timestamp.js";
 import { cleanText } from "../../plugin/feed/twt.js";
 
 interface Case {
@@ -108,7 +108,7 @@ describe("any feed at all", () => {
     );
   });
 
-  // Counted, not timed: each of these would take minutes if the work grew with the square of the length.
+  // Each would outlast the test's time limit by far if the work grew with the square of the length.
   it.each([
     ["no TAB anywhere", `${"x".repeat(100)}\n`, ""],
     ["open mentions", "2024-01-02T03:04:05Z\t", "@<a "],
@@ -121,9 +121,11 @@ describe("any feed at all", () => {
     ["spaces in a field", "# a =", " \t"],
     ["spaces before a field's sign", "# a", " "],
     ["comments", "", "# a = b\n"],
+    ["a link that never ends", "2024-01-02T03:04:05Z\t@<[](", "a"],
+    ["a link of many parentheses", "2024-01-02T03:04:05Z\t@<[](", "(a)"],
     ["equal twts", "", "2024-01-02T03:04:05Z\tsame\n"],
   ])("is read in linear time: %s", (_name, head, piece) => {
-    const size = 4_000_000;
+    const size = 32_000_000;
     const feed = piece === "" ? head.repeat(size / head.length) : head + piece.repeat(size / piece.length);
     expect(parseFeed(feed).twts.length).toBeLessThanOrEqual(1);
   });
@@ -156,6 +158,18 @@ describe("a header", () => {
     );
   });
 
+  it("refuses a second of what stands there once, and a line that a registry stops at", () => {
+    const twice = { fields: { url: ["https://a.example/", "https://b.example/"] }, twts: [] };
+    expect(() => formatFeed(twice)).toThrow(expect.objectContaining({ code: "bad-field" }));
+    const long = { fields: {}, twts: [{ timestamp: "2024-01-02T03:04:05Z", text: "x".repeat(65_536) }] };
+    expect(() => formatFeed(long)).toThrow(expect.objectContaining({ code: "too-large" }));
+  });
+
+  it("stands above twts in UTC and whole seconds, whatever form they came in", () => {
+    const twts = [{ timestamp: "2024-01-02t03:04:05.5+01", text: "x" }];
+    expect(formatFeed({ fields: {}, twts })).toBe("\n2024-01-02T02:04:05Z\tx\n");
+  });
+
   it("refuses a field that no reader knows", () => {
     expect(() => formatFeed({ fields: { shoe: ["42"] } as never, twts: [] })).toThrow(
       expect.objectContaining({ code: "bad-field" }),
@@ -186,6 +200,30 @@ describe("finding a twt by its time", () => {
     for (const input of [feed, new TextEncoder().encode(`\ufeff${feed}`)]) {
       expect(findTwts(input, timestamp).map(({ text }) => text)).toEqual(found);
     }
+  });
+
+  it("finds what reading the whole feed finds", () => {
+    const seconds = fc.constantFrom(
+      "2024-01-02T03:04:05Z",
+      "2024-01-02T03:04Z",
+      "2024-01-02T04:04:05+01:00",
+      "2024-01-02T03:04:00Z",
+      "2024-01-02t03:04:05z",
+      "word",
+    );
+    const line = fc
+      .tuple(seconds, fc.constantFrom("\t", " ", "\taZ\t", "\t\ud800"), texts)
+      .map((pieces) => pieces.join(""));
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 8 }), seconds, fc.constantFrom("\n", "\r\n"), (lines, timestamp, end) => {
+        const feed = lines.join(end);
+        const { twts } = parseFeed(feed);
+        const literal = twts.filter((twt) => twt.timestamp === timestamp);
+        const expected = literal.length > 0 ? literal : twts.filter((twt) => twt.instant === toInstant(timestamp));
+        expect(findTwts(feed, timestamp)).toEqual(timestamp === "word" ? [] : expected);
+      }),
+      { numRuns: 2000 },
+    );
   });
 
   it("does not take the inside of a text for a twt", () => {
