@@ -6,6 +6,7 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     pool: "forks",
+    maxWorkers: "100%",
     testTimeout: 120_000,
     hookTimeout: 120_000,
     reporters: process.env.CI ? ["default", ["json", { outputFile: `.cache/${report}.json` }]] : ["default"],
