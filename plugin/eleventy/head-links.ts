@@ -28,9 +28,9 @@ export class HeadLinks {
   /**
    * A page with the links before its first `</head>`, each once.
    *
-   * @param url - of the page, for links that are relative to it
+   * @param url - gives that of the page, for links that are relative to it
    */
-  addTo(page: string, url: string): string {
+  addTo(page: string, url: () => string): string {
     const end = endOfHead(page);
     if (end === null) return page;
     const head = page.slice(0, end).replace(COMMENT, "");
@@ -60,13 +60,13 @@ export class HeadLinks {
     return webmention ? `<link rel="webmention" href="${escapeHtml(webmention)}">` : "";
   }
 
-  #isEndpointWanted(page: string, url: string): boolean {
+  #isEndpointWanted(page: string, url: () => string): boolean {
     const { webmention } = this.settings;
     const named = webmention && page.includes("webmention") ? WEBMENTION.exec(page.replace(COMMENT, "")) : null;
     if (!named) return true;
     const [, double, single, bare] = HREF.exec(named[0]) ?? [];
     const href = (double ?? single ?? bare ?? "").replaceAll("&amp;", "&");
-    const endpoint = URL.canParse(href, url) ? new URL(href, url).href : href;
+    const endpoint = URL.canParse(href, url()) ? new URL(href, url()).href : href;
     if (endpoint !== webmention) this.#foreign.set(endpoint, (this.#foreign.get(endpoint) ?? 0) + 1);
     return false;
   }

@@ -106,7 +106,7 @@ export class SiteBuild {
   page(content: string, { outputPath, url }: NonNullable<TemplateContext["page"]>): string {
     if (typeof outputPath !== "string" || !outputPath.endsWith(".html")) return content;
     const page = this.hasRawMentions() ? linkMentions(content, this.settings.follow) : content;
-    return this.settings.head ? this.#head.addTo(page, this.urls.absolute(url || "/")) : page;
+    return this.settings.head ? this.#head.addTo(page, () => this.urls.absolute(url || "/")) : page;
   }
 
   /** The site is rendered: the plugin's own files are written beside it. */

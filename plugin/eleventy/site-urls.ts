@@ -11,7 +11,7 @@ export class SiteUrls {
   readonly #settings: Pick<Settings, "url" | "path">;
   #pages: Record<string, string[]> = {};
   #input = "";
-  #feedHref = "";
+  #prefix = "";
 
   constructor(config: EleventyConfig, settings: Pick<Settings, "url" | "path">) {
     this.#config = config;
@@ -28,9 +28,10 @@ export class SiteUrls {
     this.#input = input;
   }
 
-  /** A path of the site with the path prefix. */
+  /** A path of the site, from its root, with the path prefix. Every post asks, and Eleventy's own filter takes its time. */
   href(path: string): string {
-    return this.#config.getFilter("url")(path);
+    this.#prefix ||= this.#config.getFilter("url")("/");
+    return this.#prefix.replace(/\/$/, "") + path;
   }
 
   /** A path of the site as a URL. */
@@ -38,10 +39,9 @@ export class SiteUrls {
     return new URL(this.href(path), this.#settings.url).href;
   }
 
-  /** The path of the feed. Every post and page asks for it, and Eleventy's filter takes its time. */
+  /** The path of the feed. */
   feedHref(): string {
-    this.#feedHref ||= this.href(this.#settings.path);
-    return this.#feedHref;
+    return this.href(this.#settings.path);
   }
 
   /** The path of the feed as a template writes it: EleventyHtmlBasePlugin adds the path prefix to what it finds in pages. */
