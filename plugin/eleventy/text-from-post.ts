@@ -1,13 +1,15 @@
 // plugin/eleventy/text-from-post.ts: what a post says in the feed.
 import { authorError, type TwtxtError } from "../errors.js";
-import { formatMention, isMentionUrl, isNick, mentionAt, placeMentions } from "../feed/mention.js";
+import { formatMention, isMentionUrl, mentionAt, placeMentions } from "../feed/mention.js";
 import { mendForPeers } from "../feed/peers.js";
 import { parseReplyTo, type ReplyTo } from "../feed/subject.js";
-import { byteLength, cleanText, LINE_LIMIT, LINE_SEPARATOR } from "../feed/twt.js";
+import { byteLength, cleanText } from "../feed/twt.js";
 import type { Post, Settings } from "../options.js";
+import { cutText, TEXT_LIMIT } from "./cut-text.js";
 import { mentionLink } from "./html.js";
-import { nickOf, shortMentionAt } from "./markdown-mentions.js";
+import { nickOf } from "./markdown-mentions.js";
 import type { HtmlReader, PageOfHtml } from "./text-from-html.js";
+import { spellOutShortForms, wireForm, writeMentions } from "./write-mentions.js";
 
 /** What a text is made from, beside the post's own data. */
 export interface PostSource {
@@ -32,10 +34,6 @@ export interface PostText {
   isReplyToNobody: boolean;
 }
 
-/** Room for a timestamp, the TAB, the LF and some to spare. */
-const TEXT_LIMIT = LINE_LIMIT - 256;
-const ROOM_FOR_NAMES = 4096;
-
 /** A title that needs no colon behind it: "Really?", 'He said "no."'. */
 const ENDS_BY_ITSELF = /[.!?…:]["'”’»)\]]*$/;
 
@@ -58,7 +56,7 @@ export function textOfPost(post: Post, source: PostSource): PostText | null {
   const words = ownWords(post, source) ?? withMentionsOfBody(wordsOfPost(post, source), source);
   const reply = replyOf(post);
 
-  const written = cleanText(writeMentions(cleanText(words), source));
+  const written = cleanText(writeMentions(cleanText(words), source.settings.follow));
   const whole = written && reply ? addReply(written, reply, source) : written;
   // What is mended may have grown, by a few bytes a place.
   const mended = mendForPeers(cutText(whole, source.permalink));
@@ -109,13 +107,13 @@ function bodyText(source: PostSource): string {
 function withMentionsOfBody(words: string, source: PostSource): string {
   const body = source.body();
   if (!body.includes("u-mention")) return words;
-  const named = new Set(placeMentions(writeMentions(words, source)).map(({ url }) => url));
+  const named = new Set(placeMentions(writeMentions(words, source.settings.follow)).map(({ url }) => url));
   const missing = new Map(
     source
       .html()
       .mentionsInHtml(body, pageOf(source))
       .filter(({ url }) => isMentionUrl(url) && !named.has(url))
-      .map(({ label, url }) => [url, wireForm(label, url, source)]),
+      .map(({ label, url }) => [url, wireForm(label, url, source.settings.follow)]),
   );
   return [words, ...missing.values()].join(" ");
 }
@@ -123,23 +121,15 @@ function withMentionsOfBody(words: string, source: PostSource): string {
 function pageOf(source: PostSource): PageOfHtml {
   return {
     resolve: source.resolve,
-    mention: (label, url) => (isMentionUrl(url) ? wireForm(label, url, source) : null),
+    mention: (label, url) => (isMentionUrl(url) ? wireForm(label, url, source.settings.follow) : null),
   };
-}
-
-/** Who is followed keeps the nick of the follow list; anybody else the one that the link shows. */
-function wireForm(label: string, url: string, { settings }: PostSource): string {
-  const shown = label.replace(/^@/, "");
-  const followed = settings.follow.find((feed) => feed.url === url)?.nick;
-  const nick = followed ?? (isNick(shown) ? shown : null);
-  return formatMention({ nick: nickOf({ nick, url }, settings.follow), url });
 }
 
 function plain(value: unknown, source: PostSource): string {
   const text = stringOf(value);
   const isPlain = !MARKUP.test(text.replace(/@<[^<>]*>/g, ""));
   const words = isPlain ? text : source.html().plainText(keepText(text, source.settings.follow), pageOf(source));
-  return spellOutShortForms(words.trim(), source.settings);
+  return spellOutShortForms(words.trim(), source.settings.follow);
 }
 
 /** A parser would take all angle brackets for tags, also those of code and of what is meant as text. */
@@ -159,47 +149,6 @@ function stringOf(value: unknown): string {
 
 function oneLine(text: string): string {
   return text.replace(/[\s\x85\u2028]+/g, " ").trim();
-}
-
-/**
- * Every mention as `@<nick url>`, at the start or after a space, since some peers overlook others. One that a feed cannot
- * hold, for a parenthesis in its URL, say, stays readable as text.
- */
-function writeMentions(text: string, { settings }: Pick<PostSource, "settings">): string {
-  const pieces: string[] = [];
-  let from = 0;
-  for (const mention of placeMentions(text)) {
-    const before = text.slice(from, mention.start);
-    const isApart = /(^|[ \u2028])$/.test(before.slice(-1)) && (before !== "" || pieces.length === 0);
-    const isWritable = (mention.nick === null || isNick(mention.nick)) && isMentionUrl(mention.url);
-    const written = isWritable
-      ? (isApart ? "" : " ") + formatMention({ nick: nickOf(mention, settings.follow), url: mention.url })
-      : text.slice(mention.start, mention.end).replace("@<", "@\\<");
-    pieces.push(before, written);
-    from = mention.end;
-  }
-  return pieces.join("") + text.slice(from);
-}
-
-const CODE_OR_MENTION_OR_NAME = /(?<!\\)(`+)(?:(?!`)[\s\S])*?\1(?!`)|(?<!\\)@<[^<>]*>|\\?@/g;
-
-/**
- * Writes `@nick` as a mention, and `\@` as the text that its author wants. In a body, the Markdown library has done this
- * already.
- */
-function spellOutShortForms(text: string, { follow }: Pick<Settings, "follow">): string {
-  if (!text.includes("@")) return text;
-  let written = "";
-  let from = 0;
-  for (const { 0: found, index } of text.matchAll(CODE_OR_MENTION_OR_NAME)) {
-    const mention = found === "@" ? shortMentionAt(text, index, follow) : null;
-    if (!mention && found !== "\\@") continue;
-    const isWireForm = text[index + 2] === "<";
-    const instead = mention ? formatMention(mention) : isWireForm ? "@\\" : "@";
-    written += text.slice(from, index) + instead;
-    from = mention ? mention.end : index + found.length;
-  }
-  return written + text.slice(from);
 }
 
 /** `replyTo: "<hash> <feed url>"`, as PROTOCOL 2.3 has it. */
@@ -222,29 +171,4 @@ function addReply(text: string, { hash, feedUrl }: ReplyTo, { settings }: PostSo
     ? ""
     : `${formatMention({ nick: nickOf({ nick: null, url: feedUrl }, settings.follow), url: feedUrl })} `;
   return `(#${hash}) ${mention}${text}`;
-}
-
-/** Cut at a word, and outside of a mention; those mentioned further on are named at the end, as far as there is room. */
-function cutText(text: string, permalink: string | null): string {
-  if (byteLength(text) <= TEXT_LIMIT) return text;
-  const mentions = placeMentions(text);
-  const tail = permalink ? `… ${permalink}` : "…";
-
-  const room = new Uint8Array(TEXT_LIMIT - byteLength(tail) - (mentions.length > 0 ? ROOM_FOR_NAMES : 0));
-  const fitting = new TextEncoder().encodeInto(text, room).read;
-  const space = Math.max(text.lastIndexOf(" ", fitting), text.lastIndexOf(LINE_SEPARATOR, fitting));
-  const word = space > fitting / 2 ? space : fitting;
-  const end = mentions.find((mention) => mention.start < word && word < mention.end)?.start ?? word;
-
-  const unsaid = new Set(
-    mentions.filter(({ start }) => start >= end).map(({ start, end }) => ` ${text.slice(start, end)}`),
-  );
-  let cut = `${text.slice(0, end).trimEnd()}${tail}`;
-  let left = TEXT_LIMIT - byteLength(cut);
-  for (const mention of unsaid) {
-    left -= byteLength(mention);
-    if (left < 0) break;
-    cut += mention;
-  }
-  return cut;
 }
