@@ -8,6 +8,7 @@ export type TwtxtErrorCode =
   | "bad-field"
   | "bad-timestamp"
   | "bad-key"
+  | "no-collections"
   | "output-conflict"
   | "twt-too-early"
   | "bad-usage"

@@ -1,5 +1,6 @@
 // plugin/eleventy/site-build.ts: one build of a site after the other, from the first event of Eleventy's to the last.
 import { join } from "node:path";
+import { authorError } from "../errors.js";
 import type { Settings } from "../options.js";
 import { summaryOf, warningsOf } from "./build-report.js";
 import type { BuildEvent, Collections, ContentMap, EleventyConfig, TemplateContext, TemplateData } from "./eleventy.js";
@@ -38,6 +39,7 @@ export class SiteBuild {
   readonly #remembered = new Map<string, PostText | null>();
   #isMarkdownUsed = false;
   #isMarkdownTaught = false;
+  #seen: TemplateData[] = [];
   #collections: Collections = {};
   #discovery: SiteFile[] = [];
   #twts: TwtsFromPosts | null = null;
@@ -53,6 +55,7 @@ export class SiteBuild {
   /** A key or a path prefix that cannot be stops the build here, before anything is read or written. */
   async begin({ directories }: BuildEvent): Promise<void> {
     this.#twts = null;
+    this.#seen = [];
     this.urls.noteInput(directories.input);
     this.urls.checkFeedUrl();
     this.#discovery = await discoveryFiles(this.settings);
@@ -65,14 +68,18 @@ export class SiteBuild {
     this.#isMarkdownTaught = true;
   }
 
-  /** Every template passes here with its data, the collections among them: no template of ours is needed to see them. */
-  see({ collections, page }: TemplateData): void {
-    this.#collections = collections ?? this.#collections;
-    this.#isMarkdownUsed ||= page?.inputPath?.endsWith(".md") ?? false;
+  /**
+   * Every template passes here with its data, where Eleventy puts the collections sooner (in version 3) or later (in
+   * version 4): no template of ours is needed to see them.
+   */
+  see(data: TemplateData): void {
+    this.#seen.push(data);
+    this.#isMarkdownUsed ||= data.page?.inputPath?.endsWith(".md") ?? false;
   }
 
   /** The collections are complete and nothing is rendered: posts are chosen and dated. */
   async plan({ urlToInputPath, inputPathToUrl }: ContentMap): Promise<void> {
+    this.#collections = this.#collectionsSeen();
     this.urls.notePages(inputPathToUrl);
     this.#others.notePages(urlToInputPath);
     this.#others.check([{ path: this.settings.path, content: "" }], OTHER_FEED_PATH);
@@ -123,6 +130,16 @@ export class SiteBuild {
     await this.#writeForOthers(feed, twts, directories);
     for (const warning of [...warningsOf(twts, this.#collections), ...this.#ownWarnings()]) this.#say(warning, "warn");
     this.#say(summaryOf(twts, { path: this.urls.feedHref(), twts: all.length, archives: feed.length - 1 }));
+  }
+
+  /** Without templates, as when a copied file alone has changed, those of the build before. */
+  #collectionsSeen(): Collections {
+    const found = this.#seen.find(({ collections }) => collections)?.collections;
+    if (found || this.#seen.length === 0) return found ?? this.#collections;
+    throw authorError(
+      "no-collections",
+      "This version of Eleventy keeps its collections from plugins, so that no feed can be written.",
+    );
   }
 
   /** What the commands and the host need to know. */
