@@ -139,7 +139,7 @@ function codePassages(text: string): Passage[] {
     const close = closings.at(-1);
     if (opening === "" || close === undefined) continue;
     end = close + opening.length;
-    passages.push({ start, end });
+    passages.push({ start: start + mark.length - opening.length, end });
   }
   return passages;
 }

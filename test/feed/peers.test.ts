@@ -17,6 +17,7 @@ describe("texts that one peer swallows the next twts for, or changes", () => {
     ["a link that is not closed", "[t](foo", `[t]${Z}(foo`],
     ["a link whose title is not closed", '[t](https://x.example "t', `[t]${Z}(https://x.example "t`],
     ["a link's title", '[a](https://x.example "t") b', "[a](https://x.example) b"],
+    ["a backtick that is escaped, before code", "\\``a` b", "\\\u02cb`a` b"],
     ["a backtick alone", "a `open", "a \u02cbopen"],
   ])("%s", (_name, text, mended) => {
     expect(mendForPeers(text)).toBe(mended);
