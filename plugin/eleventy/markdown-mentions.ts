@@ -83,8 +83,8 @@ export function shortMentionAt(
 
 /** The nick of somebody mentioned: as written, else as followed, else the host. */
 export function nickOf({ nick, url }: Mention, follow: Settings["follow"]): string {
-  const host = new URL(url).host.replace(/[^\p{L}\p{N}.]+/gu, "-").replace(/^-+|-+$/g, "");
-  return nick ?? follow.find((feed) => feed.url === url)?.nick ?? (host || "somebody");
+  const known = nick ?? follow.find((feed) => feed.url === url)?.nick;
+  return known ?? (new URL(url).host.replace(/[^\p{L}\p{N}.]+/gu, "-").replace(/^-+|-+$/g, "") || "somebody");
 }
 
 const TEXT_OR_MARKUP = new RegExp(

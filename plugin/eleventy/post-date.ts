@@ -41,7 +41,7 @@ export function isDateOnly(time: number): boolean {
 }
 
 /** What orders posts of one second, and spreads those of one day: the page's URL, else the file and its page. */
-export function permalinkOf(post: Post): string {
+export function permalinkOf(post: Pick<Post, "url" | "inputPath" | "pageNumber">): string {
   return post.url || `${post.inputPath}${post.pageNumber ? `#${post.pageNumber}` : ""}`;
 }
 

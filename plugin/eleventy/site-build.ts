@@ -120,7 +120,7 @@ export class SiteBuild {
   async finish({ outputMode, directories }: BuildEvent): Promise<void> {
     const twts = this.#twts;
     if (outputMode !== "fs" || !twts || this.#isDryRun()) return;
-    await twts.renderMissing();
+    await twts.prepareAll();
     const all = twts.all();
     const feed = feedFiles(all, this.settings, this.urls.feedUrl());
     this.#others.check(feed, OTHER_FEED_PATH);

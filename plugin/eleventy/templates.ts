@@ -3,6 +3,7 @@ import { formatMention } from "../feed/mention.js";
 import type { Settings } from "../options.js";
 import type { EleventyConfig, TemplateContext } from "./eleventy.js";
 import { escapeHtml } from "./html.js";
+import { permalinkOf } from "./post-date.js";
 import type { SiteUrls } from "./site-urls.js";
 import type { PostTwt } from "./twts-from-posts.js";
 
@@ -16,7 +17,7 @@ export interface TemplateTools {
 }
 
 /** A post by its collection item, its `page`, or its URL. */
-type PostLike = string | { url?: string | false; inputPath?: string } | undefined;
+type PostLike = string | { url?: string | false; inputPath?: string; pageNumber?: number } | undefined;
 
 export function addTemplateTools(config: EleventyConfig, tools: TemplateTools): void {
   const twtOf = (post: PostLike, context: TemplateContext) => {
@@ -66,5 +67,7 @@ function tooEarly(error: unknown): PostTwt {
 }
 
 function keyOf(post: PostLike): string | undefined {
-  return typeof post === "string" ? post : post?.url || post?.inputPath;
+  if (typeof post === "string") return post;
+  const { url = false, inputPath, pageNumber = 0 } = post ?? {};
+  return inputPath === undefined ? url || undefined : permalinkOf({ url, inputPath, pageNumber });
 }

@@ -69,7 +69,8 @@ export function mayNeedHtml(post: Post, settings: Pick<Settings, "text">): boole
   const { title, summary, twt } = post.data;
   const isPlain = (value: unknown) => !MARKUP.test(stringOf(value));
   if (settings.text || twt === "full" || stringOf(title) === "" || ![title, summary, twt].every(isPlain)) return true;
-  return typeof post.rawInput !== "string" || /@|u-mention|\{[{%]/.test(post.rawInput);
+  const isMarkdown = typeof post.rawInput === "string" && post.inputPath.endsWith(".md");
+  return !isMarkdown || /@|u-mention|\{[{%]/.test(post.rawInput ?? "");
 }
 
 /** What the option `text` makes of a post; `null` for the default text. */

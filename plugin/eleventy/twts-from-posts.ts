@@ -33,7 +33,7 @@ export class TwtsFromPosts {
   readonly schedule: Schedule;
   /** Collections that were named in the options and hold nothing. */
   readonly empty: string[];
-  readonly #html: HtmlReader | null;
+  #html: HtmlReader | null;
   readonly #entries: Map<string, { post: CollectionItem; timestamp: string }>;
   readonly #twts = new Map<string, PostTwt | null>();
   /** Texts of an earlier build, for posts that an incremental build does not render again. */
@@ -91,13 +91,19 @@ export class TwtsFromPosts {
     return twt;
   }
 
-  /** Renders what an incremental build has left out, so that every post can be worded. */
-  async renderMissing(): Promise<void> {
+  /**
+   * Makes sure that every post can be worded: renders what an incremental build has left out, and loads the parser that
+   * nothing but a rendered body has shown to be needed.
+   */
+  async prepareAll(): Promise<void> {
     for (const { post } of this.schedule.dated) {
       const isRendered = post.template?.isRenderable() ?? true;
       if (isRendered || this.#remembered.has(permalinkOf(post))) continue;
       post.templateContent = (await post.template?.renderPageEntryWithoutLayout(post)) ?? "";
     }
+    const isMentionRendered = ({ post }: { post: CollectionItem }) =>
+      post.template?.isRenderable() !== false && String(post.templateContent ?? "").includes("u-mention");
+    if (!this.#html && this.schedule.dated.some(isMentionRendered)) this.#html = await import("./text-from-html.js");
   }
 
   /** Every twt of the feed, oldest first. Only after the bodies are rendered. */

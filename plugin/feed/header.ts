@@ -2,7 +2,7 @@
 import { TwtxtError } from "../errors.js";
 
 /** The fields of a header, in the order in which they are written. */
-export const FIELDS = [
+const FIELDS = [
   "nick",
   "url",
   // Early, since one peer (timeline) takes the first `webmention = ` anywhere in the file.

@@ -361,3 +361,23 @@ describe("the body of a titled post", () => {
     ]);
   });
 });
+
+describe("a mention that only a rendered body shows", () => {
+  it("is told in the feed all the same", async () => {
+    const built = await site({
+      files: { "a.md": quoted({ tags: "posts", title: "A", date: at(1) }, "See ~bob~.\n") },
+      config: `config.amendLibrary("md", (md) => {
+        md.core.ruler.push("tilde_bob", (state) => {
+          for (const { children } of state.tokens) {
+            for (const token of children ?? []) {
+              if (!token.content.includes("~bob~")) continue;
+              token.type = "html_inline";
+              token.content = token.content.replace("~bob~", '<a class="u-mention" href="https://bob.example/twtxt.txt">bob</a>');
+            }
+          }
+        });
+      });`,
+    });
+    expect(textAt(built, at(1))).toBe("A: https://alice.example/a/ @<bob https://bob.example/twtxt.txt>");
+  });
+});
