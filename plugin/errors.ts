@@ -1,24 +1,65 @@
 // plugin/errors.ts: everything that this package throws.
 
-/** What went wrong, for programs. Codes are stable; a new one is an addition, not a change. */
-export type TwtxtErrorCode =
-  | "bad-option"
-  | "bad-front-matter"
-  | "bad-post"
-  | "bad-field"
-  | "bad-timestamp"
-  | "bad-key"
-  | "no-collections"
-  | "output-conflict"
-  | "twt-too-early"
-  | "bad-usage"
-  | "no-settings"
-  | "bad-file"
-  | "address-refused"
-  | "unreachable"
-  | "too-many-redirects"
-  | "too-large"
-  | "bad-compression";
+/**
+ * What went wrong, for programs, and the HTTP status by which an endpoint says so. Codes are stable; a new one is an
+ * addition, not a change.
+ */
+const STATUS = {
+  // Mistakes of the author's, told at build time or in the terminal. No endpoint answers with them.
+  "bad-option": 500,
+  "bad-front-matter": 500,
+  "bad-post": 500,
+  "bad-field": 500,
+  "bad-timestamp": 500,
+  "bad-key": 500,
+  "bad-identity": 500,
+  "no-identity": 500,
+  "no-collections": 500,
+  "output-conflict": 500,
+  "twt-too-early": 500,
+  "bad-usage": 500,
+  "no-settings": 500,
+  "bad-file": 500,
+  "feed-not-live": 500,
+  "already-sending": 500,
+  // A request that cannot be meant.
+  "bad-request": 400,
+  "bad-source": 400,
+  "bad-target": 400,
+  "not-our-target": 400,
+  blocked: 400,
+  "not-signed": 401,
+  "bad-token": 401,
+  "not-allowed": 403,
+  "not-found": 404,
+  "method-not-allowed": 405,
+  "body-too-large": 413,
+  "bad-content-type": 415,
+  "too-many-requests": 429,
+  "too-many-pending": 429,
+  // What a verification finds.
+  "source-refused": 400,
+  "no-such-twt": 400,
+  "no-such-mention": 400,
+  "say-which-twt": 400,
+  "address-refused": 400,
+  unreachable: 400,
+  "too-many-redirects": 400,
+  "too-large": 400,
+  "bad-compression": 400,
+  // Our own trouble.
+  "store-failed": 503,
+  "bad-store-key": 500,
+  "mail-failed": 503,
+  "hook-failed": 503,
+} as const satisfies Record<string, number>;
+
+export type TwtxtErrorCode = keyof typeof STATUS;
+
+/** The HTTP status of an error. See PROTOCOL 2.4 and 6. */
+export function statusOf(code: TwtxtErrorCode): number {
+  return STATUS[code];
+}
 
 /** A mistake of the author's own, told while the site is built: it says who speaks. */
 export function authorError(code: TwtxtErrorCode, message: string, options?: ErrorOptions): TwtxtError {

@@ -1,0 +1,60 @@
+// plugin/store/disk.ts: steps on a disk that outlast their process, and that say where something is not there.
+import { mkdir, open, rm, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+
+/**
+ * Makes a folder for its owner alone, and those above it.
+ *
+ * @returns the first one that was new, if any
+ */
+export function makeFolder(path: string): Promise<string | undefined> {
+  return mkdir(path, { mode: 0o700, recursive: true });
+}
+
+/** Writes a new file for its owner alone: whole and on the disk, or not at all. */
+export async function writeNew(path: string, bytes: Uint8Array): Promise<void> {
+  try {
+    await writeFile(path, bytes, { mode: 0o600, flag: "wx", flush: true });
+  } catch (error) {
+    await remove(path);
+    throw error;
+  }
+}
+
+/** Makes the names in a folder durable; its own too where it is new, and so on upwards. */
+export async function syncFolder(path: string, firstNew?: string): Promise<void> {
+  // Windows opens no folders.
+  if (process.platform === "win32") return;
+  const handle = await open(path, "r");
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+  if (firstNew !== undefined && path.startsWith(firstNew)) await syncFolder(dirname(path), firstNew);
+}
+
+/** Removes what nobody reads any more; where that fails, it lies there a little longer. */
+export async function remove(path: string): Promise<void> {
+  await rm(path, { recursive: true, force: true }).catch(() => {});
+}
+
+/** @returns `null` where there is no such file or folder */
+export async function ifThere<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (codeOf(error) === "ENOENT") return null;
+    throw error;
+  }
+}
+
+/** @returns `false` where the file or folder that is needed is not there, or no more */
+export async function isDone(work: Promise<void>): Promise<boolean> {
+  return (await ifThere(work.then(() => true))) !== null;
+}
+
+/** Node's code of an error, such as `ENOENT`. */
+export function codeOf(error: unknown): string {
+  return (error as NodeJS.ErrnoException).code ?? "";
+}

@@ -1,0 +1,69 @@
+// plugin/store/store.ts: where things are kept: the port that each kind of storage implements.
+import { TwtxtError } from "../errors.js";
+
+/** A stored value and the version it has. */
+export interface Stored {
+  bytes: Uint8Array;
+  /**
+   * Names this version of the value; opaque, never empty. Another value never has it. The same bytes, written again, may:
+   * where one of two writers must lose, they write different bytes.
+   */
+  etag: string;
+}
+
+/** What must hold for a write to happen; without one it always happens. */
+export type Condition = { isNew: true } | { etag: string };
+
+/**
+ * Keys are `a/b/c`: segments of `a-z 0-9 . _ -` that start with a letter or digit, at most 200 bytes each and 500 in
+ * all, never in two cases, so that a file system that ignores case keeps them apart. A key is not also the start of
+ * another one's path.
+ *
+ * A write that has been answered survives the end of the process. Of two conditional writes of the same version of one
+ * key, one alone happens. Whoever reads sees all of a value or nothing of it.
+ *
+ * @throws TwtxtError `store-failed` where the storage gives no answer that can be relied on: a write may then have
+ *   happened or not. `bad-store-key` for what is no key, or not the start of one
+ */
+export interface Store {
+  /** @returns `null` where there is no such key */
+  get(key: string): Promise<Stored | null>;
+  /**
+   * Writes a value.
+   *
+   * @returns the new version's etag; `null` where the condition did not hold, and nothing was written
+   */
+  put(key: string, bytes: Uint8Array, condition?: Condition): Promise<string | null>;
+  /** Removes a key, whatever its version; one that is not there is no error. */
+  delete(key: string): Promise<void>;
+  /** All keys that start with `prefix`, in no order: `a/b` finds `a/b`, `a/bc` and `a/bd/e`. */
+  keys(prefix: string): Promise<string[]>;
+}
+
+const MAX_KEY = 500;
+const SEGMENT = "[a-z0-9][a-z0-9._-]{0,199}";
+const KEY = new RegExp(`^${SEGMENT}(?:/${SEGMENT})*$`);
+const PREFIX = new RegExp(`^(?:${SEGMENT}/)*(?:${SEGMENT})?$`);
+
+/** @param etag - of the version that is there; `null` where there is none */
+export function holds(condition: Condition | undefined, etag: string | null): boolean {
+  if (condition === undefined) return true;
+  return "isNew" in condition ? etag === null : etag === condition.etag;
+}
+
+/** Whether a text is a key. What else lies in a storage is not ours. */
+export function isKey(text: string): boolean {
+  return text.length <= MAX_KEY && KEY.test(text);
+}
+
+/** @throws TwtxtError `bad-store-key` */
+export function checkKey(key: string): void {
+  if (!isKey(key)) throw new TwtxtError("bad-store-key", `${JSON.stringify(key)} is no key of a store.`);
+}
+
+/** @throws TwtxtError `bad-store-key` for what no key starts with */
+export function checkPrefix(prefix: string): void {
+  if (prefix.length > MAX_KEY || !PREFIX.test(prefix)) {
+    throw new TwtxtError("bad-store-key", `No key of a store starts with ${JSON.stringify(prefix)}.`);
+  }
+}

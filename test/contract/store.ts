@@ -1,0 +1,267 @@
+// test/contract/store.ts: what every store does, whatever it keeps things in.
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { update } from "../../plugin/store/json.js";
+import type { Store } from "../../plugin/store/store.js";
+
+const bytes = (text: string) => Uint8Array.from(Buffer.from(text));
+const badKey = expect.objectContaining({ code: "bad-store-key" });
+const Count = v.number();
+
+/** The text under a key; `null` where there is none. */
+async function textIn(store: Store, key: string): Promise<string | null> {
+  const stored = await store.get(key);
+  return stored && Buffer.from(stored.bytes).toString();
+}
+
+/** Writes what must not fail, and gives its etag. */
+async function written(store: Store, key: string, text: string): Promise<string> {
+  const etag = await store.put(key, bytes(text));
+  expect(etag).toEqual(expect.stringMatching(/./));
+  return etag as string;
+}
+
+async function inBatches<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  for (let start = 0; start < items.length; start += 50) await Promise.all(items.slice(start, start + 50).map(work));
+}
+
+/** @param open - a store of that name, empty for each test */
+export function storeContract(title: string, open: (name: string) => Promise<Store>): void {
+  describe(`${title}: a value`, () => {
+    it.each([
+      ["nothing", new Uint8Array()],
+      ["every byte there is", Uint8Array.from({ length: 256 }, (_, i) => i)],
+      ["a megabyte", Uint8Array.from({ length: 1 << 20 }, (_, i) => (i * 7919) >> 5)],
+      ["a part of something larger", Uint8Array.from([9, 1, 2, 3, 9]).subarray(1, 4)],
+    ])("comes back as it was: %s", async (_name, value) => {
+      const store = await open("values");
+      const etag = await store.put("a/b", value);
+      const stored = await store.get("a/b");
+      expect(Buffer.from(stored?.bytes ?? bytes("none")).equals(value)).toBe(true);
+      expect(stored?.etag).toBe(etag);
+    });
+
+    it("is what it was when it was written, whatever becomes of the bytes that were handed over or out", async () => {
+      const store = await open("values");
+      const value = bytes("before");
+      await store.put("a", value);
+      value.fill(0);
+      (await store.get("a"))?.bytes.fill(0);
+      expect(await textIn(store, "a")).toBe("before");
+    });
+
+    it("is null where nothing was written, beside a key that starts the same", async () => {
+      const store = await open("values");
+      await written(store, "a/bc", "here");
+      expect(await store.get("a/b")).toBeNull();
+      expect(await store.get("nowhere/at/all")).toBeNull();
+    });
+
+    it("is replaced, and has another etag", async () => {
+      const store = await open("values");
+      const first = await written(store, "a", "one");
+      const second = await written(store, "a", "two");
+      expect(second).not.toBe(first);
+      expect(await textIn(store, "a")).toBe("two");
+      expect((await store.get("a"))?.etag).toBe(second);
+    });
+
+    it("is whole and there for who reads while it is replaced", async () => {
+      const store = await open("values");
+      const texts = Array.from({ length: 50 }, (_, i) => String(i).repeat(20_000));
+      await written(store, "a", texts[0] ?? "");
+      let isWriting = true;
+      const writeAll = async () => {
+        for (const text of texts) await written(store, "a", text);
+      };
+      const writing = writeAll().finally(() => {
+        isWriting = false;
+      });
+      let latest = 0;
+      while (isWriting) {
+        const seen = texts.indexOf((await textIn(store, "a")) ?? "nothing");
+        expect(seen).toBeGreaterThanOrEqual(latest);
+        latest = seen;
+      }
+      await writing;
+      expect(await textIn(store, "a")).toBe(texts.at(-1));
+    });
+
+    it("is one of those that 32 writers write at once without a condition, all of which are told so", async () => {
+      const store = await open("values");
+      const texts = Array.from({ length: 32 }, (_, i) => String(i).repeat(1000));
+      const etags = await Promise.all(texts.map((text) => store.put("a", bytes(text))));
+      expect(etags).not.toContain(null);
+      const stored = await store.get("a");
+      const winner = texts.indexOf(Buffer.from(stored?.bytes ?? []).toString());
+      expect(stored?.etag).toBe(etags[winner]);
+    });
+  });
+
+  describe(`${title}: a condition`, () => {
+    it("isNew: writes where there is nothing, and nothing where there is something", async () => {
+      const store = await open("conditions");
+      expect(await store.put("a", bytes("first"), { isNew: true })).toEqual(expect.any(String));
+      expect(await store.put("a", bytes("second"), { isNew: true })).toBeNull();
+      expect(await textIn(store, "a")).toBe("first");
+    });
+
+    it("etag: writes over that version alone", async () => {
+      const store = await open("conditions");
+      const first = await written(store, "a", "one");
+      const second = await store.put("a", bytes("two"), { etag: first });
+      expect(second).toEqual(expect.any(String));
+      expect(await store.put("a", bytes("three"), { etag: first })).toBeNull();
+      expect(await textIn(store, "a")).toBe("two");
+      expect(await store.put("a", bytes("three"), { etag: second as string })).not.toBeNull();
+      expect(await textIn(store, "a")).toBe("three");
+    });
+
+    it("etag: an empty or unknown one holds for nothing, be there a value or none", async () => {
+      const store = await open("conditions");
+      await written(store, "a", "one");
+      for (const etag of ["", "unknown"]) {
+        expect(await store.put("a", bytes("two"), { etag })).toBeNull();
+        expect(await store.put("b", bytes("two"), { etag })).toBeNull();
+      }
+      expect(await textIn(store, "a")).toBe("one");
+      expect(await store.get("b")).toBeNull();
+    });
+
+    it("isNew: one of 32 writers at once wins, and all others are told that they did not", async () => {
+      const store = await open("conditions");
+      const etags = await Promise.all(
+        Array.from({ length: 32 }, (_, i) => store.put("a", bytes(`writer ${i}`), { isNew: true })),
+      );
+      expect(etags.filter((etag) => etag !== null)).toHaveLength(1);
+      expect(await textIn(store, "a")).toBe(`writer ${etags.findIndex((etag) => etag !== null)}`);
+    });
+
+    it("etag: one of 32 writers of one version wins, and all others are told that they did not", async () => {
+      const store = await open("conditions");
+      const etag = await written(store, "a", "one");
+      const etags = await Promise.all(
+        Array.from({ length: 32 }, (_, i) => store.put("a", bytes(`writer ${i}`), { etag })),
+      );
+      expect(etags.filter((etag) => etag !== null)).toHaveLength(1);
+      expect(await textIn(store, "a")).toBe(`writer ${etags.findIndex((etag) => etag !== null)}`);
+    });
+
+    it("loses none of 16 increments at once", async () => {
+      const store = await open("conditions");
+      const counts = await Promise.all(
+        Array.from({ length: 16 }, () => update(store, "count", Count, (old) => (old ?? 0) + 1)),
+      );
+      expect(await textIn(store, "count")).toBe("16");
+      expect(counts.sort((a, b) => Number(a) - Number(b))).toEqual(Array.from({ length: 16 }, (_, i) => i + 1));
+    });
+  });
+
+  describe(`${title}: a deletion`, () => {
+    it("leaves nothing of the key, and its neighbours alone", async () => {
+      const store = await open("deletions");
+      await written(store, "a/b", "one");
+      await written(store, "a/bc", "two");
+      await store.delete("a/b");
+      expect(await store.get("a/b")).toBeNull();
+      expect(await store.keys("")).toEqual(["a/bc"]);
+      expect(await textIn(store, "a/bc")).toBe("two");
+    });
+
+    it("of what is not there is no error, and harms nothing", async () => {
+      const store = await open("deletions");
+      await store.delete("a/b");
+      await written(store, "a/b", "one");
+      await store.delete("a/c");
+      await store.delete("b");
+      expect(await textIn(store, "a/b")).toBe("one");
+    });
+
+    it("ends the version: its etag holds no more, not even where the key is written again", async () => {
+      const store = await open("deletions");
+      const etag = await written(store, "a", "one");
+      await store.delete("a");
+      expect(await store.put("a", bytes("two"), { etag })).toBeNull();
+      expect(await store.get("a")).toBeNull();
+      expect(await store.put("a", bytes("another"), { isNew: true })).not.toBeNull();
+      expect(await store.put("a", bytes("two"), { etag })).toBeNull();
+      expect(await textIn(store, "a")).toBe("another");
+    });
+  });
+
+  describe(`${title}: the keys`, () => {
+    it("are those that start with the prefix, and no others", async () => {
+      const store = await open("keys");
+      const keys = ["a/b/c", "a/b/d.e", "a/bc", "a/c", "ab/c", "b"];
+      for (const key of keys) await written(store, key, key);
+      const found = async (prefix: string) => (await store.keys(prefix)).sort();
+      expect(await found("")).toEqual(keys);
+      expect(await found("a")).toEqual(["a/b/c", "a/b/d.e", "a/bc", "a/c", "ab/c"]);
+      expect(await found("a/")).toEqual(["a/b/c", "a/b/d.e", "a/bc", "a/c"]);
+      expect(await found("a/b")).toEqual(["a/b/c", "a/b/d.e", "a/bc"]);
+      expect(await found("a/b/")).toEqual(["a/b/c", "a/b/d.e"]);
+      expect(await found("a/b/d.")).toEqual(["a/b/d.e"]);
+      expect(await found("b")).toEqual(["b"]);
+      expect(await found("b/")).toEqual([]);
+      expect(await found("a/b/c/d")).toEqual([]);
+    });
+
+    it("are none in a store that nobody has written to", async () => {
+      expect(await (await open("keys")).keys("")).toEqual([]);
+    });
+
+    it("are all of 2,500, each of them once", async () => {
+      const store = await open("keys");
+      const keys = Array.from({ length: 2500 }, (_, i) => `many/${String(i).padStart(4, "0")}`);
+      await inBatches([...keys, "other"], (key) => store.put(key, bytes(key)));
+      expect((await store.keys("many/")).sort()).toEqual(keys);
+    });
+
+    it("can be as long as they may be", async () => {
+      const store = await open("keys");
+      const key = `${"a".repeat(200)}/${"b".repeat(200)}/${"c".repeat(98)}`;
+      await written(store, key, "long");
+      expect(await textIn(store, key)).toBe("long");
+      expect(await store.keys(key)).toEqual([key]);
+    });
+
+    it.each([
+      ["nothing", ""],
+      ["a step up", "../a"],
+      ["a step up in the middle", "a/../b"],
+      ["hidden", ".tmp/a"],
+      ["an absolute path", "/a"],
+      ["an open end", "a/"],
+      ["an empty segment", "a//b"],
+      ["another case", "A"],
+      ["an end of a file store's folder", "a@"],
+      ["a line end", "a\n"],
+      ["a NUL", "a\0b"],
+      ["a back slash", "a\\b"],
+      ["percent signs", "%2e%2e/a"],
+      ["letters beyond ASCII", "ä"],
+      ["more than 200 bytes in a segment", "a".repeat(201)],
+      ["more than 500 bytes", `${"a".repeat(199)}/${"b".repeat(199)}/${"c".repeat(101)}`],
+    ])("bad-store-key: %s", async (_name, key) => {
+      const store = await open("keys");
+      await expect(store.get(key)).rejects.toThrow(badKey);
+      await expect(store.put(key, bytes("x"))).rejects.toThrow(badKey);
+      await expect(store.delete(key)).rejects.toThrow(badKey);
+      expect(await store.keys("")).toEqual([]);
+    });
+
+    it.each(["../", "/", "a//", ".tmp", "A", "a@", "a\n"])("bad-store-key: no key starts with %j", async (prefix) => {
+      await expect((await open("keys")).keys(prefix)).rejects.toThrow(badKey);
+    });
+  });
+
+  it(`${title}: two stores know nothing of each other`, async () => {
+    const [one, two] = [await open("one"), await open("two")];
+    await written(one, "a", "one");
+    expect(await two.get("a")).toBeNull();
+    expect(await two.keys("")).toEqual([]);
+    await written(two, "a", "two");
+    await one.delete("a");
+    expect(await textIn(two, "a")).toBe("two");
+  });
+}

@@ -1,0 +1,50 @@
+// test/helpers/faulty-store.ts: a store that is down when a test wants it to be.
+import { TwtxtError } from "../../plugin/errors.js";
+import type { Store } from "../../plugin/store/store.js";
+
+/** Which calls fail. */
+export interface Fault {
+  /** Before anything has happened, or after all of it, so that only the answer is lost. */
+  when: "before" | "after";
+  /** Default all of them. */
+  operation?: keyof Store;
+  /** Only for keys, and prefixes, that start so. */
+  key?: string;
+  /** How many calls fail; default all, until it is repaired. */
+  times?: number;
+}
+
+export interface FaultyStore extends Store {
+  fail(fault: Fault): void;
+  repair(): void;
+}
+
+/** A store that does what the inner one does, until it is told to fail with `store-failed`. */
+export function faultyStore(inner: Store): FaultyStore {
+  let faults: (Fault & { left: number })[] = [];
+
+  const through = async <T>(operation: keyof Store, key: string, work: () => Promise<T>): Promise<T> => {
+    const fault = faults.find(
+      (one) => one.left > 0 && (one.operation ?? operation) === operation && key.startsWith(one.key ?? ""),
+    );
+    if (fault) fault.left -= 1;
+    const failed = new TwtxtError("store-failed", `The store was down ${fault?.when} ${operation} of ${key}.`);
+    if (fault?.when === "before") throw failed;
+    const answer = await work();
+    if (fault) throw failed;
+    return answer;
+  };
+
+  return {
+    fail: (fault) => {
+      faults.push({ ...fault, left: fault.times ?? Number.POSITIVE_INFINITY });
+    },
+    repair: () => {
+      faults = [];
+    },
+    get: (key) => through("get", key, () => inner.get(key)),
+    put: (key, bytes, condition) => through("put", key, () => inner.put(key, bytes, condition)),
+    delete: (key) => through("delete", key, () => inner.delete(key)),
+    keys: (prefix) => through("keys", prefix, () => inner.keys(prefix)),
+  };
+}

@@ -1,0 +1,298 @@
+import { spawn } from "node:child_process";
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fileStore } from "../../plugin/store/file.js";
+import { storeContract } from "../contract/store.js";
+import { contentOf, keyOf } from "./steps.js";
+
+const work = mkdtempSync(join(tmpdir(), "twtxt-store-"));
+const child = join(work, "child.mjs");
+const text = (value: string) => Buffer.from(value);
+const storeFailed = expect.objectContaining({ code: "store-failed" });
+const NOBODY = 65534;
+
+beforeAll(async () => {
+  const entry = fileURLToPath(new URL("child.ts", import.meta.url));
+  await build({ entryPoints: [entry], outfile: child, bundle: true, platform: "node", format: "esm" });
+});
+afterAll(() => rmSync(work, { recursive: true, force: true }));
+
+function newFolder(): string {
+  return mkdtempSync(join(work, "store-"));
+}
+
+/** The key's head, and all names in its folder. */
+function inside(folder: string, key: string): { version: string; names: string[] } {
+  const names = readdirSync(join(folder, `${key}@`)).sort();
+  const head = names.find((name) => name.startsWith("head."));
+  return { version: head?.slice("head.".length) ?? "", names };
+}
+
+/** Runs the child to its end, and gives what it said. */
+function run(command: string, args: string[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const started = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
+    let said = "";
+    started.stdout.on("data", (data) => {
+      said += data;
+    });
+    started.on("error", reject);
+    started.on("close", (code) => (code === 0 ? resolve(said.trim()) : reject(new Error(`it ended with ${code}`))));
+  });
+}
+
+storeContract("file", async () => fileStore(join(newFolder(), "not", "there", "yet")));
+
+describe("a folder", () => {
+  it("is found again by another store, and read by both", async () => {
+    const folder = newFolder();
+    const [one, two] = [fileStore(folder), fileStore(folder)];
+    const etag = await one.put("a/b", text("one"));
+    expect(await two.get("a/b")).toEqual({ bytes: text("one"), etag });
+    await two.put("a/b", text("two"), { etag: etag ?? "" });
+    expect(await one.put("a/b", text("three"), { etag: etag ?? "" })).toBeNull();
+    expect((await one.get("a/b"))?.bytes).toEqual(text("two"));
+  });
+
+  it("is for its owner alone, whatever the umask allows", async () => {
+    const folder = join(newFolder(), "new");
+    const umask = process.umask(0);
+    try {
+      await fileStore(folder).put("a/b", text("secret"));
+      await fileStore(folder).put("a/b", text("another"));
+    } finally {
+      process.umask(umask);
+    }
+    const modes = ["", "a", "a/b@"].map((path) => statSync(join(folder, path)).mode & 0o777);
+    expect(modes).toEqual([0o700, 0o700, 0o700]);
+    const { names } = inside(folder, "a/b");
+    expect(names.map((name) => statSync(join(folder, "a/b@", name)).mode & 0o777)).toEqual([0o600, 0o600]);
+  });
+
+  it("holds two files for each key, however many write it, and none for a deleted one", async () => {
+    const folder = newFolder();
+    const store = fileStore(folder);
+    for (let i = 0; i < 10; i += 1) await store.put("a/b", text(`${i}`));
+    const etag = (await store.get("a/b"))?.etag ?? "";
+    await Promise.all(Array.from({ length: 10 }, (_, i) => store.put("a/b", text(`${i}`), { etag })));
+    const { version, names } = inside(folder, "a/b");
+    expect(names).toEqual([version, `head.${version}`]);
+    await store.delete("a/b");
+    expect(readdirSync(join(folder, "a"))).toEqual([]);
+    expect(readdirSync(join(folder, ".tmp"))).toEqual([]);
+  });
+
+  it("may hold what others have put there: it is no key, and stays", async () => {
+    const folder = newFolder();
+    const store = fileStore(folder);
+    await store.put("a/b", text("one"));
+    writeFileSync(join(folder, "a", "README"), "");
+    writeFileSync(join(folder, "a", "b@", ".DS_Store"), "");
+    mkdirSync(join(folder, "Thumbs@"));
+    await store.put("a/b", text("two"));
+    expect(await store.keys("")).toEqual(["a/b"]);
+    expect((await store.get("a/b"))?.bytes).toEqual(text("two"));
+    expect(existsSync(join(folder, "a", "b@", ".DS_Store"))).toBe(true);
+  });
+});
+
+describe("an etag", () => {
+  it("is never given twice, not even to the same bytes", async () => {
+    const store = fileStore(newFolder());
+    const first = await store.put("a", text("same"));
+    expect(await store.put("a", text("same"))).not.toBe(first);
+    await store.delete("a");
+    expect(await store.put("a", text("same"))).not.toBe(first);
+    expect(await store.put("a", text("same"), { etag: first ?? "" })).toBeNull();
+  });
+});
+
+describe("what a killed process leaves", () => {
+  it("halfway through a new version: is not read, and gone with the next write", async () => {
+    const folder = newFolder();
+    const store = fileStore(folder);
+    await store.put("a", text("whole"));
+    writeFileSync(join(folder, "a@", "2-0123456789abcdef"), "hal");
+    expect((await store.get("a"))?.bytes).toEqual(text("whole"));
+    await store.put("a", text("next"));
+    expect((await store.get("a"))?.bytes).toEqual(text("next"));
+    expect(inside(folder, "a").names).toHaveLength(2);
+  });
+
+  it("before an old version was removed: is not read, and gone with the next write", async () => {
+    const folder = newFolder();
+    const store = fileStore(folder);
+    await store.put("a", text("one"));
+    const { version } = inside(folder, "a");
+    await store.put("a", text("two"));
+    writeFileSync(join(folder, "a@", version), "one");
+    expect((await store.get("a"))?.bytes).toEqual(text("two"));
+    await store.put("a", text("three"));
+    expect(inside(folder, "a").names).toHaveLength(2);
+  });
+
+  it("halfway through making or removing a key: is no key, and cleared away when it is an hour old", async () => {
+    const folder = newFolder();
+    await fileStore(folder).put("a", text("one"));
+    const [old, young] = [join(folder, ".tmp", "old"), join(folder, ".tmp", "young")];
+    for (const left of [old, young]) {
+      mkdirSync(left);
+      writeFileSync(join(left, "1-0123456789abcdef"), "hal");
+    }
+    const hourAgo = Date.now() / 1000 - 3700;
+    utimesSync(old, hourAgo, hourAgo);
+
+    const store = fileStore(folder);
+    expect(await store.keys("")).toEqual(["a"]);
+    await store.put("b", text("two"));
+    expect(readdirSync(join(folder, ".tmp"))).toEqual(["young"]);
+  });
+
+  it("store-failed: a key's folder that somebody has emptied is damaged, not without a value", async () => {
+    const folder = newFolder();
+    const store = fileStore(folder);
+    await store.put("a", text("one"));
+    const { version } = inside(folder, "a");
+    rmSync(join(folder, "a@", version));
+    await expect(store.get("a")).rejects.toThrow(storeFailed);
+    rmSync(join(folder, "a@", `head.${version}`));
+    await expect(store.get("a")).rejects.toThrow(storeFailed);
+  });
+});
+
+describe("several processes", () => {
+  it("lose no increment of a counter", async () => {
+    const folder = newFolder();
+    await Promise.all([1, 2].map(() => run(process.execPath, [child, "count", folder, "100"])));
+    expect(readFileSync(join(folder, "count@", inside(folder, "count").version), "utf8")).toBe("200");
+  });
+
+  it("lose nothing that was answered, and leave nothing torn, where one is killed in the middle, twenty times", async () => {
+    const folder = newFolder();
+    const store = fileStore(folder);
+    const expected = new Map<string, Uint8Array>();
+    const apply = (step: number) => {
+      const value = contentOf(step);
+      if (value) expected.set(keyOf(step), value);
+      else expected.delete(keyOf(step));
+    };
+
+    let step = 0;
+    for (let kills = 0; kills < 20; kills += 1) {
+      const answered = await stepsUntilKilled(folder, step + 1, 1 + ((kills * 7) % 13));
+      expect(answered).toBeGreaterThan(step);
+      while (step < answered) apply(++step);
+      // The step after the last one that was answered may have happened or not, but nothing in between.
+      const found = (await store.get(keyOf(step + 1)))?.bytes ?? null;
+      if (isSame(found, contentOf(step + 1))) apply(step + 1);
+      const values = await Promise.all([...expected.keys()].map(async (key) => (await store.get(key))?.bytes ?? null));
+      expect(values.map((value, i) => isSame(value, [...expected.values()][i] ?? null))).not.toContain(false);
+      expect((await store.keys("")).sort()).toEqual([...expected.keys()].sort());
+      step += 1;
+    }
+    for (const key of expected.keys()) {
+      await store.put(key, text("last"));
+      expect(inside(folder, key).names).toHaveLength(2);
+    }
+  });
+});
+
+/** Lets a process go on from a step until it has been answered so often, and then kills it. */
+function stepsUntilKilled(folder: string, first: number, answers: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const started = spawn(process.execPath, [child, "step", folder, String(first)], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    let last = 0;
+    let left = answers;
+    createInterface(started.stdout)
+      .on("line", (line) => {
+        last = Number(line);
+        left -= 1;
+        if (left === 0) started.kill("SIGKILL");
+      })
+      .on("close", () => resolve(last));
+    started.on("error", reject);
+  });
+}
+
+function isSame(one: Uint8Array | null, other: Uint8Array | null): boolean {
+  return one === null || other === null ? one === other : Buffer.from(one).equals(other);
+}
+
+describe("store-failed", () => {
+  it("a folder that may only be read: what is there stays, and is read", async () => {
+    const folder = newFolder();
+    const store = fileStore(folder);
+    await store.put("a/b", text("one"));
+    await readOnly(folder, async () => {
+      await expect(store.put("a/b", text("two"))).rejects.toThrow(storeFailed);
+      await expect(store.put("a/c", text("two"))).rejects.toThrow(storeFailed);
+      await expect(store.delete("a/b")).rejects.toThrow(storeFailed);
+      expect((await store.get("a/b"))?.bytes).toEqual(text("one"));
+      expect(await store.keys("")).toEqual(["a/b"]);
+    });
+    await store.put("a/b", text("two"));
+    expect((await store.get("a/b"))?.bytes).toEqual(text("two"));
+  });
+
+  it("a folder that may not be read is not an empty one", async () => {
+    const folder = join(newFolder(), "file");
+    writeFileSync(folder, "");
+    const store = fileStore(folder);
+    await expect(store.get("a")).rejects.toThrow(storeFailed);
+    await expect(store.keys("")).rejects.toThrow(storeFailed);
+    await expect(store.put("a", text("one"))).rejects.toThrow(storeFailed);
+    await expect(store.delete("a")).rejects.toThrow(storeFailed);
+  });
+
+  it.each(["there", "new"])(
+    "a value that is too large for the disk leaves nothing behind: its key is %s",
+    async (key) => {
+      const folder = newFolder();
+      const store = fileStore(folder);
+      await store.put("there", text("one"));
+      // A limit on the size of a file stops a write in its middle, as a full disk does.
+      const limited = ["-c", 'ulimit -f 64 && exec "$0" "$@"', process.execPath, child, "fill", folder, key];
+      expect(await run("/bin/sh", limited)).toBe("store-failed EFBIG");
+      expect(await store.keys("")).toEqual(["there"]);
+      expect((await store.get("there"))?.bytes).toEqual(text("one"));
+      expect(inside(folder, "there").names).toHaveLength(2);
+      expect(readdirSync(join(folder, ".tmp"))).toEqual([]);
+    },
+  );
+});
+
+/** Takes away the right to write, also from root, who becomes somebody without rights for that time. */
+async function readOnly(folder: string, action: () => Promise<void>): Promise<void> {
+  const isRoot = process.geteuid?.() === 0;
+  const paths = ["", ...readdirSync(folder, { recursive: true, encoding: "utf8" })].map((path) => join(folder, path));
+  const folders = paths.filter((path) => statSync(path).isDirectory());
+  if (isRoot) for (const path of paths) chownSync(path, NOBODY, NOBODY);
+  for (const path of folders) chmodSync(path, 0o500);
+  if (isRoot) chmodSync(work, 0o755);
+  if (isRoot) process.seteuid?.(NOBODY);
+  try {
+    await action();
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+    for (const path of folders) chmodSync(path, 0o700);
+  }
+}

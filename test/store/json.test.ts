@@ -1,0 +1,115 @@
+import * as v from "valibot";
+import { describe, expect, it } from "vitest";
+import { readJson, update, writeJson } from "../../plugin/store/json.js";
+import { memoryStore } from "../../plugin/store/memory.js";
+import type { Store } from "../../plugin/store/store.js";
+import { faultyStore } from "../helpers/faulty-store.js";
+
+const Note = v.object({ text: v.string() });
+const storeFailed = expect.objectContaining({ code: "store-failed" });
+
+describe("a value of JSON", () => {
+  it("comes back as it was, with the etag of its version", async () => {
+    const store = memoryStore();
+    const etag = await writeJson(store, "note", { text: "žluťoučký 🐎" });
+    expect(await readJson(store, "note", Note)).toEqual({ value: { text: "žluťoučký 🐎" }, etag });
+  });
+
+  it("is null where there is none", async () => {
+    expect(await readJson(memoryStore(), "note", Note)).toBeNull();
+  });
+
+  it("is written under a condition, or not at all", async () => {
+    const store = memoryStore();
+    expect(await writeJson(store, "note", { text: "one" }, { isNew: true })).not.toBeNull();
+    expect(await writeJson(store, "note", { text: "two" }, { isNew: true })).toBeNull();
+    expect((await readJson(store, "note", Note))?.value).toEqual({ text: "one" });
+  });
+
+  it("has only those fields that its schema knows", async () => {
+    const store = memoryStore();
+    await writeJson(store, "note", { text: "one", more: true });
+    expect((await readJson(store, "note", Note))?.value).toEqual({ text: "one" });
+  });
+
+  it.each([
+    ["half of one", Buffer.from('{"text": "on')],
+    ["nothing", Buffer.from("")],
+    ["of another shape", Buffer.from('{"text": 1}')],
+    ["not UTF-8", Buffer.from('{"text": "\xff"}', "latin1")],
+  ])("store-failed: what is stored is %s, and it stays", async (_name, bytes) => {
+    const store = memoryStore();
+    await store.put("note", bytes);
+    await expect(readJson(store, "note", Note)).rejects.toThrow(storeFailed);
+    await expect(update(store, "note", Note, () => ({ text: "new" }))).rejects.toThrow(storeFailed);
+    expect(Buffer.from((await store.get("note"))?.bytes ?? [])).toEqual(bytes);
+  });
+
+  it("store-failed: the message says where it is wrong", async () => {
+    const store = memoryStore();
+    await writeJson(store, "note", { text: 1 });
+    await expect(readJson(store, "note", Note)).rejects.toThrow(/note.*text: .*string/);
+  });
+});
+
+describe("an update", () => {
+  const append = (text: string) => (old: { text: string } | null) => ({ text: (old?.text ?? "") + text });
+
+  it("makes a value of nothing, and the next one of that", async () => {
+    const store = memoryStore();
+    expect(await update(store, "note", Note, append("a"))).toEqual({ text: "a" });
+    expect(await update(store, "note", Note, append("b"))).toEqual({ text: "ab" });
+    expect((await readJson(store, "note", Note))?.value).toEqual({ text: "ab" });
+  });
+
+  it("leaves a value as it is for null, and writes nothing", async () => {
+    const store = memoryStore();
+    expect(await update(store, "note", Note, () => null)).toBeNull();
+    expect(await store.keys("")).toEqual([]);
+    const etag = await writeJson(store, "note", { text: "a" });
+    expect(await update(store, "note", Note, () => null)).toEqual({ text: "a" });
+    expect((await store.get("note"))?.etag).toBe(etag);
+  });
+
+  it.each([
+    ["changes the value", (store: Store) => writeJson(store, "note", { text: "x" }), "x"],
+    ["deletes it", (store: Store) => store.delete("note"), null],
+  ])("starts again from what is there where somebody else %s in between", async (_name, interfere, left) => {
+    const store = memoryStore();
+    await writeJson(store, "note", { text: "a" });
+    const seen: (string | null)[] = [];
+    const result = await update(store, "note", Note, (old) => {
+      if (seen.push(old?.text ?? null) === 1) void interfere(store);
+      return append("b")(old);
+    });
+    expect(seen).toEqual(["a", left]);
+    expect(result).toEqual({ text: `${left ?? ""}b` });
+    expect((await readJson(store, "note", Note))?.value).toEqual(result);
+  });
+
+  it("store-failed: others are always faster, which ends", async () => {
+    const store = { ...memoryStore(), put: async () => null };
+    let tries = 0;
+    const change = () => ({ text: String(++tries) });
+    await expect(update(store, "note", Note, change)).rejects.toThrow(storeFailed);
+    expect(tries).toBe(50);
+  });
+
+  it("store-failed: the store is down before it reads or writes, and nothing has changed", async () => {
+    const store = faultyStore(memoryStore());
+    for (const operation of ["get", "put"] as const) {
+      store.fail({ operation, when: "before", times: 1 });
+      await expect(update(store, "note", Note, append("a"))).rejects.toThrow(storeFailed);
+      expect(await store.keys("")).toEqual([]);
+    }
+    expect(await update(store, "note", Note, append("a"))).toEqual({ text: "a" });
+  });
+
+  it("store-failed: the answer to the write is lost, and it has happened once", async () => {
+    const store = faultyStore(memoryStore());
+    store.fail({ operation: "put", key: "note", when: "after" });
+    await expect(update(store, "note", Note, append("a"))).rejects.toThrow(storeFailed);
+    store.repair();
+    expect((await readJson(store, "note", Note))?.value).toEqual({ text: "a" });
+  });
+});
