@@ -92,6 +92,11 @@ describe("the house", () => {
     expect(readers(/Date\.now|new Date\(\)/).filter((file) => roomOf(file) !== "cli")).toEqual(["plugin.ts"]);
   });
 
+  it("knows Netlify's packages in one file alone", () => {
+    const knowing = sources.filter(({ imports }) => imports.some((name) => name.startsWith("@netlify/")));
+    expect(knowing.map(({ file }) => file)).toEqual(["store/netlify.ts"]);
+  });
+
   it("has no top-level await, which would close it to require()", () => {
     expect(
       sources.filter(({ text }) => /^(?:export )?(?:const .*= )?await /m.test(text)).map(({ file }) => file),

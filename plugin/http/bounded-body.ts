@@ -25,7 +25,11 @@ export async function* boundedBody(
   let size = 0;
   for await (const chunk of decompressed(body, encoding)) {
     size += chunk.length;
-    if (size > maxBytes) throw new TwtxtError("too-large", `The answer is larger than ${maxBytes} bytes.`);
+    if (size > maxBytes) {
+      // What stands before the limit may be all that is wanted.
+      yield chunk.subarray(0, chunk.length - (size - maxBytes));
+      throw new TwtxtError("too-large", `The answer is larger than ${maxBytes} bytes.`);
+    }
     yield chunk;
   }
 }
@@ -33,7 +37,7 @@ export async function* boundedBody(
 async function* decompressed(body: Readable, encoding = "identity"): AsyncIterable<Uint8Array> {
   const name = encoding.trim().toLowerCase() || "identity";
   if (name === "identity") return yield* body as AsyncIterable<Uint8Array>;
-  const decompressor = DECOMPRESSORS[name]?.();
+  const decompressor = Object.hasOwn(DECOMPRESSORS, name) ? DECOMPRESSORS[name]?.() : undefined;
   if (!decompressor) throw badCompression(`"${encoding.slice(0, 80)}" is not asked for`);
 
   // Errors of either stream reach whoever reads the second one.

@@ -15,6 +15,10 @@ export interface GuardedRequest {
   maxBytes: number;
   /** Refuse plain http, where the protocol does. */
   isHttpsNeeded?: boolean;
+  /** Ends the request and its body, as a timeout would: for a deadline over several requests. */
+  signal?: AbortSignal;
+  /** Told each URL before it is asked, redirects included; throws a TwtxtError for one that must not be. */
+  mayAsk?: (url: string) => void;
 }
 
 /** An answer. Its body can be read once, and ends with an error where it is larger than asked for. */
@@ -81,6 +85,7 @@ export function guardedFetch(options: GuardOptions): GuardedFetch {
 
   return async (address, guarded) => {
     const deadline = new AbortController();
+    const signal = guarded.signal ? AbortSignal.any([deadline.signal, guarded.signal]) : deadline.signal;
     const timer = setTimeout(() => deadline.abort(), totalMs);
     const close = () => {
       clearTimeout(timer);
@@ -90,8 +95,9 @@ export function guardedFetch(options: GuardOptions): GuardedFetch {
       const asked: string[] = [];
       for (let url = checkedUrl(address, guarded, allowed); ; ) {
         if (asked.includes(url.href) || asked.length > MAX_REDIRECTS) throw tooManyRedirects(address);
+        guarded.mayAsk?.(url.href);
         asked.push(url.href);
-        const answer = await askOnce(url, guarded, deadline.signal);
+        const answer = await askOnce(url, guarded, signal);
         const next = redirectOf(answer, url, guarded.method ?? "GET");
         if (next === null) {
           const headers = joined(answer.headers);
@@ -108,12 +114,22 @@ export function guardedFetch(options: GuardOptions): GuardedFetch {
   };
 }
 
+/** Whether the guard has thrown this `unreachable` because the other side took too long. */
+export function isTimeout(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const code = String((error as NodeJS.ErrnoException).code);
+  const isLate = ["AbortError", "TimeoutError"].includes(error.name) || /_TIMEOUT$|^ETIMEDOUT$/.test(code);
+  return isLate || isTimeout(error.cause);
+}
+
 /** @throws TwtxtError `address-refused` for a URL that is never asked, whatever its address */
 function checkedUrl(address: string, { isHttpsNeeded }: GuardedRequest, allowed: ReadonlySet<string>): URL {
   const refuse = (why: string) => new TwtxtError("address-refused", `${address} is not asked: ${why}.`);
   if (!URL.canParse(address)) throw refuse("it is no URL");
   const url = new URL(address);
   url.hash = "";
+  // The same host, which lists of hosts would not know.
+  url.hostname = url.hostname.replace(/\.$/, "");
   const isAllowed = allowed.has(hostAndPort(url));
   if (url.protocol !== "https:" && url.protocol !== "http:") throw refuse("it is neither http nor https");
   if (url.protocol === "http:" && isHttpsNeeded && !isAllowed) throw refuse("https is needed here");

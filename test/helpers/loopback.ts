@@ -1,6 +1,7 @@
 // test/helpers/loopback.ts: servers on this machine, and a way out of it that is closed.
+import { lookup as systemLookup } from "node:dns";
 import { createServer, type RequestListener, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, isIP, type LookupFunction } from "node:net";
 import { buildConnector } from "undici";
 import { afterEach } from "vitest";
 
@@ -38,16 +39,34 @@ export async function loopbackServer(listener: RequestListener): Promise<Loopbac
 /** Where connections would have gone that this machine must not make. */
 export const strayed: string[] = [];
 
-/** Dials loopback alone, so that a broken guard shows in a test and nowhere else. */
+/**
+ * Dials loopback alone, so that a broken guard shows in a test and nowhere else: an address is looked at before it is
+ * dialled, and a name once it is resolved.
+ */
 export function loopbackConnector(options: buildConnector.BuildOptions): buildConnector.connector {
-  const dial = buildConnector(options);
+  const { lookup = systemLookup } = options as { lookup?: LookupFunction };
+  const dial = buildConnector({ ...options, lookup: loopbackLookup(lookup) } as buildConnector.BuildOptions);
   return (target, callback) => {
-    dial(target, (error, socket) => {
-      if (error) return callback(error, null);
-      if (socket.remoteAddress === "127.0.0.1" || socket.remoteAddress === "::1") return callback(null, socket);
-      strayed.push(`${target.hostname}:${target.port}`);
-      socket.destroy();
-      callback(new Error("This test left the machine."), null);
-    });
+    const host = target.hostname.replace(/^\[|\]$/g, "");
+    if (isIP(host) === 0 || isLoopback(host)) dial(target, callback);
+    else callback(stray(host), null);
   };
+}
+
+function loopbackLookup(lookup: LookupFunction): LookupFunction {
+  return (name, options, callback) =>
+    lookup(name, options, (error, found, family) => {
+      const addresses = [found].flat().map((one) => (typeof one === "string" ? one : one.address));
+      const stranger = error ? undefined : addresses.find((address) => !isLoopback(address));
+      callback(stranger === undefined ? error : stray(stranger), found, family);
+    });
+}
+
+function isLoopback(address: string): boolean {
+  return /^(127\.|::1$|::ffff:127\.)/.test(address);
+}
+
+function stray(address: string): Error {
+  strayed.push(address);
+  return new Error(`This test would have left the machine for ${address}.`);
 }

@@ -2,7 +2,8 @@ import type { LookupAddress } from "node:dns";
 import { createServer } from "node:net";
 import { createGzip, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
-import { type GuardedRequest, type GuardOptions, guardedFetch } from "../../plugin/http/guarded-fetch.js";
+import { TwtxtError } from "../../plugin/errors.js";
+import { type GuardedRequest, type GuardOptions, guardedFetch, isTimeout } from "../../plugin/http/guarded-fetch.js";
 import { loopbackConnector, loopbackServer, strayed } from "../helpers/loopback.js";
 
 /** Names of this test and their addresses; every other name is not known. */
@@ -83,6 +84,20 @@ describe("an address that is not asked", () => {
     }) as never;
     await expect(ask("http://bob.example:8080/", { lookup })).rejects.toThrow(failsWith("address-refused"));
     expect(answers).toBe(1);
+  });
+
+  it("is one that the caller refuses, given or after a redirect, with what the caller says", async () => {
+    const bob = await loopbackServer((_request, response) => response.writeHead(302, { location: "/secret#x" }).end());
+    const told: string[] = [];
+    const mayAsk = (url: string) => {
+      told.push(url);
+      if (url.endsWith("/secret")) throw new TwtxtError("blocked", "Not this one.");
+    };
+    await expect(ask(`${bob.url}/#a`, { allowPrivateHosts: [bob.host] }, { mayAsk })).rejects.toThrow(
+      failsWith("blocked"),
+    );
+    expect(told).toEqual([`${bob.url}/`, `${bob.url}/secret`]);
+    expect(bob.asked).toEqual(["/"]);
   });
 
   it("is asked all the same where its host and port are allowed by name, and there alone", async () => {
@@ -194,6 +209,28 @@ describe("an answer", () => {
     await expect(ask(bob.url, { allowPrivateHosts: [bob.host], totalMs: 300, firstByteMs: 200 })).rejects.toThrow(
       failsWith("unreachable"),
     );
+  });
+
+  it("unreachable: the caller's own deadline, in the midst of a body and before a request", async () => {
+    const bob = await loopbackServer((_request, response) => response.write("x"));
+    const deadline = new AbortController();
+    const answer = ask(bob.url, { allowPrivateHosts: [bob.host] }, { signal: deadline.signal });
+    setTimeout(() => deadline.abort(), 50);
+    await expect(answer).rejects.toThrow(failsWith("unreachable"));
+    await expect(ask(bob.url, { allowPrivateHosts: [bob.host] }, { signal: deadline.signal })).rejects.toThrow(
+      failsWith("unreachable"),
+    );
+    expect(bob.asked).toHaveLength(1);
+  });
+
+  it("is known to have come too late, or not to have come at all", async () => {
+    const slow = await loopbackServer((_request, response) => response.write("x"));
+    const broken = await loopbackServer((_request, response) => response.destroy());
+    const allowed = { allowPrivateHosts: [slow.host, broken.host], totalMs: 100 };
+    const isLate = (url: string) => ask(url, allowed).then(String, isTimeout);
+    expect(await isLate(slow.url)).toBe(true);
+    expect(await isLate(broken.url)).toBe(false);
+    expect(await isLate("http://127.0.0.1/")).toBe(false);
   });
 
   it("unreachable: cut off in the middle", async () => {

@@ -1,0 +1,14 @@
+// plugin/http/own-host.ts: a site that is tried out on one's own machine.
+
+const LOOPBACK = /^(localhost|\[::1\]|127(\.\d+){3})$/;
+
+/**
+ * What the guard is to let through so that a site under an address of this machine can read itself.
+ *
+ * @param url - of the site
+ * @returns its `host:port`; none for a site on the network
+ */
+export function ownHostOf(url: string): string[] {
+  const { protocol, hostname, port } = new URL(url);
+  return LOOPBACK.test(hostname) ? [`${hostname}:${port || (protocol === "http:" ? "80" : "443")}`] : [];
+}

@@ -1,0 +1,91 @@
+// plugin/http/respond.ts: how a handler answers, the same on every host.
+import { statusOf, TwtxtError } from "../errors.js";
+
+/** Runs on Netlify, on any Node host and in a test, unchanged. */
+export type Handler = (request: Request) => Promise<Response>;
+
+/** Where trouble of our own is written down for the owner. */
+export type Log = (line: string) => void;
+
+/** Seconds after which a 429 or 503 may be tried again, where the error says nothing else. */
+const RETRY_AFTER = "60";
+
+/**
+ * Turns what a handler throws into `application/problem+json`. What is not ours to say is masked, and logged.
+ *
+ * @see RFC 9457, PROTOCOL 6
+ */
+export function answering(handler: Handler, log: Log): Handler {
+  return async (request) => {
+    try {
+      return await handler(request);
+    } catch (error) {
+      if (error instanceof TwtxtError && statusOf(error.code) !== 500) {
+        if (statusOf(error.code) >= 500) log(`${error.code}: ${error.message}`);
+        return problem(error);
+      }
+      log(error instanceof Error ? (error.stack ?? error.message) : String(error));
+      return problemOf(500, "internal", "Something is wrong on this side.");
+    }
+  };
+}
+
+/** An error as an answer. */
+export function problem(error: TwtxtError, headers: Record<string, string> = {}): Response {
+  const status = statusOf(error.code);
+  // What our storage has to say is for the owner's log, not for a stranger.
+  const detail = status >= 500 ? "Something is wrong on this side. Try again later." : error.message;
+  return problemOf(status, error.code, detail, headers);
+}
+
+function problemOf(status: number, code: string, detail: string, headers: Record<string, string> = {}): Response {
+  return new Response(`${JSON.stringify({ status, code, detail })}\n`, {
+    status,
+    headers: {
+      "content-type": "application/problem+json",
+      "cache-control": "no-store",
+      ...([429, 503].includes(status) && { "retry-after": RETRY_AFTER }),
+      ...headers,
+    },
+  });
+}
+
+/** An answer in JSON. */
+export function json(value: unknown, init: { status?: number; headers?: Record<string, string> } = {}): Response {
+  return new Response(`${JSON.stringify(value)}\n`, {
+    status: init.status ?? 200,
+    headers: { "content-type": "application/json", ...init.headers },
+  });
+}
+
+/** A line of text for people. */
+export function line(text: string, init: { status?: number; headers?: Record<string, string> } = {}): Response {
+  return new Response(`${text}\n`, {
+    status: init.status ?? 200,
+    headers: { "content-type": "text/plain; charset=utf-8", "cache-control": "no-store", ...init.headers },
+  });
+}
+
+/** The answer to a method that is not understood here. */
+export function methodNotAllowed(allowed: readonly string[]): Response {
+  const error = new TwtxtError("method-not-allowed", `Use ${allowed.join(", ")}.`);
+  return problem(error, { allow: allowed.join(", ") });
+}
+
+/**
+ * The body of a request, never larger than asked for.
+ *
+ * @throws TwtxtError `body-too-large`
+ */
+export async function bodyOf(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const tooLarge = new TwtxtError("body-too-large", `The body is larger than ${maxBytes} bytes.`);
+  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge;
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of request.body ?? []) {
+    size += chunk.length;
+    if (size > maxBytes) throw tooLarge;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}

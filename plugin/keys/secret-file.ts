@@ -1,0 +1,66 @@
+// plugin/keys/secret-file.ts: files that their owner alone can read.
+import { mkdir, open, rm, writeFile } from "node:fs/promises";
+import { dirname } from "node:path";
+import { TwtxtError } from "../errors.js";
+
+/** An identity file has some 250 bytes. */
+const MAX_BYTES = 8192;
+const OTHERS = 0o077;
+
+/**
+ * Reads a file that holds a secret.
+ *
+ * @returns `null` where there is no such file
+ * @throws TwtxtError `bad-identity` for a file that others can read or that is too large; `bad-file`
+ */
+export async function readSecret(file: string): Promise<string | null> {
+  try {
+    const handle = await open(file, "r");
+    try {
+      const stats = await handle.stat();
+      if (!stats.isFile() || stats.size > MAX_BYTES) throw badIdentity(`${file} is no identity file.`);
+      // Windows keeps others out of a home folder by other means than the mode.
+      if (process.platform !== "win32" && (stats.mode & OTHERS) !== 0) {
+        throw badIdentity(`${file} can be read by others on this machine. Type: chmod 600 ${quoted(file)}`);
+      }
+      return await handle.readFile("utf8");
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes(Object(error).code)) return null;
+    throw badFile(error);
+  }
+}
+
+/**
+ * Creates a file for a secret, of mode 0600, and its folder. One that is there is never written over.
+ *
+ * @throws TwtxtError `bad-file`
+ */
+export async function createSecret(file: string, text: string): Promise<void> {
+  try {
+    await mkdir(dirname(file), { recursive: true, mode: 0o700 });
+    await writeFile(file, text, { flag: "wx", mode: 0o600, flush: true });
+  } catch (error) {
+    const { code, syscall } = Object(error);
+    if (code === "EEXIST" && syscall === "open") throw new TwtxtError("bad-file", `${file} is there already.`);
+    // What could not be written to its end is no backup.
+    if (syscall === "write" || syscall === "fsync") await rm(file, { force: true });
+    throw badFile(error);
+  }
+}
+
+function quoted(file: string): string {
+  return /^[\w./@+-]+$/.test(file) ? file : `'${file.replaceAll("'", `'\\''`)}'`;
+}
+
+function badIdentity(message: string): TwtxtError {
+  return new TwtxtError("bad-identity", message);
+}
+
+function badFile(error: unknown): unknown {
+  return error instanceof Error && "syscall" in error
+    ? new TwtxtError("bad-file", `${error.message}.`, { cause: error })
+    : error;
+}

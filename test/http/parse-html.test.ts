@@ -1,0 +1,98 @@
+import type { Nodes, Root } from "hast";
+import { toText } from "hast-util-to-text";
+import { describe, expect, it } from "vitest";
+import { elementsOf, parseHtml } from "../../plugin/http/parse-html.js";
+
+const MEGABYTE = 1 << 20;
+
+async function tags(html: string): Promise<string[]> {
+  return [...elementsOf(await parseHtml(html))].map(({ tagName }) => tagName);
+}
+
+const depthOf = async (html: string) => depthUnder(await parseHtml(html));
+
+function depthUnder(root: Root): number {
+  let depth = 0;
+  let level: Nodes[] = root.children;
+  for (; level.length > 0; depth += 1) level = level.flatMap((node) => ("children" in node ? node.children : []));
+  return depth;
+}
+
+describe("a page as a tree", () => {
+  it("has its elements in document order, with their attributes", async () => {
+    const root = await parseHtml('<title>t</title><body><ul><li><a rel="me A" href="/x?a&amp;b">x</a><li>y</ul><p>z');
+    const elements = [...elementsOf(root)];
+    expect(elements.map(({ tagName }) => tagName)).toEqual([
+      "html",
+      "head",
+      "title",
+      "body",
+      "ul",
+      "li",
+      "a",
+      "li",
+      "p",
+    ]);
+    expect(elements[6]?.properties).toEqual({ rel: ["me", "A"], href: "/x?a&b" });
+  });
+
+  it("has what a browser without scripts shows", async () => {
+    expect(await tags("<body><noscript><p></p></noscript><template><b><template><i>")).toEqual(
+      ["html", "head", "body", "noscript", "p", "template"], // and nothing of the templates
+    );
+  });
+
+  it("is as deep as it was written where people have written it", async () => {
+    expect(await depthOf(`${"<div>".repeat(100)}<p>`)).toBe(103); // with html and body
+  });
+
+  it.each([
+    ["div", "<div>"],
+    ["b", "<b>"],
+    ["tables", "<table><tr><td>"],
+    ["lists", "<ul><li>"],
+    ["svg", "<svg><g>"],
+    ["formatting that is closed in the wrong order", "<b><p></b>"],
+    ["attributes that differ", "<i a><i b><i c>"],
+  ])("is flat, with its elements in order, all or the first fifty thousand: %s", async (_name, unit) => {
+    const root = await parseHtml(`${unit.repeat(Math.ceil(60_000 / unit.length))}<em>after</em>`);
+    const elements = [...elementsOf(root)];
+    expect(elements.length).toBeGreaterThan(10_000);
+    expect(elements.at(-1)?.tagName).toBe("em");
+    expect(depthUnder(root)).toBeLessThanOrEqual(129); // the text in the deepest element
+
+    const whole = await parseHtml(unit.repeat(Math.ceil(MEGABYTE / unit.length)));
+    expect([...elementsOf(whole)].length).toBeLessThanOrEqual(50_000);
+    expect(depthUnder(whole)).toBeLessThanOrEqual(129);
+  });
+
+  it("is small, however many templates stand in templates", async () => {
+    expect(await tags("<template>".repeat(20_000))).toEqual(["html", "head", "template", "body"]);
+  });
+
+  it("can be read by what goes down a tree call by call", async () => {
+    expect(toText(await parseHtml(`${"<i>".repeat(10_000)}all <b>the</b> text`))).toBe("all the text");
+  });
+
+  it("keeps the order of what it lifts", async () => {
+    const html = `${"<div>".repeat(200)}<i></i><b><u></u></b></div><s></s>`;
+    expect((await tags(html)).filter((tag) => !["html", "head", "body", "div"].includes(tag))).toEqual([
+      "i",
+      "b",
+      "u",
+      "s",
+    ]);
+  });
+
+  it("is cut off where a small page stands for far more than it says", async () => {
+    const open = Array.from({ length: 2000 }, (_, at) => `<b a=${at}>`).join("");
+    const elements = await tags(`<link><p>${open}${"<p>x".repeat(10_000)}`); // each p opens all of the b again
+    expect(elements.slice(0, 3)).toEqual(["html", "head", "link"]);
+    expect(elements.length).toBeLessThanOrEqual(50_000);
+    expect(elements.length).toBeGreaterThan(10_000);
+  });
+
+  it("may have any number of elements side by side", async () => {
+    expect((await tags("<p>".repeat(40_000))).length).toBe(40_003);
+  });
+});

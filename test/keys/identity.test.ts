@@ -1,0 +1,407 @@
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { inspect } from "node:util";
+import { verifyAsync } from "@noble/ed25519";
+import fc from "fast-check";
+import { afterEach, describe, expect, it } from "vitest";
+import { parseAddress } from "../../plugin/keys/address.js";
+import {
+  backUpIdentity,
+  createIdentity,
+  type IdentityPlaces,
+  importIdentity,
+  listIdentities,
+  loadIdentity,
+} from "../../plugin/keys/identity.js";
+import { formatIdentity, parseIdentity } from "../../plugin/keys/identity-text.js";
+import { parseKey } from "../../plugin/keys/key.js";
+import type { Keychain } from "../../plugin/keys/keychain.js";
+
+interface Vector {
+  file?: string;
+  ed25519_seed: string;
+  kex: string;
+}
+const { key_encoding: vectors } = JSON.parse(
+  readFileSync(new URL("../vectors/signcryption.json", import.meta.url), "utf8"),
+) as { key_encoding: Vector[] };
+
+const seed = new Uint8Array(32).fill(2);
+const CREATED = "2026-01-02T03:04:05Z";
+const ALICE = { seed, address: "alice@alice.example", created: CREATED };
+const KEX = "kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg";
+const TEXT = formatIdentity(seed, ALICE);
+const PAIR = TEXT.split("\n")[3] ?? "";
+const badIdentity = (message: string) => expect.objectContaining({ code: "bad-identity", message });
+
+const folders: string[] = [];
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A keychain as a system has it, in memory. */
+function workingKeychain(): Keychain & { kept: Map<string, string> } {
+  const kept = new Map<string, string>();
+  return {
+    kept,
+    read: async (address) => kept.get(address) ?? null,
+    write: async (address, secret) => void kept.set(address, secret),
+    addresses: async () => [...kept.keys()],
+  };
+}
+
+function lockedKeychain(): Keychain {
+  const refuse = async () => {
+    throw new Error("It is locked.\nAsk somebody.");
+  };
+  return { read: refuse, write: refuse, addresses: refuse };
+}
+
+function newPlaces<K extends Keychain>(keychain: K): IdentityPlaces & { keychain: K; root: string } {
+  const root = mkdtempSync(join(tmpdir(), "twtxt-keys-"));
+  folders.push(root);
+  return { keychain, folder: join(root, "data", "keys"), root };
+}
+
+describe("an identity file", () => {
+  it("is three comments and a line", () => {
+    expect(TEXT).toBe(
+      `# created: ${CREATED}\n# public key: ${KEX}\n# user: alice@alice.example\n${Buffer.concat([seed, parseKey(KEX)]).toString("base64")}\n`,
+    );
+  });
+
+  it("gives an identity that signs", async () => {
+    const identity = parseIdentity(TEXT, "alice.key");
+    expect(identity).toMatchObject({ address: "alice@alice.example", publicKey: KEX, created: CREATED });
+    const message = Buffer.from("hello");
+    expect(await verifyAsync(identity.sign(message), message, parseKey(KEX), { zip215: false })).toBe(true);
+  });
+
+  it.each(vectors.filter(({ file }) => file))("of a Salty peer is read: $kex", ({ file = "", kex }) => {
+    expect(parseIdentity(file, "alice.key")).toMatchObject({
+      address: "alice@sour.is",
+      publicKey: kex,
+      created: "2023-01-16T22:11:07Z",
+    });
+  });
+
+  it.each([
+    ["CRLF", TEXT.replaceAll("\n", "\r\n")],
+    ["a byte order mark", `\uFEFF${TEXT}`],
+    ["no end of the last line", TEXT.trimEnd()],
+    ["another order", TEXT.split("\n").slice(0, 4).reverse().join("\n")],
+    ["comments of somebody's own", `#\n# my key, do not lose\n${TEXT}`],
+    ["capitals in the address", TEXT.replace("alice@alice", "Alice@ALICE")],
+    ["the key and the address alone", TEXT.split("\n").slice(2).join("\n")],
+  ])("may have %s", (_, text) => {
+    expect(parseIdentity(text, "alice.key")).toMatchObject({ address: "alice@alice.example", publicKey: KEX });
+  });
+
+  it.each([
+    ["nothing in it", "", "beside comments it holds one line, the key"],
+    ["no key", TEXT.replace(PAIR, "#"), "beside comments it holds one line, the key"],
+    ["two keys", `${TEXT}${PAIR}\n`, "beside comments it holds one line, the key"],
+    ["an empty line", TEXT.replace("\n", "\n\n"), "beside comments it holds one line, the key"],
+    ["white space around the key", TEXT.replace(PAIR, ` ${PAIR}`), "the key is not 64 bytes of base64"],
+    ["base64url", (vectors[3]?.file ?? "").replace("+", "-"), "the key is not 64 bytes of base64"],
+    ["no padding", TEXT.replace(PAIR, PAIR.replace("==", "")), "the key is not 64 bytes of base64"],
+    ["the seed alone", TEXT.replace(PAIR, Buffer.from(seed).toString("base64")), "the key is not 64 bytes of base64"],
+    ["a cut", TEXT.replace(PAIR, PAIR.slice(0, 80)), "the key is not 64 bytes of base64"],
+    [
+      "another public half",
+      TEXT.replace(PAIR, Buffer.concat([seed, new Uint8Array(32).fill(9)]).toString("base64")),
+      "the halves of the key do not belong together",
+    ],
+    [
+      "another public key in its comment",
+      TEXT.replace(KEX, vectors[0]?.kex ?? ""),
+      '"# public key: " names another key than the one in it',
+    ],
+    ["no address", TEXT.replace(/# user.*\n/, ""), 'it needs a line such as "# user: alice@alice.example"'],
+    ["a wrong address", TEXT.replace("alice@", "alice"), 'it needs a line such as "# user: alice@alice.example"'],
+    ["two addresses", `# user: bob@bob.example\n${TEXT}`, 'it has "# user: " twice'],
+    [
+      "a wrong time",
+      TEXT.replace("2026-01-02T", "2026-13-02T"),
+      '"# created: " is no time such as 2026-01-02T03:04:05Z',
+    ],
+  ])("is refused, and not quoted, with %s", (_, text, why) => {
+    expect(() => parseIdentity(text, "alice.key")).toThrow(badIdentity(`alice.key is no identity file: ${why}.`));
+  });
+
+  it("is refused with any letter of the key changed", () => {
+    fc.assert(
+      fc.property(fc.nat(PAIR.length - 1), fc.constantFrom(..."AZaz09+/= "), (at, letter) => {
+        fc.pre(PAIR[at] !== letter);
+        const changed = `${PAIR.slice(0, at)}${letter}${PAIR.slice(at + 1)}`;
+        const text = TEXT.replace(PAIR, changed).replace(/# public key.*\n/, "");
+        expect(() => parseIdentity(text, "alice.key")).toThrow(expect.objectContaining({ code: "bad-identity" }));
+      }),
+      { seed: 31 },
+    );
+  });
+});
+
+describe("an identity", () => {
+  it("shows its key nowhere", () => {
+    const identity = parseIdentity(TEXT, "alice.key");
+    const shown = [
+      JSON.stringify(identity),
+      String(identity),
+      `${inspect(identity, { depth: 9, showHidden: true, getters: true })}`,
+      inspect(Object.getOwnPropertyDescriptors(identity), { depth: 9, showHidden: true }),
+      identity.sign.toString(),
+    ].join("\n");
+    expect(shown).toContain(KEX);
+    for (const secret of [PAIR.slice(0, 40), Buffer.from(seed).toString("hex"), "2, 2, 2, 2", "02 02 02 02"]) {
+      expect(shown).not.toContain(secret);
+    }
+    expect(Object.keys(identity).sort()).toEqual(["address", "created", "publicKey", "sign"]);
+  });
+});
+
+describe("keeping an identity", () => {
+  it("the keychain comes first", async () => {
+    const places = newPlaces(workingKeychain());
+    expect(await createIdentity(ALICE, places, undefined)).toMatchObject({
+      identity: { publicKey: KEX },
+      file: null,
+      keychainFault: null,
+    });
+    expect(places.keychain.kept).toEqual(new Map([["alice@alice.example", TEXT]]));
+    expect(existsSync(places.folder)).toBe(false);
+    expect(await loadIdentity("alice@alice.example", places)).toMatchObject({
+      identity: { publicKey: KEX },
+      file: null,
+    });
+  });
+
+  it.each<[string, Keychain, string]>([
+    ["is locked", lockedKeychain(), "It is locked"],
+    ["forgets", { ...workingKeychain(), read: async () => null }, "it did not give back what it was given"],
+  ])(
+    "a file of mode 0600 takes its place where the keychain %s, and why is said",
+    async (_, keychain, keychainFault) => {
+      const places = newPlaces(keychain);
+      const file = join(places.folder, "alice@alice.example.key");
+      expect(await createIdentity(ALICE, places, undefined)).toMatchObject({ file, keychainFault });
+
+      expect(readFileSync(file, "utf8")).toBe(TEXT);
+      expect(statSync(file).mode & 0o777).toBe(0o600);
+      expect(statSync(places.folder).mode & 0o777).toBe(0o700);
+      expect(await loadIdentity("alice@alice.example", places)).toMatchObject({ identity: { publicKey: KEX }, file });
+    },
+  );
+
+  it("a file may be chosen", async () => {
+    const places = newPlaces(workingKeychain());
+    const { file, keychainFault } = await createIdentity(ALICE, places, "file");
+    expect({ file, keychainFault }).toEqual({
+      file: join(places.folder, "alice@alice.example.key"),
+      keychainFault: null,
+    });
+    expect(places.keychain.kept.size).toBe(0);
+  });
+
+  it("bad-identity: the keychain was chosen, and does not work", async () => {
+    const places = newPlaces(lockedKeychain());
+    await expect(createIdentity(ALICE, places, "keychain")).rejects.toEqual(
+      badIdentity("The system keychain cannot keep the key: It is locked."),
+    );
+    expect(existsSync(places.folder)).toBe(false);
+  });
+
+  it.each(["keychain", "file"] as const)(
+    "bad-identity: there is one in the %s, which is left as it is",
+    async (first) => {
+      const places = newPlaces(workingKeychain());
+      const { file } = await createIdentity(ALICE, places, first);
+      const other = { ...ALICE, seed: new Uint8Array(32).fill(3) };
+      for (const choice of ["keychain", "file", undefined] as const) {
+        await expect(createIdentity(other, places, choice)).rejects.toEqual(
+          badIdentity(
+            `alice@alice.example has a key already, in ${file ?? "the system keychain"}. It is left as it is.`,
+          ),
+        );
+      }
+      expect(await loadIdentity("alice@alice.example", places)).toMatchObject({ identity: { publicKey: KEX }, file });
+      expect(places.keychain.kept.size).toBe(first === "keychain" ? 1 : 0);
+    },
+  );
+
+  it("of two at once in one file, one is kept", async () => {
+    const places = newPlaces(lockedKeychain());
+    const outcomes = await Promise.allSettled([1, 2, 3].map(() => createIdentity(ALICE, places, "file")));
+    expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+    expect(readFileSync(join(places.folder, "alice@alice.example.key"), "utf8")).toBe(TEXT);
+  });
+
+  it("no-identity: says whether the keychain could be asked", async () => {
+    const absent = { code: "no-identity", message: "There is no key of alice@alice.example on this machine." };
+    await expect(loadIdentity("alice@alice.example", newPlaces(workingKeychain()))).rejects.toMatchObject(absent);
+    await expect(loadIdentity("alice@alice.example", newPlaces(lockedKeychain()))).rejects.toMatchObject({
+      ...absent,
+      message: `${absent.message} The system keychain could not be asked: It is locked.`,
+    });
+  });
+
+  it("bad-identity: the key of another address lies in its place", async () => {
+    const places = newPlaces(workingKeychain());
+    places.keychain.kept.set("bob@bob.example", TEXT);
+    await expect(loadIdentity("bob@bob.example", places)).rejects.toEqual(
+      badIdentity("The system keychain has the key of alice@alice.example in the place of bob@bob.example."),
+    );
+  });
+
+  it.skipIf(process.platform === "win32").each(["644", "640", "604", "620", "601"])(
+    "bad-identity: others can get at a file of mode %s",
+    async (mode) => {
+      const places = newPlaces(lockedKeychain());
+      const { file } = await createIdentity(ALICE, places, "file");
+      chmodSync(file ?? "", Number.parseInt(mode, 8));
+      await expect(loadIdentity("alice@alice.example", places)).rejects.toEqual(
+        badIdentity(`${file} can be read by others on this machine. Type: chmod 600 ${file}`),
+      );
+    },
+  );
+});
+
+describe("importing", () => {
+  it("keeps the file's text as it is, and leaves the file alone", async () => {
+    const places = newPlaces(workingKeychain());
+    const file = join(places.root, "from elsewhere.key");
+    const text = `\uFEFF${TEXT.replaceAll("\n", "\r\n")}# mine\r\n`;
+    writeFileSync(file, text, { mode: 0o600 });
+    expect(await importIdentity(file, places, undefined)).toMatchObject({ identity: { publicKey: KEX }, file: null });
+    expect(places.keychain.kept.get("alice@alice.example")).toBe(text);
+    expect(readFileSync(file, "utf8")).toBe(text);
+  });
+
+  it.each([
+    ["it is no identity file", "hello\n", 0o600, "bad-identity"],
+    ["it is far too large", TEXT + "#\n".repeat(5000), 0o600, "bad-identity"],
+    ["others can read it", TEXT, 0o644, "bad-identity"],
+  ])("keeps nothing where %s", async (_, text, mode, code) => {
+    const places = newPlaces(workingKeychain());
+    const file = join(places.root, "it's mine.key");
+    writeFileSync(file, text, { mode });
+    chmodSync(file, mode);
+    await expect(importIdentity(file, places, undefined)).rejects.toMatchObject({ code });
+    expect(places.keychain.kept.size).toBe(0);
+  });
+
+  it("names a file for the shell", async () => {
+    const places = newPlaces(workingKeychain());
+    const file = join(places.root, "it's mine.key");
+    writeFileSync(file, TEXT);
+    chmodSync(file, 0o644);
+    await expect(importIdentity(file, places, undefined)).rejects.toThrow(
+      `Type: chmod 600 '${places.root}/it'\\''s mine.key'`,
+    );
+  });
+
+  it("bad-file: there is none", async () => {
+    const places = newPlaces(workingKeychain());
+    await expect(importIdentity(join(places.root, "no.key"), places, undefined)).rejects.toMatchObject({
+      code: "bad-file",
+      message: `There is no file ${join(places.root, "no.key")}.`,
+    });
+    mkdirSync(join(places.root, "folder"), { mode: 0o700 });
+    await expect(importIdentity(join(places.root, "folder"), places, undefined)).rejects.toMatchObject({
+      code: "bad-identity",
+    });
+  });
+});
+
+describe("a backup", () => {
+  it("is an identity file of mode 0600 that can be imported elsewhere", async () => {
+    const places = newPlaces(workingKeychain());
+    await createIdentity(ALICE, places, undefined);
+    const file = join(places.root, "stick", "alice.key");
+    await backUpIdentity("alice@alice.example", file, places);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+
+    const elsewhere = newPlaces(workingKeychain());
+    await importIdentity(file, elsewhere, "file");
+    expect(await loadIdentity("alice@alice.example", elsewhere)).toMatchObject({ identity: { publicKey: KEX } });
+  });
+
+  it("bad-file: is never written over another file", async () => {
+    const places = newPlaces(workingKeychain());
+    await createIdentity(ALICE, places, undefined);
+    const file = join(places.root, "alice.key");
+    writeFileSync(file, "precious");
+    await expect(backUpIdentity("alice@alice.example", file, places)).rejects.toMatchObject({
+      code: "bad-file",
+      message: `${file} is there already.`,
+    });
+    expect(readFileSync(file, "utf8")).toBe("precious");
+  });
+});
+
+describe("the list of identities", () => {
+  it("has those of both places, each once, and says what it could not read", async () => {
+    const places = newPlaces(workingKeychain());
+    await createIdentity({ ...ALICE, address: "zoe@localhost:8080" }, places, "file");
+    await createIdentity(ALICE, places, undefined);
+    writeFileSync(join(places.folder, "alice@alice.example.key"), TEXT, { mode: 0o600 });
+    writeFileSync(join(places.folder, "bob@bob.example.key"), "rubbish", { mode: 0o600 });
+    writeFileSync(join(places.folder, "notes.txt"), "");
+    writeFileSync(join(places.folder, "No Address.key"), "");
+
+    const { kept, faults } = await listIdentities(places);
+    expect(kept.map(({ identity, file }) => [identity.address, file])).toEqual([
+      ["alice@alice.example", null],
+      ["zoe@localhost:8080", join(places.folder, "zoe@localhost+8080.key")],
+    ]);
+    expect(faults).toEqual([
+      `${join(places.folder, "bob@bob.example.key")} is no identity file: the key is not 64 bytes of base64.`,
+    ]);
+  });
+
+  it("is empty on a new machine", async () => {
+    expect(await listIdentities(newPlaces(workingKeychain()))).toEqual({ kept: [], faults: [] });
+  });
+
+  it("says that the keychain could not be asked", async () => {
+    expect(await listIdentities(newPlaces(lockedKeychain()))).toEqual({
+      kept: [],
+      faults: ["The system keychain could not be asked: It is locked."],
+    });
+  });
+});
+
+describe("an address", () => {
+  it.each([
+    ["alice@alice.example", "alice@alice.example"],
+    ["Alice@ALICE.example", "alice@alice.example"],
+    ["a.b_c-1@localhost:8080", "a.b_c-1@localhost:8080"],
+    ["alice@bücher.example", "alice@xn--bcher-kva.example"],
+  ])("%s", (text, address) => {
+    expect(parseAddress(text)).toBe(address);
+  });
+
+  it.each([
+    "",
+    "alice",
+    "@alice.example",
+    "alice@",
+    "a@b@c",
+    ".alice@alice.example",
+    "ali ce@alice.example",
+    "../x@alice.example",
+    `${"a".repeat(65)}@alice.example`,
+    "alice@alice.example/x",
+    "alice@alice.example?x",
+    "alice@alice.example#x",
+    "alice@..",
+    "alice@alice.example.",
+    "alice@a\\b",
+    "alice@a%2fb",
+    "alice@alice.example\n",
+    `alice@${"a".repeat(254)}`,
+  ])("is none: %j", (text) => {
+    expect(parseAddress(text)).toBeNull();
+  });
+});
