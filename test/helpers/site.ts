@@ -152,7 +152,15 @@ export async function watchSite(built: BuiltSite, args: string[]): Promise<Runni
 function startEleventy(folder: string, args: string[], eleventy = join(repo, "node_modules/@11ty/eleventy")) {
   return spawn(
     process.execPath,
-    ["--import", join(repo, "node_modules/tsx/dist/loader.mjs"), join(eleventy, "cmd.cjs"), ...args],
+    [
+      ...[
+        "--import",
+        join(repo, "node_modules/tsx/dist/loader.mjs"),
+        "--import",
+        join(repo, "test/helpers/loopback-only.mjs"),
+      ],
+      ...[join(eleventy, "cmd.cjs"), ...args],
+    ],
     {
       cwd: folder,
       env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: "0", NETLIFY: "" },

@@ -1,0 +1,115 @@
+// plugin/host/node-server.ts: the handlers and the built site on any Node host.
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { PassThrough, Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { TwtxtError } from "../errors.js";
+import { type Handler, type Log, problem } from "../http/respond.js";
+import type { RateLimit } from "./rate-limit.js";
+
+/** Longer than a verification takes, so that a request that is under way at the end is answered. */
+const GRACE_MS = 15_000;
+const LINGER_MS = 1_000;
+
+/** A server that runs. */
+export interface NodeServer {
+  port: number;
+  /** Takes no more requests, answers those under way, and ends. */
+  close(): Promise<void>;
+}
+
+export interface NodeServerOptions {
+  port: number;
+  /** The address to listen on. */
+  host: string;
+  /** The site's origin: what `request.url` begins with, whatever `Host` says. */
+  origin: string;
+  /** @returns the handler of a path; `null` where the site's own files answer */
+  route(path: string): Handler | null;
+  /** Whether the rate limit counts requests to this path. */
+  isLimited(path: string): boolean;
+  /** Answers with a file of the site. */
+  serveFile(request: IncomingMessage, response: ServerResponse): void;
+  rateLimit: RateLimit;
+  log: Log;
+}
+
+/** Starts the server; the promise is fulfilled once it listens. */
+export async function nodeServer(options: NodeServerOptions): Promise<NodeServer> {
+  const server = createServer((request, response) => {
+    void answer(request, response, options).catch((error) => {
+      options.log(`${request.method} ${path(request)}: ${(error as Error).message}`);
+      response.destroy();
+    });
+  });
+  server.listen(options.port, options.host);
+  await once(server, "listening");
+  return { port: (server.address() as AddressInfo).port, close: () => close(server) };
+}
+
+async function answer(incoming: IncomingMessage, response: ServerResponse, options: NodeServerOptions): Promise<void> {
+  const handler = options.route(path(incoming));
+  if (!handler) return options.serveFile(incoming, response);
+  // There is no Request with this method.
+  if (incoming.method === "TRACE") return send(problem(new TwtxtError("method-not-allowed", "No TRACE.")), response);
+  const refused = options.isLimited(path(incoming)) ? options.rateLimit(incoming) : null;
+  await send(refused ?? (await handler(requestOf(incoming, options.origin))), response);
+  if (!incoming.complete) letGo(incoming);
+}
+
+/** What was not read of a body goes by for a moment, so that the sender gets to read the answer. */
+function letGo(incoming: IncomingMessage): void {
+  const timer = setTimeout(() => incoming.destroy(), LINGER_MS);
+  incoming.on("close", () => clearTimeout(timer)).resume();
+}
+
+function requestOf(incoming: IncomingMessage, origin: string): Request {
+  const { method = "GET" } = incoming;
+  const headers = new Headers();
+  for (const [name, values = []] of Object.entries(incoming.headersDistinct)) {
+    for (const value of values) headers.append(name, value);
+  }
+  const hasBody = method !== "GET" && method !== "HEAD";
+  return new Request(origin + targetOf(incoming), {
+    method,
+    headers,
+    ...(hasBody && { body: bodyOf(incoming), duplex: "half" }),
+  });
+}
+
+/** By way of another stream: a handler that stops reading would end the connection, and its own answer with it. */
+function bodyOf(incoming: IncomingMessage): ReadableStream {
+  const body = new PassThrough();
+  incoming.on("error", (error) => body.destroy(error));
+  return Readable.toWeb(incoming.pipe(body)) as ReadableStream;
+}
+
+async function send(answer: Response, response: ServerResponse): Promise<void> {
+  response.statusCode = answer.status;
+  for (const [name, value] of answer.headers) response.appendHeader(name, value);
+  if (answer.body === null) response.end();
+  else await pipeline(Readable.fromWeb(answer.body as never), response);
+}
+
+/** The path of a request, without its query. */
+function path(request: IncomingMessage): string {
+  return targetOf(request).split("?")[0] ?? "/";
+}
+
+/** A request names its target as a path, or to a proxy as a whole URL. */
+function targetOf({ url = "/" }: IncomingMessage): string {
+  const target = url.replace(/^https?:\/\/[^/]*/i, "");
+  return target.startsWith("/") ? target : `/${target}`;
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = once(server, "close");
+  // What is idle from now on is closed as soon as it is.
+  server.keepAliveTimeout = 1;
+  server.close();
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), GRACE_MS);
+  await closed;
+  clearTimeout(timer);
+}

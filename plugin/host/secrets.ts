@@ -1,0 +1,42 @@
+// plugin/host/secrets.ts: what the owner of a site tells its host, and nobody else.
+
+/** Which variable is which secret. PROTOCOL 7 */
+const VARIABLES = {
+  mentionsToken: "TWTXT_MENTIONS_TOKEN",
+  smtpUrl: "TWTXT_SMTP_URL",
+  mailTo: "TWTXT_MAIL_TO",
+  webhookUrl: "TWTXT_WEBHOOK_URL",
+  buildHookUrl: "TWTXT_BUILD_HOOK_URL",
+} as const;
+
+/** What opens the private feed `mentions.txt`, and where mail, webhook and rebuilds go to. */
+export type Secrets = Record<keyof typeof VARIABLES, string | undefined>;
+
+/** What is off unless its variables are set. */
+export const FEATURES: readonly { name: string; needs: readonly (typeof VARIABLES)[keyof Secrets][] }[] = [
+  { name: "the private feed of mentions", needs: ["TWTXT_MENTIONS_TOKEN"] },
+  { name: "mail about mentions", needs: ["TWTXT_SMTP_URL", "TWTXT_MAIL_TO"] },
+  { name: "the webhook", needs: ["TWTXT_WEBHOOK_URL"] },
+  { name: "rebuilds of the site", needs: ["TWTXT_BUILD_HOOK_URL"] },
+];
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** @param environment - the variables of the process; an empty one is not set */
+export function secretsOf(environment: Environment): Secrets {
+  const names = Object.keys(VARIABLES) as (keyof Secrets)[];
+  return Object.fromEntries(names.map((name) => [name, valueIn(environment, VARIABLES[name])])) as Secrets;
+}
+
+/** @returns a sentence for each feature that is off, with the variables that it lacks */
+export function featuresOff(environment: Environment): string[] {
+  return FEATURES.flatMap(({ name, needs }) => {
+    const lacking = needs.filter((variable) => valueIn(environment, variable) === undefined);
+    const are = lacking.length === 1 ? "is" : "are";
+    return lacking.length > 0 ? [`Off: ${name}, since ${lacking.join(" and ")} ${are} not set.`] : [];
+  });
+}
+
+function valueIn(environment: Environment, variable: string): string | undefined {
+  return environment[variable]?.trim() || undefined;
+}

@@ -1,0 +1,207 @@
+// plugin/host/services.ts: everything that a host runs, wired once.
+import { setTimeout } from "node:timers/promises";
+import type { HostSettings, SitePages } from "../eleventy/host-settings.js";
+import { type GuardOptions, guardedFetch } from "../http/guarded-fetch.js";
+import { answering, bodyOf, type Handler, type Log } from "../http/respond.js";
+import { listMentions } from "../mentions/inform/list-json.js";
+import { mentionsFeed } from "../mentions/inform/mentions-feed.js";
+import { allowance } from "../mentions/receive/allowance.js";
+import { journal } from "../mentions/receive/journal.js";
+import { moderation } from "../mentions/receive/moderate.js";
+import { oursOf } from "../mentions/receive/ours.js";
+import { pendingMentions } from "../mentions/receive/pending.js";
+import { receiveMention } from "../mentions/receive/receive.js";
+import { receivedMentions } from "../mentions/receive/received.js";
+import { settling } from "../mentions/receive/settle.js";
+import type { MentionReport } from "../mentions/send/tell.js";
+import { verification } from "../mentions/verify/verify.js";
+import type { Store } from "../store/store.js";
+import type { Secrets } from "./secrets.js";
+
+/** Nothing is started any more after this long: a scheduled function ends after 30 s. PROTOCOL 6. */
+const TICK_MS = 20_000;
+/** After a deploy another run may be at work, with the feed as it was: its lease ends within half a minute. */
+const PATIENCE_MS = 60_000;
+const CACHE_TAG = "twtxt-mentions";
+
+/** The handlers and jobs of a site. */
+export interface Services {
+  /** `/webmention` */
+  receiveMention: Handler;
+  /** `/mentions.json` */
+  listMentions: Handler;
+  /** `/mentions.txt`; 404 without a token */
+  mentionsFeed: Handler;
+  /** `/api/v1/mentions` and below */
+  manageMentions: Handler;
+  /** After a deploy: tells everybody whom new posts mention. */
+  afterDeploy(): Promise<void>;
+  /** Every hour: retries, pending verifications, compaction, digest, rebuild. Starts nothing after 20 s. */
+  tick(): Promise<void>;
+}
+
+export interface ServiceOptions {
+  settings: HostSettings;
+  pages: SitePages;
+  store: Store;
+  secrets: Secrets;
+  /** What signed requests must be meant for: the site's own host, or a local server's. */
+  authority: string;
+  /** `eleventy-plugin-twtxt/1.2.3` */
+  client: string;
+  guard: Omit<GuardOptions, "userAgent">;
+  /** For the owner's own hooks, which may be private. */
+  fetch: typeof fetch;
+  /** Milliseconds since 1970. */
+  now(): number;
+  log: Log;
+  /** Makes the CDN forget what it keeps under a tag. */
+  purge(tag: string): Promise<void>;
+}
+
+/** Wires the parts. What is seldom needed is loaded when it is. */
+export function servicesOf(options: ServiceOptions): Services {
+  const { settings, pages, store, secrets, now } = options;
+  const log: Log = (line) => options.log(oneLine(line));
+  const { feedUrl, nick } = settings;
+  const { limits, digestHours, rebuild } = settings.mentions;
+  const ours = oursOf(pages);
+  const lists = moderation(settings.mentions);
+  const userAgent = `${options.client} (+${feedUrl}; @${nick})`;
+  const ask = guardedFetch({ userAgent, ...options.guard });
+
+  const onChange = () =>
+    options.purge(CACHE_TAG).catch((error) => log(`The CDN still has the old list: ${(error as Error).message}`));
+  const received = receivedMentions({
+    journal: journal({ store, now, shownPerHost: limits.shownPerHost }),
+    now,
+    onChange,
+  });
+  const allowed = allowance({ store, now, limits });
+  const pending = pendingMentions({ store, now, limits });
+  const verify = verification({ fetch: ask, ours, moderation: lists });
+  const settle = settling({ verify, allowance: allowed, received, moderation: lists, ours, now });
+
+  const verifying = async (which: "due" | "all", isOver: () => boolean) => {
+    const { verifyPending } = await import("../mentions/receive/verify-pending.js");
+    return verifyPending({ pending, settle, log })(which, isOver);
+  };
+
+  const readSigned = async (request: Request, maxBytes: number) => {
+    const { verifyRequest } = await import("../http/signature.js");
+    const allowed = new Set(settings.key === null ? [] : [settings.key]);
+    const terms = { authority: options.authority, allowed, store, now };
+    return (await verifyRequest(request, () => bodyOf(request, maxBytes), terms)).body;
+  };
+
+  const manage = async (request: Request) => {
+    const { manageMentions } = await import("../mentions/receive/manage.js");
+    return manageMentions({ readSigned, received, pending, ours, verifyPending: verifying, now })(request);
+  };
+
+  const send = async (isOver: () => boolean, patience: number) => {
+    const { sendMentions } = await import("../mentions/send/send.js");
+    const report = await sendMentions({
+      fetch: ask,
+      store,
+      feedUrl,
+      aliases: settings.mentions.aliases,
+      pageOf: ours.pageOfTwt,
+      now,
+      random: Math.random,
+      sleep: (milliseconds, signal) => setTimeout(milliseconds, undefined, { signal }).catch(() => {}),
+      isOver,
+      patience,
+      onMention: (mention) => log(lineOfMention(mention)),
+    });
+    for (const trouble of report.troubles) log(`Sending mentions: ${trouble}`);
+  };
+
+  const inform = async () => {
+    const { informAuthor } = await import("../mentions/inform/digest.js");
+    const { smtpMail } = await import("../mentions/inform/mail.js");
+    const { webhook } = await import("../mentions/inform/webhook.js");
+    const { smtpUrl, mailTo, webhookUrl } = secrets;
+    await informAuthor({
+      list: received.list,
+      store,
+      now,
+      mail: smtpUrl && mailTo ? smtpMail(smtpUrl, mailTo) : undefined,
+      webhook: webhookUrl ? webhook(webhookUrl, options.fetch) : undefined,
+      digestHours,
+      page: settings.urls.mentionsPage ?? settings.url,
+      log,
+    });
+  };
+
+  const rebuilding = async () => {
+    if (!secrets.buildHookUrl) return;
+    const { rebuildIfChanged } = await import("../mentions/inform/rebuild.js");
+    await rebuildIfChanged({
+      list: received.list,
+      store,
+      now,
+      url: secrets.buildHookUrl,
+      fetch: options.fetch,
+      ...rebuild,
+      log,
+    });
+  };
+
+  const tidy = async (isOver: () => boolean) => {
+    const { sweepNonces } = await import("../http/nonces.js");
+    await allowed.sweep();
+    await sweepNonces(store, now(), isOver);
+  };
+
+  /** One job that fails is no reason to leave out the next. */
+  const job = async (name: string, work: () => Promise<unknown>) => {
+    try {
+      await work();
+    } catch (error) {
+      log(`${name} failed, and is tried again in the next run: ${(error as Error).message}`);
+    }
+  };
+
+  return {
+    receiveMention: answering(receiveMention({ ours, moderation: lists, settle, pending, feedUrl }), log),
+    listMentions: answering(listMentions({ list: received.list, ours, cacheTag: CACHE_TAG }), log),
+    mentionsFeed: answering(
+      mentionsFeed({ list: received.list, token: secrets.mentionsToken, nick, url: settings.urls.mentionsFeed, log }),
+      log,
+    ),
+    manageMentions: answering(manage, log),
+
+    async afterDeploy() {
+      await job("Sending mentions", () => send(() => false, PATIENCE_MS));
+      if (secrets.buildHookUrl) {
+        const { noteBuild } = await import("../mentions/inform/rebuild.js");
+        await job("Noting the build", () => noteBuild({ list: received.list, store }));
+      }
+    },
+
+    async tick() {
+      const end = now() + TICK_MS;
+      const isOver = () => now() >= end;
+      const jobs: [string, () => Promise<unknown>][] = [
+        ["Sending mentions", () => send(isOver, 0)],
+        ["Verifying mentions", () => verifying("due", isOver)],
+        ["Compacting mentions", () => received.compact()],
+        ["Telling the author", inform],
+        ["Asking for a rebuild", rebuilding],
+        ["Tidying up", () => tidy(isOver)],
+      ];
+      for (const [name, work] of jobs) if (!isOver()) await job(name, work);
+    },
+  };
+}
+
+function lineOfMention({ outcome, timestamp, target, endpoint, why, next }: MentionReport): string {
+  const where = endpoint === null ? "" : ` at ${endpoint}`;
+  return `${timestamp} ${target}: ${outcome}${where}${why === null ? "" : `, ${why}`}${next === null ? "" : `; next ${next}`}`;
+}
+
+/** What strangers send may end up in a message. */
+function oneLine(text: string): string {
+  return text.replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, " ");
+}

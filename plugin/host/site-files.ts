@@ -1,0 +1,101 @@
+// plugin/host/site-files.ts: the files of a built site, served as peers need them.
+import { readFile } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { join } from "node:path";
+import send from "send";
+
+export interface SiteFilesOptions {
+  /** The folder of the built site. */
+  folder: string;
+  /** What stands before every path of the site, as `/blog`; empty for none. */
+  prefix: string;
+  /** The path of the feed, as `/blog/twtxt.txt`. */
+  feedPath: string;
+  /** The endpoint that the feed's `Link` header names; `null` for none. */
+  endpoint: string | null;
+}
+
+/**
+ * Serves them with what readers of the feed need: UTF-8, any origin, the endpoint in a `Link` header, and the same
+ * `Last-Modified` and `ETag` in a 304 as in a 200.
+ *
+ * @see PROTOCOL 1.1
+ */
+export function siteFiles({ folder, prefix, feedPath, endpoint }: SiteFilesOptions) {
+  const isOfFeed = feedMatcher(feedPath);
+
+  return (request: IncomingMessage, response: ServerResponse): void => {
+    const path = (request.url ?? "/").split("?")[0] ?? "/";
+    if (request.method !== "GET" && request.method !== "HEAD") {
+      refuse(response);
+      return;
+    }
+    if (prefix !== "" && path === prefix) {
+      toFolder(path, response);
+      return;
+    }
+    if (prefix !== "" && !path.startsWith(`${prefix}/`)) {
+      void notFound(response, folder);
+      return;
+    }
+    const file = path.slice(prefix.length);
+    const dotfiles = isWellKnown(file) ? "allow" : "ignore";
+    send(request, file, { root: folder, dotfiles, index: ["index.html"], maxAge: 0 })
+      .on("headers", (answer: ServerResponse) => {
+        const isFeed = isOfFeed(path);
+        if (isFeed) answer.setHeader("Content-Type", "text/plain; charset=utf-8");
+        if (isFeed && endpoint !== null) answer.setHeader("Link", `<${endpoint}>; rel="webmention"`);
+        if (isFeed || isDiscovery(path)) answer.setHeader("Access-Control-Allow-Origin", "*");
+        answer.setHeader("X-Content-Type-Options", "nosniff");
+      })
+      .on("directory", (answer: ServerResponse) => toFolder(path, answer))
+      .on("error", ({ status }: { status?: number }) => {
+        if (status === 412 || status === 416) response.writeHead(status).end();
+        else void notFound(response, folder);
+      })
+      .pipe(response);
+  };
+}
+
+/** The feed and its archives: `/twtxt.txt`, `/twtxt-2024.txt`, `/twtxt-2024-03.txt`. */
+function feedMatcher(feedPath: string): (path: string) => boolean {
+  const dot = feedPath.lastIndexOf(".");
+  const isNamed = dot > feedPath.lastIndexOf("/");
+  const [stem, extension] = isNamed ? [feedPath.slice(0, dot), feedPath.slice(dot)] : [feedPath, ""];
+  return (path) =>
+    path === feedPath ||
+    (path.startsWith(`${stem}-`) &&
+      path.endsWith(extension) &&
+      /^\d{4}(-\d\d)?$/.test(withoutEnds(path, stem, extension)));
+}
+
+function withoutEnds(path: string, start: string, end: string): string {
+  return path.slice(start.length + 1, path.length - end.length);
+}
+
+/** Of all names that begin with a dot this one alone is served, and nothing by way of it: `/.well-known/../.env`. */
+function isWellKnown(file: string): boolean {
+  return /^\/\.well-known\/(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-]*$/.test(file);
+}
+
+function isDiscovery(path: string): boolean {
+  return /\/\.well-known\/(msg|salty)\/[^/]+\.json$/.test(path);
+}
+
+/** Relative, so that neither the prefix is lost nor another host is named. */
+function toFolder(path: string, response: ServerResponse): void {
+  response.writeHead(301, { location: `./${path.slice(path.lastIndexOf("/") + 1)}/` }).end();
+}
+
+function refuse(response: ServerResponse): void {
+  response.writeHead(405, { allow: "GET, HEAD", "content-type": "text/plain; charset=utf-8" });
+  response.end("Use GET or HEAD.\n");
+}
+
+async function notFound(response: ServerResponse, folder: string): Promise<void> {
+  const page = await readFile(join(folder, "404.html")).catch(() => null);
+  for (const name of response.getHeaderNames()) response.removeHeader(name);
+  const type = page ? "text/html; charset=utf-8" : "text/plain; charset=utf-8";
+  response.writeHead(404, { "content-type": type, "cache-control": "no-cache" });
+  response.end(page ?? "There is nothing here.\n");
+}

@@ -1,0 +1,96 @@
+// plugin/host/site-host.ts: a site as its last build left it: who answers for which path, and the work done by itself.
+import { unwatchFile, watchFile } from "node:fs";
+import type { HostSettings, SitePages } from "../eleventy/host-settings.js";
+import type { Handler, Log } from "../http/respond.js";
+import type { Services } from "./services.js";
+
+const HOUR_MS = 3600_000;
+/** How often it looks whether there was a build. */
+const LOOK_MS = 1000;
+
+/** The settings of a site for its host, and what of it can be mentioned. */
+export interface HostFiles {
+  settings: HostSettings;
+  pages: SitePages;
+}
+
+/** A site that is being served. */
+export interface SiteHost {
+  /** @returns the handler of a path; `null` where the site's own files answer */
+  route(path: string): Handler | null;
+  /** Whether the rate limit counts what is posted there: the author's signed requests are not limited. PROTOCOL 6 */
+  isLimited(path: string): boolean;
+  /** Works now, each hour, and after each build. */
+  begin(): void;
+  /** Begins nothing more, and waits for what is under way. */
+  end(): Promise<void>;
+}
+
+export interface SiteHostOptions {
+  /** What the last build has left. */
+  files: HostFiles;
+  /** The file that each build writes anew. */
+  pagesFile: string;
+  /** Reads what a build has left. */
+  read(): Promise<HostFiles>;
+  make(files: HostFiles): Services;
+  log: Log;
+}
+
+export function siteHost({ files, pagesFile, read, make, log }: SiteHostOptions): SiteHost {
+  let { settings } = files;
+  let services = make(files);
+  let timer: NodeJS.Timeout | undefined;
+  let work = Promise.resolve();
+
+  /** One thing after the other, and none the last for having failed. */
+  const then = (job: () => Promise<void>) => {
+    work = work.then(job).catch((error) => log((error as Error).message));
+  };
+
+  const takeUp = async () => {
+    try {
+      const files = await read();
+      services = make(files);
+      settings = files.settings;
+    } catch (error) {
+      log(`The site as it was goes on being served: ${(error as Error).message}`);
+      return;
+    }
+    await services.afterDeploy();
+  };
+
+  return {
+    route: (path) => (settings.isReceiver ? handlerOf(path, settings.urls, services) : null),
+    isLimited: (path) => path === pathOf(settings.urls.webmention),
+    begin() {
+      then(() => services.tick());
+      timer = setInterval(() => then(() => services.tick()), settings.mentions.everyHours * HOUR_MS);
+      watchFile(pagesFile, { interval: LOOK_MS }, () => then(takeUp));
+    },
+    async end() {
+      clearInterval(timer);
+      unwatchFile(pagesFile);
+      await work;
+    },
+  };
+}
+
+function handlerOf(path: string, urls: HostSettings["urls"], services: Services): Handler | null {
+  const api = pathOf(urls.mentionsApi);
+  if (path === api || path.startsWith(`${api}/`)) return services.manageMentions;
+  switch (path) {
+    case pathOf(urls.webmention):
+      return services.receiveMention;
+    case pathOf(urls.mentionsJson):
+      return services.listMentions;
+    case pathOf(urls.mentionsFeed):
+      return services.mentionsFeed;
+    default:
+      return null;
+  }
+}
+
+function pathOf(url: string): string {
+  return new URL(url).pathname;
+}

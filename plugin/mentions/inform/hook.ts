@@ -1,0 +1,56 @@
+// plugin/mentions/inform/hook.ts: a POST to an address that the author has chosen.
+import { TwtxtError } from "../../errors.js";
+
+/** The part of `fetch` that is needed. */
+export type HookFetch = (
+  url: string,
+  request: { method: "POST"; headers: Record<string, string>; body: string; redirect: "manual"; signal: AbortSignal },
+) => Promise<Pick<Response, "ok" | "status" | "body">>;
+
+/** Where to post. It may be private, as on a home network, and whoever knows it may use it: no message holds it. */
+export interface Hook {
+  /** The environment variable that has the URL, for messages. */
+  variable: "TWTXT_WEBHOOK_URL" | "TWTXT_BUILD_HOOK_URL";
+  url: string;
+  fetch: HookFetch;
+}
+
+const TIMEOUT = 10_000;
+
+/** @throws TwtxtError `hook-failed`, with what to do */
+export async function postHook(
+  { variable, url, fetch }: Hook,
+  headers: Record<string, string>,
+  body: string,
+): Promise<void> {
+  if (!isHookUrl(url)) {
+    throw hookFailed(`${variable}: expected an http or https URL without user and password.`);
+  }
+  const response = await fetch(url, {
+    method: "POST",
+    headers,
+    body,
+    redirect: "manual",
+    signal: AbortSignal.timeout(TIMEOUT),
+  }).catch((error: Error) => {
+    throw hookFailed(`${variable} could not be reached (${codeOf(error)}).`);
+  });
+  await response.body?.cancel();
+  if (!response.ok) throw hookFailed(`${variable} answered with the status ${response.status} instead of 200.`);
+}
+
+function isHookUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return /^https?:$/.test(protocol) && username === "" && password === "";
+}
+
+/** Not the message: it may hold the URL. */
+function codeOf({ name, cause }: Error): string {
+  const code = (cause as { code?: unknown } | undefined)?.code;
+  return typeof code === "string" ? code : name;
+}
+
+function hookFailed(message: string): TwtxtError {
+  return new TwtxtError("hook-failed", message);
+}

@@ -1,0 +1,108 @@
+// plugin/mentions/inform/list-json.ts: the mentions that everybody may see, as JSON.
+import { createHash } from "node:crypto";
+import type { MentionList, PublicMention } from "../../eleventy/mention-list.js";
+import { TwtxtError } from "../../errors.js";
+import { parametersOf } from "../../http/parameters.js";
+import { type Handler, json, methodNotAllowed } from "../../http/respond.js";
+import type { ListMentions, MentionQuery, StoredMention } from "../mention.js";
+import type { Ours } from "../receive/ours.js";
+import { sourceOf } from "../reference.js";
+
+const METHODS = ["GET", "HEAD", "OPTIONS"];
+const PARAMETERS = ["target", "after", "limit"] as const;
+const DEFAULT_LIMIT = 20;
+const MAX_LIMIT = 100;
+
+/** The list is public, and the site's pages may be on another origin. */
+const CORS = { "access-control-allow-origin": "*" };
+
+/**
+ * Lists what is shown, newest first: `GET /mentions.json?target=&after=&limit=`.
+ *
+ * Answers 400 `not-our-target` for a URL that is none of ours: there are endlessly many of them, and each would fill a
+ * place of the cache.
+ *
+ * @param cacheTag - what the CDN's copies are purged by when a mention comes or goes
+ * @see PROTOCOL 2.4, "The answer"
+ */
+export function listMentions({ list, ours, cacheTag }: ListParts): Handler {
+  return async (request) => {
+    switch (request.method) {
+      case "GET":
+      case "HEAD": {
+        const { mentions, next } = await list(queryOf(request.url, ours));
+        return answer({ mentions: mentions.map(publicMention), next }, request, cacheTag);
+      }
+      case "OPTIONS":
+        return new Response(null, {
+          status: 204,
+          headers: { ...CORS, allow: METHODS.join(", "), "access-control-allow-methods": METHODS.join(", ") },
+        });
+      default:
+        return methodNotAllowed(METHODS);
+    }
+  };
+}
+
+export interface ListParts {
+  list: ListMentions;
+  ours: Pick<Ours, "target">;
+  cacheTag: string;
+}
+
+/** What everybody may see of a mention. */
+export function publicMention(mention: StoredMention): PublicMention {
+  const { target, under, type, author, text, published, received } = mention;
+  return { source: sourceOf(mention), target, under, type, author, text, published, received };
+}
+
+function queryOf(url: string, ours: ListParts["ours"]): MentionQuery {
+  const { target, after, limit } = parametersOf(url, PARAMETERS);
+  const canonical = target === undefined ? undefined : ours.target(target)?.url;
+  if (target !== undefined && canonical === undefined) {
+    throw new TwtxtError("not-our-target", "This is neither a feed nor a page of this site.");
+  }
+  return {
+    state: "shown",
+    limit: limitOf(limit),
+    ...(canonical !== undefined && { target: canonical }),
+    ...(after !== undefined && { after }),
+  };
+}
+
+function limitOf(text: string | undefined): number {
+  if (text === undefined) return DEFAULT_LIMIT;
+  // One way to write each number, since each way is a copy in the cache.
+  if (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= MAX_LIMIT) return Number(text);
+  throw new TwtxtError("bad-request", `"limit" is a number from 1 to ${MAX_LIMIT}.`);
+}
+
+/** A browser asks each time whether its copy is still good; the CDN answers until its own is purged, or an hour old. */
+async function answer(list: MentionList, request: Request, cacheTag: string): Promise<Response> {
+  const full = json(list);
+  const body = await full.text();
+  const etag = `"${createHash("sha256").update(body).digest("base64url")}"`;
+  const headers = {
+    ...Object.fromEntries(full.headers),
+    ...CORS,
+    etag,
+    "cache-control": "public, max-age=0, must-revalidate",
+    "x-content-type-options": "nosniff",
+  };
+  // Not for the CDN to keep: it would answer with it those who have no copy.
+  if (hasCopy(request, etag)) return new Response(null, { status: 304, headers });
+  return new Response(request.method === "HEAD" ? null : body, {
+    headers: {
+      ...headers,
+      "netlify-cdn-cache-control": "public, durable, s-maxage=3600",
+      "netlify-cache-tag": cacheTag,
+      "netlify-vary": `query=${PARAMETERS.join("|")}`,
+    },
+  });
+}
+
+/** A CDN that compresses an answer on its way makes its ETag a weak one. */
+function hasCopy(request: Request, etag: string): boolean {
+  const known = (request.headers.get("if-none-match") ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
+  return known.includes(etag) || known.includes("*");
+}

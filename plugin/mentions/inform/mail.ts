@@ -1,0 +1,124 @@
+// plugin/mentions/inform/mail.ts: mail through the author's own server.
+import { TwtxtError } from "../../errors.js";
+
+export interface Mail {
+  subject: string;
+  text: string;
+  /** `<...@...>`: a mail that is sent again has the same one. */
+  messageId: string;
+}
+
+/** @throws TwtxtError `mail-failed`, with what to do and without the password */
+export type SendMail = (mail: Mail) => Promise<void>;
+
+/** How the author's mail server is reached, and who writes to whom. */
+export interface MailSettings {
+  host: string;
+  port: number;
+  /** Encrypted from the first byte. */
+  secure: boolean;
+  /** Encrypted before anything is said, or not at all. */
+  requireTLS: boolean;
+  auth: { user: string; pass: string } | undefined;
+  from: string;
+  to: string;
+}
+
+const TIMEOUT = 10_000;
+const ADDRESS = /^[^\s<>()[\],;:"\\@]+@[^\s<>()[\],;:"\\@]+$/;
+const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/i;
+
+/**
+ * Sends mail by SMTP.
+ *
+ * @param url - `TWTXT_SMTP_URL`: see {@link mailSettings}
+ * @param to - `TWTXT_MAIL_TO`
+ */
+export function smtpMail(url: string, to: string): SendMail {
+  return async ({ subject, text, messageId }) => {
+    const { from, ...server } = mailSettings(url, to);
+    const { createTransport } = await import("nodemailer");
+    const transport = createTransport({
+      host: server.host.replace(/^\[|\]$/g, ""),
+      port: server.port,
+      secure: server.secure,
+      requireTLS: server.requireTLS,
+      ignoreTLS: !server.requireTLS,
+      ...(server.auth && { auth: server.auth }),
+      tls: { minVersion: "TLSv1.2" },
+      connectionTimeout: TIMEOUT,
+      greetingTimeout: TIMEOUT,
+      socketTimeout: TIMEOUT,
+      dnsTimeout: TIMEOUT,
+      disableFileAccess: true,
+      disableUrlAccess: true,
+    });
+    try {
+      const headers = { "Auto-Submitted": "auto-generated" };
+      await transport.sendMail({ from, to: server.to, subject, text, messageId, headers });
+    } catch (error) {
+      throw failure(error as Error, server.auth?.pass);
+    }
+  };
+}
+
+/**
+ * Reads `smtps://user:password@host`, or `smtp://` for a server that begins in the clear; it has to offer STARTTLS then,
+ * unless it is on this machine. User and password are percent-encoded.
+ *
+ * The sender is `?from=`, else the user where that is an address, else the receiver.
+ *
+ * @throws TwtxtError `mail-failed`, saying what to write instead
+ */
+export function mailSettings(url: string, to: string): MailSettings {
+  if (!ADDRESS.test(to)) throw mailFailed('TWTXT_MAIL_TO: expected one address such as "alice@alice.example".');
+  const { protocol, hostname: host, port, username, password, searchParams } = smtpUrl(url);
+  const secure = protocol === "smtps:";
+  const user = decoded(username);
+  const from = searchParams.get("from") ?? (ADDRESS.test(user) ? user : to);
+  if (!ADDRESS.test(from))
+    throw mailFailed('TWTXT_SMTP_URL: expected one address such as "alice@alice.example" as "from".');
+  return {
+    host,
+    port: Number(port) || (secure ? 465 : 587),
+    secure,
+    requireTLS: !secure && !LOOPBACK.test(host),
+    auth: user === "" ? undefined : { user, pass: decoded(password) },
+    from,
+    to,
+  };
+}
+
+function smtpUrl(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url && /^smtps?:$/.test(url.protocol) && url.hostname !== "" && /^\/?$/.test(url.pathname) && url.hash === "") {
+    return url;
+  }
+  throw badUrl();
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw badUrl();
+  }
+}
+
+/** Never with what was given, since a password is in it. */
+function badUrl(): TwtxtError {
+  return mailFailed(
+    'TWTXT_SMTP_URL: expected a URL such as "smtps://user:password@mail.example", user and password percent-encoded ("%40" for "@").',
+  );
+}
+
+/** A server may repeat in its answer what it was told. */
+function failure(error: Error, password: string | undefined): TwtxtError {
+  const line = error.message.replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, " ").slice(0, 300);
+  const why = password ? line.replaceAll(password, "…") : line;
+  return mailFailed(`The server of TWTXT_SMTP_URL did not take the mail: ${why}`);
+}
+
+function mailFailed(message: string): TwtxtError {
+  return new TwtxtError("mail-failed", message);
+}

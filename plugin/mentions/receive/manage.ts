@@ -1,0 +1,148 @@
+// plugin/mentions/receive/manage.ts: what the author does with mentions, by signed requests.
+import * as v from "valibot";
+import { TwtxtError } from "../../errors.js";
+import { parametersOf } from "../../http/parameters.js";
+import { type Handler, json, methodNotAllowed } from "../../http/respond.js";
+import type { MentionState, StoredMention } from "../mention.js";
+import { formatReference, sourceOf } from "../reference.js";
+import { isListed } from "./moderate.js";
+import type { Ours } from "./ours.js";
+import type { Pending, PendingMention } from "./pending.js";
+import type { Received } from "./received.js";
+import { TakeOver, takeOver } from "./take-over.js";
+import type { VerifiedPending } from "./verify-pending.js";
+
+const ROOT = "/api/v1/mentions";
+const STATES = ["shown", "held", "rejected", "pending"] as const;
+const BODY_LIMIT = 1024 * 1024;
+const PAGE = 100;
+/** The handler's own bound for `verify`; the platform ends a function after 60 s. */
+const VERIFY_MS = 20_000;
+
+const Decision = v.strictObject({ state: v.picklist(["shown", "rejected"]) });
+
+/** What the list answers with: those that are stored, or those that wait for their verification. */
+export interface ManagedMention {
+  id: string;
+  state: MentionState | "pending";
+  source: string;
+  target: string;
+  under: string | null;
+  type: StoredMention["type"] | null;
+  author: StoredMention["author"] | null;
+  text: string | null;
+  published: string | null;
+  received: string;
+}
+
+/**
+ * `GET` lists, `POST /:id` decides, `POST /verify` verifies what is pending, `POST /import` takes over what another
+ * service has verified, `DELETE /:id` and `DELETE ?source=` forget. Nothing is changed by GET.
+ *
+ * @see PROTOCOL 2.5, "Managing"
+ */
+export function manageMentions(parts: ManageParts): Handler {
+  return async (request) => {
+    const body = await parts.readSigned(request, BODY_LIMIT);
+    const { pathname } = new URL(request.url);
+    const rest = pathname.slice(pathname.lastIndexOf(ROOT) + ROOT.length).replace(/^\//, "");
+
+    if (rest === "verify" || rest === "import") {
+      if (request.method !== "POST") return methodNotAllowed(["POST"]);
+      return json(
+        rest === "verify"
+          ? await verify(parts)
+          : await takeOver(parsed(TakeOver, body, "Send at most 500 mentions as the list has them."), parts),
+      );
+    }
+    if (rest !== "") return one(parts, request.method, rest, body);
+    if (request.method === "GET") return json(await list(parts, request.url));
+    if (request.method === "DELETE") return json(await forgetSource(parts, request.url));
+    return methodNotAllowed(["GET", "DELETE"]);
+  };
+}
+
+export interface ManageParts {
+  /**
+   * The body of a request that the author has signed.
+   *
+   * @throws TwtxtError `not-signed`, `not-allowed`, `body-too-large`
+   */
+  readSigned(request: Request, maxBytes: number): Promise<Uint8Array>;
+  received: Received;
+  pending: Pending;
+  ours: Ours;
+  verifyPending(which: "all", isOver: () => boolean): Promise<VerifiedPending>;
+  /** Milliseconds since 1970. */
+  now(): number;
+}
+
+async function list({ received, pending }: ManageParts, url: string) {
+  const { state = "shown", after, limit } = parametersOf(url, ["state", "after", "limit"]);
+  const size = limit === undefined ? PAGE : Number(limit);
+  if (!Number.isInteger(size) || size < 1 || size > PAGE) {
+    throw new TwtxtError("bad-request", `"limit" is a number from 1 to ${PAGE}.`);
+  }
+  const known = STATES.find((name) => name === state);
+  if (known === undefined) throw new TwtxtError("bad-request", `"state" is one of ${STATES.join(", ")}.`);
+  if (known === "pending") return { mentions: (await pending.all()).map(shownPending), next: null };
+  const page = await received.list({ state: known, limit: size, ...(after !== undefined && { after }) });
+  return { mentions: page.mentions.map(shownStored), next: page.next };
+}
+
+async function one({ received, pending }: ManageParts, method: string, id: string, body: Uint8Array) {
+  if (method === "POST") {
+    const { state } = parsed(Decision, body, 'Send {"state": "shown"} or {"state": "rejected"}.');
+    const mention = await received.moderate(id, state);
+    if (mention) return json(shownStored(mention));
+  } else if (method === "DELETE") {
+    const waiting = (await pending.all()).filter((mention) => mention.id === id);
+    for (const mention of waiting) await pending.drop(mention);
+    const forgotten = await received.forget((mention) => mention.id === id);
+    if (forgotten.length + waiting.length > 0) return json({ forgotten: 1 });
+  } else return methodNotAllowed(["POST", "DELETE"]);
+  throw new TwtxtError("not-found", `There is no mention ${JSON.stringify(id.slice(0, 40))}.`);
+}
+
+async function forgetSource({ received, pending }: ManageParts, url: string) {
+  const { source } = parametersOf(url, ["source"]);
+  if (!source) throw new TwtxtError("bad-request", 'Say which "source": a feed, a host or "host:port".');
+  const waiting = (await pending.all()).filter((mention) => isListed(source, mention.source));
+  for (const mention of waiting) await pending.drop(mention);
+  const isMeant = ({ identity, given }: StoredMention) => isListed(source, identity) || isListed(source, given);
+  return { forgotten: (await received.forget(isMeant)).length + waiting.length };
+}
+
+function verify({ verifyPending, now }: ManageParts): Promise<VerifiedPending> {
+  const end = now() + VERIFY_MS;
+  return verifyPending("all", () => now() >= end);
+}
+
+function shownStored(mention: StoredMention): ManagedMention {
+  const { id, state, target, under, type, author, text, published, received } = mention;
+  return { id, state, source: sourceOf(mention), target, under, type, author, text, published, received };
+}
+
+function shownPending({ id, source, timestamps, target, under, since }: PendingMention): ManagedMention {
+  const [timestamp] = timestamps;
+  return {
+    id,
+    state: "pending",
+    source: timestamp === undefined ? source : formatReference(source, timestamp),
+    target: target.url,
+    under,
+    type: null,
+    author: null,
+    text: null,
+    published: null,
+    received: new Date(since).toISOString(),
+  };
+}
+
+function parsed<S extends v.GenericSchema>(schema: S, body: Uint8Array, expected: string): v.InferOutput<S> {
+  try {
+    return v.parse(schema, JSON.parse(Buffer.from(body).toString()));
+  } catch (cause) {
+    throw new TwtxtError("bad-request", expected, { cause });
+  }
+}

@@ -1,0 +1,40 @@
+// plugin/mentions/receive/moderate.ts: whose mentions are shown, held or refused, by the lists of the author.
+
+import { isSameUrl } from "../../http/same-url.js";
+import type { Settings } from "../../options.js";
+
+type Lists = Pick<Exclude<Settings["mentions"], false>, "allow" | "block" | "moderate">;
+
+/** How the lists see a source: its feed or page, without fragment. */
+export interface Moderation {
+  isBlocked(url: string): boolean;
+  isAllowed(url: string): boolean;
+  /** Whether all but the allowed wait for the author. */
+  moderate: boolean;
+}
+
+/**
+ * An entry is a host, a `host:port`, or a feed. A blocked host stands for those below it too, since whoever has a
+ * domain has all of its subdomains; an allowed one stands for itself alone.
+ *
+ * @see PROTOCOL 2.5
+ */
+export function moderation({ allow, block, moderate }: Lists): Moderation {
+  return {
+    isBlocked: (url) => block.some((entry) => isListed(entry, url) || isBelow(entry, url)),
+    isAllowed: (url) => allow.some((entry) => isListed(entry, url)),
+    moderate,
+  };
+}
+
+/** Whether an entry of a list stands for this URL. */
+export function isListed(entry: string, url: string): boolean {
+  if (/^https?:\/\//.test(entry)) return isSameUrl(entry, url);
+  const { hostname, protocol, port } = new URL(url);
+  const actual = port || (protocol === "http:" ? "80" : "443");
+  return entry === hostname || entry === `${hostname}:${actual}`;
+}
+
+function isBelow(entry: string, url: string): boolean {
+  return !entry.includes(":") && new URL(url).hostname.endsWith(`.${entry}`);
+}

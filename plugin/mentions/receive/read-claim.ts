@@ -1,0 +1,61 @@
+// plugin/mentions/receive/read-claim.ts: what the sender of a mention says, read from the form that was posted.
+import { TwtxtError } from "../../errors.js";
+import { bodyOf } from "../../http/respond.js";
+import { isSameUrl } from "../../http/same-url.js";
+import type { Claim } from "../mention.js";
+import { parseReference } from "../reference.js";
+import type { Ours } from "./ours.js";
+
+/** A claim, and the post of ours that it is about beside its target. */
+export interface ReadClaim extends Claim {
+  under: string | null;
+}
+
+const FORM = "application/x-www-form-urlencoded";
+const BODY_LIMIT = 8 * 1024;
+
+/**
+ * Reads the form of a mention.
+ *
+ * @throws TwtxtError `bad-content-type`, `body-too-large`, `bad-request`, `bad-source`, `bad-target`, `not-our-target`
+ * @see PROTOCOL 2.4, "The request"
+ */
+export async function readClaim(request: Request, ours: Ours): Promise<ReadClaim> {
+  const type = (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase();
+  if (type !== FORM || request.headers.has("content-encoding")) {
+    throw new TwtxtError("bad-content-type", `Send ${FORM} without a Content-Encoding.`);
+  }
+  const form = new URLSearchParams(new TextDecoder().decode(await bodyOf(request, BODY_LIMIT)));
+  return checkClaim(field(form, "source"), field(form, "target"), ours);
+}
+
+/**
+ * Checks what is said to mention what.
+ *
+ * @param source - a reference to a twt, or a page
+ * @throws TwtxtError as {@link readClaim}
+ */
+export function checkClaim(source: string, target: string, ours: Ours): ReadClaim {
+  const from = parseReference(source, "bad-source");
+  const to = parseReference(target, "bad-target");
+  const wanted = ours.target(to.url);
+  if (!wanted) throw new TwtxtError("not-our-target", "The target is neither a feed nor a page of this site.");
+  if (isSameUrl(from.url, to.url)) throw new TwtxtError("bad-request", "Source and target are the same.");
+  if (ours.isFeed(from.url)) throw new TwtxtError("bad-source", "The source is a feed of this site.");
+
+  const page = to.timestamps.map(ours.pageOfTwt).find((found) => found !== null) ?? null;
+  return {
+    source: from.url,
+    timestamps: from.timestamps,
+    target: wanted,
+    under: page === wanted.url ? null : page,
+  };
+}
+
+function field(form: URLSearchParams, name: string): string {
+  const [value, ...more] = form.getAll(name);
+  const trimmed = value?.trim() ?? "";
+  if (trimmed === "") throw new TwtxtError("bad-request", `The field "${name}" is missing.`);
+  if (more.length > 0) throw new TwtxtError("bad-request", `The field "${name}" stands there more than once.`);
+  return trimmed;
+}

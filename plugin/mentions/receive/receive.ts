@@ -1,0 +1,82 @@
+// plugin/mentions/receive/receive.ts: the endpoint that others post their mentions to.
+import { TwtxtError } from "../../errors.js";
+import { type Handler, line, methodNotAllowed } from "../../http/respond.js";
+import type { Moderation } from "./moderate.js";
+import type { Ours } from "./ours.js";
+import type { Pending } from "./pending.js";
+import { readClaim } from "./read-claim.js";
+import type { Settle } from "./settle.js";
+
+const METHODS = ["GET", "HEAD", "OPTIONS", "POST"];
+
+/**
+ * Receives mentions: `POST source, target`.
+ *
+ * 200 kept or removed, 202 kept until the source answers, 400 and its neighbours for what the sender did wrong.
+ *
+ * @see PROTOCOL 2.4
+ */
+export function receiveMention({ ours, moderation, settle, pending, feedUrl }: ReceiveParts): Handler {
+  const receive: Handler = async (request) => {
+    const claim = await readClaim(request, ours);
+    if (moderation.isBlocked(claim.source)) throw new TwtxtError("blocked", "This source is not wanted here.");
+    switch (await settle(claim)) {
+      case "kept":
+        return line("The mention is verified and kept.");
+      case "removed":
+        return line("The mention is removed.");
+      case "waiting":
+      case "no verdict":
+        await pending.add(claim);
+        return line("The source gave no answer yet. It is asked again later.", { status: 202 });
+    }
+  };
+
+  return async (request) => {
+    switch (request.method) {
+      case "POST":
+        return receive(request);
+      case "GET":
+      case "HEAD":
+        return explanation(request.method === "HEAD", feedUrl);
+      case "OPTIONS":
+        return new Response(null, { status: 204, headers: { allow: METHODS.join(", ") } });
+      default:
+        return methodNotAllowed(METHODS);
+    }
+  };
+}
+
+export interface ReceiveParts {
+  ours: Ours;
+  moderation: Moderation;
+  settle: Settle;
+  pending: Pending;
+  feedUrl: string;
+}
+
+/** What a person sees who opens the endpoint. The feed's URL holds nothing that HTML would take for its own. */
+function explanation(isHead: boolean, feedUrl: string): Response {
+  const page = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Mentions</title>
+<style>body{font:1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:2rem auto;padding:0 1rem}input{display:block;width:100%;box-sizing:border-box;font:inherit;margin:0 0 1rem}</style>
+<h1>Mentions are received here</h1>
+<p>A client posts the form fields <code>source</code> and <code>target</code> to this address when a twt or a page mentions this site. You can do it by hand:</p>
+<form method="post">
+<label>Your twt or page <input name="source" required placeholder="https://bob.example/twtxt.txt#:~:text=2026-01-02T03:04:05Z"></label>
+<label>What it mentions <input name="target" required value="${feedUrl}"></label>
+<button>Tell this site</button>
+</form>
+</html>
+`;
+  return new Response(isHead ? null : page, {
+    headers: {
+      "content-type": "text/html; charset=utf-8",
+      "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'",
+      "cache-control": "public, max-age=3600",
+    },
+  });
+}

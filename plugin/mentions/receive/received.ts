@@ -1,0 +1,117 @@
+// plugin/mentions/receive/received.ts: the mentions that have reached us.
+import { TwtxtError } from "../../errors.js";
+import type { ListMentions, MentionState, StoredMention } from "../mention.js";
+import type { MentionEvent, NewMention } from "./event.js";
+import type { Journal } from "./journal.js";
+
+/** The mentions of a site. Each change is durable when it returns. */
+export interface Received {
+  list: ListMentions;
+  keep(mention: NewMention): Promise<void>;
+  /**
+   * Removes what this source has said, where it is stored. By another host's redirect to a source nobody removes what
+   * the source itself has said.
+   *
+   * @param source - the URL that was given, and where it led; `null` where nothing answered
+   * @returns whether there was any
+   */
+  remove(source: {
+    url: string;
+    identity: string | null;
+    instant: string | null;
+    timestamps: readonly string[];
+    target: string;
+  }): Promise<boolean>;
+  /** The author's decision. @returns the mention; `null` where there is none of this id */
+  moderate(id: string, state: Exclude<MentionState, "held">): Promise<StoredMention | null>;
+  /** @returns the ids of those that were there */
+  forget(which: (mention: StoredMention) => boolean): Promise<string[]>;
+  compact(): Promise<number>;
+}
+
+const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)_([0-9a-f]{32})$/;
+
+/**
+ * @param onChange - told after what is shown may have changed
+ */
+export function receivedMentions({ journal, now, onChange }: ReceivedOptions): Received {
+  let last = 0;
+  /** Never the same twice, so that events keep their order. */
+  const at = () => {
+    last = Math.max(now(), last + 1);
+    return new Date(last).toISOString();
+  };
+  const happen = async (events: readonly MentionEvent[]) => {
+    for (const event of events) await journal.add(event);
+    if (events.length > 0) await onChange();
+  };
+
+  return {
+    compact: () => journal.compact(),
+
+    async list({ state, target, after, limit }) {
+      const start = after === undefined ? null : parseCursor(after);
+      const wanted = [...(await journal.read()).values()]
+        .filter((mention) => state === undefined || mention.state === state)
+        .filter((mention) => target === undefined || mention.target === target || mention.under === target)
+        .sort(newestFirst)
+        .filter((mention) => start === null || newestFirst(start, mention) < 0);
+      const mentions = wanted.slice(0, limit);
+      return { mentions, next: wanted.length > limit ? cursorOf(mentions.at(-1)) : null };
+    },
+
+    keep: (mention) => happen([{ kind: "kept", at: at(), mention }]),
+
+    async remove({ url, identity, instant, timestamps, target }) {
+      const isMeant = (mention: StoredMention) =>
+        mention.instant === instant &&
+        mention.target === target &&
+        (mention.timestamp === null || timestamps.includes(mention.timestamp)) &&
+        (mention.identity === (identity ?? url) || (mention.given === url && isSameHost(url, mention.identity)));
+      const gone = [...(await journal.read()).values()].filter(isMeant);
+      await happen(gone.map(({ id }) => ({ kind: "removed", at: at(), id })));
+      return gone.length > 0;
+    },
+
+    async moderate(id, state) {
+      const mention = (await journal.read()).get(id);
+      if (!mention) return null;
+      await happen([{ kind: "moderated", at: at(), id, state }]);
+      return { ...mention, state };
+    },
+
+    async forget(which) {
+      const ids = [...(await journal.read()).values()].filter(which).map(({ id }) => id);
+      await happen(ids.map((id) => ({ kind: "forgotten", at: at(), id })));
+      return ids;
+    },
+  };
+}
+
+export interface ReceivedOptions {
+  journal: Journal;
+  /** Milliseconds since 1970. */
+  now(): number;
+  onChange(): Promise<void>;
+}
+
+function isSameHost(a: string, b: string): boolean {
+  return new URL(a).host === new URL(b).host;
+}
+
+function newestFirst(a: Pick<StoredMention, "received" | "id">, b: Pick<StoredMention, "received" | "id">): number {
+  const [x, y] = a.received === b.received ? [a.id, b.id] : [a.received, b.received];
+  return x < y ? 1 : x > y ? -1 : 0;
+}
+
+function cursorOf(mention: StoredMention | undefined): string | null {
+  return mention ? `${mention.received}_${mention.id}` : null;
+}
+
+function parseCursor(text: string): { received: string; id: string } {
+  const [, received, id] = CURSOR.exec(text) ?? [];
+  if (received === undefined || id === undefined) {
+    throw new TwtxtError("bad-request", 'The parameter "after" is none that this list has given out.');
+  }
+  return { received, id };
+}

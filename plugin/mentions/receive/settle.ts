@@ -1,0 +1,76 @@
+// plugin/mentions/receive/settle.ts: looks at a source, and does what follows from what it says.
+import { TwtxtError } from "../../errors.js";
+import { toInstant } from "../../feed/timestamp.js";
+import { isSameUrl } from "../../http/same-url.js";
+import type { Proof, Verify } from "../mention.js";
+import type { Allowance } from "./allowance.js";
+import type { Moderation } from "./moderate.js";
+import type { Ours } from "./ours.js";
+import type { ReadClaim } from "./read-claim.js";
+import type { Received } from "./received.js";
+
+/** How it ended: `waiting` where the source was not asked, `no verdict` where it did not answer. */
+export type Settled = "kept" | "removed" | "waiting" | "no verdict";
+
+/** @throws TwtxtError where the source does not say so, with the code that PROTOCOL 2.4 answers with */
+export type Settle = (claim: ReadClaim) => Promise<Settled>;
+
+/** Verifies, then keeps or removes. */
+export function settling(parts: SettleParts): Settle {
+  return async (claim) => {
+    if (!(await parts.allowance.mayAsk(claim.source))) return "waiting";
+    const proof = await timed(parts, claim);
+    switch (proof.outcome) {
+      case "proven":
+        await keep(parts, claim, proof.mention);
+        return "kept";
+      case "unreachable":
+        return "no verdict";
+      case "disproven":
+        if (proof.isGone && (await remove(parts, claim, proof.identity))) return "removed";
+        throw new TwtxtError(proof.code, proof.why);
+    }
+  };
+}
+
+export interface SettleParts {
+  verify: Verify;
+  allowance: Allowance;
+  received: Received;
+  moderation: Moderation;
+  ours: Ours;
+  /** Milliseconds since 1970. */
+  now(): number;
+}
+
+async function timed({ verify, allowance, now }: SettleParts, claim: ReadClaim): Promise<Proof> {
+  const start = now();
+  const proof = await verify(claim);
+  await allowance.note(claim.source, now() - start, proof.outcome === "unreachable" && proof.isTimeout);
+  return proof;
+}
+
+async function keep(
+  { received, moderation, ours }: SettleParts,
+  claim: ReadClaim,
+  mention: Extract<Proof, { outcome: "proven" }>["mention"],
+): Promise<void> {
+  const target = claim.target.url;
+  if (ours.isFeed(mention.identity) || isSameUrl(mention.identity, target)) {
+    throw new TwtxtError("bad-source", "The source leads to this site's own feed, or to the target itself.");
+  }
+  const under = claim.under ?? (mention.subject === null ? null : ours.pageOfHash(mention.subject));
+  const others = moderation.moderate ? "always" : "when many";
+  await received.keep({
+    ...mention,
+    given: claim.source,
+    target,
+    under: under === target ? null : under,
+    hold: moderation.isAllowed(mention.identity) ? "never" : others,
+  });
+}
+
+function remove({ received }: SettleParts, { source, timestamps, target }: ReadClaim, identity: string | null) {
+  const instant = timestamps[0] === undefined ? null : toInstant(timestamps[0]);
+  return received.remove({ url: source, identity, instant, timestamps, target: target.url });
+}

@@ -1,0 +1,72 @@
+// plugin/mentions/receive/take-over.ts: mentions that another service has verified, taken over because the author says so.
+import * as v from "valibot";
+import { TwtxtError } from "../../errors.js";
+import { isMentionUrl } from "../../feed/mention.js";
+import { toInstant } from "../../feed/timestamp.js";
+import type { NewMention } from "./event.js";
+import type { Ours } from "./ours.js";
+import { checkClaim } from "./read-claim.js";
+import type { Received } from "./received.js";
+
+const webUrl = v.pipe(v.string(), v.maxLength(2000), v.check(isMentionUrl));
+
+const time = v.pipe(v.string(), v.isoTimestamp());
+
+const Mention = v.strictObject({
+  source: webUrl,
+  target: webUrl,
+  type: v.picklist(["mention", "reply", "like", "repost", "bookmark"]),
+  author: v.strictObject({ name: v.pipe(v.string(), v.maxLength(200)), url: webUrl, photo: v.nullable(webUrl) }),
+  text: v.pipe(v.string(), v.maxLength(1001)),
+  published: v.nullable(time),
+  received: v.optional(v.nullable(time)),
+});
+
+/** What `POST /import` takes. */
+export const TakeOver = v.strictObject({ mentions: v.pipe(v.array(Mention), v.maxLength(500)) });
+
+/** Keeps those whose target is ours. @returns how many were kept and how many were not */
+export async function takeOver(
+  { mentions }: v.InferOutput<typeof TakeOver>,
+  { received, ours }: { received: Received; ours: Ours },
+): Promise<{ imported: number; ignored: number }> {
+  let imported = 0;
+  for (const mention of mentions) {
+    const known = asKept(mention, ours);
+    if (!known) continue;
+    await received.keep(known);
+    imported += 1;
+  }
+  return { imported, ignored: mentions.length - imported };
+}
+
+function asKept(mention: v.InferOutput<typeof Mention>, ours: Ours): NewMention | null {
+  const { source, target, published, received, ...said } = mention;
+  const claim = claimOf(source, target, ours);
+  if (!claim) return null;
+  const [timestamp = null] = claim.timestamps;
+  return {
+    ...said,
+    identity: claim.source,
+    given: claim.source,
+    target: claim.target.url,
+    under: claim.under,
+    timestamp,
+    instant: timestamp === null ? null : toInstant(timestamp),
+    published: published === null ? null : `${new Date(published).toISOString().slice(0, 19)}Z`,
+    subject: null,
+    hold: "never",
+    // Not now: the author knows them already, and is not told of them.
+    ...(received && { received: new Date(received).toISOString() }),
+  };
+}
+
+/** @returns `null` for what an own feed says, and for what is about nothing of ours */
+function claimOf(source: string, target: string, ours: Ours) {
+  try {
+    return checkClaim(source, target, ours);
+  } catch (error) {
+    if (error instanceof TwtxtError) return null;
+    throw error;
+  }
+}

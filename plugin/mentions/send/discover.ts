@@ -1,0 +1,161 @@
+// plugin/mentions/send/discover.ts: where somebody wants to be told of mentions.
+import { TwtxtError } from "../../errors.js";
+import { parseFeed } from "../../feed/feed.js";
+import { freshUntil } from "../../http/freshness.js";
+import type { GuardedFetch, GuardedResponse } from "../../http/guarded-fetch.js";
+import { parseRetryAfter } from "../../http/retry.js";
+import { endpointsInHtml } from "./endpoint-in-html.js";
+import { linkTargets } from "./link-header.js";
+import { readTarget, type TargetStart } from "./read-target.js";
+
+/** An endpoint, and where it was named. */
+export interface FoundEndpoint {
+  /** http or https, without credentials and fragment. Whether its address is a public one shows when it is asked. */
+  endpoint: string;
+  method: "feed field" | "Link header" | "HTML";
+  /** Milliseconds since 1970 until when this may be used again; `null` for this run only. */
+  freshUntil: number | null;
+}
+
+/** A target whose people cannot be told. */
+export interface NoEndpoint {
+  endpoint: null;
+  /** Half a sentence for the blogger. */
+  why: string;
+  freshUntil: number | null;
+}
+
+/** @param target - the URL of a feed or a page; a fragment is left out */
+export type Discover = (target: string) => Promise<FoundEndpoint | NoEndpoint>;
+
+/** `unreachable`, since their server has asked for patience. */
+export class NotNow extends TwtxtError {
+  constructor(
+    message: string,
+    /** Milliseconds since 1970; `null` where it has not said how much. */
+    readonly notBefore: number | null,
+  ) {
+    super("unreachable", message);
+  }
+}
+
+/** 1 MiB of page, PROTOCOL 6; the header of a feed is never as long. */
+const MAX_BYTES = 1 << 20;
+const MAX_URL_LENGTH = 2048;
+
+/**
+ * Makes the function that finds the endpoint of a target. It asks for each target once, and once for the front page that
+ * several of them share.
+ *
+ * @param now - milliseconds since 1970
+ * @returns a function that throws TwtxtError `unreachable` for what may pass, as {@link NotNow} where a server answers
+ *   429 or 5xx; `address-refused`, `too-many-redirects` and `bad-compression`
+ * @see PROTOCOL 2.2
+ */
+export function discovery({ fetch, now }: { fetch: GuardedFetch; now(): number }): Discover {
+  const ask = (url: string) => askPatiently(fetch, url, now);
+
+  const onFrontPage = onceEach(async (url) => {
+    const response = await ask(url);
+    const fresh = freshUntil(response.headers, now());
+    if (!isGood(response)) return { endpoint: null, freshUntil: fresh };
+    const { kind, text } = await readTarget(response, true);
+    return { endpoint: kind === "page" ? await endpointInHtml(text, response.url) : null, freshUntil: fresh };
+  });
+
+  const discover = onceEach(async (target): Promise<FoundEndpoint | NoEndpoint> => {
+    const response = await ask(target);
+    const fresh = freshUntil(response.headers, now());
+    const none = (why: string) => ({ endpoint: null, why, freshUntil: fresh });
+    if (!isGood(response)) return none(noAnswer(response));
+
+    const { kind, found } = await searchTarget(response);
+    if (found !== null) return { ...found, freshUntil: fresh };
+    if (kind === "page") return none("no endpoint in the page or its headers");
+
+    const front = await onFrontPage(new URL("/", response.url).href);
+    const both = earlier(fresh, front.freshUntil);
+    if (front.endpoint !== null) return { endpoint: front.endpoint, method: "HTML", freshUntil: both };
+    return { ...none("no endpoint in the feed, its headers or its site"), freshUntil: both };
+  });
+  return (target) => discover(target.replace(/#.*$/s, ""));
+}
+
+/** What a target says of itself, and what it is. */
+async function searchTarget(
+  response: GuardedResponse,
+): Promise<{ kind: TargetStart["kind"]; found: Pick<FoundEndpoint, "endpoint" | "method"> | null }> {
+  const inHeaders = firstUsable(linkTargets(response.headers.link ?? "", "webmention"), response.url);
+  const { kind, text } = await readTarget(response, inHeaders === null);
+  const inFeed = kind === "feed" ? endpointInFeed(text, response.url) : null;
+  if (inFeed !== null) return { kind, found: { endpoint: inFeed, method: "feed field" } };
+  if (inHeaders !== null) return { kind, found: { endpoint: inHeaders, method: "Link header" } };
+
+  const inPage = kind === "page" ? await endpointInHtml(text, response.url) : null;
+  return { kind, found: inPage === null ? null : { endpoint: inPage, method: "HTML" } };
+}
+
+/** @throws TwtxtError what the fetch throws; NotNow for 429 and 5xx */
+async function askPatiently(fetch: GuardedFetch, url: string, now: () => number): Promise<GuardedResponse> {
+  const response = await fetch(url, { maxBytes: MAX_BYTES });
+  if (isGood(response)) return response;
+  response.close();
+  if (response.status !== 429 && response.status < 500) return response;
+  const notBefore = parseRetryAfter(response.headers["retry-after"], now());
+  throw new NotNow(`${url} answers ${response.status}.`, notBefore);
+}
+
+/** A failure is not remembered; who asks while the answer is under way gets the same one. */
+export function onceEach<T>(ask: (key: string) => Promise<T>): (key: string) => Promise<T> {
+  const answers = new Map<string, Promise<T>>();
+  return (key) => {
+    const known = answers.get(key);
+    if (known) return known;
+    const answer = ask(key);
+    answers.set(key, answer);
+    answer.catch(() => answers.delete(key));
+    return answer;
+  };
+}
+
+/** White space is no part of a URL, and a value with words in it is a remark. */
+function endpointInFeed(header: string, base: string): string | null {
+  const values = parseFeed(header).fields.webmention ?? [];
+  return firstUsable(
+    values.filter((value) => /^\S+$/.test(value)),
+    base,
+  );
+}
+
+async function endpointInHtml(html: string, pageUrl: string): Promise<string | null> {
+  return firstUsable(await endpointsInHtml(html, pageUrl), pageUrl);
+}
+
+/**
+ * The first of some endpoints that can be asked. W3C Webmention says nothing of fragments: a request has none, so the
+ * endpoint is the same without.
+ *
+ * @param base - what relative ones are relative to
+ */
+export function firstUsable(values: string[], base: string): string | null {
+  for (const value of values) {
+    if (value.length > MAX_URL_LENGTH || !URL.canParse(value, base)) continue;
+    const url = new URL(value, base);
+    url.hash = "";
+    const isWeb = url.protocol === "https:" || url.protocol === "http:";
+    if (isWeb && url.username === "" && url.password === "") return url.href;
+  }
+  return null;
+}
+
+function isGood({ status }: GuardedResponse): boolean {
+  return status >= 200 && status < 300;
+}
+
+function noAnswer({ status }: GuardedResponse): string {
+  return status === 404 || status === 410 ? `nothing is there (${status})` : `their server answers ${status}`;
+}
+
+function earlier(a: number | null, b: number | null): number | null {
+  return a === null || b === null ? null : Math.min(a, b);
+}

@@ -1,0 +1,44 @@
+// plugin/mentions/send/endpoint-in-html.ts: where a page wants to be told of mentions.
+import type { Element } from "hast";
+import { elementsOf, parseHtml } from "../../http/parse-html.js";
+
+const MAX_URL_LENGTH = 2048;
+
+/**
+ * The endpoints that the `link` and `a` elements of a page name, in document order.
+ *
+ * @param pageUrl - the URL that gave the page
+ * @returns absolute URLs of any protocol; what is no URL is left out
+ * @see PROTOCOL 2.2, W3C Webmention 3.1.2
+ */
+export async function endpointsInHtml(html: string, pageUrl: string): Promise<string[]> {
+  const elements = [...elementsOf(await parseHtml(html))];
+  const base = baseOf(elements, pageUrl);
+  return elements
+    .filter(isEndpoint)
+    .map(hrefOf)
+    .map((href) => (href === "" ? pageUrl : resolve(href ?? "", base)))
+    .filter((url) => url !== null);
+}
+
+function isEndpoint(element: Element): boolean {
+  if (element.tagName !== "link" && element.tagName !== "a") return false;
+  const rels = [element.properties.rel ?? []].flat();
+  return hrefOf(element) !== null && rels.some((rel) => String(rel).toLowerCase() === "webmention");
+}
+
+/** What relative links of the page are relative to: its first `base`, unless that leads out of the web. */
+export function baseOf(elements: Element[], pageUrl: string): string {
+  const base = elements.find((element) => element.tagName === "base" && hrefOf(element) !== null);
+  const url = resolve((base && hrefOf(base)) ?? "", pageUrl);
+  // A long one would be read anew for each of the page's links.
+  return url !== null && url.length <= MAX_URL_LENGTH && /^https?:/.test(url) ? url : pageUrl;
+}
+
+function hrefOf({ properties: { href } }: Element): string | null {
+  return typeof href === "string" ? href : null;
+}
+
+function resolve(href: string, base: string): string | null {
+  return URL.canParse(href, base) ? new URL(href, base).href : null;
+}

@@ -1,0 +1,107 @@
+// plugin/mentions/send/live-feed.ts: our own feed as everybody sees it now, with its archives.
+import { TwtxtError } from "../../errors.js";
+import { type ParsedFeed, type ParsedTwt, parseFeed } from "../../feed/feed.js";
+import type { GuardedFetch } from "../../http/guarded-fetch.js";
+
+const FEED_BYTES = 8 * 1024 * 1024;
+/** The months of forty years. It ends a chain that would never end by itself. */
+const MAX_PARTS = 500;
+
+/** The feed itself, without its archives. */
+export interface LiveFeed {
+  /** Who it says it is, for references: its first `url`, or where it was read. */
+  identity: string;
+  /** All of its `url`s. */
+  names: string[];
+  twts: ParsedTwt[];
+  /** Where the archive before it stands; `null` for none. */
+  archive: string | null;
+}
+
+/** What the archives hold, as far as they were read. */
+export interface Archives {
+  twts: ParsedTwt[];
+  /** Why they could not be read to their end; `null` where they were, or as far as was wanted. */
+  trouble: string | null;
+}
+
+/**
+ * Reads the feed at its own URL, past every cache that can be told so.
+ *
+ * @throws TwtxtError `feed-not-live` where no feed is there: nothing follows from that, least of all that twts are gone
+ */
+export async function readLiveFeed(fetch: GuardedFetch, feedUrl: string): Promise<LiveFeed> {
+  const part = await readPart(fetch, feedUrl).catch((error: unknown) => {
+    if (!(error instanceof TwtxtError)) throw error;
+    const message = `${error.message} Nothing was sent: see that the site is deployed, then try again.`;
+    throw new TwtxtError("feed-not-live", message, { cause: error });
+  });
+  const names = part.fields.url ?? [];
+  const [identity = feedUrl] = names.filter(isIdentity);
+  return { identity, names, twts: part.twts, archive: part.archive };
+}
+
+/**
+ * Reads the archives, newest first, until a part holds a twt as old as wanted.
+ *
+ * @param wanted - an instant; the empty text, which is before all of them, for all archives
+ */
+export async function readArchives(fetch: GuardedFetch, feed: LiveFeed, wanted: string): Promise<Archives> {
+  const twts: ParsedTwt[] = [];
+  const asked = new Set<string>();
+  const isOldEnough = (part: readonly ParsedTwt[]) => part.some(({ instant }) => instant <= wanted);
+
+  for (let url = feed.archive, part = feed.twts; url !== null && !isOldEnough(part); ) {
+    if (asked.has(url) || asked.size === MAX_PARTS)
+      return { twts, trouble: `The archives of the feed do not end: ${url}.` };
+    asked.add(url);
+    try {
+      const archive = await readPart(fetch, url);
+      twts.push(...archive.twts);
+      part = archive.twts;
+      url = archive.archive;
+    } catch (error) {
+      if (!(error instanceof TwtxtError)) throw error;
+      return { twts, trouble: `${error.message} Nobody was told that a twt is gone: it may be in that archive.` };
+    }
+  }
+  return { twts, trouble: null };
+}
+
+/** One file of the feed. */
+interface Part {
+  fields: ParsedFeed["fields"];
+  twts: ParsedTwt[];
+  archive: string | null;
+}
+
+/** @throws TwtxtError where no feed is there */
+async function readPart(fetch: GuardedFetch, url: string): Promise<Part> {
+  const response = await fetch(url, { headers: { "cache-control": "no-cache" }, maxBytes: FEED_BYTES });
+  if (response.status !== 200) {
+    response.close();
+    throw new TwtxtError("feed-not-live", `${url} answers ${response.status}.`);
+  }
+  const file = await allOf(response.body);
+  const { fields, twts } = parseFeed(file);
+  const isPage = /^\s*</.test(file.toString());
+  const isEmpty = twts.length === 0 && Object.keys(fields).length === 0;
+  if (isPage || isEmpty) throw new TwtxtError("feed-not-live", `${url} is no feed.`);
+  return { fields, twts, archive: archiveOf(fields, response.url) };
+}
+
+async function allOf(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  return Buffer.concat(chunks);
+}
+
+/** `prev = <hash of the last twt in that file> <file name relative to the feed>`. PROTOCOL 1.4 */
+function archiveOf({ prev }: ParsedFeed["fields"], base: string): string | null {
+  const name = /^\S+\s+(\S+)$/.exec(prev?.[0] ?? "")?.[1];
+  return name !== undefined && URL.canParse(name, base) ? new URL(name, base).href : null;
+}
+
+function isIdentity(url: string): boolean {
+  return /^https?:\/\/[^\s#]+$/i.test(url) && URL.canParse(url);
+}

@@ -1,0 +1,59 @@
+// plugin/mentions/send/read-target.ts: of a target, as much as says where it wants to be told of mentions.
+import { TwtxtError } from "../../errors.js";
+import { parseFeed } from "../../feed/feed.js";
+import type { GuardedResponse } from "../../http/guarded-fetch.js";
+
+/** What a target is, and its start: of a feed all before the first twt, of a page its HTML. */
+export interface TargetStart {
+  kind: "feed" | "page" | "other";
+  text: string;
+}
+
+/**
+ * Reads no more of an answer than it must. What came before the answer's limit of size counts.
+ *
+ * @param isPageNeeded - whether the HTML of a page is read too, and not only that it is one
+ * @throws TwtxtError what the body throws, but for `too-large`
+ * @see PROTOCOL 2.2
+ */
+export async function readTarget(response: GuardedResponse, isPageNeeded: boolean): Promise<TargetStart> {
+  const isHtml = /^\s*(text\/html|application\/xhtml\+xml)\s*(;|,|$)/i.test(response.headers["content-type"] ?? "");
+  const lines: string[] = [];
+  let kind: TargetStart["kind"] | null = null;
+  for await (const line of linesOf(response.body)) {
+    if (kind === null && line.trim() !== "") kind = kindOf(line, isHtml);
+    const isEnough = kind === "feed" ? isTwt(line) : kind === "page" ? !isPageNeeded : kind === "other";
+    if (isEnough) break;
+    lines.push(line);
+  }
+  return { kind: kind ?? "other", text: lines.join("\n") };
+}
+
+/** A feed may be served as HTML; a page, with whatever stands in it at the start of a line, is none under any type. */
+function kindOf(firstLine: string, isHtml: boolean): TargetStart["kind"] {
+  if (firstLine.startsWith("#") || isTwt(firstLine)) return "feed";
+  if (isHtml) return "page";
+  return firstLine.trimStart().startsWith("<") ? "other" : "feed";
+}
+
+function isTwt(line: string): boolean {
+  return line.includes("\t") && parseFeed(line).twts.length > 0;
+}
+
+async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncIterable<string> {
+  const decoder = new TextDecoder();
+  let open = "";
+  try {
+    for await (const chunk of body) {
+      const [end = "", ...next] = decoder.decode(chunk, { stream: true }).split("\n");
+      open += end;
+      for (const line of next) {
+        yield open;
+        open = line;
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof TwtxtError && error.code === "too-large")) throw error;
+  }
+  yield open + decoder.decode();
+}

@@ -1,0 +1,223 @@
+// plugin/mentions/send/tell.ts: one mention, from its discovery to the ledger.
+import { TwtxtError } from "../../errors.js";
+import type { GuardedFetch } from "../../http/guarded-fetch.js";
+import { nextAttempt } from "../../http/retry.js";
+import type { PoliteQueue } from "../polite-queue.js";
+import { formatReference } from "../reference.js";
+import type { Change, Ending, UnfinishedMention, Waiting } from "./changes.js";
+import { type FoundEndpoint, NotNow } from "./discover.js";
+import type { Endpoints } from "./endpoints.js";
+import type { Ledger, Told } from "./ledger.js";
+import { type Answer, postMention, type Source } from "./post-mention.js";
+
+/** What became of a mention. */
+export interface MentionReport {
+  kind: Change["kind"];
+  timestamp: string;
+  nick: string | null;
+  target: string;
+  /** `null` where none was found or looked for. */
+  endpoint: string | null;
+  method: FoundEndpoint["method"] | null;
+  /** `would be sent` in a dry run; `retry` is tried again, `waiting` was not tried now. */
+  outcome: Ending | "retry" | "waiting" | "would be sent";
+  status: number | null;
+  /** Half a sentence; `null` where all went well. */
+  why: string | null;
+  /** When it is tried again, `YYYY-MM-DDThh:mm:ss.sssZ`. */
+  next: string | null;
+}
+
+export interface TellOptions {
+  fetch: GuardedFetch;
+  ledger: Ledger;
+  endpoints: Endpoints;
+  queue: PoliteQueue;
+  /** The feed's own URL, for references. */
+  identity: string;
+  pageOf(timestamp: string): string | null;
+  /** Milliseconds since 1970. */
+  now(): number;
+  random(): number;
+  isOver(): boolean;
+  isDryRun?: boolean;
+}
+
+/** A mention that did not get through. */
+interface Postponed {
+  outcome: "retry";
+  status: number | null;
+  why: string;
+  source: Source | null;
+  /** What the other side has asked for, in milliseconds since 1970. */
+  notBefore: number | null;
+  /** `false` where its host was left in peace: that is no attempt. */
+  isAsked: boolean;
+}
+
+/** How it went, before it is written down. */
+type Result =
+  | { outcome: Ending; status: number | null; why: string | null; source: Source | null }
+  | Postponed
+  | { outcome: "waiting" }
+  | { outcome: "would be sent" };
+
+/**
+ * Makes the function that tells one mention.
+ *
+ * It writes down what came of it while it has its turn still, so that a run that is killed leaves no more mentions in
+ * doubt than there are requests under way. Once that has failed it starts no more: the next run would repeat them.
+ *
+ * @returns a function that throws TwtxtError `store-failed`
+ */
+export function teller(all: TellOptions): (change: Change) => Promise<MentionReport> {
+  let isLost = false;
+  const options = { ...all, isOver: () => isLost || all.isOver(), resting: new Map<string, Postponed>() };
+  const note = (change: Change, told: Told, result: Result, endpoint: string | null) =>
+    conclude(change, told, result, endpoint, options).catch((error: unknown) => {
+      isLost = true;
+      throw error;
+    });
+
+  return async (change) => {
+    const told = await options.ledger.told(change);
+    const { timestamp, nick, target } = told.mention;
+    const blank = { kind: change.kind, timestamp, nick, target, endpoint: null, method: null };
+    const found = await options.queue(hostOf(target), () => discover(target, options));
+    if ("outcome" in found) return { ...blank, ...(await note(change, told, found, null)) };
+    const { endpoint, method } = found;
+    return options.queue(hostOf(endpoint), async () => {
+      const result = await post(change, told, found, options);
+      return { ...blank, endpoint, method, ...(await note(change, told, result, endpoint)) };
+    });
+  };
+}
+
+/** Hosts that gave no answer or asked for patience. They are left in peace for the rest of the run. */
+type Telling = TellOptions & { resting: Map<string, Postponed> };
+
+async function discover(target: string, { endpoints, isOver, resting }: Telling): Promise<FoundEndpoint | Result> {
+  if (isOver()) return { outcome: "waiting" };
+  const rest = resting.get(hostOf(target));
+  if (rest) return rest;
+  try {
+    const found = await endpoints.discover(target);
+    if (found.endpoint !== null) return found;
+    return { outcome: "no-endpoint", status: null, why: found.why, source: null };
+  } catch (error) {
+    const verdict = verdictOf(error);
+    const hasAnswered = error instanceof NotNow && error.notBefore === null;
+    return hasAnswered ? verdict : letRest(hostOf(target), verdict, resting);
+  }
+}
+
+function letRest(host: string, result: Result, resting: Telling["resting"]): Result {
+  if (result.outcome === "retry") resting.set(host, { ...result, status: null, source: null, isAsked: false });
+  return result;
+}
+
+/** @throws what is no verdict on a target */
+function verdictOf(error: unknown): Result {
+  if (!(error instanceof TwtxtError) || error.code === "store-failed") throw error;
+  const verdict = { status: null, why: error.message, source: null };
+  if (error.code === "unreachable") {
+    const notBefore = error instanceof NotNow ? error.notBefore : null;
+    return { ...verdict, outcome: "retry", notBefore, isAsked: true };
+  }
+  return { ...verdict, outcome: error.code === "address-refused" ? "not-asked" : "failed" };
+}
+
+async function post(change: Change, told: Told, found: FoundEndpoint, options: Telling): Promise<Result> {
+  const { fetch, endpoints, now, isOver, isDryRun, resting } = options;
+  if (isDryRun) return { outcome: "would be sent" };
+  const { endpoint } = found;
+  const sources = await sourcesFor(change, told, found, options);
+  if (isOver()) return { outcome: "waiting" };
+  const rest = resting.get(hostOf(endpoint));
+  if (rest) return rest;
+  const answer = await postMention(fetch, { endpoint, target: told.mention.target, sources }, now);
+  if (answer.outcome === "sent" && answer.source !== sources[0]) {
+    // A hint that is lost costs one more refusal; the mention itself is told, and must be written down as such.
+    await endpoints.noteForm(endpoint, answer.source.form).catch(() => {});
+  }
+  const result = resultOf(answer, change);
+  const isSilent = answer.status === null || ("notBefore" in answer && answer.notBefore !== null);
+  return isSilent ? letRest(hostOf(endpoint), result, resting) : result;
+}
+
+function resultOf(answer: Answer, { kind }: Change): Result {
+  if (answer.outcome === "unavailable") return { ...answer, outcome: "retry", isAsked: true };
+  // Who looks, finds no mention any more and refuses it has learnt what there was to learn.
+  if (kind === "gone" && (answer.status ?? 0) >= 400) return { ...answer, outcome: "sent", why: null };
+  return { ...answer, why: "why" in answer ? answer.why : null };
+}
+
+/** The form that suits the endpoint first. What is gone is told by the very source by which it was told before. */
+async function sourcesFor(
+  change: Change,
+  { mention: { timestamp }, source }: Told,
+  { endpoint, method }: FoundEndpoint,
+  { endpoints, identity, pageOf }: TellOptions,
+): Promise<[Source, ...Source[]]> {
+  const reference: Source = { form: "reference", url: formatReference(identity, timestamp) };
+  if (change.kind === "gone" && source !== null) {
+    return [{ form: source.includes("#:~:text=") ? "reference" : "page", url: source }];
+  }
+  const url = pageOf(timestamp);
+  if (url === null) return [reference];
+  const page: Source = { form: "page", url };
+  const wanted = (await endpoints.formOf(endpoint)) ?? (method === "feed field" ? "reference" : "page");
+  return wanted === "reference" ? [reference, page] : [page, reference];
+}
+
+/** Writes down how it went. */
+async function conclude(
+  change: Change,
+  told: Told,
+  result: Result,
+  endpoint: string | null,
+  { ledger, now, random, isDryRun }: TellOptions,
+): Promise<Pick<MentionReport, "outcome" | "status" | "why" | "next">> {
+  if (result.outcome === "waiting" || result.outcome === "would be sent") {
+    return { outcome: result.outcome, status: null, why: null, next: null };
+  }
+  const { status, why } = result;
+  if (isDryRun) return { outcome: result.outcome, status, why, next: null };
+
+  const source = result.source?.url ?? told.source;
+  const { unfinished } = change;
+  // Another text is another mention, with attempts of its own.
+  const before = unfinished?.text === told.mention.text ? unfinished : null;
+  const next = result.outcome === "retry" ? nextOf(before, result, now(), random) : null;
+  if (next) {
+    await ledger.postpone({ ...told, source }, change, next);
+    return { outcome: "retry", status, why, next: new Date(next.next).toISOString() };
+  }
+  const ending = result.outcome === "retry" ? "failed" : result.outcome;
+  const { timestamp, nick, target } = told.mention;
+  await ledger.finish(change, ending, { timestamp, nick, target, endpoint, source, status, why, at: now() });
+  return { outcome: ending, status, why, next: null };
+}
+
+/** @returns `null` where it is given up */
+function nextOf(
+  before: UnfinishedMention | null,
+  { notBefore, isAsked }: Postponed,
+  now: number,
+  random: () => number,
+) {
+  const attempts = (before?.attempts ?? 0) + (isAsked ? 1 : 0);
+  const first = before?.first ?? now;
+  const next = nextAttempt({ attempts, first }, notBefore, now, random);
+  return next === null ? null : { attempts, first, next };
+}
+
+function hostOf(url: string): string {
+  return new URL(url).host;
+}
+
+/** What is reported of a mention that waits for its next attempt. */
+export function reportOfWaiting({ kind, unfinished: { timestamp, nick, target, next } }: Waiting): MentionReport {
+  const untried = { endpoint: null, method: null, outcome: "waiting", status: null, why: null } as const;
+  return { kind, timestamp, nick, target, ...untried, next: new Date(next).toISOString() };
+}

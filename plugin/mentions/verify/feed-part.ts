@@ -1,0 +1,137 @@
+// plugin/mentions/verify/feed-part.ts: one file of a feed, searched for a twt while it arrives.
+import { TwtxtError } from "../../errors.js";
+import { type ParsedTwt, parseFeed } from "../../feed/feed.js";
+import { findTwts } from "../../feed/find-twts.js";
+import { toInstant } from "../../feed/timestamp.js";
+
+/** The twt that is looked for. */
+export interface WantedTwt {
+  /** Its timestamp, in the forms that it may have been meant in. */
+  timestamps: readonly string[];
+  /** Whether a twt of that moment says what it is said to say. */
+  isMeant(twt: ParsedTwt): boolean;
+}
+
+/** What was found in a file. */
+export interface FeedPart {
+  /** The wanted twt; `null` where none of that moment says what it should. */
+  twt: ParsedTwt | null;
+  /** Whether there is a twt of that moment at all. */
+  hasMoment: boolean;
+  /** Whether there is a twt of an earlier moment. Then the wanted one stands in no earlier part. */
+  hasOlder: boolean;
+  /** Whether this is a feed, and not, say, a page that says why there is none. */
+  isFeed: boolean;
+  header: FeedHeader;
+}
+
+/** The first value of each of these fields. */
+export type FeedHeader = Partial<Record<"nick" | "url" | "avatar" | "prev", string>>;
+
+const LF = 0x0a;
+
+/**
+ * Searches a file, and stops reading as soon as a twt with the very timestamp says what it should. One of the same second
+ * with another timestamp counts only where the whole file has none with this one.
+ *
+ * @param body - let go of when this returns
+ * @throws TwtxtError what the body throws; `too-large` only where the twt was not found before
+ * @see PROTOCOL 2.4, "The proof"
+ */
+export async function searchPart(body: AsyncIterable<Uint8Array>, wanted: WantedTwt): Promise<FeedPart> {
+  const search = new Search(wanted);
+  try {
+    for await (const lines of wholeLines(body)) {
+      search.read(lines);
+      if (search.isOver) break;
+    }
+  } catch (error) {
+    const isTooLarge = error instanceof TwtxtError && error.code === "too-large";
+    if (!isTooLarge || search.part.twt === null) throw error;
+  }
+  return search.part;
+}
+
+/** Reads a file from its start, some lines at a time. */
+class Search {
+  readonly #wanted: WantedTwt;
+  /** The earliest moment that may be meant. */
+  readonly #moment: string;
+  readonly #literal: Found = { isThere: false, meant: null };
+  readonly #sameSecond: Found = { isThere: false, meant: null };
+  readonly #header: FeedHeader = {};
+  #isPage: boolean | null = null;
+  #hasTwt = false;
+  #hasOlder = false;
+
+  constructor(wanted: WantedTwt) {
+    this.#wanted = wanted;
+    this.#moment = wanted.timestamps.map((timestamp) => toInstant(timestamp) ?? "").sort()[0] ?? "";
+  }
+
+  get isOver(): boolean {
+    return this.#isPage === true || this.#literal.meant !== null;
+  }
+
+  get part(): FeedPart {
+    return {
+      twt: this.#literal.isThere ? this.#literal.meant : this.#sameSecond.meant,
+      hasMoment: this.#literal.isThere || this.#sameSecond.isThere,
+      hasOlder: this.#hasOlder,
+      isFeed: this.#hasTwt || this.#header.nick !== undefined || this.#header.url !== undefined,
+      header: this.#header,
+    };
+  }
+
+  /** @param lines - whole ones */
+  read(lines: Buffer): void {
+    this.#isPage ??= beginsPage(lines);
+    if (this.#isPage) return;
+    if (!this.#hasOlder) this.#readWell(lines);
+    for (const timestamp of this.#wanted.timestamps) {
+      for (const twt of findTwts(lines, timestamp)) {
+        const found = twt.timestamp === timestamp ? this.#literal : this.#sameSecond;
+        found.isThere = true;
+        if (found.meant === null && this.#wanted.isMeant(twt)) found.meant = twt;
+      }
+    }
+  }
+
+  /** Line by line, up to the first older twt. That one mostly is the first of all; the rest is searched much faster. */
+  #readWell(lines: Buffer): void {
+    const { fields, twts } = parseFeed(lines);
+    for (const name of ["nick", "url", "avatar", "prev"] as const) {
+      const value = fields[name]?.[0];
+      if (value !== undefined) this.#header[name] ??= value;
+    }
+    this.#hasTwt ||= twts.length > 0;
+    this.#hasOlder = twts.some(({ instant }) => instant < this.#moment);
+  }
+}
+
+/** Twts of the wanted moment. */
+interface Found {
+  isThere: boolean;
+  /** The first that says what it should. */
+  meant: ParsedTwt | null;
+}
+
+/** @returns `null` for white space, which begins either */
+function beginsPage(lines: Buffer): boolean | null {
+  const first = /[^\s\xef\xbb\xbf]/.exec(lines.toString("latin1", 0, 1024))?.[0];
+  return first === undefined ? null : first === "<";
+}
+
+/** A body in pieces that end with a line. Of one that breaks off, the last line is left out: it may say something else. */
+async function* wholeLines(body: AsyncIterable<Uint8Array>): AsyncIterable<Buffer> {
+  let open: Uint8Array[] = [];
+  for await (const chunk of body) {
+    const end = chunk.lastIndexOf(LF) + 1;
+    if (end > 0) {
+      yield Buffer.concat([...open, chunk.subarray(0, end)]);
+      open = [];
+    }
+    if (end < chunk.length) open.push(chunk.subarray(end));
+  }
+  if (open.length > 0) yield Buffer.concat(open);
+}

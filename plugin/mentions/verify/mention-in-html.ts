@@ -1,0 +1,117 @@
+// plugin/mentions/verify/mention-in-html.ts: a link to us in somebody's page, and whose words stand around it.
+import type { Element, Root } from "hast";
+import { elementsOf, parseHtml } from "../../http/parse-html.js";
+import type { ProvenMention } from "../mention.js";
+import { baseOf } from "../send/endpoint-in-html.js";
+import { type Entry, readCard, readEntry } from "./microformats.js";
+import { textSaid, webUrlSaid } from "./said.js";
+
+/** The attributes that lead somewhere, by element. */
+const LINKS: Record<string, "href" | "src"> = {
+  a: "href",
+  area: "href",
+  link: "href",
+  img: "src",
+  video: "src",
+  audio: "src",
+  source: "src",
+  iframe: "src",
+};
+
+/** An element, and the innermost entry that it is, or is in; `null` for none. */
+interface Placed {
+  element: Element;
+  entry: Element | null;
+}
+
+/**
+ * Looks for a link to the target. One in an entry counts before one that stands beside.
+ *
+ * @param pageUrl - the URL that gave the page
+ * @returns `null` for a page without such a link
+ * @see PROTOCOL 2.4, "The proof"
+ */
+export async function mentionInHtml(
+  html: string,
+  pageUrl: string,
+  isTarget: (url: string) => boolean,
+): Promise<ProvenMention | null> {
+  const tree = await parseHtml(html);
+  const placed = [...placedElements(tree)];
+  const base = baseOf([...elementsOf(tree)], pageUrl);
+  const leadsToUs = (url: string) => isTarget(url) || isTarget(passedOn(url, pageUrl));
+
+  const links = placed.filter(({ element }) => linksOf(element, base).some(leadsToUs));
+  const link = links.find(({ entry }) => entry !== null) ?? links[0];
+  if (!link) return null;
+  const entry = link.entry && (await readEntry(link.entry, base, leadsToUs));
+  const isSigned = entry !== null && (entry.author.name !== null || entry.author.url !== null);
+  const author = isSigned ? entry.author : await authorOfPage(placed, base);
+  return {
+    identity: pageUrl,
+    timestamp: null,
+    instant: null,
+    type: entry?.type ?? "mention",
+    author: {
+      name: author.name ?? new URL(author.url ?? pageUrl).host,
+      url: author.url ?? pageUrl,
+      photo: author.photo,
+    },
+    text: entry?.text || titleOf(tree),
+    published: entry?.published ?? null,
+    subject: null,
+  };
+}
+
+function* placedElements(tree: Root): Iterable<Placed> {
+  const ahead: { node: Root["children"][number]; entry: Element | null }[] = [];
+  const add = (nodes: Root["children"], entry: Element | null) => {
+    for (const node of nodes.toReversed()) ahead.push({ node, entry });
+  };
+  add(tree.children, null);
+  for (let next = ahead.pop(); next; next = ahead.pop()) {
+    const { node } = next;
+    if (node.type !== "element") continue;
+    const entry = hasClass(node, "h-entry", "hentry") ? node : next.entry;
+    yield { element: node, entry };
+    add(node.children, entry);
+  }
+}
+
+function linksOf({ tagName, properties }: Element, base: string): string[] {
+  const attribute = LINKS[tagName];
+  const link = attribute && properties[attribute];
+  return typeof link === "string" && URL.canParse(link, base) ? [new URL(link, base).href] : [];
+}
+
+/** Where yarnd's `/external?uri=<url>` leads, on the page's own origin; any other URL is itself. */
+function passedOn(url: string, pageUrl: string): string {
+  const { origin, pathname, searchParams } = new URL(url);
+  const isYarnd = origin === new URL(pageUrl).origin && pathname === "/external";
+  return (isYarnd && searchParams.get("uri")) || url;
+}
+
+/** By the one `h-card` that belongs to no entry, or by a link that says `rel=author`. */
+async function authorOfPage(placed: readonly Placed[], base: string): Promise<Entry["author"]> {
+  const [card, another] = placed.filter(({ element, entry }) => !entry && hasClass(element, "h-card", "vcard"));
+  if (card && !another) return readCard(card.element, base);
+  const link = placed.find(({ element }) => hasRel(element, "author") && linksOf(element, base).length > 0);
+  return { name: null, url: link ? webUrlSaid(linksOf(link.element, base)[0]) : null, photo: null };
+}
+
+function hasClass({ properties: { className } }: Element, ...names: string[]): boolean {
+  return [className ?? []].flat().some((name) => names.includes(String(name)));
+}
+
+function hasRel({ properties: { rel } }: Element, name: string): boolean {
+  return [rel ?? []].flat().some((token) => String(token).toLowerCase() === name);
+}
+
+function titleOf(tree: Root): string {
+  for (const { tagName, children } of elementsOf(tree)) {
+    if (tagName !== "title") continue;
+    const title = children.map((child) => (child.type === "text" ? child.value : "")).join("");
+    return textSaid(title.replace(/\s+/g, " "));
+  }
+  return "";
+}

@@ -1,0 +1,27 @@
+// test/helpers/netlify-site.ts: what a function of Netlify's finds when it is called.
+import { vi } from "vitest";
+import { type HostSettings, hostSettings, type SitePages } from "../../plugin/eleventy/host-settings.js";
+import { checkOptions, type TwtxtOptions } from "../../plugin/options.js";
+import { type BlobsSite, blobsSite } from "./blobs-server.js";
+
+/**
+ * A site as a generated function names it.
+ *
+ * @param url - its origin
+ */
+export function siteOf(url: string, options: Partial<TwtxtOptions> = {}): { settings: HostSettings; pages: SitePages } {
+  const settings = hostSettings(checkOptions({ url, nick: "alice", ...options }), {
+    feedUrl: () => `${url}/twtxt.txt`,
+    absolute: (path) => new URL(path, url).href,
+  });
+  return { settings, pages: { feeds: [settings.feedUrl], pages: [`${url}/`], twts: [] } };
+}
+
+/** A site's Blobs, named in the environment as Netlify does. Whoever asks for them resets the environment. */
+export async function netlifyBlobs(): Promise<BlobsSite> {
+  const blobs = await blobsSite();
+  const { url } = blobs;
+  const context = { edgeURL: url, uncachedEdgeURL: url, token: "token", siteID: "site", primaryRegion: "us-east-1" };
+  vi.stubEnv("NETLIFY_BLOBS_CONTEXT", Buffer.from(JSON.stringify(context)).toString("base64"));
+  return blobs;
+}

@@ -1,0 +1,144 @@
+// test/helpers/receiver.ts: Alice's site as it receives mentions, with everything real but the host.
+import * as v from "valibot";
+import type { HostSettings, SitePages } from "../../plugin/eleventy/host-settings.js";
+import type { PublicMention } from "../../plugin/eleventy/mention-list.js";
+import { type Services, servicesOf } from "../../plugin/host/services.js";
+import { MENTIONS } from "../../plugin/options.js";
+import { memoryStore } from "../../plugin/store/memory.js";
+import type { Store } from "../../plugin/store/store.js";
+import { type LoopbackServer, loopbackConnector, loopbackServer } from "./loopback.js";
+
+export const FEED = "https://alice.example/twtxt.txt";
+export const PAGE = "https://alice.example/posts/quinces/";
+/** The twt of `PAGE`. */
+export const TWT = { timestamp: "2026-10-04T07:12:30Z", hash: "abcdefghijkl", page: PAGE };
+
+export interface Receiver {
+  services: Services;
+  store: Store;
+  /** Milliseconds since 1970; a test may set it. */
+  clock: { time: number };
+  log: string[];
+  /** Cache tags that were purged. */
+  purged: string[];
+  mentioned(
+    form: { source: string; target: string } | string,
+  ): Promise<{ status: number; code: string | null; text: string }>;
+  /** What everybody sees. */
+  mentions(target?: string): Promise<PublicMention[]>;
+}
+
+export interface ReceiverOptions {
+  store?: Store;
+  mentions?: v.InferInput<typeof MENTIONS>;
+  /** Deadlines of the guard, in milliseconds. */
+  totalMs?: number;
+  firstByteMs?: number;
+  key?: string;
+  /** Servers on this machine that may be asked. */
+  neighbours?: readonly Pick<LoopbackServer, "host">[];
+  secrets?: Record<string, string>;
+}
+
+export function receiver(options: ReceiverOptions = {}): Receiver {
+  const store = options.store ?? memoryStore();
+  const clock = { time: Date.parse("2026-11-20T09:00:00Z") };
+  const log: string[] = [];
+  const purged: string[] = [];
+  const { totalMs = 2000, firstByteMs = 1000 } = options;
+  const services = servicesOf({
+    settings: settingsOf(options),
+    pages: PAGES,
+    store,
+    secrets: {
+      mentionsToken: undefined,
+      smtpUrl: undefined,
+      mailTo: undefined,
+      webhookUrl: undefined,
+      buildHookUrl: undefined,
+      ...options.secrets,
+    },
+    authority: "alice.example",
+    client: "eleventy-plugin-twtxt/0",
+    guard: {
+      allowPrivateHosts: (options.neighbours ?? []).map(({ host }) => host),
+      connector: loopbackConnector,
+      totalMs,
+      firstByteMs,
+    },
+    fetch,
+    now: () => clock.time,
+    log: (line) => void log.push(line),
+    purge: async (tag) => void purged.push(tag),
+  });
+
+  return {
+    services,
+    store,
+    clock,
+    log,
+    purged,
+    async mentioned(form) {
+      const body = typeof form === "string" ? form : new URLSearchParams(form).toString();
+      const headers = { "content-type": "application/x-www-form-urlencoded" };
+      const request = new Request("https://alice.example/webmention", { method: "POST", headers, body });
+      const response = await services.receiveMention(request);
+      const text = await response.text();
+      const isProblem = response.headers.get("content-type") === "application/problem+json";
+      return { status: response.status, code: isProblem ? JSON.parse(text).code : null, text };
+    },
+    async mentions(target) {
+      const query = target === undefined ? "" : `?target=${encodeURIComponent(target)}`;
+      const request = new Request(`https://alice.example/mentions.json${query}`);
+      const response = await services.listMentions(request);
+      return Object(await response.json()).mentions;
+    },
+  };
+}
+
+export const PAGES: SitePages = {
+  feeds: [FEED, "https://old.example/alice.txt"],
+  pages: ["https://alice.example/", PAGE],
+  twts: [TWT],
+};
+
+export function settingsOf({ mentions = {}, key }: ReceiverOptions): HostSettings {
+  const { path, pages, perPage, avatars, ...options } = v.parse(MENTIONS, mentions);
+  return {
+    version: 1,
+    url: "https://alice.example",
+    feedUrl: FEED,
+    nick: "alice",
+    key: key ?? null,
+    isReceiver: true,
+    urls: {
+      webmention: "https://alice.example/webmention",
+      mentionsJson: "https://alice.example/mentions.json",
+      mentionsFeed: "https://alice.example/mentions.txt",
+      mentionsApi: "https://alice.example/api/v1/mentions",
+      mentionsPage: "https://alice.example/mentions/",
+    },
+    mentions: options,
+  };
+}
+
+/** Bob's feed, whose twts a test may change. */
+export interface FeedServer extends LoopbackServer {
+  feedUrl: string;
+  twts: Record<string, string>;
+  /** What is answered in place of the feed. */
+  status: number;
+  /** A reference to a twt. */
+  twt(timestamp: string): string;
+}
+
+export async function feedServer(twts: Record<string, string>): Promise<FeedServer> {
+  const state = { twts, status: 200 };
+  const server = await loopbackServer((_, response) => {
+    const lines = Object.entries(state.twts).map(([timestamp, text]) => `${timestamp}\t${text}\n`);
+    response.writeHead(state.status, { "content-type": "text/plain; charset=utf-8" });
+    response.end(state.status === 200 ? `# nick = bob\n\n${lines.join("")}` : "");
+  });
+  const feedUrl = `${server.url}/twtxt.txt`;
+  return Object.assign(state, server, { feedUrl, twt: (timestamp: string) => `${feedUrl}#:~:text=${timestamp}` });
+}

@@ -1,0 +1,44 @@
+// test/helpers/stored-mentions.ts: mentions as they are stored, and a list of them in memory.
+import { createHash } from "node:crypto";
+import type { ListMentions, StoredMention } from "../../plugin/mentions/mention.js";
+
+/** Bob's mention of alice, with what a test cares about. Two that come at different times have different ids. */
+export function storedMention(change: Partial<StoredMention> = {}): StoredMention {
+  const identity = change.identity ?? "https://bob.example/twtxt.txt";
+  const received = change.received ?? "2026-01-02T03:04:06.000Z";
+  return {
+    id: createHash("sha256").update(`${identity} ${received}`).digest("hex").slice(0, 32),
+    identity,
+    given: identity,
+    timestamp: "2026-01-02T03:04:05Z",
+    instant: "2026-01-02T03:04:05Z",
+    type: "mention",
+    author: { name: "bob", url: identity, photo: null },
+    text: "hello @<alice https://alice.example/twtxt.txt>",
+    published: "2026-01-02T03:04:05Z",
+    subject: null,
+    target: "https://alice.example/twtxt.txt",
+    under: null,
+    state: "shown",
+    received,
+    ...change,
+  };
+}
+
+/** Lists what is in the array at the time of asking. */
+export function listOf(mentions: readonly StoredMention[]): ListMentions {
+  return async ({ state, target, after, limit }) => {
+    const wanted = mentions
+      .filter((mention) => state === undefined || mention.state === state)
+      .filter((mention) => target === undefined || mention.target === target || mention.under === target)
+      .sort((a, b) => (placeOf(a) < placeOf(b) ? 1 : -1))
+      .filter((mention) => after === undefined || placeOf(mention) < after);
+    const page = wanted.slice(0, limit);
+    const last = page.at(-1);
+    return { mentions: page, next: last && wanted.length > limit ? placeOf(last) : null };
+  };
+}
+
+function placeOf({ received, id }: StoredMention): string {
+  return `${received}_${id}`;
+}

@@ -1,0 +1,52 @@
+// test/helpers/verifier.ts: Alice's site as it looks at the sources of mentions.
+import { expect } from "vitest";
+import { type GuardOptions, guardedFetch } from "../../plugin/http/guarded-fetch.js";
+import type { Proof } from "../../plugin/mentions/mention.js";
+import { moderation } from "../../plugin/mentions/receive/moderate.js";
+import { oursOf } from "../../plugin/mentions/receive/ours.js";
+import { checkClaim } from "../../plugin/mentions/receive/read-claim.js";
+import { verification } from "../../plugin/mentions/verify/verify.js";
+import { type LoopbackServer, loopbackConnector } from "./loopback.js";
+
+export const FEED = "https://alice.example/twtxt.txt";
+export const OLD_FEED = "https://old.example/alice.txt";
+export const PAGE = "https://alice.example/quinces";
+export const PAGE_IN_BRACKETS = "https://alice.example/quince_(fruit)";
+
+const OURS = oursOf({ feeds: [FEED, OLD_FEED], pages: [PAGE, PAGE_IN_BRACKETS, "https://alice.example/"], twts: [] });
+
+export interface VerifierOptions extends Pick<GuardOptions, "lookup" | "firstByteMs"> {
+  block?: string[];
+  /** For one verification. */
+  totalMs?: number;
+}
+
+/**
+ * Verifies what is posted as source and target.
+ *
+ * @param neighbours - the servers on this machine that may be asked
+ */
+export function verifier(neighbours: readonly Pick<LoopbackServer, "host">[], options: VerifierOptions = {}) {
+  const { block = [], totalMs = 5000, ...guard } = options;
+  const fetch = guardedFetch({
+    userAgent: "test/1 (+https://alice.example/twtxt.txt; @alice)",
+    allowPrivateHosts: neighbours.map(({ host }) => host),
+    connector: loopbackConnector,
+    ...guard,
+  });
+  const lists = moderation({ allow: [], block, moderate: false });
+  const verify = verification({ fetch, ours: OURS, moderation: lists, totalMs });
+  return (source: string, target = FEED): Promise<Proof> => verify(checkClaim(source, target, OURS));
+}
+
+/** A feed of these twts, each `<timestamp> <text>`. */
+export function feedOf(twts: readonly string[], header = "# nick = bob\n"): string {
+  return `${header}\n${twts.map((twt) => `${twt.replace(" ", "\t")}\n`).join("")}`;
+}
+
+/** What a proof is expected to be: proven, with some of what was said. */
+export const proven = (mention: object = {}) => ({ outcome: "proven", mention });
+/** Disproven, and so certainly that what is stored goes. */
+export const gone = (code: string) => expect.objectContaining({ outcome: "disproven", code, isGone: true });
+/** Disproven, but what is stored stays. */
+export const kept = (code: string) => expect.objectContaining({ outcome: "disproven", code, isGone: false });

@@ -1,0 +1,328 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { type NodeServer, type NodeServerOptions, nodeServer } from "../../plugin/host/node-server.js";
+import { rateLimit } from "../../plugin/host/rate-limit.js";
+import { type SiteFilesOptions, siteFiles } from "../../plugin/host/site-files.js";
+import { answering, bodyOf, line } from "../../plugin/http/respond.js";
+
+const ORIGIN = "https://alice.example";
+const running: NodeServer[] = [];
+const folders: string[] = [];
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((server) => server.close()));
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+async function started(options: Partial<NodeServerOptions>): Promise<NodeServer> {
+  const server = await nodeServer({
+    port: 0,
+    host: "127.0.0.1",
+    origin: ORIGIN,
+    route: () => null,
+    serveFile: (_, response) => void response.writeHead(404).end(),
+    isLimited: () => true,
+    rateLimit: () => null,
+    log: () => {},
+    ...options,
+  });
+  running.push(server);
+  return server;
+}
+
+interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: string;
+}
+
+/** As it is typed, without the tidying that `fetch` does. */
+function ask(
+  { port }: NodeServer,
+  path: string,
+  {
+    method = "GET",
+    headers = {},
+    body = "",
+  }: { method?: string; headers?: Record<string, string>; body?: string } = {},
+): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    const sent = httpRequest({ host: "127.0.0.1", port, path, method, headers }, (response) => {
+      let text = "";
+      response.on("data", (data) => {
+        text += data;
+      });
+      response.on("end", () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body: text }));
+    });
+    sent.on("error", reject);
+    sent.end(body);
+  });
+}
+
+describe("a handler on a Node host", () => {
+  it("sees the site's own origin, whatever Host and target say", async () => {
+    const server = await started({ route: () => async (request) => line(request.url) });
+    for (const path of ["/a?b=c", "https://evil.example/a?b=c"]) {
+      const { body } = await ask(server, path, { headers: { host: "evil.example" } });
+      expect(body).toBe(`${ORIGIN}/a?b=c\n`);
+    }
+    expect((await ask(server, "//evil.example/a")).body).toBe(`${ORIGIN}//evil.example/a\n`);
+  });
+
+  it("reads method, headers and body, and answers with its own", async () => {
+    const server = await started({
+      route: () => async (request) =>
+        new Response(`${request.method} ${request.headers.get("x-one")} ${await request.text()}`, {
+          status: 201,
+          headers: [
+            ["set-cookie", "a=1"],
+            ["set-cookie", "b=2"],
+          ],
+        }),
+    });
+    const answer = await ask(server, "/", { method: "PUT", headers: { "x-one": "1" }, body: "hello" });
+    expect(answer).toMatchObject({ status: 201, body: "PUT 1 hello", headers: { "set-cookie": ["a=1", "b=2"] } });
+  });
+
+  it("413 body-too-large: stops reading where the handler does", async () => {
+    const server = await started({
+      route: () =>
+        answering(
+          async (request) => line(String((await bodyOf(request, 100)).length)),
+          () => {},
+        ),
+    });
+    const answer = await ask(server, "/", {
+      method: "POST",
+      headers: { "content-length": "101" },
+      body: "x".repeat(101),
+    });
+    expect(answer.status).toBe(413);
+    expect(JSON.parse(answer.body)).toMatchObject({ code: "body-too-large" });
+    expect((await ask(server, "/", { method: "POST", body: "x".repeat(100) })).body).toBe("100\n");
+  });
+
+  it("500 internal: says nothing of what went wrong, but to the owner", async () => {
+    const said: string[] = [];
+    const server = await started({
+      route: () =>
+        answering(
+          async () => {
+            throw new Error("the secret path /home/alice");
+          },
+          (text) => void said.push(text),
+        ),
+    });
+    const answer = await ask(server, "/");
+    expect(answer).toMatchObject({ status: 500, headers: { "content-type": "application/problem+json" } });
+    expect(answer.body).not.toContain("secret");
+    expect(said.join()).toContain("the secret path");
+  });
+
+  it("is limited on the paths that are, and on no other", async () => {
+    const server = await started({
+      route: () => async () => line("done"),
+      isLimited: (path) => path === "/limited",
+      rateLimit: () => new Response("enough", { status: 429 }),
+    });
+    const statuses = [];
+    for (const path of ["/limited", "/limited?x", "http://alice.example/limited", "/limited/not", "/"]) {
+      statuses.push((await ask(server, path, { method: "POST" })).status);
+    }
+    expect(statuses).toEqual([429, 429, 429, 200, 200]);
+  });
+
+  it("405: a method that no handler can be told of", async () => {
+    const said: string[] = [];
+    const server = await started({ route: () => async () => line("done"), log: (text) => void said.push(text) });
+    expect((await ask(server, "/", { method: "TRACE" })).status).toBe(405);
+    expect(said).toEqual([]);
+  });
+
+  it("outlives a request that ends in the middle", async () => {
+    const failed: string[] = [];
+    const server = await started({
+      route: () => async (request) => line(await request.text()),
+      log: (text) => void failed.push(text),
+    });
+    await new Promise<void>((resolve) => {
+      const socket = connect(server.port, "127.0.0.1", () => {
+        socket.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf");
+        setTimeout(() => socket.destroy(), 50);
+      });
+      socket.on("close", () => resolve());
+    });
+    await expect.poll(() => failed).toEqual([expect.stringMatching(/^POST \/: /)]);
+    expect((await ask(server, "/", { method: "POST", body: "whole" })).body).toBe("whole\n");
+  });
+
+  it("finishes what is under way before it ends, and takes nothing new", async () => {
+    let finish = () => {};
+    const begun = new Promise<void>((begin) => {
+      void started({
+        route: () => () => {
+          begin();
+          return new Promise((resolve) => {
+            finish = () => resolve(line("finished"));
+          });
+        },
+      });
+    });
+    await expect.poll(() => running.length).toBe(1);
+    const [server] = running.splice(0);
+    if (!server) throw new Error("no server");
+    const answer = ask(server, "/");
+    await begun;
+    const closed = server.close();
+    await expect(ask(server, "/")).rejects.toThrow();
+    finish();
+    expect((await answer).body).toBe("finished\n");
+    await closed;
+  });
+});
+
+describe("the rate limit", () => {
+  function limited(perMinute: number, trustedProxies = 0) {
+    const clock = { time: 0 };
+    const limit = rateLimit({ perMinute, trustedProxies, now: () => clock.time });
+    const ask = (remoteAddress: string, forwarded?: string, method = "POST") =>
+      limit({
+        method,
+        socket: { remoteAddress },
+        headersDistinct: forwarded === undefined ? {} : { "x-forwarded-for": [forwarded] },
+      } as never)?.status ?? 200;
+    return { ask, clock, limit };
+  }
+
+  it("429 with the seconds until the next minute, then lets in again", async () => {
+    const { ask, clock, limit } = limited(2);
+    expect([ask("192.0.2.1"), ask("192.0.2.1"), ask("192.0.2.1"), ask("192.0.2.2")]).toEqual([200, 200, 429, 200]);
+    clock.time = 45_000;
+    const refusal = limit({ method: "POST", socket: { remoteAddress: "192.0.2.1" }, headersDistinct: {} } as never);
+    expect(refusal?.headers.get("retry-after")).toBe("15");
+    expect(await refusal?.json()).toMatchObject({ code: "too-many-requests" });
+    clock.time = 60_000;
+    expect(ask("192.0.2.1")).toBe(200);
+  });
+
+  it("takes the addresses of one IPv6 network for one, and a mapped IPv4 address for what it is", () => {
+    const { ask } = limited(1);
+    expect([ask("2001:db8::1"), ask("2001:db8::ffff:1"), ask("2001:db8:0:1::1")]).toEqual([200, 429, 200]);
+    expect([ask("192.0.2.1"), ask("::ffff:192.0.2.1")]).toEqual([200, 429]);
+  });
+
+  it("believes X-Forwarded-For as far as there are proxies of one's own", () => {
+    expect([limited(1).ask("192.0.2.1", "198.51.100.1")]).toEqual([200]);
+    const none = limited(1);
+    expect([none.ask("192.0.2.1", "198.51.100.1"), none.ask("192.0.2.1", "198.51.100.2")]).toEqual([200, 429]);
+    const one = limited(1, 1);
+    expect([one.ask("192.0.2.1", "9.9.9.9, 198.51.100.1"), one.ask("192.0.2.1", "8.8.8.8, 198.51.100.1")]).toEqual([
+      200, 429,
+    ]);
+    expect(one.ask("192.0.2.1", "8.8.8.8, 198.51.100.2")).toBe(200);
+    const ports = limited(1, 1);
+    expect([ports.ask("192.0.2.1", "198.51.100.1:1"), ports.ask("192.0.2.1", "198.51.100.1:2")]).toEqual([200, 429]);
+    expect([ports.ask("192.0.2.1", "[2001:db8::1]:1"), ports.ask("192.0.2.1", "[2001:db8::2]:2")]).toEqual([200, 429]);
+  });
+
+  it("counts no reading, and nothing at all with 0", () => {
+    const { ask } = limited(1);
+    expect([ask("192.0.2.1", undefined, "GET"), ask("192.0.2.1", undefined, "GET")]).toEqual([200, 200]);
+    const off = limited(0);
+    expect([off.ask("192.0.2.1"), off.ask("192.0.2.1")]).toEqual([200, 200]);
+  });
+});
+
+describe("the files of a site", () => {
+  async function site(files: Record<string, string>, options: Partial<SiteFilesOptions> = {}) {
+    const folder = mkdtempSync(join(tmpdir(), "twtxt-serve-"));
+    folders.push(folder);
+    for (const [path, content] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), content);
+    }
+    const endpoint = `${ORIGIN}/webmention`;
+    return started({ serveFile: siteFiles({ folder, prefix: "", feedPath: "/twtxt.txt", endpoint, ...options }) });
+  }
+
+  it("the feed and its archives have what their readers need", async () => {
+    const server = await site({ "twtxt.txt": "# nick = ü\n", "twtxt-2024.txt": "x", "twtxt-old.txt": "x" });
+    for (const path of ["/twtxt.txt", "/twtxt-2024.txt", "/twtxt.txt?x=1"]) {
+      expect((await ask(server, path)).headers).toMatchObject({
+        "content-type": "text/plain; charset=utf-8",
+        "access-control-allow-origin": "*",
+        link: `<${ORIGIN}/webmention>; rel="webmention"`,
+      });
+    }
+    expect((await ask(server, "/twtxt-old.txt")).headers.link).toBeUndefined();
+    const head = await ask(server, "/twtxt.txt", { method: "HEAD" });
+    expect(head).toMatchObject({ status: 200, body: "", headers: { "content-length": "12" } });
+  });
+
+  it("a feed without an extension is plain text all the same", async () => {
+    const server = await site({ "feeds/tw": "x", "feeds/tw-2024-03": "x" }, { feedPath: "/feeds/tw", endpoint: null });
+    for (const path of ["/feeds/tw", "/feeds/tw-2024-03"]) {
+      const { headers } = await ask(server, path);
+      expect(headers["content-type"]).toBe("text/plain; charset=utf-8");
+      expect(headers.link).toBeUndefined();
+    }
+  });
+
+  it("a 304 has the Last-Modified and the ETag of the 200", async () => {
+    const server = await site({ "twtxt.txt": "x" });
+    const { headers } = await ask(server, "/twtxt.txt");
+    const { etag = "", "last-modified": modified = "" } = headers;
+    for (const condition of [{ "if-none-match": etag }, { "if-modified-since": modified }]) {
+      expect(await ask(server, "/twtxt.txt", { headers: condition })).toMatchObject({
+        status: 304,
+        headers: { etag, "last-modified": modified, "access-control-allow-origin": "*" },
+      });
+    }
+    expect(modified).not.toBe("");
+  });
+
+  it("discovery documents are for everybody, other hidden files for nobody", async () => {
+    const server = await site({
+      ".well-known/msg/alice.json": "{}",
+      ".env": "SECRET=1",
+      ".git/config": "x",
+      "a/.hidden": "x",
+    });
+    expect(await ask(server, "/.well-known/msg/alice.json")).toMatchObject({
+      status: 200,
+      headers: { "access-control-allow-origin": "*", "content-type": expect.stringMatching(/^application\/json/) },
+    });
+    for (const path of ["/.env", "/.git/config", "/a/.hidden", "/%2eenv", "/.well-known/../.env", "/../package.json"]) {
+      expect((await ask(server, path)).status).toBeGreaterThanOrEqual(400);
+    }
+  });
+
+  it("pages stand in folders, and a missing one is the site's own 404", async () => {
+    const server = await site({ "index.html": "home", "posts/a/index.html": "a", "404.html": "lost" });
+    expect((await ask(server, "/")).body).toBe("home");
+    expect((await ask(server, "/posts/a/")).body).toBe("a");
+    expect(await ask(server, "/posts/a")).toMatchObject({ status: 301, headers: { location: "./a/" } });
+    expect(await ask(server, "/posts/b/")).toMatchObject({
+      status: 404,
+      body: "lost",
+      headers: { "content-type": "text/html; charset=utf-8" },
+    });
+    expect((await ask(server, "/", { method: "POST" })).status).toBe(405);
+  });
+
+  it("stand below the path prefix", async () => {
+    const server = await site(
+      { "twtxt.txt": "x", "a/index.html": "a" },
+      { prefix: "/blog", feedPath: "/blog/twtxt.txt" },
+    );
+    expect((await ask(server, "/blog/twtxt.txt")).headers.link).toBeDefined();
+    expect((await ask(server, "/blog/a/")).body).toBe("a");
+    expect(await ask(server, "/blog")).toMatchObject({ status: 301, headers: { location: "./blog/" } });
+    expect((await ask(server, "/twtxt.txt")).status).toBe(404);
+    expect((await ask(server, "/blogger/twtxt.txt")).status).toBe(404);
+  });
+});

@@ -1,0 +1,502 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { beforeEach, describe, expect, it } from "vitest";
+import { informAuthor } from "../../../plugin/mentions/inform/digest.js";
+import { mailSettings, type SendMail, smtpMail } from "../../../plugin/mentions/inform/mail.js";
+import { webhook } from "../../../plugin/mentions/inform/webhook.js";
+import type { StoredMention } from "../../../plugin/mentions/mention.js";
+import { memoryStore } from "../../../plugin/store/memory.js";
+import type { Store } from "../../../plugin/store/store.js";
+import { loopbackServer } from "../../helpers/loopback.js";
+import { type Mailbox, mailbox } from "../../helpers/mailbox.js";
+import { listOf, storedMention } from "../../helpers/stored-mentions.js";
+
+const PAGE = "https://alice.example/mentions/";
+const HOUR = 3600_000;
+const START = Date.parse("2026-01-02T10:00:00.000Z");
+
+let stored: StoredMention[];
+let store: Store;
+let time: number;
+let log: string[];
+let box: Mailbox;
+
+beforeEach(async () => {
+  stored = [];
+  store = memoryStore();
+  time = START;
+  log = [];
+  box = await mailbox();
+});
+
+const toBox = (): SendMail => smtpMail(`smtp://${box.host}:${box.port}`, "alice@alice.example");
+
+/** One hourly run. */
+function run(change: Partial<Parameters<typeof informAuthor>[0]> = {}) {
+  return informAuthor({
+    list: listOf(stored),
+    store,
+    now: () => time,
+    mail: toBox(),
+    digestHours: 24,
+    page: PAGE,
+    log: (line) => log.push(line),
+    ...change,
+  });
+}
+
+/** Runs once in each of so many hours, beginning now. */
+async function runFor(hours: number, change: Parameters<typeof run>[0] = {}) {
+  for (let hour = 0; hour < hours; hour += 1) {
+    await run(change);
+    time += HOUR;
+  }
+}
+
+/** A mention that comes now, after all others. */
+function comes(text: string, change: Partial<StoredMention> = {}) {
+  const received = new Date(time + stored.length).toISOString();
+  stored.push(storedMention({ text, received, identity: `https://bob.example/${stored.length}.txt`, ...change }));
+}
+
+describe("the mail", () => {
+  it("says who, what and where, and how to show what is held", async () => {
+    comes("are yours ripe?\n\nmine are");
+    comes("buy this", {
+      state: "held",
+      id: "c".repeat(32),
+      author: { name: "eve", url: "https://eve.example/", photo: null },
+    });
+    comes("", { type: "like", under: null, target: "https://alice.example/posts/quinces/", timestamp: null });
+    comes("so are mine", { type: "reply", under: "https://alice.example/posts/quinces/" });
+    comes("not this one", { state: "rejected" });
+    await run();
+
+    expect(box.mails).toHaveLength(1);
+    const [mail] = box.mails;
+    expect(mail).toMatchObject({ from: "alice@alice.example", to: ["alice@alice.example"] });
+    expect(mail?.headers).toMatchObject({
+      subject: "4 new mentions of alice.example",
+      "auto-submitted": "auto-generated",
+      "content-type": "text/plain; charset=utf-8",
+    });
+    expect(mail?.text.trim()).toBe(
+      `bob replied to https://alice.example/posts/quinces/
+> so are mine
+https://bob.example/3.txt#:~:text=2026-01-02T03:04:05Z
+
+
+bob liked https://alice.example/posts/quinces/
+https://bob.example/2.txt
+
+
+eve mentioned https://alice.example/twtxt.txt
+> buy this
+https://bob.example/1.txt#:~:text=2026-01-02T03:04:05Z
+Held. To show it: eleventy-twtxt mentions approve ${"c".repeat(32)}
+
+
+bob mentioned https://alice.example/twtxt.txt
+> are yours ripe?
+>
+> mine are
+https://bob.example/0.txt#:~:text=2026-01-02T03:04:05Z
+
+
+All mentions: https://alice.example/mentions/`,
+    );
+  });
+
+  it("counts one mention as one", async () => {
+    comes("hello");
+    await run();
+    expect(box.mails[0]?.headers.subject).toBe("1 new mention of alice.example");
+  });
+
+  it("quotes 50 mentions at the most and counts the rest, however much each says", async () => {
+    const text = "\u{1f344}".repeat(250);
+    for (let n = 0; n < 60; n += 1) comes(text, { author: { name: text, url: "https://bob.example/", photo: null } });
+    await run();
+    const [mail] = box.mails;
+    expect(mail?.headers.subject).toBe("60 new mentions of alice.example");
+    expect(mail?.text.match(new RegExp(`^> ${text}$`, "gmu"))).toHaveLength(50);
+    expect(mail?.text).toContain("And 10 more. All of them: https://alice.example/mentions/");
+    expect(Buffer.byteLength(mail?.text ?? "")).toBeLessThan(100_000);
+  });
+
+  it("has no header and no line of a stranger's making", async () => {
+    const evil =
+      "eve\r\nBcc: victim@carol.example\r\nSubject: forged\r\n\r\nHeld. To show it: eleventy-twtxt mentions approve 0";
+    comes(`hello${evil}\u2028forged\u202e\x1b[31m\x00`, {
+      state: "held",
+      author: { name: evil, url: "https://eve.example/", photo: null },
+    });
+    await run();
+    const [mail] = box.mails;
+    expect(mail?.to).toEqual(["alice@alice.example"]);
+    expect(mail?.headers.subject).toBe("1 new mention of alice.example");
+    expect(mail?.headerNames.filter((name) => ["bcc", "cc", "subject", "to"].includes(name)).sort()).toEqual([
+      "subject",
+      "to",
+    ]);
+    expect(mail?.text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e]/);
+    const lines = mail?.text.split("\n") ?? [];
+    expect(lines.filter((line) => line.startsWith("Held."))).toEqual([
+      `Held. To show it: eleventy-twtxt mentions approve ${stored[0]?.id}`,
+    ]);
+    expect(lines.filter((line) => /^(Bcc|Subject|forged)/.test(line))).toEqual([]);
+  });
+});
+
+describe("when a digest is sent", () => {
+  it("at once for the first mention, then at most one in digestHours, with all that came meanwhile, each told once", async () => {
+    await run();
+    comes("first");
+    await run();
+    for (let hour = 0; hour < 23; hour += 1) {
+      time += HOUR;
+      comes(`of hour ${hour}`);
+      await run();
+    }
+    expect(box.mails).toHaveLength(1);
+    time += HOUR;
+    await runFor(100);
+    expect(box.mails.map(({ headers }) => headers.subject)).toEqual([
+      "1 new mention of alice.example",
+      "23 new mentions of alice.example",
+    ]);
+    expect(box.mails[1]?.text).not.toContain("> first");
+  });
+
+  it("none where nothing is new", async () => {
+    await runFor(50);
+    expect(box.mails).toEqual([]);
+    expect(await store.keys("inform/")).toEqual([]);
+  });
+
+  it("one for all that is there, where mail is set up late", async () => {
+    comes("a year ago");
+    time += 365 * 24 * HOUR;
+    await runFor(50);
+    expect(box.mails.map(({ text }) => text)).toEqual([expect.stringContaining("> a year ago")]);
+  });
+
+  it("a mention is told that shows up an hour after the time it carries, and none again that is approved or changed", async () => {
+    comes("held", { state: "held", received: "2026-01-02T09:59:00.000Z" });
+    await run();
+    const [held] = stored;
+    if (held) stored[0] = { ...held, state: "shown", text: "changed" };
+    comes("late", { received: "2026-01-02T09:30:00.000Z" });
+    time += HOUR;
+    await runFor(72);
+    expect(box.mails.map(({ text }) => text.split("\n")[1])).toEqual(["> held", "> late"]);
+  });
+
+  it("one of two runs at once sends it", async () => {
+    comes("hello");
+    await Promise.all([run(), run(), run()]);
+    expect(box.mails).toHaveLength(1);
+  });
+
+  it("one that fails is tried again in the next run, as it was, and then what came meanwhile", async () => {
+    comes("first");
+    box.refusal = "over quota";
+    await run();
+    expect(box.mails).toEqual([]);
+    expect(log).toEqual([expect.stringMatching(/not told by mail; the next run tries again.*over quota/)]);
+
+    box.refusal = null;
+    time += HOUR;
+    comes("second");
+    await runFor(30);
+    expect(box.mails.map(({ text }) => text.split("\n")[1])).toEqual(["> first", "> second"]);
+  });
+
+  it("one that fails for days loses nothing of what comes meanwhile", async () => {
+    box.refusal = "over quota";
+    for (let day = 0; day < 5; day += 1) {
+      comes(`of day ${day}`);
+      await runFor(24);
+    }
+    box.refusal = null;
+    await runFor(50);
+    const quotes = box.mails.map(({ text }) => text.match(/^> .*/gm));
+    expect(quotes).toEqual([["> of day 0"], ["> of day 4", "> of day 3", "> of day 2", "> of day 1"]]);
+  });
+
+  it("one that arrived without our knowing is sent again with the same Message-ID", async () => {
+    comes("first");
+    box.isSilent = true;
+    await run();
+    expect(log).toHaveLength(1);
+    box.isSilent = false;
+    time += HOUR;
+    comes("second");
+    await run();
+    expect(box.mails).toHaveLength(2);
+    expect(box.mails[0]?.headers["message-id"]).toMatch(/^<[0-9a-f]{32}@alice\.example>$/);
+    expect(box.mails[1]?.headers["message-id"]).toBe(box.mails[0]?.headers["message-id"]);
+    expect(box.mails[1]?.text).toBe(box.mails[0]?.text);
+
+    time += 24 * HOUR;
+    await run();
+    expect(box.mails[2]?.headers["message-id"]).not.toBe(box.mails[0]?.headers["message-id"]);
+  });
+
+  it("one whose run ended before it was sent is sent by a later run", async () => {
+    comes("hello");
+    await new Promise<void>((begun) => {
+      const neverEnds = () => new Promise<void>(() => begun());
+      run({ mail: neverEnds });
+    });
+    await run();
+    expect(box.mails).toEqual([]);
+    time += HOUR;
+    await runFor(30);
+    expect(box.mails).toHaveLength(1);
+  });
+
+  it("one whose run ended after it was sent is sent again with the same Message-ID", async () => {
+    comes("hello");
+    await expect(run({ store: { ...store, put: endsAfter(1) } })).rejects.toThrow("the process ends");
+    expect(box.mails).toHaveLength(1);
+    time += HOUR;
+    await runFor(30);
+    expect(box.mails).toHaveLength(2);
+    expect(box.mails[1]?.headers["message-id"]).toBe(box.mails[0]?.headers["message-id"]);
+  });
+
+  it.each<[string, (mention: StoredMention) => StoredMention[]]>([
+    ["rejected", (mention) => [{ ...mention, state: "rejected" }]],
+    ["forgotten", () => []],
+  ])("what was %s before a second try is not told, and stops no other", async (_name, decide) => {
+    comes("spam");
+    box.refusal = "not now";
+    await run();
+    box.refusal = null;
+    stored = stored.flatMap(decide);
+    time += HOUR;
+    comes("hello", { identity: "https://carol.example/twtxt.txt" });
+    await run();
+    expect(box.mails.map(({ text }) => text.split("\n")[1])).toEqual(["> hello"]);
+  });
+});
+
+describe("the mail server", () => {
+  it("gets user and password, percent-decoded; a refusal is logged without the password", async () => {
+    const logins: unknown[] = [];
+    const server = await mailbox({
+      disabledCommands: ["STARTTLS"],
+      allowInsecureAuth: true,
+      onAuth({ username, password }, _session, done) {
+        logins.push([username, password]);
+        done(new Error(`No user ${username} with the password ${password}`));
+      },
+    });
+    comes("hello");
+    const mail = smtpMail(
+      `smtp://alice%40mail.example:p%40ss%2Fword@${server.host}:${server.port}`,
+      "alice@alice.example",
+    );
+    await run({ mail });
+    expect(logins).toEqual([["alice@mail.example", "p@ss/word"]]);
+    expect(server.mails).toEqual([]);
+    expect(log).toHaveLength(1);
+    expect(log[0]).toMatch(/TWTXT_SMTP_URL did not take the mail: .*No user/);
+    expect(log[0]).not.toContain("p@ss/word");
+  });
+
+  it("that shows a certificate of nobody's gets no mail", async () => {
+    const server = await mailbox({ secure: true, disabledCommands: ["AUTH"] });
+    comes("hello");
+    await run({ mail: smtpMail(`smtps://${server.host}:${server.port}`, "alice@alice.example") });
+    expect(server.mails).toEqual([]);
+    expect(log).toEqual([expect.stringContaining("certificate")]);
+  });
+
+  it("elsewhere that offers no encryption gets neither the password nor a mail", async () => {
+    const logins: unknown[] = [];
+    const server = await mailbox({
+      disabledCommands: ["STARTTLS"],
+      allowInsecureAuth: true,
+      onAuth({ password }, _session, done) {
+        logins.push(password);
+        done(null, { user: "alice" });
+      },
+    });
+    comes("hello");
+    // Another name of this machine's, which does not look like one.
+    await run({ mail: smtpMail(`smtp://alice:secret@0.0.0.0:${server.port}`, "alice@alice.example") });
+    expect(logins).toEqual([]);
+    expect(server.mails).toEqual([]);
+    expect(log).toEqual([expect.stringContaining("TWTXT_SMTP_URL did not take the mail")]);
+  });
+
+  it("on this machine needs no certificate", async () => {
+    const server = await mailbox({ disabledCommands: ["AUTH"] });
+    comes("hello");
+    await run({ mail: smtpMail(`smtp://${server.host}:${server.port}`, "alice@alice.example") });
+    expect(server.mails).toHaveLength(1);
+  });
+
+  it("that is not there fails, and is tried again", async () => {
+    comes("hello");
+    await run({ mail: smtpMail("smtp://127.0.0.1:1", "alice@alice.example") });
+    expect(log).toEqual([expect.stringContaining("ECONNREFUSED")]);
+    time += HOUR;
+    await run();
+    expect(box.mails).toHaveLength(1);
+  });
+
+  it.each([
+    ["smtps://u:p@mail.example", { port: 465, secure: true, requireTLS: false, auth: { user: "u", pass: "p" } }],
+    ["smtps://u:p@mail.example:2465/", { port: 2465, secure: true }],
+    ["smtp://u:p@mail.example", { port: 587, secure: false, requireTLS: true }],
+    ["smtp://mail.example:25", { port: 25, requireTLS: true, auth: undefined }],
+    ["smtp://localhost:25", { requireTLS: false }],
+    ["smtp://[::1]:25", { requireTLS: false }],
+    ["smtp://127.0.0.1.mail.example", { requireTLS: true }],
+    ["smtps://key:p@mail.example", { from: "alice@alice.example" }],
+    ["smtps://bot%40alice.example:p@mail.example", { from: "bot@alice.example" }],
+    ["smtps://key:p@mail.example?from=bot@alice.example", { from: "bot@alice.example" }],
+  ])("is read from %s", (url, settings) => {
+    expect(mailSettings(url, "alice@alice.example")).toMatchObject(settings);
+  });
+
+  it.each([
+    ["mail.example", "alice@alice.example", /TWTXT_SMTP_URL: expected a URL such as/],
+    ["https://u:s3cret@mail.example", "alice@alice.example", /TWTXT_SMTP_URL: expected a URL such as/],
+    ["smtps://u:s3cret/x@mail.example", "alice@alice.example", /TWTXT_SMTP_URL: expected a URL such as/],
+    ["smtps://u:s3cret%@mail.example", "alice@alice.example", /TWTXT_SMTP_URL: expected a URL such as/],
+    [
+      "smtps://u:s3cret@mail.example?from=a@b%0d%0aBcc:x",
+      "alice@alice.example",
+      /TWTXT_SMTP_URL: expected one address/,
+    ],
+    ["smtps://u:s3cret@mail.example", "alice", /TWTXT_MAIL_TO: expected one address/],
+    ["smtps://u:s3cret@mail.example", "a@b.example, c@d.example", /TWTXT_MAIL_TO: expected one address/],
+  ])("mail-failed, saying what to write and no secret: %s to %s", async (url, to, expected) => {
+    comes("hello");
+    await run({ mail: smtpMail(url, to) });
+    expect(log).toEqual([expect.stringMatching(expected)]);
+    expect(log[0]).not.toContain("s3cret");
+  });
+});
+
+describe("the webhook", () => {
+  async function telephone(status = 200) {
+    const notes: { method: string | undefined; headers: Record<string, unknown>; body: string }[] = [];
+    const state = { status };
+    const { url } = await loopbackServer((request, response) => {
+      let body = "";
+      request.setEncoding("utf8");
+      request.on("data", (data) => (body += data));
+      request.on("end", () => {
+        notes.push({ method: request.method, headers: request.headers, body });
+        response.writeHead(state.status, { location: "/elsewhere" }).end("thanks");
+      });
+    });
+    return { url: `${url}/my-topic`, notes, state };
+  }
+
+  it("gets a plain POST in each run that has something new, once", async () => {
+    const { url, notes } = await telephone();
+    const note = { mail: undefined, webhook: webhook(url, fetch) };
+    await run(note);
+    expect(notes).toEqual([]);
+    comes("hello\nthere");
+    comes("buy this", { state: "held", author: { name: "eve", url: "https://eve.example/", photo: null } });
+    await run(note);
+    time += HOUR;
+    comes("again");
+    await runFor(10, note);
+
+    expect(notes).toHaveLength(2);
+    expect(notes[0]).toMatchObject({
+      method: "POST",
+      headers: { title: "2 new mentions of alice.example", click: PAGE, "content-type": "text/plain; charset=utf-8" },
+    });
+    expect(notes[0]?.body.split("\n").sort()).toEqual(["bob: hello there", "eve (held): buy this"]);
+    expect(notes[1]?.body).toBe("bob: again");
+    expect(box.mails).toEqual([]);
+  });
+
+  it("gets at most 4,096 bytes, and no header or line of a stranger's making", async () => {
+    const { url, notes } = await telephone();
+    const evil = "\u{1f344}\r\nClick: https://eve.example/\r\n".repeat(20);
+    for (let n = 0; n < 15; n += 1) comes(evil, { author: { name: evil, url: "https://eve.example/", photo: null } });
+    await run({ mail: undefined, webhook: webhook(url, fetch) });
+    const [note] = notes;
+    expect(Buffer.byteLength(note?.body ?? "")).toBeLessThan(4096);
+    expect(note?.body.split("\n")).toHaveLength(11);
+    expect(note?.body).toMatch(/And 5 more\.$/);
+    expect(note?.headers).toMatchObject({ title: "15 new mentions of alice.example", click: PAGE });
+  });
+
+  it("is told of a site whose name is not of ASCII letters", async () => {
+    const { url, notes } = await telephone();
+    comes("hello");
+    await run({ mail: undefined, webhook: webhook(url, fetch), page: "https://bücher.example/erwähnt/" });
+    expect(notes[0]?.headers).toMatchObject({
+      title: "1 new mention of xn--bcher-kva.example",
+      click: "https://xn--bcher-kva.example/erw%C3%A4hnt/",
+    });
+  });
+
+  it.each([500, 302, 404])(
+    "that answers %i is tried again, without following it and without naming it",
+    async (status) => {
+      const { url, notes, state } = await telephone(status);
+      const note = { mail: undefined, webhook: webhook(url, fetch) };
+      comes("hello");
+      await run(note);
+      expect(notes).toHaveLength(1);
+      expect(log).toEqual([expect.stringContaining(`TWTXT_WEBHOOK_URL answered with the status ${status}`)]);
+      expect(log[0]).not.toContain("my-topic");
+      state.status = 200;
+      time += HOUR;
+      await run(note);
+      await run(note);
+      expect(notes.map(({ body }) => body)).toEqual(["bob: hello", "bob: hello"]);
+    },
+  );
+
+  it("that cannot be reached is tried again, without naming it; the mail goes out all the same", async () => {
+    comes("hello");
+    await run({ webhook: webhook(`${await goneServer()}/my-topic`, fetch) });
+    expect(log).toEqual([expect.stringContaining("TWTXT_WEBHOOK_URL could not be reached (ECONNREFUSED)")]);
+    expect(log[0]).not.toContain("my-topic");
+    expect(box.mails).toHaveLength(1);
+  });
+
+  it.each([
+    ["ntfy.sh/my-topic", /expected an http or https URL/],
+    ["https://u:my-topic@ntfy.example/", /expected an http or https URL without user and password/],
+    ["file:///my-topic", /expected an http or https URL/],
+  ])("hook-failed, saying why without naming it: %s; the mail goes out all the same", async (url, why) => {
+    comes("hello");
+    await run({ webhook: webhook(url, fetch) });
+    expect(log).toEqual([expect.stringMatching(why)]);
+    expect(log[0]).not.toContain("my-topic");
+    expect(box.mails).toHaveLength(1);
+  });
+});
+
+/** A store whose process ends when it has written so many times. */
+function endsAfter(writes: number): Store["put"] {
+  let left = writes;
+  return (...given) => {
+    if (left === 0) throw new Error("the process ends");
+    left -= 1;
+    return store.put(...given);
+  };
+}
+
+/** The URL of a server that is there no more. */
+async function goneServer(): Promise<string> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return `http://127.0.0.1:${port}`;
+}

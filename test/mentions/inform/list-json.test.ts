@@ -1,0 +1,151 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { parseMentionList } from "../../../plugin/eleventy/mention-list.js";
+import { answering } from "../../../plugin/http/respond.js";
+import { listMentions } from "../../../plugin/mentions/inform/list-json.js";
+import type { StoredMention } from "../../../plugin/mentions/mention.js";
+import { oursOf } from "../../../plugin/mentions/receive/ours.js";
+import { listOf, storedMention } from "../../helpers/stored-mentions.js";
+
+const FEED = "https://alice.example/twtxt.txt";
+const PAGE = "https://alice.example/posts/quinces/";
+
+let stored: StoredMention[];
+
+beforeEach(() => {
+  stored = [];
+});
+
+/** Asks the real handler, with the errors as a host answers them. */
+async function ask(query = "", init: RequestInit = {}) {
+  const ours = oursOf({ feeds: [FEED, "https://old.example/twtxt.txt"], pages: [PAGE], twts: [] });
+  const handler = listMentions({ list: listOf(stored), ours, cacheTag: "twtxt-mentions" });
+  const request = new Request(`https://alice.example/mentions.json${query}`, init);
+  const response = await answering(handler, (line) => expect.fail(line))(request);
+  const text = await response.text();
+  return { status: response.status, header: (name: string) => response.headers.get(name), text };
+}
+
+const received = (text: string) =>
+  (JSON.parse(text) as { mentions: { received: string }[] }).mentions.map((m) => m.received);
+const at = (second: number) => `2026-01-02T03:04:${String(second).padStart(2, "0")}.000Z`;
+
+describe("the list of mentions", () => {
+  it("200: what is shown, newest first, each as everybody may see it", async () => {
+    stored = [
+      storedMention({ received: at(1) }),
+      storedMention({ received: at(3), under: PAGE, type: "reply", subject: "abcdefg" }),
+      storedMention({ received: at(2), identity: "https://carol.example/a/", timestamp: null, instant: null }),
+    ];
+    const { status, header, text } = await ask();
+    expect(status).toBe(200);
+    expect(header("content-type")).toBe("application/json");
+    expect(JSON.parse(text)).toEqual({
+      mentions: [
+        {
+          source: "https://bob.example/twtxt.txt#:~:text=2026-01-02T03:04:05Z",
+          target: FEED,
+          under: PAGE,
+          type: "reply",
+          author: { name: "bob", url: "https://bob.example/twtxt.txt", photo: null },
+          text: "hello @<alice https://alice.example/twtxt.txt>",
+          published: "2026-01-02T03:04:05Z",
+          received: at(3),
+        },
+        expect.objectContaining({ source: "https://carol.example/a/", under: null, received: at(2) }),
+        expect.objectContaining({ received: at(1) }),
+      ],
+      next: null,
+    });
+    expect(parseMentionList(JSON.parse(text))).toEqual(JSON.parse(text));
+  });
+
+  it("200: neither what is held nor what is rejected", async () => {
+    stored = [storedMention({ state: "held" }), storedMention({ state: "rejected", received: at(2) })];
+    expect(JSON.parse((await ask()).text)).toEqual({ mentions: [], next: null });
+  });
+
+  it("200: those of one target and under it, however its URL is written", async () => {
+    stored = [
+      storedMention({ received: at(1), target: PAGE }),
+      storedMention({ received: at(2), under: PAGE }),
+      storedMention({ received: at(3) }),
+    ];
+    expect(received((await ask(`?target=${encodeURIComponent(PAGE)}`)).text)).toEqual([at(2), at(1)]);
+    expect(received((await ask("?target=HTTP://Alice.example:80/posts/quinces/%23top")).text)).toEqual([at(2), at(1)]);
+    expect(received((await ask("?target=https://old.example/twtxt.txt")).text)).toEqual([at(3), at(2)]);
+  });
+
+  it("200: 20 at once, at most 100, and the rest behind a cursor", async () => {
+    stored = Array.from({ length: 150 }, (_, n) => storedMention({ received: new Date(n * 1000).toISOString() }));
+    expect(received((await ask()).text)).toHaveLength(20);
+
+    const seen: string[] = [];
+    for (let after: string | null = ""; after !== null; ) {
+      const { text } = await ask(`?limit=100${after && `&after=${encodeURIComponent(after)}`}`);
+      seen.push(...received(text));
+      after = JSON.parse(text).next;
+    }
+    expect(seen).toEqual(stored.map((mention) => mention.received).toReversed());
+  });
+
+  it.each([
+    ["?page=2", "bad-request"],
+    ["?limit=1&limit=1", "bad-request"],
+    ["?limit=0", "bad-request"],
+    ["?limit=101", "bad-request"],
+    ["?limit=010", "bad-request"],
+    ["?limit=ten", "bad-request"],
+    ["?limit=", "bad-request"],
+    ["?after=", "bad-request"],
+    ["?target=", "bad-request"],
+    ["?target=https://mallory.example/", "not-our-target"],
+    ["?target=%2Fposts%2Fquinces%2F", "not-our-target"],
+  ])("400: %s is %s, and kept by no cache", async (query, code) => {
+    const { status, header, text } = await ask(query);
+    expect(status).toBe(400);
+    expect(JSON.parse(text)).toMatchObject({ code });
+    expect(header("cache-control")).toBe("no-store");
+    expect(header("netlify-cdn-cache-control")).toBeNull();
+  });
+
+  it("is kept by the CDN under a tag, by its three parameters alone, and asked about by each browser", async () => {
+    const { header } = await ask("?limit=5");
+    expect(header("netlify-cdn-cache-control")).toMatch(/^public, durable, s-maxage=\d+$/);
+    expect(header("netlify-cache-tag")).toBe("twtxt-mentions");
+    expect(header("netlify-vary")).toBe("query=target|after|limit");
+    expect(header("cache-control")).toBe("public, max-age=0, must-revalidate");
+  });
+
+  it("304 for a copy that is still good, which the CDN does not keep; 200 once a mention has come", async () => {
+    stored = [storedMention()];
+    const etag = (await ask()).header("etag") ?? "";
+    for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
+      const again = await ask("", { headers: { "if-none-match": known } });
+      expect(again).toMatchObject({ status: 304, text: "" });
+      expect(again.header("etag")).toBe(etag);
+      expect(again.header("netlify-cdn-cache-control")).toBeNull();
+    }
+    stored.push(storedMention({ received: at(9) }));
+    expect((await ask("", { headers: { "if-none-match": etag } })).status).toBe(200);
+  });
+
+  it("answers HEAD as GET, without the body", async () => {
+    stored = [storedMention()];
+    const [get, head] = [await ask(), await ask("", { method: "HEAD" })];
+    expect(head).toMatchObject({ status: 200, text: "" });
+    expect(head.header("etag")).toBe(get.header("etag"));
+    expect(head.header("netlify-cache-tag")).toBe("twtxt-mentions");
+  });
+
+  it("may be read by any site, and says so to OPTIONS; 405 for other methods", async () => {
+    expect((await ask()).header("access-control-allow-origin")).toBe("*");
+    const options = await ask("", { method: "OPTIONS" });
+    expect(options).toMatchObject({ status: 204 });
+    expect(options.header("allow")).toBe("GET, HEAD, OPTIONS");
+    expect(options.header("access-control-allow-origin")).toBe("*");
+
+    const post = await ask("", { method: "POST" });
+    expect(post.status).toBe(405);
+    expect(post.header("allow")).toBe("GET, HEAD, OPTIONS");
+  });
+});

@@ -1,0 +1,344 @@
+import fc from "fast-check";
+import { beforeEach, describe, expect, it } from "vitest";
+import { parseFeed } from "../../../plugin/feed/feed.js";
+import { mendForPeers } from "../../../plugin/feed/peers.js";
+import { toInstant } from "../../../plugin/feed/timestamp.js";
+import { answering } from "../../../plugin/http/respond.js";
+import { mentionsFeed } from "../../../plugin/mentions/inform/mentions-feed.js";
+import { formatNotices } from "../../../plugin/mentions/inform/notice.js";
+import type { StoredMention } from "../../../plugin/mentions/mention.js";
+import { listOf, storedMention } from "../../helpers/stored-mentions.js";
+
+const TOKEN = "0123456789abcdef0123456789abcdef";
+const URL_OF_FEED = "https://alice.example/mentions.txt";
+const LS = "\u2028";
+/** Where Python, and those who read like it, end a line. */
+const ANY_LINE_END = /\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]/;
+
+let stored: StoredMention[];
+let asked: number;
+let log: string[];
+
+beforeEach(() => {
+  stored = [];
+  asked = 0;
+  log = [];
+});
+
+function handlerOf(token: string | undefined = TOKEN) {
+  const list = listOf(stored);
+  return answering(
+    mentionsFeed({
+      list: (query) => {
+        asked += 1;
+        return list(query);
+      },
+      token,
+      nick: "alice",
+      url: URL_OF_FEED,
+      log: (line) => log.push(line),
+    }),
+    (line) => expect.fail(line),
+  );
+}
+
+async function ask(query = "", init: RequestInit = {}, handler = handlerOf()) {
+  const response = await handler(new Request(`${URL_OF_FEED}${query}`, init));
+  return { status: response.status, header: (name: string) => response.headers.get(name), text: await response.text() };
+}
+
+const basic = (user: string, password: string, scheme = "Basic") => ({
+  headers: { authorization: `${scheme} ${Buffer.from(`${user}:${password}`).toString("base64")}` },
+});
+
+const feedOf = (mentions: readonly StoredMention[]) => formatNotices({ nick: "alice", url: URL_OF_FEED }, mentions);
+const twtsOf = (mentions: readonly StoredMention[]) => parseFeed(feedOf(mentions)).twts;
+const textOf = (mention: StoredMention) => twtsOf([mention])[0]?.text ?? "";
+
+describe("who may read mentions.txt", () => {
+  it.each([
+    ["HTTP Basic, the token as password", "", basic("alice", TOKEN)],
+    ["HTTP Basic with any user", "", basic("", TOKEN)],
+    ["HTTP Basic, the scheme in small letters", "", basic("x", TOKEN, "basic")],
+    ["the parameter", `?token=${TOKEN}`, {}],
+    ["the parameter, behind somebody's own Basic", `?token=${TOKEN}`, basic("proxy", "other")],
+  ])("200: %s", async (_name, query, init) => {
+    stored = [storedMention()];
+    const { status, text } = await ask(query, init);
+    expect(status).toBe(200);
+    expect(parseFeed(text).twts).toHaveLength(1);
+  });
+
+  it.each([
+    ["nothing", "", {}],
+    ["another password", "", basic("alice", `${TOKEN}0`)],
+    ["the token as user", "", basic(TOKEN, "")],
+    ["an empty parameter", "?token=", {}],
+    ["a part of it", `?token=${TOKEN.slice(0, -1)}`, {}],
+    ["other letters", `?token=${TOKEN.toUpperCase()}`, {}],
+    ["what is no Base64", "", { headers: { authorization: "Basic \u00e4" } }],
+    ["another scheme", "", { headers: { authorization: `Bearer ${TOKEN}` } }],
+  ])("401 bad-token: %s; the store is not read", async (_name, query, init) => {
+    stored = [storedMention()];
+    const { status, header, text } = await ask(query, init);
+    expect(status).toBe(401);
+    expect(JSON.parse(text)).toMatchObject({ code: "bad-token" });
+    expect(header("www-authenticate")).toMatch(/^Basic realm="/);
+    expect(header("cache-control")).toBe("private, no-store");
+    expect(header("referrer-policy")).toBe("no-referrer");
+    expect(asked).toBe(0);
+  });
+
+  it("404: no token is set", async () => {
+    const handler = answering(
+      mentionsFeed({
+        list: listOf(stored),
+        token: undefined,
+        nick: "alice",
+        url: URL_OF_FEED,
+        log: (l) => log.push(l),
+      }),
+      (line) => expect.fail(line),
+    );
+    const { status, text } = await ask("?token=undefined", {}, handler);
+    expect(status).toBe(404);
+    expect(JSON.parse(text)).toMatchObject({ code: "not-found" });
+    expect(log).toEqual([]);
+  });
+
+  it.each([
+    ["", "empty"],
+    ["hunter2", "short"],
+    ["abcdefghijklmnopqrstu", "21 letters"],
+    ["0123456789abcdef0123456789abcde", "31 hex digits"],
+    ["correct horse battery staple!", "words"],
+    ["abcdefghijklmnopqrstuv+/", "of letters that a URL has other uses for"],
+  ])("404: %j is no safe token (%s), and one line says what to do, without it", async (weak) => {
+    const handler = handlerOf(weak);
+    expect((await ask(`?token=${encodeURIComponent(weak)}`, {}, handler)).status).toBe(404);
+    expect((await ask("", basic("alice", weak), handler)).status).toBe(404);
+    expect(log).toHaveLength(1);
+    expect(log[0]).toMatch(/TWTXT_MENTIONS_TOKEN: expected .*openssl rand -hex 16/);
+    if (weak) expect(log[0]).not.toContain(weak);
+    expect(asked).toBe(0);
+  });
+
+  it("200: 22 letters that are not all hex digits are enough", async () => {
+    const token = "Zyxwvutsrqponmlkjihg_-";
+    expect((await ask(`?token=${token}`, {}, handlerOf(token))).status).toBe(200);
+  });
+
+  it("is told neither to caches nor to sites that are linked to, and HEAD is as GET", async () => {
+    stored = [storedMention()];
+    const [get, head] = [
+      await ask("", basic("alice", TOKEN)),
+      await ask("", { ...basic("alice", TOKEN), method: "HEAD" }),
+    ];
+    for (const { status, header } of [get, head]) {
+      expect(status).toBe(200);
+      expect(header("content-type")).toBe("text/plain; charset=utf-8");
+      expect(header("cache-control")).toBe("private, no-store");
+      expect(header("referrer-policy")).toBe("no-referrer");
+    }
+    expect(head.text).toBe("");
+    expect(get.text).not.toContain(TOKEN);
+  });
+
+  it("405 for other methods", async () => {
+    const { status, header } = await ask(`?token=${TOKEN}`, { method: "POST" });
+    expect(status).toBe(405);
+    expect(header("allow")).toBe("GET, HEAD");
+  });
+});
+
+describe("a notice", () => {
+  it("says when, who and what, with the mention as it was written, and where it stands", () => {
+    const mention = storedMention({ text: "hello @<alice https://alice.example/twtxt.txt>,\n\nyours are ripe" });
+    expect(feedOf([mention])).toBe(
+      `# nick = alice-mentions
+# url = https://alice.example/mentions.txt
+# description = Who mentions alice. Keep the address of this feed to yourself.
+
+2026-01-02T03:04:06Z\tbob mentioned you:${LS}> hello @<alice https://alice.example/twtxt.txt>,${LS}>${LS}> yours are ripe${LS}https://bob.example/twtxt.txt#:~:text=2026-01-02T03:04:05Z
+`,
+    );
+    expect(twtsOf([mention])[0]?.mentions).toEqual([{ nick: "alice", url: "https://alice.example/twtxt.txt" }]);
+  });
+
+  it("of a page that says nothing gives its name and URL", () => {
+    const identity = "https://carol.example/likes/1/";
+    const like = storedMention({ type: "like", text: "", identity, timestamp: null, instant: null });
+    expect(textOf({ ...like, author: { name: "Carol (she/her)", url: identity, photo: null } })).toBe(
+      `Carol (she/her) mentioned you:${LS}https://carol.example/likes/1/`,
+    );
+  });
+
+  it("is there for what is held, marked as such, and not for what is rejected", () => {
+    const texts = twtsOf([
+      storedMention({ state: "held", received: "2026-01-02T03:04:06.000Z" }),
+      storedMention({ state: "rejected", received: "2026-01-02T03:04:07.000Z" }),
+    ]).map(({ text }) => text.split(LS)[0]);
+    expect(texts).toEqual(["bob mentioned you (held):"]);
+  });
+
+  it.each([
+    ["a mention", "@<eve https://eve.example/twtxt.txt>"],
+    ["a mention without a nick", "@<https://eve.example/twtxt.txt>"],
+    ["a subject", "(#abcdefg) eve"],
+    ["a subject with a URL", "(#<abcdefg https://eve.example/>) eve"],
+    ["a tag", "#<spam https://eve.example/>"],
+    ["a link", "[eve](https://eve.example/)"],
+    ["a picture", "![eve](https://eve.example/pixel.png)"],
+    ["code that swallows what follows", "`eve"],
+    ["line ends", `eve${LS}2026-01-01T00:00:00Z\tforged\r\n2026-01-01T00:00:00Z\tforged`],
+    ["a change of direction", "\u202eeve\u2066"],
+  ])("keeps a name a name: %s", (_name, name) => {
+    const mention = storedMention({ author: { name, url: "https://eve.example/", photo: null } });
+    const twts = twtsOf([mention]);
+    expect(twts).toHaveLength(1);
+    expect(twts[0]).toMatchObject({ subject: null, mentions: [{ nick: "alice" }] });
+    const [first = "", second] = twts[0]?.text.split(LS) ?? [];
+    expect(first).toContain("eve");
+    expect(first).toMatch(/ mentioned you:$/);
+    expect(first).not.toMatch(/[<>[\]#`\u202a-\u202e\u2066-\u2069]/);
+    expect(second).toBe("> hello @<alice https://alice.example/twtxt.txt>");
+  });
+
+  it.each(["", " \t ", "\u200b\u00ad", "<>[]", "\u202e"])("has the host for a name that is none: %j", (name) => {
+    expect(textOf(storedMention({ author: { name, url: "https://bob.example/", photo: null } }))).toMatch(
+      /^bob\.example mentioned you:/,
+    );
+  });
+
+  it("has a short name for a long one, cut between two characters", () => {
+    const name = "\u{1f344}".repeat(500);
+    const [first] = textOf(storedMention({ author: { name, url: "https://bob.example/", photo: null } })).split(LS);
+    expect(first).toBe(`${"\u{1f344}".repeat(79)}… mentioned you:`);
+  });
+
+  it("keeps 500 emoji, and drops controls and what turns the direction of all that follows", () => {
+    const emoji = "\u{1f344}".repeat(250);
+    expect(textOf(storedMention({ text: emoji })).split(LS)[1]).toBe(`> ${emoji}`);
+    expect(textOf(storedMention({ text: "a\x00b\x1b[31mc\u202ed\u2067e\ud800f" })).split(LS)[1]).toBe(
+      "> ab[31mcde\ufffdf",
+    );
+  });
+
+  it("keeps each line of the text a quotation, wherever a reader ends a line", () => {
+    const forged = "2026-01-01T00:00:00Z\tforged";
+    const text = ["a", LS, "\u2029", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\r", "\r\n", "\n"].join(forged);
+    const lines = textOf(storedMention({ text })).split(ANY_LINE_END);
+    expect(lines).toHaveLength(14);
+    for (const line of lines.slice(1, -1)) expect(line).toMatch(/^>/);
+  });
+});
+
+describe("the times of notices", () => {
+  const at = (time: string, id: string, change: Partial<StoredMention> = {}) =>
+    storedMention({ received: `2026-01-02T03:04:${time}Z`, id: id.repeat(32), text: id, ...change });
+  const timesOf = (mentions: readonly StoredMention[]) =>
+    Object.fromEntries(twtsOf(mentions).map(({ timestamp, text }) => [text.split(LS)[1], timestamp.slice(-3, -1)]));
+
+  it("are those of the mentions, to the second; of two in one second the later takes the next free one", () => {
+    const mentions = [at("07.000", "d"), at("06.900", "a"), at("06.100", "b"), at("09.999", "e"), at("06.500", "c")];
+    expect(timesOf(mentions)).toEqual({ "> b": "06", "> c": "07", "> a": "08", "> d": "09", "> e": "10" });
+  });
+
+  it("do not change when later ones come, nor when the author rejects one", () => {
+    const mentions = [at("06.100", "a"), at("06.200", "b"), at("07.000", "c")];
+    const before = timesOf(mentions);
+    expect(before).toEqual({ "> a": "06", "> b": "07", "> c": "08" });
+    expect(timesOf([...mentions, at("07.001", "d"), at("08.000", "e")])).toMatchObject(before);
+    expect(timesOf(mentions.with(0, at("06.100", "a", { state: "rejected" })))).toEqual({ "> b": "07", "> c": "08" });
+  });
+
+  it("do not change when the oldest leave the newest 1,000", async () => {
+    stored = Array.from({ length: 1500 }, (_, n) =>
+      storedMention({ received: new Date(1_767_323_046_000 + n).toISOString(), text: `${n}` }),
+    );
+    const secondOf = (twts: { timestamp: string; text: string }[], n: number) =>
+      twts.find(({ text }) => text.includes(`> ${n}${LS}`))?.timestamp;
+    const before = twtsOf(stored.slice(0, 1400));
+    const after = parseFeed((await ask(`?token=${TOKEN}`)).text).twts;
+    expect(after).toHaveLength(1000);
+    expect(secondOf(after, 499)).toBeUndefined();
+    for (const n of [500, 1000, 1399]) expect(secondOf(after, n)).toBe(secondOf(before, n));
+    expect(new Set(after.map(({ timestamp }) => timestamp)).size).toBe(1000);
+  });
+});
+
+describe("any mentions at all", () => {
+  const piece = fc.oneof(
+    fc.string({ unit: "binary", maxLength: 20 }),
+    fc.constantFrom(
+      "\n",
+      "\r",
+      LS,
+      "\u2029",
+      "\v",
+      "\f",
+      "\x85",
+      "\x1c",
+      "\x1d",
+      "\x1e",
+      "\t",
+      "(",
+      "[",
+      "`",
+      "```",
+      "\\",
+    ),
+    fc.constantFrom(
+      "2026-01-01T00:00:00Z\tforged",
+      "2026-01-01T00:00:00+01:00\tforged",
+      "# url = https://eve.example/",
+    ),
+    fc.constantFrom(
+      "@<eve https://eve.example/>",
+      "(#abcdefg)",
+      "[a](https://eve.example/ 'b",
+      "@eve@eve.example",
+      "\ud800",
+    ),
+  );
+  const text = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join("").slice(0, 500));
+  const mention = fc
+    .record({
+      text,
+      name: text,
+      isPage: fc.boolean(),
+      milliseconds: fc.integer({ min: 0, max: 20_000 }),
+      state: fc.constantFrom("shown" as const, "held" as const),
+    })
+    .map(({ text, name, isPage, milliseconds, state }) =>
+      storedMention({
+        text,
+        state,
+        author: { name, url: "https://bob.example/", photo: null },
+        received: new Date(1_767_323_046_000 + milliseconds).toISOString(),
+        ...(isPage && { timestamp: null, instant: null }),
+      }),
+    );
+  const mentions = fc.uniqueArray(mention, { selector: ({ id }) => id, maxLength: 8 });
+
+  it("give one twt each, for our reader and for one that ends a line wherever Python does", () => {
+    fc.assert(
+      fc.property(mentions, (all) => {
+        const file = feedOf(all);
+        const { twts, skippedLines, fields } = parseFeed(file);
+        expect(twts).toHaveLength(all.length);
+        expect(skippedLines).toBe(0);
+        expect(Object.keys(fields)).toEqual(["nick", "url", "description"]);
+        expect(new Set(twts.map(({ instant }) => instant)).size).toBe(all.length);
+        expect(twts.every(({ subject }) => subject === null)).toBe(true);
+        expect(twts.map(({ text }) => mendForPeers(text))).toEqual(twts.map(({ text }) => text));
+
+        const elsewhere = file.split(ANY_LINE_END).filter((line) => toInstant(line.split("\t")[0] ?? "") !== null);
+        expect(elsewhere).toHaveLength(all.length);
+        expect(file.replace(/\t/g, "")).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2029]/);
+        expect(file.match(/\t/g) ?? []).toHaveLength(all.length);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,189 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { noteBuild, rebuildIfChanged } from "../../../plugin/mentions/inform/rebuild.js";
+import type { StoredMention } from "../../../plugin/mentions/mention.js";
+import { memoryStore } from "../../../plugin/store/memory.js";
+import type { Store } from "../../../plugin/store/store.js";
+import { loopbackServer } from "../../helpers/loopback.js";
+import { listOf, storedMention } from "../../helpers/stored-mentions.js";
+
+const HOUR = 3600_000;
+const DAY = 24 * HOUR;
+
+let stored: StoredMention[];
+let store: Store;
+let time: number;
+let log: string[];
+let hook: { url: string; asked: string[]; methods: string[]; status: number };
+
+beforeEach(async () => {
+  stored = [];
+  store = memoryStore();
+  time = Date.parse("2026-01-02T10:00:00.000Z");
+  log = [];
+  const methods: string[] = [];
+  const { url, asked } = await loopbackServer((request, response) => {
+    methods.push(request.method ?? "");
+    request.resume().on("end", () => response.writeHead(hook.status).end());
+  });
+  hook = { url: `${url}/build_hooks/secret`, asked, methods, status: 200 };
+});
+
+/** One hourly run. */
+function run(change: Partial<Parameters<typeof rebuildIfChanged>[0]> = {}) {
+  return rebuildIfChanged({
+    list: listOf(stored),
+    store,
+    now: () => time,
+    url: hook.url,
+    fetch,
+    perDay: 1,
+    perMonth: 5,
+    log: (line) => log.push(line),
+    ...change,
+  });
+}
+
+function comes(change: Partial<StoredMention> = {}) {
+  stored.push(
+    storedMention({ received: new Date(time).toISOString(), id: `${stored.length}`.padStart(32, "0"), ...change }),
+  );
+}
+
+/** A blog with a mention that its last build has shown. */
+async function builtBlog() {
+  comes();
+  await noteBuild({ list: listOf(stored), store });
+}
+
+describe("a rebuild", () => {
+  it("is asked for once, in a POST, when something shown has come, and its cost is logged", async () => {
+    await builtBlog();
+    await run();
+    expect(hook.asked).toEqual([]);
+    comes();
+    comes();
+    await run();
+    time += 2 * DAY;
+    await run();
+    expect(hook).toMatchObject({ asked: ["/build_hooks/secret"], methods: ["POST"] });
+    expect(log).toEqual([
+      "Asked for a rebuild: on Netlify, 15 of a free team's 300 credits a month; 1 of at most 5 in 31 days.",
+    ]);
+  });
+
+  it.each<[string, (mention: StoredMention) => StoredMention[]]>([
+    ["is removed", () => []],
+    ["is rejected", (mention) => [{ ...mention, state: "rejected" }]],
+    ["says something else", (mention) => [{ ...mention, text: "changed" }]],
+  ])("is asked for when one that was shown %s", async (_name, change) => {
+    await builtBlog();
+    stored = stored.flatMap(change);
+    await run();
+    expect(hook.asked).toHaveLength(1);
+  });
+
+  it("is not asked for by what is held, until that is shown", async () => {
+    await builtBlog();
+    comes({ state: "held" });
+    await run();
+    expect(hook.asked).toEqual([]);
+    stored = stored.map((mention) => ({ ...mention, state: "shown" }));
+    await run();
+    expect(hook.asked).toHaveLength(1);
+  });
+
+  it("is not asked for by the first run, nor where a deploy of the author's has come before", async () => {
+    comes();
+    await run();
+    expect(hook.asked).toEqual([]);
+    comes();
+    await noteBuild({ list: listOf(stored), store });
+    await run();
+    expect(hook.asked).toEqual([]);
+  });
+
+  it("counts also after the deploy that it has led to", async () => {
+    await builtBlog();
+    comes();
+    await run();
+    await noteBuild({ list: listOf(stored), store });
+    comes();
+    await run();
+    expect(hook.asked).toHaveLength(1);
+    time += DAY;
+    await run();
+    expect(log.at(-1)).toContain("2 of at most 5");
+  });
+
+  it("is asked for at most perDay times in 24 hours, and then for all that has come", async () => {
+    await builtBlog();
+    for (let hour = 0; hour < 49; hour += 1) {
+      comes();
+      await run({ perDay: 2, perMonth: 100 });
+      time += HOUR;
+    }
+    // At once and an hour later, on each of two days, and at the start of the third.
+    expect(hook.asked).toHaveLength(5);
+  });
+
+  it("is asked for at most perMonth times in 31 days", async () => {
+    await builtBlog();
+    for (let day = 0; day < 31; day += 1) {
+      comes();
+      await run();
+      time += DAY;
+    }
+    expect(hook.asked).toHaveLength(5);
+    expect(log.at(-1)).toContain("5 of at most 5 in 31 days");
+    await run();
+    expect(hook.asked).toHaveLength(6);
+  });
+
+  it.each([{ perDay: 0 }, { perMonth: 0 }])("is never asked for with %o", async (none) => {
+    await builtBlog();
+    comes();
+    await run(none);
+    expect(hook.asked).toEqual([]);
+  });
+
+  it("is asked for by one of two runs at once", async () => {
+    await builtBlog();
+    comes();
+    await Promise.all([run(), run(), run()]);
+    expect(hook.asked).toHaveLength(1);
+  });
+
+  it("that fails has used up its slot, is logged without the hook's address, and tried again with the next slot", async () => {
+    await builtBlog();
+    comes();
+    hook.status = 500;
+    await run();
+    await run();
+    expect(hook.asked).toHaveLength(1);
+    expect(log).toEqual([expect.stringContaining("TWTXT_BUILD_HOOK_URL answered with the status 500")]);
+    expect(log[0]).not.toContain("secret");
+    hook.status = 200;
+    time += DAY;
+    await run();
+    time += DAY;
+    await run();
+    expect(hook.asked).toHaveLength(2);
+    expect(log[1]).toContain("2 of at most 5");
+  });
+
+  it("is not repeated after a run that ended before it knew the answer", async () => {
+    await builtBlog();
+    comes();
+    const ends = () => {
+      throw new Error("the process ends");
+    };
+    await expect(run({ log: ends })).rejects.toThrow("the process ends");
+    expect(hook.asked).toHaveLength(1);
+    time += 2 * DAY;
+    await run();
+    expect(hook.asked).toHaveLength(1);
+    comes();
+    await run();
+    expect(hook.asked).toHaveLength(2);
+  });
+});

@@ -1,0 +1,190 @@
+import { describe, expect, it } from "vitest";
+import { signRequest } from "../../../plugin/http/signature.js";
+import { formatIdentity, type Identity, parseIdentity } from "../../../plugin/keys/identity-text.js";
+import type { ManagedMention } from "../../../plugin/mentions/receive/manage.js";
+import { FEED, feedServer, PAGE, type Receiver, type ReceiverOptions, receiver } from "../../helpers/receiver.js";
+
+const API = "https://alice.example/api/v1/mentions";
+const AT = "2026-11-19T18:40:02Z";
+const HELLO = `@<alice ${FEED}> hello`;
+
+const ALICE = identity(1);
+const EVE = identity(2);
+
+function identity(byte: number): Identity {
+  const created = "2026-01-01T00:00:00Z";
+  return parseIdentity(
+    formatIdentity(Buffer.alloc(32, byte), { address: "alice@alice.example", created }),
+    "a test key",
+  );
+}
+
+/** Alice's site, and Alice at her terminal. */
+function managed(options: ReceiverOptions = {}) {
+  const alice = receiver({ key: ALICE.publicKey, ...options });
+  const ask = async (method: string, path: string, body?: unknown, signer: Identity | null = ALICE) => {
+    const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+    const request = { method, url: API + path, ...(bytes && { body: bytes }) };
+    const headers = signer ? signRequest(request, signer, alice.clock.time) : {};
+    const response = await alice.services.manageMentions(
+      new Request(request.url, { method, headers, ...(bytes && { body: bytes }) }),
+    );
+    return { status: response.status, json: Object(await response.json()) };
+  };
+  const list = async (state: string) => (await ask("GET", `?state=${state}`)).json.mentions as ManagedMention[];
+  return { ...alice, ask, list };
+}
+
+async function withMentions(options: ReceiverOptions = {}, count = 2) {
+  const times = Array.from({ length: count }, (_, n) => AT.replace("02Z", `${String(n + 10)}Z`));
+  const bob = await feedServer(Object.fromEntries(times.map((time) => [time, HELLO])));
+  const alice = managed({ neighbours: [bob], ...options });
+  for (const time of times) {
+    await alice.mentioned({ source: bob.twt(time), target: FEED });
+    alice.clock.time += 1000;
+  }
+  return { alice, bob, times };
+}
+
+describe("managing mentions", () => {
+  it("401 and 403: is for the author's key alone, whatever is asked", async () => {
+    const { alice } = await withMentions();
+    for (const [method, path, body] of [
+      ["GET", ""],
+      ["DELETE", "?source=bob.example"],
+      ["POST", "/verify", {}],
+      ["POST", "/import", { mentions: [] }],
+    ] as const) {
+      expect((await alice.ask(method, path, body, null)).status).toBe(401);
+      expect((await alice.ask(method, path, body, EVE)).status).toBe(403);
+    }
+    expect(await alice.mentions()).toHaveLength(2);
+  });
+
+  it("403: there is nobody's key in the settings", async () => {
+    const nobody = receiver();
+    const headers = signRequest({ method: "GET", url: API }, ALICE, nobody.clock.time);
+    expect((await nobody.services.manageMentions(new Request(API, { headers }))).status).toBe(403);
+  });
+
+  it("200: lists each state, a page at a time", async () => {
+    const { alice, bob, times } = await withMentions({ mentions: { limits: { shownPerHost: 2 } } }, 3);
+    bob.status = 500;
+    await alice.mentioned({ source: bob.twt("2026-11-19T18:41:00Z"), target: FEED });
+
+    expect(await alice.list("shown")).toMatchObject([
+      { source: bob.twt(times[1] ?? "") },
+      { source: bob.twt(times[0] ?? "") },
+    ]);
+    expect(await alice.list("held")).toMatchObject([{ source: bob.twt(times[2] ?? ""), state: "held", text: HELLO }]);
+    expect(await alice.list("pending")).toMatchObject([
+      { source: bob.twt("2026-11-19T18:41:00Z"), target: FEED, text: null },
+    ]);
+    expect(await alice.list("rejected")).toEqual([]);
+
+    const first = (await alice.ask("GET", "?limit=1")).json;
+    const second = (await alice.ask("GET", `?limit=1&after=${encodeURIComponent(first.next)}`)).json;
+    expect([first.mentions[0].source, second.mentions[0].source]).toEqual([
+      bob.twt(times[1] ?? ""),
+      bob.twt(times[0] ?? ""),
+    ]);
+    expect(second.next).toBeNull();
+  });
+
+  it.each(["?state=new", "?limit=0", "?limit=101", "?limit=x", "?colour=red", "?state=shown&state=held", "?after=x"])(
+    "400: GET %s",
+    async (query) => {
+      expect(await managed().ask("GET", query)).toMatchObject({ status: 400, json: { code: "bad-request" } });
+    },
+  );
+
+  it("200: a held one is approved, a shown one rejected, and stays so when it is sent again", async () => {
+    const { alice, bob, times } = await withMentions({ mentions: { moderate: true } }, 2);
+    const [newer, older] = await alice.list("held");
+    expect(await alice.ask("POST", `/${newer?.id}`, { state: "shown" })).toMatchObject({
+      status: 200,
+      json: { state: "shown" },
+    });
+    expect(await alice.ask("POST", `/${older?.id}`, { state: "rejected" })).toMatchObject({ status: 200 });
+    expect(await alice.mentions()).toMatchObject([{ source: newer?.source }]);
+    expect(await alice.mentioned({ source: bob.twt(times[0] ?? ""), target: FEED })).toMatchObject({ status: 200 });
+    expect(await alice.mentions()).toHaveLength(1);
+    expect(alice.purged.length).toBeGreaterThanOrEqual(4);
+  });
+
+  it.each([
+    ["400", "POST", "/x", { state: "held" }, 400],
+    ["400", "POST", "/x", { state: "shown", more: 1 }, 400],
+    ["404", "POST", "/x", { state: "shown" }, 404],
+    ["404", "DELETE", "/x", undefined, 404],
+    ["405", "PUT", "/x", {}, 405],
+    ["405", "GET", "/verify", undefined, 405],
+    ["405", "POST", "", {}, 405],
+    ["400", "DELETE", "", undefined, 400],
+  ])("%s: %s %s %j", async (_, method, path, body, status) => {
+    const { alice } = await withMentions();
+    expect((await alice.ask(method, path, body)).status).toBe(status);
+    expect(await alice.mentions()).toHaveLength(2);
+  });
+
+  it("200: one is forgotten, or all of a source, pending ones too", async () => {
+    const { alice, bob } = await withMentions({}, 3);
+    const [{ id = "" } = {}] = await alice.list("shown");
+    expect(await alice.ask("DELETE", `/${id}`)).toMatchObject({ status: 200, json: { forgotten: 1 } });
+    expect(await alice.mentions()).toHaveLength(2);
+
+    bob.status = 500;
+    await alice.mentioned({ source: bob.twt("2026-11-19T18:41:00Z"), target: FEED });
+    const source = encodeURIComponent(bob.feedUrl);
+    expect(await alice.ask("DELETE", `?source=${encodeURIComponent("https://carol.example/tw.txt")}`)).toMatchObject({
+      json: { forgotten: 0 },
+    });
+    expect(await alice.ask("DELETE", `?source=${source}`)).toMatchObject({ json: { forgotten: 3 } });
+    expect([await alice.mentions(), await alice.list("pending")]).toEqual([[], []]);
+  });
+
+  it("200: what is pending is verified now", async () => {
+    const { alice, bob } = await withMentions({}, 1);
+    bob.status = 500;
+    await alice.mentioned({ source: bob.twt("2026-11-19T18:41:00Z"), target: FEED });
+    await alice.mentioned({ source: bob.twt("2026-11-19T18:42:00Z"), target: FEED });
+    bob.status = 200;
+    bob.twts = { ...bob.twts, "2026-11-19T18:41:00Z": HELLO };
+    expect((await alice.ask("POST", "/verify")).json).toEqual({ kept: 1, dropped: 1, waiting: 0 });
+    expect(await alice.mentions()).toHaveLength(2);
+    expect(await alice.list("pending")).toEqual([]);
+  });
+
+  it("200: what another service has verified is taken over, once", async () => {
+    const alice = managed();
+    const mention = {
+      source: `https://gone.example/tw.txt#:~:text=${AT}`,
+      target: FEED,
+      type: "reply",
+      author: { name: "Bob", url: "https://gone.example/", photo: null },
+      text: "Quite so.",
+      published: "2024-03-02T09:00:00Z",
+      received: "2024-03-02T09:05:00Z",
+    };
+    const mentions = [mention, { ...mention, source: "https://gone.example/page", target: PAGE }];
+    const body = { mentions: [...mentions, { ...mention, target: "https://carol.example/" }] };
+    for (let n = 0; n < 2; n += 1) {
+      expect((await alice.ask("POST", "/import", body)).json).toEqual({ imported: 2, ignored: 1 });
+    }
+    expect(await alice.mentions(PAGE)).toMatchObject([{ source: "https://gone.example/page", target: PAGE }]);
+    expect(await alice.mentions(FEED)).toMatchObject([
+      { source: mention.source, target: FEED, type: "reply", text: "Quite so.", received: "2024-03-02T09:05:00.000Z" },
+    ]);
+    const wrong = { mentions: [{ ...mention, source: "javascript:alert(1)" }] };
+    expect((await alice.ask("POST", "/import", wrong)).status).toBe(400);
+  });
+
+  it("401: a request that was seen before changes nothing", async () => {
+    const { alice }: { alice: Receiver & ReturnType<typeof managed> } = await withMentions();
+    const url = `${API}?source=127.0.0.1`;
+    const headers = signRequest({ method: "DELETE", url }, ALICE, alice.clock.time);
+    const send = () => alice.services.manageMentions(new Request(url, { method: "DELETE", headers }));
+    expect((await send()).status).toBe(200);
+    expect((await send()).status).toBe(401);
+  });
+});

@@ -1,0 +1,159 @@
+import { describe, expect, it } from "vitest";
+import { oursOf } from "../../../plugin/mentions/receive/ours.js";
+import { checkClaim, readClaim } from "../../../plugin/mentions/receive/read-claim.js";
+
+const FEED = "https://alice.example/twtxt.txt";
+const PAGE = "https://alice.example/posts/quinces/";
+const BOB = "https://bob.example/twtxt.txt";
+const AT = "2026-01-02T03:04:05Z";
+
+const ours = oursOf({
+  feeds: [FEED, "https://old.example/alice.txt"],
+  pages: ["https://alice.example/", PAGE],
+  twts: [{ timestamp: AT, hash: "abcdefg", page: PAGE }],
+});
+
+function posted(body: string | Uint8Array, headers: Record<string, string> = {}): Promise<unknown> {
+  const request = new Request("https://alice.example/webmention", {
+    method: "POST",
+    headers: { "content-type": "application/x-www-form-urlencoded", ...headers },
+    body,
+  });
+  return readClaim(request, ours);
+}
+
+function timestampsOf(fragment: string): string[] {
+  return checkClaim(`${BOB}#${fragment}`, FEED, ours).timestamps;
+}
+
+describe("the form of a mention", () => {
+  it("names source and target", async () => {
+    const body = new URLSearchParams({ source: `${BOB}#:~:text=${AT}`, target: FEED });
+    expect(await posted(body.toString())).toEqual({
+      source: BOB,
+      timestamps: [AT],
+      target: { url: FEED, kind: "feed" },
+      under: null,
+    });
+  });
+
+  it("may have white space and line ends around its values, and further fields", async () => {
+    const body = new URLSearchParams({ source: ` ${BOB}#:~:text=${AT}\r\n`, target: `\t${FEED} `, vouch: "x" });
+    expect(await posted(body.toString())).toMatchObject({ source: BOB, timestamps: [AT] });
+  });
+
+  it("comes unencoded from timeline, whose plus signs arrive as spaces", async () => {
+    expect(await posted(`source=${BOB}#:~:text=2026-01-02T03:04:05+01:00&target=${FEED}`)).toMatchObject({
+      source: BOB,
+      timestamps: ["2026-01-02T03:04:05+01:00"],
+    });
+  });
+
+  it("may have parameters and capitals in its content type", async () => {
+    const body = `source=${encodeURIComponent(BOB)}&target=${encodeURIComponent(FEED)}`;
+    const type = { "content-type": "Application/X-WWW-Form-Urlencoded; charset=UTF-8" };
+    expect(await posted(body, type)).toMatchObject({ source: BOB, timestamps: [] });
+  });
+
+  const good = new URLSearchParams({ source: BOB, target: FEED }).toString();
+
+  it.each([
+    ["bad-content-type", "JSON", good, { "content-type": "application/json" }],
+    ["bad-content-type", "multipart", good, { "content-type": "multipart/form-data; boundary=x" }],
+    ["bad-content-type", "a Content-Encoding", good, { "content-encoding": "gzip" }],
+    ["body-too-large", "more than 8 KiB", `${good}&x=${"x".repeat(8192)}`, {}],
+    ["bad-request", "no source", `target=${encodeURIComponent(FEED)}`, {}],
+    ["bad-request", "no target", `source=${encodeURIComponent(BOB)}`, {}],
+    ["bad-request", "an empty source", `source=+&target=${encodeURIComponent(FEED)}`, {}],
+    ["bad-request", "two sources", `${good}&source=${encodeURIComponent(BOB)}`, {}],
+    ["bad-request", "two targets", `${good}&target=${encodeURIComponent(FEED)}`, {}],
+    ["bad-request", "nothing", "", {}],
+  ])("%s: %s", async (code, _, body, headers) => {
+    await expect(posted(body, headers)).rejects.toMatchObject({ code });
+  });
+
+  it("bad-content-type: none at all", async () => {
+    const request = new Request("https://alice.example/webmention", { method: "POST", body: Buffer.from(good) });
+    await expect(readClaim(request, ours)).rejects.toMatchObject({ code: "bad-content-type" });
+  });
+});
+
+describe("the fragment of a source", () => {
+  it.each([
+    ["raw", `:~:text=${AT}`, AT],
+    ["percent-encoded", ":~:text=2026-01-02T03%3A04%3A05Z", AT],
+    ["percent-encoded whole", encodeURIComponent(`:~:text=${AT}`), AT],
+    ["percent-encoded twice", encodeURIComponent(encodeURIComponent(`:~:text=${AT}`)), AT],
+    ["with dashes encoded", ":~:text=2026%2D01%2D02T03:04:05Z", AT],
+    ["with an offset", ":~:text=2026-01-02T03:04:05%2B01:00", "2026-01-02T03:04:05+01:00"],
+    ["with a plus lost", ":~:text=2026-01-02T03:04:05 01:00", "2026-01-02T03:04:05+01:00"],
+    ["with an end parameter", `:~:text=${AT},%0A`, AT],
+    ["with an end parameter encoded once more", `:~:text=${AT}%2C%250A`, AT],
+    ["behind an element's id", `top:~:text=${AT}`, AT],
+    ["with a second text", `:~:text=${AT}&text=more`, AT],
+  ])("%s", (_, fragment, timestamp) => {
+    expect(timestampsOf(fragment)).toContain(timestamp);
+    expect(new Set(timestampsOf(fragment)).size).toBe(timestampsOf(fragment).length);
+  });
+
+  it("bad-source: names two moments, of which one might be found and the other removed", () => {
+    const fragment = "%3A~%3Atext=2026-01-02T03:04:05Z&:~:text=2025-01-02T03:04:05Z";
+    expect(() => timestampsOf(fragment)).toThrow(expect.objectContaining({ code: "bad-source" }));
+  });
+
+  it("means a page where it is no timestamp", () => {
+    expect(timestampsOf(":~:text=quinces")).toEqual([]);
+    expect(timestampsOf("section-2")).toEqual([]);
+    expect(timestampsOf("twt=2026-01-02T03:04:05Z")).toEqual([]);
+  });
+
+  it.each([":~:text=2026-13-02T03:04:05Z", ":~:text=2026-02-30T03%3A04:05Z"])("bad-source: %s", (fragment) => {
+    expect(() => timestampsOf(fragment)).toThrow(expect.objectContaining({ code: "bad-source" }));
+  });
+});
+
+describe("source and target", () => {
+  it("may be encoded once more than the form", () => {
+    const twice = encodeURIComponent(`${BOB}#:~:text=${AT}`);
+    expect(checkClaim(twice, encodeURIComponent(FEED), ours)).toMatchObject({ source: BOB, timestamps: [AT] });
+  });
+
+  it.each([
+    ["http", "http://alice.example/twtxt.txt", FEED],
+    ["a host in capitals and a default port", "https://ALICE.example:443/twtxt.txt", FEED],
+    ["a fragment", `${PAGE}#comments`, PAGE],
+    ["an alias", "https://old.example/alice.txt", FEED],
+  ])("a target is ours with %s", (_, target, url) => {
+    expect(checkClaim(BOB, target, ours).target.url).toBe(url);
+  });
+
+  it("a target that names a twt of ours is about its post", () => {
+    expect(checkClaim(BOB, `${FEED}#:~:text=${AT}`, ours)).toMatchObject({ target: { url: FEED }, under: PAGE });
+    expect(checkClaim(BOB, `${FEED}#:~:text=2026-01-02T03:04:06Z`, ours).under).toBeNull();
+  });
+
+  it.each([
+    ["not-our-target", BOB, "https://carol.example/"],
+    ["not-our-target", BOB, "https://alice.example/posts/quinces"],
+    ["not-our-target", BOB, "https://alice.example/posts/quinces/?x=1"],
+    ["not-our-target", BOB, "https://alice.example:8443/"],
+    ["bad-target", BOB, "alice"],
+    ["bad-target", BOB, "ftp://alice.example/"],
+    ["bad-target", BOB, "https://user:secret@alice.example/"],
+    ["bad-source", "bob", FEED],
+    ["bad-source", "javascript:alert(1)", FEED],
+    ["bad-source", "https://user@bob.example/", FEED],
+    ["bad-source", "https://bob.example/\u0007", FEED],
+    ["bad-source", "http://ALICE.example/twtxt.txt#:~:text=2026-01-02T03:04:05Z", PAGE],
+    ["bad-source", "https://old.example/alice.txt", FEED],
+    ["bad-request", `${PAGE}#a`, `${PAGE}#b`],
+  ])("%s: from %s to %s", (code, source, target) => {
+    expect(() => checkClaim(source, target, ours)).toThrow(expect.objectContaining({ code }));
+  });
+
+  it("are named in an error without more than two hundred characters of a stranger's", () => {
+    expect(() => checkClaim("x".repeat(5000), FEED, ours)).toThrow(
+      expect.objectContaining({ message: expect.stringMatching(/^.{1,300}$/s) }),
+    );
+  });
+});

@@ -1,0 +1,390 @@
+import { describe, expect, it } from "vitest";
+import { memoryStore } from "../../../plugin/store/memory.js";
+import { faultyStore } from "../../helpers/faulty-store.js";
+import { loopbackServer } from "../../helpers/loopback.js";
+import { FEED, feedServer, PAGE, receiver, TWT } from "../../helpers/receiver.js";
+
+const AT = "2026-11-19T18:40:02Z";
+const HELLO = `@<alice ${FEED}> hello`;
+
+describe("receiving a mention", () => {
+  it("200: the twt mentions the feed, and is kept", async () => {
+    const bob = await feedServer({ [AT]: HELLO });
+    const alice = receiver({ neighbours: [bob] });
+    expect(await alice.mentioned({ source: bob.twt(AT), target: FEED })).toMatchObject({ status: 200 });
+    expect(await alice.mentions()).toEqual([
+      {
+        source: bob.twt(AT),
+        target: FEED,
+        under: null,
+        type: "mention",
+        author: { name: "bob", url: bob.feedUrl, photo: null },
+        text: HELLO,
+        published: AT,
+        received: "2026-11-20T09:00:00.000Z",
+      },
+    ]);
+    expect(alice.purged).toEqual(["twtxt-mentions"]);
+  });
+
+  it("200: a page links to a page, and says who wrote it", async () => {
+    const bob = await loopbackServer((_, response) => {
+      response.writeHead(200, { "content-type": "text/html" }).end(
+        `<div class="h-entry"><a class="p-author h-card" href="/">Bob</a>
+         <a class="u-in-reply-to" href="${PAGE}">re</a><p class="e-content">Quite so.</p></div>`,
+      );
+    });
+    const alice = receiver({ neighbours: [bob] });
+    expect(await alice.mentioned({ source: `${bob.url}/re`, target: PAGE })).toMatchObject({ status: 200 });
+    expect(await alice.mentions(PAGE)).toMatchObject([
+      { source: `${bob.url}/re`, target: PAGE, type: "reply", author: { name: "Bob", url: `${bob.url}/` } },
+    ]);
+  });
+
+  it("200: the same again changes nothing, six times in a row and at once", async () => {
+    const bob = await feedServer({ [AT]: HELLO });
+    const alice = receiver({ neighbours: [bob] });
+    const form = { source: bob.twt(AT), target: FEED };
+    const answers = await Promise.all(Array.from({ length: 6 }, () => alice.mentioned(form)));
+    answers.push(await alice.mentioned(form));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200, 200]);
+    expect(await alice.mentions()).toHaveLength(1);
+  });
+
+  it("200: as timeline sends it, without any encoding", async () => {
+    const bob = await feedServer({ "2026-11-19T18:40:02+01:00": HELLO });
+    const alice = receiver({ neighbours: [bob] });
+    const form = `source=${bob.twt("2026-11-19T18:40:02+01:00")}&target=${FEED}`;
+    expect(await alice.mentioned(form)).toMatchObject({ status: 200 });
+    expect(await alice.mentions()).toMatchObject([{ source: bob.twt("2026-11-19T18:40:02+01:00") }]);
+  });
+
+  it.each([
+    ["once", (reference: string) => reference.replace(/[^#]*$/, encodeURIComponent)],
+    [
+      "twice",
+      (reference: string) => reference.replace(/[^#]*$/, (text) => encodeURIComponent(encodeURIComponent(text))),
+    ],
+    ["whole", encodeURIComponent],
+  ])("200: a reference that is encoded %s more than the form", async (_, encode) => {
+    const bob = await feedServer({ [AT]: HELLO });
+    const alice = receiver({ neighbours: [bob] });
+    expect(await alice.mentioned({ source: encode(bob.twt(AT)), target: FEED })).toMatchObject({ status: 200 });
+    expect(await alice.mentions()).toMatchObject([{ source: bob.twt(AT) }]);
+  });
+
+  it("200: as yarnd sends it, a page of HTML that links by way of itself", async () => {
+    const pod = await loopbackServer((request, response) => {
+      const link = `http://${request.headers.host}/external?uri=${encodeURIComponent(FEED)}`;
+      response.writeHead(200, { "content-type": "text/html" }).end(`<p><a href="${link}">@alice</a> hello</p>`);
+    });
+    const alice = receiver({ neighbours: [pod] });
+    const form = { source: `${pod.url}/twt/abcdefg`, target: FEED };
+    for (let n = 0; n < 6; n += 1) expect(await alice.mentioned(form)).toMatchObject({ status: 200 });
+    expect(await alice.mentions()).toHaveLength(1);
+  });
+
+  it("200: a mention of a twt of ours stands under its post too", async () => {
+    const bob = await feedServer({ [AT]: HELLO, "2026-11-19T18:40:03Z": `(#${TWT.hash}) ${HELLO}` });
+    const alice = receiver({ neighbours: [bob] });
+    await alice.mentioned({ source: bob.twt(AT), target: `${FEED}#:~:text=${TWT.timestamp}` });
+    await alice.mentioned({ source: bob.twt("2026-11-19T18:40:03Z"), target: FEED });
+    expect(await alice.mentions(PAGE)).toMatchObject([
+      { target: FEED, under: PAGE },
+      { target: FEED, under: PAGE },
+    ]);
+  });
+
+  it("200: an alias and http lead to the feed as the site writes it", async () => {
+    const bob = await feedServer({ [AT]: "@<alice http://OLD.example/alice.txt> hello" });
+    const alice = receiver({ neighbours: [bob] });
+    expect(await alice.mentioned({ source: bob.twt(AT), target: "https://old.example/alice.txt" })).toMatchObject({
+      status: 200,
+    });
+    expect(await alice.mentions()).toMatchObject([{ target: FEED }]);
+  });
+
+  it("200 and held: the eleventh of a host on a day, and all but the allowed where the author moderates", async () => {
+    const times = Array.from({ length: 11 }, (_, n) => `2026-11-19T18:40:${String(n + 10)}Z`);
+    const bob = await feedServer(Object.fromEntries(times.map((time) => [time, HELLO])));
+    const alice = receiver({ neighbours: [bob] });
+    for (const time of times) {
+      expect(await alice.mentioned({ source: bob.twt(time), target: FEED })).toMatchObject({ status: 200 });
+    }
+    expect(await alice.mentions()).toHaveLength(10);
+
+    const careful = receiver({ neighbours: [bob], mentions: { moderate: true } });
+    expect(await careful.mentioned({ source: bob.twt(AT.replace("02Z", "10Z")), target: FEED })).toMatchObject({
+      status: 200,
+    });
+    expect(await careful.mentions()).toEqual([]);
+    const trusting = receiver({ neighbours: [bob], mentions: { moderate: true, allow: [bob.host] } });
+    await trusting.mentioned({ source: bob.twt(AT.replace("02Z", "10Z")), target: FEED });
+    expect(await trusting.mentions()).toHaveLength(1);
+  });
+});
+
+describe("a mention that is sent again", () => {
+  it("200: is changed with its twt", async () => {
+    const bob = await feedServer({ [AT]: HELLO });
+    const alice = receiver({ neighbours: [bob] });
+    await alice.mentioned({ source: bob.twt(AT), target: FEED });
+    bob.twts = { [AT]: `${HELLO} again` };
+    expect(await alice.mentioned({ source: bob.twt(AT), target: FEED })).toMatchObject({ status: 200 });
+    expect(await alice.mentions()).toMatchObject([{ text: `${HELLO} again` }]);
+  });
+
+  it.each([
+    [
+      "the twt mentions somebody else",
+      (bob: { twts: unknown }) => void Object.assign(bob, { twts: { [AT]: "hello" } }),
+    ],
+    ["the twt is gone", (bob: { twts: unknown }) => void Object.assign(bob, { twts: { "2026-01-01T00:00:00Z": "x" } })],
+    ["the feed answers 404", (bob: { status: number }) => void Object.assign(bob, { status: 404 })],
+    ["the feed answers 410", (bob: { status: number }) => void Object.assign(bob, { status: 410 })],
+  ])("200: is removed where %s", async (_, change) => {
+    const bob = await feedServer({ [AT]: HELLO });
+    const alice = receiver({ neighbours: [bob] });
+    await alice.mentioned({ source: bob.twt(AT), target: FEED });
+    change(bob as never);
+    expect(await alice.mentioned({ source: bob.twt(AT), target: FEED })).toMatchObject({
+      status: 200,
+      text: "The mention is removed.\n",
+    });
+    expect(await alice.mentions()).toEqual([]);
+    expect((await alice.mentioned({ source: bob.twt(AT), target: FEED })).status).toBe(400);
+  });
+
+  it("400 source-refused: is kept where the feed answers 403", async () => {
+    const bob = await feedServer({ [AT]: HELLO });
+    const alice = receiver({ neighbours: [bob] });
+    await alice.mentioned({ source: bob.twt(AT), target: FEED });
+    bob.status = 403;
+    expect(await alice.mentioned({ source: bob.twt(AT), target: FEED })).toMatchObject({
+      status: 400,
+      code: "source-refused",
+    });
+    expect(await alice.mentions()).toHaveLength(1);
+  });
+
+  it("202: stays as it is where the source gives no verdict", async () => {
+    const bob = await feedServer({ [AT]: HELLO });
+    const alice = receiver({ neighbours: [bob] });
+    await alice.mentioned({ source: bob.twt(AT), target: FEED });
+    bob.status = 503;
+    expect(await alice.mentioned({ source: bob.twt(AT), target: FEED })).toMatchObject({ status: 202 });
+    expect(await alice.mentions()).toHaveLength(1);
+  });
+});
+
+describe("a mention whose source gives no verdict", () => {
+  it("202: is kept, and shown once the source answers", async () => {
+    const bob = await feedServer({ [AT]: HELLO });
+    const alice = receiver({ neighbours: [bob] });
+    bob.status = 500;
+    expect(await alice.mentioned({ source: bob.twt(AT), target: FEED })).toMatchObject({ status: 202 });
+    expect(await alice.mentions()).toEqual([]);
+    bob.status = 200;
+    alice.clock.time += 2 * 3600_000;
+    await alice.services.tick();
+    expect(await alice.mentions()).toMatchObject([{ source: bob.twt(AT) }]);
+    expect(await alice.store.keys("mentions/pending/")).toEqual([]);
+  });
+
+  it("202: is dropped where the source says at last that it is not so", async () => {
+    const bob = await feedServer({ [AT]: "hello" });
+    const alice = receiver({ neighbours: [bob] });
+    bob.status = 500;
+    await alice.mentioned({ source: bob.twt(AT), target: FEED });
+    bob.status = 200;
+    alice.clock.time += 2 * 3600_000;
+    await alice.services.tick();
+    expect(await alice.mentions()).toEqual([]);
+    expect(await alice.store.keys("mentions/pending/")).toEqual([]);
+  });
+
+  it("202: a host that timed out is not asked again for an hour", async () => {
+    const silent = await loopbackServer(() => {});
+    const alice = receiver({ neighbours: [silent], firstByteMs: 50, totalMs: 100 });
+    expect((await alice.mentioned({ source: `${silent.url}/1`, target: FEED })).status).toBe(202);
+    expect((await alice.mentioned({ source: `${silent.url}/2`, target: FEED })).status).toBe(202);
+    expect(silent.asked).toEqual(["/1"]);
+    alice.clock.time += 3600_000;
+    expect((await alice.mentioned({ source: `${silent.url}/3`, target: FEED })).status).toBe(202);
+    expect(silent.asked).toEqual(["/1", "/3"]);
+  });
+
+  it("202, then 429 too-many-pending", async () => {
+    const bob = await feedServer({});
+    bob.status = 500;
+    const alice = receiver({ neighbours: [bob], mentions: { limits: { pendingPerHost: 2 } } });
+    const answers = [];
+    for (const n of [1, 2, 3]) answers.push(await alice.mentioned({ source: `${bob.url}/${n}`, target: FEED }));
+    expect(answers).toMatchObject([{ status: 202 }, { status: 202 }, { status: 429, code: "too-many-pending" }]);
+  });
+
+  it("202: nobody is asked any more once the day's time is used up", async () => {
+    const bob = await feedServer({ [AT]: HELLO });
+    const alice = receiver({ neighbours: [bob] });
+    await alice.store.put("mentions/spent/2026-11-20", Buffer.from(JSON.stringify({ milliseconds: 1_000_000 })));
+    expect(await alice.mentioned({ source: bob.twt(AT), target: FEED })).toMatchObject({ status: 202 });
+    expect(bob.asked).toEqual([]);
+  });
+});
+
+describe("a mention that is refused", () => {
+  it.each([
+    ["no-such-twt", "2026-11-19T18:40:03Z", FEED],
+    ["no-such-mention", "2026-11-19T18:40:05Z", FEED],
+    ["not-our-target", AT, "https://carol.example/twtxt.txt"],
+  ])("400 %s", async (code, timestamp, target) => {
+    const bob = await feedServer({ [AT]: HELLO, "2026-11-19T18:40:05Z": "hello @alice" });
+    const alice = receiver({ neighbours: [bob] });
+    expect(await alice.mentioned({ source: bob.twt(timestamp), target })).toMatchObject({ status: 400, code });
+    expect(await alice.store.keys("mentions/events/")).toEqual([]);
+  });
+
+  it("400 say-which-twt: the source is a feed", async () => {
+    const bob = await feedServer({ [AT]: HELLO });
+    const alice = receiver({ neighbours: [bob] });
+    for (const source of [bob.feedUrl, `${bob.feedUrl}#:~:text=hello`]) {
+      expect(await alice.mentioned({ source, target: FEED })).toMatchObject({ status: 400, code: "say-which-twt" });
+    }
+    expect(await alice.mentions()).toEqual([]);
+  });
+
+  it("400 address-refused: the source is on a private network, and is not asked", async () => {
+    const bob = await feedServer({ [AT]: HELLO });
+    const alice = receiver();
+    expect(await alice.mentioned({ source: bob.twt(AT), target: FEED })).toMatchObject({
+      status: 400,
+      code: "address-refused",
+    });
+    expect(bob.asked).toEqual([]);
+  });
+
+  it("400 blocked: without a fetch", async () => {
+    const bob = await feedServer({ [AT]: HELLO });
+    const alice = receiver({ neighbours: [bob], mentions: { block: [bob.host] } });
+    expect(await alice.mentioned({ source: bob.twt(AT), target: FEED })).toMatchObject({
+      status: 400,
+      code: "blocked",
+    });
+    expect(bob.asked).toEqual([]);
+  });
+
+  it("400 blocked: with a dot behind the host", async () => {
+    const alice = receiver({ mentions: { block: ["spam.example"] } });
+    expect(await alice.mentioned({ source: "https://spam.example./x", target: FEED })).toMatchObject({
+      code: "blocked",
+    });
+  });
+
+  it("400 bad-source: by way of a redirect to a page that is the target", async () => {
+    const bob = await loopbackServer((request, response) => {
+      response.writeHead(request.url === "/self" ? 200 : 302, { location: "/self", "content-type": "text/html" });
+      response.end(`<a href="${PAGE}">x</a>`);
+    });
+    const alice = receiver({ neighbours: [bob] });
+    expect(await alice.mentioned({ source: `${bob.url}/r`, target: PAGE })).toMatchObject({ status: 200 });
+    expect(await alice.mentions()).toMatchObject([{ source: `${bob.url}/self` }]);
+  });
+
+  it.each([
+    [
+      "microformats in microformats",
+      `<div class=h-entry><a href="${PAGE}">x</a>${"<div class='u-author h-card p-name e-content h-entry'>x".repeat(100)}`,
+    ],
+    [
+      "a long base",
+      `<base href="http://h/${"a".repeat(500_000)}">${"<a href=x>".repeat(50_000)}<a href="${PAGE}">x</a>`,
+    ],
+  ])("200 or 400, and soon: %s", async (_, page) => {
+    const bob = await loopbackServer((__, response) => {
+      response.writeHead(200, { "content-type": "text/html" }).end(page);
+    });
+    const alice = receiver({ neighbours: [bob], totalMs: 20_000, firstByteMs: 20_000 });
+    expect([200, 400]).toContain((await alice.mentioned({ source: `${bob.url}/p`, target: PAGE })).status);
+  });
+
+  it("200, and soon: a line of eight megabytes of backticks", async () => {
+    const bob = await feedServer({ [AT]: `${HELLO} ${"` ".repeat(3_000_000)}` });
+    const alice = receiver({ neighbours: [bob], totalMs: 20_000, firstByteMs: 20_000 });
+    expect(await alice.mentioned({ source: bob.twt(AT), target: FEED })).toMatchObject({ status: 200 });
+  });
+
+  it("400 blocked: by way of a redirect", async () => {
+    const bob = await feedServer({ [AT]: HELLO });
+    const short = await loopbackServer((_, response) => response.writeHead(302, { location: bob.feedUrl }).end());
+    const alice = receiver({ neighbours: [bob, short], mentions: { block: [bob.host] } });
+    const source = `${short.url}/b#:~:text=${AT}`;
+    expect(await alice.mentioned({ source, target: FEED })).toMatchObject({ status: 400, code: "blocked" });
+    expect(await alice.mentions()).toEqual([]);
+  });
+});
+
+describe("the endpoint", () => {
+  const ask = (method: string) =>
+    receiver().services.receiveMention(new Request("https://alice.example/webmention", { method }));
+
+  it("GET and HEAD explain it, with a form to send one by hand", async () => {
+    const page = await ask("GET");
+    expect(page.status).toBe(200);
+    expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(await page.text()).toMatch(/<form method="post">[\s\S]*name="source"[\s\S]*name="target"/);
+    const head = await ask("HEAD");
+    expect([head.status, await head.text()]).toEqual([200, ""]);
+  });
+
+  it("OPTIONS 204, other methods 405, both with Allow", async () => {
+    const options = await ask("OPTIONS");
+    expect([options.status, options.headers.get("allow")]).toEqual([204, "GET, HEAD, OPTIONS, POST"]);
+    for (const method of ["PUT", "DELETE", "PATCH"]) {
+      const answer = await ask(method);
+      expect([answer.status, answer.headers.get("allow")]).toEqual([405, "GET, HEAD, OPTIONS, POST"]);
+      expect(await answer.json()).toMatchObject({ code: "method-not-allowed" });
+    }
+  });
+
+  it("415 and 413 as problems in JSON", async () => {
+    const post = (headers: Record<string, string>, body: string) =>
+      receiver().services.receiveMention(
+        new Request("https://alice.example/webmention", { method: "POST", headers, body }),
+      );
+    expect((await post({ "content-type": "application/json" }, "{}")).status).toBe(415);
+    const form = { "content-type": "application/x-www-form-urlencoded" };
+    expect((await post(form, `source=${"x".repeat(9000)}`)).status).toBe(413);
+  });
+});
+
+describe("a store that fails", () => {
+  it.each(["before", "after"] as const)(
+    "503 with Retry-After, and the sender's next try is kept once: it fails %s the write",
+    async (when) => {
+      const bob = await feedServer({ [AT]: HELLO });
+      const store = faultyStore(memoryStore());
+      const alice = receiver({ neighbours: [bob], store });
+      const form = { source: bob.twt(AT), target: FEED };
+      store.fail({ when, operation: "put", key: "mentions/events/" });
+      const answer = await alice.mentioned(form);
+      expect(answer).toMatchObject({ status: 503, code: "store-failed" });
+      expect(answer.text).not.toContain("events");
+      expect(alice.log).toHaveLength(1);
+
+      store.repair();
+      expect(await alice.mentioned(form)).toMatchObject({ status: 200 });
+      expect(await alice.mentions()).toHaveLength(1);
+    },
+  );
+
+  it.each(["get", "keys"] as const)("503: it cannot %s either", async (operation) => {
+    const bob = await feedServer({});
+    bob.status = 500;
+    const store = faultyStore(memoryStore());
+    const alice = receiver({ neighbours: [bob], store });
+    store.fail({ when: "before", operation });
+    expect(await alice.mentioned({ source: bob.twt(AT), target: FEED })).toMatchObject({ status: 503 });
+    store.repair();
+    expect(await alice.mentions()).toEqual([]);
+  });
+});

@@ -1,0 +1,373 @@
+import { describe, expect, it } from "vitest";
+import { apply, type MentionEvent, type Mentions, type NewMention } from "../../../plugin/mentions/receive/event.js";
+import { journal } from "../../../plugin/mentions/receive/journal.js";
+import { receivedMentions } from "../../../plugin/mentions/receive/received.js";
+import { memoryStore } from "../../../plugin/store/memory.js";
+import type { Store } from "../../../plugin/store/store.js";
+
+const FEED = "https://alice.example/twtxt.txt";
+const AT = "2026-01-02T03:04:05Z";
+const PAGE = "https://alice.example/posts/quinces/";
+
+function mention(n: number, change: Partial<NewMention> = {}): NewMention {
+  const identity = `https://host${n}.example/twtxt.txt`;
+  return {
+    identity,
+    given: identity,
+    timestamp: "2026-01-02T03:04:05Z",
+    instant: "2026-01-02T03:04:05Z",
+    type: "mention",
+    author: { name: `nick${n}`, url: identity, photo: null },
+    text: `hello ${n}`,
+    published: "2026-01-02T03:04:05Z",
+    subject: null,
+    target: FEED,
+    under: null,
+    hold: "when many",
+    ...change,
+  };
+}
+
+function blog(store: Store = memoryStore(), start = "2026-11-20T09:00:00.000Z") {
+  let time = Date.parse(start);
+  let changes = 0;
+  const now = () => {
+    time += 1000;
+    return time;
+  };
+  const book = journal({ store, now, shownPerHost: 3 });
+  const received = receivedMentions({
+    journal: book,
+    now,
+    onChange: async () => {
+      changes += 1;
+    },
+  });
+  return {
+    store,
+    received,
+    changes: () => changes,
+    wait: (hours: number) => {
+      time += hours * 3600_000;
+    },
+    shown: async () =>
+      (await received.list({ state: "shown", limit: 1000 })).mentions.map(
+        ({ author, text }) => `${author.name}: ${text}`,
+      ),
+  };
+}
+
+describe("what is received", () => {
+  it("is listed newest first, a page at a time", async () => {
+    const { received } = blog();
+    for (let n = 0; n < 5; n += 1) await received.keep(mention(n));
+
+    const first = await received.list({ limit: 2 });
+    const second = await received.list({ limit: 2, after: first.next ?? "" });
+    const third = await received.list({ limit: 2, after: second.next ?? "" });
+    expect([first, second, third].flatMap(({ mentions }) => mentions.map(({ author }) => author.name))).toEqual([
+      "nick4",
+      "nick3",
+      "nick2",
+      "nick1",
+      "nick0",
+    ]);
+    expect(third.next).toBeNull();
+    await expect(received.list({ limit: 2, after: "x" })).rejects.toMatchObject({ code: "bad-request" });
+  });
+
+  it("is listed once where another process has received one in the same moment", async () => {
+    const { received, store } = blog();
+    await received.keep(mention(1));
+    await blog(store).received.keep(mention(2));
+
+    const first = await received.list({ limit: 1 });
+    const second = await received.list({ limit: 1, after: first.next ?? "" });
+    const [one, other] = [...first.mentions, ...second.mentions];
+    expect(one?.received).toBe(other?.received);
+    expect([one?.author.name, other?.author.name].sort()).toEqual(["nick1", "nick2"]);
+    expect(second.next).toBeNull();
+  });
+
+  it("is there once, however often it is sent, with its newest text and its first time", async () => {
+    const { received, shown } = blog();
+    await received.keep(mention(1));
+    const [first] = (await received.list({ limit: 1 })).mentions;
+    await Promise.all([received.keep(mention(1)), received.keep(mention(1, { text: "changed" }))]);
+
+    expect(await shown()).toEqual(["nick1: changed"]);
+    expect((await received.list({ limit: 1 })).mentions[0]?.received).toBe(first?.received);
+  });
+
+  it("is listed under its target and under the post that it is about", async () => {
+    const { received } = blog();
+    await received.keep(mention(1, { under: PAGE }));
+    await received.keep(mention(2, { target: PAGE }));
+    await received.keep(mention(3));
+    const of = async (target: string) =>
+      (await received.list({ target, limit: 9 })).mentions.map(({ author }) => author.name);
+    expect(await of(PAGE)).toEqual(["nick2", "nick1"]);
+    expect(await of(FEED)).toEqual(["nick3", "nick1"]);
+  });
+
+  it("is held from the fourth of a host on a day, unless the host is allowed", async () => {
+    const { received, wait, shown } = blog();
+    const ofOneHost = (n: number, change: Partial<NewMention> = {}) =>
+      received.keep(mention(1, { instant: `2026-01-02T03:04:0${n}Z`, text: String(n), ...change }));
+    for (let n = 1; n <= 5; n += 1) await ofOneHost(n);
+    await ofOneHost(6, { hold: "never" });
+    expect(await shown()).toEqual(["nick1: 6", "nick1: 3", "nick1: 2", "nick1: 1"]);
+    expect((await received.list({ state: "held", limit: 9 })).mentions.map(({ text }) => text)).toEqual(["5", "4"]);
+
+    wait(24);
+    await ofOneHost(7);
+    expect((await shown())[0]).toBe("nick1: 7");
+  });
+
+  it("is held where all are, and shown once the author has approved it", async () => {
+    const { received, shown } = blog();
+    await received.keep(mention(1, { hold: "always" }));
+    expect(await shown()).toEqual([]);
+    const [held] = (await received.list({ state: "held", limit: 9 })).mentions;
+
+    expect(await received.moderate(held?.id ?? "", "shown")).toMatchObject({ state: "shown" });
+    await received.keep(mention(1, { hold: "always", text: "changed" }));
+    expect(await shown()).toEqual(["nick1: changed"]);
+    expect(await received.moderate("0".repeat(32), "shown")).toBeNull();
+  });
+
+  it("stays rejected when it is sent again, also after it was taken back for a while", async () => {
+    const { received, shown } = blog();
+    await received.keep(mention(1));
+    const [{ id = "" } = {}] = (await received.list({ limit: 1 })).mentions;
+    await received.moderate(id, "rejected");
+    await received.remove({
+      url: mention(1).identity,
+      identity: null,
+      timestamps: [AT],
+      instant: mention(1).instant,
+      target: FEED,
+    });
+    await received.keep(mention(1));
+
+    expect(await shown()).toEqual([]);
+    expect((await received.list({ state: "rejected", limit: 9 })).mentions).toHaveLength(1);
+  });
+
+  it("is removed by the URL that was given, and by the one that it led to", async () => {
+    const { received, shown } = blog();
+    const where = { instant: mention(1).instant, timestamps: [AT], target: FEED };
+    await received.keep(mention(1, { given: "https://host1.example/short" }));
+    expect(await received.remove({ url: "https://host1.example/short", identity: null, ...where })).toBe(true);
+    expect(await shown()).toEqual([]);
+
+    // Anybody may have a redirect to somebody else's feed, and take it away again.
+    await received.keep(mention(1, { given: "https://mallory.example/r" }));
+    expect(await received.remove({ url: "https://mallory.example/r", identity: null, ...where })).toBe(false);
+    expect(await received.remove({ url: "http://host1.example/twtxt.txt", identity: null, ...where })).toBe(false);
+    // Another spelling of the same second may be another twt.
+    const spelled = { ...where, timestamps: ["2026-01-02T03:04:05.500Z"] };
+    expect(await received.remove({ url: mention(1).identity, identity: null, ...spelled })).toBe(false);
+    expect(await received.remove({ url: mention(1).identity, identity: null, ...where })).toBe(true);
+
+    await received.keep(mention(1));
+    expect(await received.remove({ url: mention(2).identity, identity: null, ...where })).toBe(false);
+    expect(
+      await received.remove({ url: mention(1).identity, identity: null, ...where, instant: null, timestamps: [] }),
+    ).toBe(false);
+    expect(await shown()).toEqual(["nick1: hello 1"]);
+  });
+
+  it("is forgotten whole, so that the same one is new again", async () => {
+    const { received, shown } = blog();
+    await received.keep(mention(1));
+    await received.keep(mention(2));
+    const [{ id = "" } = {}] = (await received.list({ limit: 1 })).mentions;
+    await received.moderate(id, "rejected");
+    expect(await received.forget(({ author }) => author.name === "nick2")).toEqual([id]);
+    expect(await shown()).toEqual(["nick1: hello 1"]);
+    await received.keep(mention(2));
+    expect(await shown()).toEqual(["nick2: hello 2", "nick1: hello 1"]);
+  });
+
+  it("tells of a change, and of none where nothing has changed", async () => {
+    const { received, changes } = blog();
+    await received.keep(mention(1));
+    expect(changes()).toBe(1);
+    await received.forget(() => false);
+    await received.remove({
+      url: "https://nobody.example/",
+      identity: null,
+      timestamps: [],
+      instant: null,
+      target: FEED,
+    });
+    expect(changes()).toBe(1);
+  });
+});
+
+describe("compaction", () => {
+  async function withMany(count: number) {
+    const made = blog();
+    for (let n = 0; n < count; n += 1) await made.received.keep(mention(n));
+    return made;
+  }
+
+  it("changes nothing of what is listed, and leaves no events", async () => {
+    const { received, store } = await withMany(40);
+    const before = await received.list({ limit: 100 });
+    expect(await received.compact()).toBe(40);
+    expect(await received.list({ limit: 100 })).toEqual(before);
+    expect(await store.keys("mentions/events/")).toEqual([]);
+    expect(await store.keys("mentions/")).toHaveLength(2);
+  });
+
+  it("does nothing where nothing has happened", async () => {
+    const { received, store } = await withMany(3);
+    await received.compact();
+    await received.compact();
+    const keys = await store.keys("");
+    const { etag } = (await store.get("mentions/snapshot")) ?? {};
+    expect(await received.compact()).toBe(0);
+    expect(await store.keys("")).toEqual(keys);
+    expect((await store.get("mentions/snapshot"))?.etag).toBe(etag);
+  });
+
+  it("goes on with what happens later", async () => {
+    const { received, shown } = await withMany(3);
+    await received.compact();
+    await received.keep(mention(1, { text: "changed" }));
+    await received.keep(mention(9));
+    await received.remove({
+      url: mention(0).identity,
+      identity: null,
+      timestamps: [AT],
+      instant: mention(0).instant,
+      target: FEED,
+    });
+    const expected = ["nick9: hello 9", "nick2: hello 2", "nick1: changed"];
+    expect(await shown()).toEqual(expected);
+    expect(await received.compact()).toBe(3);
+    expect(await shown()).toEqual(expected);
+  });
+
+  it("remembers how many of a host were shown that day", async () => {
+    const { received, shown, wait } = blog();
+    const ofOneHost = (n: number) => received.keep(mention(1, { instant: `2026-01-02T03:04:0${n}Z`, text: String(n) }));
+    for (let n = 1; n <= 3; n += 1) await ofOneHost(n);
+    await received.compact();
+    await ofOneHost(4);
+    expect(await shown()).toEqual(["nick1: 3", "nick1: 2", "nick1: 1"]);
+
+    wait(24);
+    await ofOneHost(5);
+    expect((await shown())[0]).toBe("nick1: 5");
+  });
+
+  it("loses nothing where two run at once while mentions arrive", async () => {
+    const { received, shown } = await withMany(30);
+    await Promise.all([
+      received.compact(),
+      received.keep(mention(50)),
+      received.compact(),
+      received.keep(mention(51)),
+      received.compact(),
+    ]);
+    await received.compact();
+    expect((await shown()).length).toBe(32);
+  });
+
+  /** The storage goes away after so many writes and deletes, and comes back. */
+  function failingAfter(store: Store, operations: number): Store {
+    let left = operations;
+    const spend = () => {
+      left -= 1;
+      if (left < 0) throw new Error("The process was killed here.");
+    };
+    return {
+      ...store,
+      async put(...args) {
+        spend();
+        return store.put(...args);
+      },
+      async delete(key) {
+        spend();
+        return store.delete(key);
+      },
+    };
+  }
+
+  it("loses nothing and doubles nothing, wherever it is killed", async () => {
+    const { received, store, shown } = await withMany(10);
+    await received.compact();
+    await received.remove({
+      url: mention(3).identity,
+      identity: null,
+      timestamps: [AT],
+      instant: mention(3).instant,
+      target: FEED,
+    });
+    await received.keep(mention(4, { text: "changed" }));
+    await received.keep(mention(20));
+    const expected = await shown();
+
+    let isDone = false;
+    for (let operations = 0; !isDone; operations += 1) {
+      const { received: dying } = blog(failingAfter(store, operations), "2026-11-21T09:00:00.000Z");
+      isDone = await dying.compact().then(
+        () => true,
+        () => false,
+      );
+      expect(await shown()).toEqual(expected);
+    }
+    await received.compact();
+    expect(await shown()).toEqual(expected);
+  });
+
+  it("removes parts that nobody names once they are a day old", async () => {
+    const { received, store, wait } = await withMany(2);
+    await store.put(`mentions/parts/${Date.parse("2026-11-20T08:00:00Z")}-orphan`, Buffer.from("x"));
+    await received.compact();
+    expect(await store.keys("mentions/parts/")).toHaveLength(2);
+    wait(25);
+    await received.keep(mention(7));
+    await received.compact();
+    expect(await store.keys("mentions/parts/")).toHaveLength(1);
+  });
+
+  it("reads a hundred thousand mentions with a handful of requests", async () => {
+    const store = memoryStore();
+    const { received } = blog(store);
+    for (let n = 0; n < 2000; n += 1) await received.keep(mention(n));
+    await received.compact();
+    let requests = 0;
+    const counted: Store = {
+      ...store,
+      async get(key) {
+        requests += 1;
+        return store.get(key);
+      },
+      async keys(prefix) {
+        requests += 1;
+        return store.keys(prefix);
+      },
+    };
+    const { mentions } = await blog(counted).received.list({ limit: 100 });
+    expect(mentions).toHaveLength(100);
+    expect(requests).toBeLessThanOrEqual(3);
+  });
+});
+
+describe("events", () => {
+  it("about mentions that are not there change nothing", () => {
+    const mentions: Mentions = new Map();
+    const at = "2026-11-20T09:00:00.000Z";
+    const events: MentionEvent[] = [
+      { kind: "removed", at, id: "x" },
+      { kind: "moderated", at, id: "x", state: "shown" },
+      { kind: "forgotten", at, id: "x" },
+    ];
+    apply(mentions, events, 10);
+    expect(mentions.size).toBe(0);
+  });
+});

@@ -1,0 +1,88 @@
+import { describe, expect, it } from "vitest";
+import { mentionsOfWebmentionIo } from "../../../plugin/mentions/receive/webmention-io.js";
+
+const ENTRY = {
+  type: "entry",
+  author: { type: "card", name: "Bob", photo: "https://webmention.io/avatar/bob.png", url: "https://bob.example" },
+  url: "https://bob.example/re-quinces",
+  published: "2024-03-02T10:00:00+01:00",
+  "wm-received": "2024-03-02T09:05:00Z",
+  "wm-id": 1,
+  "wm-source": "https://brid.gy/comment/1",
+  "wm-target": "https://alice.example/posts/quinces/",
+  "wm-property": "in-reply-to",
+  "wm-private": false,
+  content: { html: "<p>Quite so.</p>", text: "Quite so." },
+};
+
+describe("what webmention.io exports", () => {
+  it("is read from mentions.jf2", () => {
+    expect(mentionsOfWebmentionIo({ type: "feed", name: "Webmentions", children: [ENTRY] })).toEqual([
+      {
+        source: "https://bob.example/re-quinces",
+        target: "https://alice.example/posts/quinces/",
+        type: "reply",
+        author: { name: "Bob", url: "https://bob.example", photo: "https://webmention.io/avatar/bob.png" },
+        text: "Quite so.",
+        published: "2024-03-02T09:00:00Z",
+        received: "2024-03-02T09:05:00Z",
+      },
+    ]);
+  });
+
+  it("is read from the older mentions.json", () => {
+    const link = {
+      source: "https://carol.example/like",
+      target: "https://alice.example/",
+      id: 2,
+      private: false,
+      data: { author: null, url: null, name: null, content: null, published: null },
+      activity: { type: "like" },
+    };
+    expect(mentionsOfWebmentionIo({ links: [link] })).toEqual([
+      {
+        source: "https://carol.example/like",
+        target: "https://alice.example/",
+        type: "like",
+        author: { name: "carol.example", url: "https://carol.example/like", photo: null },
+        text: "",
+        published: null,
+        received: null,
+      },
+    ]);
+  });
+
+  it.each([
+    ["like-of", "like"],
+    ["repost-of", "repost"],
+    ["bookmark-of", "bookmark"],
+    ["mention-of", "mention"],
+    ["rsvp", "mention"],
+    [null, "mention"],
+  ])("%s is a %s", (property, type) => {
+    expect(mentionsOfWebmentionIo({ children: [{ ...ENTRY, "wm-property": property }] })[0]?.type).toBe(type);
+  });
+
+  it("is left out where it is private or its source is no page", () => {
+    const children = [
+      { ...ENTRY, "wm-private": true },
+      { ...ENTRY, url: "javascript:alert(1)", "wm-source": "mailto:bob@bob.example" },
+    ];
+    expect(mentionsOfWebmentionIo({ children })).toEqual([]);
+  });
+
+  it("is bounded, and without controls and URLs that are none", () => {
+    const hostile = {
+      ...ENTRY,
+      author: { name: `\u0007${"x".repeat(5000)}`, url: "javascript:alert(1)", photo: "data:image/svg+xml,x" },
+      content: { text: "🍐".repeat(5000) },
+    };
+    const [mention] = mentionsOfWebmentionIo({ children: [hostile] });
+    expect(mention?.author).toEqual({ name: `${"x".repeat(99)}…`, url: ENTRY.url, photo: null });
+    expect(mention?.text).toBe(`${"🍐".repeat(499)}…`);
+  });
+
+  it.each([null, [], {}, { children: "x" }, { children: [{}] }, "text"])("bad-file: %j", (json) => {
+    expect(() => mentionsOfWebmentionIo(json)).toThrow(expect.objectContaining({ code: "bad-file" }));
+  });
+});

@@ -1,0 +1,48 @@
+// test/mentions/send/bobs-site.ts: sites on loopback whose endpoints are looked for.
+import type { OutgoingHttpHeaders } from "node:http";
+import { guardedFetch } from "../../../plugin/http/guarded-fetch.js";
+import { type Discover, discovery } from "../../../plugin/mentions/send/discover.js";
+import { type LoopbackServer, loopbackConnector, loopbackServer } from "../../helpers/loopback.js";
+
+export const NOW = Date.parse("2026-11-20T09:00:00Z");
+
+export interface Answer {
+  status?: number;
+  headers?: OutgoingHttpHeaders;
+  body?: string | Buffer;
+}
+
+export interface Site extends LoopbackServer {
+  /** Asks as one run of the sender does, so that two calls share what was found. */
+  discover: Discover;
+}
+
+/** A site on loopback: its answers by path, all else is 404. `neighbours` are other sites that it leads to. */
+export async function siteWith(
+  answers: (url: string) => Record<string, Answer>,
+  { neighbours = [], totalMs = 5000 }: { neighbours?: LoopbackServer[]; totalMs?: number } = {},
+): Promise<Site> {
+  const server = await loopbackServer((request, response) => {
+    const { status = 200, headers = {}, body = "" } = answers(server.url)[request.url ?? ""] ?? { status: 404 };
+    response.writeHead(status, headers).end(body);
+  });
+  return { ...server, discover: discovererOf([server, ...neighbours], totalMs) };
+}
+
+export function discovererOf(servers: LoopbackServer[], totalMs = 5000): Discover {
+  const fetch = guardedFetch({
+    userAgent: "test/1 (+https://alice.example/twtxt.txt; @alice)",
+    allowPrivateHosts: servers.map(({ host }) => host),
+    connector: loopbackConnector,
+    totalMs,
+  });
+  return discovery({ fetch, now: () => NOW });
+}
+
+export function feed(body: string | Buffer, headers: OutgoingHttpHeaders = {}): Answer {
+  return { body, headers: { "content-type": "text/plain; charset=utf-8", ...headers } };
+}
+
+export function page(body: string, headers: OutgoingHttpHeaders = {}): Answer {
+  return { body, headers: { "content-type": "text/html; charset=utf-8", ...headers } };
+}

@@ -1,0 +1,274 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { shortHash } from "../../../plugin/mentions/send/live-mentions.js";
+import { memoryStore } from "../../../plugin/store/memory.js";
+import { faultyStore } from "../../helpers/faulty-store.js";
+import { strayed } from "../../helpers/loopback.js";
+import { badAnswer, DAY, DAYS_6, DAYS_8, neighbour, outcomes, PAGE, TODAY, world } from "./outgoing.js";
+
+afterEach(() => expect(strayed).toEqual([]));
+
+describe("an edit", () => {
+  it("is told again, from the reference to the twt as it stands, and then no more", async () => {
+    const bob = await neighbour();
+    const home = await world([bob]);
+    home.alice.twts = { [TODAY]: `hi ${bob.mention}` };
+    await home.send();
+    home.alice.twts = { [TODAY]: `hello ${bob.mention}` };
+    expect(outcomes(await home.send())).toEqual(["changed sent 202"]);
+    expect((await home.send()).mentions).toEqual([]);
+    home.alice.twts = { [TODAY]: `hi ${bob.mention}` };
+    expect(outcomes(await home.send())).toEqual(["changed sent 202"]);
+    expect((await home.send()).mentions).toEqual([]);
+    expect(bob.posts).toHaveLength(3);
+  });
+
+  it("that mentions somebody else tells both", async () => {
+    const bob = await neighbour("bob");
+    const carol = await neighbour("carol");
+    const home = await world([bob, carol]);
+    home.alice.twts = { [TODAY]: `hi ${bob.mention}` };
+    await home.send();
+    home.alice.twts = { [TODAY]: `hi ${carol.mention}` };
+    expect(outcomes(await home.send()).sort()).toEqual(["gone sent 202", "new sent 202"]);
+    expect(bob.posts).toHaveLength(2);
+    expect(bob.posts[1]).toEqual(bob.posts[0]);
+    expect((await home.send()).mentions).toEqual([]);
+  });
+
+  it("that its receiver refused is not what it has: the first text is, until that is told to be gone", async () => {
+    const bob = await neighbour();
+    const home = await world([bob]);
+    home.alice.twts = { [TODAY]: `hi ${bob.mention}` };
+    await home.send();
+    home.alice.twts = { [TODAY]: `hello ${bob.mention}` };
+    bob.answer = () => ({ status: 400 });
+    expect(outcomes(await home.send({ pageOf: () => null }))).toEqual(["changed failed 400"]);
+    expect((await home.send()).mentions).toEqual([]);
+    home.alice.twts = {};
+    bob.answer = () => ({ status: 200 });
+    expect(outcomes(await home.send())).toEqual(["gone sent 200"]);
+    expect(await home.store.keys(`sent/${shortHash(home.alice.feedUrl, 16)}/done/`)).toEqual([]);
+  });
+
+  it("back to the first text is told, also where the run between could not clear its record away", async () => {
+    const bob = await neighbour();
+    const store = faultyStore(memoryStore());
+    const home = await world([bob], { store });
+    home.alice.twts = { [TODAY]: `hi ${bob.mention}` };
+    await home.send();
+    home.alice.twts = { [TODAY]: `hello ${bob.mention}` };
+    store.fail({ when: "before", operation: "delete" });
+    expect((await home.send()).troubles).toEqual([expect.stringContaining("delete")]);
+    store.repair();
+    expect((await home.send()).mentions).toEqual([]);
+    home.alice.twts = { [TODAY]: `hi ${bob.mention}` };
+    expect(outcomes(await home.send())).toEqual(["changed sent 202"]);
+    expect(bob.posts).toHaveLength(3);
+  });
+
+  it("while the first text has no answer yet is told at once by attempts of its own", async () => {
+    const bob = await neighbour();
+    const home = await world([bob]);
+    home.alice.twts = { [TODAY]: `hi ${bob.mention}` };
+    bob.answer = () => ({ status: 500 });
+    for (let tries = 1; tries < 8; tries += 1) {
+      const [mention] = (await home.send()).mentions;
+      home.clock.time = Date.parse(mention?.next ?? "");
+    }
+    home.alice.twts = { [TODAY]: `hello ${bob.mention}` };
+    expect(outcomes(await home.send())).toEqual(["changed retry 500"]);
+  });
+});
+
+describe("a twt that is gone", () => {
+  it("is told again, by the source that it was told by, and then no more", async () => {
+    const bob = await neighbour("bob", "Link header");
+    const home = await world([bob]);
+    home.alice.twts = { "2026-11-20T07:00:00Z": "hello", [TODAY]: bob.mention };
+    await home.send();
+    delete home.alice.twts[TODAY];
+    expect(outcomes(await home.send({ pageOf: () => null }))).toEqual(["gone sent 202"]);
+    expect(bob.posts.map(({ source }) => source)).toEqual([PAGE, PAGE]);
+    expect((await home.send()).mentions).toEqual([]);
+  });
+
+  it("is told to nobody who was never told of it", async () => {
+    const bob = await neighbour("bob");
+    const home = await world([bob]);
+    bob.answer = () => ({ status: 400 });
+    home.alice.twts = { [TODAY]: bob.mention };
+    await home.send({ pageOf: () => null });
+    home.alice.twts = {};
+    expect((await home.send()).mentions).toEqual([]);
+    expect(bob.posts).toHaveLength(1);
+  });
+
+  it("is told to a receiver that looks, finds it gone and refuses it, which is no failure", async () => {
+    const bob = await neighbour();
+    const home = await world([bob]);
+    home.alice.twts = { [TODAY]: bob.mention };
+    await home.send();
+    home.alice.twts = {};
+    bob.answer = () => ({ status: 400 });
+    expect(outcomes(await home.send())).toEqual(["gone sent 400"]);
+    expect((await home.send()).mentions).toEqual([]);
+    expect(bob.posts).toHaveLength(2);
+  });
+
+  it("is told where the answer to it was lost, since the receiver may have it", async () => {
+    const bob = await neighbour();
+    const home = await world([bob]);
+    bob.answer = (_, response) => void response.destroy();
+    home.alice.twts = { [TODAY]: bob.mention };
+    expect(outcomes(await home.send())).toEqual(["new retry"]);
+    home.alice.twts = {};
+    home.clock.time += DAY;
+    bob.answer = () => ({ status: 200 });
+    expect(outcomes(await home.send())).toEqual(["gone sent 200"]);
+    expect((await home.send()).mentions).toEqual([]);
+    expect(bob.posts).toHaveLength(2);
+  });
+});
+
+describe("archives", () => {
+  const MOVED = "2025-12-31T23:00:00Z";
+
+  /** A twt was told when it was new, and stands in an archive now. */
+  async function moved() {
+    const bob = await neighbour();
+    const home = await world([bob]);
+    home.clock.time = Date.parse("2026-01-01T00:00:00Z");
+    home.alice.twts = { [MOVED]: `hi ${bob.mention}` };
+    expect(outcomes(await home.send())).toEqual(["new sent 202"]);
+    home.clock.time = Date.parse("2027-01-02T00:00:00Z");
+    home.alice.twts = { "2027-01-01T00:00:00Z": "a new year" };
+    home.alice.archives = {
+      "twtxt-2025.txt": { [MOVED]: `hi ${bob.mention}` },
+      "twtxt-2024.txt": { "2024-05-05T00:00:00Z": `long ago ${bob.mention}` },
+    };
+    return { bob, home };
+  }
+
+  it("take a twt without a word to anybody, and are read no further than to that twt", async () => {
+    const { bob, home } = await moved();
+    expect(await home.send()).toMatchObject({ mentions: [], troubles: [] });
+    expect(bob.posts).toHaveLength(1);
+    expect(home.alice.asked.slice(1)).toEqual(["/twtxt.txt", "/twtxt-2025.txt"]);
+  });
+
+  it("are read to their end for a twt that left them, of which is told", async () => {
+    const { bob, home } = await moved();
+    delete home.alice.archives["twtxt-2025.txt"]?.[MOVED];
+    expect(outcomes(await home.send())).toEqual(["gone sent 202"]);
+    expect(bob.posts[1]).toEqual(bob.posts[0]);
+  });
+
+  it("show an edit, of which is told", async () => {
+    const { bob, home } = await moved();
+    home.alice.archives["twtxt-2025.txt"] = { [MOVED]: `hello ${bob.mention}` };
+    expect(outcomes(await home.send())).toEqual(["changed sent 202"]);
+    expect((await home.send()).mentions).toEqual([]);
+  });
+
+  it.each(["404", "500", "a page", "a broken connection"])("that answer %s let nothing be concluded", async (kind) => {
+    const { bob, home } = await moved();
+    home.alice.twts["2027-01-01T10:00:00Z"] = `news ${bob.mention}`;
+    home.alice.answers["/twtxt-2025.txt"] = (response) => badAnswer(kind, response);
+    const report = await home.send();
+    expect(outcomes(report)).toEqual(["new sent 202"]);
+    expect(report.troubles).toEqual([expect.stringContaining("Nobody was told that a twt is gone")]);
+    expect(bob.posts.map(({ source }) => source)).toEqual([
+      home.alice.twt(MOVED),
+      home.alice.twt("2027-01-01T10:00:00Z"),
+    ]);
+
+    home.alice.answers = {};
+    expect((await home.send()).mentions).toEqual([]);
+  });
+
+  it("that cannot be read are in nobody's way who was mentioned in the feed itself", async () => {
+    const { bob, home } = await moved();
+    home.alice.twts["2027-01-01T10:00:00Z"] = `news ${bob.mention}`;
+    await home.send();
+    home.alice.twts["2027-01-01T10:00:00Z"] = "news";
+    home.alice.answers["/twtxt-2025.txt"] = (response) => badAnswer("404", response);
+    expect(outcomes(await home.send())).toEqual(["gone sent 202"]);
+    expect(bob.posts[2]).toEqual(bob.posts[1]);
+  });
+
+  it("that lead in a circle are read once", async () => {
+    const { home } = await moved();
+    delete home.alice.archives["twtxt-2025.txt"]?.[MOVED];
+    const text = "# prev = abcdefg twtxt-2025.txt\n\n2026-05-05T00:00:00Z\tround\n";
+    home.alice.answers["/twtxt-2025.txt"] = (response) => void response.end(text);
+    const report = await home.send();
+    expect(report).toMatchObject({ mentions: [], troubles: [expect.stringContaining("do not end")] });
+    expect(home.alice.asked.slice(1)).toEqual(["/twtxt.txt", "/twtxt-2025.txt"]);
+  });
+});
+
+describe("the first run", () => {
+  it("leaves alone what is older than a week, with later edits of it, and tells what is younger", async () => {
+    const bob = await neighbour();
+    const home = await world([bob]);
+    home.alice.twts = { [DAYS_8]: `old ${bob.mention}`, [DAYS_6]: `young ${bob.mention}` };
+    const report = await home.send();
+    expect(outcomes(report)).toEqual(["new sent 202"]);
+    expect(report.leftAlone).toBe(1);
+    expect(bob.posts.map(({ source }) => source)).toEqual([home.alice.twt(DAYS_6)]);
+
+    home.alice.twts[DAYS_8] = `edited ${bob.mention}`;
+    expect(await home.send()).toMatchObject({ mentions: [], leftAlone: null });
+    delete home.alice.twts[DAYS_8];
+    expect((await home.send()).mentions).toEqual([]);
+    expect(bob.posts).toHaveLength(1);
+  });
+
+  it("is the first one that finds a twt: the past of a site that was empty before is no news", async () => {
+    const bob = await neighbour();
+    const home = await world([bob]);
+    await home.send();
+    home.alice.twts = { [DAYS_8]: `old ${bob.mention}` };
+    expect(await home.send()).toMatchObject({ mentions: [], leftAlone: 1 });
+    expect(bob.posts).toEqual([]);
+  });
+
+  it("counts as made where it was cut off: what was young then is told however late", async () => {
+    const bob = await neighbour();
+    const home = await world([bob]);
+    home.alice.twts = { [DAYS_8]: `old ${bob.mention}`, [DAYS_6]: `young ${bob.mention}` };
+    const cut = await home.send({ isOver: () => true });
+    expect(outcomes(cut)).toEqual(["new waiting"]);
+    expect(bob.asked).toEqual([]);
+    home.clock.time += 30 * DAY;
+    expect(outcomes(await home.send())).toEqual(["new sent 202"]);
+    expect(bob.posts.map(({ source }) => source)).toEqual([home.alice.twt(DAYS_6)]);
+  });
+
+  it("with a backfill of N tells the newest N too, archives included, and another goes on where it ended", async () => {
+    const bob = await neighbour();
+    const home = await world([bob]);
+    const old = "2024-01-01T00:00:00Z";
+    const older = "2023-01-01T00:00:00Z";
+    home.alice.twts = { "2025-03-01T00:00:00Z": "no mention", [DAYS_8]: `old ${bob.mention}` };
+    home.alice.archives = { "a.txt": { [older]: bob.mention, [old]: bob.mention } };
+    const told = () =>
+      bob.posts
+        .splice(0)
+        .map(({ source }) => source)
+        .sort();
+
+    expect(await home.send()).toMatchObject({ mentions: [], leftAlone: 1 });
+    expect((await home.send({ backfill: 2, isDryRun: true })).mentions).toHaveLength(2);
+    expect(told()).toEqual([]);
+    await home.send({ backfill: 2 });
+    expect(told()).toEqual([home.alice.twt(old), home.alice.twt(DAYS_8)]);
+    await home.send();
+    expect(told()).toEqual([]);
+
+    await home.send({ backfill: 5, isOver: () => true });
+    expect(told()).toEqual([]);
+    await home.send();
+    expect(told()).toEqual([home.alice.twt(older)]);
+  });
+});

@@ -1,0 +1,72 @@
+import { describe, expect, it } from "vitest";
+import { endpointsOf } from "../../../plugin/mentions/send/endpoints.js";
+import { memoryStore } from "../../../plugin/store/memory.js";
+import type { Store } from "../../../plugin/store/store.js";
+import { NOW, siteWith } from "./bobs-site.js";
+
+/** A store that tells how often it was asked. */
+function countingStore(inner: Store = memoryStore()): { store: Store; asked: string[] } {
+  const asked: string[] = [];
+  const store: Store = {
+    ...inner,
+    async get(key) {
+      asked.push(`get ${key.split("/", 2).join("/")}`);
+      return inner.get(key);
+    },
+    async put(key, ...rest) {
+      asked.push(`put ${key.split("/", 2).join("/")}`);
+      return inner.put(key, ...rest);
+    },
+  };
+  return { store, asked };
+}
+
+const now = () => NOW;
+
+describe("the endpoint of a target", () => {
+  it("is looked up once in a run, however many twts mention it, and not asked for in the next run while it is fresh", async () => {
+    const bob = await siteWith((url) => ({
+      "/twtxt.txt": {
+        headers: { "cache-control": "max-age=3600" },
+        body: `# webmention = ${url}/webmention\n`,
+      },
+    }));
+    const target = `${bob.url}/twtxt.txt`;
+    const { store, asked } = countingStore();
+    const expected = { endpoint: `${bob.url}/webmention`, method: "feed field" };
+
+    const first = endpointsOf({ store, discover: bob.discover, now });
+    const found = await Promise.all([first.discover(target), first.discover(target), first.discover(target)]);
+    expect(found).toMatchObject([expected, expected, expected]);
+    expect(asked).toEqual(["get sent/endpoints", "put sent/endpoints"]);
+
+    const second = endpointsOf({ store, discover: bob.discover, now });
+    expect(await second.discover(target)).toMatchObject(expected);
+    expect(await second.discover(target)).toMatchObject(expected);
+    expect(asked).toEqual(["get sent/endpoints", "put sent/endpoints", "get sent/endpoints"]);
+    expect(bob.asked).toEqual(["/twtxt.txt"]);
+  });
+});
+
+describe("the form that an endpoint takes", () => {
+  it("is read once in a run, and written only where it is another one", async () => {
+    const endpoint = "https://bob.example/webmention";
+    const bob = await siteWith(() => ({}));
+    const { store, asked } = countingStore();
+    const first = endpointsOf({ store, discover: bob.discover, now });
+    expect(await first.formOf(endpoint)).toBeNull();
+    await first.noteForm(endpoint, "page");
+    expect(asked.splice(0)).toEqual(["get sent/forms", "put sent/forms"]);
+
+    const second = endpointsOf({ store, discover: bob.discover, now });
+    for (let twt = 0; twt < 3; twt += 1) {
+      expect(await second.formOf(endpoint)).toBe("page");
+      await second.noteForm(endpoint, "page");
+    }
+    expect(asked.splice(0)).toEqual(["get sent/forms"]);
+
+    await second.noteForm(endpoint, "reference");
+    expect(await endpointsOf({ store, discover: bob.discover, now }).formOf(endpoint)).toBe("reference");
+    expect(asked).toEqual(["put sent/forms", "get sent/forms"]);
+  });
+});

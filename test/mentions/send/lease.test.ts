@@ -1,0 +1,173 @@
+import { setImmediate } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
+import { type Lease, type LeaseOptions, withLease } from "../../../plugin/mentions/send/lease.js";
+import { memoryStore } from "../../../plugin/store/memory.js";
+import { faultyStore } from "../../helpers/faulty-store.js";
+
+const SECOND = 1000;
+
+/** A clock that goes on when a test says so, and wakes who sleeps. */
+function steppedClock() {
+  let time = Date.parse("2026-11-20T09:00:00Z");
+  let sleepers: { at: number; wake: () => void }[] = [];
+  return {
+    now: () => time,
+    sleep: (milliseconds: number, signal?: AbortSignal) =>
+      new Promise<void>((resolve) => {
+        const wake = () => {
+          signal?.removeEventListener("abort", wake);
+          resolve();
+        };
+        sleepers.push({ at: time + milliseconds, wake });
+        signal?.addEventListener("abort", wake);
+      }),
+    async step(seconds: number) {
+      for (let second = 0; second < seconds; second += 1) {
+        time += SECOND;
+        const due = sleepers.filter(({ at }) => at <= time);
+        sleepers = sleepers.filter(({ at }) => at > time);
+        for (const { wake } of due) wake();
+        await setImmediate();
+      }
+    },
+  };
+}
+
+function place() {
+  const clock = steppedClock();
+  const store = faultyStore(memoryStore());
+  let runs = 0;
+  /** A run that works until it is told to end. */
+  const run = (options: Partial<LeaseOptions> = {}) => {
+    const state = { startedAt: null as number | null, lease: null as Lease | null, end: () => {}, waits: 0 };
+    runs += 1;
+    const seed = runs / 100;
+    const work = (lease: Lease) => {
+      state.lease = lease;
+      state.startedAt = clock.now();
+      return new Promise<void>((resolve) => {
+        state.end = resolve;
+      });
+    };
+    const onWaiting = () => {
+      state.waits += 1;
+    };
+    const all = { store, now: clock.now, random: () => seed, sleep: clock.sleep, patience: 0, onWaiting, ...options };
+    const ended = withLease(all, work).then(
+      () => "done",
+      ({ code }) => code,
+    );
+    return Object.assign(state, { ended });
+  };
+  return { clock, store, run };
+}
+
+/** The sleep of a process that was killed, or suspended: no clock wakes it. */
+function forever(_: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => signal?.addEventListener("abort", () => resolve()));
+}
+
+describe("a lease", () => {
+  it("keeps a second run out, however long the first one works, and is free when that ends", async () => {
+    const { clock, run } = place();
+    const first = run();
+    await clock.step(1);
+    expect(await run().ended).toBe("already-sending");
+
+    const patient = run({ patience: 45 * SECOND });
+    for (let second = 0; second < 44; second += 1) {
+      await clock.step(1);
+      expect(first.lease?.isHeld()).toBe(true);
+    }
+    expect(patient).toMatchObject({ waits: 1, startedAt: null });
+    await clock.step(2);
+    expect(await patient.ended).toBe("already-sending");
+
+    first.end();
+    expect(await first.ended).toBe("done");
+    const next = run();
+    await clock.step(1);
+    expect(next.lease?.isHeld()).toBe(true);
+  });
+
+  it("is free when the work fails", async () => {
+    const { clock, store, run } = place();
+    const options = { store, now: clock.now, random: () => 0, sleep: clock.sleep, patience: 0 };
+    await expect(withLease(options, () => Promise.reject(new Error("no feed")))).rejects.toThrow("no feed");
+    const next = run();
+    await clock.step(1);
+    expect(next.lease?.isHeld()).toBe(true);
+  });
+
+  it("is given to one of two that ask at once", async () => {
+    const { clock, run } = place();
+    const both = [run(), run()];
+    await clock.step(1);
+    expect(both.map(({ lease }) => lease !== null).sort()).toEqual([false, true]);
+  });
+
+  it("of a run that was killed is taken over after 30 s and not before", async () => {
+    const { clock, run } = place();
+    const killed = run({ sleep: forever });
+    await setImmediate();
+    const next = run({ patience: 45 * SECOND });
+    await clock.step(29);
+    expect(next.startedAt).toBeNull();
+    await clock.step(1);
+    expect(next.startedAt).toBe((killed.startedAt ?? 0) + 30 * SECOND);
+  });
+
+  it("of a run that was suspended is lost 20 s before anybody can take it, and for good once somebody has", async () => {
+    const { clock, run } = place();
+    const suspended = run({ sleep: forever });
+    await setImmediate();
+    const next = run({ patience: 45 * SECOND });
+    await clock.step(9);
+    expect(suspended.lease?.isHeld()).toBe(true);
+    await clock.step(1);
+    expect(suspended.lease?.isHeld()).toBe(false);
+    await clock.step(20);
+    expect(next.lease?.isHeld()).toBe(true);
+
+    suspended.end();
+    expect(await suspended.ended).toBe("done");
+    expect(await run().ended).toBe("already-sending");
+    await clock.step(60);
+    expect(next.lease?.isHeld()).toBe(true);
+  });
+
+  it("that was taken while the store was down is not taken back", async () => {
+    const { clock, store, run } = place();
+    const first = run();
+    await clock.step(1);
+    store.fail({ when: "before", operation: "put" });
+    await clock.step(30);
+    expect(first.lease?.isHeld()).toBe(false);
+    store.repair();
+    const next = run();
+    await setImmediate();
+    expect(next.lease?.isHeld()).toBe(true);
+    await clock.step(60);
+    expect([first.lease?.isHeld(), next.lease?.isHeld()]).toEqual([false, true]);
+  });
+
+  it.each(["before", "after"] as const)("stays held where the store fails %s one renewal", async (when) => {
+    const { clock, store, run } = place();
+    const first = run();
+    await clock.step(1);
+    store.fail({ when, operation: "put", times: 1 });
+    for (let second = 0; second < 60; second += 1) {
+      await clock.step(1);
+      expect(first.lease?.isHeld() || (when === "before" && second < 10)).toBe(true);
+    }
+    expect(await run().ended).toBe("already-sending");
+  });
+
+  it("is not had where the store is down", async () => {
+    const { store, run } = place();
+    store.fail({ when: "before", operation: "put" });
+    const first = run();
+    expect(await first.ended).toBe("store-failed");
+    expect(first.startedAt).toBeNull();
+  });
+});

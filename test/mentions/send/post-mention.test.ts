@@ -1,0 +1,135 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { strayed } from "../../helpers/loopback.js";
+import { DAY, MINUTE, neighbour, outcomes, PAGE, TODAY, world } from "./outgoing.js";
+
+afterEach(() => expect(strayed).toEqual([]));
+
+describe("an answer", () => {
+  it.each([200, 201, 202, 204, 299])("of %i is success", async (status) => {
+    const bob = await neighbour();
+    bob.answer = () => ({ status });
+    const home = await world([bob]);
+    home.alice.twts = { [TODAY]: bob.mention };
+    expect(outcomes(await home.send())).toEqual([`new sent ${status}`]);
+    expect((await home.send()).mentions).toEqual([]);
+    expect(bob.posts).toHaveLength(1);
+  });
+
+  it.each([301, 302, 303, 304, 307])("of %i that leads nowhere is final, with one post", async (status) => {
+    const bob = await neighbour();
+    bob.answer = () => ({ status, headers: status === 307 ? {} : { location: "/webmention?other" } });
+    const home = await world([bob]);
+    home.alice.twts = { [TODAY]: bob.mention };
+    expect(outcomes(await home.send())).toEqual([`new failed ${status}`]);
+    expect((await home.send()).mentions).toEqual([]);
+    expect(bob.posts).toHaveLength(1);
+  });
+
+  it.each([307, 308])("of %i is followed with method and body", async (status) => {
+    const bob = await neighbour();
+    bob.answer = ({ path }) => (path === "/moved" ? { status: 201 } : { status, headers: { location: "/moved" } });
+    const home = await world([bob]);
+    home.alice.twts = { [TODAY]: bob.mention };
+    expect(outcomes(await home.send())).toEqual(["new sent 201"]);
+    const [first, second] = bob.posts;
+    expect(second).toEqual({ ...first, path: "/moved" });
+  });
+
+  it.each([
+    ["feed field", 400],
+    ["Link header", 404],
+    ["HTML", 415],
+  ] as const)("of a 4xx is followed by one try of the other form, for an endpoint of a %s", async (method, status) => {
+    const bob = await neighbour("bob", method);
+    bob.answer = () => ({ status, headers: { "content-type": "text/plain" }, body: "no\u001b[1m such\nthing" });
+    const home = await world([bob]);
+    home.alice.twts = { [TODAY]: bob.mention };
+    expect((await home.send()).mentions).toMatchObject([
+      { outcome: "failed", status, why: `it answers ${status}, "no [1m such thing"`, next: null },
+    ]);
+    const forms = [home.alice.twt(TODAY), PAGE];
+    expect(bob.posts.map(({ source }) => source)).toEqual(method === "feed field" ? forms : forms.reverse());
+    expect((await home.send()).mentions).toEqual([]);
+    expect(bob.posts).toHaveLength(2);
+  });
+
+  it("to the other form is remembered for the endpoint", async () => {
+    const bob = await neighbour("bob", "Link header");
+    bob.answer = ({ source }) => ({ status: source === PAGE ? 400 : 202 });
+    const home = await world([bob]);
+    home.alice.twts = { [TODAY]: bob.mention };
+    expect(outcomes(await home.send())).toEqual(["new sent 202"]);
+    expect(bob.posts).toHaveLength(2);
+
+    const later = "2026-11-20T08:30:00Z";
+    home.alice.twts[later] = bob.mention;
+    expect(outcomes(await home.send())).toEqual(["new sent 202"]);
+    expect(bob.posts.slice(2).map(({ source }) => source)).toEqual([home.alice.twt(later)]);
+  });
+
+  it.each([429, 503])("of %i is tried again when its Retry-After has passed, and not before", async (status) => {
+    const bob = await neighbour();
+    const home = await world([bob]);
+    home.alice.twts = { [TODAY]: bob.mention };
+    bob.answer = () => ({ status, headers: { "retry-after": "7200" } });
+    expect((await home.send()).mentions).toMatchObject([{ outcome: "retry", next: "2026-11-20T11:00:00.000Z" }]);
+
+    home.clock.time += 120 * MINUTE - 1;
+    bob.answer = () => ({ status, headers: { "retry-after": "Fri, 20 Nov 2026 17:00:00 GMT" } });
+    expect((await home.send()).mentions).toMatchObject([{ outcome: "waiting", next: "2026-11-20T11:00:00.000Z" }]);
+    home.clock.time += 1;
+    expect((await home.send()).mentions).toMatchObject([{ outcome: "retry", next: "2026-11-20T17:00:00.000Z" }]);
+
+    home.clock.time = Date.parse("2026-11-20T17:00:00Z");
+    bob.answer = () => ({ status: 200 });
+    expect(outcomes(await home.send())).toEqual(["new sent 200"]);
+    expect(bob.posts).toHaveLength(3);
+  });
+
+  it.each([
+    ["500", 5000],
+    ["a broken connection", 5000],
+    ["silence", 600],
+  ])("of %s is tried 8 times over 3 days", async (kind, totalMs) => {
+    const bob = await neighbour();
+    const home = await world([bob], { totalMs });
+    home.alice.twts = { [TODAY]: bob.mention };
+    bob.answer = (_, response) => {
+      if (kind === "500") return { status: 500 };
+      if (kind === "a broken connection") response.destroy();
+      return undefined;
+    };
+    const pauses: number[] = [];
+    for (let tries = 1; tries < 8; tries += 1) {
+      const [mention] = (await home.send()).mentions;
+      expect(mention).toMatchObject({ outcome: "retry" });
+      const next = Date.parse(mention?.next ?? "");
+      pauses.push(next - home.clock.time);
+      home.clock.time = next;
+    }
+    expect((await home.send()).mentions).toMatchObject([{ outcome: "failed", next: null }]);
+    expect(bob.posts).toHaveLength(8);
+    expect(pauses).toEqual(pauses.toSorted((a, b) => a - b));
+    expect(pauses[0]).toBe(10 * MINUTE);
+    const all = pauses.reduce((sum, pause) => sum + pause, 0);
+    expect(all).toBeGreaterThan(2 * DAY);
+    expect(all).toBeLessThanOrEqual(3 * DAY);
+
+    home.clock.time += 30 * DAY;
+    expect((await home.send()).mentions).toEqual([]);
+    expect(bob.posts).toHaveLength(8);
+  });
+
+  it("of a server that is down when its endpoint is looked for is waited for, and nothing is posted", async () => {
+    const bob = await neighbour();
+    const home = await world([bob]);
+    home.alice.twts = { [TODAY]: bob.mention };
+    bob.status = 503;
+    bob.headers = { "retry-after": "3600" };
+    expect((await home.send()).mentions).toMatchObject([{ outcome: "retry", next: "2026-11-20T10:00:00.000Z" }]);
+    bob.status = 200;
+    home.clock.time += 60 * MINUTE;
+    expect(outcomes(await home.send())).toEqual(["new sent 202"]);
+    expect(bob.posts).toHaveLength(1);
+  });
+});

@@ -1,0 +1,103 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { strayed } from "../../helpers/loopback.js";
+import { DAY, MINUTE, type Neighbour, NOW, neighbour, outcomes, world } from "./outgoing.js";
+
+afterEach(() => expect(strayed).toEqual([]));
+
+/** Four twts that mention Bob. */
+async function four() {
+  const bob = await neighbour();
+  const home = await world([bob]);
+  home.alice.twts = Object.fromEntries([0, 1, 2, 3].map((at) => [`2026-11-20T08:00:0${at}Z`, `hi ${bob.mention}`]));
+  return { bob, home };
+}
+
+const looks = ({ asked }: Neighbour) => asked.filter((path) => path === "/twtxt.txt").length;
+
+describe("a host that asks for patience", () => {
+  it.each([429, 503])("with %i and Retry-After is not asked again in the run, and all wait as long", async (status) => {
+    const { bob, home } = await four();
+    bob.answer = () => ({ status, headers: { "retry-after": "7200" } });
+    const report = await home.send();
+    expect(outcomes(report)).toEqual([`new retry ${status}`, "new retry", "new retry", "new retry"]);
+    expect(report.mentions.map(({ next }) => next)).toEqual(Array(4).fill("2026-11-20T11:00:00.000Z"));
+    expect(bob.posts).toHaveLength(1);
+
+    home.clock.time += 120 * MINUTE;
+    bob.answer = () => ({ status: 202 });
+    expect(outcomes(await home.send())).toEqual(Array(4).fill("new sent 202"));
+    expect(bob.posts).toHaveLength(5);
+  });
+
+  it("while its endpoint is looked for is not asked again either", async () => {
+    const { bob, home } = await four();
+    bob.status = 429;
+    bob.headers = { "retry-after": "7200" };
+    const report = await home.send();
+    expect(report.mentions.map(({ next }) => next)).toEqual(Array(4).fill("2026-11-20T11:00:00.000Z"));
+    expect(looks(bob)).toBe(1);
+  });
+
+  it("and lets one mention of a run through loses none of those that it has never seen", async () => {
+    const bob = await neighbour();
+    const home = await world([bob]);
+    const times = Array.from({ length: 20 }, (_, at) => `2026-11-20T08:00:${String(at).padStart(2, "0")}Z`);
+    home.alice.twts = Object.fromEntries(times.map((time) => [time, bob.mention]));
+    let isFirst = true;
+    bob.answer = () => {
+      const status = isFirst ? 202 : 429;
+      isFirst = false;
+      return { status, headers: { "retry-after": "60" } };
+    };
+    for (let run = 0; run < 40; run += 1) {
+      await home.send();
+      isFirst = true;
+      home.clock.time += 60 * MINUTE;
+    }
+    const keys = await home.store.keys("sent/");
+    expect(keys.filter((key) => key.endsWith("-s"))).toHaveLength(20);
+    expect(keys.filter((key) => /retry|-f$/.test(key))).toEqual([]);
+  });
+});
+
+describe("a host that gives no answer", () => {
+  it("is asked once in a run, and its other mentions keep their attempts", async () => {
+    const { bob, home } = await four();
+    bob.answer = (_, response) => void response.destroy();
+    const report = await home.send();
+    expect(outcomes(report)).toEqual(Array(4).fill("new retry"));
+    expect(bob.posts).toHaveLength(1);
+
+    const asked = () => new Set(bob.posts.map(({ source }) => source)).size;
+    for (let run = 0; run < 60; run += 1) {
+      home.clock.time += 60 * MINUTE;
+      await home.send();
+    }
+    expect(asked()).toBe(4);
+    expect(bob.posts.length).toBeLessThanOrEqual(4 * 8);
+    bob.answer = () => ({ status: 202 });
+    home.clock.time = NOW + 3 * DAY;
+    const told = outcomes(await home.send());
+    expect(told.length).toBeGreaterThan(0);
+    expect(new Set(told)).toEqual(new Set(["new sent 202"]));
+  });
+
+  it("is given up after 3 days", async () => {
+    const { bob, home } = await four();
+    bob.answer = (_, response) => void response.destroy();
+    for (let run = 0; run < 5; run += 1) {
+      await home.send();
+      home.clock.time += 3 * DAY;
+    }
+    expect((await home.send()).mentions).toEqual([]);
+    expect((await home.store.keys("sent/")).filter((key) => key.endsWith("-f"))).toHaveLength(4);
+  });
+});
+
+describe("a host that answers 500", () => {
+  it("is asked about each mention, since another one may get through", async () => {
+    const { bob, home } = await four();
+    bob.answer = () => ({ status: bob.posts.length === 1 ? 500 : 202 });
+    expect(outcomes(await home.send())).toEqual(["new retry 500", ...Array(3).fill("new sent 202")]);
+  });
+});

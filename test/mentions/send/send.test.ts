@@ -1,0 +1,224 @@
+import { text } from "node:stream/consumers";
+import { afterEach, describe, expect, it } from "vitest";
+import { type GuardedFetch, guardedFetch } from "../../../plugin/http/guarded-fetch.js";
+import { loopbackConnector, loopbackServer, strayed } from "../../helpers/loopback.js";
+import { FEED, receiver } from "../../helpers/receiver.js";
+import { badAnswer, DAY, DAYS_6, DAYS_8, MINUTE, neighbour, outcomes, PAGE, TODAY, world } from "./outgoing.js";
+
+afterEach(() => expect(strayed).toEqual([]));
+
+describe("a new twt", () => {
+  it("is told once for each whom it mentions, however often, and never again", async () => {
+    const bob = await neighbour("bob");
+    const carol = await neighbour("carol");
+    const home = await world([bob, carol]);
+    home.alice.twts = {
+      [TODAY]: `hi ${bob.mention} and ${carol.mention}, yes ${bob.mention} and @<b ${bob.feedUrl}#x>`,
+    };
+
+    const report = await home.send();
+    expect(outcomes(report)).toEqual(["new sent 202", "new sent 202"]);
+    expect(report.troubles).toEqual([]);
+    const source = home.alice.twt(TODAY);
+    expect(bob.posts).toMatchObject([{ source, target: bob.feedUrl }]);
+    expect(carol.posts).toMatchObject([{ source, target: carol.feedUrl }]);
+
+    expect((await home.send()).mentions).toEqual([]);
+    expect(bob.posts.length + carol.posts.length).toBe(2);
+  });
+
+  it("is posted as a form, encoded once, to the endpoint with its own query", async () => {
+    const bob = await neighbour();
+    const home = await world([bob]);
+    home.alice.twts = { [TODAY]: `hi ${bob.mention}` };
+    await home.send();
+
+    const [post] = bob.posts;
+    expect(post?.type).toBe("application/x-www-form-urlencoded");
+    expect(post?.path).toBe("/webmention?to=bob&x=%20");
+    expect(post?.body).toBe(
+      `source=${encodeURIComponent(home.alice.twt(TODAY)).replaceAll("~", "%7E")}&target=${encodeURIComponent(bob.feedUrl)}`,
+    );
+    expect(decodeURIComponent(post?.body.split("&")[0] ?? "")).toMatch(/#:~:text=2026-11-20T08:00:00Z$/);
+  });
+
+  it("has as target the mention's URL less its fragment, otherwise byte for byte", async () => {
+    const bob = await neighbour();
+    const home = await world([bob]);
+    const odd = `${bob.url.replace("http:", "HTTP:")}/./twtxt.txt`;
+    home.alice.twts = { [TODAY]: `@<bob ${odd}#:~:text=2026-01-02T03:04:05Z>` };
+    await home.send();
+    expect(bob.posts).toMatchObject([{ target: odd }]);
+  });
+
+  it.each([
+    ["feed field", "a reference"],
+    ["Link header", "the page"],
+    ["HTML", "the page"],
+  ] as const)("goes to an endpoint of a %s as %s", async (method, form) => {
+    const bob = await neighbour("bob", method);
+    const home = await world([bob]);
+    home.alice.twts = { [TODAY]: bob.mention };
+    const report = await home.send();
+    expect(report.mentions).toMatchObject([{ outcome: "sent", endpoint: bob.endpoint, method }]);
+    expect(bob.posts.map(({ source }) => source)).toEqual([form === "the page" ? PAGE : home.alice.twt(TODAY)]);
+  });
+
+  it("goes as a reference to any endpoint where it has no page", async () => {
+    const bob = await neighbour("bob", "Link header");
+    bob.answer = () => ({ status: 400 });
+    const home = await world([bob]);
+    home.alice.twts = { [TODAY]: bob.mention };
+    expect(outcomes(await home.send({ pageOf: () => null }))).toEqual(["new failed 400"]);
+    expect(bob.posts.map(({ source }) => source)).toEqual([home.alice.twt(TODAY)]);
+  });
+
+  it("is told to nobody for a reply by hash, a bare nick, a follow line, code or a mention of ourselves", async () => {
+    const bob = await neighbour();
+    const home = await world([bob]);
+    home.alice.answers["/twtxt.txt"] = (response) =>
+      response.end(
+        [
+          `# url = ${home.alice.feedUrl}`,
+          "# url = https://alice.example/other.txt",
+          `# follow = bob ${bob.feedUrl}`,
+          "",
+          `${TODAY}\t(#abcdefghijkl) @bob quite so`,
+          `2026-11-20T08:00:01Z\tmyself @<alice ${home.alice.feedUrl}> @<a https://alice.example/other.txt> @<o https://old.example/a.txt>`,
+          `2026-11-20T08:00:02Z\tas code \`${bob.mention}\``,
+          "",
+        ].join("\n"),
+      );
+    const report = await home.send({ aliases: ["https://old.example/a.txt"] });
+    expect(report).toMatchObject({ mentions: [], troubles: [] });
+    expect(bob.asked).toEqual([]);
+  });
+
+  it("is reported, and nothing sent, where there is no endpoint; that is not asked again", async () => {
+    const bob = await neighbour("bob", null);
+    const home = await world([bob]);
+    home.alice.twts = { [TODAY]: bob.mention };
+    expect((await home.send()).mentions).toMatchObject([
+      { outcome: "no-endpoint", endpoint: null, why: "no endpoint in the feed, its headers or its site" },
+    ]);
+    const asked = bob.asked.length;
+    expect((await home.send()).mentions).toEqual([]);
+    expect(bob.asked).toHaveLength(asked);
+    expect(bob.posts).toEqual([]);
+  });
+
+  it("does not end the run where a mention leads to a private address, or out of the web", async () => {
+    const bob = await neighbour();
+    const home = await world([bob]);
+    home.alice.twts = {
+      [TODAY]: `@<b http://10.0.0.1/x> @<c gopher://c.example/x> ${bob.mention}`,
+    };
+    const report = await home.send();
+    expect(outcomes(report).sort()).toEqual(["new not-asked", "new not-asked", "new sent 202"]);
+    expect(bob.posts).toHaveLength(1);
+    expect((await home.send()).mentions).toEqual([]);
+    expect(outcomes(await home.send({ asksAgain: true }))).toEqual(["new not-asked", "new not-asked"]);
+  });
+});
+
+describe("our own receiver", () => {
+  it.each([
+    ["# webmention = https://alice.example/webmention\n", {}, "a reference"],
+    ["", { link: '<https://alice.example/webmention>; rel="webmention"' }, "a page"],
+  ])("with %j and %j verifies what was sent as %s", async (field, headers, form) => {
+    const alice = await loopbackServer(async (request, response) => {
+      if (request.method === "GET") return response.writeHead(200, headers).end(`# nick = alice\n${field}\n`);
+      const { status } = await her.mentioned(await text(request));
+      return response.writeHead(status).end();
+    });
+    const home = await world([alice]);
+    const her = receiver({ neighbours: [home.alice] });
+    home.alice.twts = { [TODAY]: `hi @<alice ${FEED}>, good morning` };
+    home.alice.answers["/post/"] = (response) =>
+      response.setHeader("content-type", "text/html").end(`<p>hi <a href="${FEED}">alice</a>, good morning</p>`);
+
+    const guarded = guardedFetch({
+      userAgent: "test/1",
+      allowPrivateHosts: [alice.host, home.alice.host],
+      connector: loopbackConnector,
+    });
+    const fetch: GuardedFetch = async (url, request) => {
+      const response = await guarded(url.replace("https://alice.example", alice.url), request);
+      return { ...response, url };
+    };
+    const report = await home.send({ fetch, pageOf: () => `${home.alice.url}/post/` });
+    expect(outcomes(report)).toEqual(["new sent 200"]);
+    const source = form === "a page" ? `${home.alice.url}/post/` : home.alice.twt(TODAY);
+    expect(await her.mentions()).toMatchObject([{ source, target: FEED }]);
+  });
+});
+
+describe("a feed that is not live", () => {
+  it.each(["404", "500", "a page", "nothing", "a redirect in a circle", "a broken connection"])(
+    "with %s sends nothing, records nothing and says what to do",
+    async (kind) => {
+      const bob = await neighbour();
+      const home = await world([bob]);
+      home.alice.twts = { [TODAY]: bob.mention };
+      await home.send();
+      const keys = (await home.store.keys("sent/")).sort();
+      home.alice.answers["/twtxt.txt"] = (response) => badAnswer(kind, response);
+      await expect(home.send()).rejects.toMatchObject({
+        code: "feed-not-live",
+        message: expect.stringMatching(/Nothing was sent: see that the site is deployed, then try again\.$/),
+      });
+      expect((await home.store.keys("sent/")).sort()).toEqual(keys);
+      expect(bob.posts).toHaveLength(1);
+
+      home.alice.answers = {};
+      expect((await home.send()).mentions).toEqual([]);
+    },
+  );
+});
+
+describe("a dry run", () => {
+  it("says who would be told, where and by which method, and sends and writes nothing", async () => {
+    const bob = await neighbour();
+    const carol = await neighbour("carol", null);
+    const home = await world([bob, carol]);
+    home.alice.twts = { [DAYS_8]: bob.mention, [TODAY]: `${bob.mention} ${carol.mention}` };
+    const report = await home.send({ isDryRun: true });
+    expect(report.leftAlone).toBe(1);
+    expect(report.mentions).toHaveLength(2);
+    expect(report.mentions).toContainEqual(
+      expect.objectContaining({ outcome: "would be sent", endpoint: bob.endpoint, method: "feed field" }),
+    );
+    expect(report.mentions).toContainEqual(expect.objectContaining({ outcome: "no-endpoint", endpoint: null }));
+    expect(bob.posts).toEqual([]);
+    expect(await home.store.keys("")).toEqual([]);
+  });
+});
+
+describe("what was found of an endpoint", () => {
+  it.each([
+    [{}, 0],
+    [{ "cache-control": "max-age=3600" }, 60 * MINUTE],
+    [{ "cache-control": "max-age=9999999" }, DAY],
+    [{ "cache-control": "no-cache, max-age=3600" }, 0],
+  ])("with %j is used for other mentions of a run, and for %i ms of later ones", async (headers, lifetime) => {
+    const bob = await neighbour();
+    bob.headers = headers;
+    const home = await world([bob]);
+    const looks = () => bob.asked.filter((path) => path === "/twtxt.txt").length;
+    const tell = async (timestamp: string) => {
+      home.alice.twts[timestamp] = bob.mention;
+      expect(outcomes(await home.send())).toContain("new sent 202");
+    };
+    home.alice.twts = { [DAYS_6]: bob.mention };
+    await tell(TODAY);
+    expect(bob.posts).toHaveLength(2);
+    expect(looks()).toBe(1);
+
+    home.clock.time += Math.max(lifetime - 1, 0);
+    await tell("2026-11-20T08:00:01Z");
+    expect(looks()).toBe(lifetime > 0 ? 1 : 2);
+    home.clock.time += 1;
+    await tell("2026-11-20T08:00:02Z");
+    expect(looks()).toBe(lifetime > 0 ? 2 : 3);
+  });
+});

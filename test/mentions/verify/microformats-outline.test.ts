@@ -1,0 +1,41 @@
+import { describe, expect, it } from "vitest";
+import { elementsOf, parseHtml } from "../../../plugin/http/parse-html.js";
+import { microformatsOutline } from "../../../plugin/mentions/verify/microformats-outline.js";
+
+async function outlineOf(html: string): Promise<string> {
+  const body = [...elementsOf(await parseHtml(html))].find(({ tagName }) => tagName === "body");
+  return body ? microformatsOutline(body) : "";
+}
+
+const count = (html: string, tag: string) => html.split(`<${tag}`).length - 1;
+
+describe("the outline of a page", () => {
+  it("has what microformats are read from, and nothing else", async () => {
+    expect(
+      await outlineOf(`<section id="s" class="wide h-entry wide"><b onclick="x()">Hello</b>  <i class="p-name u-x">&lt;you&gt;</i>
+        <img class="u-photo" src="/a?b&amp;c" alt='"' width="1"><script>x()</script><svg><text>y</text></svg>
+        <time datetime="2026-01-02">then</time></section>`),
+    ).toBe(
+      '\n<div class="h-entry">Hello <div class="p-name">&lt;you&gt;</div> <img class="u-photo" src="/a?b&amp;c" alt="&quot;"> ' +
+        '<time datetime="2026-01-02">then</time></div>\n',
+    );
+  });
+
+  it("has a line for each block", async () => {
+    const html = await outlineOf("<p>one <em>two</em>\n three</p>four<br>five<ul><li>six</ul>");
+    expect(html.split("\n").filter((line) => line.trim() !== "")).toEqual(["one two three", "four", "five", "six"]);
+  });
+
+  it("has 500 elements at the most, in document order, and the text of the others", async () => {
+    const html = await outlineOf(`<a href="/first"></a>${'<i class="p-name">x</i>'.repeat(1000)}`);
+    expect(html).toContain("/first");
+    expect(count(html, "div")).toBe(499);
+    expect(html.replace(/<[^>]*>/g, "")).toBe("x".repeat(1000));
+  });
+
+  it("has 16 KiB of text at the most, and no attribute that is very long", async () => {
+    const html = await outlineOf(`<img src="data:,${"x".repeat(3000)}" alt="a">${"<p>xxxxxxxxx".repeat(3000)}`);
+    expect(html).toContain('<img alt="a">');
+    expect(html.replace(/<[^>]*>|\n/g, "")).toHaveLength(16 * 1024);
+  });
+});

@@ -1,0 +1,260 @@
+import type { LookupAddress } from "node:dns";
+import type { ServerResponse } from "node:http";
+import { createServer } from "node:net";
+import { gzipSync } from "node:zlib";
+import { afterEach, describe, expect, it } from "vitest";
+import type { GuardOptions } from "../../../plugin/http/guarded-fetch.js";
+import { loopbackServer, strayed } from "../../helpers/loopback.js";
+import { FEED, feedOf, PAGE, verifier } from "../../helpers/verifier.js";
+import { feed, page, siteWith } from "../send/bobs-site.js";
+
+const AT = "2026-01-02T03:04:05Z";
+const MENTION = `@<alice ${FEED}>`;
+const BEFORE = feedOf(["2026-01-01T00:00:00Z hello"]);
+const TWT = `${AT}\t${MENTION}\n`;
+
+const proven = { outcome: "proven" };
+const unreachable = (isTimeout: boolean) => ({ outcome: "unreachable", isTimeout });
+const refused = (code: string) => ({ outcome: "disproven", code, isGone: false });
+
+afterEach(() => expect(strayed).toEqual([]));
+
+/** A server whose answer is written by hand. */
+async function bobWho(write: (response: ServerResponse) => void, headers: Record<string, string> = {}) {
+  const server = await loopbackServer((_, response) => {
+    response.writeHead(200, { "content-type": "text/plain", ...headers });
+    write(response);
+  });
+  return { ...server, twt: `${server.url}/tw.txt#:~:text=${AT}` };
+}
+
+describe("a source that gives no verdict", () => {
+  it.each([
+    ["silent", () => {}],
+    ["slow", (response: ServerResponse) => void setInterval(() => response.write("2026-01"), 20).unref()],
+    ["silent after its start", (response: ServerResponse) => void response.write("# nick = bob\n")],
+  ])("unreachable, by timeout: %s", async (_, write) => {
+    const bob = await bobWho(write);
+    expect(await verifier([bob], { totalMs: 200 })(bob.twt)).toMatchObject(unreachable(true));
+    expect(await verifier([bob], { totalMs: 200 })(`${bob.url}/p`, PAGE)).toMatchObject(unreachable(true));
+  });
+
+  it("unreachable, by timeout: no first byte", async () => {
+    const bob = await loopbackServer(() => {});
+    const verify = verifier([bob], { firstByteMs: 100 });
+    expect(await verify(`${bob.url}/#:~:text=${AT}`)).toMatchObject(unreachable(true));
+  });
+
+  it("unreachable, by timeout: archives that take too long together", async () => {
+    let part = 0;
+    const bob = await bobWho((response) => {
+      part += 1;
+      const text = feedOf([`2026-02-0${part}T00:00:00Z x`], `# nick = bob\n# prev = abcdefg ${part}.txt\n`);
+      setTimeout(() => response.end(text), 150);
+    });
+    expect(await verifier([bob], { totalMs: 400 })(bob.twt)).toMatchObject(unreachable(true));
+    expect(bob.asked.length).toBeLessThan(5);
+  });
+
+  it("unreachable: nobody listens, or speaks no TLS, or has such a name", async () => {
+    const plain = createServer((socket) => socket.end("not TLS", () => socket.destroy()));
+    await new Promise<void>((resolve) => plain.listen(0, "127.0.0.1", resolve));
+    const { port } = plain.address() as { port: number };
+    const verify = verifier([{ host: `127.0.0.1:${port}` }], { lookup: names({}) });
+    expect(await verify(`https://127.0.0.1:${port}/#:~:text=${AT}`)).toMatchObject(unreachable(false));
+    await new Promise((resolve) => plain.close(resolve));
+    expect(await verify(`http://127.0.0.1:${port}/#:~:text=${AT}`)).toMatchObject(unreachable(false));
+    expect(await verify("https://nobody.example/p", PAGE)).toMatchObject(unreachable(false));
+  });
+});
+
+describe("a feed that breaks off", () => {
+  const breakOff = (text: string) => (response: ServerResponse) => {
+    response.write(text);
+    setTimeout(() => response.destroy(), 20);
+  };
+
+  it("proven: after the twt", async () => {
+    const bob = await bobWho(breakOff(`${BEFORE}${TWT}2026-01-03T00`));
+    expect(await verifier([bob])(bob.twt)).toMatchObject(proven);
+  });
+
+  it.each([
+    ["before the twt", BEFORE],
+    ["in the middle of the twt, which may go on otherwise", `${BEFORE}${AT}\t${PAGE}`],
+    ["after a twt of the same second, before one of the very time", `${BEFORE}${TWT.replace("Z", ".5Z")}`],
+  ])("unreachable: %s", async (_, text) => {
+    const bob = await bobWho(breakOff(text));
+    expect(await verifier([bob])(bob.twt, text.includes(PAGE) ? PAGE : FEED)).toMatchObject(unreachable(false));
+  });
+
+  it("unreachable: promised to be longer than it is", async () => {
+    const bob = await rawServer(`HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n${BEFORE}`);
+    expect(await verifier([bob])(`${bob.url}/#:~:text=${AT}`)).toMatchObject(unreachable(false));
+  });
+
+  it("proven: promised to be shorter, with the twt in what was promised", async () => {
+    const text = `${BEFORE}${TWT}`;
+    const bob = await rawServer(`HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n\r\n${text}${"x".repeat(5000)}`);
+    expect(await verifier([bob])(`${bob.url}/#:~:text=${AT}`)).toMatchObject(proven);
+  });
+});
+
+describe("a page that breaks off", () => {
+  const type = { "content-type": "text/html" };
+  const half = (text: string) => (response: ServerResponse) => {
+    response.write(text);
+    setTimeout(() => response.destroy(), 20);
+  };
+
+  it("proven: after the link", async () => {
+    const bob = await bobWho(half(`<p><a href="${PAGE}">x</a><p>and`), type);
+    expect(await verifier([bob])(`${bob.url}/p`, PAGE)).toMatchObject(proven);
+  });
+
+  it.each([
+    ["in the middle of the link", `<p>hello <a href="${PAGE}`, type],
+    ["at the end of a URL in plain text, which may go on", `hello ${PAGE}`, { "content-type": "text/plain" }],
+  ])("unreachable: %s", async (_, text, headers) => {
+    const bob = await bobWho(half(text), headers);
+    expect(await verifier([bob])(`${bob.url}/p`, PAGE)).toMatchObject(unreachable(false));
+  });
+});
+
+describe("a source that is too large", () => {
+  /** A hundred gigabytes, as a hundred megabytes of gzip: ten thousand times the same ten megabytes of zeros. */
+  const zeros = gzipSync(Buffer.alloc(10 << 20));
+  let poured = 0;
+  const pour = (response: ServerResponse, chunk: Buffer, left = 10_000): void => {
+    poured += 1;
+    if (left > 0 && !response.destroyed) response.write(chunk, () => pour(response, chunk, left - 1));
+  };
+
+  it("too-large: a hundred gigabytes of zeros in gzip, of which the first are read", async () => {
+    const bob = await bobWho((response) => pour(response, zeros), { "content-encoding": "gzip" });
+    const verify = verifier([bob]);
+    expect(await verify(bob.twt)).toMatchObject(refused("too-large"));
+    expect(await verify(`${bob.url}/p`, PAGE)).toMatchObject(refused("too-large"));
+    expect(poured).toBeLessThan(10_000);
+  });
+
+  it("proven: the twt stands before the limit, after decompression", async () => {
+    const start = gzipSync(`${BEFORE}${TWT}`);
+    const bob = await bobWho((response) => pour(response, Buffer.concat([start, zeros])), {
+      "content-encoding": "gzip",
+    });
+    expect(await verifier([bob])(bob.twt)).toMatchObject(proven);
+  });
+
+  it("too-large: without an end, and without a line end", async () => {
+    const bob = await bobWho((response) => pour(response, Buffer.alloc(1 << 16, "x")));
+    expect(await verifier([bob])(bob.twt)).toMatchObject(refused("too-large"));
+  });
+
+  it("proven: the same second stands before the limit, and nothing nearer", async () => {
+    const bob = await bobWho((response) => {
+      response.write(`${BEFORE}${TWT.replace("Z", ".5Z")}`);
+      pour(response, Buffer.from("2027-01-01T00:00:00Z\tx\n".repeat(3000)));
+    });
+    expect(await verifier([bob])(bob.twt)).toMatchObject(proven);
+  });
+});
+
+describe("a source that is the sender's fault", () => {
+  it("bad-compression: broken, or unknown", async () => {
+    const answer = feed(`${BEFORE}${TWT}`);
+    for (const encoding of ["gzip", "br", "zstd"]) {
+      const bob = await siteWith(() => ({
+        "/tw.txt": { ...answer, headers: { ...answer.headers, "content-encoding": encoding } },
+      }));
+      expect(await verifier([bob])(`${bob.url}/tw.txt#:~:text=${AT}`)).toMatchObject(refused("bad-compression"));
+      expect(await verifier([bob])(`${bob.url}/tw.txt`, PAGE)).toMatchObject(refused("bad-compression"));
+    }
+  });
+
+  it("too-many-redirects: a circle, and a sixth one", async () => {
+    const bob = await siteWith(() => ({
+      "/a": { status: 302, headers: { location: "/b" } },
+      "/b": { status: 302, headers: { location: "/a" } },
+      ...Object.fromEntries(
+        [...Array(9).keys()].map((n) => [`/${n}`, { status: 301, headers: { location: `/${n + 1}` } }]),
+      ),
+    }));
+    expect(await verifier([bob])(`${bob.url}/a#:~:text=${AT}`)).toMatchObject(refused("too-many-redirects"));
+    expect(await verifier([bob])(`${bob.url}/0`, PAGE)).toMatchObject(refused("too-many-redirects"));
+    expect(bob.asked).toEqual(["/a", "/b", "/0", "/1", "/2", "/3", "/4", "/5"]);
+  });
+
+  it("address-refused: a private address, given or led to, also inside of IPv6", async () => {
+    const secret = await siteWith(() => ({ "/tw.txt": feed(`${BEFORE}${TWT}`) }));
+    const bob = await siteWith(() => ({ "/tw.txt": { status: 302, headers: { location: `${secret.url}/tw.txt` } } }));
+    for (const url of [
+      `${secret.url}/tw.txt`,
+      `${bob.url}/tw.txt`,
+      `http://[::ffff:127.0.0.1]:${secret.port}/tw.txt`,
+    ]) {
+      expect(await verifier([bob])(`${url}#:~:text=${AT}`)).toMatchObject(refused("address-refused"));
+      expect(await verifier([bob])(url, PAGE)).toMatchObject(refused("address-refused"));
+    }
+    expect(secret.asked).toEqual([]);
+  });
+
+  it("address-refused: a name of a private address, or of one among others", async () => {
+    const lookup = names({ "bob.example": ["127.0.0.1"], "carol.example": ["93.184.215.14", "::ffff:10.0.0.1"] });
+    for (const name of ["bob.example", "carol.example"]) {
+      const url = `http://${name}:8080/#:~:text=${AT}`;
+      expect(await verifier([], { lookup })(url)).toMatchObject(refused("address-refused"));
+    }
+  });
+});
+
+describe("a blocked source", () => {
+  it("blocked: not asked, whether given, led to, or an archive", async () => {
+    const mallory = await siteWith(() => ({ "/tw.txt": feed(`${BEFORE}${TWT}`), "/p": page(`<a href="${PAGE}">`) }));
+    const bob = await siteWith(() => ({
+      "/tw.txt": { status: 302, headers: { location: `${mallory.url}/tw.txt` } },
+      "/p": { status: 302, headers: { location: `${mallory.url}/p` } },
+      "/feed.txt": feed(feedOf(["2026-02-01T00:00:00Z x"], "# nick = bob\n# prev = abcdefg archive.txt\n")),
+      "/archive.txt": feed(`${BEFORE}${TWT}`),
+    }));
+    const block = [mallory.host, `${bob.url}/archive.txt`];
+    const verify = verifier([bob, mallory], { block });
+    for (const url of [`${mallory.url}/tw.txt`, `${bob.url}/tw.txt`, `${bob.url}/feed.txt`]) {
+      expect(await verify(`${url}#:~:text=${AT}`)).toMatchObject(refused("blocked"));
+    }
+    expect(await verify(`${bob.url}/p`, PAGE)).toMatchObject(refused("blocked"));
+    expect(mallory.asked).toEqual([]);
+    expect(bob.asked).toEqual(["/tw.txt", "/feed.txt", "/p"]);
+  });
+
+  it("blocked: a feed in the middle of redirects", async () => {
+    const bob = await siteWith(() => ({
+      "/a": { status: 302, headers: { location: "/b" } },
+      "/b": { status: 302, headers: { location: "/tw.txt" } },
+      "/tw.txt": feed(`${BEFORE}${TWT}`),
+    }));
+    expect(await verifier([bob])(`${bob.url}/a#:~:text=${AT}`)).toMatchObject(proven);
+    expect(await verifier([bob], { block: [`${bob.url}/b`] })(`${bob.url}/a#:~:text=${AT}`)).toMatchObject(
+      refused("blocked"),
+    );
+  });
+});
+
+/** Answers with these bytes, whatever is asked. */
+async function rawServer(answer: string) {
+  const server = createServer((socket) => socket.once("data", () => socket.end(answer)));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  server.unref();
+  const host = `127.0.0.1:${(server.address() as { port: number }).port}`;
+  return { host, url: `http://${host}` };
+}
+
+/** Names of this test and their addresses; every other name is not known. */
+function names(addresses: Record<string, string[]>): NonNullable<GuardOptions["lookup"]> {
+  const resolve = (name: string, _: unknown, callback: (error: Error | null, found: LookupAddress[]) => void) => {
+    const found = (addresses[name] ?? []).map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
+    const error = found.length > 0 ? null : Object.assign(new Error(`ENOTFOUND ${name}`), { code: "ENOTFOUND" });
+    callback(error, found);
+  };
+  return resolve as never;
+}

@@ -1,0 +1,321 @@
+import type { ServerResponse } from "node:http";
+import { describe, expect, it } from "vitest";
+import { type LoopbackServer, loopbackServer } from "../../helpers/loopback.js";
+import {
+  FEED,
+  feedOf,
+  gone,
+  kept,
+  OLD_FEED,
+  PAGE,
+  PAGE_IN_BRACKETS,
+  proven,
+  verifier,
+} from "../../helpers/verifier.js";
+import { feed, siteWith } from "../send/bobs-site.js";
+
+const AT = "2026-01-02T03:04:05Z";
+const EARLIER = "2026-01-01T00:00:00Z hello";
+const LATER = "2026-01-03T00:00:00Z hello";
+
+/** What follows from a feed that is served as this text. */
+async function proofIn(text: string | Buffer, { at = AT, target = FEED, headers = {} } = {}) {
+  const bob = await siteWith(() => ({ "/tw.txt": feed(text, headers) }));
+  return verifier([bob])(`${bob.url}/tw.txt#:~:text=${at}`, target);
+}
+
+/** What follows from a twt of this text. */
+const proofBy = (text: string, target = FEED) => proofIn(feedOf([EARLIER, `${AT} ${text}`, LATER]), { target });
+
+describe("a twt", () => {
+  it("is proven with all that it says", async () => {
+    const header = "# nick = bob\n# url = https://mallory.example/\n# avatar = https://bob.example/a.png\n";
+    const bob = await siteWith(() => ({
+      "/tw.txt": feed(feedOf([EARLIER, `${AT} (#abcdefg) @<alice ${FEED}> hello`], header)),
+    }));
+    expect(await verifier([bob])(`${bob.url}/tw.txt#:~:text=${AT}`)).toEqual({
+      outcome: "proven",
+      mention: {
+        identity: `${bob.url}/tw.txt`,
+        timestamp: AT,
+        instant: AT,
+        type: "reply",
+        author: { name: "bob", url: `${bob.url}/tw.txt`, photo: "https://bob.example/a.png" },
+        text: `(#abcdefg) @<alice ${FEED}> hello`,
+        published: AT,
+        subject: "abcdefg",
+      },
+    });
+  });
+
+  it.each([
+    ["by nick and URL", `hello @<alice ${FEED}>`],
+    ["by URL alone", `@<${FEED}> hello`],
+    ["over http", "@<a http://alice.example/twtxt.txt>"],
+    ["with another case of the host, its port and a fragment", "@<a https://Alice.EXAMPLE:443/twtxt.txt#x>"],
+    ["under an old name of the feed", `@<a ${OLD_FEED}>`],
+    ["beside others", `@<carol https://carol.example/tw.txt> @<alice ${FEED}>`],
+  ])("mentions our feed: %s", async (_, text) => {
+    expect(await proofBy(text)).toMatchObject(proven({ type: "mention", text }));
+  });
+
+  it.each([
+    ["a bare URL", FEED],
+    ["a Markdown link", `[alice](${FEED})`],
+    ["another feed below it", `@<a ${FEED}/b>`],
+    ["another case of the path", "@<a https://alice.example/Twtxt.txt>"],
+    ["another query", `@<a ${FEED}?a>`],
+    ["another feed whose URL holds ours", `@<a https://bob.example/?u=${FEED}>`],
+    ["code", `\`@<alice ${FEED}>\``],
+    ["a nick alone", "@alice"],
+    ["something in brackets", `<alice ${FEED}>`],
+  ])("no-such-mention of our feed: %s", async (_, text) => {
+    expect(await proofBy(text)).toEqual(gone("no-such-mention"));
+  });
+
+  it("no-such-mention: only the header and another twt name our feed", async () => {
+    const header = `# nick = bob\n# follow = alice ${FEED}\n`;
+    expect(await proofIn(feedOf([EARLIER, `${AT} hello`, `2026-01-03T00:00:00Z @<alice ${FEED}>`], header))).toEqual(
+      gone("no-such-mention"),
+    );
+  });
+
+  it.each([
+    ["a bare URL", `See ${PAGE}`],
+    ["a bare URL at the end of a sentence", `(See ${PAGE}).`],
+    ["a bare URL between lines", `See\u2028${PAGE}\u2028there`],
+    ["a URL in angle brackets", `<${PAGE}>`],
+    ["a Markdown link", `[quinces](${PAGE})s`],
+    ["a Markdown link with a title", `[quinces](${PAGE} "Quinces")`],
+    ["an image", `![quinces](${PAGE})`],
+    ["a mention", `@<alice ${PAGE}>`],
+    ["http, and a part of the page", "http://alice.example/quinces#comments"],
+  ])("mentions our page: %s", async (_, text) => {
+    expect(await proofBy(text, PAGE)).toMatchObject(proven({ text: text.replaceAll("\u2028", "\n") }));
+  });
+
+  it.each([
+    ["a bare URL", `See ${PAGE_IN_BRACKETS}.`],
+    ["a bare URL in brackets", `(See ${PAGE_IN_BRACKETS}.)`],
+    ["a Markdown link", `[quince](${PAGE_IN_BRACKETS})s`],
+  ])("mentions our page whose URL ends in a bracket: %s", async (_, text) => {
+    expect(await proofBy(text, PAGE_IN_BRACKETS)).toMatchObject(proven());
+  });
+
+  it.each([
+    ["longer URLs", `${PAGE}es ${PAGE}/ ${PAGE}?a ${PAGE})x`],
+    ["a shorter one", "https://alice.example/quince"],
+    ["a query of another URL", `https://bob.example/?u=${PAGE}`],
+    ["the end of a word", `x${PAGE}`],
+    ["the text of a link that leads elsewhere", `[${PAGE}](https://bob.example/)`],
+    ["no URL", "alice.example/quinces"],
+  ])("no-such-mention of our page: %s", async (_, text) => {
+    expect(await proofBy(text, PAGE)).toEqual(gone("no-such-mention"));
+  });
+
+  it("mentions what the claim says, and not another page of ours", async () => {
+    expect(await proofBy(PAGE, "https://alice.example/")).toEqual(gone("no-such-mention"));
+    expect(await proofBy(`@<alice ${FEED}>`, PAGE)).toEqual(gone("no-such-mention"));
+  });
+
+  it("is kept as lines of at most 500 characters, without controls", async () => {
+    const said = (text: string) => proofBy(`@<alice ${FEED}> ${text}`);
+    const start = `@<alice ${FEED}> `;
+    expect(await said("one\u2028two\u0007\u009b\ttabs")).toMatchObject(proven({ text: `${start}one\ntwo tabs` }));
+    expect(await said("\u{1f34f}".repeat(500))).toMatchObject(
+      proven({ text: `${start}${"\u{1f34f}".repeat(499 - start.length)}…` }),
+    );
+  });
+
+  it.each([
+    ["no nick: the host", "# url = https://x.example/\n", /^127\.0\.0\.1:\d+$/, null],
+    ["a nick of controls: the host", "# nick = \u0007\u0085\n", /^127\.0\.0\.1:\d+$/, null],
+    ["a long nick: its start", `# nick = ${"x".repeat(5000)}\n`, /^x{99}…$/, null],
+    ["an avatar that is a script: none", "# nick = b\n# avatar = javascript:alert(1)\n", /^b$/, null],
+    ["an avatar with a password: none", "# nick = b\n# avatar = https://a@bob.example/\n", /^b$/, null],
+    ["an avatar that is a relative one: none", "# nick = b\n# avatar = a.png\n", /^b$/, null],
+  ])("has an author with %s", async (_, header, name, photo) => {
+    const text = feedOf([EARLIER, `${AT} @<alice ${FEED}>`], header);
+    expect(await proofIn(text)).toMatchObject(proven({ author: { name: expect.stringMatching(name), photo } }));
+  });
+});
+
+describe("a twt is found", () => {
+  const mention = `@<alice ${FEED}>`;
+
+  it.each([
+    ["an offset", "2026-01-02T03:04:05+01:00"],
+    ["a fraction", "2026-01-02T03:04:05.678Z"],
+    ["no zone", "2026-01-02T03:04"],
+  ])("by its very timestamp: %s", async (_, at) => {
+    expect(await proofIn(feedOf([`${at} ${mention}`]), { at })).toMatchObject(proven({ timestamp: at }));
+  });
+
+  it("by a timestamp that was encoded twice, or lost its plus", async () => {
+    const text = feedOf([`2026-01-02T03:04:05+01:00 ${mention}`]);
+    for (const at of ["2026-01-02T03%253A04%253A05%252B01%253A00", "2026-01-02T03:04:05 01:00"]) {
+      expect(await proofIn(text, { at })).toMatchObject(proven({ timestamp: "2026-01-02T03:04:05+01:00" }));
+    }
+  });
+
+  it("by its second, where no twt has the very timestamp", async () => {
+    const text = feedOf([EARLIER, `2026-01-02T04:04:05.9+01:00 ${mention}`, LATER]);
+    expect(await proofIn(text)).toMatchObject(proven({ timestamp: "2026-01-02T04:04:05.9+01:00", instant: AT }));
+  });
+
+  it("no-such-mention: one of the same second is none where the very timestamp stands, though later", async () => {
+    const text = feedOf([`2026-01-02T04:04:05+01:00 ${mention}`, ...Array(5000).fill(LATER), `${AT} hello`]);
+    expect(await proofIn(text)).toEqual(gone("no-such-mention"));
+  });
+
+  it("among several of the same time, as the first that mentions us", async () => {
+    const others = [`${AT} hello`, `${AT} hello @<carol https://carol.example/>`];
+    const text = feedOf([...others, `${AT} ${mention}`, `${AT} ${mention} once more`]);
+    expect(await proofIn(text)).toMatchObject(proven({ text: mention }));
+  });
+
+  it("no-such-twt: none of that second", async () => {
+    expect(await proofIn(feedOf([EARLIER, `2026-01-02T03:04:06Z ${mention}`]))).toEqual(gone("no-such-twt"));
+    expect(await proofIn(feedOf([`2026-01-02T03:04:06Z ${mention}`]))).toEqual(gone("no-such-twt"));
+  });
+
+  it.each([
+    ["newest first", feedOf([LATER, `${AT} ${mention}`, EARLIER])],
+    ["CR LF", feedOf([EARLIER, `${AT} ${mention}`]).replaceAll("\n", "\r\n")],
+    ["a byte order mark and blank lines", `\ufeff\n\n${feedOf([`${AT} ${mention}`])}\n\n`],
+    ["no line end at its end", feedOf([`${AT} ${mention}`]).trimEnd()],
+    ["lines that are none", `hello\n${feedOf([`${AT} ${mention}`])}2026-13-01T00:00:00Z\tx\n`],
+    ["no header", `${AT}\t${mention}\n`],
+  ])("in a feed with %s", async (_, text) => {
+    expect(await proofIn(text)).toMatchObject(proven({ text: mention }));
+  });
+
+  it.each([
+    "text/plain; charset=iso-8859-1",
+    "text/html",
+    "application/octet-stream",
+    "application/json",
+    "nonsense",
+    "",
+  ])("whatever the feed is served as, and read as UTF-8: %j", async (type) => {
+    const text = feedOf([`${AT} ${mention} Äpfel \u{1f34f}`]);
+    expect(await proofIn(text, { headers: { "content-type": type } })).toMatchObject(
+      proven({ text: `${mention} Äpfel \u{1f34f}` }),
+    );
+  });
+
+  it.each(["image/png", "audio/mpeg", "Video/mp4"])("bad-source: %s is not read", async (type) => {
+    expect(await proofIn(feedOf([`${AT} ${mention}`]), { headers: { "content-type": type } })).toEqual(
+      kept("bad-source"),
+    );
+  });
+
+  it("although some bytes are no UTF-8", async () => {
+    const bytes = Buffer.concat([Buffer.from(`${AT}\t`), Buffer.from([0xff]), Buffer.from(` ${mention}\n`)]);
+    expect(await proofIn(bytes)).toMatchObject(proven({ text: `\ufffd ${mention}` }));
+  });
+
+  it("in a feed that arrives byte by byte", async () => {
+    const bytes = Buffer.from(feedOf([`${AT} ${mention} Äpfel`]));
+    const bob = await streaming(async (response) => {
+      for (const byte of bytes) {
+        response.write(Buffer.from([byte]));
+        await new Promise(setImmediate);
+      }
+      response.end();
+    });
+    expect(await verifier([bob])(`${bob.url}/#:~:text=${AT}`)).toMatchObject(proven({ text: `${mention} Äpfel` }));
+  });
+
+  it("in a feed that never ends, and reads no more of it", async () => {
+    let written = 0;
+    const bob = await streaming(async (response) => {
+      response.write(feedOf([`${AT} ${mention}`]));
+      for (; !response.destroyed; written += 1) {
+        response.write("2027-01-01T00:00:00Z\tx\n".repeat(1000));
+        await new Promise(setImmediate);
+      }
+    });
+    expect(await verifier([bob])(`${bob.url}/#:~:text=${AT}`)).toMatchObject(proven({ text: mention }));
+    expect(written).toBeLessThan(300); // 7 of 8 MiB
+  });
+});
+
+/** A server that writes its answer piece by piece. */
+async function streaming(write: (response: ServerResponse) => Promise<void>): Promise<LoopbackServer> {
+  return loopbackServer((_, response) => {
+    response.writeHead(200, { "content-type": "text/plain" });
+    void write(response);
+  });
+}
+
+describe("who says it", () => {
+  it("is the final URL after redirects, without fragment", async () => {
+    const bob = await siteWith(() => ({
+      "/old.txt": { status: 301, headers: { location: "/new.txt#x" } },
+      "/new.txt": feed(feedOf([`${AT} @<alice ${FEED}>`], "")),
+    }));
+    expect(await verifier([bob])(`${bob.url}/old.txt#:~:text=${AT}`)).toMatchObject(
+      proven({
+        identity: `${bob.url}/new.txt`,
+        author: { name: `127.0.0.1:${bob.port}`, url: `${bob.url}/new.txt` },
+      }),
+    );
+  });
+});
+
+describe("a twt that was proven before", () => {
+  const before = feedOf([EARLIER, `${AT} @<alice ${FEED}>`, LATER]);
+  const removed = feedOf([EARLIER, LATER]);
+
+  /** What a second look finds, after the feed has changed. */
+  async function secondLook(second: { status?: number; headers?: Record<string, string>; body?: string | Buffer }) {
+    let answer: Parameters<typeof secondLook>[0] = { body: before };
+    const bob = await siteWith(() => ({ "/tw.txt": answer }));
+    const verify = verifier([bob]);
+    expect(await verify(`${bob.url}/tw.txt#:~:text=${AT}`)).toMatchObject(proven());
+    answer = second;
+    return verify(`${bob.url}/tw.txt#:~:text=${AT}`);
+  }
+
+  it("is updated", async () => {
+    expect(await secondLook({ body: before.replace(/(?<=@<.*>)/, " again") })).toMatchObject(
+      proven({ text: `@<alice ${FEED}> again` }),
+    );
+  });
+
+  it.each([
+    ["the feed is gone", { status: 410 }, "source-refused"],
+    ["the feed is not found", { status: 404 }, "source-refused"],
+    ["the twt is there no more", { body: removed }, "no-such-twt"],
+    ["its feed is there without twts", { body: "# nick = bob\n# url = https://bob.example/tw.txt\n" }, "no-such-twt"],
+    ["the twt mentions us no more", { body: before.replace(/@<.*>/, "hello") }, "no-such-mention"],
+  ])("is gone: %s", async (_, answer, code) => {
+    expect(await secondLook(answer)).toMatchObject({
+      outcome: "disproven",
+      code,
+      isGone: true,
+      identity: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/tw\.txt$/),
+    });
+  });
+
+  it.each([
+    ["the feed is forbidden", { status: 403 }, "source-refused"],
+    ["a page stands there", { body: "\n<!doctype html><p>Be right back." }, "no-such-twt"],
+    ["a page holds the twts", { body: `<!doctype html><pre>\n${before}` }, "no-such-twt"],
+    ["nothing stands there", { body: "" }, "no-such-twt"],
+    ["a text stands there", { body: "Be right back." }, "no-such-twt"],
+    ["it is too large", { body: Buffer.concat([Buffer.from(removed), Buffer.alloc(9 << 20, "x")]) }, "too-large"],
+    ["it cannot be decompressed", { headers: { "content-encoding": "gzip" }, body: removed }, "bad-compression"],
+  ])("is kept: %s", async (_, answer, code) => {
+    expect(await secondLook(answer)).toEqual(kept(code));
+  });
+
+  it.each([429, 500, 502, 503])("is kept: %i is no verdict", async (status) => {
+    expect(await secondLook({ status, body: removed })).toEqual({
+      outcome: "unreachable",
+      why: expect.stringContaining(String(status)),
+      isTimeout: false,
+    });
+  });
+});

@@ -1,0 +1,303 @@
+import { describe, expect, it } from "vitest";
+import { FEED, feedOf, gone, kept, PAGE, proven, verifier } from "../../helpers/verifier.js";
+import { type Answer, feed, page, siteWith } from "../send/bobs-site.js";
+
+const LINK = `<a href="${PAGE}">quinces</a>`;
+
+/** What follows from a page with this body at `/p`. */
+async function proofOn(answer: Answer | ((url: string) => Answer), target = PAGE) {
+  const bob = await siteWith((url) => ({ "/p": typeof answer === "function" ? answer(url) : answer }));
+  return verifier([bob])(`${bob.url}/p`, target);
+}
+
+const proofIn = (html: string, target = PAGE) => proofOn(page(html), target);
+
+describe("a page", () => {
+  it.each([
+    ["a", LINK],
+    ["area", `<map><area href="${PAGE}"></map>`],
+    ["link", `<link rel="related" href="${PAGE}">`],
+    ["img", `<img src="${PAGE}">`],
+    ["video", `<video src="${PAGE}"></video>`],
+    ["audio", `<audio src="${PAGE}"></audio>`],
+    ["source", `<video><source src="${PAGE}"></video>`],
+    ["iframe", `<iframe src="${PAGE}"></iframe>`],
+    ["a link over http, to a part, of another case", '<A HREF="HTTP://ALICE.example:80/quinces#comments">x</A>'],
+    ["a link with white space and references to characters", '<a href=" https://alice.example/&#113;uinces\n">x</a>'],
+    ["a link relative to a base", '<base href="https://alice.example/x/"><a href="../quinces">x</a>'],
+    ["a link deep inside", `${"<div>".repeat(1000)}${LINK}`],
+    ["a link that the page's own scripts would show", `<noscript>${LINK}</noscript>`],
+  ])("links to us: %s", async (_, html) => {
+    expect(await proofIn(html)).toMatchObject(proven({ type: "mention", timestamp: null, instant: null }));
+  });
+
+  it("links to our feed", async () => {
+    expect(await proofIn(`<a href="${FEED}">alice</a>`, FEED)).toMatchObject(proven());
+  });
+
+  it("links to us through its own yarnd, and through nobody else's", async () => {
+    const by = (origin: string) => page(`<a href="${origin}/external?uri=${encodeURIComponent(PAGE)}&nick=x">x</a>`);
+    expect(await proofOn(by(""))).toMatchObject(proven());
+    expect(await proofOn((url) => by(url))).toMatchObject(proven());
+    expect(await proofOn(by("https://carol.example"))).toEqual(gone("no-such-mention"));
+    expect(await proofOn(page(`<a href="/elsewhere?uri=${PAGE}">x</a>`))).toEqual(gone("no-such-mention"));
+  });
+
+  it.each([
+    ["an empty page", "<!doctype html>"],
+    ["the URL as text", `<p>${PAGE}</p>`],
+    ["a comment", `<!-- ${LINK} -->`],
+    ["a script", `<script>const link = '${LINK}'</script>`],
+    ["a textarea", `<textarea>${LINK}</textarea>`],
+    ["a template", `<template>${LINK}</template>`],
+    ["escaped HTML", LINK.replaceAll("<", "&lt;")],
+    ["another attribute", `<a data-href="${PAGE}" title="${PAGE}">x</a><div href="${PAGE}"></div>`],
+    ["a longer URL", `<a href="${PAGE}es">x</a><a href="${PAGE}/">y</a><a href="${PAGE}?a">z</a>`],
+    ["another page of ours", '<a href="https://alice.example/">x</a>'],
+    ["a path without our base", '<a href="/quinces">x</a>'],
+    ["a script in a link", `<a href="javascript:open('${PAGE}')">x</a>`],
+  ])("no-such-mention: %s", async (_, html) => {
+    expect(await proofIn(html)).toEqual(gone("no-such-mention"));
+  });
+
+  it("no-such-mention: JSON proves nothing, and takes nothing back", async () => {
+    const body = JSON.stringify({ in_reply_to: PAGE, html: LINK });
+    expect(await proofOn({ body, headers: { "content-type": "application/json" } })).toEqual(kept("no-such-mention"));
+  });
+
+  it.each([
+    ["the URL as a whole", `Hello.\n\nSee ${PAGE}, and\nthe rest.`],
+    ["a Markdown link", `[quinces](${PAGE})`],
+    ["the URL alone", PAGE],
+  ])("of plain text has the URL: %s", async (_, body) => {
+    expect(await proofOn(feed(body))).toMatchObject(proven({ text: body, author: { photo: null }, published: null }));
+  });
+
+  it.each([
+    ["a longer one", `${PAGE}es`],
+    ["in a query", `https://bob.example/?u=${PAGE}`],
+  ])("no-such-mention: plain text with another URL, %s", async (_, body) => {
+    expect(await proofOn(feed(body))).toEqual(gone("no-such-mention"));
+  });
+
+  it.each(["text/plain", "text/html", "application/octet-stream"])(
+    "say-which-twt: a feed served as %s, though it mentions us",
+    async (type) => {
+      const body = feedOf([`2026-01-02T03:04:05Z @<alice ${FEED}> ${LINK}`]);
+      const proof = await proofOn({ body, headers: { "content-type": type } }, FEED);
+      expect(proof).toEqual(kept("say-which-twt"));
+      expect(proof).toMatchObject({ why: expect.stringContaining("/p#:~:text=") });
+    },
+  );
+
+  it("is a page, whatever lines stand in it", async () => {
+    expect(await proofIn(`<pre>\n2026-01-02T03:04:05Z\thello\n</pre>${LINK}`)).toMatchObject(proven());
+  });
+
+  it("bad-source: an image", async () => {
+    expect(await proofOn({ body: LINK, headers: { "content-type": "image/svg+xml" } })).toEqual(kept("bad-source"));
+  });
+
+  it("is believed for what stands in its first megabyte", async () => {
+    const filler = "<p>hello</p>\n".repeat(100_000);
+    expect(await proofIn(`${LINK}${filler}`)).toMatchObject(proven());
+    expect(await proofIn(`${filler}${LINK}`)).toEqual(kept("too-large"));
+    expect(await proofOn(feed(`${PAGE} ${filler}`))).toMatchObject(proven());
+  });
+
+  it("is named by its final URL", async () => {
+    const bob = await siteWith(() => ({
+      "/old": { status: 302, headers: { location: "/p#x" } },
+      "/p": page(LINK),
+    }));
+    expect(await verifier([bob])(`${bob.url}/old#top`, PAGE)).toMatchObject(
+      proven({ identity: `${bob.url}/p`, author: { name: bob.host, url: `${bob.url}/p` } }),
+    );
+  });
+});
+
+describe("a page that was proven before", () => {
+  async function secondLook(second: Answer) {
+    let answer: Answer = page(LINK);
+    const bob = await siteWith(() => ({ "/p": answer }));
+    const verify = verifier([bob]);
+    expect(await verify(`${bob.url}/p`, PAGE)).toMatchObject(proven({ text: "" }));
+    answer = second;
+    return verify(`${bob.url}/p`, PAGE);
+  }
+
+  it("is updated", async () => {
+    expect(await secondLook(page(`<title>Now with a title</title>${LINK}`))).toMatchObject(
+      proven({ text: "Now with a title" }),
+    );
+  });
+
+  it("is gone: the link is there no more", async () => {
+    expect(await secondLook(page("<p>hello"))).toEqual(gone("no-such-mention"));
+  });
+
+  it.each([404, 410])("is gone: %i", async (status) => {
+    expect(await secondLook({ status, ...page(LINK) })).toEqual(gone("source-refused"));
+  });
+
+  it.each([401, 403, 451])("is kept: %i", async (status) => {
+    expect(await secondLook({ status, ...page(LINK) })).toEqual(kept("source-refused"));
+  });
+
+  it.each([429, 500, 503])("is kept: %i is no verdict", async (status) => {
+    expect(await secondLook({ status, ...page("gone") })).toMatchObject({ outcome: "unreachable", isTimeout: false });
+  });
+});
+
+describe("microformats", () => {
+  const BY_HOST = expect.stringMatching(/^127\.0\.0\.1:\d+$/);
+  const entry = (inside: string, outside = "") => proofIn(`${outside}<article class="h-entry">${inside}</article>`);
+
+  it("say who wrote a page, when, and what", async () => {
+    const bob = await siteWith(() => ({
+      "/p": page(`<title>Bob's blog</title><main class="h-feed"><article class="h-entry">
+        <h1 class="p-name">On
+          quinces</h1>
+        <p class="p-author h-card"><img class="u-photo" src="/bob.png"><a class="p-name u-url" href="/me">Bob  &amp; Co</a></p>
+        <time class="dt-published" datetime="2026-01-02T03:04:05+01:00">today</time>
+        <div class="e-content"><p>One
+          <b>fine</b> thing.</p><p>And ${LINK}.<br>Bye</p><script>alert(1)</script></div>
+      </article></main>`),
+    }));
+    expect(await verifier([bob])(`${bob.url}/p`, PAGE)).toEqual({
+      outcome: "proven",
+      mention: {
+        identity: `${bob.url}/p`,
+        timestamp: null,
+        instant: null,
+        type: "mention",
+        author: { name: "Bob & Co", url: `${bob.url}/me`, photo: `${bob.url}/bob.png` },
+        text: "One fine thing.\nAnd quinces.\nBye",
+        published: "2026-01-02T02:04:05Z",
+        subject: null,
+      },
+    });
+  });
+
+  it.each([
+    ["reply", "u-in-reply-to"],
+    ["like", "u-like-of"],
+    ["repost", "u-repost-of"],
+    ["bookmark", "u-bookmark-of"],
+  ])("make a page a %s", async (type, property) => {
+    expect(await entry(`<a class="${property}" href="${PAGE}">x</a>`)).toMatchObject(proven({ type }));
+    expect(
+      await entry(`<div class="${property} h-cite"><a class="u-url p-name" href="${PAGE}#x">x</a></div>`),
+    ).toMatchObject(proven({ type }));
+  });
+
+  it("make a page a reply rather than a like, and neither for what is somebody else's", async () => {
+    const other = '<a class="u-in-reply-to" href="https://carol.example/">x</a>';
+    expect(await entry(`${other}${LINK}`)).toMatchObject(proven({ type: "mention" }));
+    expect(await entry(`${other}<a class="u-like-of" href="${PAGE}">x</a>`)).toMatchObject(proven({ type: "like" }));
+    expect(await entry(`<a class="u-like-of u-in-reply-to" href="${PAGE}">x</a>`)).toMatchObject(
+      proven({ type: "reply" }),
+    );
+    expect(
+      await entry('<a class="u-in-reply-to" href="/external?uri=https://alice.example/quinces">x</a>'),
+    ).toMatchObject(proven({ type: "reply" }));
+  });
+
+  it("count of the entry with the link, not of its neighbours or of a link beside", async () => {
+    const carol =
+      '<div class="h-entry"><a class="p-author h-card" href="/c">Carol</a><p class="e-content">no</p></div>';
+    const bob = `<div class="h-entry"><a class="p-author h-card" href="/b">Bob</a><p class="e-content">${LINK}</p></div>`;
+    expect(await proofIn(`${LINK}${carol}${bob}${carol}`)).toMatchObject(
+      proven({ author: { name: "Bob" }, text: "quinces" }),
+    );
+    const comment = `<div class="h-entry"><a class="p-author h-card" href="/c">Carol</a>no ${bob}</div>`;
+    expect(await proofIn(comment)).toMatchObject(proven({ author: { name: "Bob" } }));
+  });
+
+  it.each([
+    ["its summary", `<p class="p-summary">short</p><h1 class="p-name">title</h1>${LINK}`, "short"],
+    ["its name", `<h1 class="p-name">title</h1>${LINK}`, "title"],
+    ["the title of its page", `<a class="u-like-of" href="${PAGE}"></a>`, "Bob's page"],
+  ])("without content: the text is %s", async (_, inside, text) => {
+    expect(await entry(inside, "<title>Bob's\n page</title>")).toMatchObject(proven({ text }));
+  });
+
+  it.each([
+    ["a name alone", `<span class="p-author">Bob</span>`, "", { name: "Bob", photo: null }],
+    ["a URL alone", `<a class="u-author" href="https://bob.example/me"></a>`, "", { name: "bob.example" }],
+    ["the page's only card", "", `<a class="h-card" href="/me">Bob</a>`, { name: "Bob" }],
+    ["rel=author", "", `<link rel="Author" href="https://bob.example/me">`, { url: "https://bob.example/me" }],
+    ["nobody who is named in the entry", `<a class="h-card u-mention" href="/x">X</a>`, "", { name: BY_HOST }],
+    ["nobody by a broken URL", `<a class="p-author h-card" href="//[">X</a>`, "", { name: BY_HOST }],
+    [
+      "none of several cards",
+      `<a class="h-card u-mention" href="/x">X</a>`,
+      `<i class="h-card">Y</i><i class="h-card">Z</i>`,
+      { name: BY_HOST },
+    ],
+    ["no web page", `<a class="p-author h-card" href="javascript:x"><img src="data:,">B</a>`, "", { photo: null }],
+  ])("name as author: %s", async (_, inside, outside, author) => {
+    const proof = await entry(`${inside}${LINK}`, outside);
+    expect(proof).toMatchObject(proven({ author }));
+    expect(proof).toMatchObject(proven({ author: { url: expect.stringMatching(/^https?:/) } }));
+  });
+
+  it("of older themes are understood", async () => {
+    expect(
+      await proofIn(`<div class="hentry"><h1 class="entry-title">T</h1><span class="author vcard">
+        <a class="url fn n" href="https://bob.example/">Bob</a></span><div class="entry-content">On ${LINK}</div></div>`),
+    ).toMatchObject(proven({ author: { name: "Bob", url: "https://bob.example/" }, text: "On quinces" }));
+  });
+
+  it.each([
+    ["2026-01-02", "2026-01-02T00:00:00Z"],
+    ["2026-01-02 03:04", "2026-01-02T03:04:00Z"],
+    ["2026-01-02T03:04:05-0800", "2026-01-02T11:04:05Z"],
+    ["yesterday", null],
+    ["2026-13-01", null],
+  ])("date a page: %s", async (datetime, published) => {
+    expect(await entry(`<time class="dt-published" datetime="${datetime}">x</time>${LINK}`)).toMatchObject(
+      proven({ published }),
+    );
+  });
+
+  it("are cut where they are long, and lose their controls", async () => {
+    const proof = await entry(
+      `<a class="p-author h-card" href="/">${"Bob ".repeat(500)}</a><p class="e-content">a\u0007\u009b${"b".repeat(50_000)}${LINK}`,
+    );
+    expect(proof).toMatchObject(proven({ text: `a${"b".repeat(498)}…` }));
+    expect(proof).toMatchObject(proven({ author: { name: expect.stringMatching(/^(Bob )+Bob?…$|^(Bob ?)+…$/) } }));
+  });
+});
+
+describe("a page in another character set", () => {
+  const html = (charset: string) => `<meta charset="${charset}"><title>Äpfel</title>${LINK}`;
+
+  it.each([
+    ["its header says so", "text/html; charset=ISO-8859-1", "utf-8", "latin1"],
+    ["it says so itself", "text/html", "iso-8859-1", "latin1"],
+    ["it says nothing that is known, and is UTF-8", "text/html; charset=klingon", "utf-8", "utf8"],
+    ["nothing says anything", "text/html", "", "utf8"],
+  ] as const)("is read: %s", async (_, type, charset, encoding) => {
+    const body = Buffer.from(html(charset), encoding);
+    expect(await proofOn({ body, headers: { "content-type": type } })).toMatchObject(proven({ text: "Äpfel" }));
+  });
+});
+
+describe("a page made to harm", () => {
+  const megabyte = (unit: string) => unit.repeat((1 << 20) / unit.length - 1000);
+
+  it.each([
+    ["entries in entries", `<div class="h-entry">`],
+    ["cards of one entry", `<a class="p-author h-card" href="/x">n</a>`],
+    ["properties in properties", `<p class="e-content p-name p-summary u-url p-author"><i>`],
+    ["links", `<a class="u-in-reply-to" href="https://alice.example/x">`],
+  ])("is read in time: a megabyte of %s", async (_, unit) => {
+    expect(await proofIn(`<div class="h-entry">${LINK}${megabyte(unit)}`)).toMatchObject(proven());
+  });
+
+  it("is read in the memory there is, though it stands for gigabytes of tree", async () => {
+    const open = [...Array(10_000).keys()].map((n) => `<b id=${n}>`).join("");
+    expect(await proofIn(`${LINK}<p>${open}</p>${"<p>x</p>".repeat(90_000)}`)).toMatchObject(proven());
+  });
+});
