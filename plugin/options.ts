@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { authorError, type TwtxtError } from "./errors.js";
 import { type FieldName, faultOfFieldValue } from "./feed/header.js";
 import { isMentionUrl, isNick } from "./feed/mention.js";
+import { USER } from "./keys/address.js";
 
 /** A collection item as Eleventy hands it out; see its documentation, "Collection item data structure". */
 export interface Post {
@@ -18,7 +19,6 @@ export interface Post {
   templateContent: string;
 }
 
-const USER = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 const FEED_PATH = /^(\/[A-Za-z0-9._~-]+)+$/;
 const KEX = /^kex1[02-9ac-hj-np-z]{58}$/;
 
@@ -48,6 +48,124 @@ const fieldText = (field: FieldName) =>
 const LINK = 'an object such as { text: "Home", url: "https://alice.example" }';
 const COLLECTION = 'the name of a collection, a list of names, or a function, such as "posts"';
 const collectionName = v.pipe(v.string(COLLECTION), v.nonEmpty(COLLECTION));
+
+const MENTIONS_FORM = 'false, or an object such as { moderate: true, block: ["spam.example"] }';
+const SOURCES = 'a list of hosts, "host:port"s and feeds, such as ["spam.example", "https://bob.example/twtxt.txt"]';
+const sources = v.optional(
+  v.array(text(isSource, 'a host, a "host:port" or a feed, such as "spam.example"'), SOURCES),
+  [],
+);
+const sitePath = (example: string) =>
+  text(
+    (value) => FEED_PATH.test(value.replace(/\/$/, "")) && !/\/\.+(\/|$)/.test(value),
+    `a path from the root of the site, such as "${example}"`,
+  );
+const amount = (least: number, most: number, standard: number) => {
+  const expected = `a whole number from ${least} to ${most}, such as ${standard}`;
+  return v.optional(
+    v.pipe(v.number(expected), v.safeInteger(expected), v.minValue(least, expected), v.maxValue(most, expected)),
+    standard,
+  );
+};
+
+const LAYOUT = 'the name of a layout, such as "base.njk"';
+
+const WORDS_FORM = 'an object such as { title: "Erwähnungen" }';
+const WORDS = 'a text such as "Erwähnungen"';
+const words = (description: string, standard: string) =>
+  v.optional(about(description, v.pipe(v.string(WORDS), v.nonEmpty(WORDS))), standard);
+
+/** What the option `mentions` may hold. */
+export const MENTIONS = v.strictObject(
+  {
+    path: v.optional(about("Where mentions are received.", sitePath("/webmention")), "/webmention"),
+    pages: v.optional(
+      about(
+        "Where the pages that list them begin; `false` for none.",
+        v.union([v.literal(false), sitePath("/mentions/")], 'false, or a path such as "/mentions/"'),
+      ),
+      "/mentions/",
+    ),
+    layout: v.optional(
+      about(
+        "A layout of your site for these pages, such as `base.njk`; without one they are plain pages of their own.",
+        v.pipe(v.string(LAYOUT), v.nonEmpty(LAYOUT)),
+      ),
+    ),
+    perPage: about("How many stand on one of these pages.", amount(1, 500, 50)),
+    words: v.optional(
+      v.strictObject(
+        {
+          title: words("What these pages are called.", "Mentions"),
+          newer: words("Leads to the page before.", "Newer"),
+          older: words("Leads to the next page.", "Older"),
+          mention: words("What stands behind a name.", "mentioned this"),
+          reply: words("The same for a reply,", "replied"),
+          like: words("for a like,", "likes this"),
+          repost: words("for a repost,", "reposted this"),
+          bookmark: words("and for a bookmark.", "bookmarked this"),
+        },
+        WORDS_FORM,
+      ),
+      {},
+    ),
+    avatars: v.optional(
+      about(
+        "Whether the build fetches the pictures of those who mention you and serves them itself.",
+        v.boolean("true or false"),
+      ),
+      false,
+    ),
+    aliases: about(
+      "Other URLs of your feed by which people may still mention you.",
+      v.optional(v.array(mentionUrl, 'a list such as ["https://old.example/twtxt.txt"]'), []),
+    ),
+    moderate: v.optional(
+      about(
+        "Whether a mention waits until you have approved it, unless `allow` has its source.",
+        v.boolean("true or false"),
+      ),
+      false,
+    ),
+    allow: about("Sources that are always shown.", sources),
+    block: about("Sources that are refused.", sources),
+    digestHours: about("At most one mail in so many hours.", amount(1, 720, 24)),
+    everyHours: about("How often the scheduled function runs.", amount(1, 24, 1)),
+    rebuild: v.optional(
+      v.strictObject(
+        {
+          perDay: about(
+            "How often in 24 hours a new mention may rebuild the site, where there is a build hook.",
+            amount(0, 24, 1),
+          ),
+          perMonth: about("How often in 31 days; a deploy costs 15 credits.", amount(0, 500, 5)),
+        },
+        MENTIONS_FORM,
+      ),
+      {},
+    ),
+    limits: v.optional(
+      v.strictObject(
+        {
+          slowHostPause: about(
+            "Seconds during which a source that was too slow is not asked again.",
+            amount(0, 86_400, 3600),
+          ),
+          verificationSeconds: about("Seconds a day that may be spent on verifying.", amount(1, 86_400, 1000)),
+          pending: about("How many may wait for their verification.", amount(1, 10_000, 500)),
+          pendingPerHost: about("How many of one host may.", amount(1, 1000, 20)),
+          shownPerHost: about(
+            "How many of one host are shown a day before the rest waits for you.",
+            amount(0, 10_000, 10),
+          ),
+        },
+        MENTIONS_FORM,
+      ),
+      {},
+    ),
+  },
+  MENTIONS_FORM,
+);
 
 /** Every option with its type, its default and its sentence in the README. */
 export const OPTIONS = v.strictObject({
@@ -143,6 +261,20 @@ export const OPTIONS = v.strictObject({
   webmention: v.optional(
     about("The endpoint that receives your mentions, where somebody else's service does it.", endpointUrl),
   ),
+  mentions: v.optional(
+    about(
+      "How mentions of you are received and shown, as an object; `false` for not at all. They need a `host` with functions; see [docs/mentions.md](docs/mentions.md#options).",
+      v.lazy((input) => (input === false ? v.literal(false) : MENTIONS)),
+    ),
+    {},
+  ),
+  functions: v.optional(
+    about(
+      "Whether the build writes the functions that send and receive mentions, on a `host` that runs them.",
+      v.boolean("true or false"),
+    ),
+    true,
+  ),
   head: v.optional(
     about(
       "Whether pages get the `<link>`s of the feed and the endpoint; if not, place the shortcode `twtxtHead` yourself.",
@@ -152,7 +284,7 @@ export const OPTIONS = v.strictObject({
   ),
   key: v.optional(
     about(
-      "Your public key. With it, the build writes the documents by which others find your inbox.",
+      "Your public key, by which you manage your mentions. With `endpoint` too, the build writes the documents by which others find your inbox.",
       text((value) => KEX.test(value), 'a public key of 62 lower-case characters that starts with "kex1"'),
     ),
   ),
@@ -193,11 +325,6 @@ export function checkOptions(options: unknown): Settings {
   if (!result.success) throw badOption(describe(result.issues[0]));
 
   const settings = result.output;
-  if (settings.key && !settings.endpoint) {
-    throw badOption(
-      'options.endpoint: expected the URL of your inbox, such as "https://alice.example/inbox/alice", since options.key is set.',
-    );
-  }
   if (settings.endpoint && !settings.key) {
     throw badOption(
       "options.key: expected your public key, since options.endpoint is set; without it nobody can write to that inbox.",
@@ -255,6 +382,13 @@ function isOrigin(value: string): boolean {
   if (!isSafeUrl(value) || /[?#@]/.test(value)) return false;
   const { pathname, host } = new URL(value);
   return pathname === "/" && /^(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:\d+)?$/.test(host);
+}
+
+/** A host, `host:port`, or the URL of a feed or page. */
+function isSource(value: string): boolean {
+  return /^https?:\/\//.test(value)
+    ? isMentionUrl(value)
+    : /^(\[[0-9a-f:]+\]|[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)(:\d{1,5})?$/.test(value);
 }
 
 function isWebUrl(value: string): boolean {

@@ -2,6 +2,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { EleventyConfig } from "./eleventy/eleventy.js";
+import { addMentionPages } from "./eleventy/mention-pages.js";
 import { SiteBuild } from "./eleventy/site-build.js";
 import { addTemplateTools } from "./eleventy/templates.js";
 import { authorError } from "./errors.js";
@@ -34,12 +35,15 @@ export function definePlugin(world: () => World) {
     }
     const build = new SiteBuild(config, settings, { now, root, host });
 
+    // What a build leaves for others is no reason for another build, which would leave it again.
+    for (const folder of [".eleventy-twtxt", ".netlify"]) config.watchIgnores.add(`${folder}/**`);
     config.on("eleventy.before", (event) => build.begin(event));
     config.amendLibrary("md", (library) => build.teachMarkdown(library));
     config.addPreprocessor(NAME, "*", (data) => build.see(data));
     config.on("eleventy.contentMap", (pages) => build.plan(pages));
     config.on("eleventy.passthrough", ({ map }) => build.noteCopies(map));
     addTemplateTools(config, build);
+    if (build.urls.hasReceiver()) addMentionPages(config, build);
     config.addTransform(NAME, function (content) {
       return build.page(content, this.page ?? {});
     });

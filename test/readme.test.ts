@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { getDescription } from "valibot";
 import { describe, expect, it } from "vitest";
-import { OPTIONS } from "../plugin/options.js";
+import { MENTIONS, OPTIONS } from "../plugin/options.js";
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
 const readme = read("README.md");
@@ -18,10 +18,41 @@ function optionsTable(): string {
   return ["| Option | Default | |", "|---|---|---|", ...rows].join("\n");
 }
 
+/** That of the option `mentions`, with the names of what is in its parts. */
+function mentionsTable(): string {
+  const rows = rowsOf(MENTIONS.entries as never, "");
+  return ["| Option | Default | |", "|---|---|---|", ...rows].join("\n");
+}
+
+interface Documented {
+  type: string;
+  default?: unknown;
+  wrapped?: Documented;
+  pipe?: Documented[];
+  entries?: Record<string, Documented>;
+}
+
+function rowsOf(entries: Record<string, Documented>, prefix: string): string[] {
+  return Object.entries(entries).flatMap(([name, schema]) => {
+    const whole = schema.pipe?.[0] ?? schema;
+    const inner = whole.wrapped ?? whole;
+    const parts = inner.entries ?? inner.pipe?.[0]?.entries;
+    if (parts) return rowsOf(parts, `${prefix}${name}.`);
+    const text = getDescription(schema as never) ?? getDescription(whole as never) ?? getDescription(inner as never);
+    return [`| \`${prefix}${name}\` | \`${JSON.stringify(whole.default)}\` | ${text} |`];
+  });
+}
+
 describe("the README", () => {
   it("has every option with its default, as the code has it", () => {
     const [, table = ""] = /<!-- options -->\n([\s\S]*?)\n<!-- \/options -->/.exec(readme) ?? [];
     expect(table).toBe(optionsTable());
+  });
+
+  it("has every option of `mentions` in its own document", () => {
+    const [, table = ""] =
+      /<!-- mentions options -->\n([\s\S]*?)\n<!-- \/mentions options -->/.exec(read("docs/mentions.md")) ?? [];
+    expect(table).toBe(mentionsTable());
   });
 
   it("names the two lines that CI runs", () => {

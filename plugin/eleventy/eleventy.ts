@@ -19,6 +19,8 @@ export interface ContentMap {
 /** The part of a template's data that the plugin reads. */
 export interface TemplateData extends TemplateContext {
   collections?: Collections;
+  pagination?: { data?: unknown };
+  eleventyImport?: unknown;
 }
 
 /** `this` of filters, shortcodes and transforms. */
@@ -28,17 +30,26 @@ export interface TemplateContext {
 
 export interface EleventyConfig {
   versionCheck(range: string): void;
+  /** Globs of files that are not watched. */
+  watchIgnores: Set<string>;
   on(event: "eleventy.before" | "eleventy.after", listener: (event: BuildEvent) => unknown): void;
   on(event: "eleventy.contentMap", listener: (event: ContentMap) => unknown): void;
   on(event: "eleventy.passthrough", listener: (event: { map: Record<string, string> }) => unknown): void;
   addPreprocessor(name: string, fileExtensions: string, callback: (data: TemplateData) => void): void;
   addFilter(name: string, callback: (this: TemplateContext, ...values: never[]) => unknown): void;
   addShortcode(name: string, callback: (this: TemplateContext, ...values: never[]) => string): void;
+  /** A template without a file, in the folder of the site's sources. */
+  addTemplate(path: string, content: string, data: object): void;
+  addTemplateFormats(format: string): void;
+  /** A template language: `compile` gives the function that renders a page from its data. */
+  addExtension(extension: string, language: { outputFileExtension: string; compile(): (data: never) => string }): void;
+  /** Told the URL of every page as soon as it is known. */
+  addUrlTransform(callback: (page: { url: string }) => void): void;
   addGlobalData(name: string, value: () => unknown): void;
   addTransform(name: string, callback: (this: TemplateContext, content: string, outputPath: string) => string): void;
   amendLibrary(name: "md", callback: (library: unknown) => void): void;
   getFilter(name: "url"): (url: string) => string;
-  getFilter(name: "htmlBaseUrl" | "twt"): unknown;
+  getFilter(name: "htmlBaseUrl" | "twt" | "mentions"): unknown;
   logger: {
     logWithOptions(options: { message: string; prefix: string; type?: string; color?: string; force?: boolean }): void;
   };

@@ -16,8 +16,8 @@ export class HeadLinks {
   readonly #foreign = new Map<string, number>();
 
   constructor(
-    readonly settings: Pick<Settings, "nick" | "webmention">,
-    readonly urls: Pick<SiteUrls, "feedHref" | "feedHrefInTemplates">,
+    readonly settings: Pick<Settings, "nick">,
+    readonly urls: Pick<SiteUrls, "feedHref" | "feedHrefInTemplates" | "endpoint">,
   ) {}
 
   /** The links themselves, one a line. */
@@ -47,7 +47,7 @@ export class HeadLinks {
     const pages = entries.reduce((sum, [, count]) => sum + count, 0);
     const endpoints = entries.map(([endpoint]) => endpoint).join(", ");
     const who = pages === 1 ? "1 page names" : `${pages} pages name`;
-    return `${who} another webmention endpoint, ${endpoints}, and ${pages === 1 ? "keeps" : "keep"} it, since the first one counts. Remove that link from the layout to receive mentions at ${this.settings.webmention}, or make it the option "webmention".`;
+    return `${who} another webmention endpoint, ${endpoints}, and ${pages === 1 ? "keeps" : "keep"} it, since the first one counts. Remove that link from the layout to receive mentions at ${this.urls.endpoint()}, or make it the option "webmention".`;
   }
 
   #feedLink(href: string): string {
@@ -56,12 +56,12 @@ export class HeadLinks {
   }
 
   #endpointLink(): string {
-    const { webmention } = this.settings;
+    const webmention = this.urls.endpoint();
     return webmention ? `<link rel="webmention" href="${escapeHtml(webmention)}">` : "";
   }
 
   #isEndpointWanted(page: string, url: () => string): boolean {
-    const { webmention } = this.settings;
+    const webmention = this.urls.endpoint();
     const named = webmention && page.includes("webmention") ? WEBMENTION.exec(page.replace(COMMENT, "")) : null;
     if (!named) return true;
     const [, double, single, bare] = HREF.exec(named[0]) ?? [];

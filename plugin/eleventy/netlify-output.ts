@@ -2,7 +2,6 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { authorError } from "../errors.js";
-import type { Settings } from "../options.js";
 import type { SiteFile } from "./site-files.js";
 
 /** Headers of one path, as Netlify's Frameworks API takes them. */
@@ -15,10 +14,10 @@ export interface HeaderRule {
 export function headerRules(
   feed: readonly SiteFile[],
   discovery: readonly SiteFile[],
-  settings: Settings,
+  webmention: string | null,
 ): HeaderRule[] {
   // Netlify takes a header's value apart at its commas, also inside of a URL.
-  const endpoint = settings.webmention?.replaceAll(",", "%2C");
+  const endpoint = webmention?.replaceAll(",", "%2C");
   const link = endpoint ? { Link: `<${endpoint}>; rel="webmention"` } : {};
   const anyone = { "Access-Control-Allow-Origin": "*" };
   return [

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { authorError } from "../errors.js";
-import type { SiteFile } from "./site-files.js";
+import type { BinaryFile, SiteFile } from "./site-files.js";
 
 /** Who else writes to which path of the site: pages by their template, copied files by their source. */
 export class OtherOutput {
@@ -21,7 +21,7 @@ export class OtherOutput {
   }
 
   /** @throws TwtxtError `output-conflict` naming the site's file and the two ways out */
-  check(files: readonly SiteFile[], way: string): void {
+  check(files: readonly { path: string }[], way: string): void {
     for (const { path } of files) {
       const page = this.#pages[path] ?? this.#pages[path.replace(/\/index\.html$/, "/")] ?? this.#pages[`${path}/`];
       const source = page?.inputPath ?? this.#copyAt(path);
@@ -45,7 +45,7 @@ export class OtherOutput {
 }
 
 /** Writes files below a folder. */
-export async function writeFiles(folder: string, files: readonly SiteFile[]): Promise<void> {
+export async function writeFiles(folder: string, files: readonly (SiteFile | BinaryFile)[]): Promise<void> {
   await Promise.all(
     files.map(async ({ path, content }) => {
       const file = join(folder, path);

@@ -5,11 +5,15 @@ import type { Settings } from "../options.js";
 import { summaryOf, warningsOf } from "./build-report.js";
 import type { BuildEvent, Collections, ContentMap, EleventyConfig, TemplateContext, TemplateData } from "./eleventy.js";
 import { HeadLinks } from "./head-links.js";
+import { HOST_FILE, hostSettings, PAGES_FILE, sitePages } from "./host-settings.js";
 import { addMentionRule, isMarkdownIt, linkMentions } from "./markdown-mentions.js";
+import { functionConflicts } from "./netlify-conflicts.js";
+import { functionFiles, functionsOf, writeFunctions } from "./netlify-functions.js";
 import { headerRules, writeNetlifyHeaders } from "./netlify-output.js";
 import { OtherOutput, writeFiles } from "./output.js";
 import { itemsOf } from "./posts.js";
 import { discoveryFiles, feedFiles, type SiteFile } from "./site-files.js";
+import { SiteMentions } from "./site-mentions.js";
 import { SETTINGS_FILE, siteSettings } from "./site-settings.js";
 import { SiteUrls } from "./site-urls.js";
 import type { PostText } from "./text-from-post.js";
@@ -32,6 +36,7 @@ export interface BuildPlace {
 export class SiteBuild {
   readonly settings: Settings;
   readonly urls: SiteUrls;
+  readonly mentions: SiteMentions;
   readonly #config: EleventyConfig;
   readonly #place: BuildPlace;
   readonly #head: HeadLinks;
@@ -42,13 +47,15 @@ export class SiteBuild {
   #seen: TemplateData[] = [];
   #collections: Collections = {};
   #discovery: SiteFile[] = [];
+  #paths: string[] = [];
   #twts: TwtsFromPosts | null = null;
 
   constructor(config: EleventyConfig, settings: Settings, place: BuildPlace) {
     this.#config = config;
     this.settings = settings;
     this.#place = place;
-    this.urls = new SiteUrls(config, settings);
+    this.urls = new SiteUrls(config, settings, place.host);
+    this.mentions = new SiteMentions(settings, this.urls, place.root);
     this.#head = new HeadLinks(settings, this.urls);
   }
 
@@ -59,6 +66,7 @@ export class SiteBuild {
     this.urls.noteInput(directories.input);
     this.urls.checkFeedUrl();
     this.#discovery = await discoveryFiles(this.settings);
+    await this.mentions.read();
   }
 
   /** Teaches mentions to the site's Markdown library, if it is one that can learn. */
@@ -82,7 +90,8 @@ export class SiteBuild {
     this.#collections = this.#collectionsSeen();
     this.urls.notePages(inputPathToUrl);
     this.#others.notePages(urlToInputPath);
-    this.#others.check([{ path: this.settings.path, content: "" }], OTHER_FEED_PATH);
+    this.#paths = Object.keys(urlToInputPath);
+    this.#others.check([{ path: this.settings.path }], OTHER_FEED_PATH);
     this.#others.check(this.#discovery, OTHER_KEY);
     this.#twts = await TwtsFromPosts.from(this.#collections, this, this.#remembered);
   }
@@ -122,13 +131,17 @@ export class SiteBuild {
     if (outputMode !== "fs" || !twts || this.#isDryRun()) return;
     await twts.prepareAll();
     const all = twts.all();
-    const feed = feedFiles(all, this.settings, this.urls.feedUrl());
+    const feed = feedFiles(all, this.settings, this.urls);
     this.#others.check(feed, OTHER_FEED_PATH);
     this.#others.check(this.#discovery, OTHER_KEY);
 
-    await writeFiles(directories.output, [...feed, ...this.#discovery]);
+    const lists = await this.mentions.files();
+    this.#others.check(lists, 'give the option "mentions.pages" another path');
+    await writeFiles(directories.output, [...feed, ...this.#discovery, ...lists]);
     await this.#writeForOthers(feed, twts, directories);
-    for (const warning of [...warningsOf(twts, this.#collections), ...this.#ownWarnings()]) this.#say(warning, "warn");
+    const conflicts = await this.#writeForHost(twts);
+    const warnings = [...warningsOf(twts, this.#collections), ...this.#ownWarnings(), ...conflicts];
+    for (const warning of warnings) this.#say(warning, "warn");
     this.#say(summaryOf(twts, { path: this.urls.feedHref(), twts: all.length, archives: feed.length - 1 }));
   }
 
@@ -145,13 +158,33 @@ export class SiteBuild {
   /** What the commands and the host need to know. */
   async #writeForOthers(feed: SiteFile[], twts: TwtsFromPosts, directories: BuildEvent["directories"]): Promise<void> {
     const { root, host } = this.#place;
-    const build = { feedUrl: this.urls.feedUrl(), host, schedule: twts.schedule, ...directories };
+    const build = {
+      feedUrl: this.urls.feedUrl(),
+      endpoint: this.urls.endpoint(),
+      host,
+      schedule: twts.schedule,
+      ...directories,
+    };
     const content = `${JSON.stringify(siteSettings(this.settings, build), null, 2)}\n`;
     await writeFiles(root, [{ path: SETTINGS_FILE, content }]);
     if (host === "netlify") {
       const file = join(root, ".netlify", "v1", "config.json");
-      await writeNetlifyHeaders(file, headerRules(feed, this.#discovery, this.settings));
+      await writeNetlifyHeaders(file, headerRules(feed, this.#discovery, this.urls.endpoint()));
     }
+  }
+
+  /** What serves and tells of mentions. @returns what is in its way, a sentence each */
+  async #writeForHost(twts: TwtsFromPosts): Promise<string[]> {
+    const { root, host } = this.#place;
+    const settings = hostSettings(this.settings, this.urls);
+    const pages = sitePages({ settings: this.settings, urls: this.urls, paths: this.#paths, host }, twts);
+    await writeFiles(root, [
+      { path: HOST_FILE, content: `${JSON.stringify(settings, null, 2)}\n` },
+      { path: PAGES_FILE, content: `${JSON.stringify(pages)}\n` },
+    ]);
+    const functions = host === "netlify" && this.settings.functions ? functionsOf(this.settings, this.urls) : [];
+    await writeFunctions(root, functionFiles(functions, { settings, pages }, root));
+    return functions.length > 0 ? functionConflicts(root, functions) : [];
   }
 
   #ownWarnings(): string[] {
@@ -159,7 +192,8 @@ export class SiteBuild {
     const isBelowRoot = this.#discovery.length > 0 && this.urls.href("/") !== "/";
     const paths = this.#discovery.map(({ path }) => path).join(", ");
     const below = `The documents of your address must stand at the root of ${new URL(this.settings.url).host}, and this site is below it. Serve ${paths} from there.`;
-    return [...(head ? [head] : []), ...(isBelowRoot ? [below] : [])];
+    const unread = this.mentions.warning();
+    return [...(head ? [head] : []), ...(isBelowRoot ? [below] : []), ...(unread ? [unread] : [])];
   }
 
   /** Eleventy tells its templates alone that nothing is to be written. */

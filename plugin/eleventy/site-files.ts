@@ -5,6 +5,7 @@ import { formatFeed } from "../feed/feed.js";
 import type { FieldName } from "../feed/header.js";
 import type { Twt } from "../feed/twt.js";
 import type { Settings } from "../options.js";
+import type { SiteUrls } from "./site-urls.js";
 
 /** A file of the site: its path from the root, as `/twtxt.txt`, and what is in it. */
 export interface SiteFile {
@@ -12,16 +13,25 @@ export interface SiteFile {
   content: string;
 }
 
+/** The same, of bytes. */
+export interface BinaryFile {
+  path: string;
+  content: Uint8Array;
+}
+
+type FeedUrls = Pick<SiteUrls, "feedUrl" | "endpoint">;
+
 /**
  * The feed and its archives.
  *
  * @param twts - oldest first
- * @param feedUrl - the absolute URL of the feed, its identity
+ * @param urls - the absolute URL of the feed, its identity, and that of the endpoint for mentions
  */
-export function feedFiles(twts: readonly Twt[], settings: Settings, feedUrl: string): SiteFile[] {
+export function feedFiles(twts: readonly Twt[], settings: Settings, urls: FeedUrls): SiteFile[] {
+  const feedUrl = urls.feedUrl();
   return intoParts(twts, { path: settings.path, url: feedUrl }).map(({ path, twts, prev }, i) => {
     const isFeed = i === 0;
-    const fields = isFeed ? headerOf(settings, feedUrl) : { nick: [settings.nick], url: [feedUrl] };
+    const fields = isFeed ? headerOf(settings, urls) : { nick: [settings.nick], url: [feedUrl] };
     return { path, content: formatFeed({ fields: prev ? { ...fields, prev: [prev] } : fields, twts }) };
   });
 }
@@ -48,13 +58,13 @@ export async function discoveryFiles(settings: Settings): Promise<SiteFile[]> {
   return discoveryPaths(`${user}@${new URL(url).host}`).map((path) => ({ path, content }));
 }
 
-function headerOf(settings: Settings, feedUrl: string): Partial<Record<FieldName, string[]>> {
-  const { nick, webmention, avatar, description, lang, link, follow, refresh } = settings;
+function headerOf(settings: Settings, urls: FeedUrls): Partial<Record<FieldName, string[]>> {
+  const { nick, avatar, description, lang, link, follow, refresh } = settings;
   const some = (value: string | number | undefined) => (value === undefined ? [] : [String(value)]);
   return {
     nick: [nick],
-    url: [feedUrl],
-    webmention: some(webmention),
+    url: [urls.feedUrl()],
+    webmention: some(urls.endpoint() ?? undefined),
     avatar: some(avatar),
     description: some(description),
     lang: some(lang),

@@ -38,7 +38,14 @@ export interface SiteSettings {
 /** What a build leaves for the commands. */
 export function siteSettings(
   settings: Settings,
-  build: { feedUrl: string; host: SiteSettings["host"]; input: string; output: string; schedule: Schedule },
+  build: {
+    feedUrl: string;
+    endpoint: string | null;
+    host: SiteSettings["host"];
+    input: string;
+    output: string;
+    schedule: Schedule;
+  },
 ): SiteSettings {
   const { url, nick, timeZone, follow } = settings;
   return {
@@ -50,7 +57,7 @@ export function siteSettings(
     follow,
     host: build.host,
     output: build.output,
-    webmention: settings.webmention ?? null,
+    webmention: build.endpoint,
     address: settings.key ? `${settings.user}@${new URL(url).host}` : null,
     key: settings.key ?? null,
     endpoint: settings.endpoint ?? null,

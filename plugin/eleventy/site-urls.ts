@@ -5,17 +5,35 @@ import { isMentionUrl } from "../feed/mention.js";
 import type { Post, Settings } from "../options.js";
 import type { EleventyConfig } from "./eleventy.js";
 
+/** The options that say where a site is, and what of it is served. */
+type SitePlace = Pick<Settings, "url" | "path" | "webmention" | "mentions" | "functions">;
+
 /** The URLs of a site. Asked only once the configuration is read whole: until then the path prefix is not known. */
 export class SiteUrls {
   readonly #config: EleventyConfig;
-  readonly #settings: Pick<Settings, "url" | "path">;
+  readonly #settings: SitePlace;
+  readonly #host: NonNullable<Settings["host"]>;
   #pages: Record<string, string[]> = {};
   #input = "";
   #prefix = "";
 
-  constructor(config: EleventyConfig, settings: Pick<Settings, "url" | "path">) {
+  constructor(config: EleventyConfig, settings: SitePlace, host: NonNullable<Settings["host"]>) {
     this.#config = config;
     this.#settings = settings;
+    this.#host = host;
+  }
+
+  /** Where mentions are to be sent: somebody's service, or our own receiver; `null` for nowhere. */
+  endpoint(): string | null {
+    const { webmention, mentions } = this.#settings;
+    return webmention ?? (mentions && this.hasReceiver() ? this.absolute(mentions.path) : null);
+  }
+
+  /** Whether the site receives its mentions itself. PROTOCOL 7 */
+  hasReceiver(): boolean {
+    const { mentions, webmention, functions } = this.#settings;
+    const isServed = this.#host === "node" || (this.#host === "netlify" && functions);
+    return mentions !== false && webmention === undefined && isServed;
   }
 
   /** @param pages - the URLs of each template, as Eleventy's `eleventy.contentMap` has them */
@@ -44,9 +62,14 @@ export class SiteUrls {
     return this.href(this.#settings.path);
   }
 
-  /** The path of the feed as a template writes it: EleventyHtmlBasePlugin adds the path prefix to what it finds in pages. */
+  /** The path of the feed as a template writes it. */
   feedHrefInTemplates(): string {
-    return this.#hasHtmlBase() ? this.#settings.path : this.feedHref();
+    return this.hrefInTemplates(this.#settings.path);
+  }
+
+  /** A path of the site as a template writes it: EleventyHtmlBasePlugin adds the path prefix to what it finds in pages. */
+  hrefInTemplates(path: string): string {
+    return this.#hasHtmlBase() ? path : this.href(path);
   }
 
   /** @throws TwtxtError `bad-option` for a path prefix that makes a URL which other readers take apart; PROTOCOL 1.1 */

@@ -4,6 +4,7 @@ import type { Settings } from "../options.js";
 import type { EleventyConfig, TemplateContext } from "./eleventy.js";
 import { escapeHtml } from "./html.js";
 import { permalinkOf } from "./post-date.js";
+import type { SiteMentions } from "./site-mentions.js";
 import type { SiteUrls } from "./site-urls.js";
 import type { PostTwt } from "./twts-from-posts.js";
 
@@ -14,6 +15,7 @@ export interface TemplateTools {
   headLinks(): string;
   /** @param permalink - the post's URL in the site, or its file where it has no page */
   twtOf(permalink: string, asker: string | undefined): PostTwt | null;
+  mentions: Pick<SiteMentions, "all" | "of" | "listOf" | "pageHref">;
 }
 
 /** A post by its collection item, its `page`, or its URL. */
@@ -41,6 +43,16 @@ export function addTemplateTools(config: EleventyConfig, tools: TemplateTools): 
     return `<p class="twtxt-reply">${escapeHtml(label || "Reply from a twtxt client with:")} <code>${escapeHtml(start.trim())}</code></p>`;
   });
 
+  // A site that has received Webmentions before may have one of that name.
+  if (!config.getFilter("mentions")) {
+    config.addFilter("mentions", (post: PostLike) => [...tools.mentions.of(urlOf(post))]);
+  }
+
+  config.addShortcode("twtxtMentions", function (this: TemplateContext, post?: PostLike) {
+    // Nunjucks hands over an empty text where nothing is given.
+    return tools.mentions.listOf(urlOf(post || this.page));
+  });
+
   config.addShortcode("twtxtHead", () => tools.headLinks());
 
   config.addGlobalData("twtxt", () => ({
@@ -48,6 +60,8 @@ export function addTemplateTools(config: EleventyConfig, tools: TemplateTools): 
     href: tools.urls.feedHrefInTemplates(),
     nick: tools.settings.nick,
     follow: tools.settings.follow,
+    mentions: [...(tools.mentions.all() ?? [])],
+    mentionsHref: tools.mentions.pageHref(),
   }));
 }
 
@@ -64,6 +78,10 @@ function tooEarly(error: unknown): PostTwt {
     {},
     { timestamp: property, text: property, hash: property, mentions: property },
   ) as PostTwt;
+}
+
+function urlOf(post: PostLike): string | null {
+  return typeof post === "string" ? post : post?.url || null;
 }
 
 function keyOf(post: PostLike): string | undefined {

@@ -43,6 +43,7 @@ const parser = unified().use(rehypeParse, { fragment: true });
 
 export function textFromHtml(html: string, page: PageOfHtml): string {
   const tree = parser.parse(html);
+  removeMentions(tree);
   resolveLinks(tree, page);
   const markdown = unified()
     .use(rehypeRemark, {
@@ -116,6 +117,16 @@ function dropLinkTitles() {
       if ("title" in node) node.title = null;
     });
   };
+}
+
+/** What others said about a post is not what its author says. */
+function removeMentions(tree: Root): void {
+  visit(tree, "element", ({ tagName, properties: { className } }, index, parent) => {
+    const isList = tagName === "ol" && Array.isArray(className) && className.includes("twtxt-mentions");
+    if (!isList || !parent || index === undefined) return;
+    parent.children.splice(index, 1);
+    return [SKIP, index];
+  });
 }
 
 function resolveLinks(tree: Root, page: PageOfHtml): void {

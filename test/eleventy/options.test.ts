@@ -38,6 +38,32 @@ function complaint(options: unknown): string | null {
   }
 }
 
+/** What the option `mentions` is where nothing is said. */
+const MENTIONS = {
+  path: "/webmention",
+  pages: "/mentions/",
+  perPage: 50,
+  words: {
+    title: "Mentions",
+    newer: "Newer",
+    older: "Older",
+    mention: "mentioned this",
+    reply: "replied",
+    like: "likes this",
+    repost: "reposted this",
+    bookmark: "bookmarked this",
+  },
+  avatars: false,
+  aliases: [],
+  moderate: false,
+  allow: [],
+  block: [],
+  digestHours: 24,
+  everyHours: 1,
+  rebuild: { perDay: 1, perMonth: 5 },
+  limits: { slowHostPause: 3600, verificationSeconds: 1000, pending: 500, pendingPerHost: 20, shownPerHost: 10 },
+};
+
 describe("the options", () => {
   it("are complete with two of them, and safe to publish", () => {
     expect(checkOptions(TWO)).toEqual({
@@ -48,6 +74,8 @@ describe("the options", () => {
       timeZone: "UTC",
       follow: [],
       link: [],
+      mentions: MENTIONS,
+      functions: true,
       head: true,
       user: "alice",
     });
@@ -68,6 +96,16 @@ describe("the options", () => {
       link: [{ text: "Home", url: "https://alice.example/?a=b" }],
       refresh: 3600,
       webmention: "https://alice.example/webmention?x=1&y=2",
+      mentions: {
+        ...MENTIONS,
+        path: "/hook",
+        pages: "/about/mentions/",
+        aliases: ["https://old.example/twtxt.txt"],
+        moderate: true,
+        allow: ["bob.example", "https://carol.example/twtxt.txt"],
+        block: ["spam.example:8443", "[2001:db8::1]"],
+      },
+      functions: false,
       head: false,
       key: KEY,
       endpoint: INBOX,
@@ -225,6 +263,12 @@ describe("a wrong option is named with what was expected and what was received",
     ["key", KEY.toUpperCase(), `options.key: expected ${KEY_WANTED}, got "${KEY.toUpperCase()}".`],
     ["endpoint", "inbox", `options.endpoint: expected ${ENDPOINT_WANTED}, got "inbox".`],
     ["user", "Alice", `options.user: expected ${USER_WANTED}, got "Alice".`],
+    [
+      "mentions",
+      true,
+      'options.mentions: expected false, or an object such as { moderate: true, block: ["spam.example"] }, got true.',
+    ],
+    ["functions", "no", 'options.functions: expected true or false, got "no".'],
     ["host", "vercel", 'options.host: expected "netlify", "node" or "static", got "vercel".'],
   ];
 
@@ -263,13 +307,48 @@ describe("a wrong option is named with what was expected and what was received",
     );
   });
 
-  it("a key without an inbox, and an inbox without a key", () => {
-    expect(complaint({ ...TWO, key: KEY })).toBe(
-      'options.endpoint: expected the URL of your inbox, such as "https://alice.example/inbox/alice", since options.key is set.',
-    );
+  it("an inbox without a key", () => {
+    expect(complaint({ ...TWO, key: KEY })).toBeNull();
     expect(complaint({ ...TWO, endpoint: INBOX })).toBe(
       "options.key: expected your public key, since options.endpoint is set; without it nobody can write to that inbox.",
     );
+  });
+
+  it.each([
+    [{ blok: [] }, "options.mentions.blok: there is no such option."],
+    [
+      { block: ["a b"] },
+      'options.mentions.block[0]: expected a host, a "host:port" or a feed, such as "spam.example", got "a b".',
+    ],
+    [{ allow: "bob.example" }, /^options\.mentions\.allow: expected a list of hosts.*, got "bob\.example"\.$/],
+    [
+      { path: "webmention" },
+      'options.mentions.path: expected a path from the root of the site, such as "/webmention", got "webmention".',
+    ],
+    [{ pages: true }, 'options.mentions.pages: expected false, or a path such as "/mentions/", got true.'],
+    [{ perPage: 0 }, "options.mentions.perPage: expected a whole number from 1 to 500, such as 50, got 0."],
+    [{ everyHours: 1.5 }, "options.mentions.everyHours: expected a whole number from 1 to 24, such as 1, got 1.5."],
+    [
+      { limits: { pending: "many" } },
+      'options.mentions.limits.pending: expected a whole number from 1 to 10000, such as 500, got "many".',
+    ],
+    [{ limits: { pendin: 1 } }, "options.mentions.limits.pendin: there is no such option."],
+    [
+      { rebuild: { perDay: -1 } },
+      "options.mentions.rebuild.perDay: expected a whole number from 0 to 24, such as 1, got -1.",
+    ],
+  ])("what is wrong in mentions: %j", (mentions, message) => {
+    const found = complaint({ ...TWO, mentions });
+    if (typeof message === "string") expect(found).toBe(message);
+    else expect(found).toMatch(message);
+  });
+
+  it("takes the limits on strangers that are not given from the protocol", () => {
+    const { mentions } = checkOptions({ ...TWO, mentions: { limits: { pending: 7 } } });
+    expect(mentions).toMatchObject({
+      limits: { slowHostPause: 3600, verificationSeconds: 1000, pending: 7, pendingPerHost: 20, shownPerHost: 10 },
+    });
+    expect(checkOptions({ ...TWO, mentions: false }).mentions).toBe(false);
   });
 
   it("a nick that cannot stand in an address", () => {

@@ -93,7 +93,7 @@ function feedOf(blog: readonly Draft[], timeZone: string): Feed {
   const files = feedFiles(
     twts.map(([, twt]) => twt),
     settings,
-    FEED_URL,
+    { feedUrl: () => FEED_URL, endpoint: () => null },
   );
   return { schedule, twts: new Map(twts), files: new Map(files.map(({ path, content }) => [path, content])) };
 }

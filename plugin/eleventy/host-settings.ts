@@ -1,0 +1,105 @@
+// plugin/eleventy/host-settings.ts: what a build leaves for whoever serves the site and tells of its mentions.
+import * as v from "valibot";
+import { MENTIONS, type Settings } from "../options.js";
+import { permalinkOf } from "./post-date.js";
+import type { SiteUrls } from "./site-urls.js";
+import type { TwtsFromPosts } from "./twts-from-posts.js";
+
+/** Where the build writes them, from the project's root. Nothing in them is secret. */
+export const HOST_FILE = ".eleventy-twtxt/host.json";
+export const PAGES_FILE = ".eleventy-twtxt/pages.json";
+
+/** Pages of HTML by their URL; a page that has no extension is taken for one. */
+const HTML = /(\/|\.html?|\/[^./]+)$/;
+
+/** The option `mentions`, complete. */
+export type MentionsOptions = v.InferOutput<typeof MENTIONS>;
+
+/** The settings of a site that its host needs. All of them are public. PROTOCOL 7 */
+export interface HostSettings {
+  version: 1;
+  /** The origin of the site. */
+  url: string;
+  feedUrl: string;
+  nick: string;
+  /** Whose signed requests manage the mentions, `kex1...`; `null` for nobody's. */
+  key: string | null;
+  /** Whether the site wants its mentions here: not where the options name another service, or none. */
+  isReceiver: boolean;
+  /** Where the host answers: absolute URLs with the path prefix. */
+  urls: {
+    /** Where mentions are received. */
+    webmention: string;
+    mentionsJson: string;
+    mentionsFeed: string;
+    mentionsApi: string;
+    /** Where the site's own pages list them; `null` for a site without. */
+    mentionsPage: string | null;
+  };
+  mentions: Omit<MentionsOptions, "path" | "pages" | "layout" | "perPage" | "words" | "avatars">;
+}
+
+/**
+ * What of the site can be mentioned. On a host that receives nothing, nobody asks for hashes, and they take as long as
+ * all the rest that the plugin does.
+ */
+export interface SitePages {
+  /** The feed's URL, and after it those of the option `mentions.aliases`. */
+  feeds: string[];
+  /** Every page of HTML, as an absolute URL. */
+  pages: string[];
+  /** The twts of the feed, oldest first, each with the page of its post. */
+  twts: { timestamp: string; hash: string | null; page: string | null }[];
+}
+
+/** The options of mentions. A site that receives none has the defaults for what it sends. */
+export function mentionsOptions({ mentions }: Pick<Settings, "mentions">): MentionsOptions {
+  return mentions || v.parse(MENTIONS, {});
+}
+
+/** The settings, made of the options. */
+export function hostSettings(settings: Settings, urls: Pick<SiteUrls, "feedUrl" | "absolute">): HostSettings {
+  const { path, pages, layout, perPage, words, avatars, ...mentions } = mentionsOptions(settings);
+  return {
+    version: 1,
+    url: settings.url,
+    feedUrl: urls.feedUrl(),
+    nick: settings.nick,
+    key: settings.key ?? null,
+    isReceiver: settings.mentions !== false && settings.webmention === undefined,
+    urls: {
+      webmention: urls.absolute(path),
+      mentionsJson: urls.absolute("/mentions.json"),
+      mentionsFeed: urls.absolute("/mentions.txt"),
+      mentionsApi: urls.absolute("/api/v1/mentions"),
+      mentionsPage: settings.mentions && pages ? urls.absolute(pages) : null,
+    },
+    mentions,
+  };
+}
+
+/**
+ * Lists the pages and twts of a build.
+ *
+ * @param site - with the paths of all templates, as Eleventy's `eleventy.contentMap` has them
+ */
+export function sitePages(
+  site: {
+    settings: Settings;
+    urls: Pick<SiteUrls, "feedUrl" | "absolute">;
+    paths: readonly string[];
+    host: NonNullable<Settings["host"]>;
+  },
+  twts: Pick<TwtsFromPosts, "schedule" | "twtOf">,
+): SitePages {
+  const { settings, urls, paths, host } = site;
+  return {
+    feeds: [urls.feedUrl(), ...mentionsOptions(settings).aliases],
+    pages: paths.filter((path) => HTML.test(path)).map((path) => urls.absolute(path)),
+    twts: twts.schedule.dated.flatMap(({ post }) => {
+      const twt = twts.twtOf(permalinkOf(post));
+      const page = post.url ? urls.absolute(post.url) : null;
+      return twt ? [{ timestamp: twt.timestamp, hash: host === "static" ? null : twt.hash, page }] : [];
+    }),
+  };
+}

@@ -1,0 +1,96 @@
+// plugin/eleventy/read-mentions.ts: the mentions that the site has received, read from where it publishes them.
+import { TwtxtError } from "../errors.js";
+import type { GuardedFetch } from "../http/guarded-fetch.js";
+import { ownHostOf } from "../http/own-host.js";
+import { type MentionList, type PublicMention, parseMentionList } from "./mention-list.js";
+
+const PAGE_BYTES = 1024 * 1024;
+const FILE_BYTES = 64 * 1024 * 1024;
+const MAX_PAGES = 1000;
+/** What the list may take, so that some time is left for the other one. */
+const LIVE_MS = 6_000;
+
+/** What a build knows of the site's mentions. */
+export interface KnownMentions {
+  /** Newest first; `null` where nothing is known, which is not the same as none. */
+  all: readonly PublicMention[] | null;
+  /** What the author should know; `null` where all went well. */
+  warning: string | null;
+}
+
+/** Where a site publishes its mentions. */
+export interface MentionSources {
+  /** `/mentions.json` as a URL: what was received up to now. */
+  live: string;
+  /** The list that the last build has left, as a URL. */
+  file: string;
+  userAgent: string;
+  /** Ends the reading, wherever it is. */
+  signal: AbortSignal;
+}
+
+/**
+ * Reads them. What is read is not trusted: it was a stranger's, and a network's.
+ *
+ * @see PROTOCOL 2.5, "In the site"
+ */
+export async function readMentions({ live, file, userAgent, signal }: MentionSources): Promise<KnownMentions> {
+  const { guardedFetch } = await import("../http/guarded-fetch.js");
+  const fetch = guardedFetch({ userAgent, allowPrivateHosts: ownHostOf(live) });
+  const newest: PublicMention[] = [];
+  try {
+    const isTimeOver = AbortSignal.any([signal, AbortSignal.timeout(LIVE_MS)]);
+    for await (const mentions of livePages(fetch, live, isTimeOver)) newest.push(...mentions);
+    return { all: newest, warning: null };
+  } catch (error) {
+    const why = whyNot(error);
+    try {
+      const { mentions } = await readList(fetch, file, FILE_BYTES, signal);
+      const last = newest.at(-1);
+      const older = last ? mentions.filter(({ received }) => received < last.received) : mentions;
+      const which = last ? `Those from before ${last.received}` : "The mentions";
+      return { all: [...newest, ...older], warning: `${why} ${which} in this build are those of the last one.` };
+    } catch (error) {
+      whyNot(error);
+      const warning = `${why} Pages show mentions by JavaScript alone until a build can read them. Before the first deploy that is as it should be.`;
+      return { all: null, warning };
+    }
+  }
+}
+
+async function* livePages(fetch: GuardedFetch, url: string, signal: AbortSignal): AsyncIterable<PublicMention[]> {
+  let after = "";
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const { mentions, next } = await readList(fetch, `${url}?limit=100${after}`, PAGE_BYTES, signal);
+    yield mentions;
+    if (next === null) return;
+    after = `&after=${encodeURIComponent(next)}`;
+  }
+}
+
+async function readList(fetch: GuardedFetch, url: string, maxBytes: number, signal: AbortSignal): Promise<MentionList> {
+  const response = await fetch(url, { maxBytes, signal });
+  if (response.status !== 200) {
+    response.close();
+    throw new TwtxtError("unreachable", `${url} answers ${response.status}.`);
+  }
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of response.body) chunks.push(chunk);
+  const list = parseMentionList(jsonOf(Buffer.concat(chunks).toString()));
+  if (list) return list;
+  throw new TwtxtError("unreachable", `${url} is no list of mentions.`);
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
+  }
+}
+
+/** @throws what is no trouble of the network's */
+function whyNot(error: unknown): string {
+  if (error instanceof TwtxtError) return error.message;
+  throw error;
+}

@@ -1,0 +1,559 @@
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import type { RequestListener } from "node:http";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { transform } from "esbuild";
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { mentionsOptions } from "../../plugin/eleventy/host-settings.js";
+import { mentionListHtml } from "../../plugin/eleventy/mention-html.js";
+import type { MentionType, PublicMention } from "../../plugin/eleventy/mention-list.js";
+import { loopbackServer } from "../helpers/loopback.js";
+
+const SCRIPT = fileURLToPath(new URL("../../plugin/browser/twtxt-mentions.js", import.meta.url));
+const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
+const CHROMIUM_FLAGS = [
+  "--no-sandbox",
+  "--disable-gpu",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--no-first-run",
+  // The way out of this machine is closed.
+  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
+];
+const POST = "https://alice.example/posts/x/";
+const MINUTE = 60_000;
+const WORDS = mentionsOptions({ mentions: false }).words;
+const START = Date.parse("2026-03-01T00:00:00Z");
+
+const describeInChromium = existsSync(CHROMIUM)
+  ? describe
+  : (name: string, tests: () => void) => describe.skip(`${name} (skipped: no Chromium at ${CHROMIUM})`, tests);
+
+/** What bob has said in a minute of 2026-01-02; later ones are newer. */
+function mentionAt(minute: number, change: Partial<PublicMention> = {}): PublicMention {
+  const time = `2026-01-02T03:${String(minute).padStart(2, "0")}:00`;
+  return {
+    source: `https://bob.example/twtxt.txt#:~:text=${time}Z`,
+    target: POST,
+    under: null,
+    type: "mention",
+    author: { name: `bob ${minute}`, url: "https://bob.example/twtxt.txt", photo: null },
+    text: `said ${minute}`,
+    published: `${time}Z`,
+    received: `${time}.678Z`,
+    ...change,
+  };
+}
+
+function mentionsAt(...minutes: number[]): PublicMention[] {
+  return minutes.map((minute) => mentionAt(minute));
+}
+
+/** A list as the build writes it. */
+function listOf(mentions: readonly PublicMention[], options: { target?: string | null; page?: number } = {}): string {
+  return mentionListHtml(mentions, {
+    json: "/mentions.json",
+    script: "/twtxt-mentions.js",
+    target: POST,
+    pictures: new Map([["https://bob.example/bob.png", "/bob.png"]]),
+    words: WORDS,
+    ...options,
+  });
+}
+
+type Json = (url: URL, ...parts: Parameters<RequestListener>) => unknown;
+
+/** Answers every page of the list with these, and says that there are no more. */
+const all =
+  (...mentions: PublicMention[]): Json =>
+  () => ({ mentions, next: null });
+
+let browser: Browser;
+let context: BrowserContext | undefined;
+
+afterEach(async () => {
+  await context?.close();
+  context = undefined;
+});
+
+/** A site that shows a page and answers for its list: with what `json` returns, or itself where that is nothing. */
+async function siteWith(body: string, json: Json) {
+  const script = await readFile(SCRIPT);
+  const site = {
+    json,
+    server: await loopbackServer((request, response) => {
+      const url = new URL(request.url ?? "", "http://127.0.0.1");
+      if (url.pathname === "/twtxt-mentions.js")
+        return response.setHeader("content-type", "text/javascript").end(script);
+      if (url.pathname !== "/mentions.json") {
+        return response.setHeader("content-type", "text/html; charset=utf-8").end(`<!doctype html>${body}`);
+      }
+      const answer = site.json(url, request, response);
+      if (answer === undefined) return;
+      response.setHeader("content-type", "application/json").end(JSON.stringify(answer));
+    }),
+    /** What was asked of the list, in order. */
+    questions: () => site.server.asked.filter((path) => path.startsWith("/mentions.json")),
+  };
+  return site;
+}
+
+/** Opens a page of a site. What it counts, where it asks and what it changes in lists is noted from the start. */
+async function opened(url: string, options: BrowserContextOptions = {}) {
+  context = await browser.newContext(options);
+  await context.addInitScript(`
+    globalThis.counts = [];
+    globalThis.changes = [];
+    globalThis.asked = 0;
+    const { fetch } = globalThis;
+    globalThis.fetch = (...question) => {
+      asked += 1;
+      return fetch(...question);
+    };
+    addEventListener("twtxt-mentions", ({ detail }) => counts.push(detail.count));
+    addEventListener("DOMContentLoaded", () => {
+      const observer = new MutationObserver((records) => changes.push(...records.map(({ type }) => type)));
+      const what = { subtree: true, childList: true, characterData: true, attributes: true };
+      for (const list of document.querySelectorAll("ol")) observer.observe(list, what);
+    });
+  `);
+  const page = await context.newPage();
+  const requests: string[] = [];
+  page.on("request", (request) => requests.push(request.url()));
+  await page.clock.install({ time: START });
+  await page.clock.pauseAt(START + 1000);
+  await page.goto(url, { waitUntil: "commit" });
+  return { page, requests };
+}
+
+async function openedUntil(state: "live" | "offline", url: string) {
+  const { page, requests } = await opened(url);
+  await page.locator(`twtxt-mentions[data-state=${state}]`).last().waitFor({ state: "attached" });
+  return { page, requests };
+}
+
+/** Something that happens once, and can be waited for. */
+function event() {
+  let happen = () => {};
+  const happened = new Promise<void>((resolve) => {
+    happen = resolve;
+  });
+  return { happen: () => happen(), happened };
+}
+
+const settled = (page: Page, count: number) => page.waitForFunction(`counts.length === ${count}`);
+const shown = (page: Page) => page.locator("li.h-cite .p-content").allInnerTexts();
+/** Somebody turns to the page, or away from it. */
+const look = (page: Page, state = "visible") =>
+  page.evaluate(`
+    Object.defineProperty(document, "visibilityState", { value: "${state}", configurable: true });
+    void document.dispatchEvent(new Event("visibilitychange"));
+  `);
+const said = (...minutes: number[]) => minutes.map((minute) => `said ${minute}`);
+
+beforeAll(async () => {
+  if (existsSync(CHROMIUM)) browser = await chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_FLAGS });
+});
+afterAll(() => browser?.close());
+
+describe("the file of <twtxt-mentions>", () => {
+  it("is below 3 kB, minified and compressed as in the package, and needs no other", async () => {
+    const script = await readFile(SCRIPT, "utf8");
+    const { code } = await transform(script, { minify: true });
+    expect(gzipSync(code).length).toBeLessThan(3000);
+    expect(script).toContain("customElements.define");
+    expect(script).not.toMatch(/^\s*import\b|\bimport\(/m);
+  });
+});
+
+describeInChromium("<twtxt-mentions>", () => {
+  it("shows what the build has written where there is no JavaScript", async () => {
+    const site = await siteWith(listOf(mentionsAt(2, 1)), all(...mentionsAt(3, 2, 1)));
+    const { page } = await opened(site.server.url, { javaScriptEnabled: false });
+    await page.locator("li").last().waitFor();
+
+    expect(await shown(page)).toEqual(said(2, 1));
+    expect(site.questions()).toEqual([]);
+  });
+
+  it("adds what has come since where it belongs, and says how many there are", async () => {
+    const site = await siteWith(listOf(mentionsAt(4, 2)), all(...mentionsAt(6, 5, 4, 3, 2)));
+    const { page } = await openedUntil("live", site.server.url);
+
+    expect(await shown(page)).toEqual(said(6, 5, 4, 3, 2));
+    expect(await page.evaluate("counts")).toEqual([5]);
+    expect(site.questions()).toEqual([`/mentions.json?target=${encodeURIComponent(POST)}&limit=100`]);
+  });
+
+  it.each(["<ol class=twtxt-mentions></ol>", ""])("fills an empty list: %j", async (list) => {
+    const body = `<twtxt-mentions src="/mentions.json">${list}<p class="twtxt-none">Nobody yet.</p></twtxt-mentions>`;
+    const site = await siteWith(`${body}<script type="module" src="/twtxt-mentions.js"></script>`, all(mentionAt(1)));
+    const { page } = await openedUntil("live", site.server.url);
+
+    expect(await shown(page)).toEqual(said(1));
+    expect(await page.locator("ol").count()).toBe(1);
+    expect(await page.locator(".twtxt-none").isVisible()).toBe(false);
+  });
+
+  it("removes what is gone, says so where nothing is left, and leaves what is not its own", async () => {
+    const list = listOf(mentionsAt(2, 1)).replace("</ol>", `<li class="own">Write to me.</li></ol>`);
+    const none = `<p class="twtxt-none" hidden>Nobody yet.</p></twtxt-mentions>`;
+    const site = await siteWith(list.replace("</twtxt-mentions>", none), all());
+    const { page } = await openedUntil("live", site.server.url);
+
+    expect(await page.locator("li").allInnerTexts()).toEqual(["Write to me."]);
+    expect(await page.locator(".twtxt-none").isVisible()).toBe(true);
+    expect(await page.evaluate("counts")).toEqual([0]);
+  });
+
+  it("removes what is gone among the newest, and keeps those that may be older", async () => {
+    const site = await siteWith(listOf(mentionsAt(5, 4, 3, 2, 1)), () => ({
+      mentions: mentionsAt(5, 3),
+      next: "older",
+    }));
+    const { page } = await openedUntil("live", site.server.url);
+
+    expect(await shown(page)).toEqual(said(5, 3, 2, 1));
+  });
+
+  it.each([
+    ["of a page", POST],
+    ["of all", null],
+  ])("makes the very items that the build makes: in a list %s", async (_name, target) => {
+    const types: MentionType[] = ["mention", "reply", "like", "repost", "bookmark"];
+    const mentions = [
+      ...types.map((type, minute) => mentionAt(minute, { type })).reverse(),
+      mentionAt(10, { published: null }),
+      mentionAt(11, { text: "" }),
+      mentionAt(12, { text: "one\ntwo\n\nthree  <b>\u2028 &amp;" }),
+      mentionAt(14, {
+        text: "@<bob https://bob.example/tw.txt> @<https://[::1]:80/> (#abc) hello @<a b> @<c ftp://c>",
+      }),
+      mentionAt(15, { text: "(#abcdefg)" }),
+      mentionAt(16, { target: "https://alice.example/twtxt.txt", under: `${POST}?a=%C3%A4&b` }),
+      mentionAt(17, { target: "javascript:alert(1)", text: "\u202e\u05d0" }),
+      mentionAt(13, { author: { name: "", url: "mailto:bob@bob.example", photo: "https://bob.example/bob.png" } }),
+    ];
+    const built = listOf(mentions, { target }).replaceAll(/<img [^>]*> /g, "");
+    const site = await siteWith(`<main>${built}</main><aside>${listOf([], { target })}</aside>`, all(...mentions));
+    const { page } = await opened(site.server.url);
+    await settled(page, 2);
+    expect(await page.evaluate("changes.length")).toBe(mentions.length);
+    const items = (where: string) =>
+      page.evaluate(`[...document.querySelectorAll("${where} li")].map((li) => {
+        for (const node of [...li.childNodes]) if (node.nodeName === "#text") node.remove();
+        return li.outerHTML;
+      })`);
+
+    expect(await items("aside")).toEqual(await items("main"));
+    expect(await page.locator("aside li").count()).toBe(mentions.length);
+  });
+
+  it("touches nothing that is right", async () => {
+    const photo = { name: "bob", url: "https://bob.example/", photo: "https://bob.example/bob.png" };
+    const mentions = [mentionAt(4, { author: photo }), mentionAt(3, { text: "one\ntwo", type: "like" }), mentionAt(2)];
+    const site = await siteWith(listOf(mentions), all(...mentions));
+    const { page } = await openedUntil("live", site.server.url);
+
+    expect(await page.evaluate("counts")).toEqual([3]);
+    expect(await page.evaluate("changes")).toEqual([]);
+  });
+
+  it("leaves focus and selection where they are while others come, change and go", async () => {
+    const site = await siteWith(listOf(mentionsAt(4, 3, 2)), all(...mentionsAt(4, 3, 2)));
+    const { page } = await openedUntil("live", site.server.url);
+    await page.locator("li:nth-child(2) .u-url").focus();
+    await page.evaluate(`getSelection().selectAllChildren(document.querySelector("li:nth-child(2) .p-content"))`);
+    site.json = all(mentionAt(5), mentionAt(4, { text: "changed" }), mentionAt(3));
+    await page.clock.runFor(MINUTE);
+    await look(page);
+    await settled(page, 2);
+
+    expect(await shown(page)).toEqual(["said 5", "changed", "said 3"]);
+    expect(await page.evaluate("document.activeElement.closest('li').textContent")).toContain("said 3");
+    expect(await page.evaluate("String(getSelection())")).toBe("said 3");
+  });
+
+  it.each([
+    ["before the name", (list: string) => list],
+    ["in the link", (list: string) => list.replace(/(<img [^>]*> )(<a class="p-author[^>]*>)/, "$2$1")],
+  ])("brings up to date what has changed, and keeps the picture %s", async (_where, place) => {
+    const author = { name: "bob", url: "https://bob.example/", photo: "https://bob.example/bob.png" };
+    const changed = {
+      type: "reply" as const,
+      author: { name: "Robert", url: "https://robert.example/", photo: "https://robert.example/r.png" },
+      text: "second\nthird",
+      published: "2026-02-03T00:00:00Z",
+    };
+    const site = await siteWith(place(listOf([mentionAt(1, { author })])), all(mentionAt(1, changed)));
+    const { page, requests } = await openedUntil("live", site.server.url);
+
+    const item = page.locator("li");
+    expect((await item.innerText()).trim()).toBe("Robert replied 2026-02-03\n\nsecond\nthird");
+    expect(await item.getAttribute("class")).toBe("h-cite twtxt-reply");
+    expect(await item.locator(".p-author").getAttribute("href")).toBe("https://robert.example/");
+    expect(await item.locator(".u-photo").getAttribute("src")).toBe("/bob.png");
+    expect(requests.filter((url) => !url.startsWith(site.server.url))).toEqual([]);
+  });
+
+  it("says it in the words of the page", async () => {
+    const list = listOf([]).replace("<twtxt-mentions", `<twtxt-mentions data-text-like="mag das"`);
+    const site = await siteWith(list, all(mentionAt(1, { type: "like" })));
+    const { page } = await openedUntil("live", site.server.url);
+
+    expect(await page.locator(".twtxt-by").innerText()).toBe("bob 1 mag das 2026-01-02");
+  });
+
+  describe("what strangers have written", () => {
+    const evil = [
+      mentionAt(5, {
+        author: {
+          name: `<img src=x onerror="hacked=1">\u202ebob\u2028`,
+          url: "javascript:hacked=1",
+          photo: "https://evil.example/pixel.png",
+        },
+        text: `</p><script>hacked=1</script>\u2028<iframe src="https://evil.example/"></iframe>\n\u202e{{ 7*7 }}`,
+      }),
+      mentionAt(4, { source: "data:text/html,<script>hacked=1</script>", published: `"><script>hacked=1</script>` }),
+      mentionAt(3, { source: `https://evil.example/" onclick="hacked=1`, target: `"><script>hacked=1</script>` }),
+      mentionAt(2, {
+        type: "constructor" as MentionType,
+        author: { name: "eve", url: " javascript:hacked=1", photo: null },
+      }),
+    ];
+
+    it("becomes text, links into the web and nothing else", async () => {
+      const site = await siteWith(listOf(mentionsAt(1)), all(...evil, mentionAt(1)));
+      const { page, requests } = await openedUntil("live", site.server.url);
+      const made = "li.h-cite:not(:last-child)";
+
+      expect(await page.locator(made).count()).toBe(evil.length);
+      expect(await page.locator(`${made} .p-author`).first().textContent()).toBe(evil[0]?.author.name);
+      expect(await page.locator(`${made} .p-content`).first().textContent()).toBe(evil[0]?.text.replace("\n", ""));
+      const names = await page.evaluate(`[...document.querySelectorAll("${made} *")].map((each) => each.localName)`);
+      expect([...new Set(names as string[])].sort()).toEqual(["a", "br", "p", "span", "time"]);
+      const attributes = `[...document.querySelectorAll("${made} a")].flatMap((each) => each.getAttributeNames())`;
+      expect([...new Set((await page.evaluate(attributes)) as string[])].sort()).toEqual([
+        "class",
+        "dir",
+        "href",
+        "rel",
+      ]);
+      const links = await page.evaluate(`[...document.querySelectorAll("${made} a")].map((each) => each.protocol)`);
+      expect([...new Set(links as string[])]).toEqual(["https:"]);
+      expect(await page.locator("li").nth(3).getAttribute("class")).toBe("h-cite twtxt-mention");
+      expect(await page.evaluate("typeof hacked")).toBe("undefined");
+      expect(requests.filter((url) => !url.startsWith(site.server.url))).toEqual([]);
+    });
+
+    it("is cut where it is huge", async () => {
+      const author = { name: "b".repeat(100_000), url: "https://bob.example/", photo: null };
+      const huge = mentionAt(2, { author, text: "a\n".repeat(500_000) });
+      const more = Array.from({ length: 300 }, (_, minute) =>
+        mentionAt(1, { source: `https://bob.example/${minute}` }),
+      );
+      const site = await siteWith(listOf([]), all(huge, ...more));
+      const { page } = await openedUntil("live", site.server.url);
+
+      expect((await page.locator(".p-author").first().textContent())?.length).toBe(200);
+      expect((await page.locator(".p-content").first().textContent())?.length).toBe(500);
+      expect(await page.locator("li").count()).toBe(100);
+    });
+  });
+
+  describe("where the list cannot be had", () => {
+    const listThen = (second: Json): Json => {
+      return (url, ...parts) =>
+        url.searchParams.has("after") ? second(url, ...parts) : { mentions: mentionsAt(9), next: "more" };
+    };
+    const answers: [string, Json][] = [
+      [
+        "500",
+        (_url, _request, response) => void response.writeHead(500).end(JSON.stringify({ mentions: [], next: null })),
+      ],
+      ["404 with a page", (_url, _request, response) => void response.writeHead(404).end("<!doctype html>")],
+      ["a page", (_url, _request, response) => void response.end("<!doctype html><title>Hello</title>")],
+      ["cut off", (_url, _request, response) => void response.end(`{"mentions": [`)],
+      ["a broken connection", (_url, request) => void request.socket.destroy()],
+      ["null", () => null],
+      ["another list", () => mentionsAt(3)],
+      ["no list of mentions", () => ({ mentions: {}, next: null })],
+      ["no end", () => ({ mentions: [] })],
+      [
+        "a mention without an author",
+        () => ({ mentions: [mentionAt(3), { ...mentionAt(4), author: null }], next: null }),
+      ],
+      ["a text that is none", () => ({ mentions: [{ ...mentionAt(3), text: { toString: 1 } }], next: null })],
+      ["a second page that fails", listThen((_url, _request, response) => void response.writeHead(503).end())],
+    ];
+
+    it.each(answers)("keeps what the build has written: %s", async (_name, json) => {
+      const site = await siteWith(listOf(mentionsAt(2, 1)), json);
+      const { page } = await openedUntil("offline", site.server.url);
+
+      expect(await shown(page)).toEqual(said(2, 1));
+      expect(await page.evaluate("[counts, changes]")).toEqual([[], []]);
+    });
+
+    it("waits ten seconds and no longer", async () => {
+      const asked = event();
+      const closed = event();
+      const site = await siteWith(listOf(mentionsAt(1)), (_url, _request, response) => {
+        response.on("close", () => closed.happen());
+        asked.happen();
+      });
+      const { page } = await opened(site.server.url);
+      await asked.happened;
+      await page.clock.runFor(9_999);
+      expect(await page.locator("[data-state]").count()).toBe(0);
+      await page.clock.runFor(1);
+      await page.locator("[data-state=offline]").waitFor({ state: "attached" });
+      await closed.happened;
+
+      expect(await shown(page)).toEqual(said(1));
+    });
+  });
+
+  describe("a long list", () => {
+    /** Pages of two, from the newest of so many on. */
+    const pagesOf =
+      (count: number): Json =>
+      (url) => {
+        const start = Number(url.searchParams.get("after") ?? count);
+        const mentions = mentionsAt(start, start - 1).filter((_, index) => start - index > 0);
+        return { mentions, next: start > 2 ? String(start - 2) : null };
+      };
+    const askedFor = (questions: string[]) =>
+      questions.map((path) => new URL(path, "http://alice.example").searchParams.get("after"));
+
+    it("is read up to the first that the page has", async () => {
+      const site = await siteWith(listOf(mentionsAt(5, 4, 3)), pagesOf(8));
+      const { page } = await openedUntil("live", site.server.url);
+
+      expect(await shown(page)).toEqual(said(8, 7, 6, 5, 4, 3));
+      expect(askedFor(site.questions())).toEqual([null, "6"]);
+    });
+
+    it("is read for five pages at the most", async () => {
+      const site = await siteWith(listOf(mentionsAt(2)), pagesOf(40));
+      const { page } = await openedUntil("live", site.server.url);
+
+      expect(await shown(page)).toEqual(said(40, 39, 38, 37, 36, 35, 34, 33, 32, 31, 2));
+      expect(askedFor(site.questions())).toEqual([null, "38", "36", "34", "32"]);
+    });
+
+    it("leaves older ones to the next page of a list in pages", async () => {
+      const site = await siteWith(listOf(mentionsAt(4, 3), { target: null }), all(...mentionsAt(5, 4, 3, 2, 1)));
+      const { page } = await openedUntil("live", site.server.url);
+
+      expect(await shown(page)).toEqual(said(5, 4, 3));
+      expect(site.questions()).toEqual(["/mentions.json?limit=100"]);
+    });
+
+    it("shows older ones that were held until now under their post", async () => {
+      const site = await siteWith(listOf(mentionsAt(4, 3)), all(...mentionsAt(4, 3, 2, 1)));
+      const { page } = await openedUntil("live", site.server.url);
+
+      expect(await shown(page)).toEqual(said(4, 3, 2, 1));
+    });
+
+    it("is not topped up on its second page", async () => {
+      const second = listOf(mentionsAt(1), { target: null, page: 2 });
+      const site = await siteWith(`${second}${listOf(mentionsAt(4))}`, all(...mentionsAt(5, 4)));
+      const { page } = await openedUntil("live", site.server.url);
+
+      expect(await shown(page)).toEqual(said(1, 5, 4));
+      expect(site.questions()).toHaveLength(1);
+      expect(await page.locator("[data-page]").getAttribute("data-state")).toBeNull();
+    });
+  });
+
+  it("keeps several lists of a page apart", async () => {
+    const other = "https://alice.example/posts/y/";
+    const body = `<main>${listOf(mentionsAt(1))}</main><aside>${listOf([], { target: other })}</aside>`;
+    const site = await siteWith(body, (url) => {
+      const isOther = url.searchParams.get("target") === other;
+      return { mentions: isOther ? [mentionAt(7, { target: other })] : mentionsAt(2, 1), next: null };
+    });
+    const { page } = await opened(site.server.url);
+    await settled(page, 2);
+
+    expect(await page.locator("main .p-content").allInnerTexts()).toEqual(said(2, 1));
+    expect(await page.locator("aside .p-content").allInnerTexts()).toEqual(said(7));
+  });
+
+  it("asks again when the page is looked at again, at most once a minute, and reads out what is new then", async () => {
+    const site = await siteWith(listOf(mentionsAt(1)), all(...mentionsAt(2, 1)));
+    const { page } = await openedUntil("live", site.server.url);
+    const isLive = page.locator("ol[aria-live=polite]");
+    expect(await isLive.count()).toBe(0);
+    await page.clock.runFor(MINUTE);
+    await look(page, "hidden");
+    expect(await page.evaluate("asked")).toBe(1);
+    await look(page);
+    await settled(page, 2);
+    await page.clock.runFor(MINUTE - 1);
+    await look(page);
+    expect(await page.evaluate("asked")).toBe(2);
+    site.json = all(...mentionsAt(3, 2, 1));
+    await page.clock.runFor(1);
+    await look(page);
+    await settled(page, 3);
+
+    expect(await shown(page)).toEqual(said(3, 2, 1));
+    expect(await isLive.count()).toBe(1);
+    expect(site.questions()).toHaveLength(3);
+  });
+
+  it("lets go of its question when it leaves the page, and asks anew when it comes back", async () => {
+    const asked = event();
+    const closed = event();
+    const site = await siteWith(listOf(mentionsAt(1)), (_url, _request, response) => {
+      response.on("close", () => closed.happen());
+      asked.happen();
+    });
+    const { page } = await opened(site.server.url);
+    await asked.happened;
+    await page.evaluate(`(globalThis.list = document.querySelector("twtxt-mentions")).remove()`);
+    await closed.happened;
+    await page.clock.runFor(MINUTE);
+    await look(page);
+    expect(await page.evaluate("[asked, list.dataset.state ?? null]")).toEqual([1, null]);
+    site.json = all(...mentionsAt(2, 1));
+    await page.evaluate("document.body.append(list)");
+    await settled(page, 1);
+
+    expect(await shown(page)).toEqual(said(2, 1));
+    expect(await page.locator("[data-state=live]").count()).toBe(1);
+  });
+
+  it("waits for its list where the script is there before the page", async () => {
+    const [start = "", end = ""] = listOf(mentionsAt(1)).split("<ol");
+    const early = `<!doctype html><script type="module" async src="/twtxt-mentions.js"></script>${start}<script>
+      customElements.whenDefined("twtxt-mentions").then(() => fetch("/rest"));
+    </script>`;
+    const script = await readFile(SCRIPT);
+    let sendRest = () => {};
+    const server = await loopbackServer(({ url }, response) => {
+      if (url === "/twtxt-mentions.js") response.setHeader("content-type", "text/javascript").end(script);
+      else if (url?.startsWith("/mentions.json"))
+        response.end(JSON.stringify({ mentions: mentionsAt(2, 1), next: null }));
+      else if (url === "/") {
+        response.setHeader("content-type", "text/html; charset=utf-8").write(early);
+        sendRest = () => response.end(`<ol${end}`);
+      } else {
+        response.end();
+        sendRest();
+      }
+    });
+    const { page } = await openedUntil("live", server.url);
+
+    expect(await shown(page)).toEqual(said(2, 1));
+    expect(await page.locator("ol").count()).toBe(1);
+    const order = server.asked.map((path) => path.replace(/\?.*/, "")).filter((path) => path !== "/favicon.ico");
+    expect(order).toEqual(["/", "/twtxt-mentions.js", "/rest", "/mentions.json"]);
+  });
+});

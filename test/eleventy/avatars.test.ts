@@ -1,0 +1,113 @@
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import type { RequestListener } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { avatarsOf } from "../../plugin/eleventy/avatars.js";
+import { guardedFetch } from "../../plugin/http/guarded-fetch.js";
+import { loopbackConnector, loopbackServer } from "../helpers/loopback.js";
+
+const bytes = (text: string) => Buffer.from(text, "latin1");
+const PNG = bytes("\x89PNG\r\n\x1a\n and more");
+
+let folder = "";
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), "twtxt-avatars-"));
+});
+afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+/** What a site gets of these pictures, by their paths on one server each. */
+async function got(listener: RequestListener, paths: readonly string[], signal = new AbortController().signal) {
+  const server = await loopbackServer(listener);
+  const fetch = guardedFetch({ userAgent: "test/1", allowPrivateHosts: [server.host], connector: loopbackConnector });
+  const urls = paths.map((path) => (path.startsWith("/") ? server.url + path : path));
+  const avatars = await avatarsOf(urls, { folder, fetch, signal });
+  return { server, avatars: [...avatars].map(([url, avatar]) => [url.replace(server.url, ""), avatar] as const) };
+}
+
+describe("a picture of somebody who mentions us", () => {
+  it.each([
+    ["png", "\x89PNG\r\n\x1a\n..."],
+    ["jpg", "\xff\xd8\xff\xe0..."],
+    ["gif", "GIF89a..."],
+    ["webp", "RIFF\n\n\0\0WEBPVP8 "],
+    ["avif", "\0\0\0\x20ftypavif..."],
+  ])("is a file of the site and of the next build: %s", async (extension, content) => {
+    const { avatars } = await got(
+      (_, response) => response.setHeader("content-type", "text/html").end(bytes(content)),
+      ["/me"],
+    );
+    const name = avatars[0]?.[1].name ?? "";
+    expect(name).toMatch(new RegExp(`^[0-9a-f]{32}\\.${extension}$`));
+    expect(avatars[0]?.[1].content).toEqual(bytes(content));
+    expect(readdirSync(folder)).toEqual([name]);
+  });
+
+  it.each([
+    ["SVG", '<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'],
+    ["HTML", "<!doctype html>"],
+    ["nothing", ""],
+    ["a picture further on", ` ${PNG.toString("latin1")}`],
+    ["more than 256 KiB", PNG.toString("latin1").padEnd(256 * 1024 + 1)],
+  ])("is left out: %s", async (_, content) => {
+    const { avatars } = await got(
+      (_, response) => response.setHeader("content-type", "image/png").end(bytes(content)),
+      ["/me"],
+    );
+    expect(avatars).toEqual([]);
+    expect(readdirSync(folder)).toEqual([]);
+  });
+
+  it.each([404, 500])("is left out where the server answers %d", async (status) => {
+    const { avatars } = await got((_, response) => response.writeHead(status).end(PNG), ["/me"]);
+    expect(avatars).toEqual([]);
+  });
+
+  it("is not asked for where no stranger's server may be asked", async () => {
+    const other = await loopbackServer((_, response) => response.end(PNG));
+    const urls = [`${other.url}/me`, "data:image/png;base64,iVBORw0KGgo=", "file:///etc/passwd", "me.png", ""];
+    const { avatars, server } = await got((_, response) => response.end(PNG), urls);
+    expect([avatars, server.asked, other.asked]).toEqual([[], [], []]);
+  });
+
+  it("is asked for once, and one after the other on one host", async () => {
+    let open = 0;
+    let most = 0;
+    const listener: RequestListener = (_, response) => {
+      open += 1;
+      most = Math.max(most, open);
+      setImmediate(() => {
+        open -= 1;
+        response.end(PNG);
+      });
+    };
+    const { server, avatars } = await got(listener, ["/a", "/b", "/a", "/c"]);
+    expect(server.asked).toEqual(["/a", "/b", "/c"]);
+    expect(avatars).toHaveLength(3);
+    expect(most).toBe(1);
+  });
+
+  it("is taken from the build before", async () => {
+    const server = await loopbackServer((_, response) => response.end(PNG));
+    const fetch = guardedFetch({ userAgent: "test/1", allowPrivateHosts: [server.host], connector: loopbackConnector });
+    const build = () => avatarsOf([`${server.url}/me`], { folder, fetch, signal: new AbortController().signal });
+    const first = await build();
+    expect(first.size).toBe(1);
+    expect(await build()).toEqual(first);
+    expect(server.asked).toEqual(["/me"]);
+  });
+
+  it("is left to the next build when the time is over", async () => {
+    const time = new AbortController();
+    const { server, avatars } = await got(() => time.abort(), ["/a", "/b"], time.signal);
+    expect(avatars).toEqual([]);
+    expect(server.asked).toEqual(["/a"]);
+  });
+
+  it("is one of 500 at the most", async () => {
+    const paths = Array.from({ length: 501 }, (_, n) => `/${n}`);
+    const { server, avatars } = await got((_, response) => response.end(PNG), paths);
+    expect(avatars).toHaveLength(500);
+    expect(server.asked).not.toContain("/500");
+  });
+});

@@ -1,0 +1,383 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { PublicMention } from "../../plugin/eleventy/mention-list.js";
+import { type LoopbackServer, loopbackServer } from "../helpers/loopback.js";
+import { type BuiltSite, buildSite, post, type SiteSetup, site, watchSite } from "../helpers/site.js";
+
+const LAYOUT =
+  "<!doctype html><html><head><title>x</title></head><body>{{ content | safe }}{% twtxtMentions %}</body></html>";
+const FILES = {
+  "_includes/post.njk": LAYOUT,
+  "posts/quinces.md": post({ title: "Quinces", date: "2026-01-02", tags: "posts", layout: "post.njk" }, "Jelly."),
+  "posts/beans.md": post({ title: "Beans", date: "2026-01-03", tags: "posts", layout: "post.njk" }, "Soup."),
+};
+
+function mention(n: number, change: Partial<PublicMention> = {}): PublicMention {
+  return {
+    source: `https://bob.example/twtxt.txt#:~:text=2026-11-19T18:40:${String(n % 60).padStart(2, "0")}Z`,
+    target: "https://alice.example/twtxt.txt",
+    under: null,
+    type: "mention",
+    author: { name: `bob${n}`, url: "https://bob.example/twtxt.txt", photo: null },
+    text: `hello ${n}`,
+    published: "2026-11-19T18:40:02Z",
+    received: "2026-11-20T09:00:00.000Z",
+    ...change,
+  };
+}
+
+/** Alice's site as it is live, and what it answers with. */
+async function live(mentions: (url: string, asked: number) => PublicMention[] | string) {
+  const pages: Record<string, string> = {};
+  let asked = 0;
+  const server = await loopbackServer((request, response) => {
+    const { pathname, searchParams } = new URL(request.url ?? "", "http://x");
+    const page = pages[pathname];
+    if (page !== undefined) return void response.end(page);
+    if (pathname !== "/mentions.json") return void response.writeHead(404).end();
+    const all = mentions(server.url, asked);
+    asked += 1;
+    if (typeof all === "string") return void response.writeHead(500).end(all);
+    const start = Number(searchParams.get("after") ?? 0);
+    const next = start + 100 < all.length ? String(start + 100) : null;
+    response.end(JSON.stringify({ mentions: all.slice(start, start + 100), next }));
+  });
+  return Object.assign(server, { pages });
+}
+
+function options({ url }: LoopbackServer, more = ""): string {
+  return `{ url: "${url}", host: "node", ${more} }`;
+}
+
+function build(server: LoopbackServer, setup: Partial<SiteSetup> = {}): Promise<BuiltSite> {
+  return site({ files: FILES, options: options(server), ...setup });
+}
+
+describe("mentions in a site", () => {
+  it("stand on pages of their own, newest first, and under the post that they are about", async () => {
+    const server = await live((url) => [
+      mention(3, { target: `${url}/posts/quinces/` }),
+      mention(2, { under: `${url}/posts/quinces/`, type: "reply" }),
+      mention(1),
+    ]);
+    const built = await build(server, { options: options(server, "mentions: { perPage: 2 }") });
+
+    expect(names(built.read("mentions/index.html"))).toEqual(["bob3", "bob2"]);
+    expect(names(built.read("mentions/2/index.html"))).toEqual(["bob1"]);
+    expect(names(built.read("posts/quinces/index.html"))).toEqual(["bob3", "bob2"]);
+    expect(names(built.read("posts/beans/index.html"))).toEqual([]);
+    expect(built.read("posts/beans/index.html")).toContain(
+      `<twtxt-mentions src="/mentions.json" target="${server.url}/posts/beans/" `,
+    );
+    expect(built.read("mentions/2/index.html")).toContain('data-page="2"');
+    expect(built.read("mentions/index.html")).toContain('<a href="/mentions/2/" rel="next">Older</a>');
+    expect(built.read("mentions/2/index.html")).toContain('<a href="/mentions/" rel="prev">Newer</a>');
+    expect(built.read("mentions/index.html")).toContain(
+      `<a class="u-in-reply-to" href="${server.url}/posts/quinces/">/posts/quinces/</a>`,
+    );
+    expect(built.read("posts/quinces/index.html")).not.toContain("u-in-reply-to");
+    expect(JSON.parse(built.read("mentions/mentions.json")).mentions).toHaveLength(3);
+    expect(built.read("mentions/twtxt-mentions.js")).toContain("customElements.define");
+    expect(built.log).not.toMatch(/could not|answers/);
+  });
+
+  it("are read page by page, thousands of them, of which the newest 500 stand under their post", async () => {
+    const server = await live((url) =>
+      Array.from({ length: 10_000 }, (_, n) => mention(n, n % 2 === 0 ? { target: `${url}/posts/quinces/` } : {})),
+    );
+    const built = await build(server);
+    expect(JSON.parse(built.read("mentions/mentions.json")).mentions).toHaveLength(10_000);
+    expect(names(built.read("mentions/200/index.html")).at(-1)).toBe("bob9999");
+    expect(built.has("mentions/201/index.html")).toBe(false);
+    const under = names(built.read("posts/quinces/index.html"));
+    expect([under.length, under[0], under.at(-1)]).toEqual([500, "bob0", "bob998"]);
+  });
+
+  it("are about the same page whatever its scheme, and about no other", async () => {
+    const server = await live((url) => [
+      mention(4, { target: `${url.replace("http:", "https:")}/posts/quinces/#top` }),
+      mention(3, { target: `${url}/posts/quinces` }),
+      mention(2, { target: `${url}/posts/quinces/?a` }),
+      mention(1, { target: "/posts/quinces/" }),
+    ]);
+    const built = await build(server);
+    expect(names(built.read("posts/quinces/index.html"))).toEqual(["bob4"]);
+  });
+
+  it("are in no collection and no feed, and change no other page", async () => {
+    const server = await live(() => [mention(1)]);
+    const files = { ...FILES, "all.njk": "{% for p in collections.all %}{{ p.url }} {% endfor %}" };
+    const built = await build(server, { files });
+    expect(built.read("all/index.html")).not.toContain("mentions");
+    expect(built.texts().join()).not.toContain("mentions");
+  });
+
+  it("are there for templates of one's own", async () => {
+    const server = await live((url) => [mention(1, { target: `${url}/posts/quinces/` }), mention(2)]);
+    const files = {
+      ...FILES,
+      "own.njk": `{% for m in twtxt.mentions %}{{ m.author.name }} {% endfor %}|{% for m in "/posts/quinces/" | mentions %}{{ m.text }}{% endfor %}`,
+      "liquid.liquid": `{% assign found = "/posts/quinces/" | mentions %}{{ found.size }}`,
+    };
+    const built = await build(server, { files });
+    expect(built.read("own/index.html")).toBe("bob1 bob2 |hello 1");
+    expect(built.read("liquid/index.html")).toBe("1");
+  });
+
+  it("are not those of the first page where a post has no page", async () => {
+    const server = await live((url) => [mention(1, { target: `${url}/` })]);
+    const files = {
+      ...FILES,
+      "posts/none.md": "---\ntags: posts\ndate: 2026-01-04\npermalink: false\n---\n",
+      "own.njk": "{% for p in collections.posts %}{{ (p | mentions).length }}{% twtxtMentions p %};{% endfor %}",
+    };
+    const built = await build(server, { files });
+    expect(built.read("own/index.html").split(";")[2]).toBe("0");
+    expect(names(built.read("own/index.html"))).toEqual([]);
+  });
+
+  it("leave a filter of the author's own alone", async () => {
+    const server = await live(() => [mention(1)]);
+    const built = await build(server, {
+      files: { ...FILES, "own.njk": `{{ "x" | mentions }}` },
+      config: "config.addFilter('mentions', (text) => 'mine ' + text);",
+    });
+    expect(built.read("own/index.html")).toBe("mine x");
+  });
+
+  it("speak the language of the site", async () => {
+    const server = await live(() => [mention(2, { type: "like" }), mention(1)]);
+    const words = `{ title: "Erwähnungen", older: "Ältere", like: "mag <das>" }`;
+    const built = await build(server, {
+      options: options(server, `lang: "de", mentions: { perPage: 1, words: ${words} }`),
+    });
+    const page = built.read("mentions/index.html");
+    expect(page).toContain('<html lang="de">');
+    expect(page).toContain("<h1>Erwähnungen</h1>");
+    expect(page).toContain('<span class="twtxt-verb">mag &lt;das&gt;</span>');
+    expect(page).toContain('data-text-like="mag &lt;das&gt;" data-text-repost="reposted this"');
+    expect(page).toContain('rel="next">Ältere</a>');
+  });
+
+  it("are not said by the author, whose post lists them in its own body", async () => {
+    const server = await live((url) => [mention(1, { target: `${url}/posts/own/`, text: "*buy* [this](x) now" })]);
+    const body = "Before {% twtxtMentions %} after.\n\n{% twtxtMentions %}\n";
+    const built = await build(server, {
+      files: { ...FILES, "posts/own.md": post({ date: "2026-01-05", tags: "posts" }, body) },
+    });
+    expect(built.read("posts/own/index.html")).toContain("*buy* [this](x) now");
+    expect(built.texts().at(-1)).toMatch(/^Before\s+after\.$/);
+  });
+
+  it("take the layout that is given, and nothing of theirs for a template", async () => {
+    const hostile = `{{ 7 * 7 }}{% set x = 1 %}<script>alert(1)</script>\n# not Markdown`;
+    const server = await live(() => [
+      mention(1, {
+        text: hostile,
+        author: { name: `<b>"'</b>{{ nick }}`, url: "javascript:alert(1)", photo: "javascript:alert(1)" },
+        source: `https://bob.example/"onmouseover="alert(1)`,
+        type: "like",
+      }),
+    ]);
+    const files = { ...FILES, "_includes/base.njk": "<html><body>BASE {{ title }} {{ content | safe }}</body></html>" };
+    const built = await build(server, { files, options: options(server, 'mentions: { layout: "base.njk" }') });
+    const page = built.read("mentions/index.html");
+    expect(page).toContain("BASE Mentions");
+    expect(page).toContain("{{ 7 * 7 }}{% set x = 1 %}&lt;script&gt;alert(1)&lt;/script&gt;<br># not Markdown");
+    expect(page).toContain("&lt;b&gt;&quot;'&lt;/b&gt;{{ nick }}");
+    expect(page).not.toMatch(/href="javascript|src="javascript|<script>alert|"onmouseover/);
+    expect(page).toContain("twtxt-like");
+  });
+
+  it.each([
+    ["mentions.njk", "mine"],
+    ["mentions/index.md", "mine"],
+    ["who.njk", "---\npermalink: /mentions/\neleventyExcludeFromCollections: true\n---\nmine"],
+    ["who.njk", "---\npermalink: /mentions/index.html\npagination: { data: list, size: 2 }\nlist: [1]\n---\nmine"],
+  ])("leave a page of the author's own alone: %s %j", async (file, content) => {
+    const server = await live(() => [mention(1)]);
+    const built = await build(server, {
+      files: { ...FILES, [file]: content },
+      options: options(server, "mentions: { perPage: 1 }"),
+    });
+    expect(built.read("mentions/index.html")).toMatch(/^(<p>)?mine/);
+    expect(built.has("mentions/2/index.html")).toBe(false);
+  });
+
+  it.each([
+    ["/mentions/", "pagination: { data: collections.posts, size: 9 }"],
+    ["/mentions/", "eleventyImport: { collections: [posts] }"],
+    ["/mentions/2/", ""],
+  ])(
+    "stop the build, and name the file, where %s belongs to a page that is made too late to be seen: %s",
+    async (permalink, data) => {
+      const server = await live(() => [mention(2), mention(1)]);
+      const built = await buildSite({
+        files: { ...FILES, "who.njk": `---\npermalink: ${permalink}\n${data}\n---\nmine` },
+        options: options(server, "mentions: { perPage: 1 }"),
+      });
+      expect(built.exitCode).toBe(1);
+      expect(built.log).toContain(
+        `./who.njk is written to ${permalink} already. Remove that file, or give the option "mentions.pages" another path, or false.`,
+      );
+      expect(built.has("mentions/index.html")).toBe(false);
+    },
+  );
+
+  it("have their pages in any site", async () => {
+    const server = await live(() => [mention(1)]);
+    const files = { ...FILES, "mentions.png": "", "_data/layout.json": '"post.njk"' };
+    const built = await build(server, { files, config: 'return { templateFormats: ["md", "njk"] };' });
+    expect(names(built.read("mentions/index.html"))).toEqual(["bob1"]);
+    expect(built.read("mentions/index.html").match(/<html/g)).toHaveLength(1);
+    expect(built.log).not.toContain("template format");
+  });
+
+  it("have no pages where the author wants none", async () => {
+    const server = await live(() => [mention(1)]);
+    const none = await build(server, { options: options(server, "mentions: { pages: false }") });
+    expect(none.has("mentions/index.html")).toBe(false);
+    expect(none.has("mentions/twtxt-mentions.js")).toBe(true);
+  });
+
+  it("are asked for once while Eleventy keeps running", async () => {
+    const server = await live((url) => [mention(1, { target: `${url}/posts/quinces/` })]);
+    const built = await build(server);
+    const running = await watchSite(built, ["--watch", "--incremental"]);
+    try {
+      for (const words of ["Jelly, again.", "Jelly, once more."]) {
+        const edited = FILES["posts/quinces.md"].replace("Jelly.", words);
+        await running.change({ "posts/quinces.md": edited }, () =>
+          expect(built.read("posts/quinces/index.html")).toContain(words),
+        );
+      }
+    } finally {
+      await running.stop();
+    }
+    expect(names(built.read("posts/quinces/index.html"))).toEqual(["bob1"]);
+    expect(names(built.read("mentions/index.html"))).toEqual(["bob1"]);
+    expect(server.asked).toEqual(["/mentions.json?limit=100", "/mentions.json?limit=100"]);
+  });
+
+  it("are those of the last deploy where the list cannot be read, and the build says so", async () => {
+    const server = await live(() => "down");
+    server.pages["/mentions/mentions.json"] = JSON.stringify({ mentions: [mention(7)], next: null });
+    const built = await build(server, { args: ["--quiet"] });
+    expect(names(built.read("mentions/index.html"))).toEqual(["bob7"]);
+    expect(JSON.parse(built.read("mentions/mentions.json")).mentions).toHaveLength(1);
+    expect(built.log).toContain(
+      `${server.url}/mentions.json?limit=100 answers 500. The mentions in this build are those of the last one.`,
+    );
+  });
+
+  it("are read up to where the list breaks off, and from there on in the last deploy", async () => {
+    const all = Array.from({ length: 250 }, (_, n) =>
+      mention(n, { received: new Date(Date.parse("2026-11-20T09:00:00Z") - n * 1000).toISOString() }),
+    );
+    const server = await live((_url, asked) => (asked < 2 ? all : "down"));
+    const file = [mention(999, { received: "2026-11-20T09:00:00.000Z" }), ...all.slice(150)];
+    server.pages["/mentions/mentions.json"] = JSON.stringify({ mentions: file, next: null });
+    const built = await build(server);
+    const { mentions } = JSON.parse(built.read("mentions/mentions.json"));
+    expect(mentions).toEqual([...all.slice(0, 200), ...all.slice(200)]);
+    expect(built.log).toContain(`Those from before ${all[199]?.received} in this build are those of the last one.`);
+  });
+
+  it.each([
+    ["an error", "down"],
+    ["something else", ""],
+  ])("are never taken for none: where both lists answer with %s, pages have the component alone", async (_, text) => {
+    const server = await live(() => text);
+    if (text === "") server.pages["/mentions.json"] = "<html>";
+    const built = await build(server);
+    const page = built.read("mentions/index.html");
+    expect(page).toContain('<twtxt-mentions src="/mentions.json" ');
+    expect(page).toContain('<ol class="twtxt-mentions"></ol>');
+    expect(names(page)).toEqual([]);
+    expect(built.has("mentions/mentions.json")).toBe(false);
+    expect(built.log).toContain("Pages show mentions by JavaScript alone until a build can read them.");
+  });
+
+  it("are not asked for where the site does not receive them itself", async () => {
+    const server = await live(() => [mention(1)]);
+    for (const more of ['host: "static"', "mentions: false", 'webmention: "https://elsewhere.example/webmention"']) {
+      const built = await build(server, { options: options(server, more) });
+      expect(built.has("mentions/index.html")).toBe(false);
+      expect(built.read("posts/quinces/index.html")).not.toContain("twtxt-mentions");
+    }
+    expect(server.asked).toEqual([]);
+  });
+
+  it("name the endpoint in the feed and in pages where the site receives them itself", async () => {
+    const server = await live(() => []);
+    const built = await build(server);
+    expect(built.feed().fields.webmention).toEqual([`${server.url}/webmention`]);
+    expect(built.read("posts/quinces/index.html")).toContain(`<link rel="webmention" href="${server.url}/webmention">`);
+    const elsewhere = await build(server, { options: options(server, 'mentions: { path: "/hook" }') });
+    expect(elsewhere.feed().fields.webmention).toEqual([`${server.url}/hook`]);
+  });
+
+  it.each([
+    ["", ""],
+    [" with EleventyHtmlBasePlugin", "config.addPlugin(Base);"],
+  ])("stand below a path prefix%s", async (_, config) => {
+    const server = await live(() => "down");
+    server.pages["/blog/mentions.json"] = JSON.stringify({
+      mentions: [2, 1].map((n) => mention(n, { target: `${server.url}/blog/posts/quinces/` })),
+      next: null,
+    });
+    const built = await build(server, {
+      imports: 'import { EleventyHtmlBasePlugin as Base } from "@11ty/eleventy";',
+      config: `${config} return { pathPrefix: "/blog/" };`,
+      options: options(server, "mentions: { perPage: 1 }"),
+    });
+    const page = built.read("posts/quinces/index.html");
+    expect(names(page)).toEqual(["bob2", "bob1"]);
+    expect(page).toContain('<twtxt-mentions src="/blog/mentions.json"');
+    expect(page).toContain('<script type="module" src="/blog/mentions/twtxt-mentions.js">');
+    expect(built.read("mentions/index.html")).toContain('<a href="/blog/mentions/2/" rel="next">');
+    expect(built.read("mentions/index.html")).toContain('<a href="/blog/" rel="home">');
+  });
+
+  it("say so where the site has a file of its own in their place", async () => {
+    const server = await live(() => []);
+    const built = await buildSite({
+      files: { ...FILES, "own.njk": "---\npermalink: /mentions/mentions.json\n---\n[]" },
+      options: options(server),
+    });
+    expect(built.exitCode).not.toBe(0);
+    expect(built.log).toContain('give the option "mentions.pages" another path');
+  });
+});
+
+describe("pictures of authors", () => {
+  const PNG = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
+
+  it("are not shown unless the author says so", async () => {
+    const server = await live((url) => [mention(1, { author: { name: "b", url, photo: `${url}/me.png` } })]);
+    const built = await build(server);
+    expect(built.read("mentions/index.html")).not.toContain("<img");
+    expect(server.asked).not.toContain("/me.png");
+  });
+
+  it("come from what was fetched before, as files of the site", async () => {
+    const photo = "https://bob.example/me.png";
+    const server = await live((url) => [mention(1, { author: { name: "b", url, photo } })]);
+    const first = await build(server, { options: options(server, "mentions: { avatars: true }") });
+    expect(first.read("mentions/index.html")).not.toContain("<img");
+
+    const { createHash } = await import("node:crypto");
+    const name = `${createHash("sha256").update(photo).digest("hex").slice(0, 32)}.png`;
+    mkdirSync(join(first.folder, ".eleventy-twtxt/avatars"), { recursive: true });
+    writeFileSync(join(first.folder, ".eleventy-twtxt/avatars", name), PNG);
+    const again = await build(server, { site: first, options: options(server, "mentions: { avatars: true }") });
+    expect(again.read("mentions/index.html")).toContain(`<img class="u-photo" src="/mentions/avatars/${name}"`);
+    expect(again.has(`mentions/avatars/${name}`)).toBe(true);
+  });
+});
+
+/** The names of the authors in a page's lists. */
+function names(page: string): string[] {
+  return [...page.matchAll(/class="p-author h-card"[^>]*>([^<]*)</g)].map(([, name = ""]) => name);
+}

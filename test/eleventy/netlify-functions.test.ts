@@ -1,0 +1,237 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { twtHash } from "../../plugin/feed/hash.js";
+import { type BuiltSite, post, type SiteSetup, site } from "../helpers/site.js";
+
+const repo = fileURLToPath(new URL("../../", import.meta.url));
+const FOLDER = ".netlify/v1/functions";
+const KEY = "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077";
+const RATE_LIMIT = { windowLimit: 60, windowSize: 60, aggregateBy: ["ip", "domain"] };
+const generator = "eleventy-plugin-twtxt";
+
+const files = {
+  "posts/posts.json": `{ "tags": "posts" }`,
+  "posts/hello.md": post({ title: "Hello", date: "2026-03-04T05:06:07Z" }, "Body"),
+  "posts/note.md": post({ date: "2026-04-05T06:07:08Z", permalink: "false" }, "A note without a page"),
+  "about.html": post({ permalink: "/über uns/index.html" }, "About"),
+  "feed.njk": post({ permalink: "/feed.xml" }, "<feed/>"),
+};
+
+const built = (options: string, more: Partial<SiteSetup> = {}) => site({ files, options, ...more });
+const names = ({ folder }: BuiltSite) =>
+  existsSync(join(folder, FOLDER)) ? readdirSync(join(folder, FOLDER)).sort() : [];
+const text = ({ folder }: BuiltSite, path: string) => readFileSync(join(folder, path), "utf8");
+const source = (one: BuiltSite, name: string) => text(one, `${FOLDER}/twtxt-${name}.mjs`);
+
+/** What stands in a file of a function, read as plain text: Netlify runs nothing of it to find these out. */
+function read(one: BuiltSite, name: string) {
+  const [, config = ""] = /^export const config = (.*);$/m.exec(source(one, name)) ?? [];
+  const [, event, factory, settings = ""] =
+    /^export default (?:\{ (\w+): )?(\w+)\((\{.*\}), pages\)(?: \})?;$/m.exec(source(one, name)) ?? [];
+  return { config: JSON.parse(config), event, factory, settings: JSON.parse(settings) };
+}
+
+describe("the functions that a build for Netlify writes", () => {
+  let alice: BuiltSite;
+
+  beforeAll(async () => {
+    process.env.TWTXT_MENTIONS_TOKEN = "a-token-that-nobody-may-see";
+    process.env.TWTXT_SMTP_URL = "smtps://alice:a-password@mail.example";
+    alice = await built(
+      `{ host: "netlify", key: "${KEY}", mentions: { path: "/hooks/mention", everyHours: 6, block: ["spam.example"], aliases: ["https://old.example/it's\\\\\${here}"] } }`,
+    );
+  });
+  afterAll(() => {
+    delete process.env.TWTXT_MENTIONS_TOKEN;
+    delete process.env.TWTXT_SMTP_URL;
+  });
+
+  it("are one for each door and job, beside the list of pages that they share", () => {
+    expect(names(alice)).toEqual([
+      "twtxt-deploy-succeeded.mjs",
+      "twtxt-mention.mjs",
+      "twtxt-mentions-api.mjs",
+      "twtxt-mentions-feed.mjs",
+      "twtxt-mentions-json.mjs",
+      "twtxt-pages.json",
+      "twtxt-scheduled.mjs",
+    ]);
+  });
+
+  it("have their routes, their rate limit, their schedule and their event literally in the source", () => {
+    const { config: mention } = read(alice, "mention");
+    expect(mention).toEqual({ path: ["/hooks/mention"], rateLimit: RATE_LIMIT, generator });
+    expect(read(alice, "mentions-json").config).toEqual({ path: ["/mentions.json"], generator });
+    expect(read(alice, "mentions-feed").config).toEqual({ path: ["/mentions.txt"], generator });
+    expect(read(alice, "mentions-api").config).toEqual({ path: ["/api/v1/mentions", "/api/v1/mentions/*"], generator });
+    expect(read(alice, "scheduled").config).toEqual({ schedule: "7 */6 * * *", generator });
+    expect(read(alice, "deploy-succeeded")).toMatchObject({ event: "deploySucceeded", config: { generator } });
+  });
+
+  it("import our bundle, the list of pages and nothing else", () => {
+    for (const file of names(alice).filter((name) => name.endsWith(".mjs"))) {
+      const name = file.slice("twtxt-".length, -".mjs".length);
+      const imports = [...source(alice, name).matchAll(/^import (.*) from "(.*?)"(.*);$/gm)].map(([, ...what]) => what);
+      expect(imports).toEqual([
+        [`{ ${read(alice, name).factory} }`, expect.stringMatching(/\/dist\/netlify\/.*\.js$/), ""],
+        ["pages", "./twtxt-pages.json", ` with { type: "json" }`],
+      ]);
+      expect(resolve(alice.folder, FOLDER, imports[0]?.[1] ?? "")).toBe(join(repo, `dist/netlify/${name}.js`));
+      expect(source(alice, name)).not.toMatch(/process\.env|require\(/);
+    }
+  });
+
+  it("hold the public settings and no secret", () => {
+    const { settings } = read(alice, "mention");
+    expect(settings).toEqual({
+      version: 1,
+      url: "https://alice.example",
+      feedUrl: "https://alice.example/twtxt.txt",
+      nick: "alice",
+      key: KEY,
+      isReceiver: true,
+      urls: {
+        webmention: "https://alice.example/hooks/mention",
+        mentionsJson: "https://alice.example/mentions.json",
+        mentionsFeed: "https://alice.example/mentions.txt",
+        mentionsApi: "https://alice.example/api/v1/mentions",
+        mentionsPage: "https://alice.example/mentions/",
+      },
+      mentions: {
+        aliases: [`https://old.example/it's\\\${here}`],
+        allow: [],
+        block: ["spam.example"],
+        moderate: false,
+        digestHours: 24,
+        everyHours: 6,
+        rebuild: { perDay: 1, perMonth: 5 },
+        limits: {
+          slowHostPause: 3600,
+          verificationSeconds: 1000,
+          pending: 500,
+          pendingPerHost: 20,
+          shownPerHost: 10,
+        },
+      },
+    });
+    const all = names(alice).map((name) => text(alice, `${FOLDER}/${name}`));
+    expect(all.filter((content) => /a-token-that|a-password/.test(content))).toEqual([]);
+  });
+
+  it("share what can be mentioned: the feed's names, the pages of HTML and the twts", () => {
+    const pages = JSON.parse(text(alice, `${FOLDER}/twtxt-pages.json`));
+    const [hello, note] = alice.feed().twts.map((twt) => twtHash("https://alice.example/twtxt.txt", twt));
+    expect(pages).toEqual({
+      feeds: ["https://alice.example/twtxt.txt", `https://old.example/it's\\\${here}`],
+      pages: expect.arrayContaining(["https://alice.example/%C3%BCber%20uns/", "https://alice.example/posts/hello/"]),
+      twts: [
+        {
+          timestamp: "2026-03-04T05:06:07Z",
+          hash: hello,
+          page: "https://alice.example/posts/hello/",
+        },
+        { timestamp: "2026-04-05T06:07:08Z", hash: note, page: null },
+      ],
+    });
+    expect(pages.pages).not.toContain("https://alice.example/feed.xml");
+  });
+
+  it("go with the next build where they are not wanted any more, and other tools' functions stay", async () => {
+    const alone = `{ host: "netlify", webmention: "https://webmention.io/alice.example/webmention" }`;
+    const first = await built(`{ host: "netlify" }`, { files: { ...files, [`${FOLDER}/other.mjs`]: "// not ours" } });
+    const second = await built(alone, { site: first });
+    expect(names(second)).toEqual([
+      "other.mjs",
+      "twtxt-deploy-succeeded.mjs",
+      "twtxt-pages.json",
+      "twtxt-scheduled.mjs",
+    ]);
+    expect(names(await built(`{ host: "netlify", functions: false }`, { site: second }))).toEqual(["other.mjs"]);
+  });
+});
+
+describe("a site below a path prefix", () => {
+  it("is answered for at the plain and at the prefixed path", async () => {
+    const below = await built(`{ host: "netlify" }`, { config: `return { pathPrefix: "/blog/" };` });
+    expect(read(below, "mention").config.path).toEqual(["/webmention", "/blog/webmention"]);
+    expect(read(below, "mentions-api").config.path).toEqual([
+      "/api/v1/mentions",
+      "/api/v1/mentions/*",
+      "/blog/api/v1/mentions",
+      "/blog/api/v1/mentions/*",
+    ]);
+    expect(read(below, "mention").settings.urls.webmention).toBe("https://alice.example/blog/webmention");
+  });
+});
+
+describe("the schedule", () => {
+  it.each([
+    [1, "7 * * * *"],
+    [5, "7 */5 * * *"],
+    [24, "7 0 * * *"],
+  ])("of every %i hours is %s", async (everyHours, schedule) => {
+    const one = await built(`{ host: "netlify", mentions: { everyHours: ${everyHours} } }`);
+    expect(read(one, "scheduled").config.schedule).toBe(schedule);
+  });
+});
+
+describe("what a build leaves for others", () => {
+  it("is not watched: it would be a reason for another build, again and again", async () => {
+    const atTheEnd = `config.on("eleventy.after", () => console.log("Unwatched:", ...config.watchIgnores));`;
+    const { log } = await built(`{ host: "netlify" }`, { config: atTheEnd });
+    expect(log).toMatch(/^Unwatched:.* \.eleventy-twtxt\/\*\*.* \.netlify\/\*\*/m);
+  });
+});
+
+describe("a site that another host serves", () => {
+  it.each(["node", "static"])("gets no function on a %s host, but what that host needs to know", async (host) => {
+    const one = await built(`{ host: "${host}", mentions: { pages: false } }`);
+    expect(existsSync(join(one.folder, ".netlify"))).toBe(false);
+    expect(JSON.parse(text(one, ".eleventy-twtxt/host.json"))).toMatchObject({
+      feedUrl: "https://alice.example/twtxt.txt",
+      urls: { webmention: "https://alice.example/webmention", mentionsPage: null },
+    });
+    const { twts } = JSON.parse(text(one, ".eleventy-twtxt/pages.json"));
+    expect(twts).toEqual([
+      {
+        timestamp: "2026-03-04T05:06:07Z",
+        hash: host === "node" ? expect.stringMatching(/^[a-z2-7]{7}$/) : null,
+        page: "https://alice.example/posts/hello/",
+      },
+      expect.objectContaining({ page: null }),
+    ]);
+  });
+});
+
+describe("a function of the site's own", () => {
+  const conflicts = async (more: Record<string, string>) => {
+    const { log } = await built(`{ host: "netlify" }`, { files: { ...files, ...more } });
+    return log.split("\n").filter((line) => line.includes("Give yours another one"));
+  };
+
+  it("on one of our paths is named in a warning", async () => {
+    const own = `export default () => {};\nexport const config = {\n  path: ["/hello", '/webmention'],\n};`;
+    expect(await conflicts({ "netlify/functions/hooks/index.ts": own })).toEqual([
+      expect.stringContaining(
+        "netlify/functions/hooks/index.ts answers at /webmention, as a function of the plugin does.",
+      ),
+    ]);
+  });
+
+  it("with the name of ours is named in a warning, also in a folder that netlify.toml names", async () => {
+    const toml = `[build]\n  publish = "_site"\n[functions]\n  directory = "my/functions"\n`;
+    const own = { "netlify.toml": toml, "my/functions/twtxt-mention.mjs": "export default () => {};" };
+    expect(
+      await conflicts({ ...own, "netlify/functions/x.mjs": `export const config = { path: "/webmention" };` }),
+    ).toEqual([
+      expect.stringContaining("my/functions/twtxt-mention.mjs has the name of a function that the plugin writes"),
+    ]);
+  });
+
+  it("elsewhere brings none", async () => {
+    const own = `export const config = { path: "/webmentions", method: "POST" };`;
+    expect(await conflicts({ "netlify/functions/mention.mjs": own })).toEqual([]);
+  });
+});
