@@ -1,12 +1,17 @@
 // plugin/cli/command-line.ts: finds the command that is called, runs it, and says what went wrong.
-import { readFile } from "node:fs/promises";
 import { TwtxtError } from "../errors.js";
 import { type Command, misuse, nearestOf, PROGRAM } from "./command.js";
 import type { Terminal } from "./terminal.js";
+import { version } from "./version.js";
 
 /** Each command is loaded when it is called, so that a small one stays quick. */
 const COMMANDS = new Map<string, () => Promise<Command>>([
+  ["doctor", () => import("./doctor.js")],
+  ["keys", () => import("./keys.js")],
+  ["mentions", () => import("./mentions.js")],
   ["post", () => import("./post.js")],
+  ["send", () => import("./send.js")],
+  ["serve", () => import("./serve.js")],
   ["stamp", () => import("./stamp.js")],
 ]);
 
@@ -29,7 +34,7 @@ async function dispatch([first, ...rest]: string[], terminal: Terminal): Promise
     terminal.say(await overview());
     return 2;
   }
-  if (first === "--version" || first === "-v") terminal.print(await version());
+  if (first === "--version" || first === "-v") terminal.print(version());
   else if (first === "--help" || first === "-h") terminal.print(await overview());
   else if (first === "help")
     terminal.print(rest[0] === undefined ? await overview() : (await commandNamed(rest[0])).help);
@@ -67,11 +72,6 @@ ${commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`).joi
 
 Example:
   ${PROGRAM} post "Hello from my own site."`;
-}
-
-async function version(): Promise<string> {
-  const manifest: unknown = JSON.parse(await readFile(new URL("../../package.json", import.meta.url), "utf8"));
-  return String(Object(manifest).version);
 }
 
 function report(error: unknown, terminal: Terminal): number {

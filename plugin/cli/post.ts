@@ -2,11 +2,12 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { TwtxtError } from "../errors.js";
-import { parseReplyTo } from "../feed/subject.js";
+import { allowedHosts } from "./allowed-hosts.js";
 import { misuse, readArguments } from "./command.js";
 import { createText, readText } from "./files.js";
 import { formatPost, readPost } from "./front-matter.js";
 import { freeNoteTimes, noteName } from "./note-name.js";
+import { replyToOf } from "./reply-to.js";
 import { type Site, siteAt } from "./site.js";
 import type { Terminal } from "./terminal.js";
 
@@ -20,6 +21,9 @@ prints the path of the new file. Markdown and mentions such as @<bob https://bob
 may be in the text.
 
   --reply-to "HASH FEED-URL"   replies to the twt of this hash, in the feed of this URL
+  --reply-to REFERENCE         the same by FEED-URL#:~:text=TIMESTAMP, which is looked up
+  --allow-private-host HOST:PORT
+                               a host of your own network that may be asked all the same
   --edit                       opens the note in $VISUAL or $EDITOR
   --dry-run                    prints what would be written, and writes nothing
   --settings FILE              the settings of the site (default .eleventy-twtxt/settings.json)
@@ -28,11 +32,17 @@ Example:
   $ eleventy-twtxt post "Hello from my own site."
   notes/20261120-093000.md`;
 
-const OPTIONS = { "reply-to": { type: "string" }, edit: { type: "boolean" }, "dry-run": { type: "boolean" } } as const;
+const OPTIONS = {
+  "reply-to": { type: "string" },
+  "allow-private-host": { type: "string", multiple: true },
+  edit: { type: "boolean" },
+  "dry-run": { type: "boolean" },
+} as const;
 
 export async function run(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = readArguments(name, args, OPTIONS);
-  const replyTo = values["reply-to"] === undefined ? undefined : checkReply(values["reply-to"]);
+  const allowed = allowedHosts(values["allow-private-host"], name);
+  const replyTo = values["reply-to"] === undefined ? undefined : await replyToOf(values["reply-to"], allowed);
   const editor = values.edit ? editorOf(terminal) : undefined;
   const site = await siteAt(terminal, values.settings);
   const text = await readNote(positionals, terminal, editor !== undefined);
@@ -68,16 +78,6 @@ async function isEmpty(file: string): Promise<boolean> {
   } catch {
     return false;
   }
-}
-
-/** @returns what goes into the front matter, `<hash> <feed url>` */
-function checkReply(value: string): string {
-  const reply = parseReplyTo(value);
-  if (reply?.feedUrl && !value.includes("#:~:text=")) return `${reply.hash} ${reply.feedUrl}`;
-  const why = value.includes("#:~:text=")
-    ? "a reference cannot be looked up yet; say which twt by its hash and feed URL"
-    : "expected a hash and a feed URL";
-  throw misuse(`post: --reply-to: ${why}, such as "abcdefg https://bob.example/twtxt.txt", got "${value}".`, name);
 }
 
 function editorOf({ environment }: Terminal): string {

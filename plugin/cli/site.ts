@@ -16,12 +16,19 @@ const ROOT_MARKS = ["package.json", ".git"];
 const BUILD = "Build the site once, so that this command knows it: npx @11ty/eleventy";
 
 /** What the commands read of the settings; the build may leave more. */
-export type KnownSettings = Pick<SiteSettings, "host" | "timeZone" | "notes" | "unstamped">;
+export type KnownSettings = Pick<
+  SiteSettings,
+  "host" | "output" | "timeZone" | "webmention" | "address" | "endpoint" | "notes" | "unstamped"
+>;
 
 const SETTINGS: v.GenericSchema<unknown, KnownSettings> = v.object({
   version: v.literal(1),
   host: v.picklist(["netlify", "node", "static"]),
+  output: v.string(),
   timeZone: v.pipe(v.string(), v.check(isTimeZone)),
+  webmention: v.nullable(v.string()),
+  address: v.nullable(v.string()),
+  endpoint: v.nullable(v.string()),
   notes: v.object({ folder: v.string(), like: v.nullable(v.string()), tags: v.array(v.string()) }),
   unstamped: v.array(
     v.object({
@@ -39,6 +46,8 @@ const SETTINGS: v.GenericSchema<unknown, KnownSettings> = v.object({
 /** A site on this machine. */
 export interface Site {
   settings: KnownSettings;
+  /** Where they stand, absolute. */
+  settingsFile: string;
   /** The absolute path of a file that the settings name. */
   file(name: string): string;
   /** How a file is called in front of the person at the terminal: from the working directory. */
@@ -59,6 +68,7 @@ export async function siteAt(terminal: Terminal, settingsFile?: string): Promise
     const root = dirname(dirname(place));
     return {
       settings: parseSettings(text, place),
+      settingsFile: place,
       file: (name) => fileBelow(root, name),
       shown: (file) => relative(terminal.folder, file) || ".",
     };

@@ -22,6 +22,8 @@ export interface Terminal {
    * @returns its exit code
    */
   open(command: string, file: string): Promise<number>;
+  /** Fulfilled when somebody wants the program to end: SIGTERM, or Ctrl-C. A second time ends it at once. */
+  ended(): Promise<void>;
 }
 
 /** The terminal of this process. */
@@ -35,7 +37,14 @@ export function processTerminal(): Terminal {
     say: (line) => void process.stderr.write(`${shown(line)}\n`),
     readInput: async () => (process.stdin.isTTY ? null : text(process.stdin)),
     open,
+    ended,
   };
+}
+
+function ended(): Promise<void> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, () => resolve());
+  });
 }
 
 /** A name of a file may hold what a terminal takes for a command. */

@@ -12,7 +12,7 @@ describe("the command line", () => {
 
     expect(help).toMatchObject({ exitCode: 0, stderr: "" });
     expect(help.stdout).toMatch(
-      /^Usage: eleventy-twtxt COMMAND[\s\S]*\n {2}post +writes a note\n {2}stamp +writes dates/,
+      /^Usage: eleventy-twtxt COMMAND[\s\S]*\n {2}post +writes a note\n[\s\S]*\n {2}stamp +writes dates/,
     );
     expect(await command(folder, ["-h"])).toEqual(help);
     expect(await command(folder, ["help"])).toEqual(help);

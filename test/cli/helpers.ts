@@ -24,7 +24,11 @@ export interface Blog {
 
 const SETTINGS: KnownSettings = {
   host: "static",
+  output: "./_site",
   timeZone: "UTC",
+  webmention: null,
+  address: null,
+  endpoint: null,
   notes: { folder: "./notes", like: null, tags: ["posts"] },
   unstamped: [],
 };
@@ -105,5 +109,6 @@ export function standingTerminal(
     say: (line) => void stderr.push(line),
     readInput: async () => input,
     open: async () => 0,
+    ended: async () => {},
   };
 }

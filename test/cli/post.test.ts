@@ -1,6 +1,8 @@
 import matter from "gray-matter";
 import { describe, expect, it } from "vitest";
 import { runCommandLine } from "../../plugin/cli/command-line.js";
+import { twtHash } from "../../plugin/feed/hash.js";
+import { loopbackServer } from "../helpers/loopback.js";
 import { site } from "../helpers/site.js";
 import { blog, command, standingTerminal } from "./helpers.js";
 
@@ -146,21 +148,50 @@ describe("eleventy-twtxt post --reply-to", () => {
     expect(matter(read(stdout.trim()), {}).data.replyTo).toBe("abcdefg https://bob.example/twtxt.txt");
   });
 
-  it.each([
-    [
-      "https://bob.example/twtxt.txt#:~:text=2026-01-02T03:04:05Z",
-      "a reference cannot be looked up yet; say which twt by its hash and feed URL",
-    ],
-    ["abcdefg", "expected a hash and a feed URL"],
-    ["abc https://bob.example/twtxt.txt", "expected a hash and a feed URL"],
-    ["abcdefg bob.example", "expected a hash and a feed URL"],
-  ])("2 bad-usage: %s", async (value, why) => {
-    const outcome = await command(blog({}).folder, ["post", "Yes", "--reply-to", value]);
-    expect(outcome).toMatchObject({ exitCode: 2, stdout: "" });
-    expect(outcome.stderr).toContain(
-      `post: --reply-to: ${why}, such as "abcdefg https://bob.example/twtxt.txt", got "${value}".`,
-    );
+  it("looks a reference up, in an archive too, and writes what it found", async () => {
+    const bob = await loopbackServer((request, response) => {
+      const url = `http://${request.headers.host}/twtxt.txt`;
+      const files: Record<string, string> = {
+        "/twtxt.txt": `# nick = bob\n# url = ${url}\n# prev = abcdefg twtxt-2025.txt\n\n2026-01-02T03:04:05Z\tHello\n`,
+        "/twtxt-2025.txt": `# url = ${url}\n\n2025-01-02T03:04:05Z\tOlder\n`,
+      };
+      response.writeHead(200, { "content-type": "text/plain" }).end(files[request.url ?? ""]);
+    });
+    const feedUrl = `${bob.url}/twtxt.txt`;
+    const { folder, read } = blog({});
+    for (const [timestamp, text] of [
+      ["2026-01-02T03:04:05Z", "Hello"],
+      ["2025-01-02T03:04:05Z", "Older"],
+    ] as const) {
+      const reference = `${feedUrl}#:~:text=${timestamp}`;
+      const args = ["post", "Yes", "--reply-to", reference, "--allow-private-host", bob.host];
+      const { stdout } = await command(folder, args);
+      const replyTo = `${twtHash(feedUrl, { timestamp, text })} ${feedUrl}`;
+      expect(matter(read(stdout.trim()), {}).data.replyTo).toBe(replyTo);
+    }
   });
+
+  it("1 no-such-twt: the feed has none of that time, and no note is written", async () => {
+    const bob = await loopbackServer((_, response) => {
+      response.end("# nick = bob\n\n2026-01-02T03:04:05Z\tHello\n");
+    });
+    const { folder, list } = blog({}, { "notes/a.md": "x" });
+    const reference = `${bob.url}/twtxt.txt#:~:text=2026-01-02T03:04:06Z`;
+    const outcome = await command(folder, ["post", "Yes", "--reply-to", reference, "--allow-private-host", bob.host]);
+    expect(outcome).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(outcome.stderr).toContain("has no twt of 2026-01-02T03:04:06Z");
+    expect(list("notes")).toEqual(["a.md"]);
+  });
+
+  it.each(["abcdefg", "abc https://bob.example/twtxt.txt", "abcdefg bob.example", "https://bob.example/#:~:text=x"])(
+    "2 bad-usage: %s",
+    async (value) => {
+      const outcome = await command(blog({}).folder, ["post", "Yes", "--reply-to", value]);
+      expect(outcome).toMatchObject({ exitCode: 2, stdout: "" });
+      expect(outcome.stderr).toContain("post: --reply-to: expected a hash and a feed URL, such as");
+      expect(outcome.stderr).toContain(`got "${value}".`);
+    },
+  );
 });
 
 describe("settings of somebody else's", () => {

@@ -1,0 +1,27 @@
+// plugin/cli/data-folder.ts: where the author's own data is kept on this machine, apart from any site.
+import { homedir } from "node:os";
+import { isAbsolute, join } from "node:path";
+import type { IdentityPlaces } from "../keys/identity.js";
+import { systemKeychain } from "../keys/keychain.js";
+import type { Terminal } from "./terminal.js";
+
+const NAME = "eleventy-twtxt";
+
+/**
+ * The folder for this program's data: `$XDG_DATA_HOME` or `~/.local/share` on Linux, `~/Library/Application Support` on
+ * macOS, `%APPDATA%` on Windows.
+ *
+ * @see PROTOCOL 7
+ */
+export function dataFolder({ environment }: Pick<Terminal, "environment">, platform = process.platform): string {
+  const home = environment.HOME || environment.USERPROFILE || homedir();
+  if (platform === "win32") return join(environment.APPDATA || join(home, "AppData", "Roaming"), NAME);
+  if (platform === "darwin") return join(home, "Library", "Application Support", NAME);
+  const named = environment.XDG_DATA_HOME ?? "";
+  return join(isAbsolute(named) ? named : join(home, ".local", "share"), NAME);
+}
+
+/** Where the author's keys are. */
+export function identityPlaces(terminal: Pick<Terminal, "environment">): IdentityPlaces {
+  return { keychain: systemKeychain(), folder: join(dataFolder(terminal), "keys") };
+}

@@ -1,0 +1,205 @@
+// plugin/cli/mentions.ts: `eleventy-twtxt mentions` lists what the site has received, and decides about it.
+import { resolve } from "node:path";
+import { TwtxtError } from "../errors.js";
+import { listIdentities } from "../keys/identity.js";
+import type { Identity } from "../keys/identity-text.js";
+import type { ManagedMention } from "../mentions/receive/manage.js";
+import { mentionsOfWebmentionIo } from "../mentions/receive/webmention-io.js";
+import { misuse, readArguments } from "./command.js";
+import { identityPlaces } from "./data-folder.js";
+import { readText } from "./files.js";
+import { readHostFiles } from "./host-files.js";
+import { type AskSite, siteApi } from "./mentions-api.js";
+import { siteAt } from "./site.js";
+import type { Terminal } from "./terminal.js";
+
+export const name = "mentions";
+export const summary = "lists mentions of you, approves, rejects and forgets them";
+export const help = `Usage: eleventy-twtxt mentions [--state STATE] [--json]
+       eleventy-twtxt mentions approve|reject ID...
+       eleventy-twtxt mentions forget ID|FEED|HOST...
+       eleventy-twtxt mentions verify
+       eleventy-twtxt mentions export
+       eleventy-twtxt mentions import FILE
+
+Manages what your site has received, by requests signed with your key: the one that the site has as
+its option "key".
+
+  approve, reject   shows a mention, or hides it for good
+  forget            deletes mentions, by their ids or all of a source, and remembers nothing of them
+  verify            looks now at what is pending
+  export            prints all of them as JSON
+  import FILE       takes over what webmention.io has exported (mentions.jf2), or this command
+
+  --state STATE     shown (default), held, pending or rejected
+  --json            prints JSON
+  --url URL         where the site is reached, if not at its own address, such as a local server
+  --settings FILE   the settings of the site (default .eleventy-twtxt/settings.json)
+
+Example:
+  $ eleventy-twtxt mentions --state held
+  3f2a...  2026-11-20T09:00:00Z  @bob  https://bob.example/twtxt.txt#:~:text=...  "yours were earlier"
+  $ eleventy-twtxt mentions approve 3f2a...`;
+
+const OPTIONS = {
+  state: { type: "string" },
+  json: { type: "boolean" },
+  url: { type: "string" },
+} as const;
+
+const STATES = ["shown", "held", "pending", "rejected"] as const;
+const PER_IMPORT = 100;
+const ID = /^[0-9a-f]{4,32}$/;
+
+export async function run(args: string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = readArguments(name, args, OPTIONS);
+  const [action = "list", ...names] = positionals;
+  const state = STATES.find((known) => known === (values.state ?? "shown"));
+  if (!state) throw misuse(`${name}: --state is one of ${STATES.join(", ")}, got "${values.state}".`, name);
+
+  const act = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
+  if (!act) throw misuse(`${name}: there is no "${action}".`, name);
+  if (act.names === "none" && names.length > 0) throw misuse(`${name}: "${action}" takes no names.`, name);
+  if (act.names === "some" && names.length === 0) throw misuse(`${name}: "${action}" needs an id.`, name);
+  const ask = await apiOf(values, terminal);
+  return act.run(names, { ask, terminal, state, isJson: values.json ?? false });
+}
+
+interface Context {
+  ask: AskSite;
+  terminal: Terminal;
+  state: (typeof STATES)[number];
+  isJson: boolean;
+}
+
+const ACTIONS: Record<string, { names: "none" | "some"; run(names: string[], context: Context): Promise<number> }> = {
+  list: { names: "none", run: list },
+  approve: { names: "some", run: (ids, context) => decide(ids, "shown", context) },
+  reject: { names: "some", run: (ids, context) => decide(ids, "rejected", context) },
+  forget: { names: "some", run: forget },
+  verify: { names: "none", run: verify },
+  export: { names: "none", run: exportAll },
+  import: { names: "some", run: importFiles },
+};
+
+async function apiOf(
+  { url, settings }: { url?: string | undefined; settings?: string | undefined },
+  terminal: Terminal,
+): Promise<AskSite> {
+  const site = await siteAt(terminal, settings);
+  const { settings: host } = await readHostFiles(site.settingsFile);
+  const identity = await identityOf(host.key, terminal);
+  const { pathname, origin } = new URL(host.urls.mentionsApi);
+  if (url !== undefined && !URL.canParse(url)) throw misuse(`${name}: --url is a URL, got "${url}".`, name);
+  return siteApi((url === undefined ? origin : new URL(url).origin) + pathname, identity, terminal.now);
+}
+
+async function identityOf(key: string | null, terminal: Terminal): Promise<Identity> {
+  if (key === null) {
+    throw new TwtxtError(
+      "no-identity",
+      'The site knows no key of yours. Make one with `eleventy-twtxt keys create`, give it to the site as the option "key", build and deploy.',
+    );
+  }
+  const { kept, faults } = await listIdentities(identityPlaces(terminal));
+  const found = kept.find(({ identity }) => identity.publicKey === key);
+  if (found) return found.identity;
+  const why = faults.length > 0 ? ` ${faults.join(" ")}` : "";
+  throw new TwtxtError("no-identity", `The private key of ${key} is not on this machine.${why}`);
+}
+
+async function list(_: string[], { ask, terminal, state, isJson }: Context): Promise<number> {
+  const mentions = await allOf(ask, state);
+  if (isJson) terminal.print(JSON.stringify(mentions, null, 2));
+  else for (const mention of mentions) terminal.print(lineOf(mention));
+  terminal.say(`${mentions.length} ${state}.${mentions.length > 0 ? "" : " Others: --state held, pending, rejected."}`);
+  return 0;
+}
+
+async function decide(ids: string[], state: "shown" | "rejected", { ask, terminal }: Context): Promise<number> {
+  for (const id of await Promise.all(ids.map((id) => fullId(id, ask)))) {
+    const mention = (await ask("POST", `/${id}`, { state })) as ManagedMention;
+    terminal.say(`${state}: ${lineOf(mention)}`);
+  }
+  return 0;
+}
+
+async function forget(names: string[], { ask, terminal }: Context): Promise<number> {
+  let forgotten = 0;
+  for (const which of names) {
+    const path = ID.test(which) ? `/${await fullId(which, ask)}` : `?source=${encodeURIComponent(which)}`;
+    forgotten += Number(Object(await ask("DELETE", path)).forgotten);
+  }
+  terminal.say(`${forgotten} forgotten.`);
+  return forgotten > 0 ? 0 : 1;
+}
+
+async function verify(_: string[], { ask, terminal }: Context): Promise<number> {
+  const { kept, dropped, waiting } = Object(await ask("POST", "/verify"));
+  terminal.say(`${kept} kept, ${dropped} dropped, ${waiting} still pending.`);
+  return 0;
+}
+
+async function exportAll(_: string[], { ask, terminal }: Context): Promise<number> {
+  const all = await Promise.all(STATES.map((state) => allOf(ask, state)));
+  terminal.print(JSON.stringify({ mentions: all.flat() }, null, 2));
+  terminal.say(`${all.flat().length} exported.`);
+  return 0;
+}
+
+async function importFiles(files: string[], { ask, terminal }: Context): Promise<number> {
+  for (const file of files) {
+    const mentions = await mentionsIn(resolve(terminal.folder, file));
+    let imported = 0;
+    for (let start = 0; start < mentions.length; start += PER_IMPORT) {
+      const answer = await ask("POST", "/import", { mentions: mentions.slice(start, start + PER_IMPORT) });
+      imported += Number(Object(answer).imported);
+      terminal.say(`${Math.min(start + PER_IMPORT, mentions.length)} of ${mentions.length}`);
+    }
+    terminal.say(`${file}: ${imported} imported, ${mentions.length - imported} are of pages that this site has not.`);
+  }
+  return 0;
+}
+
+/** @throws TwtxtError `bad-file` */
+async function mentionsIn(file: string) {
+  const text = await readText(file);
+  let json: unknown;
+  try {
+    json = JSON.parse(text ?? "");
+  } catch (cause) {
+    throw new TwtxtError("bad-file", `${file} is no JSON.`, { cause });
+  }
+  const own = Object(json).mentions;
+  if (!Array.isArray(own)) return mentionsOfWebmentionIo(json);
+  return (own as ManagedMention[])
+    .filter(({ state }) => state === "shown")
+    .map(({ source, target, type, author, text, published, received }) => ({
+      ...{ source, target, type, author, text, published, received },
+    }));
+}
+
+async function allOf(ask: AskSite, state: string): Promise<ManagedMention[]> {
+  const mentions: ManagedMention[] = [];
+  for (let after = ""; ; ) {
+    const page = Object(await ask("GET", `?state=${state}${after}`));
+    mentions.push(...page.mentions);
+    if (page.next === null) return mentions;
+    after = `&after=${encodeURIComponent(page.next)}`;
+  }
+}
+
+/** An id may be typed by its beginning. */
+async function fullId(start: string, ask: AskSite): Promise<string> {
+  if (start.length === 32 || !ID.test(start)) return encodeURIComponent(start);
+  const all = (await Promise.all(STATES.map((state) => allOf(ask, state)))).flat();
+  const found = all.filter(({ id }) => id.startsWith(start));
+  const [one] = found;
+  if (one && found.length === 1) return one.id;
+  throw new TwtxtError("not-found", `${found.length} mentions have an id that starts with ${start}.`);
+}
+
+function lineOf({ id, received, author, source, text }: ManagedMention): string {
+  const said = text === null ? "" : `  ${JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text)}`;
+  return `${id}  ${received.slice(0, 19)}Z  ${author?.name ?? "?"}  ${source}${said}`;
+}

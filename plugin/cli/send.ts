@@ -1,0 +1,160 @@
+// plugin/cli/send.ts: `eleventy-twtxt send` tells everybody whom new twts mention.
+import { resolve } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { TwtxtError } from "../errors.js";
+import type { HostFiles } from "../host/site-host.js";
+import { guardedFetch } from "../http/guarded-fetch.js";
+import { ownHostOf } from "../http/own-host.js";
+import { oursOf } from "../mentions/receive/ours.js";
+import { sendMentions } from "../mentions/send/send.js";
+import { fileStore } from "../store/file.js";
+import { memoryStore } from "../store/memory.js";
+import type { Store } from "../store/store.js";
+import { allowedHosts } from "./allowed-hosts.js";
+import { misuse, readArguments } from "./command.js";
+import { readHostFiles } from "./host-files.js";
+import { linesOf, progressOf, sumOf } from "./send-report.js";
+import { type Site, siteAt } from "./site.js";
+import type { Terminal } from "./terminal.js";
+import { version } from "./version.js";
+
+export const name = "send";
+export const summary = "tells everybody whom your new twts mention";
+export const help = `Usage: eleventy-twtxt send [options]
+
+Reads your live feed, compares it with what was sent before, and sends what is new, changed or gone.
+Run it after each deploy; what fails for now is tried again by a later run. On Netlify your site does
+this by itself. The first run leaves alone what is older than a week.
+
+  --dry-run              lists who would be told, and where, and sends nothing
+  --feed URL             another feed than that of the site here
+  --store DIR            where it remembers what was sent (default .eleventy-twtxt/store): keep it
+  --backfill N           tells of the newest N twts too that the first run has left alone
+  --json                 prints the result as JSON
+  --settings FILE        the settings of the site (default .eleventy-twtxt/settings.json)
+  --allow-private-host HOST:PORT
+                         a host of your own network that may be asked all the same; can be repeated
+
+Exit code 0 where all was sent or there was nothing to do, 1 where something failed for good.
+
+Example:
+  $ eleventy-twtxt send --dry-run
+  2026-11-20T09:30:00Z  @bob   https://bob.example/twtxt.txt  would be told at https://bob.example/webmention (feed field)
+  2026-11-20T09:30:00Z  @carol https://carol.example/tw.txt   nobody to tell: no endpoint in the feed, its headers or its site
+  1 mention to send, 1 without an endpoint. Nothing was sent.`;
+
+const OPTIONS = {
+  "dry-run": { type: "boolean" },
+  feed: { type: "string" },
+  store: { type: "string" },
+  backfill: { type: "string" },
+  json: { type: "boolean" },
+  "allow-private-host": { type: "string", multiple: true },
+} as const;
+
+/** A run that was killed keeps the others away for so long at the most. */
+const PATIENCE_MS = 45_000;
+
+export async function run(args: string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = readArguments(name, args, OPTIONS);
+  if (positionals.length > 0) throw misuse(`${name}: takes no arguments, got "${positionals[0]}".`, name);
+  const backfill = backfillOf(values.backfill);
+  const allowPrivateHosts = allowedHosts(values["allow-private-host"], name);
+  const isDryRun = values["dry-run"] ?? false;
+  const source = await sourceOf(values, terminal);
+  const userAgent = `eleventy-plugin-twtxt/${version()} (+${source.feedUrl}${source.nick ? `; @${source.nick}` : ""})`;
+
+  const report = await sendMentions({
+    fetch: guardedFetch({ userAgent, allowPrivateHosts: [...allowPrivateHosts, ...ownHostOf(source.feedUrl)] }),
+    store: source.store,
+    feedUrl: source.feedUrl,
+    aliases: source.aliases,
+    pageOf: source.pageOf,
+    now: terminal.now,
+    random: Math.random,
+    sleep: (milliseconds, signal) => setTimeout(milliseconds, undefined, { signal }).catch(() => {}),
+    patience: PATIENCE_MS,
+    isDryRun,
+    backfill,
+    asksAgain: allowPrivateHosts.length > 0,
+    onMention: (mention) => {
+      if (!values.json && !isDryRun) terminal.say(progressOf(mention));
+    },
+    onWaiting: () => terminal.say("Another run is sending, or was cut off: waiting for it to end."),
+  });
+  if (values.json) terminal.print(JSON.stringify(report, null, 2));
+  else for (const line of linesOf(report)) terminal.print(line);
+  for (const line of sumOf(report, isDryRun)) terminal.say(line);
+  return report.troubles.length > 0 || report.mentions.some(({ outcome }) => outcome === "failed") ? 1 : 0;
+}
+
+interface Source {
+  feedUrl: string;
+  nick: string | null;
+  aliases: readonly string[];
+  pageOf(timestamp: string): string | null;
+  store: Store;
+}
+
+interface Values {
+  feed?: string | undefined;
+  store?: string | undefined;
+  settings?: string | undefined;
+  "dry-run"?: boolean | undefined;
+}
+
+/** Which feed, and where it is remembered what was sent: those of the site here, or those that were given. */
+async function sourceOf({ feed, store, settings, "dry-run": isDryRun }: Values, terminal: Terminal): Promise<Source> {
+  if (feed !== undefined && (!/^https?:\/\//.test(feed) || !URL.canParse(feed))) {
+    throw misuse(`${name}: --feed is a URL such as "https://alice.example/twtxt.txt", got "${feed}".`, name);
+  }
+  const site = await siteIfAny(terminal, settings, feed !== undefined);
+  const files = site && (await filesOf(site, feed));
+  const feedUrl = feed ?? files?.settings.feedUrl;
+  if (feedUrl === undefined) throw misuse(`${name}: say which feed with --feed.`, name);
+  const place = store === undefined ? site?.file(".eleventy-twtxt/store") : resolve(terminal.folder, store);
+  if (place === undefined && !isDryRun) {
+    throw misuse(`${name}: say with --store where it is remembered what was sent.`, name);
+  }
+  if (site?.settings.host === "netlify" && store === undefined && !isDryRun) {
+    throw misuse(
+      `${name}: at Netlify your site sends by itself, and remembers there what it has sent. To send from here all the same, and all of it once more, name a folder with --store.`,
+      name,
+    );
+  }
+  return {
+    feedUrl,
+    nick: files?.settings.nick ?? null,
+    aliases: files?.settings.mentions.aliases ?? [],
+    pageOf: files ? oursOf(files.pages).pageOfTwt : () => null,
+    store: place === undefined ? memoryStore() : fileStore(place),
+  };
+}
+
+/** @param isNeedless - whether it can be done without a site */
+async function siteIfAny(terminal: Terminal, settings: string | undefined, isNeedless: boolean): Promise<Site | null> {
+  try {
+    return await siteAt(terminal, settings);
+  } catch (error) {
+    if (isNeedless && settings === undefined && error instanceof TwtxtError && error.code === "no-settings")
+      return null;
+    throw error;
+  }
+}
+
+/** Those of another feed's site are of no use. */
+async function filesOf(site: Site, feed: string | undefined): Promise<HostFiles | null> {
+  try {
+    const files = await readHostFiles(site.settingsFile);
+    return feed === undefined || feed === files.settings.feedUrl ? files : null;
+  } catch (error) {
+    if (feed !== undefined && error instanceof TwtxtError) return null;
+    throw error;
+  }
+}
+
+function backfillOf(text: string | undefined): number {
+  if (text === undefined) return 0;
+  if (/^\d{1,6}$/.test(text)) return Number(text);
+  throw misuse(`${name}: --backfill is a number of twts, got "${text}".`, name);
+}

@@ -1,0 +1,171 @@
+// plugin/cli/serve.ts: `eleventy-twtxt serve` runs the site and everything that it receives, on any Node host.
+import { existsSync } from "node:fs";
+import { resolve } from "node:path";
+import { TwtxtError } from "../errors.js";
+import { type NodeServer, nodeServer } from "../host/node-server.js";
+import { rateLimit } from "../host/rate-limit.js";
+import { featuresOff, secretsOf } from "../host/secrets.js";
+import { type Services, servicesOf } from "../host/services.js";
+import { type SiteFilesOptions, siteFiles } from "../host/site-files.js";
+import { type HostFiles, siteHost } from "../host/site-host.js";
+import { ownHostOf } from "../http/own-host.js";
+import { fileStore } from "../store/file.js";
+import { allowedHosts } from "./allowed-hosts.js";
+import { misuse, readArguments } from "./command.js";
+import { hostFilesAt, readHostFiles } from "./host-files.js";
+import { type Site, siteAt } from "./site.js";
+import type { Terminal } from "./terminal.js";
+import { version } from "./version.js";
+
+export const name = "serve";
+export const summary = "serves the site, and sends and receives its mentions";
+export const help = `Usage: eleventy-twtxt serve [options]
+
+Serves the built site on this machine, receives mentions, and does the hourly work itself: sends
+what is new, verifies what is pending, mails what came. After each build it sends at once. Put a
+web server with TLS in front of it. What it keeps is in a folder; ends in order at SIGTERM.
+
+  --site DIR             the built site (default: where the build has put it)
+  --store DIR            what it keeps (default .eleventy-twtxt/store)
+  --port N               default 8080
+  --host H               the address to listen on (default 127.0.0.1)
+  --url PUBLIC_URL       where it is reached, if not at the option "url" of the site
+  --settings FILE        the settings of the site (default .eleventy-twtxt/settings.json)
+  --rate-limit N         mentions a minute that one address may send (default 60, 0 for any number)
+  --trust-proxy N        take the N-th last X-Forwarded-For for the address (default 0: the peer's own)
+  --allow-private-host HOST:PORT
+                         a host of your own network that may be asked all the same; can be repeated
+
+Environment: TWTXT_MENTIONS_TOKEN, TWTXT_SMTP_URL, TWTXT_MAIL_TO, TWTXT_WEBHOOK_URL, TWTXT_BUILD_HOOK_URL
+
+Example:
+  $ eleventy-twtxt serve --port 8080
+  http://127.0.0.1:8080/
+  http://127.0.0.1:8080/twtxt.txt`;
+
+const OPTIONS = {
+  site: { type: "string" },
+  store: { type: "string" },
+  port: { type: "string" },
+  host: { type: "string" },
+  url: { type: "string" },
+  "rate-limit": { type: "string" },
+  "trust-proxy": { type: "string" },
+  "allow-private-host": { type: "string", multiple: true },
+} as const;
+
+type Values = ReturnType<typeof readArguments<typeof OPTIONS>>["values"];
+
+export async function run(args: string[], terminal: Terminal): Promise<number> {
+  const { values, positionals } = readArguments(name, args, OPTIONS);
+  if (positionals.length > 0) throw misuse(`${name}: takes no arguments, got "${positionals[0]}".`, name);
+  const site = await siteAt(terminal, values.settings);
+  const files = await readHostFiles(site.settingsFile);
+  const origin = originOf(values.url, files.settings.url);
+  const host = siteHost({
+    files,
+    pagesFile: hostFilesAt(site.settingsFile).pages,
+    read: () => readHostFiles(site.settingsFile),
+    make: servicesFor(site, values, origin, terminal),
+    log: terminal.say,
+  });
+  const address = values.host ?? "127.0.0.1";
+  const server = await listen({
+    port: numberOf(values.port, "--port", 8080, 65_535),
+    host: address,
+    origin,
+    route: host.route,
+    isLimited: host.isLimited,
+    serveFile: siteFiles(filesOf(site, files, values, terminal)),
+    rateLimit: rateLimit({
+      perMinute: numberOf(values["rate-limit"], "--rate-limit", 60, 1_000_000),
+      trustedProxies: numberOf(values["trust-proxy"], "--trust-proxy", 0, 10),
+      now: terminal.now,
+    }),
+    log: terminal.say,
+  });
+
+  announce(`http://${address.includes(":") ? `[${address}]` : address}:${server.port}`, files, terminal);
+  for (const line of [...hostWarning(site, files), ...featuresOff(terminal.environment)]) terminal.say(line);
+  const ended = terminal.ended();
+  host.begin();
+  await ended;
+  terminal.say("Ending: what is under way is finished first.");
+  await Promise.all([server.close(), host.end()]);
+  return 0;
+}
+
+function servicesFor(site: Site, values: Values, origin: string, terminal: Terminal): (files: HostFiles) => Services {
+  const store = fileStore(
+    values.store === undefined ? site.file(".eleventy-twtxt/store") : resolve(terminal.folder, values.store),
+  );
+  const allowPrivateHosts = allowedHosts(values["allow-private-host"], name);
+  return ({ settings, pages }) =>
+    servicesOf({
+      settings,
+      pages,
+      store,
+      secrets: secretsOf(terminal.environment),
+      authority: new URL(origin).host,
+      client: `eleventy-plugin-twtxt/${version()}`,
+      guard: { allowPrivateHosts: [...allowPrivateHosts, ...ownHostOf(settings.url)] },
+      fetch,
+      now: terminal.now,
+      log: terminal.say,
+      purge: async () => {},
+    });
+}
+
+/** @throws TwtxtError `no-settings` where there is no such folder: everything would be answered with 404 */
+function filesOf(site: Site, { settings }: HostFiles, values: Values, terminal: Terminal): SiteFilesOptions {
+  const folder = values.site === undefined ? site.file(site.settings.output) : resolve(terminal.folder, values.site);
+  if (!existsSync(folder)) {
+    throw new TwtxtError("no-settings", `There is no site in ${folder}. Build it: npx @11ty/eleventy`);
+  }
+  const endpoint = site.settings.webmention;
+  return { folder, prefix: prefixOf(settings), feedPath: pathOf(settings.feedUrl), endpoint };
+}
+
+function announce(place: string, { settings }: HostFiles, terminal: Terminal): void {
+  terminal.print(`${place}${prefixOf(settings)}/`);
+  terminal.print(`${place}${pathOf(settings.feedUrl)}`);
+}
+
+/** What stands before every path of the site, as `/blog`. */
+function prefixOf({ urls }: HostFiles["settings"]): string {
+  return pathOf(urls.mentionsJson).slice(0, -"/mentions.json".length);
+}
+
+function hostWarning({ settings: { host, webmention } }: Site, { settings: { urls } }: HostFiles): string[] {
+  if (host === "node" || webmention === urls.webmention) return [];
+  return [
+    `The site was built for the host "${host}", so that its feed does not name ${urls.webmention}, and nobody finds it. Give the plugin the option host: "node" and build the site.`,
+  ];
+}
+
+async function listen(options: Parameters<typeof nodeServer>[0]): Promise<NodeServer> {
+  try {
+    return await nodeServer(options);
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const what = code === "EADDRINUSE" ? "is taken. Give another one with --port" : `cannot be used: ${message}`;
+    throw new TwtxtError("bad-usage", `Port ${options.port} of ${options.host} ${what}.`, { cause: error });
+  }
+}
+
+function originOf(given: string | undefined, url: string): string {
+  if (given === undefined) return url;
+  if (/^https?:\/\//.test(given) && URL.canParse(given) && new URL(given).pathname === "/")
+    return new URL(given).origin;
+  throw misuse(`${name}: --url is an origin such as "https://alice.example", got "${given}".`, name);
+}
+
+function numberOf(text: string | undefined, option: string, standard: number, most: number): number {
+  if (text === undefined) return standard;
+  if (/^\d{1,9}$/.test(text) && Number(text) <= most) return Number(text);
+  throw misuse(`${name}: ${option} is a number from 0 to ${most}, got "${text}".`, name);
+}
+
+function pathOf(url: string): string {
+  return new URL(url).pathname;
+}

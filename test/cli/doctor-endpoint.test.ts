@@ -1,0 +1,296 @@
+import { describe, expect, it } from "vitest";
+import { discoveryPaths } from "../../plugin/keys/address.js";
+import { answer, examined, type PatientOptions, PLAIN, patient, posts, report, says, sourcesOf } from "./patient.js";
+
+describe("the endpoint that the feed names", () => {
+  const field = (line: string): PatientOptions => ({ feed: (text) => text.replace(/# webmention = .*\n/, line) });
+  const link = (value: string, line = "# webmention = URL/webmention\n"): PatientOptions => ({
+    answers: (url) => ({
+      "/twtxt.txt": answer(
+        200,
+        { ...PLAIN, link: value },
+        `# nick = alice\n# url = ${url}/twtxt.txt\n${line.replace("URL", url)}`,
+      ),
+    }),
+  });
+  it.each<[string, PatientOptions, string]>([
+    ["the Link header names another", link("</wm>; rel=webmention"), "but its Link header URL/wm Make them the same."],
+    [
+      "the Link header alone names one",
+      field(""),
+      'but no line of the feed does. Write "# webmention = URL/webmention"',
+    ],
+    [
+      "it is no address",
+      link("<x>; rel=next", "# webmention = ask me\n"),
+      'Its line "# webmention = ask me" names no address.',
+    ],
+    [
+      "it is written otherwise",
+      { feed: (text) => text.replace("# webmention = ", "#webmention=") },
+      'look for the first "webmention = " of the file, and find none. Write "# webmention = URL/webmention"',
+    ],
+    [
+      "it is relative",
+      link("</webmention>; rel=webmention", "# webmention = /webmention\n"),
+      'which is "# webmention = /webmention".',
+    ],
+    [
+      "something else looks like it",
+      { feed: (text) => text.replace("\n", "\n# description = my webmention = x\n") },
+      'which is "# description = my webmention = x".',
+    ],
+  ])("fix: %s", async (_, made, fix) => {
+    const { exitCode, fixes, site } = await examined(made);
+    expect([exitCode, fixes]).toEqual([1, says(fix.replace("URL", site.url))]);
+  });
+
+  it("what a twt says or stands behind one does not count", async () => {
+    const { exitCode, notes } = await examined({ ...link("<x>; rel=next", "") });
+    expect([exitCode, notes]).toEqual([0, expect.arrayContaining(says("names no endpoint for mentions"))]);
+    const later = await examined({
+      answers: (url) => ({
+        "/twtxt.txt": answer(
+          200,
+          PLAIN,
+          `# nick = alice\n# url = ${url}/twtxt.txt\n2025-05-01T10:00:00Z\tx\n# webmention = ${url}/webmention\n`,
+        ),
+      }),
+    });
+    expect(later.notes).toEqual(expect.arrayContaining(says("names no endpoint for mentions")));
+    expect(posts(later.site)).toEqual([]);
+  });
+
+  it("note: no Link header names it", async () => {
+    const { exitCode, notes } = await examined(link("<x>; rel=next"));
+    expect([exitCode, notes]).toEqual([
+      0,
+      expect.arrayContaining(
+        says("but no Link header does. Some clients look there alone. Have your host send: Link: <"),
+      ),
+    ]);
+  });
+});
+
+describe("what the endpoint answers", () => {
+  const posted = (
+    status: number,
+    headers: Record<string, string> = {},
+    body = "",
+    get = answer(200),
+  ): PatientOptions => ({
+    answers: () => ({
+      "/webmention": (request, response) =>
+        (request.method === "POST" ? answer(status, headers, body) : get)(request, response),
+    }),
+  });
+  it.each<[string, PatientOptions, string[]]>([
+    [
+      "it is not there",
+      { answers: () => ({ "/webmention": answer(404) }) },
+      ["URL/webmention answers 404. Deploy the site with its functions", "answers a POST with 404"],
+    ],
+    [
+      "it is broken",
+      { answers: () => ({ "/webmention": answer(500) }) },
+      ["URL/webmention answers 500.", "breaks over a wrong mention (500)"],
+    ],
+    ["it takes anything", posted(202), ["takes a wrong mention for a good one (202)"]],
+    ["it lets nobody post", posted(403), ["lets nobody post (403)"]],
+    ["it redirects a POST", posted(302, { location: "/wm" }), ["redirects a POST (302)"]],
+    [
+      "it is elsewhere",
+      { answers: () => ({ "/webmention": answer(307, { location: "/wm" }), "/wm": answer(400) }) },
+      ["/webmention redirects to URL/wm"],
+    ],
+    [
+      "it is ours, with a proxy that takes types off",
+      posted(400, { "content-type": "application/problem+json" }, '{"code":"bad-request"}'),
+      ["answers JSON with 400 instead of 415", "answers a mention of another site with 400 instead of 400"],
+    ],
+  ])("fix: %s", async (_, made, fixes) => {
+    const { exitCode, fixes: found, site } = await examined(made);
+    expect([exitCode, found]).toEqual([1, says(...fixes.map((fix) => fix.replaceAll("URL", site.url)))]);
+  });
+
+  it("note: it says nothing to people, or is at its limit", async () => {
+    const silent = await examined(posted(400, {}, "", answer(405)));
+    expect([silent.exitCode, silent.notes[0]]).toEqual([
+      0,
+      expect.stringContaining("says nothing to those who open it (405)"),
+    ]);
+    expect(silent.site.asked).not.toContain("GET /mentions.json");
+    const busy = await examined({ perMinute: 0, ...posted(429) });
+    expect([busy.exitCode, busy.notes[0]]).toEqual([
+      0,
+      expect.stringContaining("takes nothing from here for now (429)"),
+    ]);
+  });
+});
+
+describe("the lists of mentions", () => {
+  const LIST = { "content-type": "application/json", "access-control-allow-origin": "*", etag: '"1"' };
+  const EMPTY = '{"mentions":[],"next":null}';
+  it.each<[string, PatientOptions, string]>([
+    [
+      "the public one is not there",
+      { answers: () => ({ "/mentions.json": answer(404) }) },
+      "URL/mentions.json is no list of mentions: it answers 404.",
+    ],
+    [
+      "it is something else",
+      { answers: () => ({ "/mentions.json": answer(200, LIST, "[]") }) },
+      "URL/mentions.json is no list of mentions: it answers 200.",
+    ],
+    [
+      "it is for no other page",
+      { answers: () => ({ "/mentions.json": answer(200, { ...LIST, "access-control-allow-origin": "" }, EMPTY) }) },
+      "cannot be read by pages of other addresses",
+    ],
+    [
+      "the private one is open",
+      { files: { "/mentions.txt": "x" }, answers: () => ({ "/mentions.txt": answer(200) }) },
+      "URL/mentions.txt is open to everybody.",
+    ],
+    [
+      "the private one is broken",
+      { answers: () => ({ "/mentions.txt": answer(500) }) },
+      "URL/mentions.txt answers 500 to those without a token, not 401.",
+    ],
+  ])("fix: %s", async (_, made, fix) => {
+    const { exitCode, fixes, site } = await examined(made);
+    expect([exitCode, fixes]).toEqual([1, says(fix.replace("URL", site.url))]);
+  });
+
+  it("note: something in between changes how it is kept", async () => {
+    const { exitCode, notes } = await examined({
+      answers: () => ({ "/mentions.json": answer(200, { ...LIST, "cache-control": "public, max-age=600" }, EMPTY) }),
+    });
+    expect([exitCode, notes.slice(0, 3)]).toEqual([
+      0,
+      says("is fetched whole each time", "Browsers keep", "answers whatever parameters are made up"),
+    ]);
+  });
+
+  it("are asked for where the site has them", async () => {
+    const site = await patient({ options: (url) => ({ webmention: `${url}/in/here` }), answers: () => ({}) });
+    site.settings.urls.webmention = `${site.url}/in/here`;
+    const outside = await report([site.feedUrl], { hosts: [site] });
+    expect(outside.exitCode).toBe(1);
+    const inside = await report([site.feedUrl], { hosts: [site], folder: sourcesOf(site).folder });
+    expect([inside.exitCode, inside.oks]).toEqual([
+      0,
+      expect.arrayContaining([`${site.url}/mentions.json lists the mentions`]),
+    ]);
+  });
+});
+
+describe("the documents of an address", () => {
+  const JSON_HEADERS = { "content-type": "application/json", "access-control-allow-origin": "*" };
+  const KEY = "kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg";
+  const NOBODY = `/.well-known/msg/${"nobody".repeat(11)}.json`;
+  const all = (url: string) => discoveryPaths(`alice@${new URL(url).host}`);
+  const each = (headers: Record<string, string>, content: (url: string) => object): PatientOptions => ({
+    answers: (url) =>
+      Object.fromEntries(
+        all(url).map((path) => [path, answer(200, { ...JSON_HEADERS, ...headers }, JSON.stringify(content(url)))]),
+      ),
+  });
+  const good = (url: string) => ({ endpoint: `${url}/inbox/alice`, key: KEY });
+
+  it.each<[string, PatientOptions, number, string]>([
+    [
+      "one is missing",
+      { answers: (url) => ({ [all(url)[3] ?? ""]: answer(404) }) },
+      1,
+      ".json has no such document (404). Some clients look there alone.",
+    ],
+    [
+      "one differs",
+      {
+        answers: (url) => ({
+          [all(url)[0] ?? ""]: answer(200, JSON_HEADERS, JSON.stringify({ ...good(url), endpoint: `${url}/old` })),
+        }),
+      },
+      1,
+      "Its documents differ",
+    ],
+    [
+      "they are text",
+      each({ "content-type": "text/plain" }, good),
+      4,
+      'is served as "text/plain". Have your host serve it as application/json.',
+    ],
+    [
+      "they are for no browser",
+      each({ "access-control-allow-origin": "" }, good),
+      4,
+      "Clients in a browser may not read URL/.well-known/",
+    ],
+    ["they tell of an encoding", each({ "accept-encoding": "gzip" }, good), 4, "has a header Accept-Encoding"],
+    [
+      "their key is none",
+      each({}, (url) => ({ ...good(url), key: KEY.replace("syu", "yys") })),
+      4,
+      "is none: expected a public key",
+    ],
+    [
+      "their inbox is nowhere",
+      each({}, (url) => ({ ...good(url), endpoint: "/inbox" })),
+      4,
+      'names the inbox "/inbox", where nobody can write to',
+    ],
+    [
+      "their inbox is none of the web",
+      each({}, (url) => ({ ...good(url), endpoint: "ftp://alice.example/" })),
+      4,
+      'names the inbox "ftp://alice.example/"',
+    ],
+    [
+      "a miss is a page",
+      { answers: () => ({ [NOBODY]: answer(200, {}, "<p>") }) },
+      1,
+      "For somebody who is not there, URL",
+    ],
+    [
+      "a miss is JSON",
+      { answers: () => ({ [NOBODY]: answer(404, { "content-type": "application/json" }, "{}") }) },
+      1,
+      "nobody.json answers 404 and JSON. Some clients",
+    ],
+  ])("fix: %s", async (_, made, count, fix) => {
+    const { exitCode, fixes, site } = await examined(made);
+    expect([exitCode, fixes]).toEqual([
+      1,
+      Array.from({ length: count }, () => expect.stringContaining(fix.replace("URL", site.url))),
+    ]);
+  });
+
+  it("note: one redirects", async () => {
+    const moved = (url: string) => `${url}${all(url)[1]}`;
+    const { exitCode, notes, site } = await examined({
+      answers: (url) => ({
+        [all(url)[1] ?? ""]: answer(302, { location: "/alice.json" }),
+        "/alice.json": answer(200, JSON_HEADERS, `${JSON.stringify(good(url))}\n`),
+      }),
+    });
+    expect([exitCode, notes]).toEqual([
+      0,
+      expect.arrayContaining(says(`${moved(site.url)} redirects to ${site.url}/alice.json Serve it there`)),
+    ]);
+  });
+
+  it("note for a stranger, fix for the author: they are nowhere", async () => {
+    const site = await patient({ answers: (url) => Object.fromEntries(all(url).map((path) => [path, answer(404)])) });
+    const stranger = await report([site.feedUrl], { hosts: [site] });
+    expect([stranger.exitCode, stranger.notes]).toEqual([
+      0,
+      expect.arrayContaining(says(`Nobody can write to alice@${site.host} in private.`)),
+    ]);
+    const author = await report([site.feedUrl], { hosts: [site], folder: sourcesOf(site).folder });
+    expect([author.exitCode, author.fixes]).toEqual([
+      1,
+      says("nowhere, so nobody can write to you in private. Have your host publish the folder .well-known"),
+    ]);
+  });
+});

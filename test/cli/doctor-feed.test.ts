@@ -1,0 +1,371 @@
+import { gzipSync } from "node:zlib";
+import { describe, expect, it } from "vitest";
+import { checkAddress } from "../../plugin/cli/doctor/address.js";
+import { checkScheme } from "../../plugin/cli/doctor/feed-serving.js";
+import { looking } from "../../plugin/cli/doctor/look.js";
+import { guardedFetch } from "../../plugin/http/guarded-fetch.js";
+import { answer, examined, type PatientOptions, PLAIN, patient, report, says } from "./patient.js";
+
+describe("finding the feed", () => {
+  it("at /twtxt.txt, where the front page does not name it", async () => {
+    const site = await patient({ files: { "/index.html": "<p>home" } });
+    const { exitCode, notes, oks } = await report([site.url], { hosts: [site] });
+    expect([exitCode, oks[0]]).toEqual([0, `${site.feedUrl} is a feed of 2 twts`]);
+    expect(notes[0]).toContain(`<link rel="alternate" type="text/plain" href="${site.feedUrl}">`);
+  });
+
+  it("at the second link, where the first leads to another text", async () => {
+    const link = (href: string) =>
+      `<link rel="help" type="text/plain" href="/other.txt"><LINK REL="Alternate" TYPE="Text/Plain" href="${href}">`;
+    const site = await patient({
+      options: () => ({ path: "/feeds/tw.txt" }),
+      files: {
+        "/about/index.html": link("/llms.txt") + link("../feeds/tw.txt"),
+        "/llms.txt": "# Alice\n",
+        "/other.txt": "# nick = bob\n",
+      },
+    });
+    const { oks } = await report([`${site.url}/about/`], { hosts: [site] });
+    expect(oks[0]).toBe(`${site.url}/about/ names the feed ${site.url}/feeds/tw.txt`);
+  });
+
+  it.each<[string, string, PatientOptions, string]>([
+    ["nothing is there", "/tw.txt", {}, "There is nothing at URL/tw.txt (404). Build and deploy"],
+    [
+      "a page that names none",
+      "/about/",
+      { files: { "/about/index.html": "<p>me" } },
+      'URL/about/ is no feed, but "text/html; charset=utf-8"',
+    ],
+    ["a text that is none", "/a.txt", { files: { "/a.txt": "hello\n" } }, "URL/a.txt is no feed"],
+    [
+      "neither link nor /twtxt.txt",
+      "/",
+      { files: { "/index.html": "home", "/twtxt.txt": null } },
+      "There is nothing at URL/twtxt.txt",
+    ],
+    [
+      "programs are kept out",
+      "/twtxt.txt",
+      { answers: () => ({ "/twtxt.txt": answer(403) }) },
+      "URL/twtxt.txt is refused (403). Everybody",
+    ],
+    [
+      "the host has trouble",
+      "/twtxt.txt",
+      { answers: () => ({ "/twtxt.txt": answer(502) }) },
+      "URL/twtxt.txt answers 502.",
+    ],
+    [
+      "it is larger than 8 MiB",
+      "/twtxt.txt",
+      { feed: (text) => text + "2026-01-02T03:04:05Z\tx\n".repeat(400_000) },
+      "URL/twtxt.txt has more than 8 MiB",
+    ],
+  ])("fix: %s", async (_, path, made, fix) => {
+    const site = await patient(made);
+    const { exitCode, fixes } = await report([site.url + path], { hosts: [site] });
+    expect([exitCode, fixes]).toEqual([1, says(fix.replaceAll("URL", site.url))]);
+  });
+
+  it("note: the given address redirects", async () => {
+    const { url, host } = await patient({ answers: () => ({ "/old": answer(301, { location: "/twtxt.txt" }) }) });
+    const { exitCode, notes } = await report([`${url}/old`], { hosts: [{ host }] });
+    expect([exitCode, notes[0]]).toEqual([0, expect.stringContaining(`${url}/old redirects to ${url}/twtxt.txt`)]);
+  });
+});
+
+/** Serves the feed with other headers, whatever is asked. */
+const servedWith = (headers: Record<string, string>, status = 200): PatientOptions => ({
+  answers: (url) => ({
+    "/twtxt.txt": answer(
+      status,
+      { ...PLAIN, ...headers },
+      `# nick = alice\n# url = ${url}/twtxt.txt\n\n2025-05-01T10:00:00Z\tü\n`,
+    ),
+  }),
+});
+
+describe("how the feed is served", () => {
+  it.each<[string, PatientOptions, string[]]>([
+    [
+      "as a page",
+      servedWith({ "content-type": "text/html" }),
+      ['is served as "text/html". Some readers take plain text alone. Have your host'],
+    ],
+    [
+      "in no encoding that is named",
+      servedWith({ "content-type": "text/plain" }),
+      ['is served as "text/plain". Letters such as ü'],
+    ],
+    ["in another one", servedWith({ "content-type": "text/plain; charset=latin1" }), ["Letters such as ü"]],
+    [
+      "to be kept for a year",
+      servedWith({ "cache-control": "public, max-age=31536000" }),
+      ["keep their copy of the feed for 365 days"],
+    ],
+    [
+      "with the time of all files",
+      servedWith({ "last-modified": "Tue, 01 Jan 1980 00:00:00 GMT" }),
+      ["last changed at 1980-01-01T00:00:00.000Z, but its newest twt is of 2025-05-01T10:00:00Z"],
+    ],
+  ])("fix: %s", async (_, made, fixes) => {
+    expect(await examined(made)).toMatchObject({ exitCode: 1, fixes: says(...fixes) });
+  });
+
+  it.each<
+    [string, (method: string, headers: Record<string, unknown>) => [number, Record<string, string>] | null, string[]]
+  >([
+    ["HEAD is refused", (method) => (method === "HEAD" ? [405, {}] : null), ["answers HEAD with 405"]],
+    [
+      "HEAD has another type",
+      (method) => (method === "HEAD" ? [200, { "content-type": "text/html" }] : null),
+      ["HEAD has another content-type than GET."],
+    ],
+    [
+      "a 304 by date without Last-Modified",
+      (_, headers) => (headers["if-modified-since"] ? [304, {}] : null),
+      ['Its "304 Not Modified" has no Last-Modified'],
+    ],
+    [
+      "a 304 by ETag without the Last-Modified of the 200",
+      (_, headers) =>
+        headers["if-none-match"] ? [304, {}] : [200, { etag: '"1"', "last-modified": new Date().toUTCString() }],
+      ['Its "304 Not Modified" has no Last-Modified'],
+    ],
+  ])("fix: %s", async (_, fault, fixes) => {
+    const made: PatientOptions = {
+      answers: (url) => ({
+        "/twtxt.txt": (request, response) => {
+          const [status, headers] = fault(request.method ?? "", request.headers) ?? [200, {}];
+          answer(
+            status,
+            { ...PLAIN, ...headers },
+            request.method === "GET" && status === 200 ? `# nick = alice\n# url = ${url}/twtxt.txt\n` : "",
+          )(request, response);
+        },
+      }),
+    };
+    expect(await examined(made)).toMatchObject({ exitCode: 1, fixes: says(...fixes) });
+  });
+
+  it("no fault: a 304 by ETag where no answer has a Last-Modified", async () => {
+    const { exitCode, oks } = await examined({
+      answers: (url) => ({
+        "/twtxt.txt": (request, response) =>
+          answer(
+            request.headers["if-none-match"] ? 304 : 200,
+            { ...PLAIN, etag: '"1"' },
+            request.headers["if-none-match"] ? "" : `# nick = alice\n# url = ${url}/twtxt.txt\n`,
+          )(request, response),
+      }),
+    });
+    expect([exitCode, oks]).toEqual([0, expect.arrayContaining(["Who has a copy is told whether it is still good"])]);
+  });
+
+  it("no fault: it is compressed, which an answer without a body says too", async () => {
+    const { exitCode, notes } = await examined({
+      answers: (url) => ({
+        "/twtxt.txt": (request, response) => {
+          const hasCopy = "if-none-match" in request.headers;
+          const isEmpty = hasCopy || request.method === "HEAD";
+          const headers = { ...PLAIN, etag: '"1"', "content-encoding": "gzip" };
+          response.writeHead(hasCopy ? 304 : 200, headers);
+          response.end(isEmpty ? "" : gzipSync(`# nick = alice\n# url = ${url}/twtxt.txt\n`));
+        },
+      }),
+    });
+    expect([exitCode, notes[0]]).toEqual([0, expect.stringContaining("is a feed without any twt")]);
+  });
+
+  it("note: not for browsers, and whole each time", async () => {
+    const { exitCode, notes } = await examined(servedWith({ "access-control-allow-origin": "https://alice.example" }));
+    expect([exitCode, notes]).toEqual([
+      0,
+      expect.arrayContaining(says("may not read the feed", "fetch the whole feed each time")),
+    ]);
+  });
+});
+
+describe("http", () => {
+  it("note: for a site that is not tried out on one's own machine", () => {
+    const note = { level: "note", what: "The feed is served without encryption, at http://alice.example/twtxt.txt" };
+    expect(checkScheme("http://alice.example/twtxt.txt", "The feed")).toEqual([
+      { ...note, todo: "Serve it by https." },
+    ]);
+    for (const url of ["https://alice.example/", "http://127.0.0.1:8080/", "http://[::1]/", "http://localhost/"]) {
+      expect(checkScheme(url, "The feed")).toEqual([]);
+    }
+    expect(checkScheme("http://127.evil.example/", "The feed")).toHaveLength(1);
+  });
+
+  it("fix: no document of an address is asked for by http", async () => {
+    const look = looking(guardedFetch({ userAgent: "test" }));
+    const site = { address: "alice@alice.example", origin: "http://alice.example", isExpected: false };
+    expect(await checkAddress(site, look)).toEqual([
+      {
+        level: "fix",
+        what: "http://alice.example/.well-known/msg/alice.json is not asked: https is needed here.",
+        todo: "Serve your site by https.",
+      },
+    ]);
+  });
+});
+
+describe("where the feed says it stands", () => {
+  it.each<[string, PatientOptions, string]>([
+    ["nowhere", { feed: (text) => text.replace(/# url = .*\n/, "") }, "does not say where it stands"],
+    [
+      "where it is not",
+      { feed: (text) => text.replace("twtxt.txt", "gone.txt") },
+      'gone.txt", where it is not to be had. Serve it',
+    ],
+    [
+      "what is no address",
+      { feed: (text) => text.replace(/# url = .*/, "# url = alice") },
+      'stands at "alice", where it is not to be had',
+    ],
+    [
+      "where it redirects",
+      {
+        feed: (text) => text.replace("twtxt.txt", "old.txt"),
+        answers: () => ({ "/old.txt": answer(302, { location: "/twtxt.txt" }) }),
+      },
+      "which redirects to URL/twtxt.txt",
+    ],
+  ])("fix: %s", async (_, made, fix) => {
+    const { exitCode, fixes, site } = await examined(made);
+    expect([exitCode, fixes[0]]).toEqual([1, expect.stringContaining(fix.replace("URL", site.url))]);
+  });
+
+  it("note: it is served there too, or stands at several", async () => {
+    const made: PatientOptions = {
+      feed: (text, url) => text.replace(/# url = .*\n/, `# url = ${url}/tw.txt\n# url = ${url}/twtxt.txt\n`),
+      answers: (url) => ({ "/tw.txt": answer(200, PLAIN, `# nick = alice\n# url = ${url}/tw.txt\n`) }),
+    };
+    const { notes } = await examined(made);
+    expect(notes).toEqual(expect.arrayContaining(says("where another one is served", '2 lines "# url = ..."')));
+  });
+});
+
+describe("how the feed is written", () => {
+  const add = (lines: string): PatientOptions => ({ feed: (text) => text + lines });
+  it.each<[string, PatientOptions, string[]]>([
+    ["a byte order mark", { feed: (text) => `\uFEFF${text}` }, ["starts with a byte order mark"]],
+    ["CR LF", { feed: (text) => text.replaceAll("\n", "\r\n") }, ["Its lines end with CR LF. Save it with LF alone."]],
+    ["another encoding", { feed: (text) => Buffer.from(text, "latin1") }, ["It is not UTF-8 throughout."]],
+    ["a line of 64 KiB", add(`2025-05-03T10:00:00Z\t${"x".repeat(65_536)}\n`), ["Line 8 has 64 KiB or more."]],
+    [
+      "lines that are nothing",
+      add("2025-13-01T10:00:00Z\tx\nhello\n\nno\nyes\n"),
+      [
+        '4 lines are neither a twt nor a comment: line 8, "2025-13-01T10:00:00Z\\u{9}x"; line 9, "hello"; line 11, "no"; ... A twt is',
+      ],
+    ],
+    ["no nick", { feed: (text) => text.replace("# nick = alice\n", "") }, ["The feed has no nick."]],
+    [
+      "a nick that nobody can mention",
+      { feed: (text) => text.replace("= alice", "= alice w") },
+      ['Its nick, "alice w", cannot stand in a mention.'],
+    ],
+    [
+      "two twts in one second",
+      add("2025-05-01T10:00:00Z\tanother\n"),
+      ["1 twt in the very second of another one, first that of 2025-05-01T10:00:00Z"],
+    ],
+    [
+      "a twt of the future",
+      add("2999-05-01T10:00:00Z\tlater\n"),
+      ["1 twt of the future, first that of 2999-05-01T10:00:00Z"],
+    ],
+    [
+      "a TAB in a text",
+      add("2025-05-02T10:00:00Z\ta\tb\n2025-05-03T10:00:00Z\ta\vb\n"),
+      ["2 twts with a TAB or another control character"],
+    ],
+  ])("fix: %s", async (_, made, fixes) => {
+    const { site, ...found } = await examined(made);
+    expect(found).toMatchObject({ exitCode: 1, fixes: says(...fixes) });
+    expect(found.oks).not.toContain("Every line of it can be read");
+  });
+
+  it("note: other forms, more than 1 MiB, no twt", async () => {
+    const header = { feed: (text: string) => text.replace("# nick =", "#nick     =") };
+    const big = `2025-05-03T10:00:00+01:00\t${"x".repeat(60_000)}\n`;
+    const many = Array.from({ length: 20 }, (_, i) => big.replace("10:00", `10:${i + 10}`)).join("");
+    expect((await examined(header)).notes[0]).toContain(
+      '1 line of its header is not written as "# name = value": "#nick     = alice"',
+    );
+    const { exitCode, notes } = await examined(add(many));
+    expect([exitCode, notes.slice(0, 2)]).toEqual([0, says("more than 1 MiB", "20 twts with a time in another form")]);
+    const empty = await examined({ feed: (text) => text.replace(/# prev.*|\n20.*/gs, "\n") });
+    expect([empty.exitCode, empty.notes[0]]).toEqual([0, expect.stringContaining("is a feed without any twt")]);
+  });
+});
+
+describe("the archives", () => {
+  const ARCHIVE = "/twtxt-2023.txt";
+  it.each<[string, PatientOptions, string]>([
+    [
+      "one is missing",
+      { files: { [ARCHIVE]: null } },
+      "There is nothing at URL/twtxt-2023.txt (404). Build and deploy the site again",
+    ],
+    ["one is a page", { files: { [ARCHIVE]: "<p>" } }, "URL/twtxt-2023.txt is no feed"],
+    [
+      "one lacks its last twt",
+      { files: { [ARCHIVE]: "# nick = alice\n\n2023-05-01T10:00:00Z\tthe first one\n" } },
+      'The last twt of URL/twtxt-2023.txt is not "',
+    ],
+    [
+      "prev names no file",
+      { feed: (text) => text.replace(/# prev = .*/, "# prev = abcdefg") },
+      'cannot be found: "abcdefg"',
+    ],
+    [
+      "they go round in a circle",
+      { feed: (text) => text.replace("twtxt-2023.txt", "twtxt.txt") },
+      "The archives go round in a circle",
+    ],
+    [
+      "one has another address",
+      {
+        feed: (text) => text,
+        answers: (url) => ({
+          [ARCHIVE]: answer(
+            200,
+            PLAIN,
+            `# url = ${url}/other.txt\n\n2023-05-02T10:00:00Z\tthe last one of the archive\n`,
+          ),
+        }),
+      },
+      'other.txt" is its address, the feed "URL/twtxt.txt".',
+    ],
+    [
+      "one is served as a page",
+      {
+        answers: () => ({
+          [ARCHIVE]: answer(
+            200,
+            { "content-type": "text/html" },
+            "2023-05-02T10:00:00Z\tthe last one of the archive\n",
+          ),
+        }),
+      },
+      'URL/twtxt-2023.txt is served as "text/html"',
+    ],
+  ])("fix: %s", async (_, made, fix) => {
+    const { exitCode, fixes, site } = await examined(made);
+    expect([exitCode, fixes]).toEqual([1, says(fix.replace("URL", site.url))]);
+  });
+
+  it("note: a twt stands in two parts", async () => {
+    const { exitCode, notes } = await examined({
+      feed: (text) => text.replace(/\n\n/, "\n\n2023-05-02T10:00:00Z\tthe last one of the archive\n"),
+    });
+    expect([exitCode, notes[0]]).toEqual([
+      0,
+      expect.stringMatching(/^1 twt of \S+twtxt-2023.txt stands in another part/),
+    ]);
+  });
+});

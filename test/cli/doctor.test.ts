@@ -1,0 +1,228 @@
+import type { RequestListener } from "node:http";
+import { describe, expect, it } from "vitest";
+import { discoveryPaths } from "../../plugin/keys/address.js";
+import { loopbackServer } from "../helpers/loopback.js";
+import { blog } from "./helpers.js";
+import { answer, doctor, examined, PLAIN, patient, posts, report, says, sourcesOf } from "./patient.js";
+
+describe("a healthy site of ours", () => {
+  it("exit 0: found by its front page, with nothing to mend, and its rate limit tried out", async () => {
+    const site = await patient();
+    const { folder } = sourcesOf(site);
+    const { exitCode, stdout, stderr } = await doctor([site.url], { hosts: [site], folder });
+    expect(stdout).not.toContain("fix ");
+    expect([exitCode, stderr]).toEqual([0, "Nothing to mend, 2 notes.\n"]);
+    const lines = [
+      `ok    ${site.url}/ names the feed ${site.feedUrl}`,
+      `ok    ${site.feedUrl} is a feed of 2 twts`,
+      "ok    1 archive can be read, with 2 older twts",
+      `ok    It names the endpoint ${site.url}/webmention, and its Link header the same`,
+      `ok    ${site.url}/webmention refuses a wrong mention (400)`,
+      `ok    ${site.url}/mentions.json lists the mentions`,
+      `ok    The key of alice@${site.host} is found in 4 of 4 places`,
+      "ok    It limits how often one address may post",
+    ];
+    for (const line of lines) expect(stdout).toContain(`${line}\n`);
+    expect(posts(site)).toHaveLength(60);
+  });
+
+  it("says which variables cannot be seen from outside, and that there is no token", async () => {
+    const { exitCode, notes } = await examined({});
+    expect([exitCode, notes]).toEqual([
+      0,
+      says("TWTXT_MENTIONS_TOKEN", "TWTXT_SMTP_URL, TWTXT_MAIL_TO", "Then add --flood"),
+    ]);
+    for (const variable of ["TWTXT_WEBHOOK_URL", "TWTXT_BUILD_HOOK_URL"]) expect(notes[1]).toContain(variable);
+    const { oks } = await examined({ environment: { TWTXT_MENTIONS_TOKEN: "0123456789abcdef0123456789abcdef" } });
+    expect(oks).toContainEqual(expect.stringMatching(/mentions\.txt, the private feed .* asks for its token$/));
+  });
+
+  it("is the site of the folder where no URL is given", async () => {
+    const site = await patient();
+    const { exitCode, oks } = await report([], { hosts: [site], folder: sourcesOf(site).folder });
+    expect([exitCode, oks[0]]).toEqual([0, `${site.feedUrl} is a feed of 2 twts`]);
+  });
+
+  it("is of a user with another name than the nick", async () => {
+    const site = await patient({ options: () => ({ user: "al" }) });
+    const sources = sourcesOf(site, "al");
+    expect((await report([site.feedUrl], { hosts: [site] })).notes).toContainEqual(
+      expect.stringContaining(`Nobody can write to alice@${site.host}`),
+    );
+    const found = `The key of al@${site.host} is found in 4 of 4 places`;
+    const byOption = await report([site.feedUrl, "--address", `al@${site.host}`], { hosts: [site] });
+    expect(byOption.oks).toContain(found);
+    expect((await report([], { hosts: [site], folder: sources.folder })).oks).toContain(found);
+  });
+});
+
+describe("the rate limit", () => {
+  it("a stranger's site gets three wrong mentions and no more", async () => {
+    const { site } = await examined({});
+    expect(posts(site)).toHaveLength(3);
+  });
+
+  it("is not tried out by somebody who is at home on another site", async () => {
+    const [site, mine] = [await patient(), await patient()];
+    const { notes } = await report([site.feedUrl], { hosts: [site, mine], folder: sourcesOf(mine).folder });
+    expect(notes).toContainEqual(expect.stringContaining("Its rate limit was not tried out."));
+    expect([posts(site).length, posts(mine).length]).toEqual([3, 0]);
+  });
+
+  it("fix: 70 wrong mentions are read", async () => {
+    const site = await patient({ perMinute: 0 });
+    const { exitCode, fixes } = await report([site.feedUrl, "--flood"], { hosts: [site] });
+    expect([exitCode, fixes]).toEqual([1, says("70 wrong mentions in a row were read")]);
+    expect(posts(site)).toHaveLength(73);
+  });
+
+  it("is never tried out on another host than that of the feed", async () => {
+    const service = await loopbackServer(answer(400));
+    const site = await patient({ options: () => ({ webmention: `${service.url}/alice` }) });
+    const { exitCode, notes } = await report([site.feedUrl, "--flood"], {
+      hosts: [site, service],
+      folder: sourcesOf(site).folder,
+    });
+    expect([exitCode, service.asked]).toEqual([0, ["/alice", "/alice"]]);
+    expect(notes).toContainEqual(expect.stringContaining("The endpoint is on another host than the feed."));
+  });
+
+  it("is not tried out on whom an endpoint redirects to", async () => {
+    const service = await loopbackServer(answer(400));
+    const site = await patient({
+      answers: () => ({
+        "/webmention": (request, response) =>
+          answer(request.method === "POST" ? 307 : 200, { location: service.url })(request, response),
+      }),
+    });
+    const { notes } = await report([site.feedUrl, "--flood"], { hosts: [site, service] });
+    expect(notes).toContain("Its rate limit was not tried out. The endpoint redirects.");
+    expect(service.asked).toHaveLength(2);
+  });
+
+  it("fix: the endpoint breaks", async () => {
+    let count = 0;
+    const site = await patient({
+      answers: () => ({ "/webmention": (request, response) => answer(++count > 10 ? 500 : 400)(request, response) }),
+    });
+    const { fixes } = await report([site.feedUrl, "--flood"], { hosts: [site] });
+    expect(fixes).toEqual(says("After 8 wrong mentions the endpoint answers 500."));
+    expect(count).toBe(11);
+  });
+});
+
+describe("a server that means no good", () => {
+  const trickle: RequestListener = (request, response) => {
+    response.writeHead(200, PLAIN);
+    const timer = setInterval(() => response.write("x"), 100);
+    request.on("close", () => clearInterval(timer));
+  };
+  const flood: RequestListener = (_, response) => {
+    response.writeHead(200, PLAIN);
+    const more = () => {
+      while (!response.destroyed && response.write("x".repeat(65_536)));
+    };
+    response.on("drain", more);
+    more();
+  };
+  it.each<[string, RequestListener, string]>([
+    ["never answers", () => {}, "takes too long"],
+    ["never ends", trickle, "takes too long"],
+    ["sends without end", flood, "has more than 8 MiB, or no end"],
+    [
+      "redirects without end",
+      (request, response) => void response.writeHead(302, { location: `${request.url}x` }).end(),
+      "redirects more than 5 times",
+    ],
+    [
+      "redirects to a private network",
+      (_, response) => void response.writeHead(302, { location: "http://10.0.0.1/" }).end(),
+      "its address is not a public one. Only public servers of the web are asked. For one in your own network, add --allow-private-host HOST:PORT",
+    ],
+    [
+      "compresses what is none",
+      (_, response) => void response.writeHead(200, { ...PLAIN, "content-encoding": "gzip" }).end("x"),
+      "cannot be decompressed",
+    ],
+    ["hangs up", (request) => void request.socket.destroy(), "gives no answer that can be read (UND_ERR_SOCKET)"],
+  ])("%s: one finding, and the end", async (_, listener, fix) => {
+    const server = await loopbackServer(listener);
+    const { exitCode, fixes } = await report([`${server.url}/twtxt.txt`], { hosts: [server] });
+    expect([exitCode, fixes]).toEqual([1, says(fix)]);
+    expect(server.asked.length).toBeLessThan(8);
+  });
+
+  it("is not there: one finding", async () => {
+    const site = await patient();
+    await site.close();
+    expect(await report([site.url], { hosts: [site] })).toMatchObject({
+      exitCode: 1,
+      fixes: says(`Nothing answers at ${site.url}`),
+    });
+  });
+
+  it("is on a private network: one finding, and no connection", async () => {
+    const server = await loopbackServer(answer(200));
+    expect(await report([server.url], {})).toMatchObject({
+      exitCode: 1,
+      fixes: says("its address is not a public one"),
+    });
+    expect(server.asked).toEqual([]);
+  });
+
+  it("cannot write to the terminal, nor a line of its own", async () => {
+    const site = await patient({
+      feed: (text) => text.replace("= alice", "= al\u001b[2Jice\u009b\u202e\u2028ok    x"),
+      answers: (url) => ({
+        [discoveryPaths(`eve@${new URL(url).host}`)[0] ?? ""]: answer(
+          200,
+          { "content-type": "a/\u009bb" },
+          JSON.stringify({ endpoint: "\nok    all is well", key: "\r\nok" }),
+        ),
+      }),
+    });
+    const args = [site.feedUrl, "--address", `eve@${site.host}`];
+    const { stdout } = await doctor(args, { hosts: [site] });
+    expect(stdout).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e]|^ok {4}(x|all is well)/m);
+    expect(stdout).toContain('"al\\u{1b}[2Jice\\u{9b}\\u{202e}\\u{2028}ok    x"');
+    expect(stdout).toContain('"\\u{a}ok    all is well"');
+    expect((await report(args, { hosts: [site] })).fixes.join()).toContain("al\\u{1b}[2J");
+  });
+
+  it("has archives without end: they are let be after some", async () => {
+    const site = await patient({
+      feed: (text) => text.replace("twtxt-2023.txt", "a0.txt"),
+      answers: () =>
+        new Proxy(
+          {},
+          {
+            get: (_, path) =>
+              /^\/a\d+\.txt$/.test(String(path))
+                ? answer(200, PLAIN, `# prev = abcdefg a${Number(String(path).slice(2, -4)) + 1}.txt\n\n`)
+                : undefined,
+          },
+        ),
+    });
+    const { exitCode, notes } = await report([site.feedUrl], { hosts: [site] });
+    expect([exitCode, notes[0]]).toEqual([1, expect.stringContaining("After 500 archives no more were looked at.")]);
+  });
+});
+
+describe("typing it", () => {
+  it.each([
+    [[], "expected a URL, since there is no built site in this folder"],
+    [["alice.example"], 'expected a URL such as "https://alice.example/twtxt.txt", got "alice.example"'],
+    [["ftp://alice.example"], "expected a URL such as"],
+    [["https://a.example", "https://b.example"], "expected one URL"],
+    [["https://a.example", "--address", "alice"], "expected an address such as alice@alice.example"],
+    [["https://a.example", "--allow-private-host", "here"], "--allow-private-host expects a host and a port"],
+  ])("exit 2: %j", async (args, said) => {
+    const { exitCode, stdout, stderr } = await doctor(args, { folder: blog(null, { "package.json": "{}" }).folder });
+    expect([exitCode, stdout, stderr]).toEqual([2, "", expect.stringContaining(said)]);
+  });
+
+  it("exit 1: the settings that are named are not there", async () => {
+    const { exitCode, stderr } = await doctor(["https://a.example", "--settings", "no.json"]);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("no.json is not there")]);
+  });
+});

@@ -1,0 +1,235 @@
+import { chmodSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { dataFolder } from "../../plugin/cli/data-folder.js";
+import { parseIdentity } from "../../plugin/keys/identity-text.js";
+import { type Blog, blog, command } from "./helpers.js";
+
+const { key_encoding: vectors } = JSON.parse(
+  readFileSync(new URL("../vectors/signcryption.json", import.meta.url), "utf8"),
+) as { key_encoding: { file?: string; kex: string }[] };
+const salty = vectors.find(({ file }) => file);
+const SALTY_FILE = salty?.file ?? "";
+
+/** What stands in the file of alice@alice.example, from the folder of the command. */
+const KEY_FILE = "data/eleventy-twtxt/keys/alice@alice.example.key";
+
+/** A machine of its own: no keychain answers, and the data are in the folder of the command. */
+function keys({ folder }: Blog, ...args: string[]) {
+  const environment = {
+    HOME: folder,
+    XDG_DATA_HOME: join(folder, "data"),
+    DBUS_SESSION_BUS_ADDRESS: "unix:path=/dev/null",
+  };
+  return command(folder, ["keys", ...args], { environment });
+}
+
+/** Elsewhere the real keychain of whoever runs the tests would answer. */
+const describeWithoutKeychain = describe.skipIf(process.platform !== "linux");
+
+function fileIn(machine: Blog, name: string, content: string, mode = 0o600): string {
+  machine.write(name, content);
+  chmodSync(join(machine.folder, name), mode);
+  return name;
+}
+
+describeWithoutKeychain("eleventy-twtxt keys create", () => {
+  it("falls back to a file where there is no keychain, says so, and what comes next", async () => {
+    const machine = blog(null);
+    const { exitCode, stdout, stderr } = await keys(machine, "create", "Alice@alice.example");
+
+    const identity = parseIdentity(machine.read(KEY_FILE), "the file");
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${identity.publicKey}\n` });
+    expect(identity.address).toBe("alice@alice.example");
+    expect(Math.abs(Date.parse(identity.created ?? "") - Date.now())).toBeLessThan(60_000);
+    expect(statSync(join(machine.folder, KEY_FILE)).mode & 0o777).toBe(0o600);
+    expect(stderr).toMatch(/^The system keychain could not be used: .+\.\n/);
+    expect(stderr).toContain(`The private key of alice@alice.example is in ${join(machine.folder, KEY_FILE)}.\n`);
+    expect(stderr).toContain(`configuration of your site:\n  key: "${identity.publicKey}",\n`);
+    expect(stderr).toContain("\n  eleventy-twtxt keys backup alice@alice.example FILE\n");
+  });
+
+  it("makes another key each time", async () => {
+    const outcomes = await Promise.all([blog(null), blog(null)].map((m) => keys(m, "create", "a@b.example", "--file")));
+    expect(new Set(outcomes.map(({ stdout }) => stdout)).size).toBe(2);
+  });
+
+  it("--json says what everybody may know", async () => {
+    const machine = blog(null);
+    const { stdout, stderr } = await keys(machine, "create", "alice@alice.example", "--file", "--json");
+    const { publicKey, created } = parseIdentity(machine.read(KEY_FILE), "the file");
+    expect(JSON.parse(stdout)).toEqual({
+      address: "alice@alice.example",
+      key: publicKey,
+      created,
+      file: join(machine.folder, KEY_FILE),
+    });
+    expect(stderr).not.toContain("keychain could not");
+  });
+
+  it("1: never over another key", async () => {
+    const machine = blog(null);
+    await keys(machine, "create", "alice@alice.example", "--file");
+    const before = machine.read(KEY_FILE);
+    expect(await keys(machine, "create", "alice@alice.example")).toEqual({
+      exitCode: 1,
+      stdout: "",
+      stderr: `eleventy-twtxt: alice@alice.example has a key already, in ${join(machine.folder, KEY_FILE)}. It is left as it is.\n`,
+    });
+    expect(machine.read(KEY_FILE)).toBe(before);
+  });
+
+  it("1: --keychain does without a file, and makes no key where there is no keychain", async () => {
+    const machine = blog(null);
+    const { exitCode, stdout, stderr } = await keys(machine, "create", "alice@alice.example", "--keychain");
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+    expect(stderr).toMatch(/^eleventy-twtxt: The system keychain cannot keep the key: .+\.\n$/);
+    expect(machine.list(".")).toEqual([]);
+  });
+});
+
+describeWithoutKeychain("eleventy-twtxt keys import", () => {
+  it("takes the identity file of a Salty peer, and says that it is still there", async () => {
+    const machine = blog(null);
+    const file = fileIn(machine, "alice.key", SALTY_FILE);
+    const { exitCode, stdout, stderr } = await keys(machine, "import", file, "--file");
+
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${salty?.kex}\n` });
+    expect(stderr).toContain("alice.key is as it was");
+    expect(machine.read("data/eleventy-twtxt/keys/alice@sour.is.key")).toBe(SALTY_FILE);
+    expect(machine.read("alice.key")).toBe(SALTY_FILE);
+  });
+
+  it("1 bad-identity: others can read the file", async () => {
+    const machine = blog(null);
+    const file = fileIn(machine, "alice.key", SALTY_FILE, 0o644);
+    const path = join(machine.folder, file);
+    expect(await keys(machine, "import", file, "--file")).toEqual({
+      exitCode: 1,
+      stdout: "",
+      stderr: `eleventy-twtxt: ${path} can be read by others on this machine. Type: chmod 600 ${path}\n`,
+    });
+    expect(machine.list(".")).toEqual(["alice.key"]);
+  });
+});
+
+describeWithoutKeychain("eleventy-twtxt keys show", () => {
+  it("prints public things only, and where the key is", async () => {
+    const machine = blog(null);
+    await keys(machine, "create", "bob@bob.example", "--file");
+    await keys(machine, "import", fileIn(machine, "alice.key", SALTY_FILE), "--file");
+    const folder = join(machine.folder, "data/eleventy-twtxt/keys");
+    const bob = parseIdentity(machine.read("data/eleventy-twtxt/keys/bob@bob.example.key"), "the file");
+    const lines = [
+      `alice@sour.is  ${salty?.kex}  ${folder}/alice@sour.is.key\n`,
+      `bob@bob.example  ${bob.publicKey}  ${folder}/bob@bob.example.key\n`,
+    ];
+
+    expect(await keys(machine, "show")).toMatchObject({ exitCode: 0, stdout: lines.join("") });
+    expect(await keys(machine, "show", "BOB@bob.example")).toEqual({ exitCode: 0, stdout: lines[1], stderr: "" });
+    expect(JSON.parse((await keys(machine, "show", "alice@sour.is", "--json")).stdout)).toEqual([
+      {
+        address: "alice@sour.is",
+        key: salty?.kex,
+        created: "2023-01-16T22:11:07Z",
+        file: `${folder}/alice@sour.is.key`,
+      },
+    ]);
+  });
+
+  it("says how to make a key where there is none", async () => {
+    const machine = blog(null);
+    const { exitCode, stdout, stderr } = await keys(machine, "show");
+    expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "" });
+    expect(stderr).toContain("No key was found. To make one, type: eleventy-twtxt keys create ADDRESS\n");
+    expect((await keys(machine, "show", "--json")).stdout).toBe("[]\n");
+  });
+
+  it("1 no-identity: there is none of that address", async () => {
+    const { exitCode, stdout, stderr } = await keys(blog(null), "show", "alice@alice.example");
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+    expect(stderr).toMatch(/^eleventy-twtxt: There is no key of alice@alice\.example on this machine\./);
+  });
+});
+
+describeWithoutKeychain("eleventy-twtxt keys backup", () => {
+  it("writes a file that import takes, and never over another one", async () => {
+    const machine = blog(null);
+    await keys(machine, "create", "alice@alice.example", "--file");
+    const outcome = await keys(machine, "backup", "alice@alice.example", "stick/alice.key");
+    expect(outcome).toMatchObject({ exitCode: 0, stdout: "stick/alice.key\n" });
+    expect(outcome.stderr).toContain("eleventy-twtxt keys import stick/alice.key");
+    expect(machine.read("stick/alice.key")).toBe(machine.read(KEY_FILE));
+    expect(statSync(join(machine.folder, "stick/alice.key")).mode & 0o777).toBe(0o600);
+
+    const again = await keys(machine, "backup", "alice@alice.example", "stick/alice.key");
+    expect(again).toMatchObject({
+      exitCode: 1,
+      stderr: `eleventy-twtxt: ${join(machine.folder, "stick/alice.key")} is there already.\n`,
+    });
+
+    const elsewhere = blog(null);
+    const { stdout } = await keys(elsewhere, "import", join(machine.folder, "stick/alice.key"), "--file");
+    expect(stdout).toBe(`${parseIdentity(machine.read(KEY_FILE), "the file").publicKey}\n`);
+  });
+});
+
+describeWithoutKeychain("eleventy-twtxt keys", () => {
+  it("prints no private key, whatever it is asked", async () => {
+    const machine = blog(null);
+    fileIn(machine, "alice.key", SALTY_FILE);
+    fileIn(machine, "broken.key", SALTY_FILE.replace("alice@sour.is", ""));
+    const outcomes = [
+      await keys(machine, "import", "alice.key", "--file", "--json"),
+      await keys(machine, "import", "broken.key", "--file"),
+      await keys(machine, "show"),
+      await keys(machine, "show", "--json"),
+      await keys(machine, "show", "alice@sour.is"),
+      await keys(machine, "create", "alice@sour.is"),
+      await keys(machine, "backup", "alice@sour.is", "copy.key"),
+    ];
+    const secret = SALTY_FILE.split("\n").find((line) => !line.startsWith("#")) ?? "";
+    expect(secret).toHaveLength(88);
+    expect(machine.read("copy.key")).toContain(secret);
+    expect(outcomes.map(({ exitCode }) => exitCode)).toEqual([0, 1, 0, 0, 0, 1, 0]);
+    const printed = JSON.stringify(outcomes);
+    for (let at = 0; at + 12 <= secret.length; at += 6) expect(printed).not.toContain(secret.slice(at, at + 12));
+  });
+
+  it("--help has an example", async () => {
+    const { stdout } = await keys(blog(null), "create", "--help");
+    expect(stdout).toContain("Example:\n  $ eleventy-twtxt keys create alice@alice.example\n");
+  });
+
+  it.each([
+    [[], "keys: it needs to know what to do. Say create, show, import, backup."],
+    [["creat"], 'keys: there is no "creat". Did you mean "create"?'],
+    [["delete"], 'keys: there is no "delete". Say create, show, import, backup.'],
+    [["create"], "keys create: expected ADDRESS."],
+    [["create", "alice"], 'keys: expected an address such as alice@alice.example, got "alice".'],
+    [["create", "a@b.example", "c@d.example"], "keys create: expected ADDRESS."],
+    [["create", "a@b.example", "--file", "--keychain"], "keys: --file and --keychain exclude each other."],
+    [["backup", "a@b.example"], "keys backup: expected ADDRESS and FILE."],
+  ])("2 bad-usage: %j", async (args, message) => {
+    const machine = blog(null);
+    expect(await keys(machine, ...args)).toEqual({
+      exitCode: 2,
+      stdout: "",
+      stderr: `eleventy-twtxt: ${message} Type: eleventy-twtxt keys --help\n`,
+    });
+    expect(machine.list(".")).toEqual([]);
+  });
+});
+
+describe("the author's data", () => {
+  it.each<[NodeJS.Platform, Record<string, string>, string]>([
+    ["linux", { HOME: "/home/alice" }, "/home/alice/.local/share/eleventy-twtxt"],
+    ["linux", { HOME: "/home/alice", XDG_DATA_HOME: "/data" }, "/data/eleventy-twtxt"],
+    ["linux", { HOME: "/home/alice", XDG_DATA_HOME: "not/absolute" }, "/home/alice/.local/share/eleventy-twtxt"],
+    ["darwin", { HOME: "/Users/alice" }, "/Users/alice/Library/Application Support/eleventy-twtxt"],
+    ["win32", { USERPROFILE: "C:/Users/alice", APPDATA: "C:/Data" }, "C:/Data/eleventy-twtxt"],
+    ["win32", { USERPROFILE: "C:/Users/alice" }, "C:/Users/alice/AppData/Roaming/eleventy-twtxt"],
+  ])("on %s with %j are in %s", (platform, environment, folder) => {
+    expect(dataFolder({ environment }, platform).replaceAll("\\", "/")).toBe(folder);
+  });
+});

@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { FEED, feedServer, PAGE } from "../helpers/receiver.js";
+import { command } from "./helpers.js";
+import { freePort, serve, site } from "./server.js";
+
+const AT = "2026-11-19T18:40:02Z";
+const HELLO = `@<alice ${FEED}> hello`;
+const data = mkdtempSync(join(tmpdir(), "twtxt-data-"));
+const environment = { XDG_DATA_HOME: data };
+
+afterAll(() => rmSync(data, { recursive: true }));
+
+let key: string | null = null;
+
+/** Alice's key, kept in a file as on a machine without a keychain. */
+async function keyOfAlice(): Promise<string> {
+  key ??= (await command(data, ["keys", "create", "alice@alice.example", "--file"], { environment })).stdout.trim();
+  return key;
+}
+
+/** Her site with two mentions of one host, of which the second is held, and her terminal. */
+async function alice() {
+  const bob = await feedServer({ [AT]: HELLO, "2026-11-19T18:40:03Z": `${HELLO} again` });
+  const settings = site({ key: await keyOfAlice() });
+  const host = JSON.parse(settings.read(".eleventy-twtxt/host.json"));
+  host.mentions.limits.shownPerHost = 1;
+  settings.write(".eleventy-twtxt/host.json", JSON.stringify(host));
+  const port = await freePort();
+  const server = await serve(settings, [
+    ...["--allow-private-host", bob.host],
+    ...["--port", String(port), "--url", `http://127.0.0.1:${port}`],
+  ]);
+  const send = (timestamp: string) =>
+    fetch(`${server.url}/webmention`, {
+      method: "POST",
+      body: new URLSearchParams({ source: bob.twt(timestamp), target: FEED }),
+    });
+  const shown = async () => Object(await (await fetch(`${server.url}/mentions.json`)).json()).mentions;
+  const type = (...args: string[]) =>
+    command(settings.folder, ["mentions", ...args, "--url", server.url], { environment });
+  return { bob, settings, server, send, shown, type };
+}
+
+describe("eleventy-twtxt mentions", () => {
+  it("lists, approves, rejects and forgets", async () => {
+    const { bob, send, shown, type } = await alice();
+    for (const timestamp of [AT, "2026-11-19T18:40:03Z"]) expect((await send(timestamp)).status).toBe(200);
+
+    const held = await type("--state", "held");
+    expect(held).toMatchObject({ exitCode: 0, stderr: "1 held.\n" });
+    const [, id = ""] = /^([0-9a-f]{32}) {2}\S+ {2}bob {2}/.exec(held.stdout) ?? [];
+    expect(held.stdout).toContain(bob.twt("2026-11-19T18:40:03Z"));
+
+    expect((await type("approve", id.slice(0, 8))).stderr).toContain(`shown: ${id}`);
+    expect(await shown()).toHaveLength(2);
+    expect(await type("reject", id)).toMatchObject({ exitCode: 0 });
+    expect(await shown()).toHaveLength(1);
+    expect(JSON.parse((await type("--state", "rejected", "--json")).stdout)).toMatchObject([{ id, state: "rejected" }]);
+
+    const all = JSON.parse((await type("export")).stdout).mentions;
+    expect(all).toHaveLength(2);
+    expect((await type("forget", bob.feedUrl)).stderr).toBe("2 forgotten.\n");
+    expect(await shown()).toEqual([]);
+    expect(await type("forget", bob.feedUrl)).toMatchObject({ exitCode: 1, stderr: "0 forgotten.\n" });
+  });
+
+  it("verifies what is pending", async () => {
+    const { bob, send, shown, type } = await alice();
+    bob.status = 500;
+    expect((await send(AT)).status).toBe(202);
+    expect((await type("--state", "pending")).stdout).toContain(bob.twt(AT));
+    bob.status = 200;
+    expect((await type("verify")).stderr).toBe("1 kept, 0 dropped, 0 still pending.\n");
+    expect(await shown()).toHaveLength(1);
+  });
+
+  it("takes over what webmention.io has exported, and its own export", async () => {
+    const { settings, shown, type } = await alice();
+    const entry = {
+      "wm-source": "https://brid.gy/1",
+      "wm-target": PAGE,
+      "wm-property": "like-of",
+      "wm-received": "2024-03-02T09:05:00Z",
+      author: { name: "Bob", url: "https://bob.example/" },
+      url: "https://bob.example/like",
+    };
+    const foreign = { ...entry, "wm-target": "https://elsewhere.example/" };
+    writeFileSync(join(settings.folder, "wm.json"), JSON.stringify({ children: [entry, foreign] }));
+    expect((await type("import", "wm.json")).stderr).toContain(
+      "wm.json: 1 imported, 1 are of pages that this site has not.",
+    );
+    expect(await shown()).toMatchObject([{ source: "https://bob.example/like", type: "like" }]);
+
+    writeFileSync(join(settings.folder, "own.json"), (await type("export")).stdout);
+    await type("forget", "bob.example");
+    expect(await shown()).toEqual([]);
+    expect(await type("import", "own.json")).toMatchObject({ exitCode: 0 });
+    expect(await shown()).toMatchObject([{ source: "https://bob.example/like", received: "2024-03-02T09:05:00.000Z" }]);
+  });
+
+  it("exit 1: another key, no key, and nobody there, each with what to do", async () => {
+    const { settings, type, server } = await alice();
+    const stranger = await command(settings.folder, ["mentions", "--url", server.url], {
+      environment: { XDG_DATA_HOME: settings.folder },
+    });
+    expect([stranger.exitCode, stranger.stderr]).toEqual([1, expect.stringContaining("is not on this machine")]);
+
+    await server.end("SIGTERM");
+    const gone = await type();
+    expect([gone.exitCode, gone.stderr]).toEqual([1, expect.stringContaining("ECONNREFUSED")]);
+
+    const keyless = await command(site().folder, ["mentions"], { environment });
+    expect([keyless.exitCode, keyless.stderr]).toEqual([1, expect.stringContaining("eleventy-twtxt keys create")]);
+  });
+
+  it.each([
+    [["--state", "new"], "--state is one of"],
+    [["approve"], "needs an id"],
+    [["verify", "x"], "takes no names"],
+    [["aprove", "x"], 'there is no "aprove"'],
+    [["import", "missing.json"], "missing.json"],
+  ])("exit 1 or 2: %j", async (args, said) => {
+    const { folder } = site({ key: await keyOfAlice() });
+    const { exitCode, stderr, stdout } = await command(folder, ["mentions", ...args], { environment });
+    expect([exitCode, stdout]).toEqual([expect.toBeOneOf([1, 2]), ""]);
+    expect(stderr).toContain(said);
+  });
+});

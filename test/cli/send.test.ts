@@ -1,0 +1,305 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import * as v from "valibot";
+import { afterEach, describe, expect, it } from "vitest";
+import { runCommandLine } from "../../plugin/cli/command-line.js";
+import { fileStore } from "../../plugin/store/file.js";
+import { readJson } from "../../plugin/store/json.js";
+import type { LoopbackServer } from "../helpers/loopback.js";
+import { PAGES, settingsOf } from "../helpers/receiver.js";
+import "../helpers/loopback-only.mjs";
+import { type Alice, alice, type Neighbour, neighbour } from "../mentions/send/outgoing.js";
+import { type Blog, blog, type Outcome, standingTerminal } from "./helpers.js";
+
+const repo = fileURLToPath(new URL("../../", import.meta.url));
+const running: ChildProcess[] = [];
+const NOW = "2026-11-20T10:00:00Z";
+const BOBS = "2026-11-20T09:30:00Z";
+
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill("SIGKILL");
+});
+
+/** Types `eleventy-twtxt send ARGS` in this process, with a clock that stands. */
+async function send(folder: string, args: string[], now = NOW): Promise<Outcome> {
+  const terminal = standingTerminal(folder, now);
+  const exitCode = await runCommandLine(["send", ...args], terminal);
+  return { exitCode, stdout: terminal.stdout.join("\n"), stderr: terminal.stderr.join("\n") };
+}
+
+/** Types it in a process of its own, which reaches this machine alone. */
+function sendElsewhere(folder: string, args: string[]): { child: ChildProcess; ended: Promise<Outcome> } {
+  const imports = ["node_modules/tsx/dist/loader.mjs", "test/helpers/loopback-only.mjs"];
+  const child = spawn(
+    process.execPath,
+    [...imports.flatMap((file) => ["--import", join(repo, file)]), join(repo, "plugin/cli/main.ts"), "send", ...args],
+    { cwd: folder },
+  );
+  running.push(child);
+  const printed = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name].on("data", (data) => {
+      printed[name] += data;
+    });
+  }
+  return { child, ended: new Promise((resolve) => child.on("close", (exitCode) => resolve({ exitCode, ...printed }))) };
+}
+
+function allowing(servers: readonly LoopbackServer[]): string[] {
+  return servers.flatMap(({ host }) => ["--allow-private-host", host]);
+}
+
+/** Alice's site as a build has left it, with a feed that is live on loopback. */
+function siteOf(made: Alice, host: "static" | "netlify" = "static"): Blog {
+  const pages = {
+    ...PAGES,
+    feeds: [made.feedUrl],
+    twts: [{ timestamp: BOBS, hash: "abcdefg", page: "https://alice.example/a/" }],
+  };
+  return blog(
+    { host },
+    {
+      "package.json": "{}",
+      ".eleventy-twtxt/host.json": JSON.stringify({ ...settingsOf({}), feedUrl: made.feedUrl }),
+      ".eleventy-twtxt/pages.json": JSON.stringify(pages),
+    },
+  );
+}
+
+async function home() {
+  const made = await alice();
+  const bob = await neighbour("bob");
+  const carol = await neighbour("carol", null);
+  made.twts = { [BOBS]: `hi ${bob.mention} and ${carol.mention}` };
+  return { made, bob, carol, site: siteOf(made), allowed: allowing([made, bob, carol]) };
+}
+
+describe("eleventy-twtxt send", () => {
+  it("tells of each mention as it ends, then prints them all, and remembers it beside the site", async () => {
+    const { made, bob, carol, site, allowed } = await home();
+    const first = await send(site.folder, allowed);
+    const told = `told at ${bob.endpoint} (feed field)`;
+    const untold = "nobody to tell: no endpoint in the feed, its headers or its site";
+    expect(first.exitCode).toBe(0);
+    expect(first.stdout.split("\n").sort()).toEqual([
+      `${BOBS}  @bob   ${bob.feedUrl.padEnd(carol.feedUrl.length)}  ${told}`,
+      `${BOBS}  @carol ${carol.feedUrl.padEnd(bob.feedUrl.length)}  ${untold}`,
+    ]);
+    const said = first.stderr.split("\n");
+    expect(said.slice(0, 2).sort()).toEqual([
+      `${BOBS}  @bob ${bob.feedUrl}  ${told}`,
+      `${BOBS}  @carol ${carol.feedUrl}  ${untold}`,
+    ]);
+    expect(said.slice(2)).toEqual(["1 sent, 1 without an endpoint."]);
+    expect(bob.posts).toMatchObject([{ source: made.twt(BOBS), target: bob.feedUrl }]);
+    expect(site.list(".eleventy-twtxt/store")).toContain("sent");
+
+    expect(await send(site.folder, allowed)).toEqual({ exitCode: 0, stdout: "", stderr: "There is nothing to send." });
+    expect(bob.posts).toHaveLength(1);
+  });
+
+  it("sends the page of the build where the endpoint wants one", async () => {
+    const made = await alice();
+    const bob = await neighbour("bob", "HTML");
+    made.twts = { [BOBS]: bob.mention };
+    await send(siteOf(made).folder, allowing([made, bob]));
+    expect(bob.posts).toMatchObject([{ source: "https://alice.example/a/" }]);
+  });
+
+  it("with --dry-run lists who would be told and where, and sends and writes nothing", async () => {
+    const { bob, carol, site, allowed } = await home();
+    const { exitCode, stdout, stderr } = await send(site.folder, ["--dry-run", ...allowed]);
+    expect(exitCode).toBe(0);
+    expect(stdout.split("\n").sort()).toEqual([
+      expect.stringMatching(`^${BOBS}  @bob   ${bob.feedUrl} +would be told at .*webmention\\S+ \\(feed field\\)$`),
+      expect.stringMatching(`^${BOBS}  @carol ${carol.feedUrl} +nobody to tell: no endpoint`),
+    ]);
+    expect(stderr).toBe("1 mention to send, 1 without an endpoint. Nothing was sent.");
+    expect(bob.posts).toEqual([]);
+    expect(site.list(".eleventy-twtxt")).not.toContain("store");
+  });
+
+  it("with --json prints the same as data and nothing else there", async () => {
+    const { bob, site, allowed } = await home();
+    const { stdout, stderr } = await send(site.folder, ["--json", ...allowed]);
+    const report = JSON.parse(stdout);
+    expect(report).toMatchObject({ leftAlone: 0, troubles: [] });
+    expect(report.mentions).toContainEqual({
+      kind: "new",
+      timestamp: BOBS,
+      nick: "bob",
+      target: bob.feedUrl,
+      endpoint: bob.endpoint,
+      method: "feed field",
+      outcome: "sent",
+      status: 202,
+      why: null,
+      next: null,
+    });
+    expect(stderr).toBe("1 sent, 1 without an endpoint.");
+  });
+
+  it("ends with 1 where a mention failed for good, and with 0 where it is tried again", async () => {
+    const { made, bob, site, allowed } = await home();
+    bob.answer = () => ({ status: 500 });
+    const later = await send(site.folder, allowed);
+    expect(later).toMatchObject({ exitCode: 0, stderr: expect.stringContaining("1 to be tried again") });
+    expect(later.stdout).toContain("it answers 500; again after 2026-11-20T10:");
+    expect((await send(site.folder, allowed)).stdout).toContain("waits for its next attempt after 2026-11-20T10:");
+
+    bob.answer = () => ({ status: 400 });
+    const failed = await send(site.folder, allowed, "2026-11-20T12:00:00Z");
+    expect(failed).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("1 failed") });
+    expect(failed.stdout).toContain(`failed at ${bob.endpoint} (feed field): it answers 400`);
+
+    made.answers["/twtxt.txt"] = (response) => response.writeHead(404).end();
+    expect(await send(site.folder, allowed)).toEqual({
+      exitCode: 1,
+      stdout: "",
+      stderr: `eleventy-twtxt: ${made.feedUrl} answers 404. Nothing was sent: see that the site is deployed, then try again.`,
+    });
+  });
+
+  it("says what the first run leaves alone, and --backfill N tells of the newest N", async () => {
+    const { made, bob, site, allowed } = await home();
+    made.twts = { "2026-10-01T10:00:00Z": bob.mention, "2026-10-02T10:00:00Z": bob.mention };
+    expect((await send(site.folder, allowed)).stderr).toBe(
+      "2 mentions are of the past and left alone: --backfill N tells of the newest N twts.\nThere is nothing to send.",
+    );
+    await send(site.folder, ["--backfill", "1", ...allowed]);
+    expect(bob.posts.map(({ source }) => source)).toEqual([made.twt("2026-10-02T10:00:00Z")]);
+  });
+
+  it("works on another feed without a site", async () => {
+    const { made, bob, allowed } = await home();
+    const { folder } = blog(null, { "package.json": "{}" });
+    const args = ["--feed", made.feedUrl, "--store", "kept", ...allowed];
+    expect((await send(folder, args)).exitCode).toBe(0);
+    expect((await send(folder, args)).stderr).toBe("There is nothing to send.");
+    expect(bob.posts).toHaveLength(1);
+  });
+
+  it.each([
+    [["--bakfill", "3"], 'there is no option "--bakfill". Did you mean "--backfill"?'],
+    [["--backfill", "few"], '--backfill is a number of twts, got "few".'],
+    [["now"], 'takes no arguments, got "now".'],
+    [["--feed", "alice.example"], '--feed is a URL such as "https://alice.example/twtxt.txt"'],
+    [["--feed", "https://alice.example/twtxt.txt"], "say with --store"],
+  ])("ends with 2 for %j", async (args, message) => {
+    const { folder } = blog(null, { "package.json": "{}" });
+    const { exitCode, stdout, stderr } = await send(folder, args);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toContain(message);
+  });
+
+  it("sends nothing from a folder whose site sends by itself at Netlify, unless a store is named", async () => {
+    const { made, bob, allowed } = await home();
+    const { folder } = siteOf(made, "netlify");
+    expect(await send(folder, allowed)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("at Netlify your site sends by itself"),
+    });
+    expect(bob.posts).toEqual([]);
+    expect((await send(folder, ["--store", "kept", ...allowed])).exitCode).toBe(0);
+    expect(bob.posts).toHaveLength(1);
+  });
+});
+
+/** Forty mentions to five hosts. */
+async function forty() {
+  const made = await alice();
+  const bobs = await Promise.all(["a", "b", "c", "d", "e"].map((nick) => neighbour(nick)));
+  const mentions = bobs.map(({ mention }) => mention).join(" ");
+  made.twts = Object.fromEntries(
+    Array.from({ length: 8 }, (_, at) => [
+      new Date(Date.now() - at * 60_000).toISOString().replace(/\.\d+/, ""),
+      mentions,
+    ]),
+  );
+  const { folder } = blog(null, { "package.json": "{}" });
+  const args = ["--feed", made.feedUrl, "--store", "kept", ...allowing([made, ...bobs])];
+  const arrived = () => bobs.flatMap(({ posts }) => posts).map(({ source, target }) => `${source} ${target}`);
+  const expected = Object.keys(made.twts).flatMap((at) => bobs.map(({ feedUrl }) => `${made.twt(at)} ${feedUrl}`));
+  return { made, bobs, folder, args, arrived, expected: expected.sort() };
+}
+
+/** What the ledger says was told. */
+async function confirmed(folder: string, { twt }: Alice): Promise<string[]> {
+  const store = fileStore(join(folder, "kept"));
+  const keys = (await store.keys("sent/")).filter((key) => /\/done\/.*-s$/.test(key));
+  const Details = v.object({ timestamp: v.string(), target: v.string() });
+  const records = await Promise.all(keys.map((key) => readJson(store, key, Details)));
+  return records.flatMap((record) => (record ? [`${twt(record.value.timestamp)} ${record.value.target}`] : []));
+}
+
+/** @param at - which post brings the end: before it is answered, or just behind its answer */
+function killAt(at: number, isAnswered: boolean, bobs: Neighbour[], kill: () => void): void {
+  let posts = 0;
+  for (const bob of bobs) {
+    bob.answer = (_, response) => {
+      posts += 1;
+      if (posts !== at) return { status: 202 };
+      if (isAnswered) response.writeHead(202).end(kill);
+      else kill();
+      return undefined;
+    };
+  }
+}
+
+describe("a command that is killed in the middle of forty mentions", () => {
+  it.each([1, 2, 4, 7, 11, 16, 22, 29, 36, 40])(
+    "at post %i leaves all else to the next one, and repeats none that was confirmed",
+    async (at) => {
+      const { made, bobs, folder, args, arrived, expected } = await forty();
+      const { child, ended } = sendElsewhere(folder, args);
+      killAt(at, at % 2 === 0, bobs, () => child.kill("SIGKILL"));
+      expect((await ended).exitCode).toBeNull();
+
+      const before = arrived();
+      const sure = await confirmed(folder, made);
+      expect(before.length).toBeGreaterThanOrEqual(at);
+      expect(new Set(before).size).toBe(before.length);
+      expect(before).toEqual(expect.arrayContaining(sure));
+      expect(before.length - sure.length).toBeLessThanOrEqual(bobs.length);
+
+      for (const bob of bobs) bob.answer = () => ({ status: 202 });
+      const next = await send(folder, args, new Date(Date.now() + 60_000).toISOString());
+      expect(next.exitCode).toBe(0);
+      expect([...new Set(arrived())].sort()).toEqual(expected);
+      const again = arrived()
+        .slice()
+        .sort()
+        .filter((one, index, list) => one === list[index - 1]);
+      expect(again.filter((one) => sure.includes(one))).toEqual([]);
+      expect(again).toHaveLength(before.length - sure.length);
+      expect((await confirmed(folder, made)).sort()).toEqual(expected);
+    },
+  );
+});
+
+describe("two commands at once", () => {
+  it("send each mention once: one waits until the other has ended", async () => {
+    const { bobs, folder, args, arrived, expected } = await forty();
+    const [bob] = bobs;
+    const open: (() => void)[] = [];
+    if (bob) bob.answer = () => new Promise((answer) => void open.push(() => answer({ status: 202 })));
+    const both = [sendElsewhere(folder, args), sendElsewhere(folder, args)];
+    for (const { child } of both) {
+      child.stderr?.on("data", (said) => {
+        if (!String(said).includes("waiting for it to end")) return;
+        if (bob) bob.answer = () => ({ status: 202 });
+        for (const answer of open) answer();
+      });
+    }
+    const outcomes = await Promise.all(both.map(({ ended }) => ended));
+    expect(outcomes.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+    const said = outcomes.map(({ stderr }) => stderr.trim().split("\n")).sort((a, b) => a.length - b.length);
+    expect(said[0]).toEqual([
+      "Another run is sending, or was cut off: waiting for it to end.",
+      "There is nothing to send.",
+    ]);
+    expect(said[1]?.at(-1)).toBe("40 sent.");
+    expect(arrived().sort()).toEqual(expected);
+  });
+});

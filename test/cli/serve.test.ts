@@ -1,0 +1,163 @@
+import { describe, expect, it } from "vitest";
+import { FEED, feedServer, PAGES } from "../helpers/receiver.js";
+import { blog, command } from "./helpers.js";
+import { freePort, type Server, serve, site } from "./server.js";
+
+const AT = "2026-11-19T18:40:02Z";
+const HELLO = `@<alice ${FEED}> hello`;
+
+function mention(server: Server, source: string): Promise<Response> {
+  return fetch(`${server.url}/webmention`, { method: "POST", body: new URLSearchParams({ source, target: FEED }) });
+}
+
+async function shown(server: Server): Promise<{ source: string }[]> {
+  return Object(await (await fetch(`${server.url}/mentions.json`)).json()).mentions;
+}
+
+describe("eleventy-twtxt serve", () => {
+  it("serves the site, and keeps mentions over a restart", async () => {
+    const bob = await feedServer({ [AT]: HELLO });
+    const alice = site();
+    const args = ["--allow-private-host", bob.host];
+    const server = await serve(alice, args);
+    expect(await (await fetch(`${server.url}/`)).text()).toBe("home");
+    const feed = await fetch(`${server.url}/twtxt.txt`);
+    expect(feed.headers.get("content-type")).toBe("text/plain; charset=utf-8");
+    expect(feed.headers.get("link")).toBe('<https://alice.example/webmention>; rel="webmention"');
+    expect((await mention(server, bob.twt(AT))).status).toBe(200);
+    expect(await server.end("SIGTERM")).toBe(0);
+
+    const again = await serve(alice, args);
+    expect(await shown(again)).toMatchObject([{ source: bob.twt(AT) }]);
+    expect(await again.end("SIGINT")).toBe(0);
+  });
+
+  it("loses nothing that it has answered for, wherever it is killed", async () => {
+    const times = Array.from({ length: 10 }, (_, n) => AT.replace("02Z", `${n + 10}Z`));
+    const bob = await feedServer(Object.fromEntries(times.map((time) => [time, HELLO])));
+    const alice = site();
+    const kept: string[] = [];
+    for (const time of times.slice(0, 4)) {
+      const server = await serve(alice, ["--allow-private-host", bob.host]);
+      if ((await mention(server, bob.twt(time))).status === 200) kept.push(bob.twt(time));
+      await server.end("SIGKILL");
+    }
+    const server = await serve(alice);
+    expect((await shown(server)).map(({ source }) => source).reverse()).toEqual(kept);
+    expect(kept).toHaveLength(4);
+  });
+
+  it("reads the feed of a site that is tried out on this machine without being told to", async () => {
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const alice = site({ url, feedUrl: `${url}/twtxt.txt` });
+    const server = await serve(alice, ["--port", String(port)]);
+    expect(await server.end("SIGTERM")).toBe(0);
+    expect(server.said()).not.toContain("is not asked");
+  });
+
+  it("asks no address of a private network without being told to", async () => {
+    const bob = await feedServer({ [AT]: HELLO });
+    const server = await serve(site());
+    const answer = await mention(server, bob.twt(AT));
+    expect([answer.status, Object(await answer.json()).code]).toEqual([400, "address-refused"]);
+    expect(bob.asked).toEqual([]);
+  });
+
+  it("takes up what a new build has left", async () => {
+    const bob = await feedServer({ [AT]: "see https://alice.example/posts/new/" });
+    const alice = site();
+    const server = await serve(alice, ["--allow-private-host", bob.host]);
+    const target = "https://alice.example/posts/new/";
+    const send = () =>
+      fetch(`${server.url}/webmention`, { method: "POST", body: new URLSearchParams({ source: bob.twt(AT), target }) });
+    expect((await send()).status).toBe(400);
+    alice.write(".eleventy-twtxt/pages.json", JSON.stringify({ ...PAGES, pages: [...PAGES.pages, target] }));
+    await expect.poll(async () => (await send()).status, { timeout: 10_000 }).toBe(200);
+  });
+
+  it("receives nothing where the options name another service, or none", async () => {
+    const server = await serve(site({ isReceiver: false }));
+    expect((await mention(server, "x")).status).toBe(405);
+    expect((await fetch(`${server.url}/mentions.json`)).status).toBe(404);
+  });
+
+  it("has a private feed where there is a token, and limits how often one address may ask", async () => {
+    const token = "0123456789abcdef0123456789abcdef";
+    const server = await serve(site(), ["--rate-limit", "2"], { TWTXT_MENTIONS_TOKEN: token });
+    expect((await fetch(`${server.url}/mentions.txt`)).status).toBe(401);
+    await expect
+      .poll(server.said)
+      .toContain("Off: mail about mentions, since TWTXT_SMTP_URL and TWTXT_MAIL_TO are not set.\n");
+    expect((await fetch(`${server.url}/mentions.txt?token=${token}`)).status).toBe(200);
+    const statuses = [];
+    for (let n = 0; n < 3; n += 1) statuses.push((await mention(server, "x")).status);
+    expect(statuses).toEqual([400, 400, 429]);
+    expect((await fetch(`${server.url}/api/v1/mentions/verify`, { method: "POST" })).status).toBe(401);
+    expect(server.said()).not.toContain(token);
+  });
+
+  it("says which features are off, and that the feed was built for another host", async () => {
+    const alice = site();
+    const settings = JSON.parse(alice.read(".eleventy-twtxt/settings.json"));
+    const write = (changes: object) =>
+      alice.write(".eleventy-twtxt/settings.json", JSON.stringify({ ...settings, ...changes }));
+    write({ host: "static", webmention: null });
+    const lacking = await serve(alice, [], { TWTXT_SMTP_URL: "smtp://127.0.0.1", TWTXT_WEBHOOK_URL: "" });
+    const lines = [
+      'The site was built for the host "static", so that its feed does not name https://alice.example/webmention, and nobody finds it. Give the plugin the option host: "node" and build the site.',
+      "Off: the private feed of mentions, since TWTXT_MENTIONS_TOKEN is not set.",
+      "Off: mail about mentions, since TWTXT_MAIL_TO is not set.",
+      "Off: the webhook, since TWTXT_WEBHOOK_URL is not set.",
+      "Off: rebuilds of the site, since TWTXT_BUILD_HOOK_URL is not set.",
+    ];
+    expect((await fetch(`${lacking.url}/twtxt.txt`)).headers.get("link")).toBeNull();
+    expect(await lacking.end("SIGTERM")).toBe(0);
+    for (const line of lines) expect(lacking.said()).toContain(`${line}\n`);
+
+    write({ host: "netlify" });
+    const names = ["SMTP_URL", "MAIL_TO", "WEBHOOK_URL", "BUILD_HOOK_URL", "MENTIONS_TOKEN"];
+    const value = "http://127.0.0.1/0123456789abcdef";
+    const complete = await serve(alice, [], Object.fromEntries(names.map((name) => [`TWTXT_${name}`, value])));
+    expect(await complete.end("SIGTERM")).toBe(0);
+    expect(complete.said()).not.toMatch(/Off:|was built for/);
+  });
+
+  it("answers on its own paths, and not below them", async () => {
+    const server = await serve(site());
+    const status = async (path: string) => (await fetch(server.url + path)).status;
+    expect([await status("/webmention"), await status("/mentions.json"), await status("/api/v1/mentions/x")]).toEqual([
+      200, 200, 401,
+    ]);
+    expect([await status("/webmention/x"), await status("/mentions.json/x"), await status("/api/v1/x")]).toEqual([
+      404, 404, 404,
+    ]);
+  });
+
+  it.each([
+    [["--port", "http"], "--port is a number from 0 to 65535"],
+    [["--url", "alice.example"], '--url is an origin such as "https://alice.example"'],
+    [["--allow-private-host", "127.0.0.1"], "--allow-private-host"],
+    [["--rate-limit", "many"], "--rate-limit is a number"],
+    [["here"], "takes no arguments"],
+  ])("exit 2: %j", async (args, said) => {
+    const { exitCode, stderr } = await command(site().folder, ["serve", ...args]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(said)]);
+  });
+
+  it("exit 2: the port is taken", async () => {
+    const { port } = await feedServer({});
+    const { exitCode, stderr } = await command(site().folder, ["serve", "--port", String(port)]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`Port ${port} of 127.0.0.1 is taken`)]);
+  });
+
+  it("exit 1: the folder of the site is not there", async () => {
+    const { exitCode, stderr } = await command(site().folder, ["serve", "--site", "gone"]);
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/There is no site in \S+gone\. Build it/)]);
+  });
+
+  it("exit 1: the site was not built", async () => {
+    const { exitCode, stderr } = await command(blog({}, { "package.json": "{}" }).folder, ["serve"]);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("Build the site")]);
+  });
+});

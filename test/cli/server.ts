@@ -1,0 +1,85 @@
+// test/cli/server.ts: `eleventy-twtxt serve` in a process of its own.
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, expect } from "vitest";
+import type { HostSettings, SitePages } from "../../plugin/eleventy/host-settings.js";
+import { PAGES, settingsOf } from "../helpers/receiver.js";
+import { type Blog, blog } from "./helpers.js";
+
+const repo = fileURLToPath(new URL("../../", import.meta.url));
+const running: ChildProcessWithoutNullStreams[] = [];
+
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill("SIGKILL");
+});
+
+export interface Server {
+  url: string;
+  said(): string;
+  end(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+/** Alice's site as a build has left it. Her feed is nowhere on this machine, so nothing is sent. */
+export function site(settings: Partial<HostSettings> = {}, pages: SitePages = PAGES): Blog {
+  const host = { ...settingsOf({}), ...settings };
+  return blog(
+    { host: "node", webmention: host.urls.webmention },
+    {
+      ".eleventy-twtxt/host.json": JSON.stringify(host),
+      ".eleventy-twtxt/pages.json": JSON.stringify(pages),
+      "_site/twtxt.txt": "# nick = alice\n",
+      "_site/index.html": "home",
+      "package.json": "{}",
+    },
+  );
+}
+
+/** Types `eleventy-twtxt serve ARGS`, in a process that reaches this machine alone. */
+export async function serve(
+  { folder }: Blog,
+  args: string[] = [],
+  environment: Record<string, string> = {},
+): Promise<Server> {
+  const child = spawn(
+    process.execPath,
+    [
+      ...[
+        "--import",
+        join(repo, "node_modules/tsx/dist/loader.mjs"),
+        "--import",
+        join(repo, "test/helpers/loopback-only.mjs"),
+      ],
+      ...[join(repo, "plugin/cli/main.ts"), "serve", "--port", "0", ...args],
+    ],
+    { cwd: folder, env: { ...process.env, ...environment } },
+  );
+  running.push(child);
+  let printed = "";
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (data) => {
+      printed += data;
+    });
+  }
+  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+  await expect.poll(() => printed, { timeout: 20_000 }).toMatch(/http:\S+\/twtxt\.txt/);
+  return {
+    url: /http:\/\/[^/]+/.exec(printed)?.[0] ?? "",
+    said: () => printed,
+    end(signal) {
+      child.kill(signal);
+      return ended;
+    },
+  };
+}
+
+/** A port that nobody uses, for a server that has to know it beforehand. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  const port = await new Promise<number>((resolve) => {
+    server.listen(0, "127.0.0.1", () => resolve(Object(server.address()).port));
+  });
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
