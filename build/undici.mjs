@@ -1,0 +1,11 @@
+// build/undici.mjs: what of undici the functions use, in place of its main file.
+import requestBy from "undici/lib/api/api-request.js";
+import buildConnector from "undici/lib/core/connect.js";
+import Agent from "undici/lib/dispatcher/agent.js";
+
+export { Agent, buildConnector };
+
+/** As undici's own, for a URL and a dispatcher that are always given. */
+export function request(url, { dispatcher, ...options }) {
+  return requestBy.call(dispatcher, { ...options, origin: url.origin, path: url.pathname + url.search });
+}

@@ -1,0 +1,79 @@
+// netlify/environment.ts: the only reader of the environment on Netlify's side: environment in, services out.
+import { purgeCache } from "@netlify/functions";
+import manifest from "../package.json" with { type: "json" };
+import type { HostSettings, SitePages } from "../plugin/eleventy/host-settings.js";
+import { secretsOf } from "../plugin/host/secrets.js";
+import { type Services, servicesOf } from "../plugin/host/services.js";
+import { netlifyStore } from "../plugin/store/netlify.js";
+
+/** What Netlify tells a function about the deploy that it belongs to. */
+export interface Deploy {
+  /** `production`, or the kind of a preview; empty on one's own machine. */
+  context: string;
+  /** Whether visitors of the site see this deploy. */
+  published?: boolean;
+}
+
+/**
+ * Where a function runs. A preview is a deploy that visitors of the site do not see: it keeps what it receives to itself
+ * and tells nobody anything.
+ */
+type Place = "production" | "preview" | "local";
+
+/** Their stores are apart, since all deploys of a site share their Blobs. */
+const STORES: Record<Place, string> = { production: "twtxt", preview: "twtxt-preview", local: "twtxt-local" };
+const LOOPBACK = /^(localhost|\[::1\]|127(\.\d+){3})$/;
+
+/** The services of a site, made with the first call and kept as long as the function's process lives. */
+export function servicesAt(settings: HostSettings, pages: SitePages): (deploy: Deploy) => Services {
+  const made = new Map<Place, Services>();
+  return (deploy) => {
+    const place = placeOf(deploy);
+    const services = made.get(place) ?? servicesIn(place, settings, pages);
+    made.set(place, services);
+    return services;
+  };
+}
+
+function placeOf({ context, published = false }: Deploy): Place {
+  const { NETLIFY_DEV, NETLIFY_LOCAL } = process.env;
+  if (context !== "production" && (NETLIFY_DEV === "true" || NETLIFY_LOCAL === "true")) return "local";
+  return context === "production" || published ? "production" : "preview";
+}
+
+function servicesIn(place: Place, settings: HostSettings, pages: SitePages): Services {
+  const services = servicesOf({
+    settings,
+    pages,
+    store: netlifyStore({ name: STORES[place] }),
+    secrets: secretsOf(place === "preview" ? {} : process.env),
+    authority: authorityIn(place, settings),
+    client: `${manifest.name}/${manifest.version}`,
+    guard: { allowPrivateHosts: privateHostsIn(place) },
+    fetch,
+    now: Date.now,
+    log: console.error,
+    // On one's own machine it only says that there is nothing to do.
+    purge: (tag) => purgeCache({ tags: [tag] }),
+  });
+  return maySend(place, settings) ? services : { ...services, afterDeploy: nothing, tick: nothing };
+}
+
+/** On one's own machine, a site is tried out under an address of this machine: a real one has its mentions sent already. */
+function maySend(place: Place, { feedUrl }: HostSettings): boolean {
+  return place === "production" || (place === "local" && LOOPBACK.test(new URL(feedUrl).hostname));
+}
+
+/** `netlify dev` names its own address in `URL`. */
+function authorityIn(place: Place, { url }: HostSettings): string {
+  return new URL((place === "local" && process.env.URL) || url).host;
+}
+
+/** Of hosts in one's own network, for two blogs that are tried out under `netlify dev`. */
+function privateHostsIn(place: Place): string[] {
+  const { NETLIFY_DEV, TWTXT_ALLOW_PRIVATE_HOSTS = "" } = process.env;
+  if (place !== "local" || NETLIFY_DEV !== "true") return [];
+  return TWTXT_ALLOW_PRIVATE_HOSTS.split(/[\s,]+/).filter((host) => host !== "");
+}
+
+async function nothing(): Promise<void> {}

@@ -1,0 +1,98 @@
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { loadedWith } from "../../bench/functions.js";
+import type { mention } from "../../netlify/functions/mention.js";
+import { loopbackServer } from "../helpers/loopback.js";
+import { netlifyBlobs, siteOf } from "../helpers/netlify-site.js";
+
+const repo = fileURLToPath(new URL("../../", import.meta.url));
+const bundle = mkdtempSync(join(tmpdir(), "twtxt-bundle-"));
+const WRITTEN = "2026-01-02T03:04:05Z";
+
+/** Words that stay in the code of what must be loaded late. */
+const LATE = {
+  "a parser of HTML": "callAdoptionAgency",
+  "a parser of microformats": "u-uid",
+  mail: "STARTTLS",
+  "the curves": "isTorsionFree",
+};
+
+beforeAll(() => void execFileSync(process.execPath, [join(repo, "build/netlify.mjs"), bundle]));
+afterEach(() => vi.unstubAllEnvs());
+afterAll(() => rmSync(bundle, { recursive: true, force: true }));
+
+describe("the bundle of the functions", () => {
+  it("has a file for each of them", () => {
+    const sources = readdirSync(join(repo, "netlify/functions")).map((name) => name.replace(/\.ts$/, ".js"));
+    expect(readdirSync(bundle).filter((name) => name.endsWith(".js"))).toEqual(sources.sort());
+  });
+
+  it("loads less than 350 kB to receive a mention", () => {
+    const files = loadedWith(join(bundle, "mention.js"));
+    expect(files.length).toBeGreaterThan(1);
+    expect(files.reduce((sum, file) => sum + statSync(file).size, 0)).toBeLessThan(350_000);
+  });
+
+  it.each(Object.entries(LATE))("loads %s when it is needed, and not before", (_what, word) => {
+    const chunks = readdirSync(join(bundle, "chunks")).map((name) => join(bundle, "chunks", name));
+    const holders = chunks.filter((file) => readFileSync(file, "utf8").includes(word));
+    const loaded = new Set(loadedWith(join(bundle, "mention.js")));
+    expect(holders.length).toBeGreaterThan(0);
+    expect(holders.filter((file) => loaded.has(file))).toEqual([]);
+  });
+
+  it("brings the licences of the packages in it", () => {
+    const licenses = readFileSync(join(bundle, "LICENSES.txt"), "utf8");
+    expect(licenses).toMatch(/^undici \d.* \(MIT\)\n\nMIT License\n/m);
+    expect(licenses).toMatch(/^ipaddr\.js \d/m);
+  });
+
+  it("fetches with the little that it holds of undici: a redirect, a compressed answer", async () => {
+    const { settings, pages } = siteOf("http://localhost:8888");
+    const bob = await loopbackServer(({ url }, response) => {
+      if (url === "/twtxt.txt") return response.writeHead(302, { location: "/feed" }).end();
+      response.writeHead(200, { "content-type": "text/plain", "content-encoding": "gzip" });
+      response.end(gzipSync(`${WRITTEN}\t@<alice ${settings.feedUrl}> Hello!\n`));
+    });
+    await netlifyBlobs();
+    vi.stubEnv("NETLIFY_DEV", "true");
+    vi.stubEnv("NETLIFY_LOCAL", "true");
+    vi.stubEnv("TWTXT_ALLOW_PRIVATE_HOSTS", bob.host);
+
+    const bundled: { mention: typeof mention } = await import(join(bundle, "mention.js"));
+    const body = new URLSearchParams({ source: `${bob.url}/twtxt.txt#:~:text=${WRITTEN}`, target: settings.feedUrl });
+    const request = new Request(settings.urls.webmention, { method: "POST", body });
+    const answer = await bundled.mention(settings, pages)(request, { deploy: { context: "" } });
+
+    expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)]);
+    expect(bob.asked).toEqual(["/twtxt.txt", "/feed"]);
+  });
+});
+
+describe("the sources of the functions", () => {
+  it("read the environment in one file alone", () => {
+    const files = readdirSync(join(repo, "netlify"), { recursive: true, encoding: "utf8" });
+    const readers = files.filter(
+      (file) => file.endsWith(".ts") && readFileSync(join(repo, "netlify", file), "utf8").includes("process.env"),
+    );
+    expect(readers).toEqual(["environment.ts"]);
+  });
+});
+
+describe("undici in the sources", () => {
+  it("is used for nothing but what its little form has, in one file alone", () => {
+    const files = readdirSync(join(repo, "plugin"), { recursive: true, encoding: "utf8" });
+    const imports = files
+      .filter((file) => file.endsWith(".ts"))
+      .flatMap((file) =>
+        [...readFileSync(join(repo, "plugin", file), "utf8").matchAll(/import .*"undici.*"/g)].map(String),
+      )
+      .map((statement) => statement.replace(/type /g, ""));
+    expect(imports).toEqual([`import { Agent, buildConnector, request } from "undici"`]);
+  });
+});

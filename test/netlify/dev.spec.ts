@@ -1,0 +1,155 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseFeed } from "../../plugin/feed/feed.js";
+import { freePort, netlify, netlifyDev, newSite, type RunningNetlify, type Site, until } from "./local-netlify.js";
+
+const TOKEN = "a-token-of-enough-letters-and-digits";
+const WRITTEN = "2026-01-02T03:04:05Z";
+
+/** Bob: a feed on loopback that mentions Alice, and an endpoint of his own. */
+interface Bob {
+  server: Server;
+  host: string;
+  feed: string;
+  /** What was posted to his endpoint. */
+  told: string[];
+}
+
+let bob: Bob;
+let alice: Site;
+let running: RunningNetlify;
+let feedUrl: string;
+
+beforeAll(async () => {
+  const port = await freePort();
+  const eleventy = await freePort();
+  feedUrl = `http://localhost:${port}/twtxt.txt`;
+  bob = await bobWho(`@<alice ${feedUrl}> Good morning!`);
+  alice = await newSite({
+    "netlify.toml": `[build]
+  publish = "_site"
+[dev]
+  framework = "#custom"
+  command = "npx @11ty/eleventy --serve --port=${eleventy}"
+  targetPort = ${eleventy}
+`,
+    "eleventy.config.js": `import twtxt from "eleventy-plugin-twtxt";
+export default function (config) {
+  config.addPlugin(twtxt, { url: "http://localhost:${port}", nick: "alice" });
+}
+`,
+    "posts/posts.json": `{ "tags": "posts" }`,
+    "posts/hello.md": `---\ndate: ${minutesAgo(20)}\n---\nHello @<bob ${bob.feed}>!\n`,
+  });
+  running = await netlifyDev(alice, port, {
+    TWTXT_MENTIONS_TOKEN: TOKEN,
+    TWTXT_ALLOW_PRIVATE_HOSTS: `localhost:${port}, ${bob.host}`,
+  });
+});
+afterAll(async () => {
+  await running?.stop();
+  alice?.remove();
+  bob?.server.close();
+});
+
+describe("a blog under netlify dev", () => {
+  it("says by our own handlers what it does not take", async () => {
+    const put = await fetch(`${running.url}/webmention`, { method: "PUT", body: "x" });
+    expect([put.status, put.headers.get("allow")]).toEqual([405, expect.stringContaining("POST")]);
+    const post = await fetch(`${running.url}/webmention`, { method: "POST", body: "{}" });
+    expect([post.status, post.headers.get("content-type")]).toEqual([415, "application/problem+json"]);
+    expect((await fetch(`${running.url}/api/v1/mentions/0123456789abcdef0123456789abcdef`)).status).toBe(401);
+    expect((await fetch(`${running.url}/mentions.txt`)).status).toBe(401);
+  });
+
+  it("400 address-refused: the source is in a private network that is not allowed by name", async () => {
+    const answer = await mention(`http://127.0.0.1:1/twtxt.txt#:~:text=${WRITTEN}`, feedUrl);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ code: "address-refused" });
+    expect(await listed()).toEqual([]);
+  });
+
+  it("keeps a mention that is proven, lists it, and tells its author alone", async () => {
+    const answer = await mention(`${bob.feed}#:~:text=${WRITTEN}`, feedUrl);
+    expect(answer.status).toBe(200);
+    expect(await listed()).toMatchObject([
+      { target: feedUrl, type: "mention", text: expect.stringContaining("morning") },
+    ]);
+
+    const authorization = `Basic ${Buffer.from(`alice:${TOKEN}`).toString("base64")}`;
+    const notices = await fetch(`${running.url}/mentions.txt`, { headers: { authorization } });
+    expect(parseFeed(await notices.text()).twts.map(({ text }) => text)).toEqual([
+      expect.stringContaining("mentioned you"),
+    ]);
+  });
+
+  it("tells those whom its posts mention, once, by its schedule or after a deploy", async () => {
+    await netlify(alice, [
+      "functions:invoke",
+      "twtxt-scheduled",
+      "--functions",
+      ".netlify/v1/functions",
+      "--port",
+      port(),
+    ]);
+    expect(bob.told).toEqual([expect.stringContaining(encodeURIComponent(bob.feed))]);
+    await deployed();
+    expect(bob.told).toHaveLength(1);
+
+    alice.write({ "posts/again.md": `---\ndate: ${minutesAgo(10)}\n---\nOnce more, @<bob ${bob.feed}>.\n` });
+    await until(async () => (await (await fetch(feedUrl)).text()).includes("Once more"));
+    await deployed();
+    expect(bob.told).toHaveLength(2);
+  });
+});
+
+function mention(source: string, target: string): Promise<Response> {
+  return fetch(`${running.url}/webmention`, { method: "POST", body: new URLSearchParams({ source, target }) });
+}
+
+async function listed(): Promise<unknown> {
+  return ((await (await fetch(`${running.url}/mentions.json`)).json()) as { mentions: unknown }).mentions;
+}
+
+/** Netlify's call after a deploy; its command line knows no function that is called with an event but by its old names. */
+async function deployed(): Promise<void> {
+  const time = new Date().toISOString();
+  const answer = await fetch(`${running.url}/.netlify/functions/twtxt-deploy-succeeded`, {
+    method: "POST",
+    headers: { "content-type": "application/json", "x-netlify-event": "deploy_succeeded" },
+    body: JSON.stringify({
+      payload: { id: "1", state: "ready", context: "dev", created_at: time, published_at: time },
+      site: { id: "1" },
+    }),
+  });
+  expect(answer.status).toBe(200);
+}
+
+function port(): string {
+  return new URL(running.url).port;
+}
+
+function minutesAgo(minutes: number): string {
+  return new Date(Date.now() - minutes * 60_000).toISOString().replace(/\.\d+/, "");
+}
+
+async function bobWho(says: string): Promise<Bob> {
+  const told: string[] = [];
+  const server = createServer((request, response) => {
+    if (request.method === "POST") {
+      let body = "";
+      request.on("data", (data) => (body += data));
+      request.on("end", () => {
+        told.push(body);
+        response.writeHead(202).end();
+      });
+      return;
+    }
+    response.setHeader("content-type", "text/plain; charset=utf-8");
+    response.end(`# nick = bob\n# url = ${here()}/twtxt.txt\n# webmention = ${here()}/hook\n\n${WRITTEN}\t${says}\n`);
+  });
+  const here = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return { server, host: new URL(here()).host, feed: `${here()}/twtxt.txt`, told };
+}

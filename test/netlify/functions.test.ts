@@ -1,0 +1,148 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { deploySucceeded } from "../../netlify/functions/deploy-succeeded.js";
+import { mention } from "../../netlify/functions/mention.js";
+import { mentionsApi } from "../../netlify/functions/mentions-api.js";
+import { mentionsFeed } from "../../netlify/functions/mentions-feed.js";
+import { mentionsJson } from "../../netlify/functions/mentions-json.js";
+import { scheduled } from "../../netlify/functions/scheduled.js";
+import type { HostSettings, SitePages } from "../../plugin/eleventy/host-settings.js";
+import { signRequest } from "../../plugin/http/signature.js";
+import { formatIdentity, parseIdentity } from "../../plugin/keys/identity-text.js";
+import type { BlobsSite } from "../helpers/blobs-server.js";
+import { type LoopbackServer, loopbackServer } from "../helpers/loopback.js";
+import { netlifyBlobs, siteOf } from "../helpers/netlify-site.js";
+
+const PRODUCTION = { deploy: { context: "production" } };
+const PREVIEW = { deploy: { context: "deploy-preview" } };
+/** Netlify's own tools name no context. */
+const LOCAL = { deploy: { context: "" } };
+const WRITTEN = "2026-01-02T03:04:05Z";
+
+let blobs: BlobsSite;
+let bob: LoopbackServer;
+let settings: HostSettings;
+let pages: SitePages;
+
+beforeEach(async () => {
+  for (const method of ["error", "log"] as const) vi.spyOn(console, method).mockImplementation(() => {});
+  blobs = await netlifyBlobs();
+  ({ settings, pages } = siteOf("http://localhost:8888"));
+  bob = await loopbackServer((_request, response) => {
+    response.setHeader("content-type", "text/plain");
+    response.end(`# nick = bob\n\n${WRITTEN}\t@<alice ${settings.feedUrl}> Hello!\n`);
+  });
+  vi.stubEnv("TWTXT_ALLOW_PRIVATE_HOSTS", bob.host);
+  vi.stubEnv("TWTXT_MENTIONS_TOKEN", "a-token-of-enough-letters-and-digits");
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
+
+const get = (path: string) => new Request(`http://localhost:8888${path}`);
+const mentioned = () =>
+  new Request(settings.urls.webmention, {
+    method: "POST",
+    body: new URLSearchParams({ source: `${bob.url}/twtxt.txt#:~:text=${WRITTEN}`, target: settings.feedUrl }),
+  });
+const stores = () => [...new Set(blobs.asked.map((asked) => / ([\w-]+)/.exec(asked)?.[1]))];
+
+describe("where a function keeps what it knows", () => {
+  it("is apart for production, previews and one's own machine", async () => {
+    await mentionsJson(settings, pages)(get("/mentions.json"), PRODUCTION);
+    expect(stores()).toEqual(["twtxt"]);
+    await mentionsJson(settings, pages)(get("/mentions.json"), PREVIEW);
+    expect(stores()).toEqual(["twtxt", "twtxt-preview"]);
+    vi.stubEnv("NETLIFY_LOCAL", "true");
+    await mentionsJson(settings, pages)(get("/mentions.json"), LOCAL);
+    expect(stores()).toEqual(["twtxt", "twtxt-preview", "twtxt-local"]);
+  });
+});
+
+describe("a source in a private network", () => {
+  it("is asked under netlify dev, where it is allowed by name", async () => {
+    vi.stubEnv("NETLIFY_DEV", "true");
+    vi.stubEnv("NETLIFY_LOCAL", "true");
+    const answer = await mention(settings, pages)(mentioned(), LOCAL);
+    expect(answer.status).toBe(200);
+    const list = await mentionsJson(settings, pages)(get("/mentions.json"), LOCAL);
+    expect(await list.json()).toMatchObject({ mentions: [{ target: settings.feedUrl }] });
+    expect(bob.asked).toEqual(["/twtxt.txt"]);
+  });
+
+  it.each([
+    ["production", PRODUCTION, { NETLIFY_DEV: "true", NETLIFY_LOCAL: "true" }],
+    ["a preview", PREVIEW, {}],
+    ["netlify serve", LOCAL, { NETLIFY_LOCAL: "true" }],
+  ])("400 address-refused: %s asks none", async (_place, context, variables) => {
+    for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
+    const answer = await mention(settings, pages)(mentioned(), context);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({ code: "address-refused" });
+    expect(bob.asked).toEqual([]);
+  });
+});
+
+describe("a preview", () => {
+  it("has none of the owner's secrets: 404 for the private feed that production guards with 401", async () => {
+    expect((await mentionsFeed(settings, pages)(get("/mentions.txt"), PRODUCTION)).status).toBe(401);
+    expect((await mentionsFeed(settings, pages)(get("/mentions.txt"), PREVIEW)).status).toBe(404);
+  });
+
+  it("tells nobody of its posts after its deploy", async () => {
+    await deploySucceeded(settings, pages)({ deploy: { context: "deploy-preview", publishedAt: WRITTEN } });
+    expect(blobs.asked).toEqual([]);
+  });
+});
+
+describe("a deploy of production", () => {
+  it("tells of its posts once it is published", async () => {
+    const handler = deploySucceeded(settings, pages);
+    await handler({ deploy: { context: "production", publishedAt: null } });
+    expect(blobs.asked).toEqual([]);
+    await handler({ deploy: { context: "production", publishedAt: WRITTEN } });
+    expect(stores()).toEqual(["twtxt"]);
+  });
+});
+
+describe("a signed request of the author's", () => {
+  const author = parseIdentity(
+    formatIdentity(Buffer.alloc(32, 1), { address: "alice@alice.example", created: WRITTEN }),
+    "alice",
+  );
+  const status = async (authority: string, context: typeof LOCAL) => {
+    const site = siteOf("https://alice.example", { key: author.publicKey });
+    const url = `${authority}/api/v1/mentions`;
+    const headers = signRequest({ method: "GET", url }, author, Date.now());
+    return (await mentionsApi(site.settings, site.pages)(new Request(url, { headers }), context)).status;
+  };
+
+  it("is one to the site's own address in production", async () => {
+    vi.stubEnv("URL", "https://other.example");
+    expect(await status("https://alice.example", PRODUCTION)).toBe(200);
+    expect(await status("https://other.example", PRODUCTION)).toBe(401);
+  });
+
+  it("is one to the local server's address under netlify dev", async () => {
+    vi.stubEnv("NETLIFY_DEV", "true");
+    vi.stubEnv("URL", "http://localhost:8888");
+    expect(await status("http://localhost:8888", LOCAL)).toBe(200);
+    expect(await status("https://alice.example", LOCAL)).toBe(401);
+  });
+});
+
+describe("the schedule", () => {
+  it("is production's, also where Netlify does not say so", async () => {
+    await scheduled(settings, pages)(get("/"), LOCAL);
+    expect(stores()).toEqual(["twtxt"]);
+  });
+
+  it("works on one's own machine for a site under a loopback address, and tells nobody of a real site's posts", async () => {
+    vi.stubEnv("NETLIFY_LOCAL", "true");
+    const real = siteOf("https://alice.example");
+    await scheduled(real.settings, real.pages)(get("/"), LOCAL);
+    expect(blobs.asked).toEqual([]);
+    await scheduled(settings, pages)(get("/"), LOCAL);
+    expect(stores()).toEqual(["twtxt-local"]);
+  });
+});

@@ -1,0 +1,140 @@
+// test/netlify/local-netlify.ts: sites as their owners have them, and Netlify's command line on this machine.
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { transformSync } from "esbuild";
+
+const run = promisify(execFile);
+const repo = fileURLToPath(new URL("../../", import.meta.url));
+
+export const NETLIFY = join(repo, "test/netlify/node_modules/.bin/netlify");
+const NETLIFY_DEV = ["dev", "--offline", "--no-open", "--internal-disable-edge-functions"];
+
+/** What it is told: nothing of this machine's owner, and to send nobody anything about its use. */
+const environment = (home: string) => ({
+  PATH: process.env.PATH,
+  HOME: home,
+  CI: "1",
+  NO_COLOR: "1",
+  npm_config_offline: "true",
+});
+
+export interface Site {
+  folder: string;
+  /** Writes files by their path. */
+  write(files: Record<string, string>): void;
+  remove(): void;
+}
+
+/** A project of its own, in which the package is installed as from its tarball. */
+export async function newSite(files: Record<string, string>): Promise<Site> {
+  const folder = mkdtempSync(join(tmpdir(), "twtxt-netlify-"));
+  await installPackage(folder);
+  const site: Site = {
+    folder,
+    write(more) {
+      for (const [path, content] of Object.entries(more)) {
+        mkdirSync(dirname(join(folder, path)), { recursive: true });
+        writeFileSync(join(folder, path), content);
+      }
+    },
+    remove: () => rmSync(folder, { recursive: true, force: true }),
+  };
+  site.write({ "package.json": `{ "name": "blog", "private": true, "type": "module" }`, ...files });
+  return site;
+}
+
+/** This repo's example, as a site of somebody's who has installed the package. */
+export async function exampleSite(files: Record<string, string>, configuration: string): Promise<Site> {
+  const { code } = transformSync(configuration, { loader: "ts" });
+  const site = await newSite({
+    "eleventy.config.js": code.replace(/"\.\/plugin\/index\.js"/, `"eleventy-plugin-twtxt"`),
+    ...files,
+  });
+  cpSync(join(repo, "site-example"), join(site.folder, "site-example"), { recursive: true });
+  return site;
+}
+
+/** Its dependencies are those of this repo, so that nothing is downloaded. */
+async function installPackage(folder: string): Promise<void> {
+  const modules = join(folder, "node_modules");
+  const ours = join(modules, "eleventy-plugin-twtxt");
+  mkdirSync(ours, { recursive: true });
+  for (const name of readdirSync(join(repo, "node_modules"))) {
+    symlinkSync(join(repo, "node_modules", name), join(modules, name));
+  }
+  const { stdout } = await run("npm", ["pack", "--ignore-scripts", "--json", "--pack-destination", folder], {
+    cwd: repo,
+  });
+  const [{ filename }] = JSON.parse(stdout);
+  await run("tar", ["-xzf", join(folder, filename), "--strip-components=1", "-C", ours]);
+  rmSync(join(folder, filename));
+}
+
+/** One command to its end. @returns all that it has printed; throws with it where it fails */
+export async function netlify(site: Site, args: readonly string[]): Promise<string> {
+  const { stdout, stderr } = await run(NETLIFY, args, { cwd: site.folder, env: environment(site.folder) });
+  return stdout + stderr;
+}
+
+export interface RunningNetlify {
+  url: string;
+  /** All that it has printed so far. */
+  log(): string;
+  stop(): Promise<void>;
+}
+
+/** `netlify dev` on a port, up when it answers there. */
+export async function netlifyDev(site: Site, port: number, variables: Record<string, string>): Promise<RunningNetlify> {
+  const child = spawn(NETLIFY, [...NETLIFY_DEV, "--port", String(port)], {
+    cwd: site.folder,
+    env: { ...environment(site.folder), ...variables },
+    // It starts processes of its own, which end with its group alone.
+    detached: true,
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  let log = "";
+  child.stdout.on("data", (data) => (log += data));
+  child.stderr.on("data", (data) => (log += data));
+  const running = { url: `http://localhost:${port}`, log: () => log, stop: () => stopGroup(child) };
+  try {
+    await until(
+      async () => (await fetch(`${running.url}/mentions.json`)).ok,
+      () => child.exitCode !== null,
+    );
+    return running;
+  } catch (error) {
+    await running.stop();
+    throw new Error(`netlify dev does not come up:\n${log}`, { cause: error });
+  }
+}
+
+/** Asks again and again until it is so. */
+export async function until(isSo: () => Promise<boolean>, isHopeless = () => false): Promise<void> {
+  for (let tries = 0; tries < 300 && !isHopeless(); tries += 1) {
+    if (await isSo().catch(() => false)) return;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  throw new Error("It has not come to be so.");
+}
+
+/** A port that nobody listens at just now. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
+async function stopGroup(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.pid === undefined) return;
+  const ended = new Promise((resolve) => child.once("close", resolve));
+  process.kill(-child.pid, "SIGTERM");
+  await ended;
+}

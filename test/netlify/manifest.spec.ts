@@ -1,0 +1,93 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { exampleSite, netlify, type Site } from "./local-netlify.js";
+
+const repo = fileURLToPath(new URL("../../", import.meta.url));
+let example: Site;
+
+/** What Netlify has made of a site's functions, by their name. */
+function manifest({ folder }: Site): Record<string, Record<string, unknown>> {
+  const { functions } = JSON.parse(readFileSync(join(folder, ".netlify/functions/manifest.json"), "utf8"));
+  return Object.fromEntries(functions.map((one: { name: string }) => [one.name, one]));
+}
+
+/** The names in a zip file, from the directory at its end. */
+function namesInZip(zip: Buffer): string[] {
+  const names: string[] = [];
+  const end = zip.lastIndexOf("PK\x05\x06");
+  let at = zip.readUInt32LE(end + 16);
+  while (at < end) {
+    const [name, extra, comment] = [zip.readUInt16LE(at + 28), zip.readUInt16LE(at + 30), zip.readUInt16LE(at + 32)];
+    names.push(zip.toString("utf8", at + 46, at + 46 + name));
+    at += 46 + name + extra + comment;
+  }
+  return names;
+}
+
+beforeAll(async () => {
+  const toml = `[build]\n  command = "npx @11ty/eleventy --quiet"\n  publish = "_site"\n`;
+  example = await exampleSite({ "netlify.toml": toml }, readFileSync(join(repo, ".eleventy.ts"), "utf8"));
+  await netlify(example, ["build", "--offline"]);
+});
+afterAll(() => example?.remove());
+
+describe("netlify build of the example", () => {
+  it("takes up six functions, and asks for no line in netlify.toml", () => {
+    expect(Object.keys(manifest(example)).sort()).toEqual([
+      "twtxt-deploy-succeeded",
+      "twtxt-mention",
+      "twtxt-mentions-api",
+      "twtxt-mentions-feed",
+      "twtxt-mentions-json",
+      "twtxt-scheduled",
+    ]);
+  });
+
+  it("routes every method of our paths to them, so that it is we who answer 405", () => {
+    const routes = Object.entries(manifest(example)).flatMap(([name, { routes = [] }]) =>
+      (routes as { pattern: string; methods: string[] }[]).map(({ pattern, methods }) => [pattern, name, methods]),
+    );
+    expect(routes.sort()).toEqual([
+      ["/api/v1/mentions", "twtxt-mentions-api", []],
+      ["/api/v1/mentions/*", "twtxt-mentions-api", []],
+      ["/mentions.json", "twtxt-mentions-json", []],
+      ["/mentions.txt", "twtxt-mentions-feed", []],
+      ["/webmention", "twtxt-mention", []],
+    ]);
+  });
+
+  it("limits the rate of mentions by address and domain, and of nothing else", () => {
+    const limits = Object.entries(manifest(example)).filter(([, { trafficRules }]) => trafficRules !== undefined);
+    expect(limits.map(([name, { trafficRules }]) => [name, trafficRules])).toEqual([
+      [
+        "twtxt-mention",
+        {
+          action: {
+            type: "rate_limit",
+            config: {
+              rateLimitConfig: { windowLimit: 60, windowSize: 60, algorithm: "sliding_window" },
+              aggregate: { keys: [{ type: "ip" }, { type: "domain" }] },
+            },
+          },
+        },
+      ],
+    ]);
+  });
+
+  it("schedules the one and subscribes the other", () => {
+    const { "twtxt-scheduled": scheduled, "twtxt-deploy-succeeded": deployed } = manifest(example);
+    expect(scheduled).toMatchObject({ schedule: "7 * * * *" });
+    expect(scheduled?.eventSubscriptions).toBeUndefined();
+    expect(deployed).toMatchObject({ eventSubscriptions: ["deploy_succeeded"] });
+  });
+
+  it("packs our bundle in its chunks, and nothing else of node_modules", () => {
+    const entries = namesInZip(readFileSync(join(example.folder, ".netlify/functions/twtxt-mention.zip")));
+    const chunks = entries.filter((name) => name.includes("eleventy-plugin-twtxt/dist/netlify/"));
+    expect(chunks).toContain("node_modules/eleventy-plugin-twtxt/dist/netlify/mention.js");
+    expect(chunks.length).toBeGreaterThan(5);
+    expect(entries.filter((name) => /node_modules\/(?!eleventy-plugin-twtxt\/)/.test(name))).toEqual([]);
+  });
+});
