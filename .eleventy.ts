@@ -14,18 +14,24 @@ interface DevServer {
   getServerUrl(host: string, path: string): string;
 }
 
+/** `npm start` serves the example where it can be tried out. */
+const { SITE_URL, NETLIFY, NETLIFY_LOCAL } = process.env;
+const host = SITE_URL ? "node" : NETLIFY || NETLIFY_LOCAL ? "netlify" : "static";
+
 const ADDRESSES = ["/", "/twtxt.txt", "/twtxt-2024.txt"];
 
 const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
 
 export default function (config: SiteConfig) {
   config.addPlugin(twtxt, {
-    url: "https://alice.example",
+    url: SITE_URL ?? "https://alice.example",
+    host,
     nick: "alice",
     description: "Beans, bread and bicycles, written down.",
     lang: "en",
     avatar: "https://alice.example/images/alice.png",
     link: [{ text: "Alice's pages", url: "https://alice.example/" }],
+    mentions: { layout: "page.njk" },
     follow: [
       { nick: "bob", url: "https://bob.example/twtxt.txt" },
       { nick: "carol", url: "https://carol.example/twtxt.txt" },

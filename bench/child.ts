@@ -8,6 +8,9 @@ export interface ChildOptions {
   stop: AbortSignal;
 }
 
+/** No process of a measurement takes as long. */
+const LONGEST = 15 * 60_000;
+
 /**
  * Runs Node.
  *
@@ -18,7 +21,12 @@ export function runNode(args: string[], { cwd, env, stop }: ChildOptions): Promi
   return new Promise((resolve, reject) => {
     if (stop.aborted) return reject(new Error("stopped"));
     const start = performance.now();
-    const child = spawn(process.execPath, args, { cwd, env: { ...process.env, ...env } });
+    const child = spawn(process.execPath, args, {
+      cwd,
+      env: { ...process.env, ...env },
+      timeout: LONGEST,
+      killSignal: "SIGKILL",
+    });
     const end = () => child.kill("SIGKILL");
     stop.addEventListener("abort", end);
     let output = "";
@@ -31,5 +39,24 @@ export function runNode(args: string[], { cwd, env, stop }: ChildOptions): Promi
       if (code === 0) resolve({ output, wall: performance.now() - start });
       else reject(new Error(stop.aborted ? "stopped" : `node ${args.join(" ")} failed:\n${output}${complaints}`));
     });
+  });
+}
+
+/**
+ * Starts a server in a Node of its own, so that its work is not counted as ours. It sends its port as a message, and ends
+ * when it is disconnected.
+ */
+export function startServer(args: string[], stop: AbortSignal): Promise<{ port: number; end(): void }> {
+  return new Promise((resolve, reject) => {
+    if (stop.aborted) return reject(new Error("stopped"));
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit", "ipc"] });
+    const end = () => {
+      stop.removeEventListener("abort", end);
+      child.kill("SIGKILL");
+    };
+    stop.addEventListener("abort", end);
+    child.on("error", reject);
+    child.on("exit", () => reject(new Error(stop.aborted ? "stopped" : `node ${args.join(" ")} ended.`)));
+    child.on("message", (port) => resolve({ port: Number(port), end }));
   });
 }

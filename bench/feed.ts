@@ -1,7 +1,7 @@
-// bench/feed.ts: a feed of ten megabytes, the same with every run.
+// bench/feed.ts: feeds of one and of ten megabytes, the same with every run.
 import { wordsFrom } from "./blog.js";
 
-export const FEED_BYTES = 10_000_000;
+const FEED_BYTES = 10_000_000;
 
 const FIRST_TWT = Date.parse("2015-01-01T00:00:00Z");
 const STEP = 3_671_000;
@@ -13,10 +13,10 @@ export interface LargeFeed {
 }
 
 /** Oldest first. Every tenth twt has a mention, every twentieth a subject, some have several lines or an emoji. */
-export function largeFeed(): LargeFeed {
+export function largeFeed(bytes = FEED_BYTES): LargeFeed {
   const lines = ["# nick = alice\n# url = https://alice.example/twtxt.txt\n\n"];
   const timestamps: string[] = [];
-  for (let size = 0, i = 0; size < FEED_BYTES; i += 1) {
+  for (let size = 0, i = 0; size < bytes; i += 1) {
     const timestamp = `${new Date(FIRST_TWT + i * STEP).toISOString().slice(0, 19)}Z`;
     const line = `${timestamp}\t${textOf(i)}\n`;
     timestamps.push(timestamp);
@@ -24,6 +24,18 @@ export function largeFeed(): LargeFeed {
     size += Buffer.byteLength(line);
   }
   return { bytes: new TextEncoder().encode(lines.join("")), timestamps };
+}
+
+/** A feed of a megabyte whose first, middle and last twt mention somebody. */
+export function mentioningFeed(url: string): {
+  bytes: Uint8Array;
+  timestamps: { first: string; middle: string; last: string };
+} {
+  const { bytes, timestamps } = largeFeed(1_000_000);
+  const [first = "", middle = "", last = ""] = [timestamps[0], timestamps[timestamps.length >> 1], timestamps.at(-1)];
+  let file = new TextDecoder().decode(bytes);
+  for (const timestamp of [first, middle, last]) file = file.replace(`${timestamp}\t`, `${timestamp}\t@<dora ${url}> `);
+  return { bytes: new TextEncoder().encode(file), timestamps: { first, middle, last } };
 }
 
 function textOf(i: number): string {

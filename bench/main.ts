@@ -7,14 +7,18 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { measureBuilds } from "./build.js";
+import { measureFunctions } from "./functions.js";
 import { compilePackage } from "./package.js";
 import { measureFinding, measureImport, measureReader } from "./reader.js";
+import { measureReceived } from "./received.js";
+import { measureSending } from "./send.js";
 import { formatPart, type Part } from "./table.js";
+import { measureVerifying } from "./verify.js";
 
-const HELP = `npm run bench -- [--quick] [--only builds|reader|find|import] [--json FILE]
+const HELP = `npm run bench -- [--quick] [--only PART] [--json FILE]
 
---quick   fewer runs, and no blog of 10,000 posts
---only    one part alone
+--quick   fewer runs, fewer mentions, and no blog of 10,000 posts
+--only    one part alone: builds, reader, find, import, functions, send, verify or received
 --json    the figures as JSON, too`;
 
 const { values: options } = parseArgs({
@@ -82,7 +86,26 @@ function plan(entry: string, isQuick: boolean): [string, () => Promise<Part>][] 
     ["reader", () => measureReader(entry, isQuick ? 5 : 15, stop)],
     ["find", () => measureFinding(entry, isQuick ? 5 : 15, stop)],
     ["import", () => measureImport(entry, pathToFileURL(emptyModule).href, isQuick ? 3 : 9, stop)],
+    ["functions", () => measureFunctions(join(temp, "functions"), isQuick ? 3 : 10, stop)],
+    ...(process.platform === "linux" ? [sending(entry, isQuick)] : []),
+    ["verify", () => measureVerifying(entry, isQuick ? 100 : 1000, stop)],
+    [
+      "received",
+      () =>
+        measureReceived(entry, {
+          folder: join(temp, "received"),
+          count: isQuick ? 10_000 : 100_000,
+          runs: isQuick ? 3 : 5,
+          stop,
+        }),
+    ],
   ];
+}
+
+/** Two hundred hosts on one machine need as many addresses, which Linux alone has by itself. */
+function sending(entry: string, isQuick: boolean): [string, () => Promise<Part>] {
+  const size = isQuick ? { hosts: 40, mentions: 200, runs: 1 } : { hosts: 200, mentions: 1000, runs: 3 };
+  return ["send", () => measureSending(entry, { ...size, folder: join(temp, "sent"), stop })];
 }
 
 function machine(): { node: string; processor: string; processors: number } {

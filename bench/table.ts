@@ -41,6 +41,12 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? at(sorted, middle) : (at(sorted, middle - 1) + at(sorted, middle)) / 2;
 }
 
+/** The value that so many of a hundred do not exceed. */
+export function percentile(values: readonly number[], percent: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return at(sorted, Math.max(0, Math.ceil((sorted.length * percent) / 100) - 1));
+}
+
 /** `12.3 ms`, `4.56 s`. */
 export function time(milliseconds: number): string {
   if (milliseconds >= 1000) return `${(milliseconds / 1000).toFixed(2)} s`;

@@ -1,13 +1,18 @@
-// test/interop/main.ts: the field's oldest client, PyPI's twtxt 1.3.1, follows the built example and reads every twt.
+// test/interop/main.ts: the field's oldest client, PyPI's twtxt 1.3.1, follows the built example and a private feed of
+// mentions, and reads every twt.
 import { type ChildProcess, execFile } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { parseFeed } from "../../plugin/feed/feed.js";
+import { type ParsedTwt, parseFeed } from "../../plugin/feed/feed.js";
+import type { Handler } from "../../plugin/http/respond.js";
+import { mentionsFeed } from "../../plugin/mentions/inform/mentions-feed.js";
+import { listOf, storedMention } from "../helpers/stored-mentions.js";
 
 const run = promisify(execFile) as (
   file: string,
@@ -43,7 +48,9 @@ async function main(): Promise<number> {
       ],
       { cwd: repo },
     );
-    return await compare(work, output);
+    const failures = (await compare(work, output)) + (await compareNotices(work));
+    console.log(failures === 0 ? "Every twt is read as it was written." : `${failures} differences.`);
+    return failures === 0 ? 0 : 1;
   } finally {
     rmSync(work, { recursive: true, force: true });
   }
@@ -55,23 +62,51 @@ async function compare(work: string, output: string): Promise<number> {
   try {
     for (let name: string | undefined = "twtxt.txt"; name; ) {
       const feed = parseFeed(readFileSync(join(output, name)));
-      const expected = feed.twts.map(
-        ({ instant, text }) => `${instant.replace("Z", "+00:00")}\t${(text.split(PYTHON_LINE_END)[0] ?? "").trim()}`,
-      );
-      const read = await readByClient(work, `${url}/${name}`);
-      const missing = expected.filter((line) => !read.includes(line));
-      const added = read.filter((line) => !expected.includes(line));
-      for (const line of missing) console.log(`missing in the client: ${line}`);
-      for (const line of added) console.log(`only in the client: ${line}`);
-      failures += missing.length + added.length + Math.abs(read.length - expected.length);
-      console.log(`${name}: the client reads ${read.length} of ${expected.length} twts.`);
+      failures += await compareFeed(work, name, `${url}/${name}`, feed.twts);
       name = feed.fields.prev?.[0]?.split(" ")[1];
     }
   } finally {
     close();
   }
-  console.log(failures === 0 ? "Every twt is read as it was written." : `${failures} differences.`);
-  return failures === 0 ? 0 : 1;
+  return failures;
+}
+
+/** Follows `mentions.txt` in both ways of showing the token. */
+async function compareNotices(work: string): Promise<number> {
+  const token = randomBytes(16).toString("hex");
+  const mentions = [
+    storedMention({ received: "2026-01-02T03:04:06.100Z" }),
+    storedMention({ received: "2026-01-02T03:04:06.200Z", text: "one line\nand\u20282026-01-01T00:00:00Z\tforged" }),
+    storedMention({ received: "2026-02-02T00:00:00.000Z", state: "held" }),
+  ];
+  const path = "/mentions.txt";
+  const handler = mentionsFeed({ list: listOf(mentions), token, nick: "alice", url: path, log: console.error });
+  const { url, close } = await serveHandler(handler);
+  try {
+    const withToken = `${url}${path}?token=${token}`;
+    const withPassword = `${url.replace("//", `//alice:${token}@`)}${path}`;
+    const { twts } = parseFeed(await (await fetch(withToken)).text());
+    if (twts.length !== mentions.length) return 1;
+    return (
+      (await compareFeed(work, "mentions.txt?token=", withToken, twts)) +
+      (await compareFeed(work, "mentions.txt with a password", withPassword, twts))
+    );
+  } finally {
+    close();
+  }
+}
+
+async function compareFeed(work: string, name: string, url: string, twts: readonly ParsedTwt[]): Promise<number> {
+  const expected = twts.map(
+    ({ instant, text }) => `${instant.replace("Z", "+00:00")}\t${(text.split(PYTHON_LINE_END)[0] ?? "").trim()}`,
+  );
+  const read = await readByClient(work, url);
+  const missing = expected.filter((line) => !read.includes(line));
+  const added = read.filter((line) => !expected.includes(line));
+  for (const line of missing) console.log(`missing in the client: ${line}`);
+  for (const line of added) console.log(`only in the client: ${line}`);
+  console.log(`${name}: the client reads ${read.length} of ${expected.length} twts.`);
+  return missing.length + added.length + Math.abs(read.length - expected.length);
 }
 
 async function readByClient(work: string, url: string): Promise<string[]> {
@@ -96,14 +131,31 @@ async function readByClient(work: string, url: string): Promise<string[]> {
     .map((line) => line.split("\t").slice(2).join("\t"));
 }
 
-function serve(folder: string): Promise<{ url: string; close(): void }> {
-  const server = createServer((request, response) => {
+function serve(folder: string): Promise<Served> {
+  return listen((request, response) => {
     const file = join(folder, (request.url ?? "/").replace(/[^\w.-]/g, ""));
     if (!existsSync(file)) return response.writeHead(404).end();
     return response
       .writeHead(200, { "Content-Type": "text/plain; charset=utf-8" })
       .end(request.method === "HEAD" ? "" : readFileSync(file));
   });
+}
+
+function serveHandler(handler: Handler): Promise<Served> {
+  return listen(async ({ url, method = "GET", headers: { authorization } }, response) => {
+    const headers = authorization === undefined ? {} : { authorization };
+    const answer = await handler(new Request(`http://127.0.0.1${url}`, { method, headers }));
+    response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
+  });
+}
+
+interface Served {
+  url: string;
+  close(): void;
+}
+
+function listen(listener: RequestListener): Promise<Served> {
+  const server = createServer(listener);
   return new Promise((resolve) =>
     server.listen(0, "127.0.0.1", () =>
       resolve({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() }),

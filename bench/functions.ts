@@ -1,0 +1,143 @@
+// bench/functions.ts: what a cold start of each of Netlify's functions has to load.
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { build } from "esbuild";
+import { runNode } from "./child.js";
+import { median, type Part, range, ratio, time } from "./table.js";
+
+const bundler = fileURLToPath(new URL("../build/netlify.mjs", import.meta.url));
+
+/** Where a stranger waits: what is asked for the most. */
+const WATCHED = "mention.js";
+const UNDICI = "the whole of undici";
+const NOTHING = "node -e 0";
+
+/** What is started; without an entry it is Node alone. */
+interface Start {
+  name: string;
+  entry: string | null;
+  /** Bytes that are loaded at once, and bytes that may be loaded later. */
+  loaded: number;
+  later: number;
+  /** Milliseconds. */
+  imports: number[];
+  processes: number[];
+}
+
+/**
+ * Makes the bundle of the functions and imports each of them in fresh processes.
+ *
+ * @param folder - is made
+ */
+export async function measureFunctions(folder: string, runs: number, stop: AbortSignal): Promise<Part> {
+  const functions = join(folder, "functions");
+  await runNode([bundler, functions], { stop });
+  const starts = [
+    startOf(NOTHING, null),
+    startOf(UNDICI, await bundledUndici(folder)),
+    ...readdirSync(functions)
+      .filter((file) => file.endsWith(".js"))
+      .map((name) => startOf(name, join(functions, name))),
+  ];
+  // In turn, so that what else the machine does falls upon all of them; the first turn fills the disk's cache.
+  for (let run = 0; run <= runs; run += 1) {
+    for (const { entry, imports, processes } of starts) {
+      const { inside, whole } = await coldStart(entry, stop);
+      if (run === 0) continue;
+      imports.push(inside);
+      processes.push(whole);
+    }
+  }
+  return partOf(starts, runs);
+}
+
+function partOf(starts: Start[], runs: number): Part {
+  const bare = median(starts[0]?.processes ?? []);
+  const watched = starts.find(({ name }) => name === WATCHED);
+  return {
+    title: `Cold start of Netlify's functions, median of ${runs}`,
+    rows: [
+      ["", "at once", "later", "import", "min to max", "whole process", "ratio"],
+      ...starts.map(({ name, entry, loaded, later, imports, processes }) => [
+        name,
+        ...(entry === null ? ["", "", "", ""] : [size(loaded), size(later), time(median(imports)), range(imports)]),
+        time(median(processes)),
+        ratio(median(processes), bare),
+      ]),
+    ],
+    aims: [
+      {
+        what: "The text path of mention",
+        aim: "below 350 kB and 60 ms",
+        reached: `${size(watched?.loaded ?? Number.NaN)} and ${time(median(watched?.imports ?? []))}`,
+      },
+    ],
+    figures: starts,
+  };
+}
+
+function startOf(name: string, entry: string | null): Start {
+  const loaded = entry === null ? [] : loadedWith(entry);
+  const later = loadedLater(loaded);
+  return { name, entry, loaded: bytesOf(loaded), later: bytesOf(later), imports: [], processes: [] };
+}
+
+/** A yardstick: the library that such functions are mostly written with, made into one file as small as they are. */
+async function bundledUndici(folder: string): Promise<string> {
+  const outfile = join(folder, "undici.mjs");
+  await build({
+    stdin: { contents: 'export { request, Agent } from "undici";', resolveDir: dirname(bundler) },
+    outfile,
+    bundle: true,
+    format: "esm",
+    platform: "node",
+    target: "node20",
+    minify: true,
+    banner: { js: 'import{createRequire}from"node:module";const require=createRequire(import.meta.url);' },
+    logLevel: "warning",
+  });
+  return outfile;
+}
+
+/** The files that are loaded with a file of the bundle, itself first; not those that it may load later. */
+export function loadedWith(entry: string, seen = new Set<string>()): string[] {
+  if (seen.has(entry)) return [];
+  seen.add(entry);
+  return [
+    entry,
+    ...importsOf(entry, /(?:from|import)"(\.{1,2}\/[\w./-]+)"/g).flatMap((file) => loadedWith(file, seen)),
+  ];
+}
+
+/** The files that these may load when they need them, and what comes with those. */
+function loadedLater(files: readonly string[]): string[] {
+  const seen = new Set(files);
+  const later: string[] = [];
+  for (let open = [...files]; open.length > 0; ) {
+    const found = open.flatMap((file) => importsOf(file, /import\("(\.{1,2}\/[\w./-]+)"\)/g));
+    open = found.flatMap((file) => loadedWith(file, seen));
+    later.push(...open);
+  }
+  return later;
+}
+
+function importsOf(file: string, pattern: RegExp): string[] {
+  const names = [...readFileSync(file, "utf8").matchAll(pattern)].map(([, name = ""]) => name);
+  return names.map((name) => resolve(dirname(file), name));
+}
+
+async function coldStart(entry: string | null, stop: AbortSignal): Promise<{ inside: number; whole: number }> {
+  if (entry === null) return { inside: 0, whole: (await runNode(["-e", "0"], { stop })).wall };
+  const code = `const start = performance.now(); await import(${JSON.stringify(pathToFileURL(entry).href)}); console.log(performance.now() - start);`;
+  const { output, wall } = await runNode(["--input-type=module", "--eval", code], { stop });
+  return { inside: Number(output), whole: wall };
+}
+
+function bytesOf(files: readonly string[]): number {
+  return files.reduce((sum, file) => sum + statSync(file).size, 0);
+}
+
+function size(bytes: number): string {
+  return `${(bytes / 1000).toFixed(0)} kB`;
+}

@@ -1,0 +1,114 @@
+// test/demo/blog.ts: a small blog in a folder of its own, as somebody has it who has installed the package.
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Running, run, start } from "./process.js";
+
+export const repo = fileURLToPath(new URL("../../", import.meta.url));
+
+/** What serves the blogs. */
+export type HostName = "node" | "netlify";
+
+export interface Blog {
+  nick: string;
+  url: string;
+  port: number;
+  folder: string;
+  feedUrl: string;
+  /** Types a command in the blog's folder, and shows it. @returns what it has printed */
+  type(command: string[], environment?: Record<string, string>): Promise<string>;
+  build(): Promise<void>;
+}
+
+const LAYOUT = `---
+layout: base.njk
+---
+<article class="h-entry">
+<div class="e-content">{{ content | safe }}</div>
+<a class="p-author h-card" href="/">{{ twtxt.nick }}</a> <a class="u-url" href="{{ page.url }}"><time class="dt-published" datetime="{{ page.date.toISOString() }}">{{ page.date.toISOString() }}</time></a>
+</article>
+{% twtxtMentions %}
+`;
+
+const BASE = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>{{ title or twtxt.nick }}</title></head>
+<body>{{ content | safe }}</body>
+</html>
+`;
+
+const COMMANDS: Record<string, string> = {
+  eleventy: join(repo, "node_modules/@11ty/eleventy/cmd.cjs"),
+  "eleventy-twtxt": join(repo, "dist/cli/main.js"),
+};
+
+/** Makes the blog. Its packages are those of this repository. */
+export function blog(nick: string, port: number, host: HostName, files: Record<string, string>): Blog {
+  const folder = mkdtempSync(join(tmpdir(), `twtxt-demo-${nick}-`));
+  const url = `http://127.0.0.1:${port}`;
+  installPackages(folder);
+  const all: Record<string, string> = {
+    "package.json": '{ "type": "module" }\n',
+    "eleventy.config.js": `import twtxt from "eleventy-plugin-twtxt";
+
+export default function (config) {
+  config.addPlugin(twtxt, { url: "${url}", nick: "${nick}", host: "${host}" });
+}
+`,
+    "_includes/base.njk": BASE,
+    "_includes/post.njk": LAYOUT,
+    "posts/posts.json": '{ "layout": "post.njk", "tags": "posts" }\n',
+    "index.njk": '---\nlayout: base.njk\n---\n<h1 class="h-card">{{ twtxt.nick }}</h1>\n',
+    ...(host === "netlify" && { "netlify.toml": '[build]\ncommand = "eleventy"\npublish = "_site"\n' }),
+    ...files,
+  };
+  for (const [path, content] of Object.entries(all)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content);
+  }
+
+  const type = async ([program = "", ...args]: string[], environment: Record<string, string> = {}) => {
+    console.log(`\n${nick}$ ${[program, ...args.map(quoted)].join(" ")}`);
+    return run([COMMANDS[program] ?? program, ...args], folder, environment);
+  };
+  return {
+    nick,
+    url,
+    port,
+    folder,
+    feedUrl: `${url}/twtxt.txt`,
+    type,
+    build: async () => {
+      await type(["eleventy", "--quiet"]);
+    },
+  };
+}
+
+/** Serves a blog with the plugin's own server. */
+export async function serve(blog: Blog, args: string[], environment: Record<string, string> = {}): Promise<Running> {
+  const command = ["serve", "--port", String(blog.port), ...args];
+  console.log(`\n${blog.nick}$ eleventy-twtxt ${command.join(" ")}`);
+  return start(
+    spawn(process.execPath, [join(repo, "dist/cli/main.js"), ...command], {
+      cwd: blog.folder,
+      env: { ...process.env, ...environment },
+    }),
+    `${blog.nick}: `,
+    /twtxt\.txt/,
+  );
+}
+
+function installPackages(folder: string): void {
+  const packages = join(folder, "node_modules");
+  mkdirSync(packages);
+  for (const name of readdirSync(join(repo, "node_modules"))) {
+    if (!name.startsWith(".")) symlinkSync(join(repo, "node_modules", name), join(packages, name));
+  }
+  symlinkSync(repo, join(packages, "eleventy-plugin-twtxt"));
+}
+
+function quoted(word: string): string {
+  return /^[\w./:=@-]+$/.test(word) ? word : `"${word}"`;
+}

@@ -1,0 +1,162 @@
+// test/demo/main.ts: two blogs on this machine. Bob mentions Alice, and she sees it in four places.
+import { randomBytes } from "node:crypto";
+import { parseFeed } from "../../plugin/index.js";
+import { type Blog, blog, serve } from "./blog.js";
+import { type MailServer, mailServer } from "./mail.js";
+import { serveAtNetlify } from "./netlify.js";
+import { endAll, freePorts, type Running, until } from "./process.js";
+
+const isNetlify = process.argv.includes("--netlify");
+const TOKEN = randomBytes(16).toString("hex");
+const NOTE = "Yours were earlier than mine";
+
+/** How the blogs are served. */
+interface Host {
+  start(blog: Blog, neighbour: Blog, environment: Record<string, string>): Promise<Running>;
+  /** What happens to a blog by itself after a deploy. */
+  deployed(blog: Blog): Promise<void>;
+  /** Brings the hourly work of a blog forward. */
+  anHourLater(blog: Blog): Promise<void>;
+}
+
+try {
+  await demo();
+  console.log("\nAll of it has happened.");
+} finally {
+  await endAll();
+}
+
+async function demo(): Promise<void> {
+  const mail = await mailServer();
+  try {
+    const [alicePort = 0, bobPort = 0] = await freePorts(2);
+    const host = isNetlify ? "netlify" : "node";
+    const alice = blog("alice", alicePort, host, {
+      "posts/quinces.md": "---\ntitle: Quinces\ndate: 2026-10-04T07:12:30Z\n---\nThe first quinces are in.\n",
+    });
+    const bob = blog("bob", bobPort, host, {
+      "posts/hello.md": "---\ndate: 2026-10-03T08:00:00Z\n---\nHello, this is Bob.\n",
+    });
+    await story(alice, bob, mail, isNetlify ? netlifyHost() : nodeHost());
+  } finally {
+    await mail.end();
+  }
+}
+
+async function story(alice: Blog, bob: Blog, mail: MailServer, host: Host): Promise<void> {
+  const secrets = { TWTXT_MENTIONS_TOKEN: TOKEN, TWTXT_SMTP_URL: mail.url, TWTXT_MAIL_TO: "alice@alice.example" };
+
+  tell("Alice and Bob each have a blog. Both are built and served on this machine.");
+  await alice.build();
+  await host.start(alice, bob, secrets);
+  await bob.build();
+  await host.start(bob, alice, {});
+
+  tell("Bob writes a note that mentions Alice, and publishes it.");
+  await bob.type(["eleventy-twtxt", "post", `@<alice ${alice.feedUrl}> ${NOTE}, weren't they?`]);
+  await bob.build();
+  show(`${bob.url}/twtxt.txt`, await textOf(bob.feedUrl));
+
+  tell("Whom would that tell?");
+  await bob.type(["eleventy-twtxt", "send", "--dry-run", "--store", "demo-store", ...neighbours(alice, bob)]);
+
+  tell("His site sends the mention by itself. Hers looks into his feed, and keeps it.");
+  await host.deployed(bob);
+  const list = `${alice.url}/mentions.json`;
+  await until(`${list} has the mention`, async () => (await textOf(list)).includes(NOTE));
+  show(list, JSON.stringify(JSON.parse(await textOf(list)), null, 2));
+
+  tell("At her next build it stands on a page of her site.");
+  await alice.build();
+  const page = `${alice.url}/mentions/`;
+  await until(`${page} has the mention`, async () => (await textOf(page)).includes(NOTE));
+  show(page, part(await textOf(page)));
+
+  tell("It is in her private feed, which any twtxt client can follow.");
+  const notices = await textOf(`${alice.url}/mentions.txt?token=${TOKEN}`);
+  check(
+    parseFeed(notices).twts.some(({ text }) => text.includes(NOTE)),
+    "the private feed has the mention",
+  );
+  check((await fetch(`${alice.url}/mentions.txt`)).status === 401, "nobody reads it without the token");
+  show(`${alice.url}/mentions.txt?token=...`, notices);
+
+  tell("And a mail tells her.");
+  await host.anHourLater(alice);
+  await until("the mail has come", async () => mail.mails.some((text) => text.includes("bob")));
+  show("mail", mail.mails.join("\n"));
+
+  tell("Whatever runs a second time, nothing is sent or told twice.");
+  await bob.build();
+  await host.deployed(bob);
+  await host.anHourLater(bob);
+  await host.anHourLater(alice);
+  const { mentions } = JSON.parse(await textOf(list)) as { mentions: unknown[] };
+  check(mentions.length === 1, "there is one mention");
+  check(mail.mails.length === 1, "there is one mail");
+}
+
+/** The plugin's own server. It looks for builds by itself, and does its hourly work also when it starts. */
+function nodeHost(): Host {
+  const places = new Map<Blog, { args: string[]; environment: Record<string, string>; running: Running }>();
+  return {
+    async start(blog, neighbour, environment) {
+      const args = neighbours(blog, neighbour);
+      const running = await serve(blog, args, environment);
+      places.set(blog, { args, environment, running });
+      return running;
+    },
+    async deployed() {},
+    async anHourLater(blog) {
+      const place = places.get(blog);
+      if (!place) return;
+      await place.running.end();
+      place.running = await serve(blog, place.args, place.environment);
+    },
+  };
+}
+
+/** The real one, as far as it runs on one's own machine. */
+function netlifyHost(): Host {
+  const places = new Map<Blog, Awaited<ReturnType<typeof serveAtNetlify>>>();
+  const scheduled = async (blog: Blog) => places.get(blog)?.invoke("twtxt-scheduled");
+  return {
+    async start(blog, neighbour, environment) {
+      const hosts = { TWTXT_ALLOW_PRIVATE_HOSTS: [blog, neighbour].map(({ url }) => new URL(url).host).join(" ") };
+      const place = await serveAtNetlify(blog, { ...environment, ...hosts });
+      places.set(blog, place);
+      return place.running;
+    },
+    // On one's own machine nothing is deployed, so the scheduled function does it, as it does where the event is lost.
+    deployed: scheduled,
+    anHourLater: scheduled,
+  };
+}
+
+function neighbours(...blogs: Blog[]): string[] {
+  return blogs.flatMap(({ url }) => ["--allow-private-host", new URL(url).host]);
+}
+
+async function textOf(url: string): Promise<string> {
+  const response = await fetch(url, { signal: AbortSignal.timeout(20_000) });
+  if (!response.ok) throw new Error(`${url} answers ${response.status}: ${await response.text()}`);
+  return response.text();
+}
+
+function part(page: string): string {
+  const [, body = page] = /<body>([\s\S]*?)<\/body>/.exec(page) ?? [];
+  return body.trim();
+}
+
+function tell(text: string): void {
+  console.log(`\n\u001b[1m== ${text}\u001b[0m`);
+}
+
+function show(what: string, text: string): void {
+  console.log(`\n[${what}]\n${text.trim().replace(/^/gm, "  ")}`);
+}
+
+function check(isSo: boolean, what: string): void {
+  if (!isSo) throw new Error(`It is not so: ${what}.`);
+  console.log(`\nIt is so: ${what}.`);
+}

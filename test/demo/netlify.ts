@@ -1,0 +1,39 @@
+// test/demo/netlify.ts: a blog at the real Netlify, as far as it runs on one's own machine.
+import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { type Blog, repo } from "./blog.js";
+import { type Running, run, start } from "./process.js";
+
+const CLI = join(repo, "test/netlify/node_modules/netlify-cli/bin/run.js");
+
+/** Where the build writes them. */
+const FUNCTIONS = ".netlify/v1/functions";
+
+/** Without these it asks, opens a browser, and looks for what it can download. */
+const DEV = ["dev", "--offline", "--no-open", "--internal-disable-edge-functions"];
+
+export interface NetlifyPlace {
+  running: Running;
+  /** Calls a function that no request reaches, as Netlify does at its time. */
+  invoke(name: string): Promise<void>;
+}
+
+export async function serveAtNetlify(blog: Blog, environment: Record<string, string>): Promise<NetlifyPlace> {
+  if (!existsSync(CLI)) throw new Error("Install Netlify's command line first: npm ci --prefix test/netlify");
+  const args = [...DEV, "--port", String(blog.port), "--dir", "_site"];
+  console.log(`\n${blog.nick}$ netlify ${args.join(" ")}`);
+  const child = spawn(process.execPath, [CLI, ...args], {
+    cwd: blog.folder,
+    env: { ...process.env, ...environment, NO_COLOR: "1", CI: "1" },
+  });
+  const running = await start(child, `${blog.nick}: `, /ready|Server now ready|Local dev server/i);
+  return {
+    running,
+    async invoke(name) {
+      const call = ["functions:invoke", name, "--port", String(blog.port), "--functions", FUNCTIONS, "--offline"];
+      console.log(`\n${blog.nick}$ netlify ${call.join(" ")}`);
+      await run([CLI, ...call], blog.folder, environment);
+    },
+  };
+}

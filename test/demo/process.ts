@@ -1,0 +1,86 @@
+// test/demo/process.ts: programs that the demo runs, and ends.
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { createServer } from "node:net";
+
+/** A program that goes on. */
+export interface Running {
+  /** All that it has printed. */
+  printed(): string;
+  /** Asks it to end, and waits until it has. */
+  end(): Promise<void>;
+}
+
+const running = new Set<Running>();
+
+/** Runs a program of Node's to its end, and shows what it prints. @returns the data that it printed */
+export async function run(args: string[], folder: string, environment: Record<string, string>): Promise<string> {
+  const child = spawn(process.execPath, args, { cwd: folder, env: { ...process.env, ...environment } });
+  let data = "";
+  child.stdout.on("data", (text) => {
+    data += text;
+    process.stdout.write(text);
+  });
+  child.stderr.pipe(process.stdout, { end: false });
+  const code = await new Promise((resolve) => child.on("close", resolve));
+  if (code !== 0) throw new Error(`It ended with ${code}.`);
+  return data;
+}
+
+/** Waits until a program has printed that it is up. */
+export async function start(child: ChildProcessWithoutNullStreams, prefix: string, isUp: RegExp): Promise<Running> {
+  let printed = "";
+  const ended = new Promise<void>((resolve) => child.on("close", () => resolve()));
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on("data", (text) => {
+      printed += text;
+      process.stdout.write(String(text).replace(/^(?=.)/gm, prefix));
+    });
+  }
+  const program: Running = {
+    printed: () => printed,
+    async end() {
+      running.delete(program);
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+  running.add(program);
+  let isOver = false;
+  void ended.then(() => {
+    isOver = true;
+  });
+  await until(`${prefix}is up`, async () => {
+    if (isOver) throw new Error(`It ended by itself:\n${printed}`);
+    return isUp.test(printed);
+  });
+  return program;
+}
+
+/** Ends whatever is still running. */
+export async function endAll(): Promise<void> {
+  await Promise.all([...running].map((program) => program.end()));
+}
+
+/** Waits for something, for two minutes at the most. */
+export async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+  const end = Date.now() + 120_000;
+  while (!(await isSo())) {
+    if (Date.now() > end) throw new Error(`After two minutes it is still not so: ${what}.`);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+
+/** Ports that nobody uses. */
+export async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer());
+  const ports = await Promise.all(
+    servers.map(
+      (server) =>
+        new Promise<number>((resolve) => {
+          server.listen(0, "127.0.0.1", () => resolve(Object(server.address()).port));
+        }),
+    ),
+  );
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
