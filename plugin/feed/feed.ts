@@ -114,12 +114,14 @@ class TwtReader {
     if (instant === null) return false;
 
     const text = this.#file.slice(tab + 1, end);
+    // A line that is too long to be one of ours is searched as far as a line may go.
+    const searched = text.length > LINE_LIMIT ? text.slice(0, LINE_LIMIT) : text;
     this.#twts.push({
       timestamp,
       text,
       instant,
-      mentions: this.#mentions.isBetween(tab, end) ? findMentions(text) : [],
-      subject: this.#subjects.isBetween(tab, end) ? subjectOf(text) : null,
+      mentions: this.#mentions.isBetween(tab, end) ? findMentions(searched) : [],
+      subject: this.#subjects.isBetween(tab, end) ? subjectOf(searched) : null,
     });
     this.#noteOrder(isCanonical ? canonical : canonicalAt(instant, 0));
     return true;
