@@ -22,6 +22,9 @@ const STATUS = {
   "bad-file": 500,
   "feed-not-live": 500,
   "already-sending": 500,
+  "bad-address": 500,
+  "key-changed": 500,
+  "not-delivered": 500,
   // A request that cannot be meant.
   "bad-request": 400,
   "bad-source": 400,
@@ -33,6 +36,7 @@ const STATUS = {
   "not-allowed": 403,
   "not-found": 404,
   "method-not-allowed": 405,
+  "not-acceptable": 406,
   "body-too-large": 413,
   "bad-content-type": 415,
   "too-many-requests": 429,
@@ -47,8 +51,16 @@ const STATUS = {
   "too-many-redirects": 400,
   "too-large": 400,
   "bad-compression": 400,
+  // What an address leads to.
+  "no-such-address": 400,
+  // What a sealed message turns out to be.
+  "bad-armor": 400,
+  "bad-message": 400,
+  "not-a-recipient": 400,
+  "not-authentic": 400,
   // Our own trouble.
   "store-failed": 503,
+  "inbox-full": 503,
   "bad-store-key": 500,
   "mail-failed": 503,
   "hook-failed": 503,

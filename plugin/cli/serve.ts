@@ -79,9 +79,9 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
     serveFile: siteFiles(filesOf(site, files, values, terminal)),
     rateLimit: rateLimit({
       perMinute: numberOf(values["rate-limit"], "--rate-limit", 60, 1_000_000),
-      trustedProxies: numberOf(values["trust-proxy"], "--trust-proxy", 0, 10),
       now: terminal.now,
     }),
+    trustedProxies: numberOf(values["trust-proxy"], "--trust-proxy", 0, 10),
     log: terminal.say,
   });
 

@@ -6,7 +6,7 @@ import { PassThrough, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { TwtxtError } from "../errors.js";
 import { type Handler, type Log, problem } from "../http/respond.js";
-import type { RateLimit } from "./rate-limit.js";
+import { clientOf, type RateLimit } from "./rate-limit.js";
 
 /** Longer than a verification takes, so that a request that is under way at the end is answered. */
 const GRACE_MS = 15_000;
@@ -32,6 +32,8 @@ export interface NodeServerOptions {
   /** Answers with a file of the site. */
   serveFile(request: IncomingMessage, response: ServerResponse): void;
   rateLimit: RateLimit;
+  /** How many proxies stand before us. */
+  trustedProxies: number;
   log: Log;
 }
 
@@ -53,8 +55,9 @@ async function answer(incoming: IncomingMessage, response: ServerResponse, optio
   if (!handler) return options.serveFile(incoming, response);
   // There is no Request with this method.
   if (incoming.method === "TRACE") return send(problem(new TwtxtError("method-not-allowed", "No TRACE.")), response);
-  const refused = options.isLimited(path(incoming)) ? options.rateLimit(incoming) : null;
-  await send(refused ?? (await handler(requestOf(incoming, options.origin))), response);
+  const client = clientOf(incoming, options.trustedProxies);
+  const refused = options.isLimited(path(incoming)) ? options.rateLimit(incoming.method, client) : null;
+  await send(refused ?? (await handler(requestOf(incoming, options.origin), client)), response);
   if (!incoming.complete) letGo(incoming);
 }
 

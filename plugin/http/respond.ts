@@ -1,8 +1,14 @@
 // plugin/http/respond.ts: how a handler answers, the same on every host.
 import { statusOf, TwtxtError } from "../errors.js";
 
-/** Runs on Netlify, on any Node host and in a test, unchanged. */
-export type Handler = (request: Request) => Promise<Response>;
+/** Who asks. */
+export interface Client {
+  /** An IPv4 address, or the first 64 bits of an IPv6 one: `countedAs` of client-address.ts. `unknown` where nobody says. */
+  address: string;
+}
+
+/** Runs on Netlify, on any Node host and in a test, unchanged. Not every handler cares who asks. */
+export type Handler = (request: Request, client?: Client) => Promise<Response>;
 
 /** Where trouble of our own is written down for the owner. */
 export type Log = (line: string) => void;
@@ -16,9 +22,9 @@ const RETRY_AFTER = "60";
  * @see RFC 9457, PROTOCOL 6
  */
 export function answering(handler: Handler, log: Log): Handler {
-  return async (request) => {
+  return async (request, client) => {
     try {
-      return await handler(request);
+      return await handler(request, client);
     } catch (error) {
       if (error instanceof TwtxtError && statusOf(error.code) !== 500) {
         if (statusOf(error.code) >= 500) log(`${error.code}: ${error.message}`);
@@ -34,7 +40,8 @@ export function answering(handler: Handler, log: Log): Handler {
 export function problem(error: TwtxtError, headers: Record<string, string> = {}): Response {
   const status = statusOf(error.code);
   // What our storage has to say is for the owner's log, not for a stranger.
-  const detail = status >= 500 ? "Something is wrong on this side. Try again later." : error.message;
+  const isOurs = status >= 500 && error.code !== "inbox-full";
+  const detail = isOurs ? "Something is wrong on this side. Try again later." : error.message;
   return problemOf(status, error.code, detail, headers);
 }
 

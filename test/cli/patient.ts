@@ -82,7 +82,8 @@ export async function patient(made: PatientOptions = {}): Promise<Patient> {
       asked.push(`${request.method} ${request.url}`);
       (answers[path] ?? site?.serveFile)?.(request, response);
     },
-    rateLimit: rateLimit({ perMinute: made.perMinute ?? 60, trustedProxies: 0, now: () => NOW }),
+    rateLimit: rateLimit({ perMinute: made.perMinute ?? 60, now: () => NOW }),
+    trustedProxies: 0,
     log: () => {},
   });
   running.push(server);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { type NodeServer, type NodeServerOptions, nodeServer } from "../../plugin/host/node-server.js";
-import { rateLimit } from "../../plugin/host/rate-limit.js";
+import { clientOf, rateLimit } from "../../plugin/host/rate-limit.js";
 import { type SiteFilesOptions, siteFiles } from "../../plugin/host/site-files.js";
 import { answering, bodyOf, line } from "../../plugin/http/respond.js";
 
@@ -27,6 +27,7 @@ async function started(options: Partial<NodeServerOptions>): Promise<NodeServer>
     serveFile: (_, response) => void response.writeHead(404).end(),
     isLimited: () => true,
     rateLimit: () => null,
+    trustedProxies: 0,
     log: () => {},
     ...options,
   });
@@ -188,13 +189,13 @@ describe("a handler on a Node host", () => {
 describe("the rate limit", () => {
   function limited(perMinute: number, trustedProxies = 0) {
     const clock = { time: 0 };
-    const limit = rateLimit({ perMinute, trustedProxies, now: () => clock.time });
-    const ask = (remoteAddress: string, forwarded?: string, method = "POST") =>
-      limit({
-        method,
-        socket: { remoteAddress },
-        headersDistinct: forwarded === undefined ? {} : { "x-forwarded-for": [forwarded] },
-      } as never)?.status ?? 200;
+    const limit = rateLimit({ perMinute, now: () => clock.time });
+    const ask = (remoteAddress: string, forwarded?: string, method = "POST") => {
+      const headersDistinct = forwarded === undefined ? {} : { "x-forwarded-for": [forwarded] };
+      return (
+        limit(method, clientOf({ socket: { remoteAddress }, headersDistinct } as never, trustedProxies))?.status ?? 200
+      );
+    };
     return { ask, clock, limit };
   }
 
@@ -202,7 +203,7 @@ describe("the rate limit", () => {
     const { ask, clock, limit } = limited(2);
     expect([ask("192.0.2.1"), ask("192.0.2.1"), ask("192.0.2.1"), ask("192.0.2.2")]).toEqual([200, 200, 429, 200]);
     clock.time = 45_000;
-    const refusal = limit({ method: "POST", socket: { remoteAddress: "192.0.2.1" }, headersDistinct: {} } as never);
+    const refusal = limit("POST", { address: "192.0.2.1" });
     expect(refusal?.headers.get("retry-after")).toBe("15");
     expect(await refusal?.json()).toMatchObject({ code: "too-many-requests" });
     clock.time = 60_000;
