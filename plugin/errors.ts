@@ -53,6 +53,7 @@ const STATUS = {
   "bad-compression": 400,
   // What an address leads to.
   "no-such-address": 400,
+  "not-looked-up": 400,
   // What a sealed message turns out to be.
   "bad-armor": 400,
   "bad-message": 400,

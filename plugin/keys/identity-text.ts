@@ -1,16 +1,14 @@
-// plugin/keys/identity-text.ts: a private key as it is written down, and as something that signs.
-import { createPrivateKey, createPublicKey, type KeyObject, sign } from "node:crypto";
+// plugin/keys/identity-text.ts: a private key as it is written down, and as something that signs and agrees.
 import { TwtxtError } from "../errors.js";
 import { toInstant } from "../feed/timestamp.js";
 import { parseAddress } from "./address.js";
 import { formatKey } from "./key.js";
+import { secretKeyOf } from "./secret-key.js";
 
 const SEED_BYTES = 32;
 const PAIR_BYTES = 64;
-/** What stands before the 32 bytes of a seed in PKCS #8. See RFC 8410, section 7. */
-const PKCS8_HEAD = Buffer.from("302e020100300506032b657004220420", "hex");
 
-/** Who signs. The private key cannot be read from it, and shows neither in JSON nor in the console. */
+/** Who signs and reads. The private key cannot be read from it, and shows neither in JSON nor in the console. */
 export interface Identity {
   /** `user@domain` */
   readonly address: string;
@@ -20,18 +18,45 @@ export interface Identity {
   readonly created: string | null;
   /** @returns an Ed25519 signature of 64 bytes */
   sign(bytes: Uint8Array): Uint8Array;
+  /** X25519: as `SecretKey.agree`. */
+  agree(exchangeKey: Uint8Array): Uint8Array;
 }
 
 /**
  * Writes an identity file, which holds the private key.
  *
  * @param seed - 32 random bytes
+ * @param created - `YYYY-MM-DDThh:mm:ssZ`; `null` where nobody knows
  * @see PROTOCOL 3.1
  */
-export function formatIdentity(seed: Uint8Array, { address, created }: { address: string; created: string }): string {
-  const publicKey = publicKeyOf(privateKeyOf(seed));
-  const pair = Buffer.concat([seed, publicKey]).toString("base64");
-  return `# created: ${created}\n# public key: ${formatKey(publicKey)}\n# user: ${address}\n${pair}\n`;
+export function formatIdentity(
+  seed: Uint8Array,
+  { address, created }: { address: string; created: string | null },
+): string {
+  const { publicKey } = secretKeyOf(seed);
+  const pair = Buffer.concat([seed, publicKey]);
+  const birth = created === null ? "" : `# created: ${created}\n`;
+  const text = `${birth}# public key: ${formatKey(publicKey)}\n# user: ${address}\n${pair.toString("base64")}\n`;
+  pair.fill(0);
+  return text;
+}
+
+/**
+ * The seed that an identity file holds.
+ *
+ * @param text - one that {@link parseIdentity} has read
+ * @returns 32 bytes, to be wiped by whoever asked
+ */
+export function seedOf(text: string): Uint8Array {
+  const pair =
+    text
+      .replace(/^\uFEFF/, "")
+      .split(/\r?\n/)
+      .find((line) => !line.startsWith("#")) ?? "";
+  const bytes = Buffer.from(pair, "base64");
+  const seed = Uint8Array.from(bytes.subarray(0, SEED_BYTES));
+  bytes.fill(0);
+  return seed;
 }
 
 /**
@@ -54,11 +79,11 @@ export function parseIdentity(text: string, name: string): Identity {
   if (bytes.length !== PAIR_BYTES || bytes.toString("base64") !== pair) {
     throw refuse(`the key is not ${PAIR_BYTES} bytes of base64`);
   }
-  const privateKey = privateKeyOf(bytes.subarray(0, SEED_BYTES));
-  const publicBytes = publicKeyOf(privateKey);
-  if (!publicBytes.equals(bytes.subarray(SEED_BYTES))) throw refuse("the halves of the key do not belong together");
-  const publicKey = formatKey(publicBytes);
-  return { ...publicPart(comments, publicKey, refuse), sign: (message) => sign(null, message, privateKey) };
+  const { publicKey: ownBytes, sign, agree } = secretKeyOf(bytes.subarray(0, SEED_BYTES));
+  const doBelong = bytes.subarray(SEED_BYTES).equals(ownBytes);
+  bytes.fill(0);
+  if (!doBelong) throw refuse("the halves of the key do not belong together");
+  return { ...publicPart(comments, formatKey(ownBytes), refuse), sign, agree };
 }
 
 function publicPart(comments: string[], publicKey: string, refuse: (why: string) => TwtxtError) {
@@ -77,13 +102,4 @@ function publicPart(comments: string[], publicKey: string, refuse: (why: string)
   const created = time === undefined ? null : toInstant(time);
   if (time !== undefined && created === null) throw refuse('"# created: " is no time such as 2026-01-02T03:04:05Z');
   return { address, publicKey, created };
-}
-
-function privateKeyOf(seed: Uint8Array): KeyObject {
-  return createPrivateKey({ key: Buffer.concat([PKCS8_HEAD, seed]), format: "der", type: "pkcs8" });
-}
-
-function publicKeyOf(privateKey: KeyObject): Buffer {
-  const { x = "" } = createPublicKey(privateKey).export({ format: "jwk" });
-  return Buffer.from(x, "base64url");
 }

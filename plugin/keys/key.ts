@@ -1,10 +1,24 @@
-// plugin/keys/key.ts: a public key as text, `kex1...`.
-import { Point } from "@noble/ed25519";
+// plugin/keys/key.ts: a public key: as text, `kex1...`, as bytes, and for key exchange; and what its secret half does.
+import { etc, Point } from "@noble/ed25519";
 import { bech32 } from "@scure/base";
 import { TwtxtError } from "../errors.js";
 
 const PREFIX = "kex";
 const KEY_BYTES = 32;
+
+/** The secret half of a key, which signs and agrees but cannot be read from it. */
+export interface SecretKey {
+  /** The 32 bytes of its Ed25519 public key. */
+  readonly publicKey: Uint8Array;
+  /** @returns an Ed25519 signature of 64 bytes */
+  sign(bytes: Uint8Array): Uint8Array;
+  /**
+   * @param exchangeKey - an X25519 public key of 32 bytes
+   * @returns the 32 bytes that X25519 gives both sides, to be wiped by whoever asked
+   * @throws TwtxtError `bad-key` for a key of small order, with which everybody would get the same
+   */
+  agree(exchangeKey: Uint8Array): Uint8Array;
+}
 
 /**
  * Reads a public key.
@@ -18,13 +32,41 @@ const KEY_BYTES = 32;
 export function parseKey(text: string): Uint8Array {
   const bytes = decode(text);
   if (bytes.length !== KEY_BYTES) throw badKey(text, `it holds ${bytes.length} bytes instead of ${KEY_BYTES}`);
-  if (!isGoodPoint(bytes)) throw badKey(text, "it is no point of the curve that a key may be");
+  if (!isPublicKey(bytes)) throw badKey(text, "it is no point of the curve that a key may be");
   return bytes;
 }
 
 /** Writes a public key of 32 bytes as `kex1...`. */
 export function formatKey(publicKey: Uint8Array): string {
   return bech32.encodeFromBytes(PREFIX, publicKey);
+}
+
+/** Whether bytes are an Ed25519 public key: 32 of them, in canonical form, a point that is not of small order. */
+export function isPublicKey(bytes: Uint8Array): boolean {
+  return pointOf(bytes) !== null;
+}
+
+/**
+ * The X25519 public key that belongs to an Ed25519 one, by the map from Edwards to Montgomery form.
+ *
+ * @returns 32 bytes, or `null` for what {@link isPublicKey} refuses
+ * @see RFC 7748, section 4.1
+ */
+export function exchangeKeyOf(publicKey: Uint8Array): Uint8Array | null {
+  const point = pointOf(publicKey);
+  if (point === null) return null;
+  // Fresh from its bytes, a point has Z = 1, so Y is y. Only the neutral element has y = 1, and that is of small order.
+  const u = etc.mod((1n + point.Y) * etc.invert(etc.mod(1n - point.Y), Point.CURVE().p));
+  return etc.hexToBytes(u.toString(16).padStart(2 * KEY_BYTES, "0")).reverse();
+}
+
+function pointOf(bytes: Uint8Array): Point | null {
+  try {
+    const point = Point.fromBytes(bytes);
+    return point.isSmallOrder() ? null : point;
+  } catch {
+    return null;
+  }
 }
 
 function decode(text: string): Uint8Array {
@@ -36,14 +78,6 @@ function decode(text: string): Uint8Array {
   }
   if (decoded.prefix === PREFIX) return decoded.bytes;
   throw badKey(text, `it starts with "${decoded.prefix}1" instead of "${PREFIX}1"`);
-}
-
-function isGoodPoint(bytes: Uint8Array): boolean {
-  try {
-    return !Point.fromBytes(bytes).isSmallOrder();
-  } catch {
-    return false;
-  }
 }
 
 function badKey(text: string, why: string): TwtxtError {

@@ -5,6 +5,7 @@ export interface Keychain {
   /** @returns `null` where there is none */
   read(address: string): Promise<string | null>;
   write(address: string, secret: string): Promise<void>;
+  remove(address: string): Promise<void>;
   /** All addresses that have a text. */
   addresses(): Promise<string[]>;
 }
@@ -14,13 +15,26 @@ const SERVICE = "eleventy-twtxt";
 /** The system keychain, by a package that need not be installed and is loaded when it is asked. */
 export function systemKeychain(): Keychain {
   return {
-    read: async (address) => (await (await entry(address)).getPassword()) ?? null,
-    write: async (address, secret) => (await entry(address)).setPassword(secret),
-    addresses: async () => {
-      const { findCredentialsAsync } = await keyring();
-      return (await findCredentialsAsync(SERVICE)).map(({ account }) => account);
-    },
+    read: (address) => plainly(async () => (await (await entry(address)).getPassword()) ?? null),
+    write: (address, secret) => plainly(async () => (await entry(address)).setPassword(secret)),
+    remove: (address) => plainly(async () => void (await (await entry(address)).deletePassword())),
+    addresses: () =>
+      plainly(async () => {
+        const { findCredentialsAsync } = await keyring();
+        return (await findCredentialsAsync(SERVICE)).map(({ account }) => account);
+      }),
   };
+}
+
+/** What a system says of its keychain is for programmers. */
+async function plainly<T>(question: () => Promise<T>): Promise<T> {
+  try {
+    return await question();
+  } catch (cause) {
+    const said = String(Object(cause).message ?? cause).replace(/^Platform failure: /, "");
+    const isSilent = /D-?Bus error|zbus error|No DBus session/i.test(said);
+    throw new Error(isSilent ? "no secret service answers on this machine" : said, { cause });
+  }
 }
 
 async function entry(address: string) {

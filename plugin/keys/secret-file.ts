@@ -1,4 +1,5 @@
 // plugin/keys/secret-file.ts: files that their owner alone can read.
+import { constants } from "node:fs";
 import { mkdir, open, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { TwtxtError } from "../errors.js";
@@ -6,6 +7,8 @@ import { TwtxtError } from "../errors.js";
 /** An identity file has some 250 bytes. */
 const MAX_BYTES = 8192;
 const OTHERS = 0o077;
+/** A pipe would be waited for, and then refused. Windows knows no such flag. */
+const AT_ONCE = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /**
  * Reads a file that holds a secret.
@@ -15,7 +18,7 @@ const OTHERS = 0o077;
  */
 export async function readSecret(file: string): Promise<string | null> {
   try {
-    const handle = await open(file, "r");
+    const handle = await open(file, AT_ONCE);
     try {
       const stats = await handle.stat();
       if (!stats.isFile() || stats.size > MAX_BYTES) throw badIdentity(`${file} is no identity file.`);
@@ -47,6 +50,15 @@ export async function createSecret(file: string, text: string): Promise<void> {
     if (code === "EEXIST" && syscall === "open") throw new TwtxtError("bad-file", `${file} is there already.`);
     // What could not be written to its end is no backup.
     if (syscall === "write" || syscall === "fsync") await rm(file, { force: true });
+    throw badFile(error);
+  }
+}
+
+/** @throws TwtxtError `bad-file` */
+export async function removeSecret(file: string): Promise<void> {
+  try {
+    await rm(file);
+  } catch (error) {
     throw badFile(error);
   }
 }

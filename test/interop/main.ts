@@ -1,5 +1,5 @@
-// test/interop/main.ts: the field's oldest client, PyPI's twtxt 1.3.1, follows the built example and a private feed of
-// mentions, and reads every twt.
+// test/interop/main.ts: `npm run test:interop`. The field's oldest client, PyPI's twtxt 1.3.1, follows the built example
+// and a private feed of mentions, and reads every twt; other implementations of saltpack read our messages, and we theirs.
 import { type ChildProcess, execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
@@ -13,6 +13,7 @@ import { type ParsedTwt, parseFeed } from "../../plugin/feed/feed.js";
 import type { Handler } from "../../plugin/http/respond.js";
 import { mentionsFeed } from "../../plugin/mentions/inform/mentions-feed.js";
 import { listOf, storedMention } from "../helpers/stored-mentions.js";
+import { tryMessages } from "./saltpack.js";
 
 const run = promisify(execFile) as (
   file: string,
@@ -186,4 +187,5 @@ async function installClient(): Promise<void> {
   ]);
 }
 
-process.exitCode = await main();
+const unread = await main();
+process.exitCode = (await tryMessages()) === 0 ? unread : 1;

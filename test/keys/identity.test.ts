@@ -1,7 +1,9 @@
+import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
+import { x25519 } from "@noble/curves/ed25519.js";
 import { verifyAsync } from "@noble/ed25519";
 import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
@@ -9,14 +11,20 @@ import { parseAddress } from "../../plugin/keys/address.js";
 import {
   backUpIdentity,
   createIdentity,
-  type IdentityPlaces,
+  formerIdentities,
   importIdentity,
   listIdentities,
   loadIdentity,
+  readIdentity,
+  restoreIdentity,
+  setAside,
+  wordsOfIdentity,
 } from "../../plugin/keys/identity.js";
 import { formatIdentity, parseIdentity } from "../../plugin/keys/identity-text.js";
-import { parseKey } from "../../plugin/keys/key.js";
+import { exchangeKeyOf, parseKey } from "../../plugin/keys/key.js";
 import type { Keychain } from "../../plugin/keys/keychain.js";
+import type { IdentityPlaces } from "../../plugin/keys/places.js";
+import { wordsOfSeed } from "../../plugin/keys/words.js";
 
 interface Vector {
   file?: string;
@@ -47,6 +55,7 @@ function workingKeychain(): Keychain & { kept: Map<string, string> } {
     kept,
     read: async (address) => kept.get(address) ?? null,
     write: async (address, secret) => void kept.set(address, secret),
+    remove: async (address) => void kept.delete(address),
     addresses: async () => [...kept.keys()],
   };
 }
@@ -55,7 +64,7 @@ function lockedKeychain(): Keychain {
   const refuse = async () => {
     throw new Error("It is locked.\nAsk somebody.");
   };
-  return { read: refuse, write: refuse, addresses: refuse };
+  return { read: refuse, write: refuse, remove: refuse, addresses: refuse };
 }
 
 function newPlaces<K extends Keychain>(keychain: K): IdentityPlaces & { keychain: K; root: string } {
@@ -76,6 +85,13 @@ describe("an identity file", () => {
     expect(identity).toMatchObject({ address: "alice@alice.example", publicKey: KEX, created: CREATED });
     const message = Buffer.from("hello");
     expect(await verifyAsync(identity.sign(message), message, parseKey(KEX), { zip215: false })).toBe(true);
+  });
+
+  it("gives an identity that agrees with whoever has its public key", () => {
+    const other = x25519.keygen();
+    const exchangeKey = exchangeKeyOf(parseKey(KEX)) ?? new Uint8Array(0);
+    const shared = x25519.getSharedSecret(other.secretKey, exchangeKey);
+    expect([...parseIdentity(TEXT, "alice.key").agree(other.publicKey)]).toEqual([...shared]);
   });
 
   it.each(vectors.filter(({ file }) => file))("of a Salty peer is read: $kex", ({ file = "", kex }) => {
@@ -157,7 +173,7 @@ describe("an identity", () => {
     for (const secret of [PAIR.slice(0, 40), Buffer.from(seed).toString("hex"), "2, 2, 2, 2", "02 02 02 02"]) {
       expect(shown).not.toContain(secret);
     }
-    expect(Object.keys(identity).sort()).toEqual(["address", "created", "publicKey", "sign"]);
+    expect(Object.keys(identity).sort()).toEqual(["address", "agree", "created", "publicKey", "sign"]);
   });
 });
 
@@ -194,14 +210,33 @@ describe("keeping an identity", () => {
     },
   );
 
-  it("a file may be chosen", async () => {
+  it("a file of one's own takes the place of all others, beside another key of that address too", async () => {
     const places = newPlaces(workingKeychain());
-    const { file, keychainFault } = await createIdentity(ALICE, places, "file");
-    expect({ file, keychainFault }).toEqual({
-      file: join(places.folder, "alice@alice.example.key"),
-      keychainFault: null,
+    await createIdentity({ ...ALICE, seed: new Uint8Array(32).fill(3) }, places);
+    const own = { file: join(places.root, "stick", "mine.key") };
+    expect(await createIdentity(ALICE, own)).toMatchObject({ ...own, keychainFault: null });
+    expect(readFileSync(own.file, "utf8")).toBe(TEXT);
+    expect(statSync(own.file).mode & 0o777).toBe(0o600);
+    expect(existsSync(places.folder)).toBe(false);
+
+    expect(await readIdentity(own)).toMatchObject({ identity: { publicKey: KEX }, ...own });
+    expect(await loadIdentity("alice@alice.example", own)).toMatchObject({ identity: { publicKey: KEX }, ...own });
+    await expect(loadIdentity("bob@bob.example", own)).rejects.toEqual(
+      badIdentity(`${own.file} has the key of alice@alice.example in the place of bob@bob.example.`),
+    );
+    expect((await loadIdentity("alice@alice.example", places)).identity.publicKey).not.toBe(KEX);
+  });
+
+  it("bad-file: a file of one's own is never written over", async () => {
+    const { root } = newPlaces(workingKeychain());
+    const own = { file: join(root, "mine.key") };
+    writeFileSync(own.file, "precious", { mode: 0o600 });
+    await expect(createIdentity(ALICE, own)).rejects.toMatchObject({ code: "bad-file" });
+    expect(readFileSync(own.file, "utf8")).toBe("precious");
+    await expect(readIdentity({ file: join(root, "no.key") })).rejects.toMatchObject({
+      code: "no-identity",
+      message: `There is no identity file ${join(root, "no.key")}.`,
     });
-    expect(places.keychain.kept.size).toBe(0);
   });
 
   it("bad-identity: the keychain was chosen, and does not work", async () => {
@@ -216,12 +251,13 @@ describe("keeping an identity", () => {
     "bad-identity: there is one in the %s, which is left as it is",
     async (first) => {
       const places = newPlaces(workingKeychain());
-      const { file } = await createIdentity(ALICE, places, first);
+      const keychain = first === "file" ? lockedKeychain() : places.keychain;
+      const { file } = await createIdentity(ALICE, { ...places, keychain });
       const other = { ...ALICE, seed: new Uint8Array(32).fill(3) };
-      for (const choice of ["keychain", "file", undefined] as const) {
+      for (const choice of ["keychain", undefined] as const) {
         await expect(createIdentity(other, places, choice)).rejects.toEqual(
           badIdentity(
-            `alice@alice.example has a key already, in ${file ?? "the system keychain"}. It is left as it is.`,
+            `alice@alice.example has a key already, in ${file ?? "the system keychain"}. It is left as it is. For a new one in its place, type: eleventy-twtxt keys create alice@alice.example --replace`,
           ),
         );
       }
@@ -232,7 +268,7 @@ describe("keeping an identity", () => {
 
   it("of two at once in one file, one is kept", async () => {
     const places = newPlaces(lockedKeychain());
-    const outcomes = await Promise.allSettled([1, 2, 3].map(() => createIdentity(ALICE, places, "file")));
+    const outcomes = await Promise.allSettled([1, 2, 3].map(() => createIdentity(ALICE, places)));
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     expect(readFileSync(join(places.folder, "alice@alice.example.key"), "utf8")).toBe(TEXT);
   });
@@ -258,7 +294,7 @@ describe("keeping an identity", () => {
     "bad-identity: others can get at a file of mode %s",
     async (mode) => {
       const places = newPlaces(lockedKeychain());
-      const { file } = await createIdentity(ALICE, places, "file");
+      const { file } = await createIdentity(ALICE, places);
       chmodSync(file ?? "", Number.parseInt(mode, 8));
       await expect(loadIdentity("alice@alice.example", places)).rejects.toEqual(
         badIdentity(`${file} can be read by others on this machine. Type: chmod 600 ${file}`),
@@ -301,6 +337,13 @@ describe("importing", () => {
     );
   });
 
+  it.skipIf(process.platform === "win32")("bad-identity: a pipe is not waited for", async () => {
+    const places = newPlaces(workingKeychain());
+    const file = join(places.root, "pipe.key");
+    execFileSync("mkfifo", ["-m", "600", file]);
+    await expect(importIdentity(file, places, undefined)).rejects.toMatchObject({ code: "bad-identity" });
+  });
+
   it("bad-file: there is none", async () => {
     const places = newPlaces(workingKeychain());
     await expect(importIdentity(join(places.root, "no.key"), places, undefined)).rejects.toMatchObject({
@@ -323,7 +366,7 @@ describe("a backup", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
 
     const elsewhere = newPlaces(workingKeychain());
-    await importIdentity(file, elsewhere, "file");
+    await importIdentity(file, elsewhere);
     expect(await loadIdentity("alice@alice.example", elsewhere)).toMatchObject({ identity: { publicKey: KEX } });
   });
 
@@ -340,10 +383,46 @@ describe("a backup", () => {
   });
 });
 
+describe("the words of a key", () => {
+  it("bring it back on another machine, without the time at which it was made", async () => {
+    const places = newPlaces(workingKeychain());
+    await createIdentity(ALICE, places);
+    const words = (await wordsOfIdentity("alice@alice.example", places)).join(" ");
+
+    const elsewhere = newPlaces(workingKeychain());
+    const { identity } = await restoreIdentity({ words, address: "alice@alice.example" }, elsewhere);
+    expect(identity).toMatchObject({ publicKey: KEX, address: "alice@alice.example", created: null });
+    expect(elsewhere.keychain.kept.get("alice@alice.example")).toBe(TEXT.replace(/# created.*\n/, ""));
+  });
+
+  it("bring back no key over another one, and none that is wrong", async () => {
+    const places = newPlaces(workingKeychain());
+    await createIdentity({ ...ALICE, seed: new Uint8Array(32).fill(3) }, places);
+    const before = new Map(places.keychain.kept);
+    const words = wordsOfSeed(seed);
+    for (const said of [words, words.toReversed(), words.slice(1)]) {
+      await expect(
+        restoreIdentity({ words: said.join(" "), address: "alice@alice.example" }, places),
+      ).rejects.toMatchObject({ code: "bad-identity" });
+    }
+    expect(places.keychain.kept).toEqual(before);
+    expect(existsSync(places.folder)).toBe(false);
+  });
+
+  it("are those of the file that is given", async () => {
+    const { root } = newPlaces(workingKeychain());
+    const own = { file: join(root, "mine.key") };
+    writeFileSync(own.file, `\uFEFF${TEXT.replaceAll("\n", "\r\n")}`, { mode: 0o600 });
+    expect(await wordsOfIdentity("alice@alice.example", own)).toEqual(wordsOfSeed(seed));
+    await expect(wordsOfIdentity("bob@bob.example", own)).rejects.toMatchObject({ code: "bad-identity" });
+  });
+});
+
 describe("the list of identities", () => {
   it("has those of both places, each once, and says what it could not read", async () => {
     const places = newPlaces(workingKeychain());
-    await createIdentity({ ...ALICE, address: "zoe@localhost:8080" }, places, "file");
+    const withoutKeychain = { ...places, keychain: lockedKeychain() };
+    await createIdentity({ ...ALICE, address: "zoe@localhost:8080" }, withoutKeychain);
     await createIdentity(ALICE, places, undefined);
     writeFileSync(join(places.folder, "alice@alice.example.key"), TEXT, { mode: 0o600 });
     writeFileSync(join(places.folder, "bob@bob.example.key"), "rubbish", { mode: 0o600 });
@@ -391,6 +470,7 @@ describe("an address", () => {
     ".alice@alice.example",
     "ali ce@alice.example",
     "../x@alice.example",
+    `alice@${"\u00ad".repeat(1000)}alice.example`,
     `${"a".repeat(65)}@alice.example`,
     "alice@alice.example/x",
     "alice@alice.example?x",
@@ -403,5 +483,42 @@ describe("an address", () => {
     `alice@${"a".repeat(254)}`,
   ])("is none: %j", (text) => {
     expect(parseAddress(text)).toBeNull();
+  });
+});
+
+describe("a key that is put aside for a new one", () => {
+  it.each([
+    ["a file", lockedKeychain],
+    ["the system keychain", workingKeychain],
+  ])("is kept for what was sealed to it: from %s", async (_, keychain) => {
+    const places = newPlaces(keychain());
+    await createIdentity(ALICE, places);
+    const { file } = await setAside("alice@alice.example", places);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(readFileSync(file, "utf8")).toBe(TEXT);
+    await expect(loadIdentity("alice@alice.example", places)).rejects.toThrow(
+      expect.objectContaining({ code: "no-identity" }),
+    );
+
+    await createIdentity({ ...ALICE, seed: new Uint8Array(32).fill(3) }, places);
+    const former = await formerIdentities("alice@alice.example", places);
+    expect(former.map(({ identity }) => identity.publicKey)).toEqual([KEX]);
+    expect(await formerIdentities("alice@alice.example.org", places)).toEqual([]);
+    expect((await loadIdentity("alice@alice.example", places)).identity.publicKey).not.toBe(KEX);
+    expect((await listIdentities(places)).kept).toHaveLength(1);
+  });
+
+  it("no-identity: there is none", async () => {
+    await expect(setAside("alice@alice.example", newPlaces(lockedKeychain()))).rejects.toThrow(
+      expect.objectContaining({ code: "no-identity" }),
+    );
+  });
+
+  it("goes on where it was cut short the last time", async () => {
+    const places = newPlaces(lockedKeychain());
+    await createIdentity(ALICE, places);
+    const { file } = await setAside("alice@alice.example", places);
+    await createIdentity(ALICE, places);
+    expect((await setAside("alice@alice.example", places)).file).toBe(file);
   });
 });

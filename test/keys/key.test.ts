@@ -2,12 +2,13 @@ import { readFileSync } from "node:fs";
 import { bech32, bech32m } from "@scure/base";
 import { describe, expect, it } from "vitest";
 import { discoveryPaths } from "../../plugin/keys/address.js";
-import { formatKey, parseKey } from "../../plugin/keys/key.js";
+import { exchangeKeyOf, formatKey, isPublicKey, parseKey } from "../../plugin/keys/key.js";
 
 interface Vector {
   kex: string;
   kbx?: string;
   ed25519_public: string;
+  x25519_public: string;
 }
 const { key_encoding: vectors } = JSON.parse(
   readFileSync(new URL("../vectors/signcryption.json", import.meta.url), "utf8"),
@@ -47,15 +48,34 @@ describe("a public key as text", () => {
   });
 });
 
+describe("a public key as bytes", () => {
+  it.each(vectors)("has its key for exchange: $kex", ({ ed25519_public, x25519_public }) => {
+    expect(isPublicKey(hex(ed25519_public))).toBe(true);
+    expect(exchangeKeyOf(hex(ed25519_public))).toEqual(hex(x25519_public));
+  });
+
+  it.each([
+    ["too short", new Uint8Array(31).fill(1)],
+    ["too long", new Uint8Array(33).fill(1)],
+    ["of small order", hex("01".padEnd(64, "0"))],
+    ["beyond the field", hex(`f0${"ff".repeat(30)}7f`)],
+    ["no point of the curve", hex("02".padEnd(64, "0"))],
+    ["zero with a sign", hex("01".padEnd(62, "0").concat("80"))],
+  ])("is none: %s", (_name, bytes) => {
+    expect(isPublicKey(bytes)).toBe(false);
+    expect(exchangeKeyOf(bytes)).toBeNull();
+  });
+});
+
 describe("where an address is looked up", () => {
-  it("is under both segments, by plain and by hashed name", () => {
+  it("is under both segments, by plain and by hashed name, in the order of the protocol", () => {
     // printf alice@alice.example | sha256sum
     const hashed = "df80c801a9d5d1a50e89e09c6aa19d1f69d8c4c00fb0436c9f7659ee5fd52243";
     expect(discoveryPaths("alice@alice.example")).toEqual([
       "/.well-known/msg/alice.json",
       `/.well-known/msg/${hashed}.json`,
-      "/.well-known/salty/alice.json",
       `/.well-known/salty/${hashed}.json`,
+      "/.well-known/salty/alice.json",
     ]);
   });
 });

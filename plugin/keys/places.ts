@@ -1,0 +1,112 @@
+// plugin/keys/places.ts: where identities are: in the system keychain, in a folder, or in one file.
+import { readdir } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { TwtxtError } from "../errors.js";
+import { parseAddress } from "./address.js";
+import type { Keychain } from "./keychain.js";
+import { readSecret } from "./secret-file.js";
+
+/** Where identities may be. */
+export interface IdentityPlaces {
+  keychain: Keychain;
+  /** The absolute folder of identity files; made when it is needed. */
+  folder: string;
+}
+
+/** One identity file wherever its owner wants it, in the place of all others. */
+export interface OwnFile {
+  /** Absolute. */
+  file: string;
+}
+
+/** An identity file's text, and where it was: `null` for the system keychain. */
+export interface Found {
+  text: string;
+  file: string | null;
+}
+
+/** How the keychain is called in messages. */
+export const KEYCHAIN = "The system keychain";
+
+const EXTENSION = ".key";
+/** Where the keys are that an address had before. */
+const FORMER = "former";
+
+/**
+ * Looks an address up.
+ *
+ * @throws TwtxtError `no-identity` where there is none; what reading a file throws
+ */
+export async function find(address: string, places: IdentityPlaces | OwnFile): Promise<Found> {
+  if ("file" in places) return inOwnFile(places.file);
+  const { keychain, folder } = places;
+  const { answer, fault } = await asked(() => keychain.read(address));
+  if (answer !== null) return { text: answer, file: null };
+  const file = fileOf(address, folder);
+  const text = await readSecret(file);
+  if (text !== null) return { text, file };
+  const why = fault === null ? "" : ` ${KEYCHAIN} could not be asked: ${fault}.`;
+  throw new TwtxtError("no-identity", `There is no key of ${address} on this machine.${why}`);
+}
+
+/** @throws TwtxtError `no-identity`; what reading a file throws */
+export async function inOwnFile(file: string): Promise<Found> {
+  const text = await readSecret(file);
+  if (text === null) throw new TwtxtError("no-identity", `There is no identity file ${file}.`);
+  return { text, file };
+}
+
+/** All addresses that have an identity here, and why the keychain could not be asked. */
+export async function addressesIn({
+  keychain,
+  folder,
+}: IdentityPlaces): Promise<{ addresses: Set<string>; fault: string | null }> {
+  const { answer, fault } = await asked(() => keychain.addresses());
+  return { addresses: new Set([...(answer ?? []), ...(await addressesOfFiles(folder))]), fault };
+}
+
+async function addressesOfFiles(folder: string): Promise<string[]> {
+  const names = await readdir(folder).catch(() => []);
+  return names
+    .filter((name) => name.endsWith(EXTENSION))
+    .map((name) => name.slice(0, -EXTENSION.length).replaceAll("+", ":"))
+    .filter((address) => parseAddress(address) === address);
+}
+
+/** @returns why it could not; `null` where it did, which is looked at */
+export async function keepInKeychain(address: string, text: string, keychain: Keychain): Promise<string | null> {
+  const { answer, fault } = await asked(async () => {
+    await keychain.write(address, text);
+    return keychain.read(address);
+  });
+  return fault ?? (answer === text ? null : "it did not give back what it was given");
+}
+
+/** The file of an address: none holds a "+", and no name of a file on Windows a ":". */
+export function fileOf(address: string, folder: string): string {
+  return join(folder, `${address.replaceAll(":", "+")}${EXTENSION}`);
+}
+
+/** The file of a key that an address had before: an address may have had several. */
+export function formerFileOf(address: string, publicKey: string, folder: string): string {
+  return fileOf(`${address}-${publicKey}`, join(folder, FORMER));
+}
+
+/** The files of all keys that an address had before. */
+export async function formerFilesOf(address: string, folder: string): Promise<string[]> {
+  const start = basename(formerFileOf(address, "", folder), EXTENSION);
+  const names = await readdir(join(folder, FORMER)).catch(() => []);
+  return names
+    .filter((name) => name.startsWith(start) && name.endsWith(EXTENSION))
+    .map((name) => join(folder, FORMER, name));
+}
+
+/** A keychain that gives no answer is no error, since there is the file. */
+async function asked<T>(question: () => Promise<T>): Promise<{ answer: T | null; fault: string | null }> {
+  try {
+    return { answer: await question(), fault: null };
+  } catch (error) {
+    const [line = ""] = String(Object(error).message ?? error).split("\n");
+    return { answer: null, fault: line.replace(/\.$/, "") };
+  }
+}

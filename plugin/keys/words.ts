@@ -1,0 +1,58 @@
+// plugin/keys/words.ts: a private key as 24 English words, for paper.
+import { entropyToMnemonic, mnemonicToEntropy } from "@scure/bip39";
+import { wordlist } from "@scure/bip39/wordlists/english.js";
+import { TwtxtError } from "../errors.js";
+
+/** 256 bits and 8 of a checksum, 11 a word. See BIP-39. */
+export const WORDS = 24;
+
+const KNOWN = new Set(wordlist);
+
+/**
+ * Writes a seed as words.
+ *
+ * @param seed - 32 bytes
+ * @see PROTOCOL 3.1 and BIP-39
+ */
+export function wordsOfSeed(seed: Uint8Array): string[] {
+  return entropyToMnemonic(seed, wordlist).split(" ");
+}
+
+/**
+ * Reads words as somebody types them from paper: in any case, over several lines, with numbers, commas or full stops.
+ *
+ * @returns a seed of 32 bytes
+ * @throws TwtxtError `bad-identity`, which names a wrong word by its place alone
+ */
+export function seedOfWords(text: string): Uint8Array {
+  const words = wordsIn(text);
+  if (words.length !== WORDS) throw bad(`Expected ${WORDS} words, got ${words.length}.`);
+  const unknown = words.flatMap((word, at) => (KNOWN.has(word) ? [] : [at + 1]));
+  if (unknown.length > 0) {
+    const which = unknown.length === 1 ? `Word ${unknown[0]} is` : `Words ${unknown.join(", ")} are`;
+    throw bad(`${which} not in the English list of BIP-39: look at the spelling.`);
+  }
+  try {
+    return mnemonicToEntropy(words.join(" "), wordlist);
+  } catch {
+    // Not its cause, which may quote a word.
+    throw bad("The checksum of these words is wrong: one of them is another, or they stand in another order.");
+  }
+}
+
+/** How many words a text holds. */
+export function countWords(text: string): number {
+  return wordsIn(text).length;
+}
+
+function wordsIn(text: string): string[] {
+  return text
+    .toLowerCase()
+    .split(/[\s,;]+/)
+    .map((word) => word.replace(/^[^\p{L}]+|[^\p{L}]+$/gu, ""))
+    .filter((word) => word !== "");
+}
+
+function bad(message: string): TwtxtError {
+  return new TwtxtError("bad-identity", message);
+}

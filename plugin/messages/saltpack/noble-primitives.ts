@@ -1,0 +1,54 @@
+// plugin/messages/saltpack/noble-primitives.ts: the primitives in plain JavaScript, for browsers and any other runtime.
+import { ed25519, x25519 } from "@noble/curves/ed25519.js";
+import { bytesToNumberLE, equalBytes } from "@noble/curves/utils.js";
+import { hmac } from "@noble/hashes/hmac.js";
+import { sha512 } from "@noble/hashes/sha2.js";
+import { concatBytes } from "@noble/hashes/utils.js";
+import { TwtxtError } from "../../errors.js";
+import type { Primitives } from "./primitives.js";
+
+const { Point } = ed25519;
+
+export const noblePrimitives: Primitives = {
+  sha512,
+  hmacSha512: (key, bytes) => hmac(sha512, key, bytes),
+  verify,
+  ephemeralKey: (secret) => ({
+    publicKey: x25519.getPublicKey(secret),
+    agree: (exchangeKey) => agree(secret, exchangeKey),
+  }),
+  secretKey: (seed) => {
+    const own = new Uint8Array(seed);
+    return {
+      publicKey: ed25519.getPublicKey(own),
+      sign: (bytes) => ed25519.sign(bytes, own),
+      agree: (exchangeKey) => {
+        const secret = ed25519.utils.toMontgomerySecret(own);
+        try {
+          return agree(secret, exchangeKey);
+        } finally {
+          secret.fill(0);
+        }
+      },
+    };
+  },
+};
+
+/** The library's own `verify` multiplies by the cofactor, and so lets an R of mixed order pass, which others refuse. */
+function verify(signature: Uint8Array, bytes: Uint8Array, publicKey: Uint8Array): boolean {
+  const r = signature.subarray(0, 32);
+  const s = bytesToNumberLE(signature.subarray(32));
+  if (s >= Point.Fn.ORDER) return false;
+  const k = Point.Fn.create(bytesToNumberLE(sha512(concatBytes(r, publicKey, bytes))));
+  const sender = Point.fromBytes(publicKey);
+  const expected = Point.BASE.multiplyUnsafe(s).subtract(sender.multiplyUnsafe(k));
+  return equalBytes(expected.toBytes(), r);
+}
+
+function agree(secret: Uint8Array, exchangeKey: Uint8Array): Uint8Array {
+  try {
+    return x25519.getSharedSecret(secret, exchangeKey);
+  } catch (cause) {
+    throw new TwtxtError("bad-key", "That is no key to agree with: it is of small order.", { cause });
+  }
+}

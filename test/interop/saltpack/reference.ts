@@ -1,0 +1,118 @@
+// test/interop/saltpack/reference.ts: the reference implementation of saltpack, built from main.go and asked over a pipe.
+import { execFile, spawn } from "node:child_process";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+
+const run = promisify(execFile);
+const sources = fileURLToPath(new URL(".", import.meta.url));
+
+/** Where `go` is looked for: in the path, and where its own installer puts it. */
+const PLACES = ["go", "/usr/local/go/bin/go"];
+
+/** The Go program's `Request`; a measurement is in milliseconds. */
+export interface Question {
+  do: "seal" | "open" | "armor" | "dearmor";
+  sender?: Uint8Array;
+  recipients?: Uint8Array[];
+  key?: Uint8Array;
+  input: Uint8Array;
+  armored?: boolean;
+  measure?: number;
+}
+
+export interface Answer {
+  output: Uint8Array;
+  /** Whose signature an opened message bears. */
+  sender: Uint8Array;
+  /** How often it was done in a second, where that was asked for. */
+  perSecond: number;
+}
+
+export interface Reference {
+  /** @throws Error with what the reference says, where it refuses */
+  ask(question: Question): Promise<Answer>;
+  close(): void;
+}
+
+/**
+ * Builds the Go program and starts it. One question is answered after the other.
+ *
+ * @param folder - where the program is put; nothing is written into the checkout
+ * @param signal - ends the program
+ * @returns null where this machine has no Go
+ */
+export async function startReference(folder: string, signal?: AbortSignal): Promise<Reference | null> {
+  const go = await findGo();
+  if (go === null) return null;
+  const program = join(folder, "saltpack-reference");
+  // As go.mod and go.sum say, whatever the machine's own settings add; and git has no say in it.
+  const env = { ...process.env, GOFLAGS: "-mod=readonly", GOWORK: "off" };
+  await run(go, ["build", "-buildvcs=false", "-trimpath", "-o", program, "."], { cwd: sources, env, signal });
+  return start(program, signal);
+}
+
+async function findGo(): Promise<string | null> {
+  for (const place of PLACES) {
+    const isThere = await run(place, ["version"]).then(
+      () => true,
+      () => false,
+    );
+    if (isThere) return place;
+  }
+  return null;
+}
+
+function start(program: string, signal?: AbortSignal): Reference {
+  const child = spawn(program, { stdio: ["pipe", "pipe", "inherit"], ...(signal && { signal }) });
+  const waiting: { resolve: (line: string) => void; reject: (error: Error) => void }[] = [];
+  let end: Error | undefined;
+  const fail = (error: Error) => {
+    end ??= error;
+    for (const { reject } of waiting.splice(0)) reject(end);
+  };
+  createInterface({ input: child.stdout }).on("line", (line) => waiting.shift()?.resolve(line));
+  child.on("error", fail);
+  child.stdin.on("error", fail);
+  child.on("close", (code) => fail(new Error(`The Go program has ended (${code}).`)));
+
+  return {
+    async ask(question) {
+      const line = await new Promise<string>((resolve, reject) => {
+        if (end) return reject(end);
+        waiting.push({ resolve, reject });
+        child.stdin.write(`${lineFor(question)}\n`);
+      });
+      return answerFrom(line);
+    },
+    close: () => child.stdin.end(),
+  };
+}
+
+function lineFor({ sender, recipients, key, input, ...rest }: Question): string {
+  return JSON.stringify({
+    ...rest,
+    sender: sender && base64(sender),
+    recipients: recipients?.map(base64),
+    key: key && base64(key),
+    input: base64(input),
+  });
+}
+
+function answerFrom(line: string): Answer {
+  const { output, sender, perSecond, error } = JSON.parse(line) as Record<string, string | null> & {
+    perSecond?: number;
+  };
+  if (error) throw new Error(error);
+  return { output: bytesFrom(output), sender: bytesFrom(sender), perSecond: perSecond ?? Number.NaN };
+}
+
+function base64(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
+}
+
+/** Go writes no bytes at all as null. */
+function bytesFrom(text: string | null | undefined): Uint8Array {
+  return new Uint8Array(Buffer.from(text ?? "", "base64"));
+}

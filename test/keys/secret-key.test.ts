@@ -1,0 +1,52 @@
+import { createPublicKey, randomBytes, verify } from "node:crypto";
+import { ed25519, x25519 } from "@noble/curves/ed25519.js";
+import { describe, expect, it } from "vitest";
+import { exchangeKeyOf } from "../../plugin/keys/key.js";
+import { secretKeyOf } from "../../plugin/keys/secret-key.js";
+
+const badKey = expect.objectContaining({ code: "bad-key" });
+
+describe("a secret key", () => {
+  const seed = randomBytes(32);
+
+  it("signs by its public key", () => {
+    const { publicKey, sign } = secretKeyOf(seed);
+    expect(publicKey).toEqual(ed25519.getPublicKey(seed));
+    const x = Buffer.from(publicKey).toString("base64url");
+    const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
+    expect(verify(null, Buffer.from("hello"), key, sign(Buffer.from("hello")))).toBe(true);
+  });
+
+  it("agrees with whoever has its public key", () => {
+    const own = secretKeyOf(seed);
+    const other = x25519.keygen();
+    const exchangeKey = exchangeKeyOf(own.publicKey);
+    if (exchangeKey === null) throw new Error("no key");
+    for (const _again of [1, 2]) {
+      expect([...own.agree(other.publicKey)]).toEqual([...x25519.getSharedSecret(other.secretKey, exchangeKey)]);
+    }
+  });
+
+  it("needs its seed no more", () => {
+    const wiped = new Uint8Array(seed);
+    const key = secretKeyOf(wiped);
+    wiped.fill(0);
+    const other = x25519.keygen().publicKey;
+    expect([...key.agree(other)]).toEqual([...secretKeyOf(seed).agree(other)]);
+    expect([...key.sign(seed)]).toEqual([...secretKeyOf(seed).sign(seed)]);
+  });
+
+  it("shows neither in JSON nor in the console", () => {
+    const key = secretKeyOf(seed);
+    expect(Object.keys(key)).toEqual(["publicKey", "sign", "agree"]);
+    expect(JSON.stringify(key)).not.toContain(seed.toString("hex"));
+  });
+
+  it.each([
+    ["of small order", new Uint8Array(32)],
+    ["too short", new Uint8Array(31).fill(9)],
+    ["too long", new Uint8Array(33).fill(9)],
+  ])("does not agree with a key that is none: %s", (_what, exchangeKey) => {
+    expect(() => secretKeyOf(seed).agree(exchangeKey)).toThrow(badKey);
+  });
+});
