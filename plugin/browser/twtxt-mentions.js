@@ -17,7 +17,7 @@ const VERBS = {
 const TYPES = /** @type {MentionType[]} */ (Object.keys(VERBS));
 
 /** What of an item may change; all else in it belongs to the page. */
-const PARTS = [".p-author", ".twtxt-verb", ".u-url, .dt-published", ".p-content"];
+const PARTS = [".p-author", ".twtxt-verb", ".u-url, .dt-published", ".twtxt-about", ".p-content"];
 
 const PAGE_SIZE = 100;
 const MAX_PAGES = 5;
@@ -33,7 +33,8 @@ const NAME_LIMIT = 200;
  * since is brought up to date, and whatever is still right is not touched.
  *
  * Attributes: `src`, the URL of the JSON; `target`, the page that the mentions are about, default all; `data-page`, which
- * page of a list in pages this is: only the first is topped up; `data-text-<type>`, other words for VERBS.
+ * page of a list in pages this is: only the first is topped up; `data-feed` and `data-nick`, the site's own feed, which
+ * has no page to name; `data-text-<type>`, other words for VERBS.
  *
  * It sets `data-state` to `live` or `offline`, and fires `twtxt-mentions` with how many mentions it shows.
  */
@@ -87,8 +88,10 @@ class TwtxtMentions extends HTMLElement {
     }
     if (list) {
       const isOfAll = !this.hasAttribute("target");
-      const makeItem = (/** @type {Mention} */ mention) =>
-        itemOf(mention, this.getAttribute(`data-text-${mention.type}`) ?? VERBS[mention.type], isOfAll);
+      const makeItem = (/** @type {Mention} */ mention) => {
+        const verb = this.getAttribute(`data-text-${mention.type}`) ?? VERBS[mention.type];
+        return itemOf(mention, verb, isOfAll ? this.#aboutOf(mention) : []);
+      };
       const isWhole = !isOfAll && !this.hasAttribute("data-page");
       bringUpToDate(list, newest, isWhole, makeItem);
     }
@@ -96,6 +99,21 @@ class TwtxtMentions extends HTMLElement {
     const count = itemsOf(list).size;
     this.querySelector(".twtxt-none")?.toggleAttribute("hidden", count > 0);
     this.dispatchEvent(new CustomEvent("twtxt-mentions", { bubbles: true, detail: { count } }));
+  }
+
+  /**
+   * Which of the site's pages it is about, where the list is not about one. A feed is mentioned, and its twts are replied to.
+   *
+   * @param {Mention} mention
+   */
+  #aboutOf({ about, type }) {
+    if (!isWeb(about)) return [];
+    const { feed, nick } = this.dataset;
+    const isFeed = about === feed;
+    const name = isFeed ? `@${nick}` : new URL(about).pathname;
+    const page = element("a", type === "reply" && !isFeed ? "twtxt-about u-in-reply-to" : "twtxt-about", name);
+    page.setAttribute("href", about);
+    return [" ", page];
   }
 
   #list() {
@@ -170,7 +188,7 @@ function bringUpToDate(list, { mentions, isAll }, isWhole, makeItem) {
  */
 function refresh(item, made) {
   for (const type of TYPES) {
-    item.classList.toggle(`twtxt-${type}`, made.classList.contains(`twtxt-${type}`));
+    item.classList.toggle(`twtxt-is-${type}`, made.classList.contains(`twtxt-is-${type}`));
   }
   for (const part of PARTS) {
     const old = item.querySelector(part);
@@ -190,27 +208,23 @@ function meaningOf(part) {
     nodeName === "BR" ? "\n" : textContent?.replace(/\s+/g, " ").trim(),
   );
   const time = part.querySelector("time") ?? part;
-  return [part.getAttribute("href"), time.getAttribute("datetime"), text.join("")].join("\0");
+  const isReply = part.matches(".u-in-reply-to");
+  return [part.getAttribute("href"), time.getAttribute("datetime"), isReply, text.join("")].join("\0");
 }
 
 /**
  * @param {Mention} mention
  * @param {string} verb
- * @param {boolean} isOfAll whether it says which page it is about
+ * @param {(Node | string)[]} about which page it is about, where it says so
  */
-function itemOf({ source, target, about, type, name, url, text, date }, verb, isOfAll) {
+function itemOf({ source, target, type, name, url, text, date }, verb, about) {
   const time = element("time", "dt-published", date.slice(0, 10));
   time.setAttribute("datetime", date);
   const when = isWeb(source) ? link("u-url", source, time) : time;
   const who = isWeb(url) ? link("p-author h-card", url, name) : element("span", "p-author h-card", name);
   who.dir = "auto";
-  const by = element("p", "twtxt-by", who, " ", element("span", "twtxt-verb", verb), " ", when);
-  if (isOfAll && isWeb(about)) {
-    const page = element("a", "u-in-reply-to", new URL(about).pathname);
-    page.setAttribute("href", about);
-    by.append(" ", page);
-  }
-  const item = element("li", `h-cite twtxt-${type}`, by);
+  const by = element("p", "twtxt-by", who, " ", element("span", "twtxt-verb", verb), " ", when, ...about);
+  const item = element("li", `h-cite twtxt-is-${type}`, by);
   item.dataset.source = source;
   item.dataset.target = target;
   const lines = text.split("\n").flatMap((line) => [document.createElement("br"), line]);

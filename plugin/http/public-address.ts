@@ -6,7 +6,6 @@ const WRAPPERS: { range: [ipaddr.IPv6, number]; at: number; isInverted?: true }[
   { range: ipaddr.IPv6.parseCIDR("::ffff:0:0/96"), at: 12 }, // IPv4-mapped
   { range: ipaddr.IPv6.parseCIDR("::/96"), at: 12 }, // IPv4-compatible
   { range: ipaddr.IPv6.parseCIDR("64:ff9b::/96"), at: 12 }, // NAT64
-  { range: ipaddr.IPv6.parseCIDR("64:ff9b:1::/48"), at: 12 }, // NAT64 of a local network
   { range: ipaddr.IPv6.parseCIDR("2002::/16"), at: 2 }, // 6to4
   { range: ipaddr.IPv6.parseCIDR("2001::/32"), at: 12, isInverted: true }, // Teredo
 ];

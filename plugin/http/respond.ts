@@ -73,6 +73,12 @@ export function line(text: string, init: { status?: number; headers?: Record<str
   });
 }
 
+/** Whether who asks has this version already. A CDN that compresses an answer on its way makes its ETag a weak one. */
+export function hasCopy(request: Request, etag: string): boolean {
+  const known = (request.headers.get("if-none-match") ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
+  return known.includes(etag) || known.includes("*");
+}
+
 /** The answer to a method that is not understood here. */
 export function methodNotAllowed(allowed: readonly string[]): Response {
   const error = new TwtxtError("method-not-allowed", `Use ${allowed.join(", ")}.`);

@@ -5,6 +5,11 @@ import type { StoredMention } from "./mention.js";
 const LINE_END = /\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]/;
 /** Controls, and what turns the direction of all that follows. */
 const CONTROL = /[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]/g;
+/**
+ * What nobody sees, and what makes one name look like another: marks of direction, soft hyphens, joiners of words. The
+ * joiners of letters, U+200C and U+200D, stay: Persian names and emoji need them.
+ */
+const INVISIBLE = /[\u00ad\u061c\u180e\u200b\u200e\u200f\u2060-\u2064\u206a-\u206f\ufeff]/g;
 /** What opens a mention, a subject, a tag, a link, an image or code. */
 const SYNTAX = /[<>[\]#`]/g;
 const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u;
@@ -23,9 +28,14 @@ export function quotedLines(text: string): string[] {
   return text.trim() === "" ? [] : plainLines(text).map((line) => `> ${line}`.trimEnd());
 }
 
+/** A name in one line, without what nobody sees. */
+export function nameLine(text: string): string {
+  return plainLines(text).join(" ").replace(INVISIBLE, "").replace(/\s+/g, " ").trim();
+}
+
 /** Who it is, in one short line that is nothing but a name; the host, where the name is none. */
 export function plainName({ author, identity }: Pick<StoredMention, "author" | "identity">): string {
-  const name = plainLines(author.name).join(" ").replace(SYNTAX, "").replace(/\s+/g, " ").trim();
+  const name = nameLine(author.name.replace(SYNTAX, ""));
   return VISIBLE.test(name) ? shortened(name, NAME_LIMIT) : new URL(identity).host;
 }
 

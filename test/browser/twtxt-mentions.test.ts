@@ -6,9 +6,9 @@ import { gzipSync } from "node:zlib";
 import { transform } from "esbuild";
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { mentionsOptions } from "../../plugin/eleventy/host-settings.js";
 import { mentionListHtml } from "../../plugin/eleventy/mention-html.js";
 import type { MentionType, PublicMention } from "../../plugin/eleventy/mention-list.js";
+import { mentionsOptions } from "../../plugin/eleventy/served-options.js";
 import { loopbackServer } from "../helpers/loopback.js";
 
 const SCRIPT = fileURLToPath(new URL("../../plugin/browser/twtxt-mentions.js", import.meta.url));
@@ -24,6 +24,7 @@ const CHROMIUM_FLAGS = [
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ];
 const POST = "https://alice.example/posts/x/";
+const FEED = "https://alice.example/twtxt.txt";
 const MINUTE = 60_000;
 const WORDS = mentionsOptions({ mentions: false }).words;
 const START = Date.parse("2026-03-01T00:00:00Z");
@@ -53,11 +54,15 @@ function mentionsAt(...minutes: number[]): PublicMention[] {
 }
 
 /** A list as the build writes it. */
-function listOf(mentions: readonly PublicMention[], options: { target?: string | null; page?: number } = {}): string {
+function listOf(
+  mentions: readonly PublicMention[] | null,
+  options: { target?: string | null; page?: number } = {},
+): string {
   return mentionListHtml(mentions, {
     json: "/mentions.json",
     script: "/twtxt-mentions.js",
     target: POST,
+    feed: { url: FEED, nick: "al<i>ce" },
     pictures: new Map([["https://bob.example/bob.png", "/bob.png"]]),
     words: WORDS,
     ...options,
@@ -233,7 +238,10 @@ describeInChromium("<twtxt-mentions>", () => {
         text: "@<bob https://bob.example/tw.txt> @<https://[::1]:80/> (#abc) hello @<a b> @<c ftp://c>",
       }),
       mentionAt(15, { text: "(#abcdefg)" }),
-      mentionAt(16, { target: "https://alice.example/twtxt.txt", under: `${POST}?a=%C3%A4&b` }),
+      mentionAt(16, { target: FEED, under: `${POST}?a=%C3%A4&b` }),
+      mentionAt(18, { target: FEED }),
+      mentionAt(19, { target: FEED, type: "reply" }),
+      mentionAt(20, { target: FEED, type: "reply", under: POST }),
       mentionAt(17, { target: "javascript:alert(1)", text: "\u202e\u05d0" }),
       mentionAt(13, { author: { name: "", url: "mailto:bob@bob.example", photo: "https://bob.example/bob.png" } }),
     ];
@@ -293,10 +301,40 @@ describeInChromium("<twtxt-mentions>", () => {
 
     const item = page.locator("li");
     expect((await item.innerText()).trim()).toBe("Robert replied 2026-02-03\n\nsecond\nthird");
-    expect(await item.getAttribute("class")).toBe("h-cite twtxt-reply");
+    expect(await item.getAttribute("class")).toBe("h-cite twtxt-is-reply");
     expect(await item.locator(".p-author").getAttribute("href")).toBe("https://robert.example/");
     expect(await item.locator(".u-photo").getAttribute("src")).toBe("/bob.png");
     expect(requests.filter((url) => !url.startsWith(site.server.url))).toEqual([]);
+  });
+
+  it("brings up to date what of ours it is about", async () => {
+    const target = { target: FEED };
+    const site = await siteWith(
+      listOf([mentionAt(2, target), mentionAt(1)], { target: null }),
+      all(mentionAt(2, { ...target, under: POST, type: "reply" }), mentionAt(1, { type: "reply" })),
+    );
+    const { page } = await openedUntil("live", site.server.url);
+
+    const abouts = await page.evaluate(
+      `[...document.querySelectorAll(".twtxt-by > .twtxt-about")].map((a) => a.outerHTML)`,
+    );
+    const link = `<a class="twtxt-about u-in-reply-to" href="${POST}">/posts/x/</a>`;
+    expect(abouts).toEqual([link, link]);
+  });
+
+  it.each([
+    ["there are none", [], all(), true],
+    ["the last one is gone", mentionsAt(1), all(), true],
+    ["one has come", [], all(mentionAt(1)), false],
+    ["it is not known", null, all(), true],
+    ["it is not known, nor can be", null, () => null, false],
+  ])("says on the page of all that there are none, or nothing: %s", async (_name, built, json, isSaid) => {
+    const site = await siteWith(listOf(built, { target: null }), json);
+    const { page } = await opened(site.server.url);
+    await page.locator("twtxt-mentions[data-state]").waitFor({ state: "attached" });
+
+    expect(await page.locator(".twtxt-none").isVisible()).toBe(isSaid);
+    expect(await page.locator(".twtxt-none").textContent()).toBe("No mentions yet.");
   });
 
   it("says it in the words of the page", async () => {
@@ -344,7 +382,7 @@ describeInChromium("<twtxt-mentions>", () => {
       ]);
       const links = await page.evaluate(`[...document.querySelectorAll("${made} a")].map((each) => each.protocol)`);
       expect([...new Set(links as string[])]).toEqual(["https:"]);
-      expect(await page.locator("li").nth(3).getAttribute("class")).toBe("h-cite twtxt-mention");
+      expect(await page.locator("li").nth(3).getAttribute("class")).toBe("h-cite twtxt-is-mention");
       expect(await page.evaluate("typeof hacked")).toBe("undefined");
       expect(requests.filter((url) => !url.startsWith(site.server.url))).toEqual([]);
     });

@@ -41,6 +41,8 @@ describe("an address that no stranger may lead us to", () => {
     ["IPv4-compatible loopback", "::127.0.0.1"],
     ["NAT64 private", "64:ff9b::192.168.0.1"],
     ["local NAT64 private", "64:ff9b:1::10.0.0.1"],
+    ["local NAT64 public", "64:ff9b:1::8.8.8.8"],
+    ["local NAT64 with another prefix below it", "64:ff9b:1:a00:8:808:800::"],
     ["6to4 private", "2002:7f00:1::1"],
     ["Teredo with a private client", "2001:0:4136:e378:8000:63bf:f5ff:fffe"],
     ["a name", "localhost"],

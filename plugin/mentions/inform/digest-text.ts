@@ -24,8 +24,12 @@ const NOTE_LINE = 90;
 export interface News {
   /** 32 hex digits. */
   id: string;
-  /** Shown and held ones, newest first; never none. */
+  /** Shown and held ones, newest first. */
   mentions: StoredMention[];
+  /** How many sealed messages are new. Nobody but their reader knows what is in them, or from whom they are. */
+  sealed: number;
+  /** Users whose inboxes are nearly full. */
+  filling: string[];
 }
 
 /**
@@ -33,28 +37,51 @@ export interface News {
  *
  * @param page - where the author sees all mentions
  */
-export function digestMail({ id, mentions }: News, page: string): Mail {
+export function digestMail(news: News, page: string): Mail {
+  const { id, mentions } = news;
   const passages = mentions.slice(0, MAIL_LIMIT).map(passageOf);
+  const close = mentions.length === 0 ? [] : [closing(mentions.length - passages.length, page)];
   return {
-    subject: titleOf(mentions, page),
+    subject: titleOf(news, page),
     messageId: `<${id}@${new URL(page).hostname}>`,
-    text: `${[...passages, closing(mentions.length - passages.length, page)].join("\n\n\n")}\n`,
+    text: `${[...inboxLines(news), ...passages, ...close].join("\n\n\n")}\n`,
   };
 }
 
 /** The same in a few lines, for a telephone. */
-export function digestNote(mentions: readonly StoredMention[], page: string): Note {
+export function digestNote(news: News, page: string): Note {
+  const { mentions } = news;
   const lines = mentions.slice(0, NOTE_LIMIT).map(lineOf);
   const more = mentions.length - lines.length;
   return {
-    title: titleOf(mentions, page),
+    title: titleOf(news, page),
     click: new URL(page).href,
-    text: [...lines, ...(more > 0 ? [`And ${more} more.`] : [])].join("\n"),
+    text: [...inboxLines(news), ...lines, ...(more > 0 ? [`And ${more} more.`] : [])].join("\n"),
   };
 }
 
-function titleOf({ length }: readonly StoredMention[], page: string): string {
-  return `${length} new ${length === 1 ? "mention" : "mentions"} of ${new URL(page).host}`;
+function titleOf({ mentions: { length }, sealed }: News, page: string): string {
+  const { host } = new URL(page);
+  const parts = [
+    length === 0 ? "" : `${length} new ${length === 1 ? "mention" : "mentions"} of ${host}`,
+    sealed === 0 ? "" : sealedMessages(sealed),
+  ].filter((part) => part !== "");
+  return parts.length > 0 ? parts.join(", ") : `An inbox at ${host} is nearly full`;
+}
+
+function sealedMessages(count: number): string {
+  return `${count} new sealed ${count === 1 ? "message" : "messages"}`;
+}
+
+/** None of it is a stranger's. */
+function inboxLines({ sealed, filling }: News): string[] {
+  return [
+    ...(sealed === 0 ? [] : [`${sealedMessages(sealed)}. To read: eleventy-twtxt message list`]),
+    ...filling.map(
+      (user) =>
+        `The inbox of ${user} is more than four fifths full. When it is full, new messages are refused. To make room: eleventy-twtxt message delete ID`,
+    ),
+  ];
 }
 
 /** Who, what, where. Each line of a stranger's is marked, so that none passes for one of ours. */

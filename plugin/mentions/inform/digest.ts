@@ -17,6 +17,9 @@ const HOUR = 3600_000;
 /** A mention may show up in the list a while after the time that it carries. */
 const OVERLAP = 24 * HOUR;
 
+/** From here on an author is told that an inbox is nearly full. PROTOCOL 3.3 */
+const NEARLY_FULL = 0.8;
+
 /** What an author has been told through one channel. Times are milliseconds since 1970, but for `since`. */
 const Told = v.object({
   at: v.nullable(v.number()),
@@ -26,11 +29,22 @@ const Told = v.object({
   ids: v.array(v.string()),
   /** What some run has set out to tell, and from when on another one may take that up. */
   begun: v.nullable(v.object({ ids: v.array(v.string()), until: v.number() })),
+  /** Of each inbox: when the newest message came that was told of, and whether it was told that there is little room. */
+  inboxes: v.optional(v.record(v.string(), v.object({ newest: v.string(), isFull: v.boolean() })), {}),
 });
 
 type Told = v.InferOutput<typeof Told>;
 
-const NOTHING_YET: Told = { at: null, since: "", ids: [], begun: null };
+const NOTHING_YET: Told = { at: null, since: "", ids: [], begun: null, inboxes: {} };
+
+/** What lies in one inbox. */
+export interface InboxState {
+  user: string;
+  /** Oldest first; `created` is `YYYY-MM-DDThh:mm:ss.sssZ`. */
+  messages: readonly { created: string }[];
+  /** From 0 to 1. */
+  fullness: number;
+}
 
 /** One way of telling the author. */
 interface Channel {
@@ -59,13 +73,15 @@ export async function informAuthor(parts: InformParts): Promise<void> {
     await tell({ name: "mail", key: "inform/digest", pause: digestHours * HOUR, send }, parts);
   }
   if (webhook) {
-    const send = ({ mentions }: News) => webhook(digestNote(mentions, page));
+    const send = (news: News) => webhook(digestNote(news, page));
     await tell({ name: "webhook", key: "inform/webhook", pause: 0, send }, parts);
   }
 }
 
 export interface InformParts {
   list: ListMentions;
+  /** What lies in the inboxes of the site, message by message, oldest first; none for a site without. */
+  inboxes(): Promise<InboxState[]>;
   store: Store;
   /** Milliseconds since 1970. */
   now(): number;
@@ -77,22 +93,29 @@ export interface InformParts {
   log: Log;
 }
 
-async function tell(channel: Channel, { list, store, now, log }: InformParts): Promise<void> {
+async function tell(channel: Channel, { list, inboxes, store, now, log }: InformParts): Promise<void> {
   const stored = await readJson(store, channel.key, Told);
   const told = stored?.value ?? NOTHING_YET;
   if (!isDue(told, channel, now())) return;
 
   const recent = (await list({ limit: NEWS_LIMIT })).mentions.filter(({ received }) => received >= told.since);
   const mentions = newsOf(recent, told);
-  if (mentions.length === 0) return;
+  const { sealed, filling, after: inboxesTold } = inboxNews(await inboxes(), told.inboxes);
+  if (mentions.length === 0 && sealed === 0 && filling.length === 0) {
+    // Where there is room again, the next time that it gets scarce is news.
+    const isEmptied = JSON.stringify(inboxesTold) !== JSON.stringify(told.inboxes);
+    if (stored && isEmptied) await writeJson(store, channel.key, { ...told, inboxes: inboxesTold }, stored);
+    return;
+  }
 
   const ids = mentions.map(({ id }) => id);
   const begun = { ...told, begun: { ids, until: now() + LEASE } };
   const etag = await writeJson(store, channel.key, begun, stored ? { etag: stored.etag } : { isNew: true });
   if (etag === null) return;
 
-  const after = await channel.send({ id: idOf(ids), mentions }).then(
-    () => toldNow(recent, [...told.ids, ...ids], now()),
+  const id = idOf([...ids, JSON.stringify(inboxesTold)]);
+  const after = await channel.send({ id, mentions, sealed, filling }).then(
+    () => ({ ...toldNow(recent, [...told.ids, ...ids], now()), inboxes: inboxesTold }),
     (error: Error) => {
       log(`The author was not told by ${channel.name}; the next run tries again. ${error.message}`);
       return { ...begun, begun: { ids, until: now() } };
@@ -117,13 +140,32 @@ function untold(recent: readonly StoredMention[], told: ReadonlySet<string>): St
 }
 
 /** What came while a telling failed is told next, however long ago it came. */
-function toldNow(recent: readonly StoredMention[], ids: readonly string[], now: number): Told {
+function toldNow(recent: readonly StoredMention[], ids: readonly string[], now: number): Omit<Told, "inboxes"> {
   const known = new Set(ids);
   const yesterday = new Date(now - OVERLAP).toISOString();
   const oldest = untold(recent, known).at(-1)?.received ?? yesterday;
   const since = oldest < yesterday ? oldest : yesterday;
   const later = recent.filter(({ id, received }) => known.has(id) && received >= since);
   return { at: now, since, ids: later.map(({ id }) => id), begun: null };
+}
+
+/** How many sealed messages are new, and which inboxes are about to be full since the last time. */
+function inboxNews(inboxes: readonly InboxState[], told: Told["inboxes"]) {
+  const now = inboxes.map(({ user, messages, fullness }) => {
+    const { newest = "", isFull: wasFull = false } = told[user] ?? {};
+    const isFull = fullness >= NEARLY_FULL;
+    const last = messages.at(-1)?.created ?? "";
+    return {
+      sealed: messages.filter(({ created }) => created > newest).length,
+      filling: isFull && !wasFull ? [user] : [],
+      after: [user, { newest: last > newest ? last : newest, isFull }] as const,
+    };
+  });
+  return {
+    sealed: now.reduce((sum, { sealed }) => sum + sealed, 0),
+    filling: now.flatMap(({ filling }) => filling),
+    after: Object.fromEntries(now.map(({ after }) => after)),
+  };
 }
 
 function idOf(ids: readonly string[]): string {

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { MentionList, PublicMention } from "../../eleventy/mention-list.js";
 import { TwtxtError } from "../../errors.js";
 import { parametersOf } from "../../http/parameters.js";
-import { type Handler, json, methodNotAllowed } from "../../http/respond.js";
+import { type Handler, hasCopy, json, methodNotAllowed } from "../../http/respond.js";
 import type { ListMentions, MentionQuery, StoredMention } from "../mention.js";
 import type { Ours } from "../receive/ours.js";
 import { sourceOf } from "../reference.js";
@@ -99,10 +99,4 @@ async function answer(list: MentionList, request: Request, cacheTag: string): Pr
       "netlify-vary": `query=${PARAMETERS.join("|")}`,
     },
   });
-}
-
-/** A CDN that compresses an answer on its way makes its ETag a weak one. */
-function hasCopy(request: Request, etag: string): boolean {
-  const known = (request.headers.get("if-none-match") ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
-  return known.includes(etag) || known.includes("*");
 }

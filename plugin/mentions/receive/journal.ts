@@ -1,12 +1,14 @@
 // plugin/mentions/receive/journal.ts: events as they are stored, one immutable record each, and folded into a snapshot.
 import { createHash, randomBytes } from "node:crypto";
-import { promisify } from "node:util";
+import { isDeepStrictEqual, promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
 import PQueue from "p-queue";
 import { TwtxtError } from "../../errors.js";
+import type { Log } from "../../http/respond.js";
 import type { Store } from "../../store/store.js";
 import type { StoredMention } from "../mention.js";
-import { apply, type MentionEvent, type Mentions } from "./event.js";
+import { apply, idOf, type MentionEvent, type Mentions, type NewMention } from "./event.js";
+import { parseEvent } from "./read-event.js";
 
 const EVENTS = "mentions/events/";
 const PARTS = "mentions/parts/";
@@ -35,6 +37,11 @@ export interface Journal {
   /** All mentions as they are now. Costs one request per part and per event since the last {@link compact}. */
   read(): Promise<Mentions>;
   /**
+   * Whether a mention is there already, just as it is, so that keeping it again would change nothing. Costs one request
+   * per part, and of the events one for each that is about this mention: whoever sends many has none read.
+   */
+  holds(mention: NewMention): Promise<boolean>;
+  /**
    * Folds events into the snapshot. Safe to run twice at once, and to be killed anywhere.
    *
    * @returns how many events were folded in
@@ -46,48 +53,62 @@ export interface Journal {
  * Nobody reads a value, changes it and writes it back, but the one who compacts: two mentions at once lose nothing.
  *
  * @param shownPerHost - see {@link apply}
+ * @param log - told once of each event that cannot be read; it is left where it is, and the others count
  */
-export function journal({ store, now, shownPerHost }: JournalOptions): Journal {
+export function journal({ store, now, shownPerHost, log }: JournalOptions): Journal {
   const parts = partReader(store);
+  const events = eventReader(store, log);
 
-  const state = async (events: Map<string, MentionEvent>, { parts: keys, folded }: Snapshot) => {
+  const state = async (found: Map<string, MentionEvent>, { parts: keys, folded }: Snapshot) => {
     const loaded = await parts.readAll(keys);
     const mentions: Mentions = new Map(loaded.flat().map((mention) => [mention.id, mention]));
     const isFolded = new Set(folded);
-    const left = [...events].filter(([key]) => !isFolded.has(key)).map(([, event]) => event);
+    const left = [...found].filter(([key]) => !isFolded.has(key)).map(([, event]) => event);
     apply(mentions, left, shownPerHost);
     return { loaded, mentions };
   };
 
+  const readNow = async (isWanted: (key: string) => boolean): Promise<Mentions> => {
+    for (let tries = 0; ; tries += 1) {
+      // In this order: an event that is deleted meanwhile is in the snapshot that is read after it.
+      const found = await events.read((await store.keys(EVENTS)).filter(isWanted).sort());
+      try {
+        return (await state(found, (await readSnapshot(store)).snapshot)).mentions;
+      } catch (error) {
+        // A part vanishes where a snapshot has just been replaced.
+        if (!(error instanceof MissingPart) || tries === 3) throw error;
+      }
+    }
+  };
+
   return {
     async add(event) {
-      const key = `${EVENTS}${event.at.replace(/[^0-9]/g, "")}-${randomBytes(8).toString("hex")}`;
+      const id = event.kind === "kept" ? idOf(event.mention) : event.id;
+      const key = `${EVENTS}${event.at.replace(/[^0-9]/g, "")}-${id}-${randomBytes(8).toString("hex")}`;
       await store.put(key, Buffer.from(JSON.stringify(event)), { isNew: true });
     },
 
-    async read() {
-      for (let tries = 0; ; tries += 1) {
-        // In this order: an event that is deleted meanwhile is in the snapshot that is read after it.
-        const events = await readEvents(store, (await store.keys(EVENTS)).sort());
-        try {
-          return (await state(events, (await readSnapshot(store)).snapshot)).mentions;
-        } catch (error) {
-          // A part vanishes where a snapshot has just been replaced.
-          if (!(error instanceof MissingPart) || tries === 3) throw error;
-        }
-      }
+    read: () => readNow(() => true),
+
+    async holds(mention) {
+      const id = idOf(mention);
+      const known = (await readNow((key) => key.includes(`-${id}-`))).get(id);
+      if (!known) return false;
+      const again: Mentions = new Map([[id, known]]);
+      apply(again, [{ kind: "kept", at: known.received, mention }], shownPerHost);
+      return isDeepStrictEqual(again.get(id), known);
     },
 
     async compact() {
       const { snapshot, etag } = await readSnapshot(store);
       await inBatches(snapshot.folded, (key) => store.delete(key));
       const keys = (await store.keys(EVENTS)).sort().slice(0, BATCH);
-      const events = await readEvents(store, keys);
-      if (events.size === 0 && snapshot.folded.length === 0) return 0;
+      const found = await events.read(keys);
+      if (found.size === 0 && snapshot.folded.length === 0) return 0;
 
-      const { loaded, mentions } = await state(events, { ...snapshot, folded: [] });
+      const { loaded, mentions } = await state(found, { ...snapshot, folded: [] });
       const written = await parts.write(layOut(loaded, snapshot.parts, mentions), now());
-      const next: Snapshot = { version: 1, parts: written, folded: [...events.keys()] };
+      const next: Snapshot = { version: 1, parts: written, folded: [...found.keys()] };
       const isOurs = await store.put(
         SNAPSHOT,
         Buffer.from(JSON.stringify(next)),
@@ -96,7 +117,7 @@ export function journal({ store, now, shownPerHost }: JournalOptions): Journal {
       if (isOurs === null) return 0;
       await inBatches(next.folded, (key) => store.delete(key));
       await sweep(store, next.parts, now());
-      return events.size;
+      return found.size;
     },
   };
 }
@@ -106,6 +127,7 @@ export interface JournalOptions {
   /** Milliseconds since 1970. */
   now(): number;
   shownPerHost: number;
+  log: Log;
 }
 
 class MissingPart extends TwtxtError {
@@ -120,13 +142,23 @@ async function readSnapshot(store: Store): Promise<{ snapshot: Snapshot; etag: s
   return { snapshot: JSON.parse(Buffer.from(stored.bytes).toString()), etag: stored.etag };
 }
 
-async function readEvents(store: Store, keys: readonly string[]): Promise<Map<string, MentionEvent>> {
-  const found = await inBatches(keys, async (key) => [key, await store.get(key)] as const);
-  return new Map(
-    found.flatMap(([key, stored]) =>
-      stored ? [[key, JSON.parse(Buffer.from(stored.bytes).toString()) as MentionEvent]] : [],
-    ),
-  );
+/** A store that is down fails here: what could not be asked for is never left out. */
+function eventReader(store: Store, log: Log) {
+  const told = new Set<string>();
+  const read = async (key: string): Promise<[string, MentionEvent][]> => {
+    const stored = await store.get(key);
+    if (!stored) return [];
+    const event = parseEvent(stored.bytes);
+    if (event) return [[key, event]];
+    if (!told.has(key)) log(`${key} is damaged, and left out. The other mentions are not affected.`);
+    told.add(key);
+    return [];
+  };
+  return {
+    async read(keys: readonly string[]): Promise<Map<string, MentionEvent>> {
+      return new Map((await inBatches(keys, read)).flat());
+    },
+  };
 }
 
 /** What a part should hold, and under which key it is stored already; `null` where it is not. */

@@ -8,6 +8,8 @@ import type { Journal } from "./journal.js";
 export interface Received {
   list: ListMentions;
   keep(mention: NewMention): Promise<void>;
+  /** Whether it is stored just so already, and there is nothing to keep. */
+  holds(mention: NewMention): Promise<boolean>;
   /**
    * Removes what this source has said, where it is stored. By another host's redirect to a source nobody removes what
    * the source itself has said.
@@ -48,6 +50,7 @@ export function receivedMentions({ journal, now, onChange }: ReceivedOptions): R
 
   return {
     compact: () => journal.compact(),
+    holds: (mention) => journal.holds(mention),
 
     async list({ state, target, after, limit }) {
       const start = after === undefined ? null : parseCursor(after);

@@ -1,9 +1,12 @@
 // plugin/mentions/receive/settle.ts: looks at a source, and does what follows from what it says.
 import { TwtxtError } from "../../errors.js";
 import { toInstant } from "../../feed/timestamp.js";
+import type { Log } from "../../http/respond.js";
 import { isSameUrl } from "../../http/same-url.js";
 import type { Proof, Verify } from "../mention.js";
+import { formatReference } from "../reference.js";
 import type { Allowance } from "./allowance.js";
+import type { NewMention } from "./event.js";
 import type { Moderation } from "./moderate.js";
 import type { Ours } from "./ours.js";
 import type { ReadClaim } from "./read-claim.js";
@@ -27,7 +30,10 @@ export function settling(parts: SettleParts): Settle {
       case "unreachable":
         return "no verdict";
       case "disproven":
-        if (proof.isGone && (await remove(parts, claim, proof.identity))) return "removed";
+        if (proof.isGone && (await remove(parts, claim, proof.identity))) {
+          parts.log(`Mention removed: ${namedBy(claim)}`);
+          return "removed";
+        }
         throw new TwtxtError(proof.code, proof.why);
     }
   };
@@ -41,6 +47,8 @@ export interface SettleParts {
   ours: Ours;
   /** Milliseconds since 1970. */
   now(): number;
+  /** Told of each change, one line. */
+  log: Log;
 }
 
 async function timed({ verify, allowance, now }: SettleParts, claim: ReadClaim): Promise<Proof> {
@@ -51,7 +59,7 @@ async function timed({ verify, allowance, now }: SettleParts, claim: ReadClaim):
 }
 
 async function keep(
-  { received, moderation, ours }: SettleParts,
+  { received, moderation, ours, log }: SettleParts,
   claim: ReadClaim,
   mention: Extract<Proof, { outcome: "proven" }>["mention"],
 ): Promise<void> {
@@ -61,13 +69,21 @@ async function keep(
   }
   const under = claim.under ?? (mention.subject === null ? null : ours.pageOfHash(mention.subject));
   const others = moderation.moderate ? "always" : "when many";
-  await received.keep({
+  const found: NewMention = {
     ...mention,
     given: claim.source,
     target,
     under: under === target ? null : under,
     hold: moderation.isAllowed(mention.identity) ? "never" : others,
-  });
+  };
+  // Anybody can send it again as often as they like: that is to cost neither a record nor a purge of the CDN.
+  if (await received.holds(found)) return;
+  await received.keep(found);
+  log(`Mention kept: ${namedBy(claim)}`);
+}
+
+function namedBy({ source, timestamps: [timestamp], target }: ReadClaim): string {
+  return `${timestamp === undefined ? source : formatReference(source, timestamp)} about ${target.url}`;
 }
 
 function remove({ received }: SettleParts, { source, timestamps, target }: ReadClaim, identity: string | null) {

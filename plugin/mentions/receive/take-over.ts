@@ -1,5 +1,6 @@
 // plugin/mentions/receive/take-over.ts: mentions that another service has verified, taken over because the author says so.
 import * as v from "valibot";
+import { MENTION_TYPES } from "../../eleventy/mention-list.js";
 import { TwtxtError } from "../../errors.js";
 import { isMentionUrl } from "../../feed/mention.js";
 import { toInstant } from "../../feed/timestamp.js";
@@ -10,12 +11,15 @@ import type { Received } from "./received.js";
 
 const webUrl = v.pipe(v.string(), v.maxLength(2000), v.check(isMentionUrl));
 
+/** Clocks differ. Beyond this, a mention would stand above all others until its day has come. */
+const FUTURE_MS = 24 * 3600_000;
+
 const time = v.pipe(v.string(), v.isoTimestamp());
 
 const Mention = v.strictObject({
   source: webUrl,
   target: webUrl,
-  type: v.picklist(["mention", "reply", "like", "repost", "bookmark"]),
+  type: v.picklist(MENTION_TYPES),
   author: v.strictObject({ name: v.pipe(v.string(), v.maxLength(200)), url: webUrl, photo: v.nullable(webUrl) }),
   text: v.pipe(v.string(), v.maxLength(1001)),
   published: v.nullable(time),
@@ -25,11 +29,21 @@ const Mention = v.strictObject({
 /** What `POST /import` takes. */
 export const TakeOver = v.strictObject({ mentions: v.pipe(v.array(Mention), v.maxLength(500)) });
 
-/** Keeps those whose target is ours. @returns how many were kept and how many were not */
+/**
+ * Keeps those whose target is ours.
+ *
+ * @returns how many were kept and how many were not
+ * @throws TwtxtError `bad-request` where one was received more than a day from now; then none is kept
+ */
 export async function takeOver(
   { mentions }: v.InferOutput<typeof TakeOver>,
-  { received, ours }: { received: Received; ours: Ours },
+  { received, ours, now }: TakeOverParts,
 ): Promise<{ imported: number; ignored: number }> {
+  const latest = now() + FUTURE_MS;
+  const early = mentions.find(({ received }) => received && Date.parse(received) > latest);
+  if (early) {
+    throw new TwtxtError("bad-request", `${early.source} says that it was received in the future: ${early.received}.`);
+  }
   let imported = 0;
   for (const mention of mentions) {
     const known = asKept(mention, ours);
@@ -38,6 +52,13 @@ export async function takeOver(
     imported += 1;
   }
   return { imported, ignored: mentions.length - imported };
+}
+
+export interface TakeOverParts {
+  received: Received;
+  ours: Ours;
+  /** Milliseconds since 1970. */
+  now(): number;
 }
 
 function asKept(mention: v.InferOutput<typeof Mention>, ours: Ours): NewMention | null {

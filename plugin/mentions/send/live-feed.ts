@@ -1,6 +1,7 @@
 // plugin/mentions/send/live-feed.ts: our own feed as everybody sees it now, with its archives.
 import { TwtxtError } from "../../errors.js";
 import { type ParsedFeed, type ParsedTwt, parseFeed } from "../../feed/feed.js";
+import { isNick } from "../../feed/mention.js";
 import type { GuardedFetch } from "../../http/guarded-fetch.js";
 
 const FEED_BYTES = 8 * 1024 * 1024;
@@ -11,6 +12,8 @@ const MAX_PARTS = 500;
 export interface LiveFeed {
   /** Who it says it is, for references: its first `url`, or where it was read. */
   identity: string;
+  /** `null` where it has none that a mention may hold. */
+  nick: string | null;
   /** All of its `url`s. */
   names: string[];
   twts: ParsedTwt[];
@@ -38,7 +41,8 @@ export async function readLiveFeed(fetch: GuardedFetch, feedUrl: string): Promis
   });
   const names = part.fields.url ?? [];
   const [identity = feedUrl] = names.filter(isIdentity);
-  return { identity, names, twts: part.twts, archive: part.archive };
+  const nick = part.fields.nick?.find(isNick) ?? null;
+  return { identity, nick, names, twts: part.twts, archive: part.archive };
 }
 
 /**

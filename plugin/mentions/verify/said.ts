@@ -1,5 +1,5 @@
 // plugin/mentions/verify/said.ts: how a stranger's words and addresses are kept.
-import { plainLines, shortened } from "../plain-text.js";
+import { nameLine, plainLines, shortened } from "../plain-text.js";
 
 const TEXT_LIMIT = 500;
 const NAME_LIMIT = 100;
@@ -12,10 +12,9 @@ export function textSaid(raw: string): string {
   return shortened(plainLines(raw.slice(0, READ_LIMIT)).join("\n").trim(), TEXT_LIMIT);
 }
 
-/** A name in one line, at most 100 characters; empty where nothing is left of it. */
+/** A name in one line, at most 100 characters; empty where nothing is left of it that anybody sees. */
 export function nameSaid(raw: string): string {
-  const line = plainLines(raw.slice(0, READ_LIMIT)).join(" ").replace(/\s+/g, " ").trim();
-  return shortened(line, NAME_LIMIT);
+  return shortened(nameLine(raw.slice(0, READ_LIMIT)), NAME_LIMIT);
 }
 
 /** @returns `null` for what is no http or https URL, holds credentials, or is longer than 2,048 characters */

@@ -35,6 +35,7 @@ const toBox = (): SendMail => smtpMail(`smtp://${box.host}:${box.port}`, "alice@
 function run(change: Partial<Parameters<typeof informAuthor>[0]> = {}) {
   return informAuthor({
     list: listOf(stored),
+    inboxes: async () => [],
     store,
     now: () => time,
     mail: toBox(),
@@ -58,6 +59,72 @@ function comes(text: string, change: Partial<StoredMention> = {}) {
   const received = new Date(time + stored.length).toISOString();
   stored.push(storedMention({ text, received, identity: `https://bob.example/${stored.length}.txt`, ...change }));
 }
+
+describe("private messages", () => {
+  const inbox = (count: number, fullness = 0.1) => ({
+    inboxes: async () => [
+      {
+        user: "alice",
+        fullness,
+        messages: Array.from({ length: count }, (_, i) => ({ created: new Date(START + i).toISOString() })),
+      },
+    ],
+  });
+
+  it("are counted, each once, and nothing more is said of them", async () => {
+    await run(inbox(3));
+    expect(box.mails.map(({ headers }) => headers.subject)).toEqual(["3 new sealed messages"]);
+    expect(box.mails[0]?.text.trim()).toBe("3 new sealed messages. To read: eleventy-twtxt message list");
+    time += 25 * HOUR;
+    await run(inbox(3));
+    expect(box.mails).toHaveLength(1);
+    await run(inbox(4));
+    expect(box.mails.at(-1)?.headers.subject).toBe("1 new sealed message");
+  });
+
+  it("stand in one mail with mentions, and in the note of the webhook", async () => {
+    comes("hello");
+    const notes: unknown[] = [];
+    await run({ ...inbox(1), webhook: async (note) => void notes.push(note) });
+    expect(box.mails[0]?.headers.subject).toBe("1 new mention of alice.example, 1 new sealed message");
+    expect(box.mails[0]?.text).toContain("> hello");
+    expect(notes).toEqual([
+      {
+        title: "1 new mention of alice.example, 1 new sealed message",
+        click: PAGE,
+        text: "1 new sealed message. To read: eleventy-twtxt message list\nbob: hello",
+      },
+    ]);
+  });
+
+  it("are told again where the mail server was down", async () => {
+    const down = async () => Promise.reject(new Error("down"));
+    await run({ ...inbox(2), mail: down });
+    expect(log).toEqual([expect.stringContaining("not told by mail")]);
+    await run(inbox(2));
+    expect(box.mails.map(({ headers }) => headers.subject)).toEqual(["2 new sealed messages"]);
+  });
+
+  it("that nearly fill an inbox are warned of, once until there was room again", async () => {
+    const days = [
+      [10, 0.79],
+      [10, 0.8],
+      [10, 0.9],
+      [10, 0.5],
+      [10, 0.85],
+    ] as const;
+    for (const [count, fullness] of days) {
+      await run(inbox(count, fullness));
+      time += 25 * HOUR;
+    }
+    expect(box.mails.map(({ headers }) => headers.subject)).toEqual([
+      "10 new sealed messages",
+      "An inbox at alice.example is nearly full",
+      "An inbox at alice.example is nearly full",
+    ]);
+    expect(box.mails[1]?.text).toContain("The inbox of alice is more than four fifths full.");
+  });
+});
 
 describe("the mail", () => {
   it("says who, what and where, and how to show what is held", async () => {

@@ -192,6 +192,8 @@ describe("a notice", () => {
     ["code that swallows what follows", "`eve"],
     ["line ends", `eve${LS}2026-01-01T00:00:00Z\tforged\r\n2026-01-01T00:00:00Z\tforged`],
     ["a change of direction", "\u202eeve\u2066"],
+    ["marks of direction", "\u200fe\u061cv\u200ee"],
+    ["what nobody sees", "e\u00adv\u200be\u2060\ufeff"],
   ])("keeps a name a name: %s", (_name, name) => {
     const mention = storedMention({ author: { name, url: "https://eve.example/", photo: null } });
     const twts = twtsOf([mention]);
@@ -204,10 +206,20 @@ describe("a notice", () => {
     expect(second).toBe("> hello @<alice https://alice.example/twtxt.txt>");
   });
 
-  it.each(["", " \t ", "\u200b\u00ad", "<>[]", "\u202e"])("has the host for a name that is none: %j", (name) => {
-    expect(textOf(storedMention({ author: { name, url: "https://bob.example/", photo: null } }))).toMatch(
-      /^bob\.example mentioned you:/,
-    );
+  it.each(["", " \t ", "\u200b\u00ad", "<>[]", "\u202e", "\u200e"])(
+    "has the host for a name that is none: %j",
+    (name) => {
+      expect(textOf(storedMention({ author: { name, url: "https://bob.example/", photo: null } }))).toMatch(
+        /^bob\.example mentioned you:/,
+      );
+    },
+  );
+
+  it("keeps what letters and emoji need of a name", () => {
+    for (const name of ["\u0645\u06cc\u200c\u062e", "\u{1f468}\u200d\u{1f373}", "e\u0301ve"]) {
+      const mention = storedMention({ author: { name, url: "https://eve.example/", photo: null } });
+      expect(textOf(mention).split(LS)[0]).toBe(`${name} mentioned you:`);
+    }
   });
 
   it("has a short name for a long one, cut between two characters", () => {

@@ -179,6 +179,28 @@ describe("managing mentions", () => {
     expect((await alice.ask("POST", "/import", wrong)).status).toBe(400);
   });
 
+  it("400: nothing is taken over from a file with times that have not come", async () => {
+    const alice = managed();
+    const mention = (n: number, received: string) => ({
+      source: `https://gone.example/${n}`,
+      target: PAGE,
+      type: "mention",
+      author: { name: "Bob", url: "https://gone.example/", photo: null },
+      text: "Quite so.",
+      published: null,
+      received,
+    });
+    const tomorrow = mention(1, "2026-11-21T09:00:00Z");
+    const later = mention(2, "2026-11-21T09:00:01Z");
+    expect(await alice.ask("POST", "/import", { mentions: [tomorrow, later] })).toMatchObject({
+      status: 400,
+      json: { code: "bad-request", detail: expect.stringContaining("https://gone.example/2") },
+    });
+    expect(await alice.store.keys("mentions/")).toEqual([]);
+    expect((await alice.ask("POST", "/import", { mentions: [tomorrow] })).json).toEqual({ imported: 1, ignored: 0 });
+    expect(await alice.mentions()).toMatchObject([{ received: "2026-11-21T09:00:00.000Z" }]);
+  });
+
   it("401: a request that was seen before changes nothing", async () => {
     const { alice }: { alice: Receiver & ReturnType<typeof managed> } = await withMentions();
     const url = `${API}?source=127.0.0.1`;

@@ -25,6 +25,7 @@ describe("receiving a mention", () => {
       },
     ]);
     expect(alice.purged).toEqual(["twtxt-mentions"]);
+    expect(alice.log).toEqual([`Mention kept: ${bob.twt(AT)} about ${FEED}`]);
   });
 
   it("200: a page links to a page, and says who wrote it", async () => {
@@ -134,6 +135,49 @@ describe("a mention that is sent again", () => {
     expect(await alice.mentions()).toMatchObject([{ text: `${HELLO} again` }]);
   });
 
+  it.each(["before", "after"])(
+    "200: nothing is stored and nothing purged where nothing has changed, %s compaction",
+    async (when) => {
+      const bob = await feedServer({ [AT]: `(#${TWT.hash}) ${HELLO}` });
+      const alice = receiver({ neighbours: [bob] });
+      const form = { source: bob.twt(AT), target: FEED };
+      await alice.mentioned(form);
+      if (when === "after") await alice.services.tick();
+      const keys = await alice.store.keys("mentions/events/");
+      expect(keys).toHaveLength(when === "before" ? 1 : 0);
+
+      alice.clock.time += 3600_000;
+      for (let n = 0; n < 3; n += 1) {
+        expect(await alice.mentioned(form)).toMatchObject({ status: 200, text: "The mention is verified and kept.\n" });
+      }
+      expect(await alice.store.keys("mentions/events/")).toEqual(keys);
+      expect(alice.purged).toHaveLength(1);
+      expect(alice.log.filter((line) => line.startsWith("Mention"))).toHaveLength(1);
+      expect(await alice.mentions(PAGE)).toMatchObject([{ received: "2026-11-20T09:00:00.000Z" }]);
+    },
+  );
+
+  it("200: one that cannot be read in the store is left out of the list, and the owner is told", async () => {
+    const bob = await feedServer({ [AT]: HELLO });
+    const alice = receiver({ neighbours: [bob] });
+    await alice.store.put("mentions/events/20261120085900000-0-0", Buffer.from("{"));
+    await alice.mentioned({ source: bob.twt(AT), target: FEED });
+    expect(await alice.mentions()).toHaveLength(1);
+    expect(alice.log).toContainEqual(expect.stringContaining("mentions/events/20261120085900000-0-0 is damaged"));
+  });
+
+  it("200: is kept again where it was removed in between", async () => {
+    const bob = await feedServer({ [AT]: HELLO });
+    const alice = receiver({ neighbours: [bob] });
+    const form = { source: bob.twt(AT), target: FEED };
+    await alice.mentioned(form);
+    bob.twts = { [AT]: "hello" };
+    await alice.mentioned(form);
+    bob.twts = { [AT]: HELLO };
+    expect(await alice.mentioned(form)).toMatchObject({ status: 200 });
+    expect(await alice.mentions()).toMatchObject([{ text: HELLO }]);
+  });
+
   it.each([
     [
       "the twt mentions somebody else",
@@ -151,6 +195,7 @@ describe("a mention that is sent again", () => {
       status: 200,
       text: "The mention is removed.\n",
     });
+    expect(alice.log.at(-1)).toBe(`Mention removed: ${bob.twt(AT)} about ${FEED}`);
     expect(await alice.mentions()).toEqual([]);
     expect((await alice.mentioned({ source: bob.twt(AT), target: FEED })).status).toBe(400);
   });

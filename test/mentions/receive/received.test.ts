@@ -4,6 +4,7 @@ import { journal } from "../../../plugin/mentions/receive/journal.js";
 import { receivedMentions } from "../../../plugin/mentions/receive/received.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
+import { faultyStore } from "../../helpers/faulty-store.js";
 
 const FEED = "https://alice.example/twtxt.txt";
 const AT = "2026-01-02T03:04:05Z";
@@ -31,11 +32,12 @@ function mention(n: number, change: Partial<NewMention> = {}): NewMention {
 function blog(store: Store = memoryStore(), start = "2026-11-20T09:00:00.000Z") {
   let time = Date.parse(start);
   let changes = 0;
+  const log: string[] = [];
   const now = () => {
     time += 1000;
     return time;
   };
-  const book = journal({ store, now, shownPerHost: 3 });
+  const book = journal({ store, now, shownPerHost: 3, log: (line) => void log.push(line) });
   const received = receivedMentions({
     journal: book,
     now,
@@ -46,6 +48,7 @@ function blog(store: Store = memoryStore(), start = "2026-11-20T09:00:00.000Z") 
   return {
     store,
     received,
+    log,
     changes: () => changes,
     wait: (hours: number) => {
       time += hours * 3600_000;
@@ -190,6 +193,43 @@ describe("what is received", () => {
     expect(await shown()).toEqual(["nick2: hello 2", "nick1: hello 1"]);
   });
 
+  it("is held where it is there just so, whatever its state is, and not where anything of it is new", async () => {
+    const { received } = blog();
+    expect(await received.holds(mention(1))).toBe(false);
+    await received.keep(mention(1, { hold: "always" }));
+    await received.keep(mention(2));
+    for (const isCompacted of [false, true]) {
+      expect(await received.holds(mention(1))).toBe(true);
+      expect(await received.holds(mention(1, { text: "changed" }))).toBe(false);
+      expect(await received.holds(mention(1, { under: PAGE }))).toBe(false);
+      expect(await received.holds(mention(1, { author: { name: "x", url: FEED, photo: null } }))).toBe(false);
+      expect(await received.holds(mention(1, { target: PAGE }))).toBe(false);
+      expect(await received.holds(mention(3))).toBe(false);
+      if (!isCompacted) await received.compact();
+    }
+    const [{ id = "" } = {}] = (await received.list({ state: "held", limit: 1 })).mentions;
+    await received.moderate(id, "rejected");
+    expect(await received.holds(mention(1))).toBe(true);
+    await received.forget(() => true);
+    expect(await received.holds(mention(1))).toBe(false);
+  });
+
+  it("is found to be there at the cost of its own events, however many others have sent", async () => {
+    const store = memoryStore();
+    const { received } = blog(store);
+    for (let n = 0; n < 50; n += 1) await received.keep(mention(n));
+    const asked: string[] = [];
+    const watched: Store = {
+      ...store,
+      async get(key) {
+        asked.push(key);
+        return store.get(key);
+      },
+    };
+    expect(await blog(watched).received.holds(mention(7))).toBe(true);
+    expect(asked).toEqual([expect.stringMatching(/^mentions\/events\//), "mentions/snapshot"]);
+  });
+
   it("tells of a change, and of none where nothing has changed", async () => {
     const { received, changes } = blog();
     await received.keep(mention(1));
@@ -203,6 +243,45 @@ describe("what is received", () => {
       target: FEED,
     });
     expect(changes()).toBe(1);
+  });
+});
+
+describe("an event that cannot be read", () => {
+  const KEY = "mentions/events/20261120085900000-0-0";
+  const kept = { kind: "kept", at: "2026-11-20T08:59:00.000Z", mention: mention(9) };
+  const broken: [string, string][] = [
+    ["cut off", JSON.stringify(kept).slice(0, 100)],
+    ["empty", ""],
+    ["no object", "null"],
+    ["of another kind", JSON.stringify({ kind: "painted", at: kept.at })],
+    ["without a mention", JSON.stringify({ kind: "kept", at: kept.at })],
+    ["with a source that is no URL", JSON.stringify({ ...kept, mention: { ...kept.mention, identity: "x" } })],
+    ["at no time", JSON.stringify({ ...kept, at: "soon" })],
+  ];
+
+  it.each(broken)("is left out and told of once, and the others are listed: %s", async (_, text) => {
+    const { received, store, shown, log } = blog();
+    await store.put(KEY, Buffer.from(text));
+    await received.keep(mention(1));
+    expect(await shown()).toEqual(["nick1: hello 1"]);
+    expect(await shown()).toEqual(["nick1: hello 1"]);
+    expect(log).toEqual([expect.stringContaining(KEY)]);
+
+    expect(await received.compact()).toBe(1);
+    expect(await shown()).toEqual(["nick1: hello 1"]);
+    expect(await store.keys("mentions/events/")).toEqual([KEY]);
+    expect(log).toHaveLength(1);
+  });
+
+  it("is not one that a store which is down did not give: then nothing is listed", async () => {
+    const store = faultyStore(memoryStore());
+    const { received, shown, log } = blog(store);
+    await received.keep(mention(1));
+    await received.keep(mention(2));
+    store.fail({ when: "before", operation: "get", key: "mentions/events/", times: 1 });
+    await expect(shown()).rejects.toMatchObject({ code: "store-failed" });
+    expect(log).toEqual([]);
+    expect(await shown()).toHaveLength(2);
   });
 });
 

@@ -64,6 +64,14 @@ describe("a new twt", () => {
     expect(bob.posts.map(({ source }) => source)).toEqual([form === "the page" ? PAGE : home.alice.twt(TODAY)]);
   });
 
+  it("is told to the endpoint of a page that it mentions", async () => {
+    const bob = await neighbour("bob", "HTML");
+    const home = await world([bob]);
+    home.alice.twts = { [TODAY]: `@<bob ${bob.url}/> hello` };
+    await home.send();
+    expect(bob.posts).toMatchObject([{ source: PAGE, target: `${bob.url}/` }]);
+  });
+
   it("goes as a reference to any endpoint where it has no page", async () => {
     const bob = await neighbour("bob", "Link header");
     bob.answer = () => ({ status: 400 });
@@ -73,7 +81,7 @@ describe("a new twt", () => {
     expect(bob.posts.map(({ source }) => source)).toEqual([home.alice.twt(TODAY)]);
   });
 
-  it("is told to nobody for a reply by hash, a bare nick, a follow line, code or a mention of ourselves", async () => {
+  it("is told to nobody for a link, a reply by hash, a bare nick, a follow line, code or a mention of ourselves", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     home.alice.answers["/twtxt.txt"] = (response) =>
@@ -85,6 +93,7 @@ describe("a new twt", () => {
           "",
           `${TODAY}\t(#abcdefghijkl) @bob quite so`,
           `2026-11-20T08:00:01Z\tmyself @<alice ${home.alice.feedUrl}> @<a https://alice.example/other.txt> @<o https://old.example/a.txt>`,
+          `2026-11-20T08:00:03Z\t[hens](${bob.url}/posts/hens/) ${bob.url}/posts/eggs/ [bob](${bob.feedUrl})`,
           `2026-11-20T08:00:02Z\tas code \`${bob.mention}\``,
           "",
         ].join("\n"),

@@ -130,6 +130,8 @@ describe("a twt", () => {
   it.each([
     ["no nick: the host", "# url = https://x.example/\n", /^127\.0\.0\.1:\d+$/, null],
     ["a nick of controls: the host", "# nick = \u0007\u0085\n", /^127\.0\.0\.1:\d+$/, null],
+    ["a nick of marks of direction: the host", "# nick = \u200e\u061c\n", /^127\.0\.0\.1:\d+$/, null],
+    ["a nick with marks of direction: without them", "# nick = b\u200fo\u200eb\n", /^bob$/, null],
     ["a long nick: its start", `# nick = ${"x".repeat(5000)}\n`, /^x{99}…$/, null],
     ["an avatar that is a script: none", "# nick = b\n# avatar = javascript:alert(1)\n", /^b$/, null],
     ["an avatar with a password: none", "# nick = b\n# avatar = https://a@bob.example/\n", /^b$/, null],

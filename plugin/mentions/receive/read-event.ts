@@ -1,0 +1,45 @@
+// plugin/mentions/receive/read-event.ts: an event as it is read back from the store.
+import * as v from "valibot";
+import { MENTION_TYPES } from "../../eleventy/mention-list.js";
+import type { MentionEvent } from "./event.js";
+
+const time = v.pipe(v.string(), v.isoTimestamp());
+const url = v.pipe(v.string(), v.check(URL.canParse));
+const maybe = v.nullable(v.string());
+
+const MENTION = v.object({
+  identity: url,
+  given: url,
+  timestamp: maybe,
+  instant: maybe,
+  type: v.picklist(MENTION_TYPES),
+  author: v.object({ name: v.string(), url: v.string(), photo: maybe }),
+  text: v.string(),
+  published: maybe,
+  subject: maybe,
+  target: v.string(),
+  under: maybe,
+  hold: v.picklist(["never", "always", "when many"]),
+  received: v.exactOptional(time),
+});
+
+const EVENT: v.GenericSchema<unknown, MentionEvent> = v.variant("kind", [
+  v.object({ kind: v.literal("kept"), at: time, mention: MENTION }),
+  v.object({ kind: v.literal("removed"), at: time, id: v.string() }),
+  v.object({ kind: v.literal("moderated"), at: time, id: v.string(), state: v.picklist(["shown", "rejected"]) }),
+  v.object({ kind: v.literal("forgotten"), at: time, id: v.string() }),
+]);
+
+/** @returns `null` for what is no event: cut off, overwritten, or of another kind */
+export function parseEvent(bytes: Uint8Array): MentionEvent | null {
+  const result = v.safeParse(EVENT, jsonOf(bytes));
+  return result.success ? result.output : null;
+}
+
+function jsonOf(bytes: Uint8Array): unknown {
+  try {
+    return JSON.parse(Buffer.from(bytes).toString());
+  } catch {
+    return null;
+  }
+}
