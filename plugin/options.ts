@@ -1,10 +1,13 @@
 // plugin/options.ts: what a site may configure, and the one place where it is checked.
-import leven from "leven";
 import * as v from "valibot";
 import { authorError, type TwtxtError } from "./errors.js";
 import { type FieldName, faultOfFieldValue } from "./feed/header.js";
 import { isMentionUrl, isNick } from "./feed/mention.js";
-import { USER } from "./keys/address.js";
+import { parseAddress, USER } from "./keys/address.js";
+import { describe, type KnownOptions, show } from "./options/fault.js";
+import { about, isOrigin, mentionUrl, SITE_PATH, text, webUrl, yesNo } from "./options/forms.js";
+import { AUTHORS, INBOX, inboxUrl, publicKey, user } from "./options/inbox.js";
+import { MENTIONS } from "./options/mentions.js";
 
 /** A collection item as Eleventy hands it out; see its documentation, "Collection item data structure". */
 export interface Post {
@@ -19,9 +22,6 @@ export interface Post {
   templateContent: string;
 }
 
-const FEED_PATH = /^(\/[A-Za-z0-9._~-]+)+$/;
-const KEX = /^kex1[02-9ac-hj-np-z]{58}$/;
-
 /** The two options that every site has, and what they are. */
 const NEEDED = {
   url: 'the origin of the site, an absolute https URL without a path, such as "https://alice.example"',
@@ -29,12 +29,6 @@ const NEEDED = {
 };
 
 const nick = text(isNick, NEEDED.nick);
-const mentionUrl = text(
-  (value) => isMentionUrl(value) && !value.includes("#"),
-  'an absolute URL without ) > # ` and spaces, such as "https://bob.example/twtxt.txt"',
-);
-const webUrl = text(isWebUrl, 'an absolute https URL without "#", such as "https://alice.example/avatar.png"');
-const endpointUrl = text(isWebUrl, 'an absolute https URL without "#", such as "https://alice.example/webmention"');
 const linkUrl = text(
   (value) => (isMentionUrl(value) || (value.startsWith("mailto:") && URL.canParse(value))) && !/[#\s]/.test(value),
   'an absolute URL without "#", such as "https://alice.example/about/" or "mailto:alice@alice.example"',
@@ -49,124 +43,6 @@ const LINK = 'an object such as { text: "Home", url: "https://alice.example" }';
 const COLLECTION = 'the name of a collection, a list of names, or a function, such as "posts"';
 const collectionName = v.pipe(v.string(COLLECTION), v.nonEmpty(COLLECTION));
 
-const MENTIONS_FORM = 'false, or an object such as { moderate: true, block: ["spam.example"] }';
-const SOURCES = 'a list of hosts, "host:port"s and feeds, such as ["spam.example", "https://bob.example/twtxt.txt"]';
-const sources = v.optional(
-  v.array(text(isSource, 'a host, a "host:port" or a feed, such as "spam.example"'), SOURCES),
-  [],
-);
-const sitePath = (example: string) =>
-  text(
-    (value) => FEED_PATH.test(value.replace(/\/$/, "")) && !/\/\.+(\/|$)/.test(value),
-    `a path from the root of the site, such as "${example}"`,
-  );
-const amount = (least: number, most: number, standard: number) => {
-  const expected = `a whole number from ${least} to ${most}, such as ${standard}`;
-  return v.optional(
-    v.pipe(v.number(expected), v.safeInteger(expected), v.minValue(least, expected), v.maxValue(most, expected)),
-    standard,
-  );
-};
-
-const LAYOUT = 'the name of a layout, such as "base.njk"';
-
-const WORDS_FORM = 'an object such as { title: "Erwähnungen" }';
-const WORDS = 'a text such as "Erwähnungen"';
-const words = (description: string, standard: string) =>
-  v.optional(about(description, v.pipe(v.string(WORDS), v.nonEmpty(WORDS))), standard);
-
-/** What the option `mentions` may hold. */
-export const MENTIONS = v.strictObject(
-  {
-    path: v.optional(about("Where mentions are received.", sitePath("/webmention")), "/webmention"),
-    pages: v.optional(
-      about(
-        "Where the pages that list them begin; `false` for none.",
-        v.union([v.literal(false), sitePath("/mentions/")], 'false, or a path such as "/mentions/"'),
-      ),
-      "/mentions/",
-    ),
-    layout: v.optional(
-      about(
-        "A layout of your site for these pages, such as `base.njk`; without one they are plain pages of their own.",
-        v.pipe(v.string(LAYOUT), v.nonEmpty(LAYOUT)),
-      ),
-    ),
-    perPage: about("How many stand on one of these pages.", amount(1, 500, 50)),
-    words: v.optional(
-      v.strictObject(
-        {
-          title: words("What these pages are called.", "Mentions"),
-          newer: words("Leads to the page before.", "Newer"),
-          older: words("Leads to the next page.", "Older"),
-          mention: words("What stands behind a name.", "mentioned this"),
-          reply: words("The same for a reply,", "replied"),
-          like: words("for a like,", "likes this"),
-          repost: words("for a repost,", "reposted this"),
-          bookmark: words("and for a bookmark.", "bookmarked this"),
-        },
-        WORDS_FORM,
-      ),
-      {},
-    ),
-    avatars: v.optional(
-      about(
-        "Whether the build fetches the pictures of those who mention you and serves them itself.",
-        v.boolean("true or false"),
-      ),
-      false,
-    ),
-    aliases: about(
-      "Other URLs of your feed by which people may still mention you.",
-      v.optional(v.array(mentionUrl, 'a list such as ["https://old.example/twtxt.txt"]'), []),
-    ),
-    moderate: v.optional(
-      about(
-        "Whether a mention waits until you have approved it, unless `allow` has its source.",
-        v.boolean("true or false"),
-      ),
-      false,
-    ),
-    allow: about("Sources that are always shown.", sources),
-    block: about("Sources that are refused.", sources),
-    digestHours: about("At most one mail in so many hours.", amount(1, 720, 24)),
-    everyHours: about("How often the scheduled function runs.", amount(1, 24, 1)),
-    rebuild: v.optional(
-      v.strictObject(
-        {
-          perDay: about(
-            "How often in 24 hours a new mention may rebuild the site, where there is a build hook.",
-            amount(0, 24, 1),
-          ),
-          perMonth: about("How often in 31 days; a deploy costs 15 credits.", amount(0, 500, 5)),
-        },
-        MENTIONS_FORM,
-      ),
-      {},
-    ),
-    limits: v.optional(
-      v.strictObject(
-        {
-          slowHostPause: about(
-            "Seconds during which a source that was too slow is not asked again.",
-            amount(0, 86_400, 3600),
-          ),
-          verificationSeconds: about("Seconds a day that may be spent on verifying.", amount(1, 86_400, 1000)),
-          pending: about("How many may wait for their verification.", amount(1, 10_000, 500)),
-          pendingPerHost: about("How many of one host may.", amount(1, 1000, 20)),
-          shownPerHost: about(
-            "How many of one host are shown a day before the rest waits for you.",
-            amount(0, 10_000, 10),
-          ),
-        },
-        MENTIONS_FORM,
-      ),
-      {},
-    ),
-  },
-  MENTIONS_FORM,
-);
-
 /** Every option with its type, its default and its sentence in the README. */
 export const OPTIONS = v.strictObject({
   url: about(
@@ -178,7 +54,7 @@ export const OPTIONS = v.strictObject({
     about(
       "Where the feed is written. Archives stand beside it.",
       text(
-        (value) => FEED_PATH.test(value) && !/\/\.+(\/|$)|^\/_(headers|redirects)$/.test(value),
+        (value) => SITE_PATH.test(value) && !/\/\.+(\/|$)|^\/_(headers|redirects)$/.test(value),
         'a path from the root of the site, such as "/twtxt.txt"',
       ),
     ),
@@ -227,7 +103,7 @@ export const OPTIONS = v.strictObject({
     ),
     [],
   ),
-  avatar: v.optional(about("The URL of your picture.", webUrl)),
+  avatar: v.optional(about("The URL of your picture.", webUrl("https://alice.example/avatar.png"))),
   description: v.optional(about("One line about you.", fieldText("description"))),
   lang: v.optional(
     about(
@@ -259,7 +135,10 @@ export const OPTIONS = v.strictObject({
     ),
   ),
   webmention: v.optional(
-    about("The endpoint that receives your mentions, where somebody else's service does it.", endpointUrl),
+    about(
+      "The endpoint that receives your mentions, where somebody else's service does it.",
+      webUrl("https://alice.example/webmention"),
+    ),
   ),
   mentions: v.optional(
     about(
@@ -271,29 +150,49 @@ export const OPTIONS = v.strictObject({
   functions: v.optional(
     about(
       "Whether the build writes the functions that send and receive mentions, on a `host` that runs them.",
-      v.boolean("true or false"),
+      yesNo(),
     ),
     true,
   ),
   head: v.optional(
     about(
       "Whether pages get the `<link>`s of the feed and the endpoint; if not, place the shortcode `twtxtHead` yourself.",
-      v.boolean("true or false"),
+      yesNo(),
     ),
     true,
   ),
-  key: v.optional(
+  address: v.optional(
     about(
-      "Your public key, by which you manage your mentions. With `endpoint` too, the build writes the documents by which others find your inbox.",
-      text((value) => KEX.test(value), 'a public key of 62 lower-case characters that starts with "kex1"'),
+      "Your address for private messages, `user@domain`; the domain is that of `url`. Goes with `key`.",
+      text((value) => parseAddress(value) === value, 'an address in lower case such as "alice@alice.example"'),
     ),
   ),
-  endpoint: v.optional(about("The URL of your inbox for private messages; goes with `key`.", endpointUrl)),
   user: v.optional(
     about(
-      "The part of your address before the `@`. Default: the nick in lower case.",
-      text((value) => USER.test(value), 'up to 64 of a-z 0-9 . _ -, the first a letter or digit, such as "alice"'),
+      "The part of your address before the `@`, where `address` is left out. Default: the nick in lower case.",
+      user,
     ),
+  ),
+  key: v.optional(
+    about(
+      "Your public key, by which you manage your mentions and people write to you; see [Your address](#your-address).",
+      publicKey,
+    ),
+  ),
+  endpoint: v.optional(about("The URL of your inbox, where it is not at this site. Goes with `key`.", inboxUrl)),
+  authors: v.optional(
+    about(
+      "Further authors who have an address here, as `{ user, key, endpoint }`; `endpoint` may be left out.",
+      AUTHORS,
+    ),
+    [],
+  ),
+  inbox: v.optional(
+    about(
+      "How private messages are received, as an object; `false` for not at all. They need a `key`, and a `host` with functions; see [docs/messages.md](docs/messages.md#options).",
+      v.lazy((input) => (input === false ? v.literal(false) : INBOX)),
+    ),
+    {},
   ),
   host: v.optional(
     about(
@@ -306,8 +205,29 @@ export const OPTIONS = v.strictObject({
 /** The options as a site writes them. */
 export type TwtxtOptions = v.InferInput<typeof OPTIONS>;
 
-/** The options, checked and complete. */
-export type Settings = v.InferOutput<typeof OPTIONS> & { user: string };
+/** Somebody who writes this blog and has an address at it. */
+export interface Author {
+  user: string;
+  /** `kex1...` */
+  key: string;
+  /** The URL of the inbox, where it is not at this site. */
+  endpoint?: string | undefined;
+}
+
+/** The options, checked and complete: all authors are in one list. */
+export type Settings = Omit<v.InferOutput<typeof OPTIONS>, "address" | "user" | "key" | "endpoint" | "authors"> & {
+  authors: Author[];
+};
+
+/** The options that hold others. */
+const KNOWN: KnownOptions = new Map([
+  ["", Object.keys(OPTIONS.entries)],
+  ["mentions", Object.keys(MENTIONS.entries)],
+  ...(["words", "rebuild", "limits"] as const).map(
+    (part) => [`mentions.${part}`, Object.keys(MENTIONS.entries[part].wrapped.entries)] as const,
+  ),
+  ["inbox", Object.keys(INBOX.entries)],
+]);
 
 /**
  * Checks the options of a site and fills in the defaults.
@@ -322,85 +242,51 @@ export function checkOptions(options: unknown): Settings {
     );
   }
   const result = v.safeParse(OPTIONS, options, { abortEarly: true });
-  if (!result.success) throw badOption(describe(result.issues[0]));
+  if (!result.success) throw badOption(describe(result.issues[0], KNOWN, NEEDED));
 
-  const settings = result.output;
-  if (settings.endpoint && !settings.key) {
-    throw badOption(
-      "options.key: expected your public key, since options.endpoint is set; without it nobody can write to that inbox.",
-    );
-  }
-  const user = settings.user ?? settings.nick.toLowerCase();
-  if (settings.key && !USER.test(user)) {
-    throw badOption(
-      `options.user: expected up to 64 of a-z 0-9 . _ - for your address, since the nick "${settings.nick}" cannot stand there.`,
-    );
-  }
-  return { ...settings, url: new URL(settings.url).origin, user };
+  const { address, user, key, endpoint, authors, ...settings } = result.output;
+  const url = new URL(settings.url).origin;
+  const first =
+    key === undefined ? withoutKey({ address, endpoint }) : [{ user: userOf(result.output), key, endpoint }];
+  const all: Author[] = [...first, ...authors];
+  const twice = authors.find(({ user }) => user === first[0]?.user);
+  if (twice) throw badOption(`options.authors: "${twice.user}" is there already, by options.key.`);
+  return { ...settings, url, authors: all };
 }
 
-function describe(issue: v.InferIssue<typeof OPTIONS>): string {
-  const path = (issue.path ?? []) as { key: unknown; input: unknown }[];
-  const name = ["options", ...path.map(({ key }) => key)].join(".").replace(/\.(\d+)/g, "[$1]");
-  if (issue.type === "strict_object" && issue.expected === "never") {
-    const key = String(path.at(-1)?.key);
-    const known = Object.keys(path.length === 1 ? OPTIONS.entries : (path.at(-1)?.input as object));
-    const nearest = path.length === 1 ? known.toSorted((a, b) => leven(key, a) - leven(key, b))[0] : undefined;
-    return `${name}: there is no such option.${nearest ? ` Did you mean "${nearest}"?` : ""}`;
-  }
-  const expected =
-    issue.type === "strict_object" && path.length === 1 && issue.expected !== "Object"
-      ? NEEDED[path[0]?.key === "nick" ? "nick" : "url"]
-      : issue.message;
-  return `${name}: expected ${expected}, got ${show(issue.input)}.`;
+/** Without a key there is nobody to write to. */
+function withoutKey(options: { address: string | undefined; endpoint: string | undefined }): [] {
+  const [name] = Object.entries(options).find(([, value]) => value !== undefined) ?? [];
+  if (name === undefined) return [];
+  throw badOption(
+    `options.key: expected your public key, since options.${name} is set. To make one, type: npx eleventy-twtxt keys create ADDRESS`,
+  );
 }
 
-function show(value: unknown): string {
-  if (value === undefined) return "nothing";
-  if (typeof value === "function") return "a function";
-  const json = JSON.stringify(value) ?? String(value);
-  return json.length > 200 ? `${json.slice(0, 200)}…` : json;
+function userOf({ url, nick, address, user }: v.InferOutput<typeof OPTIONS>): string {
+  const { host } = new URL(url);
+  const [named, domain] = address?.split("@") ?? [];
+  if (address !== undefined && domain !== host) {
+    throw badOption(
+      `options.address: expected an address at the domain of the site, such as "${named}@${host}", got "${address}".`,
+    );
+  }
+  if (user !== undefined && named !== undefined && user !== named) {
+    throw badOption(`options.user: expected "${named}" as in options.address, or nothing, got "${user}".`);
+  }
+  const name = named ?? user ?? nick.toLowerCase();
+  if (USER.test(name)) return name;
+  throw badOption(
+    `options.address: expected up to 64 of a-z 0-9 . _ - before the "@", since the nick "${nick}" cannot stand there. Write it out, such as "me@${host}".`,
+  );
 }
 
 function badOption(message: string): TwtxtError {
   return authorError("bad-option", message);
 }
 
-function text(isRight: (value: string) => boolean, expected: string) {
-  return v.pipe(v.string(expected), v.check(isRight, expected));
-}
-
-function about<const S extends v.GenericSchema>(description: string, schema: S) {
-  return v.pipe(schema, v.description(description));
-}
-
 function isFunction(value: unknown): boolean {
   return typeof value === "function";
-}
-
-function isOrigin(value: string): boolean {
-  if (!isSafeUrl(value) || /[?#@]/.test(value)) return false;
-  const { pathname, host } = new URL(value);
-  return pathname === "/" && /^(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:\d+)?$/.test(host);
-}
-
-/** A host, `host:port`, or the URL of a feed or page. */
-function isSource(value: string): boolean {
-  return /^https?:\/\//.test(value)
-    ? isMentionUrl(value)
-    : /^(\[[0-9a-f:]+\]|[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)(:\d{1,5})?$/.test(value);
-}
-
-function isWebUrl(value: string): boolean {
-  return isSafeUrl(value) && !/[\s#<>"`\x00-\x1f\x7f-\x9f]/.test(value);
-}
-
-/** https, or http on a loopback host for trying out. */
-function isSafeUrl(value: string): boolean {
-  if (!/^https?:\/\/[^/\\]/.test(value) || !URL.canParse(value) || !value.isWellFormed()) return false;
-  const { protocol, hostname, username, password } = new URL(value);
-  if (username !== "" || password !== "") return false;
-  return protocol === "https:" || (protocol === "http:" && /^(localhost|\[::1\]|127(\.\d+){3})$/.test(hostname));
 }
 
 /** Whether this is the IANA name of a time zone. */

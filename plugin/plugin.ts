@@ -1,8 +1,10 @@
 // plugin/plugin.ts: registers the pieces of eleventy/ with the site's configuration.
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { contactPage } from "./eleventy/contact.js";
 import type { EleventyConfig } from "./eleventy/eleventy.js";
-import { addMentionPages } from "./eleventy/mention-pages.js";
+import { mentionPages } from "./eleventy/mention-pages.js";
+import { addOwnPages } from "./eleventy/own-pages.js";
 import { SiteBuild } from "./eleventy/site-build.js";
 import { addTemplateTools } from "./eleventy/templates.js";
 import { authorError } from "./errors.js";
@@ -43,7 +45,7 @@ export function definePlugin(world: () => World) {
     config.on("eleventy.contentMap", (pages) => build.plan(pages));
     config.on("eleventy.passthrough", ({ map }) => build.noteCopies(map));
     addTemplateTools(config, build);
-    if (build.urls.hasReceiver()) addMentionPages(config, build);
+    addOwnPages(config, build, [...mentionPages(build), ...contactPage(settings, () => build.inboxes)]);
     config.addTransform(NAME, function (content) {
       return build.page(content, this.page ?? {});
     });

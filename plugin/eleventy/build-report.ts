@@ -48,6 +48,16 @@ export function warningsOf(twts: TwtsFromPosts, collections: Collections): strin
   ];
 }
 
+/** Why nothing comes of what should show mentions, on a host of files alone. */
+export function noteOnStaticHost(wantedBy: readonly string[]): string {
+  return `Nothing comes of ${wantedBy.join(" and ")}, since the host of this site is "static": files alone receive no mentions. If Netlify or a server of your own serves it, give the plugin the option host: "netlify" or host: "node". If not, mentions: false ends this note.`;
+}
+
+/** For authors with a key whom nobody can write to. */
+export function noteOnInboxes(addresses: readonly string[]): string {
+  return `Nobody can write to ${addresses.join(" and ")} in private, since nothing here can receive it. If Netlify or a server of your own serves the site, give the plugin the option host: "netlify" or host: "node"; if an inbox is elsewhere, name it with endpoint. If not, inbox: false ends this note.`;
+}
+
 /** One line: what was written. */
 export function summaryOf(twts: TwtsFromPosts, feed: { path: string; twts: number; archives: number }): string {
   const archives = feed.archives === 0 ? "" : feed.archives === 1 ? " and 1 archive" : ` and ${feed.archives} archives`;

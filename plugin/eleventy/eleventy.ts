@@ -42,7 +42,10 @@ export interface EleventyConfig {
   addTemplate(path: string, content: string, data: object): void;
   addTemplateFormats(format: string): void;
   /** A template language: `compile` gives the function that renders a page from its data. */
-  addExtension(extension: string, language: { outputFileExtension: string; compile(): (data: never) => string }): void;
+  addExtension(
+    extension: string,
+    language: { outputFileExtension: string; compile(content: string, file: string): (data: never) => string },
+  ): void;
   /** Told the URL of every page as soon as it is known. */
   addUrlTransform(callback: (page: { url: string }) => void): void;
   addGlobalData(name: string, value: () => unknown): void;

@@ -1,6 +1,7 @@
 // plugin/eleventy/head-links.ts: the links by which a page names the feed and the endpoint.
 import type { Settings } from "../options.js";
 import { escapeHtml } from "./html.js";
+import type { Inbox } from "./site-files.js";
 import type { SiteUrls } from "./site-urls.js";
 
 /** Comments, scripts and quoted attributes first: an end of a head inside of them ends nothing. */
@@ -16,13 +17,15 @@ export class HeadLinks {
   readonly #foreign = new Map<string, number>();
 
   constructor(
-    readonly settings: Pick<Settings, "nick">,
+    readonly settings: Pick<Settings, "nick" | "url">,
     readonly urls: Pick<SiteUrls, "feedHref" | "feedHrefInTemplates" | "endpoint">,
+    readonly inboxes: () => readonly Inbox[],
   ) {}
 
   /** The links themselves, one a line. */
   html(): string {
-    return [this.#feedLink(this.urls.feedHrefInTemplates()), this.#endpointLink()].filter(Boolean).join("\n");
+    const feed = this.#feedLink(this.urls.feedHrefInTemplates());
+    return [feed, this.#endpointLink(), ...this.#inboxLinks()].filter(Boolean).join("\n");
   }
 
   /**
@@ -34,7 +37,8 @@ export class HeadLinks {
     const end = endOfHead(page);
     if (end === null) return page;
     const head = page.slice(0, end).replace(COMMENT, "");
-    const links = [this.#feedLink(this.urls.feedHref()), this.#isEndpointWanted(page, url) ? this.#endpointLink() : ""];
+    const endpoint = this.#isEndpointWanted(page, url) ? this.#endpointLink() : "";
+    const links = [this.#feedLink(this.urls.feedHref()), endpoint, ...this.#inboxLinks()];
     const missing = links.filter((link) => link !== "" && !head.includes(link)).map((link) => `${link}\n`);
     return page.slice(0, end) + missing.join("") + page.slice(end);
   }
@@ -58,6 +62,17 @@ export class HeadLinks {
   #endpointLink(): string {
     const webmention = this.urls.endpoint();
     return webmention ? `<link rel="webmention" href="${escapeHtml(webmention)}">` : "";
+  }
+
+  /** To the documents by which the authors are written to; absolute, since these stand at the root of the domain. */
+  #inboxLinks(): string[] {
+    return this.inboxes().flatMap(({ address, endpoint }) => {
+      if (endpoint === null) return [];
+      const [user] = address.split("@");
+      const href = new URL(`/.well-known/msg/${user}.json`, this.settings.url);
+      const title = escapeHtml(`Private messages to ${address}`);
+      return [`<link rel="describedby" type="application/json" title="${title}" href="${escapeHtml(href.href)}">`];
+    });
   }
 
   #isEndpointWanted(page: string, url: () => string): boolean {

@@ -1,7 +1,14 @@
 // plugin/eleventy/host-settings.ts: what a build leaves for whoever serves the site and tells of its mentions.
-import * as v from "valibot";
-import { MENTIONS, type Settings } from "../options.js";
+import type { Settings } from "../options.js";
 import { permalinkOf } from "./post-date.js";
+import {
+  authorsHere,
+  type InboxOptions,
+  inboxOptions,
+  inboxPath,
+  type MentionsOptions,
+  mentionsOptions,
+} from "./served-options.js";
 import type { SiteUrls } from "./site-urls.js";
 import type { TwtsFromPosts } from "./twts-from-posts.js";
 
@@ -12,18 +19,15 @@ export const PAGES_FILE = ".eleventy-twtxt/pages.json";
 /** Pages of HTML by their URL; a page that has no extension is taken for one. */
 const HTML = /(\/|\.html?|\/[^./]+)$/;
 
-/** The option `mentions`, complete. */
-export type MentionsOptions = v.InferOutput<typeof MENTIONS>;
-
 /** The settings of a site that its host needs. All of them are public. PROTOCOL 7 */
 export interface HostSettings {
-  version: 1;
+  version: 2;
   /** The origin of the site. */
   url: string;
   feedUrl: string;
   nick: string;
-  /** Whose signed requests manage the mentions, `kex1...`; `null` for nobody's. */
-  key: string | null;
+  /** Whose signed requests manage the mentions; each key is `kex1...`. */
+  authors: { user: string; key: string }[];
   /** Whether the site wants its mentions here: not where the options name another service, or none. */
   isReceiver: boolean;
   /** Where the host answers: absolute URLs with the path prefix. */
@@ -35,7 +39,18 @@ export interface HostSettings {
     mentionsApi: string;
     /** Where the site's own pages list them; `null` for a site without. */
     mentionsPage: string | null;
+    /** Where inboxes are: that of an author is below it. */
+    inbox: string;
   };
+  /** The inboxes that are here; `null` for none. */
+  inbox:
+    | (Pick<InboxOptions, "messages" | "megabytes" | "retentionDays"> & {
+        /** Those of the authors whose inbox is here. */
+        users: string[];
+        /** `null` for what suits the host. */
+        subscribe: boolean | null;
+      })
+    | null;
   mentions: Omit<MentionsOptions, "path" | "pages" | "layout" | "perPage" | "words" | "avatars">;
 }
 
@@ -52,20 +67,15 @@ export interface SitePages {
   twts: { timestamp: string; hash: string | null; page: string | null }[];
 }
 
-/** The options of mentions. A site that receives none has the defaults for what it sends. */
-export function mentionsOptions({ mentions }: Pick<Settings, "mentions">): MentionsOptions {
-  return mentions || v.parse(MENTIONS, {});
-}
-
 /** The settings, made of the options. */
 export function hostSettings(settings: Settings, urls: Pick<SiteUrls, "feedUrl" | "absolute">): HostSettings {
   const { path, pages, layout, perPage, words, avatars, ...mentions } = mentionsOptions(settings);
   return {
-    version: 1,
+    version: 2,
     url: settings.url,
     feedUrl: urls.feedUrl(),
     nick: settings.nick,
-    key: settings.key ?? null,
+    authors: settings.authors.map(({ user, key }) => ({ user, key })),
     isReceiver: settings.mentions !== false && settings.webmention === undefined,
     urls: {
       webmention: urls.absolute(path),
@@ -73,9 +83,18 @@ export function hostSettings(settings: Settings, urls: Pick<SiteUrls, "feedUrl" 
       mentionsFeed: urls.absolute("/mentions.txt"),
       mentionsApi: urls.absolute("/api/v1/mentions"),
       mentionsPage: settings.mentions && pages ? urls.absolute(pages) : null,
+      inbox: urls.absolute(inboxPath(settings)),
     },
+    inbox: inboxesOf(settings),
     mentions,
   };
+}
+
+function inboxesOf(settings: Settings): HostSettings["inbox"] {
+  const users = authorsHere(settings).map(({ user }) => user);
+  if (users.length === 0) return null;
+  const { messages, megabytes, retentionDays, subscribe = null } = inboxOptions(settings);
+  return { users, messages, megabytes, retentionDays, subscribe };
 }
 
 /**

@@ -1,7 +1,8 @@
 // plugin/eleventy/mention-html.ts: mentions as HTML, the same as the web component makes it.
-import type { MentionsOptions } from "./host-settings.js";
+
 import { escapeHtml } from "./html.js";
-import type { PublicMention } from "./mention-list.js";
+import type { MentionType, PublicMention } from "./mention-list.js";
+import type { MentionsOptions } from "./served-options.js";
 
 /** Links that strangers have given. */
 const REL = 'rel="nofollow ugc noopener"';
@@ -14,6 +15,8 @@ export interface MentionListOptions {
   script: string;
   /** The page that the mentions are about; `null` for all. */
   target: string | null;
+  /** The site's own feed: who mentions it means its author, `@` and the nick. */
+  feed: { url: string; nick: string };
   /** Which page of a list this is: only the first one is topped up. */
   page?: number;
   /** Pictures of authors that the site serves itself: paths by the URL that the author has given. */
@@ -26,18 +29,23 @@ export function mentionListHtml(mentions: readonly PublicMention[] | null, optio
   const items = (mentions ?? []).map((mention) => itemHtml(mention, options));
   // Nothing at all in an empty one, so that CSS can tell by `:empty`.
   const list = `<ol class="twtxt-mentions">${items.length > 0 ? "\n" : ""}${items.join("")}</ol>`;
-  const { json, script, target, page = 1, words } = options;
-  const { title, newer, older, ...verbs } = words;
+  const { json, script, target, feed, page = 1, words } = options;
+  const { title, newer, older, none, ...verbs } = words;
   const attributes = [
     `src="${escapeHtml(json)}"`,
-    ...(target === null ? [] : [`target="${escapeHtml(target)}"`]),
+    ...(target === null
+      ? [`data-feed="${escapeHtml(feed.url)}"`, `data-nick="${escapeHtml(feed.nick)}"`]
+      : [`target="${escapeHtml(target)}"`]),
     ...(page > 1 ? [`data-page="${page}"`] : []),
     ...Object.entries(verbs).map(([type, verb]) => `data-text-${type}="${escapeHtml(verb)}"`),
   ];
-  return `<twtxt-mentions ${attributes.join(" ")}>\n${list}\n</twtxt-mentions>\n<script type="module" src="${escapeHtml(script)}"></script>`;
+  // Where nothing is known, that there are none is for the component to say, once it has looked.
+  const hidden = mentions?.length === 0 ? "" : " hidden";
+  const empty = target === null ? `<p class="twtxt-none"${hidden}>${escapeHtml(none)}</p>\n` : "";
+  return `<twtxt-mentions ${attributes.join(" ")}>\n${list}\n${empty}</twtxt-mentions>\n<script type="module" src="${escapeHtml(script)}"></script>`;
 }
 
-function itemHtml(mention: PublicMention, { pictures, target: listed, words }: MentionListOptions): string {
+function itemHtml(mention: PublicMention, { pictures, target: listed, feed, words }: MentionListOptions): string {
   const { source, target, under, type, author, text, published, received } = mention;
   const date = published ?? received;
   const file = author.photo === null ? undefined : pictures.get(author.photo);
@@ -49,21 +57,23 @@ function itemHtml(mention: PublicMention, { pictures, target: listed, words }: M
     : `<span class="p-author h-card" dir="auto">${name}</span>`;
   const time = `<time class="dt-published" datetime="${escapeHtml(date)}">${escapeHtml(date.slice(0, 10))}</time>`;
   const when = isWeb(source) ? `<a class="u-url" href="${escapeHtml(source)}" ${REL}>${time}</a>` : time;
-  const about = listed === null ? aboutHtml(under ?? target) : "";
+  const about = listed === null ? aboutHtml(under ?? target, type, feed) : "";
   const shown = shownText(text);
   const lines = shown.split("\n").map(escapeHtml);
   const said = shown === "" ? "" : `<p class="p-content" dir="auto">${lines.join("<br>")}</p>\n`;
-  return `<li class="h-cite twtxt-${type}" data-source="${escapeHtml(source)}" data-target="${escapeHtml(target)}">
+  return `<li class="h-cite twtxt-is-${type}" data-source="${escapeHtml(source)}" data-target="${escapeHtml(target)}">
 <p class="twtxt-by">${picture}${by} <span class="twtxt-verb">${escapeHtml(words[type])}</span> ${when}${about}</p>
 ${said}</li>
 `;
 }
 
-/** Which of our pages it is about, where a list is not about one. */
-function aboutHtml(url: string): string {
-  return isWeb(url)
-    ? ` <a class="u-in-reply-to" href="${escapeHtml(url)}">${escapeHtml(new URL(url).pathname)}</a>`
-    : "";
+/** What of ours it is about, where a list is not about one page. A feed is mentioned, and its twts are replied to. */
+function aboutHtml(url: string, type: MentionType, feed: MentionListOptions["feed"]): string {
+  if (!isWeb(url)) return "";
+  const isFeed = url === feed.url;
+  const classes = type === "reply" && !isFeed ? "twtxt-about u-in-reply-to" : "twtxt-about";
+  const name = isFeed ? `@${feed.nick}` : new URL(url).pathname;
+  return ` <a class="${classes}" href="${escapeHtml(url)}">${escapeHtml(name)}</a>`;
 }
 
 /** A twt as people read it: `@<bob https://bob.example/twtxt.txt>` as `@bob`, and without the hash that it replies to. */

@@ -1,9 +1,9 @@
 // plugin/eleventy/mention-list.ts: the list of mentions that a site publishes, as `/mentions.json` has it.
 import * as v from "valibot";
 
-const TYPES = ["mention", "reply", "like", "repost", "bookmark"] as const;
+export const MENTION_TYPES = ["mention", "reply", "like", "repost", "bookmark"] as const;
 
-export type MentionType = (typeof TYPES)[number];
+export type MentionType = (typeof MENTION_TYPES)[number];
 
 /** Who mentions us, as the source says it. */
 export interface Author {
@@ -41,7 +41,7 @@ const MENTION = v.object({
   source: v.string(),
   target: v.string(),
   under: v.optional(v.nullable(v.string()), null),
-  type: v.picklist(TYPES),
+  type: v.picklist(MENTION_TYPES),
   author: v.object({ name: v.string(), url: v.string(), photo: v.nullable(v.string()) }),
   text: v.string(),
   published: v.nullable(v.string()),

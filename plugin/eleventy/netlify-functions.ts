@@ -4,7 +4,8 @@ import { createRequire } from "node:module";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Settings } from "../options.js";
-import { type HostSettings, mentionsOptions, type SitePages } from "./host-settings.js";
+import type { HostSettings, SitePages } from "./host-settings.js";
+import { inboxPath, mentionsOptions } from "./served-options.js";
 import type { SiteFile } from "./site-files.js";
 import type { SiteUrls } from "./site-urls.js";
 
@@ -15,7 +16,15 @@ const PAGES = "twtxt-pages.json";
 const HERE = fileURLToPath(new URL("../../", import.meta.url));
 
 /** The names of our functions. Each is `twtxt-<name>.mjs` there, and made by what `netlify/functions/<name>.ts` exports. */
-const NAMES = ["mention", "mentions-json", "mentions-feed", "mentions-api", "deploy-succeeded", "scheduled"] as const;
+const NAMES = [
+  "mention",
+  "mentions-json",
+  "mentions-feed",
+  "mentions-api",
+  "inbox",
+  "deploy-succeeded",
+  "scheduled",
+] as const;
 
 const API = "/api/v1/mentions";
 /** An array: a single name would silently become "domain". */
@@ -33,7 +42,10 @@ export interface NetlifyFunction {
 }
 
 /** The functions of a site. Of rate limits, a free project is allowed two. */
-export function functionsOf(settings: Settings, urls: Pick<SiteUrls, "href" | "hasReceiver">): NetlifyFunction[] {
+export function functionsOf(
+  settings: Settings,
+  urls: Pick<SiteUrls, "href" | "hasReceiver" | "hasInbox">,
+): NetlifyFunction[] {
   const { path, everyHours } = mentionsOptions(settings);
   // A proxy in front of the site may take the prefix off.
   const at = (...paths: string[]) => [...new Set([...paths, ...paths.map((path) => urls.href(path))])];
@@ -43,8 +55,18 @@ export function functionsOf(settings: Settings, urls: Pick<SiteUrls, "href" | "h
     { name: "mentions-feed", factory: "mentionsFeed", paths: at("/mentions.txt"), config: {} },
     { name: "mentions-api", factory: "mentionsApi", paths: at(API, `${API}/*`), config: {} },
   ];
+  const inbox = inboxPath(settings);
+  const inboxes: NetlifyFunction[] = [
+    {
+      name: "inbox",
+      factory: "inbox",
+      paths: at(`${inbox}/:user`, `${inbox}/:user/:id`),
+      config: { rateLimit: RATE_LIMIT },
+    },
+  ];
   return [
     ...(urls.hasReceiver() ? receivers : []),
+    ...(urls.hasInbox() ? inboxes : []),
     { name: "deploy-succeeded", factory: "deploySucceeded", paths: [], config: {}, event: "deploySucceeded" },
     { name: "scheduled", factory: "scheduled", paths: [], config: { schedule: cron(everyHours) } },
   ];

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { authorError } from "../errors.js";
 import type { Settings } from "../options.js";
-import { summaryOf, warningsOf } from "./build-report.js";
+import { noteOnInboxes, noteOnStaticHost, summaryOf, warningsOf } from "./build-report.js";
 import type { BuildEvent, Collections, ContentMap, EleventyConfig, TemplateContext, TemplateData } from "./eleventy.js";
 import { HeadLinks } from "./head-links.js";
 import { HOST_FILE, hostSettings, PAGES_FILE, sitePages } from "./host-settings.js";
@@ -12,7 +12,7 @@ import { functionFiles, functionsOf, writeFunctions } from "./netlify-functions.
 import { headerRules, writeNetlifyHeaders } from "./netlify-output.js";
 import { OtherOutput, writeFiles } from "./output.js";
 import { itemsOf } from "./posts.js";
-import { discoveryFiles, feedFiles, type SiteFile } from "./site-files.js";
+import { discoveryFiles, feedFiles, type Inbox, inboxesOf, type SiteFile } from "./site-files.js";
 import { SiteMentions } from "./site-mentions.js";
 import { SETTINGS_FILE, siteSettings } from "./site-settings.js";
 import { SiteUrls } from "./site-urls.js";
@@ -37,6 +37,8 @@ export class SiteBuild {
   readonly settings: Settings;
   readonly urls: SiteUrls;
   readonly mentions: SiteMentions;
+  /** Who can be written to, and where; known from the beginning of a build. */
+  inboxes: readonly Inbox[] = [];
   readonly #config: EleventyConfig;
   readonly #place: BuildPlace;
   readonly #head: HeadLinks;
@@ -56,7 +58,7 @@ export class SiteBuild {
     this.#place = place;
     this.urls = new SiteUrls(config, settings, place.host);
     this.mentions = new SiteMentions(settings, this.urls, place.root);
-    this.#head = new HeadLinks(settings, this.urls);
+    this.#head = new HeadLinks(settings, this.urls, () => this.inboxes);
   }
 
   /** A key or a path prefix that cannot be stops the build here, before anything is read or written. */
@@ -65,7 +67,8 @@ export class SiteBuild {
     this.#seen = [];
     this.urls.noteInput(directories.input);
     this.urls.checkFeedUrl();
-    this.#discovery = await discoveryFiles(this.settings);
+    this.inboxes = inboxesOf(this.settings, this.urls);
+    this.#discovery = await discoveryFiles(this.inboxes);
     await this.mentions.read();
   }
 
@@ -142,6 +145,7 @@ export class SiteBuild {
     const conflicts = await this.#writeForHost(twts);
     const warnings = [...warningsOf(twts, this.#collections), ...this.#ownWarnings(), ...conflicts];
     for (const warning of warnings) this.#say(warning, "warn");
+    for (const note of this.#notes()) this.#say(note);
     this.#say(summaryOf(twts, { path: this.urls.feedHref(), twts: all.length, archives: feed.length - 1 }));
   }
 
@@ -161,6 +165,7 @@ export class SiteBuild {
     const build = {
       feedUrl: this.urls.feedUrl(),
       endpoint: this.urls.endpoint(),
+      authors: [...this.inboxes],
       host,
       schedule: twts.schedule,
       ...directories,
@@ -185,6 +190,16 @@ export class SiteBuild {
     const functions = host === "netlify" && this.settings.functions ? functionsOf(this.settings, this.urls) : [];
     await writeFunctions(root, functionFiles(functions, { settings, pages }, root));
     return functions.length > 0 ? functionConflicts(root, functions) : [];
+  }
+
+  /** What comes of nothing on this host. */
+  #notes(): string[] {
+    const wantedBy = this.#place.host === "static" && !this.settings.webmention ? this.mentions.wantedBy() : [];
+    const nowhere = this.settings.inbox === false ? [] : this.inboxes.filter(({ endpoint }) => endpoint === null);
+    return [
+      ...(wantedBy.length > 0 ? [noteOnStaticHost(wantedBy)] : []),
+      ...(nowhere.length > 0 ? [noteOnInboxes(nowhere.map(({ address }) => address))] : []),
+    ];
   }
 
   #ownWarnings(): string[] {

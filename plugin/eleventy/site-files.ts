@@ -21,6 +21,14 @@ export interface BinaryFile {
 
 type FeedUrls = Pick<SiteUrls, "feedUrl" | "endpoint">;
 
+/** Who has an address, and where messages go. */
+export interface Inbox {
+  address: string;
+  key: string;
+  /** `null` where nobody can write to. */
+  endpoint: string | null;
+}
+
 /**
  * The feed and its archives.
  *
@@ -36,26 +44,38 @@ export function feedFiles(twts: readonly Twt[], settings: Settings, urls: FeedUr
   });
 }
 
+/** The addresses of a site. */
+export function inboxesOf({ authors, url }: Settings, urls: Pick<SiteUrls, "inboxOf">): Inbox[] {
+  const { host } = new URL(url);
+  return authors.map((author) => ({
+    address: `${author.user}@${host}`,
+    key: author.key,
+    endpoint: urls.inboxOf(author),
+  }));
+}
+
 /**
- * The documents by which others find the author's key and inbox; none without a key.
+ * The documents by which others find the authors' keys and inboxes; none for whom nobody can write to.
  *
  * @throws TwtxtError `bad-option` for a key that is none
  * @see PROTOCOL 3.1
  */
-export async function discoveryFiles(settings: Settings): Promise<SiteFile[]> {
-  const { key, endpoint, user, url } = settings;
-  if (!key || !endpoint) return [];
+export async function discoveryFiles(inboxes: readonly Inbox[]): Promise<SiteFile[]> {
+  if (inboxes.length === 0) return [];
   const [{ parseKey }, { discoveryPaths }] = await Promise.all([
     import("../keys/key.js"),
     import("../keys/address.js"),
   ]);
-  try {
-    parseKey(key);
-  } catch (cause) {
-    throw authorError("bad-option", `options.key: ${(cause as Error).message}`, { cause });
-  }
-  const content = `${JSON.stringify({ endpoint, key })}\n`;
-  return discoveryPaths(`${user}@${new URL(url).host}`).map((path) => ({ path, content }));
+  return inboxes.flatMap(({ address, key, endpoint }) => {
+    try {
+      parseKey(key);
+    } catch (cause) {
+      throw authorError("bad-option", `options.key of ${address}: ${(cause as Error).message}`, { cause });
+    }
+    if (endpoint === null) return [];
+    const content = `${JSON.stringify({ endpoint, key })}\n`;
+    return discoveryPaths(address).map((path) => ({ path, content }));
+  });
 }
 
 function headerOf(settings: Settings, urls: FeedUrls): Partial<Record<FieldName, string[]>> {

@@ -1,13 +1,14 @@
 // plugin/eleventy/site-mentions.ts: the mentions of a site while it is built.
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { comparableUrl } from "../http/same-url.js";
 import type { Settings } from "../options.js";
 import type { Avatar } from "./avatars.js";
-import { mentionsOptions } from "./host-settings.js";
 import { type MentionListOptions, mentionListHtml } from "./mention-html.js";
 import type { PublicMention } from "./mention-list.js";
 import { type KnownMentions, readMentions } from "./read-mentions.js";
+import { mentionsOptions } from "./served-options.js";
 import type { BinaryFile, SiteFile } from "./site-files.js";
 import type { SiteUrls } from "./site-urls.js";
 
@@ -27,6 +28,7 @@ export class SiteMentions {
   readonly #byUrl = new Map<string, PublicMention[]>();
   readonly #root: string;
   #known: KnownMentions | null = null;
+  #isInTemplates = false;
   #avatars: ReadonlyMap<string, Avatar> = new Map();
   /** Paths of the site by the URLs that the authors have given. */
   #pictures: ReadonlyMap<string, string> = new Map();
@@ -67,6 +69,7 @@ export class SiteMentions {
 
   /** The list of a page's mentions, with what tops it up; empty for a site that receives none. */
   listOf(permalink: string | null): string {
+    this.#isInTemplates = true;
     if (permalink === null || !this.#urls.hasReceiver()) return "";
     const known = this.all() && this.of(permalink).slice(0, MOST_OF_PAGE);
     return mentionListHtml(known, this.#listOptions(this.#urls.absolute(permalink)));
@@ -91,6 +94,18 @@ export class SiteMentions {
     return hasPages ? this.#urls.hrefInTemplates(this.#folder()) : null;
   }
 
+  /** By what the author wants mentions shown; not by anything where the option says that there are none. */
+  wantedBy(): string[] {
+    const { mentions } = this.#settings;
+    if (mentions === false) return [];
+    // Aliases count for what is sent, too.
+    const isConfigured = !isDeepStrictEqual({ ...mentions, aliases: [] }, mentionsOptions({ mentions: false }));
+    return [
+      ...(isConfigured ? ['the option "mentions"'] : []),
+      ...(this.#isInTemplates ? ['the shortcode "twtxtMentions"'] : []),
+    ];
+  }
+
   /** What the author should know; `null` where all went well. */
   warning(): string | null {
     return this.#known?.warning ?? null;
@@ -112,6 +127,7 @@ export class SiteMentions {
       json: this.#urls.href("/mentions.json"),
       script: this.#urls.hrefInTemplates(this.#folder() + SCRIPT),
       target,
+      feed: { url: this.#urls.feedUrl(), nick: this.#settings.nick },
       pictures: this.#pictures,
       words: mentionsOptions(this.#settings).words,
     };

@@ -10,7 +10,7 @@ export const SETTINGS_FILE = ".eleventy-twtxt/settings.json";
 
 /** The content of `.eleventy-twtxt/settings.json`. Files are named from the project's root. */
 export interface SiteSettings {
-  version: 1;
+  version: 2;
   url: string;
   feedUrl: string;
   nick: string;
@@ -20,9 +20,8 @@ export interface SiteSettings {
   /** The folder of the built site. */
   output: string;
   webmention: string | null;
-  address: string | null;
-  key: string | null;
-  endpoint: string | null;
+  /** Who has an address here. The endpoint is that of the inbox; `null` where nobody can write to. */
+  authors: { address: string; key: string; endpoint: string | null }[];
   notes: {
     /** Where a new note goes. */
     folder: string;
@@ -41,6 +40,7 @@ export function siteSettings(
   build: {
     feedUrl: string;
     endpoint: string | null;
+    authors: SiteSettings["authors"];
     host: SiteSettings["host"];
     input: string;
     output: string;
@@ -49,7 +49,7 @@ export function siteSettings(
 ): SiteSettings {
   const { url, nick, timeZone, follow } = settings;
   return {
-    version: 1,
+    version: 2,
     url,
     feedUrl: build.feedUrl,
     nick,
@@ -58,9 +58,7 @@ export function siteSettings(
     host: build.host,
     output: build.output,
     webmention: build.endpoint,
-    address: settings.key ? `${settings.user}@${new URL(url).host}` : null,
-    key: settings.key ?? null,
-    endpoint: settings.endpoint ?? null,
+    authors: build.authors,
     notes: notesOf(build.schedule, settings.collection, build.input),
     unstamped: unstamped(build.schedule),
   };

@@ -2,11 +2,12 @@
 import { posix } from "node:path";
 import { authorError } from "../errors.js";
 import { isMentionUrl } from "../feed/mention.js";
-import type { Post, Settings } from "../options.js";
+import type { Author, Post, Settings } from "../options.js";
 import type { EleventyConfig } from "./eleventy.js";
+import { authorsHere, inboxPath } from "./served-options.js";
 
 /** The options that say where a site is, and what of it is served. */
-type SitePlace = Pick<Settings, "url" | "path" | "webmention" | "mentions" | "functions">;
+type SitePlace = Pick<Settings, "url" | "path" | "webmention" | "mentions" | "functions" | "authors" | "inbox">;
 
 /** The URLs of a site. Asked only once the configuration is read whole: until then the path prefix is not known. */
 export class SiteUrls {
@@ -31,9 +32,24 @@ export class SiteUrls {
 
   /** Whether the site receives its mentions itself. PROTOCOL 7 */
   hasReceiver(): boolean {
-    const { mentions, webmention, functions } = this.#settings;
-    const isServed = this.#host === "node" || (this.#host === "netlify" && functions);
-    return mentions !== false && webmention === undefined && isServed;
+    const { mentions, webmention } = this.#settings;
+    return mentions !== false && webmention === undefined && this.hasFunctions();
+  }
+
+  /** Whether there is an inbox of an author's here. PROTOCOL 7 */
+  hasInbox(): boolean {
+    return authorsHere(this.#settings).length > 0 && this.hasFunctions();
+  }
+
+  /** Where messages to an author go: at somebody's service, or here; `null` for nowhere. */
+  inboxOf({ user, endpoint }: Author): string | null {
+    if (endpoint !== undefined) return endpoint;
+    return this.hasInbox() ? this.absolute(`${inboxPath(this.#settings)}/${user}`) : null;
+  }
+
+  /** Whether anything answers at this site beside its files. */
+  hasFunctions(): boolean {
+    return this.#host === "node" || (this.#host === "netlify" && this.#settings.functions);
   }
 
   /** @param pages - the URLs of each template, as Eleventy's `eleventy.contentMap` has them */

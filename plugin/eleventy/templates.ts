@@ -1,9 +1,11 @@
 // plugin/eleventy/templates.ts: what templates can use: a filter, two shortcodes and the global data `twtxt`.
 import { formatMention } from "../feed/mention.js";
 import type { Settings } from "../options.js";
+import { contactHtml } from "./contact.js";
 import type { EleventyConfig, TemplateContext } from "./eleventy.js";
 import { escapeHtml } from "./html.js";
 import { permalinkOf } from "./post-date.js";
+import type { Inbox } from "./site-files.js";
 import type { SiteMentions } from "./site-mentions.js";
 import type { SiteUrls } from "./site-urls.js";
 import type { PostTwt } from "./twts-from-posts.js";
@@ -16,6 +18,7 @@ export interface TemplateTools {
   /** @param permalink - the post's URL in the site, or its file where it has no page */
   twtOf(permalink: string, asker: string | undefined): PostTwt | null;
   mentions: Pick<SiteMentions, "all" | "of" | "listOf" | "pageHref">;
+  readonly inboxes: readonly Inbox[];
 }
 
 /** A post by its collection item, its `page`, or its URL. */
@@ -55,6 +58,8 @@ export function addTemplateTools(config: EleventyConfig, tools: TemplateTools): 
 
   config.addShortcode("twtxtHead", () => tools.headLinks());
 
+  config.addShortcode("twtxtContact", () => contactHtml(tools.inboxes));
+
   config.addGlobalData("twtxt", () => ({
     url: tools.urls.feedUrl(),
     href: tools.urls.feedHrefInTemplates(),
@@ -62,6 +67,7 @@ export function addTemplateTools(config: EleventyConfig, tools: TemplateTools): 
     follow: tools.settings.follow,
     mentions: [...(tools.mentions.all() ?? [])],
     mentionsHref: tools.mentions.pageHref(),
+    authors: tools.inboxes.filter(({ endpoint }) => endpoint !== null),
   }));
 }
 

@@ -152,7 +152,7 @@ function oneLine(text: string): string {
   return text.replace(/[\s\x85\u2028]+/g, " ").trim();
 }
 
-/** `replyTo: "<hash> <feed url>"`, as PROTOCOL 2.3 has it. */
+/** `replyTo: "<hash> <feed url>"`, as PROTOCOL 2.3 has it, or with a nick before the URL. */
 function replyOf(post: Post): ReplyTo | null {
   const { replyTo } = post.data;
   if (replyTo === undefined || replyTo === null || replyTo === "") return null;
@@ -166,10 +166,10 @@ function badFrontMatter({ inputPath }: Post, expected: string, got: unknown): Tw
 }
 
 /** The subject first, then the author, so that he is notified, then what is said. */
-function addReply(text: string, { hash, feedUrl }: ReplyTo, { settings }: PostSource): string {
+function addReply(text: string, { hash, nick, feedUrl }: ReplyTo, { settings }: PostSource): string {
   const isNamed = feedUrl === null || placeMentions(text).some(({ url }) => url === feedUrl);
   const mention = isNamed
     ? ""
-    : `${formatMention({ nick: nickOf({ nick: null, url: feedUrl }, settings.follow), url: feedUrl })} `;
+    : `${formatMention({ nick: nickOf({ nick, url: feedUrl }, settings.follow), url: feedUrl })} `;
   return `(#${hash}) ${mention}${text}`;
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { PublicMention } from "../../plugin/eleventy/mention-list.js";
@@ -73,13 +73,56 @@ describe("mentions in a site", () => {
     expect(built.read("mentions/2/index.html")).toContain('data-page="2"');
     expect(built.read("mentions/index.html")).toContain('<a href="/mentions/2/" rel="next">Older</a>');
     expect(built.read("mentions/2/index.html")).toContain('<a href="/mentions/" rel="prev">Newer</a>');
-    expect(built.read("mentions/index.html")).toContain(
-      `<a class="u-in-reply-to" href="${server.url}/posts/quinces/">/posts/quinces/</a>`,
-    );
-    expect(built.read("posts/quinces/index.html")).not.toContain("u-in-reply-to");
+    expect(built.read("posts/quinces/index.html")).not.toContain("twtxt-about");
     expect(JSON.parse(built.read("mentions/mentions.json")).mentions).toHaveLength(3);
     expect(built.read("mentions/twtxt-mentions.js")).toContain("customElements.define");
     expect(built.log).not.toMatch(/could not|answers/);
+  });
+
+  it("say what of ours they are about, and which are replies to it", async () => {
+    const server = await live((url) => [
+      mention(5, { target: `${url}/posts/quinces/` }),
+      mention(4, { target: `${url}/posts/quinces/`, type: "like" }),
+      mention(3, { target: `${url}/twtxt.txt`, under: `${url}/posts/quinces/`, type: "reply" }),
+      mention(2, { target: `${url}/twtxt.txt`, type: "reply" }),
+      mention(1, { target: `${url}/twtxt.txt` }),
+    ]);
+    const built = await build(server);
+    const links = [...built.read("mentions/index.html").matchAll(/<a class="twtxt-about.*?<\/a>/g)].map(
+      ([link]) => link,
+    );
+    const page = `href="${server.url}/posts/quinces/">/posts/quinces/</a>`;
+    const feed = `href="${server.url}/twtxt.txt">@alice</a>`;
+    expect(links).toEqual([
+      `<a class="twtxt-about" ${page}`,
+      `<a class="twtxt-about" ${page}`,
+      `<a class="twtxt-about u-in-reply-to" ${page}`,
+      `<a class="twtxt-about" ${feed}`,
+      `<a class="twtxt-about" ${feed}`,
+    ]);
+  });
+
+  it("have classes of their own beside that of the shortcode twtxtReply", async () => {
+    const server = await live((url) => [mention(1, { type: "reply", target: `${url}/posts/quinces/` })]);
+    const layout = LAYOUT.replace("{% twtxtMentions %}", "{% twtxtReply %}{% twtxtMentions %}");
+    const built = await build(server, { files: { ...FILES, "_includes/post.njk": layout } });
+    const page = built.read("posts/quinces/index.html");
+    expect(page).toContain('<li class="h-cite twtxt-is-reply" ');
+    expect(page.match(/twtxt-reply/g)).toHaveLength(1);
+  });
+
+  it("are none yet: the page of all says so, in the words of the site, and no post does", async () => {
+    const server = await live(() => []);
+    const built = await build(server, { options: options(server, `mentions: { words: { none: "Noch <keine>." } }`) });
+    expect(built.read("mentions/index.html")).toContain(
+      '</ol>\n<p class="twtxt-none">Noch &lt;keine&gt;.</p>\n</twtxt-',
+    );
+    expect(built.read("posts/quinces/index.html")).not.toContain("twtxt-none");
+
+    const some = await live(() => [mention(1)]);
+    expect((await build(some)).read("mentions/index.html")).toContain(
+      '<p class="twtxt-none" hidden>No mentions yet.</p>',
+    );
   });
 
   it("are read page by page, thousands of them, of which the newest 500 stand under their post", async () => {
@@ -187,7 +230,7 @@ describe("mentions in a site", () => {
     expect(page).toContain("{{ 7 * 7 }}{% set x = 1 %}&lt;script&gt;alert(1)&lt;/script&gt;<br># not Markdown");
     expect(page).toContain("&lt;b&gt;&quot;'&lt;/b&gt;{{ nick }}");
     expect(page).not.toMatch(/href="javascript|src="javascript|<script>alert|"onmouseover/);
-    expect(page).toContain("twtxt-like");
+    expect(page).toContain("twtxt-is-like");
   });
 
   it.each([
@@ -293,7 +336,7 @@ describe("mentions in a site", () => {
     const built = await build(server);
     const page = built.read("mentions/index.html");
     expect(page).toContain('<twtxt-mentions src="/mentions.json" ');
-    expect(page).toContain('<ol class="twtxt-mentions"></ol>');
+    expect(page).toContain('<ol class="twtxt-mentions"></ol>\n<p class="twtxt-none" hidden>');
     expect(names(page)).toEqual([]);
     expect(built.has("mentions/mentions.json")).toBe(false);
     expect(built.log).toContain("Pages show mentions by JavaScript alone until a build can read them.");
@@ -308,6 +351,30 @@ describe("mentions in a site", () => {
     }
     expect(server.asked).toEqual([]);
   });
+
+  it.each([
+    ["", LAYOUT, "Nothing comes of the shortcode"],
+    ["mentions: { moderate: true }", "", 'Nothing comes of the option "mentions", since'],
+    ["mentions: { moderate: true }", LAYOUT, 'Nothing comes of the option "mentions" and the shortcode'],
+    ['mentions: { aliases: ["https://old.example/twtxt.txt"] }', "", null],
+    ["", "", null],
+    ["mentions: false", LAYOUT, null],
+    ['webmention: "https://elsewhere.example/webmention"', LAYOUT, null],
+    ['host: "node", mentions: { moderate: true }', LAYOUT, null],
+  ])(
+    "are not for a static host, and the build says once why, where they are wanted: %s %#",
+    async (more, layout, note) => {
+      const server = await live(() => []);
+      const built = await build(server, {
+        files: { ...FILES, "_includes/post.njk": layout || "{{ content | safe }}" },
+        options: options(server, `host: "static", ${more}`),
+      });
+      const notes = built.log.match(/Nothing comes of .*/g) ?? [];
+      expect(notes).toEqual(note === null ? [] : [expect.stringContaining(note)]);
+      if (note !== null) expect(notes[0]).toContain(`the host of this site is "static"`);
+      if (note !== null) expect(notes[0]).toContain(`host: "netlify" or host: "node"`);
+    },
+  );
 
   it("name the endpoint in the feed and in pages where the site receives them itself", async () => {
     const server = await live(() => []);
@@ -348,6 +415,51 @@ describe("mentions in a site", () => {
     });
     expect(built.exitCode).not.toBe(0);
     expect(built.log).toContain('give the option "mentions.pages" another path');
+  });
+});
+
+describe("docs/mentions.md", () => {
+  const document = readFileSync(new URL("../../docs/mentions.md", import.meta.url), "utf8");
+
+  it("gives the lines by which the page of a reply links to what it replies to, and no other page does", async () => {
+    const [, lines = ""] = /```njk\n((?:(?!```)[\s\S])*u-in-reply-to[\s\S]*?)```/.exec(document) ?? [];
+    const reply = (replyTo: string, date: string) => post({ date, tags: "posts", layout: "post.njk", replyTo }, "Yes.");
+    const built = await site({
+      files: {
+        ...FILES,
+        "_includes/post.njk": `<html><body class="h-entry">${lines}{{ content | safe }}</body></html>`,
+        "posts/a.md": reply("abcdefg https://bob.example/twtxt.txt", "2026-01-05T00:00:01Z"),
+        "posts/b.md": reply("abcdefg bob https://bob.example/twtxt.txt", "2026-01-05T00:00:02Z"),
+        "posts/c.md": reply("abcdefg", "2026-01-05T00:00:03Z"),
+      },
+    });
+    const link = '<a class="u-in-reply-to" href="https://bob.example/twtxt.txt">https://bob.example/twtxt.txt</a>';
+    expect(built.read("posts/a/index.html")).toContain(link);
+    expect(built.read("posts/b/index.html")).toContain(link);
+    for (const name of ["c", "beans"]) expect(built.read(`posts/${name}/index.html`)).not.toContain("u-in-reply-to");
+    expect(built.texts().at(-2)).toBe("(#abcdefg) @<bob https://bob.example/twtxt.txt> Yes.");
+  });
+
+  it("names every class and attribute by which CSS and JavaScript find what is in a list", async () => {
+    const server = await live((url) => [
+      ...(["mention", "reply", "like", "repost", "bookmark"] as const).map((type, n) =>
+        mention(n, { type, target: `${url}/posts/quinces/` }),
+      ),
+    ]);
+    const layout = LAYOUT.replace("{% twtxtMentions %}", "{% twtxtReply %}{% twtxtMentions %}");
+    const built = await build(server, {
+      files: { ...FILES, "_includes/post.njk": layout },
+      options: options(server, "mentions: { perPage: 3 }"),
+    });
+    const pages = ["mentions/index.html", "mentions/2/index.html", "posts/quinces/index.html"].map(built.read).join();
+    const classes = [...pages.matchAll(/ class="([^"]*)"/g)].flatMap(([, names = ""]) => names.split(" "));
+    const attributes = [...pages.matchAll(/ (data-[a-z-]+)=/g)].map(([, name = ""]) => name);
+    expect(new Set(classes).size).toBeGreaterThan(15);
+    expect(new Set(attributes).size).toBeGreaterThan(9);
+    const [, known = ""] = /### What CSS and JavaScript can tell apart\n([\s\S]*?)\n## /.exec(document) ?? [];
+    for (const name of [...classes, ...attributes]) {
+      expect(known).toContain(name.replace(/^data-text-(?!mention)/, "-"));
+    }
   });
 });
 

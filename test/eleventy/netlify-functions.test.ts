@@ -51,6 +51,7 @@ describe("the functions that a build for Netlify writes", () => {
   it("are one for each door and job, beside the list of pages that they share", () => {
     expect(names(alice)).toEqual([
       "twtxt-deploy-succeeded.mjs",
+      "twtxt-inbox.mjs",
       "twtxt-mention.mjs",
       "twtxt-mentions-api.mjs",
       "twtxt-mentions-feed.mjs",
@@ -63,6 +64,11 @@ describe("the functions that a build for Netlify writes", () => {
   it("have their routes, their rate limit, their schedule and their event literally in the source", () => {
     const { config: mention } = read(alice, "mention");
     expect(mention).toEqual({ path: ["/hooks/mention"], rateLimit: RATE_LIMIT, generator });
+    expect(read(alice, "inbox").config).toEqual({
+      path: ["/inbox/:user", "/inbox/:user/:id"],
+      rateLimit: RATE_LIMIT,
+      generator,
+    });
     expect(read(alice, "mentions-json").config).toEqual({ path: ["/mentions.json"], generator });
     expect(read(alice, "mentions-feed").config).toEqual({ path: ["/mentions.txt"], generator });
     expect(read(alice, "mentions-api").config).toEqual({ path: ["/api/v1/mentions", "/api/v1/mentions/*"], generator });
@@ -86,11 +92,11 @@ describe("the functions that a build for Netlify writes", () => {
   it("hold the public settings and no secret", () => {
     const { settings } = read(alice, "mention");
     expect(settings).toEqual({
-      version: 1,
+      version: 2,
       url: "https://alice.example",
       feedUrl: "https://alice.example/twtxt.txt",
       nick: "alice",
-      key: KEY,
+      authors: [{ user: "alice", key: KEY }],
       isReceiver: true,
       urls: {
         webmention: "https://alice.example/hooks/mention",
@@ -98,7 +104,9 @@ describe("the functions that a build for Netlify writes", () => {
         mentionsFeed: "https://alice.example/mentions.txt",
         mentionsApi: "https://alice.example/api/v1/mentions",
         mentionsPage: "https://alice.example/mentions/",
+        inbox: "https://alice.example/inbox",
       },
+      inbox: { users: ["alice"], messages: 1000, megabytes: 64, retentionDays: 0, subscribe: null },
       mentions: {
         aliases: [`https://old.example/it's\\\${here}`],
         allow: [],

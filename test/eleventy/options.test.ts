@@ -47,6 +47,7 @@ const MENTIONS = {
     title: "Mentions",
     newer: "Newer",
     older: "Older",
+    none: "No mentions yet.",
     mention: "mentioned this",
     reply: "replied",
     like: "likes this",
@@ -77,7 +78,8 @@ describe("the options", () => {
       mentions: MENTIONS,
       functions: true,
       head: true,
-      user: "alice",
+      authors: [],
+      inbox: { path: "/inbox", messages: 1000, megabytes: 64, retentionDays: 0, page: "/contact/" },
     });
   });
 
@@ -107,13 +109,25 @@ describe("the options", () => {
       },
       functions: false,
       head: false,
+      address: "me@alice.example",
+      user: "me",
       key: KEY,
       endpoint: INBOX,
-      user: "alice",
+      authors: [{ user: "bob", key: KEY }],
+      inbox: {
+        path: "/letters",
+        messages: 10,
+        megabytes: 1,
+        retentionDays: 30,
+        subscribe: true,
+        page: "/write/",
+        layout: "base.njk",
+      },
       host: "netlify" as const,
     };
     expect(Object.keys(all).toSorted()).toEqual(Object.keys(OPTIONS.entries).toSorted());
-    expect(checkOptions(all)).toEqual(all);
+    const { address, user, key, endpoint, ...others } = all;
+    expect(checkOptions(all)).toEqual({ ...others, authors: [{ user, key, endpoint }, ...all.authors] });
   });
 
   it.each([
@@ -127,8 +141,12 @@ describe("the options", () => {
     expect(checkOptions({ ...TWO, url }).url).toBe(new URL(url).origin);
   });
 
-  it("take the nick in lower case for the user of an address", () => {
-    expect(checkOptions({ ...TWO, nick: "Alice", key: KEY, endpoint: INBOX }).user).toBe("alice");
+  it("take the nick in lower case for the user of an address, unless it is given in one of two ways", () => {
+    const users = (options: object) => checkOptions({ ...TWO, nick: "Alice", key: KEY, ...options }).authors;
+    expect(users({ endpoint: INBOX })).toEqual([{ user: "alice", key: KEY, endpoint: INBOX }]);
+    expect(users({ address: "me@alice.example" })).toEqual([{ user: "me", key: KEY }]);
+    expect(users({ user: "me" })).toEqual([{ user: "me", key: KEY }]);
+    expect(users({ authors: [{ user: "bob", key: KEY }] }).map(({ user }) => user)).toEqual(["alice", "bob"]);
   });
 });
 
@@ -261,7 +279,22 @@ describe("a wrong option is named with what was expected and what was received",
     ["head", "no", 'options.head: expected true or false, got "no".'],
     ["key", "kex1abc", `options.key: expected ${KEY_WANTED}, got "kex1abc".`],
     ["key", KEY.toUpperCase(), `options.key: expected ${KEY_WANTED}, got "${KEY.toUpperCase()}".`],
-    ["endpoint", "inbox", `options.endpoint: expected ${ENDPOINT_WANTED}, got "inbox".`],
+    [
+      "endpoint",
+      "inbox",
+      `options.endpoint: expected ${ENDPOINT_WANTED.replace("webmention", "inbox/alice")}, got "inbox".`,
+    ],
+    [
+      "address",
+      "Alice@alice.example",
+      'options.address: expected an address in lower case such as "alice@alice.example", got "Alice@alice.example".',
+    ],
+    [
+      "authors",
+      [{ user: "bob" }],
+      'options.authors[0].key: expected an object such as { user: "bob", key: "kex1..." }, got nothing.',
+    ],
+    ["inbox", true, "options.inbox: expected false, or an object such as { messages: 500 }, got true."],
     ["user", "Alice", `options.user: expected ${USER_WANTED}, got "Alice".`],
     [
       "mentions",
@@ -287,6 +320,22 @@ describe("a wrong option is named with what was expected and what was received",
     expect(complaint(null)).toBe(message);
   });
 
+  it("an option in another one's place", () => {
+    expect(complaint({ ...TWO, moderate: true })).toBe(
+      'options.moderate: there is no such option. Did you mean "mentions.moderate"?',
+    );
+  });
+
+  it("an address that is not at the site, or somebody's who is there already", () => {
+    const key = { ...TWO, key: KEY };
+    expect(complaint({ ...key, address: "alice@bob.example" })).toBe(
+      'options.address: expected an address at the domain of the site, such as "alice@alice.example", got "alice@bob.example".',
+    );
+    expect(complaint({ ...key, address: "alice@alice.example", user: "bob" })).toContain('expected "alice" as in');
+    expect(complaint({ ...key, authors: [{ user: "alice", key: KEY }] })).toContain('"alice" is there already');
+    expect(complaint({ ...TWO, address: "alice@alice.example" })).toContain("keys create");
+  });
+
   it("options that are no object", () => {
     expect(complaint("https://alice.example")).toMatch(/^options: expected .*, got "https:\/\/alice\.example"\.$/);
     expect(complaint("https://alice.example")).not.toContain("Object");
@@ -310,12 +359,13 @@ describe("a wrong option is named with what was expected and what was received",
   it("an inbox without a key", () => {
     expect(complaint({ ...TWO, key: KEY })).toBeNull();
     expect(complaint({ ...TWO, endpoint: INBOX })).toBe(
-      "options.key: expected your public key, since options.endpoint is set; without it nobody can write to that inbox.",
+      "options.key: expected your public key, since options.endpoint is set. To make one, type: npx eleventy-twtxt keys create ADDRESS",
     );
   });
 
   it.each([
-    [{ blok: [] }, "options.mentions.blok: there is no such option."],
+    [{ blok: [] }, 'options.mentions.blok: there is no such option. Did you mean "mentions.block"?'],
+    [{ avatar: "x" }, 'options.mentions.avatar: there is no such option. Did you mean "avatar"?'],
     [
       { block: ["a b"] },
       'options.mentions.block[0]: expected a host, a "host:port" or a feed, such as "spam.example", got "a b".',
@@ -332,7 +382,10 @@ describe("a wrong option is named with what was expected and what was received",
       { limits: { pending: "many" } },
       'options.mentions.limits.pending: expected a whole number from 1 to 10000, such as 500, got "many".',
     ],
-    [{ limits: { pendin: 1 } }, "options.mentions.limits.pendin: there is no such option."],
+    [
+      { limits: { pendin: 1 } },
+      'options.mentions.limits.pendin: there is no such option. Did you mean "mentions.limits.pending"?',
+    ],
     [
       { rebuild: { perDay: -1 } },
       "options.mentions.rebuild.perDay: expected a whole number from 0 to 24, such as 1, got -1.",
@@ -353,7 +406,7 @@ describe("a wrong option is named with what was expected and what was received",
 
   it("a nick that cannot stand in an address", () => {
     expect(complaint({ ...TWO, nick: "Älice", key: KEY, endpoint: INBOX })).toBe(
-      'options.user: expected up to 64 of a-z 0-9 . _ - for your address, since the nick "Älice" cannot stand there.',
+      'options.address: expected up to 64 of a-z 0-9 . _ - before the "@", since the nick "Älice" cannot stand there. Write it out, such as "me@alice.example".',
     );
     expect(complaint({ ...TWO, nick: "Älice" })).toBeNull();
   });

@@ -59,7 +59,7 @@ describe("what a build writes beside the pages", () => {
 
   it("is what the commands need to know, without a secret", () => {
     expect(json(".eleventy-twtxt/settings.json")).toEqual({
-      version: 1,
+      version: 2,
       url: "https://alice.example",
       feedUrl: "https://alice.example/twtxt.txt",
       nick: "alice",
@@ -68,9 +68,7 @@ describe("what a build writes beside the pages", () => {
       host: "netlify",
       output: "./_site/",
       webmention: "https://alice.example/webmention?for=a,b",
-      address: "alice@alice.example",
-      key: KEY,
-      endpoint: "https://alice.example/inbox/alice",
+      authors: [{ address: "alice@alice.example", key: KEY, endpoint: "https://alice.example/inbox/alice" }],
       notes: { folder: "./posts", like: "./posts/note.md", tags: ["posts"] },
       unstamped: [
         { file: "./posts/new.md", timestamp: expect.stringMatching(/^2026-03-04T00:/) },
@@ -91,9 +89,10 @@ describe("what a build writes beside the pages", () => {
       headers: [
         { for: "/x", values: { A: "b" } },
         ...["/twtxt.txt", "/twtxt-2019.txt", "/twtxt-2018.txt"].map((path) => ({ for: path, values: feed })),
-        ...["msg", "salty"].flatMap((segment) =>
-          ["alice", HASHED].map((name) => ({ for: `/.well-known/${segment}/${name}.json`, values: document })),
-        ),
+        ...["msg/alice", `msg/${HASHED}`, `salty/${HASHED}`, "salty/alice"].map((name) => ({
+          for: `/.well-known/${name}.json`,
+          values: document,
+        })),
       ],
     });
   });
@@ -107,7 +106,7 @@ describe("a key", () => {
     });
     expect(built.exitCode).toBe(1);
     expect(built.log).toMatch(
-      /options\.key: expected a public key such as "kex1\.\.\.", got ".*": it is not copied whole, or not copied right\./,
+      /options\.key of alice@alice\.example: expected a public key such as "kex1\.\.\.", got ".*": it is not copied whole, or not copied right\./,
     );
     expect(built.has("twtxt.txt")).toBe(false);
   });

@@ -333,6 +333,7 @@ describe("what a post says", () => {
       `(#abcdefg) @<bob.example ${BOB}> Title: ${HTTPS}/reply-with-title/`,
     ],
     ["reply-with-twt", { replyTo: `abcdefg ${BOB}`, twt: "No" }, "Yes", `(#abcdefg) @<bob.example ${BOB}> No`],
+    ["reply-with-nick", { replyTo: `#abcdefg robert ${BOB}` }, "Yes", `(#abcdefg) @<robert ${BOB}> Yes`],
     ["reply-with-nothing", { replyTo: `abcdefg ${BOB}` }, "", null],
     ["reply-to-nobody", { replyTo: "abcdefg" }, "Yes", "(#abcdefg) Yes"],
     ["reply-to-nobody-again", { replyTo: "(#abcdefg23456)" }, "Yes", "(#abcdefg23456) Yes"],

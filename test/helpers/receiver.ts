@@ -3,7 +3,7 @@ import * as v from "valibot";
 import type { HostSettings, SitePages } from "../../plugin/eleventy/host-settings.js";
 import type { PublicMention } from "../../plugin/eleventy/mention-list.js";
 import { type Services, servicesOf } from "../../plugin/host/services.js";
-import { MENTIONS } from "../../plugin/options.js";
+import { MENTIONS } from "../../plugin/options/mentions.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import type { Store } from "../../plugin/store/store.js";
 import { type LoopbackServer, loopbackConnector, loopbackServer } from "./loopback.js";
@@ -70,6 +70,8 @@ export function receiver(options: ReceiverOptions = {}): Receiver {
     now: () => clock.time,
     log: (line) => void log.push(line),
     purge: async (tag) => void purged.push(tag),
+    isLive: true,
+    streams: { isUsual: false, streamMs: 0, lookMs: 0 },
   });
 
   return {
@@ -105,11 +107,11 @@ export const PAGES: SitePages = {
 export function settingsOf({ mentions = {}, key }: ReceiverOptions): HostSettings {
   const { path, pages, perPage, avatars, ...options } = v.parse(MENTIONS, mentions);
   return {
-    version: 1,
+    version: 2,
     url: "https://alice.example",
     feedUrl: FEED,
     nick: "alice",
-    key: key ?? null,
+    authors: key === undefined ? [] : [{ user: "alice", key }],
     isReceiver: true,
     urls: {
       webmention: "https://alice.example/webmention",
@@ -117,7 +119,9 @@ export function settingsOf({ mentions = {}, key }: ReceiverOptions): HostSetting
       mentionsFeed: "https://alice.example/mentions.txt",
       mentionsApi: "https://alice.example/api/v1/mentions",
       mentionsPage: "https://alice.example/mentions/",
+      inbox: "https://alice.example/inbox",
     },
+    inbox: null,
     mentions: options,
   };
 }
