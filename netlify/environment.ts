@@ -3,7 +3,7 @@ import { purgeCache } from "@netlify/functions";
 import manifest from "../package.json" with { type: "json" };
 import type { HostSettings, SitePages } from "../plugin/eleventy/host-settings.js";
 import { secretsOf } from "../plugin/host/secrets.js";
-import { type Services, servicesOf } from "../plugin/host/services.js";
+import type { ServiceOptions } from "../plugin/host/service-options.js";
 import { netlifyStore } from "../plugin/store/netlify.js";
 
 /** What Netlify tells a function about the deploy that it belongs to. */
@@ -22,16 +22,26 @@ type Place = "production" | "preview" | "local";
 
 /** Their stores are apart, since all deploys of a site share their Blobs. */
 const STORES: Record<Place, string> = { production: "twtxt", preview: "twtxt-preview", local: "twtxt-local" };
+/** An open function is paid by the second, and ends after a minute. */
+const STREAMS = { isUsual: false, streamMs: 50_000, lookMs: 5000 };
 const LOOPBACK = /^(localhost|\[::1\]|127(\.\d+){3})$/;
 
-/** The services of a site, made with the first call and kept as long as the function's process lives. */
-export function servicesAt(settings: HostSettings, pages: SitePages): (deploy: Deploy) => Services {
-  const made = new Map<Place, Services>();
+/**
+ * Makes something of what a site has at hand, with the first call, and keeps it as long as the function's process lives.
+ *
+ * @param make - loads no more than its function needs
+ */
+export function madeAt<Made>(
+  settings: HostSettings,
+  pages: SitePages,
+  make: (options: ServiceOptions) => Made,
+): (deploy: Deploy) => Made {
+  const made = new Map<Place, Made>();
   return (deploy) => {
     const place = placeOf(deploy);
-    const services = made.get(place) ?? servicesIn(place, settings, pages);
-    made.set(place, services);
-    return services;
+    const found = made.get(place) ?? make(optionsIn(place, settings, pages));
+    made.set(place, found);
+    return found;
   };
 }
 
@@ -41,8 +51,8 @@ function placeOf({ context, published = false }: Deploy): Place {
   return context === "production" || published ? "production" : "preview";
 }
 
-function servicesIn(place: Place, settings: HostSettings, pages: SitePages): Services {
-  const services = servicesOf({
+function optionsIn(place: Place, settings: HostSettings, pages: SitePages): ServiceOptions {
+  return {
     settings,
     pages,
     store: netlifyStore({ name: STORES[place] }),
@@ -55,18 +65,20 @@ function servicesIn(place: Place, settings: HostSettings, pages: SitePages): Ser
     log: console.error,
     // On one's own machine it only says that there is nothing to do.
     purge: (tag) => purgeCache({ tags: [tag] }),
-  });
-  return maySend(place, settings) ? services : { ...services, afterDeploy: nothing, tick: nothing };
+    isLive: isLive(place, settings),
+    streams: STREAMS,
+  };
 }
 
 /** On one's own machine, a site is tried out under an address of this machine: a real one has its mentions sent already. */
-function maySend(place: Place, { feedUrl }: HostSettings): boolean {
+function isLive(place: Place, { feedUrl }: HostSettings): boolean {
   return place === "production" || (place === "local" && LOOPBACK.test(new URL(feedUrl).hostname));
 }
 
-/** `netlify dev` names its own address in `URL`. */
+/** `netlify dev` names its own address in `URL`. A site that is built for an address of this machine has a name there. */
 function authorityIn(place: Place, { url }: HostSettings): string {
-  return new URL((place === "local" && process.env.URL) || url).host;
+  const isNamed = place !== "local" || LOOPBACK.test(new URL(url).hostname);
+  return new URL((!isNamed && process.env.URL) || url).host;
 }
 
 /** Of hosts in one's own network, for two blogs that are tried out under `netlify dev`. */
@@ -75,5 +87,3 @@ function privateHostsIn(place: Place): string[] {
   if (place !== "local" || NETLIFY_DEV !== "true") return [];
   return TWTXT_ALLOW_PRIVATE_HOSTS.split(/[\s,]+/).filter((host) => host !== "");
 }
-
-async function nothing(): Promise<void> {}

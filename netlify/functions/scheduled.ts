@@ -1,9 +1,10 @@
 // netlify/functions/scheduled.ts: what is done every hour or so, and what a deploy may have left undone. PROTOCOL 6
 import type { HostSettings, SitePages } from "../../plugin/eleventy/host-settings.js";
-import { type Deploy, servicesAt } from "../environment.js";
+import { servicesOf } from "../../plugin/host/services.js";
+import { type Deploy, madeAt } from "../environment.js";
 
 export function scheduled(settings: HostSettings, pages: SitePages) {
-  const services = servicesAt(settings, pages);
+  const services = madeAt(settings, pages, servicesOf);
   // Netlify keeps to the schedule of the published deploy alone.
   return (_request: Request, { deploy }: { deploy: Deploy }): Promise<void> =>
     services({ ...deploy, published: true }).tick();

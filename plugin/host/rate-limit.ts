@@ -4,8 +4,11 @@ import { TwtxtError } from "../errors.js";
 import { countedAs } from "../http/client-address.js";
 import { type Client, problem } from "../http/respond.js";
 
-/** @returns the refusal; `null` where the request may go on */
-export type RateLimit = (method: string | undefined, client: Client) => Response | null;
+/**
+ * @param kind - what is counted together
+ * @returns the refusal; `null` where the request may go on
+ */
+export type RateLimit = (kind: string, method: string | undefined, client: Client) => Response | null;
 
 const WINDOW_MS = 60_000;
 
@@ -19,14 +22,15 @@ export function rateLimit({ perMinute, now }: RateLimitOptions): RateLimit {
   let windowStart = now();
   let counts = new Map<string, number>();
 
-  return (method, { address }) => {
+  return (kind, method, { address }) => {
     if (perMinute === 0 || (method !== "POST" && method !== "PUT")) return null;
     if (now() - windowStart >= WINDOW_MS) {
       windowStart = now();
       counts = new Map();
     }
-    const count = (counts.get(address) ?? 0) + 1;
-    counts.set(address, count);
+    const counted = `${kind} ${address}`;
+    const count = (counts.get(counted) ?? 0) + 1;
+    counts.set(counted, count);
     if (count <= perMinute) return null;
     const seconds = Math.ceil((windowStart + WINDOW_MS - now()) / 1000);
     const error = new TwtxtError("too-many-requests", `At most ${perMinute} a minute. Try again in ${seconds} s.`);

@@ -1,7 +1,6 @@
 // plugin/host/services.ts: everything that a host runs, wired once.
 import { setTimeout } from "node:timers/promises";
-import type { HostSettings, SitePages } from "../eleventy/host-settings.js";
-import { type GuardOptions, guardedFetch } from "../http/guarded-fetch.js";
+import { guardedFetch } from "../http/guarded-fetch.js";
 import { answering, bodyOf, type Handler, type Log } from "../http/respond.js";
 import { listMentions } from "../mentions/inform/list-json.js";
 import { mentionsFeed } from "../mentions/inform/mentions-feed.js";
@@ -15,8 +14,8 @@ import { receivedMentions } from "../mentions/receive/received.js";
 import { settling } from "../mentions/receive/settle.js";
 import type { MentionReport } from "../mentions/send/tell.js";
 import { verification } from "../mentions/verify/verify.js";
-import type { Store } from "../store/store.js";
-import type { Secrets } from "./secrets.js";
+import type { InboxServices } from "./inbox-services.js";
+import type { ServiceOptions } from "./service-options.js";
 
 /** Nothing is started any more after this long: a scheduled function ends after 30 s. PROTOCOL 6. */
 const TICK_MS = 20_000;
@@ -34,29 +33,14 @@ export interface Services {
   mentionsFeed: Handler;
   /** `/api/v1/mentions` and below */
   manageMentions: Handler;
+  /** `/inbox/<user>` and below */
+  inbox: Handler;
+  /** Ends the streams of the inboxes, where other services take over: their readers connect again. */
+  endStreams(): void;
   /** After a deploy: tells everybody whom new posts mention. */
   afterDeploy(): Promise<void>;
   /** Every hour: retries, pending verifications, compaction, digest, rebuild. Starts nothing after 20 s. */
   tick(): Promise<void>;
-}
-
-export interface ServiceOptions {
-  settings: HostSettings;
-  pages: SitePages;
-  store: Store;
-  secrets: Secrets;
-  /** What signed requests must be meant for: the site's own host, or a local server's. */
-  authority: string;
-  /** `eleventy-plugin-twtxt/1.2.3` */
-  client: string;
-  guard: Omit<GuardOptions, "userAgent">;
-  /** For the owner's own hooks, which may be private. */
-  fetch: typeof fetch;
-  /** Milliseconds since 1970. */
-  now(): number;
-  log: Log;
-  /** Makes the CDN forget what it keeps under a tag. */
-  purge(tag: string): Promise<void>;
 }
 
 /** Wires the parts. What is seldom needed is loaded when it is. */
@@ -73,14 +57,14 @@ export function servicesOf(options: ServiceOptions): Services {
   const onChange = () =>
     options.purge(CACHE_TAG).catch((error) => log(`The CDN still has the old list: ${(error as Error).message}`));
   const received = receivedMentions({
-    journal: journal({ store, now, shownPerHost: limits.shownPerHost }),
+    journal: journal({ store, now, shownPerHost: limits.shownPerHost, log }),
     now,
     onChange,
   });
   const allowed = allowance({ store, now, limits });
   const pending = pendingMentions({ store, now, limits });
   const verify = verification({ fetch: ask, ours, moderation: lists });
-  const settle = settling({ verify, allowance: allowed, received, moderation: lists, ours, now });
+  const settle = settling({ verify, allowance: allowed, received, moderation: lists, ours, now, log });
 
   const verifying = async (which: "due" | "all", isOver: () => boolean) => {
     const { verifyPending } = await import("../mentions/receive/verify-pending.js");
@@ -89,9 +73,17 @@ export function servicesOf(options: ServiceOptions): Services {
 
   const readSigned = async (request: Request, maxBytes: number) => {
     const { verifyRequest } = await import("../http/signature.js");
-    const allowed = new Set(settings.key === null ? [] : [settings.key]);
+    const allowed = new Set(settings.authors.map(({ key }) => key));
     const terms = { authority: options.authority, allowed, store, now };
     return (await verifyRequest(request, () => bodyOf(request, maxBytes), terms)).body;
+  };
+
+  const streams = new AbortController();
+  const ending = AbortSignal.any([streams.signal, ...(options.ending ? [options.ending] : [])]);
+  let inboxes: Promise<InboxServices> | undefined;
+  const inboxesOf = () => {
+    inboxes ??= import("./inbox-services.js").then(({ inboxServices }) => inboxServices({ ...options, ending }));
+    return inboxes;
   };
 
   const manage = async (request: Request) => {
@@ -124,6 +116,7 @@ export function servicesOf(options: ServiceOptions): Services {
     const { smtpUrl, mailTo, webhookUrl } = secrets;
     await informAuthor({
       list: received.list,
+      inboxes: async () => (await inboxesOf()).news(),
       store,
       now,
       mail: smtpUrl && mailTo ? smtpMail(smtpUrl, mailTo) : undefined,
@@ -152,6 +145,7 @@ export function servicesOf(options: ServiceOptions): Services {
     const { sweepNonces } = await import("../http/nonces.js");
     await allowed.sweep();
     await sweepNonces(store, now(), isOver);
+    await (await inboxesOf()).sweep(isOver);
   };
 
   /** One job that fails is no reason to leave out the next. */
@@ -171,8 +165,11 @@ export function servicesOf(options: ServiceOptions): Services {
       log,
     ),
     manageMentions: answering(manage, log),
+    inbox: async (request, client) => (await inboxesOf()).inbox(request, client),
+    endStreams: () => streams.abort(),
 
     async afterDeploy() {
+      if (!options.isLive) return;
       await job("Sending mentions", () => send(() => false, PATIENCE_MS));
       if (secrets.buildHookUrl) {
         const { noteBuild } = await import("../mentions/inform/rebuild.js");
@@ -181,6 +178,7 @@ export function servicesOf(options: ServiceOptions): Services {
     },
 
     async tick() {
+      if (!options.isLive) return;
       const end = now() + TICK_MS;
       const isOver = () => now() >= end;
       const jobs: [string, () => Promise<unknown>][] = [

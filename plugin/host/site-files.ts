@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import send from "send";
+import { pathOf } from "./request-target.js";
 
 export interface SiteFilesOptions {
   /** The folder of the built site. */
@@ -25,9 +26,9 @@ export function siteFiles({ folder, prefix, feedPath, endpoint }: SiteFilesOptio
   const isOfFeed = feedMatcher(feedPath);
 
   return (request: IncomingMessage, response: ServerResponse): void => {
-    const path = (request.url ?? "/").split("?")[0] ?? "/";
+    const path = pathOf(request);
     if (request.method !== "GET" && request.method !== "HEAD") {
-      refuse(response);
+      refuse(response, 405, "Use GET or HEAD.", { allow: "GET, HEAD" });
       return;
     }
     if (prefix !== "" && path === prefix) {
@@ -50,7 +51,8 @@ export function siteFiles({ folder, prefix, feedPath, endpoint }: SiteFilesOptio
       })
       .on("directory", (answer: ServerResponse) => toFolder(path, answer))
       .on("error", ({ status }: { status?: number }) => {
-        if (status === 412 || status === 416) response.writeHead(status).end();
+        if (status === 412) refuse(response, 412, "The file is not as the request wants it.");
+        else if (status === 416) refuse(response, 416, "The file has no such range.");
         else void notFound(response, folder);
       })
       .pipe(response);
@@ -87,9 +89,9 @@ function toFolder(path: string, response: ServerResponse): void {
   response.writeHead(301, { location: `./${path.slice(path.lastIndexOf("/") + 1)}/` }).end();
 }
 
-function refuse(response: ServerResponse): void {
-  response.writeHead(405, { allow: "GET, HEAD", "content-type": "text/plain; charset=utf-8" });
-  response.end("Use GET or HEAD.\n");
+function refuse(response: ServerResponse, status: number, why: string, headers: Record<string, string> = {}): void {
+  response.writeHead(status, { ...headers, "content-type": "text/plain; charset=utf-8" });
+  response.end(`${why}\n`);
 }
 
 async function notFound(response: ServerResponse, folder: string): Promise<void> {

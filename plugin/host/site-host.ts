@@ -18,8 +18,11 @@ export interface HostFiles {
 export interface SiteHost {
   /** @returns the handler of a path; `null` where the site's own files answer */
   route(path: string): Handler | null;
-  /** Whether the rate limit counts what is posted there: the author's signed requests are not limited. PROTOCOL 6 */
-  isLimited(path: string): boolean;
+  /**
+   * With what the rate limit counts what is posted there: mentions and messages each for themselves. `null` for the
+   * author's signed requests, which are not limited. PROTOCOL 6
+   */
+  limitOf(path: string): "mention" | "inbox" | null;
   /** Works now, each hour, and after each build. */
   begin(): void;
   /** Begins nothing more, and waits for what is under way. */
@@ -51,8 +54,11 @@ export function siteHost({ files, pagesFile, read, make, log }: SiteHostOptions)
   const takeUp = async () => {
     try {
       const files = await read();
+      const former = services;
       services = make(files);
       settings = files.settings;
+      // A key that the site knows no more must not go on reading, and new messages ring elsewhere now.
+      former.endStreams();
     } catch (error) {
       log(`The site as it was goes on being served: ${(error as Error).message}`);
       return;
@@ -61,8 +67,11 @@ export function siteHost({ files, pagesFile, read, make, log }: SiteHostOptions)
   };
 
   return {
-    route: (path) => (settings.isReceiver ? handlerOf(path, settings.urls, services) : null),
-    isLimited: (path) => path === pathOf(settings.urls.webmention),
+    route: (path) => handlerOf(path, settings, services),
+    limitOf: (path) => {
+      if (isOfInbox(path, settings)) return "inbox";
+      return path === pathOf(settings.urls.webmention) ? "mention" : null;
+    },
     begin() {
       then(() => services.tick());
       timer = setInterval(() => then(() => services.tick()), settings.mentions.everyHours * HOUR_MS);
@@ -76,7 +85,16 @@ export function siteHost({ files, pagesFile, read, make, log }: SiteHostOptions)
   };
 }
 
-function handlerOf(path: string, urls: HostSettings["urls"], services: Services): Handler | null {
+function handlerOf(path: string, settings: HostSettings, services: Services): Handler | null {
+  if (isOfInbox(path, settings)) return services.inbox;
+  return settings.isReceiver ? handlerOfMentions(path, settings.urls, services) : null;
+}
+
+function isOfInbox(path: string, { inbox, urls }: HostSettings): boolean {
+  return inbox !== null && path.startsWith(`${pathOf(urls.inbox)}/`);
+}
+
+function handlerOfMentions(path: string, urls: HostSettings["urls"], services: Services): Handler | null {
   const api = pathOf(urls.mentionsApi);
   if (path === api || path.startsWith(`${api}/`)) return services.manageMentions;
   switch (path) {

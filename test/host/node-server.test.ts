@@ -25,7 +25,7 @@ async function started(options: Partial<NodeServerOptions>): Promise<NodeServer>
     origin: ORIGIN,
     route: () => null,
     serveFile: (_, response) => void response.writeHead(404).end(),
-    isLimited: () => true,
+    limitOf: () => "mention",
     rateLimit: () => null,
     trustedProxies: 0,
     log: () => {},
@@ -71,6 +71,7 @@ describe("a handler on a Node host", () => {
       const { body } = await ask(server, path, { headers: { host: "evil.example" } });
       expect(body).toBe(`${ORIGIN}/a?b=c\n`);
     }
+    expect((await ask(server, "https://evil.example?b=c/d")).body).toBe(`${ORIGIN}/?b=c/d\n`);
     expect((await ask(server, "//evil.example/a")).body).toBe(`${ORIGIN}//evil.example/a\n`);
   });
 
@@ -127,7 +128,7 @@ describe("a handler on a Node host", () => {
   it("is limited on the paths that are, and on no other", async () => {
     const server = await started({
       route: () => async () => line("done"),
-      isLimited: (path) => path === "/limited",
+      limitOf: (path) => (path === "/limited" ? "mention" : null),
       rateLimit: () => new Response("enough", { status: 429 }),
     });
     const statuses = [];
@@ -144,21 +145,100 @@ describe("a handler on a Node host", () => {
     expect(said).toEqual([]);
   });
 
-  it("outlives a request that ends in the middle", async () => {
-    const failed: string[] = [];
-    const server = await started({
-      route: () => async (request) => line(await request.text()),
-      log: (text) => void failed.push(text),
-    });
-    await new Promise<void>((resolve) => {
+  it.each(["destroy", "resetAndDestroy"] as const)(
+    "outlives a request that ends in the middle, and says nothing of it: %s",
+    async (hangUp) => {
+      const failed: string[] = [];
+      const read: string[] = [];
+      const log = (text: string) => void failed.push(text);
+      const server = await started({
+        route: () =>
+          answering(async (request) => {
+            const text = request.text().finally(() => read.push(request.method));
+            socket[hangUp]();
+            return line(await text);
+          }, log),
+        log,
+      });
       const socket = connect(server.port, "127.0.0.1", () => {
         socket.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\nhalf");
-        setTimeout(() => socket.destroy(), 50);
       });
-      socket.on("close", () => resolve());
+      await expect.poll(() => read).toEqual(["POST"]);
+      expect((await ask(server, "/", { method: "POST", body: "whole" })).body).toBe("whole\n");
+      expect(failed).toEqual([]);
+    },
+  );
+
+  it("tells the owner once that a proxy stands before it, where it is not told of one", async () => {
+    const said: string[] = [];
+    const options = { route: () => async () => line("done"), log: (text: string) => void said.push(text) };
+    const told = await started({ ...options, trustedProxies: 1 });
+    const untold = await started(options);
+    await ask(untold, "/");
+    for (const server of [told, untold, untold])
+      await ask(server, "/", { headers: { "x-forwarded-for": "192.0.2.1" } });
+    expect(said).toEqual([expect.stringContaining("--trust-proxy 1")]);
+  });
+
+  it("hangs up on a body that comes byte by byte, and reads one that is short, or comes in larger pieces", async () => {
+    const failed: string[] = [];
+    const taken: string[] = [];
+    const log = (text: string) => void failed.push(text);
+    const server = await started({
+      route: () =>
+        answering(async (request) => {
+          const text = await request.text().finally(() => taken.push(request.method));
+          return line(String(text.length));
+        }, log),
+      log,
     });
-    await expect.poll(() => failed).toEqual([expect.stringMatching(/^POST \/: /)]);
-    expect((await ask(server, "/", { method: "POST", body: "whole" })).body).toBe("whole\n");
+    const head = "POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n";
+    const send = (chunk: string, count: number, end = "0\r\n\r\n") =>
+      new Promise<string>((resolve) => {
+        const chunks = `${chunk.length.toString(16)}\r\n${chunk}\r\n`.repeat(count);
+        const socket = connect(server.port, "127.0.0.1", () => socket.write(head + chunks + end));
+        let answer = "";
+        socket.on("data", (data) => {
+          answer += data;
+        });
+        socket.on("error", () => {}).on("close", () => resolve(answer));
+      });
+    expect(await send("x", 900)).toContain("\r\n900\n");
+    expect(await send("x".repeat(64), 3000)).toContain("192000\n");
+    expect(await send("x", 5000, "")).toBe("");
+    expect([taken, failed]).toEqual([["POST", "POST", "POST"], []]);
+  });
+
+  it("outlives a reader who leaves in the middle of an answer, and says nothing of it", async () => {
+    const failed: string[] = [];
+    let isLetGo = false;
+    const endless = () =>
+      new ReadableStream({
+        pull: (controller) => controller.enqueue(Buffer.alloc(65_536)),
+        cancel: () => {
+          isLetGo = true;
+        },
+      });
+    const server = await started({
+      route: (path) => async () => (path === "/endless" ? new Response(endless()) : line("done")),
+      log: (text) => void failed.push(text),
+    });
+    const socket = connect(server.port, "127.0.0.1", () => socket.write("GET /endless HTTP/1.1\r\nHost: x\r\n\r\n"));
+    socket.once("data", () => socket.resetAndDestroy());
+    await expect.poll(() => isLetGo).toBe(true);
+    expect((await ask(server, "/")).body).toBe("done\n");
+    expect(failed).toEqual([]);
+  });
+
+  it("tells the owner of an answer that breaks off by itself", async () => {
+    const failed: string[] = [];
+    const broken = () => new ReadableStream({ pull: (controller) => controller.error(new Error("The disk is gone.")) });
+    const server = await started({
+      route: () => async () => new Response(broken()),
+      log: (text) => void failed.push(text),
+    });
+    await expect(ask(server, "/a?b")).rejects.toThrow();
+    expect(failed).toEqual(["GET /a: The disk is gone."]);
   });
 
   it("finishes what is under way before it ends, and takes nothing new", async () => {
@@ -193,7 +273,8 @@ describe("the rate limit", () => {
     const ask = (remoteAddress: string, forwarded?: string, method = "POST") => {
       const headersDistinct = forwarded === undefined ? {} : { "x-forwarded-for": [forwarded] };
       return (
-        limit(method, clientOf({ socket: { remoteAddress }, headersDistinct } as never, trustedProxies))?.status ?? 200
+        limit("mention", method, clientOf({ socket: { remoteAddress }, headersDistinct } as never, trustedProxies))
+          ?.status ?? 200
       );
     };
     return { ask, clock, limit };
@@ -203,7 +284,7 @@ describe("the rate limit", () => {
     const { ask, clock, limit } = limited(2);
     expect([ask("192.0.2.1"), ask("192.0.2.1"), ask("192.0.2.1"), ask("192.0.2.2")]).toEqual([200, 200, 429, 200]);
     clock.time = 45_000;
-    const refusal = limit("POST", { address: "192.0.2.1" });
+    const refusal = limit("mention", "POST", { address: "192.0.2.1" });
     expect(refusal?.headers.get("retry-after")).toBe("15");
     expect(await refusal?.json()).toMatchObject({ code: "too-many-requests" });
     clock.time = 60_000;
@@ -228,6 +309,13 @@ describe("the rate limit", () => {
     const ports = limited(1, 1);
     expect([ports.ask("192.0.2.1", "198.51.100.1:1"), ports.ask("192.0.2.1", "198.51.100.1:2")]).toEqual([200, 429]);
     expect([ports.ask("192.0.2.1", "[2001:db8::1]:1"), ports.ask("192.0.2.1", "[2001:db8::2]:2")]).toEqual([200, 429]);
+  });
+
+  it("counts mentions and messages each for themselves", () => {
+    const { limit } = limited(1);
+    const client = { address: "192.0.2.1" };
+    const statuses = ["mention", "inbox", "inbox", "mention"].map((kind) => limit(kind, "POST", client)?.status ?? 200);
+    expect(statuses).toEqual([200, 200, 429, 429]);
   });
 
   it("counts no reading, and nothing at all with 0", () => {
@@ -284,6 +372,34 @@ describe("the files of a site", () => {
       });
     }
     expect(modified).not.toBe("");
+  });
+
+  it("416 and 412 say why in a line, and what there is", async () => {
+    const server = await site({ "twtxt.txt": "0123456789" });
+    const beyond = await ask(server, "/twtxt.txt", { headers: { range: "bytes=10-" } });
+    expect(beyond).toMatchObject({
+      status: 416,
+      body: "The file has no such range.\n",
+      headers: { "content-range": "bytes */10", "content-type": "text/plain; charset=utf-8" },
+    });
+    const changed = await ask(server, "/twtxt.txt", { headers: { "if-match": '"x"' } });
+    expect(changed).toMatchObject({ status: 412, body: "The file is not as the request wants it.\n" });
+    const part = await ask(server, "/twtxt.txt", { headers: { range: "bytes=2-4" } });
+    expect(part).toMatchObject({ status: 206, body: "234", headers: { "content-range": "bytes 2-4/10" } });
+  });
+
+  it("are the same where a request names a whole URL, as to a proxy", async () => {
+    const server = await site({ "index.html": "home", "twtxt.txt": "x", "a/index.html": "a", ".env": "SECRET=1" });
+    expect(await ask(server, "http://evil.example/twtxt.txt?x=1")).toMatchObject({
+      status: 200,
+      body: "x",
+      headers: { link: `<${ORIGIN}/webmention>; rel="webmention"` },
+    });
+    expect((await ask(server, "HTTPS://evil.example")).body).toBe("home");
+    expect(await ask(server, "http://evil.example/a")).toMatchObject({ status: 301, headers: { location: "./a/" } });
+    for (const path of ["/.env", "/../package.json"]) {
+      expect((await ask(server, `http://evil.example${path}`)).status).toBeGreaterThanOrEqual(400);
+    }
   });
 
   it("discovery documents are for everybody, other hidden files for nobody", async () => {

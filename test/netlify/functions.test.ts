@@ -110,8 +110,8 @@ describe("a signed request of the author's", () => {
     formatIdentity(Buffer.alloc(32, 1), { address: "alice@alice.example", created: WRITTEN }),
     "alice",
   );
-  const status = async (authority: string, context: typeof LOCAL) => {
-    const site = siteOf("https://alice.example", { key: author.publicKey });
+  const status = async (authority: string, context: typeof LOCAL, siteUrl = "https://alice.example") => {
+    const site = siteOf(siteUrl, { key: author.publicKey });
     const url = `${authority}/api/v1/mentions`;
     const headers = signRequest({ method: "GET", url }, author, Date.now());
     return (await mentionsApi(site.settings, site.pages)(new Request(url, { headers }), context)).status;
@@ -128,6 +128,12 @@ describe("a signed request of the author's", () => {
     vi.stubEnv("URL", "http://localhost:8888");
     expect(await status("http://localhost:8888", LOCAL)).toBe(200);
     expect(await status("https://alice.example", LOCAL)).toBe(401);
+  });
+
+  it("is one to the address of a site that is built for this machine", async () => {
+    vi.stubEnv("NETLIFY_DEV", "true");
+    vi.stubEnv("URL", "http://localhost:8888");
+    expect(await status("http://127.0.0.1:8888", LOCAL, "http://127.0.0.1:8888")).toBe(200);
   });
 });
 

@@ -1,0 +1,32 @@
+// plugin/host/service-options.ts: what a host gives to the services that it runs.
+import type { HostSettings, SitePages } from "../eleventy/host-settings.js";
+import type { GuardOptions } from "../http/guarded-fetch.js";
+import type { Log } from "../http/respond.js";
+import type { Store } from "../store/store.js";
+import type { Secrets } from "./secrets.js";
+
+/** A site, and what its host has. */
+export interface ServiceOptions {
+  settings: HostSettings;
+  pages: SitePages;
+  store: Store;
+  secrets: Secrets;
+  /** What signed requests must be meant for: the site's own host, or a local server's. */
+  authority: string;
+  /** `eleventy-plugin-twtxt/1.2.3` */
+  client: string;
+  guard: Omit<GuardOptions, "userAgent">;
+  /** For the owner's own hooks, which may be private. */
+  fetch: typeof fetch;
+  /** Milliseconds since 1970. */
+  now(): number;
+  log: Log;
+  /** Makes the CDN forget what it keeps under a tag. */
+  purge(tag: string): Promise<void>;
+  /** Whether visitors see this deploy of the site. One that they don't see tells nobody anything. */
+  isLive: boolean;
+  /** How long connections may be kept open, and whether they are where the site's options don't say. */
+  streams: { isUsual: boolean; streamMs: number; lookMs: number };
+  /** Aborted when the host ends. */
+  ending?: AbortSignal;
+}

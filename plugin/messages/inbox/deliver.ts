@@ -1,0 +1,103 @@
+// plugin/messages/inbox/deliver.ts: takes in what others send.
+import { createHash } from "node:crypto";
+import { TwtxtError } from "../../errors.js";
+import { bodyOf, type Client, line, problem } from "../../http/respond.js";
+import { plainestForm, sealedBytes } from "../sealed-bytes.js";
+import type { Shares } from "./share.js";
+import type { StoredMessage, StoredMessages } from "./stored.js";
+
+const BODY_LIMIT = 64 * 1024;
+const DAY_S = 24 * 3600;
+/** Seconds after which a full inbox may have been read. */
+const FULL_RETRY = 3600;
+
+/** How much an inbox holds. */
+export interface InboxLimits {
+  messages: number;
+  bytes: number;
+}
+
+/**
+ * Stores a message: 202, also where it is stored already or was deleted before. 400 `bad-armor`, `bad-message`, `too-large`
+ * or `bad-request` for a sender's fault, 429 where the sender's address has filled its share for today, 503 `inbox-full`.
+ *
+ * Deliveries that are on their way at the same time do not see each other: by so many an inbox may hold more than its
+ * limits say.
+ *
+ * @throws TwtxtError those of a sender's fault; `store-failed`, and whether the message is stored is then not known
+ * @see PROTOCOL 3.3
+ */
+export function delivering({ messages, shares, limits, now, onStored }: DeliveryParts) {
+  return async (request: Request, user: string, client: Client | undefined): Promise<Response> => {
+    const body = await bodyOfMessage(request);
+    const bytes = sealedBytes(body);
+    const id = idOf(bytes);
+    // Another form of a message is that message: it neither comes twice nor comes back.
+    const ids = new Set([id, idOf(plainestForm(bytes))]);
+    const [stored, ...wereDeleted] = await Promise.all([
+      messages.all(user),
+      ...[...ids].map((one) => messages.wasDeleted(user, one)),
+    ]);
+    if (wereDeleted.includes(true) || stored.some((message) => ids.has(message.id))) return isKept();
+
+    const size = body.length;
+    if (!hasRoom(stored, size, limits)) return isFull();
+    if (!(await shares.take(user, client?.address ?? "unknown", { id, size }))) return isTooMuch(now());
+    await messages.keep(user, id, body);
+    onStored(user);
+    return isKept();
+  };
+}
+
+export interface DeliveryParts {
+  messages: StoredMessages;
+  shares: Shares;
+  limits: InboxLimits;
+  /** Milliseconds since 1970. */
+  now(): number;
+  onStored(user: string): void;
+}
+
+/** What is taken of an inbox, from 0 to 1. */
+export function fullnessOf(stored: readonly StoredMessage[], limits: InboxLimits): number {
+  return Math.min(1, Math.max(stored.length / limits.messages, bytesOf(stored) / limits.bytes));
+}
+
+function idOf(bytes: Uint8Array): string {
+  return createHash("sha256").update(bytes).digest("hex");
+}
+
+async function bodyOfMessage(request: Request): Promise<Uint8Array> {
+  const encoding = request.headers.get("content-encoding")?.trim().toLowerCase() || "identity";
+  if (encoding !== "identity") throw new TwtxtError("bad-request", "Send the message without a Content-Encoding.");
+  try {
+    return await bodyOf(request, BODY_LIMIT);
+  } catch (error) {
+    // 413 is what a platform says by itself, and means nothing else. PROTOCOL 3.3.
+    const isTooLarge = error instanceof TwtxtError && error.code === "body-too-large";
+    throw isTooLarge ? new TwtxtError("too-large", `A message is at most ${BODY_LIMIT} bytes.`) : error;
+  }
+}
+
+function hasRoom(stored: readonly StoredMessage[], size: number, { messages, bytes }: InboxLimits): boolean {
+  return stored.length < messages && bytesOf(stored) + size <= bytes;
+}
+
+function bytesOf(stored: readonly StoredMessage[]): number {
+  return stored.reduce((sum, { size }) => sum + size, 0);
+}
+
+function isKept(): Response {
+  return line("The message is kept.", { status: 202 });
+}
+
+/** Answered, not thrown: strangers would fill the log of a full inbox. */
+function isFull(): Response {
+  const error = new TwtxtError("inbox-full", "This inbox is full. Try again later.");
+  return problem(error, { "retry-after": String(FULL_RETRY) });
+}
+
+function isTooMuch(now: number): Response {
+  const error = new TwtxtError("too-many-requests", "Your address has filled its share of this inbox for today.");
+  return problem(error, { "retry-after": String(DAY_S - (Math.floor(now / 1000) % DAY_S)) });
+}

@@ -1,0 +1,76 @@
+// plugin/messages/inbox/list.ts: an inbox as its owner lists it, a page at a time.
+import { createHash } from "node:crypto";
+import { TwtxtError } from "../../errors.js";
+import { parametersOf } from "../../http/parameters.js";
+import { hasCopy, json } from "../../http/respond.js";
+import { formatCursor, isAfter, itemOf, parseCursor } from "./item.js";
+import type { StoredMessage, StoredMessages } from "./stored.js";
+
+const MAX_LIMIT = 100;
+/** Of bodies in a page, so that it holds some of any size. In base64 they are a third larger; a platform sends 6 MB at most. */
+const PAGE_BYTES = 3_000_000;
+
+/** Nobody but the owner may see it, and Accept decides whether it is a list or a stream. */
+export const PRIVATE_HEADERS = { "cache-control": "private, no-store", vary: "accept" };
+
+/**
+ * Lists messages, oldest first: `GET ?after=<cursor>&limit=<1 to 100>`. Nothing is changed by it.
+ *
+ * `after` means this place and nothing else: a message that shows late, with an earlier time than one that was listed
+ * before, is in the whole list only. `Link: rel="next"` leads on where there is more. `If-None-Match` costs one look at the
+ * keys.
+ *
+ * @throws TwtxtError `bad-request`, `store-failed`
+ * @see PROTOCOL 3.4
+ */
+export function listing(messages: StoredMessages, inboxUrl: (user: string) => string) {
+  return async (request: Request, user: string): Promise<Response> => {
+    const { after, limit } = parametersOf(request.url, ["after", "limit"]);
+    const start = after === undefined ? null : parseCursor(after);
+    const stored = await messages.all(user);
+    const wanted = start === null ? stored : stored.filter((message) => isAfter(message, start));
+    const page = firstOf(wanted, limitOf(limit));
+    const last = page.length < wanted.length ? page.at(-1) : undefined;
+
+    const headers = {
+      ...PRIVATE_HEADERS,
+      etag: etagOf(page, last !== undefined),
+      ...(last && { link: `<${nextUrl(inboxUrl(user), last, limit)}>; rel="next"` }),
+    };
+    if (hasCopy(request, headers.etag)) return new Response(null, { status: 304, headers });
+    if (request.method === "HEAD") {
+      return new Response(null, { headers: { "content-type": "application/json", ...headers } });
+    }
+    const bodies = await messages.bodies(page);
+    const items = page.flatMap((message, i) => (bodies[i] ? [itemOf(message, bodies[i])] : []));
+    return json(items, { headers });
+  };
+}
+
+function limitOf(text: string | undefined): number {
+  if (text === undefined) return MAX_LIMIT;
+  if (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= MAX_LIMIT) return Number(text);
+  throw new TwtxtError("bad-request", `"limit" is a number from 1 to ${MAX_LIMIT}.`);
+}
+
+function firstOf(wanted: readonly StoredMessage[], limit: number): StoredMessage[] {
+  let bytes = 0;
+  const end = wanted.findIndex(({ size }, i) => {
+    bytes += size;
+    return i >= limit || bytes > PAGE_BYTES;
+  });
+  return wanted.slice(0, end < 0 ? wanted.length : end);
+}
+
+/** By the keys alone, since nothing that is stored changes. */
+function etagOf(page: readonly StoredMessage[], isMore: boolean): string {
+  const text = [...page.map(({ key }) => key), isMore ? "more" : "end"].join("\n");
+  return `"${createHash("sha256").update(text).digest("base64url")}"`;
+}
+
+function nextUrl(inbox: string, last: StoredMessage, limit: string | undefined): string {
+  const url = new URL(inbox);
+  url.searchParams.set("after", formatCursor(last));
+  if (limit !== undefined) url.searchParams.set("limit", limit);
+  return url.href;
+}

@@ -1,0 +1,159 @@
+// test/messages/inbox/alices-inbox.ts: Alice's inbox, her who reads it, and those who write to her.
+import { createHash } from "node:crypto";
+import { answering } from "../../../plugin/http/respond.js";
+import { signRequest } from "../../../plugin/http/signature.js";
+import { formatIdentity, type Identity, parseIdentity } from "../../../plugin/keys/identity-text.js";
+import { type InboxOptions, inboxes } from "../../../plugin/messages/inbox/inboxes.js";
+import type { InboxItem } from "../../../plugin/messages/inbox/item.js";
+import { memoryStore } from "../../../plugin/store/memory.js";
+import type { Store } from "../../../plugin/store/store.js";
+import vectors from "../../vectors/signcryption-go.json" with { type: "json" };
+
+export const INBOX = "https://alice.example/inbox/alice";
+export const SECOND = 1000;
+export const DAY = 24 * 3600 * SECOND;
+
+export const ALICE = identity(1, "alice");
+export const CAROL = identity(2, "carol");
+export const EVE = identity(3, "eve");
+
+function identity(byte: number, user: string): Identity {
+  const text = formatIdentity(Buffer.alloc(32, byte), { address: `${user}@alice.example`, created: null });
+  return parseIdentity(text, "a test key");
+}
+
+const good = vectors.signcryption.find(({ name }) => name === "go-one-recipient");
+export const ARMORED = Buffer.from(good?.armored ?? "");
+export const BINARY = Buffer.from(good?.ciphertext_hex ?? "", "hex");
+/** The two bytes of a MessagePack bin before it, and the header itself. */
+const HEADER = BINARY.subarray(0, 2 + (BINARY[1] ?? 0));
+
+/** A message in the form of one, and another for each number: nobody but its reader can tell that its box is empty talk. */
+export function sealed(number: number, size = 300): Uint8Array {
+  const box = Buffer.alloc(size - HEADER.length - 5, "box");
+  box.writeUInt32BE(number);
+  return Buffer.concat([
+    HEADER,
+    Buffer.from([0x92, 0xc5, box.length >> 8, box.length & 255]),
+    box,
+    Buffer.from([0xc3]),
+  ]);
+}
+
+/** The id of a binary message. */
+export function idOf(binary: Uint8Array): string {
+  return createHash("sha256").update(binary).digest("hex");
+}
+
+/** A clock that goes on when a test says so, and wakes who sleeps. */
+export function steppedClock() {
+  const sleepers = new Set<{ until: number; wake: () => void }>();
+  const clock = {
+    time: Date.parse("2026-11-20T09:00:00Z"),
+    sleepers,
+    sleep: (milliseconds: number, signal: AbortSignal) =>
+      new Promise<void>((resolve) => {
+        const wake = () => {
+          sleepers.delete(sleeper);
+          resolve();
+        };
+        const sleeper = { until: clock.time + milliseconds, wake };
+        if (signal.aborted) return resolve();
+        sleepers.add(sleeper);
+        signal.addEventListener("abort", wake);
+      }),
+    /** Goes on by so much at once. */
+    step(milliseconds: number) {
+      clock.time += milliseconds;
+      for (const { until, wake } of sleepers) if (until <= clock.time) wake();
+    },
+  };
+  return clock;
+}
+
+/** A store, and the prefixes of which its keys were looked at. */
+export function watchedStore(inner: Store): Store & { looks: string[] } {
+  const looks: string[] = [];
+  return {
+    ...inner,
+    looks,
+    keys(prefix) {
+      looks.push(prefix);
+      return inner.keys(prefix);
+    },
+  };
+}
+
+export interface Asked {
+  signer?: Identity | null;
+  headers?: Record<string, string>;
+  /** Milliseconds since 1970, when the request was signed. */
+  signedAt?: number;
+}
+
+export type AlicesInbox = ReturnType<typeof alicesInbox>;
+
+export function alicesInbox(options: Partial<InboxOptions> & { clock?: ReturnType<typeof steppedClock> } = {}) {
+  const store = options.store ?? memoryStore();
+  const clock = options.clock ?? steppedClock();
+  const log: string[] = [];
+  const inbox = inboxes({
+    now: () => clock.time,
+    random: (length) => new Uint8Array(length).fill(7),
+    authority: "alice.example",
+    inboxUrl: (user) => `https://alice.example/inbox/${user}`,
+    users: new Map([
+      ["alice", ALICE.publicKey],
+      ["carol", CAROL.publicKey],
+    ]),
+    limits: { messages: 1000, bytes: 64 * 1024 * 1024, retentionDays: null },
+    subscribe: { streamMs: 50 * SECOND, lookMs: 5 * SECOND, sleep: clock.sleep },
+    ...options,
+    store,
+  });
+  const handler = answering(inbox.handler, (line) => void log.push(line));
+
+  const ask = (method: string, url = INBOX, { signer = ALICE, headers = {}, signedAt }: Asked = {}) => {
+    const signed = signer ? signRequest({ method, url, headers }, signer, signedAt ?? clock.time) : headers;
+    return handler(new Request(url, { method, headers: signed }));
+  };
+  const send = (body: Uint8Array | string, { from = "192.0.2.1", method = "POST", headers = {}, url = INBOX } = {}) =>
+    handler(new Request(url, { method, headers, body: Uint8Array.from(Buffer.from(body)) }), { address: from });
+
+  return {
+    ...inbox,
+    handler,
+    store,
+    clock,
+    log,
+    ask,
+    send,
+    /** Sends what must be taken. */
+    async receive(...bodies: Uint8Array[]) {
+      for (const body of bodies) {
+        const response = await send(body);
+        if (response.status !== 202) throw new Error(`${response.status}: ${await response.text()}`);
+        clock.step(1);
+      }
+    },
+    /** What Alice is shown on one page. */
+    async items(url = INBOX): Promise<InboxItem[]> {
+      const response = await ask("GET", url);
+      return Array.from(Object(await response.json()));
+    },
+    delete: async (id: string) => {
+      const response = await ask("DELETE", `${INBOX}/${id}`);
+      return { status: response.status, json: Object(await response.json()) };
+    },
+    /** The ids that Alice is shown. */
+    async ids(): Promise<string[]> {
+      return (await this.items()).map(({ id }) => id);
+    },
+  };
+}
+
+/** What an answer says to a program. */
+export async function outcomeOf(response: Response): Promise<{ status: number; code: string | null }> {
+  const isProblem = response.headers.get("content-type") === "application/problem+json";
+  return { status: response.status, code: isProblem ? Object(await response.json()).code : null };
+}

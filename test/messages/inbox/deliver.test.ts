@@ -1,0 +1,409 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { fileStore } from "../../../plugin/store/file.js";
+import { memoryStore } from "../../../plugin/store/memory.js";
+import type { Store } from "../../../plugin/store/store.js";
+import { faultyStore } from "../../helpers/faulty-store.js";
+import { ARMORED, alicesInbox, BINARY, DAY, INBOX, idOf, outcomeOf, sealed } from "./alices-inbox.js";
+
+const KiB = 1024;
+const ROOMY = 64 * KiB * KiB;
+const work = mkdtempSync(join(tmpdir(), "twtxt-inbox-"));
+afterAll(() => rmSync(work, { recursive: true, force: true }));
+
+const STORES: [string, () => Store][] = [
+  ["memory", memoryStore],
+  ["files", () => fileStore(mkdtempSync(join(work, "store-")))],
+];
+
+const base64 = (body: Uint8Array) => Buffer.from(body).toString("base64");
+
+/** Everything in a store, as one text. */
+async function dump(store: Store): Promise<string> {
+  const keys = await store.keys("");
+  const values = await Promise.all(keys.map(async (key) => Buffer.from((await store.get(key))?.bytes ?? "")));
+  return [...keys, ...values.map((value) => value.toString("latin1"))].join("\n");
+}
+
+describe("a delivery", () => {
+  it.each([
+    ["armored", ARMORED, "POST", "text/plain"],
+    ["binary", BINARY, "POST", "application/octet-stream"],
+    ["put", ARMORED, "PUT", "application/x-www-form-urlencoded"],
+    ["without a content type", BINARY, "PUT", ""],
+    ["of 64 KiB", sealed(1, 64 * KiB), "POST", "text/plain"],
+  ])("202: a message is kept as it was received, %s", async (_, body, method, type) => {
+    const alice = alicesInbox();
+    const headers: Record<string, string> = type === "" ? {} : { "content-type": type };
+    expect((await alice.send(body, { method, headers })).status).toBe(202);
+    const id = idOf(body === ARMORED ? BINARY : body);
+    expect(await alice.items()).toEqual([{ id, created: "2026-11-20T09:00:00.000Z", payload: base64(body) }]);
+  });
+
+  it("202: is in the files when it is answered, and another process reads it there", async () => {
+    const folder = mkdtempSync(join(work, "store-"));
+    expect((await alicesInbox({ store: fileStore(folder) }).send(ARMORED)).status).toBe(202);
+    const again = alicesInbox({ store: fileStore(folder) });
+    expect(await again.items()).toMatchObject([{ id: idOf(BINARY), payload: base64(ARMORED) }]);
+  });
+
+  it("202: the same again is one message, however it is armored, and the first to come stays", async () => {
+    const alice = alicesInbox();
+    await alice.receive(ARMORED, ARMORED, BINARY);
+    const quoted = Buffer.from(ARMORED.toString().replaceAll(" ", "\n> "));
+    await alice.receive(quoted);
+    expect(await alice.items()).toMatchObject([{ id: idOf(BINARY), payload: base64(ARMORED) }]);
+  });
+
+  it("202: a message whose lengths are written longer, or whose packet holds more, is no second one, deleted or not", async () => {
+    const alice = alicesInbox();
+    const header = BINARY.subarray(2, 2 + (BINARY[1] ?? 0));
+    const packet = BINARY.subarray(2 + header.length + 1);
+    const forms = [
+      [0xc5, 0, header.length],
+      [0xc6, 0, 0, 0, header.length],
+      [0xc4, header.length],
+    ].flatMap((head) => [
+      Buffer.concat([Buffer.from(head), header, Buffer.from([0xdc, 0, 2]), packet]),
+      Buffer.concat([Buffer.from(head), header, Buffer.from([0x93]), packet, Buffer.from([0xc0])]),
+    ]);
+    await alice.receive(BINARY, ...forms);
+    expect(await alice.ids()).toEqual([idOf(BINARY)]);
+    await alice.delete(idOf(BINARY));
+    await alice.receive(...forms, ARMORED);
+    expect(await alice.ids()).toEqual([]);
+    expect(await alice.store.keys("inbox/alice/messages/")).toEqual([]);
+
+    const others = alicesInbox();
+    await others.receive(...forms.slice(0, 1), ...forms.slice(0, 1));
+    expect(await others.ids()).toEqual(forms.slice(0, 1).map(idOf));
+  });
+
+  it.each(STORES)("202: six deliveries of one message at once are one message (%s)", async (_, open) => {
+    const alice = alicesInbox({ store: open() });
+    const answers = await Promise.all(Array.from({ length: 6 }, () => alice.send(ARMORED)));
+    expect(answers.map(({ status }) => status)).toEqual([202, 202, 202, 202, 202, 202]);
+    expect(await alice.ids()).toEqual([idOf(BINARY)]);
+  });
+
+  it("202: one message at once, in two forms and two milliseconds, is shown once and deleted whole", async () => {
+    const store = memoryStore();
+    let goOn = () => {};
+    const held = new Promise<void>((resolve) => {
+      goOn = resolve;
+    });
+    const slow: Store = {
+      ...store,
+      async keys(prefix) {
+        const keys = await store.keys(prefix);
+        await held;
+        return keys;
+      },
+    };
+    const first = alicesInbox({ store: slow });
+    const second = alicesInbox({ store });
+    second.clock.step(5);
+    const late = first.send(ARMORED);
+    expect((await second.send(BINARY)).status).toBe(202);
+    goOn();
+    expect((await late).status).toBe(202);
+
+    expect(await store.keys("inbox/alice/messages/")).toHaveLength(2);
+    expect(await second.items()).toMatchObject([{ id: idOf(BINARY), payload: base64(ARMORED) }]);
+    await second.sweep(() => false);
+    expect(await store.keys("inbox/alice/messages/")).toHaveLength(1);
+    await first.send(ARMORED);
+    expect(await second.delete(idOf(BINARY))).toMatchObject({ status: 200 });
+    expect(await store.keys("inbox/alice/messages/")).toEqual([]);
+  });
+
+  it.each(STORES)("202: twenty messages in one millisecond are twenty (%s)", async (_, open) => {
+    const alice = alicesInbox({ store: open() });
+    const bodies = Array.from({ length: 20 }, (_, n) => sealed(n));
+    const answers = await Promise.all(bodies.map((body) => alice.send(body)));
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]));
+    expect((await alice.ids()).toSorted()).toEqual(bodies.map(idOf).toSorted());
+    expect(new Set((await alice.items()).map(({ created }) => created)).size).toBe(1);
+  });
+
+  it("202: each user has an inbox of their own", async () => {
+    const alice = alicesInbox();
+    await alice.send(sealed(1));
+    await alice.send(sealed(2), { url: INBOX.replace(/alice$/, "carol") });
+    expect(await alice.ids()).toEqual([idOf(sealed(1))]);
+    expect(await alice.news()).toMatchObject([
+      { user: "alice", messages: [{ id: idOf(sealed(1)) }] },
+      { user: "carol", messages: [{ id: idOf(sealed(2)) }] },
+    ]);
+  });
+
+  it.each([
+    ["nothing", "", {}, "bad-message"],
+    ["a text", "hello", {}, "bad-armor"],
+    ["half a message", BINARY.subarray(0, 200), {}, "bad-message"],
+    ["a message and a byte", Buffer.concat([BINARY, Buffer.from([0])]), {}, "bad-message"],
+    ["an armor that is cut off", ARMORED.subarray(0, 200), {}, "bad-armor"],
+    ["an armor of something else", "BEGIN SALTPACK ENCRYPTED MESSAGE. 0. END SALTPACK ENCRYPTED MESSAGE.", {}, null],
+    ["more than 64 KiB", sealed(1, 64 * KiB + 1), {}, "too-large"],
+    ["more than 64 KiB, by its own word", "", { "content-length": "65537" }, "too-large"],
+    ["a compressed message", BINARY, { "content-encoding": "gzip" }, "bad-request"],
+  ])("400: %s", async (_, body, headers, code) => {
+    const alice = alicesInbox();
+    const outcome = await outcomeOf(await alice.send(body, { headers: headers as Record<string, string> }));
+    expect(outcome).toEqual({ status: 400, code: code ?? expect.stringMatching(/^bad-(armor|message)$/) });
+    expect(await alice.store.keys("")).toEqual([]);
+  });
+
+  it.each([" Identity", ""])("202: an encoding that is none: %j", async (encoding) => {
+    expect((await alicesInbox().send(BINARY, { headers: { "content-encoding": encoding } })).status).toBe(202);
+  });
+
+  it.each(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"])(
+    "404: %s for nobody we know",
+    async (method) => {
+      const alice = alicesInbox();
+      for (const path of ["bob", "Alice", "", "alice/x/y", "bob/x"]) {
+        const response = await alice.ask(method, `https://alice.example/inbox/${path}`, { signer: null });
+        expect(response.status).toBe(404);
+      }
+    },
+  );
+
+  it("405 and 204: says what it understands", async () => {
+    const alice = alicesInbox();
+    const all = "GET, HEAD, POST, PUT, OPTIONS";
+    for (const [method, url, status, allow] of [
+      ["DELETE", INBOX, 405, all],
+      ["PATCH", INBOX, 405, all],
+      ["OPTIONS", INBOX, 204, all],
+      ["GET", `${INBOX}/${idOf(BINARY)}`, 405, "DELETE, OPTIONS"],
+      ["POST", `${INBOX}/${idOf(BINARY)}`, 405, "DELETE, OPTIONS"],
+      ["OPTIONS", `${INBOX}/${idOf(BINARY)}`, 204, "DELETE, OPTIONS"],
+    ] as const) {
+      const response = await alice.ask(method, url, { signer: null });
+      expect([method, response.status, response.headers.get("allow")]).toEqual([method, status, allow]);
+    }
+  });
+});
+
+describe("a full inbox", () => {
+  it("503 inbox-full: by the number of messages; drops nothing, takes repeats, and has room again", async () => {
+    const alice = alicesInbox({ limits: { messages: 2, bytes: ROOMY, retentionDays: null } });
+    await alice.send(sealed(1), { from: "192.0.2.1" });
+    await alice.send(sealed(2), { from: "192.0.2.2" });
+    const refused = await alice.send(sealed(3), { from: "192.0.2.3" });
+    expect(refused.headers.get("retry-after")).toBe("3600");
+    expect(await outcomeOf(refused)).toEqual({ status: 503, code: "inbox-full" });
+    expect((await alice.send(sealed(1))).status).toBe(202);
+    expect((await alice.ids()).toSorted()).toEqual([idOf(sealed(1)), idOf(sealed(2))].toSorted());
+    expect(await alice.news()).toMatchObject([{ fullness: 1 }, { fullness: 0 }]);
+    expect(alice.log).toEqual([]);
+
+    await alice.delete(idOf(sealed(1)));
+    alice.clock.step(3600_000);
+    expect((await alice.send(sealed(3), { from: "192.0.2.3" })).status).toBe(202);
+    expect(await alice.items()).toMatchObject([{}, { id: idOf(sealed(3)), created: "2026-11-20T10:00:00.000Z" }]);
+  });
+
+  it("503 inbox-full: by their size, while a smaller one still fits", async () => {
+    const alice = alicesInbox({ limits: { messages: 1000, bytes: 2500, retentionDays: null } });
+    await alice.send(sealed(1, 1000), { from: "192.0.2.1" });
+    await alice.send(sealed(2, 1000), { from: "192.0.2.2" });
+    const refused = await outcomeOf(await alice.send(sealed(3, 501), { from: "192.0.2.3" }));
+    expect(refused).toEqual({ status: 503, code: "inbox-full" });
+    expect((await alice.send(sealed(3, 500), { from: "192.0.2.3" })).status).toBe(202);
+    expect(await alice.ids()).toHaveLength(3);
+  });
+});
+
+describe("the share of one address", () => {
+  const limits = { messages: 30, bytes: ROOMY, retentionDays: null };
+
+  it("429: a tenth of the messages a day, whatever was deleted; others and repeats are taken", async () => {
+    const alice = alicesInbox({ limits });
+    await alice.receive(sealed(1), sealed(1), sealed(2), sealed(3));
+    await alice.delete(idOf(sealed(2)));
+    const refused = await alice.send(sealed(4));
+    expect(Number(refused.headers.get("retry-after"))).toBe(15 * 3600);
+    expect(await outcomeOf(refused)).toEqual({ status: 429, code: "too-many-requests" });
+    expect((await alice.send(sealed(3))).status).toBe(202);
+    expect((await alice.send(sealed(5), { from: "2001:db8:0:1" })).status).toBe(202);
+    expect((await alice.send(sealed(4), { url: INBOX.replace(/alice$/, "carol") })).status).toBe(202);
+    expect((await alice.ids()).toSorted()).toEqual([1, 3, 5].map((n) => idOf(sealed(n))).toSorted());
+
+    alice.clock.step(15 * 3600_000);
+    expect((await alice.send(sealed(4))).status).toBe(202);
+  });
+
+  it("429: a tenth of the bytes, but one message in any case", async () => {
+    const alice = alicesInbox({ limits: { messages: 1000, bytes: 10_000, retentionDays: null } });
+    expect((await alice.send(sealed(1, 2000))).status).toBe(202);
+    expect((await alice.send(sealed(2, 300))).status).toBe(429);
+    expect((await alice.send(sealed(3, 500), { from: "192.0.2.2" })).status).toBe(202);
+    expect((await alice.send(sealed(4, 500), { from: "192.0.2.2" })).status).toBe(202);
+    expect((await alice.send(sealed(5, 300), { from: "192.0.2.2" })).status).toBe(429);
+    expect(await alice.ids()).toHaveLength(3);
+  });
+
+  it("429: what is refused takes nothing of the share, so that a smaller one still fits", async () => {
+    const alice = alicesInbox({ limits: { messages: 1000, bytes: 10_000, retentionDays: null } });
+    expect((await alice.send(sealed(1, 600))).status).toBe(202);
+    expect((await alice.send(sealed(2, 401))).status).toBe(429);
+    expect((await alice.send(sealed(3, 400))).status).toBe(202);
+    expect(await alice.ids()).toHaveLength(2);
+  });
+
+  it("is one share, also where two processes begin the day at once", async () => {
+    const store = memoryStore();
+    const hosts = [1, 2].map((byte) => alicesInbox({ store, random: (length) => new Uint8Array(length).fill(byte) }));
+    await Promise.all(hosts.map((host, n) => host.send(sealed(n))));
+    const folders = (await store.keys("inbox-senders/")).map((key) => key.slice(0, key.lastIndexOf("/")));
+    expect([folders.length, new Set(folders).size]).toEqual([2, 1]);
+  });
+
+  it("429: thirty at once are no more than one after another", async () => {
+    const alice = alicesInbox({ limits });
+    await alice.receive(sealed(100), sealed(101));
+    const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => alice.send(sealed(n))));
+    expect(answers.filter(({ status }) => status === 202).length).toBeLessThanOrEqual(1);
+    expect((await alice.ids()).length).toBeLessThanOrEqual(3);
+  });
+
+  it("counts what was stored alone: neither what is no message nor what a full inbox has refused", async () => {
+    const alice = alicesInbox({ limits: { ...limits, bytes: 2000 } });
+    await alice.send(sealed(1, 1000), { from: "192.0.2.2" });
+    for (let n = 0; n < 5; n += 1) {
+      expect((await alice.send("hello")).status).toBe(400);
+      expect((await alice.send(sealed(n, 1500))).status).toBe(503);
+    }
+    expect((await alice.send(sealed(9, 300))).status).toBe(202);
+  });
+
+  it("knows no address, and nothing of it when the day is over", async () => {
+    const alice = alicesInbox();
+    const address = "198.51.100.77";
+    expect((await alice.send(BINARY, { from: address })).status).toBe(202);
+    expect(await alice.store.keys("inbox-senders/")).toHaveLength(1);
+    expect(await dump(alice.store)).not.toContain(address);
+    await alice.sweep(() => false);
+    expect(await alice.store.keys("inbox-senders/")).toHaveLength(1);
+
+    alice.clock.step(DAY);
+    await alice.sweep(() => false);
+    expect(await alice.store.keys("inbox-s")).toEqual([]);
+    expect(await alice.ids()).toHaveLength(1);
+  });
+});
+
+describe("a message that was deleted", () => {
+  it("202: stays deleted for 90 days, however it is armored", async () => {
+    const alice = alicesInbox();
+    await alice.receive(ARMORED);
+    await alice.delete(idOf(BINARY));
+    for (const body of [ARMORED, BINARY]) expect((await alice.send(body)).status).toBe(202);
+    alice.clock.step(90 * DAY);
+    await alice.sweep(() => false);
+    expect((await alice.send(ARMORED)).status).toBe(202);
+    expect(await alice.ids()).toEqual([]);
+
+    alice.clock.step(31 * DAY);
+    await alice.sweep(() => false);
+    expect(await alice.store.keys("inbox/")).toEqual([]);
+  });
+
+  it("202: is asked no room for when it comes again", async () => {
+    const alice = alicesInbox({ limits: { messages: 1, bytes: ROOMY, retentionDays: null } });
+    await alice.receive(ARMORED);
+    await alice.delete(idOf(BINARY));
+    await alice.send(sealed(1), { from: "192.0.2.2" });
+    expect((await alice.send(ARMORED)).status).toBe(202);
+    expect((await alice.send(sealed(2), { from: "192.0.2.3" })).status).toBe(503);
+    expect(await alice.ids()).toEqual([idOf(sealed(1))]);
+  });
+
+  it("202: stays deleted where a replay had looked before it came, and writes after it went", async () => {
+    const store = memoryStore();
+    const alice = alicesInbox({ store });
+    const racing: Store = {
+      ...store,
+      async put(key, bytes, condition) {
+        if (key.startsWith("inbox/alice/messages/")) {
+          await alice.receive(ARMORED);
+          await alice.delete(idOf(BINARY));
+        }
+        return store.put(key, bytes, condition);
+      },
+    };
+    expect((await alicesInbox({ store: racing }).send(BINARY)).status).toBe(202);
+    expect(await alice.ids()).toEqual([]);
+    expect(await store.keys("inbox/alice/messages/")).toEqual([]);
+  });
+
+  it("is gone for good where the replay's process ended before it could see that", async () => {
+    const store = faultyStore(memoryStore());
+    const alice = alicesInbox({ store });
+    await alice.receive(ARMORED);
+    const [key = ""] = await store.keys("inbox/alice/messages/");
+    await alice.delete(idOf(BINARY));
+    await store.put(key, ARMORED);
+    await alice.sweep(() => false);
+    expect(await alice.ids()).toEqual([]);
+  });
+
+  it("is not taken for one that was deleted long ago, and was sent anew since", async () => {
+    const alice = alicesInbox();
+    await alice.receive(ARMORED);
+    await alice.delete(idOf(BINARY));
+    alice.clock.step(130 * DAY);
+    await alice.receive(ARMORED);
+    await alice.sweep(() => false);
+    expect(await alice.ids()).toEqual([idOf(BINARY)]);
+  });
+});
+
+describe("a store that fails", () => {
+  const MESSAGES = "inbox/alice/messages/";
+
+  it.each([
+    ["when the keys are looked at", { when: "before", operation: "keys", key: MESSAGES }],
+    ["when deleted ids are looked up", { when: "before", operation: "get", key: "inbox/alice/deleted/" }],
+    ["before the salt is written", { when: "before", operation: "put", key: "inbox-salts/" }],
+    ["after the salt was written", { when: "after", operation: "put", key: "inbox-salts/" }],
+    ["before the sender's share is written", { when: "before", operation: "put", key: "inbox-senders/" }],
+    ["after the sender's share was written", { when: "after", operation: "put", key: "inbox-senders/" }],
+    ["when the sender's share is counted", { when: "before", operation: "keys", key: "inbox-senders/" }],
+    ["before the message is written", { when: "before", operation: "put", key: MESSAGES }],
+  ] as const)("503: %s nothing is stored, and the next try stores it", async (_, fault) => {
+    for (const [, open] of STORES) {
+      const store = faultyStore(open());
+      const alice = alicesInbox({ store, limits: { messages: 10, bytes: ROOMY, retentionDays: null } });
+      store.fail(fault);
+      expect(await outcomeOf(await alice.send(ARMORED))).toEqual({ status: 503, code: "store-failed" });
+      store.repair();
+      expect(await alice.ids()).toEqual([]);
+
+      expect((await alice.send(ARMORED)).status).toBe(202);
+      expect(await alice.ids()).toEqual([idOf(BINARY)]);
+    }
+  });
+
+  it("503: after the message was written it is there, and the next try finds it", async () => {
+    for (const [, open] of STORES) {
+      const store = faultyStore(open());
+      const alice = alicesInbox({ store });
+      store.fail({ when: "after", operation: "put", key: MESSAGES });
+      const refused = await alice.send(ARMORED);
+      expect(refused.headers.get("retry-after")).not.toBeNull();
+      expect(await outcomeOf(refused)).toEqual({ status: 503, code: "store-failed" });
+      store.repair();
+
+      alice.clock.step(60_000);
+      expect((await alice.send(BINARY)).status).toBe(202);
+      expect(await alice.items()).toEqual([
+        { id: idOf(BINARY), created: "2026-11-20T09:00:00.000Z", payload: base64(ARMORED) },
+      ]);
+    }
+  });
+});

@@ -1,0 +1,227 @@
+import { describe, expect, it } from "vitest";
+import { signRequest } from "../../../plugin/http/signature.js";
+import { memoryStore } from "../../../plugin/store/memory.js";
+import { faultyStore } from "../../helpers/faulty-store.js";
+import {
+  type AlicesInbox,
+  alicesInbox,
+  CAROL,
+  EVE,
+  INBOX,
+  idOf,
+  outcomeOf,
+  SECOND,
+  sealed,
+  watchedStore,
+} from "./alices-inbox.js";
+
+const MESSAGES = "inbox/alice/messages/";
+
+/** Messages as they lie in a store, a second apart, without the trouble of sending each. */
+async function filled(count: number, size = 300): Promise<AlicesInbox> {
+  const alice = alicesInbox();
+  for (let n = 0; n < count; n += 1) {
+    const body = sealed(n, size);
+    const created = String(alice.clock.time + n * SECOND).padStart(15, "0");
+    await alice.store.put(`${MESSAGES}${created}-${idOf(body)}-${size}`, body);
+  }
+  return alice;
+}
+
+/** The ids of each page, as the links lead from one to the next. */
+async function pages(alice: AlicesInbox, start = INBOX): Promise<string[][]> {
+  const response = await alice.ask("GET", start);
+  const ids = Array.from(Object(await response.json()) as { id: string }[], ({ id }) => id);
+  const [, next] = /^<([^>]+)>; rel="next"$/.exec(response.headers.get("link") ?? "") ?? [];
+  return next === undefined ? [ids] : [ids, ...(await pages(alice, next))];
+}
+
+function idsOf(start: number, end: number, size = 300): string[] {
+  return Array.from({ length: end - start }, (_, n) => idOf(sealed(start + n, size)));
+}
+
+describe("who may read an inbox", () => {
+  it.each([
+    ["unsigned", { signer: null }],
+    ["by a signature that has expired", { signedAt: Date.parse("2026-11-20T08:53:00Z") }],
+    ["by a signature of tomorrow", { signedAt: Date.parse("2026-11-21T09:00:00Z") }],
+  ])("401: nobody %s", async (_, asked) => {
+    const alice = await filled(1);
+    for (const headers of [{}, { accept: "text/event-stream" }]) {
+      const response = await alice.ask("GET", INBOX, { ...asked, headers });
+      expect(await outcomeOf(response)).toEqual({ status: 401, code: "not-signed" });
+    }
+    expect((await alice.ask("HEAD", INBOX, asked)).status).toBe(401);
+  });
+
+  it("401: nobody by a signature for another host, another inbox or another method", async () => {
+    const alice = await filled(1);
+    for (const [method, url] of [
+      ["GET", INBOX.replace("alice.example", "bob.example")],
+      ["GET", INBOX.replace(/alice$/, "carol")],
+      ["GET", `${INBOX}?limit=1`],
+      ["HEAD", INBOX],
+    ] as const) {
+      const headers = signRequest({ method, url }, CAROL, alice.clock.time);
+      const response = await alice.handler(new Request(INBOX, { headers }));
+      expect(await outcomeOf(response)).toEqual({ status: 401, code: "not-signed" });
+    }
+  });
+
+  it("403: neither a stranger nor another author of the site", async () => {
+    const alice = await filled(1);
+    for (const signer of [EVE, CAROL]) {
+      expect(await outcomeOf(await alice.ask("GET", INBOX, { signer }))).toEqual({ status: 403, code: "not-allowed" });
+    }
+    expect(await alice.ids()).toHaveLength(1);
+  });
+});
+
+describe("an inbox", () => {
+  it("200: is an empty list where nobody has written", async () => {
+    const response = await alicesInbox().ask("GET");
+    expect([response.status, await response.json()]).toEqual([200, []]);
+    expect(response.headers.get("link")).toBeNull();
+  });
+
+  it("200: lists messages oldest first, for nobody else to keep, and is the same when it is read again", async () => {
+    const alice = alicesInbox();
+    await alice.receive(sealed(5), sealed(3), sealed(4));
+    const response = await alice.ask("GET");
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      "content-type": "application/json",
+      "cache-control": "private, no-store",
+      vary: "accept",
+      etag: expect.stringMatching(/^"[\w-]{43}"$/),
+    });
+    const payload = (n: number) => Buffer.from(sealed(n)).toString("base64");
+    const listed = [
+      { id: idOf(sealed(5)), created: "2026-11-20T09:00:00.000Z", payload: payload(5) },
+      { id: idOf(sealed(3)), created: "2026-11-20T09:00:00.001Z", payload: payload(3) },
+      { id: idOf(sealed(4)), created: "2026-11-20T09:00:00.002Z", payload: payload(4) },
+    ];
+    expect(await response.json()).toEqual(listed);
+    expect(await alice.items()).toEqual(listed);
+  });
+
+  it("200: two hundred and fifty messages are three pages, each once", async () => {
+    const alice = await filled(250);
+    expect(await pages(alice)).toEqual([idsOf(0, 100), idsOf(100, 200), idsOf(200, 250)]);
+    expect(await pages(alice, `${INBOX}?limit=70`)).toEqual([
+      idsOf(0, 70),
+      idsOf(70, 140),
+      idsOf(140, 210),
+      idsOf(210, 250),
+    ]);
+    expect(await pages(alice, `${INBOX}?limit=100`)).toHaveLength(3);
+  });
+
+  it("200: messages of one millisecond are divided between pages, each once", async () => {
+    const alice = alicesInbox();
+    const bodies = Array.from({ length: 7 }, (_, n) => sealed(n));
+    for (const body of bodies) await alice.send(body);
+    const found = await pages(alice, `${INBOX}?limit=3`);
+    expect(found.map(({ length }) => length)).toEqual([3, 3, 1]);
+    expect(found.flat()).toEqual(bodies.map(idOf).toSorted());
+  });
+
+  it("200: a page of large messages is smaller than a platform's limit, and has one at least", async () => {
+    const size = 64 * 1024;
+    const alice = await filled(60, size);
+    const response = await alice.ask("GET");
+    expect((await response.arrayBuffer()).byteLength).toBeLessThan(4_100_000);
+    expect(await pages(alice)).toEqual([idsOf(0, 45, size), idsOf(45, 60, size)]);
+    expect(await pages(alice, `${INBOX}?limit=1`)).toHaveLength(60);
+  });
+
+  it("200: goes on after any item, also one that was deleted meanwhile", async () => {
+    const alice = await filled(4);
+    const [, second] = await alice.items();
+    await alice.delete(second?.id ?? "");
+    const after = encodeURIComponent(`${second?.created}-${second?.id}`);
+    expect(await pages(alice, `${INBOX}?after=${after}`)).toEqual([idsOf(2, 4)]);
+    const last = encodeURIComponent(`2026-11-20T09:00:03.000Z-${idOf(sealed(3))}`);
+    expect(await pages(alice, `${INBOX}?after=${last}`)).toEqual([[]]);
+  });
+
+  it("200: leaves out what is deleted while it is read, and leads on all the same", async () => {
+    const store = memoryStore();
+    const alice = alicesInbox({
+      store: { ...store, get: async (key) => (key.includes(idOf(sealed(2))) ? null : store.get(key)) },
+    });
+    await alice.receive(sealed(1), sealed(2), sealed(3));
+    expect(await pages(alice, `${INBOX}?limit=2`)).toEqual([[idOf(sealed(1))], [idOf(sealed(3))]]);
+  });
+
+  it("304: nothing has changed; one look at the keys tells that, and no body is read", async () => {
+    const store = faultyStore(memoryStore());
+    const { looks, ...watched } = watchedStore(store);
+    const alice = alicesInbox({ store: watched });
+    await alice.receive(sealed(1));
+    const etag = (await alice.ask("GET")).headers.get("etag") ?? "";
+    store.fail({ when: "before", operation: "get" });
+    looks.length = 0;
+    for (const known of [etag, `W/${etag}`, `"x", ${etag}`, "*"]) {
+      const response = await alice.ask("GET", INBOX, { headers: { "if-none-match": known } });
+      expect([response.status, await response.text(), response.headers.get("etag")]).toEqual([304, "", etag]);
+      expect(response.headers.get("cache-control")).toBe("private, no-store");
+    }
+    expect(looks).toEqual([MESSAGES, MESSAGES, MESSAGES, MESSAGES]);
+  });
+
+  it("200: what the reader has is no longer all: one came, one went, or there is a further page", async () => {
+    const alice = alicesInbox();
+    const seen = new Set<string>();
+    const look = async (url = INBOX) => {
+      const response = await alice.ask("GET", url, { headers: { "if-none-match": [...seen].join(", ") } });
+      seen.add(response.headers.get("etag") ?? "");
+      return response.status;
+    };
+    expect(await look()).toBe(200);
+    await alice.receive(sealed(1));
+    expect(await look(`${INBOX}?limit=1`)).toBe(200);
+    await alice.receive(sealed(2));
+    expect(await look(`${INBOX}?limit=1`)).toBe(200);
+    expect(await look()).toBe(200);
+    await alice.delete(idOf(sealed(1)));
+    expect(await look()).toBe(200);
+    expect(await look()).toBe(304);
+  });
+
+  it("HEAD: answers as GET does, without the messages", async () => {
+    const alice = await filled(3);
+    const get = await alice.ask("GET", `${INBOX}?limit=2`);
+    const head = await alice.ask("HEAD", `${INBOX}?limit=2`);
+    expect([head.status, await head.text()]).toEqual([200, ""]);
+    expect(Object.fromEntries(head.headers)).toEqual(Object.fromEntries(get.headers));
+    const etag = get.headers.get("etag") ?? "";
+    expect((await alice.ask("HEAD", `${INBOX}?limit=2`, { headers: { "if-none-match": etag } })).status).toBe(304);
+  });
+
+  it.each([
+    "limit=0",
+    "limit=101",
+    "limit=1e1",
+    "limit=",
+    "limit=1&limit=2",
+    "after=x",
+    `after=2026-13-20T09:00:00.000Z-${"0".repeat(64)}`,
+    "colour=red",
+  ])("400: ?%s", async (query) => {
+    const alice = await filled(1);
+    expect(await outcomeOf(await alice.ask("GET", `${INBOX}?${query}`))).toEqual({ status: 400, code: "bad-request" });
+  });
+
+  it.each(["keys", "get"] as const)(
+    "503: the store is down (%s), and nothing reads as if there were none",
+    async (operation) => {
+      const store = faultyStore(memoryStore());
+      const alice = alicesInbox({ store });
+      await alice.receive(sealed(1));
+      store.fail({ when: "before", operation });
+      expect(await outcomeOf(await alice.ask("GET"))).toEqual({ status: 503, code: "store-failed" });
+      store.repair();
+      expect(await alice.ids()).toEqual([idOf(sealed(1))]);
+    },
+  );
+});
