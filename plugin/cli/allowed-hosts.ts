@@ -1,6 +1,10 @@
 // plugin/cli/allowed-hosts.ts: the option `--allow-private-host`, the same for all commands that have it.
 import { misuse } from "./command.js";
 
+/** What to do where the guard has refused an address. */
+export const FOR_PRIVATE_HOSTS =
+  "Only public servers of the web are asked. For one in your own network, add --allow-private-host HOST:PORT";
+
 const HOST_AND_PORT = /^(\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?):(\d{1,5})$/;
 
 /**

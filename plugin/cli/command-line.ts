@@ -1,14 +1,18 @@
 // plugin/cli/command-line.ts: finds the command that is called, runs it, and says what went wrong.
 import { TwtxtError } from "../errors.js";
+import { FOR_PRIVATE_HOSTS } from "./allowed-hosts.js";
 import { type Command, misuse, nearestOf, PROGRAM } from "./command.js";
 import type { Terminal } from "./terminal.js";
 import { version } from "./version.js";
 
 /** Each command is loaded when it is called, so that a small one stays quick. */
 const COMMANDS = new Map<string, () => Promise<Command>>([
+  ["contacts", () => import("./contacts.js")],
   ["doctor", () => import("./doctor.js")],
   ["keys", () => import("./keys.js")],
+  ["lookup", () => import("./lookup.js")],
   ["mentions", () => import("./mentions.js")],
+  ["message", () => import("./message.js")],
   ["post", () => import("./post.js")],
   ["send", () => import("./send.js")],
   ["serve", () => import("./serve.js")],
@@ -77,6 +81,7 @@ Example:
 function report(error: unknown, terminal: Terminal): number {
   if (error instanceof TwtxtError) {
     terminal.say(`${PROGRAM}: ${error.message}`);
+    if (isRefusedAddress(error)) terminal.say(FOR_PRIVATE_HOSTS);
     return error.code === "bad-usage" ? 2 : 1;
   }
   terminal.say(
@@ -84,4 +89,8 @@ function report(error: unknown, terminal: Terminal): number {
   );
   terminal.say(error instanceof Error ? (error.stack ?? error.message) : String(error));
   return 1;
+}
+
+function isRefusedAddress(error: unknown): boolean {
+  return error instanceof TwtxtError && (error.code === "address-refused" || isRefusedAddress(error.cause));
 }

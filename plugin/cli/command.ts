@@ -62,7 +62,7 @@ function checkOption(
 ): void {
   const { rawName, value, inlineValue } = token;
   if (type === undefined) {
-    const nearest = nearestOf(token.name, Object.keys(known));
+    const nearest = token.name.length > 1 ? nearestOf(token.name, Object.keys(known)) : undefined;
     const hint = nearest ? ` Did you mean "--${nearest}"?` : ` What begins with "-" and is no option goes behind "--".`;
     throw misuse(`${command}: there is no option "${rawName}".${hint}`, command);
   }

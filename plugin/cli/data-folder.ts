@@ -1,8 +1,8 @@
 // plugin/cli/data-folder.ts: where the author's own data is kept on this machine, apart from any site.
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
-import type { IdentityPlaces } from "../keys/identity.js";
 import { systemKeychain } from "../keys/keychain.js";
+import type { IdentityPlaces } from "../keys/places.js";
 import type { Terminal } from "./terminal.js";
 
 const NAME = "eleventy-twtxt";

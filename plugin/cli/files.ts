@@ -12,7 +12,7 @@ import { TwtxtError } from "../errors.js";
  */
 export async function readText(file: string): Promise<string | null> {
   const bytes = await readFile(file).catch((error) => {
-    throw badFile(error);
+    throw isMissing(error) ? new TwtxtError("bad-file", `There is no file ${file}.`, { cause: error }) : badFile(error);
   });
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);

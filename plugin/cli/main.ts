@@ -4,6 +4,6 @@ import { runCommandLine } from "./command-line.js";
 import { processTerminal } from "./terminal.js";
 
 void runCommandLine(process.argv.slice(2), processTerminal()).then((exitCode) => {
-  // Not process.exit(), which would cut off what stdout has not written yet.
-  process.exitCode = exitCode;
+  // Once all is written. A name that nobody resolves would keep the process for half a minute.
+  process.stdout.write("", () => process.stderr.write("", () => process.exit(exitCode)));
 });

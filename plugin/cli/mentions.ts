@@ -1,15 +1,13 @@
 // plugin/cli/mentions.ts: `eleventy-twtxt mentions` lists what the site has received, and decides about it.
 import { resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
-import { listIdentities } from "../keys/identity.js";
-import type { Identity } from "../keys/identity-text.js";
 import type { ManagedMention } from "../mentions/receive/manage.js";
 import { mentionsOfWebmentionIo } from "../mentions/receive/webmention-io.js";
-import { misuse, readArguments } from "./command.js";
-import { identityPlaces } from "./data-folder.js";
+import { misuse, nearestOf, readArguments } from "./command.js";
 import { readText } from "./files.js";
 import { readHostFiles } from "./host-files.js";
 import { type AskSite, siteApi } from "./mentions-api.js";
+import { IDENTITY_OPTION, ownIdentity } from "./own-identity.js";
 import { siteAt } from "./site.js";
 import type { Terminal } from "./terminal.js";
 
@@ -34,17 +32,19 @@ its option "key".
   --state STATE     shown (default), held, pending or rejected
   --json            prints JSON
   --url URL         where the site is reached, if not at its own address, such as a local server
+  --identity FILE   your key, if it is in a file of your own choice
   --settings FILE   the settings of the site (default .eleventy-twtxt/settings.json)
 
 Example:
   $ eleventy-twtxt mentions --state held
-  3f2a...  2026-11-20T09:00:00Z  @bob  https://bob.example/twtxt.txt#:~:text=...  "yours were earlier"
+  3f2a...  2026-11-20T09:00:00Z  @bob  https://bob.example/twtxt.txt#:~:text=... -> https://alice.example/quinces/  "yours were earlier"
   $ eleventy-twtxt mentions approve 3f2a...`;
 
 const OPTIONS = {
   state: { type: "string" },
   json: { type: "boolean" },
   url: { type: "string" },
+  ...IDENTITY_OPTION,
 } as const;
 
 const STATES = ["shown", "held", "pending", "rejected"] as const;
@@ -58,11 +58,18 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   if (!state) throw misuse(`${name}: --state is one of ${STATES.join(", ")}, got "${values.state}".`, name);
 
   const act = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
-  if (!act) throw misuse(`${name}: there is no "${action}".`, name);
+  if (!act) throw noSuchAction(action);
   if (act.names === "none" && names.length > 0) throw misuse(`${name}: "${action}" takes no names.`, name);
   if (act.names === "some" && names.length === 0) throw misuse(`${name}: "${action}" needs an id.`, name);
   const ask = await apiOf(values, terminal);
   return act.run(names, { ask, terminal, state, isJson: values.json ?? false });
+}
+
+function noSuchAction(action: string): TwtxtError {
+  const actions = Object.keys(ACTIONS);
+  const nearest = nearestOf(action, actions);
+  const hint = nearest ? ` Did you mean "${nearest}"?` : "";
+  return misuse(`${name}: there is no "${action}".${hint} There are ${actions.join(", ")}.`, name);
 }
 
 interface Context {
@@ -83,36 +90,23 @@ const ACTIONS: Record<string, { names: "none" | "some"; run(names: string[], con
 };
 
 async function apiOf(
-  { url, settings }: { url?: string | undefined; settings?: string | undefined },
+  { url, settings, identity: file }: Partial<Record<"url" | "settings" | "identity", string | undefined>>,
   terminal: Terminal,
 ): Promise<AskSite> {
   const site = await siteAt(terminal, settings);
   const { settings: host } = await readHostFiles(site.settingsFile);
-  const identity = await identityOf(host.key, terminal);
+  const identity = await ownIdentity(terminal, { keys: host.authors.map(({ key }) => key), file });
   const { pathname, origin } = new URL(host.urls.mentionsApi);
   if (url !== undefined && !URL.canParse(url)) throw misuse(`${name}: --url is a URL, got "${url}".`, name);
   return siteApi((url === undefined ? origin : new URL(url).origin) + pathname, identity, terminal.now);
-}
-
-async function identityOf(key: string | null, terminal: Terminal): Promise<Identity> {
-  if (key === null) {
-    throw new TwtxtError(
-      "no-identity",
-      'The site knows no key of yours. Make one with `eleventy-twtxt keys create`, give it to the site as the option "key", build and deploy.',
-    );
-  }
-  const { kept, faults } = await listIdentities(identityPlaces(terminal));
-  const found = kept.find(({ identity }) => identity.publicKey === key);
-  if (found) return found.identity;
-  const why = faults.length > 0 ? ` ${faults.join(" ")}` : "";
-  throw new TwtxtError("no-identity", `The private key of ${key} is not on this machine.${why}`);
 }
 
 async function list(_: string[], { ask, terminal, state, isJson }: Context): Promise<number> {
   const mentions = await allOf(ask, state);
   if (isJson) terminal.print(JSON.stringify(mentions, null, 2));
   else for (const mention of mentions) terminal.print(lineOf(mention));
-  terminal.say(`${mentions.length} ${state}.${mentions.length > 0 ? "" : " Others: --state held, pending, rejected."}`);
+  const others = STATES.filter((other) => other !== state);
+  terminal.say(`${mentions.length} ${state}.${mentions.length > 0 ? "" : ` Others: --state ${others.join(", ")}.`}`);
   return 0;
 }
 
@@ -156,7 +150,9 @@ async function importFiles(files: string[], { ask, terminal }: Context): Promise
       imported += Number(Object(answer).imported);
       terminal.say(`${Math.min(start + PER_IMPORT, mentions.length)} of ${mentions.length}`);
     }
-    terminal.say(`${file}: ${imported} imported, ${mentions.length - imported} are of pages that this site has not.`);
+    const others = mentions.length - imported;
+    const left = others === 0 ? "" : `, ${others} left out, since what they mention is no page of this site`;
+    terminal.say(`${file}: ${imported} imported${left}.`);
   }
   return 0;
 }
@@ -191,6 +187,9 @@ async function allOf(ask: AskSite, state: string): Promise<ManagedMention[]> {
 
 /** An id may be typed by its beginning. */
 async function fullId(start: string, ask: AskSite): Promise<string> {
+  if (/^[0-9a-f]{1,3}$/.test(start)) {
+    throw misuse(`${name}: "${start}" is too short for an id: type 4 of its characters at the least.`, name);
+  }
   if (start.length === 32 || !ID.test(start)) return encodeURIComponent(start);
   const all = (await Promise.all(STATES.map((state) => allOf(ask, state)))).flat();
   const found = all.filter(({ id }) => id.startsWith(start));
@@ -199,7 +198,7 @@ async function fullId(start: string, ask: AskSite): Promise<string> {
   throw new TwtxtError("not-found", `${found.length} mentions have an id that starts with ${start}.`);
 }
 
-function lineOf({ id, received, author, source, text }: ManagedMention): string {
+function lineOf({ id, received, author, source, target, under, text }: ManagedMention): string {
   const said = text === null ? "" : `  ${JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text)}`;
-  return `${id}  ${received.slice(0, 19)}Z  ${author?.name ?? "?"}  ${source}${said}`;
+  return `${id}  ${received.slice(0, 19)}Z  ${author?.name ?? "?"}  ${source} -> ${under ?? target}${said}`;
 }

@@ -20,7 +20,8 @@ Writes a note, dated now, into the folder of your last one, with its tags and it
 prints the path of the new file. Markdown and mentions such as @<bob https://bob.example/twtxt.txt>
 may be in the text.
 
-  --reply-to "HASH FEED-URL"   replies to the twt of this hash, in the feed of this URL
+  --reply-to "HASH FEED-URL"   replies to the twt of this hash, in the feed of this URL; a nick may
+                               stand between them
   --reply-to REFERENCE         the same by FEED-URL#:~:text=TIMESTAMP, which is looked up
   --allow-private-host HOST:PORT
                                a host of your own network that may be asked all the same

@@ -11,7 +11,7 @@ import { version } from "./version.js";
 const MARK = "#:~:text=";
 
 /**
- * What goes into the front matter: `<hash> <feed url>`.
+ * What goes into the front matter: `<hash> <nick> <feed url>`, or without the nick where none is known.
  *
  * @param value - the same, or a reference to the twt, whose feed is read then
  * @param allowedHosts - `host:port`s that may be private
@@ -19,7 +19,7 @@ const MARK = "#:~:text=";
  */
 export async function replyToOf(value: string, allowedHosts: readonly string[]): Promise<string> {
   const reply = parseReplyTo(value);
-  if (reply?.feedUrl && !value.includes(MARK)) return `${reply.hash} ${reply.feedUrl}`;
+  if (reply?.feedUrl && !value.includes(MARK)) return formatReplyTo(reply.hash, reply.nick, reply.feedUrl);
   if (value.includes(MARK)) {
     const { url, timestamps } = parseReference(value, "bad-usage");
     const [timestamp] = timestamps;
@@ -35,7 +35,10 @@ async function lookUp(feedUrl: string, timestamp: string, allowPrivateHosts: rea
   // Not before it is needed: most notes reply to nothing.
   const { guardedFetch } = await import("../http/guarded-fetch.js");
   const fetch = guardedFetch({ userAgent: `eleventy-plugin-twtxt/${version()}`, allowPrivateHosts });
-  const feed = await readLiveFeed(fetch, feedUrl);
+  const feed = await readLiveFeed(fetch, feedUrl).catch((error: unknown) => {
+    // What it says of sending is about the author's own feed.
+    throw Object(error).cause instanceof TwtxtError ? Object(error).cause : error;
+  });
   const instant = toInstant(timestamp) ?? "";
   const isWanted = (twt: { instant: string }) => twt.instant === instant;
   const found = feed.twts.filter(isWanted);
@@ -45,5 +48,9 @@ async function lookUp(feedUrl: string, timestamp: string, allowPrivateHosts: rea
   if (others.length > 0) {
     throw new TwtxtError("no-such-twt", `${feedUrl} has ${found.length} twts of ${timestamp}: say which by its hash.`);
   }
-  return `${twtHash(feed.identity, twt)} ${feed.identity}`;
+  return formatReplyTo(twtHash(feed.identity, twt), feed.nick, feed.identity);
+}
+
+function formatReplyTo(hash: string, nick: string | null, feedUrl: string): string {
+  return [hash, ...(nick === null ? [] : [nick]), feedUrl].join(" ");
 }

@@ -1,6 +1,7 @@
 // plugin/cli/send-report.ts: what a run of sending has done, in words that a blogger knows.
 import type { SendReport } from "../mentions/send/send.js";
 import type { MentionReport } from "../mentions/send/tell.js";
+import { FOR_PRIVATE_HOSTS } from "./allowed-hosts.js";
 
 /** One mention, as soon as it has ended. */
 export function progressOf(mention: MentionReport): string {
@@ -33,6 +34,7 @@ export function sumOf({ mentions, leftAlone, troubles }: SendReport, isDryRun: b
   const sum = parts.length > 0 ? parts.join(", ") : "There is nothing to send";
   return [
     ...troubles,
+    ...(count("not-asked") > 0 ? [FOR_PRIVATE_HOSTS] : []),
     ...(past === null ? [] : [`${past} of the past and left alone: --backfill N tells of the newest N twts.`]),
     `${sum}.${isDryRun ? " Nothing was sent." : ""}`,
   ];

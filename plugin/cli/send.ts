@@ -61,9 +61,12 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   const backfill = backfillOf(values.backfill);
   const allowPrivateHosts = allowedHosts(values["allow-private-host"], name);
   const isDryRun = values["dry-run"] ?? false;
+  // There the table follows on the same screen.
+  const isSeenAnyway = terminal.isTerminal.stdout && terminal.isTerminal.stderr;
   const source = await sourceOf(values, terminal);
   const userAgent = `eleventy-plugin-twtxt/${version()} (+${source.feedUrl}${source.nick ? `; @${source.nick}` : ""})`;
 
+  let ended = 0;
   const report = await sendMentions({
     fetch: guardedFetch({ userAgent, allowPrivateHosts: [...allowPrivateHosts, ...ownHostOf(source.feedUrl)] }),
     store: source.store,
@@ -78,7 +81,10 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
     backfill,
     asksAgain: allowPrivateHosts.length > 0,
     onMention: (mention) => {
-      if (!values.json && !isDryRun) terminal.say(progressOf(mention));
+      ended += 1;
+      if (values.json || isDryRun) return;
+      if (!isSeenAnyway) terminal.say(progressOf(mention));
+      else if (ended % 10 === 0) terminal.say(`${ended} so far.`);
     },
     onWaiting: () => terminal.say("Another run is sending, or was cut off: waiting for it to end."),
   });

@@ -31,7 +31,8 @@ web server with TLS in front of it. What it keeps is in a folder; ends in order 
   --host H               the address to listen on (default 127.0.0.1)
   --url PUBLIC_URL       where it is reached, if not at the option "url" of the site
   --settings FILE        the settings of the site (default .eleventy-twtxt/settings.json)
-  --rate-limit N         mentions a minute that one address may send (default 60, 0 for any number)
+  --rate-limit N         mentions a minute that one address may send, and messages (default 60, 0 for
+                         any number)
   --trust-proxy N        take the N-th last X-Forwarded-For for the address (default 0: the peer's own)
   --allow-private-host HOST:PORT
                          a host of your own network that may be asked all the same; can be repeated
@@ -54,6 +55,9 @@ const OPTIONS = {
   "allow-private-host": { type: "string", multiple: true },
 } as const;
 
+/** A reader connects again after an hour; what another process stores is seen within ten seconds. */
+const STREAMS = { isUsual: true, streamMs: 3600_000, lookMs: 10_000 };
+
 type Values = ReturnType<typeof readArguments<typeof OPTIONS>>["values"];
 
 export async function run(args: string[], terminal: Terminal): Promise<number> {
@@ -62,11 +66,12 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   const site = await siteAt(terminal, values.settings);
   const files = await readHostFiles(site.settingsFile);
   const origin = originOf(values.url, files.settings.url);
+  const ending = new AbortController();
   const host = siteHost({
     files,
     pagesFile: hostFilesAt(site.settingsFile).pages,
     read: () => readHostFiles(site.settingsFile),
-    make: servicesFor(site, values, origin, terminal),
+    make: servicesFor(site, values, { origin, ending: ending.signal }, terminal),
     log: terminal.say,
   });
   const address = values.host ?? "127.0.0.1";
@@ -75,7 +80,7 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
     host: address,
     origin,
     route: host.route,
-    isLimited: host.isLimited,
+    limitOf: host.limitOf,
     serveFile: siteFiles(filesOf(site, files, values, terminal)),
     rateLimit: rateLimit({
       perMinute: numberOf(values["rate-limit"], "--rate-limit", 60, 1_000_000),
@@ -90,12 +95,18 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   const ended = terminal.ended();
   host.begin();
   await ended;
+  ending.abort();
   terminal.say("Ending: what is under way is finished first.");
   await Promise.all([server.close(), host.end()]);
   return 0;
 }
 
-function servicesFor(site: Site, values: Values, origin: string, terminal: Terminal): (files: HostFiles) => Services {
+function servicesFor(
+  site: Site,
+  values: Values,
+  { origin, ending }: { origin: string; ending: AbortSignal },
+  terminal: Terminal,
+): (files: HostFiles) => Services {
   const store = fileStore(
     values.store === undefined ? site.file(".eleventy-twtxt/store") : resolve(terminal.folder, values.store),
   );
@@ -113,6 +124,9 @@ function servicesFor(site: Site, values: Values, origin: string, terminal: Termi
       now: terminal.now,
       log: terminal.say,
       purge: async () => {},
+      isLive: true,
+      streams: STREAMS,
+      ending,
     });
 }
 

@@ -1,5 +1,7 @@
 // plugin/cli/terminal.ts: the one place for input, output, environment, clock and working directory.
 import { spawn } from "node:child_process";
+import { createInterface } from "node:readline";
+import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 
 /** What a command has of the machine. A test hands in one of its own. */
@@ -7,6 +9,10 @@ export interface Terminal {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The working directory, absolute. */
   readonly folder: string;
+  /** Where a person looks on; a file or a pipe is no terminal. */
+  readonly isTerminal: { readonly stdout: boolean; readonly stderr: boolean };
+  /** How many characters a line of stdout has room for; `null` where it is no terminal. */
+  columns(): number | null;
   /** Milliseconds since 1970. */
   now(): number;
   /** Writes a line of data, on stdout. */
@@ -15,6 +21,13 @@ export interface Terminal {
   say(line: string): void;
   /** All of standard input; `null` where a person sits there. */
   readInput(): Promise<string | null>;
+  /**
+   * Reads lines that a person types without their being shown.
+   *
+   * @param promptFor - what is asked for next, seeing all lines so far; `null` where they are enough
+   * @returns the lines; `null` where the person has broken it off
+   */
+  readSecret(promptFor: (typed: string) => string | null): Promise<string | null>;
   /**
    * Runs a program in the foreground, on a file.
    *
@@ -32,10 +45,13 @@ export function processTerminal(): Terminal {
   return {
     environment: process.env,
     folder: process.cwd(),
+    isTerminal: { stdout: process.stdout.isTTY === true, stderr: process.stderr.isTTY === true },
+    columns: () => process.stdout.columns ?? null,
     now: Date.now,
-    print: (line) => void process.stdout.write(`${shown(line)}\n`),
-    say: (line) => void process.stderr.write(`${shown(line)}\n`),
+    print: (line) => void process.stdout.write(`${shownSafely(line)}\n`),
+    say: (line) => void process.stderr.write(`${shownSafely(line)}\n`),
     readInput: async () => (process.stdin.isTTY ? null : text(process.stdin)),
+    readSecret,
     open,
     ended,
   };
@@ -47,12 +63,36 @@ function ended(): Promise<void> {
   });
 }
 
-/** A name of a file may hold what a terminal takes for a command. */
-function shown(line: string): string {
-  return line.replace(
-    /[\x00-\x08\x0b-\x1f\x7f-\x9f]/g,
-    (control) => `\\x${control.charCodeAt(0).toString(16).padStart(2, "0")}`,
-  );
+/** Controls but for tab and line feed, marks and overrides of direction, and line separators that are no line feed. */
+const UNSAFE = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/**
+ * A text as a terminal may have it: what strangers write, and a name of a file, may hold what it takes for a command.
+ *
+ * @example shownSafely("a\u202eb") // "a\\u202eb", by which a line of JSON stays JSON and means the same
+ */
+export function shownSafely(text: string): string {
+  return text.replace(UNSAFE, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+/** Node's own line editor keeps Ctrl-C and Backspace working; what it would show goes nowhere. */
+async function readSecret(promptFor: (typed: string) => string | null): Promise<string | null> {
+  const output = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const editor = createInterface({ input: process.stdin, output, terminal: true, historySize: 0 });
+  const lines = editor[Symbol.asyncIterator]();
+  let typed = "";
+  try {
+    for (let prompt = promptFor(typed); prompt !== null; prompt = promptFor(typed)) {
+      process.stderr.write(shownSafely(prompt));
+      const { value, done } = await lines.next();
+      process.stderr.write("\n");
+      if (done) return null;
+      typed += `${value}\n`;
+    }
+    return typed;
+  } finally {
+    editor.close();
+  }
 }
 
 /** Who reads us may stop early, as `head` does. */

@@ -88,7 +88,7 @@ describe("the settings of the site", () => {
     );
   });
 
-  it.each(["{", '{"version":2}', '{"version":1}'])(
+  it.each(["{", '{"version":1}', '{"version":2}'])(
     "1 no-settings: they are of another version: %s",
     async (content) => {
       const site = blog(null, { ".eleventy-twtxt/settings.json": content });

@@ -27,8 +27,7 @@ const SETTINGS: KnownSettings = {
   output: "./_site",
   timeZone: "UTC",
   webmention: null,
-  address: null,
-  endpoint: null,
+  authors: [],
   notes: { folder: "./notes", like: null, tags: ["posts"] },
   unstamped: [],
 };
@@ -46,7 +45,7 @@ export function blog(settings: Partial<KnownSettings> | null, files: Record<stri
     },
     list: (path) => readdirSync(join(folder, path)).sort(),
   };
-  if (settings) made.write(".eleventy-twtxt/settings.json", JSON.stringify({ version: 1, ...SETTINGS, ...settings }));
+  if (settings) made.write(".eleventy-twtxt/settings.json", JSON.stringify({ version: 2, ...SETTINGS, ...settings }));
   for (const [path, content] of Object.entries(files)) made.write(path, content);
   return made;
 }
@@ -96,6 +95,7 @@ export function standingTerminal(
   folder: string,
   now: string,
   input: string | null = null,
+  isSeen = false,
 ): Terminal & { stdout: string[]; stderr: string[] } {
   const stdout: string[] = [];
   const stderr: string[] = [];
@@ -104,10 +104,13 @@ export function standingTerminal(
     stderr,
     environment: {},
     folder,
+    isTerminal: { stdout: isSeen, stderr: isSeen },
+    columns: () => (isSeen ? 80 : null),
     now: () => Date.parse(now),
     print: (line) => void stdout.push(line),
     say: (line) => void stderr.push(line),
     readInput: async () => input,
+    readSecret: async () => null,
     open: async () => 0,
     ended: async () => {},
   };

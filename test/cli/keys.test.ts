@@ -1,37 +1,11 @@
-import { chmodSync, readFileSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { dataFolder } from "../../plugin/cli/data-folder.js";
 import { parseIdentity } from "../../plugin/keys/identity-text.js";
-import { type Blog, blog, command } from "./helpers.js";
-
-const { key_encoding: vectors } = JSON.parse(
-  readFileSync(new URL("../vectors/signcryption.json", import.meta.url), "utf8"),
-) as { key_encoding: { file?: string; kex: string }[] };
-const salty = vectors.find(({ file }) => file);
-const SALTY_FILE = salty?.file ?? "";
-
-/** What stands in the file of alice@alice.example, from the folder of the command. */
-const KEY_FILE = "data/eleventy-twtxt/keys/alice@alice.example.key";
-
-/** A machine of its own: no keychain answers, and the data are in the folder of the command. */
-function keys({ folder }: Blog, ...args: string[]) {
-  const environment = {
-    HOME: folder,
-    XDG_DATA_HOME: join(folder, "data"),
-    DBUS_SESSION_BUS_ADDRESS: "unix:path=/dev/null",
-  };
-  return command(folder, ["keys", ...args], { environment });
-}
-
-/** Elsewhere the real keychain of whoever runs the tests would answer. */
-const describeWithoutKeychain = describe.skipIf(process.platform !== "linux");
-
-function fileIn(machine: Blog, name: string, content: string, mode = 0o600): string {
-  machine.write(name, content);
-  chmodSync(join(machine.folder, name), mode);
-  return name;
-}
+import { wordsOfSeed } from "../../plugin/keys/words.js";
+import { blog } from "./helpers.js";
+import { describeWithoutKeychain, fileIn, KEY_FILE, keys, SALTY_FILE, salty } from "./machine.js";
 
 describeWithoutKeychain("eleventy-twtxt keys create", () => {
   it("falls back to a file where there is no keychain, says so, and what comes next", async () => {
@@ -43,20 +17,24 @@ describeWithoutKeychain("eleventy-twtxt keys create", () => {
     expect(identity.address).toBe("alice@alice.example");
     expect(Math.abs(Date.parse(identity.created ?? "") - Date.now())).toBeLessThan(60_000);
     expect(statSync(join(machine.folder, KEY_FILE)).mode & 0o777).toBe(0o600);
-    expect(stderr).toMatch(/^The system keychain could not be used: .+\.\n/);
+    expect(stderr).toMatch(/^The system keychain could not be used: no secret service answers on this machine\.\n/);
     expect(stderr).toContain(`The private key of alice@alice.example is in ${join(machine.folder, KEY_FILE)}.\n`);
-    expect(stderr).toContain(`configuration of your site:\n  key: "${identity.publicKey}",\n`);
-    expect(stderr).toContain("\n  eleventy-twtxt keys backup alice@alice.example FILE\n");
+    expect(stderr).toContain(
+      `configuration of your site:\n  address: "alice@alice.example",\n  key: "${identity.publicKey}",\n`,
+    );
+    expect(stderr).toContain(
+      "\n  eleventy-twtxt keys backup alice@alice.example\n  eleventy-twtxt keys backup alice@alice.example FILE\n",
+    );
   });
 
   it("makes another key each time", async () => {
-    const outcomes = await Promise.all([blog(null), blog(null)].map((m) => keys(m, "create", "a@b.example", "--file")));
+    const outcomes = await Promise.all([blog(null), blog(null)].map((m) => keys(m, "create", "a@b.example")));
     expect(new Set(outcomes.map(({ stdout }) => stdout)).size).toBe(2);
   });
 
   it("--json says what everybody may know", async () => {
     const machine = blog(null);
-    const { stdout, stderr } = await keys(machine, "create", "alice@alice.example", "--file", "--json");
+    const { stdout, stderr } = await keys(machine, "create", "alice@alice.example", "--json");
     const { publicKey, created } = parseIdentity(machine.read(KEY_FILE), "the file");
     expect(JSON.parse(stdout)).toEqual({
       address: "alice@alice.example",
@@ -64,17 +42,41 @@ describeWithoutKeychain("eleventy-twtxt keys create", () => {
       created,
       file: join(machine.folder, KEY_FILE),
     });
-    expect(stderr).not.toContain("keychain could not");
+    expect(stderr).toContain(`address: "alice@alice.example",\n`);
+  });
+
+  it("--file PATH keeps it there and nowhere else, and says how it is used from there", async () => {
+    const machine = blog(null);
+    await keys(machine, "create", "alice@alice.example");
+    const before = machine.read(KEY_FILE);
+    const args = ["alice@alice.example", "--file", "stick/mine.key"];
+    const { exitCode, stdout, stderr } = await keys(machine, "create", ...args);
+    expect({ exitCode, stdout }).toEqual({
+      exitCode: 0,
+      stdout: `${parseIdentity(machine.read("stick/mine.key"), "the file").publicKey}\n`,
+    });
+    expect(statSync(join(machine.folder, "stick/mine.key")).mode & 0o777).toBe(0o600);
+    expect(stderr).toMatch(/^The private key of alice@alice\.example is in \S+\/stick\/mine\.key\.\n/);
+    expect(stderr).toContain("commands that need it take --identity stick/mine.key\n");
+    expect(stderr).toContain("keys backup alice@alice.example FILE --identity stick/mine.key\n");
+    expect(machine.read(KEY_FILE)).toBe(before);
+
+    const mine = machine.read("stick/mine.key");
+    expect(await keys(machine, "create", ...args)).toMatchObject({
+      exitCode: 1,
+      stderr: `eleventy-twtxt: ${join(machine.folder, "stick/mine.key")} is there already.\n`,
+    });
+    expect(machine.read("stick/mine.key")).toBe(mine);
   });
 
   it("1: never over another key", async () => {
     const machine = blog(null);
-    await keys(machine, "create", "alice@alice.example", "--file");
+    await keys(machine, "create", "alice@alice.example");
     const before = machine.read(KEY_FILE);
     expect(await keys(machine, "create", "alice@alice.example")).toEqual({
       exitCode: 1,
       stdout: "",
-      stderr: `eleventy-twtxt: alice@alice.example has a key already, in ${join(machine.folder, KEY_FILE)}. It is left as it is.\n`,
+      stderr: `eleventy-twtxt: alice@alice.example has a key already, in ${join(machine.folder, KEY_FILE)}. It is left as it is. For a new one in its place, type: eleventy-twtxt keys create alice@alice.example --replace\n`,
     });
     expect(machine.read(KEY_FILE)).toBe(before);
   });
@@ -92,7 +94,7 @@ describeWithoutKeychain("eleventy-twtxt keys import", () => {
   it("takes the identity file of a Salty peer, and says that it is still there", async () => {
     const machine = blog(null);
     const file = fileIn(machine, "alice.key", SALTY_FILE);
-    const { exitCode, stdout, stderr } = await keys(machine, "import", file, "--file");
+    const { exitCode, stdout, stderr } = await keys(machine, "import", file);
 
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${salty?.kex}\n` });
     expect(stderr).toContain("alice.key is as it was");
@@ -104,7 +106,7 @@ describeWithoutKeychain("eleventy-twtxt keys import", () => {
     const machine = blog(null);
     const file = fileIn(machine, "alice.key", SALTY_FILE, 0o644);
     const path = join(machine.folder, file);
-    expect(await keys(machine, "import", file, "--file")).toEqual({
+    expect(await keys(machine, "import", file)).toEqual({
       exitCode: 1,
       stdout: "",
       stderr: `eleventy-twtxt: ${path} can be read by others on this machine. Type: chmod 600 ${path}\n`,
@@ -116,8 +118,8 @@ describeWithoutKeychain("eleventy-twtxt keys import", () => {
 describeWithoutKeychain("eleventy-twtxt keys show", () => {
   it("prints public things only, and where the key is", async () => {
     const machine = blog(null);
-    await keys(machine, "create", "bob@bob.example", "--file");
-    await keys(machine, "import", fileIn(machine, "alice.key", SALTY_FILE), "--file");
+    await keys(machine, "create", "bob@bob.example");
+    await keys(machine, "import", fileIn(machine, "alice.key", SALTY_FILE));
     const folder = join(machine.folder, "data/eleventy-twtxt/keys");
     const bob = parseIdentity(machine.read("data/eleventy-twtxt/keys/bob@bob.example.key"), "the file");
     const lines = [
@@ -135,6 +137,23 @@ describeWithoutKeychain("eleventy-twtxt keys show", () => {
         file: `${folder}/alice@sour.is.key`,
       },
     ]);
+  });
+
+  it("--identity FILE shows the key in that file", async () => {
+    const machine = blog(null);
+    fileIn(machine, "alice.key", SALTY_FILE);
+    const line = `alice@sour.is  ${salty?.kex}  ${machine.folder}/alice.key\n`;
+    const shown = { exitCode: 0, stdout: line, stderr: "" };
+    expect(await keys(machine, "show", "--identity", "alice.key")).toEqual(shown);
+    expect(await keys(machine, "show", "alice@sour.is", "--identity", "alice.key")).toEqual(shown);
+    expect(await keys(machine, "show", "bob@bob.example", "--identity", "alice.key")).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("has the key of alice@sour.is in the place of bob@bob.example."),
+    });
+    expect(await keys(machine, "show", "--identity", "no.key")).toMatchObject({
+      exitCode: 1,
+      stderr: `eleventy-twtxt: There is no identity file ${machine.folder}/no.key.\n`,
+    });
   });
 
   it("says how to make a key where there is none", async () => {
@@ -155,7 +174,7 @@ describeWithoutKeychain("eleventy-twtxt keys show", () => {
 describeWithoutKeychain("eleventy-twtxt keys backup", () => {
   it("writes a file that import takes, and never over another one", async () => {
     const machine = blog(null);
-    await keys(machine, "create", "alice@alice.example", "--file");
+    await keys(machine, "create", "alice@alice.example");
     const outcome = await keys(machine, "backup", "alice@alice.example", "stick/alice.key");
     expect(outcome).toMatchObject({ exitCode: 0, stdout: "stick/alice.key\n" });
     expect(outcome.stderr).toContain("eleventy-twtxt keys import stick/alice.key");
@@ -169,7 +188,7 @@ describeWithoutKeychain("eleventy-twtxt keys backup", () => {
     });
 
     const elsewhere = blog(null);
-    const { stdout } = await keys(elsewhere, "import", join(machine.folder, "stick/alice.key"), "--file");
+    const { stdout } = await keys(elsewhere, "import", join(machine.folder, "stick/alice.key"));
     expect(stdout).toBe(`${parseIdentity(machine.read(KEY_FILE), "the file").publicKey}\n`);
   });
 });
@@ -180,19 +199,23 @@ describeWithoutKeychain("eleventy-twtxt keys", () => {
     fileIn(machine, "alice.key", SALTY_FILE);
     fileIn(machine, "broken.key", SALTY_FILE.replace("alice@sour.is", ""));
     const outcomes = [
-      await keys(machine, "import", "alice.key", "--file", "--json"),
-      await keys(machine, "import", "broken.key", "--file"),
+      await keys(machine, "import", "alice.key", "--json"),
+      await keys(machine, "backup", "alice@sour.is"),
+      await keys(machine, "backup", "alice@sour.is", "--identity", "alice.key"),
+      await keys(machine, "import", "broken.key"),
       await keys(machine, "show"),
       await keys(machine, "show", "--json"),
       await keys(machine, "show", "alice@sour.is"),
       await keys(machine, "create", "alice@sour.is"),
       await keys(machine, "backup", "alice@sour.is", "copy.key"),
     ];
+    const saltyWords = wordsOfSeed(Buffer.from(salty?.ed25519_seed ?? "", "hex"));
     const secret = SALTY_FILE.split("\n").find((line) => !line.startsWith("#")) ?? "";
     expect(secret).toHaveLength(88);
     expect(machine.read("copy.key")).toContain(secret);
-    expect(outcomes.map(({ exitCode }) => exitCode)).toEqual([0, 1, 0, 0, 0, 1, 0]);
+    expect(outcomes.map(({ exitCode }) => exitCode)).toEqual([0, 2, 2, 1, 0, 0, 0, 1, 0]);
     const printed = JSON.stringify(outcomes);
+    expect(saltyWords.filter((word) => printed.includes(word))).toEqual([]);
     for (let at = 0; at + 12 <= secret.length; at += 6) expect(printed).not.toContain(secret.slice(at, at + 12));
   });
 
@@ -202,14 +225,20 @@ describeWithoutKeychain("eleventy-twtxt keys", () => {
   });
 
   it.each([
-    [[], "keys: it needs to know what to do. Say create, show, import, backup."],
+    [[], "keys: it needs to know what to do. Say create, show, backup, restore, import."],
     [["creat"], 'keys: there is no "creat". Did you mean "create"?'],
-    [["delete"], 'keys: there is no "delete". Say create, show, import, backup.'],
+    [["delete"], 'keys: there is no "delete". Say create, show, backup, restore, import.'],
     [["create"], "keys create: expected ADDRESS."],
     [["create", "alice"], 'keys: expected an address such as alice@alice.example, got "alice".'],
     [["create", "a@b.example", "c@d.example"], "keys create: expected ADDRESS."],
-    [["create", "a@b.example", "--file", "--keychain"], "keys: --file and --keychain exclude each other."],
-    [["backup", "a@b.example"], "keys backup: expected ADDRESS and FILE."],
+    [["create", "a@b.example", "--file", "x", "--keychain"], "keys: --file and --keychain exclude each other."],
+    [["backup"], "keys backup: expected ADDRESS and perhaps FILE."],
+    [["restore"], "keys restore: expected ADDRESS."],
+    [["restore", "absurd", "amount"], "keys restore: expected ADDRESS."],
+    [
+      ["backup", "a@b.example"],
+      "keys backup: the words are shown on a terminal alone, and this output goes elsewhere. Name a FILE for a copy, or run it in a terminal.",
+    ],
   ])("2 bad-usage: %j", async (args, message) => {
     const machine = blog(null);
     expect(await keys(machine, ...args)).toEqual({

@@ -10,6 +10,8 @@ const AT = "2026-11-19T18:40:02Z";
 const HELLO = `@<alice ${FEED}> hello`;
 const data = mkdtempSync(join(tmpdir(), "twtxt-data-"));
 const environment = { XDG_DATA_HOME: data };
+/** Where it is looked for by itself. */
+const KEY_FILE = join(data, "eleventy-twtxt/keys/alice@alice.example.key");
 
 afterAll(() => rmSync(data, { recursive: true }));
 
@@ -17,14 +19,14 @@ let key: string | null = null;
 
 /** Alice's key, kept in a file as on a machine without a keychain. */
 async function keyOfAlice(): Promise<string> {
-  key ??= (await command(data, ["keys", "create", "alice@alice.example", "--file"], { environment })).stdout.trim();
+  key ??= (await command(data, ["keys", "create", "alice@alice.example", "--file", KEY_FILE])).stdout.trim();
   return key;
 }
 
 /** Her site with two mentions of one host, of which the second is held, and her terminal. */
 async function alice() {
   const bob = await feedServer({ [AT]: HELLO, "2026-11-19T18:40:03Z": `${HELLO} again` });
-  const settings = site({ key: await keyOfAlice() });
+  const settings = site({ authors: [{ user: "alice", key: await keyOfAlice() }] });
   const host = JSON.parse(settings.read(".eleventy-twtxt/host.json"));
   host.mentions.limits.shownPerHost = 1;
   settings.write(".eleventy-twtxt/host.json", JSON.stringify(host));
@@ -52,7 +54,8 @@ describe("eleventy-twtxt mentions", () => {
     const held = await type("--state", "held");
     expect(held).toMatchObject({ exitCode: 0, stderr: "1 held.\n" });
     const [, id = ""] = /^([0-9a-f]{32}) {2}\S+ {2}bob {2}/.exec(held.stdout) ?? [];
-    expect(held.stdout).toContain(bob.twt("2026-11-19T18:40:03Z"));
+    expect(held.stdout).toContain(`  ${bob.twt("2026-11-19T18:40:03Z")} -> ${FEED}  "`);
+    expect((await type("--state", "pending")).stderr).toBe("0 pending. Others: --state shown, held, rejected.\n");
 
     expect((await type("approve", id.slice(0, 8))).stderr).toContain(`shown: ${id}`);
     expect(await shown()).toHaveLength(2);
@@ -90,7 +93,7 @@ describe("eleventy-twtxt mentions", () => {
     const foreign = { ...entry, "wm-target": "https://elsewhere.example/" };
     writeFileSync(join(settings.folder, "wm.json"), JSON.stringify({ children: [entry, foreign] }));
     expect((await type("import", "wm.json")).stderr).toContain(
-      "wm.json: 1 imported, 1 are of pages that this site has not.",
+      "wm.json: 1 imported, 1 left out, since what they mention is no page of this site.\n",
     );
     expect(await shown()).toMatchObject([{ source: "https://bob.example/like", type: "like" }]);
 
@@ -103,10 +106,17 @@ describe("eleventy-twtxt mentions", () => {
 
   it("exit 1: another key, no key, and nobody there, each with what to do", async () => {
     const { settings, type, server } = await alice();
-    const stranger = await command(settings.folder, ["mentions", "--url", server.url], {
-      environment: { XDG_DATA_HOME: settings.folder },
-    });
+    const elsewhere = { environment: { XDG_DATA_HOME: settings.folder } };
+    const args = ["mentions", "--url", server.url];
+    const stranger = await command(settings.folder, args, elsewhere);
     expect([stranger.exitCode, stranger.stderr]).toEqual([1, expect.stringContaining("is not on this machine")]);
+    expect(stranger.stderr).toContain("--identity FILE");
+    const withFile = await command(settings.folder, [...args, "--identity", KEY_FILE], elsewhere);
+    expect(withFile).toMatchObject({ exitCode: 0, stderr: expect.stringContaining("0 shown.") });
+
+    await command(settings.folder, ["keys", "create", "alice@alice.example", "--file", "other.key"]);
+    const other = await command(settings.folder, [...args, "--identity", "other.key"], elsewhere);
+    expect([other.exitCode, other.stderr]).toEqual([1, expect.stringContaining("answers 403")]);
 
     await server.end("SIGTERM");
     const gone = await type();
@@ -120,10 +130,14 @@ describe("eleventy-twtxt mentions", () => {
     [["--state", "new"], "--state is one of"],
     [["approve"], "needs an id"],
     [["verify", "x"], "takes no names"],
-    [["aprove", "x"], 'there is no "aprove"'],
-    [["import", "missing.json"], "missing.json"],
+    [
+      ["aprove", "x"],
+      'there is no "aprove". Did you mean "approve"? There are list, approve, reject, forget, verify, export, import.',
+    ],
+    [["approve", "3f2"], '"3f2" is too short for an id: type 4 of its characters at the least.'],
+    [["import", "missing.json"], "There is no file /"],
   ])("exit 1 or 2: %j", async (args, said) => {
-    const { folder } = site({ key: await keyOfAlice() });
+    const { folder } = site({ authors: [{ user: "alice", key: await keyOfAlice() }] });
     const { exitCode, stderr, stdout } = await command(folder, ["mentions", ...args], { environment });
     expect([exitCode, stdout]).toEqual([expect.toBeOneOf([1, 2]), ""]);
     expect(stderr).toContain(said);

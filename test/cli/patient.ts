@@ -8,7 +8,7 @@ import { afterEach, expect } from "vitest";
 import { runCommandLine } from "../../plugin/cli/command-line.js";
 import type { Finding } from "../../plugin/cli/doctor/finding.js";
 import { type HostSettings, hostSettings, type SitePages } from "../../plugin/eleventy/host-settings.js";
-import { discoveryFiles, feedFiles } from "../../plugin/eleventy/site-files.js";
+import { discoveryFiles, feedFiles, inboxesOf } from "../../plugin/eleventy/site-files.js";
 import type { Twt } from "../../plugin/feed/twt.js";
 import { type NodeServer, nodeServer } from "../../plugin/host/node-server.js";
 import { rateLimit } from "../../plugin/host/rate-limit.js";
@@ -16,7 +16,7 @@ import { secretsOf } from "../../plugin/host/secrets.js";
 import { servicesOf } from "../../plugin/host/services.js";
 import { siteFiles } from "../../plugin/host/site-files.js";
 import { siteHost } from "../../plugin/host/site-host.js";
-import { checkOptions, type TwtxtOptions } from "../../plugin/options.js";
+import { type Author, checkOptions, type TwtxtOptions } from "../../plugin/options.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import { loopbackConnector } from "../helpers/loopback.js";
 import "../helpers/loopback-only.mjs";
@@ -76,7 +76,7 @@ export async function patient(made: PatientOptions = {}): Promise<Patient> {
     host: "127.0.0.1",
     origin: "http://127.0.0.1",
     route: (path) => (answers[path] ? null : (site?.route(path) ?? null)),
-    isLimited: () => true,
+    limitOf: () => "mention",
     serveFile: (request, response) => {
       const path = request.url?.split("?")[0] ?? "";
       asked.push(`${request.method} ${request.url}`);
@@ -99,7 +99,11 @@ export async function patient(made: PatientOptions = {}): Promise<Patient> {
 /** A folder that knows the site as its author's own. */
 export function sourcesOf({ host, settings, pages }: Patient, user = "alice"): Blog {
   return blog(
-    { address: `${user}@${host}`, endpoint: `http://${host}/inbox/alice` },
+    {
+      authors: [
+        { address: `${user}@${host}`, key: settings.authors[0]?.key ?? "", endpoint: `http://${host}/inbox/alice` },
+      ],
+    },
     {
       "package.json": "{}",
       ".eleventy-twtxt/host.json": JSON.stringify(settings),
@@ -178,12 +182,13 @@ async function build(url: string, { options, files = {}, feed = (text) => text }
     feedUrl: () => `${url}${settings.path}`,
     absolute: (path: string) => url + path,
     endpoint: () => endpoint,
+    inboxOf: (author: Author) => author.endpoint ?? null,
   };
   const all: Record<string, string | Buffer | null> = {
     "/index.html": `<!doctype html><link rel="alternate" type="text/plain" href="${settings.path}">`,
     ...Object.fromEntries([
       ...feedFiles(TWTS, settings, urls).map(({ path, content }) => [path, content]),
-      ...(await discoveryFiles(settings)).map(({ path, content }) => [path, content]),
+      ...(await discoveryFiles(inboxesOf(settings, urls))).map(({ path, content }) => [path, content]),
     ]),
     ...files,
   };
@@ -224,6 +229,8 @@ function routesOf(built: { settings: HostSettings; pages: SitePages }, made: Pat
         now: () => NOW,
         log: () => {},
         purge: async () => {},
+        isLive: true,
+        streams: { isUsual: false, streamMs: 0, lookMs: 0 },
       }),
     log: () => {},
   });

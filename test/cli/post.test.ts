@@ -142,10 +142,13 @@ describe("eleventy-twtxt post", () => {
 });
 
 describe("eleventy-twtxt post --reply-to", () => {
-  it("writes hash and feed", async () => {
+  it.each([
+    ["#abcdefg  https://bob.example/twtxt.txt", "abcdefg https://bob.example/twtxt.txt"],
+    ["abcdefg bob https://bob.example/twtxt.txt", "abcdefg bob https://bob.example/twtxt.txt"],
+  ])("writes hash and feed, and a nick that is given: %s", async (value, replyTo) => {
     const { folder, read } = blog({});
-    const { stdout } = await command(folder, ["post", "Yes", "--reply-to", "#abcdefg  https://bob.example/twtxt.txt"]);
-    expect(matter(read(stdout.trim()), {}).data.replyTo).toBe("abcdefg https://bob.example/twtxt.txt");
+    const { stdout } = await command(folder, ["post", "Yes", "--reply-to", value]);
+    expect(matter(read(stdout.trim()), {}).data.replyTo).toBe(replyTo);
   });
 
   it("looks a reference up, in an archive too, and writes what it found", async () => {
@@ -166,9 +169,44 @@ describe("eleventy-twtxt post --reply-to", () => {
       const reference = `${feedUrl}#:~:text=${timestamp}`;
       const args = ["post", "Yes", "--reply-to", reference, "--allow-private-host", bob.host];
       const { stdout } = await command(folder, args);
-      const replyTo = `${twtHash(feedUrl, { timestamp, text })} ${feedUrl}`;
+      const replyTo = `${twtHash(feedUrl, { timestamp, text })} bob ${feedUrl}`;
       expect(matter(read(stdout.trim()), {}).data.replyTo).toBe(replyTo);
     }
+  });
+
+  it.each([
+    ["# nick = not a nick\n", ""],
+    ["# nick = not> a nick\n# nick = bob\n", "bob "],
+    ["# description = mine\n", ""],
+  ])("writes no nick that a mention could not hold: %j", async (header, nick) => {
+    const bob = await loopbackServer((_, response) => {
+      response.end(`${header}\n2026-01-02T03:04:05Z\tHello\n`);
+    });
+    const { folder, read } = blog({});
+    const reference = `${bob.url}/twtxt.txt#:~:text=2026-01-02T03:04:05Z`;
+    const { stdout } = await command(folder, [
+      "post",
+      "Yes",
+      "--reply-to",
+      reference,
+      "--allow-private-host",
+      bob.host,
+    ]);
+    expect(matter(read(stdout.trim()), {}).data.replyTo).toMatch(
+      new RegExp(`^[a-z2-7]{7} ${nick}${bob.url}/twtxt.txt$`),
+    );
+  });
+
+  it("1 address-refused: the feed is in a private network, and it says what to add", async () => {
+    const bob = await loopbackServer((_, response) => response.end());
+    const { folder, list } = blog({}, { "notes/a.md": "x" });
+    const reference = `${bob.url}/twtxt.txt#:~:text=2026-01-02T03:04:05Z`;
+    expect(await command(folder, ["post", "Yes", "--reply-to", reference])).toEqual({
+      exitCode: 1,
+      stdout: "",
+      stderr: `eleventy-twtxt: ${bob.url}/twtxt.txt is not asked: its address is not a public one.\nOnly public servers of the web are asked. For one in your own network, add --allow-private-host HOST:PORT\n`,
+    });
+    expect(list("notes")).toEqual(["a.md"]);
   });
 
   it("1 no-such-twt: the feed has none of that time, and no note is written", async () => {
@@ -183,15 +221,18 @@ describe("eleventy-twtxt post --reply-to", () => {
     expect(list("notes")).toEqual(["a.md"]);
   });
 
-  it.each(["abcdefg", "abc https://bob.example/twtxt.txt", "abcdefg bob.example", "https://bob.example/#:~:text=x"])(
-    "2 bad-usage: %s",
-    async (value) => {
-      const outcome = await command(blog({}).folder, ["post", "Yes", "--reply-to", value]);
-      expect(outcome).toMatchObject({ exitCode: 2, stdout: "" });
-      expect(outcome.stderr).toContain("post: --reply-to: expected a hash and a feed URL, such as");
-      expect(outcome.stderr).toContain(`got "${value}".`);
-    },
-  );
+  it.each([
+    "abcdefg",
+    "abcdefg b<b https://bob.example/twtxt.txt",
+    "abc https://bob.example/twtxt.txt",
+    "abcdefg bob.example",
+    "https://bob.example/#:~:text=x",
+  ])("2 bad-usage: %s", async (value) => {
+    const outcome = await command(blog({}).folder, ["post", "Yes", "--reply-to", value]);
+    expect(outcome).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(outcome.stderr).toContain("post: --reply-to: expected a hash and a feed URL, such as");
+    expect(outcome.stderr).toContain(`got "${value}".`);
+  });
 });
 
 describe("settings of somebody else's", () => {
@@ -240,14 +281,18 @@ describe("a note in a real site", () => {
     });
     const terminal = standingTerminal(built.folder, "2026-11-20T11:30:00Z");
     expect(
-      await runCommandLine(["post", "second", "--reply-to", "abcdefg https://bob.example/twtxt.txt"], terminal),
+      await runCommandLine(["post", "second", "--reply-to", "abcdefg bob https://bob.example/twtxt.txt"], terminal),
     ).toBe(0);
     const again = await site({ files: {}, site: built });
 
     expect(terminal.stdout).toEqual(["notes/20261120-113000.md"]);
     expect(again.feed().twts).toMatchObject([
       { timestamp: "2026-01-02T03:04:05Z", text: "first" },
-      { timestamp: "2026-11-20T11:30:00Z", subject: "abcdefg", mentions: [{ url: "https://bob.example/twtxt.txt" }] },
+      {
+        timestamp: "2026-11-20T11:30:00Z",
+        subject: "abcdefg",
+        mentions: [{ nick: "bob", url: "https://bob.example/twtxt.txt" }],
+      },
     ]);
   });
 });

@@ -22,8 +22,8 @@ afterEach(() => {
 });
 
 /** Types `eleventy-twtxt send ARGS` in this process, with a clock that stands. */
-async function send(folder: string, args: string[], now = NOW): Promise<Outcome> {
-  const terminal = standingTerminal(folder, now);
+async function send(folder: string, args: string[], now = NOW, isSeen = false): Promise<Outcome> {
+  const terminal = standingTerminal(folder, now, null, isSeen);
   const exitCode = await runCommandLine(["send", ...args], terminal);
   return { exitCode, stdout: terminal.stdout.join("\n"), stderr: terminal.stderr.join("\n") };
 }
@@ -97,6 +97,30 @@ describe("eleventy-twtxt send", () => {
 
     expect(await send(site.folder, allowed)).toEqual({ exitCode: 0, stdout: "", stderr: "There is nothing to send." });
     expect(bob.posts).toHaveLength(1);
+  });
+
+  it("prints each mention once where a person sees both outputs, and counts every tenth", async () => {
+    const { bob, site, allowed } = await home();
+    const { stdout, stderr } = await send(site.folder, allowed, NOW, true);
+    expect(stdout.split("\n")).toHaveLength(2);
+    expect(stderr).toBe("1 sent, 1 without an endpoint.");
+    expect(bob.posts).toHaveLength(1);
+
+    const { folder, args } = await forty();
+    const many = await send(folder, args, new Date().toISOString(), true);
+    expect(many.stdout.split("\n")).toHaveLength(40);
+    expect(many.stderr.split("\n")).toEqual(["10 so far.", "20 so far.", "30 so far.", "40 so far.", "40 sent."]);
+  });
+
+  it("says what to add for an address of a private network, which is not asked", async () => {
+    const { made, bob, site } = await home();
+    const { exitCode, stdout, stderr } = await send(site.folder, allowing([made]));
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain("not asked: ");
+    expect(stderr).toContain(
+      "\nOnly public servers of the web are asked. For one in your own network, add --allow-private-host HOST:PORT\n",
+    );
+    expect(bob.posts).toEqual([]);
   });
 
   it("sends the page of the build where the endpoint wants one", async () => {

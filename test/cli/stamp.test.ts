@@ -121,7 +121,7 @@ describe("eleventy-twtxt stamp", () => {
     const outcome = await command(folder, ["stamp"]);
     expect(outcome).toMatchObject({ exitCode: 1, stdout: "" });
     expect(outcome.stderr).toMatch(
-      /latin\.md: left alone: it is no text in UTF-8\ngone\.md: left alone: ENOENT.*\npages\.njk: left alone: 2 posts come from it/,
+      /latin\.md: left alone: it is no text in UTF-8\ngone\.md: left alone: There is no file .*gone\.md\.\npages\.njk: left alone: 2 posts come from it/,
     );
     expect(readFileSync(join(folder, "latin.md"))).toEqual(latin);
   });

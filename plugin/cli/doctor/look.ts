@@ -1,6 +1,7 @@
 // plugin/cli/doctor/look.ts: asks a server within the guard's bounds, and says in plain words where it does not answer.
 import { TwtxtError } from "../../errors.js";
 import { type GuardedFetch, type GuardedRequest, type GuardedResponse, isTimeout } from "../../http/guarded-fetch.js";
+import { FOR_PRIVATE_HOSTS } from "../allowed-hosts.js";
 import { type Finding, fix } from "./finding.js";
 
 const MIB = 1024 * 1024;
@@ -55,10 +56,7 @@ function trouble(url: string, error: TwtxtError, { isHttpsNeeded = false, maxByt
   switch (error.code) {
     case "address-refused":
       if (isHttpsNeeded && url.startsWith("http:")) return fix(error.message, "Serve your site by https.");
-      return fix(
-        error.message,
-        "Only public servers of the web are asked. For one in your own network, add --allow-private-host HOST:PORT",
-      );
+      return fix(error.message, FOR_PRIVATE_HOSTS);
     case "too-many-redirects":
       return fix(error.message, "Serve it at its own address, without redirects.");
     case "too-large":

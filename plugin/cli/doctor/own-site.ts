@@ -22,7 +22,7 @@ export async function ownSite(terminal: Terminal, settingsFile: string | undefin
   try {
     const { settings, settingsFile: file } = await siteAt(terminal, settingsFile);
     const { feedUrl, urls } = (await readHostFiles(file)).settings;
-    return { feedUrl, urls, address: settings.endpoint === null ? null : settings.address };
+    return { feedUrl, urls, address: settings.authors.find(({ endpoint }) => endpoint !== null)?.address ?? null };
   } catch (error) {
     const isNone = error instanceof TwtxtError && error.code === "no-settings" && settingsFile === undefined;
     if (isNone) return null;

@@ -1,0 +1,36 @@
+// plugin/messages/lookup/public-lookup.ts: looking an address up with nothing but the address.
+import type { Found } from "./lookup.js";
+
+const USER_AGENT = "eleventy-plugin-twtxt";
+/** For each of two tries of each server of names. */
+const DNS_TIMEOUT_MS = 2000;
+
+/**
+ * Looks an address up by the guard and the names of this machine, both loaded with the first call.
+ *
+ * @param address - `user@domain`, in any case
+ * @throws TwtxtError `bad-address`, `no-such-address`, `unreachable`
+ * @see PROTOCOL 3.1
+ * @example const { key, endpoint } = await lookup("bob@bob.example");
+ */
+export async function lookup(address: string): Promise<Found> {
+  const [{ guardedFetch }, { lookup: lookupBy }] = await Promise.all([
+    import("../../http/guarded-fetch.js"),
+    import("./lookup.js"),
+  ]);
+  return lookupBy(address, { fetch: guardedFetch({ userAgent: USER_AGENT }), resolveSrv: systemSrv });
+}
+
+/**
+ * The targets of a SRV record, in the order of their priority.
+ *
+ * @param servers - the servers of names to ask, `address:port`; default those of this machine
+ * @throws what node:dns throws, with a `code`
+ */
+export async function systemSrv(name: string, servers?: readonly string[]): Promise<{ name: string }[]> {
+  const { Resolver } = await import("node:dns/promises");
+  const resolver = new Resolver({ timeout: DNS_TIMEOUT_MS, tries: 2 });
+  if (servers) resolver.setServers(servers);
+  const records = await resolver.resolveSrv(name);
+  return records.sort((a, b) => a.priority - b.priority || b.weight - a.weight);
+}

@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import { CAROL, foundFor } from "../messages/neighbourhood.js";
+import { contactsKept, correspondents } from "./correspondent.js";
+import { blog, command } from "./helpers.js";
+import { describeWithoutKeychain } from "./machine.js";
+
+describeWithoutKeychain("eleventy-twtxt contacts", () => {
+  it("lists what is known, and forgets", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"]);
+    expect(await alice.type(["contacts"])).toEqual({ exitCode: 0, stdout: "", stderr: "0 known.\n" });
+    await alice.message("send", bob.address, "hello");
+    await contactsKept(alice).pin(foundFor(CAROL, { byDns: true }));
+
+    const listed = await alice.type(["contacts", "list"]);
+    const day = "\\d{4}-\\d\\d-\\d\\d";
+    expect(listed).toMatchObject({ exitCode: 0, stderr: "2 known.\n" });
+    expect(listed.stdout).toMatch(
+      new RegExp(`^${bob.address} *  ${bob.kex}  ${day}\n${CAROL.address} *  ${CAROL.kex}  ${day}  by DNS\n$`),
+    );
+    const data = JSON.parse((await alice.type(["contacts", "--json"])).stdout);
+    expect(data).toMatchObject([{ address: bob.address, key: bob.kex, endpoint: bob.endpoint }, { byDns: true }]);
+
+    const forgotten = await alice.type(["contacts", "forget", bob.address.toUpperCase()]);
+    expect(forgotten).toEqual({ exitCode: 0, stdout: "", stderr: `${bob.address} is forgotten.\n` });
+    expect(await contactsKept(alice).list()).toMatchObject([{ address: CAROL.address }]);
+    const again = await alice.type(["contacts", "forget", bob.address]);
+    expect(again).toMatchObject({ exitCode: 1, stderr: `${bob.address} is not among your contacts.\n` });
+  });
+
+  it("accepts a key at first sight, says where it is the known one, and takes a new one in its place", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"]);
+    const accept = () => alice.type(["contacts", "accept", bob.address]);
+    expect(await accept()).toEqual({
+      exitCode: 0,
+      stdout: `new key  ${bob.kex}\n`,
+      stderr: `Accepted for ${bob.address}.\n`,
+    });
+    expect((await accept()).stderr).toBe(`This is the key of ${bob.address} that you know.\n`);
+    const old = bob.kex;
+    await bob.changeKey(7);
+    const changed = await accept();
+    expect(changed.stdout).toMatch(new RegExp(`^old key  ${old}  since \\S{10}\nnew key  ${bob.kex}\n$`));
+    expect(await contactsKept(alice).get(bob.address)).toMatchObject({ key: bob.kex });
+  });
+
+  it("1: takes no other key than the one that is typed behind the address", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"]);
+    await alice.type(["contacts", "accept", bob.address]);
+    const old = bob.kex;
+    await bob.changeKey(7);
+    const refused = await alice.type(["contacts", "accept", bob.address, alice.kex]);
+    expect(refused).toEqual({
+      exitCode: 1,
+      stdout: "",
+      stderr: `eleventy-twtxt: ${bob.address} is published with another key, ${bob.kex}. None was accepted.\n`,
+    });
+    expect(await contactsKept(alice).get(bob.address)).toMatchObject({ key: old });
+    const accepted = await alice.type(["contacts", "accept", bob.address, bob.kex.toUpperCase()]);
+    expect(accepted).toMatchObject({ exitCode: 0, stderr: `Accepted for ${bob.address}.\n` });
+    expect(await contactsKept(alice).get(bob.address)).toMatchObject({ key: bob.kex });
+  });
+
+  it("1: keeps the known key where the address cannot be looked up", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"]);
+    await alice.type(["contacts", "accept", bob.address]);
+    await bob.stop();
+    const outcome = await alice.type(["contacts", "accept", bob.address]);
+    expect(outcome).toMatchObject({ exitCode: 1, stdout: "", stderr: expect.stringContaining("did not answer") });
+    expect(await contactsKept(alice).get(bob.address)).toMatchObject({ key: bob.kex });
+  });
+});
+
+describe("eleventy-twtxt contacts, typed wrongly", () => {
+  const { folder } = blog(null);
+
+  it.each([
+    [["acept", "bob@bob.example"], 'contacts: there is no "acept". Did you mean "accept"?'],
+    [["bob@bob.example"], 'contacts: there is no "bob@bob.example". There are list, accept, forget.'],
+    [["accept"], 'contacts: "accept" takes one address such as bob@bob.example.'],
+    [["accept", "bob@bob.example", "kex1"], 'contacts: "kex1" is no key such as lookup and contacts show them.'],
+    [["forget", "bob"], 'contacts: "forget" takes one address such as bob@bob.example.'],
+    [["list", "bob@bob.example"], 'contacts: "list" takes no address.'],
+  ])("2, and one line that says what to type: %j", async (args, line) => {
+    const outcome = await command(folder, ["contacts", ...args]);
+    expect(outcome).toEqual({
+      exitCode: 2,
+      stdout: "",
+      stderr: `eleventy-twtxt: ${line} Type: eleventy-twtxt contacts --help\n`,
+    });
+  });
+
+  it("--help has an example", async () => {
+    const { stdout } = await command(folder, ["contacts", "--help"]);
+    expect(stdout).toContain("Example:\n  $ eleventy-twtxt contacts");
+  });
+});

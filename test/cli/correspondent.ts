@@ -1,0 +1,211 @@
+// test/cli/correspondent.ts: people with a site of their own on loopback, which has their inbox, and a machine with their key.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach } from "vitest";
+import { type HostSettings, hostSettings } from "../../plugin/eleventy/host-settings.js";
+import { discoveryFiles, inboxesOf } from "../../plugin/eleventy/site-files.js";
+import { type NodeServer, nodeServer } from "../../plugin/host/node-server.js";
+import { rateLimit } from "../../plugin/host/rate-limit.js";
+import { siteFiles } from "../../plugin/host/site-files.js";
+import { formatIdentity } from "../../plugin/keys/identity-text.js";
+import { formatKey } from "../../plugin/keys/key.js";
+import { secretKeyOf } from "../../plugin/keys/secret-key.js";
+import { contactsOf } from "../../plugin/messages/lookup/contacts.js";
+import { type Author, checkOptions } from "../../plugin/options.js";
+import { fileStore } from "../../plugin/store/file.js";
+import { memoryStore } from "../../plugin/store/memory.js";
+import "../helpers/loopback-only.mjs";
+import { runCommandLine } from "../../plugin/cli/command-line.js";
+import type { Terminal } from "../../plugin/cli/terminal.js";
+import { type Blog, blog, command, type Outcome, standingTerminal } from "./helpers.js";
+import { type Route, routeOf } from "./inbox-host.js";
+import { environmentOf } from "./machine.js";
+import { freePort } from "./server.js";
+
+const LOOPBACK_ONLY = fileURLToPath(new URL("../helpers/loopback-only.mjs", import.meta.url));
+const running: NodeServer[] = [];
+const folders: string[] = [];
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((server) => server.close()));
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+export interface Correspondent {
+  address: string;
+  kex: string;
+  url: string;
+  /** `host:port` */
+  host: string;
+  endpoint: string;
+  /** The folder of the site, where commands are typed. */
+  machine: Blog;
+  environment: Record<string, string>;
+  /** What was asked for at the inbox, as `POST 202`. */
+  asked: string[];
+  /** The files of the site that were asked for. */
+  files: string[];
+  /** What the inbox answers with in place of what it would; `null` for nothing else. */
+  trouble: number | null;
+  /** By how much the host's clock is behind, in milliseconds: a delivery may show later than the time that it carries. */
+  behindMs: number;
+  /** `--allow-private-host` for everybody's host. */
+  allowing: string[];
+  /** Types `eleventy-twtxt ARGS`, in a process that reaches this machine alone. */
+  type(args: string[], input?: string): Promise<Outcome>;
+  /** Types `eleventy-twtxt message ARGS`. */
+  message(...args: string[]): Promise<Outcome>;
+  /** Types it in this process, where a person sits at a terminal of 80 columns with other things as given. */
+  byHand(args: string[], terminal?: Partial<Terminal>): Promise<Outcome>;
+  /** What `message list` or `message read` finds, as data. */
+  found(...args: string[]): Promise<Record<string, unknown>[]>;
+  /** Has another key from now on, on the machine and on the site. */
+  changeKey(seed: number): Promise<void>;
+  /** Has another public key on the site from now on. */
+  publish(kex: string): Promise<void>;
+  /** Is somebody of this name on the machine: a key file there, for `--identity`. */
+  keyFile(name: string, address: string, seed: number): string;
+  stop(): Promise<void>;
+  start(): Promise<void>;
+}
+
+/** People who know each other's hosts; the first one's key is made of seed 1, and so on. */
+export async function correspondents<T extends string>(
+  users: readonly T[],
+  { isStreaming = true }: { isStreaming?: boolean } = {},
+): Promise<Record<T, Correspondent>> {
+  const ports = await Promise.all(users.map(() => freePort()));
+  const allowing = ports.flatMap((port) => ["--allow-private-host", `127.0.0.1:${port}`]);
+  const people = users.map((user, at) => correspondent({ user, port: ports[at] ?? 0, allowing, isStreaming }, at + 1));
+  return Object.fromEntries((await Promise.all(people)).map((one, at) => [users[at], one])) as Record<T, Correspondent>;
+}
+
+interface Home {
+  user: string;
+  port: number;
+  allowing: string[];
+  isStreaming: boolean;
+}
+
+async function correspondent({ user, port, allowing, isStreaming }: Home, seed: number): Promise<Correspondent> {
+  const host = `127.0.0.1:${port}`;
+  const url = `http://${host}`;
+  const address = `${user}@${host}`;
+  const endpoint = `${url}/inbox/${user}`;
+  const site = mkdtempSync(join(tmpdir(), "twtxt-inbox-"));
+  folders.push(site);
+  const machine = blog({}, { "package.json": "{}" });
+  const environment = { ...environmentOf(machine.folder), NODE_OPTIONS: `--import ${LOOPBACK_ONLY}` };
+  const store = memoryStore();
+  const serveFile = siteFiles({ folder: site, prefix: "", feedPath: "/twtxt.txt", endpoint: null });
+  let settings: HostSettings;
+  let route: Route;
+  let ending: AbortController;
+  const open = () => {
+    ending = new AbortController();
+    const now = () => Date.now() - person.behindMs;
+    route = routeOf(settings, { store, isStreaming, now, ending: ending.signal });
+  };
+
+  const person: Correspondent = {
+    ...{ address, url, host, endpoint, machine, environment, allowing },
+    kex: "",
+    asked: [],
+    files: [],
+    trouble: null,
+    behindMs: 0,
+    type: (args, input = "") => command(machine.folder, [...args, ...allowing], { input, environment }),
+    message: (...args) => person.type(["message", ...args]),
+    async byHand(args, given = {}) {
+      const terminal = standingTerminal(machine.folder, new Date().toISOString(), null, true);
+      const exitCode = await runCommandLine([...args, ...allowing], { ...terminal, environment, ...given });
+      return { exitCode, stdout: terminal.stdout.join("\n"), stderr: terminal.stderr.join("\n") };
+    },
+    async found(...args) {
+      const { stdout, stderr } = await person.message(...args, "--json");
+      if (stdout === "") throw new Error(stderr);
+      return JSON.parse(stdout);
+    },
+    async changeKey(number) {
+      await person.publish(kexOf(number));
+      person.keyFile(`data/eleventy-twtxt/keys/${address.replaceAll(":", "+")}.key`, address, number);
+    },
+    async publish(kex) {
+      person.kex = kex;
+      const options = checkOptions({ url, nick: user, key: person.kex, mentions: false });
+      const urls = {
+        feedUrl: () => `${url}/twtxt.txt`,
+        absolute: (path: string) => url + path,
+        endpoint: () => null,
+        inboxOf: (author: Author) => `${url}/inbox/${author.user}`,
+      };
+      for (const { path, content } of await discoveryFiles(inboxesOf(options, urls))) {
+        mkdirSync(dirname(join(site, path)), { recursive: true });
+        writeFileSync(join(site, path), content);
+      }
+      settings = hostSettings(options, urls);
+      open();
+      const authors = [{ address, key: person.kex, endpoint }];
+      const known = JSON.parse(machine.read(".eleventy-twtxt/settings.json"));
+      machine.write(".eleventy-twtxt/settings.json", JSON.stringify({ ...known, authors }));
+    },
+    keyFile(name, whose, number) {
+      const file = join(machine.folder, name);
+      rmSync(file, { force: true });
+      mkdirSync(dirname(file), { recursive: true });
+      const text = formatIdentity(new Uint8Array(32).fill(number), { address: whose, created: null });
+      writeFileSync(file, text, { mode: 0o600 });
+      return name;
+    },
+    async start() {
+      open();
+      server = await nodeServer({
+        ...{ port, host: "127.0.0.1", origin: url, trustedProxies: 0 },
+        serveFile: (request, response) => {
+          person.files.push(request.url ?? "");
+          serveFile(request, response);
+        },
+        route: (path) => routed(path, route, person),
+        limitOf: () => null,
+        rateLimit: rateLimit({ perMinute: 0, now: Date.now }),
+        log: () => {},
+      });
+      running.push(server);
+    },
+    async stop() {
+      ending.abort();
+      running.splice(running.indexOf(server), 1);
+      await server.close();
+    },
+  };
+  let server: NodeServer;
+  await person.changeKey(seed);
+  await person.start();
+  return person;
+}
+
+/** What is kept on somebody's machine of the keys of others. */
+export function contactsKept({ machine, address }: Correspondent) {
+  const folder = join(machine.folder, "data/eleventy-twtxt/messages", address.replaceAll(":", "+"));
+  return contactsOf(fileStore(folder), Date.now);
+}
+
+function kexOf(seed: number): string {
+  return formatKey(secretKeyOf(new Uint8Array(32).fill(seed)).publicKey);
+}
+
+/** Notes what is asked and answered, and answers with trouble where there is some. */
+function routed(path: string, route: Route, person: Correspondent) {
+  const handler = route(path);
+  if (!handler) return null;
+  return async (request: Request) => {
+    const response =
+      person.trouble === null
+        ? await handler(request, { address: "127.0.0.1" })
+        : new Response(null, { status: person.trouble });
+    person.asked.push(`${request.method} ${response.status}`);
+    return response;
+  };
+}

@@ -1,0 +1,111 @@
+import { describe, expect, it } from "vitest";
+import { linesOf } from "../../plugin/cli/lookup.js";
+import { BOB, foundFor, hostWith } from "../messages/neighbourhood.js";
+import { correspondents } from "./correspondent.js";
+import { blog, command } from "./helpers.js";
+import { describeWithoutKeychain, environmentOf } from "./machine.js";
+import { freePort } from "./server.js";
+
+const KEX = "kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg";
+const { folder } = blog(null);
+
+/** Types `eleventy-twtxt lookup bob@HOST`, on a machine without any key. */
+function lookup(host: string, ...args: string[]) {
+  const environment = environmentOf(folder);
+  return command(folder, ["lookup", `bob@${host}`, "--allow-private-host", host, ...args], { environment });
+}
+
+function document(fields: object) {
+  return hostWith({ "/.well-known/msg/bob.json": { body: JSON.stringify(fields) } });
+}
+
+describeWithoutKeychain("eleventy-twtxt lookup", () => {
+  it("shows what an address leads to, and how its key compares with the one that is known", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"]);
+    const facts = [
+      `address  ${bob.address}`,
+      `key      ${bob.kex}`,
+      `inbox    ${bob.endpoint}`,
+      `found    ${bob.url}/.well-known/msg/bob.json`,
+    ];
+    const first = await alice.type(["lookup", bob.address.toUpperCase()]);
+    expect(first).toEqual({ exitCode: 0, stdout: [...facts, "contact  none yet", ""].join("\n"), stderr: "" });
+    expect((await alice.type(["contacts"])).stderr).toBe("0 known.\n");
+
+    await alice.message("send", bob.address, "hello");
+    expect((await alice.type(["lookup", bob.address])).stdout).toMatch(
+      /\ncontact {2}the same key, since \d{4}-\d\d-\d\d\n$/,
+    );
+    const old = bob.kex;
+    await bob.changeKey(7);
+    const other = await alice.type(["lookup", bob.address]);
+    expect(other.stdout).toContain(`\nkey      ${bob.kex}\n`);
+    expect(other.stdout).toMatch(new RegExp(`\ncontact  another key, since \\S{10}: ${old}\\. Ask by another way`));
+    expect(JSON.parse((await alice.type(["lookup", bob.address, "--json"])).stdout)).toEqual({
+      address: bob.address,
+      endpoint: bob.endpoint,
+      key: bob.kex,
+      url: `${bob.url}/.well-known/msg/bob.json`,
+      byDns: false,
+      pinned: { key: old, since: expect.any(String) },
+    });
+  });
+
+  it("needs no key of one's own, and makes what it is told safe to show", async () => {
+    const { host } = await document({ key: KEX, endpoint: "https://bob.example/\u001b[2Jinbox" });
+    const { exitCode, stdout } = await lookup(host);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain("inbox    https://bob.example/%1B[2Jinbox\n");
+    expect(stdout).not.toContain("contact");
+  });
+
+  it("1: says at which step it has failed", async () => {
+    const at = (body: string) => hostWith({ "/.well-known/msg/bob.json": { body } });
+    const hosts = await Promise.all([
+      hostWith({}),
+      at("<!doctype html>"),
+      document({ key: `${KEX}x`, endpoint: "https://bob.example/inbox" }),
+      document({ key: KEX, endpoint: "http://bob.example/inbox" }),
+      document({ key: KEX }),
+    ]);
+    const outcomes = await Promise.all(
+      [...hosts.map(({ host }) => host), `127.0.0.1:${await freePort()}`].map((host) => lookup(host)),
+    );
+    expect(outcomes.map(({ exitCode, stdout }) => [exitCode, stdout])).toEqual(outcomes.map(() => [1, ""]));
+    const said = [
+      "each of the 4 places on 127.0.0.1",
+      "msg/bob.json is not JSON",
+      "msg/bob.json has a malformed key",
+      "msg/bob.json has an endpoint that is no https URL",
+      'msg/bob.json lacks an "endpoint" or a "key"',
+      "did not answer (the connection failed: ECONNREFUSED)",
+    ];
+    expect(outcomes.map(({ stderr }) => stderr)).toEqual(said.map((part) => expect.stringContaining(part)));
+    expect(outcomes[0]?.stderr).toContain("answers 404");
+  });
+});
+
+describe("what eleventy-twtxt lookup shows", () => {
+  it("says where DNS has led to a key", () => {
+    const url = "https://other.example/.well-known/msg/bob.json";
+    expect(linesOf(foundFor(BOB, { byDns: true, url }), null)).toContain(`found    ${url} (by DNS)`);
+    expect(linesOf(foundFor(BOB, { url }), null)).toContain(`found    ${url}`);
+  });
+});
+
+describe("eleventy-twtxt lookup, typed wrongly", () => {
+  it.each([
+    [[], "lookup: expected one address such as bob@bob.example."],
+    [["bob@bob.example", "carol@carol.example"], "lookup: expected one address such as bob@bob.example."],
+    [["bob"], "lookup: expected one address such as bob@bob.example."],
+  ])("2, and one line that says what to type: %j", async (args, line) => {
+    const { exitCode, stdout, stderr } = await command(folder, ["lookup", ...args]);
+    expect([exitCode, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain(line);
+  });
+
+  it("--help has an example", async () => {
+    const { stdout } = await command(folder, ["lookup", "--help"]);
+    expect(stdout).toContain("Example:\n  $ eleventy-twtxt lookup bob@bob.example");
+  });
+});

@@ -1,0 +1,92 @@
+import { appendFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { type Correspondent, correspondents } from "./correspondent.js";
+import { describeWithoutKeychain } from "./machine.js";
+
+const HINT = "Write, save and close the editor to send; an empty text sends nothing.";
+
+const EDITOR = { VISUAL: "", EDITOR: "ed" };
+
+/** Alice types `message send ARGS`, and this text in her editor. */
+async function write(alice: Correspondent, args: string[], text: string | Buffer, exitCode = 0) {
+  const opened: string[] = [];
+  const outcome = await alice.byHand(["message", "send", ...args], {
+    environment: { ...alice.environment, ...EDITOR },
+    open: async (editor, file) => {
+      opened.push(editor);
+      expect(readFileSync(file, "utf8")).toBe("");
+      appendFileSync(file, text);
+      return exitCode;
+    },
+  });
+  return { ...outcome, opened };
+}
+
+function drafts({ machine }: Correspondent): string[] {
+  const folder = join(machine.folder, "data/eleventy-twtxt/drafts");
+  return existsSync(folder) ? readdirSync(folder).map((name) => join(folder, name)) : [];
+}
+
+describeWithoutKeychain("a message from an editor", () => {
+  it("is sent once the editor has ended, and leaves no file", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"]);
+    const sent = await write(alice, [bob.address], "\nHello Bob,\n\n  this is it.\n\n");
+    expect(sent).toMatchObject({ exitCode: 0, opened: ["ed"], stderr: `${HINT}\n1 delivered.` });
+    expect(await bob.found("list")).toMatchObject([{ text: "Hello Bob,\n\n  this is it." }]);
+    expect(drafts(alice)).toEqual([]);
+    expect(bob.files.filter((path) => path.startsWith("/.well-known/"))).toHaveLength(1);
+  });
+
+  it("1: is not sent where it is empty", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"]);
+    const sent = await write(alice, [bob.address], " \n");
+    expect(sent).toMatchObject({ exitCode: 1, stdout: "", stderr: `${HINT}\nThe message is empty, and was not sent.` });
+    expect([drafts(alice), bob.asked]).toEqual([[], []]);
+  });
+
+  it("1: is kept in a file that others cannot read where the editor has failed", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"]);
+    const sent = await write(alice, [bob.address], "half a", 3);
+    const [file = ""] = drafts(alice);
+    expect(sent).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(sent.stderr).toContain("The editor ended with 3. Nothing was sent.");
+    expect(sent.stderr).toContain(`type: eleventy-twtxt message send ${bob.address} < ${file}`);
+    expect(readFileSync(file, "utf8")).toBe("half a");
+    expect(bob.asked).toEqual([]);
+  });
+
+  it("1: is kept where it is too long, and can be sent from the file once it is shorter", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"]);
+    const sent = await write(alice, [bob.address], "long ".repeat(20_000));
+    const [file = ""] = drafts(alice);
+    expect(sent).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(sent.stderr).toMatch(/The text has 99999 bytes[^\n]* At most|For 1 recipients at most \d+ fit\./);
+    expect(sent.stderr).toContain(`Your text is in ${file}.`);
+    expect(readFileSync(file, "utf8")).toHaveLength(100_000);
+
+    writeFileSync(file, "short");
+    await alice.type(["message", "send", bob.address], readFileSync(file, "utf8"));
+    expect(await bob.found("list")).toMatchObject([{ text: "short" }]);
+  });
+
+  it("1: is kept where it is no text", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"]);
+    const sent = await write(alice, [bob.address], Buffer.from([0x66, 0xff]));
+    expect(sent).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("The text is not in UTF-8.") });
+    expect(drafts(alice)).toHaveLength(1);
+  });
+
+  it("1: is not asked for where a recipient is not to be found", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"]);
+    const sent = await write(alice, [bob.address, `nobody@${bob.host}`], "hello");
+    expect(sent).toMatchObject({ exitCode: 1, opened: [], stderr: expect.stringContaining("has no document") });
+    expect(drafts(alice)).toEqual([]);
+  });
+
+  it("2: needs an editor", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"]);
+    const sent = await alice.byHand(["message", "send", bob.address]);
+    expect(sent).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("such as EDITOR=nano.") });
+  });
+});

@@ -1,0 +1,157 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, expect, it } from "vitest";
+import { loopbackServer } from "../helpers/loopback.js";
+import { type Correspondent, correspondents } from "./correspondent.js";
+import { describeWithoutKeychain } from "./machine.js";
+
+const repo = fileURLToPath(new URL("../../", import.meta.url));
+const running: ChildProcess[] = [];
+const PATIENT = { timeout: 60_000, interval: 50 };
+
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill("SIGKILL");
+});
+
+/** Types `eleventy-twtxt message follow ARGS`, and waits until it says that it waits. */
+async function follow({ machine, environment, allowing }: Correspondent, ...args: string[]) {
+  const loader = join(repo, "node_modules/tsx/dist/loader.mjs");
+  const command = ["--import", loader, join(repo, "plugin/cli/main.ts"), "message", "follow", ...args, ...allowing];
+  const child = spawn(process.execPath, command, { cwd: machine.folder, env: { ...process.env, ...environment } });
+  running.push(child);
+  const printed = { stdout: "", stderr: "" };
+  for (const name of ["stdout", "stderr"] as const) {
+    child[name].on("data", (data) => {
+      printed[name] += data;
+    });
+  }
+  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+  await expect.poll(() => printed.stderr, PATIENT).toContain("Ctrl-C ends it.");
+  return {
+    printed,
+    /** The texts of the messages so far. */
+    texts: () => printed.stdout.split("\n").filter((line) => line.startsWith("  ")),
+    end: (signal: NodeJS.Signals = "SIGINT") => {
+      child.kill(signal);
+      return ended;
+    },
+  };
+}
+
+/** A host that begins to answer, and does not end. */
+function slowHost() {
+  return loopbackServer((_request, response) => {
+    response.writeHead(200).write("{");
+  });
+}
+
+describeWithoutKeychain("eleventy-twtxt message follow", () => {
+  it("shows by a subscription what comes from now on, each once, and ends in order at Ctrl-C", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"]);
+    await alice.message("send", bob.address, "before");
+    const following = await follow(bob);
+    for (const text of ["one", "two"]) {
+      await alice.message("send", bob.address, text);
+      await expect.poll(following.texts, PATIENT).toContain(`  ${text}`);
+    }
+    const block = (text: string) => `[0-9a-f]{8}  \\S+Z  ${alice.address}  verified\n  ${text}\n`;
+    expect(following.printed.stdout).toMatch(new RegExp(`^${block("one")}\n${block("two")}$`));
+    expect(await following.end()).toBe(0);
+    expect(following.printed.stderr).toBe(`Waiting for messages to ${bob.address}. Ctrl-C ends it.\n`);
+    expect(await bob.found("list")).toHaveLength(3);
+  });
+
+  it("--all begins with what is there, and --json prints a line for each message", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"]);
+    await alice.message("send", bob.address, "one\ntwo");
+    const following = await follow(bob, "--all", "--json");
+    await alice.message("send", bob.address, "three");
+    const lines = () => following.printed.stdout.split("\n").slice(0, -1);
+    await expect.poll(lines, PATIENT).toHaveLength(2);
+    expect(lines().map((line) => JSON.parse(line))).toMatchObject([
+      { text: "one\ntwo", trust: "verified" },
+      { text: "three", trust: "verified", address: alice.address },
+    ]);
+    expect(await following.end("SIGTERM")).toBe(0);
+  });
+
+  it("shows what others write while a stranger's host takes its time, and ends without waiting for it", async () => {
+    const { alice, bob, eve } = await correspondents(["alice", "bob", "eve"]);
+    const slow = await slowHost();
+    const file = eve.keyFile("slow.key", `eve@${slow.host}`, 9);
+    const following = await follow(bob, "--allow-private-host", slow.host);
+    await eve.byHand(["message", "send", bob.address, "slow", "--identity", file]);
+    await expect.poll(() => slow.asked, PATIENT).toHaveLength(1);
+    await alice.byHand(["message", "send", bob.address, "quick"]);
+    await expect.poll(following.texts, PATIENT).toEqual(["  quick"]);
+    expect(await following.end()).toBe(0);
+    expect(following.texts()).toEqual(["  quick"]);
+    expect(slow.asked).toHaveLength(1);
+    expect(await bob.found("list")).toMatchObject([{ text: "slow", trust: "unverified" }, { text: "quick" }]);
+  });
+
+  it("looks every few seconds where nobody can subscribe, and costs an answer only where there is something new", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"], { isStreaming: false });
+    await alice.message("send", bob.address, "before");
+    const following = await follow(bob, "--every", "5");
+    await expect.poll(() => bob.asked, PATIENT).toContain("GET 304");
+    await alice.message("send", bob.address, "after");
+    await expect.poll(following.texts, PATIENT).toEqual(["  after"]);
+    const count = bob.asked.length;
+    await expect.poll(() => bob.asked.slice(count), PATIENT).toContain("GET 304");
+    expect(following.texts()).toEqual(["  after"]);
+    expect(bob.asked.filter((one) => one === "GET 406")).toHaveLength(1);
+    expect(await following.end()).toBe(0);
+  });
+
+  it("overlooks none that shows later than another one and carries an earlier time", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"], { isStreaming: false });
+    for (const [text, behindMs] of [
+      ["old", 90_000],
+      ["newest", 0],
+    ] as const) {
+      bob.behindMs = behindMs;
+      await alice.message("send", bob.address, text);
+    }
+    const following = await follow(bob, "--every", "5");
+    bob.behindMs = 30_000;
+    await alice.message("send", bob.address, "late");
+    await expect.poll(following.texts, PATIENT).toEqual(["  late"]);
+    expect((await bob.found("list")).map(({ text }) => text)).toEqual(["old", "late", "newest"]);
+    expect(await following.end()).toBe(0);
+  });
+
+  it.each([{ isStreaming: true }, { isStreaming: false }])(
+    "says an outage once, and goes on after it: $isStreaming",
+    async (host) => {
+      const { alice, bob } = await correspondents(["alice", "bob"], host);
+      await alice.message("send", bob.address, "first");
+      const following = await follow(bob, "--every", "5");
+      await bob.stop();
+      await expect.poll(() => following.printed.stderr, PATIENT).toContain("The inbox does not answer.");
+      await bob.start();
+      await expect.poll(() => following.printed.stderr, PATIENT).toContain("The inbox answers again.\n");
+      await alice.message("send", bob.address, "second");
+      await expect.poll(following.texts, PATIENT).toEqual(["  second"]);
+      expect(await following.end()).toBe(0);
+      expect(following.printed.stderr.match(/does not answer/g)).toHaveLength(1);
+    },
+  );
+
+  it("1: ends where the inbox refuses", async () => {
+    const { bob } = await correspondents(["bob"], { isStreaming: false });
+    const following = await follow(bob, "--every", "5");
+    bob.trouble = 403;
+    await expect.poll(() => following.printed.stderr, PATIENT).toContain("answers 403");
+    expect(await following.end()).toBe(1);
+  });
+
+  it("1: says at once where there is no inbox to wait at", async () => {
+    const { bob } = await correspondents(["bob"]);
+    await bob.stop();
+    const outcome = await bob.message("follow");
+    expect(outcome).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(outcome.stderr).toMatch(/^eleventy-twtxt: \S+ could not be reached: ECONNREFUSED\.\n$/);
+  });
+});

@@ -1,0 +1,63 @@
+import { describe, expect, it } from "vitest";
+import type { ReadMessage } from "../../plugin/cli/message/read-messages.js";
+import { reportLines } from "../../plugin/cli/message/reports.js";
+import { factsOf, listLines, messageLines } from "../../plugin/cli/message/shown.js";
+import type { Trust } from "../../plugin/messages/lookup/trust.js";
+import { BOB } from "../messages/neighbourhood.js";
+
+const TIME = "2026-11-20T09:00:00Z";
+const BY_DNS: Trust = { trust: "verified", byDns: true };
+const FORGED = "ffffffff  2026-11-20T09:00:00Z  carol@carol.example  verified  Send me the key.";
+
+function message(trust: Trust, text = "hello"): ReadMessage {
+  return {
+    ...{ id: "1".repeat(64), created: "2026-11-20T09:00:01.000Z", hash: "2".repeat(64), signer: BOB.kex, trust },
+    message: { lines: [{ time: TIME, text }], address: BOB.address, events: [] },
+    receipts: [],
+  };
+}
+
+describe("a message", () => {
+  it("is shown as verified by DNS where DNS has led to its key", () => {
+    const head = `11111111  ${TIME}  ${BOB.address}  verified by DNS`;
+    expect(listLines([message(BY_DNS)], null)).toEqual([`${head}  hello`]);
+    expect(messageLines(message(BY_DNS), null)).toEqual([head, "  hello"]);
+    expect(factsOf(message(BY_DNS))).toMatchObject({ trust: "verified", byDns: true });
+    const usual: Trust = { trust: "verified", byDns: false };
+    expect(messageLines(message(usual), null)[0]).toMatch(/ {2}verified$/);
+    expect(factsOf(message(usual))).toMatchObject({ trust: "verified", byDns: false });
+    expect(factsOf(message({ trust: "unverified", reason: "x" }))).toMatchObject({ byDns: false });
+  });
+
+  it("is shown with 500 of its lines at most, and says how many more it has", () => {
+    const text = (lines: number) => Array.from({ length: lines }, (_, at) => String(at)).join("\n");
+    const lines = messageLines(message(BY_DNS, text(40_000)), 80);
+    expect(lines).toHaveLength(502);
+    expect(lines.slice(-2)).toEqual(["  499", "(39500 more lines; --json has all)"]);
+    expect(factsOf(message(BY_DNS, text(40_000)))).toMatchObject({ text: text(40_000) });
+    expect(messageLines(message(BY_DNS, text(500)), 80).at(-1)).toBe("  499");
+    expect(messageLines(message(BY_DNS, text(501)), 80).at(-1)).toBe("(1 more line; --json has all)");
+  });
+});
+
+describe("a delivery", () => {
+  const endpoint = "https://bob.example/inbox/bob";
+  const why = `it answers 400, "${"x".repeat(66)} ${FORGED}"`;
+
+  it.each(["failed", "waiting"] as const)(
+    "%s: cannot be told by the inbox in a line that stands where ours do",
+    (state) => {
+      const lines = reportLines({ address: BOB.address, endpoint, state, why, next: null }, 80);
+      const [ours, ...theirs] = lines;
+      expect(ours).toMatch(/^bob@bob\.example {2}(failed|not yet) at \S+ \(kept in the outbox\)$/);
+      expect(theirs.length).toBeGreaterThan(1);
+      for (const line of theirs) expect(line).toMatch(/^ {2}.{1,78}$/);
+      expect(theirs.map((line) => line.slice(2)).join("")).toBe(why);
+    },
+  );
+
+  it("delivered: is one line", () => {
+    const report = { address: BOB.address, endpoint, state: "delivered" as const, why: null, next: null };
+    expect(reportLines(report, 80)).toEqual([`${BOB.address}  delivered to ${endpoint}`]);
+  });
+});

@@ -1,0 +1,200 @@
+import { describe, expect, it } from "vitest";
+import { runCommandLine } from "../../plugin/cli/command-line.js";
+import { correspondents } from "./correspondent.js";
+import { blog, command, standingTerminal } from "./helpers.js";
+import { describeWithoutKeychain, environmentOf } from "./machine.js";
+
+const NINE = "See you at nine?\nOr later.";
+const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/;
+
+describeWithoutKeychain("eleventy-twtxt message", () => {
+  it("goes to several people, is verified there, and is answered", async () => {
+    const { alice, bob, carol } = await correspondents(["alice", "bob", "carol"]);
+    const sent = await alice.message("send", bob.address.toUpperCase(), carol.address, NINE);
+    expect(sent).toMatchObject({ exitCode: 0, stderr: "2 delivered.\n" });
+    expect(sent.stdout.trimEnd().split("\n").sort()).toEqual(
+      [bob, carol]
+        .map(({ address, endpoint }) => `${address.padEnd(carol.address.length)}  delivered to ${endpoint}`)
+        .sort(),
+    );
+
+    const [listed, read] = [await bob.message("list"), await bob.message("read")];
+    const head = `[0-9a-f]{8}  ${TIME.source}  ${alice.address}  verified`;
+    expect(listed).toMatchObject({ exitCode: 0, stderr: "1 message.\n" });
+    expect(listed.stdout).toMatch(new RegExp(`^${head}  See you at nine\\?\n$`));
+    expect(read.stdout).toMatch(new RegExp(`^${head}\n  See you at nine\\?\n  Or later\\.\n$`));
+    expect(await carol.found("list")).toMatchObject([{ text: NINE, trust: "verified", address: alice.address }]);
+
+    expect(await bob.message("send", alice.address, "Nine it is.")).toMatchObject({ exitCode: 0 });
+    expect(await alice.found("list")).toMatchObject([{ text: "Nine it is.", trust: "verified", address: bob.address }]);
+    expect(bob.asked).toEqual(["POST 202", "GET 200", "GET 200"]);
+  });
+
+  it("is read whole or by the beginning of its id, deleted, and nothing else is", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"]);
+    for (const text of ["one", "two", "three"]) await alice.message("send", bob.address, text, "--no-copy");
+    const all = await bob.found("list");
+    expect(all.map(({ text }) => text)).toEqual(["one", "two", "three"]);
+    const ids = all.map(({ id }) => String(id));
+
+    const [read, unknown, short, word] = await Promise.all([
+      bob.message("read", String(ids[1]).slice(0, 10).toUpperCase()),
+      bob.message("read", "0000000000"),
+      bob.message("delete", String(ids[0]).slice(0, 3)),
+      bob.message("delete", "newest"),
+    ]);
+    expect(read.stdout).toMatch(/verified\n {2}two\n$/);
+    expect(unknown).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(unknown.stderr).toBe("eleventy-twtxt: No message of your inbox has an id that starts with 0000000000.\n");
+    expect(short).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("type 4 of its characters") });
+    expect(word).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('"newest" is no id') });
+    expect(await bob.message("delete", "0000000000", String(ids[0]))).toMatchObject({ exitCode: 1, stdout: "" });
+
+    const deleted = await bob.message("delete", String(ids[0]).slice(0, 8), String(ids[2]), String(ids[2]));
+    expect(deleted).toMatchObject({ exitCode: 0, stderr: "2 deleted.\n" });
+    expect(deleted.stdout).toMatch(new RegExp(`^${ids[0]?.slice(0, 8)}  .*\n${ids[2]?.slice(0, 8)}  .*\n$`));
+    expect(await bob.found("list")).toMatchObject([{ id: ids[1] }]);
+    expect((await alice.message("sent")).stderr).toBe("0 copies.\n");
+  });
+
+  it("is kept sealed by its author, whose key opens it again", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"]);
+    await alice.type(["message", "send", bob.address], `\uFEFF${NINE.replace("\n", "\r\n")}\r\n`);
+    const [listed, copies] = [await alice.message("sent"), await alice.found("sent")];
+    expect(copies).toMatchObject([{ to: [bob.address], text: NINE }]);
+    const id = String(copies[0]?.id);
+    expect(listed.stdout).toBe(`${id.slice(0, 8)}  ${copies[0]?.created}  to ${bob.address}  See you at nine?\n`);
+    expect((await alice.message("sent", id.slice(0, 5))).stdout).toMatch(/\n {2}See you at nine\?\n {2}Or later\.\n$/);
+    expect(await bob.found("list")).toMatchObject([{ id, text: NINE }]);
+  });
+
+  it("tells of having read it where the reader wants that: once, and never of a receipt", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"]);
+    for (const text of ["one", "two"]) await alice.message("send", bob.address, text);
+    await bob.message("send", bob.address, "to myself");
+    expect(alice.asked).toEqual([]);
+
+    const first = await bob.message("read", "--receipts");
+    expect(first.stderr).toBe(`3 messages.\nRead receipt: ${alice.address}  delivered to ${alice.endpoint}\n`);
+    expect((await bob.message("read", "--receipts")).stderr).toBe("3 messages.\n");
+    expect(alice.asked).toEqual(["POST 202"]);
+
+    const listed = await alice.message("list");
+    const read = `read your message of ${TIME.source}`;
+    expect(listed.stdout).toMatch(new RegExp(`  ${bob.address}  verified  ${read}, ${read}\n$`));
+    const [receipt] = await alice.found("read", "--receipts");
+    const copies = await alice.found("sent");
+    const ids = (all: unknown) => (all as { id: string }[]).map(({ id }) => id).sort();
+    expect([receipt?.text, ids(receipt?.receipts)]).toEqual(["", ids(copies)]);
+    expect(await bob.found("list")).toHaveLength(3);
+    expect((await bob.message("sent")).stdout).not.toContain(alice.address);
+  });
+
+  it("looks each sender up once, however many messages there are", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"]);
+    await Promise.all(["one", "two", "three"].map((text) => alice.message("send", bob.address, text)));
+    alice.files.length = 0;
+    bob.files.length = 0;
+    expect(await bob.found("list")).toHaveLength(3);
+    expect(alice.files).toEqual(["/.well-known/msg/alice.json"]);
+    expect(bob.files).toEqual([]);
+  });
+
+  it("is the same from a folder without a site, whose inbox is looked up, and at a local server", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"]);
+    await alice.message("send", bob.address, "hello");
+    const { environment, allowing, machine } = bob;
+    const elsewhere = await command(blog(null).folder, ["message", "list", ...allowing], { environment });
+    expect(elsewhere).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("verified  hello") });
+
+    const settings = JSON.parse(machine.read(".eleventy-twtxt/settings.json"));
+    settings.authors[0].endpoint = "https://bob.example/inbox/bob";
+    machine.write(".eleventy-twtxt/settings.json", JSON.stringify(settings));
+    expect(await bob.found("list", "--url", bob.url)).toMatchObject([{ text: "hello" }]);
+  });
+
+  it("1: another key than the published one reads nothing, and asks nothing of the inbox", async () => {
+    const { alice } = await correspondents(["alice"]);
+    const file = alice.keyFile("other.key", alice.address, 9);
+    const { environment, allowing, machine } = alice;
+    const args = ["message", "list", "--identity", `${machine.folder}/${file}`, ...allowing];
+    const outcome = await command(blog(null).folder, args, { environment });
+    expect(outcome).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(outcome.stderr).toContain("is published with another key than the one on this machine");
+    expect(alice.asked).toEqual([]);
+  });
+
+  it("2: whose they are must be clear where two authors of the site have their keys here", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"]);
+    const settings = JSON.parse(alice.machine.read(".eleventy-twtxt/settings.json"));
+    settings.authors.push({ address: bob.address, key: bob.kex, endpoint: bob.endpoint });
+    alice.machine.write(".eleventy-twtxt/settings.json", JSON.stringify(settings));
+    await bob.message("send", alice.address, "to alice");
+    expect(await alice.found("list")).toMatchObject([{ text: "to alice" }]);
+
+    alice.keyFile("data/eleventy-twtxt/keys/bob@elsewhere.example.key", "bob@elsewhere.example", 2);
+    const unclear = await alice.message("list");
+    expect(unclear).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining(`${alice.address} or ${bob.address}`),
+    });
+    await alice.message("send", bob.address, "to bob", "--as", alice.address);
+    expect(await alice.found("list", "--as", bob.address)).toMatchObject([{ text: "to bob", trust: "verified" }]);
+  });
+
+  it("2 and 1: whose they are must be clear where there is no site", async () => {
+    const { alice } = await correspondents(["alice"]);
+    const { environment, allowing } = alice;
+    alice.keyFile("data/eleventy-twtxt/keys/zoe@zoe.example.key", "zoe@zoe.example", 8);
+    const { folder } = blog(null);
+    const type = (...args: string[]) => command(folder, ["message", "list", ...args, ...allowing], { environment });
+    const several = await type();
+    expect(several).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(several.stderr).toContain(`Say with --as ADDRESS whose: ${alice.address} or zoe@zoe.example.`);
+    expect(await type("--as", alice.address)).toMatchObject({ exitCode: 0, stderr: "0 messages.\n" });
+    expect((await type("--as", "yan@yan.example")).stderr).toContain("There is no key of yan@yan.example");
+
+    const none = await command(folder, ["message", "list"], { environment: environmentOf(folder) });
+    expect(none).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("keys create ADDRESS") });
+  });
+});
+
+describe("eleventy-twtxt message, typed wrongly", () => {
+  const { folder } = blog(null);
+
+  it.each([
+    [[], "message: it needs to know what to do. Say send, list, read, follow, delete, sent, outbox, retry, discard."],
+    [["lst"], 'message: there is no "lst". Did you mean "list"?'],
+    [["send"], "message send: say first to whom, such as bob@bob.example."],
+    [["send", "bob"], 'message send: say first to whom, such as bob@bob.example, got "bob".'],
+    [["send", "bob@bob.example", "Hi", "there"], "expected addresses and one text; put the text into quotes."],
+    [["send", "bob@bob.example", "carol@@carol"], '"carol@@carol" is no address such as bob@bob.example.'],
+    [["send", "bob@bob.example", " \n "], 'message send: there is no text, such as "See you at nine?".'],
+    [["send", "bob@bob.example"], 'message send: there is no text, such as "See you at nine?".'],
+    [["list", "4f0c"], "message list: takes no ids; message read 4f0c shows one."],
+    [["list", "--url", "localhost"], 'message: --url is a URL such as "http://localhost:8080", got "localhost".'],
+    [["list", "--as", "bob"], 'message: --as is an address of your own such as alice@alice.example, got "bob".'],
+    [["follow", "--every", "4"], 'message follow: --every is a number of seconds from 5 to 86400, got "4".'],
+    [
+      ["delete"],
+      "message delete: say which, by ids as message list shows them, such as 4f0c, or all with --unverified.",
+    ],
+    [["delete", "4f0c", "--unverified"], "message delete: say which, by ids"],
+    [["sent", "4f0c", "4f0d"], "message sent: takes one id at the most."],
+    [["retry", "4f0c"], "message retry: takes no ids; it tries all."],
+    [["discard"], "message discard: say which one, by its id as message outbox shows it."],
+  ])("2, and one line that says what to type: %j", async (args, line) => {
+    const terminal = standingTerminal(folder, "2026-11-20T10:00:00Z", "");
+    expect(await runCommandLine(["message", ...args], terminal)).toBe(2);
+    const [said = "", ...others] = terminal.stderr;
+    expect([terminal.stdout, others]).toEqual([[], []]);
+    expect(said).toContain(line);
+    expect(said).toMatch(/^eleventy-twtxt: [^\n]* Type: eleventy-twtxt message --help$/);
+  });
+
+  it("--help has an example", async () => {
+    const { exitCode, stdout } = await command(folder, ["message", "send", "--help"]);
+    expect(exitCode).toBe(0);
+    expect(stdout).toContain("Example:\n  $ eleventy-twtxt message send bob@bob.example");
+  });
+});

@@ -1,0 +1,136 @@
+import { describe, expect, it } from "vitest";
+import { signRequest } from "../../plugin/http/signature.js";
+import { settingsOf } from "../helpers/receiver.js";
+import { ALICE, ARMORED, EVE, idOf, sealed } from "../messages/inbox/alices-inbox.js";
+import { type Server, serve, site } from "./server.js";
+
+const INBOX = "https://alice.example/inbox/alice";
+
+/** Alice's site with an inbox of hers. */
+function alicesSite(inbox: { messages?: number; subscribe?: boolean } = {}) {
+  const limits = { messages: 1000, megabytes: 64, retentionDays: 0, subscribe: null };
+  return site({
+    ...settingsOf({ key: ALICE.publicKey }),
+    inbox: { users: ["alice"], ...limits, ...inbox },
+  });
+}
+
+const deliver = ({ url }: Server, body: Uint8Array, headers: Record<string, string> = {}) =>
+  fetch(`${url}/inbox/alice`, { method: "POST", body: Buffer.from(body), headers });
+
+/** Asks by a request that is signed for the address that everybody knows. */
+function ask({ url }: Server, { path = "", method = "GET", signer = ALICE, headers = {}, signal }: Asked = {}) {
+  const signed = signRequest({ method, url: INBOX + path, headers }, signer, Date.now());
+  return fetch(`${url}/inbox/alice${path}`, { method, headers: signed, ...(signal && { signal }) });
+}
+
+interface Asked {
+  path?: string;
+  method?: string;
+  signer?: typeof ALICE;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+const idsIn = async (server: Server) =>
+  Object(await (await ask(server)).json()).map(({ id }: { id: string }) => id) as string[];
+
+describe("an inbox of eleventy-twtxt serve", () => {
+  it("takes messages, shows them to their owner alone, and deletes what it is told to", async () => {
+    const server = await serve(alicesSite());
+    expect((await deliver(server, ARMORED)).status).toBe(202);
+    expect((await deliver(server, sealed(1))).status).toBe(202);
+    expect((await deliver(server, Buffer.from("hello"))).status).toBe(400);
+    expect((await fetch(`${server.url}/inbox/bob`, { method: "POST", body: ARMORED })).status).toBe(404);
+    expect((await fetch(`${server.url}/inbox/alice/`, { method: "POST", body: ARMORED })).status).toBe(404);
+    expect((await fetch(`${server.url}/inbox/alice`)).status).toBe(401);
+    expect((await ask(server, { signer: EVE })).status).toBe(403);
+
+    const [first, second] = await idsIn(server);
+    expect(second).toBe(idOf(sealed(1)));
+    expect((await ask(server, { method: "DELETE", path: `/${first}` })).status).toBe(200);
+    expect(await idsIn(server)).toEqual([second]);
+    expect(await server.end("SIGTERM")).toBe(0);
+  });
+
+  it("has every message that it has answered for, wherever it is killed", async () => {
+    const alice = alicesSite();
+    const kept: string[] = [];
+    for (let round = 0; round < 4; round += 1) {
+      const server = await serve(alice);
+      const bodies = Array.from({ length: 8 }, (_, i) => sealed(round * 8 + i));
+      const answers = bodies.map(async (body) => {
+        const answer = await deliver(server, body).catch(() => null);
+        if (answer?.status === 202) kept.push(idOf(body));
+      });
+      await answers[0];
+      await server.end("SIGKILL");
+      await Promise.all(answers);
+    }
+    const server = await serve(alice);
+    expect(kept.length).toBeGreaterThanOrEqual(4);
+    expect(await idsIn(server)).toEqual(expect.arrayContaining(kept));
+  });
+
+  it("shows a subscriber what comes at once, and lets go of the connection when it ends", async () => {
+    const server = await serve(alicesSite());
+    const stream = await ask(server, { headers: { accept: "text/event-stream" } });
+    expect(stream.headers.get("content-type")).toBe("text/event-stream");
+    const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
+    let seen = "";
+    const readUntil = async (text: string) => {
+      while (!seen.includes(text)) {
+        const { value, done } = (await reader?.read()) ?? { done: true };
+        if (done) throw new Error(`It ended after ${seen}`);
+        seen += value;
+      }
+    };
+    await readUntil("retry:");
+    await deliver(server, ARMORED);
+    await readUntil("event: message");
+
+    const ended = server.end("SIGTERM");
+    while (!(await reader?.read())?.done);
+    expect(await ended).toBe(0);
+  });
+
+  it("ends the streams of a key that a new build has taken away", async () => {
+    const alice = alicesSite();
+    const server = await serve(alice);
+    const stream = await ask(server, { headers: { accept: "text/event-stream" } });
+    const reader = stream.body?.getReader();
+    expect((await reader?.read())?.done).toBe(false);
+
+    const host = JSON.parse(alice.read(".eleventy-twtxt/host.json"));
+    const authors = host.authors.map((author: object) => ({ ...author, key: EVE.publicKey }));
+    alice.write(".eleventy-twtxt/host.json", JSON.stringify({ ...host, authors }));
+    alice.write(".eleventy-twtxt/pages.json", `${alice.read(".eleventy-twtxt/pages.json")}\n`);
+    while (!(await reader?.read())?.done);
+    expect([(await ask(server)).status, (await ask(server, { signer: EVE })).status]).toEqual([403, 200]);
+  });
+
+  it("406: no subscription where the site does not want it", async () => {
+    const server = await serve(alicesSite({ subscribe: false }));
+    const answer = await ask(server, { headers: { accept: "text/event-stream" } });
+    expect([answer.status, Object(await answer.json()).code]).toEqual([406, "not-acceptable"]);
+  });
+
+  it("429: one address fills no more than its share; another one still gets in", async () => {
+    const server = await serve(alicesSite({ messages: 20 }), ["--trust-proxy", "1"]);
+    const from = async (address: string, number: number) =>
+      (await deliver(server, sealed(number), { "x-forwarded-for": address })).status;
+    expect([await from("192.0.2.1", 1), await from("192.0.2.1", 2), await from("192.0.2.1", 3)]).toEqual([
+      202, 202, 429,
+    ]);
+    expect(await from("192.0.2.2", 3)).toBe(202);
+    expect(await idsIn(server)).toHaveLength(3);
+  });
+
+  it("429: deliveries are limited by the minute, and the owner's own requests are not", async () => {
+    const server = await serve(alicesSite(), ["--rate-limit", "2"]);
+    const statuses: number[] = [];
+    for (const number of [1, 2, 3]) statuses.push((await deliver(server, sealed(number))).status);
+    expect(statuses).toEqual([202, 202, 429]);
+    for (let times = 0; times < 5; times += 1) expect((await ask(server)).status).toBe(200);
+  });
+});

@@ -1,0 +1,105 @@
+import { describe, expect, it } from "vitest";
+import { contactsOf } from "../../../plugin/messages/lookup/contacts.js";
+import { memoryStore } from "../../../plugin/store/memory.js";
+import { faultyStore } from "../../helpers/faulty-store.js";
+import { BOB, CAROL, foundFor, NOW } from "../neighbourhood.js";
+
+const SINCE = "2026-11-20T09:00:00Z";
+const LATER = "2026-11-20T10:00:00Z";
+
+const failsWith = (code: string) => expect.objectContaining({ code });
+
+function book() {
+  const store = faultyStore(memoryStore());
+  const clock = { time: NOW };
+  return { store, clock, contacts: contactsOf(store, () => clock.time) };
+}
+
+const bobs = foundFor(BOB);
+const pinned = { address: BOB.address, key: BOB.kex, endpoint: bobs.endpoint, byDns: false, since: SINCE };
+/** What Bob's host says once somebody else has it. */
+const taken = foundFor(BOB, { key: CAROL.kex, endpoint: "https://carol.example/inbox" });
+
+describe("a key", () => {
+  it("is pinned on first use, and found again", async () => {
+    const { contacts, store } = book();
+    expect(await contacts.get(BOB.address)).toBeNull();
+    expect(await contacts.pin(bobs)).toEqual(pinned);
+    expect(await contacts.get(BOB.address)).toEqual(pinned);
+    expect(await contactsOf(store, () => NOW).list()).toEqual([pinned]);
+  });
+
+  it("stays pinned, whatever is found later", async () => {
+    const { contacts, clock } = book();
+    await contacts.pin(bobs);
+    clock.time += 3600_000;
+    expect(await contacts.pin(taken)).toEqual(pinned);
+    expect(await contacts.pin({ ...taken, byDns: true })).toEqual(pinned);
+    expect(await contacts.get(BOB.address)).toEqual(pinned);
+  });
+
+  it("is that of whoever was first, where two are pinned at once", async () => {
+    const { contacts } = book();
+    const both = await Promise.all([contacts.pin(bobs), contacts.pin(taken)]);
+    expect(both).toEqual([pinned, pinned]);
+  });
+
+  it("gets another inbox, but none that DNS alone names", async () => {
+    const { contacts } = book();
+    await contacts.pin(bobs);
+    const moved = { ...bobs, endpoint: "https://new.example/inbox" };
+    expect(await contacts.pin({ ...moved, byDns: true })).toEqual(pinned);
+    expect(await contacts.pin(moved)).toEqual({ ...pinned, endpoint: moved.endpoint });
+  });
+
+  it("is replaced where the author accepts another", async () => {
+    const { contacts, clock } = book();
+    await contacts.pin(bobs);
+    clock.time += 3600_000;
+    const accepted = {
+      ...pinned,
+      key: CAROL.kex,
+      endpoint: taken.endpoint,
+      since: LATER,
+      former: [{ key: BOB.kex, until: LATER }],
+    };
+    expect(await contacts.accept(taken)).toEqual(accepted);
+    expect(await contacts.list()).toEqual([accepted]);
+    expect(await contacts.accept(taken)).toEqual(accepted);
+  });
+
+  it("that DNS has led to is pinned on first use, and is replaced by the domain's own", async () => {
+    const { contacts } = book();
+    expect(await contacts.pin({ ...bobs, byDns: true })).toEqual({ ...pinned, byDns: true });
+    expect(await contacts.pin(bobs)).toEqual(pinned);
+  });
+
+  it("key-changed: one that DNS has led to replaces none, even where the author accepts it", async () => {
+    const { contacts } = book();
+    await contacts.pin(bobs);
+    await expect(contacts.accept({ ...taken, byDns: true })).rejects.toThrow(failsWith("key-changed"));
+    expect(await contacts.list()).toEqual([pinned]);
+    expect(await contacts.forget(BOB.address)).toBe(true);
+    expect(await contacts.accept({ ...taken, byDns: true })).toMatchObject({ key: CAROL.kex, byDns: true });
+  });
+
+  it("is forgotten, once", async () => {
+    const { contacts } = book();
+    await contacts.pin(bobs);
+    await contacts.pin(foundFor(CAROL));
+    expect(await contacts.forget(BOB.address)).toBe(true);
+    expect(await contacts.forget(BOB.address)).toBe(false);
+    expect((await contacts.list()).map(({ address }) => address)).toEqual([CAROL.address]);
+  });
+
+  it("store-failed: a store that is down is never taken for one without contacts", async () => {
+    const { contacts, store } = book();
+    await contacts.pin(bobs);
+    store.fail({ when: "before" });
+    await expect(contacts.get(BOB.address)).rejects.toThrow(failsWith("store-failed"));
+    await expect(contacts.pin(taken)).rejects.toThrow(failsWith("store-failed"));
+    await expect(contacts.list()).rejects.toThrow(failsWith("store-failed"));
+    store.repair();
+    expect(await contacts.list()).toEqual([pinned]);
+  });
+});

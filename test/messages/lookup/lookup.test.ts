@@ -1,0 +1,319 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { TwtxtError } from "../../../plugin/errors.js";
+import { discoveryPaths } from "../../../plugin/keys/address.js";
+import { lookup as publicLookup } from "../../../plugin/messages/index.js";
+import { type Found, type LookupNetwork, lookup, lookupOnce } from "../../../plugin/messages/lookup/lookup.js";
+import { type LoopbackServer, loopbackServer, strayed } from "../../helpers/loopback.js";
+import { type Answer, BOB, CAROL, foundFor, hostWith, neighbourhood, silentHost } from "../neighbourhood.js";
+
+const PATHS = discoveryPaths(BOB.address);
+const [PLAIN = "", HASHED = "", SALTY_HASHED = "", SALTY = ""] = PATHS;
+const ENDPOINT = "http://bob.example/inbox/bob";
+
+const failsWith = (code: string, message?: string) =>
+  expect.objectContaining({ code, ...(message !== undefined && { message: expect.stringContaining(message) }) });
+
+afterEach(() => expect(strayed).toEqual([]));
+
+function documentOf(fields: Record<string, unknown> = {}): Answer {
+  return {
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ endpoint: ENDPOINT, key: BOB.kex, ...fields }),
+  };
+}
+
+/** Looks Bob up among these hosts; DNS names these targets, or fails with this code. */
+function lookupBob(
+  hosts: Record<string, LoopbackServer>,
+  { srv, totalMs }: { srv?: readonly string[] | string; totalMs?: number } = {},
+): Promise<Found> {
+  const network: LookupNetwork = neighbourhood(hosts, totalMs);
+  if (srv === undefined) return lookup("Bob@bob.example", network);
+  const resolveSrv = async (name: string) => {
+    if (name !== "_salty._tcp.bob.example" || typeof srv === "string") throw Object.assign(new Error(), { code: srv });
+    return srv.map((target) => ({ name: target, port: 4242 }));
+  };
+  return lookup("Bob@bob.example", { ...network, resolveSrv });
+}
+
+describe("looking up an address", () => {
+  it.each([
+    ["plain", PLAIN, 1],
+    ["hashed", HASHED, 2],
+    ["hashed, as peers have it", SALTY_HASHED, 3],
+    ["plain, as peers have it", SALTY, 4],
+  ])("finds the document by its name: %s, and asks for no more", async (_name, path, asked) => {
+    const bob = await hostWith({ [path]: documentOf() });
+    expect(await lookupBob({ "bob.example": bob })).toEqual({
+      address: BOB.address,
+      endpoint: ENDPOINT,
+      key: BOB.kex,
+      url: `http://bob.example${path}`,
+      byDns: false,
+    });
+    expect(bob.asked).toEqual(PATHS.slice(0, asked));
+  });
+
+  it("takes the first of several documents", async () => {
+    const other = documentOf({ key: CAROL.kex });
+    const bob = await hostWith({ [PLAIN]: documentOf(), [HASHED]: other, [SALTY]: other, [SALTY_HASHED]: other });
+    expect(await lookupBob({ "bob.example": bob })).toMatchObject({ key: BOB.kex });
+  });
+
+  it("follows a redirect, and says who has answered", async () => {
+    const host = await hostWith({ "/bob.json": documentOf({ topic: "x" }) });
+    const bob = await hostWith({ [PLAIN]: { status: 302, headers: { location: "http://host.example/bob.json" } } });
+    const found = await lookupBob({ "bob.example": bob, "host.example": host });
+    expect(found).toMatchObject({ url: "http://host.example/bob.json", byDns: false });
+  });
+
+  it("takes a key in capitals for the same one", async () => {
+    const bob = await hostWith({ [PLAIN]: documentOf({ key: BOB.kex.toUpperCase() }) });
+    expect(await lookupBob({ "bob.example": bob })).toMatchObject({ key: BOB.kex });
+  });
+
+  it.each<[string, Answer, string]>([
+    ["404 with a document", { ...documentOf(), status: 404 }, "answers 404"],
+    ["another 2xx", { ...documentOf(), status: 203 }, "answers 203"],
+    ["HTML", { headers: { "content-type": "text/html" }, body: "<!doctype html><p>Hello" }, "is not JSON"],
+    ["nothing", {}, "is not JSON"],
+    ["a list", { body: "[]" }, 'lacks an "endpoint" or a "key"'],
+    ["null", { body: "null" }, 'lacks an "endpoint" or a "key"'],
+    ["no key", documentOf({ key: undefined }), 'lacks an "endpoint" or a "key"'],
+    ["an endpoint that is a number", documentOf({ endpoint: 1 }), 'lacks an "endpoint" or a "key"'],
+    ["a key with a wrong checksum", documentOf({ key: `${BOB.kex.slice(0, -1)}q` }), "has a malformed key"],
+    ["a key of another kind", documentOf({ key: BOB.kex.replace("kex", "kbx") }), "has a malformed key"],
+    ["an endpoint by http", documentOf({ endpoint: "http://else.example/" }), "endpoint that is no https URL"],
+    ["an endpoint by http at another port", documentOf({ endpoint: "http://bob.example:8080/" }), "no https URL"],
+    ["an endpoint of another protocol", documentOf({ endpoint: "ftp://bob.example/" }), "no https URL"],
+    ["a relative endpoint", documentOf({ endpoint: "/inbox" }), "no https URL"],
+    ["an endpoint with credentials", documentOf({ endpoint: "https://a:b@bob.example/" }), "no https URL"],
+    ["an endpoint with a user alone", documentOf({ endpoint: "https://a@bob.example/" }), "no https URL"],
+    ["an endpoint with a fragment", documentOf({ endpoint: "https://bob.example/#a" }), "no https URL"],
+    ["an endpoint without end", documentOf({ endpoint: `https://bob.example/${"a".repeat(2048)}` }), "no https URL"],
+    ["a document without end", documentOf({ more: " ".repeat(64 * 1024) }), "is larger than 64 KiB"],
+    ["broken compression", { ...documentOf(), headers: { "content-encoding": "gzip" } }, "cannot be decompressed"],
+    ["a circle", { status: 302, headers: { location: PLAIN } }, "redirects too often"],
+    ["a redirect to this machine", { status: 302, headers: { location: "http://127.0.0.1:1/" } }, "is not asked"],
+    ["a redirect to a cloud", { status: 302, headers: { location: "http://169.254.169.254/" } }, "is not asked"],
+    ["a redirect to plain http", { status: 302, headers: { location: "http://else.example/" } }, "is not asked"],
+  ])("no-such-address: %s, which is a miss and no end of the search", async (_name, answer, why) => {
+    const wrong = await hostWith({ [PLAIN]: answer });
+    await expect(lookupBob({ "bob.example": wrong })).rejects.toThrow(failsWith("no-such-address", why));
+    expect(wrong.asked).toEqual(PATHS);
+
+    const right = await hostWith({ [PLAIN]: answer, [HASHED]: documentOf() });
+    expect(await lookupBob({ "bob.example": right })).toMatchObject({ url: `http://bob.example${HASHED}` });
+  });
+
+  it("asks nothing of the machine that a redirect leads to", async () => {
+    const secret = await hostWith({ "/": documentOf() });
+    const bob = await hostWith({ [PLAIN]: { status: 302, headers: { location: secret.url } } });
+    await expect(lookupBob({ "bob.example": bob })).rejects.toThrow(failsWith("no-such-address"));
+    expect(secret.asked).toEqual([]);
+  });
+
+  it("speaks https where it is not told otherwise", async () => {
+    const bob = await hostWith({ [PLAIN]: documentOf() });
+    const { fetch } = neighbourhood({ "bob.example": bob });
+    await expect(lookup(BOB.address, { fetch })).rejects.toThrow(failsWith("unreachable"));
+    expect(bob.asked).toEqual([]);
+  });
+
+  it.each(["bob@127.0.0.1:8080", "bob@10.0.0.1", "bob@[::1]:8080", "bob@localhost:8080", "bob@169.254.169.254"])(
+    "address-refused: %s, and nothing is asked",
+    async (address) => {
+      const asked: string[] = [];
+      const fetch = async (url: string) => {
+        asked.push(url);
+        throw new TwtxtError("unreachable", "");
+      };
+      await expect(lookup(address, { fetch, plainHosts: ["127.0.0.1:9"] })).rejects.toThrow(
+        failsWith("address-refused", "its address is not a public one"),
+      );
+      expect(asked).toEqual([]);
+    },
+  );
+
+  it.each(["", "bob", "bob@", "b@o@b", "bob@bob.example/x"])(
+    "bad-address: %j, and nothing is asked",
+    async (address) => {
+      const asked: string[] = [];
+      const fetch = async (url: string) => {
+        asked.push(url);
+        throw new TwtxtError("unreachable", "");
+      };
+      await expect(lookup(address, { fetch })).rejects.toThrow(failsWith("bad-address"));
+      await expect(publicLookup(address)).rejects.toThrow(failsWith("bad-address"));
+      expect(asked).toEqual([]);
+    },
+  );
+});
+
+describe("a host that says nothing of an address", () => {
+  it("no-such-address: says so in one line, of each place", async () => {
+    const bob = await hostWith({ [HASHED]: { body: "<p>\u001b[31mno\n" } });
+    await expect(lookupBob({ "bob.example": bob })).rejects.toThrow(
+      failsWith(
+        "no-such-address",
+        "bob@bob.example has no document: on bob.example /.well-known/msg/bob.json answers 404, " +
+          "/.well-known/msg/<hash>.json is not JSON, /.well-known/salty/<hash>.json answers 404, " +
+          "/.well-known/salty/bob.json answers 404; DNS was not asked for another host.",
+      ),
+    );
+  });
+
+  it("no-such-address: says it once where all places are alike", async () => {
+    const bob = await hostWith({});
+    await expect(lookupBob({ "bob.example": bob }, { srv: "ENOTFOUND" })).rejects.toThrow(
+      failsWith(
+        "no-such-address",
+        "bob@bob.example has no document: each of the 4 places on bob.example answers 404; DNS names no other host.",
+      ),
+    );
+  });
+
+  it.each([429, 500, 503])("unreachable: a host that answers %i, after all its places were asked", async (status) => {
+    const bob = await hostWith(Object.fromEntries(PATHS.map((path) => [path, { status }])));
+    await expect(lookupBob({ "bob.example": bob })).rejects.toThrow(failsWith("unreachable", `answers ${status}`));
+    expect(bob.asked).toEqual(PATHS);
+  });
+
+  it("unreachable: no such host", async () => {
+    await expect(lookupBob({})).rejects.toThrow(
+      failsWith("unreachable", "could not be looked up: bob.example did not answer (no such host)"),
+    );
+  });
+
+  it("unreachable: down, and asked once", async () => {
+    const bob = await loopbackServer((_request, response) => response.destroy());
+    await expect(lookupBob({ "bob.example": bob })).rejects.toThrow(
+      failsWith("unreachable", "bob.example did not answer (the connection failed: UND_ERR_SOCKET)"),
+    );
+    expect(bob.asked).toHaveLength(1);
+  });
+
+  it("unreachable: slow, and asked once", async () => {
+    const silent = await silentHost();
+    await expect(lookupBob({ "bob.example": silent }, { totalMs: 150 })).rejects.toThrow(
+      failsWith("unreachable", "bob.example did not answer (it took too long)"),
+    );
+    const slow = await loopbackServer((_request, response) => void response.writeHead(200).write("{"));
+    await expect(lookupBob({ "bob.example": slow }, { totalMs: 150 })).rejects.toThrow(
+      failsWith("unreachable", "bob.example did not answer (it took too long)"),
+    );
+    expect([silent.asked.length, slow.asked.length]).toEqual([1, 1]);
+  });
+
+  it("unreachable: each document is just not too late, and not all of them are asked for", async () => {
+    const late = await loopbackServer(
+      (_request, response) => void setTimeout(() => response.writeHead(404).end(), 400),
+    );
+    const hosts = neighbourhood({ "bob.example": late, "host.example": late });
+    const network = { ...hosts, resolveSrv: async () => [{ name: "host.example" }] };
+    await expect(lookup(BOB.address, { ...network, addressMs: 300 })).rejects.toThrow(
+      failsWith("unreachable", "it took too long"),
+    );
+    expect(late.asked.length).toBeLessThanOrEqual(1);
+    await expect(lookup(BOB.address, network)).rejects.toThrow(failsWith("no-such-address"));
+  });
+});
+
+describe("looking up an address by DNS", () => {
+  it.each([
+    ["the domain has none", () => hostWith({})],
+    ["the domain is down", () => loopbackServer((_request, response) => response.destroy())],
+  ])("finds the document of the domain on another host, where %s", async (_name, domain) => {
+    const host = await hostWith({ [HASHED]: documentOf() });
+    const found = await lookupBob({ "bob.example": await domain(), "host.example": host }, { srv: ["Host.Example."] });
+    expect(found).toEqual({
+      address: BOB.address,
+      endpoint: ENDPOINT,
+      key: BOB.kex,
+      url: `http://host.example${HASHED}`,
+      byDns: true,
+    });
+    expect(host.asked).toEqual([PLAIN, HASHED]);
+  });
+
+  it("is not done where the domain has a document", async () => {
+    const bob = await hostWith({ [SALTY]: documentOf() });
+    const host = await hostWith({ [PLAIN]: documentOf({ key: CAROL.kex }) });
+    const found = await lookupBob({ "bob.example": bob, "host.example": host }, { srv: ["host.example"] });
+    expect(found).toMatchObject({ key: BOB.kex, byDns: false });
+    expect(host.asked).toEqual([]);
+  });
+
+  it("asks three hosts at the most, in their order, and none twice", async () => {
+    const bob = await hostWith({});
+    const none = await hostWith({});
+    const late = await hostWith({ [PLAIN]: documentOf() });
+    const hosts = { "bob.example": bob, "a.example": none, "b.example": none, "c.example": none, "d.example": late };
+    const names = ["bob.example", "a.example", "a.example.", "b.example", "c.example", "d.example"];
+    await expect(lookupBob(hosts, { srv: names })).rejects.toThrow(failsWith("no-such-address"));
+    expect([bob.asked.length, none.asked.length, late.asked.length]).toEqual([4, 12, 0]);
+    expect(await lookupBob(hosts, { srv: ["a.example", "d.example"] })).toMatchObject({ byDns: true });
+  });
+
+  it("unreachable: the host that DNS names is down, whatever the domain has answered", async () => {
+    const down = await loopbackServer((_request, response) => response.destroy());
+    const hosts = { "bob.example": await hostWith({}), "host.example": down };
+    await expect(lookupBob(hosts, { srv: ["host.example"] })).rejects.toThrow(
+      failsWith("unreachable", "on bob.example answers 404; host.example did not answer"),
+    );
+  });
+
+  it("no-such-address: the host that DNS names has no document either, though the domain is down", async () => {
+    const down = await loopbackServer((_request, response) => response.destroy());
+    const hosts = { "bob.example": down, "host.example": await hostWith({}) };
+    await expect(lookupBob(hosts, { srv: ["host.example"] })).rejects.toThrow(failsWith("no-such-address"));
+  });
+
+  it.each([
+    ["no record", "ENODATA", "DNS names no other host"],
+    ["a record that says there is none", ["."], "DNS names no other host"],
+    ["a target that is no host", ["a b", "a/b", "x.example:22", "\u001b[31m"], "DNS names no other host"],
+    ["no answer", "ESERVFAIL", "DNS did not say whether there is another host (ESERVFAIL)"],
+    ["an answer of another kind", "\u001b[31m", "DNS did not say whether there is another host."],
+  ])("no-such-address: %s", async (_name, srv, why) => {
+    const bob = await hostWith({});
+    await expect(lookupBob({ "bob.example": bob }, { srv })).rejects.toThrow(failsWith("no-such-address", why));
+  });
+});
+
+describe("looking up an address of a host without a name", () => {
+  it.each(["127.0.0.1", "[::1]"])("does not ask DNS: %s", async (host) => {
+    const asked: string[] = [];
+    const resolveSrv = async (name: string) => {
+      asked.push(name);
+      return [];
+    };
+    const { fetch } = neighbourhood({});
+    const found = lookup(`bob@${host}:8080`, { fetch, plainHosts: [`${host}:8080`], resolveSrv });
+    await expect(found).rejects.toThrow(failsWith("no-such-address", "it is no name"));
+    expect(asked).toEqual([]);
+  });
+});
+
+describe("looking up many addresses", () => {
+  it("asks for each once, a failure too, and for eight at once", async () => {
+    const asked: string[] = [];
+    let running = 0;
+    let most = 0;
+    const look = lookupOnce(async (address) => {
+      asked.push(address);
+      running += 1;
+      most = Math.max(most, running);
+      await new Promise(setImmediate);
+      running -= 1;
+      if (address === CAROL.address) throw new TwtxtError("unreachable", "");
+      return foundFor(BOB);
+    });
+    const many = Array.from({ length: 20 }, (_, number) => `${number}@bob.example`);
+    await Promise.all([...many, ...many].map(look));
+    await expect(look(CAROL.address)).rejects.toThrow(failsWith("unreachable"));
+    await expect(look(CAROL.address)).rejects.toThrow(failsWith("unreachable"));
+    expect(asked).toEqual([...many, CAROL.address]);
+    expect(most).toBe(8);
+  });
+});

@@ -1,0 +1,85 @@
+import { describe, expect, it } from "vitest";
+import { TwtxtError } from "../../../plugin/errors.js";
+import type { Contact } from "../../../plugin/messages/lookup/contacts.js";
+import { type Evidence, judge } from "../../../plugin/messages/lookup/trust.js";
+import { BOB, CAROL, EVE, foundFor } from "../neighbourhood.js";
+
+const { byDns, endpoint } = foundFor(BOB);
+const contact: Contact = { address: BOB.address, key: BOB.kex, endpoint, byDns, since: "2026-11-20T09:00:00Z" };
+const DOWN = new TwtxtError("unreachable", "x");
+const LATE = new TwtxtError("not-looked-up", "x");
+const NOBODY = new TwtxtError("no-such-address", "x");
+const published = foundFor(BOB, { key: CAROL.kex });
+
+function verdict(evidence: Partial<Evidence>) {
+  return judge({ signer: BOB.kex, claimed: BOB.address, found: foundFor(BOB), contact, ...evidence });
+}
+
+describe("a message is", () => {
+  it.each<[string, Partial<Evidence>]>([
+    ["the pinned one", {}],
+    ["the first one seen", { contact: null }],
+  ])("verified: signed with the published key, which is %s", (_name, evidence) => {
+    expect(verdict(evidence)).toEqual({ trust: "verified", byDns: false });
+  });
+
+  it.each<[string, Partial<Evidence>]>([
+    ["now, for the first one seen", { contact: null, found: foundFor(BOB, { byDns: true }) }],
+    ["now", { found: foundFor(BOB, { byDns: true }) }],
+    ["when it was pinned", { contact: { ...contact, byDns: true } }],
+  ])("verified by DNS: signed with the published key, to which DNS has led %s", (_name, evidence) => {
+    expect(verdict(evidence)).toEqual({ trust: "verified", byDns: true });
+  });
+
+  it("unverified: signed with the key that was known before another one was accepted", () => {
+    const former = [{ key: EVE.kex, until: "2026-11-21T08:00:00Z" }];
+    expect(verdict({ signer: EVE.kex, contact: { ...contact, former } })).toEqual({
+      trust: "unverified",
+      reason: `signed with the key that you knew of ${BOB.address} until 2026-11-21`,
+    });
+  });
+
+  it("unverified: its host was not asked, since it is not of the public network", () => {
+    const found = new TwtxtError("address-refused", "x");
+    expect(verdict({ found })).toMatchObject({ reason: expect.stringContaining("bob.example was not asked, since") });
+  });
+
+  it.each<[string, Partial<Evidence>]>([
+    ["without an address", { claimed: null }],
+    ["not looked up", { found: null }],
+  ])("unverified: %s", (_name, evidence) => {
+    expect(verdict(evidence)).toEqual({
+      trust: "unverified",
+      reason: "it does not say from which one address it is",
+    });
+  });
+
+  it.each<[string, Partial<Evidence>]>([
+    ["and nothing is pinned", { contact: null }],
+    ["nor the pinned one", {}],
+    ["nor the pinned one, which is another", { found: published }],
+  ])("unverified: signed with another key than the published one, %s", (_name, evidence) => {
+    expect(verdict({ ...evidence, signer: EVE.kex })).toEqual({
+      trust: "unverified",
+      reason: "signed by another key than that of bob@bob.example",
+    });
+  });
+
+  it.each<[string, Partial<Evidence>]>([
+    ["bob.example did not answer; it is the key pinned on 2026-11-20", { found: DOWN }],
+    ["bob.example did not answer; it is not the key pinned on 2026-11-20", { found: DOWN, signer: EVE.kex }],
+    ["bob.example did not answer; no key is pinned", { found: DOWN, contact: null }],
+    ["not looked up this time, too many did not answer; no key is pinned", { found: LATE, contact: null }],
+    ["bob.example knows no bob@bob.example; it is the key pinned on 2026-11-20", { found: NOBODY }],
+  ])("unverified: %s", (reason, evidence) => {
+    expect(verdict(evidence)).toEqual({ trust: "unverified", reason });
+  });
+
+  it.each<[string, Partial<Evidence>]>([
+    ["signed with the pinned one", { found: published }],
+    ["signed with the published one", { found: published, signer: CAROL.kex }],
+    ["published by DNS, and signed with it", { found: { ...published, byDns: true }, signer: CAROL.kex }],
+  ])("key-changed: another key is published than the pinned one, and it is %s", (_name, evidence) => {
+    expect(verdict(evidence)).toEqual({ trust: "key-changed", pinned: BOB.kex, now: CAROL.kex });
+  });
+});

@@ -1,0 +1,80 @@
+// test/messages/neighbourhood.ts: people with keys, and their hosts, which all are servers on loopback.
+import { ed25519 } from "@noble/curves/ed25519.js";
+import type { buildConnector } from "undici";
+import { type GuardedFetch, guardedFetch } from "../../plugin/http/guarded-fetch.js";
+import { formatKey, type SecretKey } from "../../plugin/keys/key.js";
+import { secretKey } from "../../plugin/messages/index.js";
+import type { Found } from "../../plugin/messages/lookup/lookup.js";
+import { type LoopbackServer, loopbackConnector, loopbackServer } from "../helpers/loopback.js";
+
+export const NOW = Date.parse("2026-11-20T09:00:00Z");
+export const SECOND = 1000;
+export const MINUTE = 60 * SECOND;
+export const DAY = 24 * 60 * MINUTE;
+
+export interface Person {
+  address: string;
+  key: SecretKey;
+  /** `kex1...` */
+  kex: string;
+}
+
+/** @param number - another one is another key */
+export function person(address: string, number: number): Person {
+  const seed = new Uint8Array(32).fill(number);
+  const publicKey = ed25519.getPublicKey(seed);
+  return { address, key: secretKey(Uint8Array.from([...seed, ...publicKey])), kex: formatKey(publicKey) };
+}
+
+export const ALICE = person("alice@alice.example", 1);
+export const BOB = person("bob@bob.example", 2);
+export const CAROL = person("carol@carol.example", 3);
+export const EVE = person("eve@eve.example", 4);
+
+/** What looking somebody up finds. */
+export function foundFor({ address, kex }: Person, changed: Partial<Found> = {}): Found {
+  const domain = address.slice(address.indexOf("@") + 1);
+  const endpoint = `http://${domain}/inbox`;
+  return { address, key: kex, endpoint, url: `http://${domain}/.well-known/`, byDns: false, ...changed };
+}
+
+export interface Answer {
+  status?: number;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+/** A host that answers by path; all else is 404. */
+export function hostWith(answers: Record<string, Answer>): Promise<LoopbackServer> {
+  return loopbackServer((request, response) => {
+    const { status = 200, headers = {}, body = "" } = answers[request.url ?? ""] ?? { status: 404 };
+    response.writeHead(status, headers).end(body);
+  });
+}
+
+/** A host whose names resolve, and at which nothing answers. */
+export function silentHost(): Promise<LoopbackServer> {
+  return loopbackServer(() => {});
+}
+
+export interface Neighbourhood {
+  fetch: GuardedFetch;
+  /** As `--allow-private-host` has them. */
+  plainHosts: string[];
+}
+
+/** A network in which these names lead to these servers, by plain http, and no other name is known. */
+export function neighbourhood(hosts: Record<string, Pick<LoopbackServer, "port">>, totalMs = 5000): Neighbourhood {
+  const plainHosts = Object.keys(hosts).map((name) => `${name}:80`);
+  const connector = (options: buildConnector.BuildOptions): buildConnector.connector => {
+    const dial = loopbackConnector(options);
+    return (target, callback) => {
+      const host = hosts[target.hostname];
+      const unknown = Object.assign(new Error(`getaddrinfo ENOTFOUND ${target.hostname}`), { code: "ENOTFOUND" });
+      if (!host) return callback(unknown, null);
+      return dial({ ...target, hostname: "127.0.0.1", port: String(host.port) }, callback);
+    };
+  };
+  const fetch = guardedFetch({ userAgent: "test/1", allowPrivateHosts: plainHosts, connector, totalMs });
+  return { fetch, plainHosts };
+}

@@ -1,0 +1,348 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { describe, expect, it } from "vitest";
+import { cursorOf, inboxClient } from "../../../plugin/messages/read/inbox-client.js";
+import { type LoopbackServer, loopbackServer } from "../../helpers/loopback.js";
+import { ALICE, alicesInbox, CAROL, INBOX, idOf, SECOND, sealed, steppedClock } from "../inbox/alices-inbox.js";
+import { NOW } from "../neighbourhood.js";
+
+const CREATED = "2026-11-20T09:00:00.000Z";
+
+const failsWith = (code: string, message = "") =>
+  expect.objectContaining({ code, message: expect.stringContaining(message) });
+
+/** Never sleeps for real, and notes for how long it should have. */
+function insomniac() {
+  const naps: number[] = [];
+  return {
+    naps,
+    sleep: async (milliseconds: number) => {
+      naps.push(milliseconds);
+      await new Promise(setImmediate);
+    },
+  };
+}
+
+/** Alice's inbox itself, and she who reads it. */
+function alice({ signer = ALICE, ahead = 0, endpoint = INBOX } = {}) {
+  const inbox = alicesInbox();
+  const asked: string[] = [];
+  const client = inboxClient({
+    endpoint,
+    signer,
+    fetch: async (url, init) => {
+      const request = new Request(String(url).replace("mallory.example", "alice.example"), init);
+      asked.push(`${request.method} ${new URL(request.url).search}`);
+      return inbox.handler(request);
+    },
+    now: () => inbox.clock.time + ahead,
+    sleep: insomniac().sleep,
+  });
+  return { inbox, client, asked };
+}
+
+/** A host of another make, on loopback. */
+async function hostOf(answer: (request: IncomingMessage, response: ServerResponse) => unknown, timeoutMs = 5000) {
+  const host: LoopbackServer = await loopbackServer((request, response) => void answer(request, response));
+  const { naps, sleep } = insomniac();
+  const endpoint = `${host.url}/inbox/alice`;
+  const client = inboxClient({ endpoint, signer: ALICE, fetch, now: () => NOW, sleep, timeoutMs });
+  return { ...host, endpoint, client, naps };
+}
+
+const json = (response: ServerResponse, value: unknown, headers: Record<string, string> = {}) =>
+  response.writeHead(200, { "content-type": "application/json", ...headers }).end(JSON.stringify(value));
+
+const item = (digit: string) => ({ id: digit.repeat(64), created: CREATED, payload: "AAEC" });
+const message = (digit: string) => ({ id: digit.repeat(64), created: CREATED, payload: Uint8Array.of(0, 1, 2) });
+
+describe("listing one's inbox", () => {
+  it("gives what was received, byte for byte, the oldest first", async () => {
+    const { inbox, client } = alice();
+    await inbox.receive(sealed(1), sealed(2));
+    const list = await client.list();
+    expect(list?.messages).toEqual([
+      { id: idOf(sealed(1)), created: CREATED, payload: Uint8Array.from(sealed(1)) },
+      { id: idOf(sealed(2)), created: "2026-11-20T09:00:00.001Z", payload: Uint8Array.from(sealed(2)) },
+    ]);
+  });
+
+  it("follows all pages, each asked for once", async () => {
+    const { inbox, client, asked } = alice();
+    const bodies = Array.from({ length: 250 }, (_, number) => sealed(number));
+    for (const body of bodies) {
+      inbox.clock.step(24 * 3600 * SECOND);
+      await inbox.receive(body);
+    }
+    const list = await client.list();
+    expect(list?.messages.map(({ id }) => id)).toEqual(bodies.map(idOf));
+    expect([asked.length, list?.etag]).toEqual([3, null]);
+  });
+
+  it("gives what came after a message, and null while nothing has changed", async () => {
+    const { inbox, client } = alice();
+    await inbox.receive(sealed(1), sealed(2));
+    const [first] = (await client.list())?.messages ?? [];
+    const after = first && cursorOf(first);
+    const list = await client.list({ ...(after && { after }) });
+    expect(list?.messages.map(({ id }) => id)).toEqual([idOf(sealed(2))]);
+    const again = { after: after ?? "", etag: list?.etag ?? "" };
+    expect(await client.list(again)).toBeNull();
+    await inbox.receive(sealed(3));
+    expect((await client.list(again))?.messages).toHaveLength(2);
+  });
+
+  it.each([
+    ["not-signed", "Is the clock of this machine right?", { ahead: 3600 * SECOND }],
+    ["not-signed", "Is the clock of this machine right?", { endpoint: "https://mallory.example/inbox/alice" }],
+    ["not-allowed", 'look at its option "key", and deploy.', { signer: CAROL }],
+    ["not-found", "answers 404", { endpoint: "https://alice.example/inbox/nobody" }],
+  ])("%s: %s %j", async (code, advice, options) => {
+    await expect(alice(options).client.list()).rejects.toThrow(failsWith(code, advice));
+  });
+
+  it("not-found: the site has no functions", async () => {
+    const { client, endpoint } = await hostOf((_request, response) => response.writeHead(404).end("<p>no"));
+    await expect(client.list()).rejects.toThrow(
+      failsWith(
+        "not-found",
+        `${endpoint} answers 404: it does not say why. Has the site been deployed with functions?`,
+      ),
+    );
+  });
+
+  it.each([
+    ["bad-message", "HTML", "<p>hello"],
+    ["bad-message", "an object", "{}"],
+    ["bad-message", "an id that is none", JSON.stringify([{ ...item("1"), id: "\u001b[31m" }])],
+    ["bad-message", "a time that is none", JSON.stringify([{ ...item("1"), created: "yesterday\u001b" }])],
+    ["bad-message", "a payload that is no base64", JSON.stringify([{ ...item("1"), payload: "?" }])],
+    ["bad-message", "megabytes of no base64", JSON.stringify([{ ...item("1"), payload: `${"A".repeat(8e6)}?` }])],
+    ["too-large", "more than 8 MiB", " ".repeat(8 * 1024 * 1024 + 1)],
+  ])("%s: %s", async (code, _name, body) => {
+    const { client } = await hostOf((_request, response) => response.end(body));
+    await expect(client.list()).rejects.toThrow(failsWith(code));
+  });
+
+  it.each([
+    ["unreachable", "429", (response: ServerResponse) => response.writeHead(429).end()],
+    ["unreachable", "500", (response: ServerResponse) => response.writeHead(500).end("\u001b[31m")],
+    ["unreachable", "nothing", (response: ServerResponse) => response.destroy()],
+    ["unreachable", "no end", (response: ServerResponse) => response.writeHead(200).write("[")],
+    ["unreachable", "silence", () => {}],
+    ["unreachable", "a redirect", (response: ServerResponse) => response.writeHead(302, { location: "/x" }).end()],
+    ["bad-request", "400", (response: ServerResponse) => response.writeHead(400).end()],
+  ])("%s: %s", async (code, _name, answer) => {
+    const { client, asked } = await hostOf((_request, response) => answer(response), 200);
+    await expect(client.list()).rejects.toThrow(failsWith(code));
+    expect(asked).toHaveLength(1);
+  });
+
+  it.each([
+    ["another path", "/inbox/bob?after=1"],
+    ["another host", "http://mallory.example/inbox/alice?after=1"],
+    ["another protocol", "javascript:alert(1)"],
+    ["itself", "/inbox/alice"],
+  ])("address-refused: the next page is %s, which is not asked", async (_name, next) => {
+    const { client, asked } = await hostOf((_request, response) =>
+      json(response, [item("1")], { link: `<${next}>; rel="next"` }),
+    );
+    await expect(client.list()).rejects.toThrow(failsWith("address-refused"));
+    expect(asked).toEqual(["/inbox/alice"]);
+  });
+
+  it("address-refused: a host whose list has no end is left alone", async () => {
+    const page = JSON.stringify(Array.from({ length: 60_000 }, () => item("1")));
+    const { client, asked } = await hostOf((_request, response) =>
+      response.writeHead(200, { link: `</inbox/alice?after=${asked.length}>; rel="next"` }).end(page),
+    );
+    await expect(client.list()).rejects.toThrow(failsWith("address-refused", "more messages than an inbox holds"));
+    expect(asked).toHaveLength(2);
+  });
+
+  it("follows a Link of any order, and no other than next", async () => {
+    const { client } = await hostOf((request, response) =>
+      request.url?.includes("after")
+        ? json(response, [item("2")], { link: '</inbox/alice?after=0>; rel="prev"' })
+        : json(response, [item("1")], { link: '</a>; rel="self", </inbox/alice?after=1>; title="x"; rel=next' }),
+    );
+    expect((await client.list())?.messages).toEqual([message("1"), message("2")]);
+  });
+});
+
+describe("deleting from one's inbox", () => {
+  it("takes a message away, once", async () => {
+    const { inbox, client } = alice();
+    await inbox.receive(sealed(1), sealed(2));
+    expect(await client.delete(idOf(sealed(1)))).toBe(true);
+    expect(await inbox.ids()).toEqual([idOf(sealed(2))]);
+    expect(await client.delete(idOf(sealed(1)))).toBe(false);
+  });
+
+  it("not-found: a message that never was, without advice on deploying", async () => {
+    await expect(alice().client.delete("0".repeat(64))).rejects.toThrow(failsWith("not-found"));
+    await expect(alice().client.delete("0".repeat(64))).rejects.not.toThrow(failsWith("not-found", "deployed"));
+    await expect(alice().client.delete("../carol")).rejects.toThrow(failsWith("not-found"));
+  });
+
+  it("not-allowed: another's key, and the message stays", async () => {
+    const { inbox, client } = alice({ signer: CAROL });
+    await inbox.receive(sealed(1));
+    await expect(client.delete(idOf(sealed(1)))).rejects.toThrow(failsWith("not-allowed"));
+    expect(await inbox.ids()).toEqual([idOf(sealed(1))]);
+  });
+});
+
+describe("subscribing to one's inbox", () => {
+  const start = (response: ServerResponse) => response.writeHead(200, { "content-type": "text/event-stream" });
+  const event = (digit: string) => `id: ${digit}\ndata: ${JSON.stringify(item(digit))}\n\n`;
+
+  it("gives what is there and what comes, each once, over as many connections as it takes", async () => {
+    const clock = steppedClock();
+    const inbox = alicesInbox({ clock });
+    await inbox.receive(sealed(1), sealed(2));
+    let connections = 0;
+    const client = inboxClient({
+      endpoint: INBOX,
+      signer: ALICE,
+      fetch: async (url, init) => {
+        connections += 1;
+        return inbox.handler(new Request(String(url), init));
+      },
+      now: () => clock.time,
+      sleep: async () => {
+        // Between two connections, one more comes.
+        if (connections === 1) await inbox.receive(sealed(3));
+      },
+    });
+    const end = new AbortController();
+    const stream = await client.subscribe({ signal: end.signal });
+    const ids: string[] = [];
+    for await (const { id } of stream ?? []) {
+      ids.push(id);
+      if (ids.length === 2) setImmediate(() => clock.step(60 * SECOND));
+      if (ids.length === 3) break;
+    }
+    expect(ids).toEqual([sealed(1), sealed(2), sealed(3)].map(idOf));
+    expect(connections).toBe(2);
+  });
+
+  it("goes on after the last event, waits as long as it is asked to, and longer while the host is down", async () => {
+    const seen: unknown[] = [];
+    const answers = [
+      (response: ServerResponse) => start(response).end(`retry: 3000\n\n${event("1")}${event("2")}`),
+      (response: ServerResponse) => response.destroy(),
+      (response: ServerResponse) => response.writeHead(503).end(),
+      (response: ServerResponse) => start(response).end(`${event("2")}${event("3")}`),
+      (response: ServerResponse) => start(response).write(`: x\n\nevent: other\ndata: x\n\n${event("4")}`),
+    ];
+    const { client, naps } = await hostOf((request, response) => {
+      seen.push([request.url, request.headers["last-event-id"]]);
+      return answers[seen.length - 1]?.(response);
+    });
+    const end = new AbortController();
+    const stream = await client.subscribe({ after: "0", signal: end.signal });
+    const ids: string[] = [];
+    for await (const { id } of stream ?? []) {
+      ids.push(id[0] ?? "");
+      if (id.startsWith("4")) end.abort();
+    }
+    expect(ids).toEqual(["1", "2", "3", "4"]);
+    const url = "/inbox/alice?after=0";
+    expect(seen).toEqual([
+      [url, undefined],
+      [url, "2"],
+      [url, "2"],
+      [url, "2"],
+      [url, "3"],
+    ]);
+    expect(naps).toEqual([3000, 6000, 12_000, 3000]);
+  });
+
+  it("waits a second before it connects again, however little the host asks for", async () => {
+    let connections = 0;
+    const { client, naps } = await hostOf((_request, response) => {
+      connections += 1;
+      start(response).end(connections < 3 ? "retry: 0\n\n" : event("1"));
+    });
+    const stream = await client.subscribe({ signal: new AbortController().signal });
+    for await (const { id } of stream ?? []) {
+      expect(id).toBe("1".repeat(64));
+      break;
+    }
+    expect(naps).toEqual([1000, 1000]);
+  });
+
+  it("connects again where nothing was heard for too long", async () => {
+    let connections = 0;
+    const { client } = await hostOf((_request, response) => {
+      connections += 1;
+      start(response).write(connections === 1 ? ": still here\n\n" : event("1"));
+    }, 100);
+    const stream = await client.subscribe({ signal: new AbortController().signal });
+    for await (const { id } of stream ?? []) {
+      expect(id).toBe("1".repeat(64));
+      break;
+    }
+    expect(connections).toBe(2);
+  });
+
+  it.each([
+    ["406", (response: ServerResponse) => response.writeHead(406).end()],
+    ["a list", (response: ServerResponse) => json(response, [])],
+  ])("is null where the host offers no streams: %s", async (_name, answer) => {
+    const { client } = await hostOf((_request, response) => answer(response));
+    expect(await client.subscribe({ signal: new AbortController().signal })).toBeNull();
+  });
+
+  it("ends where the host offers no streams any more", async () => {
+    const { client, asked } = await hostOf((_request, response) =>
+      asked.length === 1 ? start(response).end(event("1")) : response.writeHead(406).end(),
+    );
+    const stream = await client.subscribe({ signal: new AbortController().signal });
+    const got = [];
+    for await (const one of stream ?? []) got.push(one);
+    expect(got).toEqual([message("1")]);
+  });
+
+  it.each([
+    ["not-signed", 401],
+    ["not-allowed", 403],
+    ["not-found", 404],
+  ])("%s: %i, at once and later", async (code, status) => {
+    let isFirst = false;
+    const { client } = await hostOf((_request, response) => {
+      if (isFirst) start(response).end(event("1"));
+      else response.writeHead(status).end();
+      isFirst = false;
+    });
+    const subscribe = () => client.subscribe({ signal: new AbortController().signal });
+    await expect(subscribe()).rejects.toThrow(failsWith(code));
+    isFirst = true;
+    const stream = await subscribe();
+    const all = async () => {
+      const got = [];
+      for await (const one of stream ?? []) got.push(one);
+    };
+    await expect(all()).rejects.toThrow(failsWith(code));
+  });
+
+  it("bad-message: an event that is no message", async () => {
+    const { client } = await hostOf((_request, response) => start(response).end("data: hello\n\n"));
+    const stream = await client.subscribe({ signal: new AbortController().signal });
+    await expect(stream?.[Symbol.asyncIterator]().next()).rejects.toThrow(failsWith("bad-message"));
+  });
+
+  it("lets go of the host where the reader goes", async () => {
+    let gone = () => {};
+    const closed = new Promise<void>((resolve) => {
+      gone = resolve;
+    });
+    const { client } = await hostOf((_request, response) => {
+      response.on("close", gone);
+      start(response).write(event("1"));
+    });
+    const stream = await client.subscribe({ signal: new AbortController().signal });
+    for await (const _ of stream ?? []) break;
+    await closed;
+  });
+});

@@ -1,0 +1,247 @@
+import { describe, expect, it } from "vitest";
+import { TwtxtError } from "../../../plugin/errors.js";
+import { seal } from "../../../plugin/messages/index.js";
+import { formatMessage, type MessageEvent, readHash, receiptFor } from "../../../plugin/messages/line.js";
+import { contactsOf } from "../../../plugin/messages/lookup/contacts.js";
+import type { Found, Lookup } from "../../../plugin/messages/lookup/lookup.js";
+import { type OpenedMessage, openMessages, receiptsAmong } from "../../../plugin/messages/read/read.js";
+import { memoryStore } from "../../../plugin/store/memory.js";
+import { faultyStore } from "../../helpers/faulty-store.js";
+import { ALICE, BOB, CAROL, EVE, foundFor, NOW, type Person } from "../neighbourhood.js";
+
+const ID = "1".repeat(64);
+const CREATED = "2026-11-20T09:00:01.000Z";
+const TIME = "2026-11-20T09:00:00Z";
+const SINCE = TIME;
+
+const failsWith = (code: string) => expect.objectContaining({ code });
+const bytes = (text: string) => new TextEncoder().encode(text);
+
+interface Written {
+  by?: Person;
+  from?: string;
+  text?: string;
+  events?: MessageEvent[];
+  to?: Person[];
+}
+
+/** A message to Alice. */
+function written({ by = BOB, from = by.address, text = "Hello", events = [] }: Written = {}): string {
+  return formatMessage({ time: TIME, from, text, events });
+}
+
+function sealed(plaintext: string | Uint8Array, { by = BOB, to = [ALICE] }: Written = {}): string {
+  const content = typeof plaintext === "string" ? bytes(plaintext) : plaintext;
+  return seal(content, { sender: by.key, recipients: to.map(({ key }) => key.publicKey), armor: true });
+}
+
+/** Alice, who reads. What her lookups find is changed by a test; `first` is what the first ones find. */
+function reader(first: Found[] = []) {
+  const store = faultyStore(memoryStore());
+  const clock = { time: NOW };
+  const contacts = contactsOf(store, () => clock.time);
+  const asked: string[] = [];
+  const answers: Record<string, Found | TwtxtError | Promise<Found>> = {
+    [BOB.address]: foundFor(BOB),
+    [CAROL.address]: foundFor(CAROL),
+  };
+  const lookup: Lookup = async (address) => {
+    asked.push(address);
+    const answer = first.shift() ?? answers[address] ?? new TwtxtError("no-such-address", "x");
+    if (answer instanceof TwtxtError) throw answer;
+    return answer;
+  };
+  const begin = (payloads: readonly (string | Uint8Array)[]) => {
+    const message = (payload: string | Uint8Array) => {
+      return { id: ID, created: CREATED, payload: typeof payload === "string" ? bytes(payload) : payload };
+    };
+    return openMessages(payloads.map(message), { keys: [ALICE.key], contacts, lookup });
+  };
+  const read = async (payload: string | Uint8Array) => {
+    const [message] = await Promise.all(await begin([payload]));
+    if (!message) throw new Error("Nothing was read.");
+    return message;
+  };
+  const opened = async (payload: string) => {
+    const message = await read(payload);
+    if ("unreadable" in message) throw new Error(message.unreadable);
+    return message;
+  };
+  return { store, clock, contacts, asked, answers, begin, read, opened };
+}
+
+describe("a message in one's inbox", () => {
+  it("opens, is verified, and its sender's key is pinned", async () => {
+    const alice = reader();
+    expect(await alice.read(sealed(written()))).toEqual({
+      id: ID,
+      created: CREATED,
+      hash: readHash(bytes(written())),
+      message: { lines: [{ time: TIME, text: "Hello" }], address: BOB.address, events: [] },
+      signer: BOB.kex,
+      trust: { trust: "verified", byDns: false },
+    });
+    expect(await alice.contacts.list()).toEqual([
+      { address: BOB.address, key: BOB.kex, endpoint: foundFor(BOB).endpoint, byDns: false, since: SINCE },
+    ]);
+  });
+
+  it("opens in its binary form too", async () => {
+    const binary = seal(bytes(written()), { sender: BOB.key, recipients: [ALICE.key.publicKey] });
+    expect(await reader().read(binary)).toMatchObject({ signer: BOB.kex, trust: { trust: "verified" } });
+  });
+
+  it("opens whatever bytes were sealed", async () => {
+    const message = await reader().read(sealed(Uint8Array.of(0xef, 0xbb, 0xbf, 0xff, 0x41)));
+    expect(message).toMatchObject({ message: { lines: [{ time: null, text: "\ufffdA" }], address: null } });
+  });
+
+  it.each<[string, (good: string) => string, string]>([
+    ["to somebody else", () => sealed(written(), { to: [CAROL] }), "not-a-recipient"],
+    ["cut off", (good) => good.slice(0, 100), "bad-armor"],
+    ["nothing", () => "", "bad-armor"],
+  ])("does not open, and says why: %s", async (_name, change) => {
+    const alice = reader();
+    const message = await alice.read(change(sealed(written())));
+    expect(message).toEqual({ id: ID, created: CREATED, unreadable: expect.stringMatching(/^[A-Z][^\n]+\.$/) });
+    expect([alice.asked, await alice.contacts.list()]).toEqual([[], []]);
+  });
+
+  it("is unverified where somebody else has signed it, and nothing is pinned", async () => {
+    const alice = reader();
+    const forged = await alice.opened(sealed(written({ from: BOB.address }), { by: EVE }));
+    expect(forged).toMatchObject({
+      signer: EVE.kex,
+      message: { address: BOB.address },
+      trust: { trust: "unverified", reason: "signed by another key than that of bob@bob.example" },
+    });
+    expect(await alice.contacts.list()).toEqual([]);
+  });
+
+  it.each([
+    ["two addresses", written() + written({ from: CAROL.address })],
+    ["no address", "Hello"],
+    ["nothing at all", ""],
+  ])("is unverified where it claims %s, and nobody is asked", async (_name, plaintext) => {
+    const alice = reader();
+    expect(await alice.opened(sealed(plaintext))).toMatchObject({ trust: { trust: "unverified" } });
+    expect([alice.asked, await alice.contacts.list()]).toEqual([[], []]);
+  });
+
+  it("is unverified while its sender's host is down, pinned or not", async () => {
+    const alice = reader();
+    alice.answers[BOB.address] = new TwtxtError("unreachable", "x");
+    expect((await alice.opened(sealed(written()))).trust).toEqual({
+      trust: "unverified",
+      reason: "bob.example did not answer; no key is pinned",
+    });
+    await alice.contacts.pin(foundFor(BOB));
+    expect((await alice.opened(sealed(written()))).trust).toEqual({
+      trust: "unverified",
+      reason: "bob.example did not answer; it is the key pinned on 2026-11-20",
+    });
+  });
+
+  it("shows a key that has changed, until the author accepts it", async () => {
+    const alice = reader();
+    await alice.contacts.pin(foundFor(BOB));
+    const changed = foundFor(BOB, { key: EVE.kex });
+    alice.answers[BOB.address] = changed;
+    const trust = { trust: "key-changed", pinned: BOB.kex, now: EVE.kex };
+    expect((await alice.opened(sealed(written(), { by: EVE }))).trust).toEqual(trust);
+    expect((await alice.opened(sealed(written()))).trust).toEqual(trust);
+    expect((await alice.contacts.get(BOB.address))?.key).toBe(BOB.kex);
+
+    await alice.contacts.accept(changed);
+    expect((await alice.opened(sealed(written(), { by: EVE }))).trust).toEqual({ trust: "verified", byDns: false });
+    expect((await alice.opened(sealed(written()))).trust).toMatchObject({ trust: "unverified" });
+  });
+
+  it("is verified for one alone of two that are the first to use an address with different keys", async () => {
+    const alice = reader([foundFor(BOB), foundFor(BOB, { key: EVE.kex })]);
+    const both = [alice.opened(sealed(written())), alice.opened(sealed(written(), { by: EVE }))];
+    const trusts = (await Promise.all(both)).map(({ trust }) => trust.trust);
+    expect(trusts).toEqual(["verified", "key-changed"]);
+  });
+
+  it("is verified by DNS for as long as DNS alone leads to its key", async () => {
+    const alice = reader();
+    alice.answers[BOB.address] = foundFor(BOB, { byDns: true });
+    const trust = { trust: "verified", byDns: true };
+    expect((await alice.opened(sealed(written()))).trust).toEqual(trust);
+    expect((await alice.opened(sealed(written()))).trust).toEqual(trust);
+    alice.answers[BOB.address] = foundFor(BOB);
+    expect((await alice.opened(sealed(written()))).trust).toEqual({ trust: "verified", byDns: false });
+  });
+
+  it("store-failed: is not judged without the contacts", async () => {
+    const alice = reader();
+    alice.store.fail({ when: "before" });
+    await expect(alice.opened(sealed(written()))).rejects.toThrow(failsWith("store-failed"));
+  });
+});
+
+describe("messages of one's inbox", () => {
+  it("are looked up by how long their senders are known, strangers last, and stay in their order", async () => {
+    const alice = reader();
+    await alice.contacts.pin(foundFor(CAROL));
+    alice.clock.time += 1000;
+    await alice.contacts.pin(foundFor(BOB));
+    const payloads = [
+      "?",
+      sealed(written({ by: EVE }), { by: EVE }),
+      sealed(written()),
+      sealed(written({ by: CAROL }), { by: CAROL }),
+    ];
+    const all = await Promise.all(await alice.begin(payloads));
+    expect(alice.asked).toEqual([CAROL.address, BOB.address, EVE.address]);
+    expect(all).toMatchObject([
+      { unreadable: expect.any(String) },
+      ...[EVE, BOB, CAROL].map(({ kex }) => ({ signer: kex })),
+    ]);
+  });
+
+  it("do not wait for one another", async () => {
+    const alice = reader();
+    let answer = (_: Found) => {};
+    alice.answers[CAROL.address] = new Promise<Found>((resolve) => {
+      answer = resolve;
+    });
+    const [carols, bobs] = await alice.begin([sealed(written({ by: CAROL }), { by: CAROL }), sealed(written())]);
+    expect(await bobs).toMatchObject({ signer: BOB.kex, trust: { trust: "verified" } });
+    answer(foundFor(CAROL));
+    expect(await carols).toMatchObject({ signer: CAROL.kex, trust: { trust: "verified" } });
+  });
+});
+
+describe("a read receipt", () => {
+  const words = formatMessage({ time: TIME, from: ALICE.address, text: "Hello Bob" });
+  const copy = { id: ID, created: TIME, sealed: sealed(words, { by: ALICE, to: [BOB, ALICE] }), to: [BOB.address] };
+  const events = [receiptFor(readHash(bytes(words)))];
+
+  async function receipts(receipt: Written, sent = [copy]) {
+    const alice = reader();
+    const message: OpenedMessage = await alice.opened(sealed(written({ text: "", events, ...receipt }), receipt));
+    return receiptsAmong([message], sent, [ALICE.key]);
+  }
+
+  it("says who has read what", async () => {
+    const old = { ...copy, id: "2".repeat(64), sealed: sealed(words, { by: ALICE, to: [BOB] }) };
+    expect(await receipts({}, [old, copy])).toEqual([{ id: ID, by: BOB.address, time: TIME, sent: copy }]);
+  });
+
+  it("counts for who has read it, where the same words went to several people one by one", async () => {
+    const forCarol = { ...copy, id: "3".repeat(64), to: [CAROL.address] };
+    expect(await receipts({}, [copy, forCarol])).toMatchObject([{ by: BOB.address, sent: { id: ID } }]);
+    expect(await receipts({}, [forCarol, copy])).toMatchObject([{ by: BOB.address, sent: { id: ID } }]);
+  });
+
+  it.each<[string, Written]>([
+    ["of another message", { events: [receiptFor("0".repeat(64))] }],
+    ["of somebody who is not verified", { by: EVE, from: BOB.address }],
+    ["of somebody to whom it was not sent", { by: CAROL }],
+    ["of another shape", { events: [{ name: "read", args: "x" }] }],
+  ])("does not count: one %s", async (_name, receipt) => {
+    expect(await receipts(receipt)).toEqual([]);
+  });
+});

@@ -1,0 +1,154 @@
+import { createServer } from "node:net";
+import { text } from "node:stream/consumers";
+import { afterEach, describe, expect, it } from "vitest";
+import { type Delivery, deliver } from "../../../plugin/messages/send/deliver.js";
+import { type LoopbackServer, loopbackServer, strayed } from "../../helpers/loopback.js";
+import { type Answer, hostWith, MINUTE, NOW, neighbourhood, silentHost } from "../neighbourhood.js";
+
+const SEALED = "BEGIN SALTPACK ENCRYPTED MESSAGE. x. END SALTPACK ENCRYPTED MESSAGE.\n";
+const PROBLEM = { "content-type": "application/problem+json" };
+
+afterEach(() => expect(strayed).toEqual([]));
+
+function deliverTo(host: Pick<LoopbackServer, "port">, totalMs?: number): Promise<Delivery> {
+  const { fetch } = neighbourhood({ "bob.example": host }, totalMs);
+  return deliver("http://bob.example/inbox", SEALED, { fetch, now: () => NOW });
+}
+
+/** What comes of an answer. */
+async function comesOf(answer: Answer): Promise<Delivery> {
+  return deliverTo(await hostWith({ "/inbox": answer }));
+}
+
+describe("a message", () => {
+  it.each([200, 201, 202, 204])("is delivered: %i, whatever else the answer holds", async (status) => {
+    const seen: unknown[] = [];
+    const bob = await loopbackServer(async (request, response) => {
+      seen.push([request.method, request.headers["content-type"], await text(request)]);
+      response.writeHead(status);
+      // An answer to this is read no further: its end never comes.
+      if (status === 204) response.end();
+      else response.write("x");
+    });
+    expect(await deliverTo(bob)).toEqual({ outcome: "delivered", status });
+    expect(seen).toEqual([["POST", "text/plain; charset=utf-8", SEALED]]);
+  });
+
+  it("is delivered, and an answer without end is let go of", async () => {
+    let letGo = () => {};
+    const gone = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    const bob = await loopbackServer((_request, response) => {
+      response.on("close", letGo);
+      response.writeHead(202).write("x");
+    });
+    expect(await deliverTo(bob, 600_000)).toEqual({ outcome: "delivered", status: 202 });
+    await gone;
+  });
+
+  it.each([307, 308])("is delivered where %i leads, with all its bytes", async (status) => {
+    const seen: string[] = [];
+    const bob = await loopbackServer(async (request, response) => {
+      if (request.url === "/inbox") return response.writeHead(status, { location: "/new" }).end();
+      seen.push(await text(request));
+      return response.writeHead(202).end();
+    });
+    expect(await deliverTo(bob)).toEqual({ outcome: "delivered", status: 202 });
+    expect(seen).toEqual([SEALED]);
+  });
+
+  it.each([301, 302, 303, 304, 400, 401, 403, 404, 405, 408, 410, 413, 422])("has failed: %i", async (status) => {
+    const location = { location: "/other" };
+    expect(await comesOf({ status, headers: location })).toEqual({
+      outcome: "failed",
+      status,
+      why: `it answers ${status}`,
+    });
+  });
+
+  it("has failed, and it is told why, in one line that is safe to show", async () => {
+    const detail = "This is\n no \u001b[31mmessage\u202e.";
+    const answer = { status: 400, headers: PROBLEM, body: JSON.stringify({ code: "bad-message", detail }) };
+    expect(await comesOf(answer)).toEqual({
+      outcome: "failed",
+      status: 400,
+      why: 'it answers 400, "This is no [31mmessage ."',
+    });
+    const blank = { ...answer, body: JSON.stringify({ detail: "a\u2800\u3164\u115fb\u{e0041}" }) };
+    expect(await comesOf(blank)).toMatchObject({ why: 'it answers 400, "a b"' });
+    const long = { status: 400, headers: PROBLEM, body: JSON.stringify({ detail: "a".repeat(1000) }) };
+    expect(await comesOf(long)).toMatchObject({ why: `it answers 400, "${"a".repeat(200)}…"` });
+  });
+
+  it.each([
+    ["no JSON", "<p>no"],
+    ["no detail", "{}"],
+    ["a detail that is no text", '{"detail": {"a": 1}}'],
+    ["a detail that is empty", '{"detail": "\\n"}'],
+    ["more than is read", JSON.stringify({ detail: "a", more: "a".repeat(5000) })],
+  ])("has failed, and the answer is %s", async (_name, body) => {
+    expect(await comesOf({ status: 413, headers: PROBLEM, body })).toMatchObject({ why: "it answers 413" });
+  });
+
+  it.each([
+    [429, "120", NOW + 2 * MINUTE],
+    [503, "Fri, 20 Nov 2026 10:00:00 GMT", NOW + 60 * MINUTE],
+    [503, "soon", null],
+    [429, undefined, null],
+    [500, "120", null],
+    [502, undefined, null],
+  ])("is tried later: %i with Retry-After %j", async (status, retryAfter, notBefore) => {
+    const headers = retryAfter === undefined ? {} : { "retry-after": retryAfter };
+    expect(await comesOf({ status, headers })).toEqual({
+      outcome: "later",
+      status,
+      why: `it answers ${status}`,
+      notBefore,
+    });
+  });
+
+  it("is tried later: silent, broken off, and nobody there", async () => {
+    const later = { outcome: "later", status: null, why: "it did not answer", notBefore: null };
+    expect(await deliverTo(await silentHost(), 150)).toEqual(later);
+    expect(await deliverTo(await loopbackServer((_request, response) => response.destroy()))).toEqual(later);
+    const closed = createServer();
+    await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));
+    const { port } = closed.address() as { port: number };
+    await new Promise((resolve) => closed.close(resolve));
+    expect(await deliverTo({ port })).toEqual(later);
+  });
+
+  it("has failed all the same: a refusal that breaks off", async () => {
+    const bob = await loopbackServer((_request, response) => {
+      response.writeHead(400, { ...PROBLEM, "content-length": "100" }).write('{"detail":');
+      setImmediate(() => response.destroy());
+    });
+    expect(await deliverTo(bob)).toMatchObject({ outcome: "failed", status: 400, why: "it answers 400" });
+  });
+
+  it("has failed: it would go to this machine, which gets nothing", async () => {
+    const secret = await hostWith({});
+    const refused = { outcome: "failed", status: null, why: "it leads to an address that is not asked" };
+    expect(await comesOf({ status: 307, headers: { location: secret.url } })).toEqual(refused);
+    const { fetch } = neighbourhood({});
+    expect(await deliver(secret.url, SEALED, { fetch, now: () => NOW })).toEqual(refused);
+    expect(secret.asked).toEqual([]);
+  });
+
+  it("has failed: it would go by plain http", async () => {
+    const { fetch } = neighbourhood({});
+    expect(await deliver("http://carol.example/inbox", SEALED, { fetch, now: () => NOW })).toMatchObject({
+      outcome: "failed",
+      status: null,
+    });
+  });
+
+  it("has failed: a circle of redirects", async () => {
+    expect(await comesOf({ status: 307, headers: { location: "/inbox" } })).toEqual({
+      outcome: "failed",
+      status: null,
+      why: "it redirects too often, or in a circle",
+    });
+  });
+});

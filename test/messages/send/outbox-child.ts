@@ -1,0 +1,15 @@
+// test/messages/send/outbox-child.ts: a process that sends one message to some inboxes, until it is done or killed.
+import { guardedFetch } from "../../../plugin/http/guarded-fetch.js";
+import { outboxOf } from "../../../plugin/messages/send/outbox.js";
+import { fileStore } from "../../../plugin/store/file.js";
+
+const [folder = "", id = "", time = "", ...endpoints] = process.argv.slice(2);
+const allowPrivateHosts = endpoints.map((endpoint) => new URL(endpoint).host);
+const outbox = outboxOf({
+  store: fileStore(folder),
+  fetch: guardedFetch({ userAgent: "test/1", allowPrivateHosts }),
+  now: () => Number(time),
+  random: () => 0.5,
+});
+const recipients = endpoints.map((endpoint, number) => ({ address: `${number}@bob.example`, endpoint }));
+await outbox.send({ id, sealed: `sealed ${id}`, recipients, keepCopy: true });
