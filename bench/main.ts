@@ -7,7 +7,9 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { measureBuilds } from "./build.js";
+import { measureDeliveries } from "./deliveries.js";
 import { measureFunctions } from "./functions.js";
+import { measureMessages } from "./messages.js";
 import { compilePackage } from "./package.js";
 import { measureFinding, measureImport, measureReader } from "./reader.js";
 import { measureReceived } from "./received.js";
@@ -18,7 +20,7 @@ import { measureVerifying } from "./verify.js";
 const HELP = `npm run bench -- [--quick] [--only PART] [--json FILE]
 
 --quick   fewer runs, fewer mentions, and no blog of 10,000 posts
---only    one part alone: builds, reader, find, import, functions, send, verify or received
+--only    one part alone: builds, reader, find, import, functions, send, verify, received, messages or deliveries
 --json    the figures as JSON, too`;
 
 const { values: options } = parseArgs({
@@ -98,6 +100,20 @@ function plan(entry: string, isQuick: boolean): [string, () => Promise<Part>][] 
           runs: isQuick ? 3 : 5,
           stop,
         }),
+    ],
+    [
+      "messages",
+      () =>
+        measureMessages(entry, {
+          folder: join(temp, "messages"),
+          milliseconds: isQuick ? 100 : 400,
+          blocks: isQuick ? 3 : 7,
+          stop,
+        }),
+    ],
+    [
+      "deliveries",
+      () => measureDeliveries(entry, { folder: join(temp, "deliveries"), count: isQuick ? 200 : 1000, stop }),
     ],
   ];
 }

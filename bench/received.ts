@@ -121,7 +121,7 @@ function reader({ journal, receivedMentions }: Modules, store: Store) {
   const counted = counting(store);
   const now = () => FIRST;
   const { list } = receivedMentions({
-    journal: journal({ store: counted.store, now, shownPerHost: 10 }),
+    journal: journal({ store: counted.store, now, shownPerHost: 10, log: () => {} }),
     now,
     onChange: async () => {},
   });
@@ -187,7 +187,7 @@ async function prepare(entry: string, folder: string, count: number, runs: numbe
 async function fill({ journal }: Modules, store: Store, count: number): Promise<number[]> {
   const folding: number[] = [];
   let last = FIRST;
-  const { add, compact } = journal({ store, now: () => last, shownPerHost: 10 });
+  const { add, compact } = journal({ store, now: () => last, shownPerHost: 10, log: () => {} });
   for (let i = 0; i < count; i += 1) {
     last = FIRST + i * STEP;
     await add({ kind: "kept", at: new Date(last).toISOString(), mention: mentionNumber(i) });

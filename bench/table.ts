@@ -6,6 +6,8 @@ export interface Part {
   /** The first row names the columns. */
   rows: string[][];
   aims: Aim[];
+  /** One line on what the figures come from. */
+  note?: string;
   /** The same as numbers, for `--json`. */
   figures: unknown;
 }
@@ -17,10 +19,10 @@ export interface Aim {
   reached: string;
 }
 
-export function formatPart({ title, rows, aims }: Part): string {
+export function formatPart({ title, rows, aims, note }: Part): string {
   const heading = `${title}\n${"=".repeat(title.length)}`;
   const lines = aims.map(({ what, aim, reached }) => `${what}: ${reached} (aim: ${aim})`);
-  return [heading, formatTable(rows), ...lines, ""].join("\n");
+  return [heading, formatTable(rows), ...lines, ...(note === undefined ? [] : [note]), ""].join("\n");
 }
 
 /** Columns as wide as their widest cell; the first one to the left, numbers to the right. */

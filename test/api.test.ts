@@ -1,5 +1,8 @@
 import { describe, expect, it } from "vitest";
 import * as api from "../plugin/index.js";
+import { secretKeyOf } from "../plugin/keys/secret-key.js";
+import * as browser from "../plugin/messages/browser.js";
+import * as messages from "../plugin/messages/index.js";
 
 describe("the public API", () => {
   it("has these names and no others", () => {
@@ -30,5 +33,47 @@ describe("the public API", () => {
     expect(api.formatMention({ nick: "bob", url: "https://bob.example/twtxt.txt" })).toBe(
       "@<bob https://bob.example/twtxt.txt>",
     );
+  });
+});
+
+describe("the public API of messages", () => {
+  const everywhere = [
+    "TwtxtError",
+    "armor",
+    "dearmor",
+    "decodeKey",
+    "encodeKey",
+    "formatMessage",
+    "open",
+    "parseMessage",
+    "seal",
+    "secretKey",
+  ];
+
+  it("has these names and no others, in a browser too", () => {
+    expect(Object.keys(messages).sort()).toEqual([...everywhere, "lookup"].sort());
+    expect(Object.keys(browser).sort()).toEqual(everywhere);
+  });
+
+  // The example of docs/messages.md.
+  it("does what its documentation shows", () => {
+    const { decodeKey, encodeKey, formatMessage, open, parseMessage, seal, secretKey } = messages;
+    const pair = (byte: number) => {
+      const { publicKey } = secretKeyOf(new Uint8Array(32).fill(byte));
+      return new Uint8Array([...new Uint8Array(32).fill(byte), ...publicKey]);
+    };
+    const alice = secretKey(pair(1));
+    const bob = secretKey(pair(2));
+    const text = formatMessage({ time: "2026-11-20T09:12:00Z", from: "alice@alice.example", text: "hello" });
+    const recipients = [decodeKey(encodeKey(bob.publicKey)), alice.publicKey];
+    const armored = seal(new TextEncoder().encode(text), { sender: alice, recipients, armor: true });
+    for (const key of [alice, bob]) {
+      const { plaintext, sender } = open(armored, { key });
+      expect(sender).toEqual(alice.publicKey);
+      expect(parseMessage(new TextDecoder().decode(plaintext))).toMatchObject({
+        address: "alice@alice.example",
+        lines: [{ time: "2026-11-20T09:12:00Z", text: "hello" }],
+      });
+    }
   });
 });

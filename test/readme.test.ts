@@ -1,8 +1,10 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { getDescription } from "valibot";
 import { describe, expect, it } from "vitest";
-import { MENTIONS, OPTIONS } from "../plugin/options.js";
+import { INBOX } from "../plugin/options/inbox.js";
+import { MENTIONS } from "../plugin/options/mentions.js";
+import { OPTIONS } from "../plugin/options.js";
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
 const readme = read("README.md");
@@ -18,9 +20,9 @@ function optionsTable(): string {
   return ["| Option | Default | |", "|---|---|---|", ...rows].join("\n");
 }
 
-/** That of the option `mentions`, with the names of what is in its parts. */
-function mentionsTable(): string {
-  const rows = rowsOf(MENTIONS.entries as never, "");
+/** That of the options below an option, with the names of what is in its parts. */
+function tableOf({ entries }: { entries: object }): string {
+  const rows = rowsOf(entries as never, "");
   return ["| Option | Default | |", "|---|---|---|", ...rows].join("\n");
 }
 
@@ -39,7 +41,8 @@ function rowsOf(entries: Record<string, Documented>, prefix: string): string[] {
     const parts = inner.entries ?? inner.pipe?.[0]?.entries;
     if (parts) return rowsOf(parts, `${prefix}${name}.`);
     const text = getDescription(schema as never) ?? getDescription(whole as never) ?? getDescription(inner as never);
-    return [`| \`${prefix}${name}\` | \`${JSON.stringify(whole.default)}\` | ${text} |`];
+    const standard = whole.default === undefined ? "" : `\`${JSON.stringify(whole.default)}\``;
+    return [`| \`${prefix}${name}\` | ${standard} | ${text} |`];
   });
 }
 
@@ -49,10 +52,12 @@ describe("the README", () => {
     expect(table).toBe(optionsTable());
   });
 
-  it("has every option of `mentions` in its own document", () => {
-    const [, table = ""] =
-      /<!-- mentions options -->\n([\s\S]*?)\n<!-- \/mentions options -->/.exec(read("docs/mentions.md")) ?? [];
-    expect(table).toBe(mentionsTable());
+  it.each([
+    ["mentions", "docs/mentions.md", MENTIONS],
+    ["inbox", "docs/messages.md", INBOX],
+  ])("has every option of `%s` in its own document", (name, file, options) => {
+    const marks = new RegExp(`<!-- ${name} options -->\\n([\\s\\S]*?)\\n<!-- \\/${name} options -->`);
+    expect(marks.exec(read(file))?.[1]).toBe(tableOf(options));
   });
 
   it("names the two lines that CI runs", () => {
@@ -64,7 +69,7 @@ describe("the README", () => {
 });
 
 describe("every document", () => {
-  const docs = readdirSync(new URL("../docs/", import.meta.url), { recursive: true, encoding: "utf8" });
+  const docs = readdirSync(new URL("../docs", import.meta.url), { recursive: true, encoding: "utf8" });
   const files = [
     "README.md",
     "CONTRIBUTING.md",
@@ -75,5 +80,11 @@ describe("every document", () => {
   it.each(files)("links to files that exist: %s", (file) => {
     const links = [...read(file).matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path = ""]) => path);
     for (const path of links) expect(() => read(posix.join(posix.dirname(file), path))).not.toThrow();
+  });
+
+  it.each(files)("names tests that exist: %s", (file) => {
+    const tests = [...read(file).matchAll(/`(test\/[\w./-]+)`/g)].map(([, path = ""]) => path);
+    const missing = tests.filter((path) => !existsSync(new URL(`../${path}`, import.meta.url)));
+    expect(missing).toEqual([]);
   });
 });

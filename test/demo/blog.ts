@@ -1,6 +1,6 @@
 // test/demo/blog.ts: a small blog in a folder of its own, as somebody has it who has installed the package.
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -19,7 +19,11 @@ export interface Blog {
   feedUrl: string;
   /** Types a command in the blog's folder, and shows it. @returns what it has printed */
   type(command: string[], environment?: Record<string, string>): Promise<string>;
+  /** Runs a command of the plugin's unseen. @returns the JSON that it has printed */
+  ask(command: string[]): Promise<unknown>;
   build(): Promise<void>;
+  /** Gives the plugin further options, as somebody does who edits the configuration. */
+  configure(options: Record<string, string>): void;
 }
 
 const LAYOUT = `---
@@ -44,19 +48,22 @@ const COMMANDS: Record<string, string> = {
   "eleventy-twtxt": join(repo, "dist/cli/main.js"),
 };
 
+const folders: string[] = [];
+
+/** Removes the blogs: keys are in their folders. */
+export function removeBlogs(): void {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+}
+
 /** Makes the blog. Its packages are those of this repository. */
 export function blog(nick: string, port: number, host: HostName, files: Record<string, string>): Blog {
   const folder = mkdtempSync(join(tmpdir(), `twtxt-demo-${nick}-`));
+  folders.push(folder);
   const url = `http://127.0.0.1:${port}`;
   installPackages(folder);
   const all: Record<string, string> = {
     "package.json": '{ "type": "module" }\n',
-    "eleventy.config.js": `import twtxt from "eleventy-plugin-twtxt";
-
-export default function (config) {
-  config.addPlugin(twtxt, { url: "${url}", nick: "${nick}", host: "${host}" });
-}
-`,
+    "eleventy.config.js": configOf({ url, nick, host }),
     "_includes/base.njk": BASE,
     "_includes/post.njk": LAYOUT,
     "posts/posts.json": '{ "layout": "post.njk", "tags": "posts" }\n',
@@ -69,9 +76,11 @@ export default function (config) {
     writeFileSync(join(folder, path), content);
   }
 
+  // What a person keeps on a machine of their own.
+  const own = { XDG_DATA_HOME: join(folder, "data") };
   const type = async ([program = "", ...args]: string[], environment: Record<string, string> = {}) => {
     console.log(`\n${nick}$ ${[program, ...args.map(quoted)].join(" ")}`);
-    return run([COMMANDS[program] ?? program, ...args], folder, environment);
+    return run([COMMANDS[program] ?? program, ...args], folder, { ...own, ...environment });
   };
   return {
     nick,
@@ -80,10 +89,25 @@ export default function (config) {
     folder,
     feedUrl: `${url}/twtxt.txt`,
     type,
+    ask: async (command) =>
+      JSON.parse(await run([join(repo, "dist/cli/main.js"), ...command, "--json"], folder, own, true)),
     build: async () => {
       await type(["eleventy", "--quiet"]);
     },
+    configure: (options) =>
+      writeFileSync(join(folder, "eleventy.config.js"), configOf({ url, nick, host, ...options })),
   };
+}
+
+function configOf(options: Record<string, string>): string {
+  const lines = Object.entries(options).map(([name, value]) => `    ${name}: ${JSON.stringify(value)},\n`);
+  return `import twtxt from "eleventy-plugin-twtxt";
+
+export default function (config) {
+  config.addPlugin(twtxt, {
+${lines.join("")}  });
+}
+`;
 }
 
 /** Serves a blog with the plugin's own server. */

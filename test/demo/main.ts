@@ -1,10 +1,12 @@
-// test/demo/main.ts: two blogs on this machine. Bob mentions Alice, and she sees it in four places.
+// test/demo/main.ts: two blogs on this machine. Bob mentions Alice, she sees it in four places, and they write to each other.
 import { randomBytes } from "node:crypto";
 import { parseFeed } from "../../plugin/index.js";
-import { type Blog, blog, serve } from "./blog.js";
+import { type Blog, blog, removeBlogs, serve } from "./blog.js";
+import { letters, makeAddress } from "./letters.js";
 import { type MailServer, mailServer } from "./mail.js";
 import { serveAtNetlify } from "./netlify.js";
 import { endAll, freePorts, type Running, until } from "./process.js";
+import { check, show, tell } from "./telling.js";
 
 const isNetlify = process.argv.includes("--netlify");
 const TOKEN = randomBytes(16).toString("hex");
@@ -24,6 +26,7 @@ try {
   console.log("\nAll of it has happened.");
 } finally {
   await endAll();
+  removeBlogs();
 }
 
 async function demo(): Promise<void> {
@@ -46,19 +49,21 @@ async function demo(): Promise<void> {
 async function story(alice: Blog, bob: Blog, mail: MailServer, host: Host): Promise<void> {
   const secrets = { TWTXT_MENTIONS_TOKEN: TOKEN, TWTXT_SMTP_URL: mail.url, TWTXT_MAIL_TO: "alice@alice.example" };
 
-  tell("Alice and Bob each have a blog. Both are built and served on this machine.");
+  tell("Alice and Bob each have a blog with an address. Both are built and served on this machine.");
+  await makeAddress(alice);
+  await makeAddress(bob);
   await alice.build();
   await host.start(alice, bob, secrets);
   await bob.build();
   await host.start(bob, alice, {});
 
-  tell("Bob writes a note that mentions Alice, and publishes it.");
+  tell("Bob writes a note that mentions Alice. As long as it is not published, nobody would be told of it.");
   await bob.type(["eleventy-twtxt", "post", `@<alice ${alice.feedUrl}> ${NOTE}, weren't they?`]);
+  await bob.type(["eleventy-twtxt", "send", "--dry-run", "--store", "demo-store", ...neighbours(alice, bob)]);
+
+  tell("He publishes it.");
   await bob.build();
   show(`${bob.url}/twtxt.txt`, await textOf(bob.feedUrl));
-
-  tell("Whom would that tell?");
-  await bob.type(["eleventy-twtxt", "send", "--dry-run", "--store", "demo-store", ...neighbours(alice, bob)]);
 
   tell("His site sends the mention by itself. Hers looks into his feed, and keeps it.");
   await host.deployed(bob);
@@ -94,6 +99,8 @@ async function story(alice: Blog, bob: Blog, mail: MailServer, host: Host): Prom
   const { mentions } = JSON.parse(await textOf(list)) as { mentions: unknown[] };
   check(mentions.length === 1, "there is one mention");
   check(mail.mails.length === 1, "there is one mail");
+
+  await letters(alice, bob);
 }
 
 /** The plugin's own server. It looks for builds by itself, and does its hourly work also when it starts. */
@@ -146,17 +153,4 @@ async function textOf(url: string): Promise<string> {
 function part(page: string): string {
   const [, body = page] = /<body>([\s\S]*?)<\/body>/.exec(page) ?? [];
   return body.trim();
-}
-
-function tell(text: string): void {
-  console.log(`\n\u001b[1m== ${text}\u001b[0m`);
-}
-
-function show(what: string, text: string): void {
-  console.log(`\n[${what}]\n${text.trim().replace(/^/gm, "  ")}`);
-}
-
-function check(isSo: boolean, what: string): void {
-  if (!isSo) throw new Error(`It is not so: ${what}.`);
-  console.log(`\nIt is so: ${what}.`);
 }

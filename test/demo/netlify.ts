@@ -27,7 +27,7 @@ export async function serveAtNetlify(blog: Blog, environment: Record<string, str
     cwd: blog.folder,
     env: { ...process.env, ...environment, NO_COLOR: "1", CI: "1" },
   });
-  const running = await start(child, `${blog.nick}: `, /ready|Server now ready|Local dev server/i);
+  const running = await start(child, `${blog.nick}: `, /Local dev server ready/);
   return {
     running,
     async invoke(name) {

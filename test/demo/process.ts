@@ -12,15 +12,20 @@ export interface Running {
 
 const running = new Set<Running>();
 
-/** Runs a program of Node's to its end, and shows what it prints. @returns the data that it printed */
-export async function run(args: string[], folder: string, environment: Record<string, string>): Promise<string> {
+/** Runs a program of Node's to its end, and shows what it prints, unless it is quiet. @returns the data that it printed */
+export async function run(
+  args: string[],
+  folder: string,
+  environment: Record<string, string>,
+  isQuiet = false,
+): Promise<string> {
   const child = spawn(process.execPath, args, { cwd: folder, env: { ...process.env, ...environment } });
   let data = "";
   child.stdout.on("data", (text) => {
     data += text;
-    process.stdout.write(text);
+    if (!isQuiet) process.stdout.write(text);
   });
-  child.stderr.pipe(process.stdout, { end: false });
+  if (!isQuiet) child.stderr.pipe(process.stdout, { end: false });
   const code = await new Promise((resolve) => child.on("close", resolve));
   if (code !== 0) throw new Error(`It ended with ${code}.`);
   return data;

@@ -1,0 +1,197 @@
+// bench/deliveries.ts: sealed messages delivered to `eleventy-twtxt serve` on this machine, beside a bare server.
+import { spawn } from "node:child_process";
+import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { dirname, join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { Pool } from "undici";
+import type { HostSettings } from "../plugin/eleventy/host-settings.js";
+import { startServer } from "./child.js";
+import { median, type Part, percentile, ratio, time } from "./table.js";
+
+/** How many deliveries are on their way at once. */
+const AT_ONCE = [1, 16];
+/** Bytes of a message before it is sealed: some lines of text. */
+const TEXT_BYTES = 1000;
+
+interface Size {
+  folder: string;
+  count: number;
+  stop: AbortSignal;
+}
+
+interface Reading {
+  perSecond: number;
+  /** Milliseconds. */
+  times: number[];
+}
+
+/**
+ * The bare server writes each body into a file of its own, and has it on the disk before it answers 202, as the inbox does:
+ * what remains is the work on the message.
+ */
+export async function measureDeliveries(entry: string, { folder, count, stop }: Size): Promise<Part> {
+  const messages = await sealedMessages(entry, count * AT_ONCE.length);
+  const bare = await startServer(
+    [...process.execArgv, fileURLToPath(import.meta.url), "bare", join(folder, "bare")],
+    stop,
+  );
+  const served = await startServe(entry, join(folder, "served"), stop);
+  const rows = [["", "a second", "median", "p99", "ratio"]];
+  const figures: Record<string, Reading> = {};
+  try {
+    for (const [turn, atOnce] of AT_ONCE.entries()) {
+      const bodies = messages.slice(turn * count, (turn + 1) * count);
+      const without = await deliver(`http://127.0.0.1:${bare.port}`, bodies, atOnce);
+      const reading = await deliver(served.url, bodies, atOnce);
+      figures[`bare, ${atOnce} at once`] = without;
+      figures[`serve, ${atOnce} at once`] = reading;
+      rows.push(rowOf(`bare server, ${atOnce} at once`, without, without));
+      rows.push(rowOf(`eleventy-twtxt serve, ${atOnce} at once`, reading, without));
+    }
+  } finally {
+    bare.end();
+    served.end();
+  }
+  return {
+    title: `${count} deliveries of ${TEXT_BYTES} bytes of text to an inbox`,
+    rows,
+    aims: [],
+    note: "Bound by the disk: before a delivery is answered, the message and the share of its sender are on it, with their folders. The keys of the inbox are listed once for each.",
+    figures,
+  };
+}
+
+function rowOf(name: string, { perSecond, times }: Reading, bare: Reading): string[] {
+  return [
+    name,
+    perSecond.toFixed(0),
+    time(median(times)),
+    time(percentile(times, 99)),
+    ratio(perSecond, bare.perSecond),
+  ];
+}
+
+type Messages = typeof import("../plugin/messages/index.js");
+
+async function sealedMessages(entry: string, count: number): Promise<string[]> {
+  const { seal, secretKey }: Messages = await import(new URL("messages/index.js", entry).href);
+  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+  const jwk = [privateKey.export({ format: "jwk" }).d, publicKey.export({ format: "jwk" }).x];
+  const sender = secretKey(Buffer.concat(jwk.map((text) => Buffer.from(String(text), "base64url"))));
+  return Array.from({ length: count }, () =>
+    seal(randomBytes(TEXT_BYTES), { sender, recipients: [sender.publicKey], armor: true }),
+  );
+}
+
+async function deliver(url: string, bodies: readonly string[], atOnce: number): Promise<Reading> {
+  const pool = new Pool(url, { connections: atOnce });
+  const times: number[] = [];
+  let next = 0;
+  const start = performance.now();
+  const sender = async () => {
+    for (let at = next++; at < bodies.length; at = next++) {
+      const sent = performance.now();
+      const { statusCode, body } = await pool.request({
+        path: "/inbox/alice",
+        method: "POST",
+        // Each from somebody else: one address may fill a tenth of an inbox.
+        headers: { "x-forwarded-for": `192.0.${at >> 8}.${at & 255}` },
+        body: bodies[at] ?? "",
+      });
+      await body.dump();
+      if (statusCode !== 202) throw new Error(`A delivery was answered with ${statusCode}.`);
+      times.push(performance.now() - sent);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, sender));
+  const perSecond = (bodies.length * 1000) / (performance.now() - start);
+  await pool.close();
+  return { perSecond, times };
+}
+
+/** Serves a site with one inbox. */
+function startServe(entry: string, folder: string, stop: AbortSignal): Promise<{ url: string; end(): void }> {
+  writeSite(folder);
+  const main = fileURLToPath(new URL("cli/main.js", entry));
+  const args = [main, "serve", "--port", "0", "--rate-limit", "0", "--trust-proxy", "1"];
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, args, { cwd: folder, stdio: ["ignore", "pipe", "ignore"] });
+    const end = () => {
+      stop.removeEventListener("abort", end);
+      child.kill("SIGKILL");
+    };
+    stop.addEventListener("abort", end);
+    child.on("exit", () => reject(new Error("serve ended by itself.")));
+    child.stdout.on("data", (data) => {
+      const [url] = /http:\/\/[\d.:]+/.exec(String(data)) ?? [];
+      if (url) resolve({ url, end });
+    });
+  });
+}
+
+/** What a build leaves. The feed is nowhere, so nothing is sent. */
+function writeSite(folder: string): void {
+  const url = "https://alice.invalid";
+  const limits = { slowHostPause: 0, verificationSeconds: 1, pending: 1, pendingPerHost: 1, shownPerHost: 1 };
+  const host: HostSettings = {
+    version: 2,
+    url,
+    feedUrl: `${url}/twtxt.txt`,
+    nick: "alice",
+    authors: [{ user: "alice", key: "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077" }],
+    isReceiver: false,
+    urls: {
+      webmention: `${url}/webmention`,
+      mentionsJson: `${url}/mentions.json`,
+      mentionsFeed: `${url}/mentions.txt`,
+      mentionsApi: `${url}/api/v1/mentions`,
+      mentionsPage: null,
+      inbox: `${url}/inbox`,
+    },
+    inbox: { users: ["alice"], messages: 100_000, megabytes: 10_000, retentionDays: 0, subscribe: null },
+    mentions: {
+      ...{ aliases: [], moderate: false, allow: [], block: [], digestHours: 24, everyHours: 24 },
+      ...{ rebuild: { perDay: 0, perMonth: 0 }, limits },
+    },
+  };
+  const settings = {
+    ...{ version: 2, host: "node", output: "_site", timeZone: "UTC", webmention: null, authors: [] },
+    ...{ notes: { folder: ".", like: null, tags: [] }, unstamped: [] },
+  };
+  const files = {
+    "_site/index.html": "home",
+    "package.json": "{}",
+    ".eleventy-twtxt/settings.json": JSON.stringify(settings),
+    ".eleventy-twtxt/host.json": JSON.stringify(host),
+    ".eleventy-twtxt/pages.json": JSON.stringify({ feeds: [host.feedUrl], pages: [], twts: [] }),
+  };
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content);
+  }
+}
+
+async function serveBare(folder: string): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  const server = createServer(async (request, response) => {
+    const body = await buffer(request);
+    const file = await open(join(folder, createHash("sha256").update(body).digest("hex")), "wx");
+    await file.writeFile(body);
+    await file.sync();
+    await file.close();
+    const names = await open(folder, "r");
+    await names.sync();
+    await names.close();
+    response.writeHead(202).end("The message is kept.\n");
+  });
+  server.listen(0, "127.0.0.1", () => process.send?.((server.address() as AddressInfo).port));
+  process.on("disconnect", () => process.exit());
+}
+
+const [, script, what, folder = ""] = process.argv;
+if (script === fileURLToPath(import.meta.url) && what === "bare") await serveBare(folder);
