@@ -17,7 +17,7 @@ const LINGER_MS = 1_000;
 const FREE_CHUNKS = 1000;
 const LEAST_CHUNK = 16;
 /** What Node calls it when the other side has hung up. Nobody is left to answer then, and it is no news to the owner. */
-const GONE = ["ECONNRESET", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE"];
+const GONE = ["ECONNRESET", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE", "ERR_STREAM_UNABLE_TO_PIPE"];
 
 /** A server that runs. */
 export interface NodeServer {

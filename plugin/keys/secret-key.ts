@@ -53,9 +53,14 @@ export function publicBytes(privateKey: KeyObject): Uint8Array {
 function exchangeHalf(signing: KeyObject): KeyObject {
   const der = signing.export({ format: "der", type: "pkcs8" });
   const hash = createHash("sha512").update(der.subarray(-KEY_BYTES)).digest();
-  const key = importKey(X25519_HEAD, hash.subarray(0, KEY_BYTES));
+  const key = importExchangeKey(hash.subarray(0, KEY_BYTES));
   for (const secret of [der, hash]) secret.fill(0);
   return key;
+}
+
+/** A private key of X25519, 32 bytes, which may be wiped thereafter. */
+export function importExchangeKey(secret: Uint8Array): KeyObject {
+  return importKey(X25519_HEAD, secret);
 }
 
 /** By DER, although a JWK is faster: its text could not be wiped. */

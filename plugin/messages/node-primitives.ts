@@ -1,6 +1,6 @@
 // plugin/messages/node-primitives.ts: the primitives by node:crypto, which is many times faster than plain JavaScript.
-import { createHash, createHmac, createPrivateKey, createPublicKey, verify } from "node:crypto";
-import { agree, publicBytes, secretKeyOf } from "../keys/secret-key.js";
+import { createHash, createHmac, createPrivateKey, createPublicKey, type KeyObject, verify } from "node:crypto";
+import { agree, importExchangeKey, publicBytes, secretKeyOf } from "../keys/secret-key.js";
 import type { Primitives } from "./saltpack/primitives.js";
 
 export const nodePrimitives: Primitives = {
@@ -12,12 +12,21 @@ export const nodePrimitives: Primitives = {
     return verify(null, bytes, key, signature);
   },
   ephemeralKey: (secret) => {
-    // A JWK leaves its text to the garbage collector, but DER would take twice as long as all the rest of a sealing.
-    const key = createPrivateKey({ key: { kty: "OKP", crv: "X25519", d: base64url(secret), x: "" }, format: "jwk" });
+    const key = importEphemeral(secret);
     return { publicKey: publicBytes(key), agree: (exchangeKey) => agree(key, exchangeKey) };
   },
   secretKey: secretKeyOf,
 };
+
+/** A JWK leaves its text to the garbage collector, but DER takes twice as long as all the rest of a sealing. */
+function importEphemeral(secret: Uint8Array): KeyObject {
+  try {
+    return createPrivateKey({ key: { kty: "OKP", crv: "X25519", d: base64url(secret), x: "" }, format: "jwk" });
+  } catch {
+    // From Node 26 on, a JWK has to name the public half too, which is what is wanted of it here.
+    return importExchangeKey(secret);
+  }
+}
 
 function base64url(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("base64url");

@@ -4,6 +4,7 @@ import { sha512 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
 import { isPublicKey } from "../../../plugin/keys/key.js";
+import { noblePrimitives } from "../../../plugin/messages/saltpack/noble-primitives.js";
 import type { SecretKey } from "../../../plugin/messages/saltpack/primitives.js";
 import { ALICE, BOB, backends, hex, openedByBob, sealed, utf8 } from "./vectors.js";
 
@@ -96,9 +97,9 @@ describe.each(backends)("signatures on %s", (_name, primitives) => {
     for (const form of SMALL) {
       const r = hex(form);
       const signature = concatBytes(r, numberToBytesLE(Fn.create(challenge(r, alice.publicKey, TEXT) * scalar), 32));
-      // The neutral element stands for the nonce 0, which is no forgery: everybody has to take it.
+      // The neutral element stands for the nonce 0, which is no forgery: some versions of OpenSSL take it, and some do not.
       const isNeutral = form === `01${"00".repeat(31)}`;
-      expect(primitives.verify(signature, TEXT, alice.publicKey), form).toBe(isNeutral);
+      if (!isNeutral) expect(primitives.verify(signature, TEXT, alice.publicKey), form).toBe(false);
     }
   });
 
@@ -123,11 +124,6 @@ describe.each(backends)("signatures on %s", (_name, primitives) => {
     expect(isPublicKey(nobody.publicKey)).toBe(false);
     const zeros = `${"00".repeat(32)}`;
     expect(openFrom(nobody)).toThrow(refused(form === zeros ? /anonymous/ : /key is none/));
-  });
-
-  it.each(SMALL.slice(0, 8))("would hold by it, were it not for a look at the key: %s", (form) => {
-    const nobody = signByNobody(hex(form));
-    expect(primitives.verify(nobody.sign(TEXT), TEXT, nobody.publicKey)).toBe(true);
   });
 
   it("are refused by a key in another form than the canonical", () => {
@@ -185,5 +181,13 @@ describe.each(backends)("key exchange on %s", (_name, primitives) => {
     for (const [, other] of backends) {
       expect([...other.secretKey(ALICE).agree(bobExchange)]).toEqual([...alice.agree(bobExchange)]);
     }
+  });
+});
+
+describe("a signature by a key of small order", () => {
+  // As on OpenSSL, but for its newest versions.
+  it.each(SMALL.slice(0, 8))("would hold by itself, were it not for a look at the key: %s", (form) => {
+    const nobody = signByNobody(hex(form));
+    expect(noblePrimitives.verify(nobody.sign(TEXT), TEXT, nobody.publicKey)).toBe(true);
   });
 });
