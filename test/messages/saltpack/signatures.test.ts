@@ -97,9 +97,10 @@ describe.each(backends)("signatures on %s", (_name, primitives) => {
     for (const form of SMALL) {
       const r = hex(form);
       const signature = concatBytes(r, numberToBytesLE(Fn.create(challenge(r, alice.publicKey, TEXT) * scalar), 32));
-      // The neutral element stands for the nonce 0, which is no forgery: some versions of OpenSSL take it, and some do not.
+      // The neutral element stands for the nonce 0, which is no forgery. Of OpenSSL, older versions take it and newer do not.
       const isNeutral = form === `01${"00".repeat(31)}`;
-      if (!isNeutral) expect(primitives.verify(signature, TEXT, alice.publicKey), form).toBe(false);
+      const isOpen = isNeutral && primitives !== noblePrimitives;
+      if (!isOpen) expect(primitives.verify(signature, TEXT, alice.publicKey), form).toBe(isNeutral);
     }
   });
 
