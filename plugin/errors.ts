@@ -24,6 +24,7 @@ const STATUS = {
   "already-sending": 500,
   "bad-address": 500,
   "key-changed": 500,
+  "blob-tampered": 500,
   "not-delivered": 500,
   // A request that cannot be meant.
   "bad-request": 400,
@@ -37,8 +38,12 @@ const STATUS = {
   "not-found": 404,
   "method-not-allowed": 405,
   "not-acceptable": 406,
+  "too-slow": 408,
+  "length-required": 411,
+  "precondition-failed": 412,
   "body-too-large": 413,
   "bad-content-type": 415,
+  "range-not-satisfiable": 416,
   "too-many-requests": 429,
   "too-many-pending": 429,
   // What a verification finds.
@@ -59,6 +64,11 @@ const STATUS = {
   "bad-message": 400,
   "not-a-recipient": 400,
   "not-authentic": 400,
+  // What a blob may not be.
+  "bad-blob-key": 400,
+  "bad-metadata": 400,
+  "wrong-content-address": 400,
+  "quota-exceeded": 507,
   // Our own trouble.
   "store-failed": 503,
   "inbox-full": 503,

@@ -12,7 +12,7 @@ export function makeFolder(path: string): Promise<string | undefined> {
 }
 
 /** Writes a new file for its owner alone: whole and on the disk, or not at all. */
-export async function writeNew(path: string, bytes: Uint8Array): Promise<void> {
+export async function writeNew(path: string, bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<void> {
   try {
     await writeFile(path, bytes, { mode: 0o600, flag: "wx", flush: true });
   } catch (error) {

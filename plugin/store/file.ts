@@ -8,20 +8,24 @@
 // - A key is made and removed by renaming its whole folder, from `.tmp` and to it. No folder replaces one that is not
 //   empty, and whoever still knows a version of a removed key finds its head no more, even where the key is made again.
 // - There are no locks, so none is left behind. What a killed process leaves is never read: a version that the head has
-//   passed is removed by the next write, a folder in `.tmp` when it is an hour old.
+//   passed is removed by the next write, and what it has begun in `.tmp` by the first write of another process.
 import { randomBytes } from "node:crypto";
-import { readdir, readFile, rename, stat } from "node:fs/promises";
+import { type FileHandle, open, readdir, readFile, rename } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
 import { codeOf, ifThere, isDone, makeFolder, remove, syncFolder, writeNew } from "./disk.js";
-import { checkKey, checkPrefix, holds, isKey, type Store } from "./store.js";
+import { clearAway, nameOfOwn } from "./leftovers.js";
+import { checkKey, checkPrefix, holds, isKey, type Range, type StreamingStore } from "./store.js";
 
 const HEAD = "head.";
 const KEY_END = "@";
 
 /** How often a step is tried again because somebody else was faster, who has then got on with theirs. */
 const TRIES = 100;
-const LEFTOVER_AGE_MS = 3600_000;
+/** Of what is not replaced, and its key not used again: it is found without a look at its folder. */
+const ONLY_VERSION = "1-0000000000000000";
+/** How much is read at a time. */
+const READ_BYTES = 256 * 1024;
 
 /** The version of a key that counts, and all else that lies in its folder. */
 interface Current {
@@ -30,11 +34,16 @@ interface Current {
 }
 
 /** A store in a folder of its own on a local disk; the folder is made by the first write. */
-export function fileStore(folder: string): Store {
+export function fileStore(folder: string): StreamingStore {
   const root = resolve(folder);
   const tmp = join(root, ".tmp");
   const placeOf = (key: string) => join(root, `${key}${KEY_END}`);
   let sweeping: Promise<void> | null = null;
+
+  const swept = () => {
+    sweeping ??= clearAway(tmp);
+    return sweeping;
+  };
 
   /** Says what failed, whatever it was. */
   const reliably = async <T>(work: () => Promise<T>): Promise<T> => {
@@ -71,9 +80,29 @@ export function fileStore(folder: string): Store {
           if (current === undefined) return undefined;
           if (!holds(condition, current?.version ?? null)) return null;
           if (current) return replace(place, current, bytes);
-          sweeping ??= sweep(tmp);
-          await sweeping;
+          await swept();
           return create(place, bytes, tmp);
+        }),
+      );
+    },
+
+    async write(key, chunks) {
+      checkKey(key);
+      await reliably(async () => {
+        await swept();
+        if ((await create(placeOf(key), chunks, tmp, ONLY_VERSION)) === undefined) {
+          throw new TwtxtError("store-failed", `${key} is there already, and is not to be replaced.`);
+        }
+      });
+    },
+
+    async read(key, range) {
+      checkKey(key);
+      const place = placeOf(key);
+      return reliably(() =>
+        untilSettled(key, async () => {
+          const handle = (await ifThere(open(join(place, ONLY_VERSION)))) ?? (await openCurrent(place));
+          return handle && partOf(handle, range ?? (await wholeOf(handle)));
         }),
       );
     },
@@ -93,6 +122,50 @@ export function fileStore(folder: string): Store {
       return reliably(() => keysIn(root, above, prefix.slice(above.length)));
     },
   };
+}
+
+/** @returns `null` and `undefined` as {@link look} */
+async function openCurrent(place: string): Promise<FileHandle | null | undefined> {
+  const current = await look(place);
+  return current && ((await ifThere(open(join(place, current.version)))) ?? undefined);
+}
+
+/** A part of an open file, which is closed at the end. Who reads it by a buffer of their own needs no other. */
+function partOf(handle: FileHandle, { first, last }: Range): ReadableStream<Uint8Array> {
+  let at = first;
+  return new ReadableStream({
+    type: "bytes",
+    autoAllocateChunkSize: READ_BYTES,
+    async pull(controller) {
+      const request = controller.byobRequest as ReadableStreamBYOBRequest;
+      const view = request.view as Uint8Array;
+      const length = Math.min(view.byteLength, last + 1 - at);
+      const { bytesRead } = await orClose(handle, handle.read(view, { position: at, length }));
+      if (bytesRead === 0 && at <= last) throw new TwtxtError("store-failed", "A value is shorter than it was.");
+      at += bytesRead;
+      if (bytesRead > 0) request.respond(bytesRead);
+      if (bytesRead > 0 && at <= last) return;
+      controller.close();
+      // Who waits for a part is told that there is none.
+      controller.byobRequest?.respond(0);
+      await handle.close();
+    },
+    cancel: () => handle.close(),
+  });
+}
+
+async function wholeOf(handle: FileHandle): Promise<Range> {
+  const { size } = await orClose(handle, handle.stat());
+  return { first: 0, last: size - 1 };
+}
+
+async function orClose<T>(handle: FileHandle, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
 }
 
 /** @param attempt - its answer, or `undefined` where somebody else was faster */
@@ -134,9 +207,13 @@ async function replace(place: string, { version: old, names }: Current, bytes: U
 }
 
 /** @returns `undefined` where somebody else has made the key meanwhile, and nothing was written */
-async function create(place: string, bytes: Uint8Array, tmp: string) {
-  const version = versionAfter(0);
-  const made = join(tmp, randomName());
+async function create(
+  place: string,
+  bytes: Uint8Array | AsyncIterable<Uint8Array>,
+  tmp: string,
+  version = versionAfter(0),
+) {
+  const made = join(tmp, nameOfOwn());
   try {
     await makeFolder(made);
     await writeNew(join(made, version), bytes);
@@ -164,25 +241,10 @@ async function isPlaced(made: string, place: string): Promise<boolean> {
 
 /** Takes a folder away at once and then apart, so that nobody ever finds half of it. */
 async function discard(path: string, tmp: string): Promise<boolean> {
-  const away = join(tmp, randomName());
+  const away = join(tmp, nameOfOwn());
   const wasThere = await isDone(rename(path, away));
   await remove(away);
   return wasThere;
-}
-
-/** Clears away what killed processes have left. It is in nobody's way, so nothing fails where it stays. */
-async function sweep(tmp: string): Promise<void> {
-  try {
-    // The time is that of the disk, by which the ages are told too.
-    const probe = join(tmp, randomName());
-    await makeFolder(probe);
-    const { mtimeMs: now } = await stat(probe);
-    await remove(probe);
-    for (const name of await readdir(tmp)) {
-      const left = await ifThere(stat(join(tmp, name)));
-      if (left && now - left.mtimeMs > LEFTOVER_AGE_MS) await discard(join(tmp, name), tmp);
-    }
-  } catch {}
 }
 
 async function keysIn(root: string, above: string, start: string): Promise<string[]> {

@@ -1,10 +1,18 @@
 // plugin/store/memory.ts: a store that ends with its process.
-import { checkKey, checkPrefix, holds, type Store, type Stored } from "./store.js";
+import { joined, streamOf } from "./chunks.js";
+import { checkKey, checkPrefix, holds, type Stored, type StreamingStore } from "./store.js";
 
 /** A store for tests and trying out. */
-export function memoryStore(): Store {
+export function memoryStore(): StreamingStore {
   const values = new Map<string, Stored>();
   let writes = 0;
+
+  const keep = (key: string, bytes: Uint8Array) => {
+    writes += 1;
+    const etag = String(writes);
+    values.set(key, { bytes: Uint8Array.from(bytes), etag });
+    return etag;
+  };
 
   return {
     async get(key) {
@@ -16,10 +24,18 @@ export function memoryStore(): Store {
     async put(key, bytes, condition) {
       checkKey(key);
       if (!holds(condition, values.get(key)?.etag ?? null)) return null;
-      writes += 1;
-      const etag = String(writes);
-      values.set(key, { bytes: Uint8Array.from(bytes), etag });
-      return etag;
+      return keep(key, bytes);
+    },
+
+    async write(key, chunks) {
+      checkKey(key);
+      keep(key, await joined(chunks));
+    },
+
+    async read(key, range) {
+      checkKey(key);
+      const stored = values.get(key);
+      return stored ? streamOf(stored.bytes.slice(), range) : null;
     },
 
     async delete(key) {

@@ -1,11 +1,9 @@
 // plugin/store/netlify.ts: a store in Netlify Blobs.
-import { setTimeout as sleep } from "node:timers/promises";
 import { type Store as Blobs, type GetStoreOptions, getStore } from "@netlify/blobs";
 import { TwtxtError } from "../errors.js";
-import { checkKey, checkPrefix, isKey, type Store, type Stored } from "./store.js";
-
-/** Before a second and a third try. */
-const PAUSES_MS = [200, 1000];
+import { joined, streamOf } from "./chunks.js";
+import { patientFetch, whyOf } from "./patient-fetch.js";
+import { type Condition, checkKey, checkPrefix, isKey, type Stored, type StreamingStore } from "./store.js";
 
 /** A status that the client takes for a failure and does not try again by itself. */
 const GIVEN_UP = 424;
@@ -23,10 +21,10 @@ export interface NetlifyStoreOptions extends Pick<GetStoreOptions, "siteID" | "t
  * In production an etag is a hash of the bytes. Under `netlify dev` it is one of path and time, and the server there looks
  * at a condition and writes in two steps, so that of two writers at once both may win.
  */
-export function netlifyStore({ totalMs = 10_000, ...options }: NetlifyStoreOptions): Store {
+export function netlifyStore({ totalMs = 10_000, ...options }: NetlifyStoreOptions): StreamingStore {
   /** Opens the store for one call, so that the call has a time of its own and its failures are known. */
   const ask = async <T>(work: (blobs: Blobs) => Promise<T>): Promise<T> => {
-    const { fetch, failure } = patientFetch(AbortSignal.timeout(totalMs));
+    const { fetch, failure } = rememberingFetch(AbortSignal.timeout(totalMs));
     try {
       return await work(getStore({ ...options, consistency: "strong", fetch }));
     } catch (error) {
@@ -34,6 +32,18 @@ export function netlifyStore({ totalMs = 10_000, ...options }: NetlifyStoreOptio
       throw new TwtxtError("store-failed", `Netlify Blobs failed: ${whyOf(cause)}.`, { cause });
     }
   };
+
+  const put = (key: string, bytes: Uint8Array, condition?: Condition) =>
+    ask(async (blobs) => {
+      const { buffer } = Uint8Array.from(bytes);
+      const { modified, etag } = await blobs.set(key, buffer, {
+        ...(condition && ("isNew" in condition ? { onlyIfNew: true } : { onlyIfMatch: condition.etag })),
+      });
+      if (!modified) return null;
+      // The client calls a conditional write done whatever is answered, but for a 412.
+      if (!etag) throw new Error("the answer to a write has no etag");
+      return etag;
+    });
 
   return {
     async get(key) {
@@ -48,16 +58,19 @@ export function netlifyStore({ totalMs = 10_000, ...options }: NetlifyStoreOptio
       checkKey(key);
       // The client takes an empty etag for no condition at all.
       if (condition && "etag" in condition && condition.etag === "") return null;
-      return ask(async (blobs) => {
-        const { buffer } = Uint8Array.from(bytes);
-        const { modified, etag } = await blobs.set(key, buffer, {
-          ...(condition && ("isNew" in condition ? { onlyIfNew: true } : { onlyIfMatch: condition.etag })),
-        });
-        if (!modified) return null;
-        // The client calls a conditional write done whatever is answered, but for a 412.
-        if (!etag) throw new Error("the answer to a write has no etag");
-        return etag;
-      });
+      return put(key, bytes, condition);
+    },
+
+    // A function is given a request as a whole and a value has few megabytes, so that nothing is gained by a stream.
+    async write(key, chunks) {
+      checkKey(key);
+      await put(key, await joined(chunks));
+    },
+
+    async read(key, range) {
+      checkKey(key);
+      const found = await ask((blobs) => read(blobs, key));
+      return found && streamOf(found.bytes, range);
     },
 
     async delete(key) {
@@ -99,53 +112,20 @@ async function readListed(blobs: Blobs, key: string): Promise<Stored | null> {
 }
 
 /**
- * Tries again where that is harmless, until a signal, and remembers why it has given up. The client by itself goes on for
- * half a minute, and repeats even a conditional write that may have happened: its own success then reads as a conflict.
+ * Remembers why it has given up. The client by itself goes on for half a minute, and repeats even a conditional write that
+ * may have happened.
  */
-function patientFetch(signal: AbortSignal): { fetch: typeof globalThis.fetch; failure(): Error | null } {
+function rememberingFetch(signal: AbortSignal): { fetch: typeof globalThis.fetch; failure(): Error | null } {
   let failure: Error | null = null;
   return {
     failure: () => failure,
     async fetch(url, init) {
       try {
-        for (const pause of [...PAUSES_MS, null]) {
-          const answer = await askOnce(url, { ...init, signal });
-          if (answer instanceof Response) return answer;
-          failure = answer.error;
-          if (!answer.mayRepeat || pause === null) break;
-          await sleep(pause, undefined, { signal });
-          failure = null;
-        }
+        return await patientFetch(url, { ...init, signal });
       } catch (error) {
-        failure ??= error as Error;
+        failure = error as Error;
+        return new Response(null, { status: GIVEN_UP });
       }
-      return new Response(null, { status: GIVEN_UP });
     },
   };
-}
-
-async function askOnce(
-  url: Parameters<typeof fetch>[0],
-  init: RequestInit,
-): Promise<Response | { error: Error; mayRepeat: boolean }> {
-  const headers = new Headers(init.headers);
-  const isConditional = headers.has("if-match") || headers.has("if-none-match");
-  // An etag may be weakened where an answer is compressed, and then matches no condition.
-  headers.set("accept-encoding", "identity");
-  try {
-    const response = await fetch(url, { ...init, headers });
-    const { ok, status } = response;
-    if (ok || status === 404 || status === 412) return response;
-    await response.body?.cancel();
-    // By the first two nothing was written.
-    const mayRepeat = status === 409 || status === 429 || (status >= 500 && !isConditional);
-    return { error: new Error(`it answered with status ${status}`), mayRepeat };
-  } catch (error) {
-    return { error: error as Error, mayRepeat: !isConditional };
-  }
-}
-
-/** What `fetch` reports is only "fetch failed"; why is below. */
-function whyOf({ message, cause }: Error): string {
-  return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }

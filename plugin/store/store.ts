@@ -11,6 +11,12 @@ export interface Stored {
   etag: string;
 }
 
+/** The first and the last byte of a part, both of them in it; the first of all is 0. */
+export interface Range {
+  first: number;
+  last: number;
+}
+
 /** What must hold for a write to happen; without one it always happens. */
 export type Condition = { isNew: true } | { etag: string };
 
@@ -38,6 +44,25 @@ export interface Store {
   delete(key: string): Promise<void>;
   /** All keys that start with `prefix`, in no order: `a/b` finds `a/b`, `a/bc` and `a/bd/e`. */
   keys(prefix: string): Promise<string[]>;
+}
+
+/** A store for values that may be larger than the memory, too. */
+export interface StreamingStore extends Store {
+  /**
+   * Writes a value that may be larger than the memory, under a key that nobody has used and nobody else uses: such values
+   * are not replaced. It is there as a whole once this is fulfilled, and not at all where the chunks break off.
+   *
+   * @param chunks - where they throw a TwtxtError, it is thrown as it is
+   * @param size - of all of them, in bytes
+   */
+  write(key: string, chunks: AsyncIterable<Uint8Array>, size: number): Promise<void>;
+  /**
+   * Reads a value as it comes, which goes on where the key is removed meanwhile.
+   *
+   * @param range - the part that is wanted, within the value; all of it where there is none
+   * @returns `null` where there is no such key
+   */
+  read(key: string, range?: Range): Promise<ReadableStream<Uint8Array> | null>;
 }
 
 const MAX_KEY = 500;

@@ -2,7 +2,8 @@
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { update } from "../../plugin/store/json.js";
-import type { Store } from "../../plugin/store/store.js";
+import type { Store, StreamingStore } from "../../plugin/store/store.js";
+import { streamContract } from "./streams.js";
 
 const bytes = (text: string) => Uint8Array.from(Buffer.from(text));
 const badKey = expect.objectContaining({ code: "bad-store-key" });
@@ -26,7 +27,9 @@ async function inBatches<T>(items: readonly T[], work: (item: T) => Promise<unkn
 }
 
 /** @param open - a store of that name, empty for each test */
-export function storeContract(title: string, open: (name: string) => Promise<Store>): void {
+export function storeContract(title: string, open: (name: string) => Promise<StreamingStore>): void {
+  streamContract(title, open);
+
   describe(`${title}: a value`, () => {
     it.each([
       ["nothing", new Uint8Array()],

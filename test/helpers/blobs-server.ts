@@ -13,7 +13,7 @@ import { BlobsServer } from "@netlify/blobs/server";
 import PQueue from "p-queue";
 import { afterEach } from "vitest";
 import { type NetlifyStoreOptions, netlifyStore } from "../../plugin/store/netlify.js";
-import type { Store } from "../../plugin/store/store.js";
+import type { StreamingStore } from "../../plugin/store/store.js";
 import { loopbackServer } from "./loopback.js";
 
 const PAGE_SIZE = 1000;
@@ -30,9 +30,9 @@ export interface BlobsSite {
   /** Where the site is asked. */
   url: string;
   /** A store of the site. */
-  store(name: string, options?: Partial<NetlifyStoreOptions>): Store;
+  store(name: string, options?: Partial<NetlifyStoreOptions>): StreamingStore;
   /** The same, past the server that things go wrong in. */
-  behind(name: string): Store;
+  behind(name: string): StreamingStore;
 }
 
 interface Listed {

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import {
   chmodSync,
   chownSync,
@@ -7,12 +8,13 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
   statSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
+import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
@@ -148,21 +150,35 @@ describe("what a killed process leaves", () => {
     expect(inside(folder, "a").names).toHaveLength(2);
   });
 
-  it("halfway through making or removing a key: is no key, and cleared away when it is an hour old", async () => {
+  it("halfway through making or removing a key: is no key, and is cleared away by the first write of another process", async () => {
     const folder = newFolder();
     await fileStore(folder).put("a", text("one"));
-    const [old, young] = [join(folder, ".tmp", "old"), join(folder, ".tmp", "young")];
-    for (const left of [old, young]) {
-      mkdirSync(left);
-      writeFileSync(join(left, "1-0123456789abcdef"), "hal");
+    const ended = spawn(process.execPath, ["-e", ""]);
+    await new Promise((resolve) => ended.on("close", resolve));
+    const space = existsSync("/proc/self/ns/pid") ? readlinkSync("/proc/self/ns/pid") : "";
+    const machine = createHash("sha256")
+      .update(hostname() + space)
+      .digest("hex")
+      .slice(0, 8);
+    const nameOf = (from: string, pid: number | undefined) => `${from}.${pid}.01234567.0123456789abcdef`;
+    const names = {
+      ended: nameOf(machine, ended.pid),
+      before: nameOf(machine, process.pid),
+      alive: nameOf(machine, process.ppid),
+      elsewhere: nameOf("01234567", ended.pid),
+      old: "old",
+    };
+    for (const name of Object.values(names)) {
+      mkdirSync(join(folder, ".tmp", name));
+      writeFileSync(join(folder, ".tmp", name, "1-0123456789abcdef"), "hal");
     }
-    const hourAgo = Date.now() / 1000 - 3700;
-    utimesSync(old, hourAgo, hourAgo);
+    const dayAgo = Date.now() / 1000 - 25 * 3600;
+    utimesSync(join(folder, ".tmp", names.old), dayAgo, dayAgo);
 
     const store = fileStore(folder);
     expect(await store.keys("")).toEqual(["a"]);
     await store.put("b", text("two"));
-    expect(readdirSync(join(folder, ".tmp"))).toEqual(["young"]);
+    expect(readdirSync(join(folder, ".tmp")).sort()).toEqual([names.alive, names.elsewhere].sort());
   });
 
   it("store-failed: a key's folder that somebody has emptied is damaged, not without a value", async () => {

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import type { Store } from "../../plugin/store/store.js";
+import type { StreamingStore } from "../../plugin/store/store.js";
 import { storeContract } from "../contract/store.js";
 import { type BlobsSite, blobsSite, type Fault } from "../helpers/blobs-server.js";
 
@@ -8,7 +8,7 @@ const text = (value: string) => Buffer.from(value);
 const storeFailed = expect.objectContaining({ code: "store-failed" });
 
 /** The two stores of one test are of one site. */
-function stores(isProduction: boolean): (name: string) => Promise<Store> {
+function stores(isProduction: boolean): (name: string) => Promise<StreamingStore> {
   const sites = new Map<string, BlobsSite>();
   return async (name) => {
     const test = expect.getState().currentTestName ?? "";
@@ -33,7 +33,7 @@ function failing(site: BlobsSite, method: string, faults: Fault[]): void {
 }
 
 /** Every kind of call, by the method that it is made with. */
-const calls: [string, string, (store: Store) => Promise<unknown>][] = [
+const calls: [string, string, (store: StreamingStore) => Promise<unknown>][] = [
   ["get", "GET", (store) => store.get("a")],
   ["keys", "GET", (store) => store.keys("")],
   ["put", "PUT", (store) => store.put("a", text("two"))],

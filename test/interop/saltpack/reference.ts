@@ -1,15 +1,11 @@
 // test/interop/saltpack/reference.ts: the reference implementation of saltpack, built from main.go and asked over a pipe.
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
+import { buildGo, findGo } from "../../helpers/go.js";
 
-const run = promisify(execFile);
 const sources = fileURLToPath(new URL(".", import.meta.url));
-
-/** Where `go` is looked for: in the path, and where its own installer puts it. */
-const PLACES = ["go", "/usr/local/go/bin/go"];
 
 /** The Go program's `Request`; a measurement is in milliseconds. */
 export interface Question {
@@ -47,21 +43,8 @@ export async function startReference(folder: string, signal?: AbortSignal): Prom
   const go = await findGo();
   if (go === null) return null;
   const program = join(folder, "saltpack-reference");
-  // As go.mod and go.sum say, whatever the machine's own settings add; and git has no say in it.
-  const env = { ...process.env, GOFLAGS: "-mod=readonly", GOWORK: "off" };
-  await run(go, ["build", "-buildvcs=false", "-trimpath", "-o", program, "."], { cwd: sources, env, signal });
+  await buildGo(go, sources, { name: ".", file: program, signal });
   return start(program, signal);
-}
-
-async function findGo(): Promise<string | null> {
-  for (const place of PLACES) {
-    const isThere = await run(place, ["version"]).then(
-      () => true,
-      () => false,
-    );
-    if (isThere) return place;
-  }
-  return null;
 }
 
 function start(program: string, signal?: AbortSignal): Reference {

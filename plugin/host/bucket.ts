@@ -1,0 +1,37 @@
+// plugin/host/bucket.ts: the owner's own bucket, where everything is kept that the site receives, if there is one. PROTOCOL 7
+import { TwtxtError } from "../errors.js";
+import { s3Store } from "../store/s3.js";
+import type { StreamingStore } from "../store/store.js";
+
+const VARIABLES = {
+  endpoint: "TWTXT_S3_ENDPOINT",
+  bucket: "TWTXT_S3_BUCKET",
+  region: "TWTXT_S3_REGION",
+  accessKeyId: "TWTXT_S3_ACCESS_KEY_ID",
+  secretAccessKey: "TWTXT_S3_SECRET_ACCESS_KEY",
+} as const;
+
+/**
+ * A store in the bucket that the environment names.
+ *
+ * @param prefix - stands before each key in the bucket, such as `twtxt/`
+ * @returns `null` where it names none
+ * @throws TwtxtError `bad-option` where it names one by halves: what came in meanwhile would be kept elsewhere
+ */
+export function bucketIn(
+  environment: Readonly<Record<string, string | undefined>>,
+  prefix: string,
+): StreamingStore | null {
+  const values = Object.entries(VARIABLES).map(
+    ([name, variable]) => [name, environment[variable]?.trim() ?? ""] as const,
+  );
+  const lacking = values.filter(([, value]) => value === "").map(([name]) => VARIABLES[name as keyof typeof VARIABLES]);
+  if (lacking.length === values.length) return null;
+  if (lacking.length > 0) {
+    throw new TwtxtError(
+      "bad-option",
+      `A bucket needs ${Object.values(VARIABLES).join(", ")}. Set also ${lacking.join(" and ")}.`,
+    );
+  }
+  return s3Store({ ...(Object.fromEntries(values) as Record<keyof typeof VARIABLES, string>), prefix });
+}

@@ -1,0 +1,70 @@
+// plugin/store/leftovers.ts: what processes write before it has a name that counts, and what of it the killed ones have left.
+import { createHash, randomBytes } from "node:crypto";
+import { readlinkSync } from "node:fs";
+import { readdir, stat } from "node:fs/promises";
+import { hostname } from "node:os";
+import { join } from "node:path";
+import { ifThere, makeFolder, remove } from "./disk.js";
+
+/** What may be at work for so long belongs to a process of another machine, of which nothing is known here. */
+const FOREIGN_AGE_MS = 24 * 3600_000;
+
+/** This machine, or this container: the numbers of processes are its own. */
+const MACHINE = createHash("sha256")
+  .update(hostname() + processSpace())
+  .digest("hex")
+  .slice(0, 8);
+/** The number of a process is given to another one later. */
+const LIFE = randomBytes(4).toString("hex");
+
+const NAME = /^(?<machine>[0-9a-f]{8})\.(?<pid>\d+)\.(?<life>[0-9a-f]{8})\.[0-9a-f]{16}$/;
+
+/** On Linux, containers may share a name and not the numbers of their processes. */
+function processSpace(): string {
+  try {
+    return readlinkSync("/proc/self/ns/pid");
+  } catch {
+    return "";
+  }
+}
+
+/** A name that nobody else has, and by which others can tell whether this process still works on it. */
+export function nameOfOwn(): string {
+  return `${MACHINE}.${process.pid}.${LIFE}.${randomBytes(8).toString("hex")}`;
+}
+
+/** Clears away what no process works on any more. It is in nobody's way, so nothing fails where it stays. */
+export async function clearAway(folder: string): Promise<void> {
+  try {
+    const names = (await ifThere(readdir(folder))) ?? [];
+    const now = names.length > 0 ? await timeOn(folder) : 0;
+    for (const name of names) if (await isLeft(folder, name, now)) await remove(join(folder, name));
+  } catch {}
+}
+
+async function isLeft(folder: string, name: string, now: number): Promise<boolean> {
+  const { machine, pid, life } = NAME.exec(name)?.groups ?? {};
+  if (machine === MACHINE && pid !== undefined && life !== LIFE && !isAlive(Number(pid))) return true;
+  const there = await ifThere(stat(join(folder, name)));
+  return there !== null && now - there.mtimeMs > FOREIGN_AGE_MS;
+}
+
+/** By our own number another process is meant, which had it before. */
+function isAlive(pid: number): boolean {
+  if (pid === process.pid) return false;
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "EPERM";
+  }
+}
+
+/** The time of the disk, by which the ages are told too. */
+async function timeOn(folder: string): Promise<number> {
+  const probe = join(folder, nameOfOwn());
+  await makeFolder(probe);
+  const { mtimeMs } = await stat(probe);
+  await remove(probe);
+  return mtimeMs;
+}

@@ -1,0 +1,192 @@
+// test/contract/streams.ts: what every store does with values that are written and read in parts.
+import { describe, expect, it } from "vitest";
+import { TwtxtError } from "../../plugin/errors.js";
+import type { Range, StreamingStore } from "../../plugin/store/store.js";
+
+const MIB = 1 << 20;
+const badKey = expect.objectContaining({ code: "bad-store-key" });
+
+/** No two places of it look the same, so that an exchange of parts shows. */
+function patterned(size: number): Uint8Array {
+  return Uint8Array.from({ length: size }, (_, i) => ((i * 7919) >> 5) ^ (i >> 13));
+}
+
+/** The parts of a value that end at these places. */
+async function* cut(value: Uint8Array, ...ends: number[]): AsyncGenerator<Uint8Array> {
+  let start = 0;
+  for (const end of ends) {
+    yield value.subarray(start, end);
+    start = end;
+  }
+}
+
+async function* inPartsOf(bytes: number, value: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < value.length; start += bytes) yield value.subarray(start, start + bytes);
+}
+
+async function* breakingOff(before: AsyncIterable<Uint8Array>, error: Error): AsyncGenerator<Uint8Array> {
+  yield* before;
+  throw error;
+}
+
+/** All that a stream still has. */
+async function rest(reader: ReadableStreamDefaultReader<Uint8Array> | undefined): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  for (;;) {
+    const read = await reader?.read();
+    if (!read || read.done) return Buffer.concat(chunks);
+    chunks.push(read.value);
+  }
+}
+
+/** Whether what is read is these bytes, or the part of them; nothing is not. */
+async function isRead(store: StreamingStore, key: string, value: Uint8Array, range?: Range): Promise<boolean> {
+  const stream = await store.read(key, range);
+  const part = range ? value.subarray(range.first, range.last + 1) : value;
+  return stream !== null && (await rest(stream.getReader())).equals(part);
+}
+
+async function isGot(store: StreamingStore, key: string, value: Uint8Array): Promise<boolean> {
+  const stored = await store.get(key);
+  return stored !== null && Buffer.from(stored.bytes).equals(value);
+}
+
+/** @param open - a store of that name, empty for each test */
+export function streamContract(title: string, open: (name: string) => Promise<StreamingStore>): void {
+  const large = patterned(5 * MIB + 1);
+
+  describe(`${title}: a value that is written in parts`, () => {
+    it.each<[string, Uint8Array, (value: Uint8Array) => AsyncIterable<Uint8Array>]>([
+      ["nothing, in no part", new Uint8Array(), (value) => cut(value)],
+      ["nothing, in empty parts", new Uint8Array(), (value) => cut(value, 0, 0)],
+      ["one part", patterned(1000), (value) => cut(value, 1000)],
+      ["byte by byte", patterned(300), (value) => inPartsOf(1, value)],
+      ["empty parts among others", patterned(1000), (value) => cut(value, 0, 1, 1, 999, 1000, 1000)],
+      ["several MiB in small parts", large, (value) => inPartsOf(10_007, value)],
+      ["several MiB in two parts", large, (value) => cut(value, 3 * MIB, large.length)],
+    ])("is there as a whole, like any other: %s", async (_name, value, parts) => {
+      const store = await open("streams");
+      await store.write("a/b", parts(value), value.length);
+      expect(await isGot(store, "a/b", value)).toBe(true);
+      expect(await isRead(store, "a/b", value)).toBe(true);
+      expect(await store.keys("")).toEqual(["a/b"]);
+      expect(await store.keys("a/b")).toEqual(["a/b"]);
+      await store.delete("a/b");
+      expect(await store.get("a/b")).toBeNull();
+      expect(await store.read("a/b")).toBeNull();
+      expect(await store.keys("")).toEqual([]);
+    });
+
+    it("has a version, which a condition can name", async () => {
+      const store = await open("streams");
+      await store.write("a", cut(patterned(10), 4, 10), 10);
+      const etag = (await store.get("a"))?.etag ?? "";
+      expect(await store.put("a", patterned(5), { isNew: true })).toBeNull();
+      expect(await store.put("a", patterned(5), { etag })).not.toBeNull();
+      expect(await isRead(store, "a", patterned(5))).toBe(true);
+    });
+
+    it.each<[string, number[]]>([
+      ["at once", []],
+      ["in the middle", [MIB, 2 * MIB]],
+      ["after the last byte", [MIB, large.length]],
+    ])(
+      "is not there where the parts break off %s; why they did is said, and the key is as free as before",
+      async (_name, ends) => {
+        const store = await open("streams");
+        const why = new TwtxtError("body-too-large", "The client sent too much.");
+        await expect(store.write("a/b", breakingOff(cut(large, ...ends), why), large.length)).rejects.toBe(why);
+        expect(await store.get("a/b")).toBeNull();
+        expect(await store.read("a/b")).toBeNull();
+        expect(await store.keys("")).toEqual([]);
+        await store.write("a/b", cut(large, large.length), large.length);
+        expect(await isGot(store, "a/b", large)).toBe(true);
+      },
+    );
+
+    it("is one of many that are written at once, and none has a part of another", async () => {
+      const store = await open("streams");
+      const values = Array.from({ length: 8 }, (_, i) => patterned(MIB + i).fill(i, 0, 1000 * i));
+      await Promise.all(values.map((value, i) => store.write(`a/${i}`, inPartsOf(65_537, value), value.length)));
+      const areRead = await Promise.all(values.map((value, i) => isRead(store, `a/${i}`, value)));
+      expect(areRead).toEqual(values.map(() => true));
+    });
+  });
+
+  describe(`${title}: a value that is read as it comes`, () => {
+    it("is the same, be it written whole or in parts", async () => {
+      const store = await open("streams");
+      await store.put("whole", large);
+      await store.write("parts", inPartsOf(100_003, large), large.length);
+      expect(await isRead(store, "whole", large)).toBe(true);
+      expect(await isRead(store, "parts", large)).toBe(true);
+    });
+
+    it.each([
+      ["the first byte", 0, 0],
+      ["the last byte", large.length - 1, large.length - 1],
+      ["one in the middle", 3 * MIB, 3 * MIB],
+      ["a part in the middle", 100, 4 * MIB + 7],
+      ["the beginning", 0, MIB - 1],
+      ["the end", 4 * MIB, large.length - 1],
+      ["all of it", 0, large.length - 1],
+    ])("is the part that was asked for: %s", async (_name, first, last) => {
+      const store = await open("streams");
+      await store.write("a", inPartsOf(MIB, large), large.length);
+      expect(await isRead(store, "a", large, { first, last })).toBe(true);
+      await store.put("b", large);
+      expect(await isRead(store, "b", large, { first, last })).toBe(true);
+    });
+
+    it("is null where nothing was written, beside a key that starts the same", async () => {
+      const store = await open("streams");
+      await store.write("a/bc", cut(patterned(9), 9), 9);
+      expect(await store.read("a/b")).toBeNull();
+      expect(await store.read("a/b", { first: 0, last: 0 })).toBeNull();
+      expect(await store.read("nowhere/at/all")).toBeNull();
+    });
+
+    it("goes on to its end where the key is removed meanwhile", async () => {
+      const store = await open("streams");
+      await store.write("a", inPartsOf(MIB, large), large.length);
+      const reader = (await store.read("a"))?.getReader();
+      const first = await reader?.read();
+      await store.delete("a");
+      expect(await store.get("a")).toBeNull();
+      const value = Buffer.concat([first?.value ?? new Uint8Array(), await rest(reader)]);
+      expect(value.equals(large)).toBe(true);
+    });
+
+    it("can be left where it is, and the store serves on", async () => {
+      const store = await open("streams");
+      await store.write("a", inPartsOf(MIB, large), large.length);
+      const reader = (await store.read("a"))?.getReader();
+      expect((await reader?.read())?.value?.length).toBeGreaterThan(0);
+      await reader?.cancel();
+      await (await store.read("a"))?.cancel();
+      expect(await isRead(store, "a", large)).toBe(true);
+    });
+
+    it("comes to several readers, each at a place of their own", async () => {
+      const store = await open("streams");
+      await store.write("a", inPartsOf(MIB, large), large.length);
+      const readers = [(await store.read("a"))?.getReader(), (await store.read("a"))?.getReader()];
+      const first = await readers[0]?.read();
+      expect((await rest(readers[1])).equals(large)).toBe(true);
+      expect(Buffer.concat([first?.value ?? new Uint8Array(), await rest(readers[0])]).equals(large)).toBe(true);
+    });
+  });
+
+  it.each(["", "../a", "a/", "A", "%2e%2e/a"])(`${title}: bad-store-key: no stream is of %j`, async (key) => {
+    const store = await open("streams");
+    let isAsked = false;
+    const chunks = async function* () {
+      isAsked = true;
+      yield patterned(3);
+    };
+    await expect(store.write(key, chunks(), 3)).rejects.toThrow(badKey);
+    await expect(store.read(key)).rejects.toThrow(badKey);
+    expect(isAsked).toBe(false);
+    expect(await store.keys("")).toEqual([]);
+  });
+}

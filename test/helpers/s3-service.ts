@@ -1,0 +1,112 @@
+// test/helpers/s3-service.ts: a bucket of versitygw, with a server before it in which things go wrong.
+//
+// versitygw 1.8.0 takes a request whose connection ends early for a whole one, stores the bytes that have come and answers
+// 200, where S3 wants as many as the Content-Length says. So the server before it passes on whole requests alone.
+import { randomBytes } from "node:crypto";
+import { type IncomingMessage, type ServerResponse, request as send } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { AwsClient } from "aws4fetch";
+import { type S3StoreOptions, s3Store } from "../../plugin/store/s3.js";
+import type { StreamingStore } from "../../plugin/store/store.js";
+import { loopbackServer } from "./loopback.js";
+import { ACCESS, type Versitygw } from "./versitygw.js";
+
+/** What goes wrong with a request: with the connection, or an answer in place of passing it on. */
+export type Fault =
+  | "cut before"
+  | "cut in the middle of the request"
+  | "cut after"
+  | "cut in the middle of the answer"
+  | "silence"
+  | "silence in the middle of the answer"
+  | "no etag"
+  | "no range"
+  | { status: number; body?: string; headers?: Record<string, string> };
+
+export interface S3Service {
+  url: string;
+  bucket: string;
+  /** `PUT a/b`, `GET ?prefix=`: what was asked, in order. */
+  asked: string[];
+  /** What goes wrong with a request; at first nothing. */
+  faultOf(request: string): Fault | null;
+  /** A store in the bucket. */
+  store(options?: Partial<S3StoreOptions>): StreamingStore;
+  /** The same, past the server that things go wrong in. */
+  behind(options?: Partial<S3StoreOptions>): StreamingStore;
+  /** A request of somebody else who may use the bucket. */
+  fetch(path: string, init?: RequestInit): Promise<Response>;
+}
+
+/** An answer as S3 words it. */
+export function refusal(status: number, code: string, message = "Trouble."): Fault {
+  const body = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${message}</Message></Error>`;
+  return { status, body, headers: { "content-type": "application/xml" } };
+}
+
+/** Makes a bucket of its own. */
+export async function s3Service({ socketPath }: Versitygw): Promise<S3Service> {
+  const bucket = `test-${randomBytes(8).toString("hex")}`;
+  const front = await loopbackServer((request, response) => {
+    const asked = `${request.method} ${request.url?.slice(bucket.length + 1).replace(/^\//, "")}`;
+    service.asked.push(asked);
+    pass(socketPath, service.faultOf(asked), request, response);
+  });
+  const back = await loopbackServer((request, response) => pass(socketPath, null, request, response));
+  const client = new AwsClient({ ...ACCESS, service: "s3" });
+
+  const service: S3Service = {
+    url: front.url,
+    bucket,
+    asked: [],
+    faultOf: () => null,
+    store: (options) => s3Store({ ...ACCESS, endpoint: front.url, bucket, ...options }),
+    behind: (options) => s3Store({ ...ACCESS, endpoint: back.url, bucket, ...options }),
+    fetch: (path, init) => client.fetch(`${back.url}/${bucket}${path}`, init),
+  };
+  const made = await service.fetch("", { method: "PUT" });
+  if (!made.ok) throw new Error(`There is no bucket: ${made.status} ${await made.text()}`);
+  return service;
+}
+
+async function pass(
+  socketPath: string,
+  fault: Fault | null,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (fault === "silence") return;
+  const cut = () => request.socket.destroy();
+  if (fault === "cut before") return void cut();
+  if (fault === "cut in the middle of the request") return void request.once("data", cut);
+  const body = await buffer(request).catch(() => null);
+  if (body === null) return;
+  if (fault !== null && typeof fault === "object") {
+    return void response.writeHead(fault.status, fault.headers).end(fault.body);
+  }
+  const { method, url, headers } = request;
+  const passed = send({ socketPath, method, path: url, headers, agent: false }, (answer) => {
+    if (fault === "cut after") cut();
+    else passBack(answer, fault, response);
+  });
+  passed.on("error", cut);
+  if (fault === "no range") passed.removeHeader("range");
+  passed.end(body);
+}
+
+function passBack(answer: IncomingMessage, fault: Fault | null, response: ServerResponse): void {
+  const headers = { ...answer.headers };
+  if (fault === "no etag") delete headers.etag;
+  response.writeHead(answer.statusCode ?? 500, headers);
+  response.on("close", () => answer.destroy());
+  answer.on("error", () => response.destroy());
+  if (fault !== "cut in the middle of the answer" && fault !== "silence in the middle of the answer") {
+    return void answer.pipe(response);
+  }
+  answer.once("data", (chunk: Buffer) => {
+    answer.destroy();
+    response.write(chunk.subarray(0, chunk.length / 2), () => {
+      if (fault === "cut in the middle of the answer") response.destroy();
+    });
+  });
+}

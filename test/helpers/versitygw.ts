@@ -1,0 +1,82 @@
+// test/helpers/versitygw.ts: versitygw, a server that speaks S3 and keeps its objects in a folder.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { get } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { fileURLToPath } from "node:url";
+import { buildGo, findGo } from "./go.js";
+
+const MODULE = "github.com/versity/versitygw";
+const sources = fileURLToPath(new URL("../store/versitygw/", import.meta.url));
+const cache = fileURLToPath(new URL("../../.cache/versitygw/", import.meta.url));
+const version = new RegExp(`${MODULE} (\\S+)`).exec(readFileSync(join(sources, "go.mod"), "utf8"))?.[1];
+const program = join(cache, `versitygw-${version}-${process.platform}-${process.arch}`);
+
+/** For a build with nothing at hand, which downloads 340 MB of modules. */
+export const BUILD_MS = 600_000;
+
+export const ACCESS = { region: "eu-central-1", accessKeyId: "tester", secretAccessKey: "the/secret+of=tests" };
+
+export interface Versitygw {
+  /** Where it listens: a socket in the file system, which nobody else can have taken. */
+  socketPath: string;
+  end(): Promise<void>;
+}
+
+/** Why it cannot run here; `null` where it can. */
+export async function versitygwLack(): Promise<string | null> {
+  if (process.platform === "win32") return "it does not run on Windows";
+  if (existsSync(program) || (await findGo()) !== null) return null;
+  return "there is no go on this machine to build it with";
+}
+
+/** Builds it, where this version is not there yet, and starts it with a folder of its own. */
+export async function startVersitygw(): Promise<Versitygw> {
+  if (!existsSync(program)) await build();
+  const folder = mkdtempSync(join(tmpdir(), "twtxt-s3-"));
+  const socketPath = join(folder, "socket");
+  const data = join(folder, "data");
+  mkdirSync(data);
+  const { region, accessKeyId, secretAccessKey } = ACCESS;
+  const access = ["--access", accessKeyId, "--secret", secretAccessKey, "--region", region];
+  // Without --keep-alive it hangs up on a request that it refuses before it has read its body, and the answer is lost.
+  const settings = ["--port", socketPath, "--health", "/health", "--quiet", "--keep-alive"];
+  const child = spawn(program, [...access, ...settings, "posix", data], { stdio: ["ignore", "ignore", "pipe"] });
+  let said = "";
+  child.stderr.setEncoding("utf8").on("data", (part) => {
+    said += part;
+  });
+  const exited = once(child, "exit");
+  const end = async () => {
+    child.kill();
+    await exited;
+    rmSync(folder, { recursive: true, force: true });
+  };
+  while (!(await isUp(socketPath))) {
+    if (child.exitCode !== null) throw new Error(`versitygw has ended (${child.exitCode}): ${said}`);
+    await sleep(20);
+  }
+  return { socketPath, end };
+}
+
+/** Of two that build at once, each puts a whole program there. */
+async function build(): Promise<void> {
+  const go = await findGo();
+  if (go === null) throw new Error("There is no go on this machine.");
+  mkdirSync(cache, { recursive: true });
+  const file = `${program}.${process.pid}`;
+  await buildGo(go, sources, { name: `${MODULE}/cmd/versitygw`, file });
+  renameSync(file, program);
+}
+
+function isUp(socketPath: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    get({ socketPath, path: "/health" }, (answer) => {
+      answer.resume();
+      resolve(answer.statusCode === 200);
+    }).on("error", () => resolve(false));
+  });
+}

@@ -1,0 +1,70 @@
+import { setImmediate as settled } from "node:timers/promises";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { idleLimit, uploadOf, watched } from "../../plugin/store/s3-streams.js";
+
+const IDLE_MS = 1000;
+const LONG_MS = 100 * IDLE_MS;
+
+/** Chunks that come when the test says so. */
+function chunksInHand() {
+  return new TransformStream<Uint8Array, Uint8Array>(undefined, { highWaterMark: 10 }, { highWaterMark: 10 });
+}
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+});
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("the time within which a bucket must move", () => {
+  it("does not count while the source of a value lets it wait, and counts while the bucket does", async () => {
+    const idle = idleLimit(IDLE_MS);
+    const { readable, writable } = chunksInHand();
+    const writer = writable.getWriter();
+    const upload = uploadOf(readable, 4, idle);
+    const taker = upload.body.getReader();
+    idle.start();
+
+    const first = taker.read();
+    await writer.write(Uint8Array.of(1, 2));
+    vi.advanceTimersByTime(LONG_MS);
+    await writer.write(Uint8Array.of(3, 4));
+    expect((await first).value).toEqual(Uint8Array.of(1, 2));
+    vi.advanceTimersByTime(IDLE_MS - 1);
+    expect(idle.signal.aborted).toBe(false);
+
+    const second = taker.read();
+    await settled();
+    vi.advanceTimersByTime(LONG_MS);
+    await writer.close();
+    expect((await second).value).toEqual(Uint8Array.of(3, 4));
+    expect(upload.isTaken()).toBe(false);
+    expect((await taker.read()).done).toBe(true);
+    expect(upload.isTaken()).toBe(true);
+    expect(idle.signal.aborted).toBe(false);
+    vi.advanceTimersByTime(IDLE_MS);
+    expect(idle.signal.reason).toEqual(new Error("nothing has moved for 1000 ms"));
+  });
+
+  it("does not count while the reader of a value lets it wait, and counts while the bucket does", async () => {
+    const idle = idleLimit(IDLE_MS);
+    const { readable, writable } = chunksInHand();
+    const writer = writable.getWriter();
+    const reader = watched(readable, idle, (cause) => cause as Error).getReader();
+    await writer.write(Uint8Array.of(1));
+    expect((await reader.read()).value).toEqual(Uint8Array.of(1));
+    vi.advanceTimersByTime(LONG_MS);
+    expect(idle.signal.aborted).toBe(false);
+
+    const second = reader.read();
+    await settled();
+    vi.advanceTimersByTime(IDLE_MS - 1);
+    expect(idle.signal.aborted).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(idle.signal.aborted).toBe(true);
+    await writer.write(Uint8Array.of(2));
+    expect((await second).value).toEqual(Uint8Array.of(2));
+  });
+});
