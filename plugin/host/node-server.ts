@@ -9,15 +9,25 @@ import { isPublicAddress } from "../http/public-address.js";
 import { type Handler, type Log, problem } from "../http/respond.js";
 import { clientOf, type RateLimit } from "./rate-limit.js";
 import { pathOf, targetOf } from "./request-target.js";
+import { turns } from "./turns.js";
 
 /** Longer than a verification takes, so that a request that is under way at the end is answered. */
 const GRACE_MS = 15_000;
+/** In which nothing at all goes over a connection, before its end: longer than any work, and than the beats of a stream. */
+const STALLED_MS = 120_000;
 const LINGER_MS = 1_000;
 /** A chunk costs some hundred bytes and a moment, even where it holds one byte: after so many they have to hold more. */
 const FREE_CHUNKS = 1000;
 const LEAST_CHUNK = 16;
+/** How much of an answer is passed on at a time. */
+const PASS_BYTES = 256 * 1024;
+/** The same where nobody says how much it is: a few lines, as a rule. */
+const UNSAID_BYTES = 16 * 1024;
+/** What a body must bring in this time, or whoever sends it would hold a connection for as good as nothing. */
+const PATIENCE_MS = 30_000;
+const LEAST_BYTES = 30 * 1024;
 /** What Node calls it when the other side has hung up. Nobody is left to answer then, and it is no news to the owner. */
-const GONE = ["ECONNRESET", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE", "ERR_STREAM_UNABLE_TO_PIPE"];
+const GONE = ["ECONNRESET", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE", "ERR_STREAM_DESTROYED", "ERR_STREAM_UNABLE_TO_PIPE"];
 
 /** A server that runs. */
 export interface NodeServer {
@@ -41,22 +51,27 @@ export interface NodeServerOptions {
   rateLimit: RateLimit;
   /** How many proxies stand before us. */
   trustedProxies: number;
+  /** In which time the next 30 KiB of a body, or its end, have to come, in milliseconds; default half a minute. */
+  patienceMs?: number;
   log: Log;
 }
 
 /** Starts the server; the promise is fulfilled once it listens. */
 export async function nodeServer(options: NodeServerOptions): Promise<NodeServer> {
   let isWarned = options.trustedProxies > 0;
+  const inTurn = turns();
   const server = createServer((request, response) => {
     if (!isWarned && comesByProxy(request)) {
       isWarned = true;
       options.log("A web server stands before this one, and all senders count as one address. Give --trust-proxy 1.");
     }
-    void answer(request, response, options).catch((error) => {
+    void inTurn(request.socket, response, () => answer(request, response, options)).catch((error) => {
       if (!isGone(error)) options.log(`${request.method} ${pathOf(request)}: ${(error as Error).message}`);
       response.destroy();
     });
   });
+  // A body that comes fast enough may take as long as it needs; the time for the headers is bounded on its own.
+  server.requestTimeout = 0;
   server.listen(options.port, options.host);
   await once(server, "listening");
   return { port: (server.address() as AddressInfo).port, close: () => close(server) };
@@ -68,6 +83,8 @@ function comesByProxy({ headers, socket }: IncomingMessage): boolean {
 }
 
 async function answer(incoming: IncomingMessage, response: ServerResponse, options: NodeServerOptions): Promise<void> {
+  response.once("finish", () => incoming.readableEnded || letGo(incoming));
+  response.setTimeout(STALLED_MS, () => response.destroy());
   const handler = options.route(pathOf(incoming));
   if (!handler) return options.serveFile(incoming, response);
   // There is no Request with this method.
@@ -75,17 +92,18 @@ async function answer(incoming: IncomingMessage, response: ServerResponse, optio
   const client = clientOf(incoming, options.trustedProxies);
   const kind = options.limitOf(pathOf(incoming));
   const refused = kind === null ? null : options.rateLimit(kind, incoming.method, client);
-  await send(refused ?? (await handler(requestOf(incoming, options.origin), client)), response);
-  if (!incoming.complete) letGo(incoming);
+  await send(refused ?? (await handler(requestOf(incoming, options), client)), response);
 }
 
 /** What was not read of a body goes by for a moment, so that the sender gets to read the answer. */
 function letGo(incoming: IncomingMessage): void {
   const timer = setTimeout(() => incoming.destroy(), LINGER_MS);
-  incoming.on("close", () => clearTimeout(timer)).resume();
+  incoming.on("close", () => clearTimeout(timer));
+  // Who was to read it would hold it up.
+  incoming.unpipe().resume();
 }
 
-function requestOf(incoming: IncomingMessage, origin: string): Request {
+function requestOf(incoming: IncomingMessage, { origin, patienceMs = PATIENCE_MS }: NodeServerOptions): Request {
   const { method = "GET" } = incoming;
   const headers = new Headers();
   for (const [name, values = []] of Object.entries(incoming.headersDistinct)) {
@@ -95,12 +113,12 @@ function requestOf(incoming: IncomingMessage, origin: string): Request {
   return new Request(origin + targetOf(incoming), {
     method,
     headers,
-    ...(hasBody && { body: bodyOf(incoming), duplex: "half" }),
+    ...(hasBody && { body: bodyOf(incoming, patienceMs), duplex: "half" }),
   });
 }
 
 /** By way of another stream: a handler that stops reading would end the connection, and its own answer with it. */
-function bodyOf(incoming: IncomingMessage): ReadableStream {
+function bodyOf(incoming: IncomingMessage, patienceMs: number): ReadableStream {
   const body = new PassThrough();
   // As a fault of the sender's: those are answered, and not logged.
   incoming.on("error", (cause) => body.destroy(new TwtxtError("bad-request", "The request breaks off.", { cause })));
@@ -112,7 +130,36 @@ function bodyOf(incoming: IncomingMessage): ReadableStream {
     // Without an answer: until it is sent, all the other chunks would come in.
     if (chunks > FREE_CHUNKS && size < chunks * LEAST_CHUNK) incoming.destroy(new Error("The body comes in crumbs."));
   });
+
+  hurry(incoming, body, patienceMs);
   return Readable.toWeb(incoming.pipe(body)) as ReadableStream;
+}
+
+/** Ends a body that comes too slowly, though nothing of it had to wait for us. */
+function hurry(incoming: IncomingMessage, body: PassThrough, patienceMs: number): void {
+  let size = 0;
+  let hasWaited = false;
+  incoming.on("data", (chunk: Buffer) => {
+    size += chunk.length;
+  });
+  incoming.on("pause", () => {
+    hasWaited = true;
+  });
+  const look = () => {
+    if (size < LEAST_BYTES && !hasWaited) body.destroy(tooSlow(patienceMs));
+    size = 0;
+    hasWaited = incoming.isPaused();
+  };
+  // What has come while this process was busy is read first.
+  const timer = setInterval(() => setImmediate(look), patienceMs);
+  for (const stream of [incoming, body]) stream.on("close", () => clearInterval(timer));
+}
+
+function tooSlow(patienceMs: number): TwtxtError {
+  return new TwtxtError(
+    "too-slow",
+    `The body comes too slowly: less than ${LEAST_BYTES} bytes in ${patienceMs / 1000} s.`,
+  );
 }
 
 function isGone(error: Error): boolean {
@@ -122,9 +169,48 @@ function isGone(error: Error): boolean {
 
 async function send(answer: Response, response: ServerResponse): Promise<void> {
   response.statusCode = answer.status;
+  // Too short an answer would let the next one on this connection pass for its rest.
+  response.strictContentLength = true;
   for (const [name, value] of answer.headers) response.appendHeader(name, value);
+  const reader = answer.body && readerOf(answer.body);
   if (answer.body === null) response.end();
+  else if (reader) await pass(reader, response, Number(answer.headers.get("content-length") ?? UNSAID_BYTES));
+  // As a stream of Node's: the web's own would wait for its next chunk, although nobody is there any more.
   else await pipeline(Readable.fromWeb(answer.body as never), response);
+}
+
+/** @returns `null` where a stream has its chunks in buffers of its own */
+function readerOf(body: ReadableStream): ReadableStreamBYOBReader | null {
+  try {
+    return body.getReader({ mode: "byob" });
+  } catch {
+    return null;
+  }
+}
+
+/** By one buffer for it all: new ones for each chunk would be most of the work, and 30 MiB of memory. */
+async function pass(reader: ReadableStreamBYOBReader, response: ServerResponse, size: number): Promise<void> {
+  response.once("close", () => void reader.cancel().catch(() => {}));
+  try {
+    let buffer = new ArrayBuffer(Math.max(Math.min(size, PASS_BYTES), 1));
+    for (;;) {
+      const { value, done } = await reader.read(new Uint8Array(buffer));
+      if (done) break;
+      await written(response, value);
+      buffer = value.buffer as ArrayBuffer;
+    }
+    response.end();
+  } catch (error) {
+    await reader.cancel(error).catch(() => {});
+    throw error;
+  }
+}
+
+/** Once it is, the buffer is free again. */
+function written(response: ServerResponse, chunk: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    response.write(chunk, (error) => (error ? reject(error) : resolve()));
+  });
 }
 
 async function close(server: Server): Promise<void> {

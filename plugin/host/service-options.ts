@@ -2,14 +2,14 @@
 import type { HostSettings, SitePages } from "../eleventy/host-settings.js";
 import type { GuardOptions } from "../http/guarded-fetch.js";
 import type { Log } from "../http/respond.js";
-import type { Store } from "../store/store.js";
+import type { StreamingStore } from "../store/store.js";
 import type { Secrets } from "./secrets.js";
 
 /** A site, and what its host has. */
 export interface ServiceOptions {
   settings: HostSettings;
   pages: SitePages;
-  store: Store;
+  store: StreamingStore;
   secrets: Secrets;
   /** What signed requests must be meant for: the site's own host, or a local server's. */
   authority: string;
@@ -21,8 +21,8 @@ export interface ServiceOptions {
   /** Milliseconds since 1970. */
   now(): number;
   log: Log;
-  /** Makes the CDN forget what it keeps under a tag. */
-  purge(tag: string): Promise<void>;
+  /** Makes the CDN forget what it keeps under a tag; `null` where there is none. */
+  purge: ((tag: string) => Promise<void>) | null;
   /** Whether visitors see this deploy of the site. One that they don't see tells nobody anything. */
   isLive: boolean;
   /** How long connections may be kept open, and whether they are where the site's options don't say. */

@@ -14,6 +14,7 @@ import { receivedMentions } from "../mentions/receive/received.js";
 import { settling } from "../mentions/receive/settle.js";
 import type { MentionReport } from "../mentions/send/tell.js";
 import { verification } from "../mentions/verify/verify.js";
+import type { BlobServices } from "./blob-services.js";
 import type { InboxServices } from "./inbox-services.js";
 import type { ServiceOptions } from "./service-options.js";
 
@@ -35,6 +36,10 @@ export interface Services {
   manageMentions: Handler;
   /** `/inbox/<user>` and below */
   inbox: Handler;
+  /** `/api/v1/blob` and below */
+  ownBlobs: Handler;
+  /** Below `/shared` */
+  sharedBlobs: Handler;
   /** Ends the streams of the inboxes, where other services take over: their readers connect again. */
   endStreams(): void;
   /** After a deploy: tells everybody whom new posts mention. */
@@ -54,8 +59,8 @@ export function servicesOf(options: ServiceOptions): Services {
   const userAgent = `${options.client} (+${feedUrl}; @${nick})`;
   const ask = guardedFetch({ userAgent, ...options.guard });
 
-  const onChange = () =>
-    options.purge(CACHE_TAG).catch((error) => log(`The CDN still has the old list: ${(error as Error).message}`));
+  const onChange = async () =>
+    options.purge?.(CACHE_TAG).catch((error) => log(`The CDN still has the old list: ${(error as Error).message}`));
   const received = receivedMentions({
     journal: journal({ store, now, shownPerHost: limits.shownPerHost, log }),
     now,
@@ -84,6 +89,12 @@ export function servicesOf(options: ServiceOptions): Services {
   const inboxesOf = () => {
     inboxes ??= import("./inbox-services.js").then(({ inboxServices }) => inboxServices({ ...options, ending }));
     return inboxes;
+  };
+
+  let blobs: Promise<BlobServices> | undefined;
+  const blobsOf = () => {
+    blobs ??= import("./blob-services.js").then(({ blobServices }) => blobServices(options));
+    return blobs;
   };
 
   const manage = async (request: Request) => {
@@ -146,6 +157,7 @@ export function servicesOf(options: ServiceOptions): Services {
     await allowed.sweep();
     await sweepNonces(store, now(), isOver);
     await (await inboxesOf()).sweep(isOver);
+    await (await blobsOf()).sweep(isOver);
   };
 
   /** One job that fails is no reason to leave out the next. */
@@ -166,6 +178,8 @@ export function servicesOf(options: ServiceOptions): Services {
     ),
     manageMentions: answering(manage, log),
     inbox: async (request, client) => (await inboxesOf()).inbox(request, client),
+    ownBlobs: async (request) => (await blobsOf()).own(request),
+    sharedBlobs: async (request) => (await blobsOf()).shared(request),
     endStreams: () => streams.abort(),
 
     async afterDeploy() {

@@ -46,6 +46,7 @@ export function siteFiles({ folder, prefix, feedPath, endpoint }: SiteFilesOptio
         const isFeed = isOfFeed(path);
         if (isFeed) answer.setHeader("Content-Type", "text/plain; charset=utf-8");
         if (isFeed && endpoint !== null) answer.setHeader("Link", `<${endpoint}>; rel="webmention"`);
+        if (isDiscovery(path)) answer.setHeader("Content-Type", "application/json");
         if (isFeed || isDiscovery(path)) answer.setHeader("Access-Control-Allow-Origin", "*");
         answer.setHeader("X-Content-Type-Options", "nosniff");
       })

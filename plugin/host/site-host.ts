@@ -87,6 +87,10 @@ export function siteHost({ files, pagesFile, read, make, log }: SiteHostOptions)
 
 function handlerOf(path: string, settings: HostSettings, services: Services): Handler | null {
   if (isOfInbox(path, settings)) return services.inbox;
+  if (settings.blobs !== null) {
+    if (isAtOrBelow(path, settings.urls.blobs)) return services.ownBlobs;
+    if (isAtOrBelow(path, settings.urls.shared)) return services.sharedBlobs;
+  }
   return settings.isReceiver ? handlerOfMentions(path, settings.urls, services) : null;
 }
 
@@ -95,8 +99,7 @@ function isOfInbox(path: string, { inbox, urls }: HostSettings): boolean {
 }
 
 function handlerOfMentions(path: string, urls: HostSettings["urls"], services: Services): Handler | null {
-  const api = pathOf(urls.mentionsApi);
-  if (path === api || path.startsWith(`${api}/`)) return services.manageMentions;
+  if (isAtOrBelow(path, urls.mentionsApi)) return services.manageMentions;
   switch (path) {
     case pathOf(urls.webmention):
       return services.receiveMention;
@@ -107,6 +110,11 @@ function handlerOfMentions(path: string, urls: HostSettings["urls"], services: S
     default:
       return null;
   }
+}
+
+function isAtOrBelow(path: string, url: string): boolean {
+  const top = pathOf(url);
+  return path === top || path.startsWith(`${top}/`);
 }
 
 function pathOf(url: string): string {

@@ -15,3 +15,15 @@ export function parametersOf<Name extends string>(url: string, names: readonly N
   }
   return Object.fromEntries(parameters) as Partial<Record<Name, string>>;
 }
+
+/**
+ * How many are wanted, written in the one way that each number has, since each way would be a copy in a cache.
+ *
+ * @param standard - where nothing is said
+ * @throws TwtxtError `bad-request`
+ */
+export function limitIn(text: string | undefined, most: number, standard = most): number {
+  if (text === undefined) return standard;
+  if (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= most) return Number(text);
+  throw new TwtxtError("bad-request", `"limit" is a number from 1 to ${most}.`);
+}

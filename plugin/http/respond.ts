@@ -36,11 +36,14 @@ export function answering(handler: Handler, log: Log): Handler {
   };
 }
 
+/** What is no trouble inside, and told as it is. */
+const TOLD: readonly string[] = ["inbox-full", "quota-exceeded"];
+
 /** An error as an answer. */
 export function problem(error: TwtxtError, headers: Record<string, string> = {}): Response {
   const status = statusOf(error.code);
   // What our storage has to say is for the owner's log, not for a stranger.
-  const isOurs = status >= 500 && error.code !== "inbox-full";
+  const isOurs = status >= 500 && !TOLD.includes(error.code);
   const detail = isOurs ? "Something is wrong on this side. Try again later." : error.message;
   return problemOf(status, error.code, detail, headers);
 }

@@ -1,11 +1,11 @@
 // plugin/http/signature.ts: signs requests, and says who has signed one.
 import { createHash, randomBytes } from "node:crypto";
-import { verifyAsync } from "@noble/ed25519";
 import type { Parameters } from "structured-headers";
 import * as v from "valibot";
 import { TwtxtError } from "../errors.js";
 import type { Identity } from "../keys/identity-text.js";
 import { formatKey, parseKey } from "../keys/key.js";
+import { isSignedBy } from "../keys/verify.js";
 import type { Store } from "../store/store.js";
 import { CLOCK_SKEW, spendNonce } from "./nonces.js";
 import { notSigned, signatureBase } from "./signature-base.js";
@@ -35,6 +35,8 @@ export interface UnsignedRequest {
   url: string;
   headers?: Record<string, string>;
   body?: Uint8Array;
+  /** In place of a body that is sent as it is read: its SHA-256, 32 bytes. */
+  bodyHash?: Uint8Array;
 }
 
 /** Who signs: an identity is one. */
@@ -50,7 +52,8 @@ export type Signer = Pick<Identity, "publicKey" | "sign">;
  */
 export function signRequest(request: UnsignedRequest, signer: Signer, now: number): Record<string, string> {
   const headers = new Headers(request.headers);
-  if (request.body) headers.set("content-digest", contentDigest(request.body));
+  const bodyHash = request.body ? sha256(request.body) : request.bodyHash;
+  if (bodyHash) headers.set("content-digest", contentDigest(bodyHash));
   const components = [...DERIVED, ...FIELDS.filter((name) => headers.has(name))];
   const created = Math.floor(now / 1000);
   const parameters: Parameters = new Map<string, string | number>([
@@ -78,47 +81,95 @@ export interface SignatureTerms {
   now(): number;
 }
 
+/** A request whose signature holds; what it says of its body is not looked at yet. */
+export interface SignedHead {
+  /** The key that has signed it, `kex1...`. */
+  owner: string;
+  /** Of the body that was signed, `sha-256=:...:`; `null` for none. */
+  digest: string | null;
+  /** @throws TwtxtError `not-signed` for another body than the one that was signed */
+  checkBody(body: Uint8Array): void;
+  /**
+   * Uses the request up, once its body is known to be the signed one.
+   *
+   * @throws TwtxtError `not-signed` for a write seen before; `store-failed`
+   */
+  spend(): Promise<void>;
+}
+
 /** A request whose signature holds, for its body too. */
 export interface SignedRequest {
-  /** The key that has signed it, `kex1...`. */
   owner: string;
   body: Uint8Array;
 }
 
 /**
- * Verifies a signed request.
+ * Verifies a signed request with its body.
  *
  * @param readBody - reads the body under a bound of the caller's; called only where an allowed key has signed
- * @throws TwtxtError `not-signed` for anything less than a right signature, and for a write seen before; `not-allowed`
- *   for a right one by a key that is not on the list, whatever the body; `store-failed`; and what `readBody` throws
+ * @throws TwtxtError as {@link verifyHead} and {@link SignedHead.spend}, and what `readBody` throws
  * @see PROTOCOL 5
  */
 export async function verifyRequest(
   request: Request,
   readBody: () => Promise<Uint8Array>,
-  { authority, allowed, store, now }: SignatureTerms,
+  terms: SignatureTerms,
 ): Promise<SignedRequest> {
+  const { owner, checkBody, spend } = verifyHead(request, terms);
+  const body = await readBody();
+  checkBody(body);
+  await spend();
+  return { owner, body };
+}
+
+/**
+ * Verifies what is signed but for the body, for bodies that are read as they come.
+ *
+ * @throws TwtxtError `not-signed` for anything less than a right signature; `not-allowed` for a right one by a key that is
+ *   not on the list, whatever the body
+ * @see PROTOCOL 5
+ */
+export function verifyHead(request: Request, { authority, allowed, store, now }: SignatureTerms): SignedHead {
   const { method, url, headers } = request;
   const { components, parameters, signature } = readSignature(headers);
   checkComponents(components, headers);
   const nonce = checkParameters(parameters, now() / 1000);
 
   const base = signatureBase({ method, authority, url, headers }, components, parameters);
-  const key = parseKey(nonce.keyid);
-  // Without ZIP-215, which would let other bytes pass for the same signature.
-  const isRight = await verifyAsync(signature, Buffer.from(base), key, { zip215: false });
+  const isRight = isSignedBy(parseKey(nonce.keyid), Buffer.from(base), signature);
   if (!isRight) throw notSigned("the signature is not that of this request by this key");
   if (!allowed.has(nonce.keyid)) throw new TwtxtError("not-allowed", "This key may not do that here.");
 
-  const body = await readBody();
-  checkDigest(body, headers);
-  if (!READING.includes(method) && !(await spendNonce(store, nonce))) throw notSigned("its nonce was used before");
-  return { owner: nonce.keyid, body };
+  const digest = headers.get("content-digest");
+  return {
+    owner: nonce.keyid,
+    digest,
+    checkBody(body) {
+      if (digest === null ? body.length > 0 : digest !== contentDigest(sha256(body))) throw otherBody();
+    },
+    async spend() {
+      const isNew = READING.includes(method) || (await spendNonce(store, nonce));
+      if (!isNew) throw notSigned("its nonce was used before");
+    },
+  };
 }
 
-/** The header field of RFC 9530, by SHA-256 alone. */
-function contentDigest(body: Uint8Array): string {
-  return `sha-256=:${createHash("sha256").update(body).digest("base64")}:`;
+/** A body is not the one that was signed. */
+export function otherBody(): TwtxtError {
+  return notSigned('"content-digest" is not the sha-256 of the body');
+}
+
+/**
+ * The header field of RFC 9530, by SHA-256 alone.
+ *
+ * @param hash - 32 bytes
+ */
+export function contentDigest(hash: Uint8Array): string {
+  return `sha-256=:${Buffer.from(hash).toString("base64")}:`;
+}
+
+function sha256(bytes: Uint8Array): Uint8Array {
+  return createHash("sha256").update(bytes).digest();
 }
 
 function checkComponents(components: readonly string[], headers: Headers): void {
@@ -162,12 +213,5 @@ function isKeyText(text: string): boolean {
     return formatKey(parseKey(text)) === text;
   } catch {
     return false;
-  }
-}
-
-function checkDigest(body: Uint8Array, headers: Headers): void {
-  const digest = headers.get("content-digest");
-  if (digest === null ? body.length > 0 : digest !== contentDigest(body)) {
-    throw notSigned('"content-digest" is not the sha-256 of the body');
   }
 }

@@ -1,16 +1,13 @@
 // plugin/messages/node-primitives.ts: the primitives by node:crypto, which is many times faster than plain JavaScript.
-import { createHash, createHmac, createPrivateKey, createPublicKey, type KeyObject, verify } from "node:crypto";
+import { createHash, createHmac, createPrivateKey, type KeyObject } from "node:crypto";
 import { agree, importExchangeKey, publicBytes, secretKeyOf } from "../keys/secret-key.js";
+import { isSignedBy } from "../keys/verify.js";
 import type { Primitives } from "./saltpack/primitives.js";
 
 export const nodePrimitives: Primitives = {
   sha512: (bytes) => createHash("sha512").update(bytes).digest(),
   hmacSha512: (key, bytes) => createHmac("sha512", key).update(bytes).digest(),
-  // OpenSSL compares the bytes of R, without cofactor, and refuses an S beyond the group's order.
-  verify: (signature, bytes, publicKey) => {
-    const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x: base64url(publicKey) }, format: "jwk" });
-    return verify(null, bytes, key, signature);
-  },
+  verify: (signature, bytes, publicKey) => isSignedBy(publicKey, bytes, signature),
   ephemeralKey: (secret) => {
     const key = importEphemeral(secret);
     return { publicKey: publicBytes(key), agree: (exchangeKey) => agree(key, exchangeKey) };

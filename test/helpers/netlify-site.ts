@@ -10,10 +10,14 @@ import { type BlobsSite, blobsSite } from "./blobs-server.js";
  * @param url - its origin
  */
 export function siteOf(url: string, options: Partial<TwtxtOptions> = {}): { settings: HostSettings; pages: SitePages } {
-  const settings = hostSettings(checkOptions({ url, nick: "alice", ...options }), {
-    feedUrl: () => `${url}/twtxt.txt`,
-    absolute: (path) => new URL(path, url).href,
-  });
+  const settings = hostSettings(
+    checkOptions({ url, nick: "alice", ...options }),
+    {
+      feedUrl: () => `${url}/twtxt.txt`,
+      absolute: (path) => new URL(path, url).href,
+    },
+    "netlify",
+  );
   return { settings, pages: { feeds: [settings.feedUrl], pages: [`${url}/`], twts: [] } };
 }
 

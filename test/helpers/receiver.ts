@@ -5,7 +5,7 @@ import type { PublicMention } from "../../plugin/eleventy/mention-list.js";
 import { type Services, servicesOf } from "../../plugin/host/services.js";
 import { MENTIONS } from "../../plugin/options/mentions.js";
 import { memoryStore } from "../../plugin/store/memory.js";
-import type { Store } from "../../plugin/store/store.js";
+import type { StreamingStore } from "../../plugin/store/store.js";
 import { type LoopbackServer, loopbackConnector, loopbackServer } from "./loopback.js";
 
 export const FEED = "https://alice.example/twtxt.txt";
@@ -15,7 +15,7 @@ export const TWT = { timestamp: "2026-10-04T07:12:30Z", hash: "abcdefghijkl", pa
 
 export interface Receiver {
   services: Services;
-  store: Store;
+  store: StreamingStore;
   /** Milliseconds since 1970; a test may set it. */
   clock: { time: number };
   log: string[];
@@ -29,7 +29,7 @@ export interface Receiver {
 }
 
 export interface ReceiverOptions {
-  store?: Store;
+  store?: StreamingStore;
   mentions?: v.InferInput<typeof MENTIONS>;
   /** Deadlines of the guard, in milliseconds. */
   totalMs?: number;
@@ -107,7 +107,7 @@ export const PAGES: SitePages = {
 export function settingsOf({ mentions = {}, key }: ReceiverOptions): HostSettings {
   const { path, pages, perPage, avatars, ...options } = v.parse(MENTIONS, mentions);
   return {
-    version: 2,
+    version: 3,
     url: "https://alice.example",
     feedUrl: FEED,
     nick: "alice",
@@ -120,8 +120,11 @@ export function settingsOf({ mentions = {}, key }: ReceiverOptions): HostSetting
       mentionsApi: "https://alice.example/api/v1/mentions",
       mentionsPage: "https://alice.example/mentions/",
       inbox: "https://alice.example/inbox",
+      blobs: "https://alice.example/api/v1/blob",
+      shared: "https://alice.example/shared",
     },
     inbox: null,
+    blobs: null,
     mentions: options,
   };
 }

@@ -1,8 +1,10 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
+import { request as httpRequest, type IncomingHttpHeaders, type Server } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { type NodeServer, type NodeServerOptions, nodeServer } from "../../plugin/host/node-server.js";
 import { clientOf, rateLimit } from "../../plugin/host/rate-limit.js";
@@ -263,6 +265,165 @@ describe("a handler on a Node host", () => {
     finish();
     expect((await answer).body).toBe("finished\n");
     await closed;
+  });
+});
+
+describe("requests that come at once on one connection", () => {
+  const get = "GET / HTTP/1.1\r\nhost: alice.example\r\n\r\n";
+
+  it("have their turns: the next one is begun when the one before it is answered", async () => {
+    let atWork = 0;
+    let most = 0;
+    const server = await started({
+      route: () => async () => {
+        atWork += 1;
+        most = Math.max(most, atWork);
+        await new Promise((resolve) => setImmediate(resolve));
+        atWork -= 1;
+        return line("here");
+      },
+    });
+    const answers = await new Promise<string>((resolve) => {
+      const socket = connect(server.port, "127.0.0.1", () => socket.write(get.repeat(50)));
+      let text = "";
+      socket.on("data", (data) => {
+        text += data;
+        if (text.split("HTTP/1.1 200").length === 51) socket.end();
+      });
+      socket.on("close", () => resolve(text));
+    });
+    expect([answers.split("here\n").length - 1, most]).toEqual([50, 1]);
+  });
+
+  it("are too many where nobody could wait for them", async () => {
+    let begun = 0;
+    const server = await started({
+      route: () => () => {
+        begun += 1;
+        return new Promise(() => {});
+      },
+    });
+    const socket = connect(server.port, "127.0.0.1", () => socket.write(get.repeat(1000)));
+    socket.on("error", () => {});
+    await new Promise((resolve) => socket.on("close", resolve));
+    expect(begun).toBeLessThanOrEqual(1);
+  });
+
+  it("never get the rest of an answer that is shorter than it was to be", async () => {
+    const failed: string[] = [];
+    const server = await started({
+      log: (text) => void failed.push(text),
+      route: () => async () => new Response("short", { headers: { "content-length": "10" } }),
+    });
+    const response = await fetch(`http://127.0.0.1:${server.port}/`);
+    await expect(response.text()).rejects.toThrow();
+    expect(failed).toEqual([expect.stringContaining("/")]);
+  });
+});
+
+describe("a body on a Node host", () => {
+  const PATIENCE_MS = 100;
+  const measured = (wait: () => Promise<unknown> = async () => {}) =>
+    answering(
+      async (request) => {
+        await wait();
+        return line(String((await request.arrayBuffer()).byteLength));
+      },
+      () => {},
+    );
+
+  /** Sends the head of a request; a test sends of the body what it likes. The answer is all that comes until the end. */
+  function opened({ port }: NodeServer, size: number, connection = "keep-alive") {
+    const socket = connect(port, "127.0.0.1");
+    socket.write(`PUT / HTTP/1.1\r\nHost: x\r\nConnection: ${connection}\r\nContent-Length: ${size}\r\n\r\n`);
+    let come = "";
+    socket.on("data", (data) => {
+      come += data;
+    });
+    socket.on("error", () => {});
+    return { socket, answer: new Promise<string>((resolve) => socket.on("close", () => resolve(come))) };
+  }
+
+  it.each(["comes to a stop", "drips"])("408 too-slow: %s; the connection goes after the answer", async (name) => {
+    const server = await started({ route: () => measured(), patienceMs: PATIENCE_MS });
+    const { socket, answer } = opened(server, 100_000);
+    socket.write(Buffer.alloc(50_000));
+    while (name === "drips" && socket.writable) {
+      socket.write("x");
+      await setTimeout(PATIENCE_MS / 10);
+    }
+    expect(await answer).toMatch(/^HTTP\/1\.1 408 .*"code":"too-slow"/s);
+  });
+
+  it.each<[string, number[]]>([
+    ["before its first chunk", [5]],
+    ["after each of its first chunks", [0, 1.5, 1.5, 1.5, 1.5]],
+  ])("is not slow where it waits for us: %s", async (_name, pauses) => {
+    const read = async (request: Request) => {
+      let size = 0;
+      await setTimeout((pauses.shift() ?? 0) * PATIENCE_MS);
+      for await (const chunk of request.body ?? []) {
+        size += chunk.length;
+        await setTimeout((pauses.shift() ?? 0) * PATIENCE_MS);
+      }
+      return line(String(size));
+    };
+    const server = await started({ route: () => answering(read, () => {}), patienceMs: PATIENCE_MS });
+    const answer = await ask(server, "/", { method: "PUT", body: "x".repeat(1_000_000) });
+    expect([answer.status, answer.body]).toEqual([200, "1000000\n"]);
+    expect(pauses).toEqual([]);
+  });
+
+  it("is not slow where it has come as a whole, and is read later", async () => {
+    const server = await started({
+      route: () => measured(() => setTimeout(3 * PATIENCE_MS)),
+      patienceMs: PATIENCE_MS,
+    });
+    for (const size of [0, 1, 40_000]) {
+      const answer = await ask(server, "/", { method: "PUT", body: "x".repeat(size) });
+      expect([answer.status, answer.body]).toEqual([200, `${size}\n`]);
+    }
+  });
+
+  it("may take as long as it needs where it comes steadily; the head may not", async () => {
+    const seen: Server[] = [];
+    const watch = (message: unknown) => void seen.push(Object(message).server);
+    subscribe("http.server.request.start", watch);
+    const server = await started({ route: () => measured(), patienceMs: 4 * PATIENCE_MS });
+    const [size, pieces] = [40_000, 12];
+    const { socket, answer } = opened(server, size * pieces, "close");
+    for (let piece = 0; piece < pieces; piece += 1) {
+      socket.write(Buffer.alloc(size));
+      await setTimeout(PATIENCE_MS);
+    }
+    expect(await answer).toMatch(/^HTTP\/1\.1 200 .*\b480000\n/s);
+    unsubscribe("http.server.request.start", watch);
+    expect(seen.map(({ requestTimeout }) => requestTimeout)).toEqual([0]);
+    for (const { headersTimeout } of seen) expect([headersTimeout > 0, headersTimeout <= 60_000]).toEqual([true, true]);
+  });
+
+  it("that hangs on the path of a file is let go, once the file is sent", async () => {
+    const server = await started({ serveFile: (_, response) => void response.end("the file") });
+    const { socket, answer } = opened(server, 100_000);
+    socket.write(Buffer.alloc(50_000));
+    expect(await answer).toMatch(/^HTTP\/1\.1 200 .*the file/s);
+  });
+
+  it("that nobody reads leaves its sender the answer, and nothing on this side", async () => {
+    const timers = () => process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+    const server = await started({
+      route: (path) => async () => (path === "/later" ? setTimeout(10, line("no")) : line("no")),
+    });
+    const before = timers();
+    // Over the connection of the one before, where that is still good.
+    for (const [path, size] of [
+      ["/", 20_000_000],
+      ...Array(10).fill(["/", 200_000]),
+      ...Array(10).fill(["/later", 100_000]),
+    ]) {
+      expect((await ask(server, path, { method: "PUT", body: "x".repeat(size) })).body).toBe("no\n");
+    }
+    await expect.poll(timers, { timeout: 10_000 }).toBeLessThan(before + 5);
   });
 });
 

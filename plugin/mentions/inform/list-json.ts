@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { MentionList, PublicMention } from "../../eleventy/mention-list.js";
 import { TwtxtError } from "../../errors.js";
-import { parametersOf } from "../../http/parameters.js";
+import { limitIn, parametersOf } from "../../http/parameters.js";
 import { type Handler, hasCopy, json, methodNotAllowed } from "../../http/respond.js";
 import type { ListMentions, MentionQuery, StoredMention } from "../mention.js";
 import type { Ours } from "../receive/ours.js";
@@ -64,17 +64,10 @@ function queryOf(url: string, ours: ListParts["ours"]): MentionQuery {
   }
   return {
     state: "shown",
-    limit: limitOf(limit),
+    limit: limitIn(limit, MAX_LIMIT, DEFAULT_LIMIT),
     ...(canonical !== undefined && { target: canonical }),
     ...(after !== undefined && { after }),
   };
-}
-
-function limitOf(text: string | undefined): number {
-  if (text === undefined) return DEFAULT_LIMIT;
-  // One way to write each number, since each way is a copy in the cache.
-  if (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= MAX_LIMIT) return Number(text);
-  throw new TwtxtError("bad-request", `"limit" is a number from 1 to ${MAX_LIMIT}.`);
 }
 
 /** A browser asks each time whether its copy is still good; the CDN answers until its own is purged, or an hour old. */

@@ -1,7 +1,7 @@
 // plugin/mentions/receive/manage.ts: what the author does with mentions, by signed requests.
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
-import { parametersOf } from "../../http/parameters.js";
+import { limitIn, parametersOf } from "../../http/parameters.js";
 import { type Handler, json, methodNotAllowed } from "../../http/respond.js";
 import type { MentionState, StoredMention } from "../mention.js";
 import { formatReference, sourceOf } from "../reference.js";
@@ -79,10 +79,7 @@ export interface ManageParts {
 
 async function list({ received, pending }: ManageParts, url: string) {
   const { state = "shown", after, limit } = parametersOf(url, ["state", "after", "limit"]);
-  const size = limit === undefined ? PAGE : Number(limit);
-  if (!Number.isInteger(size) || size < 1 || size > PAGE) {
-    throw new TwtxtError("bad-request", `"limit" is a number from 1 to ${PAGE}.`);
-  }
+  const size = limitIn(limit, PAGE);
   const known = STATES.find((name) => name === state);
   if (known === undefined) throw new TwtxtError("bad-request", `"state" is one of ${STATES.join(", ")}.`);
   if (known === "pending") return { mentions: (await pending.all()).map(shownPending), next: null };

@@ -1,7 +1,6 @@
 // plugin/messages/inbox/list.ts: an inbox as its owner lists it, a page at a time.
 import { createHash } from "node:crypto";
-import { TwtxtError } from "../../errors.js";
-import { parametersOf } from "../../http/parameters.js";
+import { limitIn, parametersOf } from "../../http/parameters.js";
 import { hasCopy, json } from "../../http/respond.js";
 import { formatCursor, isAfter, itemOf, parseCursor } from "./item.js";
 import type { StoredMessage, StoredMessages } from "./stored.js";
@@ -29,7 +28,7 @@ export function listing(messages: StoredMessages, inboxUrl: (user: string) => st
     const start = after === undefined ? null : parseCursor(after);
     const stored = await messages.all(user);
     const wanted = start === null ? stored : stored.filter((message) => isAfter(message, start));
-    const page = firstOf(wanted, limitOf(limit));
+    const page = firstOf(wanted, limitIn(limit, MAX_LIMIT));
     const last = page.length < wanted.length ? page.at(-1) : undefined;
 
     const headers = {
@@ -45,12 +44,6 @@ export function listing(messages: StoredMessages, inboxUrl: (user: string) => st
     const items = page.flatMap((message, i) => (bodies[i] ? [itemOf(message, bodies[i])] : []));
     return json(items, { headers });
   };
-}
-
-function limitOf(text: string | undefined): number {
-  if (text === undefined) return MAX_LIMIT;
-  if (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= MAX_LIMIT) return Number(text);
-  throw new TwtxtError("bad-request", `"limit" is a number from 1 to ${MAX_LIMIT}.`);
 }
 
 function firstOf(wanted: readonly StoredMessage[], limit: number): StoredMessage[] {

@@ -1,7 +1,7 @@
 // plugin/messages/read/inbox-answer.ts: what one's own inbox answers with: messages, or why there are none.
 import * as v from "valibot";
 import { TwtxtError, type TwtxtErrorCode } from "../../errors.js";
-import { problemDetail } from "../one-line.js";
+import { problemDetail } from "../../http/one-line.js";
 
 /** A sealed message as an inbox keeps it. */
 export interface InboxMessage {

@@ -1,8 +1,8 @@
 // plugin/messages/send/deliver.ts: brings one sealed message to one inbox.
 import { TwtxtError } from "../../errors.js";
 import type { GuardedFetch, GuardedResponse } from "../../http/guarded-fetch.js";
+import { problemDetail } from "../../http/one-line.js";
 import { parseRetryAfter } from "../../http/retry.js";
-import { problemDetail } from "../one-line.js";
 
 /** What came of it. */
 export type Delivery =

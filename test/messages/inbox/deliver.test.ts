@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { fileStore } from "../../../plugin/store/file.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
-import type { Store } from "../../../plugin/store/store.js";
+import type { Store, StreamingStore } from "../../../plugin/store/store.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
 import { ARMORED, alicesInbox, BINARY, DAY, INBOX, idOf, outcomeOf, sealed } from "./alices-inbox.js";
 
@@ -13,7 +13,7 @@ const ROOMY = 64 * KiB * KiB;
 const work = mkdtempSync(join(tmpdir(), "twtxt-inbox-"));
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 
-const STORES: [string, () => Store][] = [
+const STORES: [string, () => StreamingStore][] = [
   ["memory", memoryStore],
   ["files", () => fileStore(mkdtempSync(join(work, "store-")))],
 ];

@@ -1,4 +1,4 @@
-// plugin/messages/one-line.ts: what a stranger's server has to say, as one short line that is safe to show.
+// plugin/http/one-line.ts: what a stranger's server has to say, as one short line that is safe to show.
 
 const LIMIT = 200;
 /** Controls and line ends, what turns the direction of all that follows, and what cannot be seen, letters among it. */

@@ -1,0 +1,66 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { noSuchRange, rangeIn } from "../../plugin/http/range.js";
+
+describe("the part that a Range header names", () => {
+  it.each<[string | null, number, object | "none" | null]>([
+    [null, 10, null],
+    ["", 10, null],
+    ["lines=0-1", 10, null],
+    ["bytes", 10, null],
+    ["0-1", 10, null],
+    ["bytes=0-0", 10, { first: 0, last: 0 }],
+    ["bytes=3-5", 10, { first: 3, last: 5 }],
+    ["Bytes=3-5", 10, { first: 3, last: 5 }],
+    ["bytes=003-005", 10, { first: 3, last: 5 }],
+    ["bytes=3-", 10, { first: 3, last: 9 }],
+    ["bytes=9-", 10, { first: 9, last: 9 }],
+    ["bytes=3-999999999999999", 10, { first: 3, last: 9 }],
+    ["bytes=-1", 10, { first: 9, last: 9 }],
+    ["bytes=-10", 10, { first: 0, last: 9 }],
+    ["bytes=-11", 10, { first: 0, last: 9 }],
+    ["bytes=10-", 10, "none"],
+    ["bytes=10-12", 10, "none"],
+    ["bytes=-0", 10, "none"],
+    ["bytes=5-3", 10, "none"],
+    ["bytes=0-", 0, "none"],
+    ["bytes=0-0", 0, "none"],
+    ["bytes=-1", 0, "none"],
+    ["bytes=", 10, "none"],
+    ["bytes=-", 10, "none"],
+    ["bytes=1", 10, "none"],
+    ["bytes=1-2-3", 10, "none"],
+    ["bytes=1 -2", 10, "none"],
+    ["bytes= 1-2", 10, "none"],
+    ["bytes=+1-2", 10, "none"],
+    ["bytes=1e0-2", 10, "none"],
+    ["bytes=\u0661-\u0662", 10, "none"],
+    ["bytes=0-1,2-3", 10, "none"],
+    [`bytes=${"0-0,".repeat(1000)}0-0`, 10, "none"],
+    [`bytes=0-${"9".repeat(1000)}`, 10, "none"],
+  ])("%.30s of %d bytes", (header, size, range) => {
+    expect(rangeIn(header, size)).toEqual(range);
+  });
+
+  it("lies within what is there, whatever is asked for", () => {
+    const number = fc.option(fc.nat(20).map(String), { nil: "" });
+    fc.assert(
+      fc.property(number, number, fc.nat(12), (first, last, size) => {
+        const all = Array.from({ length: size }, (_, at) => at);
+        const range = rangeIn(`bytes=${first}-${last}`, size);
+        const wanted = first === "" ? all.slice(Math.max(size - Number(last), 0)) : all.slice(Number(first));
+        const upTo = first === "" || last === "" ? wanted : wanted.filter((at) => at <= Number(last));
+        const isNone = upTo.length === 0 || (first === "" && last === "");
+        expect(range).toEqual(isNone ? "none" : { first: upTo[0], last: upTo.at(-1) });
+      }),
+      { seed: 9110, numRuns: 500 },
+    );
+  });
+
+  it("416: one that is not there is told with the size", async () => {
+    const response = noSuchRange(10);
+    expect(response.status).toBe(416);
+    expect(response.headers.get("content-range")).toBe("bytes */10");
+    expect(await response.json()).toMatchObject({ code: "range-not-satisfiable" });
+  });
+});

@@ -1,0 +1,141 @@
+import { createHash } from "node:crypto";
+import type { RequestListener } from "node:http";
+import { buffer } from "node:stream/consumers";
+import { describe, expect, it } from "vitest";
+import { TwtxtError } from "../../plugin/errors.js";
+import { verifyRequest } from "../../plugin/http/signature.js";
+import { type SiteApiOptions, siteApi } from "../../plugin/http/site-api.js";
+import { formatIdentity, parseIdentity } from "../../plugin/keys/identity-text.js";
+import { memoryStore } from "../../plugin/store/memory.js";
+import { freePort } from "../cli/server.js";
+import { loopbackServer } from "../helpers/loopback.js";
+
+const ALICE = parseIdentity(
+  formatIdentity(Buffer.alloc(32, 1), { address: "alice@alice.example", created: null }),
+  "a test key",
+);
+const NOW = Date.parse("2026-11-20T09:00:00Z");
+const MISSING = "Is it there?";
+
+async function siteThat(answers: RequestListener, options: Partial<SiteApiOptions> = {}) {
+  const server = await loopbackServer(answers);
+  const ask = siteApi({ root: `${server.url}/api`, signer: ALICE, now: () => NOW, missing: MISSING, ...options });
+  return { ...server, ask };
+}
+
+function answering(status: number, type: string, body: string): RequestListener {
+  return (_, response) => void response.writeHead(status, { "content-type": type }).end(body);
+}
+
+async function* inParts(...parts: string[]) {
+  for (const part of parts) yield Buffer.from(part);
+}
+
+describe("asking one's own site", () => {
+  it("sends a body as it is read, signed and with its length", async () => {
+    const came: unknown[] = [];
+    const { ask, host } = await siteThat(async (incoming, response) => {
+      const body = await buffer(incoming);
+      const request = new Request(`http://${host}${incoming.url}`, {
+        method: "PUT",
+        headers: incoming.headers as Record<string, string>,
+        body: Uint8Array.from(body),
+      });
+      const terms = { authority: host, allowed: new Set([ALICE.publicKey]), store: memoryStore(), now: () => NOW };
+      const { owner } = await verifyRequest(request, async () => body, terms);
+      const { "content-length": length, "accept-encoding": encodings } = incoming.headers;
+      came.push({ length, encodings, body: String(body), owner });
+      response.end('{"ok":true}');
+    });
+    const sha256 = createHash("sha256").update("hello world").digest();
+    const body = { size: 11, sha256, chunks: () => inParts("hello", " world") };
+    const headers = { "content-type": "text/plain", "if-match": '"a"' };
+    expect(await (await ask({ method: "PUT", path: "/a", headers, body })).json()).toEqual({ ok: true });
+    expect(came).toEqual([{ length: "11", encodings: "identity", body: "hello world", owner: ALICE.publicKey }]);
+  });
+
+  it("throws what the chunks of a body throw", async () => {
+    const { ask } = await siteThat((request) => void request.resume());
+    const chunks = async function* () {
+      yield Buffer.from("hello");
+      throw new TwtxtError("bad-file", "It was changed.");
+    };
+    const body = { size: 11, sha256: Buffer.alloc(32), chunks };
+    await expect(ask({ method: "PUT", path: "/a", body })).rejects.toMatchObject({ code: "bad-file" });
+  });
+
+  it.each([
+    [401, "not-signed", "right? With --url, was `serve` started with the same one?"],
+    [403, "not-allowed", 'look at its option "key"'],
+    [404, "not-found", "It is so."],
+    [412, "precondition-failed", "It is so."],
+    [413, "body-too-large", "It is so."],
+    [507, "quota-exceeded", "It is so."],
+    [400, "bad-request", "It is so."],
+    [429, "unreachable", "It is so."],
+    [503, "unreachable", "It is so."],
+  ])("%d is %s, with what the site says in one line", async (status, code, said) => {
+    const problem = JSON.stringify({ detail: "It\nis so.\u001b[2J" });
+    const { ask } = await siteThat(answering(status, "application/problem+json", problem));
+    const error = await ask({ method: "GET", path: "/a" }).catch((error) => error);
+    expect(error).toMatchObject({ code });
+    expect(error.message).toContain(` answers ${status}: It is so. [2J`);
+    expect(error.message).toContain(said.replace("It is so.", "It is so. [2J"));
+  });
+
+  it("tells a site without the API from one that has no such thing", async () => {
+    const { ask } = await siteThat(answering(404, "text/html", "<p>Nothing here"));
+    const said = "answers 404, with something else than JSON. Is it there?";
+    for (const method of ["GET", "HEAD"] as const) {
+      const error = await ask({ method, path: "/a" }).catch((error) => error);
+      expect(error).toMatchObject({ code: "unreachable", message: expect.stringContaining(said) });
+    }
+    const other = await siteThat(answering(404, "application/problem+json", ""));
+    await expect(other.ask({ method: "HEAD", path: "/a" })).rejects.toMatchObject({ code: "not-found" });
+  });
+
+  it("follows no redirect: a signed request goes nowhere else", async () => {
+    const { ask, asked } = await siteThat((_, response) => void response.writeHead(307, { location: "/b" }).end());
+    await expect(ask({ method: "GET", path: "/a" })).rejects.toMatchObject({ code: "unreachable" });
+    expect(asked).toEqual(["/api/a"]);
+  });
+
+  it.each([
+    ["is no JSON", "text/html", "unreachable"],
+    [" ".repeat(8 * 2 ** 20 + 1), "application/json", "too-large"],
+  ])("refuses an answer that is no JSON, or has no end", async (body, type, code) => {
+    const { ask } = await siteThat(answering(200, type, body));
+    const answer = await ask({ method: "GET", path: "/a" });
+    await expect(answer.json()).rejects.toMatchObject({ code });
+  });
+
+  it.each([
+    ["before the answer", () => {}],
+    ["in the midst of it", ((_, response) => void response.writeHead(200).write("{")) satisfies RequestListener],
+  ])("gives up where nothing moves any more %s", async (_, listener: RequestListener) => {
+    const { ask } = await siteThat(listener, { patienceMs: 100 });
+    const asking = (async () => (await ask({ method: "GET", path: "/a" })).json())();
+    await expect(asking).rejects.toMatchObject({ code: "unreachable", message: expect.stringContaining("0.1 s") });
+  });
+
+  it("ends where it is told to, and says so", async () => {
+    const ending = new AbortController();
+    const { ask } = await siteThat(() => ending.abort(new TwtxtError("unreachable", "Broken off.")), {
+      signal: ending.signal,
+    });
+    await expect(ask({ method: "GET", path: "/a" })).rejects.toMatchObject({ message: "Broken off." });
+  });
+
+  it("says why nobody answers", async () => {
+    const ask = siteApi({
+      root: `http://127.0.0.1:${await freePort()}`,
+      signer: ALICE,
+      now: () => NOW,
+      missing: MISSING,
+    });
+    await expect(ask({ method: "GET", path: "/a" })).rejects.toMatchObject({
+      code: "unreachable",
+      message: expect.stringContaining("ECONNREFUSED"),
+    });
+  });
+});
