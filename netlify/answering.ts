@@ -3,13 +3,27 @@ import type { HostSettings, SitePages } from "../plugin/eleventy/host-settings.j
 import type { ServiceOptions } from "../plugin/host/service-options.js";
 import { countedAs } from "../plugin/http/client-address.js";
 import type { Handler } from "../plugin/http/respond.js";
-import { type Deploy, madeAt } from "./environment.js";
+import { type Deploy, isLocal, madeAt } from "./environment.js";
+
+/** What `netlify dev` hangs on to a path that was answered with 403 or 404, to ask once more. It passes the last answer on. */
+const SECOND_TRY = /(?:\/index)?\.html?$/;
 
 /** @returns what a generated function calls with its site, and exports the outcome of */
 export function answering(make: (options: ServiceOptions) => Handler) {
   return (settings: HostSettings, pages: SitePages) => {
     const handlers = madeAt(settings, pages, make);
-    return (request: Request, { deploy, ip = "" }: { deploy: Deploy; ip?: string }): Promise<Response> =>
-      handlers(deploy)(request, { address: countedAs(ip) });
+    return async (request: Request, { deploy, ip = "" }: { deploy: Deploy; ip?: string }): Promise<Response> => {
+      const client = { address: countedAs(ip) };
+      const response = await handlers(deploy)(request, client);
+      const isOther = response.status === 401 && isLocal(deploy) && SECOND_TRY.test(new URL(request.url).pathname);
+      return isOther ? handlers(deploy)(asFirstAsked(request), client) : response;
+    };
   };
+}
+
+/** The path that a signature is for. */
+function asFirstAsked(request: Request): Request {
+  const url = new URL(request.url);
+  url.pathname = url.pathname.replace(SECOND_TRY, "");
+  return new Request(url, { method: request.method, headers: request.headers });
 }

@@ -2,6 +2,7 @@
 import { purgeCache } from "@netlify/functions";
 import manifest from "../package.json" with { type: "json" };
 import type { HostSettings, SitePages } from "../plugin/eleventy/host-settings.js";
+import { bucketIn } from "../plugin/host/bucket.js";
 import { secretsOf } from "../plugin/host/secrets.js";
 import type { ServiceOptions } from "../plugin/host/service-options.js";
 import { netlifyStore } from "../plugin/store/netlify.js";
@@ -45,6 +46,11 @@ export function madeAt<Made>(
   };
 }
 
+/** Whether it runs under `netlify dev` on one's own machine. */
+export function isLocal(deploy: Deploy): boolean {
+  return placeOf(deploy) === "local";
+}
+
 function placeOf({ context, published = false }: Deploy): Place {
   const { NETLIFY_DEV, NETLIFY_LOCAL } = process.env;
   if (context !== "production" && (NETLIFY_DEV === "true" || NETLIFY_LOCAL === "true")) return "local";
@@ -55,7 +61,7 @@ function optionsIn(place: Place, settings: HostSettings, pages: SitePages): Serv
   return {
     settings,
     pages,
-    store: netlifyStore({ name: STORES[place] }),
+    store: bucketIn(process.env, `${STORES[place]}/`) ?? netlifyStore({ name: STORES[place] }),
     secrets: secretsOf(place === "preview" ? {} : process.env),
     authority: authorityIn(place, settings),
     client: `${manifest.name}/${manifest.version}`,

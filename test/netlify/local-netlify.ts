@@ -133,8 +133,13 @@ export async function freePort(): Promise<number> {
 }
 
 async function stopGroup(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.pid === undefined) return;
-  const ended = new Promise((resolve) => child.once("close", resolve));
-  process.kill(-child.pid, "SIGTERM");
+  if (child.pid === undefined) return;
+  const ended = child.exitCode === null ? new Promise((resolve) => child.once("close", resolve)) : null;
+  try {
+    // Where it has ended by itself, what it has started may not have.
+    process.kill(-child.pid, "SIGTERM");
+  } catch (error) {
+    if (Object(error).code !== "ESRCH") throw error;
+  }
   await ended;
 }

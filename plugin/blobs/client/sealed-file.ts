@@ -1,0 +1,49 @@
+// plugin/blobs/client/sealed-file.ts: what a sealed blob holds: a line with the name and type of a file, then its bytes. PROTOCOL 4
+import { TwtxtError } from "../../errors.js";
+import { checkFilename, checkType } from "../metadata.js";
+
+/** The type of a blob that is sealed. */
+export const SEALED_TYPE = "application/x-saltpack";
+
+/** @param type - as a site says it, with parameters or without */
+export function isSealedType(type: string): boolean {
+  const [essence = ""] = type.split(";");
+  return essence.trim().toLowerCase() === SEALED_TYPE;
+}
+
+/** A file with what its sealed blob does not say. */
+export interface SealedFile {
+  filename: string;
+  type: string;
+  bytes: Uint8Array;
+}
+
+const LF = 0x0a;
+/** JSON writes a character in at most 6. */
+const MAX_LINE = 2 * 255 * 6 + 64;
+
+/** The plain text to be sealed. */
+export function formatSealedFile({ filename, type, bytes }: SealedFile): Uint8Array {
+  return Buffer.concat([Buffer.from(`${JSON.stringify({ filename, type })}\n`), bytes]);
+}
+
+/**
+ * Reads what {@link formatSealedFile} has written.
+ *
+ * @throws TwtxtError `bad-message`
+ */
+export function parseSealedFile(plaintext: Uint8Array): SealedFile {
+  const end = plaintext.subarray(0, MAX_LINE).indexOf(LF);
+  try {
+    const { filename, type } = Object(
+      JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(plaintext.subarray(0, Math.max(0, end)))),
+    );
+    return {
+      filename: checkFilename(String(filename)),
+      type: checkType(String(type)),
+      bytes: plaintext.subarray(end + 1),
+    };
+  } catch (cause) {
+    throw new TwtxtError("bad-message", "It does not begin with a line that names a file.", { cause });
+  }
+}

@@ -1,0 +1,121 @@
+// plugin/blobs/serve/read.ts: reads of a blob, by its owner or, while it is public, by anybody. PROTOCOL 4
+import { TwtxtError } from "../../errors.js";
+import { checkConditions, isCopy } from "../../http/conditions.js";
+import { noSuchRange, rangeIn } from "../../http/range.js";
+import type { Range } from "../../store/store.js";
+import { etagOf } from "../blob.js";
+import { dispositionOf, headersOf } from "../metadata-headers.js";
+import { tagOf } from "./copies.js";
+import type { StoredBlob, StoredBlobs } from "./stored.js";
+
+/** How often a blob is replaced between its record and its contents being read, before that is a failure. */
+const TRIES = 20;
+/** What a purge that is lost leaves standing for no longer, in seconds. */
+const CDN_SECONDS = 3600;
+
+/** What a browser may show by itself; all else it is to save. No SVG and no PDF, which hold scripts. */
+const SHOWN = /^(?:image\/(?:png|jpeg|gif|webp|avif)|audio\/[a-z0-9.+-]+|video\/[a-z0-9.+-]+|text\/plain)$/;
+
+/** What is the same for all who read a shared blob. */
+const SHARED_HEADERS = {
+  "cache-control": "public, no-cache",
+  "access-control-allow-origin": "*",
+  // What a script of another site needs to check the owner's proof.
+  "access-control-expose-headers": "blob-properties, content-disposition",
+  "x-content-type-options": "nosniff",
+  "content-security-policy": "sandbox; default-src 'none'",
+};
+const KEPT_BY_NOBODY = { "netlify-cdn-cache-control": "no-store" };
+
+/** @returns `null` where there is none that who asks may know of */
+type Find = () => Promise<StoredBlob | null>;
+
+/** What a reader may see of it, in headers. */
+interface View {
+  headers(blob: StoredBlob, isWhole: boolean): Record<string, string>;
+  /** What of the request is not signed, and counts all the same. */
+  isOpen: boolean;
+}
+
+/** Answers the owner. @returns `null` where there is no such blob */
+export function readOwn(stored: StoredBlobs, request: Request, find: Find): Promise<Response | null> {
+  return answer(stored, request, find, {
+    isOpen: false,
+    headers: (blob) => ({ ...headersOf(blob), "cache-control": "private, no-store" }),
+  });
+}
+
+/** Answers anybody. @returns `null` where there is no public blob */
+export function readShared(stored: StoredBlobs, request: Request, find: Find): Promise<Response | null> {
+  return answer(stored, request, find, {
+    isOpen: true,
+    headers: (blob, isWhole) => ({
+      ...headersOf(blob),
+      ...SHARED_HEADERS,
+      "content-disposition": dispositionOf(isShown(blob.type) ? "inline" : "attachment", blob.filename),
+      ...(isWhole ? keptByCdn(blob) : KEPT_BY_NOBODY),
+    }),
+  });
+}
+
+/** Begins anew where the blob is replaced before its contents are read, so that these are never another one's. */
+async function answer(stored: StoredBlobs, request: Request, find: Find, view: View): Promise<Response | null> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    const blob = await find();
+    if (!blob) return null;
+    const response = await answerWith(stored, request, blob, view);
+    if (response) return response;
+  }
+  throw new TwtxtError(
+    "store-failed",
+    `A blob was replaced ${TRIES} times while it was read, or its contents are lost.`,
+  );
+}
+
+async function answerWith(stored: StoredBlobs, request: Request, blob: StoredBlob, { headers, isOpen }: View) {
+  const etag = etagOf(blob);
+  const modified = new Date(blob.modified);
+  const common = { etag, "last-modified": modified.toUTCString(), "accept-ranges": "bytes" };
+  checkConditions(request, etag);
+  if (isCopy(request, etag, isOpen ? modified : undefined)) {
+    return new Response(null, { status: 304, headers: { ...headers(blob, false), ...common } });
+  }
+  if (request.method === "HEAD") {
+    return new Response(null, { headers: { ...headers(blob, true), ...common, "content-length": String(blob.size) } });
+  }
+
+  const range = rangeIn(wantedRange(request, etag, isOpen), blob.size);
+  if (range === "none") return noSuchRange(blob.size);
+  const contents = await stored.read(blob, range ?? undefined);
+  if (!contents) return null;
+  return new Response(contents, {
+    status: range ? 206 : 200,
+    headers: { ...headers(blob, range === null), ...common, ...lengthOf(range, blob.size) },
+  });
+}
+
+/** A part of another version is of no use to who has a part of this one. */
+function wantedRange({ headers }: Request, etag: string, isOpen: boolean): string | null {
+  const of = isOpen ? headers.get("if-range") : null;
+  return of === null || of === etag ? headers.get("range") : null;
+}
+
+function lengthOf(range: Range | null, size: number): Record<string, string> {
+  if (!range) return { "content-length": String(size) };
+  const { first, last } = range;
+  return { "content-length": String(last - first + 1), "content-range": `bytes ${first}-${last}/${size}` };
+}
+
+function keptByCdn(blob: StoredBlob): Record<string, string> {
+  return {
+    "netlify-cdn-cache-control": `public, durable, s-maxage=${CDN_SECONDS}`,
+    "netlify-cache-tag": tagOf(blob),
+    // What people hang on to a URL makes no other copy, but for a version.
+    "netlify-vary": "query=v",
+  };
+}
+
+function isShown(type: string): boolean {
+  const [essence = ""] = type.split(";");
+  return SHOWN.test(essence.trim().toLowerCase());
+}

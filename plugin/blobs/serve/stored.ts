@@ -1,0 +1,232 @@
+// plugin/blobs/serve/stored.ts: blobs in a store: a record says all of one, and names its contents, which never change.
+//
+// Contents are written first, under a name of their own; then the record is switched, in one step, which is the only one
+// that counts; then the former contents go. A blob that is deleted leaves a record that says so, since no storage removes
+// a key on the condition of its version. How many blobs an owner has, and how large they are, stands in the names of the
+// contents, so that it takes a list and no reading.
+import { createHash } from "node:crypto";
+import * as v from "valibot";
+import { TwtxtError } from "../../errors.js";
+import type { Log } from "../../http/respond.js";
+import { readJson, writeJson } from "../../store/json.js";
+import type { Range, StreamingStore } from "../../store/store.js";
+import { type BlobInfo, type Metadata, PROPERTIES } from "../blob.js";
+
+/** How often it is tried while others write the same key. Each time that one loses, another has won. */
+const TRIES = 100;
+/** Longer than any request may take. */
+const LEFTOVER_AGE_MS = 24 * 3600_000;
+const RANDOM_BYTES = 8;
+/** How many are looked at in a run, of which each costs a read. */
+const SWEPT_AT_ONCE = 100;
+
+/** A blob with the name of its contents. */
+export interface StoredBlob extends BlobInfo {
+  contents: string;
+}
+
+/** Contents that have been written, and belong to no blob yet. */
+export type NewContents = Pick<StoredBlob, "contents" | "size" | "sha256">;
+
+/** What a blob becomes; `null` for its end. */
+export type Next = { contents: NewContents; metadata: Metadata } | null;
+
+/** What a step makes of a blob. */
+export type Step = (before: StoredBlob | null) => Promise<Next>;
+
+/** What has come of a step. */
+export interface Stepped {
+  before: StoredBlob | null;
+  after: StoredBlob | null;
+}
+
+/** The blobs of all owners. Everything that is asked of the store may throw `store-failed`. */
+export interface StoredBlobs {
+  find(owner: string, key: string): Promise<StoredBlob | null>;
+  /** @returns `null` where somebody has replaced or deleted it since it was found */
+  read(blob: StoredBlob, range?: Range): Promise<ReadableStream<Uint8Array> | null>;
+  /**
+   * Writes contents that belong to no blob yet.
+   *
+   * @param chunks - where they throw a TwtxtError, nothing is left and it is thrown
+   */
+  write(
+    blob: Pick<BlobInfo, "owner" | "key" | "size">,
+    chunks: AsyncIterable<Uint8Array>,
+    hash: () => string,
+  ): Promise<NewContents>;
+  /** Removes contents that have come to belong to no blob. */
+  discard(contents: Pick<NewContents, "contents">): Promise<void>;
+  /**
+   * Replaces, changes or ends a blob. Its former contents are left to {@link discard}.
+   *
+   * @param step - called with what is there, and once more each time that somebody was faster; what it throws is thrown
+   */
+  step(owner: string, key: string, step: Step): Promise<Stepped>;
+  /** What an owner has, in the order of `place`, an opaque text. */
+  places(owner: string): Promise<{ place: string; size: number }[]>;
+  /** @returns `null` where nothing is at this place any more, or nothing that can be read, which is logged */
+  at(owner: string, place: string): Promise<StoredBlob | null>;
+  /** Removes contents of which no record has come to know, some of them in each run. @param isOver - nothing more is started once this holds */
+  sweep(isOver: () => boolean): Promise<void>;
+}
+
+const FOLDER = "blobs/contents/";
+const NAME = /^(?<place>[0-9a-f]{64})\.(?<size>\d+)\.(?<time>[0-9a-z]+)-[0-9a-f]+$/;
+
+const text = v.string();
+const RECORD = v.union([
+  v.object({ isDeleted: v.literal(true) }),
+  v.object({
+    owner: text,
+    key: text,
+    size: v.pipe(v.number(), v.safeInteger()),
+    sha256: text,
+    type: text,
+    filename: text,
+    isPublic: v.boolean(),
+    properties: PROPERTIES,
+    created: text,
+    modified: text,
+    contents: text,
+  }),
+]);
+
+/** @param random - random bytes */
+export function storedBlobs({ store, now, random, log }: StoredBlobsOptions): StoredBlobs {
+  const unique = () => Buffer.from(random(RANDOM_BYTES)).toString("hex");
+
+  const record = async (owner: string, place: string) => {
+    const found = await readJson(store, recordKey(owner, place), RECORD);
+    return { blob: found && !("isDeleted" in found.value) ? found.value : null, etag: found?.etag };
+  };
+
+  /** That one record is damaged does not keep the others from being read; that the storage gives no answer does. */
+  const legible = async (owner: string, place: string) => {
+    const key = recordKey(owner, place);
+    const found = await store.get(key);
+    const value = found && recordIn(found.bytes);
+    if (found && !value) log(`What is stored under ${key} is damaged.`);
+    return { blob: value && !("isDeleted" in value) ? value : null, isDamaged: found !== null && value === null };
+  };
+
+  const names = async (prefix: string) => {
+    const keys = await store.keys(FOLDER + prefix);
+    return keys.flatMap((contents) => {
+      const [, , owner = "", name = ""] = contents.split("/");
+      const { place, size, time } = NAME.exec(name)?.groups ?? {};
+      if (place === undefined) return [];
+      return [{ contents, owner, place, size: Number(size), time: Number.parseInt(time ?? "", 36) }];
+    });
+  };
+
+  return {
+    async find(owner, key) {
+      return (await record(owner, placeOf(key))).blob;
+    },
+
+    read: ({ contents }, range) => store.read(contents, range),
+
+    async write({ owner, key, size }, chunks, hash) {
+      const start = now();
+      const name = `${placeOf(key)}.${size}.${start.toString(36)}-${unique()}`;
+      const contents = `${FOLDER}${owner}/${name}`;
+      await store.write(contents, chunks, size);
+      if (now() - start < LEFTOVER_AGE_MS / 2) return { contents, size, sha256: hash() };
+      // The sweep would soon take them for leftovers.
+      await store.delete(contents);
+      throw new TwtxtError("too-slow", "The body has taken more than half a day.");
+    },
+
+    discard: ({ contents }) => store.delete(contents),
+
+    async step(owner, key, step) {
+      const place = placeOf(key);
+      for (let tries = 0; tries < TRIES; tries += 1) {
+        const { blob: before, etag } = await record(owner, place);
+        const next = await step(before);
+        if (next === null && before === null) return { before, after: null };
+        const after = next && stepped({ owner, key }, before, next, now());
+        // Of two writers one must lose, so no two write the same bytes.
+        const value = { ...(after ?? { isDeleted: true }), write: unique() };
+        const condition = etag === undefined ? { isNew: true as const } : { etag };
+        if ((await writeJson(store, recordKey(owner, place), value, condition)) !== null) return { before, after };
+      }
+      throw new TwtxtError("store-failed", `The record of ${key} was changed by others ${TRIES} times in a row.`);
+    },
+
+    async places(owner) {
+      const found = await names(`${owner}/`);
+      return found.sort((a, b) => (a.place < b.place ? -1 : 1));
+    },
+
+    async at(owner, place) {
+      return (await legible(owner, place)).blob;
+    },
+
+    async sweep(isOver) {
+      const latest = now() - LEFTOVER_AGE_MS;
+      const old = (await names("")).filter(({ time }) => time <= latest);
+      for (const { contents, owner, place } of someOf(old, random)) {
+        if (isOver()) return;
+        const { blob, isDamaged } = await legible(owner, place);
+        if (!isDamaged && blob?.contents !== contents) await store.delete(contents);
+      }
+    },
+  };
+}
+
+export interface StoredBlobsOptions {
+  store: StreamingStore;
+  /** Milliseconds since 1970. */
+  now(): number;
+  random(length: number): Uint8Array;
+  log: Log;
+}
+
+function recordKey(owner: string, place: string): string {
+  return `blobs/records/${owner}/${place}`;
+}
+
+/** @returns `null` for what is no record */
+function recordIn(bytes: Uint8Array): v.InferOutput<typeof RECORD> | null {
+  try {
+    return v.parse(RECORD, JSON.parse(Buffer.from(bytes).toString()));
+  } catch {
+    return null;
+  }
+}
+
+function stepped(
+  id: Pick<BlobInfo, "owner" | "key">,
+  before: StoredBlob | null,
+  { contents, metadata }: NonNullable<Next>,
+  now: number,
+): StoredBlob {
+  const modified = new Date(now).toISOString();
+  const { type, filename, isPublic, properties } = metadata;
+  const { contents: name, size, sha256 } = contents;
+  return {
+    ...id,
+    size,
+    sha256,
+    type,
+    filename,
+    isPublic,
+    properties: { ...properties },
+    created: before?.created ?? modified,
+    modified,
+    contents: name,
+  };
+}
+
+/** Each time others, so that in time all have their turn. */
+function someOf<T>(all: readonly T[], random: (length: number) => Uint8Array): T[] {
+  const start = all.length > SWEPT_AT_ONCE ? Buffer.from(random(4)).readUInt32BE() % all.length : 0;
+  return [...all.slice(start), ...all.slice(0, start)].slice(0, SWEPT_AT_ONCE);
+}
+
+/** A key may be longer than a name in the store, and differ from another one in case alone. */
+function placeOf(key: string): string {
+  return createHash("sha256").update(key).digest("hex");
+}

@@ -1,0 +1,155 @@
+import { createPrivateKey, sign } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { examineProof, type Proven, proofOf } from "../../plugin/blobs/proof.js";
+import { ALICE, CAROL } from "./alices-blobs.js";
+
+/** Made by node:crypto of the seed 00 01 02 ... 1f, without this package. */
+const SEED = Buffer.from(Array.from({ length: 32 }, (_, at) => at));
+const OWNER = "kex1qwss00lnecgtu8tsm5vwwj7qn9n7f43snwjs6hcamjrxgyj4xxuqst6tvq";
+const SHA256 = "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03";
+const CREATED = "2026-11-20T09:00:00Z";
+const SIGNATURE = "i4DbyvGSr26fcCmHvsw3ubE30vuWAIXKOCQDM3YSUxEcya6M95rUeFSujPJydE2gBwVbEx6dtiHuRqQSL62tDw==";
+const LINES = `blob-v1\n${OWNER}\nphoto.jpg\n${SHA256}\n6\n${CREATED}\nimage/jpeg\nK\u00fche.jpg\n?1\n`;
+
+const BLOB: Proven = {
+  owner: OWNER,
+  key: "photo.jpg",
+  size: 6,
+  sha256: SHA256,
+  type: "image/jpeg",
+  filename: "K\u00fche.jpg",
+  isPublic: true,
+};
+const PROOF = { created: CREATED, sha256: SHA256, signature: SIGNATURE };
+
+/** PKCS #8 around a seed, RFC 8410. */
+const privateKey = createPrivateKey({
+  key: Buffer.concat([Buffer.from("302e020100300506032b657004220420", "hex"), SEED]),
+  format: "der",
+  type: "pkcs8",
+});
+const signed = (text: string) => sign(null, Buffer.from(text), privateKey).toString("base64");
+
+function examined(changes: Partial<Proven> = {}, properties: Record<string, string> = PROOF) {
+  return examineProof({ ...BLOB, ...changes, properties });
+}
+
+describe("the owner's proof", () => {
+  it("is made as another program makes it", () => {
+    const texts: string[] = [];
+    const proof = proofOf(BLOB, CREATED, (bytes) => {
+      texts.push(Buffer.from(bytes).toString());
+      return sign(null, bytes, privateKey);
+    });
+    expect(texts).toEqual([LINES]);
+    expect(proof).toEqual(PROOF);
+  });
+
+  it("is right as another program has made it, whatever other properties there are", async () => {
+    expect(await examined()).toEqual({ state: "right", created: CREATED });
+    expect(await examined({}, { ...PROOF, colour: "red" })).toEqual({ state: "right", created: CREATED });
+  });
+
+  it.each([
+    ["of a private blob", { isPublic: false }, "?0", 6],
+    ["of an empty one", { size: 0 }, "?1", 0],
+  ])("is right %s", async (_, changes, isPublic, size) => {
+    const lines = LINES.replace("?1", isPublic).replace("\n6\n", `\n${size}\n`);
+    expect(await examined(changes, { ...PROOF, signature: signed(lines) })).toMatchObject({ state: "right" });
+    expect(await examined({}, { ...PROOF, signature: signed(lines) })).toMatchObject({ state: "wrong" });
+  });
+
+  it("is right without a file name, and for a time with a fraction", async () => {
+    const created = "2026-11-20T09:00:00.123Z";
+    const signature = signed(LINES.replace("K\u00fche.jpg", "").replace(CREATED, created));
+    expect(await examined({ filename: "" }, { ...PROOF, created, signature })).toEqual({ state: "right", created });
+  });
+
+  it.each<[string, Partial<Proven>]>([
+    ["owner", { owner: ALICE.publicKey }],
+    ["key", { key: "photo.jpeg" }],
+    ["size", { size: 7 }],
+    ["sha256", { sha256: SHA256.replace("5", "6") }],
+    ["type", { type: "image/png" }],
+    ["type's case", { type: "Image/jpeg" }],
+    ["filename", { filename: "Kuehe.jpg" }],
+    ["filename, in another form of Unicode", { filename: "Ku\u0308he.jpg" }],
+    ["filename, left out", { filename: "" }],
+    ["isPublic", { isPublic: false }],
+  ])("is wrong for another blob: %s", async (_, changes) => {
+    expect(await examined(changes)).toEqual({ state: "wrong", why: expect.stringMatching(/./) });
+  });
+
+  it.each([
+    ["another time", { ...PROOF, created: "2026-11-20T09:00:01Z" }],
+    ["the same time in another form", { ...PROOF, created: "2026-11-20T09:00:00.000Z" }],
+    ["other contents", { ...PROOF, sha256: "0".repeat(64) }],
+    ["a signature of which a bit is another", { ...PROOF, signature: `j${SIGNATURE.slice(1)}` }],
+    ["a signature by somebody else", { ...PROOF, signature: by(CAROL) }],
+    ["a signature of other lines", { ...PROOF, signature: signed(LINES.slice(0, -1)) }],
+    ["a signature without its end", { ...PROOF, signature: SIGNATURE.slice(0, -4) }],
+    ["a signature without its padding", { ...PROOF, signature: SIGNATURE.replace(/=+$/, "") }],
+    ["a signature with spare bits", { ...PROOF, signature: SIGNATURE.replace("w==", "x==") }],
+    ["a signature in base64url", { ...PROOF, signature: Buffer.from(SIGNATURE, "base64").toString("base64url") }],
+    ["a signature and a line end", { ...PROOF, signature: `${SIGNATURE}\n` }],
+    ["no signature", { ...PROOF, signature: "" }],
+    ["no time", { ...PROOF, created: "" }],
+    ["a signature alone", { signature: SIGNATURE }],
+    ["a time alone", { created: CREATED }],
+    ["a hash alone", { sha256: SHA256 }],
+    ["no signature at all", { created: CREATED, sha256: SHA256 }],
+    ["no time at all", { sha256: SHA256, signature: SIGNATURE }],
+    ["no hash at all", { created: CREATED, signature: SIGNATURE }],
+  ])("is wrong with %s", async (_, properties) => {
+    expect(await examined({}, properties)).toEqual({ state: "wrong", why: expect.stringMatching(/./) });
+  });
+
+  it.each([
+    ["2026-11-20T10:00:00+01:00"],
+    ["2026-11-20"],
+    ["Fri, 20 Nov 2026 09:00:00 GMT"],
+    ["2026-11-20T09:00:00Z\nimage/jpeg"],
+    ["2026-11-20T09:00:00Z\n"],
+    [" 2026-11-20T09:00:00Z"],
+  ])("is wrong of the time %j, even where the owner has signed it", async (created) => {
+    const signature = signed(LINES.replace(CREATED, created));
+    expect(await examined({}, { ...PROOF, created, signature })).toMatchObject({ state: "wrong" });
+  });
+
+  it.each(["\n", "\r", "\t", "\0", "\x1f", "\x7f", "\x85", "\x9f"])(
+    "is wrong with the control character %j, even where the owner has signed it",
+    async (sign) => {
+      for (const [name, text] of [
+        ["key", "photo.jpg"],
+        ["type", "image/jpeg"],
+        ["filename", "K\u00fche.jpg"],
+      ] as const) {
+        const changed = `${text.slice(0, 3)}${sign}${text.slice(3)}`;
+        const properties = { ...PROOF, signature: signed(LINES.replace(text, changed)) };
+        expect(await examined({ [name]: changed }, properties)).toMatchObject({ state: "wrong" });
+      }
+    },
+  );
+
+  it("bad-metadata: is not given for a control character", () => {
+    const blob = { ...BLOB, filename: "a\nb" };
+    expect(() => proofOf(blob, PROOF.created, () => new Uint8Array(64))).toThrow(
+      expect.objectContaining({ code: "bad-metadata" }),
+    );
+  });
+
+  it("is wrong where a line end has moved from one field into another, since the lines are the same", async () => {
+    const changes = { type: "image/jpeg\nK\u00fche.jpg", filename: "?1" };
+    const signature = signed(LINES.replace("?1", "?1\n?1"));
+    expect(await examined(changes, { ...PROOF, signature })).toMatchObject({ state: "wrong" });
+  });
+
+  it("is absent where no part of it is there", async () => {
+    expect(await examined({}, {})).toEqual({ state: "absent" });
+    expect(await examined({}, { colour: "red" })).toEqual({ state: "absent" });
+  });
+});
+
+function by(signer: typeof CAROL): string {
+  return Buffer.from(signer.sign(Buffer.from(LINES))).toString("base64");
+}

@@ -1,0 +1,169 @@
+import { describe, expect, it } from "vitest";
+import { API, alicesBlobs, dump, jsonOf, kept, outcomeOf, propertiesHeader, sha256 } from "../alices-blobs.js";
+
+const PROOF = { created: "2026-11-20T09:00:00Z", sha256: "x", signature: "y" };
+const HEADERS = {
+  "content-type": "text/plain",
+  "content-disposition": "attachment; filename*=UTF-8''old.txt",
+  "blob-public": "?1",
+  "blob-properties": propertiesHeader({ colour: "red", ...PROOF }),
+};
+const OLD = { Type: "text/plain", Filename: "old.txt", Public: true, Properties: { colour: "red" } };
+
+async function withOne() {
+  const alice = alicesBlobs();
+  const etag = (await alice.put("a", "one", HEADERS)).headers.get("etag") ?? "";
+  alice.clock.time += 1000;
+  return { alice, etag };
+}
+
+describe("POST", () => {
+  it.each([
+    ["nothing but the proof, which goes", {}, {}],
+    ["the type", { Type: "text/html; charset=utf-8" }, { Type: "text/html; charset=utf-8" }],
+    ["the file name", { Filename: "neu \u{1f600}.txt" }, { Filename: "neu \u{1f600}.txt" }],
+    ["the file name, to none", { Filename: "" }, { Filename: "" }],
+    ["whether it is public", { Public: false }, { Public: false, shared: null }],
+    ["all properties", { Properties: { a: "1", b: "" } }, { Properties: { a: "1", b: "" } }],
+    ["all properties, to none", { Properties: {} }, { Properties: {} }],
+    ["the proof", { Properties: PROOF }, { Properties: PROOF }],
+    [
+      "everything, in names of any case",
+      { type: "a/b", FILENAME: "c", pUBLIC: false, properties: { d: "e" } },
+      { Type: "a/b", Filename: "c", Public: false, Properties: { d: "e" } },
+    ],
+  ])("200: changes %s, and leaves the rest and the contents", async (_, sent, changes) => {
+    const { alice } = await withOne();
+    const response = await alice.post("a", sent);
+    expect(response.status).toBe(200);
+    const told = await response.json();
+    expect(told).toMatchObject({
+      ...OLD,
+      ...changes,
+      size: 3,
+      sha256: sha256("one"),
+      created: "2026-11-20T09:00:00.000Z",
+      modified: "2026-11-20T09:00:01.000Z",
+    });
+    expect((await jsonOf(await alice.list())).blobs).toEqual([told]);
+    expect(await kept(alice.store)).toMatchObject({ blobs: [{ contents: "one" }], leftovers: [] });
+  });
+
+  it("200: If-Match of the version that is there; its answer has that of the new one", async () => {
+    const { alice, etag } = await withOne();
+    const response = await alice.post("a", { Filename: "b" }, { "if-match": etag });
+    expect(response.status).toBe(200);
+    expect(response.headers.get("etag")).not.toBe(etag);
+    expect((await alice.head("a")).headers.get("etag")).toBe(response.headers.get("etag"));
+  });
+
+  it.each([
+    ["If-Match of another version", { "if-match": '"x"' }],
+    ["If-None-Match of any", { "if-none-match": "*" }],
+  ])("412: %s, and nothing changes", async (_, headers) => {
+    const { alice } = await withOne();
+    const before = await dump(alice.store);
+    const response = await alice.post("a", { Filename: "b" }, headers);
+    expect(await outcomeOf(response)).toEqual({ status: 412, code: "precondition-failed" });
+    expect(await dump(alice.store)).toEqual(before);
+  });
+
+  it.each([
+    ["an unknown name", { Type: "a/b", Size: 3 }, "bad-metadata"],
+    ["a name twice, in two cases", { Type: "a/b", type: "c/d" }, "bad-metadata"],
+    ["a type that is none", { Type: "text" }, "bad-metadata"],
+    ["a type that is no text", { Type: null }, "bad-metadata"],
+    ["a file name that is no text", { Filename: 1 }, "bad-metadata"],
+    ["a path", { Filename: "../a" }, "bad-metadata"],
+    ["public as a text", { Public: "true" }, "bad-metadata"],
+    ["properties that are a list", { Properties: [] }, "bad-metadata"],
+    ["a property that is a number", { Properties: { a: 1 } }, "bad-metadata"],
+    ["a list", [], "bad-request"],
+    ["a text", "Type", "bad-request"],
+    ["nothing", null, "bad-request"],
+  ])("400: %s, and nothing changes", async (_, sent, code) => {
+    const { alice } = await withOne();
+    const before = await dump(alice.store);
+    expect(await outcomeOf(await alice.post("a", sent))).toEqual({ status: 400, code });
+    expect(await dump(alice.store)).toEqual(before);
+  });
+
+  it.each([
+    ["none", {}],
+    ["a form", { "content-type": "application/x-www-form-urlencoded" }],
+    ["a kind of JSON", { "content-type": "application/ld+json" }],
+  ])("415 bad-content-type: %s", async (_, headers) => {
+    const { alice } = await withOne();
+    const before = await dump(alice.store);
+    const response = await alice.ask("POST", `${API}/a`, { body: '{"Filename":"b"}', headers });
+    expect(await outcomeOf(response)).toEqual({ status: 415, code: "bad-content-type" });
+    expect(await dump(alice.store)).toEqual(before);
+  });
+
+  it("200: JSON with parameters and in capitals is JSON", async () => {
+    const { alice } = await withOne();
+    const response = await alice.post("a", { Filename: "b" }, { "content-type": "Application/JSON ; charset=utf-8" });
+    expect(response.status).toBe(200);
+  });
+
+  it("413 body-too-large: more than 64 KiB, said or not; 64 KiB are read", async () => {
+    const { alice } = await withOne();
+    const body = `{"Filename":"b"}${" ".repeat(64 * 1024)}`;
+    const headers = { "content-type": "application/json" };
+    const url = `${API}/a`;
+    for (const length of [undefined, null]) {
+      const response = await alice.ask("POST", url, { body: body.slice(0, 64 * 1024 + 1), headers, length });
+      expect(await outcomeOf(response)).toEqual({ status: 413, code: "body-too-large" });
+    }
+    expect((await alice.ask("POST", url, { body: body.slice(0, 64 * 1024), headers })).status).toBe(200);
+  });
+});
+
+describe("DELETE", () => {
+  it("200: contents and metadata are gone with the answer, also for everybody, and there is nothing to delete then", async () => {
+    const { alice } = await withOne();
+    expect((await alice.getShared("a")).status).toBe(200);
+    const response = await alice.delete("a");
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ key: "a", sha256: sha256("one"), shared: null });
+    expect(await kept(alice.store)).toEqual({ blobs: [{ isDeleted: true }], leftovers: [] });
+    for (const again of [
+      alice.get("a"),
+      alice.head("a"),
+      alice.delete("a"),
+      alice.post("a", {}),
+      alice.getShared("a"),
+    ]) {
+      expect((await again).status).toBe(404);
+    }
+    expect(await jsonOf(await alice.list())).toEqual({ blobs: [], next: null });
+  });
+
+  it("412: on a condition that does not hold; 200 on one that does", async () => {
+    const { alice, etag } = await withOne();
+    const before = await dump(alice.store);
+    for (const headers of [{ "if-match": '"x"' }, { "if-none-match": "*" }, { "if-none-match": etag }]) {
+      expect(await outcomeOf(await alice.delete("a", { headers }))).toEqual({
+        status: 412,
+        code: "precondition-failed",
+      });
+    }
+    expect(await dump(alice.store)).toEqual(before);
+    expect((await alice.delete("a", { headers: { "if-match": etag } })).status).toBe(200);
+  });
+
+  it("404: what is not there is not there on any condition", async () => {
+    const { alice } = await withOne();
+    for (const headers of [{ "if-match": "*" }, { "if-none-match": "*" }]) {
+      expect((await alice.delete("b", { headers })).status).toBe(404);
+      expect((await alice.post("b", {}, headers)).status).toBe(404);
+    }
+  });
+
+  it("413: with a body, nothing is deleted", async () => {
+    const { alice } = await withOne();
+    const before = await dump(alice.store);
+    expect(await outcomeOf(await alice.delete("a", { body: "x" }))).toEqual({ status: 413, code: "body-too-large" });
+    expect(await dump(alice.store)).toEqual(before);
+  });
+});

@@ -1,0 +1,131 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, describe, expect, it } from "vitest";
+import { fileStore } from "../../../plugin/store/file.js";
+import { memoryStore } from "../../../plugin/store/memory.js";
+import type { StreamingStore } from "../../../plugin/store/store.js";
+import { type AlicesBlobs, alicesBlobs, jsonOf, kept, propertiesHeader, sha256 } from "../alices-blobs.js";
+
+const work = mkdtempSync(join(tmpdir(), "twtxt-blobs-"));
+afterAll(() => rmSync(work, { recursive: true, force: true }));
+
+const STORES: [string, () => StreamingStore][] = [
+  ["memory", memoryStore],
+  ["files", () => fileStore(mkdtempSync(join(work, "store-")))],
+];
+const CLIENTS = Array.from({ length: 50 }, (_, at) => at);
+const TRIES = 3;
+
+function propertiesOf({ headers }: Response): Record<string, string> {
+  return JSON.parse(Buffer.from(headers.get("blob-properties") ?? "", "base64").toString());
+}
+
+/** Adds one to what was read: every other client to the contents, the rest to a property. */
+async function addOne(alice: AlicesBlobs, client: number): Promise<{ kind: "put" | "post"; status: number }> {
+  const read = await alice.get("counter");
+  const condition = { "if-match": read.headers.get("etag") ?? "" };
+  if (client % 2 === 0) {
+    const { status } = await alice.put("counter", String(Number(await read.text()) + 1), condition);
+    return { kind: "put", status };
+  }
+  await read.text();
+  const count = String(Number(propertiesOf(read).count) + 1);
+  return { kind: "post", status: (await alice.post("counter", { Properties: { count } }, condition)).status };
+}
+
+/** Contents that say what they are, in each part of what is said of them. */
+function writing(alice: AlicesBlobs, client: number): Promise<Response> {
+  if (client % 5 === 4) return alice.post("a", { Filename: `name-${client}` });
+  const contents = `${client} `.repeat(1 + client * 7);
+  return alice.put("a", contents, {
+    "content-type": `text/x-${client}`,
+    "blob-properties": propertiesHeader({ digest: sha256(contents), client: String(client) }),
+  });
+}
+
+/** Reads as long as others write, and looks whether each answer is one whole state. */
+async function readAllTheWhile(alice: AlicesBlobs, isOver: () => boolean): Promise<number> {
+  let reads = 0;
+  while (!isOver() || reads === 0) {
+    const response = await alice.get("a");
+    const contents = await response.text();
+    const { digest, client } = propertiesOf(response);
+    expect(response.status).toBe(200);
+    expect(sha256(contents)).toBe(digest);
+    expect(response.headers.get("content-length")).toBe(String(contents.length));
+    expect(response.headers.get("content-type")).toBe(`text/x-${client}`);
+    const [listed] = (await jsonOf(await alice.list())).blobs;
+    expect([listed.sha256, listed.Type]).toEqual([listed.Properties.digest, `text/x-${listed.Properties.client}`]);
+    reads += 1;
+  }
+  return reads;
+}
+
+describe.each(STORES)("fifty at once, in %s", (_, open) => {
+  it("on a condition: no change is lost, and what lost is gone", async () => {
+    const store = open();
+    const alice = alicesBlobs({ store });
+    await alice.put("counter", "0", { "blob-properties": propertiesHeader({ count: "0" }) });
+    const outcomes = await Promise.all(
+      CLIENTS.map(async (client) => {
+        const all = [];
+        for (let tries = 0; tries < TRIES; tries += 1) all.push(await addOne(alice, client));
+        return all;
+      }),
+    );
+    const successes = (kind: string) => outcomes.flat().filter((one) => one.kind === kind && one.status === 200).length;
+    expect(new Set(outcomes.flat().map(({ status }) => status))).toEqual(new Set([200, 412]));
+
+    const last = await alice.get("counter");
+    expect(propertiesOf(last)).toEqual({ count: String(successes("post")) });
+    expect(await last.text()).toBe(String(successes("put")));
+    expect(successes("put") + successes("post")).toBeGreaterThan(0);
+    const { blobs, leftovers } = await kept(store);
+    expect([blobs.length, leftovers]).toEqual([1, []]);
+  });
+
+  it("on none: the last one wins, whole, and readers see whole states all the while", async () => {
+    const store = open();
+    const alice = alicesBlobs({ store });
+    await writing(alice, 0);
+    let isOver = false;
+    const readers = [1, 2, 3].map(() => readAllTheWhile(alice, () => isOver));
+    const answers = await Promise.all(CLIENTS.map((client) => writing(alice, client)));
+    isOver = true;
+    for (const reads of await Promise.all(readers)) expect(reads).toBeGreaterThan(0);
+
+    expect(answers.map(({ status }) => status)).toEqual(CLIENTS.map(() => 200));
+    expect(await readAllTheWhile(alice, () => true)).toBe(1);
+    const { blobs, leftovers } = await kept(store);
+    expect([blobs.length, leftovers]).toEqual([1, []]);
+    expect(await store.keys("blobs/")).toHaveLength(2);
+  });
+
+  it("each new: one is, and the others are told so", async () => {
+    const store = open();
+    const alice = alicesBlobs({ store });
+    const answers = await Promise.all(CLIENTS.map((client) => alice.put("a", `${client}`, { "if-none-match": "*" })));
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(49).fill(412)]);
+    const winner = answers.findIndex(({ status }) => status === 201);
+    expect(await (await alice.get("a")).text()).toBe(`${winner}`);
+    expect(await kept(store)).toMatchObject({ blobs: [{ contents: `${winner}` }], leftovers: [] });
+  });
+
+  it("put and delete: what is there is whole, and of what is not nothing is left", async () => {
+    const store = open();
+    const alice = alicesBlobs({ store });
+    await writing(alice, 0);
+    const answers = await Promise.all(
+      CLIENTS.map((client) => (client % 2 ? alice.delete("a") : alice.put("a", `${client}`))),
+    );
+    for (const { status } of answers) expect([200, 201, 404]).toContain(status);
+    const response = await alice.get("a");
+    const { blobs, leftovers } = await kept(store);
+    expect(leftovers).toEqual([]);
+    expect(blobs).toEqual([
+      response.status === 200 ? expect.objectContaining({ contents: await response.text() }) : { isDeleted: true },
+    ]);
+    expect([200, 404]).toContain(response.status);
+  });
+});

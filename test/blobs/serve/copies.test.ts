@@ -1,0 +1,159 @@
+import { describe, expect, it } from "vitest";
+import { memoryStore } from "../../../plugin/store/memory.js";
+import type { StreamingStore } from "../../../plugin/store/store.js";
+import { faultyStore } from "../../helpers/faulty-store.js";
+import { ALICE, alicesBlobs, CAROL, cdn, dump, jsonOf, tagOf } from "../alices-blobs.js";
+
+const PUBLIC = { "blob-public": "?1" };
+const TAG = tagOf(ALICE.publicKey, "a");
+const NOTE = "The CDN could not be told. It may show what was there before for up to an hour.";
+const never = () => false;
+
+async function withPublic() {
+  const network = cdn();
+  const alice = alicesBlobs({ purge: network.purge });
+  await alice.put("a", "one", PUBLIC);
+  return { alice, network };
+}
+
+type World = Awaited<ReturnType<typeof withPublic>>["alice"];
+
+const CHANGES: [string, (alice: World) => Promise<Response>][] = [
+  ["replaced", (alice) => alice.put("a", "two")],
+  ["replaced by a private one", (alice) => alice.put("a", "two", { "blob-public": "?0" })],
+  ["made private", (alice) => alice.post("a", { Public: false })],
+  ["given another name", (alice) => alice.post("a", { Filename: "b" })],
+  ["deleted", (alice) => alice.delete("a")],
+];
+
+describe("the CDN's copies of a public blob", () => {
+  it.each(CHANGES)(
+    "are forgotten before the answer to it being %s, and once more in the next run",
+    async (_, change) => {
+      const { alice, network } = await withPublic();
+      expect(network.told).toEqual([]);
+      const answer = await jsonOf(await change(alice));
+      expect(network.told).toEqual([TAG]);
+      expect(answer).not.toHaveProperty("purged");
+      expect(answer).not.toHaveProperty("note");
+      await alice.sweep(never);
+      expect(network.told).toEqual([TAG, TAG]);
+      await alice.sweep(never);
+      expect(network.told).toEqual([TAG, TAG]);
+    },
+  );
+
+  it.each(CHANGES)("that stay when it is %s are told of, and are forgotten in a later run", async (_, change) => {
+    const { alice, network } = await withPublic();
+    network.isDown = true;
+    const response = await change(alice);
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ key: "a", purged: false, note: NOTE });
+    expect(alice.slept).toEqual([200, 1000]);
+    expect(network.told).toEqual([TAG, TAG, TAG]);
+    expect(alice.log).toEqual([`The CDN could not be told to forget ${TAG}: The CDN is down.`]);
+
+    await alice.sweep(never);
+    expect(network.told).toHaveLength(6);
+    network.isDown = false;
+    await alice.sweep(never);
+    await alice.sweep(never);
+    expect(network.told).toHaveLength(7);
+    expect(Object.keys(await dump(alice.store)).filter((key) => key.startsWith("blobs/purges/"))).toEqual([]);
+  });
+
+  it("that stay are forgotten in a later run, also where one came in between", async () => {
+    const network = cdn();
+    const inner = memoryStore();
+    let isArmed = false;
+    const store: StreamingStore = {
+      ...inner,
+      async put(key, bytes, condition) {
+        if (isArmed && key.startsWith("blobs/records/")) {
+          await alice.sweep(never);
+          network.isDown = true;
+        }
+        return inner.put(key, bytes, condition);
+      },
+    };
+    const alice = alicesBlobs({ store, purge: network.purge });
+    await alice.put("a", "one", PUBLIC);
+    isArmed = true;
+    expect(await jsonOf(await alice.post("a", { Public: false }))).toMatchObject({ purged: false });
+    network.isDown = false;
+    network.told.length = 0;
+    await alice.sweep(never);
+    expect(network.told).toEqual([TAG]);
+  });
+
+  it("are there for none that was private: nobody is told anything", async () => {
+    const { alice, network } = await withPublic();
+    await alice.put("b", "one");
+    await alice.put("b", "two");
+    await alice.post("b", { Public: true });
+    await alice.put("c", "one");
+    await alice.delete("c");
+    await alice.put("a", "Carol's", {}, { signer: CAROL });
+    await alice.delete("a", { signer: CAROL });
+    await alice.sweep(never);
+    expect(network.told).toEqual([]);
+  });
+
+  it("are left alone by a change that is refused", async () => {
+    const { alice, network } = await withPublic();
+    const headers = { "if-match": '"x"' };
+    await alice.put("a", "two", headers);
+    await alice.post("a", { Filename: "b" }, headers);
+    await alice.post("a", { Filename: "../b" });
+    await alice.delete("a", { headers });
+    await alice.sweep(never);
+    expect(network.told).toEqual([]);
+  });
+
+  it("are forgotten one by one, while there is time", async () => {
+    const { alice, network } = await withPublic();
+    for (const key of ["b", "c"]) await alice.put(key, "one", PUBLIC);
+    for (const key of ["a", "b", "c"]) await alice.delete(key);
+    network.told.length = 0;
+    await alice.sweep(() => true);
+    expect(network.told).toEqual([]);
+    let asked = 0;
+    await alice.sweep(() => ++asked > 2);
+    expect(network.told).toHaveLength(2);
+    await alice.sweep(never);
+    expect(new Set(network.told).size).toBe(3);
+  });
+
+  it("do not exist where there is no CDN", async () => {
+    const alice = alicesBlobs();
+    await alice.put("a", "one", PUBLIC);
+    expect(await jsonOf(await alice.post("a", { Public: false }))).not.toHaveProperty("purged");
+    expect(Object.keys(await dump(alice.store)).filter((key) => key.startsWith("blobs/purges/"))).toEqual([]);
+  });
+});
+
+describe("where the store fails", () => {
+  it.each([
+    ["before the change is noted", { when: "before", operation: "put", key: "blobs/purges/" }],
+    ["after the change was noted", { when: "after", operation: "put", key: "blobs/purges/" }],
+    ["before the record is written", { when: "before", operation: "put", key: "blobs/records/" }],
+    ["after the record was written", { when: "after", operation: "put", key: "blobs/records/" }],
+    ["before the contents are deleted", { when: "before", operation: "delete", key: "blobs/contents/" }],
+    ["after the contents were deleted", { when: "after", operation: "delete", key: "blobs/contents/" }],
+  ] as const)("%s, nothing that is over stays with the CDN beyond the next run", async (_, fault) => {
+    for (const [, change] of CHANGES) {
+      const network = cdn();
+      const store = faultyStore(memoryStore());
+      const alice = alicesBlobs({ store, purge: network.purge });
+      const etag = (await alice.put("a", "one", PUBLIC)).headers.get("etag");
+      store.fail(fault);
+      const { status } = await change(alice);
+      store.repair();
+      const isChanged = (await alice.getShared("a")).headers.get("etag") !== etag;
+      expect([200, 503]).toContain(status);
+      expect(isChanged || status === 503).toBe(true);
+      await alice.sweep(never);
+      if (isChanged) expect(network.told).toContain(TAG);
+    }
+  });
+});

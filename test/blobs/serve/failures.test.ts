@@ -1,0 +1,208 @@
+import { describe, expect, it } from "vitest";
+import { memoryStore } from "../../../plugin/store/memory.js";
+import { type Fault, faultyStore } from "../../helpers/faulty-store.js";
+import { ALICE, alicesBlobs, DAY, dump, jsonOf, kept, outcomeOf, sha256 } from "../alices-blobs.js";
+
+const HOUR = 3600_000;
+const FAILED = { status: 503, code: "store-failed" };
+const never = () => false;
+
+/** Each step that a change takes in the store. */
+const STEPS: [string, Pick<Fault, "operation" | "key">][] = [
+  ["the record is read", { operation: "get", key: "blobs/records/" }],
+  ["the contents are counted", { operation: "keys", key: "blobs/contents/" }],
+  ["the contents are written", { operation: "write" }],
+  ["the nonce is used up", { operation: "put", key: "nonces/" }],
+  ["the record is written", { operation: "put", key: "blobs/records/" }],
+  ["former contents are deleted", { operation: "delete", key: "blobs/contents/" }],
+];
+const FAULTS = (["before", "after"] as const).flatMap((when) => STEPS.map(([step, at]) => [when, step, at] as const));
+
+async function failing() {
+  const store = faultyStore(memoryStore());
+  const alice = alicesBlobs({ store });
+  await alice.put("a", "one", { "content-type": "text/plain" });
+  return { store, alice };
+}
+
+type World = Awaited<ReturnType<typeof failing>>["alice"];
+
+/** What a reader sees, who is told what it is and then reads it. */
+async function seen(alice: World) {
+  const { blobs } = await jsonOf(await alice.list());
+  const response = await alice.get("a");
+  if (response.status === 404) return { blobs, contents: null };
+  expect(response.headers.get("content-type")).toBe(blobs[0].Type);
+  const contents = await response.text();
+  expect(sha256(contents)).toBe(blobs[0].sha256);
+  return { blobs, contents };
+}
+
+const CHANGES: [string, (alice: World) => Promise<Response>, before: object, after: object | null][] = [
+  [
+    "PUT",
+    (alice) => alice.put("a", "two!", { "content-type": "image/png" }),
+    { contents: "one", Type: "text/plain" },
+    { contents: "two!", Type: "image/png" },
+  ],
+  [
+    "POST",
+    (alice) => alice.post("a", { Type: "image/png" }),
+    { contents: "one", Type: "text/plain" },
+    { contents: "one", Type: "image/png" },
+  ],
+  ["DELETE", (alice) => alice.delete("a"), { contents: "one", Type: "text/plain" }, null],
+];
+
+describe.each(CHANGES)("%s, where the store fails", (_, change, before, after) => {
+  it.each(FAULTS)("%s %s: what was there, or what was to be, and never half of it", async (when, __, at) => {
+    const { store, alice } = await failing();
+    store.fail({ when, ...at, times: 1 });
+    const response = await change(alice);
+    store.repair();
+
+    const { blobs, contents } = await seen(alice);
+    const now = contents === null ? null : { contents, Type: blobs[0].Type };
+    expect([before, after]).toContainEqual(now);
+    if (response.status === 200) expect(now).toEqual(after);
+    else expect(await outcomeOf(response)).toEqual(FAILED);
+
+    const again = await change(alice);
+    expect([200, after === null || after === now ? 404 : 200]).toContain(again.status);
+    expect((await seen(alice)).contents).toBe(after === null ? null : Object(after).contents);
+
+    alice.clock.time += DAY;
+    await alice.sweep(never);
+    const { blobs: stored, leftovers } = await kept(alice.store);
+    expect(leftovers).toEqual([]);
+    expect(stored).toHaveLength(1);
+    expect((await seen(alice)).contents).toBe(after === null ? null : Object(after).contents);
+  });
+});
+
+describe("what fails", () => {
+  it("is told without inside knowledge, and written down for the owner", async () => {
+    const { store, alice } = await failing();
+    store.fail({ when: "before", operation: "get", key: "blobs/" });
+    for (const response of [await alice.get("a"), await alice.getShared("a"), await alice.put("a", "two")]) {
+      expect(response.headers.get("retry-after")).toBe("60");
+      expect(await response.json()).toEqual({
+        status: 503,
+        code: "store-failed",
+        detail: "Something is wrong on this side. Try again later.",
+      });
+    }
+    expect(alice.log).toHaveLength(3);
+    expect(alice.log[0]).toMatch(/^store-failed: The store was down before get of blobs\/records\//);
+  });
+
+  it("is not even asked to take contents whose condition does not hold, or that there is no room for", async () => {
+    const { store } = await failing();
+    const alice = alicesBlobs({ store, limits: { count: 1, bytes: 10, maxBytes: 10 } });
+    store.fail({ when: "before", operation: "write" });
+    expect((await alice.put("a", "two", { "if-none-match": "*" })).status).toBe(412);
+    expect((await alice.put("b", "two")).status).toBe(507);
+    expect((await alice.put("a", "two")).status).toBe(503);
+  });
+
+  it.each([
+    ["GET", { operation: "read" }],
+    ["list", { operation: "keys" }],
+    ["list", { operation: "get", key: "blobs/records/" }],
+  ] as const)("503: %s, and nothing is taken for not being there", async (method, at) => {
+    const { store, alice } = await failing();
+    for (const when of ["before", "after"] as const) {
+      store.fail({ when, ...at });
+      expect(await outcomeOf(await (method === "list" ? alice.list() : alice.get("a")))).toEqual(FAILED);
+      store.repair();
+    }
+    expect((await seen(alice)).contents).toBe("one");
+  });
+
+  it.each([
+    ["no JSON", "{"],
+    ["another thing", '{"isDeleted":false}'],
+    ["a part of it", '{"owner":"kex1","key":"a"}'],
+  ])("503: a record that is damaged, %s, is never taken for nothing", async (_, text) => {
+    const { alice } = await failing();
+    const [record = ""] = await alice.store.keys("blobs/records/");
+    await alice.store.put(record, Buffer.from(text));
+    const before = Object.entries(await dump(alice.store)).filter(([key]) => key.startsWith("blobs/records/"));
+    for (const asked of [alice.get("a"), alice.put("a", "two", { "if-none-match": "*" }), alice.delete("a")]) {
+      expect(await outcomeOf(await asked)).toEqual(FAILED);
+    }
+    expect(Object.entries(await dump(alice.store))).toEqual(expect.arrayContaining(before));
+  });
+
+  it("503: contents that are lost are not waited for, and can be put again", async () => {
+    const { alice } = await failing();
+    for (const key of await alice.store.keys("blobs/contents/")) await alice.store.delete(key);
+    expect(await outcomeOf(await alice.get("a"))).toEqual(FAILED);
+    expect((await alice.head("a")).status).toBe(200);
+    expect((await alice.put("a", "two")).status).toBe(200);
+    expect((await seen(alice)).contents).toBe("two");
+  });
+});
+
+describe("sweeping", () => {
+  const leftover = (key: string, time: number) =>
+    `blobs/contents/${ALICE.publicKey}/${sha256(key)}.4.${time.toString(36)}-00ff`;
+
+  it("removes contents that belong to no blob once they are a day old, and no others", async () => {
+    const { alice } = await failing();
+    const start = alice.clock.time;
+    alice.clock.time += 2 * DAY;
+    await alice.put("young", "two");
+    const names = [
+      leftover("a", start + DAY),
+      leftover("never-there", start + DAY),
+      leftover("a", start + DAY + 1),
+      leftover("never-there", start + DAY + 1),
+    ];
+    for (const name of names) await alice.store.put(name, Buffer.from(`left`));
+    const before = await dump(alice.store);
+    await alice.sweep(never);
+
+    const [first = "", second = "", ...others] = names;
+    const { [first]: _a, [second]: _b, ...after } = before;
+    expect(await dump(alice.store)).toEqual(after);
+    expect(Object.keys(after)).toEqual(expect.arrayContaining(others));
+    expect((await seen(alice)).contents).toBe("one");
+    expect(await (await alice.get("young")).text()).toBe("two");
+  });
+
+  it("leaves what it does not know, and what is of a deleted blob only till then", async () => {
+    const { store, alice } = await failing();
+    store.fail({ when: "before", operation: "delete", key: "blobs/contents/" });
+    expect((await alice.delete("a")).status).toBe(503);
+    store.repair();
+    const strange = `blobs/contents/${ALICE.publicKey}/notes.txt`;
+    await store.put(strange, Buffer.from("mine"));
+    alice.clock.time += DAY - HOUR;
+    await alice.sweep(never);
+    expect(await store.keys("blobs/contents/")).toHaveLength(2);
+    alice.clock.time += HOUR;
+    await alice.sweep(never);
+    expect(await store.keys("blobs/contents/")).toEqual([strange]);
+    expect(await jsonOf(await alice.list())).toEqual({ blobs: [], next: null });
+  });
+
+  it("starts nothing any more when its time is over, and goes on in the next run", async () => {
+    const { alice } = await failing();
+    for (const at of [1, 2, 3]) await alice.store.put(leftover(`b${at}`, alice.clock.time), Buffer.from("left"));
+    alice.clock.time += DAY;
+    await alice.sweep(() => true);
+    expect(await alice.store.keys("blobs/contents/")).toHaveLength(4);
+    await alice.sweep(never);
+    expect(await alice.store.keys("blobs/contents/")).toHaveLength(1);
+  });
+
+  it("fails where the store does, and removes nothing that it could not look at", async () => {
+    const { store, alice } = await failing();
+    alice.clock.time += DAY;
+    store.fail({ when: "before", operation: "get" });
+    await expect(alice.sweep(never)).rejects.toMatchObject({ code: "store-failed" });
+    store.repair();
+    expect((await seen(alice)).contents).toBe("one");
+  });
+});

@@ -1,0 +1,331 @@
+import { describe, expect, it } from "vitest";
+import { TwtxtError } from "../../../plugin/errors.js";
+import { ALICE, alicesBlobs, CAROL, dump, jsonOf, kept, outcomeOf, propertiesHeader, sha256 } from "../alices-blobs.js";
+
+const MIB = 2 ** 20;
+const HEADERS = {
+  "content-type": "text/plain",
+  "content-disposition": "attachment; filename*=UTF-8''old.txt",
+  "blob-public": "?1",
+  "blob-properties": propertiesHeader({ colour: "red", created: "2026-11-20T09:00:00Z", sha256: "x", signature: "y" }),
+};
+const OLD = { Type: "text/plain", Filename: "old.txt", Public: true, Properties: { colour: "red" } };
+
+/** Bytes that come one part after the other, and then perhaps break off. */
+function coming(parts: string[], error?: Error): ReadableStream<Uint8Array> {
+  const left = [...parts];
+  return new ReadableStream({
+    pull(controller) {
+      const part = left.shift();
+      if (part !== undefined) controller.enqueue(Buffer.from(part));
+      else if (error) controller.error(error);
+      else controller.close();
+    },
+  });
+}
+
+describe("PUT", () => {
+  it("201: a new blob has the plainest metadata where nothing is said", async () => {
+    const alice = alicesBlobs();
+    const response = await alice.put("a", "one");
+    expect(response.status).toBe(201);
+    expect(await response.json()).toEqual({
+      owner: ALICE.publicKey,
+      key: "a",
+      size: 3,
+      sha256: sha256("one"),
+      Type: "application/octet-stream",
+      Public: false,
+      Filename: "",
+      Properties: {},
+      created: "2026-11-20T09:00:00.000Z",
+      modified: "2026-11-20T09:00:00.000Z",
+      shared: null,
+    });
+    expect(await (await alice.get("a")).text()).toBe("one");
+  });
+
+  it("200: what is not said of a blob stays, but for the owner's proof", async () => {
+    const alice = alicesBlobs();
+    await alice.put("a", "one", HEADERS);
+    alice.clock.time += 5000;
+    const response = await alice.put("a", "two!");
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({
+      ...OLD,
+      size: 4,
+      created: "2026-11-20T09:00:00.000Z",
+      modified: "2026-11-20T09:00:05.000Z",
+    });
+    expect(await kept(alice.store)).toMatchObject({ blobs: [{ contents: "two!", size: 4 }], leftovers: [] });
+  });
+
+  it.each([
+    ["its type", { "content-type": "image/png" }, { Type: "image/png" }],
+    [
+      "its file name",
+      { "content-disposition": "attachment; filename*=UTF-8''%C3%BC%20b.png" },
+      { Filename: "\u00fc b.png" },
+    ],
+    ["its file name, to none", { "content-disposition": "attachment" }, { Filename: "" }],
+    [
+      "its file name, in quotes",
+      { "content-disposition": 'inline; filename="a\\"b;c.png"' },
+      { Filename: 'a"b;c.png' },
+    ],
+    ["whether it is public", { "blob-public": "?0" }, { Public: false, shared: null }],
+    ["all properties", { "blob-properties": propertiesHeader({ size: "big" }) }, { Properties: { size: "big" } }],
+    ["all properties, to none", { "blob-properties": ":e30=:" }, { Properties: {} }],
+    [
+      "the proof",
+      { "blob-properties": propertiesHeader({ created: "now", sha256: "a", signature: "b" }) },
+      { Properties: { created: "now", sha256: "a", signature: "b" } },
+    ],
+  ])("200: replaces %s and leaves the rest", async (_, headers, changes) => {
+    const alice = alicesBlobs();
+    await alice.put("a", "one", HEADERS);
+    const response = await alice.put("a", "two", headers);
+    expect(response.status).toBe(200);
+    expect(await response.json()).toMatchObject({ ...OLD, ...changes, sha256: sha256("two") });
+    expect((await jsonOf(await alice.list())).blobs).toMatchObject([{ ...OLD, ...changes }]);
+  });
+
+  it("201: a blob that was deleted is a new one, and has nothing of what it was", async () => {
+    const alice = alicesBlobs();
+    await alice.put("a", "one", HEADERS);
+    await alice.delete("a");
+    alice.clock.time += 1000;
+    const response = await alice.put("a", "two");
+    expect(response.status).toBe(201);
+    expect(await response.json()).toMatchObject({
+      Type: "application/octet-stream",
+      Filename: "",
+      Public: false,
+      Properties: {},
+      created: "2026-11-20T09:00:01.000Z",
+    });
+  });
+
+  it("201: two owners have each a blob of the same key", async () => {
+    const alice = alicesBlobs();
+    await alice.put("a", "Alice's");
+    expect((await alice.put("a", "Carol's", {}, { signer: CAROL })).status).toBe(201);
+    expect(await (await alice.get("a")).text()).toBe("Alice's");
+    expect(await (await alice.get("a", { signer: CAROL })).text()).toBe("Carol's");
+    await alice.delete("a", { signer: CAROL });
+    expect(await (await alice.get("a")).text()).toBe("Alice's");
+  });
+
+  it("201: keys that differ in case alone are two", async () => {
+    const alice = alicesBlobs();
+    await alice.put("a.TXT", "large");
+    expect((await alice.put("a.txt", "small")).status).toBe(201);
+    expect(await (await alice.get("a.TXT")).text()).toBe("large");
+  });
+
+  it.each([
+    ["with its length", undefined],
+    ["without it", null],
+  ])("201: an empty blob, sent %s, is one", async (_, length) => {
+    const alice = alicesBlobs();
+    expect((await alice.put("a", "", {}, { length })).status).toBe(201);
+    const response = await alice.get("a");
+    expect([response.status, response.headers.get("content-length"), await response.text()]).toEqual([200, "0", ""]);
+    expect((await jsonOf(await alice.list())).blobs).toMatchObject([{ size: 0, sha256: sha256("") }]);
+  });
+
+  it("201: each byte comes back, in whatever parts it came", async () => {
+    const alice = alicesBlobs();
+    const all = Buffer.from(Array.from({ length: 70_000 }, (_, at) => (at * 7919) >> 5));
+    await alice.put("a", all, {}, { stream: new Blob([all]).stream() as ReadableStream<Uint8Array> });
+    expect(Buffer.from(await (await alice.get("a")).arrayBuffer()).equals(all)).toBe(true);
+  });
+});
+
+describe("PUT to a content address", () => {
+  const ADDRESS = sha256("right");
+
+  it("201: its contents are the right ones", async () => {
+    const alice = alicesBlobs();
+    expect((await alice.put(ADDRESS, "right")).status).toBe(201);
+    expect(await (await alice.get(ADDRESS)).text()).toBe("right");
+  });
+
+  it("400 wrong-content-address: they are others, and what was there stays", async () => {
+    const alice = alicesBlobs();
+    await alice.put(ADDRESS, "right");
+    const before = await dump(alice.store);
+    expect(await outcomeOf(await alice.put(ADDRESS, "wrong"))).toEqual({ status: 400, code: "wrong-content-address" });
+    expect(await dump(alice.store)).toEqual(before);
+  });
+
+  it("401 not-signed: they are others than the right ones that were signed", async () => {
+    const alice = alicesBlobs();
+    const response = await alice.put(ADDRESS, "wrong", {}, { signed: { body: Buffer.from("right") } });
+    expect(await outcomeOf(response)).toEqual({ status: 401, code: "not-signed" });
+    expect(await dump(alice.store)).toEqual({});
+  });
+
+  it.each([ADDRESS.toUpperCase(), ADDRESS.slice(1), `${ADDRESS}0`])("201: %s is a key like any other", async (key) => {
+    expect((await alicesBlobs().put(key, "wrong")).status).toBe(201);
+  });
+});
+
+describe("PUT on a condition", () => {
+  it.each([
+    ["If-Match of another version", { "if-match": `"${"0".repeat(64)}"` }],
+    ["If-None-Match of any", { "if-none-match": "*" }],
+  ])("412: %s, and what was there stays", async (_, headers) => {
+    const alice = alicesBlobs();
+    await alice.put("a", "one");
+    const before = await dump(alice.store);
+    expect(await outcomeOf(await alice.put("a", "two", headers))).toEqual({ status: 412, code: "precondition-failed" });
+    expect(await dump(alice.store)).toEqual(before);
+  });
+
+  it("412: If-Match of a version that a change of the metadata has replaced", async () => {
+    const alice = alicesBlobs();
+    const etag = (await alice.put("a", "one")).headers.get("etag") ?? "";
+    const changed = (await alice.post("a", { Filename: "b" })).headers.get("etag") ?? "";
+    expect(changed).not.toBe(etag);
+    expect((await alice.put("a", "two", { "if-match": etag })).status).toBe(412);
+    expect((await alice.put("a", "two", { "if-match": `"x", ${changed}` })).status).toBe(200);
+  });
+
+  it("412: If-None-Match of the version that is there", async () => {
+    const alice = alicesBlobs();
+    const etag = (await alice.put("a", "one")).headers.get("etag") ?? "";
+    expect((await alice.put("a", "two", { "if-none-match": etag })).status).toBe(412);
+    expect((await alice.put("a", "two", { "if-none-match": '"other"' })).status).toBe(200);
+  });
+
+  it("412: If-Match where there is nothing, or nothing any more", async () => {
+    const alice = alicesBlobs();
+    expect((await alice.put("a", "one", { "if-match": "*" })).status).toBe(412);
+    expect(await dump(alice.store)).toEqual({});
+    const etag = (await alice.put("a", "one", { "if-none-match": "*" })).headers.get("etag") ?? "";
+    await alice.delete("a");
+    expect((await alice.put("a", "one", { "if-match": etag })).status).toBe(412);
+    expect((await alice.put("a", "one", { "if-none-match": "*" })).status).toBe(201);
+  });
+});
+
+describe("the etag of a blob", () => {
+  it("is another one for each part of it, and the same for the same", async () => {
+    const alice = alicesBlobs();
+    const contents = { body: "one", headers: HEADERS };
+    const variants = [
+      contents,
+      { ...contents, body: "two" },
+      ...[
+        { "content-type": "text/html" },
+        { "content-disposition": "attachment; filename*=UTF-8''new.txt" },
+        { "blob-public": "?0" },
+        { "blob-properties": propertiesHeader({ colour: "blue" }) },
+        { "blob-properties": propertiesHeader({ colours: "red" }) },
+        { "blob-properties": propertiesHeader({}) },
+      ].map((headers) => ({ ...contents, headers: { ...HEADERS, ...headers } })),
+    ];
+    const etags: (string | null)[] = [];
+    for (const { body, headers } of variants) etags.push((await alice.put("a", body, headers)).headers.get("etag"));
+    expect(new Set(etags).size).toBe(variants.length);
+    for (const etag of etags) expect(etag).toMatch(/^"[0-9a-f]{64}"$/);
+
+    alice.clock.time += 1000;
+    expect((await alice.put("a", "one", HEADERS)).headers.get("etag")).toBe(etags[0]);
+    const properties = { signature: "y", sha256: "x", created: "2026-11-20T09:00:00Z", colour: "red" };
+    const again = await alice.put("a", "one", { ...HEADERS, "blob-properties": propertiesHeader(properties) });
+    expect(again.headers.get("etag")).toBe(etags[0]);
+  });
+});
+
+describe("the length of what is put", () => {
+  it.each([
+    ["less than it says", "4", ["one"], 400, "bad-request"],
+    ["more than it says", "2", ["one"], 400, "bad-request"],
+    ["more than nothing", "0", ["one"], 400, "bad-request"],
+    ["a length with an exponent", "1e1", ["1234567890"], 400, "bad-request"],
+    ["a negative length", "-3", ["one"], 400, "bad-request"],
+    ["a length in hex", "0x3", ["one"], 400, "bad-request"],
+    ["a length with a fraction", "3.0", ["one"], 400, "bad-request"],
+    ["an empty length", "", ["one"], 400, "bad-request"],
+    ["two lengths", "3, 3", ["one"], 400, "bad-request"],
+    ["more than may be", "101", ["one"], 413, "body-too-large"],
+    ["more than a number holds", "9".repeat(20), ["one"], 400, "bad-request"],
+    ["more than may be, without saying it", null, ["x".repeat(60), "x".repeat(41)], 413, "body-too-large"],
+  ])("%s: nothing changes", async (_, length, parts, status, code) => {
+    const alice = alicesBlobs({ limits: { count: 10, bytes: 1000, maxBytes: 100 } });
+    await alice.put("a", "before", HEADERS);
+    const before = await dump(alice.store);
+    const response = await alice.put("a", parts.join(""), {}, { length, stream: coming(parts) });
+    expect(await outcomeOf(response)).toEqual({ status, code });
+    expect(await dump(alice.store)).toEqual(before);
+    expect(alice.log).toEqual([]);
+  });
+
+  it("201: as much as may be, said or not", async () => {
+    const alice = alicesBlobs({ limits: { count: 10, bytes: 1000, maxBytes: 100 } });
+    expect((await alice.put("a", "x".repeat(100))).status).toBe(201);
+    expect((await alice.put("b", "x".repeat(100), {}, { length: null })).status).toBe(201);
+  });
+
+  it("411 length-required: more than 4 MiB, without saying it, and nothing is stored", async () => {
+    const alice = alicesBlobs({ limits: { count: 10, bytes: 100 * MIB, maxBytes: 100 * MIB } });
+    const most = Buffer.alloc(4 * MIB, "x");
+    expect((await alice.put("a", most, {}, { length: null })).status).toBe(201);
+    const before = await dump(alice.store);
+    const more = await alice.put("a", Buffer.alloc(4 * MIB + 1, "x"), {}, { length: null });
+    expect(await outcomeOf(more)).toEqual({ status: 411, code: "length-required" });
+    expect(await dump(alice.store)).toEqual(before);
+    expect((await alice.put("a", Buffer.alloc(4 * MIB + 1, "y"))).status).toBe(200);
+  });
+});
+
+describe("a body that is not what it should be", () => {
+  it.each([
+    ["at once", [], "3"],
+    ["in the middle", ["on"], "3"],
+    ["after its last byte", ["one"], "3"],
+    ["in the middle, its length unsaid", ["on"], null],
+  ])("400 bad-request: it breaks off %s, and contents and metadata stay", async (_, parts, length) => {
+    const alice = alicesBlobs();
+    await alice.put("a", "before", HEADERS);
+    const before = await dump(alice.store);
+    const stream = coming(parts, new Error("The line is dead."));
+    const response = await alice.put("a", "one", { "content-type": "image/png" }, { stream, length });
+    expect(await outcomeOf(response)).toEqual({ status: 400, code: "bad-request" });
+    expect(await dump(alice.store)).toEqual(before);
+    expect(alice.log).toEqual([]);
+  });
+
+  it("408 too-slow: the host has lost its patience, and contents and metadata stay", async () => {
+    const alice = alicesBlobs();
+    await alice.put("a", "before", HEADERS);
+    const before = await dump(alice.store);
+    const stream = coming(["o"], new TwtxtError("too-slow", "The body comes too slowly."));
+    expect(await outcomeOf(await alice.put("a", "one", {}, { stream }))).toEqual({ status: 408, code: "too-slow" });
+    expect(await dump(alice.store)).toEqual(before);
+  });
+
+  it.each([
+    ["other bytes of the same length", "two"],
+    ["one bit is another", "ond"],
+  ])("401 not-signed: %s, and contents and metadata stay", async (_, sent) => {
+    const alice = alicesBlobs();
+    await alice.put("a", "before", HEADERS);
+    const before = await dump(alice.store);
+    for (const length of [undefined, null]) {
+      const response = await alice.put("a", "one", {}, { stream: coming([sent]), length });
+      expect(await outcomeOf(response)).toEqual({ status: 401, code: "not-signed" });
+      expect(await dump(alice.store)).toEqual(before);
+    }
+  });
+
+  it("401 not-signed: a body that no signature covers, and nothing is stored", async () => {
+    const alice = alicesBlobs();
+    const url = "https://alice.example/api/v1/blob/a";
+    const response = await alice.ask("PUT", url, { stream: coming(["one"]), length: "3" });
+    expect(await outcomeOf(response)).toEqual({ status: 401, code: "not-signed" });
+    expect(await dump(alice.store)).toEqual({});
+  });
+});

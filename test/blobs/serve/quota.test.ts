@@ -1,0 +1,202 @@
+import { describe, expect, it } from "vitest";
+import { memoryStore } from "../../../plugin/store/memory.js";
+import type { StreamingStore } from "../../../plugin/store/store.js";
+import { alicesBlobs, CAROL, dump, jsonOf, outcomeOf } from "../alices-blobs.js";
+
+const EXCEEDED = { status: 507, code: "quota-exceeded" };
+
+function limited(count: number, bytes: number) {
+  return alicesBlobs({ limits: { count, bytes, maxBytes: 1000 } });
+}
+
+async function keysOf(alice: ReturnType<typeof limited>): Promise<string[]> {
+  const { blobs } = await jsonOf(await alice.list());
+  return blobs.map(({ key }: { key: string }) => key).sort();
+}
+
+describe("507 quota-exceeded", () => {
+  it("tells what it would be, and what to do; nothing changes", async () => {
+    const alice = limited(2, 100);
+    await alice.put("a", "x".repeat(60));
+    await alice.put("b", "x".repeat(40));
+    const before = await dump(alice.store);
+    const response = await alice.put("c", "");
+    expect(response.status).toBe(507);
+    expect(await response.json()).toEqual({
+      status: 507,
+      code: "quota-exceeded",
+      detail: "It would be more than 2 blobs. Remove some first, or ask whoever runs this site for more.",
+    });
+    expect((await jsonOf(await alice.put("a", "x".repeat(61)))).detail).toBe(
+      "It would be more than 100 bytes. Remove some first, or ask whoever runs this site for more.",
+    );
+    expect(await dump(alice.store)).toEqual(before);
+  });
+
+  it("counts to the last blob and byte, and gives back what was deleted", async () => {
+    const alice = limited(3, 100);
+    expect((await alice.put("a", "x".repeat(60))).status).toBe(201);
+    expect(await outcomeOf(await alice.put("b", "x".repeat(41)))).toEqual(EXCEEDED);
+    expect((await alice.put("b", "x".repeat(40))).status).toBe(201);
+    expect((await alice.put("c", "")).status).toBe(201);
+    expect(await outcomeOf(await alice.put("d", ""))).toEqual(EXCEEDED);
+    await alice.delete("a");
+    expect((await alice.put("d", "x".repeat(60))).status).toBe(201);
+    expect(await keysOf(alice)).toEqual(["b", "c", "d"]);
+  });
+
+  it("counts a blob that is replaced once, by its new size", async () => {
+    const alice = limited(1, 100);
+    await alice.put("a", "x".repeat(100));
+    expect((await alice.put("a", "y".repeat(100))).status).toBe(200);
+    expect(await outcomeOf(await alice.put("a", "z".repeat(101)))).toEqual(EXCEEDED);
+    expect((await alice.put("a", "z".repeat(10))).status).toBe(200);
+    expect((await alice.put("a", "z".repeat(100))).status).toBe(200);
+  });
+
+  it("is for puts alone: what is full can be changed and read", async () => {
+    const alice = limited(1, 3);
+    await alice.put("a", "one");
+    expect((await alice.post("a", { Filename: "b" })).status).toBe(200);
+    expect(await (await alice.get("a")).text()).toBe("one");
+  });
+
+  it("is not for what grows no more, where the limits have become smaller", async () => {
+    const { store } = limited(3, 100);
+    const before = alicesBlobs({ store });
+    for (const key of ["a", "b", "c"]) await before.put(key, "one");
+    const alice = alicesBlobs({ store, limits: { count: 1, bytes: 3, maxBytes: 10 } });
+    expect((await alice.put("a", "two")).status).toBe(200);
+    expect((await alice.put("b", "2")).status).toBe(200);
+    expect(await outcomeOf(await alice.put("c", "three"))).toEqual(EXCEEDED);
+    expect(await keysOf(alice)).toEqual(["a", "b", "c"]);
+  });
+
+  it("is each owner's own", async () => {
+    const alice = limited(1, 3);
+    await alice.put("a", "one");
+    expect((await alice.put("a", "one", {}, { signer: CAROL })).status).toBe(201);
+    expect(await outcomeOf(await alice.put("b", "", {}, { signer: CAROL }))).toEqual(EXCEEDED);
+  });
+
+  it("gives back what a put has set aside that came to nothing", async () => {
+    const alice = limited(1, 3);
+    for (let tries = 0; tries < 5; tries += 1) {
+      const response = await alice.put("a", "one", {}, { signed: { body: Buffer.from("two") } });
+      expect(response.status).toBe(401);
+    }
+    expect((await alice.put("a", "one")).status).toBe(201);
+  });
+});
+
+describe("twenty puts at once", () => {
+  const TWENTY = Array.from({ length: 20 }, (_, at) => `key-${at}`);
+
+  it.each([
+    ["blobs", 7, 1000],
+    ["bytes", 100, 70],
+  ])("are as many as there is room for: %s", async (_, count, bytes) => {
+    const alice = limited(count, bytes);
+    const answers = await Promise.all(TWENTY.map((key) => alice.put(key, "0123456789")));
+    const statuses = answers.map(({ status }) => status).sort();
+    expect(statuses).toEqual([...Array(7).fill(201), ...Array(13).fill(507)]);
+    expect(await keysOf(alice)).toHaveLength(7);
+  });
+});
+
+/** A store in which an operation on keys that start so waits until it is let go. */
+function heldStore(operation: "put" | "write", start: string) {
+  const inner = memoryStore();
+  let letGo = () => {};
+  let isHeld = () => {};
+  const gate = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  const held = new Promise<void>((resolve) => {
+    isHeld = resolve;
+  });
+  let isFirst = true;
+  const waiting = async (key: string) => {
+    if (!isFirst || !key.startsWith(start)) return;
+    isFirst = false;
+    isHeld();
+    await gate;
+  };
+  const store: StreamingStore = {
+    ...inner,
+    async put(key, bytes, condition) {
+      if (operation === "put") await waiting(key);
+      return inner.put(key, bytes, condition);
+    },
+    async write(key, chunks, size) {
+      if (operation === "write") await waiting(key);
+      await inner.write(key, chunks, size);
+    },
+  };
+  return { store, inner, held, letGo };
+}
+
+describe("a second put, while the first one is on its way", () => {
+  const PLACES = [
+    ["before its contents are written", "write", "blobs/contents/"],
+    ["after they are", "put", "blobs/records/"],
+  ] as const;
+
+  it.each(PLACES)("is taken where there is room for both, %s", async (_, operation, start) => {
+    const { store, held, letGo } = heldStore(operation, start);
+    const alice = alicesBlobs({ store, limits: { count: 2, bytes: 6, maxBytes: 10 } });
+    const first = alice.put("a", "one");
+    await held;
+    expect((await alice.put("b", "two")).status).toBe(201);
+    letGo();
+    expect((await first).status).toBe(201);
+    expect(await keysOf(alice)).toEqual(["a", "b"]);
+  });
+
+  it.each(PLACES)("is refused where there is room for one, %s", async (_, operation, start) => {
+    for (const limits of [
+      { count: 1, bytes: 10, maxBytes: 10 },
+      { count: 9, bytes: 5, maxBytes: 10 },
+    ]) {
+      const { store, held, letGo } = heldStore(operation, start);
+      const alice = alicesBlobs({ store, limits });
+      const first = alice.put("a", "one");
+      await held;
+      expect(await outcomeOf(await alice.put("b", "two"))).toEqual(EXCEEDED);
+      letGo();
+      expect((await first).status).toBe(201);
+      expect(await keysOf(alice)).toEqual(["a"]);
+    }
+  });
+
+  it.each(PLACES)("is taken where both replace what is as large, and all is full, %s", async (_, operation, start) => {
+    const { store, inner, held, letGo } = heldStore(operation, start);
+    const limits = { count: 2, bytes: 6, maxBytes: 10 };
+    const before = alicesBlobs({ store: inner, limits });
+    await before.put("a", "one");
+    await before.put("b", "two");
+    const alice = alicesBlobs({ store, limits });
+    const first = alice.put("a", "ONE");
+    await held;
+    expect((await alice.put("b", "TWO")).status).toBe(200);
+    letGo();
+    expect((await first).status).toBe(200);
+    expect((await alice.put("c", "")).status).toBe(507);
+    expect(await (await alice.get("a")).text()).toBe("ONE");
+  });
+
+  it.each(PLACES)("may grow by what is left, while another blob is replaced, %s", async (_, operation, start) => {
+    const { store, inner, held, letGo } = heldStore(operation, start);
+    const limits = { count: 2, bytes: 7, maxBytes: 10 };
+    const before = alicesBlobs({ store: inner, limits });
+    await before.put("a", "one");
+    await before.put("b", "two");
+    const alice = alicesBlobs({ store, limits });
+    const first = alice.put("a", "ONE");
+    await held;
+    expect(await outcomeOf(await alice.put("b", "12345"))).toEqual(EXCEEDED);
+    expect((await alice.put("b", "1234")).status).toBe(200);
+    letGo();
+    expect((await first).status).toBe(200);
+  });
+});

@@ -1,0 +1,191 @@
+import { describe, expect, it } from "vitest";
+import { ALICE, alicesBlobs, CAROL, cdn, EVE, outcomeOf, SHARED, tagOf } from "../alices-blobs.js";
+
+const CSP = "sandbox; default-src 'none'";
+const PROPERTIES = ":eyJhIjoiYiJ9:";
+
+async function withPublic(type = "text/plain", filename = "") {
+  const alice = alicesBlobs({ purge: cdn().purge });
+  await alice.put("a", "one", {
+    "content-type": type,
+    "blob-public": "?1",
+    "blob-properties": PROPERTIES,
+    ...(filename && { "content-disposition": `attachment; filename*=UTF-8''${filename}` }),
+  });
+  return alice;
+}
+
+async function wholeOf(response: Response): Promise<string> {
+  return JSON.stringify([response.status, [...response.headers], await response.text()]);
+}
+
+describe("a shared blob", () => {
+  it("200: anybody reads it, with what keeps it from doing harm; the CDN keeps it, browsers ask each time", async () => {
+    const alice = await withPublic();
+    for (const method of ["GET", "HEAD"]) {
+      const response = await alice.getShared("a", {}, method);
+      expect(response.status).toBe(200);
+      expect(Object.fromEntries(response.headers)).toEqual({
+        "content-type": "text/plain",
+        "content-length": "3",
+        "content-disposition": "inline",
+        "content-security-policy": CSP,
+        "x-content-type-options": "nosniff",
+        "access-control-allow-origin": "*",
+        "access-control-expose-headers": "blob-properties, content-disposition",
+        "blob-public": "?1",
+        "blob-properties": PROPERTIES,
+        etag: expect.stringMatching(/^"[0-9a-f]{64}"$/),
+        "last-modified": "Fri, 20 Nov 2026 09:00:00 GMT",
+        "accept-ranges": "bytes",
+        "cache-control": "public, no-cache",
+        "netlify-cdn-cache-control": expect.stringMatching(/^public, durable, (s-maxage|max-age)=3600$/),
+        "netlify-cache-tag": tagOf(ALICE.publicKey, "a"),
+        "netlify-vary": "query=v",
+      });
+      expect(await response.text()).toBe(method === "GET" ? "one" : "");
+    }
+  });
+
+  it.each([
+    ["206", { range: "bytes=0-1" }],
+    ["304", { "if-none-match": "*" }],
+    ["412", { "if-match": '"x"' }],
+    ["416", { range: "bytes=9-" }],
+  ])("%s: is kept by no CDN", async (status, headers) => {
+    const alice = await withPublic();
+    const response = await alice.getShared("a", headers);
+    expect(String(response.status)).toBe(status);
+    expect(response.headers.get("netlify-cache-tag")).toBeNull();
+    const cdnControl = response.headers.get("netlify-cdn-cache-control") ?? response.headers.get("cache-control");
+    expect(cdnControl).toBe("no-store");
+  });
+
+  it.each([
+    ["text/plain", "inline"],
+    ["text/plain; charset=utf-8", "inline"],
+    ["TEXT/Plain ;charset=utf-8", "inline"],
+    ["image/png", "inline"],
+    ["image/jpeg", "inline"],
+    ["image/gif", "inline"],
+    ["image/webp", "inline"],
+    ["image/avif", "inline"],
+    ["audio/mpeg", "inline"],
+    ["video/mp4", "inline"],
+    ["image/svg+xml", "attachment"],
+    ["image/svg+xml; charset=utf-8", "attachment"],
+    ["image/pngx", "attachment"],
+    ["ximage/png", "attachment"],
+    ["application/pdf", "attachment"],
+    ["text/html", "attachment"],
+    ['text/html; x="text/plain"', "attachment"],
+    ["text/plainx", "attachment"],
+    ["text/javascript", "attachment"],
+    ["application/xhtml+xml", "attachment"],
+    ["application/octet-stream", "attachment"],
+    ["application/x-saltpack", "attachment"],
+  ])("of the type %s is %s", async (type, kind) => {
+    const alice = await withPublic(type);
+    const response = await alice.getShared("a");
+    expect(response.headers.get("content-type")).toBe(type);
+    expect(response.headers.get("content-disposition")).toBe(kind);
+    expect(response.headers.get("content-security-policy")).toBe(CSP);
+    expect(response.headers.get("x-content-type-options")).toBe("nosniff");
+  });
+
+  it.each([
+    ["image/png", "inline; filename*=UTF-8''b%20c.png"],
+    ["text/html", "attachment; filename*=UTF-8''b%20c.png"],
+  ])("of the type %s has its file name", async (type, disposition) => {
+    const alice = await withPublic(type, "b%20c.png");
+    expect((await alice.getShared("a")).headers.get("content-disposition")).toBe(disposition);
+  });
+
+  it("404 at once when it is made private, and 200 when it is public again", async () => {
+    const alice = await withPublic();
+    await alice.post("a", { Public: false });
+    expect((await alice.getShared("a")).status).toBe(404);
+    await alice.post("a", { Public: true });
+    expect(await (await alice.getShared("a")).text()).toBe("one");
+    await alice.delete("a");
+    expect((await alice.getShared("a")).status).toBe(404);
+  });
+
+  it("404: nobody's any more when its owner is taken off the list", async () => {
+    const alice = await withPublic();
+    const others = alicesBlobs({ store: alice.store, owners: new Set([CAROL.publicKey]) });
+    expect((await others.getShared("a")).status).toBe(404);
+  });
+});
+
+describe("404 not-found at a shared URL", () => {
+  it("is byte for byte the same, whatever is not there for everybody", async () => {
+    const alice = await withPublic();
+    await alice.put("private", "secret");
+    await alice.put("gone", "one", { "blob-public": "?1" });
+    await alice.delete("gone");
+    const { publicKey } = ALICE;
+    const paths = [
+      `${publicKey}/absent`,
+      `${publicKey}/private`,
+      `${publicKey}/gone`,
+      `${publicKey}/`,
+      `${publicKey}`,
+      "",
+      "/",
+      `${publicKey}/a/`,
+      `${publicKey}/a/b`,
+      `${publicKey}//a`,
+      `/${publicKey}/a`,
+      `${publicKey}/%61`,
+      `${publicKey}/a%00`,
+      `${publicKey}/a%2fb`,
+      `${publicKey}/${"a".repeat(129)}`,
+      `${publicKey.toUpperCase()}/a`,
+      `${EVE.publicKey}/a`,
+      `${CAROL.publicKey}/a`,
+      "kex1/a",
+      "__proto__/a",
+      `x/../../xshared/${publicKey}/a`,
+      `../sharedx${publicKey}/a`,
+      `../SHARED/${publicKey}/a`,
+    ];
+    for (const method of ["GET", "HEAD"]) {
+      const answers = new Map<string, string[]>();
+      for (const path of paths) {
+        for (const headers of [{}, { "if-none-match": "*", range: "bytes=0-0" }]) {
+          const answer = await wholeOf(await alice.shared(new Request(`${SHARED}/${path}`, { method, headers })));
+          answers.set(answer, [...(answers.get(answer) ?? []), path]);
+        }
+      }
+      expect([...answers.values()]).toEqual([paths.flatMap((path) => [path, path])]);
+      const [status, headers, body] = JSON.parse([...answers.keys()][0] ?? "");
+      expect([status, Object.fromEntries(headers)]).toEqual([
+        404,
+        { "cache-control": "no-store", "content-type": "application/problem+json" },
+      ]);
+      if (method === "GET") {
+        expect(JSON.parse(body)).toEqual({ status: 404, code: "not-found", detail: "Nothing is shared here." });
+      }
+    }
+    expect(alice.log).toEqual([]);
+  });
+});
+
+describe("other methods at a shared URL", () => {
+  it.each(["PUT", "POST", "DELETE", "PATCH"])("405: %s, with what may be done", async (method) => {
+    const alice = await withPublic();
+    for (const key of ["a", "absent"]) {
+      const response = await alice.getShared(key, {}, method);
+      expect(response.headers.get("allow")).toBe("GET, HEAD, OPTIONS");
+      expect(await outcomeOf(response)).toEqual({ status: 405, code: "method-not-allowed" });
+    }
+    expect((await alice.getShared("a")).status).toBe(200);
+  });
+
+  it("204: OPTIONS", async () => {
+    const alice = await withPublic();
+    const response = await alice.getShared("absent", {}, "OPTIONS");
+    expect([response.status, response.headers.get("allow")]).toEqual([204, "GET, HEAD, OPTIONS"]);
+  });
+});

@@ -1,0 +1,106 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { blob } from "../../netlify/functions/blob.js";
+import type { HostSettings, SitePages } from "../../plugin/eleventy/host-settings.js";
+import { signRequest } from "../../plugin/http/signature.js";
+import type { BlobsSite } from "../helpers/blobs-server.js";
+import { netlifyBlobs, siteOf } from "../helpers/netlify-site.js";
+import { ALICE, EVE } from "../messages/inbox/alices-inbox.js";
+
+const PRODUCTION = { deploy: { context: "production" }, ip: "192.0.2.1" };
+const LOCAL = { deploy: { context: "dev" }, ip: "127.0.0.1" };
+const URL_OF_BLOB = "https://alice.example/api/v1/blob/hello";
+const SHARED = `https://alice.example/shared/${ALICE.publicKey}/hello`;
+
+let blobs: BlobsSite;
+let settings: HostSettings;
+let pages: SitePages;
+
+beforeEach(async () => {
+  vi.spyOn(console, "error").mockImplementation(() => {});
+  blobs = await netlifyBlobs();
+  ({ settings, pages } = siteOf("https://alice.example", { key: ALICE.publicKey, blobs: { maxMegabytes: 100 } }));
+});
+afterEach(() => {
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
+
+function ask(method: string, { url = URL_OF_BLOB, headers = {}, body, by = ALICE, context = PRODUCTION }: Asked = {}) {
+  const signed = signRequest({ method, url, headers, ...(body && { body }) }, by, Date.now());
+  const request = new Request(url, { method, headers: signed, ...(body && { body: new Uint8Array(body) }) });
+  return blob(settings, pages)(request, context);
+}
+
+interface Asked {
+  url?: string;
+  headers?: Record<string, string>;
+  body?: Buffer;
+  by?: typeof ALICE;
+  context?: typeof PRODUCTION;
+}
+
+const read = (url = SHARED) => blob(settings, pages)(new Request(url), PRODUCTION);
+
+describe("the function blob at Netlify", () => {
+  it("201, 200: keeps a blob in the site's Blobs, and shows it while it is public, from the CDN too", async () => {
+    const put = await ask("PUT", {
+      headers: { "blob-public": "?1", "content-type": "text/plain" },
+      body: Buffer.from("hello"),
+    });
+    expect([put.status, await put.json()]).toMatchObject([201, { key: "hello", shared: SHARED }]);
+    expect(blobs.asked.some((asked) => asked.includes(" twtxt/blobs/records/"))).toBe(true);
+
+    const shown = await read();
+    expect([shown.status, await shown.text()]).toEqual([200, "hello"]);
+    expect(shown.headers.get("netlify-cdn-cache-control")).toContain("s-maxage=3600");
+    expect(shown.headers.get("netlify-cache-tag")).toMatch(/^twtxt-blob-[0-9a-f]{32}$/);
+  });
+
+  it("413: takes 4 MiB at most, whatever the site's options say", async () => {
+    const put = await ask("PUT", { body: Buffer.alloc(4 * 2 ** 20 + 1) });
+    expect([put.status, await put.json()]).toMatchObject([413, { code: "body-too-large" }]);
+    expect(blobs.asked.some((asked) => asked.startsWith("PUT"))).toBe(false);
+  });
+
+  it("purged false: says so where the CDN cannot be told, and refuses at once all the same", async () => {
+    await ask("PUT", { headers: { "blob-public": "?1" }, body: Buffer.from("hello") });
+    const answer = await ask("POST", {
+      headers: { "content-type": "application/json" },
+      body: Buffer.from('{"Public":false}'),
+    });
+    expect([answer.status, await answer.json()]).toMatchObject([
+      200,
+      { Public: false, purged: false, note: expect.stringContaining("an hour") },
+    ]);
+    expect((await read()).status).toBe(404);
+  });
+
+  it("403: keeps nothing for somebody else's key", async () => {
+    expect((await ask("PUT", { by: EVE, body: Buffer.from("hello") })).status).toBe(403);
+    expect(blobs.asked).toEqual([]);
+  });
+
+  it("keeps apart what a preview receives", async () => {
+    const preview = { deploy: { context: "deploy-preview" }, ip: "192.0.2.1" };
+    expect((await ask("PUT", { body: Buffer.from("hello"), context: preview })).status).toBe(201);
+    expect((await ask("GET")).status).toBe(404);
+    expect((await ask("GET", { context: preview })).status).toBe(200);
+  });
+
+  it.each([".html", ".htm", "/index.html", "/index.htm"])(
+    "404: answers the second try that netlify dev makes at %s as the first, and production does not",
+    async (ending) => {
+      vi.stubEnv("NETLIFY_DEV", "true");
+      const signed = signRequest({ method: "GET", url: URL_OF_BLOB }, ALICE, Date.now());
+      const again = () => new Request(URL_OF_BLOB + ending, { headers: signed });
+      expect((await blob(settings, pages)(again(), LOCAL)).status).toBe(404);
+      expect((await blob(settings, pages)(again(), PRODUCTION)).status).toBe(401);
+    },
+  );
+
+  it("keeps nothing anywhere where a bucket is named by halves, and says what is missing", async () => {
+    vi.stubEnv("TWTXT_S3_BUCKET", "alice");
+    await expect(ask("PUT", { body: Buffer.from("hello") })).rejects.toThrow("TWTXT_S3_ENDPOINT");
+    expect(blobs.asked).toEqual([]);
+  });
+});
