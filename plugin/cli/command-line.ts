@@ -7,6 +7,7 @@ import { version } from "./version.js";
 
 /** Each command is loaded when it is called, so that a small one stays quick. */
 const COMMANDS = new Map<string, () => Promise<Command>>([
+  ["blob", () => import("./blob.js")],
   ["contacts", () => import("./contacts.js")],
   ["doctor", () => import("./doctor.js")],
   ["keys", () => import("./keys.js")],

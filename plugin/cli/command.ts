@@ -68,13 +68,39 @@ function checkOption(
   }
   if (type === "boolean" && value !== undefined)
     throw misuse(`${command}: ${rawName} takes no value, got "${value}".`, command);
-  const isMissing = value === undefined || (!inlineValue && value.startsWith("-"));
+  const isMissing = value === undefined || (!inlineValue && value.startsWith("-") && value !== "-");
   if (type === "string" && isMissing) throw misuse(`${command}: ${rawName} needs a value.`, command);
 }
 
-/** The name that was probably meant, if any is near. */
+/** The name that was probably meant, if any is near: rather one that begins so. */
 export function nearestOf(word: string, names: readonly string[]): string | undefined {
-  return closestMatch(word, names, { maxDistance: 3 });
+  return names.find((name) => name.startsWith(word)) ?? closestMatch(word, names, { maxDistance: 3 });
+}
+
+/** One of the things that a command does; its name stands behind the command's. */
+export type Action = (args: string[], terminal: Terminal) => Promise<number>;
+
+/**
+ * Runs a command of several actions.
+ *
+ * @param actions - each is loaded when it is called
+ */
+export async function runAction(
+  command: string,
+  actions: ReadonlyMap<string, () => Promise<Action>>,
+  [word = "", ...args]: string[],
+  terminal: Terminal,
+): Promise<number> {
+  const load = actions.get(word);
+  if (!load) throw noSuchAction(command, word, [...actions.keys()]);
+  return (await load())(args, terminal);
+}
+
+export function noSuchAction(command: string, word: string, actions: readonly string[]): TwtxtError {
+  const what = word === "" ? "it needs to know what to do." : `there is no "${word}".`;
+  const nearest = word === "" ? undefined : nearestOf(word, actions);
+  const hint = nearest ? `Did you mean "${nearest}"?` : `Say ${actions.join(", ")}.`;
+  return misuse(`${command}: ${what} ${hint}`, command);
 }
 
 /** What was typed cannot be meant: says so, and what to type. */

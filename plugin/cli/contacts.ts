@@ -5,7 +5,7 @@ import { formatKey, parseKey } from "../keys/key.js";
 import { type Contacts, contactsOf } from "../messages/lookup/contacts.js";
 import type { Lookup } from "../messages/lookup/lookup.js";
 import { AUTHOR_OPTIONS, authorAt } from "./author.js";
-import { misuse, nearestOf, readArguments } from "./command.js";
+import { misuse, noSuchAction, readArguments } from "./command.js";
 import { HOSTS_OPTION, networkOf } from "./looking-up.js";
 import type { Terminal } from "./terminal.js";
 
@@ -56,7 +56,7 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = readArguments(name, args, OPTIONS);
   const [action = "list", ...words] = positionals;
   const act = ACTIONS.get(action);
-  if (!act) throw noSuchAction(action);
+  if (!act) throw noSuchAction(name, action, [...ACTIONS.keys()]);
   const key = action === "accept" ? keyIn(words.splice(1, 1)) : null;
   const address = action === "list" ? noWord(words) : addressIn(action, words);
   const { lookup } = networkOf(values, name);
@@ -120,11 +120,4 @@ function keyIn([word]: readonly string[]): string | null {
     if (!(error instanceof TwtxtError)) throw error;
     throw misuse(`${name}: "${word}" is no key such as lookup and contacts show them.`, name);
   }
-}
-
-function noSuchAction(action: string): TwtxtError {
-  const actions = [...ACTIONS.keys()];
-  const nearest = nearestOf(action, actions);
-  const hint = nearest ? `Did you mean "${nearest}"?` : `There are ${actions.join(", ")}.`;
-  return misuse(`${name}: there is no "${action}". ${hint}`, name);
 }

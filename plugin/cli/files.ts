@@ -73,7 +73,7 @@ export function isMissing(error: unknown): boolean {
 }
 
 /** The machine's word for it is kept, as `EACCES: permission denied, open '/blog/a.md'`; what is no such error stays a mistake of ours. */
-function badFile(error: unknown): unknown {
+export function badFile(error: unknown): unknown {
   return error instanceof Error && "syscall" in error
     ? new TwtxtError("bad-file", `${error.message}.`, { cause: error })
     : error;

@@ -15,7 +15,7 @@ export function hostFilesAt(settingsFile: string): { settings: string; pages: st
 export async function readHostFiles(settingsFile: string): Promise<HostFiles> {
   const files = hostFilesAt(settingsFile);
   const [settings, pages] = await Promise.all([readJson(files.settings), readJson(files.pages)]);
-  if (Object(settings).version !== 2 || !Array.isArray(Object(pages).feeds)) throw notOurs(files.settings);
+  if (Object(settings).version !== 3 || !Array.isArray(Object(pages).feeds)) throw notOurs(files.settings);
   return { settings: settings as HostSettings, pages: pages as SitePages };
 }
 

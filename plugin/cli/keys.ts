@@ -1,5 +1,5 @@
 // plugin/cli/keys.ts: `eleventy-twtxt keys` makes, shows, backs up and brings back private keys.
-import { misuse, nearestOf } from "./command.js";
+import { type Action, runAction } from "./command.js";
 import { backUp, show } from "./keys/kept-key.js";
 import { create, importFile, restore } from "./keys/new-key.js";
 import type { Terminal } from "./terminal.js";
@@ -35,18 +35,14 @@ Example:
   $ eleventy-twtxt keys create alice@alice.example
   kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg`;
 
-const ACTIONS = new Map<string, (args: string[], terminal: Terminal) => Promise<number>>([
-  ["create", create],
-  ["show", show],
-  ["backup", backUp],
-  ["restore", restore],
-  ["import", importFile],
+const ACTIONS = new Map<string, () => Promise<Action>>([
+  ["create", async () => create],
+  ["show", async () => show],
+  ["backup", async () => backUp],
+  ["restore", async () => restore],
+  ["import", async () => importFile],
 ]);
 
-export async function run([word = "", ...args]: string[], terminal: Terminal): Promise<number> {
-  const action = ACTIONS.get(word);
-  if (action) return action(args, terminal);
-  const nearest = nearestOf(word, [...ACTIONS.keys()]);
-  const hint = nearest ? `Did you mean "${nearest}"?` : `Say ${[...ACTIONS.keys()].join(", ")}.`;
-  throw misuse(`keys: ${word === "" ? "it needs to know what to do." : `there is no "${word}".`} ${hint}`, name);
+export function run(args: string[], terminal: Terminal): Promise<number> {
+  return runAction(name, ACTIONS, args, terminal);
 }

@@ -5,5 +5,7 @@ import { processTerminal } from "./terminal.js";
 
 void runCommandLine(process.argv.slice(2), processTerminal()).then((exitCode) => {
   // Once all is written. A name that nobody resolves would keep the process for half a minute.
-  process.stdout.write("", () => process.stderr.write("", () => process.exit(exitCode)));
+  const leave = () => process.exit(exitCode);
+  // That stdout has failed is told after its callbacks.
+  process.stdout.write("", () => process.stderr.write("", () => setImmediate(leave)));
 });

@@ -3,10 +3,10 @@ import { resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
 import type { ManagedMention } from "../mentions/receive/manage.js";
 import { mentionsOfWebmentionIo } from "../mentions/receive/webmention-io.js";
-import { misuse, nearestOf, readArguments } from "./command.js";
+import { misuse, noSuchAction, readArguments } from "./command.js";
 import { readText } from "./files.js";
 import { readHostFiles } from "./host-files.js";
-import { type AskSite, siteApi } from "./mentions-api.js";
+import { type AskMentions, mentionsApi } from "./mentions-api.js";
 import { IDENTITY_OPTION, ownIdentity } from "./own-identity.js";
 import { siteAt } from "./site.js";
 import type { Terminal } from "./terminal.js";
@@ -58,22 +58,15 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   if (!state) throw misuse(`${name}: --state is one of ${STATES.join(", ")}, got "${values.state}".`, name);
 
   const act = Object.hasOwn(ACTIONS, action) ? ACTIONS[action] : undefined;
-  if (!act) throw noSuchAction(action);
+  if (!act) throw noSuchAction(name, action, Object.keys(ACTIONS));
   if (act.names === "none" && names.length > 0) throw misuse(`${name}: "${action}" takes no names.`, name);
   if (act.names === "some" && names.length === 0) throw misuse(`${name}: "${action}" needs an id.`, name);
   const ask = await apiOf(values, terminal);
   return act.run(names, { ask, terminal, state, isJson: values.json ?? false });
 }
 
-function noSuchAction(action: string): TwtxtError {
-  const actions = Object.keys(ACTIONS);
-  const nearest = nearestOf(action, actions);
-  const hint = nearest ? ` Did you mean "${nearest}"?` : "";
-  return misuse(`${name}: there is no "${action}".${hint} There are ${actions.join(", ")}.`, name);
-}
-
 interface Context {
-  ask: AskSite;
+  ask: AskMentions;
   terminal: Terminal;
   state: (typeof STATES)[number];
   isJson: boolean;
@@ -92,13 +85,13 @@ const ACTIONS: Record<string, { names: "none" | "some"; run(names: string[], con
 async function apiOf(
   { url, settings, identity: file }: Partial<Record<"url" | "settings" | "identity", string | undefined>>,
   terminal: Terminal,
-): Promise<AskSite> {
+): Promise<AskMentions> {
   const site = await siteAt(terminal, settings);
   const { settings: host } = await readHostFiles(site.settingsFile);
   const identity = await ownIdentity(terminal, { keys: host.authors.map(({ key }) => key), file });
   const { pathname, origin } = new URL(host.urls.mentionsApi);
   if (url !== undefined && !URL.canParse(url)) throw misuse(`${name}: --url is a URL, got "${url}".`, name);
-  return siteApi((url === undefined ? origin : new URL(url).origin) + pathname, identity, terminal.now);
+  return mentionsApi((url === undefined ? origin : new URL(url).origin) + pathname, identity, terminal.now);
 }
 
 async function list(_: string[], { ask, terminal, state, isJson }: Context): Promise<number> {
@@ -175,7 +168,7 @@ async function mentionsIn(file: string) {
     }));
 }
 
-async function allOf(ask: AskSite, state: string): Promise<ManagedMention[]> {
+async function allOf(ask: AskMentions, state: string): Promise<ManagedMention[]> {
   const mentions: ManagedMention[] = [];
   for (let after = ""; ; ) {
     const page = Object(await ask("GET", `?state=${state}${after}`));
@@ -186,7 +179,7 @@ async function allOf(ask: AskSite, state: string): Promise<ManagedMention[]> {
 }
 
 /** An id may be typed by its beginning. */
-async function fullId(start: string, ask: AskSite): Promise<string> {
+async function fullId(start: string, ask: AskMentions): Promise<string> {
   if (/^[0-9a-f]{1,3}$/.test(start)) {
     throw misuse(`${name}: "${start}" is too short for an id: type 4 of its characters at the least.`, name);
   }

@@ -1,5 +1,5 @@
 // plugin/cli/message.ts: `eleventy-twtxt message` writes and reads private messages.
-import { misuse, nearestOf } from "./command.js";
+import { type Action, runAction } from "./command.js";
 import type { Terminal } from "./terminal.js";
 
 export const name = "message";
@@ -51,8 +51,6 @@ Example:
   $ eleventy-twtxt message list
   4f0c1a2b  2026-11-20T09:12:00Z  bob@bob.example  verified  Nine it is.`;
 
-type Action = (args: string[], terminal: Terminal) => Promise<number>;
-
 /** Each is loaded when it is called. */
 const ACTIONS = new Map<string, () => Promise<Action>>([
   ["send", async () => (await import("./message/send.js")).send],
@@ -66,10 +64,6 @@ const ACTIONS = new Map<string, () => Promise<Action>>([
   ["discard", async () => (await import("./message/outbox.js")).discard],
 ]);
 
-export async function run([word = "", ...args]: string[], terminal: Terminal): Promise<number> {
-  const load = ACTIONS.get(word);
-  if (load) return (await load())(args, terminal);
-  const nearest = nearestOf(word, [...ACTIONS.keys()]);
-  const hint = nearest ? `Did you mean "${nearest}"?` : `Say ${[...ACTIONS.keys()].join(", ")}.`;
-  throw misuse(`message: ${word === "" ? "it needs to know what to do." : `there is no "${word}".`} ${hint}`, name);
+export function run(args: string[], terminal: Terminal): Promise<number> {
+  return runAction(name, ACTIONS, args, terminal);
 }

@@ -2,14 +2,17 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
+import { bucketIn } from "../host/bucket.js";
 import { type NodeServer, nodeServer } from "../host/node-server.js";
 import { rateLimit } from "../host/rate-limit.js";
 import { featuresOff, secretsOf } from "../host/secrets.js";
 import { type Services, servicesOf } from "../host/services.js";
 import { type SiteFilesOptions, siteFiles } from "../host/site-files.js";
 import { type HostFiles, siteHost } from "../host/site-host.js";
+import { tryStore } from "../host/try-store.js";
 import { ownHostOf } from "../http/own-host.js";
 import { fileStore } from "../store/file.js";
+import type { StreamingStore } from "../store/store.js";
 import { allowedHosts } from "./allowed-hosts.js";
 import { misuse, readArguments } from "./command.js";
 import { hostFilesAt, readHostFiles } from "./host-files.js";
@@ -37,7 +40,9 @@ web server with TLS in front of it. What it keeps is in a folder; ends in order 
   --allow-private-host HOST:PORT
                          a host of your own network that may be asked all the same; can be repeated
 
-Environment: TWTXT_MENTIONS_TOKEN, TWTXT_SMTP_URL, TWTXT_MAIL_TO, TWTXT_WEBHOOK_URL, TWTXT_BUILD_HOOK_URL
+Environment: TWTXT_MENTIONS_TOKEN, TWTXT_SMTP_URL, TWTXT_MAIL_TO, TWTXT_WEBHOOK_URL, TWTXT_BUILD_HOOK_URL;
+for a bucket in place of --store: TWTXT_S3_ENDPOINT, TWTXT_S3_BUCKET, TWTXT_S3_REGION,
+TWTXT_S3_ACCESS_KEY_ID, TWTXT_S3_SECRET_ACCESS_KEY
 
 Example:
   $ eleventy-twtxt serve --port 8080
@@ -55,6 +60,7 @@ const OPTIONS = {
   "allow-private-host": { type: "string", multiple: true },
 } as const;
 
+const BUCKET_PREFIX = "twtxt/";
 /** A reader connects again after an hour; what another process stores is seen within ten seconds. */
 const STREAMS = { isUsual: true, streamMs: 3600_000, lookMs: 10_000 };
 
@@ -66,12 +72,14 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   const site = await siteAt(terminal, values.settings);
   const files = await readHostFiles(site.settingsFile);
   const origin = originOf(values.url, files.settings.url);
+  const store = storeOf(site, values, terminal);
+  await tryStore(store);
   const ending = new AbortController();
   const host = siteHost({
     files,
     pagesFile: hostFilesAt(site.settingsFile).pages,
     read: () => readHostFiles(site.settingsFile),
-    make: servicesFor(site, values, { origin, ending: ending.signal }, terminal),
+    make: servicesFor(store, values, { origin, ending: ending.signal }, terminal),
     log: terminal.say,
   });
   const address = values.host ?? "127.0.0.1";
@@ -102,14 +110,11 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
 }
 
 function servicesFor(
-  site: Site,
+  store: StreamingStore,
   values: Values,
   { origin, ending }: { origin: string; ending: AbortSignal },
   terminal: Terminal,
 ): (files: HostFiles) => Services {
-  const store = fileStore(
-    values.store === undefined ? site.file(".eleventy-twtxt/store") : resolve(terminal.folder, values.store),
-  );
   const allowPrivateHosts = allowedHosts(values["allow-private-host"], name);
   return ({ settings, pages }) =>
     servicesOf({
@@ -123,11 +128,25 @@ function servicesFor(
       fetch,
       now: terminal.now,
       log: terminal.say,
-      purge: async () => {},
+      purge: null,
       isLive: true,
       streams: STREAMS,
       ending,
     });
+}
+
+function storeOf(site: Site, values: Values, terminal: Terminal): StreamingStore {
+  const bucket = bucketIn(terminal.environment, BUCKET_PREFIX);
+  if (bucket && values.store !== undefined) {
+    throw misuse(`${name}: --store names a folder, and TWTXT_S3_BUCKET a bucket. Leave one of them out.`, name);
+  }
+  if (bucket) {
+    terminal.say(`What comes in is kept in the bucket ${terminal.environment.TWTXT_S3_BUCKET}.`);
+    return bucket;
+  }
+  return fileStore(
+    values.store === undefined ? site.file(".eleventy-twtxt/store") : resolve(terminal.folder, values.store),
+  );
 }
 
 /** @throws TwtxtError `no-settings` where there is no such folder: everything would be answered with 404 */

@@ -18,16 +18,17 @@ const BUILD = "Build the site once, so that this command knows it: npx @11ty/ele
 /** What the commands read of the settings; the build may leave more. */
 export type KnownSettings = Pick<
   SiteSettings,
-  "host" | "output" | "timeZone" | "webmention" | "authors" | "notes" | "unstamped"
+  "host" | "output" | "timeZone" | "webmention" | "authors" | "blobs" | "notes" | "unstamped"
 >;
 
 const SETTINGS: v.GenericSchema<unknown, KnownSettings> = v.object({
-  version: v.literal(2),
+  version: v.literal(3),
   host: v.picklist(["netlify", "node", "static"]),
   output: v.string(),
   timeZone: v.pipe(v.string(), v.check(isTimeZone)),
   webmention: v.nullable(v.string()),
   authors: v.array(v.object({ address: v.string(), key: v.string(), endpoint: v.nullable(v.string()) })),
+  blobs: v.nullable(v.object({ api: v.string(), shared: v.string(), maxBytes: v.number() })),
   notes: v.object({ folder: v.string(), like: v.nullable(v.string()), tags: v.array(v.string()) }),
   unstamped: v.array(
     v.object({

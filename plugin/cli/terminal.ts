@@ -3,6 +3,8 @@ import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
 import { text } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
+import { TwtxtError } from "../errors.js";
 
 /** What a command has of the machine. A test hands in one of its own. */
 export interface Terminal {
@@ -19,8 +21,14 @@ export interface Terminal {
   print(line: string): void;
   /** Writes a line of talk, on stderr. */
   say(line: string): void;
+  /** Shows a line on stderr that the next one, or what is said next, takes the place of; an empty one is none. */
+  showStatus(line: string): void;
+  /** Writes data that are no text, on stdout. @throws TwtxtError `bad-file` where they cannot be written */
+  write(chunks: AsyncIterable<Uint8Array>): Promise<void>;
   /** All of standard input; `null` where a person sits there. */
   readInput(): Promise<string | null>;
+  /** Standard input as it comes. */
+  input(): AsyncIterable<Uint8Array>;
   /**
    * Reads lines that a person types without their being shown.
    *
@@ -41,7 +49,10 @@ export interface Terminal {
 
 /** The terminal of this process. */
 export function processTerminal(): Terminal {
-  process.stdout.on("error", leaveQuietly);
+  let isWriting = false;
+  process.stdout.on("error", (error) => {
+    if (!isWriting) leave(error);
+  });
   return {
     environment: process.env,
     folder: process.cwd(),
@@ -50,7 +61,14 @@ export function processTerminal(): Terminal {
     now: Date.now,
     print: (line) => void process.stdout.write(`${shownSafely(line)}\n`),
     say: (line) => void process.stderr.write(`${shownSafely(line)}\n`),
+    showStatus: (line) => void process.stderr.write(`\r\x1b[K${shownSafely(line)}`),
+    async write(chunks) {
+      isWriting = true;
+      await pipeline(chunks, process.stdout, { end: false }).catch(checkOutput);
+      isWriting = false;
+    },
     readInput: async () => (process.stdin.isTTY ? null : text(process.stdin)),
+    input: () => process.stdin,
     readSecret,
     open,
     ended,
@@ -72,7 +90,16 @@ const UNSAFE = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u206
  * @example shownSafely("a\u202eb") // "a\\u202eb", by which a line of JSON stays JSON and means the same
  */
 export function shownSafely(text: string): string {
-  return text.replace(UNSAFE, (mark) => `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return text.replace(UNSAFE, escaped);
+}
+
+/** The same for what is one line, whatever the name of a file in it. */
+export function lineShownSafely(text: string): string {
+  return shownSafely(text.replace(/[\t\n]/g, escaped));
+}
+
+function escaped(mark: string): string {
+  return `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
 /** Node's own line editor keeps Ctrl-C and Backspace working; what it would show goes nowhere. */
@@ -95,10 +122,24 @@ async function readSecret(promptFor: (typed: string) => string | null): Promise<
   }
 }
 
+/** What was begun is cleared away after it, unlike after {@link leave}. */
+function checkOutput(error: NodeJS.ErrnoException): void {
+  if (isReaderGone(error)) return;
+  throw error.syscall === "write" ? new TwtxtError("bad-file", unwritable(error), { cause: error }) : error;
+}
+
+function leave(error: NodeJS.ErrnoException): void {
+  if (isReaderGone(error)) process.exit(0);
+  process.stderr.write(`eleventy-twtxt: ${unwritable(error)}\n`, () => process.exit(1));
+}
+
 /** Who reads us may stop early, as `head` does. */
-function leaveQuietly(error: NodeJS.ErrnoException): void {
-  if (error.code === "EPIPE") process.exit(0);
-  throw error;
+function isReaderGone(error: NodeJS.ErrnoException): boolean {
+  return error.code === "EPIPE";
+}
+
+function unwritable(error: NodeJS.ErrnoException): string {
+  return `Standard output cannot be written: ${error.message}.`;
 }
 
 /** By a shell, as git does it, since $EDITOR may hold arguments and quotes; the file is never part of the shell's text. */

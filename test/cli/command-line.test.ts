@@ -88,7 +88,7 @@ describe("the settings of the site", () => {
     );
   });
 
-  it.each(["{", '{"version":1}', '{"version":2}'])(
+  it.each(["{", '{"version":1}', '{"version":3}'])(
     "1 no-settings: they are of another version: %s",
     async (content) => {
       const site = blog(null, { ".eleventy-twtxt/settings.json": content });

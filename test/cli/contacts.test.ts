@@ -75,7 +75,7 @@ describe("eleventy-twtxt contacts, typed wrongly", () => {
 
   it.each([
     [["acept", "bob@bob.example"], 'contacts: there is no "acept". Did you mean "accept"?'],
-    [["bob@bob.example"], 'contacts: there is no "bob@bob.example". There are list, accept, forget.'],
+    [["bob@bob.example"], 'contacts: there is no "bob@bob.example". Say list, accept, forget.'],
     [["accept"], 'contacts: "accept" takes one address such as bob@bob.example.'],
     [["accept", "bob@bob.example", "kex1"], 'contacts: "kex1" is no key such as lookup and contacts show them.'],
     [["forget", "bob"], 'contacts: "forget" takes one address such as bob@bob.example.'],

@@ -49,6 +49,8 @@ export interface Correspondent {
   files: string[];
   /** What the inbox answers with in place of what it would; `null` for nothing else. */
   trouble: number | null;
+  /** What whoever runs the host does with an answer on its way; `null` for nothing. */
+  operator: ((request: Request, answer: () => Promise<Response>) => Promise<Response>) | null;
   /** By how much the host's clock is behind, in milliseconds: a delivery may show later than the time that it carries. */
   behindMs: number;
   /** `--allow-private-host` for everybody's host. */
@@ -74,11 +76,13 @@ export interface Correspondent {
 /** People who know each other's hosts; the first one's key is made of seed 1, and so on. */
 export async function correspondents<T extends string>(
   users: readonly T[],
-  { isStreaming = true }: { isStreaming?: boolean } = {},
+  { isStreaming = true, blobs = false }: { isStreaming?: boolean; blobs?: Home["blobs"] } = {},
 ): Promise<Record<T, Correspondent>> {
   const ports = await Promise.all(users.map(() => freePort()));
   const allowing = ports.flatMap((port) => ["--allow-private-host", `127.0.0.1:${port}`]);
-  const people = users.map((user, at) => correspondent({ user, port: ports[at] ?? 0, allowing, isStreaming }, at + 1));
+  const people = users.map((user, at) =>
+    correspondent({ user, port: ports[at] ?? 0, allowing, isStreaming, blobs }, at + 1),
+  );
   return Object.fromEntries((await Promise.all(people)).map((one, at) => [users[at], one])) as Record<T, Correspondent>;
 }
 
@@ -87,9 +91,11 @@ interface Home {
   port: number;
   allowing: string[];
   isStreaming: boolean;
+  /** The option of the site. */
+  blobs: boolean | { count?: number; maxMegabytes?: number };
 }
 
-async function correspondent({ user, port, allowing, isStreaming }: Home, seed: number): Promise<Correspondent> {
+async function correspondent({ user, port, allowing, isStreaming, blobs }: Home, seed: number): Promise<Correspondent> {
   const host = `127.0.0.1:${port}`;
   const url = `http://${host}`;
   const address = `${user}@${host}`;
@@ -115,6 +121,7 @@ async function correspondent({ user, port, allowing, isStreaming }: Home, seed: 
     asked: [],
     files: [],
     trouble: null,
+    operator: null,
     behindMs: 0,
     type: (args, input = "") => command(machine.folder, [...args, ...allowing], { input, environment }),
     message: (...args) => person.type(["message", ...args]),
@@ -134,7 +141,7 @@ async function correspondent({ user, port, allowing, isStreaming }: Home, seed: 
     },
     async publish(kex) {
       person.kex = kex;
-      const options = checkOptions({ url, nick: user, key: person.kex, mentions: false });
+      const options = checkOptions({ url, nick: user, key: person.kex, mentions: false, blobs });
       const urls = {
         feedUrl: () => `${url}/twtxt.txt`,
         absolute: (path: string) => url + path,
@@ -145,11 +152,16 @@ async function correspondent({ user, port, allowing, isStreaming }: Home, seed: 
         mkdirSync(dirname(join(site, path)), { recursive: true });
         writeFileSync(join(site, path), content);
       }
-      settings = hostSettings(options, urls);
+      settings = hostSettings(options, urls, "node");
       open();
       const authors = [{ address, key: person.kex, endpoint }];
       const known = JSON.parse(machine.read(".eleventy-twtxt/settings.json"));
-      machine.write(".eleventy-twtxt/settings.json", JSON.stringify({ ...known, authors }));
+      const kept = settings.blobs && {
+        api: settings.urls.blobs,
+        shared: settings.urls.shared,
+        maxBytes: settings.blobs.maxBytes,
+      };
+      machine.write(".eleventy-twtxt/settings.json", JSON.stringify({ ...known, authors, blobs: kept }));
     },
     keyFile(name, whose, number) {
       const file = join(machine.folder, name);
@@ -201,9 +213,10 @@ function routed(path: string, route: Route, person: Correspondent) {
   const handler = route(path);
   if (!handler) return null;
   return async (request: Request) => {
+    const answer = async () => handler(request, { address: "127.0.0.1" });
     const response =
       person.trouble === null
-        ? await handler(request, { address: "127.0.0.1" })
+        ? await (person.operator?.(request, answer) ?? answer())
         : new Response(null, { status: person.trouble });
     person.asked.push(`${request.method} ${response.status}`);
     return response;

@@ -28,6 +28,7 @@ const SETTINGS: KnownSettings = {
   timeZone: "UTC",
   webmention: null,
   authors: [],
+  blobs: null,
   notes: { folder: "./notes", like: null, tags: ["posts"] },
   unstamped: [],
 };
@@ -45,7 +46,7 @@ export function blog(settings: Partial<KnownSettings> | null, files: Record<stri
     },
     list: (path) => readdirSync(join(folder, path)).sort(),
   };
-  if (settings) made.write(".eleventy-twtxt/settings.json", JSON.stringify({ version: 2, ...SETTINGS, ...settings }));
+  if (settings) made.write(".eleventy-twtxt/settings.json", JSON.stringify({ version: 3, ...SETTINGS, ...settings }));
   for (const [path, content] of Object.entries(files)) made.write(path, content);
   return made;
 }
@@ -109,7 +110,12 @@ export function standingTerminal(
     now: () => Date.parse(now),
     print: (line) => void stdout.push(line),
     say: (line) => void stderr.push(line),
+    showStatus: () => {},
+    write: async () => {},
     readInput: async () => input,
+    input: async function* () {
+      yield Buffer.from(input ?? "");
+    },
     readSecret: async () => null,
     open: async () => 0,
     ended: async () => {},

@@ -3,13 +3,13 @@ import type { HostSettings } from "../../plugin/eleventy/host-settings.js";
 import { secretsOf } from "../../plugin/host/secrets.js";
 import { servicesOf } from "../../plugin/host/services.js";
 import { siteHost } from "../../plugin/host/site-host.js";
-import type { Store } from "../../plugin/store/store.js";
+import type { StreamingStore } from "../../plugin/store/store.js";
 import { loopbackConnector } from "../helpers/loopback.js";
 
 export type Route = ReturnType<typeof siteHost>["route"];
 
 export interface Hosting {
-  store: Store;
+  store: StreamingStore;
   /** Whether readers can subscribe. */
   isStreaming: boolean;
   /** Milliseconds since 1970. */

@@ -197,7 +197,7 @@ async function build(url: string, { options, files = {}, feed = (text) => text }
   const folder = writeSite(all);
   const pages: SitePages = { feeds: [urls.feedUrl()], pages: [`${url}/`], twts: [] };
   const served = { folder, prefix: "", feedPath: settings.path, endpoint };
-  return { settings: { ...hostSettings(settings, urls), isReceiver: true }, pages, files: served };
+  return { settings: { ...hostSettings(settings, urls, "node"), isReceiver: true }, pages, files: served };
 }
 
 function writeSite(files: Record<string, string | Buffer | null>): string {

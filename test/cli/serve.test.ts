@@ -156,6 +156,30 @@ describe("eleventy-twtxt serve", () => {
     expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/There is no site in \S+gone\. Build it/)]);
   });
 
+  it("exit 1: a bucket is named by halves, where what comes in would be kept elsewhere", async () => {
+    const { exitCode, stderr } = await command(site().folder, ["serve"], {
+      environment: { TWTXT_S3_BUCKET: "alice", TWTXT_S3_REGION: "auto" },
+    });
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringContaining("TWTXT_S3_ENDPOINT and TWTXT_S3_ACCESS_KEY_ID and TWTXT_S3_SECRET_ACCESS_KEY"),
+    ]);
+  });
+
+  it("exit 2: both a folder and a bucket are named", async () => {
+    const names = ["ENDPOINT", "BUCKET", "REGION", "ACCESS_KEY_ID", "SECRET_ACCESS_KEY"];
+    const environment = Object.fromEntries(
+      names.map((name) => [`TWTXT_S3_${name}`, name === "ENDPOINT" ? "http://127.0.0.1:1" : "alice"]),
+    );
+    const { exitCode, stderr } = await command(site().folder, ["serve", "--store", "here"], { environment });
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining("Leave one of them out")]);
+  });
+
+  it("exit 1: nothing can be kept where --store says", async () => {
+    const { exitCode, stderr } = await command(site().folder, ["serve", "--store", "package.json"]);
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/The store in \S+package\.json failed: ENOTDIR/)]);
+  });
+
   it("exit 1: the site was not built", async () => {
     const { exitCode, stderr } = await command(blog({}, { "package.json": "{}" }).folder, ["serve"]);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining("Build the site")]);

@@ -1,13 +1,14 @@
 // plugin/cli/message/delete.ts: `message delete`: removes messages from the inbox.
 import type { InboxMessage } from "../../messages/read/inbox-answer.js";
 import { misuse, readArguments } from "../command.js";
+import { OWN_SITE_OPTIONS } from "../own-site.js";
 import type { Terminal } from "../terminal.js";
 import { namedBy, shortId } from "./ids.js";
-import { MAILBOX_OPTIONS, type Mailbox, mailboxOf } from "./mailbox.js";
+import { type Mailbox, mailboxOf } from "./mailbox.js";
 import { isOpened, type ReadMessage, readMessages } from "./read-messages.js";
 import { listLines } from "./shown.js";
 
-const OPTIONS = { ...MAILBOX_OPTIONS, unverified: { type: "boolean" } } as const;
+const OPTIONS = { ...OWN_SITE_OPTIONS, unverified: { type: "boolean" } } as const;
 
 export async function deleteMessages(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = readArguments("message delete", args, OPTIONS);

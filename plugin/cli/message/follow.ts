@@ -2,14 +2,15 @@
 import type { InboxMessage } from "../../messages/read/inbox-answer.js";
 import { openMessages, type UnreadableMessage } from "../../messages/read/read.js";
 import { misuse, readArguments } from "../command.js";
+import { OWN_SITE_OPTIONS } from "../own-site.js";
 import type { Terminal } from "../terminal.js";
-import { MAILBOX_OPTIONS, type Mailbox, mailboxOf, sleep } from "./mailbox.js";
+import { type Mailbox, mailboxOf, sleep } from "./mailbox.js";
 import { newMessages } from "./new-messages.js";
 import { type ReadMessage, withReceipts } from "./read-messages.js";
 import { factsOf, messageLines } from "./shown.js";
 import { watchedFetch } from "./watched-fetch.js";
 
-const OPTIONS = { ...MAILBOX_OPTIONS, every: { type: "string" }, all: { type: "boolean" } } as const;
+const OPTIONS = { ...OWN_SITE_OPTIONS, every: { type: "string" }, all: { type: "boolean" } } as const;
 
 const EVERY_S = 30;
 const LEAST_S = 5;

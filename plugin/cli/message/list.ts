@@ -1,12 +1,13 @@
 // plugin/cli/message/list.ts: `message list`: a line for each message of the inbox.
 import { misuse, readArguments } from "../command.js";
+import { OWN_SITE_OPTIONS } from "../own-site.js";
 import type { Terminal } from "../terminal.js";
-import { MAILBOX_OPTIONS, mailboxOf } from "./mailbox.js";
+import { mailboxOf } from "./mailbox.js";
 import { readMessages } from "./read-messages.js";
 import { factsOf, listLines, sumOf } from "./shown.js";
 
 export async function list(args: string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = readArguments("message list", args, MAILBOX_OPTIONS);
+  const { values, positionals } = readArguments("message list", args, OWN_SITE_OPTIONS);
   if (positionals.length > 0) {
     throw misuse(`message list: takes no ids; message read ${positionals[0]} shows one.`, "message");
   }

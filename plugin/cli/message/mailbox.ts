@@ -1,28 +1,18 @@
 // plugin/cli/message/mailbox.ts: what all actions of `eleventy-twtxt message` work with.
 import { setTimeout } from "node:timers/promises";
 import { TwtxtError } from "../../errors.js";
-import { formerIdentities } from "../../keys/identity.js";
-import type { Identity } from "../../keys/identity-text.js";
-import { parseKey, type SecretKey } from "../../keys/key.js";
+import type { SecretKey } from "../../keys/key.js";
 import { type Contacts, contactsOf } from "../../messages/lookup/contacts.js";
 import { type Lookup, lookupOnce } from "../../messages/lookup/lookup.js";
 import { type SenderLookup, type SenderLookupOptions, senderLookup } from "../../messages/lookup/sender-lookup.js";
 import { type InboxClient, inboxClient } from "../../messages/read/inbox-client.js";
 import type { OwnKeys } from "../../messages/read/open-with.js";
 import { type Outbox, outboxOf, type RecipientReport } from "../../messages/send/outbox.js";
-import { AUTHOR_OPTIONS, type Author, authorAt } from "../author.js";
-import { misuse } from "../command.js";
-import { identityPlaces } from "../data-folder.js";
-import { HOSTS_OPTION, networkOf } from "../looking-up.js";
+import { type Author, authorAt } from "../author.js";
+import { networkOf } from "../looking-up.js";
+import { ownKeys } from "../own-keys.js";
+import { checkUrl, type OwnSiteValues } from "../own-site.js";
 import type { Terminal } from "../terminal.js";
-
-/** The options of all actions, for `readArguments`. */
-export const MAILBOX_OPTIONS = {
-  ...AUTHOR_OPTIONS,
-  ...HOSTS_OPTION,
-  url: { type: "string" },
-  json: { type: "boolean" },
-} as const;
 
 /** The author's own, and the way to others. */
 export interface Mailbox {
@@ -45,34 +35,23 @@ export interface Mailbox {
   inbox(fetch?: typeof globalThis.fetch): Promise<InboxClient>;
 }
 
-interface Values {
-  as?: string | undefined;
-  identity?: string | undefined;
-  settings?: string | undefined;
-  url?: string | undefined;
-  "allow-private-host"?: string[] | undefined;
-}
-
 const NAME = "message";
 
 /** @throws TwtxtError `bad-usage`, and as {@link authorAt} */
-export async function mailboxOf(values: Values, terminal: Terminal): Promise<Mailbox> {
+export async function mailboxOf(values: OwnSiteValues, terminal: Terminal): Promise<Mailbox> {
+  checkUrl(values, NAME);
   const { url } = values;
-  if (url !== undefined && !/^https?:\/\/[^/]/.test(url)) {
-    throw misuse(`${NAME}: --url is a URL such as "http://localhost:8080", got "${url}".`, NAME);
-  }
   const network = networkOf(values, NAME);
   const author = await authorAt(values, terminal, NAME);
   const { identity, store } = author;
-  const key = secretKeyOf(identity);
-  const former = await formerIdentities(author.address, identityPlaces(terminal));
+  const keys = await ownKeys(author, terminal);
   const { now } = terminal;
   const lookup = lookupOnce(network.lookup);
 
   return {
     author,
-    key,
-    keys: [key, ...former.map(({ identity }) => secretKeyOf(identity))],
+    key: keys[0],
+    keys,
     contacts: contactsOf(store, now),
     lookup,
     senders: (options = {}) => senderLookup(network.lookup, { now, ...options }),
@@ -83,10 +62,6 @@ export async function mailboxOf(values: Values, terminal: Terminal): Promise<Mai
       return inboxClient({ endpoint, signer: identity, fetch, now, sleep });
     },
   };
-}
-
-function secretKeyOf({ publicKey, sign, agree }: Identity): SecretKey {
-  return { publicKey: parseKey(publicKey), sign, agree };
 }
 
 /** Ends early where the signal says so. */

@@ -1,16 +1,17 @@
 // plugin/cli/message/outbox.ts: `message outbox`, `retry` and `discard`: what has not reached everybody.
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
 import { misuse, PROGRAM, readArguments } from "../command.js";
+import { OWN_SITE_OPTIONS } from "../own-site.js";
 import type { Terminal } from "../terminal.js";
 import { namedBy, shortId } from "./ids.js";
-import { MAILBOX_OPTIONS, type Mailbox, mailboxOf } from "./mailbox.js";
+import { type Mailbox, mailboxOf } from "./mailbox.js";
 import { exitCodeOf, reportLines, sumOfReports } from "./reports.js";
 import { ownText } from "./sent.js";
 import { followedBy } from "./wrap.js";
 
 /** `message outbox` */
 export async function outbox(args: string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = readArguments("message outbox", args, MAILBOX_OPTIONS);
+  const { values, positionals } = readArguments("message outbox", args, OWN_SITE_OPTIONS);
   if (positionals.length > 0) throw misuse("message outbox: takes no ids.", "message");
   const mailbox = await mailboxOf(values, terminal);
   const entries = await mailbox.outbox().list();
@@ -23,7 +24,7 @@ export async function outbox(args: string[], terminal: Terminal): Promise<number
 
 /** `message retry` */
 export async function retry(args: string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = readArguments("message retry", args, MAILBOX_OPTIONS);
+  const { values, positionals } = readArguments("message retry", args, OWN_SITE_OPTIONS);
   if (positionals.length > 0) throw misuse("message retry: takes no ids; it tries all.", "message");
   const mailbox = await mailboxOf(values, terminal);
   const tried = mailbox.outbox((report) => {
@@ -39,7 +40,7 @@ export async function retry(args: string[], terminal: Terminal): Promise<number>
 
 /** `message discard ID` */
 export async function discard(args: string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = readArguments("message discard", args, MAILBOX_OPTIONS);
+  const { values, positionals } = readArguments("message discard", args, OWN_SITE_OPTIONS);
   if (positionals.length !== 1) {
     throw misuse("message discard: say which one, by its id as message outbox shows it.", "message");
   }

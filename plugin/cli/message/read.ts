@@ -1,13 +1,14 @@
 // plugin/cli/message/read.ts: `message read`: messages of the inbox as a whole.
 import { readArguments } from "../command.js";
+import { OWN_SITE_OPTIONS } from "../own-site.js";
 import type { Terminal } from "../terminal.js";
 import { namedBy } from "./ids.js";
-import { MAILBOX_OPTIONS, mailboxOf } from "./mailbox.js";
+import { mailboxOf } from "./mailbox.js";
 import { isOpened, readMessages } from "./read-messages.js";
 import { sendReceipts } from "./receipts.js";
 import { factsOf, messageLines, sumOf } from "./shown.js";
 
-const OPTIONS = { ...MAILBOX_OPTIONS, receipts: { type: "boolean" } } as const;
+const OPTIONS = { ...OWN_SITE_OPTIONS, receipts: { type: "boolean" } } as const;
 
 export async function read(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = readArguments("message read", args, OPTIONS);

@@ -4,12 +4,13 @@ import { resolveAll } from "../../messages/lookup/recipients.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
 import { sendMessage } from "../../messages/send/send-message.js";
 import { misuse, PROGRAM, readArguments } from "../command.js";
+import { OWN_SITE_OPTIONS } from "../own-site.js";
 import type { Terminal } from "../terminal.js";
 import { sendFromEditor, textSource } from "./draft.js";
-import { MAILBOX_OPTIONS, type Mailbox, mailboxOf } from "./mailbox.js";
+import { type Mailbox, mailboxOf } from "./mailbox.js";
 import { exitCodeOf, reportLines, sumOfReports } from "./reports.js";
 
-const OPTIONS = { ...MAILBOX_OPTIONS, "no-copy": { type: "boolean" } } as const;
+const OPTIONS = { ...OWN_SITE_OPTIONS, "no-copy": { type: "boolean" } } as const;
 
 export async function send(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = readArguments("message send", args, OPTIONS);

@@ -3,14 +3,15 @@ import { TwtxtError } from "../../errors.js";
 import { parseMessage } from "../../messages/line.js";
 import { type OwnKeys, openWith } from "../../messages/read/open-with.js";
 import { misuse, readArguments } from "../command.js";
+import { OWN_SITE_OPTIONS } from "../own-site.js";
 import type { Terminal } from "../terminal.js";
 import { namedBy, shortId } from "./ids.js";
-import { MAILBOX_OPTIONS, mailboxOf } from "./mailbox.js";
+import { mailboxOf } from "./mailbox.js";
 import { textOf } from "./shown.js";
 import { followedBy, indented } from "./wrap.js";
 
 export async function sent(args: string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = readArguments("message sent", args, MAILBOX_OPTIONS);
+  const { values, positionals } = readArguments("message sent", args, OWN_SITE_OPTIONS);
   if (positionals.length > 1) throw misuse("message sent: takes one id at the most.", "message");
   const mailbox = await mailboxOf(values, terminal);
   const all = await mailbox.outbox().sent();

@@ -1,0 +1,281 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, existsSync, openSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { expect, it } from "vitest";
+import { type BlobAuthor, blobAuthors, PNG, sha256 } from "./blob-author.js";
+import { describeWithoutKeychain } from "./machine.js";
+
+const REPO = fileURLToPath(new URL("../../", import.meta.url));
+
+describeWithoutKeychain("eleventy-twtxt blob get", () => {
+  it("saves a blob under its own name, and never over another file unless it is told to", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.machine.write("files/a.png", PNG);
+    const { stdout: key } = await alice.blob("put", "files/a.png");
+    const got = await alice.blob("get", key);
+    expect(got).toMatchObject({ exitCode: 0, stdout: `${alice.machine.folder}/a.png` });
+    expect(got.stderr).toBe(`${key.slice(0, 12)}: saved, ${PNG.length} bytes`);
+    expect(alice.bytes("a.png")).toEqual(PNG);
+
+    alice.machine.write("a.png", "mine");
+    const again = await alice.blob("get", key);
+    expect(again).toMatchObject({ exitCode: 1, stdout: "", stderr: expect.stringContaining("a.png is there already") });
+    expect(alice.machine.read("a.png")).toBe("mine");
+    expect(await alice.blob("get", key, "--force")).toMatchObject({ exitCode: 0 });
+    expect(alice.bytes("a.png")).toEqual(PNG);
+    expect(readdirSync(alice.machine.folder).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+  });
+
+  it("saves it where it is told to, or writes it to standard output", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.machine.write("files/a.png", PNG);
+    const { stdout: key } = await alice.blob("put", "files/a.png", "--filename=-.quince.png");
+    await alice.blob("get", key, "-o", "other.png");
+    await alice.blob("get", key, "--output", "files");
+    expect(alice.bytes("other.png")).toEqual(PNG);
+    expect(alice.machine.list("files")).toEqual(["_.quince.png", "a.png"]);
+    const written = await alice.blob("get", key, "-o", "-");
+    expect(written).toMatchObject({ exitCode: 0, stdout: "", written: PNG });
+    for (const [place, above] of [
+      ["no/folder/a.png", "no/folder"],
+      ["no/", "no/"],
+    ] as const) {
+      const got = await alice.blob("get", key, "-o", place);
+      expect(got).toMatchObject({ exitCode: 1, stdout: "", stderr: `eleventy-twtxt: There is no folder ${above}.` });
+    }
+  });
+
+  it("gets by its URL what somebody else shares, and nothing that they do not", async () => {
+    const { alice, bob } = await blobAuthors(["alice", "bob"]);
+    alice.machine.write("a.png", PNG);
+    const { stdout: url } = await alice.blob("put", "a.png", "--public");
+    const got = await bob.blob("get", url, "--json");
+    expect(JSON.parse(got.stdout)).toMatchObject({ owner: alice.kex, proof: { state: "right" }, sealedBy: null });
+    expect(bob.bytes("a.png")).toEqual(PNG);
+
+    await alice.blob("set", sha256(PNG), "--private");
+    const gone = await bob.blob("get", url, "-o", "b.png");
+    expect(gone).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("it is not shared, or not any more") });
+  });
+
+  it("refuses what somebody else's site has changed, or shows as it was before", async () => {
+    const { alice, bob } = await blobAuthors(["alice", "bob"]);
+    alice.machine.write("a.txt", "one");
+    const { stdout: url } = await alice.blob("put", "a.txt", "--key", "a", "--public");
+    const old = await fetch(url);
+    const [headers, body] = [old.headers, await old.text()];
+    alice.machine.write("a.txt", "two");
+    await alice.blob("put", "a.txt", "--key", "a");
+    expect(await bob.blob("get", url)).toMatchObject({ exitCode: 0 });
+
+    alice.operator = async (_, answer) => new Response("owt", { headers: (await answer()).headers });
+    const changed = await bob.blob("get", url, "-o", "b.txt");
+    expect(changed).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(changed.stderr).toContain("a: it is not as its owner has put it: it was given for other contents.");
+    alice.operator = async () => new Response(body, { headers });
+    expect((await bob.blob("get", url, "-o", "b.txt")).stderr).toContain("the site shows an older state, of ");
+    expect(bob.machine.list(".").filter((name) => /^b\.txt|\.tmp$/.test(name))).toEqual([]);
+  });
+});
+
+/** A promise that is fulfilled when a test says so. */
+function deferred() {
+  let resolve = () => {};
+  const fulfilled = new Promise<void>((done) => {
+    resolve = done;
+  });
+  return { fulfilled, resolve: () => resolve() };
+}
+
+describeWithoutKeychain("Ctrl-C", () => {
+  it("leaves nothing half of what is fetched", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.machine.write("files/a.png", PNG);
+    const { stdout: key } = await alice.blob("put", "files/a.png");
+    const ending = deferred();
+    alice.operator = async (request, answer) => {
+      const response = await answer();
+      if (request.method !== "GET") return response;
+      const never = async function* () {
+        yield PNG.subarray(0, 10);
+        ending.resolve();
+        await new Promise(() => {});
+      };
+      return new Response(ReadableStream.from(never()), { headers: response.headers });
+    };
+    const got = await alice.blobWith({ ended: () => ending.fulfilled }, "get", key);
+    expect(got).toMatchObject({ exitCode: 1, stdout: "", stderr: "eleventy-twtxt: Broken off." });
+    expect(alice.machine.list(".").filter((name) => /png|tmp$/.test(name))).toEqual([]);
+  });
+
+  it("leaves nothing half of what is put, and does not go on with other files", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    for (const name of ["a", "b"]) alice.machine.write(`files/${name}.bin`, Buffer.alloc(20 * 2 ** 20, name));
+    const ending = deferred();
+    alice.operator = async (request, answer) => {
+      if (request.method === "PUT") ending.resolve();
+      return answer();
+    };
+    const put = await alice.blobWith({ ended: () => ending.fulfilled }, "put", "files", "--concurrency", "1");
+    const stderr = "eleventy-twtxt: Broken off: 0 of 2 put. Type the same again to go on.";
+    expect(put).toMatchObject({ exitCode: 1, stdout: "", stderr });
+    alice.operator = null;
+    expect(await alice.listed()).toEqual([]);
+    expect(alice.methods().filter((method) => method === "HEAD")).toHaveLength(1);
+  });
+
+  it("counts the files that are put already, each of which was told of", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    for (const name of ["a", "b", "c"]) alice.machine.write(`files/${name}.txt`, name);
+    const ending = deferred();
+    const heads: string[] = [];
+    alice.operator = async (request, answer) => {
+      if (request.method === "HEAD" && heads.push(request.url) === 2) {
+        ending.resolve();
+        await new Promise(() => {});
+      }
+      return answer();
+    };
+    const put = await alice.blobWith({ ended: () => ending.fulfilled }, "put", "files", "--concurrency", "1");
+    expect(put).toMatchObject({ exitCode: 1, stdout: sha256("a") });
+    expect(put.stderr.split("\n")).toEqual([
+      expect.stringContaining("files/a.txt: new, "),
+      "eleventy-twtxt: Broken off: 1 of 3 put. Type the same again to go on.",
+    ]);
+    alice.operator = null;
+    expect(await alice.listed()).toMatchObject([{ key: sha256("a") }]);
+  });
+});
+
+/** Types `eleventy-twtxt ARGS` with standard output to a file that is open. */
+async function typedTo(stdout: number, { machine, environment }: BlobAuthor, args: string[]) {
+  const [loader, main] = ["node_modules/tsx/dist/loader.mjs", "plugin/cli/main.ts"].map((file) => join(REPO, file));
+  const child = spawn(process.execPath, ["--import", loader ?? "", main ?? "", ...args], {
+    cwd: machine.folder,
+    env: { ...process.env, ...environment, TMPDIR: machine.folder },
+    stdio: ["ignore", stdout, "pipe"],
+  });
+  const [stderr, [exitCode]] = await Promise.all([text(child.stderr ?? Readable.from([])), once(child, "close")]);
+  return { exitCode, stderr };
+}
+
+describeWithoutKeychain("the command in a process of its own", () => {
+  it("puts standard input and writes to standard output", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    const put = await alice.type(["blob", "put", "-", "--filename", "a.txt"], "hello\n");
+    expect(put).toMatchObject({ exitCode: 0, stdout: `${sha256("hello\n")}\n` });
+    expect(put.stderr).toBe(`standard input: new, 6 bytes, private, ${sha256("hello\n").slice(0, 12)}\n`);
+    const got = await alice.type(["blob", "get", sha256("hello\n"), "-o", "-"]);
+    expect(got).toEqual({ exitCode: 0, stdout: "hello\n", stderr: "" });
+  });
+
+  it.runIf(existsSync("/dev/full"))("1, and one line, where standard output takes nothing", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    const large = Buffer.alloc(2 ** 20);
+    alice.machine.write("files/a.bin", large);
+    await alice.blob("put", "files");
+    const full = openSync("/dev/full", "w");
+    const said = /^(1 blob, 1\.0 MiB\.\n)?eleventy-twtxt: Standard output cannot be written: ENOSPC.*\n$/;
+    for (const args of [
+      ["get", sha256(large), "-o", "-"],
+      ["list", "--json"],
+    ]) {
+      const typed = await typedTo(full, alice, ["blob", ...args]);
+      expect([args, typed]).toEqual([args, { exitCode: 1, stderr: expect.stringMatching(said) }]);
+    }
+    closeSync(full);
+    expect(alice.machine.list(".").filter((name) => name.startsWith("eleventy-twtxt-"))).toEqual([]);
+  });
+
+  it("says how far it is where nobody looks on, of what is large", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.machine.write("large.bin", Buffer.alloc(10 * 2 ** 20));
+    const { stderr } = await alice.type(["blob", "put", "large.bin"]);
+    expect(stderr).toMatch(
+      /^10 % of 10\.0 MiB\n(\d0 % of 10\.0 MiB\n){8}100 % of 10\.0 MiB\nlarge\.bin: new, 10\.0 MiB/,
+    );
+  });
+});
+
+describeWithoutKeychain("a sealed blob", () => {
+  it("opens for its owner and for whom it was sealed, who are told by whom; the site knows neither name nor type", async () => {
+    const { alice, bob } = await blobAuthors(["alice", "bob"]);
+    alice.machine.write("plan.png", PNG);
+    const put = await alice.blob("put", "--encrypt", "--to", bob.address, "plan.png");
+    expect(put.exitCode).toBe(0);
+    const key = put.stdout;
+    expect(put.stderr).toContain(
+      `is private: others can get it once you type: eleventy-twtxt blob share ${key.slice(0, 12)}`,
+    );
+    const [listed] = await alice.listed();
+    expect(listed).toMatchObject({ key, type: "application/x-saltpack", filename: "", proof: { state: "right" } });
+    expect(JSON.stringify(listed)).not.toMatch(/plan|png/);
+    expect((await alice.blob("list")).stdout).toMatch(/ {2}sealed$/);
+
+    const { stdout: url } = await alice.blob("share", key);
+    const stored = Buffer.from(await (await fetch(url)).arrayBuffer());
+    expect([sha256(stored), stored.includes(PNG), stored.includes("plan")]).toEqual([key, false, false]);
+
+    const got = await bob.blob("get", url);
+    expect(got).toMatchObject({ exitCode: 0, stdout: `${bob.machine.folder}/plan.png` });
+    expect(got.stderr).toContain(`sealed by ${alice.kex}, its owner.`);
+    expect(bob.bytes("plan.png")).toEqual(PNG);
+    alice.machine.write("plan.png", "mine");
+    const taken = await alice.blob("get", key);
+    expect(taken).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("plan.png is there already") });
+    expect(alice.machine.read("plan.png")).toBe("mine");
+    await alice.blob("get", key, "-o", "opened.png");
+    expect(alice.bytes("opened.png")).toEqual(PNG);
+    await alice.blob("get", key, "--sealed");
+    expect(alice.bytes(key)).toEqual(stored);
+  });
+
+  it("stays sealed for everybody else, who are told so", async () => {
+    const { alice, carol } = await blobAuthors(["alice", "carol"]);
+    alice.machine.write("plan.png", PNG);
+    const { stdout: url } = await alice.blob("put", "--encrypt", "--public", "plan.png");
+    const got = await carol.blob("get", url);
+    const why = "it stays sealed: It is not sealed to a key of yours.";
+    expect(got).toMatchObject({ exitCode: 0, stderr: expect.stringContaining(why) });
+    const { stdout } = await carol.blob("get", url, "--json", "--force");
+    expect(JSON.parse(stdout)).toMatchObject({ sealed: true, sealedBy: null, proof: { state: "right" } });
+    const key = url.split("/").at(-1) ?? "";
+    expect(sha256(carol.bytes(key))).toBe(key);
+  });
+
+  it("is told of where somebody else than its owner has sealed it", async () => {
+    const { alice, bob } = await blobAuthors(["alice", "bob"]);
+    alice.machine.write("plan.txt", "our plan");
+    const { stdout: key } = await alice.blob("put", "--encrypt", "--to", bob.address, "plan.txt");
+    await alice.blob("get", key, "--sealed", "-o", "plan.sealed");
+    bob.machine.write("plan.sealed", alice.bytes("plan.sealed"));
+    const copied = await bob.blob("put", "plan.sealed", "--type", "application/x-saltpack");
+    const got = await bob.blob("get", copied.stdout);
+    expect(got.stderr).toContain(`sealed by ${alice.kex}, somebody else than its owner.`);
+    expect(bob.machine.read("plan.txt")).toBe("our plan");
+  });
+
+  it("is never put where the key of somebody has changed", async () => {
+    const { alice, bob } = await blobAuthors(["alice", "bob"]);
+    alice.machine.write("plan.txt", "our plan");
+    expect(await alice.blob("put", "--encrypt", "--to", bob.address, "plan.txt")).toMatchObject({ exitCode: 0 });
+    await bob.changeKey(7);
+    alice.methods();
+    const refused = await alice.blob("put", "--encrypt", "--to", bob.address, "plan.txt");
+    expect(refused).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(refused.stderr).toContain(`There is a new key of ${bob.address} that is not the one pinned on`);
+    expect(alice.methods()).toEqual([]);
+  });
+
+  it("counts with its seal: what is too large then is not put", async () => {
+    const { alice } = await blobAuthors(["alice"], { maxMegabytes: 1 });
+    alice.machine.write("large.bin", Buffer.alloc(2 ** 20));
+    const put = await alice.blob("put", "--encrypt", "large.bin");
+    expect(put).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("It has more than the 1.0 MiB") });
+    expect(await alice.blob("put", "large.bin")).toMatchObject({ exitCode: 0 });
+  });
+});

@@ -1,0 +1,377 @@
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { dirname, join, relative } from "node:path";
+import { expect, it } from "vitest";
+import { type BlobAuthor, blobAuthors, sha256 } from "./blob-author.js";
+import { describeWithoutKeychain } from "./machine.js";
+
+/** A blob of Alice's under the key `a`. */
+async function aliceWith(text: string, ...options: string[]): Promise<BlobAuthor> {
+  const { alice } = await blobAuthors(["alice"]);
+  await put(alice, text, ...options);
+  return alice;
+}
+
+async function put(alice: BlobAuthor, text: string, ...options: string[]) {
+  alice.machine.write("a.txt", text);
+  return alice.blob("put", "a.txt", "--key", "a", ...options);
+}
+
+/** All that the site answers from now on is what it would have answered at this time. */
+async function replayed(alice: BlobAuthor) {
+  const answers = new Map<string, { body: Uint8Array; init: ResponseInit }>();
+  alice.operator = async (request, answer) => {
+    const response = await answer();
+    const body = new Uint8Array(await response.clone().arrayBuffer());
+    answers.set(place(request), { body, init: { status: response.status, headers: response.headers } });
+    return response;
+  };
+  for (const args of [["info", "a"], ["list"], ["get", "a", "-o", "-"]]) await alice.blob(...args);
+  alice.operator = null;
+  return () => {
+    alice.operator = async (request, answer) => {
+      const before = answers.get(place(request));
+      return before ? new Response(request.method === "HEAD" ? null : before.body, before.init) : answer();
+    };
+  };
+}
+
+function keyFileOf({ machine, address }: BlobAuthor): string {
+  return join(machine.folder, "data/eleventy-twtxt/keys", `${address.replace(":", "+")}.key`);
+}
+
+function place({ method, url }: Request): string {
+  return `${method} ${url}`;
+}
+
+/** Changes the headers of all that is read. */
+function withHeaders(alice: BlobAuthor, headers: Record<string, string | null>) {
+  alice.operator = async (request, answer) => {
+    const response = await answer();
+    if (!["GET", "HEAD"].includes(request.method)) return response;
+    const changed = new Headers(response.headers);
+    for (const [name, value] of Object.entries(headers))
+      value === null ? changed.delete(name) : changed.set(name, value);
+    return new Response(response.body, { status: response.status, headers: changed });
+  };
+}
+
+/** None of what reads a blob does so without a word; nothing is written. */
+async function refusals(alice: BlobAuthor): Promise<string[]> {
+  const said: string[] = [];
+  for (const args of [["get", "a", "-o", "got"], ["info", "a"], ["set", "a", "--public"], ["verify"]]) {
+    const { exitCode, stdout, stderr } = await alice.blob(...args);
+    expect([args, exitCode]).toEqual([args, 1]);
+    said.push(stdout + stderr);
+  }
+  expect(alice.machine.list(".").filter((name) => /^got|\.tmp$/.test(name))).toEqual([]);
+  return said;
+}
+
+const WAY_OUT =
+  "`blob get KEY --unverified` saves what is there; `blob rm KEY` and then `blob put FILE` put one of yours anew.";
+
+describeWithoutKeychain("a site that was restored from a copy", () => {
+  it("has an older state, which is saved unverified, removed and put anew, as it says", async () => {
+    const alice = await aliceWith("one");
+    const replay = await replayed(alice);
+    await put(alice, "two");
+    replay();
+    await alice.blob("get", "a", "-o", "got", "--unverified");
+    expect(alice.machine.read("got")).toBe("one");
+    expect(await alice.blob("rm", "a")).toMatchObject({ exitCode: 0 });
+    alice.operator = null;
+    expect((await put(alice, "one")).stderr).toContain("a.txt: new, ");
+    expect(await alice.blob("verify")).toMatchObject({ exitCode: 0 });
+  });
+
+  it("may have lost contents that it says it has: they are sent again where that is asked for", async () => {
+    const alice = await aliceWith("hello");
+    alice.methods();
+    expect((await put(alice, "hello")).stderr).toContain("a.txt: unchanged");
+    expect((await put(alice, "hello", "--again")).stderr).toContain("a.txt: replaced");
+    expect(alice.methods()).toEqual(["HEAD", "HEAD", "PUT"]);
+    expect(await alice.listed()).toMatchObject([{ sha256: sha256("hello"), proof: { state: "right" } }]);
+  });
+});
+
+describeWithoutKeychain("what this machine knows of blobs", () => {
+  it("is named where it is damaged, and does not stop the rest", async () => {
+    const alice = await aliceWith("hello");
+    alice.machine.write("b.txt", "b");
+    await alice.blob("put", "b.txt", "--key", "b");
+    const known = join(alice.machine.folder, "data/eleventy-twtxt/blobs");
+    const [file = ""] = readdirSync(known, { recursive: true, encoding: "utf8" })
+      .map((name) => join(known, name))
+      .filter((name) => statSync(name).isFile() && readFileSync(name, "utf8").includes('"key":"b"'));
+    writeFileSync(file, "junk");
+    const place = dirname(relative(known, file)).replace(/@$/, "");
+    const { stderr, stdout, exitCode } = await alice.blob("list");
+    expect([exitCode, stdout.split("\n")]).toEqual([
+      1,
+      [expect.stringMatching(/^b /), expect.stringContaining("cannot be read"), expect.stringMatching(/^a .*a\.txt$/)],
+    ]);
+    expect(stderr).toContain(`What is stored under ${place} cannot be read: `);
+    expect(stderr).toContain(`It is in ${known}: once you remove it,`);
+    const verified = await alice.blob("verify");
+    expect([verified.exitCode, verified.stderr]).toEqual([
+      1,
+      expect.stringContaining("1 right, 0 without a proof, 1 wrong."),
+    ]);
+    expect(await alice.blob("get", "a", "-o", "-")).toMatchObject({ exitCode: 0, written: Buffer.from("hello") });
+  });
+});
+
+describeWithoutKeychain("a site that is not to be trusted", () => {
+  it("is found out where it has changed contents", async () => {
+    const alice = await aliceWith("hello");
+    alice.operator = async (request, answer) =>
+      request.method === "GET" && !request.url.endsWith("blob")
+        ? new Response("hullo", { headers: (await answer()).headers })
+        : answer();
+    for (const args of [["get", "a", "-o", "got"], ["verify"]]) {
+      const { exitCode, stdout, stderr } = await alice.blob(...args);
+      expect(exitCode).toBe(1);
+      expect(stdout + stderr).toContain("a: it is not as its owner has put it: it was given for other contents");
+    }
+    expect(alice.machine.list(".")).not.toContain("got");
+    const forced = await alice.blob("get", "a", "-o", "got", "--unverified");
+    expect(forced).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining("a: UNVERIFIED: it is not as its owner"),
+    });
+    expect(alice.machine.read("got")).toBe("hullo");
+  });
+
+  it("is found out where contents are not those of a content address, with a proof or without", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.machine.write("a.txt", "hello");
+    const { stdout: key } = await alice.blob("put", "a.txt");
+    rmSync(join(alice.machine.folder, "data/eleventy-twtxt/blobs"), { recursive: true });
+    alice.operator = async (request, answer) => {
+      const response = await answer();
+      const headers = new Headers(response.headers);
+      headers.set("blob-properties", ":e30=:");
+      return new Response(request.method === "GET" ? "hullo" : null, { headers });
+    };
+    const { exitCode, stderr } = await alice.blob("get", key, "-o", "got");
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringContaining("other contents than its key, their SHA-256, says"),
+    ]);
+  });
+
+  it.each([
+    ["its type", { "content-type": "text/html" }],
+    ["its name", { "content-disposition": "attachment; filename*=UTF-8''b.txt" }],
+    ["who may read it", { "blob-public": "?1" }],
+    [
+      "its proof in part",
+      { "blob-properties": `:${Buffer.from('{"created":"2026-11-20T09:00:00Z"}').toString("base64")}:` },
+    ],
+    ["that it has a proof", { "blob-properties": ":e30=:" }],
+    ["that it is a blob", { "blob-public": null }],
+  ])("is found out where it has changed %s", async (_, headers) => {
+    const alice = await aliceWith("hello");
+    withHeaders(alice, headers);
+    for (const said of await refusals(alice)) {
+      expect(said).toMatch(/a: it is not as its owner|a: it had a proof of its owner's|something that is no blob/);
+    }
+  });
+
+  it("is found out where it shows an older state, and a newer one of another machine is taken over", async () => {
+    const alice = await aliceWith("one");
+    const replay = await replayed(alice);
+    await put(alice, "two");
+    replay();
+    for (const said of await refusals(alice)) {
+      expect(said).toMatch(/a: the site shows an older state, of \S+Z, than was put on \S+Z/);
+    }
+    const listed = await alice.blob("list");
+    expect([listed.exitCode, listed.stderr]).toEqual([1, "1 blob, 3 bytes, 1 wrong."]);
+    expect(listed.stdout).toMatch(/^a {2}.*\n {2}the site shows an older state/);
+    expect(JSON.parse((await alice.blob("list", "--json")).stdout)).toMatchObject([{ proof: { state: "wrong" } }]);
+    const refused = await alice.blob("get", "a", "-o", "got", "--json");
+    expect(JSON.parse(refused.stdout)).toEqual({ file: null, error: expect.stringContaining("an older state") });
+    const third = await put(alice, "three");
+    expect(third.stderr).toContain("a.txt: a: the site shows an older state");
+    for (const said of [refused.stderr, third.stderr]) expect(said).toContain(WAY_OUT);
+
+    alice.operator = null;
+    const data = join(alice.machine.folder, "data2");
+    const other = { environment: { ...alice.environment, XDG_DATA_HOME: data } };
+    alice.machine.write("a.txt", "by the other");
+    await alice.blobWith(other, "put", "a.txt", "--key", "a", "--identity", keyFileOf(alice));
+    expect(await alice.blob("get", "a", "-o", "-")).toMatchObject({
+      exitCode: 0,
+      stderr: "",
+      written: Buffer.from("by the other"),
+    });
+    replay();
+    expect((await alice.blob("info", "a")).stderr).toContain("the site shows an older state");
+  });
+
+  it("is found out where it makes public again what was made private", async () => {
+    const alice = await aliceWith("hello", "--public");
+    const replay = await replayed(alice);
+    await alice.blob("set", "a", "--private");
+    replay();
+    for (const said of await refusals(alice)) expect(said).toContain("the site shows an older state");
+  });
+
+  it("is found out where it shows again what was removed", async () => {
+    const alice = await aliceWith("hello");
+    const replay = await replayed(alice);
+    await alice.blob("rm", "a");
+    replay();
+    for (const said of await refusals(alice)) expect(said).toContain("what was removed on ");
+  });
+
+  it("is found out where it hides what was put", async () => {
+    const alice = await aliceWith("hello");
+    const { alice: another } = await blobAuthors(["alice"]);
+    const hiding = async (request: Request) =>
+      request.url.endsWith("/blob")
+        ? Response.json({ blobs: [], next: null })
+        : new Response(null, { status: 404, headers: { "content-type": "application/problem+json" } });
+    alice.operator = hiding;
+    const lost = /a: it was put on \S+Z, and the site says that it has none: it was removed, from another machine/;
+    for (const said of await refusals(alice)) expect(said).toMatch(lost);
+    expect(await alice.blob("list")).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(lost) });
+    expect(await alice.listed()).toEqual([
+      { key: "a", proof: { state: "wrong", created: null, why: expect.anything() } },
+    ]);
+    alice.operator = async (request, answer) =>
+      request.method === "HEAD"
+        ? new Response(null, { status: 404, headers: { "content-type": "application/problem+json" } })
+        : answer();
+    expect((await put(alice, "hello")).stderr).toContain("a is being changed by somebody else.");
+    alice.operator = null;
+    await alice.blobWith({ environment: another.environment }, "rm", "a", "--identity", keyFileOf(alice));
+    expect((await put(alice, "hello")).stderr).toMatch(/^a\.txt: new, .*\na\.txt: It was put again: it was put on /);
+    alice.operator = hiding;
+    expect((await alice.blob("rm", "a")).stderr).toBe("a: it is not there.");
+    expect(await alice.blob("list")).toMatchObject({ exitCode: 0, stderr: "0 blobs, 0 bytes." });
+    expect((await another.blob("info", "a")).stderr).toContain("There is no blob a.");
+  });
+
+  it("cannot hide what is known by the beginning of its key", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.machine.write("a.txt", "hello");
+    const { stdout: key } = await alice.blob("put", "a.txt");
+    alice.operator = async (request) =>
+      request.url.endsWith("/blob")
+        ? Response.json({ blobs: [], next: null })
+        : new Response(null, { status: 404, headers: { "content-type": "application/problem+json" } });
+    expect((await alice.blob("info", key.slice(0, 6))).stderr).toContain(`${key}: it was put on `);
+  });
+
+  it("is told of where it breaks off, and nothing half is left", async () => {
+    const alice = await aliceWith("hello".repeat(100_000));
+    alice.operator = async (request, answer) => {
+      const response = await answer();
+      if (request.method !== "GET" || request.url.endsWith("/blob")) return response;
+      const cut = async function* () {
+        yield Buffer.from("hello");
+        throw new Error("cut");
+      };
+      return new Response(ReadableStream.from(cut()), { headers: response.headers });
+    };
+    const got = await alice.blob("get", "a", "-o", "got");
+    expect(got).toMatchObject({
+      exitCode: 1,
+      stdout: "",
+      stderr: expect.stringContaining("the connection broke off."),
+    });
+    expect(alice.machine.list(".").filter((name) => /^got|\.tmp$/.test(name))).toEqual([]);
+    const verified = await alice.blob("verify");
+    expect(verified).toMatchObject({ exitCode: 1, stderr: `0 right, 0 without a proof, 1 wrong.\n${WAY_OUT}` });
+  });
+
+  it("cannot send more than was put", async () => {
+    const alice = await aliceWith("hello");
+    alice.operator = async (request, answer) => {
+      const response = await answer();
+      if (request.method !== "GET") return response;
+      const headers = new Headers(response.headers);
+      headers.delete("content-length");
+      return new Response(Buffer.alloc(101 * 2 ** 20), { headers });
+    };
+    const got = await alice.blob("get", "a", "-o", "got");
+    expect(got).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("a: more comes than the 104857600 bytes"),
+    });
+  });
+
+  it("cannot write lines that stand where ours do", async () => {
+    const alice = await aliceWith("hello");
+    alice.operator = async (request, answer) => {
+      const response = await answer();
+      if (!request.url.endsWith("/blob")) return response;
+      const { blobs } = Object(await response.json());
+      const forged = blobs.map((blob: object) => ({ ...blob, Filename: "a\n0123456789ab  all is well\u001b[2J" }));
+      return Response.json({ blobs: forged, next: null });
+    };
+    const { stdout, exitCode } = await alice.blob("list");
+    expect([exitCode, stdout.split("\n")]).toEqual([
+      1,
+      [expect.stringContaining("a 0123456789ab all is well [2J"), expect.any(String)],
+    ]);
+  });
+
+  it("shows what has no proof as such, which is no failure", async () => {
+    const alice = await aliceWith("hello");
+    rmSync(join(alice.machine.folder, "data/eleventy-twtxt/blobs"), { recursive: true });
+    withHeaders(alice, { "blob-properties": ":e30=:" });
+    const got = await alice.blob("get", "a", "-o", "got");
+    expect(got).toMatchObject({ exitCode: 0, stderr: expect.stringContaining("a: its owner has given no proof") });
+    expect((await alice.blob("info", "a")).stdout).toMatch(/\nproof {5}none: who put it gave no proof$/);
+    expect(await alice.blob("verify")).toMatchObject({ exitCode: 0, stdout: "a: it has no proof" });
+    const set = await alice.blob("set", "a", "--public");
+    expect(set.stderr).toContain(
+      "It has no proof of yours, since it was put without one. Put it again to give it one.",
+    );
+    alice.operator = null;
+    expect(await alice.listed()).toMatchObject([{ public: true, proof: { state: "absent" } }]);
+    expect((await put(alice, "hello")).stderr).toContain("a.txt: replaced");
+    expect(await alice.listed()).toMatchObject([{ sha256: sha256("hello"), proof: { state: "right" } }]);
+  });
+
+  it("may leave out the length of a blob, which the list tells then", async () => {
+    const alice = await aliceWith("hello");
+    withHeaders(alice, { "content-length": null });
+    expect((await alice.blob("info", "a")).stdout).toContain("\nsize      5 bytes (5)\n");
+    expect((await put(alice, "hello")).stderr).toContain("a.txt: unchanged, 5 bytes");
+    expect(await alice.blob("get", "a", "-o", "-")).toMatchObject({ exitCode: 0, written: Buffer.from("hello") });
+  });
+
+  it.each([
+    ["no list", { blobs: null, next: null }],
+    ["something else in it", { blobs: [{ key: "../a" }], next: null }],
+    ["a list without an end", { blobs: [], next: "0".repeat(64) }],
+  ])("is refused where it answers with %s", async (_, list) => {
+    const alice = await aliceWith("hello");
+    alice.operator = async () => Response.json(list);
+    const { exitCode, stdout, stderr } = await alice.blob("list");
+    expect([exitCode, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain("The site answers with something else than blobs.");
+  });
+
+  it("cannot pass another owner's blob, with a right proof by them, for one's own", async () => {
+    const { alice, bob } = await blobAuthors(["alice", "bob"]);
+    bob.machine.write("a.txt", "by bob");
+    await bob.blob("put", "a.txt", "--key", "a");
+    const list = await bob.listed();
+    let answer: Response | null = null;
+    bob.operator = async (_, answered) => {
+      const response = await answered();
+      answer = response.clone();
+      return response;
+    };
+    await bob.blob("get", "a", "-o", "-");
+    expect(list).toMatchObject([{ proof: { state: "right" } }]);
+    alice.operator = async () => answer?.clone() ?? new Response(null, { status: 500 });
+    const got = await alice.blob("get", "a", "-o", "got");
+    expect(got).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("the owner has not signed this") });
+  });
+});

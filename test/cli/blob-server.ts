@@ -1,0 +1,147 @@
+// test/cli/blob-server.ts: `eleventy-twtxt serve` with blobs, in a process that may be killed, and Alice, who asks it.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { afterAll } from "vitest";
+import { signRequest } from "../../plugin/http/signature.js";
+import { settingsOf } from "../helpers/receiver.js";
+import { ALICE } from "../messages/inbox/alices-inbox.js";
+import type { Blog } from "./helpers.js";
+import { site } from "./server.js";
+
+const repo = fileURLToPath(new URL("../../", import.meta.url));
+const work = mkdtempSync(join(tmpdir(), "twtxt-blobs-"));
+const running = new Set<ChildProcess>();
+
+afterAll(() => {
+  for (const child of running) child.kill("SIGKILL");
+  rmSync(work, { recursive: true, force: true });
+});
+
+export const STORE = ".eleventy-twtxt/store";
+export const SETTINGS = settingsOf({ key: ALICE.publicKey });
+export const LIMITS = { owners: [ALICE.publicKey], count: 1000, bytes: 1000 * 2 ** 20, maxBytes: 100 * 2 ** 20 };
+const PIECE = 64 * 1024;
+
+/** A server with blobs. */
+export interface BlobServer {
+  url: string;
+  pid: number;
+  /** Ends it at once; fulfilled when it is gone. */
+  kill(): Promise<void>;
+  /** The most memory that it has ever had, in bytes; known on Linux alone. */
+  mostMemory(): number;
+}
+
+/** The command in one file, since so many processes start with it. @returns its path */
+export async function bundledCommand(): Promise<string> {
+  copyFileSync(join(repo, "package.json"), join(work, "package.json"));
+  const file = join(work, "dist/cli/main.js");
+  await build({
+    entryPoints: [join(repo, "plugin/cli/main.ts")],
+    outdir: join(work, "dist/cli"),
+    bundle: true,
+    splitting: true,
+    platform: "node",
+    format: "esm",
+    external: ["@napi-rs/keyring"],
+    banner: { js: 'import{createRequire}from"node:module";const require=createRequire(import.meta.url);' },
+  });
+  return file;
+}
+
+/** Alice's site, whose build has left blobs on. */
+export function blobSite(): Blog {
+  const made = site({ ...SETTINGS, blobs: LIMITS });
+  const file = ".eleventy-twtxt/settings.json";
+  const blobs = { api: SETTINGS.urls.blobs, shared: SETTINGS.urls.shared, maxBytes: LIMITS.maxBytes };
+  made.write(file, JSON.stringify({ ...JSON.parse(made.read(file)), blobs }));
+  return made;
+}
+
+/** @param command - of {@link bundledCommand} */
+export async function startBlobServer(command: string, { folder }: Blog): Promise<BlobServer> {
+  const loopbackOnly = join(repo, "test/helpers/loopback-only.mjs");
+  const child = spawn(process.execPath, ["--import", loopbackOnly, command, "serve", "--port", "0"], {
+    cwd: folder,
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  running.add(child);
+  const ended = once(child, "exit").then(() => void running.delete(child));
+  const started = once(createInterface(child.stdout), "line");
+  const line = await Promise.race([started.then(String), ended.then(() => "it has ended")]);
+  if (child.pid === undefined || !line.startsWith("http://")) throw new Error(`No server: ${line}`);
+  const status = `/proc/${child.pid}/status`;
+  return {
+    url: line.replace(/\/$/, ""),
+    pid: child.pid,
+    kill() {
+      child.kill("SIGKILL");
+      return ended;
+    },
+    mostMemory: () => Number(/^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(status, "utf8"))?.[1]) * 1024,
+  };
+}
+
+/** The names of what is being written in a site's store, or was when its process died. */
+export function unfinished({ folder }: Blog): string[] {
+  return readdirSync(join(folder, STORE, ".tmp"));
+}
+
+export interface Asked {
+  method: "PUT" | "POST" | "DELETE" | "GET" | "HEAD";
+  key: string;
+  headers?: Record<string, string>;
+  body?: Uint8Array;
+  /** Called before each piece of the body is sent. */
+  onPiece?: () => unknown;
+}
+
+export interface Answer {
+  status: number;
+  headers: IncomingHttpHeaders;
+  body: Buffer;
+}
+
+/** Asks as Alice does. Rejects where the server goes away before all of the answer has come. */
+export function ask(
+  { url }: Pick<BlobServer, "url">,
+  { method, key, headers = {}, body, onPiece }: Asked,
+): Promise<Answer> {
+  const signed = signRequest(
+    { method, url: `${SETTINGS.urls.blobs}/${key}`, headers, ...(body && { body }) },
+    ALICE,
+    Date.now(),
+  );
+  const sent = httpRequest(`${url}/api/v1/blob/${key}`, {
+    method,
+    agent: false,
+    headers: { ...signed, ...(body && { "content-length": String(body.length) }) },
+  });
+  const answered = new Promise<Answer>((resolve, reject) => {
+    sent.on("error", reject);
+    sent.on("response", (response) => {
+      const { statusCode = 0, headers } = response;
+      buffer(response).then((body) => resolve({ status: statusCode, headers, body }), reject);
+    });
+  });
+  // Whether it was sent as a whole shows in the answer.
+  pipeline(Readable.from(piecesOf(body ?? new Uint8Array(), onPiece)), sent).catch(() => {});
+  return answered;
+}
+
+async function* piecesOf(body: Uint8Array, onPiece: () => unknown = () => {}): AsyncGenerator<Uint8Array> {
+  for (let start = 0; start < body.length; start += PIECE) {
+    await onPiece();
+    yield body.subarray(start, start + PIECE);
+  }
+}

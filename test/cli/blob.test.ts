@@ -1,0 +1,433 @@
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { blobAuthors, PNG, sha256 } from "./blob-author.js";
+import { describeWithoutKeychain } from "./machine.js";
+
+const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/;
+
+describeWithoutKeychain("eleventy-twtxt blob put", () => {
+  it("puts a public file, which everybody gets by the URL that it prints, and a private one", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.machine.write("quinces.png", PNG);
+    const key = sha256(PNG);
+    const put = await alice.blob("put", "--public", "quinces.png");
+    expect(put).toMatchObject({ exitCode: 0, stdout: alice.shared(key) });
+    expect(put.stderr).toBe(`quinces.png: new, ${PNG.length} bytes, public, ${key.slice(0, 12)}`);
+
+    const got = await fetch(put.stdout);
+    expect(Buffer.from(await got.arrayBuffer())).toEqual(PNG);
+    expect(Object.fromEntries(got.headers)).toMatchObject({
+      "content-type": "image/png",
+      "content-disposition": "inline; filename*=UTF-8''quinces.png",
+    });
+
+    alice.machine.write("notes.txt", "für mich");
+    const secret = sha256("für mich");
+    expect(await alice.blob("put", "notes.txt")).toMatchObject({ exitCode: 0, stdout: secret });
+    expect((await fetch(alice.shared(secret))).status).toBe(404);
+    const proof = { state: "right", created: expect.stringMatching(TIME), why: null };
+    expect(await alice.listed()).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ key, type: "image/png", filename: "quinces.png", public: true, proof }),
+        expect.objectContaining({ key: secret, type: "text/plain; charset=utf-8", public: false, shared: null, proof }),
+      ]),
+    );
+  });
+
+  it("sends nothing twice, and what is said of it alone where that is new", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.machine.write("a.txt", "hello");
+    await alice.blob("put", "a.txt", "--property", "album=quinces");
+    expect(alice.methods()).toEqual(["HEAD", "PUT"]);
+    expect((await alice.blob("put", "a.txt")).stderr).toContain("a.txt: unchanged, 5 bytes, private");
+    expect(alice.methods()).toEqual(["HEAD"]);
+    const shared = await alice.blob("put", "a.txt", "--public", "--filename", "b.txt");
+    expect(shared.stderr).toContain("a.txt: changed, 5 bytes, public");
+    expect(alice.methods()).toEqual(["HEAD", "POST"]);
+    expect(await alice.blob("put", "a.txt")).toMatchObject({ stdout: alice.shared(sha256("hello")) });
+    const [blob] = await alice.listed();
+    expect(blob).toMatchObject({ filename: "b.txt", public: true, properties: { album: "quinces" } });
+  });
+
+  it("puts another file in the place of one, which keeps what was not said anew", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.machine.write("old.txt", "old");
+    alice.machine.write("new.png", PNG);
+    await alice.blob("put", "old.txt", "--key", "avatar", "--public", "--property", "of=alice", "--property", "n=1");
+    const put = await alice.blob("put", "new.png", "--key", "avatar", "--no-property", "n");
+    expect(put).toMatchObject({ exitCode: 0, stdout: alice.shared("avatar") });
+    expect(put.stderr).toContain("new.png: replaced, ");
+    const [blob, ...others] = await alice.listed();
+    expect(others).toEqual([]);
+    expect(blob).toMatchObject({ type: "image/png", filename: "new.png", public: true, proof: { state: "right" } });
+    expect(Object.keys(Object(blob?.properties)).sort()).toEqual(["created", "of", "sha256", "signature"]);
+  });
+
+  it("puts the files of a folder, leaves out what is hidden or elsewhere, and is safe to repeat", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.machine.write("photos/a.png", PNG);
+    alice.machine.write("photos/deep/b.txt", "b");
+    alice.machine.write("photos/same.txt", "b");
+    alice.machine.write("photos/.secret", "hidden");
+    alice.machine.write("elsewhere.txt", "not meant");
+    const photos = join(alice.machine.folder, "photos");
+    symlinkSync("../elsewhere.txt", join(photos, "link.txt"));
+    symlinkSync("..", join(photos, "up"));
+
+    const put = await alice.blob("put", "photos", "--concurrency", "1");
+    expect(put.exitCode).toBe(0);
+    expect(put.stdout.split("\n")).toEqual([sha256(PNG), sha256("b"), sha256("b")]);
+    expect(put.stderr.split("\n")).toEqual([
+      "photos/.secret: left out, since it is hidden.",
+      "photos/link.txt: left out, since it is no file of this folder.",
+      "photos/up: left out, since it is no file of this folder.",
+      expect.stringContaining("photos/a.png: new, "),
+      expect.stringContaining("photos/deep/b.txt: new, "),
+      expect.stringContaining("photos/same.txt: unchanged, "),
+      "photos/same.txt: It is the same as photos/deep/b.txt, and one blob with it.",
+      "2 new, 1 unchanged.",
+    ]);
+    expect(await alice.listed()).toHaveLength(2);
+    alice.methods();
+    expect((await alice.blob("put", "photos")).stderr).toMatch(/\n3 unchanged\.$/);
+    expect(new Set(alice.methods())).toEqual(new Set(["HEAD"]));
+  });
+
+  it("goes on with the others where one fails, and says why", async () => {
+    const { alice } = await blobAuthors(["alice"], { maxMegabytes: 1 });
+    alice.machine.write("files/large.bin", Buffer.alloc(2 ** 20 + 1));
+    alice.machine.write("files/small.txt", "small");
+    const put = await alice.blob("put", "files", "--json");
+    expect(put.exitCode).toBe(1);
+    const limit = "It has more than the 1.0 MiB that the site takes.";
+    expect(JSON.parse(put.stdout)).toEqual([
+      { file: "files/large.bin", error: expect.stringContaining(`${limit} The site takes what the option blobs:`) },
+      expect.objectContaining({ file: "files/small.txt", outcome: "new", key: sha256("small") }),
+    ]);
+    expect(await alice.listed()).toMatchObject([{ key: sha256("small") }]);
+  });
+
+  it("says of Netlify that it takes no more, and what does", async () => {
+    const { alice } = await blobAuthors(["alice"], { maxMegabytes: 1 });
+    const settings = JSON.parse(alice.machine.read(".eleventy-twtxt/settings.json"));
+    alice.machine.write(".eleventy-twtxt/settings.json", JSON.stringify({ ...settings, host: "netlify" }));
+    alice.machine.write("large.bin", Buffer.alloc(2 ** 20 + 1));
+    const { stderr } = await alice.blob("put", "large.bin");
+    expect(stderr).toContain("Netlify hands over no more; `eleventy-twtxt serve` on a host of your own takes");
+  });
+
+  it("is told of a full store before it has sent all of a large file", async () => {
+    const { alice } = await blobAuthors(["alice"], { count: 1 });
+    alice.machine.write("a.txt", "hello");
+    alice.machine.write("large.bin", Buffer.alloc(30 * 2 ** 20));
+    await alice.blob("put", "a.txt");
+    const put = await alice.blob("put", "large.bin");
+    expect(put).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(put.stderr).toMatch(/^large\.bin: \S+ answers 507: It would be more than 1 blobs\./);
+    expect(await alice.listed()).toHaveLength(1);
+  });
+
+  it("puts standard input, as much as fits, and gives it a name where one is said", async () => {
+    const { alice } = await blobAuthors(["alice"], { maxMegabytes: 1 });
+    const input = (bytes: Buffer) => ({
+      input: async function* () {
+        yield bytes;
+      },
+    });
+    expect(await alice.blobWith(input(PNG), "put", "-")).toMatchObject({ exitCode: 0, stdout: sha256(PNG) });
+    const text = Buffer.from("hello");
+    await alice.blobWith(input(text), "put", "-", "--filename", "a.txt", "--type", "text/plain");
+    const listed = await alice.listed();
+    expect(listed.find(({ key }) => key === sha256(PNG))).toMatchObject({ type: "image/png", filename: "" });
+    expect(listed.find(({ key }) => key === sha256(text))).toMatchObject({ type: "text/plain", filename: "a.txt" });
+
+    const large = await alice.blobWith(input(Buffer.alloc(2 ** 20 + 1)), "put", "-");
+    expect(large).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(large.stderr).toContain("standard input: It has more than the 1.0 MiB");
+  });
+
+  it("puts a file without any bytes", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.machine.write("empty.txt", "");
+    expect(await alice.blob("put", "empty.txt")).toMatchObject({ exitCode: 0, stdout: sha256("") });
+    await alice.blob("get", sha256(""), "-o", "got.txt");
+    expect(alice.machine.read("got.txt")).toBe("");
+  });
+
+  it("says so where the file changes while it is sent, and nothing is put", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    const before = Buffer.alloc(3 * 2 ** 20, "a");
+    alice.machine.write("growing.log", before);
+    alice.operator = async (request, answer) => {
+      if (request.method === "HEAD") alice.machine.write("growing.log", Buffer.alloc(before.length, "b"));
+      return answer();
+    };
+    const put = await alice.blob("put", "growing.log");
+    expect(put).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(put.stderr).toBe("growing.log: growing.log was changed while it was read. It was not put.");
+    alice.operator = null;
+    expect(await alice.listed()).toEqual([]);
+  });
+
+  it("prints links for a post", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.machine.write("my [first] quince.png", PNG);
+    alice.machine.write("list.pdf", "%PDF-1.7\n");
+    const put = await alice.blob(
+      "put",
+      "--markdown",
+      "--public",
+      "--concurrency",
+      "1",
+      "my [first] quince.png",
+      "list.pdf",
+    );
+    expect(put.stdout.split("\n")).toEqual([
+      `![my \\[first\\] quince.png](blob:${sha256(PNG)})`,
+      `[list.pdf](blob:${sha256("%PDF-1.7\n")})`,
+    ]);
+  });
+
+  it("says of a link to what is private how it is shared, and prints one again when it is, and later", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.machine.write("a.png", PNG);
+    const key = sha256(PNG);
+    const link = `![a.png](blob:${key})`;
+    const put = await alice.blob("put", "--markdown", "a.png");
+    expect(put.stdout).toBe(link);
+    expect(put.stderr).toContain(
+      `is private: others can get it once you type: eleventy-twtxt blob share ${key.slice(0, 12)}`,
+    );
+    expect(await alice.blob("share", key, "--markdown")).toMatchObject({ exitCode: 0, stdout: link });
+    expect((await fetch(alice.shared(key))).status).toBe(200);
+    expect((await alice.blob("info", key)).stdout).toContain(`\nmarkdown  ${link}\n`);
+  });
+
+  // Elsewhere no file has such names.
+  it.runIf(process.platform === "linux")("tells of each file why it cannot be read, and puts the others", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.machine.write("files/a\nforged.txt", "a");
+    alice.machine.write("files/deep/b.txt", "b");
+    const folder = Buffer.from(`${alice.machine.folder}/files/deep/`);
+    writeFileSync(Buffer.concat([folder, Buffer.from([0xff])]), "c");
+    const put = await alice.blob("put", "missing.txt", "files/deep", "--concurrency", "1");
+    expect(put).toMatchObject({ exitCode: 1, stdout: sha256("b") });
+    expect(put.stderr.split("\n")).toEqual([
+      `missing.txt: There is no file ${alice.machine.folder}/missing.txt.`,
+      "files/deep/\ufffd: It has to have a name in UTF-8.",
+      expect.stringContaining("files/deep/b.txt: new, "),
+      "1 new, 2 failed.",
+    ]);
+    const { stdout } = await alice.blob("put", "missing.txt", "files/deep/b.txt", "--json");
+    expect(JSON.parse(stdout)).toEqual([
+      { file: "missing.txt", error: expect.stringContaining("There is no file") },
+      expect.objectContaining({ file: "files/deep/b.txt", outcome: "unchanged" }),
+    ]);
+    expect((await alice.blob("put", "files/a\nforged.txt")).stderr).toMatch(/^files\/a\\u000aforged\.txt: .*$/);
+  });
+
+  it("tells of each as soon as it is done, with what it prints", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    for (const name of ["a", "b"]) alice.machine.write(`${name}.txt`, name);
+    const told: string[] = [];
+    alice.operator = async (request, answer) => {
+      told.push(request.method);
+      return answer();
+    };
+    const terminal = { print: (line: string) => void told.push(line), say: (line: string) => void told.push(line) };
+    await alice.blobWith(terminal, "put", "a.txt", "b.txt", "--concurrency", "1");
+    expect(told).toEqual([
+      ...["HEAD", "PUT", expect.stringContaining("a.txt: new, "), sha256("a")],
+      ...["HEAD", "PUT", expect.stringContaining("b.txt: new, "), sha256("b")],
+      "2 new.",
+    ]);
+  });
+
+  it("loses no change of another machine's: it looks again, once", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.machine.write("a.txt", "hello");
+    await alice.blob("put", "a.txt", "--key", "a");
+    let isFirst = true;
+    alice.operator = async (request, answer) => {
+      if (request.method === "POST" && isFirst) {
+        isFirst = false;
+        await alice.blob("set", "a", "--property", "by=another");
+      }
+      return answer();
+    };
+    expect(await alice.blob("set", "a", "--public")).toMatchObject({ exitCode: 0, stdout: alice.shared("a") });
+    const [blob] = await alice.listed();
+    expect(blob).toMatchObject({ public: true, properties: { by: "another" }, proof: { state: "right" } });
+
+    alice.operator = async (request, answer) =>
+      request.method === "POST" ? new Response(null, { status: 412 }) : answer();
+    const lost = await alice.blob("set", "a", "--private");
+    expect(lost).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(lost.stderr).toContain("a is being changed by somebody else. Look at it, and try again.");
+  });
+
+  it("shows one bar for all on a terminal, and takes it away", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    for (const name of ["a", "b"]) alice.machine.write(`files/${name}.bin`, Buffer.alloc(2 ** 20, name));
+    const shown: string[] = [];
+    const put = await alice.blobWith({ showStatus: (line) => void shown.push(line) }, "put", "files");
+    expect(put.exitCode).toBe(0);
+    expect(shown).toContain(`[${"#".repeat(12)}${" ".repeat(12)}]  50 % of 2.0 MiB`);
+    expect(shown).toContain(`[${"#".repeat(24)}] 100 % of 2.0 MiB`);
+    expect(shown.at(-1)).toBe("");
+  });
+});
+
+describeWithoutKeychain("eleventy-twtxt blob", () => {
+  it("is known by the beginning of its key, of at least 6 characters that begin no other", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.machine.write("a.txt", "hello");
+    const key = sha256("hello");
+    await alice.blob("put", "a.txt");
+    const info = await alice.blob("info", key.slice(0, 6));
+    expect(info).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(info.stdout).toMatch(
+      new RegExp(`^key       ${key}\nshared    no, it is private\nsize      5 bytes \\(5\\)\n`),
+    );
+    expect(info.stdout).toMatch(new RegExp(`\nproof     right, of ${TIME.source}$`));
+    expect((await alice.blob("info", key.slice(0, 5))).stderr).toBe(
+      `eleventy-twtxt: There is no blob ${key.slice(0, 5)}. Of a key that is a SHA-256, type the first 6 characters or more.`,
+    );
+    expect((await alice.blob("info", key.slice(0, 9).toUpperCase())).stdout).toContain(`key       ${key}\n`);
+    expect((await alice.blob("info", "a.txt")).stderr).toBe(
+      `eleventy-twtxt: There is no blob a.txt. The file of that name is under ${key.slice(0, 12)}.`,
+    );
+    expect((await alice.blob("info", "../etc")).exitCode).toBe(2);
+  });
+
+  it("has the same times in info as in the list", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.machine.write("a.txt", "hello");
+    await alice.blob("put", "a.txt");
+    const [listed] = await alice.listed();
+    const info = await alice.blob("info", sha256("hello"), "--json");
+    expect(JSON.parse(info.stdout)).toEqual(listed);
+    expect(listed).toMatchObject({ created: expect.stringMatching(/Z$/), modified: expect.stringMatching(/Z$/) });
+    const text = (await alice.blob("info", sha256("hello"))).stdout;
+    expect(text).toContain(`\ncreated   ${listed?.created}\nmodified  ${listed?.modified}\n`);
+  });
+
+  it("is shared, and made private again: the URL is gone at once", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.machine.write("a.txt", "hello");
+    await alice.blob("put", "a.txt", "--key=-a");
+    const shared = await alice.blob("share", "--", "-a");
+    expect(shared).toMatchObject({ exitCode: 0, stdout: alice.shared("-a"), stderr: "-a: changed, public" });
+    expect((await fetch(shared.stdout)).status).toBe(200);
+    expect(await alice.blob("set", "--private", "--", "-a")).toMatchObject({ exitCode: 0, stdout: "-a" });
+    expect((await fetch(shared.stdout)).status).toBe(404);
+  });
+
+  it("is removed, and put again", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.machine.write("a.txt", "hello");
+    await alice.blob("put", "a.txt");
+    const key = sha256("hello");
+    expect(await alice.blob("rm", key.slice(0, 8))).toMatchObject({ exitCode: 0, stderr: `${key}: removed.` });
+    expect(await alice.listed()).toEqual([]);
+    expect(await alice.blob("rm", key)).toMatchObject({ exitCode: 1, stderr: `${key}: it is not there.` });
+    expect((await alice.blob("get", key)).stderr).toContain(`There is no blob ${key}.`);
+    expect(await alice.blob("put", "a.txt")).toMatchObject({ exitCode: 0, stdout: key });
+    expect(await alice.listed()).toMatchObject([{ key, proof: { state: "right" } }]);
+    expect((await alice.blob("verify")).stderr).toBe("1 right, 0 without a proof, 0 wrong.");
+  });
+
+  it("is listed with all that there are", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    for (let number = 0; number < 105; number += 1) alice.machine.write(`many/${number}.txt`, String(number));
+    expect((await alice.blob("put", "many")).stderr).toMatch(/\n105 new\.$/);
+    const listed = await alice.blob("list");
+    expect(listed).toMatchObject({ exitCode: 0, stderr: "105 blobs, 205 bytes." });
+    expect(listed.stdout.split("\n")).toHaveLength(105);
+    expect(listed.stdout).toMatch(/^[0-9a-f]{12} {2}3 bytes {2}private {2}[\d-]{10}T[\d:]{8}Z {2}\d+\.txt$/m);
+  });
+
+  it("says of the CDN that it could not be told", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.machine.write("a.txt", "hello");
+    await alice.blob("put", "a.txt", "--key", "a", "--public");
+    const note = "The CDN could not be told. It may show what was there before for up to an hour.";
+    alice.operator = async (request, answer) => {
+      const response = await answer();
+      if (request.method !== "POST") return response;
+      return Response.json({ ...Object(await response.json()), purged: false, note });
+    };
+    expect((await alice.blob("set", "a", "--private")).stderr).toBe(`a: changed, private\na: ${note}`);
+  });
+
+  it.each([
+    [["putt"], 'there is no "putt". Did you mean "put"?'],
+    [[], "it needs to know what to do. Say put, get, list, info, set, share, rm, verify."],
+    [["put"], 'say which file, or "-" for standard input.'],
+    [["put", "a.txt", "--to", "bob@bob.example"], "--to says for whom to --encrypt."],
+    [["put", "a.txt", "--encrypt", "--to", "bob"], "--to is an address such as bob@bob.example, got"],
+    [["put", "a.txt", "--type", "foo"], '--type "foo": '],
+    [["set", "a", "--filename", "a/b"], '--filename "a/b": '],
+    [["put", "a.txt", "--pub"], 'there is no option "--pub". Did you mean "--public"?'],
+    [["put", "a.txt", "--public", "--private"], "either --public or --private"],
+    [["put", "a.txt", "--key", "a/b"], "--key is 1 to 128 of"],
+    [["put", "a.txt", "--property", "sha256=1"], 'the property "sha256" belongs to the proof'],
+    [["put", "a.txt", "--property", "x"], "a name and a value such as album=quinces"],
+    [["put", "a.txt", "b.txt", "--key", "a"], "--key and --filename are for one file."],
+    [["put", "a.txt", "--concurrency", "0"], "--concurrency is a number from 1 to 32"],
+    [["put", "a.txt", "--url", "alice"], "--url is a URL"],
+    [["set", "a"], "set: say what: --public"],
+    [["share"], "say which blob, by one key"],
+    [["rm"], "say which blobs"],
+    [["get", "https://bob.example/photo.png"], "a shared URL is such as https://bob.example/shared/kex1.../KEY"],
+    [["list", "a"], "takes no keys; blob info a shows one."],
+  ])("2: %j", async (args, said) => {
+    const { alice } = await blobAuthors(["alice"]);
+    for (const name of ["a.txt", "b.txt"]) alice.machine.write(name, name);
+    const { exitCode, stderr, stdout } = await alice.blob(...args);
+    expect([exitCode, stdout]).toEqual([2, ""]);
+    expect(stderr).toContain(said);
+    expect(alice.asked).toEqual([]);
+  });
+
+  it("1: what cannot be, with what to do", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    mkdirSync(join(alice.machine.folder, "empty"));
+    alice.machine.write("a.txt", "hello");
+    const said = async (...args: string[]) => {
+      const { exitCode, stderr, stdout } = await alice.blob(...args);
+      expect([exitCode, stdout]).toEqual([1, ""]);
+      return stderr;
+    };
+    expect(await said("put", "missing.txt")).toContain("There is no file ");
+    expect(await said("put", "empty")).toContain("There is no file to put.");
+    expect(await said("put", "a.txt", "--key", sha256("other"))).toContain(
+      `the SHA-256 of what is put, here ${sha256("hello")}`,
+    );
+    expect(await said("set", "none", "--public")).toContain("There is no blob none.");
+    const other = alice.keyFile("other.key", alice.address, 9);
+    expect(await said("list", "--identity", other)).toContain("answers 403");
+  });
+
+  it("1: a site without blobs, or that was not deployed with them, each with what to do", async () => {
+    const { alice } = await blobAuthors(["alice"], false);
+    const settings = JSON.parse(alice.machine.read(".eleventy-twtxt/settings.json"));
+    const none = await alice.blob("list");
+    expect(none).toMatchObject({ exitCode: 1, stdout: "" });
+    expect(none.stderr).toContain('Give the plugin the options blobs: true and host: "netlify", or host: "node" for');
+    alice.machine.write(".eleventy-twtxt/settings.json", JSON.stringify({ ...settings, host: "node" }));
+    expect((await alice.blob("list")).stderr).toContain(
+      "This site keeps no blobs. Give the plugin the option blobs: true; build and deploy.",
+    );
+
+    const blobs = { api: `${alice.url}/api/v1/blob`, shared: `${alice.url}/shared`, maxBytes: 100 };
+    alice.machine.write(".eleventy-twtxt/settings.json", JSON.stringify({ ...settings, blobs }));
+    alice.machine.write("a.txt", "hello");
+    for (const args of [["list"], ["info", "a"], ["put", "a.txt"]]) {
+      const { exitCode, stderr } = await alice.blob(...args);
+      expect(exitCode).toBe(1);
+      expect(stderr).toMatch(/answers 404.*Give the plugin the option blobs: true, build and deploy\.$/);
+    }
+  });
+});

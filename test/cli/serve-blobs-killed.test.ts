@@ -1,0 +1,91 @@
+import { randomBytes } from "node:crypto";
+import { join } from "node:path";
+import * as v from "valibot";
+import { beforeAll, describe, expect, it } from "vitest";
+import { storedBlobs } from "../../plugin/blobs/serve/stored.js";
+import { fileStore } from "../../plugin/store/file.js";
+import { readJson } from "../../plugin/store/json.js";
+import type { StreamingStore } from "../../plugin/store/store.js";
+import { ask, type BlobServer, blobSite, bundledCommand, STORE, startBlobServer, unfinished } from "./blob-server.js";
+import { put } from "./blob-state.js";
+import { type Random, seeded, type Writer, writer } from "./blob-writers.js";
+import type { Blog } from "./helpers.js";
+
+/** In all. */
+const KILLS = Number(process.env.KILLS ?? 100);
+/** Sites that are served and killed at the same time: while one waits for the disk, another has the processor. */
+const SITES = 2;
+const CLIENTS = 4;
+const DAY_MS = 24 * 3600_000;
+const CONTENTS = "blobs/contents/";
+const RECORD = v.object({ contents: v.optional(v.string()) });
+
+let command: string;
+
+beforeAll(async () => {
+  command = await bundledCommand();
+});
+
+describe("the blobs of eleventy-twtxt serve", () => {
+  const sites = Array.from({ length: SITES }, (_, number) => number);
+
+  it.concurrent.each(sites)(
+    `are as they were answered for, wherever the process is killed, ${KILLS / SITES} times: site %i`,
+    async (number) => {
+      const random = seeded(number);
+      const site = blobSite();
+      const writers = Array.from({ length: CLIENTS }, (_, i) => writer(`client-${i}`, seeded(number * CLIENTS + i)));
+      for (let kills = 0; kills < KILLS / SITES; kills += 1) {
+        const server = await startBlobServer(command, site);
+        await isRight(server, site, writers);
+        await writeUntilKilled(server, writers, random);
+      }
+      const server = await startBlobServer(command, site);
+      await isRight(server, site, writers);
+      await server.kill();
+
+      const { all, named } = await sweptADayLater(fileStore(join(site.folder, STORE)));
+      expect(all).toEqual(named);
+      expect(unfinished(site)).toEqual([]);
+    },
+    KILLS * 20_000,
+  );
+});
+
+/** Nothing is lost or mixed, and with the first write goes what the processes before have left unfinished. */
+async function isRight(server: BlobServer, site: Blog, writers: Writer[]): Promise<void> {
+  const { status } = await ask(server, { key: "first", ...put(0, new Uint8Array()) });
+  expect([200, 201]).toContain(status);
+  const pids = unfinished(site).map((name) => Number(name.split(".")[1]));
+  expect(pids.filter((pid) => pid !== server.pid)).toEqual([]);
+  expect((await Promise.all(writers.map((writer) => writer.faults(server)))).flat()).toEqual([]);
+}
+
+/** Kills after so many steps of all clients, and a moment later, so that it may be at work on anything. */
+async function writeUntilKilled(server: BlobServer, writers: Writer[], random: Random): Promise<void> {
+  let left = 1 + random(60);
+  const delay = random(100);
+  const step = () => {
+    left -= 1;
+    if (left === 0) setTimeout(server.kill, delay);
+  };
+  await Promise.all(writers.map((writer) => writer.write(server, step)));
+  await server.kill();
+}
+
+/** @returns the names of the contents that are left then, and of those that records name */
+async function sweptADayLater(store: StreamingStore): Promise<{ all: string[]; named: string[] }> {
+  const clock = { time: Date.now() };
+  const blobs = storedBlobs({ store, now: () => clock.time, random: randomBytes, log: () => {} });
+  const orphan = await blobs.write({ owner: "kex1", key: "orphan", size: 1 }, oneByte(), () => "");
+  expect(await store.keys(CONTENTS)).toContain(orphan.contents);
+  clock.time += DAY_MS + 1;
+  await blobs.sweep(() => false);
+  const records = await store.keys("blobs/records/");
+  const named = await Promise.all(records.map(async (key) => (await readJson(store, key, RECORD))?.value.contents));
+  return { all: (await store.keys(CONTENTS)).sort(), named: named.filter((name) => name !== undefined).sort() };
+}
+
+async function* oneByte(): AsyncGenerator<Uint8Array> {
+  yield new Uint8Array(1);
+}

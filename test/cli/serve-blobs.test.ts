@@ -1,0 +1,221 @@
+import { readdirSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { blobServices } from "../../plugin/host/blob-services.js";
+import { type NodeServer, nodeServer } from "../../plugin/host/node-server.js";
+import { fileStore } from "../../plugin/store/file.js";
+import {
+  ask,
+  type BlobServer,
+  blobSite,
+  bundledCommand,
+  LIMITS,
+  SETTINGS,
+  STORE,
+  startBlobServer,
+  unfinished,
+} from "./blob-server.js";
+import { contentsOf, post, put, readText, textOf } from "./blob-state.js";
+import type { Blog } from "./helpers.js";
+
+const MIB = 2 ** 20;
+const KEY = "quinces";
+let command: string;
+const servers: Pick<NodeServer, "close">[] = [];
+
+beforeAll(async () => {
+  command = await bundledCommand();
+});
+afterEach(async () => {
+  for (const server of servers.splice(0)) await server.close();
+});
+
+async function started(site: Blog): Promise<BlobServer> {
+  const server = await startBlobServer(command, site);
+  servers.push({ close: server.kill });
+  return server;
+}
+
+/** The names of the contents that a site's store holds. */
+function contentsIn({ folder }: Blog): Promise<string[]> {
+  return fileStore(join(folder, STORE)).keys("blobs/contents/");
+}
+
+/** Fulfilled once the server has begun to write what comes in. */
+async function isBeingWritten(site: Blog): Promise<void> {
+  const sizes = () => {
+    const folders = unfinished(site).map((name) => join(site.folder, STORE, ".tmp", name));
+    return folders.flatMap((folder) => readdirSync(folder).map((name) => statSync(join(folder, name)).size));
+  };
+  await expect.poll(() => Math.max(0, ...sizes()), { timeout: 20_000 }).toBeGreaterThan(0);
+}
+
+describe("50 clients and one blob", () => {
+  const clients = (count: number) => Array.from({ length: count }, (_, i) => i + 1);
+  const propertiesIn = (header: unknown) => JSON.parse(Buffer.from(String(header).slice(1, -1), "base64").toString());
+
+  it("lose no change where each says which version it changes", async () => {
+    const server = await started(blobSite());
+    const count = { method: "POST", headers: { "content-type": "application/json" } } as const;
+    const counting = (value: number) => Buffer.from(JSON.stringify({ Properties: { count: String(value) } }));
+    await ask(server, { key: KEY, method: "PUT", body: Buffer.from("0") });
+    await ask(server, { key: KEY, ...count, body: counting(0) });
+
+    const change = async (client: number) => {
+      for (;;) {
+        const seen = await ask(server, { key: KEY, method: "GET" });
+        const condition = { "if-match": String(seen.headers.etag) };
+        const answer = await (client % 2 === 0
+          ? ask(server, { key: KEY, method: "PUT", headers: condition, body: Buffer.from(`${Number(seen.body) + 1}`) })
+          : ask(server, {
+              key: KEY,
+              ...count,
+              headers: { ...count.headers, ...condition },
+              body: counting(Number(propertiesIn(seen.headers["blob-properties"]).count) + 1),
+            }));
+        if (answer.status !== 412) return answer.status;
+      }
+    };
+    expect(new Set(await Promise.all(clients(50).map(change)))).toEqual(new Set([200]));
+
+    const { body, headers } = await ask(server, { key: KEY, method: "GET" });
+    expect([`${body}`, propertiesIn(headers["blob-properties"])]).toEqual(["25", { count: "25" }]);
+  });
+
+  it("leave the contents of one of them and the metadata of one, at each moment, where they say nothing", async () => {
+    const site = blobSite();
+    const server = await started(site);
+    const stateOf = (client: number, said = client) => ({ contents: contentsOf(client, client * 5000), said });
+    const [putting, posting] = [clients(20), clients(20).map((client) => client + 20)];
+    const possible = new Set(
+      putting.flatMap((one) => [textOf(stateOf(one)), ...posting.map((other) => textOf(stateOf(one, other)))]),
+    );
+    await ask(server, { key: KEY, ...put(1, stateOf(1).contents) });
+
+    let isOver = false;
+    const reading = clients(10).map(async () => {
+      const seen: string[] = [];
+      while (!isOver) seen.push(await readText(server, KEY));
+      return seen;
+    });
+    const answers = await Promise.all([
+      ...putting.map((client) => ask(server, { key: KEY, ...put(client, stateOf(client).contents) })),
+      ...posting.map((client) => ask(server, { key: KEY, ...post(client) })),
+    ]);
+    isOver = true;
+    const seen = [...(await Promise.all(reading)).flat(), await readText(server, KEY)];
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect(seen.filter((text) => !possible.has(text))).toEqual([]);
+    expect(seen.length).toBeGreaterThan(10);
+    expect(await contentsIn(site)).toHaveLength(1);
+    expect(unfinished(site)).toEqual([]);
+  });
+});
+
+describe("a put", () => {
+  const state = { contents: contentsOf(1, MIB), said: 1 };
+
+  it.each([
+    ["nothing", null],
+    ["what was there", state],
+  ])("that breaks off leaves %s, and no file", async (_name, before) => {
+    const site = blobSite();
+    const server = await started(site);
+    // The first write makes the folder.
+    await ask(server, { key: "other", ...put(1, new Uint8Array()) });
+    if (before) await ask(server, { key: KEY, ...put(before.said, before.contents) });
+    let pieces = 0;
+    const onPiece = async () => {
+      pieces += 1;
+      if (pieces < 20) return;
+      await isBeingWritten(site);
+      throw new Error("It breaks off.");
+    };
+    await expect(ask(server, { key: KEY, ...put(2, contentsOf(2, 3 * MIB)), onPiece })).rejects.toThrow();
+    await expect.poll(() => unfinished(site)).toEqual([]);
+    expect(await readText(server, KEY)).toBe(textOf(before));
+    expect(await contentsIn(site)).toHaveLength(before ? 2 : 1);
+  });
+
+  it("408 too-slow: that comes to a stop leaves what was there, and no file", async () => {
+    const site = blobSite();
+    const { own } = blobServices({
+      settings: { ...SETTINGS, blobs: LIMITS },
+      store: fileStore(join(site.folder, STORE)),
+      authority: "alice.example",
+      now: Date.now,
+      log: () => {},
+      purge: null,
+    });
+    const server = await nodeServer({
+      port: 0,
+      host: "127.0.0.1",
+      origin: "https://alice.example",
+      route: () => own,
+      limitOf: () => null,
+      serveFile: (_, response) => void response.writeHead(404).end(),
+      rateLimit: () => null,
+      trustedProxies: 0,
+      patienceMs: 50,
+      log: () => {},
+    });
+    servers.push(server);
+    const place = { url: `http://127.0.0.1:${server.port}` };
+    await ask(place, { key: KEY, ...put(1, state.contents) });
+    let pieces = 0;
+    const onPiece = () => {
+      pieces += 1;
+      return pieces < 20 ? null : new Promise(() => {});
+    };
+    const answer = await ask(place, { key: KEY, ...put(2, contentsOf(2, 3 * MIB)), onPiece });
+    expect([answer.status, JSON.parse(`${answer.body}`).code]).toEqual([408, "too-slow"]);
+    expect(unfinished(site)).toEqual([]);
+    expect(await readText(place, KEY)).toBe(textOf(state));
+    expect(await contentsIn(site)).toHaveLength(1);
+  });
+
+  it("that its process was writing when it was killed is cleared away by the next one's first write", async () => {
+    const site = blobSite();
+    const server = await started(site);
+    await ask(server, { key: KEY, ...put(1, state.contents) });
+    let pieces = 0;
+    const onPiece = async () => {
+      pieces += 1;
+      if (pieces < 20) return;
+      await isBeingWritten(site);
+      await server.kill();
+    };
+    await expect(ask(server, { key: KEY, ...put(2, contentsOf(2, 3 * MIB)), onPiece })).rejects.toThrow();
+    expect(unfinished(site)).toHaveLength(1);
+
+    const again = await started(site);
+    expect(await readText(again, KEY)).toBe(textOf(state));
+    await ask(again, { key: "other", ...put(1, new Uint8Array()) });
+    expect(unfinished(site)).toEqual([]);
+    expect(await readText(again, KEY)).toBe(textOf(state));
+  });
+});
+
+describe.runIf(process.platform === "linux")("the memory of the process", () => {
+  /** V8 frees dead buffers when there are 32 MiB of them, while the next ones come. */
+  const MOST = 48 * MIB;
+
+  it("does not grow with a blob that is put, or read", async () => {
+    const server = await started(blobSite());
+    const small = contentsOf(1, MIB);
+    for (let round = 0; round < 12; round += 1) {
+      const keys = ["a", "b", "c", "d"].map((name) => `${name}${round}`);
+      await Promise.all(keys.map((key) => ask(server, { key, method: "PUT", body: small })));
+      await Promise.all(keys.map((key) => ask(server, { key, method: "GET" })));
+    }
+    const before = server.mostMemory();
+    const large = Buffer.alloc(100 * MIB, small);
+    expect((await ask(server, { key: KEY, method: "PUT", body: large })).status).toBe(201);
+    const afterPut = server.mostMemory();
+    const { body } = await ask(server, { key: KEY, method: "GET" });
+    expect(body.equals(large)).toBe(true);
+    expect(before).toBeGreaterThan(0);
+    expect(afterPut - before).toBeLessThan(MOST);
+    expect(server.mostMemory() - before).toBeLessThan(MOST);
+  });
+});
