@@ -42,11 +42,18 @@ export function runNode(args: string[], { cwd, env, stop }: ChildOptions): Promi
   });
 }
 
+/** A server of ours that runs. */
+export interface Child {
+  port: number;
+  pid: number;
+  end(): void;
+}
+
 /**
  * Starts a server in a Node of its own, so that its work is not counted as ours. It sends its port as a message, and ends
  * when it is disconnected.
  */
-export function startServer(args: string[], stop: AbortSignal): Promise<{ port: number; end(): void }> {
+export function startServer(args: string[], stop: AbortSignal): Promise<Child> {
   return new Promise((resolve, reject) => {
     if (stop.aborted) return reject(new Error("stopped"));
     const child = spawn(process.execPath, args, { stdio: ["ignore", "ignore", "inherit", "ipc"] });
@@ -57,6 +64,6 @@ export function startServer(args: string[], stop: AbortSignal): Promise<{ port: 
     stop.addEventListener("abort", end);
     child.on("error", reject);
     child.on("exit", () => reject(new Error(stop.aborted ? "stopped" : `node ${args.join(" ")} ended.`)));
-    child.on("message", (port) => resolve({ port: Number(port), end }));
+    child.on("message", (port) => resolve({ port: Number(port), pid: Number(child.pid), end }));
   });
 }

@@ -1,22 +1,22 @@
 // bench/deliveries.ts: sealed messages delivered to `eleventy-twtxt serve` on this machine, beside a bare server.
-import { spawn } from "node:child_process";
 import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { Pool } from "undici";
-import type { HostSettings } from "../plugin/eleventy/host-settings.js";
 import { startServer } from "./child.js";
+import { startServe, writeSite } from "./served-site.js";
 import { median, type Part, percentile, ratio, time } from "./table.js";
 
 /** How many deliveries are on their way at once. */
 const AT_ONCE = [1, 16];
 /** Bytes of a message before it is sealed: some lines of text. */
 const TEXT_BYTES = 1000;
+const INBOX = { users: ["alice"], messages: 100_000, megabytes: 10_000, retentionDays: 0, subscribe: null };
 
 interface Size {
   folder: string;
@@ -40,6 +40,7 @@ export async function measureDeliveries(entry: string, { folder, count, stop }: 
     [...process.execArgv, fileURLToPath(import.meta.url), "bare", join(folder, "bare")],
     stop,
   );
+  writeSite(join(folder, "served"), { inbox: INBOX, blobs: null });
   const served = await startServe(entry, join(folder, "served"), stop);
   const rows = [["", "a second", "median", "p99", "ratio"]];
   const figures: Record<string, Reading> = {};
@@ -112,68 +113,6 @@ async function deliver(url: string, bodies: readonly string[], atOnce: number): 
   const perSecond = (bodies.length * 1000) / (performance.now() - start);
   await pool.close();
   return { perSecond, times };
-}
-
-/** Serves a site with one inbox. */
-function startServe(entry: string, folder: string, stop: AbortSignal): Promise<{ url: string; end(): void }> {
-  writeSite(folder);
-  const main = fileURLToPath(new URL("cli/main.js", entry));
-  const args = [main, "serve", "--port", "0", "--rate-limit", "0", "--trust-proxy", "1"];
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { cwd: folder, stdio: ["ignore", "pipe", "ignore"] });
-    const end = () => {
-      stop.removeEventListener("abort", end);
-      child.kill("SIGKILL");
-    };
-    stop.addEventListener("abort", end);
-    child.on("exit", () => reject(new Error("serve ended by itself.")));
-    child.stdout.on("data", (data) => {
-      const [url] = /http:\/\/[\d.:]+/.exec(String(data)) ?? [];
-      if (url) resolve({ url, end });
-    });
-  });
-}
-
-/** What a build leaves. The feed is nowhere, so nothing is sent. */
-function writeSite(folder: string): void {
-  const url = "https://alice.invalid";
-  const limits = { slowHostPause: 0, verificationSeconds: 1, pending: 1, pendingPerHost: 1, shownPerHost: 1 };
-  const host: HostSettings = {
-    version: 2,
-    url,
-    feedUrl: `${url}/twtxt.txt`,
-    nick: "alice",
-    authors: [{ user: "alice", key: "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077" }],
-    isReceiver: false,
-    urls: {
-      webmention: `${url}/webmention`,
-      mentionsJson: `${url}/mentions.json`,
-      mentionsFeed: `${url}/mentions.txt`,
-      mentionsApi: `${url}/api/v1/mentions`,
-      mentionsPage: null,
-      inbox: `${url}/inbox`,
-    },
-    inbox: { users: ["alice"], messages: 100_000, megabytes: 10_000, retentionDays: 0, subscribe: null },
-    mentions: {
-      ...{ aliases: [], moderate: false, allow: [], block: [], digestHours: 24, everyHours: 24 },
-      ...{ rebuild: { perDay: 0, perMonth: 0 }, limits },
-    },
-  };
-  const settings = {
-    ...{ version: 2, host: "node", output: "_site", timeZone: "UTC", webmention: null, authors: [] },
-    ...{ notes: { folder: ".", like: null, tags: [] }, unstamped: [] },
-  };
-  const files = {
-    "_site/index.html": "home",
-    "package.json": "{}",
-    ".eleventy-twtxt/settings.json": JSON.stringify(settings),
-    ".eleventy-twtxt/host.json": JSON.stringify(host),
-    ".eleventy-twtxt/pages.json": JSON.stringify({ feeds: [host.feedUrl], pages: [], twts: [] }),
-  };
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), content);
-  }
 }
 
 async function serveBare(folder: string): Promise<void> {

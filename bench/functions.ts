@@ -12,6 +12,7 @@ const bundler = fileURLToPath(new URL("../build/netlify.mjs", import.meta.url));
 const WATCHED = [
   { name: "mention.js", what: "The text path of mention", bytes: 350_000 },
   { name: "inbox.js", what: "Taking in and listing messages", bytes: 200_000 },
+  { name: "blob.js", what: "Keeping and showing blobs", bytes: 200_000 },
 ];
 const UNDICI = "the whole of undici";
 const NOTHING = "node -e 0";

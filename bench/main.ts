@@ -6,6 +6,7 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
+import { measureBlobs } from "./blobs.js";
 import { measureBuilds } from "./build.js";
 import { measureDeliveries } from "./deliveries.js";
 import { measureFunctions } from "./functions.js";
@@ -20,7 +21,8 @@ import { measureVerifying } from "./verify.js";
 const HELP = `npm run bench -- [--quick] [--only PART] [--json FILE]
 
 --quick   fewer runs, fewer mentions, and no blog of 10,000 posts
---only    one part alone: builds, reader, find, import, functions, send, verify, received, messages or deliveries
+--only    one part alone: builds, reader, find, import, functions, send, verify, received, messages,
+          deliveries or blobs
 --json    the figures as JSON, too`;
 
 const { values: options } = parseArgs({
@@ -115,6 +117,7 @@ function plan(entry: string, isQuick: boolean): [string, () => Promise<Part>][] 
       "deliveries",
       () => measureDeliveries(entry, { folder: join(temp, "deliveries"), count: isQuick ? 200 : 1000, stop }),
     ],
+    ["blobs", () => measureBlobs(entry, { folder: join(temp, "blobs"), rounds: isQuick ? 2 : 7, stop })],
   ];
 }
 

@@ -4,6 +4,7 @@ import { authorError, type TwtxtError } from "./errors.js";
 import { type FieldName, faultOfFieldValue } from "./feed/header.js";
 import { isMentionUrl, isNick } from "./feed/mention.js";
 import { parseAddress, USER } from "./keys/address.js";
+import { BLOBS } from "./options/blobs.js";
 import { describe, type KnownOptions, show } from "./options/fault.js";
 import { about, isOrigin, mentionUrl, SITE_PATH, text, webUrl, yesNo } from "./options/forms.js";
 import { AUTHORS, INBOX, inboxUrl, publicKey, user } from "./options/inbox.js";
@@ -194,6 +195,13 @@ export const OPTIONS = v.strictObject({
     ),
     {},
   ),
+  blobs: v.optional(
+    about(
+      "Whether your files are kept at this site, `true` or an object. They need a `key`, and a `host` with functions; see [docs/blobs.md](docs/blobs.md#options).",
+      v.lazy((input) => (typeof input === "boolean" ? v.pipe(v.boolean(), v.transform(blobsOf)) : BLOBS)),
+    ),
+    false,
+  ),
   host: v.optional(
     about(
       'What serves the site: `"netlify"`, `"node"` or `"static"`. Default: `"netlify"` on a build of Netlify\'s or beside a `netlify.toml`, else `"static"`.',
@@ -227,6 +235,7 @@ const KNOWN: KnownOptions = new Map([
     (part) => [`mentions.${part}`, Object.keys(MENTIONS.entries[part].wrapped.entries)] as const,
   ),
   ["inbox", Object.keys(INBOX.entries)],
+  ["blobs", Object.keys(BLOBS.entries)],
 ]);
 
 /**
@@ -251,7 +260,15 @@ export function checkOptions(options: unknown): Settings {
   const all: Author[] = [...first, ...authors];
   const twice = authors.find(({ user }) => user === first[0]?.user);
   if (twice) throw badOption(`options.authors: "${twice.user}" is there already, by options.key.`);
+  if (settings.blobs !== false && all.length === 0) throw withoutOwner();
   return { ...settings, url, authors: all };
+}
+
+/** Blobs belong to a key. */
+function withoutOwner(): TwtxtError {
+  return badOption(
+    "options.key: expected your public key, since options.blobs is set. To make one, type: npx eleventy-twtxt keys create ADDRESS",
+  );
 }
 
 /** Without a key there is nobody to write to. */
@@ -283,6 +300,10 @@ function userOf({ url, nick, address, user }: v.InferOutput<typeof OPTIONS>): st
 
 function badOption(message: string): TwtxtError {
   return authorError("bad-option", message);
+}
+
+function blobsOf(isOn: boolean) {
+  return isOn ? v.parse(BLOBS, {}) : (false as const);
 }
 
 function isFunction(value: unknown): boolean {

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { posix } from "node:path";
 import { getDescription } from "valibot";
 import { describe, expect, it } from "vitest";
+import { BLOBS } from "../plugin/options/blobs.js";
 import { INBOX } from "../plugin/options/inbox.js";
 import { MENTIONS } from "../plugin/options/mentions.js";
 import { OPTIONS } from "../plugin/options.js";
@@ -55,6 +56,7 @@ describe("the README", () => {
   it.each([
     ["mentions", "docs/mentions.md", MENTIONS],
     ["inbox", "docs/messages.md", INBOX],
+    ["blobs", "docs/blobs.md", BLOBS],
   ])("has every option of `%s` in its own document", (name, file, options) => {
     const marks = new RegExp(`<!-- ${name} options -->\\n([\\s\\S]*?)\\n<!-- \\/${name} options -->`);
     expect(marks.exec(read(file))?.[1]).toBe(tableOf(options));
@@ -78,7 +80,7 @@ describe("every document", () => {
   ];
 
   it.each(files)("links to files that exist: %s", (file) => {
-    const links = [...read(file).matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path = ""]) => path);
+    const links = [...read(file).matchAll(/\]\((?!https?:|blob:|#)([^)#]+)/g)].map(([, path = ""]) => path);
     for (const path of links) expect(() => read(posix.join(posix.dirname(file), path))).not.toThrow();
   });
 

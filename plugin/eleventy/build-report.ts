@@ -58,6 +58,20 @@ export function noteOnInboxes(addresses: readonly string[]): string {
   return `Nobody can write to ${addresses.join(" and ")} in private, since nothing here can receive it. If Netlify or a server of your own serves the site, give the plugin the option host: "netlify" or host: "node"; if an inbox is elsewhere, name it with endpoint. If not, inbox: false ends this note.`;
 }
 
+/** For authors of a site with blobs that has nowhere to keep them. */
+export function noteOnBlobs(): string {
+  return `No blobs are kept here, since nothing here can receive them. If Netlify or a server of your own serves the site, give the plugin the option host: "netlify" or host: "node", and leave functions: false out. If not, blobs: false ends this note.`;
+}
+
+/** @param files - with links to blobs, at a site that keeps none */
+export function warningOnBlobs(files: readonly string[]): string[] {
+  return about(
+    files.map((inputPath) => ({ inputPath })),
+    (named) =>
+      `A link "blob:..." leads nowhere while this site keeps no blobs: ${named}. Give the plugin the option blobs: true, or write another link.`,
+  );
+}
+
 /** One line: what was written. */
 export function summaryOf(twts: TwtsFromPosts, feed: { path: string; twts: number; archives: number }): string {
   const archives = feed.archives === 0 ? "" : feed.archives === 1 ? " and 1 archive" : ` and ${feed.archives} archives`;

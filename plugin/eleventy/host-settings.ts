@@ -3,11 +3,14 @@ import type { Settings } from "../options.js";
 import { permalinkOf } from "./post-date.js";
 import {
   authorsHere,
+  BLOBS_PATH,
   type InboxOptions,
   inboxOptions,
   inboxPath,
   type MentionsOptions,
+  maxBlobBytes,
   mentionsOptions,
+  SHARED_PATH,
 } from "./served-options.js";
 import type { SiteUrls } from "./site-urls.js";
 import type { TwtsFromPosts } from "./twts-from-posts.js";
@@ -21,7 +24,7 @@ const HTML = /(\/|\.html?|\/[^./]+)$/;
 
 /** The settings of a site that its host needs. All of them are public. PROTOCOL 7 */
 export interface HostSettings {
-  version: 2;
+  version: 3;
   /** The origin of the site. */
   url: string;
   feedUrl: string;
@@ -41,6 +44,9 @@ export interface HostSettings {
     mentionsPage: string | null;
     /** Where inboxes are: that of an author is below it. */
     inbox: string;
+    /** Where owners keep blobs, and where the public ones are: that of an owner is below it. */
+    blobs: string;
+    shared: string;
   };
   /** The inboxes that are here; `null` for none. */
   inbox:
@@ -51,6 +57,16 @@ export interface HostSettings {
         subscribe: boolean | null;
       })
     | null;
+  /** The blobs that are kept here; `null` for none. */
+  blobs: {
+    /** Whose: each key is `kex1...`. */
+    owners: string[];
+    /** Of each owner. */
+    count: number;
+    bytes: number;
+    /** Of one blob. */
+    maxBytes: number;
+  } | null;
   mentions: Omit<MentionsOptions, "path" | "pages" | "layout" | "perPage" | "words" | "avatars">;
 }
 
@@ -68,10 +84,14 @@ export interface SitePages {
 }
 
 /** The settings, made of the options. */
-export function hostSettings(settings: Settings, urls: Pick<SiteUrls, "feedUrl" | "absolute">): HostSettings {
+export function hostSettings(
+  settings: Settings,
+  urls: Pick<SiteUrls, "feedUrl" | "absolute">,
+  host: NonNullable<Settings["host"]>,
+): HostSettings {
   const { path, pages, layout, perPage, words, avatars, ...mentions } = mentionsOptions(settings);
   return {
-    version: 2,
+    version: 3,
     url: settings.url,
     feedUrl: urls.feedUrl(),
     nick: settings.nick,
@@ -84,8 +104,11 @@ export function hostSettings(settings: Settings, urls: Pick<SiteUrls, "feedUrl" 
       mentionsApi: urls.absolute("/api/v1/mentions"),
       mentionsPage: settings.mentions && pages ? urls.absolute(pages) : null,
       inbox: urls.absolute(inboxPath(settings)),
+      blobs: urls.absolute(BLOBS_PATH),
+      shared: urls.absolute(SHARED_PATH),
     },
     inbox: inboxesOf(settings),
+    blobs: blobsOf(settings, host),
     mentions,
   };
 }
@@ -95,6 +118,12 @@ function inboxesOf(settings: Settings): HostSettings["inbox"] {
   if (users.length === 0) return null;
   const { messages, megabytes, retentionDays, subscribe = null } = inboxOptions(settings);
   return { users, messages, megabytes, retentionDays, subscribe };
+}
+
+function blobsOf({ blobs, authors }: Settings, host: NonNullable<Settings["host"]>): HostSettings["blobs"] {
+  if (!blobs) return null;
+  const owners = [...new Set([...authors.map(({ key }) => key), ...blobs.owners])];
+  return { owners, count: blobs.count, bytes: blobs.megabytes * 2 ** 20, maxBytes: maxBlobBytes(blobs, host) };
 }
 
 /**

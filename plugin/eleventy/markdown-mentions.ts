@@ -11,12 +11,18 @@ interface InlineState {
   push(type: string, tag: string, nesting: -1 | 0 | 1): Token;
 }
 interface Token {
+  type: string;
   attrs: [string, string][] | null;
+  children: Token[] | null;
   content: string;
   info: string;
   markup: string;
+  attrGet(name: string): string | null;
+  attrSet(name: string, value: string): void;
 }
-interface MarkdownIt {
+/** The part of markdown-it that learns. */
+export interface MarkdownIt {
+  core: { ruler: { push(rule: string, run: (state: { tokens: Token[] }) => void): void } };
   inline: {
     ruler: { before(name: string, rule: string, run: (state: InlineState, silent: boolean) => boolean): void };
   };
@@ -30,10 +36,10 @@ const GLUE = /[\p{L}\p{N}_/@.=&#%+\\]/u;
 const HALF_MENTION = /@<[^\s<>=/"']+ +[^\s<>="']+\.[^\s<>="']*>/y;
 const LINKABLE = /^(https?|gemini|gopher):\/\//i;
 
-/** Whether a Markdown library is markdown-it, and so can be taught mentions. */
+/** Whether a Markdown library is markdown-it, and so can be taught. */
 export function isMarkdownIt(library: unknown): library is MarkdownIt {
-  const ruler = (library as Partial<MarkdownIt> | null)?.inline?.ruler;
-  return typeof ruler?.before === "function";
+  const { core, inline } = (library ?? {}) as Partial<MarkdownIt>;
+  return typeof core?.ruler?.push === "function" && typeof inline?.ruler?.before === "function";
 }
 
 /** Teaches markdown-it to write mentions as links. */

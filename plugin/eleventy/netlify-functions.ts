@@ -5,7 +5,7 @@ import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Settings } from "../options.js";
 import type { HostSettings, SitePages } from "./host-settings.js";
-import { inboxPath, mentionsOptions } from "./served-options.js";
+import { BLOBS_PATH, inboxPath, mentionsOptions, SHARED_PATH } from "./served-options.js";
 import type { SiteFile } from "./site-files.js";
 import type { SiteUrls } from "./site-urls.js";
 
@@ -22,6 +22,7 @@ const NAMES = [
   "mentions-feed",
   "mentions-api",
   "inbox",
+  "blob",
   "deploy-succeeded",
   "scheduled",
 ] as const;
@@ -44,7 +45,7 @@ export interface NetlifyFunction {
 /** The functions of a site. Of rate limits, a free project is allowed two. */
 export function functionsOf(
   settings: Settings,
-  urls: Pick<SiteUrls, "href" | "hasReceiver" | "hasInbox">,
+  urls: Pick<SiteUrls, "href" | "hasReceiver" | "hasInbox" | "hasBlobs">,
 ): NetlifyFunction[] {
   const { path, everyHours } = mentionsOptions(settings);
   // A proxy in front of the site may take the prefix off.
@@ -64,9 +65,13 @@ export function functionsOf(
       config: { rateLimit: RATE_LIMIT },
     },
   ];
+  const blobs: NetlifyFunction[] = [
+    { name: "blob", factory: "blob", paths: at(BLOBS_PATH, `${BLOBS_PATH}/*`, `${SHARED_PATH}/*`), config: {} },
+  ];
   return [
     ...(urls.hasReceiver() ? receivers : []),
     ...(urls.hasInbox() ? inboxes : []),
+    ...(urls.hasBlobs() ? blobs : []),
     { name: "deploy-succeeded", factory: "deploySucceeded", paths: [], config: {}, event: "deploySucceeded" },
     { name: "scheduled", factory: "scheduled", paths: [], config: { schedule: cron(everyHours) } },
   ];

@@ -1,5 +1,6 @@
 // plugin/eleventy/served-options.ts: the options of what a site receives, complete also where it receives nothing.
 import * as v from "valibot";
+import type { BLOBS } from "../options/blobs.js";
 import { INBOX } from "../options/inbox.js";
 import { MENTIONS } from "../options/mentions.js";
 import type { Settings } from "../options.js";
@@ -9,6 +10,22 @@ export type MentionsOptions = v.InferOutput<typeof MENTIONS>;
 
 /** The option `inbox`, complete. */
 export type InboxOptions = v.InferOutput<typeof INBOX>;
+
+/** The option `blobs`, where they are on. */
+export type BlobsOptions = v.InferOutput<typeof BLOBS>;
+
+/** Where an owner's blobs are, and where the public ones are for everybody, from the root of the site. */
+export const BLOBS_PATH = "/api/v1/blob";
+export const SHARED_PATH = "/shared";
+
+const MIB = 2 ** 20;
+/** Netlify hands over no larger request. PROTOCOL 6 */
+const NETLIFY_MIB = 4;
+
+/** How many bytes one blob may have on this host. */
+export function maxBlobBytes({ maxMegabytes }: BlobsOptions, host: NonNullable<Settings["host"]>): number {
+  return (host === "netlify" ? Math.min(maxMegabytes, NETLIFY_MIB) : maxMegabytes) * MIB;
+}
 
 /** The options of mentions. A site that receives none has the defaults for what it sends. */
 export function mentionsOptions({ mentions }: Pick<Settings, "mentions">): MentionsOptions {

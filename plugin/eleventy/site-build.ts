@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { authorError } from "../errors.js";
 import type { Settings } from "../options.js";
-import { noteOnInboxes, noteOnStaticHost, summaryOf, warningsOf } from "./build-report.js";
+import { noteOnBlobs, noteOnInboxes, noteOnStaticHost, summaryOf, warningOnBlobs, warningsOf } from "./build-report.js";
 import type { BuildEvent, Collections, ContentMap, EleventyConfig, TemplateContext, TemplateData } from "./eleventy.js";
 import { HeadLinks } from "./head-links.js";
 import { HOST_FILE, hostSettings, PAGES_FILE, sitePages } from "./host-settings.js";
@@ -12,6 +12,7 @@ import { functionFiles, functionsOf, writeFunctions } from "./netlify-functions.
 import { headerRules, writeNetlifyHeaders } from "./netlify-output.js";
 import { OtherOutput, writeFiles } from "./output.js";
 import { itemsOf } from "./posts.js";
+import { SharedBlobs } from "./shared-blobs.js";
 import { discoveryFiles, feedFiles, type Inbox, inboxesOf, type SiteFile } from "./site-files.js";
 import { SiteMentions } from "./site-mentions.js";
 import { SETTINGS_FILE, siteSettings } from "./site-settings.js";
@@ -37,6 +38,7 @@ export class SiteBuild {
   readonly settings: Settings;
   readonly urls: SiteUrls;
   readonly mentions: SiteMentions;
+  readonly blobs: SharedBlobs;
   /** Who can be written to, and where; known from the beginning of a build. */
   inboxes: readonly Inbox[] = [];
   readonly #config: EleventyConfig;
@@ -58,6 +60,7 @@ export class SiteBuild {
     this.#place = place;
     this.urls = new SiteUrls(config, settings, place.host);
     this.mentions = new SiteMentions(settings, this.urls, place.root);
+    this.blobs = new SharedBlobs(settings, this.urls);
     this.#head = new HeadLinks(settings, this.urls, () => this.inboxes);
   }
 
@@ -72,10 +75,11 @@ export class SiteBuild {
     await this.mentions.read();
   }
 
-  /** Teaches mentions to the site's Markdown library, if it is one that can learn. */
+  /** Teaches mentions and blobs to the site's Markdown library, if it is one that can learn. */
   teachMarkdown(library: unknown): void {
     if (!isMarkdownIt(library)) return;
     addMentionRule(library, this.settings.follow);
+    this.blobs.teach(library);
     this.#isMarkdownTaught = true;
   }
 
@@ -112,9 +116,10 @@ export class SiteBuild {
     return this.#place.now();
   }
 
-  /** Whether mentions in rendered bodies still stand as the author wrote them. */
-  hasRawMentions(): boolean {
-    return this.#isMarkdownUsed && !this.#isMarkdownTaught;
+  /** HTML with mentions as links and blobs by their URLs, also where no Markdown library of ours has seen to it. */
+  linked(html: string, file: string | undefined): string {
+    const hasRawMentions = this.#isMarkdownUsed && !this.#isMarkdownTaught;
+    return this.blobs.linkInHtml(hasRawMentions ? linkMentions(html, this.settings.follow) : html, file);
   }
 
   headLinks(): string {
@@ -122,9 +127,9 @@ export class SiteBuild {
   }
 
   /** A page as it is written. */
-  page(content: string, { outputPath, url }: NonNullable<TemplateContext["page"]>): string {
+  page(content: string, { outputPath, url, inputPath }: NonNullable<TemplateContext["page"]>): string {
     if (typeof outputPath !== "string" || !outputPath.endsWith(".html")) return content;
-    const page = this.hasRawMentions() ? linkMentions(content, this.settings.follow) : content;
+    const page = this.linked(content, inputPath);
     return this.settings.head ? this.#head.addTo(page, () => this.urls.absolute(url || "/")) : page;
   }
 
@@ -162,10 +167,12 @@ export class SiteBuild {
   /** What the commands and the host need to know. */
   async #writeForOthers(feed: SiteFile[], twts: TwtsFromPosts, directories: BuildEvent["directories"]): Promise<void> {
     const { root, host } = this.#place;
+    const { urls, blobs } = hostSettings(this.settings, this.urls, host);
     const build = {
       feedUrl: this.urls.feedUrl(),
       endpoint: this.urls.endpoint(),
       authors: [...this.inboxes],
+      blobs: blobs && this.urls.hasBlobs() ? { api: urls.blobs, shared: urls.shared, maxBytes: blobs.maxBytes } : null,
       host,
       schedule: twts.schedule,
       ...directories,
@@ -181,7 +188,7 @@ export class SiteBuild {
   /** What serves and tells of mentions. @returns what is in its way, a sentence each */
   async #writeForHost(twts: TwtsFromPosts): Promise<string[]> {
     const { root, host } = this.#place;
-    const settings = hostSettings(this.settings, this.urls);
+    const settings = hostSettings(this.settings, this.urls, host);
     const pages = sitePages({ settings: this.settings, urls: this.urls, paths: this.#paths, host }, twts);
     await writeFiles(root, [
       { path: HOST_FILE, content: `${JSON.stringify(settings, null, 2)}\n` },
@@ -199,6 +206,7 @@ export class SiteBuild {
     return [
       ...(wantedBy.length > 0 ? [noteOnStaticHost(wantedBy)] : []),
       ...(nowhere.length > 0 ? [noteOnInboxes(nowhere.map(({ address }) => address))] : []),
+      ...(this.settings.blobs !== false && !this.urls.hasBlobs() ? [noteOnBlobs()] : []),
     ];
   }
 
@@ -208,7 +216,8 @@ export class SiteBuild {
     const paths = this.#discovery.map(({ path }) => path).join(", ");
     const below = `The documents of your address must stand at the root of ${new URL(this.settings.url).host}, and this site is below it. Serve ${paths} from there.`;
     const unread = this.mentions.warning();
-    return [...(head ? [head] : []), ...(isBelowRoot ? [below] : []), ...(unread ? [unread] : [])];
+    const blobs = warningOnBlobs(this.blobs.takeLeft());
+    return [...(head ? [head] : []), ...(isBelowRoot ? [below] : []), ...(unread ? [unread] : []), ...blobs];
   }
 
   /** Eleventy tells its templates alone that nothing is to be written. */

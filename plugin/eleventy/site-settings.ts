@@ -10,7 +10,7 @@ export const SETTINGS_FILE = ".eleventy-twtxt/settings.json";
 
 /** The content of `.eleventy-twtxt/settings.json`. Files are named from the project's root. */
 export interface SiteSettings {
-  version: 2;
+  version: 3;
   url: string;
   feedUrl: string;
   nick: string;
@@ -22,6 +22,8 @@ export interface SiteSettings {
   webmention: string | null;
   /** Who has an address here. The endpoint is that of the inbox; `null` where nobody can write to. */
   authors: { address: string; key: string; endpoint: string | null }[];
+  /** Where the authors keep blobs, where the public ones are, and how many bytes one may have; `null` for a site without. */
+  blobs: { api: string; shared: string; maxBytes: number } | null;
   notes: {
     /** Where a new note goes. */
     folder: string;
@@ -41,6 +43,7 @@ export function siteSettings(
     feedUrl: string;
     endpoint: string | null;
     authors: SiteSettings["authors"];
+    blobs: SiteSettings["blobs"];
     host: SiteSettings["host"];
     input: string;
     output: string;
@@ -49,7 +52,7 @@ export function siteSettings(
 ): SiteSettings {
   const { url, nick, timeZone, follow } = settings;
   return {
-    version: 2,
+    version: 3,
     url,
     feedUrl: build.feedUrl,
     nick,
@@ -59,6 +62,7 @@ export function siteSettings(
     output: build.output,
     webmention: build.endpoint,
     authors: build.authors,
+    blobs: build.blobs,
     notes: notesOf(build.schedule, settings.collection, build.input),
     unstamped: unstamped(build.schedule),
   };

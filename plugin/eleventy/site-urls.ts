@@ -7,7 +7,10 @@ import type { EleventyConfig } from "./eleventy.js";
 import { authorsHere, inboxPath } from "./served-options.js";
 
 /** The options that say where a site is, and what of it is served. */
-type SitePlace = Pick<Settings, "url" | "path" | "webmention" | "mentions" | "functions" | "authors" | "inbox">;
+type SitePlace = Pick<
+  Settings,
+  "url" | "path" | "webmention" | "mentions" | "functions" | "authors" | "inbox" | "blobs"
+>;
 
 /** The URLs of a site. Asked only once the configuration is read whole: until then the path prefix is not known. */
 export class SiteUrls {
@@ -39,6 +42,11 @@ export class SiteUrls {
   /** Whether there is an inbox of an author's here. PROTOCOL 7 */
   hasInbox(): boolean {
     return authorsHere(this.#settings).length > 0 && this.hasFunctions();
+  }
+
+  /** Whether the authors' files are kept here. PROTOCOL 7 */
+  hasBlobs(): boolean {
+    return this.#settings.blobs !== false && this.hasFunctions();
   }
 
   /** Where messages to an author go: at somebody's service, or here; `null` for nowhere. */

@@ -1,10 +1,11 @@
-// plugin/eleventy/templates.ts: what templates can use: a filter, two shortcodes and the global data `twtxt`.
+// plugin/eleventy/templates.ts: what templates can use: filters, shortcodes and the global data `twtxt`.
 import { formatMention } from "../feed/mention.js";
 import type { Settings } from "../options.js";
 import { contactHtml } from "./contact.js";
 import type { EleventyConfig, TemplateContext } from "./eleventy.js";
 import { escapeHtml } from "./html.js";
 import { permalinkOf } from "./post-date.js";
+import type { SharedBlobs } from "./shared-blobs.js";
 import type { Inbox } from "./site-files.js";
 import type { SiteMentions } from "./site-mentions.js";
 import type { SiteUrls } from "./site-urls.js";
@@ -18,6 +19,7 @@ export interface TemplateTools {
   /** @param permalink - the post's URL in the site, or its file where it has no page */
   twtOf(permalink: string, asker: string | undefined): PostTwt | null;
   mentions: Pick<SiteMentions, "all" | "of" | "listOf" | "pageHref">;
+  blobs: Pick<SharedBlobs, "urlOf">;
   readonly inboxes: readonly Inbox[];
 }
 
@@ -50,6 +52,10 @@ export function addTemplateTools(config: EleventyConfig, tools: TemplateTools): 
   if (!config.getFilter("mentions")) {
     config.addFilter("mentions", (post: PostLike) => [...tools.mentions.of(urlOf(post))]);
   }
+
+  config.addFilter("sharedBlob", function (this: TemplateContext, key: unknown, owner?: unknown) {
+    return tools.blobs.urlOf(key, owner, this.page?.inputPath);
+  });
 
   config.addShortcode("twtxtMentions", function (this: TemplateContext, post?: PostLike) {
     // Nunjucks hands over an empty text where nothing is given.

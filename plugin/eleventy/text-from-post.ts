@@ -22,6 +22,8 @@ export interface PostSource {
   html(): HtmlReader;
   /** Makes a link of the page absolute. */
   resolve(link: string): string;
+  /** Writes the shared URL for each `blob:KEY` of Markdown. */
+  linkBlobs(text: string): string;
 }
 
 /** A text, and what its author should know of it. */
@@ -89,7 +91,7 @@ function wordsOfPost(post: Post, source: PostSource): string {
     throw badFrontMatter(post, 'twt: "a text", twt: full or twt: false', twt);
   }
   if (twt === "full") return bodyText(source);
-  const said = twt === true ? "" : plain(twt, source);
+  const said = twt === true ? "" : source.linkBlobs(plain(twt, source));
   if (said !== "") return said;
 
   const title = oneLine(plain(post.data.title, source));

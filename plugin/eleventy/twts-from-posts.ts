@@ -5,9 +5,9 @@ import { findMentions, type Mention } from "../feed/mention.js";
 import type { Twt } from "../feed/twt.js";
 import type { Settings } from "../options.js";
 import type { CollectionItem, Collections } from "./eleventy.js";
-import { linkMentions } from "./markdown-mentions.js";
 import { permalinkOf } from "./post-date.js";
 import { choosePosts, type Schedule, schedulePosts } from "./posts.js";
+import type { SharedBlobs } from "./shared-blobs.js";
 import type { SiteUrls } from "./site-urls.js";
 import type { HtmlReader } from "./text-from-html.js";
 import { mayNeedHtml, type PostSource, type PostText, textOfPost } from "./text-from-post.js";
@@ -22,8 +22,9 @@ export interface PostTwt extends Twt {
 export interface SiteContext {
   settings: Settings;
   urls: Pick<SiteUrls, "feedUrl" | "absolute" | "resolve">;
-  /** Whether mentions in bodies still stand in wire form. */
-  hasRawMentions(): boolean;
+  blobs: Pick<SharedBlobs, "linkInText">;
+  /** A rendered body with mentions as links and blobs by their URLs. */
+  linked(html: string, file: string): string;
   now(): number;
 }
 
@@ -136,6 +137,7 @@ export class TwtsFromPosts {
       body: () => this.#bodyOf(post, asker),
       html: () => this.#html ?? missingParser(post),
       resolve: (link) => this.#site.urls.resolve(link, post),
+      linkBlobs: (text) => this.#site.blobs.linkInText(text, post.inputPath),
     });
     this.#remembered.set(permalink, text);
     return text;
@@ -152,8 +154,7 @@ export class TwtsFromPosts {
 
   #bodyOf(post: CollectionItem, asker: string | undefined): string {
     try {
-      const body = String(post.templateContent ?? "");
-      return this.#site.hasRawMentions() ? linkMentions(body, this.#site.settings.follow) : body;
+      return this.#site.linked(String(post.templateContent ?? ""), post.inputPath);
     } catch (cause) {
       // Any other page is rendered again by Eleventy once the post is there.
       if (asker !== permalinkOf(post)) throw cause;

@@ -23,7 +23,7 @@ export interface Blog {
   ask(command: string[]): Promise<unknown>;
   build(): Promise<void>;
   /** Gives the plugin further options, as somebody does who edits the configuration. */
-  configure(options: Record<string, string>): void;
+  configure(options: Record<string, unknown>): void;
 }
 
 const LAYOUT = `---
@@ -61,9 +61,10 @@ export function blog(nick: string, port: number, host: HostName, files: Record<s
   folders.push(folder);
   const url = `http://127.0.0.1:${port}`;
   installPackages(folder);
+  const options: Record<string, unknown> = { url, nick, host };
   const all: Record<string, string> = {
     "package.json": '{ "type": "module" }\n',
-    "eleventy.config.js": configOf({ url, nick, host }),
+    "eleventy.config.js": configOf(options),
     "_includes/base.njk": BASE,
     "_includes/post.njk": LAYOUT,
     "posts/posts.json": '{ "layout": "post.njk", "tags": "posts" }\n',
@@ -94,12 +95,14 @@ export function blog(nick: string, port: number, host: HostName, files: Record<s
     build: async () => {
       await type(["eleventy", "--quiet"]);
     },
-    configure: (options) =>
-      writeFileSync(join(folder, "eleventy.config.js"), configOf({ url, nick, host, ...options })),
+    configure: (further) => {
+      Object.assign(options, further);
+      writeFileSync(join(folder, "eleventy.config.js"), configOf(options));
+    },
   };
 }
 
-function configOf(options: Record<string, string>): string {
+function configOf(options: Record<string, unknown>): string {
   const lines = Object.entries(options).map(([name, value]) => `    ${name}: ${JSON.stringify(value)},\n`);
   return `import twtxt from "eleventy-plugin-twtxt";
 

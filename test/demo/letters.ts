@@ -83,19 +83,21 @@ export async function letters(alice: Blog, bob: Blog): Promise<void> {
 }
 
 /** @returns the public key */
-async function makeKey(blog: Blog, name: string, address = addressOf(blog)): Promise<string> {
+export async function makeKey(blog: Blog, name: string, address = addressOf(blog)): Promise<string> {
   return (await blog.type(["eleventy-twtxt", "keys", "create", address, "--file", fileOf(blog, name)])).trim();
 }
 
-function fileOf({ nick }: Blog, key: string): string {
+export function fileOf({ nick }: Blog, key: string): string {
   return `keys/${nick}-${key}.key`;
 }
 
-function addressOf({ nick, url }: Blog): string {
+/** By which others write to whoever has this blog. */
+export function addressOf({ nick, url }: Blog): string {
   return `${nick}@${new URL(url).host}`;
 }
 
-function filesBelow(folder: string): string[] {
+/** All files in a folder and in those below it. */
+export function filesBelow(folder: string): string[] {
   try {
     const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
     return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

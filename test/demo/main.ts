@@ -1,7 +1,8 @@
-// test/demo/main.ts: two blogs on this machine. Bob mentions Alice, she sees it in four places, and they write to each other.
+// test/demo/main.ts: two blogs on this machine. Mentions, messages and files go between them, and somebody tries to cheat.
 import { randomBytes } from "node:crypto";
 import { parseFeed } from "../../plugin/index.js";
 import { type Blog, blog, removeBlogs, serve } from "./blog.js";
+import { files } from "./files.js";
 import { letters, makeAddress } from "./letters.js";
 import { type MailServer, mailServer } from "./mail.js";
 import { serveAtNetlify } from "./netlify.js";
@@ -52,6 +53,7 @@ async function story(alice: Blog, bob: Blog, mail: MailServer, host: Host): Prom
   tell("Alice and Bob each have a blog with an address. Both are built and served on this machine.");
   await makeAddress(alice);
   await makeAddress(bob);
+  alice.configure({ blobs: true });
   await alice.build();
   await host.start(alice, bob, secrets);
   await bob.build();
@@ -101,6 +103,7 @@ async function story(alice: Blog, bob: Blog, mail: MailServer, host: Host): Prom
   check(mail.mails.length === 1, "there is one mail");
 
   await letters(alice, bob);
+  await files(alice, bob, "second");
 }
 
 /** The plugin's own server. It looks for builds by itself, and does its hourly work also when it starts. */

@@ -92,7 +92,7 @@ describe("the functions that a build for Netlify writes", () => {
   it("hold the public settings and no secret", () => {
     const { settings } = read(alice, "mention");
     expect(settings).toEqual({
-      version: 2,
+      version: 3,
       url: "https://alice.example",
       feedUrl: "https://alice.example/twtxt.txt",
       nick: "alice",
@@ -105,8 +105,11 @@ describe("the functions that a build for Netlify writes", () => {
         mentionsApi: "https://alice.example/api/v1/mentions",
         mentionsPage: "https://alice.example/mentions/",
         inbox: "https://alice.example/inbox",
+        blobs: "https://alice.example/api/v1/blob",
+        shared: "https://alice.example/shared",
       },
       inbox: { users: ["alice"], messages: 1000, megabytes: 64, retentionDays: 0, subscribe: null },
+      blobs: null,
       mentions: {
         aliases: [`https://old.example/it's\\\${here}`],
         allow: [],

@@ -80,6 +80,7 @@ describe("the options", () => {
       head: true,
       authors: [],
       inbox: { path: "/inbox", messages: 1000, megabytes: 64, retentionDays: 0, page: "/contact/" },
+      blobs: false,
     });
   });
 
@@ -123,6 +124,7 @@ describe("the options", () => {
         page: "/write/",
         layout: "base.njk",
       },
+      blobs: { count: 10, megabytes: 20, maxMegabytes: 30, owners: [KEY] },
       host: "netlify" as const,
     };
     expect(Object.keys(all).toSorted()).toEqual(Object.keys(OPTIONS.entries).toSorted());
@@ -295,6 +297,7 @@ describe("a wrong option is named with what was expected and what was received",
       'options.authors[0].key: expected an object such as { user: "bob", key: "kex1..." }, got nothing.',
     ],
     ["inbox", true, "options.inbox: expected false, or an object such as { messages: 500 }, got true."],
+    ["blobs", "yes", 'options.blobs: expected true, false, or an object such as { megabytes: 1000 }, got "yes".'],
     ["user", "Alice", `options.user: expected ${USER_WANTED}, got "Alice".`],
     [
       "mentions",
@@ -361,6 +364,49 @@ describe("a wrong option is named with what was expected and what was received",
     expect(complaint({ ...TWO, endpoint: INBOX })).toBe(
       "options.key: expected your public key, since options.endpoint is set. To make one, type: npx eleventy-twtxt keys create ADDRESS",
     );
+  });
+
+  it("keeps blobs within the standard limits where the option says no more than yes", () => {
+    const standard = { count: 1000, megabytes: 1000, maxMegabytes: 100, owners: [] };
+    const blobs = (value: unknown) => checkOptions({ ...TWO, key: KEY, blobs: value }).blobs;
+    expect(blobs(true)).toEqual(standard);
+    expect(blobs({})).toEqual(standard);
+    expect(blobs({ maxMegabytes: 7 })).toEqual({ ...standard, maxMegabytes: 7 });
+    expect(blobs(false)).toBe(false);
+  });
+
+  it("blobs without a key, which they would belong to", () => {
+    const message =
+      "options.key: expected your public key, since options.blobs is set. To make one, type: npx eleventy-twtxt keys create ADDRESS";
+    expect(complaint({ ...TWO, blobs: true })).toBe(message);
+    expect(complaint({ ...TWO, blobs: { owners: [KEY] } })).toBe(message);
+    expect(complaint({ ...TWO, blobs: false })).toBeNull();
+    expect(complaint({ ...TWO, blobs: true, authors: [{ user: "bob", key: KEY }] })).toBeNull();
+  });
+
+  it.each([
+    [
+      { blobs: { maxMegabyte: 1 } },
+      'options.blobs.maxMegabyte: there is no such option. Did you mean "blobs.maxMegabytes"?',
+    ],
+    [{ owners: [KEY] }, 'options.owners: there is no such option. Did you mean "blobs.owners"?'],
+    [{ blob: true }, 'options.blob: there is no such option. Did you mean "blobs"?'],
+    [
+      { blobs: { maxMegabytes: 0 } },
+      "options.blobs.maxMegabytes: expected a whole number from 1 to 10000, such as 100, got 0.",
+    ],
+    [
+      { blobs: { count: 1.5 } },
+      "options.blobs.count: expected a whole number from 1 to 100000, such as 1000, got 1.5.",
+    ],
+    [
+      { blobs: { owners: KEY } },
+      `options.blobs.owners: expected a list of public keys such as ["kex1..."], got "${KEY}".`,
+    ],
+    [{ blobs: { owners: ["bob"] } }, `options.blobs.owners[0]: expected ${KEY_WANTED}, got "bob".`],
+    [{ blobs: null }, "options.blobs: expected true, false, or an object such as { megabytes: 1000 }, got null."],
+  ])("what is wrong with blobs: %j", (options, message) => {
+    expect(complaint({ ...TWO, key: KEY, ...options })).toBe(message);
   });
 
   it.each([

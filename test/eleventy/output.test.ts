@@ -59,7 +59,7 @@ describe("what a build writes beside the pages", () => {
 
   it("is what the commands need to know, without a secret", () => {
     expect(json(".eleventy-twtxt/settings.json")).toEqual({
-      version: 2,
+      version: 3,
       url: "https://alice.example",
       feedUrl: "https://alice.example/twtxt.txt",
       nick: "alice",
@@ -69,6 +69,7 @@ describe("what a build writes beside the pages", () => {
       output: "./_site/",
       webmention: "https://alice.example/webmention?for=a,b",
       authors: [{ address: "alice@alice.example", key: KEY, endpoint: "https://alice.example/inbox/alice" }],
+      blobs: null,
       notes: { folder: "./posts", like: "./posts/note.md", tags: ["posts"] },
       unstamped: [
         { file: "./posts/new.md", timestamp: expect.stringMatching(/^2026-03-04T00:/) },

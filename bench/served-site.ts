@@ -1,0 +1,85 @@
+// bench/served-site.ts: a site without a feed, as a build leaves it, and `eleventy-twtxt serve` in its folder.
+import { spawn } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import type { HostSettings } from "../plugin/eleventy/host-settings.js";
+
+/** Where the site believes to be. Its feed is nowhere, so nothing is sent. */
+export const SITE_URL = "https://alice.invalid";
+
+/** A server that runs, in a process of its own. */
+export interface Served {
+  url: string;
+  pid: number;
+  end(): void;
+}
+
+/** Serves what {@link writeSite} has written. No address is limited. */
+export function startServe(entry: string, folder: string, stop: AbortSignal): Promise<Served> {
+  const main = fileURLToPath(new URL("cli/main.js", entry));
+  const args = [main, "serve", "--port", "0", "--rate-limit", "0", "--trust-proxy", "1"];
+  return new Promise((resolve, reject) => {
+    if (stop.aborted) return reject(new Error("stopped"));
+    const child = spawn(process.execPath, args, { cwd: folder, stdio: ["ignore", "pipe", "ignore"] });
+    const end = () => {
+      stop.removeEventListener("abort", end);
+      child.kill("SIGKILL");
+    };
+    stop.addEventListener("abort", end);
+    child.on("exit", () => reject(new Error("serve ended by itself.")));
+    child.stdout.on("data", (data) => {
+      const [url] = /http:\/\/[\d.:]+/.exec(String(data)) ?? [];
+      if (url) resolve({ url, pid: Number(child.pid), end });
+    });
+  });
+}
+
+/**
+ * Writes what a build leaves.
+ *
+ * @param folder - is made
+ */
+export function writeSite(folder: string, { inbox, blobs }: Pick<HostSettings, "inbox" | "blobs">): void {
+  const url = SITE_URL;
+  const limits = { slowHostPause: 0, verificationSeconds: 1, pending: 1, pendingPerHost: 1, shownPerHost: 1 };
+  const host: HostSettings = {
+    version: 3,
+    url,
+    feedUrl: `${url}/twtxt.txt`,
+    nick: "alice",
+    authors: [{ user: "alice", key: "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077" }],
+    isReceiver: false,
+    urls: {
+      webmention: `${url}/webmention`,
+      mentionsJson: `${url}/mentions.json`,
+      mentionsFeed: `${url}/mentions.txt`,
+      mentionsApi: `${url}/api/v1/mentions`,
+      mentionsPage: null,
+      inbox: `${url}/inbox`,
+      blobs: `${url}/api/v1/blob`,
+      shared: `${url}/shared`,
+    },
+    inbox,
+    blobs,
+    mentions: {
+      ...{ aliases: [], moderate: false, allow: [], block: [], digestHours: 24, everyHours: 24 },
+      ...{ rebuild: { perDay: 0, perMonth: 0 }, limits },
+    },
+  };
+  const settings = {
+    ...{ version: 3, host: "node", output: "_site", timeZone: "UTC", webmention: null, authors: [], blobs: null },
+    ...{ notes: { folder: ".", like: null, tags: [] }, unstamped: [] },
+  };
+  const files = {
+    "_site/index.html": "home",
+    "package.json": "{}",
+    ".eleventy-twtxt/settings.json": JSON.stringify(settings),
+    ".eleventy-twtxt/host.json": JSON.stringify(host),
+    ".eleventy-twtxt/pages.json": JSON.stringify({ feeds: [host.feedUrl], pages: [], twts: [] }),
+  };
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content);
+  }
+}

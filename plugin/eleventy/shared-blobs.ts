@@ -1,0 +1,143 @@
+// plugin/eleventy/shared-blobs.ts: `blob:KEY` in posts and pages, and the filter `sharedBlob`, as the URL where a blob is shared.
+import { authorError } from "../errors.js";
+import { BLOB_KEY, isBlobKey, sharedUrlOf } from "../http/blob-url.js";
+import { show } from "../options/fault.js";
+import type { Settings } from "../options.js";
+import { escapeHtml } from "./html.js";
+import type { MarkdownIt } from "./markdown-mentions.js";
+import { SHARED_PATH } from "./served-options.js";
+import type { SiteUrls } from "./site-urls.js";
+
+/** The URL of the blob with this key; `null` to leave the link as it is. */
+type UrlOf = (key: string) => string | null;
+
+const WHOLE_LINK = new RegExp(`^\\s*blob:(${BLOB_KEY.source})\\s*$`);
+const LINK_IN_LIST = new RegExp(`(?<![^\\s,])blob:(${BLOB_KEY.source})(?![^\\s,])`, "g");
+const CODE_OR_LINK_IN_TEXT = new RegExp(
+  `(\`+)(?:(?!\`)[^])*?\\1(?!\`)|(?<=\\]\\()blob:(${BLOB_KEY.source})(?=\\)|\\s+["'(])`,
+  "g",
+);
+
+/** What is no markup, and the tags that lead somewhere. */
+const TAGS =
+  /<!--.*?-->|<(?<raw>script|style|textarea|title)\b.*?<\/\k<raw>\s*>|(?<tag><(?:a|audio|img|link|source|video)\s(?:"[^"]*"|'[^']*'|[^"'>])*>)/gis;
+const ATTRIBUTES = /(?<![^\s"'<>/=])([^\s"'<>/=]+)(\s*=\s*)(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/g;
+
+/** The blobs of a site, for its pages, its posts and its templates. */
+export class SharedBlobs {
+  readonly #settings: Pick<Settings, "authors" | "blobs">;
+  readonly #urls: Pick<SiteUrls, "absolute">;
+  /** The files whose links stay as they are, since the option is off. */
+  readonly #left = new Set<string>();
+
+  constructor(settings: Pick<Settings, "authors" | "blobs">, urls: Pick<SiteUrls, "absolute">) {
+    this.#settings = settings;
+    this.#urls = urls;
+  }
+
+  /**
+   * Where a blob is for everybody, whether it is there or not. Absolute, since a build on one's own machine has none.
+   *
+   * @param owner - a user or a public key of the site; without one, the first author
+   * @param page - the file that asks
+   * @throws TwtxtError `bad-blob-key`, or `bad-option` where no such owner keeps blobs here
+   */
+  urlOf(key: unknown, owner: unknown, page: string | undefined): string {
+    const { blobs } = this.#settings;
+    const where = `${page === undefined ? "" : `${page}: `}the filter "sharedBlob"`;
+    if (blobs === false) {
+      throw authorError(
+        "bad-option",
+        `${where} got ${show(key)}, but this site keeps no blobs. Give the plugin the option blobs: true.`,
+      );
+    }
+    if (typeof key !== "string" || !isBlobKey(key)) {
+      const expected = 'expected the key of a blob, 1 to 128 of A-Z a-z 0-9 . _ -, such as "quinces.jpg"';
+      throw authorError("bad-blob-key", `${where}: ${expected}, got ${show(key)}.`);
+    }
+    return this.#url(key, this.#ownerOf(owner, blobs.owners, where));
+  }
+
+  /** Teaches `blob:KEY` to a Markdown library. Where the option is off, the pages show who has counted on it. */
+  teach(markdown: MarkdownIt): void {
+    if (this.#settings.blobs !== false) addBlobRule(markdown, (key) => this.#url(key));
+  }
+
+  /** A page or a part of one. @param file - which it was made from */
+  linkInHtml(html: string, file: string | undefined): string {
+    return linkBlobs(html, (key) => this.#urlIn(file, key));
+  }
+
+  /** Markdown that nobody renders, as the front matter has it. @param file - which it stands in */
+  linkInText(text: string, file: string): string {
+    return text.replace(CODE_OR_LINK_IN_TEXT, (found, _code, key: string | undefined) => {
+      return key === undefined ? found : (this.#urlIn(file, key) ?? found);
+    });
+  }
+
+  /** The files that count on the option, which is off, and a clean slate for the next build. */
+  takeLeft(): string[] {
+    const files = [...this.#left];
+    this.#left.clear();
+    return files;
+  }
+
+  #urlIn(file: string | undefined, key: string): string | null {
+    if (this.#settings.blobs !== false) return this.#url(key);
+    if (file !== undefined) this.#left.add(file);
+    return null;
+  }
+
+  #url(key: string, owner = this.#settings.authors[0]?.key ?? ""): string {
+    return sharedUrlOf(this.#urls.absolute(SHARED_PATH), { owner, key });
+  }
+
+  #ownerOf(owner: unknown, others: readonly string[], where: string): string | undefined {
+    const { authors } = this.#settings;
+    if (owner === undefined || owner === null) return authors[0]?.key;
+    const found = authors.find(({ user, key }) => owner === user || owner === key)?.key;
+    const key = found ?? others.find((other) => owner === other);
+    if (key !== undefined) return key;
+    const users = authors.map(({ user }) => `"${user}"`).join(", ");
+    throw authorError(
+      "bad-option",
+      `${where}: expected a user of this site (${users}), or a public key of theirs or of the option blobs.owners, got ${show(owner)}.`,
+    );
+  }
+}
+
+/** In links, images and reference definitions, and in HTML that passes through; code has no such tokens. */
+function addBlobRule(markdown: MarkdownIt, urlOf: UrlOf): void {
+  markdown.core.ruler.push("twtxt_blob", ({ tokens }) => {
+    for (const token of tokens.flatMap((block) => [block, ...(block.children ?? [])])) {
+      if (token.type.startsWith("html_")) token.content = linkBlobs(token.content, urlOf);
+      for (const name of ["href", "src"]) {
+        const value = token.attrGet(name);
+        if (value !== null) token.attrSet(name, linkedValue(name, value, urlOf));
+      }
+    }
+  });
+}
+
+function linkBlobs(html: string, urlOf: UrlOf): string {
+  if (!html.includes("blob:")) return html;
+  return html.replace(TAGS, (found, _raw, tag: string | undefined) => (tag ? linkTag(tag, urlOf) : found));
+}
+
+function linkTag(tag: string, urlOf: UrlOf): string {
+  const escapedUrlOf = (key: string) => {
+    const url = urlOf(key);
+    return url && escapeHtml(url);
+  };
+  return tag.replace(ATTRIBUTES, (found, name: string, equals: string, double?: string, single?: string, bare = "") => {
+    const value = double ?? single ?? bare;
+    const linked = linkedValue(name.toLowerCase(), value, escapedUrlOf);
+    return linked === value ? found : `${name}${equals}"${linked.replaceAll('"', "&quot;")}"`;
+  });
+}
+
+function linkedValue(name: string, value: string, urlOf: UrlOf): string {
+  const link = (found: string, key: string) => urlOf(key) ?? found;
+  if (name === "srcset") return value.replace(LINK_IN_LIST, link);
+  return ["href", "poster", "src"].includes(name) ? value.replace(WHOLE_LINK, link) : value;
+}

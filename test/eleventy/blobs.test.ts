@@ -1,0 +1,435 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, it } from "vitest";
+import { SharedBlobs } from "../../plugin/eleventy/shared-blobs.js";
+import { isBlobKey } from "../../plugin/http/blob-url.js";
+import { checkOptions } from "../../plugin/options.js";
+import { type BuiltSite, buildSite, site } from "../helpers/site.js";
+import { projectFile, quoted, said, stopped, textAt } from "./read-build.js";
+
+const ALICE = "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077";
+const BOB = "kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg";
+const CAROL = `kex1${"q".repeat(58)}`;
+const DAVE = `kex1${"p".repeat(58)}`;
+const SHARED = `https://alice.example/shared/${ALICE}`;
+const ON = `{ host: "node", key: "${ALICE}", blobs: true }`;
+const AT = "2026-01-02T03:04:05Z";
+const HASH = "a3".repeat(32);
+
+/** The blobs of a site with these options. */
+function sharedBlobs(options: object): SharedBlobs {
+  const settings = checkOptions({ url: "https://alice.example", nick: "alice", ...options });
+  return new SharedBlobs(settings, { absolute: (path) => settings.url + path });
+}
+
+const raw = `config.setLibrary("md", { render: (text) => text });`;
+const note = (body: string, more: object = {}) => quoted({ date: AT, tags: ["posts"], ...more }, `${body}\n`);
+const leaves = ({ folder }: BuiltSite, name: string) =>
+  JSON.parse(readFileSync(join(folder, ".eleventy-twtxt", name), "utf8"));
+
+describe("the filter sharedBlob", () => {
+  const blogOfTwo = { key: ALICE, authors: [{ user: "bob", key: BOB }], blobs: { owners: [CAROL] } };
+
+  it("gives the URL of a blob of the first author's, in each template language", async () => {
+    const built = await site({
+      options: ON,
+      files: {
+        "a.njk": `{{ "quinces.jpg" | sharedBlob }}`,
+        "b.liquid": `{{ "${HASH}" | sharedBlob }}`,
+        "c.11ty.js": `export default function () { return this.sharedBlob("My_File-1..PNG"); }`,
+      },
+    });
+    expect(built.read("a/index.html")).toBe(`${SHARED}/quinces.jpg`);
+    expect(built.read("b/index.html")).toBe(`${SHARED}/${HASH}`);
+    expect(built.read("c/index.html")).toBe(`${SHARED}/My_File-1..PNG`);
+  });
+
+  it("gives that of another author, by user or by key, and of whom the option owners lets in", async () => {
+    const built = await site({
+      options: JSON.stringify(blogOfTwo),
+      files: {
+        "a.njk": `{{ "k" | sharedBlob("bob") }} {{ "k" | sharedBlob("${BOB}") }} {{ "k" | sharedBlob("${CAROL}") }}`,
+        "b.liquid": `{{ "k" | sharedBlob: "alice" }}`,
+      },
+    });
+    const bobs = `https://alice.example/shared/${BOB}/k`;
+    expect(built.read("a/index.html")).toBe(`${bobs} ${bobs} https://alice.example/shared/${CAROL}/k`);
+    expect(built.read("b/index.html")).toBe(`${SHARED}/k`);
+  });
+
+  it("has the path prefix, and is absolute also where this build is not what serves it", async () => {
+    const built = await site({
+      options: `{ host: "static", key: "${ALICE}", blobs: true }`,
+      files: { "a.njk": `{{ "k" | sharedBlob }}`, "b.md": "![](blob:k)" },
+      config: `return { pathPrefix: "/blog/" };`,
+    });
+    const url = `https://alice.example/blog/shared/${ALICE}/k`;
+    expect(built.read("a/index.html")).toBe(url);
+    expect(built.read("b/index.html")).toBe(`<p><img src="${url}" alt=""></p>\n`);
+  });
+
+  const KEY_WANTED = 'expected the key of a blob, 1 to 128 of A-Z a-z 0-9 . _ -, such as "quinces.jpg"';
+  const OWNER_WANTED =
+    'expected a user of this site ("alice", "bob"), or a public key of theirs or of the option blobs.owners';
+  it.each([
+    ["a key with a space", "a b", undefined, `${KEY_WANTED}, got "a b".`],
+    ["a key that is a way up", "..", undefined, `${KEY_WANTED}, got "..".`],
+    ["a key that is too long", "k".repeat(129), undefined, `${KEY_WANTED}, got "${"k".repeat(129)}".`],
+    ["a number", 2024, undefined, `${KEY_WANTED}, got 2024.`],
+    ["nothing", undefined, undefined, `${KEY_WANTED}, got nothing.`],
+    ["an unknown user", "k", "dave", `${OWNER_WANTED}, got "dave".`],
+    ["an empty user", "k", "", `${OWNER_WANTED}, got "".`],
+    ["a key that may keep nothing here", "k", DAVE, `${OWNER_WANTED}, got "${DAVE}".`],
+  ])("says where and what to write, for %s", (_, key, owner, message) => {
+    expect(() => sharedBlobs(blogOfTwo).urlOf(key, owner, "./posts/a.njk")).toThrow(
+      `[eleventy-plugin-twtxt] ./posts/a.njk: the filter "sharedBlob": ${message}`,
+    );
+  });
+
+  it("stops the build with the file, where the option is off", async () => {
+    const built = await buildSite({ files: { "posts/a.njk": `{{ "k" | sharedBlob }}` } });
+    expect(built.exitCode).not.toBe(0);
+    expect(built.log).toContain(
+      `[eleventy-plugin-twtxt] ./posts/a.njk: the filter "sharedBlob" got "k", but this site keeps no blobs. Give the plugin the option blobs: true.`,
+    );
+  });
+});
+
+/** What stands in Markdown, and what is in the page. */
+const cases: [name: string, md: string, html: string][] = [
+  ["an image", "![Quinces](blob:quinces.jpg)", `<p><img src="${SHARED}/quinces.jpg" alt="Quinces"></p>`],
+  ["a link", "[a list](blob:list)", `<p><a href="${SHARED}/list">a list</a></p>`],
+  [
+    "an image in a link, with titles",
+    `[![a](blob:small.jpg "A")](blob:large.jpg "B")`,
+    `<p><a href="${SHARED}/large.jpg" title="B"><img src="${SHARED}/small.jpg" alt="a" title="A"></a></p>`,
+  ],
+  [
+    "a reference definition",
+    "![a][pic] and [b][]\n\n[pic]: blob:A.jpg\n[b]: <blob:B.pdf>",
+    `<p><img src="${SHARED}/A.jpg" alt="a"> and <a href="${SHARED}/B.pdf">b</a></p>`,
+  ],
+  [
+    "a key with capitals, dots, dashes and a line",
+    "[x](blob:My_File-1..v2.PNG)",
+    `<p><a href="${SHARED}/My_File-1..v2.PNG">x</a></p>`,
+  ],
+  ["a content address", `[x](blob:${HASH})`, `<p><a href="${SHARED}/${HASH}">x</a></p>`],
+  [
+    "a heading, a list and a table",
+    "## [h](blob:h)\n\n- [l](blob:l)\n\n| [t](blob:t) |\n|---|",
+    `<h2><a href="${SHARED}/h">h</a></h2>\n<ul>\n<li><a href="${SHARED}/l">l</a></li>\n</ul>\n<table>\n<thead>\n<tr>\n<th><a href="${SHARED}/t">t</a></th>\n</tr>\n</thead>\n</table>`,
+  ],
+  [
+    "HTML in a line",
+    `A <img src="blob:a.jpg" alt="blob:a.jpg"> and <a class='x' href='blob:b'>b</a>`,
+    `<p>A <img src="${SHARED}/a.jpg" alt="blob:a.jpg"> and <a class='x' href="${SHARED}/b">b</a></p>`,
+  ],
+  [
+    "a block of HTML",
+    `<figure>\n<video poster="blob:p.jpg" controls><source src=blob:v.mp4></video>\n</figure>`,
+    `<figure>\n<video poster="${SHARED}/p.jpg" controls><source src="${SHARED}/v.mp4"></video>\n</figure>`,
+  ],
+  [
+    "a code span",
+    '`![a](blob:k)` `<img src="blob:k">`',
+    `<p><code>![a](blob:k)</code> <code>&lt;img src=&quot;blob:k&quot;&gt;</code></p>`,
+  ],
+  [
+    "a block of code",
+    '```\n![a](blob:k)\n<img src="blob:k">\n```',
+    `<pre><code>![a](blob:k)\n&lt;img src=&quot;blob:k&quot;&gt;\n</code></pre>`,
+  ],
+  ["the word alone", "blob:k", "<p>blob:k</p>"],
+  ["an escaped link", "\\[a](blob:k)", "<p>[a](blob:k)</p>"],
+  ...[
+    "blob:https://alice.example/1f0c",
+    "blob:null/1f0c",
+    "blob:",
+    "blob:..",
+    "blob:a%20b",
+    "blob:a?b",
+    `blob:${"k".repeat(129)}`,
+    "./blob:k",
+  ].map((href): [string, string, string] => [href, `[a](${href})`, `<p><a href="${href}">a</a></p>`]),
+];
+
+describe("blob:KEY in Markdown, by markdown-it", () => {
+  let built: BuiltSite;
+  beforeAll(async () => {
+    // What is no page of HTML shows what Markdown alone has made.
+    const files = Object.fromEntries(
+      cases.map(([, md], i) => [`n${i}.md`, quoted({ permalink: `n${i}.txt` }, `${md}\n`)]),
+    );
+    built = await site({ options: ON, files });
+  });
+
+  it.each(cases.map(([name, , html], i) => ({ name, html, i })))("$name", ({ html, i }) => {
+    expect(built.read(`n${i}.txt`)).toBe(`${html}\n`);
+  });
+});
+
+describe("blob:KEY in what others read", () => {
+  const body = `Look: ![Quinces](blob:quinces.jpg), and [the list](blob:List.pdf), <img src="blob:c.png" alt="c">, not \`blob:x\``;
+  const text = `Look: ![Quinces](${SHARED}/quinces.jpg), and [the list](${SHARED}/List.pdf), ![c](${SHARED}/c.png), not \`blob:x\``;
+
+  it("is the URL in the twt of a note, in the feed of the RSS plugin and in one of a template", async () => {
+    const built = await site({
+      options: ON,
+      imports: `import { feedPlugin } from "@11ty/eleventy-plugin-rss";`,
+      config: `config.addPlugin(feedPlugin, { outputPath: "/feed.xml", collection: { name: "posts" },
+        metadata: { language: "en", title: "Alice", base: "https://alice.example/" } });`,
+      files: {
+        "a.md": note(body),
+        "all.njk":
+          "---\npermalink: /all.xml\n---\n{% for p in collections.posts %}{{ p.templateContent | safe }}{% endfor %}",
+      },
+    });
+    expect(textAt(built, AT)).toBe(text);
+    expect(built.read("all.xml")).toContain(`<img src="${SHARED}/quinces.jpg" alt="Quinces">`);
+    expect(built.read("all.xml")).toContain(`<img src="${SHARED}/c.png" alt="c">`);
+    expect(built.read("feed.xml")).toContain(`&lt;img src=&quot;${SHARED}/quinces.jpg&quot;`);
+    expect(`${built.read("feed.xml")}${built.read("all.xml")}`).not.toMatch(/(src|href)=("|&quot;)blob:/);
+  });
+
+  it("is the URL in a twt by another library, and by a template without one", async () => {
+    const html = `<p>Look: <img src="blob:quinces.jpg" alt="Quinces">, <a href="blob:List.pdf">the list</a></p>`;
+    const built = await site({
+      options: ON,
+      config: raw,
+      files: {
+        "a.md": note(html),
+        "b.njk": note(html, { date: "2026-01-02T03:04:06Z" }),
+        "c.md": note(html, { date: "2026-01-02T03:04:07Z", permalink: false }),
+      },
+    });
+    const twt = `Look: ![Quinces](${SHARED}/quinces.jpg), [the list](${SHARED}/List.pdf)`;
+    for (const second of ["05", "06", "07"]) expect(textAt(built, `2026-01-02T03:04:${second}Z`)).toBe(twt);
+  });
+
+  it("is the URL in the words that the front matter has for the twt, but for code", async () => {
+    const built = await site({
+      options: ON,
+      files: { "a.md": note("Body", { title: "T", twt: "See ![q](blob:q.jpg), not `[c](blob:c)` or blob:d" }) },
+    });
+    expect(textAt(built, AT)).toBe(`See ![q](${SHARED}/q.jpg), not \`[c](blob:c)\` or blob:d`);
+  });
+});
+
+describe("blob:KEY in Markdown, beside what Eleventy does with the links of a page", () => {
+  it("is a URL before the transforms see it, that of Eleventy's image plugin among them, and none changes it", async () => {
+    const built = await site({
+      options: ON,
+      imports: `import { EleventyHtmlBasePlugin, InputPathToUrlTransformPlugin } from "@11ty/eleventy";`,
+      config: `config.addPlugin(EleventyHtmlBasePlugin);
+        config.addPlugin(InputPathToUrlTransformPlugin);
+        config.htmlTransformer.addPosthtmlPlugin("html", () => (tree) => {
+          tree.match({ tag: "img" }, (node) => ({ ...node, attrs: { ...node.attrs, alt: "I saw " + node.attrs.src } }));
+        });
+        return { pathPrefix: "/blog/" };`,
+      files: { "a.md": note("![](blob:k) [there](/a.md)"), "b.njk": `<a href="blob:k">b</a>` },
+    });
+    const url = `https://alice.example/blog/shared/${ALICE}/k`;
+    expect(built.read("a/index.html")).toBe(
+      `<p><img src="${url}" alt="I saw ${url}"> <a href="/blog/a/">there</a></p>\n`,
+    );
+    expect(built.read("b/index.html")).toBe(`<a href="${url}">b</a>`);
+    expect(textAt(built, AT)).toBe(`![](${url}) [there](https://alice.example/blog/a/)`);
+  });
+});
+
+describe("blob:KEY in HTML, as a page is written", () => {
+  const pages: [name: string, html: string, expected: string][] = [
+    ["an image", `<img src="blob:a.jpg">`, `<img src="${SHARED}/a.jpg">`],
+    [
+      "a list of images, each of its size",
+      `<img srcset="blob:s.jpg 480w, blob:l.jpg 2x,/m.jpg?a=1&amp;b=2 3x" src='blob:l.jpg'>`,
+      `<img srcset="${SHARED}/s.jpg 480w, ${SHARED}/l.jpg 2x,/m.jpg?a=1&amp;b=2 3x" src="${SHARED}/l.jpg">`,
+    ],
+    [
+      "sound and film",
+      `<audio controls src=blob:a.ogg></audio><video src="blob:v.mp4" poster="blob:p.png"></video>`,
+      `<audio controls src="${SHARED}/a.ogg"></audio><video src="${SHARED}/v.mp4" poster="${SHARED}/p.png"></video>`,
+    ],
+    ["a link in capitals, over lines", `<A\n  HREF = "blob:a"\n>a</A>`, `<A\n  HREF = "${SHARED}/a"\n>a</A>`],
+    ["a link of the head", `<link rel="icon" href="blob:i.png">`, `<link rel="icon" href="${SHARED}/i.png">`],
+    [
+      "what only looks like an attribute",
+      `<img alt='> src="blob:k"' data-src="blob:k" src="blob:real">`,
+      `<img alt='> src="blob:k"' data-src="blob:k" src="${SHARED}/real">`,
+    ],
+    ...[
+      `<p title="blob:k">blob:k</p>`,
+      `<code>&lt;img src="blob:k"></code>`,
+      `<!-- <img src="blob:k"> -->`,
+      `<script>x = '<img src="blob:k">'</script>`,
+      `<textarea><img src="blob:k"></textarea>`,
+      `<img src="blob:https://alice.example/1f0c">`,
+      `<img srcset="/x-blob:k 1x, blob:k/l 2x">`,
+      `<a href="https://x.example/?blob:k">a</a>`,
+    ].map((html): [string, string, string] => [html, html, html]),
+  ];
+
+  it.each([
+    ["by a Markdown library that lets it pass", "md", raw],
+    ["by a template language", "njk", ""],
+  ])("%s", async (_, language, config) => {
+    const files = Object.fromEntries(pages.map(([, html], i) => [`n${i}.${language}`, html]));
+    const built = await site({ options: ON, config, files });
+    const found = pages.map(([name], i) => [name, built.read(`n${i}/index.html`)]);
+    expect(found).toEqual(pages.map(([name, , expected]) => [name, expected]));
+  });
+
+  it("is escaped as its attribute wants it", () => {
+    const settings = checkOptions({ url: "https://alice.example", nick: "alice", key: ALICE, blobs: true });
+    const blobs = new SharedBlobs(settings, { absolute: (path) => `https://alice.example/it's"&/${path}` });
+    const url = `https://alice.example/it's&quot;&amp;//shared/${ALICE}`;
+    expect(blobs.linkInHtml(`<img src='blob:a' srcset='blob:b 1x, x".jpg 2x' alt=''>`, undefined)).toBe(
+      `<img src="${url}/a" srcset="${url}/b 1x, x&quot;.jpg 2x" alt=''>`,
+    );
+  });
+
+  it("stays as it is in what is no page of HTML", async () => {
+    const built = await site({
+      options: ON,
+      files: { "a.njk": `---\npermalink: /a.txt\n---\n<img src="blob:k">` },
+    });
+    expect(built.read("a.txt")).toBe(`<img src="blob:k">`);
+  });
+});
+
+describe("a site without blobs", () => {
+  const warnings = (built: BuiltSite) => said(built).filter((sentence) => sentence.includes("blob"));
+
+  it("keeps its links as they are, and is told once which files have them and what to write", async () => {
+    const built = await site({
+      files: {
+        "posts/a.md": note("![a](blob:a.jpg) and [b](blob:b)"),
+        "posts/b.md": note("Mine: [c](blob:c)", { permalink: false, date: "2026-01-02T03:04:06Z" }),
+        "c.njk": `<p><img src="blob:c.jpg"></p>`,
+      },
+    });
+    expect(built.read("posts/a/index.html")).toBe(`<p><img src="blob:a.jpg" alt="a"> and <a href="blob:b">b</a></p>\n`);
+    expect(textAt(built, AT)).toBe("![a](blob:a.jpg) and [b](blob:b)");
+    const [sentence = "", ...others] = warnings(built);
+    expect(others).toEqual([]);
+    expect(sentence).toMatch(
+      /^A link "blob:\.\.\." leads nowhere while this site keeps no blobs: (.*)\. Give the plugin the option blobs: true, or write another link\.$/,
+    );
+    for (const file of ["./posts/a.md", "./posts/b.md", "./c.njk"]) expect(sentence).toContain(file);
+  });
+
+  it("is told of a text in the front matter as well", async () => {
+    const built = await site({ files: { "a.md": note("Body", { title: "T", twt: "[q](blob:q)" }) } });
+    expect(textAt(built, AT)).toBe("[q](blob:q)");
+    expect(warnings(built)).toEqual([expect.stringContaining("./a.md")]);
+  });
+
+  it("is told of each build alone", () => {
+    const blobs = sharedBlobs({});
+    expect(blobs.linkInHtml(`<img src="blob:k">`, "./a.md")).toBe(`<img src="blob:k">`);
+    expect([blobs.takeLeft(), blobs.takeLeft()]).toEqual([["./a.md"], []]);
+  });
+
+  it("hears nothing where no file counts on them", async () => {
+    const built = await site({
+      files: { "a.md": note("`[q](blob:q)`, blob:q, [a](blob:https://alice.example/1f0c)") },
+    });
+    expect(warnings(built)).toEqual([]);
+  });
+});
+
+describe("what a build with blobs leaves", () => {
+  const files = { "a.md": note("hello") };
+  const source = ({ folder }: BuiltSite) => join(folder, ".netlify/v1/functions/twtxt-blob.mjs");
+  const owners = `{ count: 10, megabytes: 20, maxMegabytes: 3, owners: ["${BOB}", "${ALICE}"] }`;
+
+  it("on Netlify is a function at the paths of both, and limits that the platform has", async () => {
+    const alice = await site({ files, options: `{ host: "netlify", key: "${ALICE}", blobs: true }` });
+    expect(readFileSync(source(alice), "utf8")).toContain(
+      `export const config = {"path":["/api/v1/blob","/api/v1/blob/*","/shared/*"],"generator":"eleventy-plugin-twtxt"};`,
+    );
+    expect(readFileSync(source(alice), "utf8")).toMatch(/^import \{ blob \} from ".*\/blob\.js";$/m);
+    expect(leaves(alice, "host.json").blobs).toEqual({
+      owners: [ALICE],
+      count: 1000,
+      bytes: 1000 * 2 ** 20,
+      maxBytes: 4 * 2 ** 20,
+    });
+    expect(leaves(alice, "settings.json").blobs).toEqual({
+      api: "https://alice.example/api/v1/blob",
+      shared: "https://alice.example/shared",
+      maxBytes: 4 * 2 ** 20,
+    });
+  });
+
+  it("on a server of one's own is no function, and the limits of the option", async () => {
+    const alice = await site({ files, options: `{ host: "node", key: "${ALICE}", blobs: ${owners} }` });
+    expect(existsSync(join(alice.folder, ".netlify"))).toBe(false);
+    expect(leaves(alice, "host.json").blobs).toEqual({
+      owners: [ALICE, BOB],
+      count: 10,
+      bytes: 20 * 2 ** 20,
+      maxBytes: 3 * 2 ** 20,
+    });
+    expect(leaves(alice, "settings.json").blobs).toMatchObject({ maxBytes: 3 * 2 ** 20 });
+    expect(said(alice).filter((sentence) => sentence.includes("blobs"))).toEqual([]);
+  });
+
+  it("below a path prefix answers at the plain and at the prefixed paths, and its URLs have the prefix", async () => {
+    const alice = await site({
+      files,
+      options: `{ host: "netlify", key: "${ALICE}", blobs: true }`,
+      config: `return { pathPrefix: "/blog/" };`,
+    });
+    const paths = ["/api/v1/blob", "/api/v1/blob/*", "/shared/*"];
+    const both = [...paths, ...paths.map((path) => `/blog${path}`)];
+    expect(readFileSync(source(alice), "utf8")).toContain(`{"path":${JSON.stringify(both)},`);
+    expect(leaves(alice, "settings.json").blobs).toMatchObject({
+      api: "https://alice.example/blog/api/v1/blob",
+      shared: "https://alice.example/blog/shared",
+    });
+    expect(leaves(alice, "host.json").urls).toMatchObject({ shared: "https://alice.example/blog/shared" });
+  });
+
+  it.each([
+    ["files alone", `host: "static"`],
+    ["Netlify without functions", `host: "netlify", functions: false`],
+  ])("on %s is nothing for the commands to write to, and a note that says why", async (_, place) => {
+    const alice = await site({ files, options: `{ ${place}, key: "${ALICE}", inbox: false, blobs: true }` });
+    expect(existsSync(source(alice))).toBe(false);
+    expect(leaves(alice, "settings.json").blobs).toBeNull();
+    expect(said(alice).filter((sentence) => sentence.includes("blobs"))).toEqual([
+      `No blobs are kept here, since nothing here can receive them. If Netlify or a server of your own serves the site, give the plugin the option host: "netlify" or host: "node", and leave functions: false out. If not, blobs: false ends this note.`,
+    ]);
+  });
+
+  it("goes with the build that has none any more", async () => {
+    const first = await site({ files, options: `{ host: "netlify", key: "${ALICE}", blobs: true }` });
+    expect(existsSync(source(first))).toBe(true);
+    const second = await site({ files, site: first, options: `{ host: "netlify", key: "${ALICE}" }` });
+    expect(existsSync(source(second))).toBe(false);
+    expect([leaves(second, "host.json").blobs, leaves(second, "settings.json").blobs]).toEqual([null, null]);
+  });
+
+  it("is none without a key: blobs belong to somebody", async () => {
+    const built = await buildSite({ files, options: "{ blobs: true }" });
+    expect(stopped(built)).toBe(
+      "options.key: expected your public key, since options.blobs is set. To make one, type: npx eleventy-twtxt keys create ADDRESS",
+    );
+    expect(projectFile(built, ".eleventy-twtxt/settings.json")).toBeNull();
+  });
+});
+
+describe("what is a key", () => {
+  it.each(["a", "A.b_c-9", "...", ".a", "..a", "a..", "k".repeat(128), ".", "..", "", "k".repeat(129), "a b", "ä"])(
+    "is the same in a link as in a request: %j",
+    (key) => {
+      const blobs = sharedBlobs({ key: ALICE, blobs: true });
+      expect(blobs.linkInHtml(`<a href="blob:${key}">`, undefined) === `<a href="${SHARED}/${key}">`).toBe(
+        isBlobKey(key),
+      );
+      expect(blobs.linkInText(`[a](blob:${key})`, "a.md") === `[a](${SHARED}/${key})`).toBe(isBlobKey(key));
+    },
+  );
+});

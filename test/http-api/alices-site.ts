@@ -1,0 +1,217 @@
+// test/http-api/alices-site.ts: Alice's blog, all of it, on a real server of this machine.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { buildConnector } from "undici";
+import { afterEach } from "vitest";
+import { type HostSettings, hostSettings } from "../../plugin/eleventy/host-settings.js";
+import { discoveryFiles, feedFiles, inboxesOf } from "../../plugin/eleventy/site-files.js";
+import { TwtxtError } from "../../plugin/errors.js";
+import { nodeServer } from "../../plugin/host/node-server.js";
+import { rateLimit } from "../../plugin/host/rate-limit.js";
+import { servicesOf } from "../../plugin/host/services.js";
+import { siteFiles } from "../../plugin/host/site-files.js";
+import { type SiteHost, siteHost } from "../../plugin/host/site-host.js";
+import { checkOptions, type TwtxtOptions } from "../../plugin/options.js";
+import { memoryStore } from "../../plugin/store/memory.js";
+import type { StreamingStore } from "../../plugin/store/store.js";
+import { loopbackServer } from "../helpers/loopback.js";
+import { ALICE, type Asked, answerTo, cutAnswer, ORIGIN, sentFor, TOKEN } from "./asking.js";
+import type { Answer } from "./hold.js";
+
+export const FEED = `${ORIGIN}/twtxt.txt`;
+const PAGE = `${ORIGIN}/posts/quinces/`;
+const ENDPOINT = `${ORIGIN}/webmention`;
+const NOW = Date.parse("2026-11-20T09:00:00Z");
+
+const TWTS = [
+  { timestamp: "2024-05-01T08:00:00Z", text: "The quinces are in flower." },
+  { timestamp: "2025-10-02T07:12:30Z", text: "The first quinces are ripe." },
+  { timestamp: "2026-10-04T07:12:30Z", text: "Ten jars of quince jelly." },
+];
+const BOBS_FEED = [
+  "# nick = bob",
+  "",
+  `2026-11-19T18:40:02Z\t@<alice ${FEED}> hello`,
+  "2026-11-19T18:41:00Z\tIt rains.",
+  "",
+].join("\n");
+
+/** What a storage fails with that does not answer. */
+export const SILENCE = new TwtxtError("store-failed", "The storage at 192.0.2.7 does not answer.");
+
+/** The options by which everything is there. */
+export const OPTIONS = {
+  url: ORIGIN,
+  nick: "alice",
+  key: ALICE.publicKey,
+  host: "node",
+  blobs: true,
+} satisfies TwtxtOptions;
+export const URLS = {
+  feedUrl: () => FEED,
+  endpoint: () => ENDPOINT,
+  absolute: (path: string) => ORIGIN + path,
+  href: (path: string) => path,
+  inboxOf: () => `${ORIGIN}/inbox/alice`,
+  hasReceiver: () => true,
+  hasInbox: () => true,
+  hasBlobs: () => true,
+};
+
+export interface SiteOptions {
+  mentions?: Exclude<TwtxtOptions["mentions"], false | undefined>;
+  inbox?: Partial<NonNullable<HostSettings["inbox"]>>;
+  blobs?: Partial<NonNullable<HostSettings["blobs"]>>;
+  /** `null` for a site whose owner has set none. */
+  token?: null;
+  /** Mentions, and messages, of one address. */
+  perMinute?: number;
+  /** Without the files that its build has made. */
+  isEmpty?: boolean;
+  /** The CDN does not listen. */
+  isDeaf?: boolean;
+  /** How long a body may be silent. */
+  patienceMs?: number;
+}
+
+export interface AlicesSite {
+  settings: HostSettings;
+  route: SiteHost["route"];
+  /** What Bob's server answers with. */
+  bob: { status: number; headers: Record<string, string>; body: string };
+  /** What the storage fails with, from now on. */
+  fail(error: Error): void;
+  ask(method: string, path: string, asked?: Asked): Promise<Answer>;
+  /** Asks with a body that breaks off. */
+  askCut(method: string, path: string): Promise<Answer>;
+}
+
+const ended: (() => unknown)[] = [];
+
+afterEach(async () => {
+  for (const end of ended.splice(0)) await end();
+});
+
+/** The site as it is when nothing has come yet. */
+export async function alicesSite(options: SiteOptions = {}): Promise<AlicesSite> {
+  const bob: AlicesSite["bob"] = { status: 200, headers: { "content-type": "text/plain" }, body: BOBS_FEED };
+  const neighbour = await loopbackServer((_, response) => response.writeHead(bob.status, bob.headers).end(bob.body));
+  const { store, fail } = breakable(memoryStore());
+  const settings = settingsOf(options);
+  const { route, limitOf } = siteHost({
+    files: { settings, pages: { feeds: [FEED], pages: [PAGE], twts: [] } },
+    pagesFile: "",
+    read: () => Promise.reject(new Error("There is no build here.")),
+    make: (files) => servicesOf({ ...servedBy(options, neighbour.port), ...files, store }),
+    log: () => {},
+  });
+  const { port, close } = await nodeServer({
+    port: 0,
+    host: "127.0.0.1",
+    origin: ORIGIN,
+    route,
+    limitOf,
+    serveFile: siteFiles({ folder: await builtSite(options), prefix: "", feedPath: "/twtxt.txt", endpoint: ENDPOINT }),
+    rateLimit: rateLimit({ perMinute: options.perMinute ?? 0, now: () => NOW }),
+    trustedProxies: 0,
+    log: () => {},
+    ...(options.patienceMs !== undefined && { patienceMs: options.patienceMs }),
+  });
+  ended.push(close);
+  return {
+    settings,
+    route,
+    bob,
+    fail,
+    ask: (method, path, asked = {}) => answerTo(port, sentFor(method, path, asked, NOW)),
+    askCut(method, path) {
+      const sent = sentFor(method, path, {}, NOW);
+      return cutAnswer(route(sent.path), sent);
+    },
+  };
+}
+
+/** The site once Bob has mentioned Alice, somebody has written to her, and she has put a blob there, as the file says. */
+export async function livedIn(options: SiteOptions = {}): Promise<AlicesSite> {
+  const site = await alicesSite(options);
+  for (const [method, path] of [
+    ["POST", "/webmention"],
+    ["POST", "/inbox/{user}"],
+    ["PUT", "/api/v1/blob/{key}"],
+  ] as const) {
+    const { status, body } = await site.ask(method, path);
+    if (status > 202) throw new Error(`${method} ${path}: ${status} ${body}`);
+  }
+  return site;
+}
+
+function settingsOf({ mentions = {}, inbox, blobs }: SiteOptions): HostSettings {
+  const settings = hostSettings(checkOptions({ ...OPTIONS, mentions }), URLS, "node");
+  return {
+    ...settings,
+    inbox: settings.inbox && { ...settings.inbox, ...inbox },
+    blobs: settings.blobs && { ...settings.blobs, maxBytes: 1000, ...blobs },
+  };
+}
+
+/** What a host gives to its services; all whom they ask is Bob. */
+function servedBy({ token, isDeaf = false }: SiteOptions, port: number) {
+  const off = { smtpUrl: undefined, mailTo: undefined, webhookUrl: undefined, buildHookUrl: undefined };
+  return {
+    secrets: { ...off, mentionsToken: token === null ? undefined : TOKEN },
+    authority: new URL(ORIGIN).host,
+    client: "eleventy-plugin-twtxt/0",
+    guard: { connector: () => leadingTo(port) },
+    fetch,
+    now: () => NOW,
+    log: () => {},
+    purge: () => (isDeaf ? Promise.reject(new Error("The CDN is busy.")) : Promise.resolve()),
+    isLive: true,
+    streams: { isUsual: true, streamMs: 50_000, lookMs: 1000 },
+  };
+}
+
+/** @returns the folder */
+async function builtSite({ isEmpty = false }: SiteOptions): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), "twtxt-http-api-"));
+  ended.push(() => rmSync(folder, { recursive: true }));
+  const settings = checkOptions(OPTIONS);
+  const files = [...feedFiles(TWTS, settings, URLS), ...(await discoveryFiles(inboxesOf(settings, URLS)))];
+  for (const { path, content } of isEmpty ? [] : files) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content);
+  }
+  return folder;
+}
+
+/** Whoever is asked, and however: it is Bob's server that answers. */
+function leadingTo(port: number): buildConnector.connector {
+  const dial = buildConnector({});
+  return (target, callback) =>
+    dial({ ...target, protocol: "http:", hostname: "127.0.0.1", port: String(port) }, callback);
+}
+
+function breakable(inner: StreamingStore) {
+  let trouble: Error | undefined;
+  const through =
+    <Given extends unknown[], Made>(work: (...given: Given) => Promise<Made>) =>
+    async (...given: Given) => {
+      if (trouble) throw trouble;
+      return work(...given);
+    };
+  const store: StreamingStore = {
+    get: through(inner.get),
+    put: through(inner.put),
+    delete: through(inner.delete),
+    keys: through(inner.keys),
+    write: through(inner.write),
+    read: through(inner.read),
+  };
+  return {
+    store,
+    fail: (error: Error) => {
+      trouble = error;
+    },
+  };
+}

@@ -1,0 +1,175 @@
+import { readFileSync } from "node:fs";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { describe, expect, it } from "vitest";
+import { functionsOf } from "../../plugin/eleventy/netlify-functions.js";
+import { headerRules } from "../../plugin/eleventy/netlify-output.js";
+import { statusOf, type TwtxtErrorCode } from "../../plugin/errors.js";
+import { checkOptions } from "../../plugin/options.js";
+import { type AlicesSite, alicesSite, livedIn, OPTIONS, URLS } from "./alices-site.js";
+import { ORIGIN } from "./asking.js";
+import { BLOB_ROWS } from "./blob-rows.js";
+import { described, METHODS, methodsOf, operation, outcomesOf, paths, raw } from "./document.js";
+import { FILE_ROWS, FILES } from "./file-rows.js";
+import { type Answer, faultsOf, holdAgainst } from "./hold.js";
+import { MENTION_ROWS } from "./mention-rows.js";
+import { MESSAGE_ROWS } from "./message-rows.js";
+import { outcomeOf, type Row } from "./rows.js";
+import { rowsOfAll } from "./rows-of-all.js";
+
+const ROWS = [...MENTION_ROWS, ...MESSAGE_ROWS, ...BLOB_ROWS, ...FILE_ROWS, ...rowsOfAll()];
+/** What the storage says where it fails. */
+const INSIDE_KNOWLEDGE = /192\.0\.2\.7|Segment 7/;
+const PATHS = Object.keys(paths);
+
+describe.each(PATHS)("%s", (path) => {
+  it.each(ROWS.filter((row) => row.path === path))("$method, $outcome: $name", async (row) => {
+    const site = row.isNew ? await alicesSite(row.site) : await livedIn(row.site);
+    await row.before?.(site);
+    const answer = await asked(site, row);
+
+    const isBodiless = row.method === "HEAD";
+    expect(outcomeOf(answer)).toBe(isBodiless ? row.outcome.split(" ")[0] : row.outcome);
+    holdAgainst(answer, row.method, path);
+    expect(answer.body).not.toMatch(INSIDE_KNOWLEDGE);
+    if (row.headers) expect(answer.headers).toMatchObject(row.headers);
+    if (row.json && !isBodiless) expect(JSON.parse(answer.body)).toMatchObject(row.json);
+    if (answer.headers.allow) expect(answer.headers.allow.split(", ").sort()).toEqual(methodsOf(path).sort());
+    if (!row.asked && !row.site && !row.before && !isBodiless) holdAgainstExample(answer, row);
+  });
+});
+
+function asked(site: AlicesSite, { method, path, asked, isCut }: Row): Promise<Answer> {
+  return isCut ? site.askCut(method, path) : site.ask(method, path, asked);
+}
+
+/** What the file's example is answered with is the file's example, too. */
+function holdAgainstExample({ status, headers, body }: Answer, { method, path }: Row): void {
+  const type = headers["content-type"] ?? "";
+  const example = described(method, path, status)?.content?.[type]?.example;
+  if (example !== undefined) expect(/^application.json\b/.test(type) ? JSON.parse(body) : body).toEqual(example);
+}
+
+describe("docs/openapi.yaml", () => {
+  it("is OpenAPI 3.1", async () => {
+    const validator = new Validator();
+    expect(await validator.validate(structuredClone(raw))).toEqual({ valid: true });
+    expect(validator.version).toBe("3.1");
+  });
+
+  it("describes what was provoked here, and nothing else", () => {
+    const isOf = (row: Row) => `${operation(row.method, row.path) ? row.method : "other"} ${row.path}: ${row.outcome}`;
+    const all = PATHS.flatMap((path) => [
+      ...METHODS.flatMap((method) =>
+        outcomesOf(operation(method, path)?.responses ?? {}).map((outcome) => `${method} ${path}: ${outcome}`),
+      ),
+      ...outcomesOf(paths[path]?.["x-other-methods"] ?? {}).map((outcome) => `other ${path}: ${outcome}`),
+    ]);
+    expect([...new Set(ROWS.map(isOf))].sort()).toEqual(all.sort());
+  });
+
+  it("has every code that an endpoint answers with, under its status", () => {
+    const source = readFileSync(new URL("../../plugin/errors.ts", import.meta.url), "utf8");
+    const codes = [...source.matchAll(/^ {2}"?([a-z-]+)"?: \d{3},$/gm)].map(([, code = ""]) => code as TwtxtErrorCode);
+    expect(codes.length).toBeGreaterThan(50);
+    const answered = codes.filter((code) => statusOf(code) !== 500 && !(code in NEVER_ANSWERED));
+    const named = ROWS.map(({ outcome }) => outcome.split(" ")).filter(([, code]) => code && code !== "internal");
+
+    expect([...new Set(named.map(([, code]) => code))].sort()).toEqual(answered.sort());
+    for (const [status, code] of named)
+      expect([code, statusOf(code as TwtxtErrorCode)]).toEqual([code, Number(status)]);
+  });
+
+  it("lets nothing into an object that it does not name", () => {
+    const open = schemasIn(raw).filter(
+      ({ type, additionalProperties }) => type === "object" && additionalProperties === undefined,
+    );
+    expect(open).toEqual([]);
+  });
+
+  it("has examples that are as it says", () => {
+    const bodies = PATHS.flatMap((path) =>
+      methodsOf(path).flatMap((method) => operation(method, path)?.requestBody ?? []),
+    );
+    const media = bodies
+      .flatMap(({ content }) => Object.values(content))
+      .concat(
+        PATHS.flatMap((path) =>
+          methodsOf(path).flatMap((method) => Object.values(operation(method, path)?.responses ?? {})),
+        ).flatMap(({ content }) => Object.values(content ?? {})),
+      );
+    const withExample = media.filter(({ example }) => example !== undefined);
+    expect(withExample.length).toBeGreaterThan(15);
+    expect(withExample.flatMap(({ example, schema }) => faultsOf(example, schema))).toEqual([]);
+  });
+});
+
+/** Codes that stay inside, or in the terminal. */
+const NEVER_ANSWERED: Partial<Record<TwtxtErrorCode, string>> = {
+  unreachable: "a mention waits then: 202",
+  "no-such-address": "said by the look-up of an address",
+  "not-looked-up": "the same",
+  "not-a-recipient": "said by who opens a message",
+  "not-authentic": "the same",
+  "mail-failed": "said in the log",
+  "hook-failed": "the same",
+};
+
+/** Every object of the file that could be a schema. */
+function schemasIn(value: unknown): { type?: unknown; additionalProperties?: unknown }[] {
+  if (typeof value !== "object" || value === null) return [];
+  return [value, ...Object.values(value).flatMap(schemasIn)];
+}
+
+describe("what is not described", () => {
+  it.each(PATHS)("405: TRACE %s, as everywhere", async (path) => {
+    expect((await (await alicesSite()).ask("TRACE", path)).status).toBe(405);
+  });
+
+  it.each([
+    ["/inbox/", "404 not-found"],
+    ["/inbox/alice/a/b", "404 not-found"],
+    ["/shared", "404 not-found"],
+    ["/shared/alice/a/b", "404 not-found"],
+    ["/api/v1/blob/a/b", "401 not-signed"],
+    ["/api/v1/mentions/a/b", "401 not-signed"],
+  ])("a path below those that are: %s is %s", async (path, outcome) => {
+    expect(outcomeOf(await (await alicesSite()).ask("GET", path))).toBe(outcome);
+  });
+});
+
+describe("the paths of docs/openapi.yaml", () => {
+  const settings = checkOptions(OPTIONS);
+
+  it("are those that a Node host has handlers for, and files", async () => {
+    const { route, settings } = await alicesSite();
+    const urls = Object.entries(settings.urls).filter(([name]) => name !== "mentionsPage");
+    for (const [, url] of urls) {
+      const path = new URL(url ?? "").pathname;
+      expect(PATHS.filter((one) => one === path || one.startsWith(`${path}/`))).not.toEqual([]);
+    }
+    const isHandled = (path: string) => route(path.replace(/\{\w+\}/g, "x")) !== null;
+    expect(PATHS.filter((path) => !isHandled(path))).toEqual(FILES);
+  });
+
+  it("are those of the functions at Netlify", () => {
+    const functions = functionsOf(settings, URLS).flatMap((one) => one.paths);
+    const patterns = functions.map((path) => new RegExp(`^${path.replace(/:\w+/g, "[^/]+").replace("*", ".+")}$`));
+    const isServed = (path: string) => patterns.some((pattern) => pattern.test(path));
+    expect(PATHS.filter((path) => !isServed(path))).toEqual(FILES);
+    expect(patterns.filter((pattern) => !PATHS.some((path) => pattern.test(path)))).toEqual([]);
+  });
+
+  it("have the headers at Netlify that the files of a Node host have", () => {
+    const at = (path: string) => [{ path, content: "" }];
+    const rules = headerRules(at("/twtxt.txt"), at("/.well-known/msg/alice.json"), `${ORIGIN}/webmention`);
+    const templates = ["/twtxt.txt", "/.well-known/{protocol}/{name}.json"];
+    for (const [i, { values }] of rules.entries()) {
+      const { headers = {}, content = {} } = described("GET", templates[i] ?? "", 200) ?? {};
+      const { "Content-Type": type = "", ...others } = values;
+      expect(Object.keys(content)).toContain(type);
+      for (const [name, value] of Object.entries(others))
+        expect(faultsOf(value, headers[name]?.schema ?? { not: {} })).toEqual([]);
+    }
+    expect(rules).toHaveLength(2);
+  });
+});

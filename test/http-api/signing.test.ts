@@ -1,0 +1,91 @@
+import { readFileSync } from "node:fs";
+import { parseDictionary } from "structured-headers";
+import { describe, expect, it } from "vitest";
+import { bodyOf } from "../../plugin/http/respond.js";
+import { verifyRequest } from "../../plugin/http/signature.js";
+import { signatureBase } from "../../plugin/http/signature-base.js";
+import { readSignature } from "../../plugin/http/signature-headers.js";
+import { memoryStore } from "../../plugin/store/memory.js";
+import vectors from "../vectors/http-signatures.json" with { type: "json" };
+import { ALICE } from "./asking.js";
+import { operation, paths } from "./document.js";
+
+const page = readFileSync(new URL("../../docs/http-api.md", import.meta.url), "utf8");
+
+/** The block of code after a mark. */
+function block(mark: string): string {
+  return new RegExp(`<!-- ${mark} -->\\n\`\`\`\\w+\\n([\\s\\S]*?)\\n\`\`\``).exec(page)?.[1] ?? "";
+}
+
+/** The request as it stands there; its body ends with a line. */
+function signedRequest() {
+  const [head = "", body] = block("signed request").split("\n\n");
+  const [first = "", ...lines] = head.split("\n");
+  const [method = "", path = ""] = first.split(" ");
+  const headers = new Headers(lines.map((line) => line.split(/: (.*)/).slice(0, 2) as [string, string]));
+  const authority = headers.get("host") ?? "";
+  headers.delete("host");
+  return { method, url: `https://${authority}${path}`, authority, headers, body: `${body}\n` };
+}
+
+describe("the signed request of docs/http-api.md", () => {
+  const request = signedRequest();
+  const { components, parameters, signature } = readSignature(request.headers);
+
+  it("has the signature base that stands there, byte for byte", () => {
+    expect(signatureBase(request, components, parameters)).toBe(block("signature base"));
+  });
+
+  it("is signed over that base by the key whose seed it names", () => {
+    expect(Buffer.from(ALICE.sign(Buffer.from(block("signature base"))))).toEqual(Buffer.from(signature));
+  });
+
+  it("is what another program has made, with OpenSSL", () => {
+    const { method, url, body, headers } = vectors.whole_request;
+    expect({ ...request, headers: Object.fromEntries(request.headers) }).toMatchObject({ method, url, body, headers });
+    expect(parseDictionary(headers["content-digest"]).has("sha-256")).toBe(true);
+  });
+
+  it("is taken, at that time, as Alice's", async () => {
+    const { method, url, headers, body } = request;
+    const sent = new Request(url, { method, headers, body });
+    const terms = {
+      authority: "alice.example",
+      allowed: new Set([ALICE.publicKey]),
+      store: memoryStore(),
+      now: () => vectors.whole_request.created * 1000,
+    };
+    const taken = await verifyRequest(sent, () => bodyOf(sent, 100), terms);
+    expect({ owner: taken.owner, body: Buffer.from(taken.body).toString() }).toEqual({ owner: ALICE.publicKey, body });
+  });
+});
+
+describe("docs/http-api.md", () => {
+  const commands = page
+    .replaceAll("\\\n", " ")
+    .split("\n")
+    .filter((line) => line.startsWith("curl "));
+
+  it.each(commands)("asks for what there is: %s", (command) => {
+    const { pathname } = new URL(/https:[^\s']+/.exec(command)?.[0] ?? "");
+    const method = command.includes("--data") ? "POST" : "GET";
+    const pattern = (path: string) => new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`);
+    const found = Object.keys(paths).filter((path) => pattern(path).test(pathname));
+    expect(found.filter((path) => operation(method, path))).toHaveLength(1);
+  });
+
+  it("has curl for what everybody may", () => {
+    expect(commands).toHaveLength(6);
+  });
+
+  it("names paths that are described", () => {
+    const named = [...page.matchAll(/`(GET|POST|PUT|DELETE) (\/[\w.:/-]+)/g)];
+    const unknown = named.filter(([, method = "", path = ""]) => {
+      const asTemplate = new RegExp(`^${path.replace(/:\w+/g, "\\{\\w+\\}")}$`);
+      const asPath = (one: string) => new RegExp(`^${one.replace(/\{\w+\}/g, "[^/]+")}$`).test(path);
+      return !Object.keys(paths).some((one) => (asTemplate.test(one) || asPath(one)) && operation(method, one));
+    });
+    expect(unknown.map(([text]) => text)).toEqual([]);
+    expect(named.length).toBeGreaterThan(8);
+  });
+});
