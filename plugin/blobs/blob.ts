@@ -43,7 +43,7 @@ export function isContentAddress(key: string): boolean {
  *
  * @returns with its quotation marks
  */
-export function etagOf({ sha256, type, filename, isPublic, properties }: Omit<BlobInfo, "owner" | "key">): string {
+export function etagOf({ sha256, type, filename, isPublic, properties }: Metadata & Pick<BlobInfo, "sha256">): string {
   const said = JSON.stringify([sha256, type, filename, isPublic, sorted(properties)]);
   return `"${createHash("sha256").update(said).digest("hex")}"`;
 }

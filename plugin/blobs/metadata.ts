@@ -9,7 +9,8 @@ export type Change = Partial<Metadata>;
 /** The type of contents of which nobody has said one. */
 export const ANY_TYPE = "application/octet-stream";
 
-const NEW: Metadata = { type: ANY_TYPE, filename: "", isPublic: false, properties: {} };
+/** What is said of a blob of which nobody has said anything. */
+export const NEW: Metadata = { type: ANY_TYPE, filename: "", isPublic: false, properties: {} };
 
 const MAX_TEXT = 255;
 const MAX_PROPERTIES = 64;

@@ -5,13 +5,10 @@ import { type Blobs, blobs } from "../blobs/serve/blobs.js";
 import { answering } from "../http/respond.js";
 import type { ServiceOptions } from "./service-options.js";
 
-/** What a host runs for blobs. */
-export type BlobServices = Blobs;
-
 type Options = Pick<ServiceOptions, "settings" | "store" | "authority" | "now" | "log" | "purge">;
 
 /** @returns blobs without owners for a site that has none */
-export function blobServices({ settings, store, authority, now, log, purge }: Options): BlobServices {
+export function blobServices({ settings, store, authority, now, log, purge }: Options): Blobs {
   const { owners = [], count = 0, bytes = 0, maxBytes = 0 } = settings.blobs ?? {};
   const { own, shared, sweep } = blobs({
     store,

@@ -1,5 +1,6 @@
 // plugin/host/services.ts: everything that a host runs, wired once.
 import { setTimeout } from "node:timers/promises";
+import type { Blobs } from "../blobs/serve/blobs.js";
 import { guardedFetch } from "../http/guarded-fetch.js";
 import { answering, bodyOf, type Handler, type Log } from "../http/respond.js";
 import { listMentions } from "../mentions/inform/list-json.js";
@@ -14,7 +15,6 @@ import { receivedMentions } from "../mentions/receive/received.js";
 import { settling } from "../mentions/receive/settle.js";
 import type { MentionReport } from "../mentions/send/tell.js";
 import { verification } from "../mentions/verify/verify.js";
-import type { BlobServices } from "./blob-services.js";
 import type { InboxServices } from "./inbox-services.js";
 import type { ServiceOptions } from "./service-options.js";
 
@@ -91,7 +91,7 @@ export function servicesOf(options: ServiceOptions): Services {
     return inboxes;
   };
 
-  let blobs: Promise<BlobServices> | undefined;
+  let blobs: Promise<Blobs> | undefined;
   const blobsOf = () => {
     blobs ??= import("./blob-services.js").then(({ blobServices }) => blobServices(options));
     return blobs;

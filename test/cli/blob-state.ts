@@ -47,7 +47,7 @@ export function textOf(state: State | null): string {
   const metadata = metadataOf(state.said);
   const headers: Record<string, string> = headersOf(metadata);
   const sha256 = sha256Of(state.contents);
-  const etag = etagOf({ ...metadata, sha256, size: state.contents.length, created: "", modified: "" });
+  const etag = etagOf({ ...metadata, sha256 });
   return [sha256, etag, ...SAID.map((name) => headers[name])].join(" ");
 }
 

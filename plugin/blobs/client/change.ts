@@ -2,7 +2,7 @@
 import { TwtxtError } from "../../errors.js";
 import type { Signer } from "../../http/signature.js";
 import type { Metadata } from "../blob.js";
-import { ANY_TYPE, checkFilename, checkProperties, checkType, withoutProof } from "../metadata.js";
+import { checkFilename, checkProperties, checkType, NEW, withoutProof } from "../metadata.js";
 import { type Proof, proofOf } from "../proof.js";
 import type { BlobClient, Contents } from "./client.js";
 import { lostBlob, missingBlob } from "./missing.js";
@@ -52,8 +52,6 @@ export interface Owner {
 const TRIES = 2;
 
 type Known = ShownBlob & { size: number };
-
-const NEW: Metadata = { type: ANY_TYPE, filename: "", isPublic: false, properties: {} };
 
 /**
  * Puts a blob, new or in the place of another one, unless it is there already.
