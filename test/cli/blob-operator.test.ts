@@ -67,6 +67,11 @@ async function refusals(alice: BlobAuthor): Promise<string[]> {
   return said;
 }
 
+const LISTED = {
+  ...{ owner: "kex1", key: "a", size: 5, sha256: sha256("hello"), Type: "text/plain", Public: false, Filename: "" },
+  ...{ Properties: {}, created: "2026-11-20T09:00:00.000Z", modified: "2026-11-20T09:00:00.000Z", shared: null },
+};
+
 const WAY_OUT =
   "`blob get KEY --unverified` saves what is there; `blob rm KEY` and then `blob put FILE` put one of yours anew.";
 
@@ -337,6 +342,35 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     expect(await alice.listed()).toMatchObject([{ sha256: sha256("hello"), proof: { state: "right" } }]);
   });
 
+  it.each([["in the clear"], ["sealed", "--encrypt"]])(
+    "does not get a proof for what it says of a blob without one: %s",
+    async (_, ...options) => {
+      const alice = await aliceWith("hello");
+      rmSync(join(alice.machine.folder, "data/eleventy-twtxt/blobs"), { recursive: true });
+      const claim = Buffer.from('{"mine":"forged"}').toString("base64");
+      withHeaders(alice, { "blob-properties": `:${claim}:`, "blob-public": "?1", "content-type": "text/html" });
+      alice.machine.write("a.txt", "a secret");
+      await alice.blob("put", "a.txt", "--key", "a", ...options);
+      alice.operator = null;
+      const [listed] = await alice.listed();
+      expect(listed).toMatchObject({ public: false, proof: { state: "right" } });
+      expect(listed?.properties).not.toHaveProperty("mine");
+      expect(listed?.type).not.toBe("text/html");
+      expect((await fetch(alice.shared("a"))).status).toBe(404);
+    },
+  );
+
+  it("does not get a proof for a content address that it says anything of", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.machine.write("a.txt", "hello");
+    const { stdout: key } = await alice.blob("put", "a.txt");
+    rmSync(join(alice.machine.folder, "data/eleventy-twtxt/blobs"), { recursive: true });
+    withHeaders(alice, { "blob-properties": ":e30=:", "content-length": "6", "content-type": "text/html" });
+    await alice.blob("set", key, "--public");
+    alice.operator = null;
+    expect(await alice.listed()).toMatchObject([{ public: true, proof: { state: "absent" } }]);
+  });
+
   it("may leave out the length of a blob, which the list tells then", async () => {
     const alice = await aliceWith("hello");
     withHeaders(alice, { "content-length": null });
@@ -348,12 +382,27 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
   it.each([
     ["no list", { blobs: null, next: null }],
     ["something else in it", { blobs: [{ key: "../a" }], next: null }],
-    ["a list without an end", { blobs: [], next: "0".repeat(64) }],
+    ["a page that leads to itself", { blobs: [], next: "0".repeat(64) }],
+    ["a page of more than a hundred", { blobs: Array(101).fill(LISTED), next: null }],
+    ["properties larger than any may be", { blobs: [{ ...LISTED, Properties: { a: "x".repeat(9000) } }], next: null }],
   ])("is refused where it answers with %s", async (_, list) => {
     const alice = await aliceWith("hello");
     alice.operator = async () => Response.json(list);
     const { exitCode, stdout, stderr } = await alice.blob("list");
     expect([exitCode, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain("The site answers with something else than blobs.");
+  });
+
+  it("is refused where its list has no end", async () => {
+    const alice = await aliceWith("hello");
+    alice.methods();
+    let page = 0;
+    alice.operator = async () => {
+      page += 1;
+      return Response.json({ blobs: [], next: page.toString(16).padStart(64, "0") });
+    };
+    const { exitCode, stderr } = await alice.blob("list");
+    expect([exitCode, page]).toEqual([1, 2000]);
     expect(stderr).toContain("The site answers with something else than blobs.");
   });
 

@@ -70,27 +70,36 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     alice.machine.write("photos/deep/b.txt", "b");
     alice.machine.write("photos/same.txt", "b");
     alice.machine.write("photos/.secret", "hidden");
+    alice.machine.write("photos/.git/config", "hidden");
     alice.machine.write("elsewhere.txt", "not meant");
     const photos = join(alice.machine.folder, "photos");
     symlinkSync("../elsewhere.txt", join(photos, "link.txt"));
+    symlinkSync(".secret", join(photos, "hidden.jpg"));
+    symlinkSync(".git/config", join(photos, "hidden.txt"));
+    symlinkSync("deep/b.txt", join(photos, "linked.txt"));
     symlinkSync("..", join(photos, "up"));
 
     const put = await alice.blob("put", "photos", "--concurrency", "1");
     expect(put.exitCode).toBe(0);
-    expect(put.stdout.split("\n")).toEqual([sha256(PNG), sha256("b"), sha256("b")]);
+    expect(put.stdout.split("\n")).toEqual([sha256(PNG), sha256("b"), sha256("b"), sha256("b")]);
     expect(put.stderr.split("\n")).toEqual([
+      "photos/.git: left out, since it is hidden.",
       "photos/.secret: left out, since it is hidden.",
+      "photos/hidden.jpg: left out, since it is no file of this folder.",
+      "photos/hidden.txt: left out, since it is no file of this folder.",
       "photos/link.txt: left out, since it is no file of this folder.",
       "photos/up: left out, since it is no file of this folder.",
       expect.stringContaining("photos/a.png: new, "),
       expect.stringContaining("photos/deep/b.txt: new, "),
+      expect.stringContaining("photos/linked.txt: unchanged, "),
+      "photos/linked.txt: It is the same as photos/deep/b.txt, and one blob with it.",
       expect.stringContaining("photos/same.txt: unchanged, "),
       "photos/same.txt: It is the same as photos/deep/b.txt, and one blob with it.",
-      "2 new, 1 unchanged.",
+      "2 new, 2 unchanged.",
     ]);
     expect(await alice.listed()).toHaveLength(2);
     alice.methods();
-    expect((await alice.blob("put", "photos")).stderr).toMatch(/\n3 unchanged\.$/);
+    expect((await alice.blob("put", "photos")).stderr).toMatch(/\n4 unchanged\.$/);
     expect(new Set(alice.methods())).toEqual(new Set(["HEAD"]));
   });
 

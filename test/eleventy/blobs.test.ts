@@ -264,6 +264,8 @@ describe("blob:KEY in HTML, as a page is written", () => {
       `<!-- <img src="blob:k"> -->`,
       `<script>x = '<img src="blob:k">'</script>`,
       `<textarea><img src="blob:k"></textarea>`,
+      `<!-- a comment without an end <img src="blob:k">`,
+      `<script>x = '<img src="blob:k">'`,
       `<img src="blob:https://alice.example/1f0c">`,
       `<img srcset="/x-blob:k 1x, blob:k/l 2x">`,
       `<a href="https://x.example/?blob:k">a</a>`,

@@ -3,6 +3,7 @@ import { TwtxtError } from "../../errors.js";
 import { oneLine } from "../../http/one-line.js";
 import type { AskSite, SiteAnswer, SiteRequest } from "../../http/site-api.js";
 import { type BlobInfo, type Metadata, parseBlobJson } from "../blob.js";
+import { checkProperties } from "../metadata.js";
 import { headersOf } from "../metadata-headers.js";
 import { type ShownBlob, shownBlob } from "./shown.js";
 
@@ -47,7 +48,9 @@ export interface BlobClient {
   list(): Promise<BlobInfo[]>;
 }
 
-const MAX_BLOBS = 1_000_000;
+/** Of a list. A site has 100 blobs on each, and 100,000 are the most that it can be told to keep. */
+const MAX_PAGES = 2_000;
+const MOST_ON_PAGE = 100;
 
 /** @param owner - whose key signs the requests, `kex1...` */
 export function blobClient(ask: AskSite, owner: string): BlobClient {
@@ -56,13 +59,15 @@ export function blobClient(ask: AskSite, owner: string): BlobClient {
 
   const list = async () => {
     const blobs: BlobInfo[] = [];
-    for (let after: string | null = ""; after !== null; ) {
+    let after = "";
+    for (let pages = 0; pages < MAX_PAGES; pages += 1) {
       const page = Object(await (await ask({ method: "GET", path: after && `?after=${after}` })).json());
       blobs.push(...blobsIn(page.blobs, owner));
-      after = nextAfter(page.next, after);
-      if (blobs.length > MAX_BLOBS) throw strange();
+      const next = nextAfter(page.next, after);
+      if (next === null) return blobs;
+      after = next;
     }
-    return blobs;
+    throw strange();
   };
 
   return {
@@ -123,12 +128,22 @@ async function changedIn(answer: SiteAnswer): Promise<Changed> {
 
 /** Whose they are is known: a proof of somebody else's does not hold for them. */
 function blobsIn(values: unknown, owner: string): BlobInfo[] {
-  if (!Array.isArray(values)) throw strange();
+  if (!Array.isArray(values) || values.length > MOST_ON_PAGE) throw strange();
   return values.map((value) => {
     const blob = parseBlobJson(value);
-    if (!blob) throw strange();
+    if (!blob || !areProperties(blob.properties)) throw strange();
     return { ...blob, owner };
   });
+}
+
+/** A list of larger ones would not fit in memory. */
+function areProperties(properties: Metadata["properties"]): boolean {
+  try {
+    checkProperties(properties);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Each page is behind the one before, or there would be no end. */

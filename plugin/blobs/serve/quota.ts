@@ -46,8 +46,8 @@ export function quota({ places }: Pick<StoredBlobs, "places">, { count, bytes }:
       const sizes = sizesIn(await places(owner));
       const number = sizes.length + sumOf(all.map((one) => one.count));
       const sum = sumOf(sizes) + sumOf(all.map((one) => one.bytes));
-      if (growth.count > 0 && number > count) throw exceeded(`more than ${count} blobs`);
-      if (growth.bytes > 0 && sum > bytes) throw exceeded(`more than ${bytes} bytes`);
+      if (growth.count > 0 && number > count) throw exceeded(`${count} blobs`, "count");
+      if (growth.bytes > 0 && sum > bytes) throw exceeded(`${bytes / 2 ** 20} MiB in all`, "megabytes");
     } catch (error) {
       release();
       throw error;
@@ -67,9 +67,9 @@ function sumOf(numbers: readonly number[]): number {
   return numbers.reduce((sum, number) => sum + number, 0);
 }
 
-function exceeded(what: string): TwtxtError {
+function exceeded(what: string, option: string): TwtxtError {
   return new TwtxtError(
     "quota-exceeded",
-    `It would be ${what}. Remove some first, or ask whoever runs this site for more.`,
+    `It would be more than ${what}. Remove some first, or let the site's option blobs: { ${option} } allow more.`,
   );
 }

@@ -134,6 +134,21 @@ describe("what fails", () => {
     expect(Object.entries(await dump(alice.store))).toEqual(expect.arrayContaining(before));
   });
 
+  it("leaves a record that is damaged out of the list, says so to the owner of the site, and sweeps nothing of it", async () => {
+    const { alice } = await failing();
+    await alice.put("b", "two");
+    const damaged = `blobs/records/${ALICE.publicKey}/${sha256("a")}`;
+    await alice.store.put(damaged, Buffer.from("{"));
+    const { blobs, next } = await jsonOf(await alice.list());
+    expect([blobs.map(({ key }: { key: string }) => key), next]).toEqual([["b"], null]);
+    expect(alice.log).toEqual([`What is stored under ${damaged} is damaged.`]);
+
+    alice.clock.time += 2 * DAY;
+    const before = await dump(alice.store);
+    await alice.sweep(never);
+    expect(await dump(alice.store)).toEqual(before);
+  });
+
   it("503: contents that are lost are not waited for, and can be put again", async () => {
     const { alice } = await failing();
     for (const key of await alice.store.keys("blobs/contents/")) await alice.store.delete(key);

@@ -16,19 +16,19 @@ async function keysOf(alice: ReturnType<typeof limited>): Promise<string[]> {
 
 describe("507 quota-exceeded", () => {
   it("tells what it would be, and what to do; nothing changes", async () => {
-    const alice = limited(2, 100);
-    await alice.put("a", "x".repeat(60));
-    await alice.put("b", "x".repeat(40));
+    const alice = alicesBlobs({ limits: { count: 2, bytes: 2 ** 20, maxBytes: 2 ** 20 } });
+    await alice.put("a", "x".repeat(2 ** 19));
+    await alice.put("b", "x".repeat(2 ** 19));
     const before = await dump(alice.store);
     const response = await alice.put("c", "");
     expect(response.status).toBe(507);
     expect(await response.json()).toEqual({
       status: 507,
       code: "quota-exceeded",
-      detail: "It would be more than 2 blobs. Remove some first, or ask whoever runs this site for more.",
+      detail: "It would be more than 2 blobs. Remove some first, or let the site's option blobs: { count } allow more.",
     });
-    expect((await jsonOf(await alice.put("a", "x".repeat(61)))).detail).toBe(
-      "It would be more than 100 bytes. Remove some first, or ask whoever runs this site for more.",
+    expect((await jsonOf(await alice.put("a", "x".repeat(2 ** 19 + 1)))).detail).toBe(
+      "It would be more than 1 MiB in all. Remove some first, or let the site's option blobs: { megabytes } allow more.",
     );
     expect(await dump(alice.store)).toEqual(before);
   });
