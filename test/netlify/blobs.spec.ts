@@ -2,7 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { signRequest } from "../../plugin/http/signature.js";
 import { formatIdentity, parseIdentity } from "../../plugin/keys/identity-text.js";
-import { freePort, netlifyDev, newSite, type RunningNetlify, type Site } from "./local-netlify.js";
+import { devSite, freePort, netlifyDev, type RunningNetlify, type Site } from "./local-netlify.js";
 
 const MIB = 2 ** 20;
 const ALICE = identity();
@@ -13,23 +13,8 @@ let running: RunningNetlify;
 
 beforeAll(async () => {
   const port = await freePort();
-  const eleventy = await freePort();
-  alice = await newSite({
-    "netlify.toml": `[build]
-  publish = "_site"
-[dev]
-  framework = "#custom"
-  command = "npx @11ty/eleventy --serve --port=${eleventy}"
-  targetPort = ${eleventy}
-`,
-    "eleventy.config.js": `import twtxt from "eleventy-plugin-twtxt";
-export default function (config) {
-  config.addPlugin(twtxt, { url: "http://localhost:${port}", nick: "alice", key: "${ALICE.publicKey}", blobs: true });
-}
-`,
-    "posts/posts.json": `{ "tags": "posts" }`,
-    "posts/hello.md": "---\ndate: 2026-10-03T08:00:00Z\n---\nHello!\n",
-  });
+  const options = { url: `http://localhost:${port}`, nick: "alice", key: ALICE.publicKey, blobs: true };
+  alice = await devSite(options, "---\ndate: 2026-10-03T08:00:00Z\n---\nHello!\n");
   running = await netlifyDev(alice, port, {});
 });
 afterAll(async () => {

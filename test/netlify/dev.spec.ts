@@ -2,7 +2,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseFeed } from "../../plugin/feed/feed.js";
-import { freePort, netlify, netlifyDev, newSite, type RunningNetlify, type Site, until } from "./local-netlify.js";
+import { devSite, freePort, netlify, netlifyDev, type RunningNetlify, type Site, until } from "./local-netlify.js";
 
 const TOKEN = "a-token-of-enough-letters-and-digits";
 const WRITTEN = "2026-01-02T03:04:05Z";
@@ -23,25 +23,10 @@ let feedUrl: string;
 
 beforeAll(async () => {
   const port = await freePort();
-  const eleventy = await freePort();
   feedUrl = `http://localhost:${port}/twtxt.txt`;
   bob = await bobWho(`@<alice ${feedUrl}> Good morning!`);
-  alice = await newSite({
-    "netlify.toml": `[build]
-  publish = "_site"
-[dev]
-  framework = "#custom"
-  command = "npx @11ty/eleventy --serve --port=${eleventy}"
-  targetPort = ${eleventy}
-`,
-    "eleventy.config.js": `import twtxt from "eleventy-plugin-twtxt";
-export default function (config) {
-  config.addPlugin(twtxt, { url: "http://localhost:${port}", nick: "alice" });
-}
-`,
-    "posts/posts.json": `{ "tags": "posts" }`,
-    "posts/hello.md": `---\ndate: ${minutesAgo(20)}\n---\nHello @<bob ${bob.feed}>!\n`,
-  });
+  const post = `---\ndate: ${minutesAgo(20)}\n---\nHello @<bob ${bob.feed}>!\n`;
+  alice = await devSite({ url: `http://localhost:${port}`, nick: "alice" }, post);
   running = await netlifyDev(alice, port, {
     TWTXT_MENTIONS_TOKEN: TOKEN,
     TWTXT_ALLOW_PRIVATE_HOSTS: `localhost:${port}, ${bob.host}`,

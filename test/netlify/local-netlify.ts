@@ -60,6 +60,27 @@ export async function exampleSite(files: Record<string, string>, configuration: 
   return site;
 }
 
+/** A blog with one post, for {@link netlifyDev}. @param options - of the plugin */
+export async function devSite(options: object, post: string): Promise<Site> {
+  const port = await freePort();
+  return newSite({
+    "netlify.toml": `[build]
+  publish = "_site"
+[dev]
+  framework = "#custom"
+  command = "npx @11ty/eleventy --serve --port=${port}"
+  targetPort = ${port}
+`,
+    "eleventy.config.js": `import twtxt from "eleventy-plugin-twtxt";
+export default function (config) {
+  config.addPlugin(twtxt, ${JSON.stringify(options)});
+}
+`,
+    "posts/posts.json": `{ "tags": "posts" }`,
+    "posts/hello.md": post,
+  });
+}
+
 /** Its dependencies are those of this repo, so that nothing is downloaded. */
 async function installPackage(folder: string): Promise<void> {
   const modules = join(folder, "node_modules");
