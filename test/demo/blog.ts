@@ -22,6 +22,8 @@ export interface Blog {
   /** Runs a command of the plugin's unseen. @returns the JSON that it has printed */
   ask(command: string[]): Promise<unknown>;
   build(): Promise<void>;
+  /** Waits until what serves it has taken a build over; unless somebody says otherwise, not at all. */
+  takenOver(): Promise<void>;
   /** Gives the plugin further options, as somebody does who edits the configuration. */
   configure(options: Record<string, unknown>): void;
 }
@@ -83,7 +85,7 @@ export function blog(nick: string, port: number, host: HostName, files: Record<s
     console.log(`\n${nick}$ ${[program, ...args.map(quoted)].join(" ")}`);
     return run([COMMANDS[program] ?? program, ...args], folder, { ...own, ...environment });
   };
-  return {
+  const made: Blog = {
     nick,
     url,
     port,
@@ -94,12 +96,15 @@ export function blog(nick: string, port: number, host: HostName, files: Record<s
       JSON.parse(await run([join(repo, "dist/cli/main.js"), ...command, "--json"], folder, own, true)),
     build: async () => {
       await type(["eleventy", "--quiet"]);
+      await made.takenOver();
     },
+    takenOver: async () => {},
     configure: (further) => {
       Object.assign(options, further);
       writeFileSync(join(folder, "eleventy.config.js"), configOf(options));
     },
   };
+  return made;
 }
 
 function configOf(options: Record<string, unknown>): string {

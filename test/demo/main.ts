@@ -135,6 +135,7 @@ function netlifyHost(): Host {
       const hosts = { TWTXT_ALLOW_PRIVATE_HOSTS: [blog, neighbour].map(({ url }) => new URL(url).host).join(" ") };
       const place = await serveAtNetlify(blog, { ...environment, ...hosts });
       places.set(blog, place);
+      blog.takenOver = place.reloaded;
       return place.running;
     },
     // On one's own machine nothing is deployed, so the scheduled function does it, as it does where the event is lost.

@@ -2,8 +2,9 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
 import { type Blog, repo } from "./blog.js";
-import { type Running, run, start } from "./process.js";
+import { type Running, run, start, until } from "./process.js";
 
 const CLI = join(repo, "test/netlify/node_modules/netlify-cli/bin/run.js");
 
@@ -13,8 +14,13 @@ const FUNCTIONS = ".netlify/v1/functions";
 /** Without these it asks, opens a browser, and looks for what it can download. */
 const DEV = ["dev", "--offline", "--no-open", "--internal-disable-edge-functions"];
 
+/** By when it has seen that files have changed. */
+const NOTICED_MS = 1_000;
+
 export interface NetlifyPlace {
   running: Running;
+  /** Waits until the functions that a build has changed are loaded again: until then they fail. */
+  reloaded(): Promise<void>;
   /** Calls a function that no request reaches, as Netlify does at its time. */
   invoke(name: string): Promise<void>;
 }
@@ -28,8 +34,13 @@ export async function serveAtNetlify(blog: Blog, environment: Record<string, str
     env: { ...process.env, ...environment, NO_COLOR: "1", CI: "1" },
   });
   const running = await start(child, `${blog.nick}: `, /Local dev server ready/);
+  const times = (text: string) => running.printed().split(text).length;
   return {
     running,
+    async reloaded() {
+      await setTimeout(NOTICED_MS);
+      await until("the functions are loaded", async () => times("Reloading function") === times("Reloaded function"));
+    },
     async invoke(name) {
       const call = ["functions:invoke", name, "--port", String(blog.port), "--functions", FUNCTIONS, "--offline"];
       console.log(`\n${blog.nick}$ netlify ${call.join(" ")}`);
