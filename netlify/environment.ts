@@ -1,10 +1,13 @@
 // netlify/environment.ts: the only reader of the environment on Netlify's side: environment in, services out.
+import { setTimeout } from "node:timers/promises";
 import { purgeCache } from "@netlify/functions";
 import manifest from "../package.json" with { type: "json" };
 import type { HostSettings, SitePages } from "../plugin/eleventy/host-settings.js";
 import { bucketIn } from "../plugin/host/bucket.js";
 import { secretsOf } from "../plugin/host/secrets.js";
 import type { ServiceOptions } from "../plugin/host/service-options.js";
+import { LOG_LENGTH, oneLine } from "../plugin/http/one-line.js";
+import { isLoopback } from "../plugin/http/own-host.js";
 import { netlifyStore } from "../plugin/store/netlify.js";
 
 /** What Netlify tells a function about the deploy that it belongs to. */
@@ -25,7 +28,8 @@ type Place = "production" | "preview" | "local";
 const STORES: Record<Place, string> = { production: "twtxt", preview: "twtxt-preview", local: "twtxt-local" };
 /** An open function is paid by the second, and ends after a minute. */
 const STREAMS = { isUsual: false, streamMs: 50_000, lookMs: 5000 };
-const LOOPBACK = /^(localhost|\[::1\]|127(\.\d+){3})$/;
+/** In which the CDN answers, or is asked once more. */
+const PURGE_MS = 3000;
 
 /**
  * Makes something of what a site has at hand, with the first call, and keeps it as long as the function's process lives.
@@ -68,22 +72,35 @@ function optionsIn(place: Place, settings: HostSettings, pages: SitePages): Serv
     guard: { allowPrivateHosts: privateHostsIn(place) },
     fetch,
     now: Date.now,
-    log: console.error,
-    // On one's own machine it only says that there is nothing to do.
-    purge: (tag) => purgeCache({ tags: [tag] }),
+    log: (line) => console.error(oneLine(line, LOG_LENGTH)),
+    purge,
     isLive: isLive(place, settings),
     streams: STREAMS,
   };
 }
 
+/** On one's own machine it only says that there is nothing to do. */
+async function purge(tag: string): Promise<void> {
+  const end = new AbortController();
+  const late = setTimeout(PURGE_MS, undefined, { signal: end.signal }).then(() => {
+    throw new Error(`it has not answered for ${PURGE_MS / 1000} s`);
+  });
+  try {
+    await Promise.race([purgeCache({ tags: [tag] }), late]);
+  } finally {
+    end.abort();
+    await late.catch(() => {});
+  }
+}
+
 /** On one's own machine, a site is tried out under an address of this machine: a real one has its mentions sent already. */
 function isLive(place: Place, { feedUrl }: HostSettings): boolean {
-  return place === "production" || (place === "local" && LOOPBACK.test(new URL(feedUrl).hostname));
+  return place === "production" || (place === "local" && isLoopback(new URL(feedUrl).hostname));
 }
 
 /** `netlify dev` names its own address in `URL`. A site that is built for an address of this machine has a name there. */
 function authorityIn(place: Place, { url }: HostSettings): string {
-  const isNamed = place !== "local" || LOOPBACK.test(new URL(url).hostname);
+  const isNamed = place !== "local" || isLoopback(new URL(url).hostname);
   return new URL((!isNamed && process.env.URL) || url).host;
 }
 

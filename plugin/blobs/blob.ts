@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import { isBlobKey, sharedUrlOf } from "../http/blob-url.js";
+import type { Version } from "../http/conditions.js";
 
 /** What an owner says of the contents. */
 export interface Metadata {
@@ -46,6 +47,11 @@ export function isContentAddress(key: string): boolean {
 export function etagOf({ sha256, type, filename, isPublic, properties }: Metadata & Pick<BlobInfo, "sha256">): string {
   const said = JSON.stringify([sha256, type, filename, isPublic, sorted(properties)]);
   return `"${createHash("sha256").update(said).digest("hex")}"`;
+}
+
+/** What conditions of requests are about. */
+export function versionOf(blob: BlobInfo): Version {
+  return { etag: etagOf(blob), modified: new Date(blob.modified) };
 }
 
 function sorted(properties: Metadata["properties"]): [string, string][] {

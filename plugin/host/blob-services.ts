@@ -10,7 +10,7 @@ type Options = Pick<ServiceOptions, "settings" | "store" | "authority" | "now" |
 /** @returns blobs without owners for a site that has none */
 export function blobServices({ settings, store, authority, now, log, purge }: Options): Blobs {
   const { owners = [], count = 0, bytes = 0, maxBytes = 0 } = settings.blobs ?? {};
-  const { own, shared, sweep } = blobs({
+  const { own, shared, ...others } = blobs({
     store,
     now,
     random: randomBytes,
@@ -22,5 +22,5 @@ export function blobServices({ settings, store, authority, now, log, purge }: Op
     purge,
     log,
   });
-  return { own: answering(own, log), shared: answering(shared, log), sweep };
+  return { own: answering(own, log), shared: answering(shared, log), ...others };
 }

@@ -199,7 +199,8 @@ async function pass(reader: ReadableStreamBYOBReader, response: ServerResponse, 
       await written(response, value);
       buffer = value.buffer as ArrayBuffer;
     }
-    response.end();
+    // A reader who has left has let go of the stream, which is then over before its length.
+    if (!response.destroyed) response.end();
   } catch (error) {
     await reader.cancel(error).catch(() => {});
     throw error;

@@ -2,6 +2,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { Blobs } from "../blobs/serve/blobs.js";
 import { guardedFetch } from "../http/guarded-fetch.js";
+import { LOG_LENGTH, oneLine } from "../http/one-line.js";
 import { answering, bodyOf, type Handler, type Log } from "../http/respond.js";
 import { listMentions } from "../mentions/inform/list-json.js";
 import { mentionsFeed } from "../mentions/inform/mentions-feed.js";
@@ -51,7 +52,8 @@ export interface Services {
 /** Wires the parts. What is seldom needed is loaded when it is. */
 export function servicesOf(options: ServiceOptions): Services {
   const { settings, pages, store, secrets, now } = options;
-  const log: Log = (line) => options.log(oneLine(line));
+  // What strangers send may end up in a message.
+  const log: Log = (line) => options.log(oneLine(line, LOG_LENGTH));
   const { feedUrl, nick } = settings;
   const { limits, digestHours, rebuild } = settings.mentions;
   const ours = oursOf(pages);
@@ -87,13 +89,13 @@ export function servicesOf(options: ServiceOptions): Services {
   const ending = AbortSignal.any([streams.signal, ...(options.ending ? [options.ending] : [])]);
   let inboxes: Promise<InboxServices> | undefined;
   const inboxesOf = () => {
-    inboxes ??= import("./inbox-services.js").then(({ inboxServices }) => inboxServices({ ...options, ending }));
+    inboxes ??= import("./inbox-services.js").then(({ inboxServices }) => inboxServices({ ...options, ending, log }));
     return inboxes;
   };
 
   let blobs: Promise<Blobs> | undefined;
   const blobsOf = () => {
-    blobs ??= import("./blob-services.js").then(({ blobServices }) => blobServices(options));
+    blobs ??= import("./blob-services.js").then(({ blobServices }) => blobServices({ ...options, log }));
     return blobs;
   };
 
@@ -160,6 +162,10 @@ export function servicesOf(options: ServiceOptions): Services {
     await (await blobsOf()).sweep(isOver);
   };
 
+  const telling = async (isOver: () => boolean) => {
+    if (settings.blobs && options.purge) await (await blobsOf()).forgetAgain(isOver);
+  };
+
   /** One job that fails is no reason to leave out the next. */
   const job = async (name: string, work: () => Promise<unknown>) => {
     try {
@@ -196,6 +202,7 @@ export function servicesOf(options: ServiceOptions): Services {
       const end = now() + TICK_MS;
       const isOver = () => now() >= end;
       const jobs: [string, () => Promise<unknown>][] = [
+        ["Telling the CDN", () => telling(isOver)],
         ["Sending mentions", () => send(isOver, 0)],
         ["Verifying mentions", () => verifying("due", isOver)],
         ["Compacting mentions", () => received.compact()],
@@ -211,9 +218,4 @@ export function servicesOf(options: ServiceOptions): Services {
 function lineOfMention({ outcome, timestamp, target, endpoint, why, next }: MentionReport): string {
   const where = endpoint === null ? "" : ` at ${endpoint}`;
   return `${timestamp} ${target}: ${outcome}${where}${why === null ? "" : `, ${why}`}${next === null ? "" : `; next ${next}`}`;
-}
-
-/** What strangers send may end up in a message. */
-function oneLine(text: string): string {
-  return text.replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, " ");
 }

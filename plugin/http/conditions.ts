@@ -1,30 +1,46 @@
 // plugin/http/conditions.ts: what a request wants of the version that is there. RFC 9110, section 13
 import { TwtxtError } from "../errors.js";
+import { parseHttpDate } from "./http-date.js";
 import { hasCopy } from "./respond.js";
 
-/**
- * Whether a request may act on what is there: `If-Match` and, for one that writes, `If-None-Match`.
- *
- * @param etag - strong, with its quotation marks; `null` where there is nothing
- * @throws TwtxtError `precondition-failed`
- */
-export function checkConditions(request: Request, etag: string | null): void {
-  const wanted = request.headers.get("if-match");
-  const isRight = wanted === null || (etag !== null && tagsIn(wanted).some((tag) => tag === etag || tag === "*"));
-  const isReading = request.method === "GET" || request.method === "HEAD";
-  if (isRight && (isReading || etag === null || !hasCopy(request, etag))) return;
-  throw new TwtxtError("precondition-failed", "It is not as the request wants it: somebody has changed it.");
+/** What a condition may be about. */
+export interface Version {
+  /** Strong, with its quotation marks. */
+  etag: string;
+  /** When it was changed last. */
+  modified: Date;
 }
 
 /**
- * Whether who reads has this version already.
+ * Whether a request may act on what is there: `If-Match` or `If-Unmodified-Since` and, for one that writes, `If-None-Match`.
  *
- * @param modified - when it was changed; only looked at where no `If-None-Match` is sent
+ * @param version - `null` where there is nothing
+ * @throws TwtxtError `precondition-failed`
  */
-export function isCopy(request: Request, etag: string, modified?: Date): boolean {
+export function checkConditions(request: Request, version: Version | null): void {
+  const isReading = request.method === "GET" || request.method === "HEAD";
+  if (isWanted(request, version) && (isReading || version === null || !hasCopy(request, version.etag))) return;
+  throw new TwtxtError("precondition-failed", "It is not as the request wants it: somebody has changed it.");
+}
+
+/** A date only counts where no version is named. */
+function isWanted({ headers }: Request, version: Version | null): boolean {
+  const wanted = headers.get("if-match");
+  if (wanted !== null) return version !== null && tagsIn(wanted).some((tag) => tag === version.etag || tag === "*");
+  const latest = parseHttpDate(headers.get("if-unmodified-since"));
+  return latest === null || version === null || secondsOf(version.modified) <= latest;
+}
+
+/** Whether who reads has this version already. A date only counts where no version is named. */
+export function isCopy(request: Request, { etag, modified }: Version): boolean {
   if (request.headers.has("if-none-match")) return hasCopy(request, etag);
-  const since = Date.parse(request.headers.get("if-modified-since") ?? "");
-  return modified !== undefined && Math.floor(modified.getTime() / 1000) * 1000 <= since;
+  const since = parseHttpDate(request.headers.get("if-modified-since"));
+  return since !== null && secondsOf(modified) <= since;
+}
+
+/** A date of HTTP has no parts of a second. @returns milliseconds since 1970 */
+function secondsOf(date: Date): number {
+  return Math.floor(date.getTime() / 1000) * 1000;
 }
 
 function tagsIn(header: string): string[] {

@@ -26,7 +26,7 @@ export interface Nonce {
 export async function spendNonce(store: Store, { keyid, nonce, expires }: Nonce): Promise<boolean> {
   const hash = createHash("sha256").update(`${keyid} ${nonce}`).digest("hex");
   // Of two writers of a key one must lose, so no two write the same bytes.
-  return (await store.put(`${FOLDER}${hourOf(expires)}/${hash}`, randomBytes(16), { isNew: true })) !== null;
+  return (await store.put(`${FOLDER}${hourOf(expires)}-${hash}`, randomBytes(16), { isNew: true })) !== null;
 }
 
 /**
@@ -40,7 +40,7 @@ export async function sweepNonces(store: Store, now: number, isOver: () => boole
   const current = hourOf(now / 1000 - CLOCK_SKEW);
   for (const key of await store.keys(FOLDER)) {
     if (isOver()) return;
-    if (Number(key.split("/")[1]) < current) await store.delete(key);
+    if (Number.parseInt(key.slice(FOLDER.length), 10) < current) await store.delete(key);
   }
 }
 

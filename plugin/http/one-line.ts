@@ -1,13 +1,19 @@
 // plugin/http/one-line.ts: what a stranger's server has to say, as one short line that is safe to show.
 
 const LIMIT = 200;
+/** As much of a line as a log takes, in characters. */
+export const LOG_LENGTH = 2000;
 /** Controls and line ends, what turns the direction of all that follows, and what cannot be seen, letters among it. */
 const UNSAFE = /[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\uffa0]+/gu;
 
-/** A text without anything that a terminal or a log could take for more than text. */
-export function oneLine(text: string): string {
+/**
+ * A text without anything that a terminal or a log could take for more than text.
+ *
+ * @param limit - in characters
+ */
+export function oneLine(text: string, limit = LIMIT): string {
   const line = text.toWellFormed().replace(UNSAFE, " ").trim();
-  return line.length > LIMIT ? `${line.slice(0, LIMIT).toWellFormed()}…` : line;
+  return line.length > limit ? `${line.slice(0, limit).toWellFormed()}…` : line;
 }
 
 /**

@@ -1,4 +1,5 @@
 // plugin/http/retry.ts: when something that did not work out is tried again.
+import { parseHttpDate } from "./http-date.js";
 
 const MINUTE = 60_000;
 
@@ -49,6 +50,5 @@ export function nextAttempt(
 export function parseRetryAfter(value: string | undefined, now: number): number | null {
   const text = value?.trim() ?? "";
   if (/^\d{1,9}$/.test(text)) return now + Number(text) * 1000;
-  const date = /^[A-Za-z]{3,9}, .* GMT$/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(date) ? null : date;
+  return parseHttpDate(text);
 }

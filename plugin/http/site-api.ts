@@ -1,5 +1,6 @@
 // plugin/http/site-api.ts: asks one's own site, by signed requests. PROTOCOL 5
 import { TwtxtError, type TwtxtErrorCode } from "../errors.js";
+import { chunksUntil } from "../store/chunks.js";
 import { problemDetail } from "./one-line.js";
 import { type Signer, signRequest } from "./signature.js";
 
@@ -140,7 +141,7 @@ function answerOf(
   if (!body) watch.end();
   const chunks = async function* () {
     try {
-      if (body) yield* watch.passing(body);
+      if (body) yield* watch.passing(chunksUntil(body, watch.signal));
     } catch (cause) {
       throw failed(cause);
     } finally {

@@ -8,7 +8,7 @@
 // - A key is made and removed by renaming its whole folder, from `.tmp` and to it. No folder replaces one that is not
 //   empty, and whoever still knows a version of a removed key finds its head no more, even where the key is made again.
 // - There are no locks, so none is left behind. What a killed process leaves is never read: a version that the head has
-//   passed is removed by the next write, and what it has begun in `.tmp` by the first write of another process.
+//   passed is removed by the next write, and what it has begun in `.tmp` by the first write of another process, or later.
 import { randomBytes } from "node:crypto";
 import { type FileHandle, open, readdir, readFile, rename } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
@@ -26,6 +26,8 @@ const TRIES = 100;
 const ONLY_VERSION = "1-0000000000000000";
 /** How much is read at a time. */
 const READ_BYTES = 256 * 1024;
+/** How often what killed processes have left is looked for, in milliseconds. */
+const CLEARED_EVERY_MS = 3600_000;
 
 /** The version of a key that counts, and all else that lies in its folder. */
 interface Current {
@@ -41,7 +43,11 @@ export function fileStore(folder: string): StreamingStore {
   let sweeping: Promise<void> | null = null;
 
   const swept = () => {
-    sweeping ??= clearAway(tmp);
+    sweeping ??= clearAway(tmp).finally(() => {
+      setTimeout(() => {
+        sweeping = null;
+      }, CLEARED_EVERY_MS).unref();
+    });
     return sweeping;
   };
 
@@ -140,8 +146,7 @@ function partOf(handle: FileHandle, { first, last }: Range): ReadableStream<Uint
       const request = controller.byobRequest as ReadableStreamBYOBRequest;
       const view = request.view as Uint8Array;
       const length = Math.min(view.byteLength, last + 1 - at);
-      const { bytesRead } = await orClose(handle, handle.read(view, { position: at, length }));
-      if (bytesRead === 0 && at <= last) throw new TwtxtError("store-failed", "A value is shorter than it was.");
+      const bytesRead = await orClose(handle, someOf(handle, view, { position: at, length }));
       at += bytesRead;
       if (bytesRead > 0) request.respond(bytesRead);
       if (bytesRead > 0 && at <= last) return;
@@ -152,6 +157,13 @@ function partOf(handle: FileHandle, { first, last }: Range): ReadableStream<Uint
     },
     cancel: () => handle.close(),
   });
+}
+
+/** @returns how many bytes; 0 where none are wanted */
+async function someOf(handle: FileHandle, view: Uint8Array, place: { position: number; length: number }) {
+  const { bytesRead } = await handle.read(view, place);
+  if (bytesRead > 0 || place.length === 0) return bytesRead;
+  throw new TwtxtError("store-failed", "A value is shorter than it was.");
 }
 
 async function wholeOf(handle: FileHandle): Promise<Range> {

@@ -6,8 +6,11 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { ifThere, makeFolder, remove } from "./disk.js";
 
-/** What may be at work for so long belongs to a process of another machine, of which nothing is known here. */
-const FOREIGN_AGE_MS = 24 * 3600_000;
+/**
+ * Of another machine's processes, or those of a container that has ended, nothing is known here: none of them still works on
+ * what has not changed for so long.
+ */
+const FOREIGN_AGE_MS = 3600_000;
 
 /** This machine, or this container: the numbers of processes are its own. */
 const MACHINE = createHash("sha256")
@@ -45,8 +48,16 @@ export async function clearAway(folder: string): Promise<void> {
 async function isLeft(folder: string, name: string, now: number): Promise<boolean> {
   const { machine, pid, life } = NAME.exec(name)?.groups ?? {};
   if (machine === MACHINE && pid !== undefined && life !== LIFE && !isAlive(Number(pid))) return true;
-  const there = await ifThere(stat(join(folder, name)));
-  return there !== null && now - there.mtimeMs > FOREIGN_AGE_MS;
+  const changed = await changedAt(join(folder, name));
+  return changed !== null && now - changed > FOREIGN_AGE_MS;
+}
+
+/** @returns when anything in it was changed last; `null` where it is gone */
+async function changedAt(path: string): Promise<number | null> {
+  const names = (await ifThere(readdir(path))) ?? [];
+  const found = await Promise.all([path, ...names.map((name) => join(path, name))].map((one) => ifThere(stat(one))));
+  const times = found.flatMap((there) => (there ? [there.mtimeMs] : []));
+  return times.length > 0 ? Math.max(...times) : null;
 }
 
 /** By our own number another process is meant, which had it before. */

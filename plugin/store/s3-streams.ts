@@ -1,5 +1,6 @@
 // plugin/store/s3-streams.ts: values on their way to a bucket and from it, ended where the bucket lets them stand still.
 import { TwtxtError } from "../errors.js";
+import { chunksUntil } from "./chunks.js";
 
 /** A time within which the other side must move. */
 export interface IdleLimit {
@@ -93,15 +94,15 @@ export function watched(
   idle: IdleLimit,
   failed: (cause: unknown) => Error,
 ): ReadableStream<Uint8Array> {
-  const reader = body.getReader();
+  const chunks = chunksUntil(body, idle.signal);
   return new ReadableStream(
     {
       async pull(controller) {
         idle.start();
         try {
-          const { done, value } = await reader.read();
-          if (done) controller.close();
-          else controller.enqueue(value);
+          const { value } = await chunks.next();
+          if (value) controller.enqueue(value);
+          else controller.close();
         } catch (cause) {
           controller.error(failed(cause));
         } finally {
@@ -110,7 +111,7 @@ export function watched(
       },
       async cancel() {
         idle.end();
-        await reader.cancel().catch(() => {});
+        await chunks.return(undefined).catch(() => {});
       },
     },
     { highWaterMark: 0 },

@@ -108,6 +108,7 @@ export function alicesBlobs(
     own,
     shared,
     sweep: service.sweep,
+    forgetAgain: service.forgetAgain,
     store,
     clock,
     log,

@@ -35,9 +35,17 @@ describe("the part that a Range header names", () => {
     ["bytes=+1-2", 10, "none"],
     ["bytes=1e0-2", 10, "none"],
     ["bytes=\u0661-\u0662", 10, "none"],
-    ["bytes=0-1,2-3", 10, "none"],
+    ["bytes=0-1,2-3", 10, null],
+    ["bytes=0-1, 4-5 ,-1,20-", 10, null],
+    [`bytes=0-0${",0-0".repeat(15)}`, 10, null],
+    [`bytes=0-0${",0-0".repeat(16)}`, 10, "none"],
+    ["bytes=0-1,x", 10, "none"],
+    ["bytes=0-1,", 10, "none"],
+    ["bytes=0-9223372036854775807", 10, { first: 0, last: 9 }],
+    ["bytes=-9223372036854775807", 10, { first: 0, last: 9 }],
+    ["bytes=9223372036854775807-", 10, "none"],
     [`bytes=${"0-0,".repeat(1000)}0-0`, 10, "none"],
-    [`bytes=0-${"9".repeat(1000)}`, 10, "none"],
+    [`bytes=0-${"9".repeat(1000)}`, 10, { first: 0, last: 9 }],
   ])("%.30s of %d bytes", (header, size, range) => {
     expect(rangeIn(header, size)).toEqual(range);
   });

@@ -11,6 +11,7 @@ import {
   readlinkSync,
   rmSync,
   statSync,
+  truncateSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -19,7 +20,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { fileStore } from "../../plugin/store/file.js";
 import { storeContract } from "../contract/store.js";
 import { contentOf, keyOf } from "./steps.js";
@@ -35,6 +36,18 @@ beforeAll(async () => {
   await build({ entryPoints: [entry], outfile: child, bundle: true, platform: "node", format: "esm" });
 });
 afterAll(() => rmSync(work, { recursive: true, force: true }));
+
+/** The files below a folder that this process has opened. */
+function openBelow(folder: string): string[] {
+  return readdirSync("/proc/self/fd").flatMap((number) => {
+    try {
+      const file = readlinkSync(`/proc/self/fd/${number}`);
+      return file.startsWith(folder) ? [file] : [];
+    } catch {
+      return [];
+    }
+  });
+}
 
 function newFolder(): string {
   return mkdtempSync(join(work, "store-"));
@@ -166,19 +179,51 @@ describe("what a killed process leaves", () => {
       before: nameOf(machine, process.pid),
       alive: nameOf(machine, process.ppid),
       elsewhere: nameOf("01234567", ended.pid),
+      written: nameOf("76543210", ended.pid),
       old: "old",
     };
     for (const name of Object.values(names)) {
       mkdirSync(join(folder, ".tmp", name));
       writeFileSync(join(folder, ".tmp", name, "1-0123456789abcdef"), "hal");
     }
-    const dayAgo = Date.now() / 1000 - 25 * 3600;
-    utimesSync(join(folder, ".tmp", names.old), dayAgo, dayAgo);
+    const before = Date.now() / 1000 - 3700;
+    utimesSync(join(folder, ".tmp", names.old, "1-0123456789abcdef"), before, before);
+    for (const name of [names.old, names.written]) utimesSync(join(folder, ".tmp", name), before, before);
 
     const store = fileStore(folder);
     expect(await store.keys("")).toEqual(["a"]);
     await store.put("b", text("two"));
-    expect(readdirSync(join(folder, ".tmp")).sort()).toEqual([names.alive, names.elsewhere].sort());
+    expect(readdirSync(join(folder, ".tmp")).sort()).toEqual([names.alive, names.elsewhere, names.written].sort());
+  });
+
+  it("is looked for again once an hour, since another process may be killed while this one goes on", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    try {
+      const folder = newFolder();
+      const store = fileStore(folder);
+      await store.put("a", text("one"));
+      const left = join(folder, ".tmp", "01234567.1.01234567.0123456789abcdef");
+      mkdirSync(left);
+      utimesSync(left, 0, 0);
+      await store.put("b", text("two"));
+      expect(existsSync(left)).toBe(true);
+      vi.advanceTimersByTime(3600_000);
+      await store.put("c", text("three"));
+      expect(existsSync(left)).toBe(false);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  it("store-failed: a value that has become shorter is not passed off for all of it, and its file is closed", async () => {
+    const folder = newFolder();
+    const store = fileStore(folder);
+    await store.put("a", text("hello"));
+    truncateSync(join(folder, "a@", inside(folder, "a").version), 2);
+    const stream = await store.read("a", { first: 0, last: 4 });
+    if (process.platform === "linux") expect(openBelow(folder)).toHaveLength(1);
+    await expect(new Response(stream).arrayBuffer()).rejects.toThrow(storeFailed);
+    if (process.platform === "linux") expect(openBelow(folder)).toEqual([]);
   });
 
   it("store-failed: a key's folder that somebody has emptied is damaged, not without a value", async () => {

@@ -1,5 +1,6 @@
 // plugin/blobs/client/sealed-file.ts: what a sealed blob holds: a line with the name and type of a file, then its bytes. PROTOCOL 4
 import { TwtxtError } from "../../errors.js";
+import { essenceOf } from "../../http/media-type.js";
 import { checkFilename, checkType } from "../metadata.js";
 
 /** The type of a blob that is sealed. */
@@ -7,8 +8,7 @@ export const SEALED_TYPE = "application/x-saltpack";
 
 /** @param type - as a site says it, with parameters or without */
 export function isSealedType(type: string): boolean {
-  const [essence = ""] = type.split(";");
-  return essence.trim().toLowerCase() === SEALED_TYPE;
+  return essenceOf(type) === SEALED_TYPE;
 }
 
 /** A file with what its sealed blob does not say. */

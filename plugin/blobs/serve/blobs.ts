@@ -20,7 +20,9 @@ export interface Blobs {
   own: Handler;
   /** Below `/shared`, the public ones of each owner. */
   shared: Handler;
-  /** Clears away, and tells the CDN once more. @param isOver - nothing more is started once this holds */
+  /** Tells the CDN once more what to forget. @param isOver - nothing more is started once this holds */
+  forgetAgain(isOver: () => boolean): Promise<void>;
+  /** Clears away contents that belong to no blob. @param isOver - as above */
   sweep(isOver: () => boolean): Promise<void>;
 }
 
@@ -86,10 +88,8 @@ export function blobs(options: BlobsOptions): Blobs {
       return response;
     },
 
-    async sweep(isOver) {
-      await cdn.forgetAgain(isOver);
-      if (!isOver()) await stored.sweep(isOver);
-    },
+    forgetAgain: cdn.forgetAgain,
+    sweep: stored.sweep,
   };
 }
 

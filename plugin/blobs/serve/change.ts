@@ -1,9 +1,10 @@
 // plugin/blobs/serve/change.ts: an owner's requests that put, change or delete a blob. PROTOCOL 4
 import { TwtxtError } from "../../errors.js";
 import { checkConditions } from "../../http/conditions.js";
+import { essenceOf } from "../../http/media-type.js";
 import { bodyOf, json } from "../../http/respond.js";
 import { contentDigest, type SignedHead } from "../../http/signature.js";
-import { type BlobInfo, blobJson, etagOf, isContentAddress } from "../blob.js";
+import { blobJson, etagOf, isContentAddress, versionOf } from "../blob.js";
 import { changed } from "../metadata.js";
 import { changeIn } from "../metadata-headers.js";
 import { changeInJson } from "../metadata-json.js";
@@ -35,18 +36,19 @@ export interface SignedFor {
 export async function putBlob(parts: ChangeParts, { request, signed, key }: SignedFor): Promise<Response> {
   const { stored, maxBytes } = parts;
   const { owner, digest } = signed;
+  checkWhole(request);
   const change = changeIn(request.headers);
   if (isContentAddress(key) && digest !== contentDigest(Buffer.from(key, "hex"))) throw wrongAddress();
   const { size, chunks, sha256 } = await incoming(request, { digest, maxBytes });
   const found = await stored.find(owner, key);
-  checkConditions(request, etagIn(found));
+  checkConditions(request, found && versionOf(found));
 
   const release = await parts.quota({ owner, size }, found);
   const contents = await stored.write({ owner, key, size }, chunks(), sha256).finally(release);
   const stepped = await orDiscard(stored, contents, async () => {
     await signed.spend();
     return step(parts, owner, key, (before) => {
-      checkConditions(request, etagIn(before));
+      checkConditions(request, before && versionOf(before));
       return { contents, metadata: changed(before, change) };
     });
   });
@@ -60,7 +62,7 @@ export async function postBlob(parts: ChangeParts, { request, signed, key }: Sig
   await signed.spend();
   const stepped = await step(parts, signed.owner, key, (before) => {
     if (!before) throw noSuchBlob();
-    checkConditions(request, etagOf(before));
+    checkConditions(request, versionOf(before));
     return { contents: before, metadata: changed(before, change) };
   });
   return settled(parts, stepped, 200);
@@ -72,7 +74,7 @@ export async function deleteBlob(parts: ChangeParts, { request, signed, key }: S
   await signed.spend();
   const stepped = await step(parts, signed.owner, key, (before) => {
     if (!before) throw noSuchBlob();
-    checkConditions(request, etagOf(before));
+    checkConditions(request, versionOf(before));
     return null;
   });
   return settled(parts, stepped, 200);
@@ -123,14 +125,18 @@ export async function signedBody(request: Request, signed: SignedHead, maxBytes:
   return body;
 }
 
-function checkJsonType(request: Request): void {
-  const [type = ""] = (request.headers.get("content-type") ?? "").split(";");
-  if (type.trim().toLowerCase() === "application/json") return;
-  throw new TwtxtError("bad-content-type", "Send JSON, as application/json.");
+/** As a part, or what stands for the contents, would be kept in their place. RFC 9110, 8.4 and 14.5 */
+function checkWhole({ headers }: Request): void {
+  if (headers.has("content-range")) {
+    throw new TwtxtError("bad-request", "A blob is put as a whole. Leave Content-Range out.");
+  }
+  if ((headers.get("content-encoding") ?? "identity").toLowerCase() === "identity") return;
+  throw new TwtxtError("bad-content-type", "Contents are kept as they come. Leave Content-Encoding out.");
 }
 
-function etagIn(blob: BlobInfo | null): string | null {
-  return blob && etagOf(blob);
+function checkJsonType(request: Request): void {
+  if (essenceOf(request.headers.get("content-type")) === "application/json") return;
+  throw new TwtxtError("bad-content-type", "Send JSON, as application/json.");
 }
 
 function wrongAddress(): TwtxtError {

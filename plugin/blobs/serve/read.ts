@@ -1,9 +1,10 @@
 // plugin/blobs/serve/read.ts: reads of a blob, by its owner or, while it is public, by anybody. PROTOCOL 4
 import { TwtxtError } from "../../errors.js";
 import { checkConditions, isCopy } from "../../http/conditions.js";
+import { essenceOf } from "../../http/media-type.js";
 import { noSuchRange, rangeIn } from "../../http/range.js";
 import type { Range } from "../../store/store.js";
-import { etagOf } from "../blob.js";
+import { versionOf } from "../blob.js";
 import { dispositionOf, headersOf } from "../metadata-headers.js";
 import { tagOf } from "./copies.js";
 import type { StoredBlob, StoredBlobs } from "./stored.js";
@@ -31,31 +32,21 @@ const KEPT_BY_NOBODY = { "netlify-cdn-cache-control": "no-store" };
 type Find = () => Promise<StoredBlob | null>;
 
 /** What a reader may see of it, in headers. */
-interface View {
-  headers(blob: StoredBlob, isWhole: boolean): Record<string, string>;
-  /** What of the request is not signed, and counts all the same. */
-  isOpen: boolean;
-}
+type View = (blob: StoredBlob, isWhole: boolean) => Record<string, string>;
 
 /** Answers the owner. @returns `null` where there is no such blob */
 export function readOwn(stored: StoredBlobs, request: Request, find: Find): Promise<Response | null> {
-  return answer(stored, request, find, {
-    isOpen: false,
-    headers: (blob) => ({ ...headersOf(blob), "cache-control": "private, no-store" }),
-  });
+  return answer(stored, request, find, (blob) => ({ ...headersOf(blob), "cache-control": "private, no-store" }));
 }
 
 /** Answers anybody. @returns `null` where there is no public blob */
 export function readShared(stored: StoredBlobs, request: Request, find: Find): Promise<Response | null> {
-  return answer(stored, request, find, {
-    isOpen: true,
-    headers: (blob, isWhole) => ({
-      ...headersOf(blob),
-      ...SHARED_HEADERS,
-      "content-disposition": dispositionOf(isShown(blob.type) ? "inline" : "attachment", blob.filename),
-      ...(isWhole ? keptByCdn(blob) : KEPT_BY_NOBODY),
-    }),
-  });
+  return answer(stored, request, find, (blob, isWhole) => ({
+    ...headersOf(blob),
+    ...SHARED_HEADERS,
+    "content-disposition": dispositionOf(isShown(blob.type) ? "inline" : "attachment", blob.filename),
+    ...(isWhole ? keptByCdn(blob) : KEPT_BY_NOBODY),
+  }));
 }
 
 /** Begins anew where the blob is replaced before its contents are read, so that these are never another one's. */
@@ -72,19 +63,18 @@ async function answer(stored: StoredBlobs, request: Request, find: Find, view: V
   );
 }
 
-async function answerWith(stored: StoredBlobs, request: Request, blob: StoredBlob, { headers, isOpen }: View) {
-  const etag = etagOf(blob);
-  const modified = new Date(blob.modified);
-  const common = { etag, "last-modified": modified.toUTCString(), "accept-ranges": "bytes" };
-  checkConditions(request, etag);
-  if (isCopy(request, etag, isOpen ? modified : undefined)) {
+async function answerWith(stored: StoredBlobs, request: Request, blob: StoredBlob, headers: View) {
+  const version = versionOf(blob);
+  const common = { etag: version.etag, "last-modified": version.modified.toUTCString(), "accept-ranges": "bytes" };
+  checkConditions(request, version);
+  if (isCopy(request, version)) {
     return new Response(null, { status: 304, headers: { ...headers(blob, false), ...common } });
   }
   if (request.method === "HEAD") {
     return new Response(null, { headers: { ...headers(blob, true), ...common, "content-length": String(blob.size) } });
   }
 
-  const range = rangeIn(wantedRange(request, etag, isOpen), blob.size);
+  const range = rangeIn(wantedRange(request, version.etag), blob.size);
   if (range === "none") return noSuchRange(blob.size);
   const contents = await stored.read(blob, range ?? undefined);
   if (!contents) return null;
@@ -94,9 +84,9 @@ async function answerWith(stored: StoredBlobs, request: Request, blob: StoredBlo
   });
 }
 
-/** A part of another version is of no use to who has a part of this one. */
-function wantedRange({ headers }: Request, etag: string, isOpen: boolean): string | null {
-  const of = isOpen ? headers.get("if-range") : null;
+/** A part of another version is of no use to who has a part of this one. A date is not exact enough to tell. */
+function wantedRange({ headers }: Request, etag: string): string | null {
+  const of = headers.get("if-range");
   return of === null || of === etag ? headers.get("range") : null;
 }
 
@@ -116,6 +106,5 @@ function keptByCdn(blob: StoredBlob): Record<string, string> {
 }
 
 function isShown(type: string): boolean {
-  const [essence = ""] = type.split(";");
-  return SHOWN.test(essence.trim().toLowerCase());
+  return SHOWN.test(essenceOf(type));
 }

@@ -145,7 +145,6 @@ export function storedBlobs({ store, now, random, log }: StoredBlobsOptions): St
       for (let tries = 0; tries < TRIES; tries += 1) {
         const { blob: before, etag } = await record(owner, place);
         const next = await step(before);
-        if (next === null && before === null) return { before, after: null };
         const after = next && stepped({ owner, key }, before, next, now());
         // Of two writers one must lose, so no two write the same bytes.
         const value = { ...(after ?? { isDeleted: true }), write: unique() };
@@ -166,8 +165,7 @@ export function storedBlobs({ store, now, random, log }: StoredBlobsOptions): St
 
     async sweep(isOver) {
       const latest = now() - LEFTOVER_AGE_MS;
-      const old = (await names("")).filter(({ time }) => time <= latest);
-      for (const { contents, owner, place } of someOf(old, random)) {
+      for (const { contents, owner, place } of suspects(await names(""), latest, random)) {
         if (isOver()) return;
         const { blob, isDamaged } = await legible(owner, place);
         if (!isDamaged && blob?.contents !== contents) await store.delete(contents);
@@ -220,10 +218,25 @@ function stepped(
   };
 }
 
-/** Each time others, so that in time all have their turn. */
-function someOf<T>(all: readonly T[], random: (length: number) => Uint8Array): T[] {
-  const start = all.length > SWEPT_AT_ONCE ? Buffer.from(random(4)).readUInt32BE() % all.length : 0;
-  return [...all.slice(start), ...all.slice(0, start)].slice(0, SWEPT_AT_ONCE);
+interface Named {
+  contents: string;
+  owner: string;
+  place: string;
+  time: number;
+}
+
+/** Where two contents are in one place, one is left over. Of all others there are some each time, and in time all. */
+function suspects(all: readonly Named[], latest: number, random: (length: number) => Uint8Array): Named[] {
+  const idOf = ({ owner, place }: Named) => `${owner}/${place}`;
+  const counts = new Map<string, number>();
+  for (const one of all) counts.set(idOf(one), (counts.get(idOf(one)) ?? 0) + 1);
+  const isOfSeveral = (one: Named) => (counts.get(idOf(one)) ?? 0) > 1;
+
+  const old = all.filter(({ time }) => time <= latest);
+  const start = old.length > 0 ? Buffer.from(random(4)).readUInt32BE() % old.length : 0;
+  const turned = [...old.slice(start), ...old.slice(0, start)];
+  const ordered = [...turned.filter(isOfSeveral), ...turned.filter((one) => !isOfSeveral(one))];
+  return ordered.slice(0, SWEPT_AT_ONCE);
 }
 
 /** A key may be longer than a name in the store, and differ from another one in case alone. */

@@ -1,12 +1,11 @@
 // plugin/cli/doctor/feed-serving.ts: whether a feed is served as its readers need it.
-
+import { isLoopback } from "../../http/own-host.js";
 import type { SeenFeed } from "./find-feed.js";
 import { type Finding, fix, note, ok, quoted } from "./finding.js";
 import { isSeen, type Look, type Seen, typeOf } from "./look.js";
 
 const HOUR = 3600_000;
 const DAY_SECONDS = 24 * 3600;
-const LOOPBACK = /^(localhost|\[::1\]|127(\.\d+){3})$/;
 
 /**
  * @param now - milliseconds since 1970
@@ -27,7 +26,7 @@ export async function checkServing(feed: SeenFeed, look: Look, now: number): Pro
 /** http is for trying out on one's own machine. */
 export function checkScheme(url: string, what: string): Finding[] {
   const { protocol, hostname } = new URL(url);
-  if (protocol !== "http:" || LOOPBACK.test(hostname)) return [];
+  if (protocol !== "http:" || isLoopback(hostname)) return [];
   return [note(`${what} is served without encryption, at ${url}`, "Serve it by https.")];
 }
 

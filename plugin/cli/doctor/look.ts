@@ -1,6 +1,7 @@
 // plugin/cli/doctor/look.ts: asks a server within the guard's bounds, and says in plain words where it does not answer.
 import { TwtxtError } from "../../errors.js";
 import { type GuardedFetch, type GuardedRequest, type GuardedResponse, isTimeout } from "../../http/guarded-fetch.js";
+import { essenceOf } from "../../http/media-type.js";
 import { FOR_PRIVATE_HOSTS } from "../allowed-hosts.js";
 import { type Finding, fix } from "./finding.js";
 
@@ -49,7 +50,7 @@ export function jsonIn({ bytes }: Seen): Record<string, unknown> {
 
 /** The type of an answer in lower case, without its parameters. */
 export function typeOf({ headers }: Seen): string {
-  return (headers["content-type"] ?? "").split(";")[0]?.trim().toLowerCase() ?? "";
+  return essenceOf(headers["content-type"]);
 }
 
 function trouble(url: string, error: TwtxtError, { isHttpsNeeded = false, maxBytes }: GuardedRequest): Finding {

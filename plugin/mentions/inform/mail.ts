@@ -1,5 +1,6 @@
 // plugin/mentions/inform/mail.ts: mail through the author's own server.
 import { TwtxtError } from "../../errors.js";
+import { isLoopback } from "../../http/own-host.js";
 
 export interface Mail {
   subject: string;
@@ -26,7 +27,6 @@ export interface MailSettings {
 
 const TIMEOUT = 10_000;
 const ADDRESS = /^[^\s<>()[\],;:"\\@]+@[^\s<>()[\],;:"\\@]+$/;
-const LOOPBACK = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/i;
 
 /**
  * Sends mail by SMTP.
@@ -82,7 +82,7 @@ export function mailSettings(url: string, to: string): MailSettings {
     host,
     port: Number(port) || (secure ? 465 : 587),
     secure,
-    requireTLS: !secure && !LOOPBACK.test(host),
+    requireTLS: !secure && !isLoopback(host),
     auth: user === "" ? undefined : { user, pass: decoded(password) },
     from,
     to,

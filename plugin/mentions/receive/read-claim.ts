@@ -1,5 +1,6 @@
 // plugin/mentions/receive/read-claim.ts: what the sender of a mention says, read from the form that was posted.
 import { TwtxtError } from "../../errors.js";
+import { essenceOf } from "../../http/media-type.js";
 import { bodyOf } from "../../http/respond.js";
 import { isSameUrl } from "../../http/same-url.js";
 import type { Claim } from "../mention.js";
@@ -21,8 +22,7 @@ const BODY_LIMIT = 8 * 1024;
  * @see PROTOCOL 2.4, "The request"
  */
 export async function readClaim(request: Request, ours: Ours): Promise<ReadClaim> {
-  const type = (request.headers.get("content-type") ?? "").split(";")[0]?.trim().toLowerCase();
-  if (type !== FORM || request.headers.has("content-encoding")) {
+  if (essenceOf(request.headers.get("content-type")) !== FORM || request.headers.has("content-encoding")) {
     throw new TwtxtError("bad-content-type", `Send ${FORM} without a Content-Encoding.`);
   }
   const form = new URLSearchParams(new TextDecoder().decode(await bodyOf(request, BODY_LIMIT)));

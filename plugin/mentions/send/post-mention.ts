@@ -1,6 +1,8 @@
 // plugin/mentions/send/post-mention.ts: tells one endpoint of one mention.
 import { TwtxtError } from "../../errors.js";
 import type { GuardedFetch, GuardedResponse } from "../../http/guarded-fetch.js";
+import { essenceOf } from "../../http/media-type.js";
+import { oneLine, problemDetail } from "../../http/one-line.js";
 import { parseRetryAfter } from "../../http/retry.js";
 
 /** A reference to the twt, or the web page of its post. */
@@ -30,7 +32,6 @@ export interface Posting {
 
 /** Of an answer no more than this is read, so that its connection can be used again. */
 const ANSWER_BYTES = 64 * 1024;
-const REASON_LENGTH = 200;
 
 /**
  * Posts a mention. A 4xx to one form is followed by one try of the other.
@@ -103,23 +104,7 @@ async function reasonOf({ headers, body }: GuardedResponse): Promise<string> {
     return "";
   }
   const text = Buffer.concat(chunks).toString();
-  const type = headers["content-type"]?.split(";")[0]?.trim().toLowerCase() ?? "";
-  if (type === "application/problem+json") return oneLine(detailOf(text));
+  const type = essenceOf(headers["content-type"]);
+  if (type === "application/problem+json") return problemDetail(text) ?? "";
   return type === "text/plain" ? oneLine(text) : "";
-}
-
-function detailOf(json: string): string {
-  try {
-    return String(Object(JSON.parse(json)).detail ?? "");
-  } catch {
-    return "";
-  }
-}
-
-function oneLine(text: string): string {
-  const line = text
-    .replace(/[\s\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, " ")
-    .trim()
-    .toWellFormed();
-  return line.length > REASON_LENGTH ? `${line.slice(0, REASON_LENGTH)}…` : line;
 }

@@ -1,5 +1,6 @@
 // plugin/messages/inbox/handler.ts: what is answered at the endpoint of each user, and below it for each message.
 import { TwtxtError } from "../../errors.js";
+import { essenceOf } from "../../http/media-type.js";
 import { type Client, type Handler, json, methodNotAllowed } from "../../http/respond.js";
 import type { StoredMessages } from "./stored.js";
 
@@ -58,9 +59,7 @@ async function atMessage({ messages, checkSigned }: InboxParts, request: Request
 }
 
 function wantsStream(request: Request): boolean {
-  const types = (request.headers.get("accept") ?? "")
-    .split(",")
-    .map((type) => type.split(";")[0]?.trim().toLowerCase());
+  const types = (request.headers.get("accept") ?? "").split(",").map(essenceOf);
   return types.includes("text/event-stream");
 }
 

@@ -1,5 +1,6 @@
 // plugin/messages/read/inbox-stream.ts: messages of one's own inbox as they come, over one connection after another.
 import { TwtxtError } from "../../errors.js";
+import { chunksUntil } from "../../store/chunks.js";
 import { readEvents } from "./event-stream.js";
 import { type InboxMessage, itemOf, refusal, textOf } from "./inbox-answer.js";
 
@@ -98,9 +99,10 @@ async function connect(options: SubscriptionOptions, lastId: string): Promise<Co
   const timer = setTimeout(() => silence.abort(), timeoutMs);
   try {
     const headers = { accept: "text/event-stream", ...(lastId !== "" && { "last-event-id": lastId }) };
-    const response = await ask("GET", url, headers, AbortSignal.any([signal, silence.signal]));
+    const ending = AbortSignal.any([signal, silence.signal]);
+    const response = await ask("GET", url, headers, ending);
     const isStream = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");
-    if (response.ok && isStream && response.body) return watched(response.body, url, timer);
+    if (response.ok && isStream && response.body) return watched(chunksUntil(response.body, ending), url, timer);
     clearTimeout(timer);
     if (response.ok || response.status === 406) {
       await response.body?.cancel();
