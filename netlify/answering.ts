@@ -1,6 +1,7 @@
 // netlify/answering.ts: how a function of Netlify's hands a request to a handler.
 import type { HostSettings, SitePages } from "../plugin/eleventy/host-settings.js";
 import type { ServiceOptions } from "../plugin/host/service-options.js";
+import { prefixOf } from "../plugin/host/site-prefix.js";
 import { countedAs } from "../plugin/http/client-address.js";
 import type { Handler } from "../plugin/http/respond.js";
 import { type Deploy, isLocal, madeAt } from "./environment.js";
@@ -12,13 +13,23 @@ const SECOND_TRY = /(?:\/index)?\.html?$/;
 export function answering(make: (options: ServiceOptions) => Handler) {
   return (settings: HostSettings, pages: SitePages) => {
     const handlers = madeAt(settings, pages, make);
-    return async (request: Request, { deploy, ip = "" }: { deploy: Deploy; ip?: string }): Promise<Response> => {
+    const prefix = prefixOf(settings);
+    return async (asked: Request, { deploy, ip = "" }: { deploy: Deploy; ip?: string }): Promise<Response> => {
+      const request = withPrefix(asked, prefix);
       const client = { address: countedAs(ip) };
       const response = await handlers(deploy)(request, client);
       const isOther = response.status === 401 && isLocal(deploy) && SECOND_TRY.test(new URL(request.url).pathname);
       return isOther ? handlers(deploy)(asFirstAsked(request), client) : response;
     };
   };
+}
+
+/** A proxy in front of the site may have taken the prefix off, with which the path was signed. */
+function withPrefix(request: Request, prefix: string): Request {
+  const url = new URL(request.url);
+  if (url.pathname.startsWith(`${prefix}/`)) return request;
+  url.pathname = prefix + url.pathname;
+  return new Request(url, request);
 }
 
 /** The path that a signature is for. */

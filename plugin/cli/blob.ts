@@ -1,4 +1,5 @@
 // plugin/cli/blob.ts: `eleventy-twtxt blob` keeps files at the author's site.
+import { TwtxtError } from "../errors.js";
 import { type Action, runAction } from "./command.js";
 import type { Terminal } from "./terminal.js";
 
@@ -39,7 +40,7 @@ one; of such a one the first 6 characters will do. One that begins with "-" goes
   --encrypt             seals it first: the site gets to know a size and a time
   --to ADDRESS          for whom, beside yourself; can be repeated
   --again               sends also what the site says that it has
-  --concurrency N       how many files at once (default 4)
+  --concurrency N       how many files at once (default 4; with --encrypt 1)
   -o, --output FILE     where to: a file, a folder, or - for standard output
   --force               replaces a file that is there
   --sealed              leaves sealed what is sealed
@@ -72,6 +73,12 @@ const ACTIONS = new Map<string, () => Promise<Action>>([
   ["verify", async () => (await import("./blob/verify.js")).verify],
 ]);
 
-export function run(args: string[], terminal: Terminal): Promise<number> {
-  return runAction(name, ACTIONS, args, terminal);
+export async function run(args: string[], terminal: Terminal): Promise<number> {
+  try {
+    return await runAction(name, ACTIONS, args, terminal);
+  } catch (error) {
+    const isAnswer = error instanceof TwtxtError && error.code !== "bad-usage";
+    if (isAnswer && args.includes("--json")) terminal.print(JSON.stringify({ error: error.message }, null, 2));
+    throw error;
+  }
 }

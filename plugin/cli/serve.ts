@@ -9,6 +9,7 @@ import { featuresOff, secretsOf } from "../host/secrets.js";
 import { type Services, servicesOf } from "../host/services.js";
 import { type SiteFilesOptions, siteFiles } from "../host/site-files.js";
 import { type HostFiles, siteHost } from "../host/site-host.js";
+import { prefixOf } from "../host/site-prefix.js";
 import { tryStore } from "../host/try-store.js";
 import { ownHostOf } from "../http/own-host.js";
 import { fileStore } from "../store/file.js";
@@ -21,12 +22,13 @@ import type { Terminal } from "./terminal.js";
 import { version } from "./version.js";
 
 export const name = "serve";
-export const summary = "serves the site, and sends and receives its mentions";
+export const summary = "serves the site, and all that it sends and receives";
 export const help = `Usage: eleventy-twtxt serve [options]
 
-Serves the built site on this machine, receives mentions, and does the hourly work itself: sends
-what is new, verifies what is pending, mails what came. After each build it sends at once. Put a
-web server with TLS in front of it. What it keeps is in a folder; ends in order at SIGTERM.
+Serves the built site on this machine, receives mentions, and messages and blobs where they are on, and
+does the hourly work itself: sends what is new, verifies what is pending, mails what came. After each
+build it sends at once. Put a web server with TLS in front of it. What it keeps is in a folder; ends in
+order at SIGTERM.
 
   --site DIR             the built site (default: where the build has put it)
   --store DIR            what it keeps (default .eleventy-twtxt/store)
@@ -162,11 +164,6 @@ function filesOf(site: Site, { settings }: HostFiles, values: Values, terminal: 
 function announce(place: string, { settings }: HostFiles, terminal: Terminal): void {
   terminal.print(`${place}${prefixOf(settings)}/`);
   terminal.print(`${place}${pathOf(settings.feedUrl)}`);
-}
-
-/** What stands before every path of the site, as `/blog`. */
-function prefixOf({ urls }: HostFiles["settings"]): string {
-  return pathOf(urls.mentionsJson).slice(0, -"/mentions.json".length);
 }
 
 function hostWarning({ settings: { host, webmention } }: Site, { settings: { urls } }: HostFiles): string[] {

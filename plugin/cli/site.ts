@@ -73,7 +73,10 @@ export async function siteAt(terminal: Terminal, settingsFile?: string): Promise
       shown: (file) => relative(terminal.folder, file) || ".",
     };
   }
-  throw new TwtxtError("no-settings", `${settingsFile ?? SETTINGS_FILE} is not there. ${BUILD}`);
+  throw new TwtxtError(
+    "no-settings",
+    `${settingsFile ?? SETTINGS_FILE} is not there. Type this in the folder of the site. ${BUILD}`,
+  );
 }
 
 /** Up to the project's root and no further: a folder of somebody else's may be above it. */

@@ -197,5 +197,7 @@ function unreachable(url: string, error: unknown): TwtxtError {
     return new TwtxtError("unreachable", `${url}: the connection broke off.`, { cause: error });
   }
   const reason = String(Object(cause).code ?? Object(cause).message ?? message);
-  return new TwtxtError("unreachable", `${url} could not be reached: ${reason}.`, { cause: error });
+  const hint =
+    reason === "ECONNREFUSED" ? " Nothing answers there: is the site up, or is it reached by another --url?" : "";
+  return new TwtxtError("unreachable", `${url} could not be reached: ${reason}.${hint}`, { cause: error });
 }

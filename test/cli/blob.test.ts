@@ -111,7 +111,12 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     expect(put.exitCode).toBe(1);
     const limit = "It has more than the 1.0 MiB that the site takes.";
     expect(JSON.parse(put.stdout)).toEqual([
-      { file: "files/large.bin", error: expect.stringContaining(`${limit} The site takes what the option blobs:`) },
+      {
+        file: "files/large.bin",
+        error: expect.stringContaining(
+          `${limit} The site takes it with the option blobs: { maxMegabytes: 2 } or more,`,
+        ),
+      },
       expect.objectContaining({ file: "files/small.txt", outcome: "new", key: sha256("small") }),
     ]);
     expect(await alice.listed()).toMatchObject([{ key: sha256("small") }]);

@@ -81,10 +81,10 @@ describe("the settings of the site", () => {
       exitCode: 1,
       stdout: "",
       stderr:
-        "eleventy-twtxt: .eleventy-twtxt/settings.json is not there. Build the site once, so that this command knows it: npx @11ty/eleventy\n",
+        "eleventy-twtxt: .eleventy-twtxt/settings.json is not there. Type this in the folder of the site. Build the site once, so that this command knows it: npx @11ty/eleventy\n",
     });
     expect((await command(folder, ["stamp", "--settings", "no.json"])).stderr).toContain(
-      ": no.json is not there. Build",
+      ": no.json is not there. Type this in the folder of the site. Build",
     );
   });
 

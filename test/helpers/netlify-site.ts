@@ -7,14 +7,14 @@ import { type BlobsSite, blobsSite } from "./blobs-server.js";
 /**
  * A site as a generated function names it.
  *
- * @param url - its origin
+ * @param url - where it is, without a slash at its end
  */
 export function siteOf(url: string, options: Partial<TwtxtOptions> = {}): { settings: HostSettings; pages: SitePages } {
   const settings = hostSettings(
-    checkOptions({ url, nick: "alice", ...options }),
+    checkOptions({ url: new URL(url).origin, nick: "alice", ...options }),
     {
       feedUrl: () => `${url}/twtxt.txt`,
-      absolute: (path) => new URL(path, url).href,
+      absolute: (path) => url + path,
     },
     "netlify",
   );

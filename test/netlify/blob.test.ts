@@ -56,6 +56,25 @@ describe("the function blob at Netlify", () => {
     expect(shown.headers.get("netlify-cache-tag")).toMatch(/^twtxt-blob-[0-9a-f]{32}$/);
   });
 
+  it("is at the prefixed path also where a proxy has taken the prefix off", async () => {
+    const root = "https://alice.example/blog";
+    ({ settings, pages } = siteOf(root, { key: ALICE.publicKey, blobs: true }));
+    const url = `${root}/api/v1/blob/hello`;
+    const plain = url.replace("/blog", "");
+    const headers = signRequest(
+      { method: "PUT", url, headers: { "blob-public": "?1" }, body: Buffer.from("hello") },
+      ALICE,
+      Date.now(),
+    );
+    const put = await blob(settings, pages)(
+      new Request(plain, { method: "PUT", headers, body: new Uint8Array(Buffer.from("hello")) }),
+      PRODUCTION,
+    );
+    const { shared } = Object(await put.json());
+    expect([put.status, shared]).toEqual([201, `${root}/shared/${ALICE.publicKey}/hello`]);
+    for (const place of [shared, shared.replace("/blog", "")]) expect(await (await read(place)).text()).toBe("hello");
+  });
+
   it("413: takes 4 MiB at most, whatever the site's options say", async () => {
     const put = await ask("PUT", { body: Buffer.alloc(4 * 2 ** 20 + 1) });
     expect([put.status, await put.json()]).toMatchObject([413, { code: "body-too-large" }]);

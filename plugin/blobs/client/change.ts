@@ -7,6 +7,7 @@ import { type Proof, proofOf } from "../proof.js";
 import type { BlobClient, Contents } from "./client.js";
 import { lostBlob, missingBlob } from "./missing.js";
 import { laterThan, type NewestStates } from "./newest.js";
+import { isSealedType } from "./sealed-file.js";
 import type { ShownBlob } from "./shown.js";
 import { type Judged, judge, refuseWrong } from "./verdict.js";
 
@@ -50,6 +51,8 @@ export interface Owner {
 }
 
 const TRIES = 2;
+const UNSEALED =
+  "It was shared while it was sealed. What is there now is not, so it is private: --public shares it, --encrypt seals it.";
 
 type Known = ShownBlob & { size: number };
 
@@ -73,11 +76,14 @@ export function putBlob(
 
     // What the site says without a proof is not signed for: it could make public what was to be private.
     const known = shown && proof?.state === "right" ? shown : NEW;
-    const wanted = wished(known, { ...found, ...wish });
+    const type = wish.type ?? found.type ?? known.type;
+    const isUnsealed = known.isPublic && isSealedType(known.type) && !isSealedType(type) && wish.isPublic === undefined;
+    const wanted = wished(isUnsealed ? { ...known, isPublic: false } : known, { ...found, ...wish });
     const blob = await proven(owner, { key, size: contents.size, sha256: contents.sha256, ...wanted }, proof);
     const lost = shown ? null : lostBlob(await owner.newest.get(key));
+    const remark = isUnsealed ? UNSEALED : lost && `It was put again: ${lost}.`;
     const { isNew, note } = await owner.client.put(key, contents, blob, shown?.etag ?? null);
-    const outcome = { blob, note: note ?? (lost && `It was put again: ${lost}.`), isProven: true };
+    const outcome = { blob, note: note ?? remark, isProven: true };
     return remembered(owner, { ...outcome, outcome: isNew ? "new" : "replaced" });
   });
 }

@@ -4,6 +4,9 @@ import type { BlobClient } from "./client.js";
 import type { BlobState, NewestStates } from "./newest.js";
 import { LEAST, shortKey } from "./short-key.js";
 
+/** What to do about a blob that a site does not have any more. */
+export const LOST_WAY_OUT = "`blob put FILE` puts it again; `blob rm KEY` notes on this machine that it is gone.";
+
 const TOO_SHORT = new RegExp(`^[0-9a-f]{1,${LEAST - 1}}$`, "i");
 
 /**
@@ -17,8 +20,7 @@ export async function missingBlob(
 ): Promise<TwtxtError> {
   const lost = lostBlob(await newest.get(key));
   if (lost !== null) {
-    const wayOut = "`blob put FILE` puts it again; `blob rm KEY` notes on this machine that it is gone.";
-    return new TwtxtError("blob-tampered", `${key}: ${lost}. ${wayOut}`);
+    return new TwtxtError("blob-tampered", `${key}: ${lost}. ${LOST_WAY_OUT}`);
   }
   const named = (await client.list()).filter(({ filename }) => filename === key).map((blob) => shortKey(blob.key));
   const hints = [

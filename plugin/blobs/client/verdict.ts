@@ -51,7 +51,7 @@ export async function judgeAndRemember(blob: Judged, newest: NewestStates): Prom
 
 /** What to do about a blob that is wrong. */
 export const WAY_OUT =
-  "`blob get KEY --unverified` saves what is there; `blob rm KEY` and then `blob put FILE` put one of yours anew.";
+  "`blob get KEY --unverified` saves what is there; `blob put --again FILE`, or `blob rm KEY` and then `blob put FILE`, put yours anew.";
 
 /** @throws TwtxtError `blob-tampered` for a blob that is not what its owner has put */
 export function refuseWrong<T extends Proof>(key: string, proof: T): Exclude<T, { state: "wrong" }> {

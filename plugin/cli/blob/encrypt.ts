@@ -13,6 +13,9 @@ import type { OwnSiteValues } from "../own-site.js";
 import type { Terminal } from "../terminal.js";
 import { NAME } from "./owner.js";
 
+/** What is sealed is sealed and opened in memory, in one piece. In bytes. */
+export const MAX_SEALED = 256 * 2 ** 20;
+
 /** Seals a file to the author and those whom it is for. */
 export type SealFile = (file: SealedFile) => Uint8Array;
 

@@ -4,13 +4,13 @@ import { dirname, join, resolve } from "node:path";
 import { type Received, receiveBlob } from "../../blobs/client/receive.js";
 import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { shortKey } from "../../blobs/client/short-key.js";
-import { TwtxtError } from "../../errors.js";
-import { misuse, readArguments } from "../command.js";
+import { TwtxtError, type TwtxtErrorCode } from "../../errors.js";
+import { misuse, PROGRAM, readArguments } from "../command.js";
 import { OWN_SITE_OPTIONS } from "../own-site.js";
 import type { Terminal } from "../terminal.js";
 import { type ComingFrom, comingFrom } from "./coming.js";
 import { checkFree, type Draft, draftIn } from "./draft.js";
-import { type OpenedFile, openFile } from "./encrypt.js";
+import { MAX_SEALED, type OpenedFile, openFile } from "./encrypt.js";
 import { endingOf, NAME } from "./owner.js";
 import { proofFacts, sizeText, wrongness } from "./shown.js";
 
@@ -26,8 +26,6 @@ type Values = ReturnType<typeof readArguments<typeof OPTIONS>>["values"];
 
 /** Standard output, in the place of a file. */
 const OUTPUT = "-";
-/** What is sealed is opened in memory. */
-const MAX_SEALED = 256 * 2 ** 20;
 
 export async function get(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = readArguments("blob get", args, OPTIONS);
@@ -37,15 +35,8 @@ export async function get(args: string[], terminal: Terminal): Promise<number> {
   }
   if (values.json && values.output === OUTPUT)
     throw misuse(`${NAME} get: it prints JSON or, with -o -, the blob.`, NAME);
-  try {
-    await fetchBlob(word, values, terminal);
-    return 0;
-  } catch (error) {
-    if (values.json && error instanceof TwtxtError) {
-      terminal.print(JSON.stringify({ file: null, error: error.message }, null, 2));
-    }
-    throw error;
-  }
+  await fetchBlob(word, values, terminal);
+  return 0;
 }
 
 async function fetchBlob(word: string, values: Values, terminal: Terminal): Promise<void> {
@@ -70,7 +61,7 @@ async function save(from: ComingFrom, target: Target, values: Values, terminal: 
 
   const isAnyWanted = values.unverified ?? false;
   const received = await receiveBlob(coming, { newest, maxBytes, isAnyWanted, write: draft.write });
-  const opening = isOpened ? await openingOf(draft, received, keys) : NOTHING_SEALED;
+  const opening = isOpened ? await openingOf(draft, received, keys, values) : NOTHING_SEALED;
   for (const remark of remarks(received, opening)) terminal.say(`${shortKey(key)}: ${remark}`);
   if (opening.file) await draft.replace(opening.file.bytes);
   await deliver(target, received, opening.file, values, terminal);
@@ -117,9 +108,18 @@ interface Opening {
   why: string | null;
 }
 
+const SEALED_FOR: Partial<Record<TwtxtErrorCode, string>> = {
+  "not-a-recipient": "It is not sealed to a key of yours.",
+  "no-identity": `There is no key on this machine. \`${PROGRAM} keys restore\` brings back the one that it was sealed to.`,
+};
 const NOTHING_SEALED: Opening = { file: null, why: null };
 
-async function openingOf(draft: Draft, { blob }: Received, keys: ComingFrom["keys"]): Promise<Opening> {
+async function openingOf(
+  draft: Draft,
+  { blob }: Received,
+  keys: ComingFrom["keys"],
+  { identity, as }: Pick<Values, "identity" | "as">,
+): Promise<Opening> {
   if (blob.size > MAX_SEALED) {
     return { file: null, why: `It is larger than the ${sizeText(MAX_SEALED)} that can be opened.` };
   }
@@ -127,8 +127,10 @@ async function openingOf(draft: Draft, { blob }: Received, keys: ComingFrom["key
     return { file: openFile(await draft.bytes(), await keys()), why: null };
   } catch (error) {
     if (!(error instanceof TwtxtError)) throw error;
-    const isNotForUs = error.code === "not-a-recipient";
-    return { file: null, why: isNotForUs ? "It is not sealed to a key of yours." : error.message };
+    // A key that was named and is not there is a mistake; whoever has none may still want what is there.
+    const isMistake = error.code === "no-identity" && (identity ?? as) !== undefined;
+    if (isMistake || ["bad-identity", "bad-usage"].includes(error.code)) throw error;
+    return { file: null, why: SEALED_FOR[error.code] ?? error.message };
   }
 }
 

@@ -5,10 +5,11 @@ import { isContentAddress } from "../../blobs/blob.js";
 import type { Outcome, Wish } from "../../blobs/client/change.js";
 import type { Contents } from "../../blobs/client/client.js";
 import { SEALED_TYPE } from "../../blobs/client/sealed-file.js";
+import { checkFilename } from "../../blobs/metadata.js";
 import { TwtxtError } from "../../errors.js";
 import { PROGRAM } from "../command.js";
 import { contentsOf, contentsOfBytes } from "./contents.js";
-import type { SealFile } from "./encrypt.js";
+import { MAX_SEALED, type SealFile } from "./encrypt.js";
 import { mediaTypeOf } from "./media-type.js";
 import type { BlobOwner } from "./owner.js";
 import type { Progress } from "./progress.js";
@@ -93,30 +94,43 @@ type Taken = Map<string, { source: Source; outcome: Promise<Outcome> }>;
 async function putOne(source: Source, taken: Taken, work: PutWork): Promise<Outcome> {
   const { owner, progress, isSentAnyway } = work;
   const passing = passingOf(source.size, progress);
-  try {
-    checkSize(source.size, owner);
-    const { contents, wish, found } = await toPut(source, work);
-    // Sealing makes it a little larger.
-    checkSize(contents.size, owner);
-    const key = checkedKey(work.key ?? contents.sha256, contents);
-    const other = taken.get(key);
-    if (other) return { ...(await other.outcome), outcome: "unchanged", note: sameAs(other.source) };
-    const counted = { ...contents, chunks: () => passing.through(contents.chunks()) };
-    const outcome = owner.put(key, counted, { wish, found, isSentAnyway });
-    taken.set(key, { source, outcome });
-    return await outcome;
-  } finally {
+  checkSize(source.size, work);
+  const { contents, wish, found } = await toPut(source, work);
+  // Sealing makes it a little larger.
+  checkSize(contents.size, work);
+  const key = checkedKey(work.key ?? contents.sha256, contents);
+  const other = taken.get(key);
+  if (other) {
+    const outcome = await other.outcome;
     passing.end();
+    return { ...outcome, outcome: "unchanged", note: sameAs(other.source) };
   }
+  const counted = { ...contents, chunks: () => passing.through(contents.chunks()) };
+  const putting = owner.put(key, counted, { wish, found, isSentAnyway });
+  taken.set(key, { source, outcome: putting });
+  const outcome = await putting;
+  passing.end();
+  return outcome;
 }
 
 async function toPut({ file, shown, filename }: Source, { wish, seal, signal }: PutWork): Promise<ToPut> {
+  if (wish.filename === undefined) checkName(filename);
   const contents = await contentsOf(file, shown, signal);
   const type = wish.type ?? (await mediaTypeOf(filename, contents));
   const found = { type, ...(filename !== "" && { filename }) };
   if (!seal) return { contents, wish, found };
   const sealed = seal({ filename: wish.filename ?? filename, type, bytes: await buffer(contents.chunks()) });
   return { contents: contentsOfBytes(sealed), wish: { ...wish, type: SEALED_TYPE, filename: "" }, found: {} };
+}
+
+/** @throws TwtxtError `bad-metadata` */
+function checkName(filename: string): void {
+  try {
+    checkFilename(filename);
+  } catch (error) {
+    if (!(error instanceof TwtxtError)) throw error;
+    throw new TwtxtError(error.code, `${error.message} --filename NAME puts it under another one.`, { cause: error });
+  }
 }
 
 function sameAs({ shown }: Source): string {
@@ -149,9 +163,14 @@ function checkedKey(key: string, { sha256 }: Contents): string {
 }
 
 /** @throws TwtxtError `too-large` */
-function checkSize(size: number, { maxBytes, host }: BlobOwner): void {
+function checkSize(size: number, { owner: { maxBytes, host }, seal }: PutWork): void {
+  if (seal && size > MAX_SEALED) {
+    const limit = sizeText(MAX_SEALED);
+    throw new TwtxtError("too-large", `What is sealed is opened as a whole, and may have ${limit} at most.`);
+  }
   if (size <= maxBytes) return;
-  const more = `takes what the option blobs: { maxMegabytes: ${Math.ceil(size / 2 ** 20)} } says`;
+  const needed = Math.ceil(size / 2 ** 20) + (seal ? 1 : 0);
+  const more = `takes it with the option blobs: { maxMegabytes: ${needed} } or more`;
   const advice =
     host === "netlify"
       ? `Netlify hands over no more; \`${PROGRAM} serve\` on a host of your own ${more}.`

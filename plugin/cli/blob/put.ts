@@ -73,8 +73,9 @@ function checkSources({ sources, unread }: Sources, { key, filename }: Values): 
 }
 
 /** @throws TwtxtError `bad-usage` */
-function concurrencyIn({ concurrency }: Values): number {
-  if (concurrency === undefined) return CONCURRENCY;
+function concurrencyIn({ concurrency, encrypt }: Values): number {
+  // What is sealed is in memory as a whole.
+  if (concurrency === undefined) return encrypt ? 1 : CONCURRENCY;
   const number = /^\d{1,2}$/.test(concurrency) ? Number(concurrency) : 0;
   if (number >= 1 && number <= MOST_AT_ONCE) return number;
   throw misusedPut(`--concurrency is a number from 1 to ${MOST_AT_ONCE}, got "${concurrency}".`);

@@ -6,6 +6,8 @@ import type { Terminal } from "../terminal.js";
 import { keysNamedBy } from "./keys.js";
 import { type BlobOwner, blobOwner, endingOf, NAME } from "./owner.js";
 
+const NOTED = "This machine has noted that it is gone.";
+
 interface Removal {
   key: string;
   /** Whether it was there. */
@@ -27,7 +29,7 @@ export async function rm(args: string[], terminal: Terminal): Promise<number> {
     if (removal.note !== null) terminal.say(`${key}: ${removal.note}`);
   }
   if (values.json) terminal.print(JSON.stringify(removals, null, 2));
-  return removals.every(({ removed }) => removed) ? 0 : 1;
+  return removals.every(({ removed, note }) => removed || note === NOTED) ? 0 : 1;
 }
 
 /** What is not there any more is noted as removed too, so that nobody is told again that it is missing. */
@@ -38,5 +40,5 @@ async function remove(key: string, { client, newest, now }: BlobOwner): Promise<
     const created = laterThan(known ? [known.created] : [], now());
     await newest.remember({ key, created, sha256: known?.sha256 ?? "", isDeleted: true });
   }
-  return { key, removed: done !== null, note: done?.note ?? null };
+  return { key, removed: done !== null, note: done ? done.note : known && !known.isDeleted ? NOTED : null };
 }

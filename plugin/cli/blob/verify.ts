@@ -1,7 +1,6 @@
 // plugin/cli/blob/verify.ts: `blob verify`: whether all that the author has put is there as it was put.
-
 import type { BlobClient } from "../../blobs/client/client.js";
-import { lostBlob } from "../../blobs/client/missing.js";
+import { LOST_WAY_OUT, lostBlob, missingBlob } from "../../blobs/client/missing.js";
 import type { BlobState } from "../../blobs/client/newest.js";
 import { receiveBlob } from "../../blobs/client/receive.js";
 import { shortKey } from "../../blobs/client/short-key.js";
@@ -16,7 +15,7 @@ import { type BlobOwner, blobOwner, endingOf, sayDamaged } from "./owner.js";
 /** What has come of one. */
 interface Finding {
   key: string;
-  state: "right" | "unproven" | "wrong";
+  state: "right" | "unproven" | "wrong" | "missing" | "unread";
   /** A clause; `null` for nothing to say. */
   why: string | null;
 }
@@ -37,10 +36,19 @@ export async function verify(args: string[], terminal: Terminal): Promise<number
   }
   if (values.json) terminal.print(JSON.stringify(findings, null, 2));
   const count = (state: Finding["state"]) => findings.filter((one) => one.state === state).length;
-  terminal.say(`${count("right")} right, ${count("unproven")} without a proof, ${count("wrong")} wrong.`);
-  if (count("wrong") > 0) terminal.say(WAY_OUT);
-  return count("wrong") + damaged.length > 0 ? 1 : 0;
+  const bad = (["wrong", "missing", "unread"] as const).filter((state) => count(state) > 0);
+  const counts = [`${count("right")} right`, `${count("unproven")} without a proof`, `${count("wrong")} wrong`];
+  const others = bad.filter((state) => state !== "wrong").map((state) => `${count(state)} ${state}`);
+  terminal.say(`${[...counts, ...others].join(", ")}.`);
+  for (const state of bad) terminal.say(WAYS_OUT[state]);
+  return bad.length + damaged.length > 0 ? 1 : 0;
 }
+
+const WAYS_OUT = {
+  wrong: WAY_OUT,
+  missing: LOST_WAY_OUT,
+  unread: "What could not be read may be right: try again once the site answers.",
+};
 
 async function keysOf(client: BlobClient, states: readonly BlobState[]): Promise<string[]> {
   const listed = await client.list();
@@ -48,21 +56,32 @@ async function keysOf(client: BlobClient, states: readonly BlobState[]): Promise
   return [...new Set([...listed, ...known].map(({ key }) => key))].sort();
 }
 
-const OF_ONE: readonly TwtxtErrorCode[] = ["blob-tampered", "too-large", "unreachable", "store-failed"];
+/** What is known of one of which there is no more than an error: it does not stop the others. */
+const OF_ONE: Partial<Record<TwtxtErrorCode, Finding["state"]>> = {
+  "blob-tampered": "wrong",
+  "too-large": "wrong",
+  "store-failed": "wrong",
+  unreachable: "unread",
+};
 
-/** What is wrong with one does not stop the others. */
-async function findingOf(key: string, { client, newest, maxBytes }: BlobOwner): Promise<Finding> {
+async function findingOf(key: string, owner: BlobOwner): Promise<Finding> {
+  const { client, newest, maxBytes } = owner;
   try {
     const coming = await client.get(key);
-    if (!coming) return { key, state: "wrong", why: lostBlob(await newest.get(key)) ?? "there is none" };
+    if (!coming) {
+      const why = lostBlob(await newest.get(key));
+      if (why === null) throw await missingBlob(key, owner);
+      return { key, state: "missing", why };
+    }
     const options = { newest, maxBytes, isAnyWanted: true, write: drain };
     const { proof } = await receiveBlob(coming, options);
     if (proof.state === "wrong") return { key, state: "wrong", why: proof.why };
     if (proof.state === "right") return { key, state: "right", why: null };
     return { key, state: "unproven", why: "it has no proof" };
   } catch (error) {
-    if (!(error instanceof TwtxtError) || !OF_ONE.includes(error.code)) throw error;
-    return { key, state: "wrong", why: error.message };
+    const state = error instanceof TwtxtError ? OF_ONE[error.code] : undefined;
+    if (state === undefined) throw error;
+    return { key, state, why: (error as TwtxtError).message };
   }
 }
 

@@ -68,6 +68,6 @@ function keyChanged({ address, since }: Contact, { byDns }: Found): TwtxtError {
   const other = byDns ? "DNS leads to a key of" : "There is a new key of";
   return new TwtxtError(
     "key-changed",
-    `${other} ${address} that is not the one pinned on ${since.slice(0, 10)}. Ask them by another way whether it is theirs.`,
+    `${other} ${address} that is not the one pinned on ${since.slice(0, 10)}. Ask them by another way whether it is theirs; if so, \`contacts accept ${address}\` takes it.`,
   );
 }
