@@ -10,6 +10,7 @@ import { type Handler, type Log, problem } from "../http/respond.js";
 import { clientOf, type RateLimit } from "./rate-limit.js";
 import { pathOf, targetOf } from "./request-target.js";
 import { turns } from "./turns.js";
+import { unreadable } from "./unreadable.js";
 
 /** Longer than a verification takes, so that a request that is under way at the end is answered. */
 const GRACE_MS = 15_000;
@@ -60,18 +61,24 @@ export interface NodeServerOptions {
 export async function nodeServer(options: NodeServerOptions): Promise<NodeServer> {
   let isWarned = options.trustedProxies > 0;
   const inTurn = turns();
+  const { answering, refuse } = unreadable();
   const server = createServer((request, response) => {
     if (!isWarned && comesByProxy(request)) {
       isWarned = true;
       options.log("A web server stands before this one, and all senders count as one address. Give --trust-proxy 1.");
     }
-    void inTurn(request.socket, response, () => answer(request, response, options)).catch((error) => {
+    const answered = async () => {
+      answering(request.socket, response);
+      await answer(request, response, options);
+    };
+    void inTurn(request.socket, response, answered).catch((error) => {
       if (!isGone(error)) options.log(`${request.method} ${pathOf(request)}: ${(error as Error).message}`);
       response.destroy();
     });
   });
   // A body that comes fast enough may take as long as it needs; the time for the headers is bounded on its own.
   server.requestTimeout = 0;
+  server.on("clientError", refuse);
   server.listen(options.port, options.host);
   await once(server, "listening");
   return { port: (server.address() as AddressInfo).port, close: () => close(server) };

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, existsSync, openSync, readdirSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -201,6 +201,43 @@ describeWithoutKeychain("the command in a process of its own", () => {
   });
 });
 
+describeWithoutKeychain("a command that fails", () => {
+  it("says in JSON why, whatever it was to do", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    for (const action of [
+      ["info", "none"],
+      ["set", "none", "--public"],
+      ["share", "none"],
+      ["get", "none"],
+      ["verify", "none"],
+    ]) {
+      const { exitCode, stdout } = await alice.blob(...action, "--json");
+      expect([exitCode, JSON.parse(stdout)]).toEqual([1, { error: expect.stringContaining("There is no blob none.") }]);
+    }
+    await alice.stop();
+    for (const action of [["list"], ["rm", "a"], ["verify"]]) {
+      const { exitCode, stdout } = await alice.blob(...action, "--json");
+      expect([exitCode, JSON.parse(stdout)]).toEqual([1, { error: expect.stringContaining("Nothing answers there:") }]);
+    }
+  });
+
+  it("does not say that all has gone by", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.machine.write("large.bin", Buffer.alloc(10 * 2 ** 20));
+    await alice.stop();
+    const { stderr } = await alice.blob("put", "large.bin");
+    expect(stderr).toMatch(/^large\.bin: .*ECONNREFUSED/);
+  });
+
+  it("says of a name that cannot be kept how it is put all the same", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.machine.write("back\\slash.txt", "hello");
+    const put = await alice.blob("put", "back\\slash.txt");
+    expect(put).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("--filename NAME puts it under") });
+    expect(await alice.blob("put", "back\\slash.txt", "--filename", "slash.txt")).toMatchObject({ exitCode: 0 });
+  });
+});
+
 describeWithoutKeychain("a sealed blob", () => {
   it("opens for its owner and for whom it was sealed, who are told by whom; the site knows neither name nor type", async () => {
     const { alice, bob } = await blobAuthors(["alice", "bob"]);
@@ -247,6 +284,42 @@ describeWithoutKeychain("a sealed blob", () => {
     expect(sha256(carol.bytes(key))).toBe(key);
   });
 
+  it("is not saved where the key that was named is not there: that is a mistake", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.machine.write("plan.txt", "our plan");
+    const { stdout: url } = await alice.blob("put", "--encrypt", "--public", "plan.txt");
+    const got = await alice.blob("get", url, "--identity", "/none.key", "--json");
+    expect([got.exitCode, JSON.parse(got.stdout)]).toEqual([1, { error: expect.stringContaining("/none.key") }]);
+    expect(alice.machine.list(".").filter((name) => /^[0-9a-f]{64}$|\.tmp$/.test(name))).toEqual([]);
+  });
+
+  it("is not shared in the clear where another file takes its place, unless that is asked for", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    alice.machine.write("plan.txt", "our plan");
+    await alice.blob("put", "--encrypt", "--public", "--key", "plan", "plan.txt");
+    const put = await alice.blob("put", "--key", "plan", "plan.txt");
+    expect(put.stderr).toMatch(
+      /^plan\.txt: replaced, 8 bytes, private, plan\nplan\.txt: It was shared while it was sealed\./,
+    );
+    expect((await fetch(alice.shared("plan"))).status).toBe(404);
+
+    await alice.blob("put", "--encrypt", "--public", "--key", "plan", "plan.txt");
+    await alice.blob("put", "--encrypt", "--key", "plan", "plan.txt");
+    expect((await fetch(alice.shared("plan"))).status).toBe(200);
+    await alice.blob("put", "--public", "--key", "plan", "plan.txt");
+    expect(await (await fetch(alice.shared("plan"))).text()).toBe("our plan");
+  });
+
+  it("is not sealed where it could not be opened again", async () => {
+    const { alice } = await blobAuthors(["alice"], { maxMegabytes: 400 });
+    alice.machine.write("large.bin", "");
+    truncateSync(join(alice.machine.folder, "large.bin"), 257 * 2 ** 20);
+    alice.methods();
+    const put = await alice.blob("put", "--encrypt", "large.bin");
+    expect(put).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("may have 256.0 MiB at most") });
+    expect(alice.methods()).toEqual([]);
+  });
+
   it("is told of where somebody else than its owner has sealed it", async () => {
     const { alice, bob } = await blobAuthors(["alice", "bob"]);
     alice.machine.write("plan.txt", "our plan");
@@ -275,7 +348,10 @@ describeWithoutKeychain("a sealed blob", () => {
     const { alice } = await blobAuthors(["alice"], { maxMegabytes: 1 });
     alice.machine.write("large.bin", Buffer.alloc(2 ** 20));
     const put = await alice.blob("put", "--encrypt", "large.bin");
-    expect(put).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("It has more than the 1.0 MiB") });
+    expect(put).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/It has more than the 1\.0 MiB .* maxMegabytes: 3 } or more/),
+    });
     expect(await alice.blob("put", "large.bin")).toMatchObject({ exitCode: 0 });
   });
 });

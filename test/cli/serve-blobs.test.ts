@@ -197,8 +197,7 @@ describe("a put", () => {
 });
 
 describe.runIf(process.platform === "linux")("the memory of the process", () => {
-  /** V8 frees dead buffers when there are 32 MiB of them, while the next ones come. */
-  const MOST = 48 * MIB;
+  const MOST = 32 * MIB;
 
   it("does not grow with a blob that is put, or read", async () => {
     const server = await started(blobSite());

@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { request as httpRequest, type IncomingHttpHeaders, type Server } from "node:http";
 import { connect } from "node:net";
@@ -209,6 +210,72 @@ describe("a handler on a Node host", () => {
     expect(await send("x".repeat(64), 3000)).toContain("192000\n");
     expect(await send("x", 5000, "")).toBe("");
     expect([taken, failed]).toEqual([["POST", "POST", "POST"], []]);
+  });
+
+  it.each([
+    ["431 headers-too-large", `GET / HTTP/1.1\r\nHost: x\r\nBlob-Properties: ${"x".repeat(25_000)}\r\n\r\n`],
+    ["400 bad-request", "GET / HTTP/1.1\r\nHost: x\r\nno header\r\n\r\n"],
+    ["400 bad-request", "no request\r\n\r\n"],
+    ["400 bad-request", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n"],
+  ])(
+    "%s: what cannot be read is told so in the same form as all else, after other requests too: %.30j",
+    async (answer, text) => {
+      const server = await started({ route: () => async () => line("done") });
+      const socket = connect(server.port, "127.0.0.1", () => socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
+      let said = "";
+      socket.on("data", (data) => {
+        if (said === "") socket.write(text);
+        said += data;
+      });
+      await once(socket, "close");
+      const [status, code] = answer.split(" ");
+      const [head = "", body = ""] = said.slice(said.lastIndexOf("HTTP/1.1")).split("\r\n\r\n");
+      expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} .*application/problem\\+json.*connection: close`, "s"));
+      expect(JSON.parse(body)).toMatchObject({ status: Number(status), code });
+    },
+  );
+
+  it("ends an answer that is on its way, and says nothing in it, where the rest of the request cannot be read", async () => {
+    const server = await started({
+      route: () => async () =>
+        new Response(new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from("begun")) })),
+    });
+    const head = "POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n";
+    const socket = connect(server.port, "127.0.0.1", () => socket.write(head));
+    let said = "";
+    socket.on("data", (data) => {
+      said += data;
+      if (said.includes("begun")) socket.write("no chunk\r\n");
+    });
+    await once(socket, "close");
+    expect(said).toMatch(/begun\r\n$/);
+  });
+
+  it("outlives a reader who leaves an answer of a known length while its next part is read, and says nothing of it", async () => {
+    const failed: string[] = [];
+    let parts = 0;
+    let isLetGo = false;
+    const slow = () =>
+      new ReadableStream({
+        type: "bytes",
+        pull(controller) {
+          parts += 1;
+          if (parts > 1) return new Promise(() => {});
+          controller.enqueue(new Uint8Array(1000));
+        },
+        cancel: () => {
+          isLetGo = true;
+        },
+      });
+    const server = await started({
+      route: () => async () => new Response(slow(), { headers: { "content-length": "5000" } }),
+      log: (text) => void failed.push(text),
+    });
+    const socket = connect(server.port, "127.0.0.1", () => socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
+    socket.once("data", () => socket.destroy());
+    await expect.poll(() => isLetGo).toBe(true);
+    await setTimeout(10);
+    expect(failed).toEqual([]);
   });
 
   it("outlives a reader who leaves in the middle of an answer, and says nothing of it", async () => {

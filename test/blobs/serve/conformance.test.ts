@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { memoryStore } from "../../../plugin/store/memory.js";
 import {
   ALICE,
   type AlicesBlobs,
@@ -120,6 +121,14 @@ function requestFor(wanted: Wanted, state: State): Asked & { method: string; url
   return { method: wanted === "list" ? "GET" : wanted, url };
 }
 
+/** The headers of every refusal. */
+const PROBLEM = { "content-type": "application/problem+json", "cache-control": "no-store" };
+
+/** What is stored of Alice's. */
+async function ofAlice({ store }: AlicesBlobs): Promise<[string, unknown][]> {
+  return Object.entries(await dump(store)).filter(([key]) => key.includes(ALICE.publicKey));
+}
+
 /** All of an answer, byte for byte. */
 async function wholeOf(response: Response): Promise<string> {
   return JSON.stringify([response.status, [...response.headers], await response.text()]);
@@ -142,16 +151,40 @@ describe.each(OTHERS)("somebody %s", (_, answer, asked) => {
       const before = await dump(alice.store);
       const request = requestFor(wanted, state);
       const response = await alice.ask(request.method, request.url, { ...request, ...asked(request) });
-      expect(Object.fromEntries(response.headers)).toEqual({
-        "content-type": "application/problem+json",
-        "cache-control": "no-store",
-      });
+      expect(Object.fromEntries(response.headers)).toEqual(PROBLEM);
       answers.add(await wholeOf(response.clone()));
       expect(await toldIn(wanted, response)).toBe(wanted === "HEAD" ? answer.slice(0, 3) : answer);
       expect(await dump(alice.store)).toEqual(before);
       expect(alice.log).toEqual([]);
     }
     expect(answers.size).toBe(1);
+  });
+
+  it.each(WANTED)(`${answer} for %s, before anything is asked of the store`, async (wanted) => {
+    const untouchable = new Proxy(memoryStore(), {
+      get: (_store, operation) => () => {
+        throw new Error(`The store is asked for ${String(operation)}.`);
+      },
+    });
+    const alice = alicesBlobs({ store: untouchable, clock: { time: NOW } });
+    const request = requestFor(wanted, "private");
+    const response = await alice.ask(request.method, request.url, { ...request, ...asked(request) });
+    expect([response.status, alice.log]).toEqual([Number(answer.slice(0, 3)), []]);
+  });
+});
+
+describe("another owner of the site", () => {
+  it.each(CASES)("gets at their own blobs alone: $wanted, $state", async ({ wanted, state }) => {
+    const alice = await world(state);
+    const before = await ofAlice(alice);
+    const { method, url, ...request } = requestFor(wanted, state);
+    const response = await alice.ask(method, url, { ...request, signer: CAROL });
+    const text = await response.clone().text();
+    expect(await toldIn(wanted, response)).toBe(expected(OWNER, wanted, state === "malformed" ? state : "public"));
+    if (response.status >= 400) expect(Object.fromEntries(response.headers)).toEqual(PROBLEM);
+    if (wanted === "GET" && response.status === 200) expect(text).toBe("Carol's");
+    expect(text).not.toContain(ALICE.publicKey);
+    expect(await ofAlice(alice)).toEqual(before);
   });
 });
 
@@ -163,6 +196,7 @@ describe("the owner", () => {
     const signed = { body: Buffer.from("another body") };
     const response = await alice.ask(method, url, { ...request, signed });
     expect(await toldIn(wanted, response)).toBe(expected(OTHER_BODY, wanted, state));
+    expect(Object.fromEntries(response.headers)).toEqual(PROBLEM);
     expect(await dump(alice.store)).toEqual(before);
   });
 
@@ -176,12 +210,7 @@ describe("the owner", () => {
     if (["GET", "HEAD", "list"].includes(wanted) || response.status >= 400) {
       expect(await dump(alice.store)).toEqual(before);
     }
-    if (response.status >= 400) {
-      expect(Object.fromEntries(response.headers)).toEqual({
-        "content-type": "application/problem+json",
-        "cache-control": "no-store",
-      });
-    }
+    if (response.status >= 400) expect(Object.fromEntries(response.headers)).toEqual(PROBLEM);
     expect(alice.log).toEqual([]);
   });
 
@@ -189,9 +218,11 @@ describe("the owner", () => {
     const alice = await world(at.state);
     const { method, url, ...request } = requestFor(at.wanted, at.state);
     const send = alice.prepared(method, url, request);
-    await send();
+    const first = Object.fromEntries((await send()).headers);
     const before = await dump(alice.store);
-    expect(await toldIn(at.wanted, await send())).toBe(expected(REPLAYED, at.wanted, at.state));
+    const response = await send();
+    expect(await toldIn(at.wanted, response)).toBe(expected(REPLAYED, at.wanted, at.state));
+    expect(Object.fromEntries(response.headers)).toEqual(response.status >= 400 ? PROBLEM : first);
     expect(await dump(alice.store)).toEqual(before);
   });
 });

@@ -25,6 +25,19 @@ function coming(parts: string[], error?: Error): ReadableStream<Uint8Array> {
 }
 
 describe("PUT", () => {
+  it.each([
+    ["400 bad-request", { "content-range": "bytes 0-2/10" }],
+    ["415 bad-content-type", { "content-encoding": "gzip" }],
+  ])("%s: what is no whole contents as they are is not kept in their place: %j", async (answer, headers) => {
+    const alice = alicesBlobs();
+    await alice.put("a", "old");
+    const before = await dump(alice.store);
+    const { status, code } = await outcomeOf(await alice.put("a", "new", headers));
+    expect(`${status} ${code}`).toBe(answer);
+    expect(await dump(alice.store)).toEqual(before);
+    expect((await alice.put("a", "new", { "content-encoding": "identity" })).status).toBe(200);
+  });
+
   it("201: a new blob has the plainest metadata where nothing is said", async () => {
     const alice = alicesBlobs();
     const response = await alice.put("a", "one");
