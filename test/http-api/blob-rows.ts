@@ -44,6 +44,7 @@ const changed: Row[] = [
       },
     ],
     ["412 precondition-failed", "it is there already", SAME_VERSION],
+    ["415 bad-content-type", "it is compressed", { asked: { headers: { "content-encoding": "gzip" } } }],
     ["507 quota-exceeded", "the owner may keep none", { isNew: true, site: { blobs: { count: 0 } } }],
   ]),
   ...rows(`POST ${BLOB}`, [

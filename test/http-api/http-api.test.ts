@@ -110,6 +110,7 @@ const NEVER_ANSWERED: Partial<Record<TwtxtErrorCode, string>> = {
   "not-looked-up": "the same",
   "not-a-recipient": "said by who opens a message",
   "not-authentic": "the same",
+  "headers-too-large": "said by the server, before there is a request",
   "mail-failed": "said in the log",
   "hook-failed": "the same",
 };

@@ -43,6 +43,7 @@ async function replace(address: string, places: IdentityPlaces | OwnFile, termin
   if ("file" in places) throw misuse("keys create: --replace and --file exclude each other.", "keys");
   const { file } = await setAside(address, places);
   terminal.say(`The key of before is in ${file}, by which "message" still opens what was sealed to it.`);
+  terminal.say('Blobs stay with it: docs/blobs.md says under "When your key changes" how they go on being reached.');
 }
 
 /** `keys restore ADDRESS` */

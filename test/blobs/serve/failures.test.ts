@@ -202,6 +202,20 @@ describe("sweeping", () => {
     expect(await jsonOf(await alice.list())).toEqual({ blobs: [], next: null });
   });
 
+  it("looks first where there are two contents, of which one is left over, however many others are old", async () => {
+    const { alice } = await failing();
+    const start = alice.clock.time;
+    for (let at = 0; at < 2000; at += 1) await alice.store.put(leftover(`b${at}`, start), Buffer.from("left"));
+    const former = leftover("a", start);
+    await alice.store.put(former, Buffer.from("left"));
+    alice.clock.time += DAY;
+    await alice.sweep(never);
+    const left = await alice.store.keys("blobs/contents/");
+    expect(left).toHaveLength(2001 + 1 - 99);
+    expect(left).not.toContain(former);
+    expect(await (await alice.get("a")).text()).toBe("one");
+  });
+
   it("starts nothing any more when its time is over, and goes on in the next run", async () => {
     const { alice } = await failing();
     for (const at of [1, 2, 3]) await alice.store.put(leftover(`b${at}`, alice.clock.time), Buffer.from("left"));
