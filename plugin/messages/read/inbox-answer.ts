@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import { TwtxtError, type TwtxtErrorCode } from "../../errors.js";
 import { problemDetail } from "../../http/one-line.js";
+import { chunksUntil } from "../../store/chunks.js";
 
 /** A sealed message as an inbox keeps it. */
 export interface InboxMessage {
@@ -82,11 +83,14 @@ export function refusal(url: string, status: number, text: string): TwtxtError {
   return new TwtxtError(code, `${url} answers ${status}: ${detail ?? "it does not say why."}${advice}`);
 }
 
-/** @throws TwtxtError `too-large` beyond 8 MiB */
-export async function textOf(response: Response): Promise<string> {
+/**
+ * @param signal - with which the answer was asked for
+ * @throws TwtxtError `too-large` beyond 8 MiB; the reason of the signal
+ */
+export async function textOf(response: Response, signal: AbortSignal): Promise<string> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of response.body ?? []) {
+  for await (const chunk of response.body ? chunksUntil(response.body, signal) : []) {
     size += chunk.length;
     if (size > MAX_BYTES)
       throw new TwtxtError("too-large", `${response.url} answers with more than ${MAX_BYTES} bytes.`);

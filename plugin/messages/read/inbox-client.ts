@@ -80,8 +80,9 @@ export function inboxClient({
     }
   };
   const exchange = async (method: "GET" | "DELETE", url: string, headers: Record<string, string> = {}) => {
-    const response = await ask(method, url, headers, AbortSignal.timeout(timeoutMs));
-    const text = await textOf(response).catch((error: unknown) => {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const response = await ask(method, url, headers, signal);
+    const text = await textOf(response, signal).catch((error: unknown) => {
       throw error instanceof TwtxtError ? error : unreachable(url, error);
     });
     if (!response.ok && response.status !== 304) throw refusal(url, response.status, text);

@@ -108,7 +108,7 @@ async function connect(options: SubscriptionOptions, lastId: string): Promise<Co
       await response.body?.cancel();
       return null;
     }
-    throw refusal(url, response.status, await textOf(response));
+    throw refusal(url, response.status, await textOf(response, ending));
   } catch (error) {
     clearTimeout(timer);
     throw error;
