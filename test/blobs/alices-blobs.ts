@@ -3,24 +3,20 @@ import { createHash, randomBytes } from "node:crypto";
 import { type BlobsOptions, blobs } from "../../plugin/blobs/serve/blobs.js";
 import { answering } from "../../plugin/http/respond.js";
 import { signRequest, type UnsignedRequest } from "../../plugin/http/signature.js";
-import { formatIdentity, type Identity, parseIdentity } from "../../plugin/keys/identity-text.js";
+import type { Identity } from "../../plugin/keys/identity-text.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import type { Store, StreamingStore } from "../../plugin/store/store.js";
+import { identityOf } from "../helpers/identity.js";
 
 export const API = "https://alice.example/api/v1/blob";
 export const SHARED = "https://alice.example/shared";
 export const HOUR = 3600_000;
 export const DAY = 24 * HOUR;
 
-export const ALICE = identity(1, "alice");
+export const ALICE = identityOf(1);
 /** May keep blobs beside Alice. */
-export const CAROL = identity(2, "carol");
-export const EVE = identity(3, "eve");
-
-function identity(byte: number, user: string): Identity {
-  const text = formatIdentity(Buffer.alloc(32, byte), { address: `${user}@alice.example`, created: null });
-  return parseIdentity(text, "a test key");
-}
+export const CAROL = identityOf(2, "carol");
+export const EVE = identityOf(3, "eve");
 
 export interface Asked {
   /** Default Alice; `null` for nobody. */

@@ -2,14 +2,15 @@
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import type { Handler } from "../../plugin/http/respond.js";
 import { signRequest } from "../../plugin/http/signature.js";
-import { formatIdentity, type Identity, parseIdentity } from "../../plugin/keys/identity-text.js";
+import type { Identity } from "../../plugin/keys/identity-text.js";
+import { identityOf } from "../helpers/identity.js";
 import { type Operation, operation, type Parameter, paths } from "./document.js";
 import type { Answer } from "./hold.js";
 
 export const ORIGIN = "https://alice.example";
 export const TOKEN = "a-token-that-nobody-guesses";
-export const ALICE = identity(2);
-export const EVE = identity(3);
+export const ALICE = identityOf(2);
+export const EVE = identityOf(3);
 
 /** What a request has that the file's example has not. */
 export interface Asked {
@@ -21,11 +22,6 @@ export interface Asked {
   body?: string | Uint8Array | null;
   /** Who asks; `null` for somebody without a key or a token. */
   as?: Identity | null;
-}
-
-function identity(byte: number): Identity {
-  const address = "alice@alice.example";
-  return parseIdentity(formatIdentity(Buffer.alloc(32, byte), { address, created: null }), "a test key");
 }
 
 /** A request, ready to go. */

@@ -9,9 +9,9 @@ import { bodyOf } from "../../plugin/http/respond.js";
 import { type SignatureTerms, signRequest, type UnsignedRequest, verifyRequest } from "../../plugin/http/signature.js";
 import { signatureBase, signatureParams } from "../../plugin/http/signature-base.js";
 import { formatSignature } from "../../plugin/http/signature-headers.js";
-import { formatIdentity, parseIdentity } from "../../plugin/keys/identity-text.js";
 import { formatKey } from "../../plugin/keys/key.js";
 import { memoryStore } from "../../plugin/store/memory.js";
+import { identityOf } from "../helpers/identity.js";
 import { loopbackServer } from "../helpers/loopback.js";
 
 interface BaseVector {
@@ -56,7 +56,7 @@ const isBy = {
   },
   ed25519: (base: string, signature: Buffer) => {
     const { seed, public: publicKey } = vectors.keys.ed25519;
-    const signer = identity("test", Buffer.from(seed, "base64"));
+    const signer = identityOf(Buffer.from(seed, "base64"));
     expect(signer.publicKey).toBe(formatKey(Buffer.from(publicKey, "base64")));
     return signature.equals(signer.sign(Buffer.from(base)));
   },
@@ -64,14 +64,9 @@ const isBy = {
 
 const NOW = Date.parse("2026-11-20T10:00:00Z");
 const CREATED = NOW / 1000;
-const alice = identity("alice", Buffer.alloc(32, 1));
-const mallory = identity("mallory", Buffer.alloc(32, 3));
+const alice = identityOf(1);
+const mallory = identityOf(3);
 const notSigned = expect.objectContaining({ code: "not-signed" });
-
-function identity(user: string, seed: Uint8Array) {
-  const address = `${user}@alice.example`;
-  return parseIdentity(formatIdentity(seed, { address, created: "2026-01-02T03:04:05Z" }), address);
-}
 
 function terms(more: Partial<SignatureTerms> = {}): SignatureTerms {
   const allowed = new Set([alice.publicKey]);

@@ -5,15 +5,12 @@ import { describe, expect, it } from "vitest";
 import { TwtxtError } from "../../plugin/errors.js";
 import { verifyRequest } from "../../plugin/http/signature.js";
 import { type SiteApiOptions, siteApi } from "../../plugin/http/site-api.js";
-import { formatIdentity, parseIdentity } from "../../plugin/keys/identity-text.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import { freePort } from "../cli/server.js";
+import { identityOf } from "../helpers/identity.js";
 import { loopbackServer } from "../helpers/loopback.js";
 
-const ALICE = parseIdentity(
-  formatIdentity(Buffer.alloc(32, 1), { address: "alice@alice.example", created: null }),
-  "a test key",
-);
+const ALICE = identityOf(1);
 const NOW = Date.parse("2026-11-20T09:00:00Z");
 const MISSING = "Is it there?";
 

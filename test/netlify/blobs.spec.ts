@@ -1,12 +1,12 @@
 import { createHash, randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { signRequest } from "../../plugin/http/signature.js";
-import { formatIdentity, parseIdentity } from "../../plugin/keys/identity-text.js";
+import { identityOf } from "../helpers/identity.js";
 import { devSite, freePort, netlifyDev, type RunningNetlify, type Site } from "./local-netlify.js";
 
 const MIB = 2 ** 20;
-const ALICE = identity();
-const EVE = identity();
+const ALICE = identityOf(randomBytes(32));
+const EVE = identityOf(randomBytes(32));
 
 let alice: Site;
 let running: RunningNetlify;
@@ -87,8 +87,4 @@ function sharedUrl(key: string): string {
 
 function sha256(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
-}
-
-function identity() {
-  return parseIdentity(formatIdentity(randomBytes(32), { address: "a@a.example", created: null }), "a test key");
 }

@@ -1,23 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { signRequest } from "../../../plugin/http/signature.js";
-import { formatIdentity, type Identity, parseIdentity } from "../../../plugin/keys/identity-text.js";
+import type { Identity } from "../../../plugin/keys/identity-text.js";
 import type { ManagedMention } from "../../../plugin/mentions/receive/manage.js";
+import { identityOf } from "../../helpers/identity.js";
 import { FEED, feedServer, PAGE, type Receiver, type ReceiverOptions, receiver } from "../../helpers/receiver.js";
 
 const API = "https://alice.example/api/v1/mentions";
 const AT = "2026-11-19T18:40:02Z";
 const HELLO = `@<alice ${FEED}> hello`;
 
-const ALICE = identity(1);
-const EVE = identity(2);
-
-function identity(byte: number): Identity {
-  const created = "2026-01-01T00:00:00Z";
-  return parseIdentity(
-    formatIdentity(Buffer.alloc(32, byte), { address: "alice@alice.example", created }),
-    "a test key",
-  );
-}
+const ALICE = identityOf(1);
+const EVE = identityOf(2);
 
 /** Alice's site, and Alice at her terminal. */
 function managed(options: ReceiverOptions = {}) {

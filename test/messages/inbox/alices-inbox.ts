@@ -2,25 +2,21 @@
 import { createHash } from "node:crypto";
 import { answering } from "../../../plugin/http/respond.js";
 import { signRequest } from "../../../plugin/http/signature.js";
-import { formatIdentity, type Identity, parseIdentity } from "../../../plugin/keys/identity-text.js";
+import type { Identity } from "../../../plugin/keys/identity-text.js";
 import { type InboxOptions, inboxes } from "../../../plugin/messages/inbox/inboxes.js";
 import type { InboxItem } from "../../../plugin/messages/inbox/item.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
+import { identityOf } from "../../helpers/identity.js";
 import vectors from "../../vectors/signcryption-go.json" with { type: "json" };
 
 export const INBOX = "https://alice.example/inbox/alice";
 export const SECOND = 1000;
 export const DAY = 24 * 3600 * SECOND;
 
-export const ALICE = identity(1, "alice");
-export const CAROL = identity(2, "carol");
-export const EVE = identity(3, "eve");
-
-function identity(byte: number, user: string): Identity {
-  const text = formatIdentity(Buffer.alloc(32, byte), { address: `${user}@alice.example`, created: null });
-  return parseIdentity(text, "a test key");
-}
+export const ALICE = identityOf(1);
+export const CAROL = identityOf(2, "carol");
+export const EVE = identityOf(3, "eve");
 
 const good = vectors.signcryption.find(({ name }) => name === "go-one-recipient");
 export const ARMORED = Buffer.from(good?.armored ?? "");

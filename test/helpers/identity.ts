@@ -1,0 +1,9 @@
+// test/helpers/identity.ts: people with keys of the tests' own.
+import { formatIdentity, type Identity, parseIdentity } from "../../plugin/keys/identity-text.js";
+
+/** @param seed - of the key, 32 bytes; a number for a seed of that byte alone */
+export function identityOf(seed: number | Uint8Array, user = "alice"): Identity {
+  const bytes = typeof seed === "number" ? Buffer.alloc(32, seed) : seed;
+  const text = formatIdentity(bytes, { address: `${user}@alice.example`, created: null });
+  return parseIdentity(text, "a test key");
+}
