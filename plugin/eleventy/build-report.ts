@@ -1,5 +1,6 @@
 // plugin/eleventy/build-report.ts: what the author is told after a build.
 import type { Collections } from "./eleventy.js";
+import { SHARED_PATH } from "./served-options.js";
 import type { TwtsFromPosts } from "./twts-from-posts.js";
 
 /** How many of a kind are named before the rest is summed up. */
@@ -69,6 +70,15 @@ export function warningOnBlobs(files: readonly string[]): string[] {
     files.map((inputPath) => ({ inputPath })),
     (named) =>
       `A link "blob:..." leads nowhere while this site keeps no blobs: ${named}. Give the plugin the option blobs: true, or write another link.`,
+  );
+}
+
+/** @param pages - where a site keeps its shared blobs */
+export function warningOnHidden(pages: readonly { inputPath: string }[]): string[] {
+  return about(
+    pages,
+    (named) =>
+      `A page below ${SHARED_PATH}/ is out of reach, since shared blobs are there: ${named}. Give it another permalink.`,
   );
 }
 

@@ -2,7 +2,15 @@
 import { join } from "node:path";
 import { authorError } from "../errors.js";
 import type { Settings } from "../options.js";
-import { noteOnBlobs, noteOnInboxes, noteOnStaticHost, summaryOf, warningOnBlobs, warningsOf } from "./build-report.js";
+import {
+  noteOnBlobs,
+  noteOnInboxes,
+  noteOnStaticHost,
+  summaryOf,
+  warningOnBlobs,
+  warningOnHidden,
+  warningsOf,
+} from "./build-report.js";
 import type { BuildEvent, Collections, ContentMap, EleventyConfig, TemplateContext, TemplateData } from "./eleventy.js";
 import { HeadLinks } from "./head-links.js";
 import { HOST_FILE, hostSettings, PAGES_FILE, sitePages } from "./host-settings.js";
@@ -12,6 +20,7 @@ import { functionFiles, functionsOf, writeFunctions } from "./netlify-functions.
 import { headerRules, writeNetlifyHeaders } from "./netlify-output.js";
 import { OtherOutput, writeFiles } from "./output.js";
 import { itemsOf } from "./posts.js";
+import { SHARED_PATH } from "./served-options.js";
 import { SharedBlobs } from "./shared-blobs.js";
 import { discoveryFiles, feedFiles, type Inbox, inboxesOf, type SiteFile } from "./site-files.js";
 import { SiteMentions } from "./site-mentions.js";
@@ -216,8 +225,16 @@ export class SiteBuild {
     const paths = this.#discovery.map(({ path }) => path).join(", ");
     const below = `The documents of your address must stand at the root of ${new URL(this.settings.url).host}, and this site is below it. Serve ${paths} from there.`;
     const unread = this.mentions.warning();
-    const blobs = warningOnBlobs(this.blobs.takeLeft());
+    const blobs = [...warningOnBlobs(this.blobs.takeLeft()), ...warningOnHidden(this.#hidden())];
     return [...(head ? [head] : []), ...(isBelowRoot ? [below] : []), ...(unread ? [unread] : []), ...blobs];
+  }
+
+  /** Pages of the site in the place of its shared blobs. */
+  #hidden(): { inputPath: string }[] {
+    if (!this.urls.hasBlobs()) return [];
+    return itemsOf(this.#collections.all).filter(
+      ({ url }) => typeof url === "string" && url.startsWith(`${SHARED_PATH}/`),
+    );
   }
 
   /** Eleventy tells its templates alone that nothing is to be written. */

@@ -394,6 +394,20 @@ describe("what a build with blobs leaves", () => {
     expect(leaves(alice, "host.json").urls).toMatchObject({ shared: "https://alice.example/blog/shared" });
   });
 
+  it("are in the place of a page below /shared/, which a warning names", async () => {
+    const hidden = (built: BuiltSite) => said(built).filter((sentence) => sentence.includes("/shared/"));
+    const page = "---\npermalink: /shared/mine/\n---\nMine";
+    const built = await site({
+      files: { "mine.njk": page, "shared.njk": "Not below" },
+      options: `{ key: "${ALICE}", blobs: true, host: "node" }`,
+    });
+    expect(hidden(built)).toEqual([
+      "A page below /shared/ is out of reach, since shared blobs are there: ./mine.njk. Give it another permalink.",
+    ]);
+    const off = await site({ files: { "mine.njk": page }, options: `{ key: "${ALICE}", host: "node" }` });
+    expect(hidden(off)).toEqual([]);
+  });
+
   it.each([
     ["files alone", `host: "static"`],
     ["Netlify without functions", `host: "netlify", functions: false`],
