@@ -78,7 +78,7 @@ export function warningOnHidden(pages: readonly { inputPath: string }[]): string
   return about(
     pages,
     (named) =>
-      `A page below ${SHARED_PATH}/ is out of reach, since shared blobs are there: ${named}. Give it another permalink.`,
+      `A page at ${SHARED_PATH}/ or below it is out of reach, since shared blobs are there: ${named}. Give it another permalink.`,
   );
 }
 

@@ -398,11 +398,11 @@ describe("what a build with blobs leaves", () => {
     const hidden = (built: BuiltSite) => said(built).filter((sentence) => sentence.includes("/shared/"));
     const page = "---\npermalink: /shared/mine/\n---\nMine";
     const built = await site({
-      files: { "mine.njk": page, "shared.njk": "Not below" },
+      files: { "mine.njk": page, "shared.njk": "Mine", "sharing.njk": "Elsewhere" },
       options: `{ key: "${ALICE}", blobs: true, host: "node" }`,
     });
     expect(hidden(built)).toEqual([
-      "A page below /shared/ is out of reach, since shared blobs are there: ./mine.njk. Give it another permalink.",
+      "A page at /shared/ or below it is out of reach, since shared blobs are there: ./mine.njk, ./shared.njk. Give it another permalink.",
     ]);
     const off = await site({ files: { "mine.njk": page }, options: `{ key: "${ALICE}", host: "node" }` });
     expect(hidden(off)).toEqual([]);
