@@ -127,6 +127,8 @@ function requestOf(incoming: IncomingMessage, { origin, patienceMs = PATIENCE_MS
 /** By way of another stream: a handler that stops reading would end the connection, and its own answer with it. */
 function bodyOf(incoming: IncomingMessage, patienceMs: number): ReadableStream {
   const body = new PassThrough();
+  // Whoever reads it is told; a handler may not read it at all.
+  body.on("error", () => {});
   // As a fault of the sender's: those are answered, and not logged.
   incoming.on("error", (cause) => body.destroy(new TwtxtError("bad-request", "The request breaks off.", { cause })));
   let chunks = 0;
@@ -139,7 +141,8 @@ function bodyOf(incoming: IncomingMessage, patienceMs: number): ReadableStream {
   });
 
   hurry(incoming, body, patienceMs);
-  return Readable.toWeb(incoming.pipe(body)) as ReadableStream;
+  // Not by Node's own conversion, which copies each chunk.
+  return ReadableStream.from(incoming.pipe(body));
 }
 
 /** Ends a body that comes too slowly, though nothing of it had to wait for us. */

@@ -11,14 +11,30 @@ export function makeFolder(path: string): Promise<string | undefined> {
   return mkdir(path, { mode: 0o700, recursive: true });
 }
 
-/** Writes a new file for its owner alone: whole and on the disk, or not at all. */
+/** Writes a new file for its owner alone: whole and on the disk, or not at all. Takes over the chunks of a stream. */
 export async function writeNew(path: string, bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<void> {
   try {
-    await writeFile(path, bytes, { mode: 0o600, flag: "wx", flush: true });
+    const chunks = bytes instanceof Uint8Array ? bytes : letGo(bytes);
+    await writeFile(path, chunks, { mode: 0o600, flag: "wx", flush: true });
   } catch (error) {
     await remove(path);
     throw error;
   }
+}
+
+/** Gives the memory of each chunk back once it is written: newer versions of V8 may take it for dead 50 MiB later. */
+async function* letGo(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    yield chunk;
+    const { buffer, byteLength }: { buffer: Transferable; byteLength: number } = chunk;
+    if (buffer.byteLength === byteLength) buffer.transfer?.(0);
+  }
+}
+
+/** Since Node 22. */
+interface Transferable {
+  byteLength: number;
+  transfer?(length: number): unknown;
 }
 
 /** Makes the names in a folder durable; its own too where it is new, and so on upwards. */

@@ -52,7 +52,8 @@ export interface StreamingStore extends Store {
    * Writes a value that may be larger than the memory, under a key that nobody has used and nobody else uses: such values
    * are not replaced. It is there as a whole once this is fulfilled, and not at all where the chunks break off.
    *
-   * @param chunks - where they throw a TwtxtError, it is thrown as it is
+   * @param chunks - are taken over: whoever has given one does not look at it again. Where they throw a TwtxtError, it is
+   *   thrown as it is
    * @param size - of all of them, in bytes
    */
   write(key: string, chunks: AsyncIterable<Uint8Array>, size: number): Promise<void>;

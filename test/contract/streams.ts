@@ -11,17 +11,17 @@ function patterned(size: number): Uint8Array {
   return Uint8Array.from({ length: size }, (_, i) => ((i * 7919) >> 5) ^ (i >> 13));
 }
 
-/** The parts of a value that end at these places. */
+/** The parts of a value that end at these places, each on its own, since a store takes them over. */
 async function* cut(value: Uint8Array, ...ends: number[]): AsyncGenerator<Uint8Array> {
   let start = 0;
   for (const end of ends) {
-    yield value.subarray(start, end);
+    yield value.slice(start, end);
     start = end;
   }
 }
 
 async function* inPartsOf(bytes: number, value: Uint8Array): AsyncGenerator<Uint8Array> {
-  for (let start = 0; start < value.length; start += bytes) yield value.subarray(start, start + bytes);
+  for (let start = 0; start < value.length; start += bytes) yield value.slice(start, start + bytes);
 }
 
 async function* breakingOff(before: AsyncIterable<Uint8Array>, error: Error): AsyncGenerator<Uint8Array> {
