@@ -14,7 +14,8 @@ const FIELDS: Record<string, (value: unknown) => Change> = {
 };
 
 /**
- * What JSON says of a blob: `Type`, `Public`, `Filename` and `Properties`, in any case, each once.
+ * What JSON says of a blob: `Type`, `Public`, `Filename` and `Properties`, each in one case, whichever. Of a name that
+ * is there twice as it is, the latter counts, as for every reader of JSON.
  *
  * @throws TwtxtError `bad-request` for what is no object of JSON; `bad-metadata`
  */
