@@ -100,9 +100,10 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
     log: terminal.say,
   });
 
+  // Whoever reads that it is up may end it at once.
+  const ended = terminal.ended();
   announce(`http://${address.includes(":") ? `[${address}]` : address}:${server.port}`, files, terminal);
   for (const line of [...hostWarning(site, files), ...featuresOff(terminal.environment)]) terminal.say(line);
-  const ended = terminal.ended();
   host.begin();
   await ended;
   ending.abort();
