@@ -209,7 +209,6 @@ describeWithoutKeychain("a command that fails", () => {
       ["set", "none", "--public"],
       ["share", "none"],
       ["get", "none"],
-      ["verify", "none"],
     ]) {
       const { exitCode, stdout } = await alice.blob(...action, "--json");
       expect([exitCode, JSON.parse(stdout)]).toEqual([1, { error: expect.stringContaining("There is no blob none.") }]);

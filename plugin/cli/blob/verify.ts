@@ -1,6 +1,6 @@
 // plugin/cli/blob/verify.ts: `blob verify`: whether all that the author has put is there as it was put.
 import type { BlobClient } from "../../blobs/client/client.js";
-import { LOST_WAY_OUT, lostBlob, missingBlob } from "../../blobs/client/missing.js";
+import { LOST_WAY_OUT, lostBlob } from "../../blobs/client/missing.js";
 import type { BlobState } from "../../blobs/client/newest.js";
 import { receiveBlob } from "../../blobs/client/receive.js";
 import { shortKey } from "../../blobs/client/short-key.js";
@@ -64,15 +64,10 @@ const OF_ONE: Partial<Record<TwtxtErrorCode, Finding["state"]>> = {
   unreachable: "unread",
 };
 
-async function findingOf(key: string, owner: BlobOwner): Promise<Finding> {
-  const { client, newest, maxBytes } = owner;
+async function findingOf(key: string, { client, newest, maxBytes }: BlobOwner): Promise<Finding> {
   try {
     const coming = await client.get(key);
-    if (!coming) {
-      const why = lostBlob(await newest.get(key));
-      if (why === null) throw await missingBlob(key, owner);
-      return { key, state: "missing", why };
-    }
+    if (!coming) return { key, state: "missing", why: lostBlob(await newest.get(key)) ?? "there is none" };
     const options = { newest, maxBytes, isAnyWanted: true, write: drain };
     const { proof } = await receiveBlob(coming, options);
     if (proof.state === "wrong") return { key, state: "wrong", why: proof.why };
