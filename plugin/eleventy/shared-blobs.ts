@@ -18,9 +18,9 @@ const CODE_OR_LINK_IN_TEXT = new RegExp(
   "g",
 );
 
-/** What is no markup, to the end of the page where nothing ends it, and the tags that lead somewhere. */
+/** What is no markup, to the end of the page where nothing ends it (SVG has such tags without), and the tags that lead somewhere. */
 const TAGS =
-  /<!--.*?(?:-->|$)|<(?<raw>script|style|textarea|title)\b.*?(?:<\/\k<raw>\s*>|$)|(?<tag><(?:a|audio|img|link|source|video)\s(?:"[^"]*"|'[^']*'|[^"'<>])*>)/gis;
+  /<!--.*?(?:-->|$)|<(?<raw>script|style|textarea|title)\b(?![^<>]*\/>).*?(?:<\/\k<raw>\s*>|$)|(?<tag><(?:a|audio|img|link|source|video)\s(?:"[^"]*"|'[^']*'|[^"'<>])*>)/gis;
 const ATTRIBUTES = /(?<![^\s"'<>/=])([^\s"'<>/=]+)(\s*=\s*)(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/g;
 
 /** The blobs of a site, for its pages, its posts and its templates. */

@@ -40,11 +40,14 @@ function linesThatStartWith(prefix: string, file: Buffer): string {
   return Buffer.concat(lines).toString("utf8");
 }
 
-/** The lines that may be of this second: nearly all of a file are of another one at a glance, and not decoded. */
+/**
+ * The lines that may be of this second: nearly all of a file are of another one at a glance, and not decoded. Behind an empty
+ * one: a byte order mark in the midst of the file is not to stand at the beginning.
+ */
 function linesOfSecond(instant: string, file: Buffer): string {
   // Latin-1 has a character for each byte, so that places in the one are places in the other.
   const characters = file.toString("latin1");
-  const lines: Buffer[] = [];
+  const lines: Buffer[] = [Buffer.of(LF)];
   for (let start = afterBom(file); start < file.length; ) {
     const lineEnd = characters.indexOf("\n", start);
     const end = lineEnd < 0 ? file.length : lineEnd + 1;

@@ -202,12 +202,12 @@ export function servicesOf(options: ServiceOptions): Services {
       const end = now() + TICK_MS;
       const isOver = () => now() >= end;
       const jobs: [string, () => Promise<unknown>][] = [
-        ["Telling the CDN", () => telling(isOver)],
         ["Sending mentions", () => send(isOver, 0)],
         ["Verifying mentions", () => verifying("due", isOver)],
         ["Compacting mentions", () => received.compact()],
         ["Telling the author", inform],
         ["Asking for a rebuild", rebuilding],
+        ["Telling the CDN", () => telling(isOver)],
         ["Tidying up", () => tidy(isOver)],
       ];
       for (const [name, work] of jobs) if (!isOver()) await job(name, work);

@@ -54,7 +54,7 @@ async function isLeft(folder: string, name: string, now: number): Promise<boolea
 
 /** @returns when anything in it was changed last; `null` where it is gone */
 async function changedAt(path: string): Promise<number | null> {
-  const names = (await ifThere(readdir(path))) ?? [];
+  const names = await readdir(path).catch(() => []);
   const found = await Promise.all([path, ...names.map((name) => join(path, name))].map((one) => ifThere(stat(one))));
   const times = found.flatMap((there) => (there ? [there.mtimeMs] : []));
   return times.length > 0 ? Math.max(...times) : null;

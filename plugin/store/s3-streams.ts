@@ -112,6 +112,8 @@ export function watched(
       async cancel() {
         idle.end();
         await chunks.return(undefined).catch(() => {});
+        // What was not begun has let go of nothing.
+        if (!body.locked) await body.cancel().catch(() => {});
       },
     },
     { highWaterMark: 0 },

@@ -252,6 +252,11 @@ describe("blob:KEY in HTML, as a page is written", () => {
       `<audio controls src="${SHARED}/a.ogg"></audio><video src="${SHARED}/v.mp4" poster="${SHARED}/p.png"></video>`,
     ],
     ["a link in capitals, over lines", `<A\n  HREF = "blob:a"\n>a</A>`, `<A\n  HREF = "${SHARED}/a"\n>a</A>`],
+    [
+      "an image behind a tag of SVG without an end",
+      `<svg><title/></svg><img src="blob:k">`,
+      `<svg><title/></svg><img src="${SHARED}/k">`,
+    ],
     ["a link of the head", `<link rel="icon" href="blob:i.png">`, `<link rel="icon" href="${SHARED}/i.png">`],
     [
       "what only looks like an attribute",
@@ -262,8 +267,8 @@ describe("blob:KEY in HTML, as a page is written", () => {
       `<p title="blob:k">blob:k</p>`,
       `<code>&lt;img src="blob:k"></code>`,
       `<!-- <img src="blob:k"> -->`,
-      `<script>x = '<img src="blob:k">'</script>`,
       `<textarea><img src="blob:k"></textarea>`,
+      `<script>x = '<img src="blob:k">'</script>`,
       `<!-- a comment without an end <img src="blob:k">`,
       `<script>x = '<img src="blob:k">'`,
       `<img src="blob:https://alice.example/1f0c">`,

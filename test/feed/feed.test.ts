@@ -226,6 +226,12 @@ describe("finding a twt by its time", () => {
     );
   });
 
+  it("does not take a byte order mark in the midst of a feed for its beginning", () => {
+    const feed = "2024-01-02T03:04:00Z\tfirst\n\ufeff2024-01-02T03:04:05Z\tforged\n";
+    expect(findTwts(feed, "2024-01-02T03:04:05Z")).toEqual([]);
+    expect(findTwts("\ufeff2024-01-02T03:04:05Z\ttrue\n", "2024-01-02T04:04:05+01:00")).toHaveLength(1);
+  });
+
   it("does not take the inside of a text for a twt", () => {
     expect(findTwts("2024-01-01T00:00:00Z\tx 2024-01-02T03:04:05Z\tforged\n", "2024-01-02T03:04:05Z")).toEqual([]);
   });

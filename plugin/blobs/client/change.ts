@@ -81,9 +81,9 @@ export function putBlob(
     const wanted = wished(isUnsealed ? { ...known, isPublic: false } : known, { ...found, ...wish });
     const blob = await proven(owner, { key, size: contents.size, sha256: contents.sha256, ...wanted }, proof);
     const lost = shown ? null : lostBlob(await owner.newest.get(key));
-    const remark = isUnsealed ? UNSEALED : lost && `It was put again: ${lost}.`;
+    const remarks = [isUnsealed && UNSEALED, lost && `It was put again: ${lost}.`];
     const { isNew, note } = await owner.client.put(key, contents, blob, shown?.etag ?? null);
-    const outcome = { blob, note: note ?? remark, isProven: true };
+    const outcome = { blob, note: [...remarks, note].filter(Boolean).join(" ") || null, isProven: true };
     return remembered(owner, { ...outcome, outcome: isNew ? "new" : "replaced" });
   });
 }

@@ -103,16 +103,23 @@ async function connect(options: SubscriptionOptions, lastId: string): Promise<Co
     const response = await ask("GET", url, headers, ending);
     const isStream = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");
     if (response.ok && isStream && response.body) return watched(chunksUntil(response.body, ending), url, timer);
-    clearTimeout(timer);
-    if (response.ok || response.status === 406) {
-      await response.body?.cancel();
-      return null;
+    if (!response.ok && response.status !== 406) {
+      throw refusal(url, response.status, await textOf(response, ending).catch(brokenOff(url)));
     }
-    throw refusal(url, response.status, await textOf(response, ending));
+    await response.body?.cancel();
+    clearTimeout(timer);
+    return null;
   } catch (error) {
     clearTimeout(timer);
     throw error;
   }
+}
+
+function brokenOff(url: string): (cause: unknown) => never {
+  return (cause) => {
+    if (cause instanceof TwtxtError) throw cause;
+    throw new TwtxtError("unreachable", `The stream of ${url} broke off.`, { cause });
+  };
 }
 
 /** The bytes of a stream; each of them shows that the connection is still there. */
@@ -123,7 +130,7 @@ async function* watched(body: Connection, url: string, timer: NodeJS.Timeout): A
       yield chunk;
     }
   } catch (cause) {
-    throw new TwtxtError("unreachable", `The stream of ${url} broke off.`, { cause });
+    brokenOff(url)(cause);
   } finally {
     clearTimeout(timer);
   }
