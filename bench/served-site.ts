@@ -68,8 +68,18 @@ export function writeSite(folder: string, { inbox, blobs }: Pick<HostSettings, "
     },
   };
   const settings = {
-    ...{ version: 3, host: "node", output: "_site", timeZone: "UTC", webmention: null, authors: [], blobs: null },
-    ...{ notes: { folder: ".", like: null, tags: [] }, unstamped: [] },
+    ...{
+      version: 3,
+      feedUrl: host.feedUrl,
+      host: "node",
+      input: ".",
+      output: "_site",
+      timeZone: "UTC",
+      webmention: null,
+      authors: [],
+      blobs: null,
+    },
+    ...{ notes: { folders: ["."], hasAny: false, like: null, tags: [], layout: null }, unstamped: [] },
   };
   const files = {
     "_site/index.html": "home",

@@ -7,8 +7,9 @@ import { misuse, readArguments } from "./command.js";
 import { createText, readText } from "./files.js";
 import { formatPost, readPost } from "./front-matter.js";
 import { freeNoteTimes, noteName } from "./note-name.js";
+import { chooseNotesFolder, rememberNotesFolder } from "./notes-folder.js";
 import { replyToOf } from "./reply-to.js";
-import { type Site, siteAt } from "./site.js";
+import { isBelow, type Site, siteAt } from "./site.js";
 import type { Terminal } from "./terminal.js";
 
 export const name = "post";
@@ -16,10 +17,12 @@ export const summary = "writes a note";
 export const help = `Usage: eleventy-twtxt post "TEXT" [options]
        eleventy-twtxt post [options] < FILE
 
-Writes a note, dated now, into the folder of your last one, with its tags and its layout, and
-prints the path of the new file. Markdown and mentions such as @<bob https://bob.example/twtxt.txt>
-may be in the text.
+Writes a note, dated now, into the folder of your notes, with their tags and layout, and prints the
+path of the new file. Where your site does not show which folder that is, a question on the terminal
+asks once, and the answer is remembered on this machine. Markdown and mentions such as
+@<bob https://bob.example/twtxt.txt> may be in the text.
 
+  --folder DIR                 writes into this folder, and remembers it for the next notes
   --reply-to "HASH FEED-URL"   replies to the twt of this hash, in the feed of this URL; a nick may
                                stand between them
   --reply-to REFERENCE         the same by FEED-URL#:~:text=TIMESTAMP, which is looked up
@@ -34,6 +37,7 @@ Example:
   notes/20261120-093000.md`;
 
 const OPTIONS = {
+  folder: { type: "string" },
   "reply-to": { type: "string" },
   "allow-private-host": { type: "string", multiple: true },
   edit: { type: "boolean" },
@@ -47,11 +51,16 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   const editor = values.edit ? editorOf(terminal) : undefined;
   const site = await siteAt(terminal, values.settings);
   const text = await readNote(positionals, terminal, editor !== undefined);
-  const like = await modelData(site, terminal);
+  const choice = await chooseNotesFolder(site, values.folder, terminal);
+  if (choice === null) {
+    terminal.say("Nothing was written.");
+    return 1;
+  }
+  const { folder } = choice;
+  const like = await modelData(site, folder, terminal);
 
   const contentAt = (time: number) =>
     formatPost({ date: new Date(time), ...like, ...(replyTo && { replyTo }) }, `${text}\n`);
-  const folder = site.file(site.settings.notes.folder);
   if (/\{[{%#]/.test(text))
     terminal.say('The text holds "{{", "{%" or "{#", which a template language of your site may take for its own.');
   if (values["dry-run"]) {
@@ -61,6 +70,10 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
     return 0;
   }
   const file = await create(folder, terminal.now(), contentAt);
+  if (choice.isNew) {
+    await rememberNotesFolder(folder, site, terminal);
+    terminal.say(`Your next notes go into ${site.shown(folder)} too; --folder names another one.`);
+  }
   const exitCode = editor === undefined ? 0 : await terminal.open(editor, file);
   if (editor !== undefined && (await isEmpty(file))) {
     await rm(file, { force: true });
@@ -98,13 +111,19 @@ async function readNote(words: string[], terminal: Terminal, mayBeEmpty: boolean
   return text;
 }
 
-/** What brings a note into its collection and its layout, where the folder's own data does not. */
+/** The tags and the layout that a note needs and does not get from the data of its folder. */
 async function modelData(
   { settings: { notes }, file, shown }: Site,
+  folder: string,
   terminal: Terminal,
 ): Promise<Record<string, unknown>> {
-  const plain = notes.tags.length === 0 ? {} : { tags: notes.tags };
-  if (notes.like === null) return plain;
+  const plain = {
+    ...(notes.tags.length > 0 && { tags: notes.tags }),
+    ...(notes.layout !== null && { layout: notes.layout }),
+  };
+  const [home] = notes.folders;
+  // The data of the model's folder is not for a note elsewhere.
+  if (notes.like === null || home === undefined || !isBelow(file(home), folder)) return plain;
   const model = file(notes.like);
   try {
     const { tags, layout } = readPost((await readText(model)) ?? "").data;

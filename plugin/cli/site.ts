@@ -1,7 +1,7 @@
 // plugin/cli/site.ts: the site that a command works on, as its last build left it.
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import * as v from "valibot";
 import { SETTINGS_FILE, type SiteSettings } from "../eleventy/site-settings.js";
 import { TwtxtError } from "../errors.js";
@@ -18,18 +18,26 @@ const BUILD = "Build the site once, so that this command knows it: npx @11ty/ele
 /** What the commands read of the settings; the build may leave more. */
 export type KnownSettings = Pick<
   SiteSettings,
-  "host" | "output" | "timeZone" | "webmention" | "authors" | "blobs" | "notes" | "unstamped"
+  "feedUrl" | "host" | "input" | "output" | "timeZone" | "webmention" | "authors" | "blobs" | "notes" | "unstamped"
 >;
 
 const SETTINGS: v.GenericSchema<unknown, KnownSettings> = v.object({
   version: v.literal(3),
+  feedUrl: v.string(),
   host: v.picklist(["netlify", "node", "static"]),
+  input: v.string(),
   output: v.string(),
   timeZone: v.pipe(v.string(), v.check(isTimeZone)),
   webmention: v.nullable(v.string()),
   authors: v.array(v.object({ address: v.string(), key: v.string(), endpoint: v.nullable(v.string()) })),
   blobs: v.nullable(v.object({ api: v.string(), shared: v.string(), maxBytes: v.number() })),
-  notes: v.object({ folder: v.string(), like: v.nullable(v.string()), tags: v.array(v.string()) }),
+  notes: v.object({
+    folders: v.array(v.string()),
+    hasAny: v.boolean(),
+    like: v.nullable(v.string()),
+    tags: v.array(v.string()),
+    layout: v.nullable(v.string()),
+  }),
   unstamped: v.array(
     v.object({
       file: v.string(),
@@ -95,10 +103,15 @@ async function readIfThere(file: string): Promise<string | null> {
   }
 }
 
+/** Whether a file is a folder itself or below it. Both are absolute. */
+export function isBelow(folder: string, file: string): boolean {
+  const way = relative(folder, file);
+  return way.split(sep)[0] !== ".." && !isAbsolute(way);
+}
+
 function fileBelow(root: string, name: string): string {
   const file = resolve(root, name);
-  const way = relative(root, file);
-  if (!way.startsWith("..") && !isAbsolute(way)) return file;
+  if (isBelow(root, file)) return file;
   throw new TwtxtError("no-settings", `The settings name ${JSON.stringify(name)}, which is outside of the site.`);
 }
 

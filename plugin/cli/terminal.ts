@@ -11,8 +11,8 @@ export interface Terminal {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The working directory, absolute. */
   readonly folder: string;
-  /** Where a person looks on; a file or a pipe is no terminal. */
-  readonly isTerminal: { readonly stdout: boolean; readonly stderr: boolean };
+  /** Whether a person reads or types there; a file or a pipe is no terminal. */
+  readonly isTerminal: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
   /** How many characters a line of stdout has room for; `null` where it is no terminal. */
   columns(): number | null;
   /** Milliseconds since 1970. */
@@ -29,6 +29,12 @@ export interface Terminal {
   readInput(): Promise<string | null>;
   /** Standard input as it comes. */
   input(): AsyncIterable<Uint8Array>;
+  /**
+   * Asks a person a question, and reads one line.
+   *
+   * @returns the line; `null` where the person breaks it off with Ctrl-C or Ctrl-D
+   */
+  ask(question: string): Promise<string | null>;
   /**
    * Reads lines that a person types without their being shown.
    *
@@ -56,7 +62,11 @@ export function processTerminal(): Terminal {
   return {
     environment: process.env,
     folder: process.cwd(),
-    isTerminal: { stdout: process.stdout.isTTY === true, stderr: process.stderr.isTTY === true },
+    isTerminal: {
+      stdin: process.stdin.isTTY === true,
+      stdout: process.stdout.isTTY === true,
+      stderr: process.stderr.isTTY === true,
+    },
     columns: () => process.stdout.columns ?? null,
     now: Date.now,
     print: (line) => void process.stdout.write(`${shownSafely(line)}\n`),
@@ -69,6 +79,7 @@ export function processTerminal(): Terminal {
     },
     readInput: async () => (process.stdin.isTTY ? null : text(process.stdin)),
     input: () => process.stdin,
+    ask,
     readSecret,
     open,
     ended,
@@ -100,6 +111,21 @@ export function lineShownSafely(text: string): string {
 
 function escaped(mark: string): string {
   return `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`;
+}
+
+async function ask(question: string): Promise<string | null> {
+  const editor = createInterface({ input: process.stdin, output: process.stderr, terminal: true, historySize: 0 });
+  const lines = editor[Symbol.asyncIterator]();
+  editor.setPrompt(shownSafely(question));
+  editor.prompt();
+  try {
+    const { value, done } = await lines.next();
+    if (!done) return value;
+    process.stderr.write("\n");
+    return null;
+  } finally {
+    editor.close();
+  }
 }
 
 /** Node's own line editor keeps Ctrl-C and Backspace working; what it would show goes nowhere. */

@@ -1,5 +1,5 @@
 // plugin/eleventy/site-settings.ts: what the commands need to know of a site, so that nobody configures anything twice.
-import { dirname } from "node:path";
+import { basename, dirname, extname, relative } from "node:path";
 import type { Settings } from "../options.js";
 import type { CollectionItem } from "./eleventy.js";
 import { isDateOnly } from "./post-date.js";
@@ -17,6 +17,8 @@ export interface SiteSettings {
   timeZone: string;
   follow: Settings["follow"];
   host: NonNullable<Settings["host"]>;
+  /** The folder of the site's sources. */
+  input: string;
   /** The folder of the built site. */
   output: string;
   webmention: string | null;
@@ -25,12 +27,16 @@ export interface SiteSettings {
   /** Where the authors keep blobs, where the public ones are, and how many bytes one may have; `null` for a site without. */
   blobs: { api: string; shared: string; maxBytes: number } | null;
   notes: {
-    /** Where a new note goes. */
-    folder: string;
-    /** A post whose own tags, as far as all notes share them, and layout a new note takes over; `null` before the first. */
+    /** The folders of the notes, the newest note's first; of the posts where there are no notes. */
+    folders: string[];
+    /** Whether the site has a note. */
+    hasAny: boolean;
+    /** The newest note, or post where there are no notes: a model for a new note in the same folder. */
     like: string | null;
     /** The tags that all notes share; before the first note, the collection that it must be in. */
     tags: string[];
+    /** The layout of the newest note or post, from its folder's data too. */
+    layout: string | null;
   };
   /** Posts without a time of their own, with the one that the feed gives them; `null` where it can give none. */
   unstamped: { file: string; timestamp: string | null }[];
@@ -59,6 +65,7 @@ export function siteSettings(
     timeZone,
     follow,
     host: build.host,
+    input: build.input,
     output: build.output,
     webmention: build.endpoint,
     authors: build.authors,
@@ -71,14 +78,29 @@ export function siteSettings(
 function notesOf({ dated }: Schedule, collection: Settings["collection"], input: string): SiteSettings["notes"] {
   const posts = dated.map(({ post }) => post).filter(({ inputPath }) => inputPath.endsWith(".md"));
   const notes = posts.filter(({ data }) => !data.title);
-  const model = notes.at(-1) ?? posts.at(-1);
+  const models = (notes.length > 0 ? notes : posts).toReversed();
+  const [model] = models;
   const first = typeof collection === "string" ? [collection] : Array.isArray(collection) ? collection.slice(0, 1) : [];
   return {
-    folder: model ? dirname(model.inputPath) : input,
+    folders: [...new Set(models.map((post) => folderOfPosts(post, input)))],
+    hasAny: notes.length > 0,
     like: model?.inputPath ?? null,
     tags:
       notes.length > 0 ? notes.map(tagsOf).reduce((shared, tags) => shared.filter((tag) => tags.includes(tag))) : first,
+    layout: typeof model?.data.layout === "string" ? model.data.layout : null,
   };
+}
+
+/** The folder of a post; the one above it where the post has a folder of its own: `quinces/quinces.md`, `quinces/index.md`. */
+function folderOfPosts({ inputPath }: CollectionItem, input: string): string {
+  const folder = dirname(inputPath);
+  const name = withoutDate(basename(inputPath, extname(inputPath)));
+  const hasOwnFolder = name === "index" || name === withoutDate(basename(folder));
+  return hasOwnFolder && relative(input, folder) !== "" ? dirname(folder) : folder;
+}
+
+function withoutDate(name: string): string {
+  return name.replace(/^\d{4}-\d{2}-\d{2}-/, "");
 }
 
 function tagsOf({ data }: CollectionItem): string[] {

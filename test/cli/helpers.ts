@@ -23,13 +23,15 @@ export interface Blog {
 }
 
 const SETTINGS: KnownSettings = {
+  feedUrl: "https://alice.example/twtxt.txt",
   host: "static",
+  input: ".",
   output: "./_site",
   timeZone: "UTC",
   webmention: null,
   authors: [],
   blobs: null,
-  notes: { folder: "./notes", like: null, tags: ["posts"] },
+  notes: { folders: ["./notes"], hasAny: true, like: null, tags: ["posts"], layout: null },
   unstamped: [],
 };
 
@@ -103,9 +105,9 @@ export function standingTerminal(
   return {
     stdout,
     stderr,
-    environment: {},
+    environment: { HOME: folder },
     folder,
-    isTerminal: { stdout: isSeen, stderr: isSeen },
+    isTerminal: { stdin: isSeen, stdout: isSeen, stderr: isSeen },
     columns: () => (isSeen ? 80 : null),
     now: () => Date.parse(now),
     print: (line) => void stdout.push(line),
@@ -116,6 +118,7 @@ export function standingTerminal(
     input: async function* () {
       yield Buffer.from(input ?? "");
     },
+    ask: async () => null,
     readSecret: async () => null,
     open: async () => 0,
     ended: async () => {},

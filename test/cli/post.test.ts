@@ -1,3 +1,4 @@
+import { rmSync } from "node:fs";
 import matter from "gray-matter";
 import { describe, expect, it } from "vitest";
 import { runCommandLine } from "../../plugin/cli/command-line.js";
@@ -7,6 +8,7 @@ import { site } from "../helpers/site.js";
 import { blog, command, standingTerminal } from "./helpers.js";
 
 const NOON = "2026-11-20T09:30:00.789Z";
+const NOTES = { folders: ["./notes"], hasAny: true, like: null, tags: ["posts"], layout: null };
 
 describe("eleventy-twtxt post", () => {
   it("writes a note and prints its path", async () => {
@@ -62,7 +64,7 @@ describe("eleventy-twtxt post", () => {
   });
 
   it("is tagged and laid out like the last note", async () => {
-    const notes = { folder: "./notes", like: "./notes/old.md", tags: ["notes", "posts"] };
+    const notes = { ...NOTES, like: "./notes/old.md", tags: ["notes", "posts"] };
     const old = "---\ntags: [notes, topic, posts]\nlayout: note.njk\ntitle: Old\npermalink: /x/\n---\nold\n";
     const { folder, read } = blog({ notes }, { "notes/old.md": old });
     const { stdout } = await command(folder, ["post", "new"]);
@@ -74,14 +76,14 @@ describe("eleventy-twtxt post", () => {
   });
 
   it("gets no tags where the last note has them from its folder", async () => {
-    const notes = { folder: "./notes", like: "./notes/old.md", tags: ["posts"] };
+    const notes = { ...NOTES, like: "./notes/old.md" };
     const { folder, read } = blog({ notes }, { "notes/old.md": "old\n" });
     const { stdout } = await command(folder, ["post", "new"]);
     expect(read(stdout.trim())).toMatch(/^---\ndate: \S+Z\n---\nnew\n$/);
   });
 
   it("runs no JavaScript of the last note, and says what it did instead", async () => {
-    const notes = { folder: "./notes", like: "./notes/old.md", tags: ["posts"] };
+    const notes = { ...NOTES, like: "./notes/old.md" };
     const { folder, read } = blog({ notes }, { "notes/old.md": "---js\n(() => { process.exit(9) })()\n---\n" });
     const outcome = await command(folder, ["post", "new"]);
     expect(outcome.exitCode).toBe(0);
@@ -126,7 +128,7 @@ describe("eleventy-twtxt post", () => {
   });
 
   it("--edit opens the new file, with arguments of the editor's and spaces in the path", async () => {
-    const { folder, read } = blog({ notes: { folder: "my notes", like: null, tags: [] } });
+    const { folder, read } = blog({ notes: { ...NOTES, folders: ["my notes"], tags: [] } });
     const environment = { VISUAL: `"${process.execPath}" -e 'fs.appendFileSync(process.argv[1], "edited\\n")'` };
     const outcome = await command(folder, ["post", "--edit"], { environment });
     expect(outcome).toMatchObject({ exitCode: 0 });
@@ -246,7 +248,7 @@ describe("settings of somebody else's", () => {
   it.each(["/tmp", "../elsewhere", "./notes/../../elsewhere"])(
     "1 no-settings: a folder outside of the site, %s",
     async (folder) => {
-      const { folder: root, list } = blog({ notes: { folder, like: null, tags: [] } });
+      const { folder: root, list } = blog({ notes: { ...NOTES, folders: [folder], tags: [] } });
       const outcome = await command(root, ["post", "x"]);
       expect(outcome).toMatchObject({ exitCode: 1, stdout: "" });
       expect(outcome.stderr).toContain("which is outside of the site");
@@ -268,6 +270,106 @@ describe("a note that its author leaves empty", () => {
     const outcome = await command(folder, ["post", "--edit"], { environment: { EDITOR: "true" } });
     expect(outcome).toMatchObject({ exitCode: 1, stdout: "", stderr: "The note is empty, and was not kept.\n" });
     expect(list("notes")).toEqual([]);
+  });
+});
+
+describe("the folder of a note", () => {
+  /** The content of eleventy-base-blog: articles with data of their folder, the newest in a folder of its own. */
+  const BASE_BLOG = {
+    "content/blog/blog.11tydata.js": 'export default { tags: ["posts"], layout: "post.njk" };\n',
+    "content/blog/firstpost.md": "---\ntitle: First\ndate: 2018-05-01\ntags: another tag\n---\nfirst\n",
+    "content/blog/thirdpost.md": "---\ntitle: Third\ndate: 2018-08-24\n---\nthird\n",
+    "content/blog/fourthpost/fourthpost.md": "---\ntitle: Fourth\ndate: 2018-09-30\n---\nfourth\n",
+    "_includes/post.njk": "<main>{{ content | safe }}</main>\n",
+  };
+  const CONFIG = 'return { dir: { input: "content", includes: "../_includes" } };';
+
+  /** Types `eleventy-twtxt post` on a terminal where a person gives these answers. */
+  async function postByHand(folder: string, args: string[], answers: (string | null)[] = []) {
+    const questions: string[] = [];
+    const terminal = standingTerminal(folder, NOON, null, true);
+    const ask = async (question: string) => {
+      questions.push(question);
+      return answers.shift() ?? null;
+    };
+    const exitCode = await runCommandLine(["post", ...args], { ...terminal, ask });
+    return { exitCode, stdout: terminal.stdout, stderr: terminal.stderr, questions };
+  }
+
+  it("is that of the articles in eleventy-base-blog, confirmed once on a terminal, also after the next build", async () => {
+    const built = await site({ files: BASE_BLOG, config: CONFIG });
+    const first = await postByHand(built.folder, ["one"], [""]);
+    expect(first.questions).toEqual(["Type a number or another folder [content/blog]: "]);
+    expect(first.stdout).toEqual(["content/blog/20261120-093000.md"]);
+    expect(first.stderr).toContain("Your next notes go into content/blog too; --folder names another one.");
+
+    const again = await site({ files: {}, config: CONFIG, site: built });
+    expect(again.texts().at(-1)).toBe("one");
+    const second = await postByHand(built.folder, ["two"]);
+    expect(second).toMatchObject({ questions: [], stdout: ["content/blog/20261120-093001.md"] });
+  });
+
+  it("is another one by a typed answer, where the note still gets its tags and its layout", async () => {
+    const built = await site({ files: BASE_BLOG, config: CONFIG });
+    const { stdout } = await postByHand(built.folder, ["one"], ["content/log"]);
+    expect(stdout).toEqual(["content/log/20261120-093000.md"]);
+    const again = await site({ files: {}, config: CONFIG, site: built });
+    expect(again.texts().at(-1)).toBe("one");
+    expect(again.read("log/20261120-093000/index.html")).toContain("<main><p>one</p>");
+  });
+
+  it("is the one of --folder from then on, without a question", async () => {
+    const { folder } = blog({ notes: { ...NOTES, folders: ["a", "b"] } }, { "a/x.md": "x", "b/x.md": "x" });
+    expect(await postByHand(folder, ["one", "--folder", "b"])).toMatchObject({ stdout: ["b/20261120-093000.md"] });
+    expect(await postByHand(folder, ["two"])).toMatchObject({ questions: [], stdout: ["b/20261120-093001.md"] });
+    await postByHand(folder, ["three", "--folder", "a", "--dry-run"]);
+    expect(await postByHand(folder, ["four"])).toMatchObject({ questions: [], stdout: ["b/20261120-093002.md"] });
+  });
+
+  it("2 bad-usage: without a terminal and with two folders, what to type", async () => {
+    const { folder, list } = blog({ notes: { ...NOTES, folders: ["./b", "./a"] } });
+    const environment = { HOME: folder, XDG_DATA_HOME: `${folder}/data` };
+    const outcome = await command(folder, ["post", "one"], { environment });
+    expect(outcome).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(outcome.stderr).toContain("there are posts in b, a. Name one once, it is remembered: --folder b.");
+    expect(list(".")).toEqual([".eleventy-twtxt"]);
+    const named = await command(folder, ["post", "one", "--folder", "b"], { environment });
+    expect(named.stdout).toMatch(/^b\/\d{8}-\d{6}\.md\n$/);
+    expect((await command(folder, ["post", "two"], { environment })).stdout).toMatch(/^b\//);
+  });
+
+  it("2 bad-usage: without a terminal and without posts, what to type", async () => {
+    const { folder } = blog({ input: "content", notes: { ...NOTES, folders: [], hasAny: false } });
+    const outcome = await command(folder, ["post", "one"], { environment: { HOME: folder, XDG_DATA_HOME: folder } });
+    expect(outcome).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(outcome.stderr).toContain(
+      "the site has no posts yet. Name one once, it is remembered: --folder content/notes.",
+    );
+  });
+
+  it("2 bad-usage: where Eleventy would never see it", async () => {
+    const { folder, list } = blog({ input: "content" });
+    const { exitCode, stderr } = await postByHand(folder, ["one", "--folder", "notes"]);
+    expect(exitCode).toBe(2);
+    expect(stderr.join("\n")).toContain(
+      'the folder "notes" is not below content, where Eleventy reads your site. Name one there, such as content/notes.',
+    );
+    expect(list(".")).toEqual([".eleventy-twtxt"]);
+  });
+
+  it("1: the question is broken off, and nothing is written", async () => {
+    const { folder, list } = blog({ notes: { ...NOTES, folders: ["a", "b"] } });
+    const outcome = await postByHand(folder, ["one"], [null]);
+    expect(outcome).toMatchObject({ exitCode: 1, stdout: [] });
+    expect(outcome.stderr.at(-1)).toBe("Nothing was written.");
+    expect(list(".")).toEqual([".eleventy-twtxt"]);
+  });
+
+  it("is asked for anew once the remembered one is gone", async () => {
+    const { folder } = blog({ notes: { ...NOTES, folders: ["a", "b"] } }, { "b/x.md": "x" });
+    await postByHand(folder, ["one", "--folder", "gone"]);
+    rmSync(`${folder}/gone`, { recursive: true });
+    expect((await postByHand(folder, ["two"], ["2"])).stdout).toEqual(["b/20261120-093000.md"]);
   });
 });
 

@@ -66,11 +66,12 @@ describe("what a build writes beside the pages", () => {
       timeZone: "UTC",
       follow: [],
       host: "netlify",
+      input: "./",
       output: "./_site/",
       webmention: "https://alice.example/webmention?for=a,b",
       authors: [{ address: "alice@alice.example", key: KEY, endpoint: "https://alice.example/inbox/alice" }],
       blobs: null,
-      notes: { folder: "./posts", like: "./posts/note.md", tags: ["posts"] },
+      notes: { folders: ["./posts"], hasAny: true, like: "./posts/note.md", tags: ["posts"], layout: null },
       unstamped: [
         { file: "./posts/new.md", timestamp: expect.stringMatching(/^2026-03-04T00:/) },
         { file: "./posts/undated.md", timestamp: null },
