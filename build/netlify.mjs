@@ -1,8 +1,9 @@
 // build/netlify.mjs: makes dist/netlify/ of netlify/functions/: one small file for each function, beside the chunks they share.
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { writeLicenses } from "./licenses.mjs";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
 const folder = process.argv[2] ?? join(root, "dist/netlify");
@@ -33,6 +34,8 @@ const { metafile } = await build({
   format: "esm",
   platform: "node",
   target: "node20",
+  // ES modules keep the names of their exports when they are imported later; CommonJS has a default export alone.
+  mainFields: ["module", "main"],
   minify: true,
   // For whoever reads a stack trace in the log of a function.
   keepNames: true,
@@ -42,18 +45,4 @@ const { metafile } = await build({
   metafile: true,
   logLevel: "warning",
 });
-await writeFile(join(folder, "LICENSES.txt"), await licensesOf(Object.keys(metafile.inputs)));
-
-/** The licences of the packages that these files belong to. */
-async function licensesOf(files) {
-  const packages = files.map((file) => /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+/.exec(file)?.[0]);
-  const texts = [...new Set(packages)].filter(Boolean).sort().map(licenseOf);
-  return (await Promise.all(texts)).join(`\n${"-".repeat(80)}\n\n`);
-}
-
-async function licenseOf(path) {
-  const { name, version, license } = JSON.parse(await readFile(join(root, path, "package.json"), "utf8"));
-  const file = (await readdir(join(root, path))).find((name) => /^(licen[cs]e|copying)/i.test(name));
-  const text = file ? await readFile(join(root, path, file), "utf8") : "";
-  return `${name} ${version} (${license})\n\n${text.trim()}\n`;
-}
+await writeLicenses(join(folder, "LICENSES.txt"), metafile);

@@ -1,7 +1,16 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -42,6 +51,12 @@ const ARCHIVE = `# nick = alice
 2023-05-06T07:08:09Z\tHello: A first post https://alice.example/posts/hello/ @<bob https://bob.example/twtxt.txt>
 `;
 
+/** A file takes whole blocks of a disk. */
+const BLOCK = 4096;
+const MIB = 1024 * 1024;
+/** The entries of `exports` that have types. */
+const DECLARATIONS = ["dist/index.d.ts", "dist/messages/index.d.ts", "dist/messages/browser.d.ts"];
+
 const CONFIGS = {
   "eleventy.config.js as an ES module": {
     "package.json": `{ "private": true, "type": "module" }`,
@@ -80,3 +95,92 @@ describe("the packed package in a fresh site", () => {
     expect(readFileSync(join(site, "_site/twtxt-2023.txt"), "utf8")).toBe(ARCHIVE);
   });
 });
+
+describe("the packed package in an empty project", () => {
+  let project = "";
+  const installed = (path: string) => join(project, "node_modules/eleventy-plugin-twtxt", path);
+
+  beforeAll(async () => {
+    project = mkdtempSync(join(work, "empty-"));
+    writeFileSync(join(project, "package.json"), `{ "private": true }`);
+    await run("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", tarball], { cwd: project });
+  });
+
+  it("adds no more packages and MiB than the README says", async () => {
+    const { stdout } = await run("npm", ["ls", "--all", "--parseable"], { cwd: project });
+    const packages = stdout.trim().split("\n").length - 1;
+    const [, most, megabytes] = /fewer than (\d+) packages and (\d+) MiB/.exec(read("README.md")) ?? [];
+
+    expect([Number(most), Number(megabytes)]).toEqual([100, 25]);
+    expect(packages).toBeLessThan(100);
+    expect(bytesBelow(join(project, "node_modules")) / MIB).toBeLessThan(25);
+  });
+
+  it("runs no install script", () => {
+    const lock = JSON.parse(readFileSync(join(project, "package-lock.json"), "utf8"));
+    const entries = Object.entries<{ hasInstallScript?: boolean }>(lock.packages);
+    expect(entries.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => path)).toEqual([]);
+  });
+
+  it("has types that need nothing but its dependencies", () => {
+    const { dependencies } = JSON.parse(readFileSync(installed("package.json"), "utf8"));
+    const packages = packagesOfTypes(DECLARATIONS.map(installed));
+    expect([...packages].filter((name) => !name.startsWith("node:") && !(name in dependencies))).toEqual([]);
+  });
+
+  it("reads a page and its microformats by the parsers in its bundles", async () => {
+    const { parseHtml, elementsOf } = await import(installed("dist/http/parse-html.js"));
+    const { readCard } = await import(installed("dist/mentions/verify/microformats.js"));
+    const tree = await parseHtml(`<p class="h-card"><a class="u-url" href="/bob/">Bob</a></p>`);
+    const card = [...elementsOf(tree)].find(({ tagName }) => tagName === "p");
+    expect(await readCard(card, "https://bob.example/")).toMatchObject({
+      name: "Bob",
+      url: "https://bob.example/bob/",
+    });
+  });
+
+  it("brings the licence of each bundled package, and its version", () => {
+    const notices = ["dist/LICENSES.txt", "dist/netlify/LICENSES.txt"].map((file) =>
+      readFileSync(installed(file), "utf8"),
+    );
+    for (const name of ["parse5", "microformats-parser", "rehype-remark"]) {
+      expect(notices[0]).toMatch(new RegExp(`^${name} \\d.* \\(MIT\\)\\n\\n.+`, "m"));
+    }
+    for (const name of ["@netlify/blobs", "@netlify/functions"]) {
+      expect(notices[1]).toMatch(new RegExp(`^${name} \\d.* \\(MIT\\)\\n\\n.+`, "m"));
+    }
+  });
+
+  it("says where its source is, where to report bugs, and where vulnerabilities", () => {
+    const { repository, bugs } = JSON.parse(readFileSync(installed("package.json"), "utf8"));
+    expect(repository.url).toMatch(/^git\+https:\/\//);
+    expect(bugs.url).toMatch(/^https:\/\//);
+    expect(readFileSync(installed("SECURITY.md"), "utf8")).toContain(
+      new URL("security/advisories", `${bugs.url}/..`).href,
+    );
+  });
+});
+
+function read(path: string): string {
+  return readFileSync(join(repo, path), "utf8");
+}
+
+function bytesBelow(folder: string): number {
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const sizes = files.map(({ parentPath, name }) => statSync(join(parentPath, name)).size);
+  return sizes.reduce((sum, size) => sum + Math.ceil(size / BLOCK) * BLOCK, 0);
+}
+
+/** The packages that declarations import, those included that they import from each other. */
+function packagesOfTypes(open: string[], seen = new Set<string>()): Set<string> {
+  const packages = new Set<string>();
+  for (let file = open.pop(); file; file = open.pop()) {
+    if (seen.has(file) || !existsSync(file)) continue;
+    seen.add(file);
+    for (const [, name = ""] of readFileSync(file, "utf8").matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)) {
+      if (name.startsWith(".")) open.push(resolve(dirname(file), name.replace(/\.js$/, ".d.ts")));
+      else packages.add(name);
+    }
+  }
+  return packages;
+}

@@ -7,6 +7,7 @@ import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { loadedWith } from "../../bench/functions.js";
 import type { mention } from "../../netlify/functions/mention.js";
+import type { mentionsJson } from "../../netlify/functions/mentions-json.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { netlifyBlobs, siteOf } from "../helpers/netlify-site.js";
 
@@ -71,6 +72,32 @@ describe("the bundle of the functions", () => {
 
     expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)]);
     expect(bob.asked).toEqual(["/twtxt.txt", "/feed"]);
+  });
+
+  it("reads author and text from the microformats of a page", async () => {
+    const { settings, pages } = siteOf("http://localhost:8888");
+    const bob = await loopbackServer((_request, response) => {
+      response.setHeader("content-type", "text/html");
+      response.end(`<div class="h-entry"><a class="p-author h-card" href="/">Bob</a>
+        <p class="e-content">I like <a class="u-in-reply-to" href="${settings.url}/">this</a>.</p></div>`);
+    });
+    await netlifyBlobs();
+    vi.stubEnv("NETLIFY_DEV", "true");
+    vi.stubEnv("NETLIFY_LOCAL", "true");
+    vi.stubEnv("TWTXT_ALLOW_PRIVATE_HOSTS", bob.host);
+
+    const receiver: { mention: typeof mention } = await import(join(bundle, "mention.js"));
+    const lists: { mentionsJson: typeof mentionsJson } = await import(join(bundle, "mentions-json.js"));
+    const body = new URLSearchParams({ source: `${bob.url}/reply/`, target: `${settings.url}/` });
+    const request = new Request(settings.urls.webmention, { method: "POST", body });
+    await receiver.mention(settings, pages)(request, { deploy: { context: "" } });
+    const list = await lists.mentionsJson(settings, pages)(new Request(`${settings.url}/mentions.json`), {
+      deploy: { context: "" },
+    });
+
+    expect(await list.json()).toMatchObject({
+      mentions: [{ type: "reply", author: { name: "Bob", url: `${bob.url}/` }, text: "I like this." }],
+    });
   });
 });
 

@@ -1,0 +1,54 @@
+// build/bundled-packages.mjs: bundles into dist/ the packages that it imports and package.json does not list as dependencies.
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+import { writeLicenses } from "./licenses.mjs";
+
+const root = fileURLToPath(new URL("../", import.meta.url));
+const dist = join(root, "dist");
+const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+const installed = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
+const options = {
+  absWorkingDir: root,
+  outdir: dist,
+  outbase: dist,
+  allowOverwrite: true,
+  bundle: true,
+  format: "esm",
+  platform: "node",
+  target: "node20",
+  // ES modules keep the names of their exports when they are imported later; CommonJS has a default export alone.
+  mainFields: ["module", "main"],
+  plugins: [{ name: "own-files-stay", setup: leaveOwnFiles }],
+  metafile: true,
+  logLevel: "warning",
+};
+
+const compiled = (await readdir(dist, { recursive: true })).filter((file) => file.endsWith(".js"));
+const { metafile } = await build({
+  ...options,
+  entryPoints: await importersOfOthers(compiled.map((file) => join(dist, file))),
+  chunkNames: "chunks/[name]-[hash]",
+  splitting: true,
+  minify: true,
+  keepNames: true,
+  legalComments: "none",
+  external: installed,
+});
+await writeLicenses(join(dist, "LICENSES.txt"), metafile);
+
+/** The files that import a package which installing ours does not install. */
+async function importersOfOthers(entryPoints) {
+  const { metafile } = await build({ ...options, entryPoints, packages: "external", write: false });
+  const isInstalled = (path) => installed.some((name) => path === name || path.startsWith(`${name}/`));
+  const isOther = ({ path }) => !/^(?:\.|node:)/.test(path) && !isInstalled(path);
+  return Object.keys(metafile.inputs).filter((file) => metafile.inputs[file].imports.some(isOther));
+}
+
+/** The files of dist/ import each other as before. */
+function leaveOwnFiles({ onResolve }) {
+  onResolve({ filter: /^\./ }, ({ path, importer }) =>
+    importer.startsWith(dist) ? { path, external: true } : undefined,
+  );
+}
