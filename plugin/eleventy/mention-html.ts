@@ -7,6 +7,10 @@ import type { MentionsOptions } from "./served-options.js";
 /** Links that strangers have given. */
 const REL = 'rel="nofollow ugc noopener"';
 
+/** Tells WebC to leave a script in its place: it would look for the file among the site's sources, and find none. */
+const KEEP = " webc:keep";
+const KEPT_SCRIPT = new RegExp(`(<script\\b[^<>]*)${KEEP}(?:="")?(?=[^<>]*>)`, "g");
+
 /** A list, and the component that tops it up. */
 export interface MentionListOptions {
   /** Where the component reads: a path of the site. */
@@ -42,7 +46,12 @@ export function mentionListHtml(mentions: readonly PublicMention[] | null, optio
   // Where nothing is known, that there are none is for the component to say, once it has looked.
   const hidden = mentions?.length === 0 ? "" : " hidden";
   const empty = target === null ? `<p class="twtxt-none"${hidden}>${escapeHtml(none)}</p>\n` : "";
-  return `<twtxt-mentions ${attributes.join(" ")}>\n${list}\n${empty}</twtxt-mentions>\n<script type="module" src="${escapeHtml(script)}"></script>`;
+  return `<twtxt-mentions ${attributes.join(" ")}>\n${list}\n${empty}</twtxt-mentions>\n<script type="module" src="${escapeHtml(script)}"${KEEP}></script>`;
+}
+
+/** A page as it is published: WebC removes its own attributes, the other languages do not. */
+export function removeKeep(page: string): string {
+  return page.includes(KEEP) ? page.replace(KEPT_SCRIPT, "$1") : page;
 }
 
 function itemHtml(mention: PublicMention, { pictures, target: listed, feed, words }: MentionListOptions): string {

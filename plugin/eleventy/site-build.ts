@@ -15,6 +15,7 @@ import type { BuildEvent, Collections, ContentMap, EleventyConfig, TemplateConte
 import { HeadLinks } from "./head-links.js";
 import { HOST_FILE, hostSettings, PAGES_FILE, sitePages } from "./host-settings.js";
 import { addMentionRule, isMarkdownIt, linkMentions } from "./markdown-mentions.js";
+import { removeKeep } from "./mention-html.js";
 import { functionConflicts } from "./netlify-conflicts.js";
 import { functionFiles, functionsOf, writeFunctions } from "./netlify-functions.js";
 import { headerRules, writeNetlifyHeaders } from "./netlify-output.js";
@@ -138,7 +139,7 @@ export class SiteBuild {
   /** A page as it is written. */
   page(content: string, { outputPath, url, inputPath }: NonNullable<TemplateContext["page"]>): string {
     if (typeof outputPath !== "string" || !outputPath.endsWith(".html")) return content;
-    const page = this.linked(content, inputPath);
+    const page = removeKeep(this.linked(content, inputPath));
     return this.settings.head ? this.#head.addTo(page, () => this.urls.absolute(url || "/")) : page;
   }
 

@@ -27,25 +27,19 @@ export interface TemplateTools {
 type PostLike = string | { url?: string | false; inputPath?: string; pageNumber?: number } | undefined;
 
 export function addTemplateTools(config: EleventyConfig, tools: TemplateTools): void {
-  const twtOf = (post: PostLike, context: TemplateContext) => {
+  const twtOf = (post: PostLike, asker: PostLike) => {
     const permalink = keyOf(post);
-    return permalink === undefined ? null : tools.twtOf(permalink, keyOf(context.page));
+    return permalink === undefined ? null : tools.twtOf(permalink, keyOf(asker));
   };
+  const html = htmlTools(tools, twtOf);
 
   config.addFilter("twt", function (this: TemplateContext, post: PostLike) {
     try {
-      return twtOf(post, this);
+      return twtOf(post, this.page);
     } catch (error) {
       if (Object(error).name !== "TemplateContentPrematureUseError") throw error;
       return tooEarly(error);
     }
-  });
-
-  config.addShortcode("twtxtReply", function (this: TemplateContext, label?: string, post?: PostLike) {
-    const twt = twtOf(post ?? this.page, this);
-    if (!twt) return "";
-    const start = `(#${twt.hash}) ${formatMention({ nick: tools.settings.nick, url: tools.urls.feedUrl() })} `;
-    return `<p class="twtxt-reply">${escapeHtml(label || "Reply from a twtxt client with:")} <code>${escapeHtml(start.trim())}</code></p>`;
   });
 
   // A site that has received Webmentions before may have one of that name.
@@ -54,17 +48,20 @@ export function addTemplateTools(config: EleventyConfig, tools: TemplateTools): 
   }
 
   config.addFilter("sharedBlob", function (this: TemplateContext, key: unknown, owner?: unknown) {
-    return tools.blobs.urlOf(key, owner, this.page?.inputPath);
+    return tools.blobs.urlOf(key, given(owner), this.page?.inputPath);
+  });
+
+  config.addShortcode("twtxtReply", function (this: TemplateContext, label?: string, post?: PostLike) {
+    return html.reply(given(post) ?? this.page, given(label), this.page);
   });
 
   config.addShortcode("twtxtMentions", function (this: TemplateContext, post?: PostLike) {
-    // Nunjucks hands over an empty text where nothing is given.
-    return tools.mentions.listOf(urlOf(post || this.page));
+    return html.mentions(given(post) ?? this.page);
   });
 
-  config.addShortcode("twtxtHead", () => tools.headLinks());
+  config.addShortcode("twtxtHead", html.head);
 
-  config.addShortcode("twtxtContact", () => contactHtml(tools.inboxes));
+  config.addShortcode("twtxtContact", html.contact);
 
   config.addGlobalData("twtxt", () => ({
     url: tools.urls.feedUrl(),
@@ -74,7 +71,30 @@ export function addTemplateTools(config: EleventyConfig, tools: TemplateTools): 
     mentions: [...(tools.mentions.all() ?? [])],
     mentionsHref: tools.mentions.pageHref(),
     authors: tools.inboxes.filter(({ endpoint }) => endpoint !== null),
+    html,
   }));
+}
+
+/** The HTML of the shortcodes as functions, for languages without shortcodes (EJS) and for components in JSX. */
+function htmlTools(tools: TemplateTools, twtOf: (post: PostLike, asker: PostLike) => PostTwt | null) {
+  return {
+    head: () => tools.headLinks(),
+    mentions: (post: PostLike) => tools.mentions.listOf(urlOf(post)),
+    /** @param asker - the page that is rendered */
+    reply(post: PostLike, label = "Reply from a twtxt client with:", asker?: PostLike): string {
+      const twt = twtOf(post, asker);
+      if (!twt) return "";
+      const start = `(#${twt.hash}) ${formatMention({ nick: tools.settings.nick, url: tools.urls.feedUrl() })} `;
+      return `<p class="twtxt-reply">${escapeHtml(label)} <code>${escapeHtml(start.trim())}</code></p>`;
+    },
+    contact: () => contactHtml(tools.inboxes),
+  };
+}
+
+/** An argument that the template left out: Nunjucks passes an empty string, Handlebars its own options. */
+function given<Value>(argument: Value): Value | undefined {
+  const isLeftOut = !argument || typeof Object(argument).lookupProperty === "function";
+  return isLeftOut ? undefined : argument;
 }
 
 /**
