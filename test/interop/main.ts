@@ -72,7 +72,7 @@ async function compare(work: string, output: string): Promise<number> {
   return failures;
 }
 
-/** Follows `mentions.txt` in both ways of showing the token. */
+/** Follows `mentions.txt` in both ways of showing the token. The client reads all of each notice. */
 async function compareNotices(work: string): Promise<number> {
   const token = randomBytes(16).toString("hex");
   const mentions = [
@@ -86,8 +86,8 @@ async function compareNotices(work: string): Promise<number> {
   try {
     const withToken = `${url}${path}?token=${token}`;
     const withPassword = `${url.replace("//", `//alice:${token}@`)}${path}`;
-    const { twts } = parseFeed(await (await fetch(withToken)).text());
-    if (twts.length !== mentions.length) return 1;
+    const { twts } = parseFeed(await (await fetch(withToken, { headers: { "user-agent": "twtxt/1.3.1" } })).text());
+    if (twts.length !== 2 || !twts.every(({ text }) => text.includes("> "))) return 1;
     return (
       (await compareFeed(work, "mentions.txt?token=", withToken, twts)) +
       (await compareFeed(work, "mentions.txt with a password", withPassword, twts))
@@ -143,8 +143,8 @@ function serve(folder: string): Promise<Served> {
 }
 
 function serveHandler(handler: Handler): Promise<Served> {
-  return listen(async ({ url, method = "GET", headers: { authorization } }, response) => {
-    const headers = authorization === undefined ? {} : { authorization };
+  return listen(async ({ url, method = "GET", headers: { authorization, "user-agent": agent = "" } }, response) => {
+    const headers = { "user-agent": agent, ...(authorization !== undefined && { authorization }) };
     const answer = await handler(new Request(`http://127.0.0.1${url}`, { method, headers }));
     response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
   });

@@ -1,12 +1,16 @@
 // plugin/mentions/inform/mentions-feed.ts: the author's private feed of who mentions them.
 import { createHash, timingSafeEqual } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
+import { LINE_SEPARATOR } from "../../feed/twt.js";
 import { type Handler, type Log, methodNotAllowed, problem } from "../../http/respond.js";
 import type { ListMentions } from "../mention.js";
 import { formatNotices } from "./notice.js";
 
-/** All that there are: a notice's second depends on those before it. */
+/** More than any site has: rejected mentions among the newest must not push older ones out of the feed. */
 const ALL = 1_000_000;
+
+/** The oldest client, PyPI's `twtxt`, cuts a twt at its first U+2028. */
+const CUTS_AT_LINE_SEPARATOR = /^twtxt\//;
 
 /** For the author's eyes alone, and for no cache, log or site that is linked to. */
 const PRIVATE = {
@@ -29,7 +33,7 @@ export function mentionsFeed({ list, token, nick, url, log }: MentionsFeedParts)
     if (request.method !== "GET" && request.method !== "HEAD") return methodNotAllowed(["GET", "HEAD"]);
     if (!tokensOf(request).some(isRight)) return refusal();
     const { mentions } = await list({ limit: ALL });
-    const feed = formatNotices({ nick, url }, mentions);
+    const feed = feedFor(request, formatNotices({ nick, url }, mentions));
     const headers = { ...PRIVATE, "content-type": "text/plain; charset=utf-8" };
     return new Response(request.method === "HEAD" ? null : feed, { headers });
   };
@@ -44,6 +48,12 @@ export interface MentionsFeedParts {
   /** Where the feed is served, without the token. */
   url: string;
   log: Log;
+}
+
+/** The feed as the client can read it. No cache keeps it, so it needs no `Vary`. */
+function feedFor(request: Request, feed: string): string {
+  const isCut = CUTS_AT_LINE_SEPARATOR.test(request.headers.get("user-agent") ?? "");
+  return isCut ? feed.replaceAll(LINE_SEPARATOR, " ") : feed;
 }
 
 /** @returns `null` for a token that could be guessed, after a line that says what to do */

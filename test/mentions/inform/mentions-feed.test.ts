@@ -53,7 +53,7 @@ const basic = (user: string, password: string, scheme = "Basic") => ({
 
 const feedOf = (mentions: readonly StoredMention[]) => formatNotices({ nick: "alice", url: URL_OF_FEED }, mentions);
 const twtsOf = (mentions: readonly StoredMention[]) => parseFeed(feedOf(mentions)).twts;
-const textOf = (mention: StoredMention) => twtsOf([mention])[0]?.text ?? "";
+const textOf = (...mentions: StoredMention[]) => twtsOf(mentions)[0]?.text ?? "";
 
 describe("who may read mentions.txt", () => {
   it.each([
@@ -245,37 +245,103 @@ describe("a notice", () => {
   });
 });
 
+describe("a client that cuts a twt at its first line separator", () => {
+  const as = (agent: string) => ask(`?token=${TOKEN}`, { headers: { "user-agent": agent } });
+
+  it.each(["twtxt/1.3.1", "twtxt/1.2.0 (+https://alice.example/twtxt.txt; @alice)"])(
+    "gets each notice with its quotation in one line: %s",
+    async (agent) => {
+      stored = [storedMention({ text: "hello @<alice https://alice.example/twtxt.txt>\nand bye" })];
+      const { text } = await as(agent);
+      // Python's splitlines(), by which that client reads a feed.
+      const twts = text.split(ANY_LINE_END).filter((line) => /^\d/.test(line));
+      expect(twts).toEqual([
+        "2026-01-02T03:04:06Z\tbob mentioned you: > hello @<alice https://alice.example/twtxt.txt> > and bye https://bob.example/twtxt.txt#:~:text=2026-01-02T03:04:05Z",
+      ]);
+    },
+  );
+
+  it.each(["yarnd/0.15 (+https://a.example/twtxt.txt; @a)", "twtxt-el/1.0", "x twtxt/1.3.1", ""])(
+    "is not %j, which gets the lines as they are",
+    async (agent) => {
+      stored = [storedMention()];
+      expect((await as(agent)).text).toContain(`bob mentioned you:${LS}> hello`);
+    },
+  );
+});
+
 describe("the times of notices", () => {
   const at = (time: string, id: string, change: Partial<StoredMention> = {}) =>
     storedMention({ received: `2026-01-02T03:04:${time}Z`, id: id.repeat(32), text: id, ...change });
-  const timesOf = (mentions: readonly StoredMention[]) =>
-    Object.fromEntries(twtsOf(mentions).map(({ timestamp, text }) => [text.split(LS)[1], timestamp.slice(-3, -1)]));
+  const blocksOf = (mentions: readonly StoredMention[]) =>
+    twtsOf(mentions).map(({ timestamp, text }) => [timestamp.slice(-3, -1), text.match(/(?<=> )\w+/g)?.join(" ")]);
 
-  it("are those of the mentions, to the second; of two in one second the later takes the next free one", () => {
+  it("are those of the mentions, to the second; what shares a second is one notice, in the order in which it came", () => {
     const mentions = [at("07.000", "d"), at("06.900", "a"), at("06.100", "b"), at("09.999", "e"), at("06.500", "c")];
-    expect(timesOf(mentions)).toEqual({ "> b": "06", "> c": "07", "> a": "08", "> d": "09", "> e": "10" });
+    expect(blocksOf(mentions)).toEqual([
+      ["06", "b c a"],
+      ["07", "d"],
+      ["09", "e"],
+    ]);
+    expect(textOf(...mentions)).toBe(
+      ["b", "c", "a"]
+        .map((id) => `bob mentioned you:${LS}> ${id}${LS}https://bob.example/twtxt.txt#:~:text=2026-01-02T03:04:05Z`)
+        .join(LS + LS),
+    );
   });
 
   it("do not change when later ones come, nor when the author rejects one", () => {
     const mentions = [at("06.100", "a"), at("06.200", "b"), at("07.000", "c")];
-    const before = timesOf(mentions);
-    expect(before).toEqual({ "> a": "06", "> b": "07", "> c": "08" });
-    expect(timesOf([...mentions, at("07.001", "d"), at("08.000", "e")])).toMatchObject(before);
-    expect(timesOf(mentions.with(0, at("06.100", "a", { state: "rejected" })))).toEqual({ "> b": "07", "> c": "08" });
+    expect(blocksOf(mentions)).toEqual([
+      ["06", "a b"],
+      ["07", "c"],
+    ]);
+    expect(blocksOf([...mentions, at("07.001", "d"), at("08.000", "e")])).toEqual([
+      ["06", "a b"],
+      ["07", "c d"],
+      ["08", "e"],
+    ]);
+    expect(blocksOf(mentions.with(0, at("06.100", "a", { state: "rejected" })))).toEqual([
+      ["06", "b"],
+      ["07", "c"],
+    ]);
   });
 
-  it("do not change when the oldest leave the newest 1,000", async () => {
-    stored = Array.from({ length: 1500 }, (_, n) =>
-      storedMention({ received: new Date(1_767_323_046_000 + n).toISOString(), text: `${n}` }),
+  it("are never ahead of the mentions, also after 25 a second for four minutes", async () => {
+    const start = Date.parse("2026-01-02T03:04:06Z");
+    stored = Array.from({ length: 25 * 240 }, (_, n) =>
+      storedMention({ received: new Date(start + n * 40).toISOString(), text: `${n}` }),
     );
-    const secondOf = (twts: { timestamp: string; text: string }[], n: number) =>
-      twts.find(({ text }) => text.includes(`> ${n}${LS}`))?.timestamp;
-    const before = twtsOf(stored.slice(0, 1400));
-    const after = parseFeed((await ask(`?token=${TOKEN}`)).text).twts;
-    expect(after).toHaveLength(1000);
-    expect(secondOf(after, 499)).toBeUndefined();
-    for (const n of [500, 1000, 1399]) expect(secondOf(after, n)).toBe(secondOf(before, n));
-    expect(new Set(after.map(({ timestamp }) => timestamp)).size).toBe(1000);
+    const { twts } = parseFeed((await ask(`?token=${TOKEN}`)).text);
+    const last = stored.at(-1)?.received.slice(0, 19);
+    expect(twts.at(-1)?.timestamp).toBe(`${last}Z`);
+    expect(twts.map(({ text }) => text.match(/mentioned you/g)?.length)).toEqual(Array(40).fill(25));
+    for (const { timestamp, text } of twts) {
+      const first = Number(/> (\d+)/.exec(text)?.[1]);
+      expect(timestamp).toBe(`${stored[first]?.received.slice(0, 19)}Z`);
+    }
+  });
+
+  it("do not change when the oldest leave the newest 1,000, and no second is left in part", () => {
+    const all = Array.from({ length: 1500 }, (_, n) =>
+      storedMention({ received: new Date(1_767_323_046_000 + Math.floor(n / 3) * 1000 + (n % 3)).toISOString() }),
+    );
+    const before = twtsOf(all.slice(0, 1400));
+    const after = twtsOf(all);
+    expect(after).toHaveLength(333);
+    expect(after.slice(0, -34)).toEqual(before.slice(33, -1));
+    expect(new Set(after.map(({ text }) => text.match(/mentioned you/g)?.length))).toEqual(new Set([3]));
+  });
+
+  it("keep a line below 64 KiB, however many come in one second, and count the others", () => {
+    const evil = "[a](".repeat(125);
+    const second = Array.from({ length: 200 }, (_, n) => at(`06.${String(n).padStart(3, "0")}`, "a", { text: evil }));
+    const file = feedOf(second);
+    const text = twtsOf(second)[0]?.text ?? "";
+    const told = text.match(/bob mentioned you/g)?.length ?? 0;
+    expect(Buffer.byteLength(file)).toBeLessThan(64 * 1024);
+    expect(told).toBeGreaterThan(40);
+    expect(text.endsWith(`${LS}${LS}And ${200 - told} more. To list them: eleventy-twtxt mentions`)).toBe(true);
   });
 });
 
@@ -333,22 +399,24 @@ describe("any mentions at all", () => {
     );
   const mentions = fc.uniqueArray(mention, { selector: ({ id }) => id, maxLength: 8 });
 
-  it("give one twt each, for our reader and for one that ends a line wherever Python does", () => {
+  it("give one twt for each second, for our reader and for one that ends a line wherever Python does", () => {
     fc.assert(
       fc.property(mentions, (all) => {
         const file = feedOf(all);
         const { twts, skippedLines, fields } = parseFeed(file);
-        expect(twts).toHaveLength(all.length);
+        const seconds = new Set(all.map(({ received }) => received.slice(0, 19))).size;
+        expect(twts).toHaveLength(seconds);
         expect(skippedLines).toBe(0);
         expect(Object.keys(fields)).toEqual(["nick", "url", "description"]);
-        expect(new Set(twts.map(({ instant }) => instant)).size).toBe(all.length);
+        expect(new Set(twts.map(({ instant }) => instant)).size).toBe(seconds);
+        expect(file.match(/ mentioned you(?: \(held\))?:\u2028/g) ?? []).toHaveLength(all.length);
         expect(twts.every(({ subject }) => subject === null)).toBe(true);
         expect(twts.map(({ text }) => mendForPeers(text))).toEqual(twts.map(({ text }) => text));
 
         const elsewhere = file.split(ANY_LINE_END).filter((line) => toInstant(line.split("\t")[0] ?? "") !== null);
-        expect(elsewhere).toHaveLength(all.length);
+        expect(elsewhere).toHaveLength(seconds);
         expect(file.replace(/\t/g, "")).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2029]/);
-        expect(file.match(/\t/g) ?? []).toHaveLength(all.length);
+        expect(file.match(/\t/g) ?? []).toHaveLength(seconds);
       }),
       { numRuns: 500 },
     );
