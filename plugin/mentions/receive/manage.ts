@@ -7,6 +7,7 @@ import type { MentionState, StoredMention } from "../mention.js";
 import { formatReference, sourceOf } from "../reference.js";
 import { isListed } from "./moderate.js";
 import type { Ours } from "./ours.js";
+import { newestFirst, pageOf } from "./page.js";
 import type { Pending, PendingMention } from "./pending.js";
 import type { Received } from "./received.js";
 import { TakeOver, takeOver } from "./take-over.js";
@@ -82,7 +83,9 @@ async function list({ received, pending }: ManageParts, url: string) {
   const size = limitIn(limit, PAGE);
   const known = STATES.find((name) => name === state);
   if (known === undefined) throw new TwtxtError("bad-request", `"state" is one of ${STATES.join(", ")}.`);
-  if (known === "pending") return { mentions: (await pending.all()).map(shownPending), next: null };
+  if (known === "pending") {
+    return pageOf((await pending.all()).map(shownPending).sort(newestFirst), { after, limit: size });
+  }
   const page = await received.list({ state: known, limit: size, ...(after !== undefined && { after }) });
   return { mentions: page.mentions.map(shownStored), next: page.next };
 }

@@ -1,8 +1,8 @@
 // plugin/mentions/receive/received.ts: the mentions that have reached us.
-import { TwtxtError } from "../../errors.js";
 import type { ListMentions, MentionState, StoredMention } from "../mention.js";
 import type { MentionEvent, NewMention } from "./event.js";
 import type { Journal } from "./journal.js";
+import { newestFirst, pageOf } from "./page.js";
 
 /** The mentions of a site. Each change is durable when it returns. */
 export interface Received {
@@ -31,8 +31,6 @@ export interface Received {
   compact(): Promise<number>;
 }
 
-const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)_([0-9a-f]{32})$/;
-
 /**
  * @param onChange - told after what is shown may have changed
  */
@@ -53,14 +51,11 @@ export function receivedMentions({ journal, now, onChange }: ReceivedOptions): R
     holds: (mention) => journal.holds(mention),
 
     async list({ state, target, after, limit }) {
-      const start = after === undefined ? null : parseCursor(after);
-      const wanted = [...(await journal.read()).values()]
-        .filter((mention) => state === undefined || mention.state === state)
-        .filter((mention) => target === undefined || mention.target === target || mention.under === target)
-        .sort(newestFirst)
-        .filter((mention) => start === null || newestFirst(start, mention) < 0);
-      const mentions = wanted.slice(0, limit);
-      return { mentions, next: wanted.length > limit ? cursorOf(mentions.at(-1)) : null };
+      const isWanted = (mention: StoredMention) =>
+        (state === undefined || mention.state === state) &&
+        (target === undefined || mention.target === target || mention.under === target);
+      const mentions = [...(await journal.read()).values()].sort(newestFirst);
+      return pageOf(mentions, { isWanted, after, limit });
     },
 
     keep: (mention) => happen([{ kind: "kept", at: at(), mention }]),
@@ -100,21 +95,4 @@ export interface ReceivedOptions {
 
 function isSameHost(a: string, b: string): boolean {
   return new URL(a).host === new URL(b).host;
-}
-
-function newestFirst(a: Pick<StoredMention, "received" | "id">, b: Pick<StoredMention, "received" | "id">): number {
-  const [x, y] = a.received === b.received ? [a.id, b.id] : [a.received, b.received];
-  return x < y ? 1 : x > y ? -1 : 0;
-}
-
-function cursorOf(mention: StoredMention | undefined): string | null {
-  return mention ? `${mention.received}_${mention.id}` : null;
-}
-
-function parseCursor(text: string): { received: string; id: string } {
-  const [, received, id] = CURSOR.exec(text) ?? [];
-  if (received === undefined || id === undefined) {
-    throw new TwtxtError("bad-request", 'The parameter "after" is none that this list has given out.');
-  }
-  return { received, id };
 }

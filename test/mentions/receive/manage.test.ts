@@ -84,6 +84,29 @@ describe("managing mentions", () => {
     expect(second.next).toBeNull();
   });
 
+  it("200: lists what is pending a page at a time, newest first", async () => {
+    const { alice, bob } = await withMentions({}, 0);
+    bob.status = 500;
+    const sources = ["10", "11", "12", "13", "14"].map((second) => bob.twt(`2026-11-19T18:41:${second}Z`));
+    for (const [n, source] of sources.entries()) {
+      // Two of them in the same millisecond.
+      if (n !== 2) alice.clock.time += 1000;
+      await alice.mentioned({ source, target: FEED });
+    }
+    const pages: string[][] = [];
+    for (let after: string | null = ""; after !== null; ) {
+      const { status, json } = await alice.ask("GET", `?state=pending&limit=2${after}`);
+      expect(status).toBe(200);
+      pages.push(json.mentions.map(({ source }: ManagedMention) => source));
+      after = json.next && `&after=${encodeURIComponent(json.next)}`;
+    }
+    expect(pages.map(({ length }) => length)).toEqual([2, 2, 1]);
+    const [fifth, fourth, ...others] = pages.flat();
+    expect([fifth, fourth, others.pop()]).toEqual([sources[4], sources[3], sources[0]]);
+    expect(new Set(others)).toEqual(new Set([sources[1], sources[2]]));
+    expect(await alice.ask("GET", "?state=pending&after=x")).toMatchObject({ status: 400 });
+  });
+
   it.each(["?state=new", "?limit=0", "?limit=101", "?limit=x", "?colour=red", "?state=shown&state=held", "?after=x"])(
     "400: GET %s",
     async (query) => {
