@@ -10,11 +10,15 @@ function hosts() {
   return {
     running,
     started,
-    add: (host: string, name = host) =>
-      queue(host, () => {
-        started.push(name);
-        return new Promise<string>((resolve) => running.set(name, () => resolve(name)));
-      }),
+    add: (host: string, name = host, priority = 0) =>
+      queue(
+        host,
+        () => {
+          started.push(name);
+          return new Promise<string>((resolve) => running.set(name, () => resolve(name)));
+        },
+        priority,
+      ),
     async end(name: string) {
       running.get(name)?.();
       running.delete(name);
@@ -41,6 +45,24 @@ describe("the queue", () => {
     expect(started).toEqual(["slow-0", "a", "b"]);
     await end("slow-0");
     expect(started.slice(3)).toEqual(["slow-1"]);
+  });
+
+  it("runs tasks of a higher priority first, among those of a host and among all", async () => {
+    const { add, end, started } = hosts();
+    for (let host = 0; host < 32; host += 1) void add(`host-${host}`);
+    for (const name of ["a-1", "a-2"]) void add("host-0", name);
+    void add("host-0", "a-urgent", 1);
+    for (const host of ["b", "c"]) void add(host);
+    void add("urgent", "urgent", 1);
+    await setImmediate();
+    await end("host-1");
+    expect(started.slice(32)).toEqual(["urgent"]);
+    await end("host-0");
+    expect(started.slice(33)).toEqual(["b"]);
+    await end("urgent");
+    expect(started.slice(34)).toEqual(["a-urgent"]);
+    await end("b");
+    expect(started.slice(35)).toEqual(["c"]);
   });
 
   it("hands on what a task gives, and goes on after one that fails", async () => {

@@ -93,6 +93,8 @@ async function run(options: SendOptions, isOver: () => boolean): Promise<SendRep
   const tell = teller({ ...options, ledger, endpoints, identity: feed.identity, queue: politeQueue(), isOver });
   const outcomes = await Promise.allSettled(due.map(async (change) => end(await tell(change))));
   for (const change of later) end(reportOfWaiting(change));
+  // An endpoint that cannot be forgotten now is used once more, within a day.
+  await endpoints.end().catch(() => {});
 
   const leftAlone = live.mentions.filter((mention) => isLeftAlone(mention, known)).length;
   return {

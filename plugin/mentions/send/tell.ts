@@ -43,6 +43,9 @@ export interface TellOptions {
   isDryRun?: boolean;
 }
 
+/** A POST goes before the discoveries that wait: a run that ends early has sent what it has looked up. */
+const POST_PRIORITY = 1;
+
 /** A mention that did not get through. */
 interface Postponed {
   outcome: "retry";
@@ -83,13 +86,19 @@ export function teller(all: TellOptions): (change: Change) => Promise<MentionRep
     const told = await options.ledger.told(change);
     const { timestamp, nick, target } = told.mention;
     const blank = { kind: change.kind, timestamp, nick, target, endpoint: null, method: null };
-    const found = await options.queue(hostOf(target), () => discover(target, options));
-    if ("outcome" in found) return { ...blank, ...(await note(change, told, found, null)) };
-    const { endpoint, method } = found;
-    return options.queue(hostOf(endpoint), async () => {
+    const postTo = (found: FoundEndpoint) => async () => {
+      const { endpoint, method } = found;
       const result = await post(change, told, found, options);
+      if (isUntried(result)) options.endpoints.noteUntried(target);
       return { ...blank, endpoint, method, ...(await note(change, told, result, endpoint)) };
+    };
+    const { report } = await options.queue(hostOf(target), async () => {
+      const found = await discover(target, options);
+      if ("outcome" in found) return { report: note(change, told, found, null).then((end) => ({ ...blank, ...end })) };
+      // Queued before this host's turn ends, so that no other discovery comes between; not awaited in it.
+      return { report: options.queue(hostOf(found.endpoint), postTo(found), POST_PRIORITY) };
     });
+    return report;
   };
 }
 
@@ -114,6 +123,10 @@ async function discover(target: string, { endpoints, isOver, resting }: Telling)
 function letRest(host: string, result: Result, resting: Telling["resting"]): Result {
   if (result.outcome === "retry") resting.set(host, { ...result, status: null, source: null, isAsked: false });
   return result;
+}
+
+function isUntried(result: Result): boolean {
+  return result.outcome === "waiting" || (result.outcome === "retry" && !result.isAsked);
 }
 
 /** @throws what is no verdict on a target */

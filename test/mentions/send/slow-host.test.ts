@@ -1,0 +1,180 @@
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { SendReport } from "../../../plugin/mentions/send/send.js";
+import { memoryStore } from "../../../plugin/store/memory.js";
+import type { Store } from "../../../plugin/store/store.js";
+import { faultyStore } from "../../helpers/faulty-store.js";
+import { loopbackServer, strayed } from "../../helpers/loopback.js";
+import { MINUTE, NOW, outcomes, world } from "./outgoing.js";
+
+const MENTIONS = 120;
+const ANSWER_MS = 250;
+const RUN_MS = 20_000;
+const HOUR = 60 * MINUTE;
+
+afterEach(() => expect(strayed).toEqual([]));
+
+/** A clock that moves while a slow server answers, and wakes those who sleep by it. */
+function slowClock() {
+  const sleepers = new Set<{ until: number; wake: () => void }>();
+  return {
+    time: NOW,
+    pass(milliseconds: number) {
+      this.time += milliseconds;
+      for (const { until, wake } of sleepers) if (until <= this.time) wake();
+    },
+    sleep(milliseconds: number, signal?: AbortSignal): Promise<void> {
+      if (!signal) return Promise.resolve();
+      return new Promise((resolve) => {
+        const sleeper = { until: this.time + milliseconds, wake: () => sleepers.delete(sleeper) && resolve() };
+        sleepers.add(sleeper);
+        signal.addEventListener("abort", sleeper.wake);
+      });
+    },
+  };
+}
+
+type Clock = ReturnType<typeof slowClock>;
+
+/** A server whose answers take their time. It names its feeds' endpoint, its own by default. */
+async function host(clock: Clock, { answerMs = ANSWER_MS, endpoint = "/webmention", headers = {} } = {}) {
+  const seen = {
+    feeds: [] as string[],
+    posts: [] as string[],
+    status: 202,
+    beforeAnswer: async (): Promise<unknown> => null,
+  };
+  const server = await loopbackServer(async (request, response) => {
+    clock.pass(answerMs);
+    const isPost = request.method === "POST";
+    (isPost ? seen.posts : seen.feeds).push(request.url ?? "");
+    await seen.beforeAnswer();
+    if (isPost) response.writeHead(seen.status, { "retry-after": "7200" }).end();
+    else response.writeHead(200, headers).end(`# nick = bob\n# webmention = ${endpoint}\n\n`);
+  });
+  return Object.assign(seen, server);
+}
+
+/** A slow endpoint on another host than the feeds that name it, which are all looked up before its first answer. */
+async function hostWithService(clock: Clock, headers = {}) {
+  const service = await host(clock);
+  const bob = await host(clock, { answerMs: 0, endpoint: `${service.url}/webmention`, headers });
+  service.beforeAnswer = () => vi.waitUntil(() => bob.feeds.length >= MENTIONS, 60_000);
+  return { bob, service };
+}
+
+type Host = Awaited<ReturnType<typeof host>>;
+
+/** Alice mentions many feeds of one host, one in each twt. */
+async function alicesHome(clock: Clock, feeds: Host, others: Host[] = [], store: Store = memoryStore()) {
+  const { send, ...made } = await world([feeds, ...others], { store });
+  const sleep = clock.sleep.bind(clock);
+  const home = { ...made, clock, send: (options = {}) => send({ now: () => clock.time, sleep, ...options }) };
+  for (let at = 0; at < MENTIONS; at += 1) {
+    const timestamp = new Date(NOW - HOUR + at * 1000).toISOString().replace(".000", "");
+    home.alice.twts[timestamp] = `hi @<bob ${feeds.url}/${at}.txt>`;
+  }
+  return home;
+}
+
+type Home = Awaited<ReturnType<typeof alicesHome>>;
+
+/** A scheduled run: it starts nothing after 20 s. The next one is an hour later. */
+async function scheduledRun({ clock, send }: Home): Promise<SendReport> {
+  const start = clock.time;
+  const report = await send({ isOver: () => clock.time >= start + RUN_MS });
+  clock.pass(start + HOUR - clock.time);
+  return report;
+}
+
+const count = (report: SendReport, outcome: string) => outcomes(report).filter((one) => one === outcome).length;
+
+describe("120 mentions of a host that answers in 250 ms", () => {
+  it("arrive in three scheduled runs: a mention is sent before the next endpoint is looked for", async () => {
+    const clock = slowClock();
+    const bob = await host(clock);
+    const home = await alicesHome(clock, bob);
+
+    const sent = [];
+    for (let run = 0; run < 3; run += 1) sent.push(count(await scheduledRun(home), "new sent 202"));
+    expect(sent).toEqual([40, 40, 40]);
+    expect(bob.posts).toHaveLength(MENTIONS);
+    expect(bob.feeds).toHaveLength(MENTIONS);
+    expect((await scheduledRun(home)).mentions).toEqual([]);
+  });
+
+  it("count an attempt for each answer of 500, also in the first run", async () => {
+    const clock = slowClock();
+    const bob = await host(clock);
+    bob.status = 500;
+    const home = await alicesHome(clock, bob);
+    const report = await scheduledRun(home);
+    expect(count(report, "new retry 500")).toBe(40);
+    expect(count(report, "new waiting")).toBe(MENTIONS - 40);
+    expect((await home.store.keys("sent/")).filter((key) => key.includes("/retry/"))).toHaveLength(40);
+  });
+});
+
+describe("a slow endpoint of many feeds on another host", () => {
+  it.each([
+    ["no cache header", {}, 0],
+    ["a minute of freshness", { "cache-control": "max-age=60" }, 80],
+  ])("gets what a run did not reach from the next one, which asks no feed again: %s", async (_, headers, stored) => {
+    const clock = slowClock();
+    const { bob, service } = await hostWithService(clock, headers);
+    const home = await alicesHome(clock, bob, [service]);
+
+    const sent = [];
+    for (let run = 0; run < 3; run += 1) sent.push(count(await scheduledRun(home), "new sent 202"));
+    expect(sent).toEqual([80, 40, 0]);
+    expect(service.posts).toHaveLength(MENTIONS);
+    expect(bob.feeds).toHaveLength(MENTIONS);
+    expect(await home.store.keys("sent/endpoints/")).toHaveLength(stored);
+  });
+
+  it("that asks for patience gets them all later, and no feed is asked again", async () => {
+    const clock = slowClock();
+    const { bob, service } = await hostWithService(clock);
+    const home = await alicesHome(clock, bob, [service]);
+    service.status = 429;
+    await home.send();
+    expect(service.posts).toHaveLength(1);
+
+    service.status = 202;
+    clock.pass(3 * HOUR);
+    expect(count(await home.send(), "new sent 202")).toBe(MENTIONS);
+    // The one mention that was tried looks for its endpoint anew.
+    expect(bob.feeds).toHaveLength(MENTIONS + 1);
+  });
+});
+
+describe("what was found of an endpoint for a mention that was not tried", () => {
+  it("is used for a day at most", async () => {
+    const clock = slowClock();
+    const { bob, service } = await hostWithService(clock);
+    const home = await alicesHome(clock, bob, [service]);
+    await scheduledRun(home);
+    clock.pass(NOW + 25 * HOUR - clock.time);
+    expect(count(await home.send(), "new sent 202")).toBe(40);
+    expect(bob.feeds).toHaveLength(MENTIONS + 40);
+  });
+
+  it("is there for the next run although this one was killed", async () => {
+    const clock = slowClock();
+    const store = faultyStore(memoryStore());
+    const { bob, service } = await hostWithService(clock);
+    const home = await alicesHome(clock, bob, [service], store);
+    const { beforeAnswer } = service;
+    service.beforeAnswer = async () => {
+      await beforeAnswer();
+      // A killed process writes nothing any more.
+      if (service.posts.length === 2) store.fail({ when: "before" });
+    };
+    await home.send();
+    expect(service.posts).toHaveLength(2);
+
+    store.repair();
+    clock.pass(HOUR);
+    expect(count(await home.send(), "new sent 202")).toBe(MENTIONS - 1);
+    expect(bob.feeds).toHaveLength(MENTIONS);
+  });
+});
