@@ -74,6 +74,7 @@ function optionsIn(place: Place, settings: HostSettings, pages: SitePages): Serv
     now: Date.now,
     log: (line) => console.error(oneLine(line, LOG_LENGTH)),
     purge,
+    isMetered: true,
     isLive: isLive(place, settings),
     streams: STREAMS,
   };

@@ -132,6 +132,7 @@ function servicesFor(
       now: terminal.now,
       log: terminal.say,
       purge: null,
+      isMetered: false,
       isLive: true,
       streams: STREAMS,
       ending,

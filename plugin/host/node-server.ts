@@ -12,8 +12,8 @@ import { pathOf, targetOf } from "./request-target.js";
 import { turns } from "./turns.js";
 import { unreadable } from "./unreadable.js";
 
-/** Longer than a verification takes, so that a request that is under way at the end is answered. */
-const GRACE_MS = 15_000;
+/** Longer than a verification waits and takes, so that an open request is answered before the server ends. */
+const GRACE_MS = 20_000;
 /** In which nothing at all goes over a connection, before its end: longer than any work, and than the beats of a stream. */
 const STALLED_MS = 120_000;
 const LINGER_MS = 1_000;

@@ -23,6 +23,8 @@ export interface ServiceOptions {
   log: Log;
   /** Makes the CDN forget what it keeps under a tag; `null` where there is none. */
   purge: ((tag: string) => Promise<void>) | null;
+  /** Whether the owner pays for each second of work, so that verifications have a daily limit. */
+  isMetered: boolean;
   /** Whether visitors see this deploy of the site. One that they don't see tells nobody anything. */
   isLive: boolean;
   /** How long connections may be kept open, and whether they are where the site's options don't say. */

@@ -14,6 +14,7 @@ import { pendingMentions } from "../mentions/receive/pending.js";
 import { receiveMention } from "../mentions/receive/receive.js";
 import { receivedMentions } from "../mentions/receive/received.js";
 import { settling } from "../mentions/receive/settle.js";
+import { VerificationQueue } from "../mentions/receive/verification-queue.js";
 import type { MentionReport } from "../mentions/send/tell.js";
 import { verification } from "../mentions/verify/verify.js";
 import type { InboxServices } from "./inbox-services.js";
@@ -68,10 +69,19 @@ export function servicesOf(options: ServiceOptions): Services {
     now,
     onChange,
   });
-  const allowed = allowance({ store, now, limits });
+  const allowed = allowance({ store, now, limits, isMetered: options.isMetered, log });
   const pending = pendingMentions({ store, now, limits });
   const verify = verification({ fetch: ask, ours, moderation: lists });
-  const settle = settling({ verify, allowance: allowed, received, moderation: lists, ours, now, log });
+  const settle = settling({
+    verify,
+    queue: new VerificationQueue(),
+    allowance: allowed,
+    received,
+    moderation: lists,
+    ours,
+    now,
+    log,
+  });
 
   const verifying = async (which: "due" | "all", isOver: () => boolean) => {
     const { verifyPending } = await import("../mentions/receive/verify-pending.js");

@@ -81,7 +81,10 @@ export const MENTIONS = v.strictObject(
             "Seconds during which a source that was too slow is not asked again.",
             amount(0, 86_400, 3600),
           ),
-          verificationSeconds: about("Seconds a day that may be spent on verifying.", amount(1, 86_400, 1000)),
+          verificationSeconds: about(
+            "On Netlify, seconds a day that may be spent on verifying; one sender or source host can use a tenth.",
+            amount(1, 86_400, 1000),
+          ),
           pending: about("How many may wait for their verification.", amount(1, 10_000, 500)),
           pendingPerHost: about("How many of one host may.", amount(1, 1000, 20)),
           shownPerHost: about(

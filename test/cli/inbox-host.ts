@@ -26,7 +26,7 @@ export function routeOf(settings: HostSettings, { store, isStreaming, now, endin
     read: async () => files,
     make: ({ settings, pages }) =>
       servicesOf({
-        ...{ settings, pages, store, fetch, now, isLive: true },
+        ...{ settings, pages, store, fetch, now, isMetered: false, isLive: true },
         secrets: secretsOf({}),
         authority: new URL(settings.url).host,
         client: "eleventy-plugin-twtxt/0",

@@ -229,6 +229,7 @@ function routesOf(built: { settings: HostSettings; pages: SitePages }, made: Pat
         now: () => NOW,
         log: () => {},
         purge: async () => {},
+        isMetered: false,
         isLive: true,
         streams: { isUsual: false, streamMs: 0, lookMs: 0 },
       }),

@@ -23,6 +23,8 @@ export interface Receiver {
   purged: string[];
   mentioned(
     form: { source: string; target: string } | string,
+    /** Of the sender. */
+    address?: string,
   ): Promise<{ status: number; code: string | null; text: string }>;
   /** What everybody sees. */
   mentions(target?: string): Promise<PublicMention[]>;
@@ -38,6 +40,8 @@ export interface ReceiverOptions {
   /** Servers on this machine that may be asked. */
   neighbours?: readonly Pick<LoopbackServer, "host">[];
   secrets?: Record<string, string>;
+  /** Whether its host is paid by the second; default true. */
+  isMetered?: boolean;
 }
 
 export function receiver(options: ReceiverOptions = {}): Receiver {
@@ -70,6 +74,7 @@ export function receiver(options: ReceiverOptions = {}): Receiver {
     now: () => clock.time,
     log: (line) => void log.push(line),
     purge: async (tag) => void purged.push(tag),
+    isMetered: options.isMetered ?? true,
     isLive: true,
     streams: { isUsual: false, streamMs: 0, lookMs: 0 },
   });
@@ -80,11 +85,11 @@ export function receiver(options: ReceiverOptions = {}): Receiver {
     clock,
     log,
     purged,
-    async mentioned(form) {
+    async mentioned(form, address = "192.0.2.1") {
       const body = typeof form === "string" ? form : new URLSearchParams(form).toString();
       const headers = { "content-type": "application/x-www-form-urlencoded" };
       const request = new Request("https://alice.example/webmention", { method: "POST", headers, body });
-      const response = await services.receiveMention(request);
+      const response = await services.receiveMention(request, { address });
       const text = await response.text();
       const isProblem = response.headers.get("content-type") === "application/problem+json";
       return { status: response.status, code: isProblem ? JSON.parse(text).code : null, text };

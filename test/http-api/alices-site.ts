@@ -167,6 +167,7 @@ function servedBy({ token, isDeaf = false }: SiteOptions, port: number) {
     now: () => NOW,
     log: () => {},
     purge: () => (isDeaf ? Promise.reject(new Error("The CDN is busy.")) : Promise.resolve()),
+    isMetered: false,
     isLive: true,
     streams: { isUsual: true, streamMs: 50_000, lookMs: 1000 },
   };

@@ -1,53 +1,46 @@
-// plugin/mentions/receive/allowance.ts: how much of the owner's time and money strangers may use up.
-import { createHash } from "node:crypto";
-import * as v from "valibot";
-import { readJson, update, writeJson } from "../../store/json.js";
+// plugin/mentions/receive/allowance.ts: limits on the time and money that verifications cost the owner.
+import type { Log } from "../../http/respond.js";
 import type { Store } from "../../store/store.js";
+import { SlowHosts } from "./slow-hosts.js";
+import { Spending } from "./spending.js";
 
-const SLOW = "mentions/slow/";
-const SPENT = "mentions/spent/";
+/** Who a verification is for: the address of a sender (IPv4, or the /64 of an IPv6 one), {@link SCHEDULE} or {@link AUTHOR}. */
+export type Requester = string;
+/** The scheduled run. Its share is that of one sender, or the pending mentions of one sender could use up everything. */
+export const SCHEDULE: Requester = "schedule";
+/** The daily limit does not apply to the author. */
+export const AUTHOR: Requester = "author";
 
-const SlowHost = v.object({ until: v.number() });
-const Spent = v.object({ milliseconds: v.number() });
-
-/** What may still be asked of whom. */
+/** What may still be verified. */
 export interface Allowance {
-  /** Whether this host may be asked now: it was not too slow of late, and the day's time is not used up. */
-  mayAsk(url: string): Promise<boolean>;
-  /** Notes what a verification has taken. */
-  note(url: string, milliseconds: number, isTimeout: boolean): Promise<void>;
-  /** Forgets what counts no more. */
+  /** Whether a source may be asked now: its host is not slow, and there is time left for this requester. */
+  permits(source: string, requester: Requester): Promise<boolean>;
+  /** Records what a verification took. Does not throw: a mention never fails because of the count. */
+  record(source: string, requester: Requester, taken: { milliseconds: number; isTimeout: boolean }): Promise<void>;
+  /** Deletes outdated records. */
   sweep(): Promise<void>;
 }
 
-/**
- * The count of a day is approximate: what is under way counts when it has ended.
- *
- * @see PROTOCOL 2.4, "The proof"
- */
-export function allowance({ store, now, limits }: AllowanceOptions): Allowance {
-  const today = () => `${SPENT}${new Date(now()).toISOString().slice(0, 10)}`;
-  const spentToday = async () => (await readJson(store, today(), Spent))?.value.milliseconds ?? 0;
-  const isSlow = async (url: string) => ((await readJson(store, slowKey(url), SlowHost))?.value.until ?? 0) > now();
+/** @see PROTOCOL 2.4, "The proof" */
+export function allowance({ store, now, limits, isMetered, log }: AllowanceOptions): Allowance {
+  const slow = new SlowHosts({ store, now, pauseSeconds: limits.slowHostPause });
+  const spending = isMetered ? new Spending({ store, now, secondsPerDay: limits.verificationSeconds, log }) : null;
 
   return {
-    async mayAsk(url) {
-      const [slow, spent] = await Promise.all([isSlow(url), spentToday()]);
-      return !slow && spent < limits.verificationSeconds * 1000;
+    async permits(source, requester) {
+      if (await slow.has(source)) return false;
+      return requester === AUTHOR || spending === null || spending.hasLeft(partiesOf(source, requester));
     },
 
-    async note(url, milliseconds, isTimeout) {
-      await update(store, today(), Spent, (old) => ({ milliseconds: (old?.milliseconds ?? 0) + milliseconds }));
-      if (isTimeout && limits.slowHostPause > 0) {
-        await writeJson(store, slowKey(url), { until: now() + limits.slowHostPause * 1000 });
-      }
+    async record(source, requester, { milliseconds, isTimeout }) {
+      if (requester !== AUTHOR) await spending?.add(partiesOf(source, requester), milliseconds);
+      if (!isTimeout) return;
+      await slow.add(source).catch((error: Error) => log(`A slow host is not remembered: ${error.message}`));
     },
 
     async sweep() {
-      for (const key of await store.keys(SPENT)) if (key !== today()) await store.delete(key);
-      for (const key of await store.keys(SLOW)) {
-        if (((await readJson(store, key, SlowHost))?.value.until ?? 0) <= now()) await store.delete(key);
-      }
+      await spending?.sweep();
+      await slow.sweep();
     },
   };
 }
@@ -59,16 +52,14 @@ export interface AllowanceOptions {
   limits: {
     /** Seconds; 0 for none. */
     slowHostPause: number;
-    /** Seconds a day. */
+    /** Seconds a day, where the host is metered. */
     verificationSeconds: number;
   };
+  /** Whether the owner pays for each second. */
+  isMetered: boolean;
+  log: Log;
 }
 
-/** A host as part of a key. */
-export function hostKey(url: string): string {
-  return createHash("sha256").update(new URL(url).hostname).digest("hex").slice(0, 16);
-}
-
-function slowKey(url: string): string {
-  return `${SLOW}${hostKey(url)}`;
+function partiesOf(source: string, requester: Requester): string[] {
+  return [`source ${new URL(source).hostname}`, `requester ${requester}`];
 }

@@ -4,8 +4,8 @@ import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
-import { hostKey } from "./allowance.js";
 import type { ReadClaim } from "./read-claim.js";
+import { hostKey } from "./slow-hosts.js";
 
 const PENDING = "mentions/pending/";
 const HOUR = 3600_000;

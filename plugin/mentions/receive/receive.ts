@@ -17,25 +17,27 @@ const METHODS = ["GET", "HEAD", "OPTIONS", "POST"];
  * @see PROTOCOL 2.4
  */
 export function receiveMention({ ours, moderation, settle, pending, feedUrl }: ReceiveParts): Handler {
-  const receive: Handler = async (request) => {
+  const receive: Handler = async (request, client) => {
     const claim = await readClaim(request, ours);
     if (moderation.isBlocked(claim.source)) throw new TwtxtError("blocked", "This source is not wanted here.");
-    switch (await settle(claim)) {
+    switch (await settle(claim, client?.address ?? "unknown")) {
       case "kept":
         return line("The mention is verified and kept.");
       case "removed":
         return line("The mention is removed.");
       case "waiting":
+        await pending.add(claim);
+        return line("Mention accepted. Its source will be checked later.", { status: 202 });
       case "no verdict":
         await pending.add(claim);
-        return line("The source gave no answer yet. It is asked again later.", { status: 202 });
+        return line("Mention accepted. Its source did not answer and will be checked again later.", { status: 202 });
     }
   };
 
-  return async (request) => {
+  return async (request, client) => {
     switch (request.method) {
       case "POST":
-        return receive(request);
+        return receive(request, client);
       case "GET":
       case "HEAD":
         return explanation(request.method === "HEAD", feedUrl);

@@ -5,24 +5,25 @@ import type { Log } from "../../http/respond.js";
 import { isSameUrl } from "../../http/same-url.js";
 import type { Proof, Verify } from "../mention.js";
 import { formatReference } from "../reference.js";
-import type { Allowance } from "./allowance.js";
+import type { Allowance, Requester } from "./allowance.js";
 import type { NewMention } from "./event.js";
 import type { Moderation } from "./moderate.js";
 import type { Ours } from "./ours.js";
 import type { ReadClaim } from "./read-claim.js";
 import type { Received } from "./received.js";
+import type { VerificationQueue } from "./verification-queue.js";
 
 /** How it ended: `waiting` where the source was not asked, `no verdict` where it did not answer. */
 export type Settled = "kept" | "removed" | "waiting" | "no verdict";
 
 /** @throws TwtxtError where the source does not say so, with the code that PROTOCOL 2.4 answers with */
-export type Settle = (claim: ReadClaim) => Promise<Settled>;
+export type Settle = (claim: ReadClaim, requester: Requester) => Promise<Settled>;
 
 /** Verifies, then keeps or removes. */
 export function settling(parts: SettleParts): Settle {
-  return async (claim) => {
-    if (!(await parts.allowance.mayAsk(claim.source))) return "waiting";
-    const proof = await timed(parts, claim);
+  return async (claim, requester) => {
+    const proof = await parts.queue.run(requester, () => verifyIfPermitted(parts, claim, requester));
+    if (proof === null) return "waiting";
     switch (proof.outcome) {
       case "proven":
         await keep(parts, claim, proof.mention);
@@ -41,6 +42,7 @@ export function settling(parts: SettleParts): Settle {
 
 export interface SettleParts {
   verify: Verify;
+  queue: VerificationQueue;
   allowance: Allowance;
   received: Received;
   moderation: Moderation;
@@ -51,10 +53,17 @@ export interface SettleParts {
   log: Log;
 }
 
-async function timed({ verify, allowance, now }: SettleParts, claim: ReadClaim): Promise<Proof> {
+/** @returns `null` where the source may not be asked now */
+async function verifyIfPermitted(
+  { verify, allowance, now }: SettleParts,
+  claim: ReadClaim,
+  requester: Requester,
+): Promise<Proof | null> {
+  if (!(await allowance.permits(claim.source, requester))) return null;
   const start = now();
   const proof = await verify(claim);
-  await allowance.note(claim.source, now() - start, proof.outcome === "unreachable" && proof.isTimeout);
+  const isTimeout = proof.outcome === "unreachable" && proof.isTimeout;
+  await allowance.record(claim.source, requester, { milliseconds: now() - start, isTimeout });
   return proof;
 }
 

@@ -2,8 +2,10 @@
 import { TwtxtError } from "../../errors.js";
 import type { Log } from "../../http/respond.js";
 import { politeQueue } from "../polite-queue.js";
+import { AUTHOR, type Requester, SCHEDULE } from "./allowance.js";
 import type { Pending, PendingMention } from "./pending.js";
 import type { Settle } from "./settle.js";
+import { AT_ONCE_PER_REQUESTER } from "./verification-queue.js";
 
 /** What became of those that were asked. */
 export interface VerifiedPending {
@@ -23,11 +25,12 @@ export function verifyPending({ pending, settle, log }: { pending: Pending; sett
   return async (which: "due" | "all", isOver: () => boolean): Promise<VerifiedPending> => {
     const mentions = (await pending.all()).filter((mention) => which === "all" || pending.isDue(mention));
     const result: VerifiedPending = { kept: 0, dropped: 0, waiting: 0 };
-    const queue = politeQueue();
+    const requester = which === "all" ? AUTHOR : SCHEDULE;
+    const queue = politeQueue({ total: AT_ONCE_PER_REQUESTER });
     await Promise.all(
       mentions.map((mention) =>
         queue(new URL(mention.source).host, async () => {
-          result[isOver() ? "waiting" : await verifyOne(mention, pending, settle, log)] += 1;
+          result[isOver() ? "waiting" : await verifyOne(mention, requester, pending, settle, log)] += 1;
         }),
       ),
     );
@@ -37,12 +40,13 @@ export function verifyPending({ pending, settle, log }: { pending: Pending; sett
 
 async function verifyOne(
   mention: PendingMention,
+  requester: Requester,
   pending: Pending,
   settle: Settle,
   log: Log,
 ): Promise<keyof VerifiedPending> {
   try {
-    const outcome = await settle(mention);
+    const outcome = await settle(mention, requester);
     if (outcome === "waiting") {
       if (!pending.isOver(mention)) return "waiting";
       await pending.drop(mention);

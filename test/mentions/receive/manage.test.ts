@@ -159,6 +159,17 @@ describe("managing mentions", () => {
     expect([await alice.mentions(), await alice.list("pending")]).toEqual([[], []]);
   });
 
+  it("200: what is pending is verified also where the day's time for strangers is used up", async () => {
+    const { alice, bob } = await withMentions({}, 0);
+    bob.twts = { [AT]: HELLO };
+    const spent = JSON.stringify({ total: 1_000_000, parties: {} });
+    await alice.store.put("mentions/spending/2026-11-20/0", Buffer.from(spent));
+    expect(await alice.mentioned({ source: bob.twt(AT), target: FEED })).toMatchObject({ status: 202 });
+    expect(bob.asked).toEqual([]);
+    expect((await alice.ask("POST", "/verify")).json).toEqual({ kept: 1, dropped: 0, waiting: 0 });
+    expect(await alice.mentions()).toMatchObject([{ source: bob.twt(AT) }]);
+  });
+
   it("200: what is pending is verified now", async () => {
     const { alice, bob } = await withMentions({}, 1);
     bob.status = 500;

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { allowance } from "../../../plugin/mentions/receive/allowance.js";
 import { pendingMentions } from "../../../plugin/mentions/receive/pending.js";
 import type { ReadClaim } from "../../../plugin/mentions/receive/read-claim.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
@@ -74,49 +73,5 @@ describe("a pending mention", () => {
       "https://a.example/",
       "https://b.example/",
     ]);
-  });
-});
-
-describe("what strangers may use up", () => {
-  function allowed(limits = { slowHostPause: 3600, verificationSeconds: 1000 }) {
-    const clock = { time: Date.parse("2026-11-20T09:00:00Z") };
-    const store = memoryStore();
-    return { clock, store, allowed: allowance({ store, now: () => clock.time, limits }) };
-  }
-
-  it("a host that timed out is not asked for an hour, others are", async () => {
-    const { allowed: may, clock } = allowed();
-    await may.note("https://slow.example/a", 10_000, true);
-    expect(await may.mayAsk("http://slow.example:8080/b")).toBe(false);
-    expect(await may.mayAsk("https://quick.example/")).toBe(true);
-    clock.time += HOUR;
-    expect(await may.mayAsk("https://slow.example/a")).toBe(true);
-  });
-
-  it("a host that was slow and did answer is asked again, and with a pause of 0 every host is", async () => {
-    const one = allowed();
-    await one.allowed.note("https://slow.example/a", 9000, false);
-    expect(await one.allowed.mayAsk("https://slow.example/a")).toBe(true);
-    const none = allowed({ slowHostPause: 0, verificationSeconds: 1000 });
-    await none.allowed.note("https://slow.example/a", 10_000, true);
-    expect(await none.allowed.mayAsk("https://slow.example/a")).toBe(true);
-  });
-
-  it("after a thousand seconds nobody is asked until the next day", async () => {
-    const { allowed: may, clock } = allowed();
-    for (let n = 0; n < 100; n += 1) await may.note(`https://host${n}.example/`, 10_000, false);
-    expect(await may.mayAsk("https://bob.example/")).toBe(false);
-    clock.time += 15 * HOUR;
-    expect(await may.mayAsk("https://bob.example/")).toBe(true);
-  });
-
-  it("what counts no more is forgotten", async () => {
-    const { allowed: may, clock, store } = allowed();
-    await may.note("https://slow.example/", 10_000, true);
-    await may.sweep();
-    expect(await store.keys("")).toHaveLength(2);
-    clock.time += 24 * HOUR;
-    await may.sweep();
-    expect(await store.keys("")).toEqual([]);
   });
 });

@@ -267,14 +267,6 @@ describe("a mention whose source gives no verdict", () => {
     for (const n of [1, 2, 3]) answers.push(await alice.mentioned({ source: `${bob.url}/${n}`, target: FEED }));
     expect(answers).toMatchObject([{ status: 202 }, { status: 202 }, { status: 429, code: "too-many-pending" }]);
   });
-
-  it("202: nobody is asked any more once the day's time is used up", async () => {
-    const bob = await feedServer({ [AT]: HELLO });
-    const alice = receiver({ neighbours: [bob] });
-    await alice.store.put("mentions/spent/2026-11-20", Buffer.from(JSON.stringify({ milliseconds: 1_000_000 })));
-    expect(await alice.mentioned({ source: bob.twt(AT), target: FEED })).toMatchObject({ status: 202 });
-    expect(bob.asked).toEqual([]);
-  });
 });
 
 describe("a mention that is refused", () => {

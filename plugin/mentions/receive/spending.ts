@@ -1,0 +1,143 @@
+// plugin/mentions/receive/spending.ts: the seconds of verification that were used today, in all and by whom.
+//
+// `mentions/spending/<day>/<n>` holds a part of the sums of a day. A process writes one of these records, picked at random, so that
+// processes that run at the same time seldom write the same one.
+import { createHash, randomInt } from "node:crypto";
+import * as v from "valibot";
+import type { Log } from "../../http/respond.js";
+import { readJson, update } from "../../store/json.js";
+import type { Store } from "../../store/store.js";
+
+const SPENDING = "mentions/spending/";
+const RECORDS = 8;
+/** A sender's address or a source host uses at most a tenth. PROTOCOL 2.4. */
+const SHARES = 10;
+/** What other processes spend is noticed after this long. */
+const READ_AGAIN_MS = 10_000;
+
+const Sums = v.object({ total: v.number(), parties: v.record(v.string(), v.number()) });
+/** Milliseconds, in all and by party. */
+type Sums = v.InferOutput<typeof Sums>;
+
+/**
+ * Counts what verifications take, against a limit for the day. The count is approximate: it is summed in memory, written by one
+ * writer a process, and a store that fails only makes it less exact.
+ *
+ * @see PROTOCOL 2.4, "The proof"
+ */
+export class Spending {
+  readonly #options: SpendingOptions;
+  readonly #record = randomInt(RECORDS);
+  #day = "";
+  #stored = noSums();
+  #readAt = Number.NEGATIVE_INFINITY;
+  #unsaved = noSums();
+  #writing: Promise<void> | null = null;
+
+  constructor(options: SpendingOptions) {
+    this.#options = options;
+  }
+
+  /** Whether neither the limit of the day nor the share of one of these parties is used up. */
+  async hasLeft(parties: readonly string[]): Promise<boolean> {
+    await this.#refresh();
+    const limit = this.#options.secondsPerDay * 1000;
+    const used = (group: string) => (this.#stored.parties[group] ?? 0) + (this.#unsaved.parties[group] ?? 0);
+    const total = this.#stored.total + this.#unsaved.total;
+    return total < limit && parties.every((party) => used(groupOf(party)) < limit / SHARES);
+  }
+
+  /** Adds what a verification for these parties took. Does not throw. */
+  async add(parties: readonly string[], milliseconds: number): Promise<void> {
+    this.#beginDay();
+    const groups = new Set(parties.map(groupOf));
+    const added = {
+      total: milliseconds,
+      parties: Object.fromEntries([...groups].map((group) => [group, milliseconds])),
+    };
+    addTo(this.#unsaved, added);
+    this.#writing ??= this.#write().finally(() => {
+      this.#writing = null;
+    });
+    await this.#writing;
+  }
+
+  /** Deletes the records of earlier days. */
+  async sweep(): Promise<void> {
+    const { store } = this.#options;
+    for (const key of await store.keys(SPENDING)) if (!key.startsWith(this.#folder())) await store.delete(key);
+  }
+
+  #folder(): string {
+    return `${SPENDING}${this.#today()}/`;
+  }
+
+  #today(): string {
+    return new Date(this.#options.now()).toISOString().slice(0, 10);
+  }
+
+  #beginDay(): void {
+    if (this.#day === this.#today()) return;
+    this.#day = this.#today();
+    this.#stored = noSums();
+    this.#unsaved = noSums();
+    this.#readAt = Number.NEGATIVE_INFINITY;
+  }
+
+  async #refresh(): Promise<void> {
+    this.#beginDay();
+    const { store, now, log } = this.#options;
+    if (now() - this.#readAt < READ_AGAIN_MS) return;
+    this.#readAt = now();
+    const keys = Array.from({ length: RECORDS }, (_, record) => `${this.#folder()}${record}`);
+    try {
+      const records = await Promise.all(keys.map((key) => readJson(store, key, Sums)));
+      this.#stored = noSums();
+      for (const record of records) if (record) addTo(this.#stored, record.value);
+    } catch (error) {
+      log(`The seconds of verification used today cannot be read: ${(error as Error).message}`);
+    }
+  }
+
+  /** Writes until nothing is left to write, also of what is added meanwhile. After a failure the next call goes on. */
+  async #write(): Promise<void> {
+    const { store, log } = this.#options;
+    while (this.#unsaved.total > 0) {
+      const [day, saved] = [this.#day, this.#unsaved];
+      this.#unsaved = noSums();
+      try {
+        await update(store, `${SPENDING}${day}/${this.#record}`, Sums, (old) => addTo(old ?? noSums(), saved));
+        if (day === this.#day) addTo(this.#stored, saved);
+      } catch (error) {
+        if (day === this.#day) addTo(this.#unsaved, saved);
+        log(`The seconds of verification used today are not stored: ${(error as Error).message}`);
+        return;
+      }
+    }
+  }
+}
+
+export interface SpendingOptions {
+  store: Store;
+  /** Milliseconds since 1970. */
+  now(): number;
+  secondsPerDay: number;
+  log: Log;
+}
+
+function noSums(): Sums {
+  return { total: 0, parties: {} };
+}
+
+function addTo(sums: Sums, added: Sums): Sums {
+  sums.total += added.total;
+  for (const [group, milliseconds] of Object.entries(added.parties)) {
+    sums.parties[group] = (sums.parties[group] ?? 0) + milliseconds;
+  }
+  return sums;
+}
+
+/** One of 4,096 groups: records stay small, and do not tell the address of a sender. */
+function groupOf(party: string): string {
+  return createHash("sha256").update(party).digest("hex").slice(0, 3);
+}

@@ -1,0 +1,72 @@
+// plugin/mentions/receive/verification-queue.ts: limits how many verifications run at once.
+import type { Requester } from "./allowance.js";
+
+/** PROTOCOL 2.4, "The proof". */
+const AT_ONCE = 3;
+/** Slow sources of one sender leave a slot for all others. */
+export const AT_ONCE_PER_REQUESTER = 2;
+const PATIENCE_MS = 5_000;
+
+interface Waiting {
+  requester: Requester;
+  start(): void;
+}
+
+/** Runs at most three verifications at once, at most two of them for one requester. */
+export class VerificationQueue {
+  readonly #patienceMs: number;
+  readonly #waiting = new Set<Waiting>();
+  /** How many run, by requester. */
+  readonly #running = new Map<Requester, number>();
+
+  constructor({ patienceMs = PATIENCE_MS }: { patienceMs?: number } = {}) {
+    this.#patienceMs = patienceMs;
+  }
+
+  /**
+   * Runs the work when a slot is free. Next in line is the requester with the fewest running, then the one that came first.
+   *
+   * @returns `null` where no slot was free within 5 s, and the work was not started
+   */
+  async run<T>(requester: Requester, work: () => Promise<T>): Promise<T | null> {
+    if (!(await this.#slot(requester))) return null;
+    try {
+      return await work();
+    } finally {
+      this.#count(requester, -1);
+      this.#startNext();
+    }
+  }
+
+  #slot(requester: Requester): Promise<boolean> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.#waiting.delete(waiting);
+        resolve(false);
+      }, this.#patienceMs);
+      const start = () => {
+        clearTimeout(timer);
+        this.#waiting.delete(waiting);
+        this.#count(requester, 1);
+        resolve(true);
+      };
+      const waiting = { requester, start };
+      this.#waiting.add(waiting);
+      this.#startNext();
+    });
+  }
+
+  #startNext(): void {
+    const total = [...this.#running.values()].reduce((sum, count) => sum + count, 0);
+    if (total >= AT_ONCE) return;
+    const runningOf = ({ requester }: Waiting) => this.#running.get(requester) ?? 0;
+    const ready = [...this.#waiting].filter((waiting) => runningOf(waiting) < AT_ONCE_PER_REQUESTER);
+    ready.sort((a, b) => runningOf(a) - runningOf(b))[0]?.start();
+  }
+
+  #count(requester: Requester, change: number): void {
+    const count = (this.#running.get(requester) ?? 0) + change;
+    if (count > 0) this.#running.set(requester, count);
+    else this.#running.delete(requester);
+  }
+}

@@ -1,0 +1,162 @@
+import { describe, expect, it } from "vitest";
+import { AUTHOR, allowance, SCHEDULE } from "../../../plugin/mentions/receive/allowance.js";
+import { memoryStore } from "../../../plugin/store/memory.js";
+import type { StreamingStore } from "../../../plugin/store/store.js";
+import { faultyStore } from "../../helpers/faulty-store.js";
+
+const HOUR = 3600_000;
+const EVE = "192.0.2.66";
+const CAROL = "192.0.2.7";
+
+/** What a site may spend on verifications, and a clock. */
+function allowed({ store = memoryStore() as StreamingStore, isMetered = true, slowHostPause = 3600 } = {}) {
+  const clock = { time: Date.parse("2026-11-20T09:00:00Z") };
+  const log: string[] = [];
+  const may = allowance({
+    store,
+    now: () => clock.time,
+    limits: { slowHostPause, verificationSeconds: 1000 },
+    isMetered,
+    log: (line) => void log.push(line),
+  });
+  return { clock, store, may, log };
+}
+
+/** Ten seconds, at the end of which the source answered. */
+const TEN_SECONDS = { milliseconds: 10_000, isTimeout: false };
+const TIMEOUT = { milliseconds: 10_000, isTimeout: true };
+
+describe("a slow source host", () => {
+  it("is not asked for an hour after a timeout, and other hosts are", async () => {
+    const { may, clock } = allowed();
+    await may.record("https://slow.example/a", EVE, TIMEOUT);
+    expect(await may.permits("http://slow.example:8080/b", CAROL)).toBe(false);
+    expect(await may.permits("https://quick.example/", CAROL)).toBe(true);
+    clock.time += HOUR;
+    expect(await may.permits("https://slow.example/a", CAROL)).toBe(true);
+  });
+
+  it("is asked again where it did answer, and always with a pause of 0", async () => {
+    const one = allowed();
+    await one.may.record("https://slow.example/a", EVE, TEN_SECONDS);
+    expect(await one.may.permits("https://slow.example/a", EVE)).toBe(true);
+    const none = allowed({ slowHostPause: 0 });
+    await none.may.record("https://slow.example/a", EVE, TIMEOUT);
+    expect(await none.may.permits("https://slow.example/a", EVE)).toBe(true);
+  });
+});
+
+describe("the verification time of a day", () => {
+  it("is used up by one sender's address to a tenth: everyone else still has theirs", async () => {
+    const { may } = allowed();
+    for (let n = 0; n < 177; n += 1) {
+      if (await may.permits(`https://host${n}.example/`, EVE))
+        await may.record(`https://host${n}.example/`, EVE, TEN_SECONDS);
+    }
+    expect(await may.permits("https://bob.example/", EVE)).toBe(false);
+    expect(await may.permits("https://bob.example/", CAROL)).toBe(true);
+    expect(await may.permits("https://bob.example/", SCHEDULE)).toBe(true);
+  });
+
+  it("is used up by one source host to a tenth, whoever names it", async () => {
+    const { may } = allowed();
+    for (let n = 0; n < 10; n += 1) await may.record(`https://slow.example/${n}`, `192.0.2.${n}`, TEN_SECONDS);
+    expect(await may.permits("https://slow.example/", CAROL)).toBe(false);
+    expect(await may.permits("https://bob.example/", CAROL)).toBe(true);
+  });
+
+  it("is used up by the pending mentions to a tenth: those that come now are verified", async () => {
+    const { may } = allowed();
+    for (let n = 0; n < 10; n += 1) await may.record(`https://host${n}.example/`, SCHEDULE, TEN_SECONDS);
+    expect(await may.permits("https://bob.example/", SCHEDULE)).toBe(false);
+    expect(await may.permits("https://bob.example/", CAROL)).toBe(true);
+  });
+
+  it("ends for all but the author after a thousand seconds, and begins anew the next day", async () => {
+    const { may, clock } = allowed();
+    for (let n = 0; n < 100; n += 1) await may.record(`https://host${n}.example/`, `192.0.2.${n}`, TEN_SECONDS);
+    expect(await may.permits("https://bob.example/", "198.51.100.1")).toBe(false);
+    expect(await may.permits("https://bob.example/", SCHEDULE)).toBe(false);
+    expect(await may.permits("https://bob.example/", AUTHOR)).toBe(true);
+    clock.time += 15 * HOUR;
+    expect(await may.permits("https://bob.example/", "198.51.100.1")).toBe(true);
+  });
+
+  it("is not touched by what the author asks for", async () => {
+    const { may, store } = allowed();
+    for (let n = 0; n < 100; n += 1) await may.record("https://bob.example/", AUTHOR, TEN_SECONDS);
+    expect(await may.permits("https://bob.example/", CAROL)).toBe(true);
+    expect(await store.keys("")).toEqual([]);
+  });
+
+  it("has no limit, and is not recorded, on a host of one's own", async () => {
+    const { may, store } = allowed({ isMetered: false });
+    for (let n = 0; n < 200; n += 1) await may.record("https://bob.example/", EVE, TEN_SECONDS);
+    expect(await may.permits("https://bob.example/", EVE)).toBe(true);
+    expect(await store.keys("")).toEqual([]);
+  });
+
+  it("counts every second of sixty processes that finish at once, and of many verifications in one", async () => {
+    const store = memoryStore();
+    const processes = Array.from({ length: 60 }, () => allowed({ store }));
+    await Promise.all(processes.map(({ may }, n) => may.record(`https://a${n}.example/`, `192.0.2.${n}`, TEN_SECONDS)));
+    const { may, log } = allowed({ store });
+    await Promise.all(
+      Array.from({ length: 39 }, (_, n) => may.record(`https://b${n}.example/`, `198.51.100.${n}`, TEN_SECONDS)),
+    );
+    expect(await allowed({ store }).may.permits("https://bob.example/", CAROL)).toBe(true);
+    await may.record("https://c.example/", "203.0.113.1", TEN_SECONDS);
+    expect(await allowed({ store }).may.permits("https://bob.example/", CAROL)).toBe(false);
+    expect([...processes.flatMap((one) => one.log), ...log]).toEqual([]);
+  });
+
+  it("is noticed of other processes within ten seconds", async () => {
+    const { may, store, clock } = allowed();
+    expect(await may.permits("https://bob.example/", EVE)).toBe(true);
+    for (let n = 0; n < 10; n += 1) await allowed({ store }).may.record("https://slow.example/", EVE, TEN_SECONDS);
+    clock.time += 10_000;
+    expect(await may.permits("https://bob.example/", EVE)).toBe(false);
+  });
+
+  it("fails no mention where it cannot be stored: it counts in memory, and is stored with the next one", async () => {
+    const store = faultyStore(memoryStore());
+    const { may, log } = allowed({ store });
+    store.fail({ when: "before", key: "mentions/" });
+    for (let n = 0; n < 10; n += 1) await may.record("https://slow.example/", EVE, TIMEOUT);
+    store.repair();
+    expect(log).toContainEqual(expect.stringContaining("are not stored"));
+    expect(log).toContainEqual(expect.stringContaining("A slow host is not remembered"));
+    expect(await may.permits("https://bob.example/", EVE)).toBe(false);
+    await may.record("https://quick.example/", CAROL, { milliseconds: 1, isTimeout: false });
+    expect(await allowed({ store }).may.permits("https://bob.example/", EVE)).toBe(false);
+  });
+
+  it("goes on where its record is damaged, and the owner is told", async () => {
+    const { may, store, log } = allowed();
+    for (let n = 0; n < 8; n += 1) await store.put(`mentions/spending/2026-11-20/${n}`, Buffer.from("{"));
+    expect(await may.permits("https://bob.example/", CAROL)).toBe(true);
+    await may.record("https://bob.example/", CAROL, TEN_SECONDS);
+    expect(log).toHaveLength(2);
+  });
+
+  it("is kept without the addresses of senders, in small records", async () => {
+    const { may, store } = allowed();
+    const senders = Array.from({ length: 5000 }, (_, n) => `2001:db8:${n}:0`);
+    const brief = { milliseconds: 1, isTimeout: false };
+    await Promise.all(senders.map((sender) => may.record("https://bob.example/", sender, brief)));
+    const [key = ""] = await store.keys("");
+    const bytes = Buffer.from((await store.get(key))?.bytes ?? []);
+    expect(bytes.toString()).toMatch(/^\{"total":5000,"parties":\{("[0-9a-f]{3}":\d+,?)+\}\}$/);
+    expect(bytes.length).toBeLessThan(64 * 1024);
+  });
+
+  it("is forgotten when the day is over", async () => {
+    const { may, clock, store } = allowed();
+    await may.record("https://slow.example/", EVE, TIMEOUT);
+    await may.sweep();
+    expect(await store.keys("")).toHaveLength(2);
+    clock.time += 24 * HOUR;
+    await may.sweep();
+    expect(await store.keys("")).toEqual([]);
+  });
+});

@@ -1,0 +1,111 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import type { ServerResponse } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, describe, expect, it } from "vitest";
+import { fileStore } from "../../../plugin/store/file.js";
+import { loopbackServer } from "../../helpers/loopback.js";
+import { FEED, type FeedServer, feedServer, type Receiver, receiver } from "../../helpers/receiver.js";
+
+const HELLO = `@<alice ${FEED}> hello`;
+const PATIENT = { timeout: 20_000, interval: 5 };
+const EVE = "192.0.2.66";
+const CAROL = "192.0.2.7";
+const folders: string[] = [];
+
+afterEach(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
+});
+
+function folderStore() {
+  const folder = mkdtempSync(join(tmpdir(), "twtxt-store-"));
+  folders.push(folder);
+  return fileStore(folder);
+}
+
+/** As many seconds of one day. */
+function timesOf(count: number): string[] {
+  return Array.from(
+    { length: count },
+    (_, n) => `2026-11-19T00:${String((n / 60) | 0).padStart(2, "0")}:${String(n % 60).padStart(2, "0")}Z`,
+  );
+}
+
+/** Sends these twts of Bob's to these services of one site in turn, all at once. */
+function sendAll(bob: FeedServer, times: readonly string[], services: readonly Receiver[]) {
+  return Promise.all(
+    times.map((time, n) => services[n % services.length]?.mentioned({ source: bob.twt(time), target: FEED })),
+  );
+}
+
+describe("many mentions at once", () => {
+  it.each([1, 2])(
+    "200, 202 or 429, none 503 and none lost: a burst of 150, %i services on one store",
+    async (count) => {
+      const times = timesOf(150);
+      const bob = await feedServer(Object.fromEntries(times.map((time) => [time, HELLO])));
+      const store = folderStore();
+      const services = Array.from({ length: count }, () =>
+        receiver({ store, neighbours: [bob], totalMs: 30_000, firstByteMs: 30_000 }),
+      );
+      const statuses = (await sendAll(bob, times, services)).map((answer) => answer?.status);
+      const answeredWith = (status: number) => statuses.filter((one) => one === status).length;
+
+      expect(statuses.filter((status) => ![200, 202, 429].includes(Number(status)))).toEqual([]);
+      expect(await store.keys("mentions/events/")).toHaveLength(answeredWith(200));
+      expect(await store.keys("mentions/pending/")).toHaveLength(answeredWith(202));
+      expect(services.flatMap(({ log }) => log).filter((line) => !line.startsWith("Mention kept"))).toEqual([]);
+    },
+  );
+
+  it("asks the sources of three at a time", async () => {
+    const open: ServerResponse[] = [];
+    const bob = await loopbackServer((_, response) => void open.push(response));
+    const alice = receiver({ neighbours: [bob], totalMs: 30_000, firstByteMs: 30_000 });
+    const answers = timesOf(5).map((time, n) =>
+      alice.mentioned({ source: `${bob.url}/tw.txt#:~:text=${time}`, target: FEED }, `192.0.2.${n}`),
+    );
+    await expect.poll(() => open.length, PATIENT).toBe(3);
+    open.shift()?.end();
+    await expect.poll(() => bob.asked.length, PATIENT).toBe(4);
+    expect(open).toHaveLength(3);
+    for (let n = 0; n < 4; n += 1) {
+      await expect.poll(() => open.length, PATIENT).toBeGreaterThan(0);
+      open.shift()?.end();
+    }
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([400, 400, 400, 400, 400]);
+  });
+});
+
+describe("slow sources of one sender", () => {
+  const times = timesOf(20);
+
+  /** Alice's site, and a server with two names that takes ten seconds of her clock for each answer. */
+  async function slowSources(options: { isMetered: boolean }) {
+    const lines = times.map((time) => `${time}\t${HELLO}\n`).join("");
+    const server = await loopbackServer((_, response) => {
+      alice.clock.time += 10_000;
+      response.writeHead(200, { "content-type": "text/plain" }).end(lines);
+    });
+    const [bob, carol] = ["127.0.0.1", "localhost"].map((name) => ({ host: `${name}:${server.port}` }));
+    const alice = receiver({ neighbours: [bob, carol].flatMap((one) => one ?? []), ...options });
+    const send = async (source: { host: string } | undefined, n: number, address: string) => {
+      const form = { source: `http://${source?.host}/tw.txt#:~:text=${times[n]}`, target: FEED };
+      return (await alice.mentioned(form, address)).status;
+    };
+    return { server, bob, carol, send };
+  }
+
+  it("202 for this sender and this host after a tenth of the day's time, 200 for all others", async () => {
+    const { server, bob, carol, send } = await slowSources({ isMetered: true });
+    for (let n = 0; n < 10; n += 1) expect(await send(bob, n, EVE)).toBe(200);
+    expect([await send(bob, 10, EVE), await send(carol, 11, EVE), await send(bob, 12, CAROL)]).toEqual([202, 202, 202]);
+    expect(server.asked).toHaveLength(10);
+    expect(await send(carol, 13, CAROL)).toBe(200);
+  });
+
+  it("200 for everyone on a host of one's own, which has no daily limit", async () => {
+    const { bob, send } = await slowSources({ isMetered: false });
+    for (const n of times.keys()) expect(await send(bob, n, EVE)).toBe(200);
+  });
+});
