@@ -44,9 +44,12 @@ export function writeSite(folder: string, { inbox, blobs }: Pick<HostSettings, "
   const url = SITE_URL;
   const limits = { slowHostPause: 0, verificationSeconds: 1, pending: 1, pendingPerHost: 1, shownPerHost: 1 };
   const host: HostSettings = {
-    version: 3,
+    version: 4,
+    host: "node",
+    output: "_site",
     url,
     feedUrl: `${url}/twtxt.txt`,
+    endpoint: null,
     nick: "alice",
     authors: [{ user: "alice", key: "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077" }],
     isReceiver: false,
@@ -74,6 +77,7 @@ export function writeSite(folder: string, { inbox, blobs }: Pick<HostSettings, "
       host: "node",
       input: ".",
       output: "_site",
+      isDevelopment: false,
       timeZone: "UTC",
       webmention: null,
       authors: [],

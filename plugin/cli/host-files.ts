@@ -1,21 +1,27 @@
 // plugin/cli/host-files.ts: what a build has left for whoever serves the site.
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { HOST_FILE, type HostSettings, PAGES_FILE, type SitePages } from "../eleventy/host-settings.js";
+import {
+  HOST_FILE,
+  type HostSettings,
+  PAGES_FILE,
+  PUBLISHED_FOLDER,
+  type SitePages,
+} from "../eleventy/host-settings.js";
 import { TwtxtError } from "../errors.js";
 import type { HostFiles } from "../host/site-host.js";
 
 /** Where they are: beside the settings that the other commands read. */
-export function hostFilesAt(settingsFile: string): { settings: string; pages: string } {
-  const folder = dirname(settingsFile);
-  return { settings: join(folder, basename(HOST_FILE)), pages: join(folder, basename(PAGES_FILE)) };
+export function hostFilesAt(settingsFile: string): { settings: string; pages: string; published: string } {
+  const at = (name: string) => join(dirname(settingsFile), basename(name));
+  return { settings: at(HOST_FILE), pages: at(PAGES_FILE), published: at(PUBLISHED_FOLDER) };
 }
 
 /** @throws TwtxtError `no-settings` where no build has left any, or one of another version */
 export async function readHostFiles(settingsFile: string): Promise<HostFiles> {
   const files = hostFilesAt(settingsFile);
   const [settings, pages] = await Promise.all([readJson(files.settings), readJson(files.pages)]);
-  if (Object(settings).version !== 3 || !Array.isArray(Object(pages).feeds)) throw notOurs(files.settings);
+  if (Object(settings).version !== 4 || !Array.isArray(Object(pages).feeds)) throw notOurs(files.settings);
   return { settings: settings as HostSettings, pages: pages as SitePages };
 }
 

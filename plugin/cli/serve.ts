@@ -7,7 +7,7 @@ import { type NodeServer, nodeServer } from "../host/node-server.js";
 import { rateLimit } from "../host/rate-limit.js";
 import { featuresOff, secretsOf } from "../host/secrets.js";
 import { type Services, servicesOf } from "../host/services.js";
-import { type SiteFilesOptions, siteFiles } from "../host/site-files.js";
+import { siteFiles } from "../host/site-files.js";
 import { type HostFiles, siteHost } from "../host/site-host.js";
 import { prefixOf } from "../host/site-prefix.js";
 import { tryStore } from "../host/try-store.js";
@@ -74,6 +74,7 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   const site = await siteAt(terminal, values.settings);
   const files = await readHostFiles(site.settingsFile);
   const origin = originOf(values.url, files.settings.url);
+  const folder = folderOf(site, files, values, terminal);
   const store = storeOf(site, values, terminal);
   await tryStore(store);
   const ending = new AbortController();
@@ -91,7 +92,13 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
     origin,
     route: host.route,
     limitOf: host.limitOf,
-    serveFile: siteFiles(filesOf(site, files, values, terminal)),
+    serveFile: siteFiles({
+      folder,
+      published: hostFilesAt(site.settingsFile).published,
+      prefix: prefixOf(files.settings),
+      feedPath: pathOf(files.settings.feedUrl),
+      endpoint: files.settings.endpoint,
+    }),
     rateLimit: rateLimit({
       perMinute: numberOf(values["rate-limit"], "--rate-limit", 60, 1_000_000),
       now: terminal.now,
@@ -103,7 +110,12 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   // Whoever reads that it is up may end it at once.
   const ended = terminal.ended();
   announce(`http://${address.includes(":") ? `[${address}]` : address}:${server.port}`, files, terminal);
-  for (const line of [...hostWarning(site, files), ...featuresOff(terminal.environment)]) terminal.say(line);
+  for (const line of [
+    ...hostWarning(files),
+    ...developmentWarning(site, files, folder),
+    ...featuresOff(terminal.environment),
+  ])
+    terminal.say(line);
   host.begin();
   await ended;
   ending.abort();
@@ -153,14 +165,11 @@ function storeOf(site: Site, values: Values, terminal: Terminal): StreamingStore
   );
 }
 
-/** @throws TwtxtError `no-settings` where there is no such folder: everything would be answered with 404 */
-function filesOf(site: Site, { settings }: HostFiles, values: Values, terminal: Terminal): SiteFilesOptions {
-  const folder = values.site === undefined ? site.file(site.settings.output) : resolve(terminal.folder, values.site);
-  if (!existsSync(folder)) {
-    throw new TwtxtError("no-settings", `There is no site in ${folder}. Build it: npx @11ty/eleventy`);
-  }
-  const endpoint = site.settings.webmention;
-  return { folder, prefix: prefixOf(settings), feedPath: pathOf(settings.feedUrl), endpoint };
+/** @throws TwtxtError `no-settings` if the folder does not exist: everything would be answered with 404 */
+function folderOf(site: Site, { settings }: HostFiles, values: Values, terminal: Terminal): string {
+  const folder = values.site === undefined ? site.file(settings.output) : resolve(terminal.folder, values.site);
+  if (existsSync(folder)) return folder;
+  throw new TwtxtError("no-settings", `There is no site in ${folder}. Build it: npx @11ty/eleventy`);
 }
 
 function announce(place: string, { settings }: HostFiles, terminal: Terminal): void {
@@ -168,10 +177,17 @@ function announce(place: string, { settings }: HostFiles, terminal: Terminal): v
   terminal.print(`${place}${pathOf(settings.feedUrl)}`);
 }
 
-function hostWarning({ settings: { host, webmention } }: Site, { settings: { urls } }: HostFiles): string[] {
-  if (host === "node" || webmention === urls.webmention) return [];
+function hostWarning({ settings: { host, endpoint, urls } }: HostFiles): string[] {
+  if (host === "node" || endpoint === urls.webmention) return [];
   return [
     `The site was built for the host "${host}", so that its feed does not name ${urls.webmention}, and nobody finds it. Give the plugin the option host: "node" and build the site.`,
+  ];
+}
+
+function developmentWarning({ settings: last, file }: Site, { settings }: HostFiles, folder: string): string[] {
+  if (!last.isDevelopment || last.output !== settings.output || file(settings.output) !== folder) return [];
+  return [
+    `${folder} is from a development build, so visitors may see drafts there. The feed is that of the last real build. Build the site: npx @11ty/eleventy`,
   ];
 }
 

@@ -18,7 +18,17 @@ const BUILD = "Build the site once, so that this command knows it: npx @11ty/ele
 /** What the commands read of the settings; the build may leave more. */
 export type KnownSettings = Pick<
   SiteSettings,
-  "feedUrl" | "host" | "input" | "output" | "timeZone" | "webmention" | "authors" | "blobs" | "notes" | "unstamped"
+  | "feedUrl"
+  | "host"
+  | "input"
+  | "output"
+  | "isDevelopment"
+  | "timeZone"
+  | "webmention"
+  | "authors"
+  | "blobs"
+  | "notes"
+  | "unstamped"
 >;
 
 const SETTINGS: v.GenericSchema<unknown, KnownSettings> = v.object({
@@ -27,6 +37,7 @@ const SETTINGS: v.GenericSchema<unknown, KnownSettings> = v.object({
   host: v.picklist(["netlify", "node", "static"]),
   input: v.string(),
   output: v.string(),
+  isDevelopment: v.boolean(),
   timeZone: v.pipe(v.string(), v.check(isTimeZone)),
   webmention: v.nullable(v.string()),
   authors: v.array(v.object({ address: v.string(), key: v.string(), endpoint: v.nullable(v.string()) })),

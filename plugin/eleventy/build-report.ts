@@ -1,4 +1,5 @@
 // plugin/eleventy/build-report.ts: what the author is told after a build.
+import type { Settings } from "../options.js";
 import type { Collections } from "./eleventy.js";
 import { SHARED_PATH } from "./served-options.js";
 import type { TwtsFromPosts } from "./twts-from-posts.js";
@@ -52,6 +53,17 @@ export function warningsOf(twts: TwtsFromPosts, collections: Collections): strin
 /** Why nothing comes of what should show mentions, on a host of files alone. */
 export function noteOnStaticHost(wantedBy: readonly string[]): string {
   return `Nothing comes of ${wantedBy.join(" and ")}, since the host of this site is "static": files alone receive no mentions. If Netlify or a server of your own serves it, give the plugin the option host: "netlify" or host: "node". If not, mentions: false ends this note.`;
+}
+
+/**
+ * For builds of `--serve` and `--watch`.
+ *
+ * @param output - the folder of the built site, as `./_site/`
+ */
+export function noteOnDevelopmentBuild(host: Settings["host"], output: string): string {
+  const start = "This is a development build: nothing of it is sent.";
+  if (host !== "node") return `${start} Before you publish ${output}, build the site: npx @11ty/eleventy`;
+  return `${start} "eleventy-twtxt serve" still serves the feed of the last real build, but the pages of this one if it serves ${output}. To keep them apart, add --output=_preview.`;
 }
 
 /** For authors with a key whom nobody can write to. */

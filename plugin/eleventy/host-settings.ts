@@ -15,19 +15,28 @@ import {
 import type { SiteUrls } from "./site-urls.js";
 import type { TwtsFromPosts } from "./twts-from-posts.js";
 
-/** Where the build writes them, from the project's root. Nothing in them is secret. */
+/** Where a real build writes them, from the project's root. Nothing in them is secret. */
 export const HOST_FILE = ".eleventy-twtxt/host.json";
 export const PAGES_FILE = ".eleventy-twtxt/pages.json";
+/** The feed, its archives and the discovery documents of the last real build, at their paths. */
+export const PUBLISHED_FOLDER = ".eleventy-twtxt/published";
+
+type Host = NonNullable<Settings["host"]>;
 
 /** Pages of HTML by their URL; a page that has no extension is taken for one. */
 const HTML = /(\/|\.html?|\/[^./]+)$/;
 
 /** The settings of a site that its host needs. All of them are public. PROTOCOL 7 */
 export interface HostSettings {
-  version: 3;
+  version: 4;
+  host: Host;
+  /** The folder of the built site, from the project's root. */
+  output: string;
   /** The origin of the site. */
   url: string;
   feedUrl: string;
+  /** The endpoint for mentions that the feed names; `null` for none. */
+  endpoint: string | null;
   nick: string;
   /** Whose signed requests manage the mentions; each key is `kex1...`. */
   authors: { user: string; key: string }[];
@@ -86,14 +95,17 @@ export interface SitePages {
 /** The settings, made of the options. */
 export function hostSettings(
   settings: Settings,
-  urls: Pick<SiteUrls, "feedUrl" | "absolute">,
-  host: NonNullable<Settings["host"]>,
+  urls: Pick<SiteUrls, "feedUrl" | "absolute" | "endpoint">,
+  { host, output }: { host: Host; output: string },
 ): HostSettings {
   const { path, pages, layout, perPage, words, avatars, ...mentions } = mentionsOptions(settings);
   return {
-    version: 3,
+    version: 4,
+    host,
+    output,
     url: settings.url,
     feedUrl: urls.feedUrl(),
+    endpoint: urls.endpoint(),
     nick: settings.nick,
     authors: settings.authors.map(({ user, key }) => ({ user, key })),
     isReceiver: settings.mentions !== false && settings.webmention === undefined,
@@ -120,7 +132,7 @@ function inboxesOf(settings: Settings): HostSettings["inbox"] {
   return { users, messages, megabytes, retentionDays, subscribe };
 }
 
-function blobsOf({ blobs, authors }: Settings, host: NonNullable<Settings["host"]>): HostSettings["blobs"] {
+function blobsOf({ blobs, authors }: Settings, host: Host): HostSettings["blobs"] {
   if (!blobs) return null;
   const owners = [...new Set([...authors.map(({ key }) => key), ...blobs.owners])];
   return { owners, count: blobs.count, bytes: blobs.megabytes * 2 ** 20, maxBytes: maxBlobBytes(blobs, host) };
@@ -136,7 +148,7 @@ export function sitePages(
     settings: Settings;
     urls: Pick<SiteUrls, "feedUrl" | "absolute">;
     paths: readonly string[];
-    host: NonNullable<Settings["host"]>;
+    host: Host;
   },
   twts: Pick<TwtsFromPosts, "schedule" | "twtOf">,
 ): SitePages {

@@ -4,6 +4,7 @@ import { authorError } from "../errors.js";
 import type { Settings } from "../options.js";
 import {
   noteOnBlobs,
+  noteOnDevelopmentBuild,
   noteOnInboxes,
   noteOnStaticHost,
   summaryOf,
@@ -13,7 +14,7 @@ import {
 } from "./build-report.js";
 import type { BuildEvent, Collections, ContentMap, EleventyConfig, TemplateContext, TemplateData } from "./eleventy.js";
 import { HeadLinks } from "./head-links.js";
-import { HOST_FILE, hostSettings, PAGES_FILE, sitePages } from "./host-settings.js";
+import { type HostSettings, hostSettings, sitePages } from "./host-settings.js";
 import { addMentionRule, isMarkdownIt, linkMentions } from "./markdown-mentions.js";
 import { removeKeep } from "./mention-html.js";
 import { functionConflicts } from "./netlify-conflicts.js";
@@ -21,6 +22,7 @@ import { functionFiles, functionsOf, writeFunctions } from "./netlify-functions.
 import { headerRules, writeNetlifyHeaders } from "./netlify-output.js";
 import { OtherOutput, writeFiles } from "./output.js";
 import { itemsOf } from "./posts.js";
+import { type Handover, publish } from "./publish.js";
 import { SHARED_PATH } from "./served-options.js";
 import { SharedBlobs } from "./shared-blobs.js";
 import { discoveryFiles, feedFiles, type Inbox, inboxesOf, type SiteFile } from "./site-files.js";
@@ -58,6 +60,7 @@ export class SiteBuild {
   readonly #remembered = new Map<string, PostText | null>();
   #isMarkdownUsed = false;
   #isMarkdownTaught = false;
+  #isDevelopmentNoted = false;
   #seen: TemplateData[] = [];
   #collections: Collections = {};
   #discovery: SiteFile[] = [];
@@ -144,7 +147,8 @@ export class SiteBuild {
   }
 
   /** The site is rendered: the plugin's own files are written beside it. */
-  async finish({ outputMode, directories }: BuildEvent): Promise<void> {
+  async finish(event: BuildEvent): Promise<void> {
+    const { outputMode, directories } = event;
     const twts = this.#twts;
     if (outputMode !== "fs" || !twts || this.#isDryRun()) return;
     await twts.prepareAll();
@@ -156,11 +160,13 @@ export class SiteBuild {
     const lists = await this.mentions.files();
     this.#others.check(lists, 'give the option "mentions.pages" another path');
     await writeFiles(directories.output, [...feed, ...this.#discovery, ...lists]);
-    await this.#writeForOthers(feed, twts, directories);
-    const conflicts = await this.#writeForHost(twts);
+    const handover = this.#handover(event, twts);
+    await this.#writeForCommands(handover.settings, twts, event);
+    if (isReal(event)) await publish(this.#place.root, handover, [...feed, ...this.#discovery]);
+    const conflicts = await this.#writeForNetlify(handover, feed);
     const warnings = [...warningsOf(twts, this.#collections), ...this.#ownWarnings(), ...conflicts];
     for (const warning of warnings) this.#say(warning, "warn");
-    for (const note of this.#notes()) this.#say(note);
+    for (const note of [...this.#notes(), ...this.#developmentNote(event)]) this.#say(note);
     this.#say(summaryOf(twts, { path: this.urls.feedHref(), twts: all.length, archives: feed.length - 1 }));
   }
 
@@ -174,39 +180,45 @@ export class SiteBuild {
     );
   }
 
-  /** What the commands and the host need to know. */
-  async #writeForOthers(feed: SiteFile[], twts: TwtsFromPosts, directories: BuildEvent["directories"]): Promise<void> {
-    const { root, host } = this.#place;
-    const { urls, blobs } = hostSettings(this.settings, this.urls, host);
-    const build = {
-      feedUrl: this.urls.feedUrl(),
-      endpoint: this.urls.endpoint(),
-      authors: [...this.inboxes],
-      blobs: blobs && this.urls.hasBlobs() ? { api: urls.blobs, shared: urls.shared, maxBytes: blobs.maxBytes } : null,
-      host,
-      schedule: twts.schedule,
-      ...directories,
-    };
-    const content = `${JSON.stringify(siteSettings(this.settings, build), null, 2)}\n`;
-    await writeFiles(root, [{ path: SETTINGS_FILE, content }]);
-    if (host === "netlify") {
-      const file = join(root, ".netlify", "v1", "config.json");
-      await writeNetlifyHeaders(file, headerRules(feed, this.#discovery, this.urls.endpoint()));
-    }
+  #handover({ directories: { output } }: BuildEvent, twts: TwtsFromPosts): Handover {
+    const { host } = this.#place;
+    const site = { settings: this.settings, urls: this.urls, paths: this.#paths, host };
+    return { settings: hostSettings(this.settings, this.urls, { host, output }), pages: sitePages(site, twts) };
   }
 
-  /** What serves and tells of mentions. @returns what is in its way, a sentence each */
-  async #writeForHost(twts: TwtsFromPosts): Promise<string[]> {
+  async #writeForCommands(host: HostSettings, twts: TwtsFromPosts, event: BuildEvent): Promise<void> {
+    const { urls, blobs } = host;
+    const build = {
+      feedUrl: host.feedUrl,
+      endpoint: host.endpoint,
+      authors: [...this.inboxes],
+      blobs: blobs && this.urls.hasBlobs() ? { api: urls.blobs, shared: urls.shared, maxBytes: blobs.maxBytes } : null,
+      host: host.host,
+      isDevelopment: !isReal(event),
+      schedule: twts.schedule,
+      ...event.directories,
+    };
+    const content = `${JSON.stringify(siteSettings(this.settings, build), null, 2)}\n`;
+    await writeFiles(this.#place.root, [{ path: SETTINGS_FILE, content }]);
+  }
+
+  /** @returns what of the site is in the way of its functions, a sentence each */
+  async #writeForNetlify(handover: Handover, feed: SiteFile[]): Promise<string[]> {
     const { root, host } = this.#place;
-    const settings = hostSettings(this.settings, this.urls, host);
-    const pages = sitePages({ settings: this.settings, urls: this.urls, paths: this.#paths, host }, twts);
-    await writeFiles(root, [
-      { path: HOST_FILE, content: `${JSON.stringify(settings, null, 2)}\n` },
-      { path: PAGES_FILE, content: `${JSON.stringify(pages)}\n` },
-    ]);
+    if (host === "netlify") {
+      const file = join(root, ".netlify", "v1", "config.json");
+      await writeNetlifyHeaders(file, headerRules(feed, this.#discovery, handover.settings.endpoint));
+    }
     const functions = host === "netlify" && this.settings.functions ? functionsOf(this.settings, this.urls) : [];
-    await writeFunctions(root, functionFiles(functions, { settings, pages }, root));
+    await writeFunctions(root, functionFiles(functions, handover, root));
     return functions.length > 0 ? functionConflicts(root, functions) : [];
+  }
+
+  /** Once for all builds of this process. */
+  #developmentNote(event: BuildEvent): string[] {
+    if (isReal(event) || this.#isDevelopmentNoted) return [];
+    this.#isDevelopmentNoted = true;
+    return [noteOnDevelopmentBuild(this.#place.host, event.directories.output)];
   }
 
   /** What comes of nothing on this host. */
@@ -252,4 +264,9 @@ export class SiteBuild {
       ...(type && { type, color: "yellow", force: true }),
     });
   }
+}
+
+/** Whether a build is to be published. One of `--serve` or `--watch` may show drafts. */
+function isReal({ runMode }: BuildEvent): boolean {
+  return runMode === "build";
 }

@@ -21,6 +21,8 @@ export interface SiteSettings {
   input: string;
   /** The folder of the built site. */
   output: string;
+  /** Whether the last build was one of `--serve` or `--watch`. */
+  isDevelopment: boolean;
   webmention: string | null;
   /** Who has an address here. The endpoint is that of the inbox; `null` where nobody can write to. */
   authors: { address: string; key: string; endpoint: string | null }[];
@@ -53,6 +55,7 @@ export function siteSettings(
     host: SiteSettings["host"];
     input: string;
     output: string;
+    isDevelopment: boolean;
     schedule: Schedule;
   },
 ): SiteSettings {
@@ -67,6 +70,7 @@ export function siteSettings(
     host: build.host,
     input: build.input,
     output: build.output,
+    isDevelopment: build.isDevelopment,
     webmention: build.endpoint,
     authors: build.authors,
     blobs: build.blobs,

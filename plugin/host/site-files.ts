@@ -1,13 +1,16 @@
 // plugin/host/site-files.ts: the files of a built site, served as peers need them.
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { join } from "node:path";
+import { join, posix } from "node:path";
 import send from "send";
 import { pathOf } from "./request-target.js";
 
 export interface SiteFilesOptions {
   /** The folder of the built site. */
   folder: string;
+  /** The folder of its feed and discovery documents, which a development build of the site leaves as they are. */
+  published: string;
   /** What stands before every path of the site, as `/blog`; empty for none. */
   prefix: string;
   /** The path of the feed, as `/blog/twtxt.txt`. */
@@ -22,7 +25,7 @@ export interface SiteFilesOptions {
  *
  * @see PROTOCOL 1.1
  */
-export function siteFiles({ folder, prefix, feedPath, endpoint }: SiteFilesOptions) {
+export function siteFiles({ folder, published, prefix, feedPath, endpoint }: SiteFilesOptions) {
   const isOfFeed = feedMatcher(feedPath);
 
   return (request: IncomingMessage, response: ServerResponse): void => {
@@ -41,9 +44,12 @@ export function siteFiles({ folder, prefix, feedPath, endpoint }: SiteFilesOptio
     }
     const file = path.slice(prefix.length);
     const dotfiles = isWellKnown(file) ? "allow" : "ignore";
-    send(request, file, { root: folder, dotfiles, index: ["index.html"], maxAge: 0 })
+    const isFeed = isOfFeed(plain(path));
+    // A site may have documents of its own for another service.
+    const isPublished = isFeed || (isDiscovery(path) && isWellKnown(file) && existsSync(join(published, file)));
+    const root = isPublished ? published : folder;
+    send(request, file, { root, dotfiles, index: ["index.html"], maxAge: 0 })
       .on("headers", (answer: ServerResponse) => {
-        const isFeed = isOfFeed(path);
         if (isFeed) answer.setHeader("Content-Type", "text/plain; charset=utf-8");
         if (isFeed && endpoint !== null) answer.setHeader("Link", `<${endpoint}>; rel="webmention"`);
         if (isDiscovery(path)) answer.setHeader("Content-Type", "application/json");
@@ -79,6 +85,15 @@ function withoutEnds(path: string, start: string, end: string): string {
 /** Of all names that begin with a dot this one alone is served, and nothing by way of it: `/.well-known/../.env`. */
 function isWellKnown(file: string): boolean {
   return /^\/\.well-known\/(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-]*$/.test(file);
+}
+
+/** The path that another spelling of it leads to, such as `/%74wtxt.txt` or `//twtxt.txt`. */
+function plain(path: string): string {
+  try {
+    return posix.normalize(decodeURIComponent(path));
+  } catch {
+    return path;
+  }
 }
 
 function isDiscovery(path: string): boolean {

@@ -105,7 +105,7 @@ async function correspondent({ user, port, allowing, isStreaming, blobs }: Home,
   const machine = blog({}, { "package.json": "{}" });
   const environment = { ...environmentOf(machine.folder), NODE_OPTIONS: `--import ${LOOPBACK_ONLY}` };
   const store = memoryStore();
-  const serveFile = siteFiles({ folder: site, prefix: "", feedPath: "/twtxt.txt", endpoint: null });
+  const serveFile = siteFiles({ folder: site, published: site, prefix: "", feedPath: "/twtxt.txt", endpoint: null });
   let settings: HostSettings;
   let route: Route;
   let ending: AbortController;
@@ -152,7 +152,7 @@ async function correspondent({ user, port, allowing, isStreaming, blobs }: Home,
         mkdirSync(dirname(join(site, path)), { recursive: true });
         writeFileSync(join(site, path), content);
       }
-      settings = hostSettings(options, urls, "node");
+      settings = hostSettings(options, urls, { host: "node", output: "./_site/" });
       open();
       const authors = [{ address, key: person.kex, endpoint }];
       const known = JSON.parse(machine.read(".eleventy-twtxt/settings.json"));

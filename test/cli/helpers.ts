@@ -27,6 +27,7 @@ const SETTINGS: KnownSettings = {
   host: "static",
   input: ".",
   output: "./_site",
+  isDevelopment: false,
   timeZone: "UTC",
   webmention: null,
   authors: [],

@@ -196,8 +196,12 @@ async function build(url: string, { options, files = {}, feed = (text) => text }
   if (typeof text === "string") all[settings.path] = feed(text, url);
   const folder = writeSite(all);
   const pages: SitePages = { feeds: [urls.feedUrl()], pages: [`${url}/`], twts: [] };
-  const served = { folder, prefix: "", feedPath: settings.path, endpoint };
-  return { settings: { ...hostSettings(settings, urls, "node"), isReceiver: true }, pages, files: served };
+  const served = { folder, published: folder, prefix: "", feedPath: settings.path, endpoint };
+  return {
+    settings: { ...hostSettings(settings, urls, { host: "node", output: "./_site/" }), isReceiver: true },
+    pages,
+    files: served,
+  };
 }
 
 function writeSite(files: Record<string, string | Buffer | null>): string {

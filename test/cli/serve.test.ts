@@ -99,10 +99,10 @@ describe("eleventy-twtxt serve", () => {
 
   it("says which features are off, and that the feed was built for another host", async () => {
     const alice = site();
-    const settings = JSON.parse(alice.read(".eleventy-twtxt/settings.json"));
+    const settings = JSON.parse(alice.read(".eleventy-twtxt/host.json"));
     const write = (changes: object) =>
-      alice.write(".eleventy-twtxt/settings.json", JSON.stringify({ ...settings, ...changes }));
-    write({ host: "static", webmention: null });
+      alice.write(".eleventy-twtxt/host.json", JSON.stringify({ ...settings, ...changes }));
+    write({ host: "static", endpoint: null });
     const lacking = await serve(alice, [], { TWTXT_SMTP_URL: "smtp://127.0.0.1", TWTXT_WEBHOOK_URL: "" });
     const lines = [
       'The site was built for the host "static", so that its feed does not name https://alice.example/webmention, and nobody finds it. Give the plugin the option host: "node" and build the site.',
@@ -115,12 +115,31 @@ describe("eleventy-twtxt serve", () => {
     expect(await lacking.end("SIGTERM")).toBe(0);
     for (const line of lines) expect(lacking.said()).toContain(`${line}\n`);
 
-    write({ host: "netlify" });
+    write({ host: "netlify", endpoint: settings.endpoint });
     const names = ["SMTP_URL", "MAIL_TO", "WEBHOOK_URL", "BUILD_HOOK_URL", "MENTIONS_TOKEN"];
     const value = "http://127.0.0.1/0123456789abcdef";
     const complete = await serve(alice, [], Object.fromEntries(names.map((name) => [`TWTXT_${name}`, value])));
     expect(await complete.end("SIGTERM")).toBe(0);
     expect(complete.said()).not.toMatch(/Off:|was built for/);
+  });
+
+  it("says that the pages it serves are from a development build", async () => {
+    const alice = site();
+    const settings = JSON.parse(alice.read(".eleventy-twtxt/settings.json"));
+    const said = async (args: string[]) => {
+      const server = await serve(alice, args);
+      expect(await server.end("SIGTERM")).toBe(0);
+      return server.said();
+    };
+    alice.write("elsewhere/index.html", "home");
+    alice.write(".eleventy-twtxt/settings.json", JSON.stringify({ ...settings, isDevelopment: true }));
+    const warning = "_site is from a development build, so visitors may see drafts there.";
+    expect(await said([])).toContain(warning);
+    expect(await said(["--site", "elsewhere"])).not.toContain("development build");
+
+    const preview = { ...settings, isDevelopment: true, output: "../_preview/" };
+    alice.write(".eleventy-twtxt/settings.json", JSON.stringify(preview));
+    expect(await said([])).not.toContain("development build");
   });
 
   it("answers on its own paths, and not below them", async () => {

@@ -29,7 +29,7 @@ export function site(settings: Partial<HostSettings> = {}, pages: SitePages = PA
     {
       ".eleventy-twtxt/host.json": JSON.stringify(host),
       ".eleventy-twtxt/pages.json": JSON.stringify(pages),
-      "_site/twtxt.txt": "# nick = alice\n",
+      ".eleventy-twtxt/published/twtxt.txt": "# nick = alice\n",
       "_site/index.html": "home",
       "package.json": "{}",
     },
@@ -38,7 +38,7 @@ export function site(settings: Partial<HostSettings> = {}, pages: SitePages = PA
 
 /** Types `eleventy-twtxt serve ARGS`, in a process that reaches this machine alone. */
 export async function serve(
-  { folder }: Blog,
+  { folder }: Pick<Blog, "folder">,
   args: string[] = [],
   environment: Record<string, string> = {},
 ): Promise<Server> {

@@ -92,9 +92,12 @@ describe("the functions that a build for Netlify writes", () => {
   it("hold the public settings and no secret", () => {
     const { settings } = read(alice, "mention");
     expect(settings).toEqual({
-      version: 3,
+      version: 4,
+      host: "netlify",
+      output: "./_site/",
       url: "https://alice.example",
       feedUrl: "https://alice.example/twtxt.txt",
+      endpoint: "https://alice.example/hooks/mention",
       nick: "alice",
       authors: [{ user: "alice", key: KEY }],
       isReceiver: true,

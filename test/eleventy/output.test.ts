@@ -68,6 +68,7 @@ describe("what a build writes beside the pages", () => {
       host: "netlify",
       input: "./",
       output: "./_site/",
+      isDevelopment: false,
       webmention: "https://alice.example/webmention?for=a,b",
       authors: [{ address: "alice@alice.example", key: KEY, endpoint: "https://alice.example/inbox/alice" }],
       blobs: null,

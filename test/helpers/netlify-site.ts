@@ -15,8 +15,9 @@ export function siteOf(url: string, options: Partial<TwtxtOptions> = {}): { sett
     {
       feedUrl: () => `${url}/twtxt.txt`,
       absolute: (path) => url + path,
+      endpoint: () => `${url}/webmention`,
     },
-    "netlify",
+    { host: "netlify", output: "./_site/" },
   );
   return { settings, pages: { feeds: [settings.feedUrl], pages: [`${url}/`], twts: [] } };
 }

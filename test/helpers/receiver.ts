@@ -112,9 +112,12 @@ export const PAGES: SitePages = {
 export function settingsOf({ mentions = {}, key }: ReceiverOptions): HostSettings {
   const { path, pages, perPage, avatars, ...options } = v.parse(MENTIONS, mentions);
   return {
-    version: 3,
+    version: 4,
+    host: "node",
+    output: "./_site",
     url: "https://alice.example",
     feedUrl: FEED,
+    endpoint: "https://alice.example/webmention",
     nick: "alice",
     authors: key === undefined ? [] : [{ user: "alice", key }],
     isReceiver: true,

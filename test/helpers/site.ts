@@ -119,7 +119,8 @@ function writeSite(folder: string, files: Record<string, string | null>): void {
 export interface RunningSite {
   /** Writes files, and waits until what Eleventy makes of them is as it should be. */
   change(files: Record<string, string | null>, isRight: () => void): Promise<void>;
-  stop(): Promise<void>;
+  /** @returns all that Eleventy has printed */
+  stop(): Promise<string>;
 }
 
 /** Keeps Eleventy running on a built site, with `--watch` or `--serve` among the arguments. */
@@ -143,7 +144,7 @@ export async function watchSite(built: BuiltSite, args: string[]): Promise<Runni
     },
     stop: () =>
       new Promise((resolve) => {
-        child.on("close", () => resolve());
+        child.on("close", () => resolve(log));
         child.kill();
       }),
   };

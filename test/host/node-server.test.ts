@@ -563,7 +563,8 @@ describe("the files of a site", () => {
       writeFileSync(join(folder, path), content);
     }
     const endpoint = `${ORIGIN}/webmention`;
-    return started({ serveFile: siteFiles({ folder, prefix: "", feedPath: "/twtxt.txt", endpoint, ...options }) });
+    const place = { folder, published: folder, prefix: "", feedPath: "/twtxt.txt", endpoint, ...options };
+    return started({ serveFile: siteFiles(place) });
   }
 
   it("the feed and its archives have what their readers need", async () => {
@@ -587,6 +588,24 @@ describe("the files of a site", () => {
       expect(headers["content-type"]).toBe("text/plain; charset=utf-8");
       expect(headers.link).toBeUndefined();
     }
+  });
+
+  it("the feed and the discovery documents are those of the last real build, however their paths are spelled", async () => {
+    const published = mkdtempSync(join(tmpdir(), "twtxt-published-"));
+    folders.push(published);
+    mkdirSync(join(published, ".well-known/msg"), { recursive: true });
+    writeFileSync(join(published, "twtxt.txt"), "published");
+    writeFileSync(join(published, ".well-known/msg/alice.json"), "{}");
+    const draft = { "twtxt.txt": "draft", "twtxt-2019.txt": "draft", ".well-known/msg/alice.json": "draft" };
+    const server = await site({ ...draft, ".well-known/msg/bob.json": "her own" }, { published });
+
+    for (const path of ["/twtxt.txt", "/%74wtxt.txt", "//twtxt.txt", "/a/../twtxt.txt", "/./twtxt.txt"]) {
+      expect((await ask(server, path)).body).not.toContain("draft");
+    }
+    expect((await ask(server, "/twtxt.txt")).body).toBe("published");
+    expect((await ask(server, "/twtxt-2019.txt")).status).toBe(404);
+    expect((await ask(server, "/.well-known/msg/alice.json")).body).toBe("{}");
+    expect((await ask(server, "/.well-known/msg/bob.json")).body).toBe("her own");
   });
 
   it("a 304 has the Last-Modified and the ETag of the 200", async () => {

@@ -106,13 +106,14 @@ export async function alicesSite(options: SiteOptions = {}): Promise<AlicesSite>
     make: (files) => servicesOf({ ...servedBy(options, neighbour.port), ...files, store }),
     log: () => {},
   });
+  const folder = await builtSite(options);
   const { port, close } = await nodeServer({
     port: 0,
     host: "127.0.0.1",
     origin: ORIGIN,
     route,
     limitOf,
-    serveFile: siteFiles({ folder: await builtSite(options), prefix: "", feedPath: "/twtxt.txt", endpoint: ENDPOINT }),
+    serveFile: siteFiles({ folder, published: folder, prefix: "", feedPath: "/twtxt.txt", endpoint: ENDPOINT }),
     rateLimit: rateLimit({ perMinute: options.perMinute ?? 0, now: () => NOW }),
     trustedProxies: 0,
     log: () => {},
@@ -147,7 +148,7 @@ export async function livedIn(options: SiteOptions = {}): Promise<AlicesSite> {
 }
 
 function settingsOf({ mentions = {}, inbox, blobs }: SiteOptions): HostSettings {
-  const settings = hostSettings(checkOptions({ ...OPTIONS, mentions }), URLS, "node");
+  const settings = hostSettings(checkOptions({ ...OPTIONS, mentions }), URLS, { host: "node", output: "./_site/" });
   return {
     ...settings,
     inbox: settings.inbox && { ...settings.inbox, ...inbox },

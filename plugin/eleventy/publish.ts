@@ -1,0 +1,49 @@
+// plugin/eleventy/publish.ts: hands a real build over to the host of the site.
+import { randomBytes } from "node:crypto";
+import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { HOST_FILE, type HostSettings, PAGES_FILE, PUBLISHED_FOLDER, type SitePages } from "./host-settings.js";
+import type { SiteFile } from "./site-files.js";
+
+/** What the host needs to know of a build. */
+export interface Handover {
+  settings: HostSettings;
+  pages: SitePages;
+}
+
+/**
+ * Leaves a build for `eleventy-twtxt serve` and `send`. Not for development builds, which may show drafts.
+ *
+ * @param root - the project's root
+ * @param files - the feed, its archives and the discovery documents
+ */
+export async function publish(root: string, { settings, pages }: Handover, files: readonly SiteFile[]): Promise<void> {
+  await replaceFolder(join(root, PUBLISHED_FOLDER), files);
+  await replaceFile(join(root, HOST_FILE), `${JSON.stringify(settings, null, 2)}\n`);
+  // Last, because `eleventy-twtxt serve` watches this file.
+  await replaceFile(join(root, PAGES_FILE), `${JSON.stringify(pages)}\n`);
+}
+
+/** Writes the files and removes all others. A reader sees each file as it was before or as it is now. */
+async function replaceFolder(folder: string, files: readonly SiteFile[]): Promise<void> {
+  await Promise.all(files.map(({ path, content }) => replaceFile(join(folder, path), content)));
+  const current = new Set(files.map(({ path }) => join(folder, path)));
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const stale = entries
+    .filter((entry) => entry.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name))
+    .filter((file) => !current.has(file));
+  await Promise.all(stale.map((file) => rm(file, { force: true })));
+}
+
+async function replaceFile(file: string, content: string): Promise<void> {
+  const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
+  await mkdir(dirname(file), { recursive: true });
+  try {
+    await writeFile(temporary, content, { flush: true });
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,60 @@
+import { readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { freePort, serve } from "../cli/server.js";
+import { post, type SiteSetup, site, watchSite } from "../helpers/site.js";
+import { neighbour } from "../mentions/send/outgoing.js";
+
+/** As eleventy-base-blog leaves out drafts. */
+const DRAFTS = `config.addPreprocessor("drafts", "*", (data) =>
+  data.draft && process.env.ELEVENTY_RUN_MODE === "build" ? false : undefined);`;
+
+const minutesAgo = (minutes: number) => `${new Date(Date.now() - minutes * 60_000).toISOString().slice(0, 19)}Z`;
+
+describe("a development build beside `eleventy-twtxt serve`", () => {
+  it("publishes no draft: the live feed stays, and nobody is told", async () => {
+    const [bob, carol] = [await neighbour("bob"), await neighbour("carol")];
+    const port = await freePort();
+    const url = `http://127.0.0.1:${port}`;
+    const setup: SiteSetup = {
+      files: {
+        "posts/posts.json": `{ "tags": "posts" }`,
+        "posts/a.md": post({ date: minutesAgo(50) }, `first for ${bob.mention}`),
+      },
+      options: `{ url: "${url}", host: "node" }`,
+      config: DRAFTS,
+      now: minutesAgo(0),
+    };
+    const built = await site(setup);
+    expect(built.log).not.toContain("development build");
+    const server = await serve({ folder: built.folder }, [
+      ...["--port", String(port)],
+      ...[bob, carol].flatMap(({ host }) => ["--allow-private-host", host]),
+    ]);
+    const live = async () => (await fetch(`${server.url}/twtxt.txt`)).text();
+    await expect.poll(() => bob.posts.length, { timeout: 60_000 }).toBe(1);
+    const [before, pages] = [await live(), join(built.folder, ".eleventy-twtxt/pages.json")];
+    const { mtimeMs } = statSync(pages);
+
+    const running = await watchSite(built, ["--watch"]);
+    const draft = { "posts/b.md": post({ date: minutesAgo(40), draft: true }, `a draft for ${carol.mention}`) };
+    await running.change(draft, () => expect(built.read("twtxt.txt")).toContain("a draft for"));
+    const said = await running.stop();
+    expect(await live()).toBe(before);
+    expect(statSync(pages).mtimeMs).toBe(mtimeMs);
+    expect(JSON.parse(readFileSync(join(built.folder, ".eleventy-twtxt/settings.json"), "utf8")).isDevelopment).toBe(
+      true,
+    );
+
+    const files = { "posts/c.md": post({ date: minutesAgo(30) }, `second for ${bob.mention}`) };
+    await site({ ...setup, files, site: built });
+    await expect.poll(() => bob.posts.length, { timeout: 60_000 }).toBe(2);
+    expect(await live()).toContain("second for");
+    expect(await live()).not.toContain("draft");
+    expect(carol.asked).toEqual([]);
+    expect(said.match(/This is a development build: nothing of it is sent\..*/g)).toEqual([
+      'This is a development build: nothing of it is sent. "eleventy-twtxt serve" still serves the feed of the last real build, but the pages of this one if it serves ./_site/. To keep them apart, add --output=_preview.',
+    ]);
+    expect(await server.end("SIGTERM")).toBe(0);
+  });
+});
