@@ -121,6 +121,30 @@ describe("the main entry", () => {
   });
 });
 
+describe("a server", () => {
+  it("loads before it listens whatever its handlers and jobs import later", () => {
+    const byFile = new Map(sources.map((source) => [source.file, source]));
+    const reachedFrom = (roots: string[], importsOf: (text: string, file: string) => string[]) => {
+      const reached = new Set(roots);
+      for (const file of reached) for (const name of importsOf(byFile.get(file)?.text ?? "", file)) reached.add(name);
+      return reached;
+    };
+    const everything = reachedFrom(["host/services.ts"], (text, file) => [
+      ...staticImports(text, file),
+      ...laterImports(text, file),
+    ]);
+    const later = [...everything].flatMap((file) => laterImports(byFile.get(file)?.text ?? "", file));
+    const preloaded = laterImports(byFile.get("host/preload.ts")?.text ?? "", "host/preload.ts");
+    const loaded = reachedFrom(["host/services.ts", ...preloaded], staticImports);
+    expect(later.filter((name) => !loaded.has(name))).toEqual([]);
+    expect(later).toContain("host/inbox-services.ts");
+  });
+});
+
+function laterImports(text: string, file: string): string[] {
+  return [...text.matchAll(/(?<!typeof )\bimport\("([^"]+)"\)/g)].map(([, name = ""]) => importedFile(name, file));
+}
+
 /** Those that loading a file loads: neither types nor what is imported later. */
 function staticImports(text: string, file: string): string[] {
   return [...text.matchAll(/^(?:import|export) (?!type )(?:[^;]*? from )?"([^"]+)";/gm)].map(([, name = ""]) =>

@@ -4,6 +4,7 @@ import { resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
 import { bucketIn } from "../host/bucket.js";
 import { type NodeServer, nodeServer } from "../host/node-server.js";
+import { preload } from "../host/preload.js";
 import { rateLimit } from "../host/rate-limit.js";
 import { featuresOff, secretsOf } from "../host/secrets.js";
 import { type Services, servicesOf } from "../host/services.js";
@@ -86,6 +87,7 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
     log: terminal.say,
   });
   const address = values.host ?? "127.0.0.1";
+  await preload();
   const server = await listen({
     port: numberOf(values.port, "--port", 8080, 65_535),
     host: address,

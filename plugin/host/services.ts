@@ -50,7 +50,7 @@ export interface Services {
   tick(): Promise<void>;
 }
 
-/** Wires the parts. What is seldom needed is loaded when it is. */
+/** Wires the parts. A function loads what it needs when it needs it; a server loads all of it first, see preload.ts. */
 export function servicesOf(options: ServiceOptions): Services {
   const { settings, pages, store, secrets, now } = options;
   // What strangers send may end up in a message.
@@ -97,17 +97,14 @@ export function servicesOf(options: ServiceOptions): Services {
 
   const streams = new AbortController();
   const ending = AbortSignal.any([streams.signal, ...(options.ending ? [options.ending] : [])]);
-  let inboxes: Promise<InboxServices> | undefined;
-  const inboxesOf = () => {
-    inboxes ??= import("./inbox-services.js").then(({ inboxServices }) => inboxServices({ ...options, ending, log }));
-    return inboxes;
-  };
-
-  let blobs: Promise<Blobs> | undefined;
-  const blobsOf = () => {
-    blobs ??= import("./blob-services.js").then(({ blobServices }) => blobServices({ ...options, log }));
-    return blobs;
-  };
+  const inboxesOf = once(async (): Promise<InboxServices> => {
+    const { inboxServices } = await import("./inbox-services.js");
+    return inboxServices({ ...options, ending, log });
+  });
+  const blobsOf = once(async (): Promise<Blobs> => {
+    const { blobServices } = await import("./blob-services.js");
+    return blobServices({ ...options, log });
+  });
 
   const manage = async (request: Request) => {
     const { manageMentions } = await import("../mentions/receive/manage.js");
@@ -222,6 +219,18 @@ export function servicesOf(options: ServiceOptions): Services {
       ];
       for (const [name, work] of jobs) if (!isOver()) await job(name, work);
     },
+  };
+}
+
+/** Makes a value at the first call and returns it at later ones. After a failure, the next call tries again. */
+function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => {
+    made ??= make().catch((error) => {
+      made = null;
+      throw error;
+    });
+    return made;
   };
 }
 

@@ -36,25 +36,27 @@ export function site(settings: Partial<HostSettings> = {}, pages: SitePages = PA
   );
 }
 
-/** Types `eleventy-twtxt serve ARGS`, in a process that reaches this machine alone. */
+/**
+ * Types `eleventy-twtxt serve ARGS`, in a process that reaches this machine alone.
+ *
+ * @param maxFiles - how many file descriptors the process may have
+ */
 export async function serve(
   { folder }: Pick<Blog, "folder">,
   args: string[] = [],
   environment: Record<string, string> = {},
+  maxFiles?: number,
 ): Promise<Server> {
-  const child = spawn(
+  const loaders = ["node_modules/tsx/dist/loader.mjs", "test/helpers/loopback-only.mjs"];
+  const words = [
     process.execPath,
-    [
-      ...[
-        "--import",
-        join(repo, "node_modules/tsx/dist/loader.mjs"),
-        "--import",
-        join(repo, "test/helpers/loopback-only.mjs"),
-      ],
-      ...[join(repo, "plugin/cli/main.ts"), "serve", "--port", "0", ...args],
-    ],
-    { cwd: folder, env: { ...process.env, ...environment } },
-  );
+    ...loaders.flatMap((loader) => ["--import", join(repo, loader)]),
+    ...[join(repo, "plugin/cli/main.ts"), "serve", "--port", "0", ...args],
+  ];
+  const limited =
+    maxFiles === undefined ? words : ["sh", "-c", 'ulimit -n "$0"; exec "$@"', String(maxFiles), ...words];
+  const [program = "", ...rest] = limited;
+  const child = spawn(program, rest, { cwd: folder, env: { ...process.env, ...environment } });
   running.push(child);
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) {
