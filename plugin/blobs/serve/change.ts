@@ -43,7 +43,7 @@ export async function putBlob(parts: ChangeParts, { request, signed, key }: Sign
   const found = await stored.find(owner, key);
   checkConditions(request, found && versionOf(found));
 
-  const release = await parts.quota({ owner, size }, found);
+  const release = await parts.quota({ owner, key, size });
   const contents = await stored.write({ owner, key, size }, chunks(), sha256).finally(release);
   const stepped = await orDiscard(stored, contents, async () => {
     await signed.spend();

@@ -1,7 +1,7 @@
 // plugin/blobs/serve/quota.ts: how much an owner may keep.
 import { TwtxtError } from "../../errors.js";
 import type { BlobInfo } from "../blob.js";
-import type { StoredBlobs } from "./stored.js";
+import { placeOf, type StoredBlobs } from "./stored.js";
 
 /** What each owner may keep. */
 export interface BlobLimits {
@@ -12,42 +12,45 @@ export interface BlobLimits {
 }
 
 /**
- * Sets room aside for contents that are coming in.
+ * Reserves room for contents that are coming in.
  *
- * @param before - the blob that they replace; what is no larger than that is always taken
- * @returns gives it back, once they are written or given up
+ * @returns releases it, once the contents are written or given up
  * @throws TwtxtError `quota-exceeded`, `store-failed`
  */
-export type Quota = (blob: Pick<BlobInfo, "owner" | "size">, before: BlobInfo | null) => Promise<() => void>;
+export type Quota = (blob: Pick<BlobInfo, "owner" | "key" | "size">) => Promise<() => void>;
 
-/** By how much an owner's blobs become more. */
-interface Growth {
-  count: number;
-  bytes: number;
+/** Contents that are coming in. */
+interface Reservation {
+  place: string;
+  size: number;
 }
 
-/** Counts what is stored, and what comes in by way of this process. Several processes at once may exceed it by as much. */
+/**
+ * Counts each blob by its contents that are stored, or by all that is coming in for it, whichever is more: the blob may be
+ * deleted before they have come. Contents that need no more room than the blob has are always taken.
+ *
+ * Each process counts what comes in through itself, so several at once may exceed the quota by as much.
+ */
 export function quota({ places }: Pick<StoredBlobs, "places">, { count, bytes }: BlobLimits): Quota {
-  const coming = new Map<string, readonly Growth[]>();
+  const reserved = new Map<string, readonly Reservation[]>();
 
-  return async ({ owner, size }, before) => {
-    const growth: Growth = { count: before ? 0 : 1, bytes: Math.max(size - (before?.size ?? 0), 0) };
-    // It is set aside before it is counted, so that of two at once the second knows of the first.
-    const all = [...(coming.get(owner) ?? []), growth];
-    coming.set(owner, all);
+  return async ({ owner, key, size }) => {
+    const own: Reservation = { place: placeOf(key), size };
+    // Reserved before it is counted: of two requests at once, the second one sees the first.
+    const all = [...(reserved.get(owner) ?? []), own];
+    reserved.set(owner, all);
     const release = () => {
-      const others = coming.get(owner) ?? [];
-      coming.set(
+      const others = reserved.get(owner) ?? [];
+      reserved.set(
         owner,
-        others.filter((one) => one !== growth),
+        others.filter((one) => one !== own),
       );
     };
     try {
-      const sizes = sizesIn(await places(owner));
-      const number = sizes.length + sumOf(all.map((one) => one.count));
-      const sum = sumOf(sizes) + sumOf(all.map((one) => one.bytes));
-      if (growth.count > 0 && number > count) throw exceeded(`${count} blobs`, "count");
-      if (growth.bytes > 0 && sum > bytes) throw exceeded(`${bytes / 2 ** 20} MiB in all`, "megabytes");
+      const stored = await places(owner);
+      const [before, after] = [usage(stored, all.slice(0, -1)), usage(stored, all)];
+      if (after.count > Math.max(count, before.count)) throw exceeded(`${count} blobs`, "count");
+      if (after.bytes > Math.max(bytes, before.bytes)) throw exceeded(`${bytes / 2 ** 20} MiB in all`, "megabytes");
     } catch (error) {
       release();
       throw error;
@@ -56,11 +59,14 @@ export function quota({ places }: Pick<StoredBlobs, "places">, { count, bytes }:
   };
 }
 
-/** A blob that is being replaced has two contents for a moment, of which it keeps one. */
-function sizesIn(places: readonly { place: string; size: number }[]): number[] {
+function usage(stored: readonly Reservation[], coming: readonly Reservation[]): { count: number; bytes: number } {
   const sizes = new Map<string, number>();
-  for (const { place, size } of places) sizes.set(place, Math.max(size, sizes.get(place) ?? 0));
-  return [...sizes.values()];
+  // A blob that is being replaced has two contents for a moment, and keeps one.
+  for (const { place, size } of stored) sizes.set(place, Math.max(size, sizes.get(place) ?? 0));
+  const sums = new Map<string, number>();
+  for (const { place, size } of coming) sums.set(place, size + (sums.get(place) ?? 0));
+  for (const [place, sum] of sums) sizes.set(place, Math.max(sum, sizes.get(place) ?? 0));
+  return { count: sizes.size, bytes: sumOf([...sizes.values()]) };
 }
 
 function sumOf(numbers: readonly number[]): number {

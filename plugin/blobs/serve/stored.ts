@@ -240,6 +240,6 @@ function suspects(all: readonly Named[], latest: number, random: (length: number
 }
 
 /** A key may be longer than a name in the store, and differ from another one in case alone. */
-function placeOf(key: string): string {
+export function placeOf(key: string): string {
   return createHash("sha256").update(key).digest("hex");
 }

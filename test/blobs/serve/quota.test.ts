@@ -200,3 +200,33 @@ describe("a second put, while the first one is on its way", () => {
     expect((await first).status).toBe(200);
   });
 });
+
+describe("a replacement that is on its way", () => {
+  it("counts whole, also once the blob is deleted that it was to replace", async () => {
+    const { store, inner, held, letGo } = heldStore("write", "blobs/contents/");
+    const limits = { count: 1, bytes: 10, maxBytes: 10 };
+    await alicesBlobs({ store: inner, limits }).put("a", "0123456789");
+    const alice = alicesBlobs({ store, limits });
+    const replacement = alice.put("a", "9876543210");
+    await held;
+    expect((await alice.delete("a")).status).toBe(200);
+    expect(await outcomeOf(await alice.put("b", "0123456789"))).toEqual(EXCEEDED);
+    expect(await outcomeOf(await alice.put("b", ""))).toEqual(EXCEEDED);
+    letGo();
+    expect((await replacement).status).toBe(201);
+    expect(await keysOf(alice)).toEqual(["a"]);
+  });
+
+  it("leaves no room for a second one of the same blob, where all is full", async () => {
+    const { store, inner, held, letGo } = heldStore("write", "blobs/contents/");
+    const limits = { count: 1, bytes: 10, maxBytes: 10 };
+    await alicesBlobs({ store: inner, limits }).put("a", "0123456789");
+    const alice = alicesBlobs({ store, limits });
+    const replacement = alice.put("a", "9876543210");
+    await held;
+    expect(await outcomeOf(await alice.put("a", "again"))).toEqual(EXCEEDED);
+    letGo();
+    expect((await replacement).status).toBe(200);
+    expect((await alice.put("a", "again")).status).toBe(200);
+  });
+});
