@@ -7,7 +7,7 @@ import { readSealed } from "./saltpack/sealed.js";
  * The binary form of a message, with all of its form checked that can be seen without a key.
  *
  * @param body - armored or binary
- * @returns the bytes by whose hash a message is known, however it was armored
+ * @returns the binary form as it came
  * @throws TwtxtError `bad-armor`, `bad-message`
  * @see PROTOCOL 3.3
  */
@@ -18,13 +18,17 @@ export function sealedBytes(body: Uint8Array): Uint8Array {
 }
 
 /**
- * A message in the one form that sealing gives it. Nothing seals how lengths are written around its header and its packets,
- * nor what a packet holds beyond its flag: whoever has a message can make others of it, which open all the same.
+ * The form of a message that its id is the hash of: the shortest MessagePack around its header and its packets, and nothing
+ * in a packet beyond what this version knows. Nothing seals these, so whoever has a message can make variants of it that all open.
+ *
+ * The header stays as it came: its bytes are hashed into the seal, so one that is encoded in another way does not open. If it
+ * counted as the same message, a recipient could deliver such a header to another one first, and the message itself would be refused.
  *
  * @param bytes - the binary form
  * @throws TwtxtError `bad-message`
+ * @see PROTOCOL 3.3
  */
-export function plainestForm(bytes: Uint8Array): Uint8Array {
+export function canonicalForm(bytes: Uint8Array): Uint8Array {
   const { header, packets } = readSealed(bytes);
   return Buffer.concat([
     binHead(header.length),

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
 import { bodyOf, type Client, line, problem } from "../../http/respond.js";
-import { plainestForm, sealedBytes } from "../sealed-bytes.js";
+import { canonicalForm, sealedBytes } from "../sealed-bytes.js";
 import type { Shares } from "./share.js";
 import type { StoredMessage, StoredMessages } from "./stored.js";
 
@@ -31,9 +31,9 @@ export function delivering({ messages, shares, limits, now, onStored }: Delivery
   return async (request: Request, user: string, client: Client | undefined): Promise<Response> => {
     const body = await bodyOfMessage(request);
     const bytes = sealedBytes(body);
-    const id = idOf(bytes);
-    // Another form of a message is that message: it neither comes twice nor comes back.
-    const ids = new Set([id, idOf(plainestForm(bytes))]);
+    const id = idOf(canonicalForm(bytes));
+    // Messages of earlier versions are stored, and deleted, under the hash of the bytes that came.
+    const ids = new Set([id, idOf(bytes)]);
     const [stored, ...wereDeleted] = await Promise.all([
       messages.all(user),
       ...[...ids].map((one) => messages.wasDeleted(user, one)),

@@ -4,7 +4,7 @@ import type { StoredMessage } from "./stored.js";
 
 /** A message as the list and the stream give it. `<created>-<id>` is its cursor. */
 export interface InboxItem {
-  /** SHA-256 of the message's binary form, in lower-case hex. */
+  /** SHA-256 of the message's canonical form, in lower-case hex; see `canonicalForm`. */
   id: string;
   /** `YYYY-MM-DDThh:mm:ss.sssZ` */
   created: string;

@@ -21,7 +21,7 @@ const MESSAGE = /\/(\d{15})-([0-9a-f]{64})-(\d{1,9})$/;
 /** A message as its key tells of it. */
 export interface StoredMessage {
   key: string;
-  /** SHA-256 of the message's binary form, in lower-case hex. */
+  /** SHA-256 of the message's canonical form, in lower-case hex; see `canonicalForm`. */
   id: string;
   /** When it was stored, in milliseconds since 1970. */
   created: number;

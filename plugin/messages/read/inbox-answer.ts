@@ -6,7 +6,7 @@ import { chunksUntil } from "../../store/chunks.js";
 
 /** A sealed message as an inbox keeps it. */
 export interface InboxMessage {
-  /** SHA-256 of its binary form, in lower-case hex. */
+  /** SHA-256 of its canonical form, in lower-case hex. */
   id: string;
   /** When it came, `YYYY-MM-DDThh:mm:ss.sssZ`. */
   created: string;

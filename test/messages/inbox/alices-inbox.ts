@@ -5,6 +5,7 @@ import { signRequest } from "../../../plugin/http/signature.js";
 import type { Identity } from "../../../plugin/keys/identity-text.js";
 import { type InboxOptions, inboxes } from "../../../plugin/messages/inbox/inboxes.js";
 import type { InboxItem } from "../../../plugin/messages/inbox/item.js";
+import { binHead } from "../../../plugin/messages/saltpack/msgpack.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
 import { identityOf } from "../../helpers/identity.js";
@@ -24,16 +25,12 @@ export const BINARY = Buffer.from(good?.ciphertext_hex ?? "", "hex");
 /** The two bytes of a MessagePack bin before it, and the header itself. */
 const HEADER = BINARY.subarray(0, 2 + (BINARY[1] ?? 0));
 
-/** A message in the form of one, and another for each number: nobody but its reader can tell that its box is empty talk. */
+/** A message in its canonical form, and another one for each number: its box is empty talk, as only its reader can tell. */
 export function sealed(number: number, size = 300): Uint8Array {
-  const box = Buffer.alloc(size - HEADER.length - 5, "box");
+  const room = size - HEADER.length - 2;
+  const box = Buffer.alloc(room - binHead(room - 2).length, "box");
   box.writeUInt32BE(number);
-  return Buffer.concat([
-    HEADER,
-    Buffer.from([0x92, 0xc5, box.length >> 8, box.length & 255]),
-    box,
-    Buffer.from([0xc3]),
-  ]);
+  return Buffer.concat([HEADER, Buffer.from([0x92]), binHead(box.length), box, Buffer.from([0xc3])]);
 }
 
 /** The id of a binary message. */
