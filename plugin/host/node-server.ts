@@ -48,7 +48,7 @@ export interface NodeServerOptions {
   /** @returns with what the rate limit counts requests to this path; `null` where it does not */
   limitOf(path: string): string | null;
   /** Answers with a file of the site. */
-  serveFile(request: IncomingMessage, response: ServerResponse): void;
+  serveFile(request: IncomingMessage, response: ServerResponse): void | Promise<void>;
   rateLimit: RateLimit;
   /** How many proxies stand before us. */
   trustedProxies: number;

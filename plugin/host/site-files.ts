@@ -1,8 +1,8 @@
 // plugin/host/site-files.ts: the files of a built site, served as peers need them.
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
+import { readFile, realpath } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { join, posix } from "node:path";
+import { isAbsolute, join, posix, relative, sep } from "node:path";
 import send from "send";
 import { pathOf } from "./request-target.js";
 
@@ -21,14 +21,14 @@ export interface SiteFilesOptions {
 
 /**
  * Serves them with what readers of the feed need: UTF-8, any origin, the endpoint in a `Link` header, and the same
- * `Last-Modified` and `ETag` in a 304 as in a 200.
+ * `Last-Modified` and `ETag` in a 304 as in a 200. A symbolic link that leads out of the folder is answered with 404.
  *
  * @see PROTOCOL 1.1
  */
 export function siteFiles({ folder, published, prefix, feedPath, endpoint }: SiteFilesOptions) {
   const isOfFeed = feedMatcher(feedPath);
 
-  return (request: IncomingMessage, response: ServerResponse): void => {
+  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = pathOf(request);
     if (request.method !== "GET" && request.method !== "HEAD") {
       refuse(response, 405, "Use GET or HEAD.", { allow: "GET, HEAD" });
@@ -39,8 +39,7 @@ export function siteFiles({ folder, published, prefix, feedPath, endpoint }: Sit
       return;
     }
     if (prefix !== "" && !path.startsWith(`${prefix}/`)) {
-      void notFound(response, folder);
-      return;
+      return notFound(response, folder);
     }
     const file = path.slice(prefix.length);
     const dotfiles = isWellKnown(file) ? "allow" : "ignore";
@@ -48,6 +47,7 @@ export function siteFiles({ folder, published, prefix, feedPath, endpoint }: Sit
     // A site may have documents of its own for another service.
     const isPublished = isFeed || (isDiscovery(path) && isWellKnown(file) && existsSync(join(published, file)));
     const root = isPublished ? published : folder;
+    if (!(await isInside(root, file))) return notFound(response, folder);
     send(request, file, { root, dotfiles, index: ["index.html"], maxAge: 0 })
       .on("headers", (answer: ServerResponse) => {
         if (isFeed) answer.setHeader("Content-Type", "text/plain; charset=utf-8");
@@ -100,6 +100,18 @@ function isDiscovery(path: string): boolean {
   return /\/\.well-known\/(msg|salty)\/[^/]+\.json$/.test(path);
 }
 
+/** @param path - as it stands in a URL, percent-encoded; one that ends with a slash means the index of a folder */
+async function isInside(folder: string, path: string): Promise<boolean> {
+  try {
+    const file = decodeURIComponent(path.endsWith("/") ? `${path}index.html` : path);
+    const [root, target] = await Promise.all([realpath(folder), realpath(join(folder, file))]);
+    const way = relative(root, target);
+    return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+  } catch {
+    return false;
+  }
+}
+
 /** Relative, so that neither the prefix is lost nor another host is named. */
 function toFolder(path: string, response: ServerResponse): void {
   response.writeHead(301, { location: `./${path.slice(path.lastIndexOf("/") + 1)}/` }).end();
@@ -111,7 +123,9 @@ function refuse(response: ServerResponse, status: number, why: string, headers: 
 }
 
 async function notFound(response: ServerResponse, folder: string): Promise<void> {
-  const page = await readFile(join(folder, "404.html")).catch(() => null);
+  const page = (await isInside(folder, "/404.html"))
+    ? await readFile(join(folder, "404.html")).catch(() => null)
+    : null;
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   const type = page ? "text/html; charset=utf-8" : "text/plain; charset=utf-8";
   response.writeHead(404, { "content-type": type, "cache-control": "no-cache" });

@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, existsSync, openSync, readdirSync, truncateSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, statSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -268,6 +268,21 @@ describeWithoutKeychain("a sealed blob", () => {
     expect(alice.bytes("opened.png")).toEqual(PNG);
     await alice.blob("get", key, "--sealed");
     expect(alice.bytes(key)).toEqual(stored);
+  });
+
+  it("is saved with mode 600, also over another file; what everybody may read has the usual mode", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    const modeOf = (name: string) => statSync(join(alice.machine.folder, name)).mode & 0o777;
+    alice.machine.write("plan.txt", "our plan");
+    const { stdout: sealed } = await alice.blob("put", "--encrypt", "plan.txt");
+    alice.machine.write("open.txt", "my plan");
+    const { stdout: plain } = await alice.blob("put", "open.txt");
+    await alice.blob("get", sealed, "-o", "secret.txt");
+    await alice.blob("get", sealed, "--force");
+    await alice.blob("get", plain, "-o", "plain.txt");
+    expect(alice.machine.read("secret.txt")).toBe("our plan");
+    expect([modeOf("secret.txt"), modeOf("plan.txt")]).toEqual([0o600, 0o600]);
+    expect(modeOf("plain.txt")).toBe(modeOf("open.txt"));
   });
 
   it("stays sealed for everybody else, who are told so", async () => {

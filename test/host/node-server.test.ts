@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { request as httpRequest, type IncomingHttpHeaders, type Server } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
@@ -676,6 +676,40 @@ describe("the files of a site", () => {
       headers: { "content-type": "text/html; charset=utf-8" },
     });
     expect((await ask(server, "/", { method: "POST" })).status).toBe(405);
+  });
+
+  it("a symbolic link is followed inside the site, and answered with 404 where it leads out", async () => {
+    const secrets = mkdtempSync(join(tmpdir(), "twtxt-secrets-"));
+    folders.push(secrets);
+    writeFileSync(join(secrets, "alice.key"), "secret", { mode: 0o600 });
+    writeFileSync(join(secrets, "index.html"), "secret");
+    const folder = mkdtempSync(join(tmpdir(), "twtxt-serve-"));
+    folders.push(folder);
+    mkdirSync(join(folder, "real/posts"), { recursive: true });
+    writeFileSync(join(folder, "real/index.html"), "home");
+    const links = {
+      site: "real",
+      "real/copy.html": "index.html",
+      "real/articles": "posts",
+      "real/posts/index.html": "../copy.html",
+      "real/alice.key": join(secrets, "alice.key"),
+      "real/twice.key": "alice.key",
+      "real/all": secrets,
+      "real/up": "../..",
+      "real/404.html": join(secrets, "index.html"),
+      "real/nowhere": "nothing",
+    };
+    for (const [path, target] of Object.entries(links)) symlinkSync(target, join(folder, path));
+    const options = { folder: join(folder, "site"), published: folder, prefix: "", feedPath: "/twtxt.txt", endpoint: null };
+    const server = await started({ serveFile: siteFiles(options) });
+
+    for (const path of ["/", "/copy.html", "/posts/", "/articles/"]) {
+      expect([path, await ask(server, path)]).toMatchObject([path, { status: 200, body: "home" }]);
+    }
+    const refused = ["/alice.key", "/twice.key", "/all", "/all/", "/all/alice.key", "/up/", "/%61lice.key", "/nowhere"];
+    for (const path of refused) {
+      expect([path, await ask(server, path)]).toMatchObject([path, { status: 404, body: "There is nothing here.\n" }]);
+    }
   });
 
   it("stand below the path prefix", async () => {

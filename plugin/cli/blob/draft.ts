@@ -25,12 +25,13 @@ export interface Draft {
  * Begins a file that nobody else reads meanwhile.
  *
  * @param folder - that it is to be in; `null` for one that gets no name
+ * @param mode - the permissions of the file, such as 0o600; the process's umask applies
  */
-export async function draftIn(folder: string | null): Promise<Draft> {
+export async function draftIn(folder: string | null, mode = 0o666): Promise<Draft> {
   const own = folder ?? (await mkdtemp(join(tmpdir(), "eleventy-twtxt-")));
   const path = join(own, `.eleventy-twtxt-${randomBytes(6).toString("hex")}.tmp`);
   return {
-    write: (chunks) => told(pipeline(chunks, createWriteStream(path, { flags: "wx" }))),
+    write: (chunks) => told(pipeline(chunks, createWriteStream(path, { flags: "wx", mode, flush: true }))),
     replace: (bytes) => told(writeFile(path, bytes)),
     bytes: () => told(readFile(path)),
     chunks: () => createReadStream(path),

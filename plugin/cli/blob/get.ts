@@ -24,6 +24,8 @@ const OPTIONS = {
 
 type Values = ReturnType<typeof readArguments<typeof OPTIONS>>["values"];
 
+/** What was sealed is for its recipient alone, also where other users share the machine. */
+const SECRET_MODE = 0o600;
 /** Standard output, in the place of a file. */
 const OUTPUT = "-";
 
@@ -42,7 +44,7 @@ export async function get(args: string[], terminal: Terminal): Promise<number> {
 async function fetchBlob(word: string, values: Values, terminal: Terminal): Promise<void> {
   const place = await placeOf(values.output, terminal);
   const from = await comingFrom(word, values, terminal, endingOf(terminal));
-  const draft = await draftIn(place.folder);
+  const draft = await draftIn(place.folder, isSealedType(from.coming.blob.type) ? SECRET_MODE : undefined);
   try {
     await save(from, { draft, place }, values, terminal);
   } finally {
