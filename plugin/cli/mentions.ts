@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
 import type { ManagedMention } from "../mentions/receive/manage.js";
 import { mentionsOfWebmentionIo } from "../mentions/receive/webmention-io.js";
-import { misuse, noSuchAction, readArguments } from "./command.js";
+import { misuse, noSuchAction, PROGRAM, readArguments } from "./command.js";
 import { readText } from "./files.js";
 import { readHostFiles } from "./host-files.js";
 import { type AskMentions, mentionsApi } from "./mentions-api.js";
@@ -15,7 +15,7 @@ export const name = "mentions";
 export const summary = "lists mentions of you, approves, rejects and forgets them";
 export const help = `Usage: eleventy-twtxt mentions [--state STATE] [--json]
        eleventy-twtxt mentions approve|reject ID...
-       eleventy-twtxt mentions forget ID|FEED|HOST...
+       eleventy-twtxt mentions forget ID|FEED|HOST... [--yes]
        eleventy-twtxt mentions verify
        eleventy-twtxt mentions export
        eleventy-twtxt mentions import FILE
@@ -24,13 +24,15 @@ Manages what your site has received, by requests signed with your key: the one t
 its option "key".
 
   approve, reject   shows a mention, or hides it for good
-  forget            deletes mentions, by their ids or all of a source, and remembers nothing of them
+  forget            deletes mentions, by their ids or all of a source, and remembers nothing of them. Asks
+                    before it deletes all of a source
   verify            looks now at what is pending
   export            prints all of them as JSON
   import FILE       takes over what webmention.io has exported (mentions.jf2), or this command
 
   --state STATE     shown (default), held, pending or rejected
   --json            prints JSON
+  --yes             forgets all of a source without asking, as a script has to
   --url URL         where the site is reached, if not at its own address, such as a local server
   --identity FILE   your key, if it is in a file of your own choice
   --settings FILE   the settings of the site (default .eleventy-twtxt/settings.json)
@@ -43,6 +45,7 @@ Example:
 const OPTIONS = {
   state: { type: "string" },
   json: { type: "boolean" },
+  yes: { type: "boolean" },
   url: { type: "string" },
   ...IDENTITY_OPTION,
 } as const;
@@ -62,7 +65,7 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   if (act.names === "none" && names.length > 0) throw misuse(`${name}: "${action}" takes no names.`, name);
   if (act.names === "some" && names.length === 0) throw misuse(`${name}: "${action}" needs an id.`, name);
   const ask = await apiOf(values, terminal);
-  return act.run(names, { ask, terminal, state, isJson: values.json ?? false });
+  return act.run(names, { ask, terminal, state, isJson: values.json ?? false, isSure: values.yes ?? false });
 }
 
 interface Context {
@@ -70,6 +73,8 @@ interface Context {
   terminal: Terminal;
   state: (typeof STATES)[number];
   isJson: boolean;
+  /** Whether a question is answered with yes already. */
+  isSure: boolean;
 }
 
 const ACTIONS: Record<string, { names: "none" | "some"; run(names: string[], context: Context): Promise<number> }> = {
@@ -111,7 +116,12 @@ async function decide(ids: string[], state: "shown" | "rejected", { ask, termina
   return 0;
 }
 
-async function forget(names: string[], { ask, terminal }: Context): Promise<number> {
+async function forget(names: string[], { ask, terminal, isSure }: Context): Promise<number> {
+  const sources = names.filter((which) => !ID.test(which));
+  if (sources.length > 0 && !isSure && !(await isConfirmed(sources, terminal))) {
+    terminal.say("Nothing was deleted.");
+    return 1;
+  }
   let forgotten = 0;
   for (const which of names) {
     const path = ID.test(which) ? `/${await fullId(which, ask)}` : `?source=${encodeURIComponent(which)}`;
@@ -119,6 +129,17 @@ async function forget(names: string[], { ask, terminal }: Context): Promise<numb
   }
   terminal.say(`${forgotten} forgotten.`);
   return forgotten > 0 ? 0 : 1;
+}
+
+/** @throws TwtxtError `bad-usage` where there is no person to ask */
+async function isConfirmed(sources: readonly string[], { isTerminal, ask }: Terminal): Promise<boolean> {
+  const what = `all mentions from ${sources.join(" and ")}`;
+  if (!isTerminal.stdin || !isTerminal.stderr) {
+    const typed = `${PROGRAM} ${name} forget ${sources.join(" ")} --yes`;
+    throw new TwtxtError("bad-usage", `${name}: this deletes ${what} for good. If you mean that, type: ${typed}`);
+  }
+  const answer = await ask(`Delete ${what} for good? [y/N] `);
+  return /^y(es)?$/i.test(answer?.trim() ?? "");
 }
 
 async function verify(_: string[], { ask, terminal }: Context): Promise<number> {

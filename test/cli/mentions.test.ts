@@ -2,8 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { runCommandLine } from "../../plugin/cli/command-line.js";
 import { FEED, feedServer, PAGE } from "../helpers/receiver.js";
-import { command } from "./helpers.js";
+import { command, standingTerminal } from "./helpers.js";
 import { freePort, serve, site } from "./server.js";
 
 const AT = "2026-11-19T18:40:02Z";
@@ -65,9 +66,40 @@ describe("eleventy-twtxt mentions", () => {
 
     const all = JSON.parse((await type("export")).stdout).mentions;
     expect(all).toHaveLength(2);
-    expect((await type("forget", bob.feedUrl)).stderr).toBe("2 forgotten.\n");
+    expect((await type("forget", bob.feedUrl, "--yes")).stderr).toBe("2 forgotten.\n");
     expect(await shown()).toEqual([]);
-    expect(await type("forget", bob.feedUrl)).toMatchObject({ exitCode: 1, stderr: "0 forgotten.\n" });
+    expect(await type("forget", bob.feedUrl, "--yes")).toMatchObject({ exitCode: 1, stderr: "0 forgotten.\n" });
+  });
+
+  it("forgets all of a host only after a yes at the terminal, or with --yes", async () => {
+    const { bob, send, settings, server, shown, type } = await alice();
+    expect((await send(AT)).status).toBe(200);
+    const { hostname } = new URL(bob.feedUrl);
+    expect(await type("forget", hostname)).toMatchObject({
+      exitCode: 2,
+      stderr: `eleventy-twtxt: mentions: this deletes all mentions from ${hostname} for good. If you mean that, type: eleventy-twtxt mentions forget ${hostname} --yes\n`,
+    });
+
+    const asked: string[] = [];
+    const answering = (answer: string | null) => ({
+      ...standingTerminal(settings.folder, new Date().toISOString(), null, true),
+      environment,
+      ask: async (question: string) => {
+        asked.push(question);
+        return answer;
+      },
+    });
+    for (const answer of ["", "n", "yesterday", null]) {
+      const terminal = answering(answer);
+      expect(await runCommandLine(["mentions", "forget", hostname, "--url", server.url], terminal)).toBe(1);
+      expect(terminal.stderr).toEqual(["Nothing was deleted."]);
+    }
+    expect(await shown()).toHaveLength(1);
+    expect(new Set(asked)).toEqual(new Set([`Delete all mentions from ${hostname} for good? [y/N] `]));
+    const terminal = answering("y");
+    expect(await runCommandLine(["mentions", "forget", hostname, "--url", server.url], terminal)).toBe(0);
+    expect(terminal.stderr).toEqual(["1 forgotten."]);
+    expect(await shown()).toEqual([]);
   });
 
   it("verifies what is pending", async () => {
@@ -98,7 +130,7 @@ describe("eleventy-twtxt mentions", () => {
     expect(await shown()).toMatchObject([{ source: "https://bob.example/like", type: "like" }]);
 
     writeFileSync(join(settings.folder, "own.json"), (await type("export")).stdout);
-    await type("forget", "bob.example");
+    await type("forget", "bob.example", "--yes");
     expect(await shown()).toEqual([]);
     expect(await type("import", "own.json")).toMatchObject({ exitCode: 0 });
     expect(await shown()).toMatchObject([{ source: "https://bob.example/like", received: "2024-03-02T09:05:00.000Z" }]);

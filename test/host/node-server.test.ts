@@ -700,7 +700,13 @@ describe("the files of a site", () => {
       "real/nowhere": "nothing",
     };
     for (const [path, target] of Object.entries(links)) symlinkSync(target, join(folder, path));
-    const options = { folder: join(folder, "site"), published: folder, prefix: "", feedPath: "/twtxt.txt", endpoint: null };
+    const options = {
+      folder: join(folder, "site"),
+      published: folder,
+      prefix: "",
+      feedPath: "/twtxt.txt",
+      endpoint: null,
+    };
     const server = await started({ serveFile: siteFiles(options) });
 
     for (const path of ["/", "/copy.html", "/posts/", "/articles/"]) {
