@@ -44,7 +44,12 @@ export interface EleventyConfig {
   /** A template language: `compile` gives the function that renders a page from its data. */
   addExtension(
     extension: string,
-    language: { outputFileExtension: string; compile(content: string, file: string): (data: never) => string },
+    language: {
+      outputFileExtension: string;
+      /** Compiles the `permalink` of a page's data. */
+      compileOptions: { permalink(permalink: unknown): unknown };
+      compile(content: string, file: string): (data: never) => string;
+    },
   ): void;
   /** Told the URL of every page as soon as it is known. */
   addUrlTransform(callback: (page: { url: string }) => void): void;

@@ -53,6 +53,8 @@ export function addOwnPages(config: EleventyConfig, { settings, urls }: Site, al
   config.addTemplateFormats(LANGUAGE);
   config.addExtension(LANGUAGE, {
     outputFileExtension: "html",
+    // Eleventy 3.0.0 calls the function in `permalink` only where the language says what to do with it.
+    compileOptions: { permalink: (permalink) => permalink },
     compile: (_, file) => {
       const pages = all.find((each) => file.endsWith(fileOf(each)));
       return ({ pagination: { pageNumber, hrefs } }: PageData) => {

@@ -61,7 +61,8 @@ const CONFIGS = {
   "eleventy.config.js as an ES module": {
     "package.json": `{ "private": true, "type": "module" }`,
     "eleventy.config.js": `import twtxt from "eleventy-plugin-twtxt";
-export default (eleventyConfig) => { eleventyConfig.addPlugin(twtxt, { url: "https://alice.example", nick: "alice" }); };`,
+const more = JSON.parse(process.env.OPTIONS ?? "{}");
+export default (eleventyConfig) => { eleventyConfig.addPlugin(twtxt, { url: "https://alice.example", nick: "alice", ...more }); };`,
   },
   ".eleventy.js in CommonJS": {
     "package.json": `{ "private": true }`,
@@ -69,6 +70,24 @@ export default (eleventyConfig) => { eleventyConfig.addPlugin(twtxt, { url: "htt
 module.exports = function (eleventyConfig) { eleventyConfig.addPlugin(twtxt, { url: "https://alice.example", nick: "alice" }); };`,
   },
 };
+
+/** Where nothing answers, so that builds read no mentions. */
+const NOWHERE = "http://127.0.0.1:1";
+const WITH_KEY = {
+  url: NOWHERE,
+  key: "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077",
+};
+/** On each host, the options by which the plugin adds pages, and these pages. */
+const HOSTS = [
+  [{ ...WITH_KEY, host: "netlify" }, ["contact", "mentions"]],
+  [{ ...WITH_KEY, host: "node" }, ["contact", "mentions"]],
+  [{ ...WITH_KEY, host: "static", endpoint: `${NOWHERE}/inbox` }, ["contact"]],
+] as const;
+
+function build(site: string, options: object = {}) {
+  const env = { ...process.env, NETLIFY: "", OPTIONS: JSON.stringify(options) };
+  return run("npx", ["@11ty/eleventy", "--quiet"], { cwd: site, env });
+}
 
 describe("the packed package in a fresh site", () => {
   it.each([
@@ -78,22 +97,32 @@ describe("the packed package in a fresh site", () => {
     [".eleventy.js in CommonJS", "3.0.0"],
     // Needs Node 22.15, and so is tried where the tests run on a newer Node.
     ...(isNewNode ? ([["eleventy.config.js as an ES module", "4.0.0-alpha.10"]] as const) : []),
-  ] as const)("writes the same feed, byte for byte: %s, Eleventy %s", async (config, eleventy) => {
-    const site = mkdtempSync(join(work, "site-"));
-    for (const [path, content] of Object.entries({ ...CONFIGS[config], ...POSTS })) {
-      mkdirSync(dirname(join(site, path)), { recursive: true });
-      writeFileSync(join(site, path), content);
-    }
-    await run(
-      "npm",
-      ["install", "--no-audit", "--no-fund", "--prefer-offline", tarball, `@11ty/eleventy@${eleventy}`],
-      { cwd: site },
-    );
-    await run("npx", ["@11ty/eleventy", "--quiet"], { cwd: site, env: { ...process.env, NETLIFY: "" } });
+  ] as const)(
+    "writes the same feed, byte for byte, and its own pages on every host: %s, Eleventy %s",
+    async (config, eleventy) => {
+      const site = mkdtempSync(join(work, "site-"));
+      for (const [path, content] of Object.entries({ ...CONFIGS[config], ...POSTS })) {
+        mkdirSync(dirname(join(site, path)), { recursive: true });
+        writeFileSync(join(site, path), content);
+      }
+      await run(
+        "npm",
+        ["install", "--no-audit", "--no-fund", "--prefer-offline", tarball, `@11ty/eleventy@${eleventy}`],
+        { cwd: site },
+      );
+      await build(site);
+      expect(readFileSync(join(site, "_site/twtxt.txt"), "utf8")).toBe(FEED);
+      expect(readFileSync(join(site, "_site/twtxt-2023.txt"), "utf8")).toBe(ARCHIVE);
 
-    expect(readFileSync(join(site, "_site/twtxt.txt"), "utf8")).toBe(FEED);
-    expect(readFileSync(join(site, "_site/twtxt-2023.txt"), "utf8")).toBe(ARCHIVE);
-  });
+      // What follows depends on Eleventy's version, not on the form of its configuration.
+      for (const [options, pages] of config === ".eleventy.js in CommonJS" ? [] : HOSTS) {
+        rmSync(join(site, "_site"), { recursive: true });
+        await build(site, options);
+        const found = ["contact", "mentions"].filter((name) => existsSync(join(site, "_site", name, "index.html")));
+        expect([options.host, ...found]).toEqual([options.host, ...pages]);
+      }
+    },
+  );
 });
 
 describe("the packed package in an empty project", () => {
