@@ -10,12 +10,24 @@ export function progressOf(mention: MentionReport): string {
 
 /** All of them as a table, oldest first. */
 export function linesOf({ mentions }: SendReport): string[] {
-  const place = ({ timestamp, target }: MentionReport) => `${timestamp} ${target}`;
+  return tableOf(mentions, whatOf);
+}
+
+/**
+ * A line for each mention, oldest first.
+ *
+ * @param describe - the last column
+ */
+export function tableOf<T extends Pick<MentionReport, "timestamp" | "nick" | "target">>(
+  mentions: readonly T[],
+  describe: (mention: T) => string,
+): string[] {
+  const place = ({ timestamp, target }: T) => `${timestamp} ${target}`;
   const sorted = mentions.toSorted((a, b) => (place(a) < place(b) ? -1 : 1));
   const rows = sorted.map((mention) => [`${mention.timestamp} `, nickOf(mention), `${mention.target} `]);
   const widths = [0, 1, 2].map((column) => Math.max(0, ...rows.map((row) => row[column]?.length ?? 0)));
   return sorted.map((mention, at) =>
-    [...(rows[at] ?? []).map((cell, column) => cell.padEnd(widths[column] ?? 0)), whatOf(mention)].join(" "),
+    [...(rows[at] ?? []).map((cell, column) => cell.padEnd(widths[column] ?? 0)), describe(mention)].join(" "),
   );
 }
 
@@ -40,11 +52,12 @@ export function sumOf({ mentions, leftAlone, troubles }: SendReport, isDryRun: b
   ];
 }
 
-function plural(count: number, one: string, many = one): string | null {
+/** "3 sent"; `null` for none. */
+export function plural(count: number, one: string, many = one): string | null {
   return count === 0 ? null : `${count} ${count === 1 ? one : many}`;
 }
 
-function nickOf({ nick }: MentionReport): string {
+function nickOf({ nick }: Pick<MentionReport, "nick">): string {
   return nick === null ? "" : `@${nick}`;
 }
 

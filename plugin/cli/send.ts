@@ -6,6 +6,7 @@ import type { HostFiles } from "../host/site-host.js";
 import { guardedFetch } from "../http/guarded-fetch.js";
 import { ownHostOf } from "../http/own-host.js";
 import { oursOf } from "../mentions/receive/ours.js";
+import { ledgerOf } from "../mentions/send/ledger.js";
 import { sendMentions } from "../mentions/send/send.js";
 import { fileStore } from "../store/file.js";
 import { memoryStore } from "../store/memory.js";
@@ -14,6 +15,7 @@ import { allowedHosts } from "./allowed-hosts.js";
 import { misuse, readArguments } from "./command.js";
 import { readHostFiles } from "./host-files.js";
 import { linesOf, progressOf, sumOf } from "./send-report.js";
+import { printSentMentions } from "./sent-list.js";
 import { type Site, siteAt } from "./site.js";
 import type { Terminal } from "./terminal.js";
 import { version } from "./version.js";
@@ -27,6 +29,8 @@ Run it after each deploy; what fails for now is tried again by a later run. On N
 this by itself. The first run leaves alone what is older than a week.
 
   --dry-run              lists who would be told, and where, and sends nothing
+  --now                  tries at once what waits for its next attempt, which stays as announced
+  --list                 shows each mention as sent, waiting or failed, and why; sends nothing
   --feed URL             another feed than that of the site here
   --store DIR            where it remembers what was sent (default .eleventy-twtxt/store): keep it
   --backfill N           tells of the newest N twts too that the first run has left alone
@@ -48,6 +52,8 @@ const OPTIONS = {
   feed: { type: "string" },
   store: { type: "string" },
   backfill: { type: "string" },
+  now: { type: "boolean" },
+  list: { type: "boolean" },
   json: { type: "boolean" },
   "allow-private-host": { type: "string", multiple: true },
 } as const;
@@ -64,6 +70,7 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   // There the table follows on the same screen.
   const isSeenAnyway = terminal.isTerminal.stdout && terminal.isTerminal.stderr;
   const source = await sourceOf(values, terminal);
+  if (values.list) return listSent(source, values, terminal);
   const userAgent = `eleventy-plugin-twtxt/${version()} (+${source.feedUrl}${source.nick ? `; @${source.nick}` : ""})`;
 
   let ended = 0;
@@ -79,6 +86,7 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
     patience: PATIENCE_MS,
     isDryRun,
     backfill,
+    isNow: values.now ?? false,
     asksAgain: allowPrivateHosts.length > 0,
     onMention: (mention) => {
       ended += 1;
@@ -94,6 +102,15 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   return report.troubles.length > 0 || report.mentions.some(({ outcome }) => outcome === "failed") ? 1 : 0;
 }
 
+async function listSent({ store, feedUrl }: Source, values: Values, terminal: Terminal): Promise<number> {
+  if (values.now || values["dry-run"] || values.backfill !== undefined) {
+    throw misuse(`${name}: --list sends nothing. Leave out --now, --dry-run and --backfill.`, name);
+  }
+  const mentions = await ledgerOf({ store, feedUrl, sleep: setTimeout }).list();
+  printSentMentions(mentions, values.json ?? false, terminal);
+  return 0;
+}
+
 interface Source {
   feedUrl: string;
   nick: string | null;
@@ -102,15 +119,13 @@ interface Source {
   store: Store;
 }
 
-interface Values {
-  feed?: string | undefined;
-  store?: string | undefined;
-  settings?: string | undefined;
-  "dry-run"?: boolean | undefined;
-}
+type Values = ReturnType<typeof readArguments<typeof OPTIONS>>["values"];
 
 /** Which feed, and where it is remembered what was sent: those of the site here, or those that were given. */
-async function sourceOf({ feed, store, settings, "dry-run": isDryRun }: Values, terminal: Terminal): Promise<Source> {
+async function sourceOf(
+  { feed, store, settings, list, "dry-run": isDryRun }: Values,
+  terminal: Terminal,
+): Promise<Source> {
   if (feed !== undefined && (!/^https?:\/\//.test(feed) || !URL.canParse(feed))) {
     throw misuse(`${name}: --feed is a URL such as "https://alice.example/twtxt.txt", got "${feed}".`, name);
   }
@@ -123,6 +138,12 @@ async function sourceOf({ feed, store, settings, "dry-run": isDryRun }: Values, 
     throw misuse(`${name}: say with --store where it is remembered what was sent.`, name);
   }
   if (site?.settings.host === "netlify" && store === undefined && !isDryRun) {
+    if (list) {
+      throw misuse(
+        `${name}: your site sends at Netlify. What it has sent is in the logs of its functions twtxt-deploy-succeeded and twtxt-scheduled.`,
+        name,
+      );
+    }
     throw misuse(
       `${name}: at Netlify your site sends by itself, and remembers there what it has sent. To send from here all the same, and all of it once more, name a folder with --store.`,
       name,

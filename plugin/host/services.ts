@@ -1,6 +1,7 @@
 // plugin/host/services.ts: everything that a host runs, wired once.
 import { setTimeout } from "node:timers/promises";
 import type { Blobs } from "../blobs/serve/blobs.js";
+import { TwtxtError } from "../errors.js";
 import { guardedFetch } from "../http/guarded-fetch.js";
 import { LOG_LENGTH, oneLine } from "../http/one-line.js";
 import { answering, bodyOf, type Handler, type Log } from "../http/respond.js";
@@ -24,6 +25,7 @@ import type { ServiceOptions } from "./service-options.js";
 const TICK_MS = 20_000;
 /** After a deploy another run may be at work, with the feed as it was: its lease ends within half a minute. */
 const PATIENCE_MS = 60_000;
+const MINUTE_MS = 60_000;
 const CACHE_TAG = "twtxt-mentions";
 
 /** The handlers and jobs of a site. */
@@ -46,6 +48,10 @@ export interface Services {
   endStreams(): void;
   /** After a deploy: tells everybody whom new posts mention. */
   afterDeploy(): Promise<void>;
+  /** Sends the mentions that are due, and what an earlier run did not get to. Starts nothing after 20 s. */
+  sendDue(): Promise<void>;
+  /** Milliseconds until mentions are due again, at least a minute; `null` where none wait, or no run knows. */
+  untilNextSend(): number | null;
   /** Every hour: retries, pending verifications, compaction, digest, rebuild. Starts nothing after 20 s. */
   tick(): Promise<void>;
 }
@@ -111,9 +117,10 @@ export function servicesOf(options: ServiceOptions): Services {
     return manageMentions({ readSigned, received, pending, ours, verifyPending: verifying, now })(request);
   };
 
+  let nextSend: number | null = null;
   const send = async (isOver: () => boolean, patience: number) => {
-    const { sendMentions } = await import("../mentions/send/send.js");
-    const report = await sendMentions({
+    const { nextDue, sendMentions } = await import("../mentions/send/send.js");
+    const sending = sendMentions({
       fetch: ask,
       store,
       feedUrl,
@@ -126,7 +133,14 @@ export function servicesOf(options: ServiceOptions): Services {
       patience,
       onMention: (mention) => log(lineOfMention(mention)),
     });
+    const report = await sending.catch((error: unknown) => {
+      // A run that was killed keeps the lease for half a minute.
+      const isBusy = error instanceof TwtxtError && error.code === "already-sending";
+      nextSend = isBusy ? now() : null;
+      throw error;
+    });
     for (const trouble of report.troubles) log(`Sending mentions: ${trouble}`);
+    nextSend = nextDue(report, now());
   };
 
   const inform = async () => {
@@ -182,6 +196,11 @@ export function servicesOf(options: ServiceOptions): Services {
     }
   };
 
+  const budget = () => {
+    const end = now() + TICK_MS;
+    return () => now() >= end;
+  };
+
   return {
     receiveMention: answering(receiveMention({ ours, moderation: lists, settle, pending, feedUrl }), log),
     listMentions: answering(listMentions({ list: received.list, ours, cacheTag: CACHE_TAG }), log),
@@ -204,10 +223,15 @@ export function servicesOf(options: ServiceOptions): Services {
       }
     },
 
+    async sendDue() {
+      if (options.isLive) await job("Sending mentions", () => send(budget(), 0));
+    },
+
+    untilNextSend: () => nextSend && Math.max(nextSend - now(), MINUTE_MS),
+
     async tick() {
       if (!options.isLive) return;
-      const end = now() + TICK_MS;
-      const isOver = () => now() >= end;
+      const isOver = budget();
       const jobs: [string, () => Promise<unknown>][] = [
         ["Sending mentions", () => send(isOver, 0)],
         ["Verifying mentions", () => verifying("due", isOver)],

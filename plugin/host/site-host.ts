@@ -23,7 +23,7 @@ export interface SiteHost {
    * author's signed requests, which are not limited. PROTOCOL 6
    */
   limitOf(path: string): "mention" | "inbox" | null;
-  /** Works now, each hour, and after each build. */
+  /** Works now, each hour, after each build, and when mentions are due again. */
   begin(): void;
   /** Begins nothing more, and waits for what is under way. */
   end(): Promise<void>;
@@ -44,11 +44,23 @@ export function siteHost({ files, pagesFile, read, make, log }: SiteHostOptions)
   let { settings } = files;
   let services = make(files);
   let timer: NodeJS.Timeout | undefined;
+  let sending: NodeJS.Timeout | undefined;
+  let isEnding = false;
   let work = Promise.resolve();
 
   /** One thing after the other, and none the last for having failed. */
   const then = (job: () => Promise<void>) => {
-    work = work.then(job).catch((error) => log((error as Error).message));
+    work = work
+      .then(job)
+      .catch((error) => log((error as Error).message))
+      .then(sendLater);
+  };
+
+  /** A mention that failed is tried again when its next attempt is due, not with the next hourly work. */
+  const sendLater = () => {
+    clearTimeout(sending);
+    const pause = services.untilNextSend();
+    if (pause !== null && !isEnding) sending = setTimeout(() => then(() => services.sendDue()), pause);
   };
 
   const takeUp = async () => {
@@ -78,7 +90,9 @@ export function siteHost({ files, pagesFile, read, make, log }: SiteHostOptions)
       watchFile(pagesFile, { interval: LOOK_MS }, () => then(takeUp));
     },
     async end() {
+      isEnding = true;
       clearInterval(timer);
+      clearTimeout(sending);
       unwatchFile(pagesFile);
       await work;
     },

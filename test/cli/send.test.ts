@@ -185,6 +185,50 @@ describe("eleventy-twtxt send", () => {
     });
   });
 
+  it("with --now tries at once what waits, without using up its attempts", async () => {
+    const { made, bob, site, allowed } = await home();
+    made.twts = { [BOBS]: bob.mention };
+    bob.answer = () => ({ status: 500 });
+    await send(site.folder, allowed);
+    for (let time = 0; time < 10; time += 1) await send(site.folder, ["--now", ...allowed], "2026-11-20T10:01:00Z");
+    expect(bob.posts).toHaveLength(11);
+    const { mentions } = JSON.parse((await send(site.folder, ["--list", "--json"])).stdout);
+    expect(mentions).toMatchObject([{ outcome: "waiting", attempts: 1, why: "it answers 500" }]);
+    expect(Date.parse(mentions[0].next)).toBeLessThan(Date.parse("2026-11-20T10:15:00Z"));
+
+    bob.answer = () => ({ status: 202 });
+    const now = await send(site.folder, ["--now", ...allowed], "2026-11-20T10:02:00Z");
+    expect(now).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/1 sent\.$/) });
+    expect((await send(site.folder, ["--now", ...allowed])).stderr).toBe("There is nothing to send.");
+    expect(bob.posts).toHaveLength(12);
+  });
+
+  it("with --list shows what was sent, what waits and what failed, with reasons, and asks no server", async () => {
+    const { made, bob, carol, site, allowed } = await home();
+    expect(await send(site.folder, ["--list"])).toEqual({
+      exitCode: 0,
+      stdout: "",
+      stderr: "No mention was sent from here yet.",
+    });
+    const [dora, emil] = [await neighbour("dora"), await neighbour("emil")];
+    made.twts = { [BOBS]: [bob, carol, dora, emil].map(({ mention }) => mention).join(" ") };
+    dora.answer = () => ({ status: 503 });
+    emil.answer = () => ({ status: 400, headers: { "content-type": "text/plain" }, body: "No such twt" });
+    await send(site.folder, [...allowed, ...allowing([dora, emil])]);
+    const asked = () => [made, bob, carol, dora, emil].map((server) => server.asked.length);
+    const before = asked();
+
+    const { exitCode, stdout, stderr } = await send(site.folder, ["--list"]);
+    expect(exitCode).toBe(0);
+    const told = (nick: string) => stdout.split("\n").find((line) => line.includes(`@${nick}`));
+    expect(told("bob")).toMatch(new RegExp(`^${BOBS}  @bob   ${bob.feedUrl} +sent 2026-11-20T10:00Z to http`));
+    expect(told("carol")).toContain("nobody to tell: no endpoint in the feed");
+    expect(told("dora")).toMatch(/waiting, 1 attempt at http\S+: it answers 503; again after 2026-11-20T10:\d\dZ$/);
+    expect(told("emil")).toMatch(/failed 2026-11-20T10:00Z at http\S+: it answers 400, "No such twt"$/);
+    expect(stderr).toBe("1 sent, 1 waiting (send --now tries at once), 1 failed, 1 without an endpoint.");
+    expect(asked()).toEqual(before);
+  });
+
   it("says what the first run leaves alone, and --backfill N tells of the newest N", async () => {
     const { made, bob, site, allowed } = await home();
     made.twts = { "2026-10-01T10:00:00Z": bob.mention, "2026-10-02T10:00:00Z": bob.mention };
@@ -208,6 +252,7 @@ describe("eleventy-twtxt send", () => {
     [["--bakfill", "3"], 'there is no option "--bakfill". Did you mean "--backfill"?'],
     [["--backfill", "few"], '--backfill is a number of twts, got "few".'],
     [["now"], 'takes no arguments, got "now".'],
+    [["--list", "--now", "--feed", "https://alice.example/twtxt.txt", "--store", "kept"], "--list sends nothing."],
     [["--feed", "alice.example"], '--feed is a URL such as "https://alice.example/twtxt.txt"'],
     [["--feed", "https://alice.example/twtxt.txt"], "say with --store"],
   ])("ends with 2 for %j", async (args, message) => {
@@ -224,6 +269,7 @@ describe("eleventy-twtxt send", () => {
       exitCode: 2,
       stderr: expect.stringContaining("at Netlify your site sends by itself"),
     });
+    expect((await send(folder, ["--list"])).stderr).toContain("What it has sent is in the logs of its functions");
     expect(bob.posts).toEqual([]);
     expect((await send(folder, ["--store", "kept", ...allowed])).exitCode).toBe(0);
     expect(bob.posts).toHaveLength(1);

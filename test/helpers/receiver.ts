@@ -37,6 +37,8 @@ export interface ReceiverOptions {
   totalMs?: number;
   firstByteMs?: number;
   key?: string;
+  /** Default one that is nowhere on this machine, so that nothing is sent. */
+  feedUrl?: string;
   /** Servers on this machine that may be asked. */
   neighbours?: readonly Pick<LoopbackServer, "host">[];
   secrets?: Record<string, string>;
@@ -109,14 +111,14 @@ export const PAGES: SitePages = {
   twts: [TWT],
 };
 
-export function settingsOf({ mentions = {}, key }: ReceiverOptions): HostSettings {
+export function settingsOf({ mentions = {}, key, feedUrl = FEED }: ReceiverOptions): HostSettings {
   const { path, pages, perPage, avatars, ...options } = v.parse(MENTIONS, mentions);
   return {
     version: 4,
     host: "node",
     output: "./_site",
     url: "https://alice.example",
-    feedUrl: FEED,
+    feedUrl,
     endpoint: "https://alice.example/webmention",
     nick: "alice",
     authors: key === undefined ? [] : [{ user: "alice", key }],

@@ -46,6 +46,10 @@ const Unfinished = v.object({
   first: v.number(),
   next: v.number(),
   source: v.nullable(v.string()),
+  /** How the last attempt failed; records of earlier versions do not say. */
+  endpoint: v.optional(v.nullable(v.string()), null),
+  status: v.optional(v.nullable(v.number()), null),
+  why: v.optional(v.nullable(v.string()), null),
 });
 
 const BaselineRecord = v.object({ pairs: v.array(v.string()), before: v.nullable(v.string()) });
@@ -53,6 +57,20 @@ const Backfilled = v.array(v.string());
 
 /** What a record says of a mention that is done with. */
 export type Details = v.InferOutput<typeof Details>;
+
+/** A mention as the ledger knows it, for its author to read. Times are milliseconds since 1970. */
+export interface NotedMention extends Pick<Details, "timestamp" | "nick" | "target" | "endpoint" | "status" | "why"> {
+  outcome: Ending | "waiting";
+  /** When it ended; `null` for one that waits. */
+  at: number | null;
+  /** How often it was tried, and when it is tried again; `null` for one that has ended. */
+  attempts: number | null;
+  next: number | null;
+}
+
+/** What an attempt came to that is followed by another one. */
+export type Attempt = Pick<UnfinishedMention, "attempts" | "first" | "next"> &
+  Pick<Details, "endpoint" | "status" | "why">;
 
 /** Who is told of what, whether it still stands in a twt or not. */
 export interface Told {
@@ -67,6 +85,8 @@ export interface Ledger {
   read(): Promise<Omit<Known, "baseline"> & { baseline: Baseline | null }>;
   /** @returns the baseline that is in force, which may be that of an earlier run */
   writeBaseline(baseline: Baseline): Promise<Baseline>;
+  /** All mentions, oldest twt first. Costs one request for each. */
+  list(): Promise<NotedMention[]>;
   /** Takes twts out of the baseline, so that they stay to be told where this run does not get to them. */
   addBackfilled(timestamps: Iterable<string>): Promise<void>;
   /** Whom a change is about. Reads a record where the mention is gone. */
@@ -74,7 +94,7 @@ export interface Ledger {
   /** Notes how a mention has ended with this text; what was noted of earlier texts goes. */
   finish(change: Change, ending: Ending, details: Details): Promise<void>;
   /** Notes when to try again. */
-  postpone(told: Told, change: Change, attempts: Pick<UnfinishedMention, "attempts" | "first" | "next">): Promise<void>;
+  postpone(told: Told, change: Change, attempt: Attempt): Promise<void>;
   forget(keys: readonly string[]): Promise<void>;
 }
 
@@ -114,6 +134,16 @@ export function ledgerOf({ store, feedUrl, sleep }: LedgerOptions): Ledger {
       throw new TwtxtError("store-failed", `${key} was written, and is not there.`);
     },
 
+    async list() {
+      const keys = await store.keys(`${folder}/`);
+      const [done, unfinished] = await Promise.all([readDone(store, keys), readUnfinished(store, keys)]);
+      const waiting = unfinished.map(({ timestamp, nick, target, endpoint, status, why, attempts, next }) => {
+        const mention = { timestamp, nick, target, endpoint, status, why, attempts, next };
+        return { ...mention, outcome: "waiting" as const, at: null };
+      });
+      return [...done, ...waiting].sort((a, b) => (a.timestamp < b.timestamp ? -1 : 1));
+    },
+
     async addBackfilled(timestamps) {
       await update(store, `${folder}/backfilled`, Backfilled, (old) => [...new Set([...(old ?? []), ...timestamps])]);
     },
@@ -139,11 +169,11 @@ export function ledgerOf({ store, feedUrl, sleep }: LedgerOptions): Ledger {
       await forget(keysOf({ ...change, done: change.done.filter(isOver) }));
     },
 
-    async postpone({ mention, source }, { unfinished }, attempts) {
+    async postpone({ mention, source }, { unfinished }, attempt) {
       const key = `${folder}/retry/${mention.pair}`;
       const condition = unfinished ? { etag: unfinished.etag } : { isNew: true as const };
       // Where another run was here first, its note is as good as this one.
-      await steadily(() => writeJson(store, key, { ...mention, source, ...attempts }, condition));
+      await steadily(() => writeJson(store, key, { ...mention, source, ...attempt }, condition));
     },
 
     forget,
@@ -181,16 +211,28 @@ function compact(instant: string): string {
   return instant.replace(/[-:]/g, "").toLowerCase();
 }
 
-async function readUnfinished(store: Store, keys: readonly string[]): Promise<UnfinishedMention[]> {
+type UnfinishedRecord = UnfinishedMention & v.InferOutput<typeof Unfinished>;
+
+function readUnfinished(store: Store, keys: readonly string[]): Promise<UnfinishedRecord[]> {
+  const ofUnfinished = keys.filter((key) => key.includes("/retry/"));
+  return readEach(ofUnfinished, async (key) => {
+    const stored = await readJson(store, key, Unfinished);
+    return stored ? [{ ...stored.value, key, etag: stored.etag }] : [];
+  });
+}
+
+function readDone(store: Store, keys: readonly string[]): Promise<NotedMention[]> {
+  return readEach(keys.flatMap(doneOf), async ({ key, ending }) => {
+    const stored = await readJson(store, key, Details);
+    if (!stored) return [];
+    const { source, ...details } = stored.value;
+    return [{ ...details, outcome: ending, attempts: null, next: null }];
+  });
+}
+
+async function readEach<T, U>(items: readonly T[], read: (item: T) => Promise<U[]>): Promise<U[]> {
   const readers = new PQueue({ concurrency: READERS });
-  const found = await readers.addAll(
-    keys
-      .filter((key) => key.includes("/retry/"))
-      .map((key) => async () => {
-        const stored = await readJson(store, key, Unfinished);
-        return stored ? [{ ...stored.value, key, etag: stored.etag }] : [];
-      }),
-  );
+  const found = await readers.addAll(items.map((item) => () => read(item)));
   return found.flat();
 }
 

@@ -49,11 +49,25 @@ export interface SendOptions {
   isDryRun?: boolean;
   /** How many twts of the past to tell of, newest first, although the first run has left them alone. */
   backfill?: number;
+  /** Whether mentions that wait for their next attempt are tried now. */
+  isNow?: boolean;
   /** Whether addresses that the guard has refused once are tried again. */
   asksAgain?: boolean;
   /** Called with each mention that has ended. */
   onMention?(mention: MentionReport): void;
   onWaiting?(): void;
+}
+
+/**
+ * When a mention is due again.
+ *
+ * @returns milliseconds since 1970, `now` for one that this run did not get to; `null` where none waits
+ */
+export function nextDue({ mentions }: SendReport, now: number): number | null {
+  const times = mentions.flatMap(({ outcome, next }) =>
+    next !== null ? [Date.parse(next)] : outcome === "waiting" ? [now] : [],
+  );
+  return times.length === 0 ? null : Math.min(...times);
 }
 
 /**
@@ -81,7 +95,12 @@ async function run(options: SendOptions, isOver: () => boolean): Promise<SendRep
   const { live, trouble } = await readAll(feed, recorded, options);
   const known = await backfilled(recorded, live, ledger, options.backfill ?? 0);
 
-  const { due, later, stale } = changesSince(known, live, now(), options.asksAgain);
+  const { due, later, stale } = changesSince(
+    known,
+    live,
+    options.isNow ? Number.POSITIVE_INFINITY : now(),
+    options.asksAgain,
+  );
   await ledger.forget(stale);
 
   const mentions: MentionReport[] = [];

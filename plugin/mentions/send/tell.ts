@@ -203,7 +203,7 @@ async function conclude(
   const before = unfinished?.text === told.mention.text ? unfinished : null;
   const next = result.outcome === "retry" ? nextOf(before, result, now(), random) : null;
   if (next) {
-    await ledger.postpone({ ...told, source }, change, next);
+    await ledger.postpone({ ...told, source }, change, { ...next, endpoint, status, why });
     return { outcome: "retry", status, why, next: new Date(next.next).toISOString() };
   }
   const ending = result.outcome === "retry" ? "failed" : result.outcome;
@@ -212,15 +212,22 @@ async function conclude(
   return { outcome: ending, status, why, next: null };
 }
 
-/** @returns `null` where it is given up */
+/**
+ * An attempt ahead of time, which the author has asked for, does not count and does not move the announced one.
+ *
+ * @returns `null` where it is given up
+ */
 function nextOf(
   before: UnfinishedMention | null,
   { notBefore, isAsked }: Postponed,
   now: number,
   random: () => number,
 ) {
-  const attempts = (before?.attempts ?? 0) + (isAsked ? 1 : 0);
   const first = before?.first ?? now;
+  if (before && before.next > now) {
+    return { attempts: before.attempts, first, next: Math.max(before.next, notBefore ?? 0) };
+  }
+  const attempts = (before?.attempts ?? 0) + (isAsked ? 1 : 0);
   const next = nextAttempt({ attempts, first }, notBefore, now, random);
   return next === null ? null : { attempts, first, next };
 }
