@@ -48,9 +48,9 @@ export function formatTimestamp(time: number | Date): string {
 
 /**
  * The form of a timestamp that goes into a twt's hash: no fraction, seconds always, UTC as `Z`,
- * other offsets as written.
+ * other offsets as `±hh:mm`, which is how timeline and lextwt write `+0100` and `+01`.
  *
- * @see twtxt.dev/exts/twt-hash-v2
+ * @see PROTOCOL 1.2, twtxt.dev/exts/twt-hash-v2
  * @throws TwtxtError `bad-timestamp` for what is no timestamp
  */
 export function hashedForm(timestamp: string): string {
@@ -60,10 +60,9 @@ export function hashedForm(timestamp: string): string {
   if (!match || toInstant(timestamp) === null) {
     throw new TwtxtError("bad-timestamp", `expected a timestamp such as "2026-01-02T03:04:05Z", got "${timestamp}".`);
   }
-  const [, date, hour, minute, second = "00"] = match;
-  const zone = /[+-][\d:]+$/.exec(timestamp.slice(11))?.[0] ?? "Z";
-  const isUtc = /^[+-]00:?(00)?$/.test(zone);
-  return `${date}T${hour}:${minute}:${second}${isUtc ? "Z" : zone}`;
+  const [, date, hour, minute, second = "00", , sign, zoneHours, zoneMinutes = "00"] = match;
+  const isUtc = sign === undefined || (zoneHours === "00" && zoneMinutes === "00");
+  return `${date}T${hour}:${minute}:${second}${isUtc ? "Z" : `${sign}${zoneHours}:${zoneMinutes}`}`;
 }
 
 function secondsForm(milliseconds: number): string | null {

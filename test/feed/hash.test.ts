@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { twtHash } from "../../plugin/feed/hash.js";
+import { hashedForm } from "../../plugin/feed/timestamp.js";
 
 interface Vector {
   url: string;
@@ -8,12 +9,21 @@ interface Vector {
   text: string;
   hash: string;
 }
-const { vectors } = JSON.parse(readFileSync(new URL("../vectors/twt-hash.json", import.meta.url), "utf8")) as {
-  vectors: Vector[];
-};
+
+function vectorsOf<T extends Vector>(name: string): T[] {
+  return JSON.parse(readFileSync(new URL(`../vectors/${name}.json`, import.meta.url), "utf8")).vectors;
+}
+
+const vectors = vectorsOf("twt-hash");
+const offsets = vectorsOf<Vector & { hashed: string }>("hash-offsets");
 
 describe("the hash of a twt", () => {
   it.each(vectors)("$hash for $timestamp $text", ({ url, hash, ...twt }) => {
+    expect(twtHash(url, twt)).toBe(hash);
+  });
+
+  it.each(offsets)("$hash for $timestamp, hashed as $hashed", ({ url, hash, hashed, ...twt }) => {
+    expect(hashedForm(twt.timestamp)).toBe(hashed);
     expect(twtHash(url, twt)).toBe(hash);
   });
 });
