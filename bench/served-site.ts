@@ -80,6 +80,7 @@ export function writeSite(folder: string, { inbox, blobs }: Pick<HostSettings, "
       isDevelopment: false,
       timeZone: "UTC",
       webmention: null,
+      address: null,
       authors: [],
       blobs: null,
     },

@@ -205,7 +205,10 @@ export const OPTIONS = v.strictObject({
   host: v.optional(
     about(
       'What serves the site: `"netlify"`, `"node"` or `"static"`. Default: `"netlify"` on a build of Netlify\'s or beside a `netlify.toml`, else `"static"`.',
-      v.picklist(["netlify", "node", "static"], '"netlify", "node" or "static"'),
+      v.picklist(
+        ["netlify", "node", "static"],
+        '"netlify", "node" (a server of your own) or "static" (any other host, such as Vercel, Cloudflare Pages or GitHub Pages)',
+      ),
     ),
   ),
 });
@@ -224,6 +227,8 @@ export interface Author {
 
 /** The options, checked and complete: all authors are in one list. */
 export type Settings = Omit<v.InferOutput<typeof OPTIONS>, "address" | "user" | "key" | "endpoint" | "authors"> & {
+  /** The first author's address, as it is or would be with a key; `null` where the nick cannot be part of one. */
+  address: string | null;
   authors: Author[];
 };
 
@@ -253,34 +258,38 @@ export function checkOptions(options: unknown): Settings {
   const result = v.safeParse(OPTIONS, options, { abortEarly: true });
   if (!result.success) throw badOption(describe(result.issues[0], KNOWN, NEEDED));
 
-  const { address, user, key, endpoint, authors, ...settings } = result.output;
+  const { address: _, user, key, endpoint, authors, ...settings } = result.output;
   const url = new URL(settings.url).origin;
-  const first =
-    key === undefined ? withoutKey({ address, endpoint }) : [{ user: userOf(result.output), key, endpoint }];
+  const address = addressOf(result.output);
+  const first = key === undefined ? withoutKey(result.output) : [{ user: userOf(result.output), key, endpoint }];
   const all: Author[] = [...first, ...authors];
   const twice = authors.find(({ user }) => user === first[0]?.user);
   if (twice) throw badOption(`options.authors: "${twice.user}" is there already, by options.key.`);
-  if (settings.blobs !== false && all.length === 0) throw withoutOwner();
-  return { ...settings, url, authors: all };
+  if (settings.blobs !== false && all.length === 0) throw keyNeeded("blobs", address);
+  return { ...settings, url, address, authors: all };
 }
 
-/** Blobs belong to a key. */
-function withoutOwner(): TwtxtError {
-  return badOption(
-    "options.key: expected your public key, since options.blobs is set. To make one, type: npx eleventy-twtxt keys create ADDRESS",
-  );
-}
+type OwnOptions = v.InferOutput<typeof OPTIONS>;
 
-/** Without a key there is nobody to write to. */
-function withoutKey(options: { address: string | undefined; endpoint: string | undefined }): [] {
-  const [name] = Object.entries(options).find(([, value]) => value !== undefined) ?? [];
+/** @throws TwtxtError `bad-option` for options that mean nothing without a key */
+function withoutKey(options: OwnOptions): [] {
+  const name = (["address", "endpoint"] as const).find((name) => options[name] !== undefined);
   if (name === undefined) return [];
-  throw badOption(
-    `options.key: expected your public key, since options.${name} is set. To make one, type: npx eleventy-twtxt keys create ADDRESS`,
+  throw keyNeeded(name, addressOf(options));
+}
+
+function keyNeeded(option: string, address: string | null): TwtxtError {
+  return badOption(
+    `options.key: expected your public key, since options.${option} is set. To make one, type: npx eleventy-twtxt keys create ${address ?? "ADDRESS"}`,
   );
 }
 
-function userOf({ url, nick, address, user }: v.InferOutput<typeof OPTIONS>): string {
+function addressOf({ url, nick, address, user }: OwnOptions): string | null {
+  const name = address?.split("@")[0] ?? user ?? nick.toLowerCase();
+  return USER.test(name) ? `${name}@${new URL(url).host}` : null;
+}
+
+function userOf({ url, nick, address, user }: OwnOptions): string {
   const { host } = new URL(url);
   const [named, domain] = address?.split("@") ?? [];
   if (address !== undefined && domain !== host) {

@@ -1,4 +1,5 @@
 // plugin/cli/author.ts: whose messages and contacts a command works on.
+
 import { join } from "node:path";
 import { TwtxtError } from "../errors.js";
 import { parseAddress } from "../keys/address.js";
@@ -6,8 +7,9 @@ import { listIdentities, loadIdentity } from "../keys/identity.js";
 import type { Identity } from "../keys/identity-text.js";
 import { fileStore } from "../store/file.js";
 import type { Store } from "../store/store.js";
-import { misuse, PROGRAM } from "./command.js";
+import { misuse } from "./command.js";
 import { dataFolder, identityPlaces } from "./data-folder.js";
+import { typed } from "./invocation.js";
 import { IDENTITY_OPTION, ownIdentity } from "./own-identity.js";
 import { type KnownSettings, siteAt } from "./site.js";
 import type { Terminal } from "./terminal.js";
@@ -96,7 +98,7 @@ async function ofMachine(wanted: string | null, terminal: Terminal, command: str
   const why = faults.map((fault) => ` ${fault}`).join("");
   throw new TwtxtError(
     "no-identity",
-    `There is no key on this machine. Make one with \`${PROGRAM} keys create ADDRESS\`, or name its file with --identity FILE.${why}`,
+    `There is no key on this machine. Make one with \`${typed("keys create ADDRESS")}\`, or name its file with --identity FILE.${why}`,
   );
 }
 

@@ -1,7 +1,8 @@
 // plugin/cli/command-line.ts: finds the command that is called, runs it, and says what went wrong.
 import { TwtxtError } from "../errors.js";
 import { FOR_PRIVATE_HOSTS } from "./allowed-hosts.js";
-import { type Command, misuse, nearestOf, PROGRAM } from "./command.js";
+import { type Command, misuse, nearestOf } from "./command.js";
+import { PROGRAM } from "./invocation.js";
 import type { Terminal } from "./terminal.js";
 import { version } from "./version.js";
 

@@ -2,10 +2,8 @@
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { closestMatch } from "leven";
 import { TwtxtError } from "../errors.js";
+import { typed } from "./invocation.js";
 import type { Terminal } from "./terminal.js";
-
-/** How the command is typed. */
-export const PROGRAM = "eleventy-twtxt";
 
 /** A command: a module of this folder, loaded when it is called. */
 export interface Command {
@@ -105,5 +103,5 @@ export function noSuchAction(command: string, word: string, actions: readonly st
 
 /** What was typed cannot be meant: says so, and what to type. */
 export function misuse(what: string, command?: string): TwtxtError {
-  return new TwtxtError("bad-usage", `${what} Type: ${PROGRAM} ${command ? `${command} ` : ""}--help`);
+  return new TwtxtError("bad-usage", `${what} Type: ${typed(command ? `${command} --help` : "--help")}`);
 }

@@ -6,7 +6,7 @@ import type { Terminal } from "./terminal.js";
 
 export const name = "keys";
 export const summary = "makes, shows and backs up the key of your address";
-export const help = `Usage: eleventy-twtxt keys create ADDRESS [options]
+export const help = `Usage: eleventy-twtxt keys create [ADDRESS] [options]
        eleventy-twtxt keys show [ADDRESS] [--identity FILE] [--json]
        eleventy-twtxt keys backup ADDRESS [FILE] [--identity FILE]
        eleventy-twtxt keys restore ADDRESS [options]
@@ -15,7 +15,8 @@ export const help = `Usage: eleventy-twtxt keys create ADDRESS [options]
 Your address is NICK@DOMAIN of your site. With its private key you read your messages, manage your
 mentions and keep your blobs; the public key, kex1..., stands in the configuration of your site.
 
-  create    makes a key and keeps it in the system keychain, or else in a file that only you can read
+  create    makes a key and keeps it in the system keychain, or else in a file that only you can read;
+            without ADDRESS for the address of the site in this folder
   show      prints addresses, public keys and where the private ones are kept
   backup    shows the private key as 24 words to write down, on a terminal alone, or copies it into
             a new FILE, for a place that only you can get at

@@ -1,10 +1,12 @@
 // plugin/cli/lookup.ts: `eleventy-twtxt lookup` shows what an address leads to.
+
 import { TwtxtError } from "../errors.js";
 import { parseAddress } from "../keys/address.js";
 import { type Contact, contactsOf } from "../messages/lookup/contacts.js";
 import type { Found } from "../messages/lookup/lookup.js";
 import { AUTHOR_OPTIONS, authorAt } from "./author.js";
-import { misuse, PROGRAM, readArguments } from "./command.js";
+import { misuse, readArguments } from "./command.js";
+import { typed } from "./invocation.js";
 import { HOSTS_OPTION, networkOf } from "./looking-up.js";
 import type { Terminal } from "./terminal.js";
 
@@ -63,7 +65,7 @@ export function linesOf({ address, key, endpoint, url, byDns }: Found, contact: 
 function comparison(key: string, { key: pinned, since, address }: Contact): string {
   const day = since.slice(0, 10);
   if (pinned === key) return `the same key, since ${day}`;
-  return `another key, since ${day}: ${pinned}. Ask by another way, then type: ${PROGRAM} contacts accept ${address}`;
+  return `another key, since ${day}: ${pinned}. Ask by another way, then type: ${typed(`contacts accept ${address}`)}`;
 }
 
 function factsOf({ address, key, endpoint, url, byDns }: Found, contact: Contact | null | undefined) {

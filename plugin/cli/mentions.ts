@@ -3,9 +3,10 @@ import { resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
 import type { ManagedMention } from "../mentions/receive/manage.js";
 import { mentionsOfWebmentionIo } from "../mentions/receive/webmention-io.js";
-import { misuse, noSuchAction, PROGRAM, readArguments } from "./command.js";
+import { misuse, noSuchAction, readArguments } from "./command.js";
 import { readText } from "./files.js";
 import { readHostFiles } from "./host-files.js";
+import { typed } from "./invocation.js";
 import { type AskMentions, mentionsApi } from "./mentions-api.js";
 import { IDENTITY_OPTION, ownIdentity } from "./own-identity.js";
 import { siteAt } from "./site.js";
@@ -135,8 +136,8 @@ async function forget(names: string[], { ask, terminal, isSure }: Context): Prom
 async function isConfirmed(sources: readonly string[], { isTerminal, ask }: Terminal): Promise<boolean> {
   const what = `all mentions from ${sources.join(" and ")}`;
   if (!isTerminal.stdin || !isTerminal.stderr) {
-    const typed = `${PROGRAM} ${name} forget ${sources.join(" ")} --yes`;
-    throw new TwtxtError("bad-usage", `${name}: this deletes ${what} for good. If you mean that, type: ${typed}`);
+    const command = typed(`${name} forget ${sources.join(" ")} --yes`);
+    throw new TwtxtError("bad-usage", `${name}: this deletes ${what} for good. If you mean that, type: ${command}`);
   }
   const answer = await ask(`Delete ${what} for good? [y/N] `);
   return /^y(es)?$/i.test(answer?.trim() ?? "");

@@ -1,10 +1,11 @@
 // plugin/cli/own-identity.ts: the author's own private key, for all commands that sign or open something.
+
 import { resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
 import { listIdentities, readIdentity } from "../keys/identity.js";
 import type { Identity } from "../keys/identity-text.js";
-import { PROGRAM } from "./command.js";
 import { identityPlaces } from "./data-folder.js";
+import { typed } from "./invocation.js";
 import type { Terminal } from "./terminal.js";
 
 /** The option of all these commands, for `readArguments`. */
@@ -25,7 +26,7 @@ export async function ownIdentity(
   if (keys.length === 0) {
     throw new TwtxtError(
       "no-identity",
-      `The site knows no key of yours. Make one with \`${PROGRAM} keys create\`, give it to the site as the option "key", build and deploy.`,
+      `The site knows no key of yours. Make one with \`${typed("keys create")}\`, give it to the site as the option "key", build and deploy.`,
     );
   }
   const { kept, faults } = await listIdentities(identityPlaces(terminal));

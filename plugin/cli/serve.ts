@@ -121,7 +121,7 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   host.begin();
   await ended;
   ending.abort();
-  terminal.say("Ending: what is under way is finished first.");
+  terminal.say("Shutting down: finishing open requests.");
   await Promise.all([server.close(), host.end()]);
   return 0;
 }
@@ -159,7 +159,7 @@ function storeOf(site: Site, values: Values, terminal: Terminal): StreamingStore
     throw misuse(`${name}: --store names a folder, and TWTXT_S3_BUCKET a bucket. Leave one of them out.`, name);
   }
   if (bucket) {
-    terminal.say(`What comes in is kept in the bucket ${terminal.environment.TWTXT_S3_BUCKET}.`);
+    terminal.say(`Mentions, messages and blobs are stored in the bucket ${terminal.environment.TWTXT_S3_BUCKET}.`);
     return bucket;
   }
   return fileStore(
@@ -182,7 +182,7 @@ function announce(place: string, { settings }: HostFiles, terminal: Terminal): v
 function hostWarning({ settings: { host, endpoint, urls } }: HostFiles): string[] {
   if (host === "node" || endpoint === urls.webmention) return [];
   return [
-    `The site was built for the host "${host}", so that its feed does not name ${urls.webmention}, and nobody finds it. Give the plugin the option host: "node" and build the site.`,
+    `The site was built for the host "${host}", so its feed does not name ${urls.webmention}, and no one can mention you there. Give the plugin the option host: "node" and build the site again.`,
   ];
 }
 

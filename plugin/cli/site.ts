@@ -25,6 +25,7 @@ export type KnownSettings = Pick<
   | "isDevelopment"
   | "timeZone"
   | "webmention"
+  | "address"
   | "authors"
   | "blobs"
   | "notes"
@@ -40,6 +41,7 @@ const SETTINGS: v.GenericSchema<unknown, KnownSettings> = v.object({
   isDevelopment: v.boolean(),
   timeZone: v.pipe(v.string(), v.check(isTimeZone)),
   webmention: v.nullable(v.string()),
+  address: v.nullable(v.string()),
   authors: v.array(v.object({ address: v.string(), key: v.string(), endpoint: v.nullable(v.string()) })),
   blobs: v.nullable(v.object({ api: v.string(), shared: v.string(), maxBytes: v.number() })),
   notes: v.object({

@@ -94,6 +94,20 @@ export function warningOnHidden(pages: readonly { inputPath: string }[]): string
   );
 }
 
+/** @param unknown - what looks like a mention and names no feed, with the posts that it is in */
+export function warningOnMentions(unknown: readonly { mention: string; files: readonly string[] }[]): string[] {
+  const [first] = unknown;
+  if (!first) return [];
+  const listed = unknown.slice(0, NAMED).map(({ mention, files: [file, ...others] }) => {
+    return `${mention} (${file}${others.length > 0 ? ` and ${posts(others.length)} more` : ""})`;
+  });
+  const more = unknown.length > NAMED ? ` and ${unknown.length - NAMED} more` : "";
+  const nick = /^@<?([^\s>]+)/.exec(first.mention)?.[1];
+  return [
+    `No one is notified of ${listed.join(", ")}${more}: the build knows no feed for it. Write @<${nick} https://${nick}.example/twtxt.txt> with the right URL, or add { nick: "${nick}", url: "..." } to the option "follow" and write @${nick}. What is no mention is written \\@${nick}.`,
+  ];
+}
+
 /** One line: what was written. */
 export function summaryOf(twts: TwtsFromPosts, feed: { path: string; twts: number; archives: number }): string {
   const archives = feed.archives === 0 ? "" : feed.archives === 1 ? " and 1 archive" : ` and ${feed.archives} archives`;

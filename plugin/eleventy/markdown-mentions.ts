@@ -1,6 +1,7 @@
 // plugin/eleventy/markdown-mentions.ts: `@<nick url>` and `@nick` of somebody followed, written in Markdown, as links.
 import { characterBefore, type Mention, mentionAt } from "../feed/mention.js";
 import type { Settings } from "../options.js";
+import type { TemplateContext } from "./eleventy.js";
 import { mentionLink } from "./html.js";
 
 /** The part of markdown-it's state that an inline rule uses. */
@@ -8,6 +9,8 @@ interface InlineState {
   src: string;
   pos: number;
   linkLevel: number;
+  /** What Eleventy hands to the renderer: the data of the page. */
+  env?: TemplateContext | undefined;
   push(type: string, tag: string, nesting: -1 | 0 | 1): Token;
 }
 interface Token {
@@ -33,7 +36,12 @@ const NAME = /[^\s@#!:<>()[\]'"`]+/y;
 const WORD = /[\p{L}\p{N}_]/u;
 /** What glues a name to a URL, an address or an escape. */
 const GLUE = /[\p{L}\p{N}_/@.=&#%+\\]/u;
-const HALF_MENTION = /@<[^\s<>=/"']+ +[^\s<>="']+\.[^\s<>="']*>/y;
+/** `@<bob bob.example>` lacks `https://`, and `@<bob>` a URL. */
+const HALF_MENTION = /@<(?:[^\s<>=/"']+ +[^\s<>="']+\.[^\s<>="']*|(?<name>[^\s<>=/"'@:]+))>/y;
+/** Tags that may stand right behind an "@". */
+const INLINE_TAG = /^(?:a|abbr|b|br|code|del|em|i|img|ins|kbd|mark|q|s|small|span|strong|sub|sup|u|wbr)$/i;
+/** A name as people have it, without the punctuation behind it. */
+const PERSON = /^\p{L}(?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_])?/u;
 const LINKABLE = /^(https?|gemini|gopher):\/\//i;
 
 /** Whether a Markdown library is markdown-it, and so can be taught. */
@@ -42,26 +50,61 @@ export function isMarkdownIt(library: unknown): library is MarkdownIt {
   return typeof core?.ruler?.push === "function" && typeof inline?.ruler?.before === "function";
 }
 
-/** Teaches markdown-it to write mentions as links. */
-export function addMentionRule(markdown: MarkdownIt, follow: Settings["follow"]): void {
+/**
+ * Teaches markdown-it to write mentions as links.
+ *
+ * @param onUnknown - told of what looks like a mention and names no feed, and of its file
+ */
+export function addMentionRule(
+  markdown: MarkdownIt,
+  follow: Settings["follow"],
+  onUnknown: (name: string, file: string | undefined) => void,
+): void {
   markdown.inline.ruler.before("link", "twtxt_mention", (state, silent) => {
     if (state.src[state.pos] !== "@" || state.linkLevel > 0) return false;
     const mention = mentionAt(state.src, state.pos) ?? shortMentionAt(state.src, state.pos, follow);
-    if (!mention || !LINKABLE.test(mention.url)) return keepHalfMention(state, silent);
+    if (!mention) return keepUnknown(state, silent, (name) => onUnknown(name, state.env?.page?.inputPath));
+    if (!LINKABLE.test(mention.url)) return false;
     if (!silent) pushLink(state, mention.url, `@${nickOf(mention, follow)}`);
     state.pos = mention.end;
     return true;
   });
 }
 
-/** `@<bob bob.example>` lacks `https://` and is no mention; as a tag, which it looks like, it would vanish. */
-function keepHalfMention(state: InlineState, silent: boolean): boolean {
-  HALF_MENTION.lastIndex = state.pos;
-  const half = HALF_MENTION.exec(state.src)?.[0];
-  if (half === undefined) return false;
+/** Keeps `@<bob>` as text: as a tag, which it looks like, it would vanish. */
+function keepUnknown(state: InlineState, silent: boolean, onUnknown: (name: string) => void): boolean {
+  const half = halfMentionAt(state.src, state.pos);
+  const unknown = unknownMentionAt(state.src, state.pos);
+  if (unknown !== null && !silent) onUnknown(unknown);
+  if (half === null) return false;
   if (!silent) state.push("text", "", 0).content = half;
   state.pos += half.length;
   return true;
+}
+
+function halfMentionAt(text: string, start: number): string | null {
+  HALF_MENTION.lastIndex = start;
+  const found = HALF_MENTION.exec(text);
+  const isTag = INLINE_TAG.test(found?.groups?.name ?? "");
+  return !found || isTag || WORD.test(characterBefore(text, start)) ? null : found[0];
+}
+
+/**
+ * What looks like a mention at this place of a text and names no feed: `@name`, `@<name>` or `@<name host>`.
+ *
+ * @returns `null` for what is glued to something else: an address, a URL, a package such as `@11ty/eleventy`
+ */
+export function unknownMentionAt(text: string, start: number): string | null {
+  return halfMentionAt(text, start) ?? unknownNameAt(text, start);
+}
+
+function unknownNameAt(text: string, start: number): string | null {
+  if (text[start] !== "@" || GLUE.test(characterBefore(text, start))) return null;
+  NAME.lastIndex = start + 1;
+  const name = NAME.exec(text)?.[0] ?? "";
+  if (name.includes("/") || text[start + 1 + name.length] === "@") return null;
+  const [person] = PERSON.exec(name) ?? [];
+  return person === undefined ? null : `@${person}`;
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   summaryOf,
   warningOnBlobs,
   warningOnHidden,
+  warningOnMentions,
   warningsOf,
 } from "./build-report.js";
 import type { BuildEvent, Collections, ContentMap, EleventyConfig, TemplateContext, TemplateData } from "./eleventy.js";
@@ -31,6 +32,7 @@ import { SETTINGS_FILE, siteSettings } from "./site-settings.js";
 import { SiteUrls } from "./site-urls.js";
 import type { PostText } from "./text-from-post.js";
 import { type PostTwt, TwtsFromPosts } from "./twts-from-posts.js";
+import { UnknownMentions } from "./unknown-mentions.js";
 
 const NAME = "eleventy-plugin-twtxt";
 const OTHER_FEED_PATH = 'give the feed another place with the option "path"';
@@ -51,6 +53,7 @@ export class SiteBuild {
   readonly urls: SiteUrls;
   readonly mentions: SiteMentions;
   readonly blobs: SharedBlobs;
+  readonly unknownMentions = new UnknownMentions();
   /** Who can be written to, and where; known from the beginning of a build. */
   inboxes: readonly Inbox[] = [];
   readonly #config: EleventyConfig;
@@ -91,7 +94,7 @@ export class SiteBuild {
   /** Teaches mentions and blobs to the site's Markdown library, if it is one that can learn. */
   teachMarkdown(library: unknown): void {
     if (!isMarkdownIt(library)) return;
-    addMentionRule(library, this.settings.follow);
+    addMentionRule(library, this.settings.follow, (mention, file) => this.unknownMentions.note(mention, file));
     this.blobs.teach(library);
     this.#isMarkdownTaught = true;
   }
@@ -164,7 +167,13 @@ export class SiteBuild {
     await this.#writeForCommands(handover.settings, twts, event);
     if (isReal(event)) await publish(this.#place.root, handover, [...feed, ...this.#discovery]);
     const conflicts = await this.#writeForNetlify(handover, feed);
-    const warnings = [...warningsOf(twts, this.#collections), ...this.#ownWarnings(), ...conflicts];
+    const posts = new Set(twts.schedule.dated.map(({ post }) => post.inputPath));
+    const warnings = [
+      ...warningsOf(twts, this.#collections),
+      ...warningOnMentions(this.unknownMentions.take(posts)),
+      ...this.#ownWarnings(),
+      ...conflicts,
+    ];
     for (const warning of warnings) this.#say(warning, "warn");
     for (const note of [...this.#notes(), ...this.#developmentNote(event)]) this.#say(note);
     this.#say(summaryOf(twts, { path: this.urls.feedHref(), twts: all.length, archives: feed.length - 1 }));

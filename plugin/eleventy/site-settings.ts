@@ -24,6 +24,8 @@ export interface SiteSettings {
   /** Whether the last build was one of `--serve` or `--watch`. */
   isDevelopment: boolean;
   webmention: string | null;
+  /** The first author's address, as it is or would be with a key; `null` where the nick cannot be part of one. */
+  address: string | null;
   /** Who has an address here. The endpoint is that of the inbox; `null` where nobody can write to. */
   authors: { address: string; key: string; endpoint: string | null }[];
   /** Where the authors keep blobs, where the public ones are, and how many bytes one may have; `null` for a site without. */
@@ -59,7 +61,7 @@ export function siteSettings(
     schedule: Schedule;
   },
 ): SiteSettings {
-  const { url, nick, timeZone, follow } = settings;
+  const { url, nick, timeZone, follow, address } = settings;
   return {
     version: 3,
     url,
@@ -72,6 +74,7 @@ export function siteSettings(
     output: build.output,
     isDevelopment: build.isDevelopment,
     webmention: build.endpoint,
+    address,
     authors: build.authors,
     blobs: build.blobs,
     notes: notesOf(build.schedule, settings.collection, build.input),

@@ -24,6 +24,8 @@ export interface PostSource {
   resolve(link: string): string;
   /** Writes the shared URL for each `blob:KEY` of Markdown. */
   linkBlobs(text: string): string;
+  /** Told of what looks like a mention in the front matter and names no feed. */
+  onUnknownMention(mention: string): void;
 }
 
 /** A text, and what its author should know of it. */
@@ -132,7 +134,7 @@ function plain(value: unknown, source: PostSource): string {
   const text = stringOf(value);
   const isPlain = !MARKUP.test(text.replace(/@<[^<>]*>/g, ""));
   const words = isPlain ? text : source.html().plainText(keepText(text, source.settings.follow), pageOf(source));
-  return spellOutShortForms(words.trim(), source.settings.follow);
+  return spellOutShortForms(words.trim(), source.settings.follow, source.onUnknownMention);
 }
 
 /** A parser would take all angle brackets for tags, also those of code and of what is meant as text. */

@@ -11,6 +11,7 @@ import type { SharedBlobs } from "./shared-blobs.js";
 import type { SiteUrls } from "./site-urls.js";
 import type { HtmlReader } from "./text-from-html.js";
 import { mayNeedHtml, type PostSource, type PostText, textOfPost } from "./text-from-post.js";
+import type { UnknownMentions } from "./unknown-mentions.js";
 
 /** A twt as templates see it. */
 export interface PostTwt extends Twt {
@@ -26,6 +27,7 @@ export interface SiteContext {
   /** A rendered body with mentions as links and blobs by their URLs. */
   linked(html: string, file: string): string;
   now(): number;
+  unknownMentions: Pick<UnknownMentions, "note">;
 }
 
 /** The twts of a build: dated as soon as the collections are known, worded as the bodies are rendered. */
@@ -137,6 +139,7 @@ export class TwtsFromPosts {
       body: () => this.#bodyOf(post, asker),
       html: () => this.#html ?? missingParser(post),
       resolve: (link) => this.#site.urls.resolve(link, post),
+      onUnknownMention: (mention) => this.#site.unknownMentions.note(mention, post.inputPath),
       linkBlobs: (text) => this.#site.blobs.linkInText(text, post.inputPath),
     });
     this.#remembered.set(permalink, text);

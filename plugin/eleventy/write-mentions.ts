@@ -1,7 +1,7 @@
 // plugin/eleventy/write-mentions.ts: the mentions of a text, written the one way that all peers understand.
-import { formatMention, isMentionUrl, isNick, placeMentions } from "../feed/mention.js";
+import { formatMention, isMentionUrl, isNick, mentionAt, placeMentions } from "../feed/mention.js";
 import type { Settings } from "../options.js";
-import { nickOf, shortMentionAt } from "./markdown-mentions.js";
+import { nickOf, shortMentionAt, unknownMentionAt } from "./markdown-mentions.js";
 
 type Follow = Settings["follow"];
 
@@ -38,13 +38,18 @@ const CODE_OR_MENTION_OR_NAME = /(?<!\\)(`+)(?:(?!`)[\s\S])*?\1(?!`)|(?<!\\)@<[^
 /**
  * Writes `@nick` as a mention, and `\@` as the text that its author wants. In a body, the Markdown library has done this
  * already.
+ *
+ * @param onUnknown - told of what looks like a mention and names no feed
  */
-export function spellOutShortForms(text: string, follow: Follow): string {
+export function spellOutShortForms(text: string, follow: Follow, onUnknown: (name: string) => void): string {
   if (!text.includes("@")) return text;
   let written = "";
   let from = 0;
   for (const { 0: found, index } of text.matchAll(CODE_OR_MENTION_OR_NAME)) {
     const mention = found === "@" ? shortMentionAt(text, index, follow) : null;
+    const isMention = mention !== null || mentionAt(text, index) !== null;
+    const unknown = isMention || !found.startsWith("@") ? null : unknownMentionAt(text, index);
+    if (unknown !== null) onUnknown(unknown);
     if (!mention && found !== "\\@") continue;
     const isWireForm = text[index + 2] === "<";
     const instead = mention ? formatMention(mention) : isWireForm ? "@\\" : "@";

@@ -65,14 +65,16 @@ export async function nodeServer(options: NodeServerOptions): Promise<NodeServer
   const server = createServer((request, response) => {
     if (!isWarned && comesByProxy(request)) {
       isWarned = true;
-      options.log("A web server stands before this one, and all senders count as one address. Give --trust-proxy 1.");
+      options.log(
+        "Requests come through a proxy, so the rate limit counts all visitors as one. Start serve with --trust-proxy 1.",
+      );
     }
     const answered = async () => {
       answering(request.socket, response);
       await answer(request, response, options);
     };
     void inTurn(request.socket, response, answered).catch((error) => {
-      if (!isGone(error)) options.log(`${request.method} ${pathOf(request)}: ${(error as Error).message}`);
+      if (!isGone(error)) options.log(`${request.method} ${pathOf(request)} failed: ${(error as Error).message}`);
       response.destroy();
     });
   });

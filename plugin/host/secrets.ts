@@ -14,10 +14,10 @@ export type Secrets = Record<keyof typeof VARIABLES, string | undefined>;
 
 /** What is off unless its variables are set. */
 export const FEATURES: readonly { name: string; needs: readonly (typeof VARIABLES)[keyof Secrets][] }[] = [
-  { name: "the private feed of mentions", needs: ["TWTXT_MENTIONS_TOKEN"] },
-  { name: "mail about mentions", needs: ["TWTXT_SMTP_URL", "TWTXT_MAIL_TO"] },
-  { name: "the webhook", needs: ["TWTXT_WEBHOOK_URL"] },
-  { name: "rebuilds of the site", needs: ["TWTXT_BUILD_HOOK_URL"] },
+  { name: "Private feed of mentions", needs: ["TWTXT_MENTIONS_TOKEN"] },
+  { name: "Mail about mentions", needs: ["TWTXT_SMTP_URL", "TWTXT_MAIL_TO"] },
+  { name: "Webhook", needs: ["TWTXT_WEBHOOK_URL"] },
+  { name: "Rebuilds of the site", needs: ["TWTXT_BUILD_HOOK_URL"] },
 ];
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -28,12 +28,11 @@ export function secretsOf(environment: Environment): Secrets {
   return Object.fromEntries(names.map((name) => [name, valueIn(environment, VARIABLES[name])])) as Secrets;
 }
 
-/** @returns a sentence for each feature that is off, with the variables that it lacks */
+/** @returns a line for each feature that is off, with the variables that turn it on */
 export function featuresOff(environment: Environment): string[] {
   return FEATURES.flatMap(({ name, needs }) => {
     const lacking = needs.filter((variable) => valueIn(environment, variable) === undefined);
-    const are = lacking.length === 1 ? "is" : "are";
-    return lacking.length > 0 ? [`Off: ${name}, since ${lacking.join(" and ")} ${are} not set.`] : [];
+    return lacking.length > 0 ? [`${name}: off (set ${lacking.join(" and ")} to turn it on)`] : [];
   });
 }
 

@@ -69,7 +69,9 @@ export function servicesOf(options: ServiceOptions): Services {
   const ask = guardedFetch({ userAgent, ...options.guard });
 
   const onChange = async () =>
-    options.purge?.(CACHE_TAG).catch((error) => log(`The CDN still has the old list: ${(error as Error).message}`));
+    options
+      .purge?.(CACHE_TAG)
+      .catch((error) => log(`The CDN still serves the old list of mentions: ${(error as Error).message}`));
   const received = receivedMentions({
     journal: journal({ store, now, shownPerHost: limits.shownPerHost, log }),
     now,
@@ -192,7 +194,7 @@ export function servicesOf(options: ServiceOptions): Services {
     try {
       await work();
     } catch (error) {
-      log(`${name} failed, and is tried again in the next run: ${(error as Error).message}`);
+      log(`${name} failed and is tried again within the hour: ${(error as Error).message}`);
     }
   };
 
@@ -219,7 +221,7 @@ export function servicesOf(options: ServiceOptions): Services {
       await job("Sending mentions", () => send(() => false, PATIENCE_MS));
       if (secrets.buildHookUrl) {
         const { noteBuild } = await import("../mentions/inform/rebuild.js");
-        await job("Noting the build", () => noteBuild({ list: received.list, store }));
+        await job("Remembering this build", () => noteBuild({ list: received.list, store }));
       }
     },
 
@@ -235,11 +237,11 @@ export function servicesOf(options: ServiceOptions): Services {
       const jobs: [string, () => Promise<unknown>][] = [
         ["Sending mentions", () => send(isOver, 0)],
         ["Verifying mentions", () => verifying("due", isOver)],
-        ["Compacting mentions", () => received.compact()],
-        ["Telling the author", inform],
+        ["Tidying the list of mentions", () => received.compact()],
+        ["Notifying you", inform],
         ["Asking for a rebuild", rebuilding],
-        ["Telling the CDN", () => telling(isOver)],
-        ["Tidying up", () => tidy(isOver)],
+        ["Clearing the CDN", () => telling(isOver)],
+        ["Removing what has expired", () => tidy(isOver)],
       ];
       for (const [name, work] of jobs) if (!isOver()) await job(name, work);
     },
@@ -258,7 +260,19 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
   };
 }
 
+/** A mention that was sent, or why it was not. */
 function lineOfMention({ outcome, timestamp, target, endpoint, why, next }: MentionReport): string {
-  const where = endpoint === null ? "" : ` at ${endpoint}`;
-  return `${timestamp} ${target}: ${outcome}${where}${why === null ? "" : `, ${why}`}${next === null ? "" : `; next ${next}`}`;
+  const mention = `Mention of ${target} in your twt of ${timestamp}`;
+  const where = endpoint === null ? "" : ` to ${endpoint}`;
+  switch (outcome) {
+    case "sent":
+      return `${mention}: sent${where}`;
+    case "retry":
+    case "waiting":
+      return `${mention}: not sent yet${why === null ? "" : ` (${why})`}${next === null ? "" : `; next attempt after ${next.slice(0, 16)}Z`}`;
+    case "failed":
+      return `${mention}: could not be sent${where} (${why})`;
+    default:
+      return `${mention}: not sent (${why})`;
+  }
 }

@@ -72,7 +72,7 @@ export function siteHost({ files, pagesFile, read, make, log }: SiteHostOptions)
       // A key that the site knows no more must not go on reading, and new messages ring elsewhere now.
       former.endStreams();
     } catch (error) {
-      log(`The site as it was goes on being served: ${(error as Error).message}`);
+      log(`The new build cannot be used, so the one before is still served. ${(error as Error).message}`);
       return;
     }
     await services.afterDeploy();

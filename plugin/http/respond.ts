@@ -27,7 +27,7 @@ export function answering(handler: Handler, log: Log): Handler {
       return await handler(request, client);
     } catch (error) {
       if (error instanceof TwtxtError && statusOf(error.code) !== 500) {
-        if (statusOf(error.code) >= 500) log(`${error.code}: ${error.message}`);
+        if (statusOf(error.code) >= 500) log(`A request could not be answered: ${error.message}`);
         return problem(error);
       }
       log(error instanceof Error ? (error.stack ?? error.message) : String(error));

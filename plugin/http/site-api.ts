@@ -3,6 +3,7 @@ import { TwtxtError, type TwtxtErrorCode } from "../errors.js";
 import { chunksUntil } from "../store/chunks.js";
 import { problemDetail } from "./one-line.js";
 import { type Signer, signRequest } from "./signature.js";
+import { siteUnreachable } from "./unreachable.js";
 
 /** A body that is sent as it is read. */
 export interface StreamedBody {
@@ -192,12 +193,5 @@ function otherCode(status: number): TwtxtErrorCode {
 /** What the chunks of a body have thrown, and whoever has ended it, is no fault of the site's. */
 function unreachable(url: string, error: unknown): TwtxtError {
   for (let cause = error; cause; cause = Object(cause).cause) if (cause instanceof TwtxtError) return cause;
-  const { cause, message } = Object(error);
-  if (Object(cause).code === "UND_ERR_SOCKET") {
-    return new TwtxtError("unreachable", `${url}: the connection broke off.`, { cause: error });
-  }
-  const reason = String(Object(cause).code ?? Object(cause).message ?? message);
-  const hint =
-    reason === "ECONNREFUSED" ? " Nothing answers there: is the site up, or is it reached by another --url?" : "";
-  return new TwtxtError("unreachable", `${url} could not be reached: ${reason}.${hint}`, { cause: error });
+  return siteUnreachable(url, error);
 }

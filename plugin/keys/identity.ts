@@ -190,7 +190,7 @@ async function keep(
   if (present) {
     throw new TwtxtError(
       "bad-identity",
-      `${address} has a key already, in ${present.file ?? "the system keychain"}. It is left as it is. For a new one in its place, type: eleventy-twtxt keys create ${address} --replace`,
+      `${address} has a key already, in ${present.file ?? "the system keychain"}. It is left as it is. \`keys create ${address} --replace\` makes a new one in its place.`,
     );
   }
   const keychainFault = await keepInKeychain(address, text, places.keychain);

@@ -30,6 +30,7 @@ const SETTINGS: KnownSettings = {
   isDevelopment: false,
   timeZone: "UTC",
   webmention: null,
+  address: "alice@alice.example",
   authors: [],
   blobs: null,
   notes: { folders: ["./notes"], hasAny: true, like: null, tags: ["posts"], layout: null },

@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { dataFolder } from "../../plugin/cli/data-folder.js";
 import { parseIdentity } from "../../plugin/keys/identity-text.js";
 import { wordsOfSeed } from "../../plugin/keys/words.js";
-import { blog } from "./helpers.js";
-import { describeWithoutKeychain, fileIn, KEY_FILE, keys, SALTY_FILE, salty } from "./machine.js";
+import { blog, command } from "./helpers.js";
+import { describeWithoutKeychain, environmentOf, fileIn, KEY_FILE, keys, SALTY_FILE, salty } from "./machine.js";
 
 describeWithoutKeychain("eleventy-twtxt keys create", () => {
   it("falls back to a file where there is no keychain, says so, and what comes next", async () => {
@@ -25,6 +25,15 @@ describeWithoutKeychain("eleventy-twtxt keys create", () => {
     expect(stderr).toContain(
       "\n  eleventy-twtxt keys backup alice@alice.example\n  eleventy-twtxt keys backup alice@alice.example FILE\n",
     );
+  });
+
+  it("is for the address of the site here, and its hints start with npx where it was called so", async () => {
+    const site = blog({ address: "me@alice.example" });
+    const environment = { ...environmentOf(site.folder), npm_config_user_agent: "npm/10.8.2 node/v20.20.2 linux x64" };
+    const { exitCode, stderr } = await command(site.folder, ["keys", "create"], { environment });
+    expect(exitCode).toBe(0);
+    expect(stderr).toContain('address: "me@alice.example"');
+    expect(stderr).toContain("\n  npx eleventy-twtxt keys backup me@alice.example\n");
   });
 
   it("makes another key each time", async () => {
@@ -76,7 +85,7 @@ describeWithoutKeychain("eleventy-twtxt keys create", () => {
     expect(await keys(machine, "create", "alice@alice.example")).toEqual({
       exitCode: 1,
       stdout: "",
-      stderr: `eleventy-twtxt: alice@alice.example has a key already, in ${join(machine.folder, KEY_FILE)}. It is left as it is. For a new one in its place, type: eleventy-twtxt keys create alice@alice.example --replace\n`,
+      stderr: `eleventy-twtxt: alice@alice.example has a key already, in ${join(machine.folder, KEY_FILE)}. It is left as it is. \`keys create alice@alice.example --replace\` makes a new one in its place.\n`,
     });
     expect(machine.read(KEY_FILE)).toBe(before);
   });
@@ -228,7 +237,10 @@ describeWithoutKeychain("eleventy-twtxt keys", () => {
     [[], "keys: it needs to know what to do. Say create, show, backup, restore, import."],
     [["creat"], 'keys: there is no "creat". Did you mean "create"?'],
     [["delete"], 'keys: there is no "delete". Say create, show, backup, restore, import.'],
-    [["create"], "keys create: expected ADDRESS."],
+    [
+      ["create"],
+      "keys create: expected an address such as alice@alice.example, since there is no built site in this folder.",
+    ],
     [["create", "alice"], 'keys: expected an address such as alice@alice.example, got "alice".'],
     [["create", "a@b.example", "c@d.example"], "keys create: expected ADDRESS."],
     [["create", "a@b.example", "--file", "x", "--keychain"], "keys: --file and --keychain exclude each other."],

@@ -147,11 +147,15 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
     expect(await following.end()).toBe(1);
   });
 
-  it("1: says at once where there is no inbox to wait at", async () => {
+  it("1: says at once that nothing answers at the inbox and what to look at, as list does", async () => {
     const { bob } = await correspondents(["bob"]);
     await bob.stop();
-    const outcome = await bob.message("follow");
-    expect(outcome).toMatchObject({ exitCode: 1, stdout: "" });
-    expect(outcome.stderr).toMatch(/^eleventy-twtxt: \S+ could not be reached: ECONNREFUSED\.\n$/);
+    for (const action of ["follow", "list"]) {
+      const outcome = await bob.message(action);
+      expect(outcome).toMatchObject({ exitCode: 1, stdout: "" });
+      expect(outcome.stderr).toMatch(
+        /^eleventy-twtxt: \S+ could not be reached: ECONNREFUSED\. Nothing answers there: is the site up, or is it reached by another --url\?\n$/,
+      );
+    }
   });
 });

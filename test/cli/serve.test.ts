@@ -88,7 +88,7 @@ describe("eleventy-twtxt serve", () => {
     expect((await fetch(`${server.url}/mentions.txt`)).status).toBe(401);
     await expect
       .poll(server.said)
-      .toContain("Off: mail about mentions, since TWTXT_SMTP_URL and TWTXT_MAIL_TO are not set.\n");
+      .toContain("Mail about mentions: off (set TWTXT_SMTP_URL and TWTXT_MAIL_TO to turn it on)\n");
     expect((await fetch(`${server.url}/mentions.txt?token=${token}`)).status).toBe(200);
     const statuses = [];
     for (let n = 0; n < 3; n += 1) statuses.push((await mention(server, "x")).status);
@@ -105,11 +105,11 @@ describe("eleventy-twtxt serve", () => {
     write({ host: "static", endpoint: null });
     const lacking = await serve(alice, [], { TWTXT_SMTP_URL: "smtp://127.0.0.1", TWTXT_WEBHOOK_URL: "" });
     const lines = [
-      'The site was built for the host "static", so that its feed does not name https://alice.example/webmention, and nobody finds it. Give the plugin the option host: "node" and build the site.',
-      "Off: the private feed of mentions, since TWTXT_MENTIONS_TOKEN is not set.",
-      "Off: mail about mentions, since TWTXT_MAIL_TO is not set.",
-      "Off: the webhook, since TWTXT_WEBHOOK_URL is not set.",
-      "Off: rebuilds of the site, since TWTXT_BUILD_HOOK_URL is not set.",
+      'The site was built for the host "static", so its feed does not name https://alice.example/webmention, and no one can mention you there. Give the plugin the option host: "node" and build the site again.',
+      "Private feed of mentions: off (set TWTXT_MENTIONS_TOKEN to turn it on)",
+      "Mail about mentions: off (set TWTXT_MAIL_TO to turn it on)",
+      "Webhook: off (set TWTXT_WEBHOOK_URL to turn it on)",
+      "Rebuilds of the site: off (set TWTXT_BUILD_HOOK_URL to turn it on)",
     ];
     expect((await fetch(`${lacking.url}/twtxt.txt`)).headers.get("link")).toBeNull();
     expect(await lacking.end("SIGTERM")).toBe(0);
@@ -120,7 +120,7 @@ describe("eleventy-twtxt serve", () => {
     const value = "http://127.0.0.1/0123456789abcdef";
     const complete = await serve(alice, [], Object.fromEntries(names.map((name) => [`TWTXT_${name}`, value])));
     expect(await complete.end("SIGTERM")).toBe(0);
-    expect(complete.said()).not.toMatch(/Off:|was built for/);
+    expect(complete.said()).not.toMatch(/: off \(|was built for/);
   });
 
   it("says that the pages it serves are from a development build", async () => {

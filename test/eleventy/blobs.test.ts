@@ -436,7 +436,7 @@ describe("what a build with blobs leaves", () => {
   it("is none without a key: blobs belong to somebody", async () => {
     const built = await buildSite({ files, options: "{ blobs: true }" });
     expect(stopped(built)).toBe(
-      "options.key: expected your public key, since options.blobs is set. To make one, type: npx eleventy-twtxt keys create ADDRESS",
+      "options.key: expected your public key, since options.blobs is set. To make one, type: npx eleventy-twtxt keys create alice@alice.example",
     );
     expect(projectFile(built, ".eleventy-twtxt/settings.json")).toBeNull();
   });

@@ -78,6 +78,7 @@ describe("the options", () => {
       mentions: MENTIONS,
       functions: true,
       head: true,
+      address: "alice@alice.example",
       authors: [],
       inbox: { path: "/inbox", messages: 1000, megabytes: 64, retentionDays: 0, page: "/contact/" },
       blobs: false,
@@ -129,7 +130,7 @@ describe("the options", () => {
     };
     expect(Object.keys(all).toSorted()).toEqual(Object.keys(OPTIONS.entries).toSorted());
     const { address, user, key, endpoint, ...others } = all;
-    expect(checkOptions(all)).toEqual({ ...others, authors: [{ user, key, endpoint }, ...all.authors] });
+    expect(checkOptions(all)).toEqual({ ...others, address, authors: [{ user, key, endpoint }, ...all.authors] });
   });
 
   it.each([
@@ -305,7 +306,11 @@ describe("a wrong option is named with what was expected and what was received",
       'options.mentions: expected false, or an object such as { moderate: true, block: ["spam.example"] }, got true.',
     ],
     ["functions", "no", 'options.functions: expected true or false, got "no".'],
-    ["host", "vercel", 'options.host: expected "netlify", "node" or "static", got "vercel".'],
+    [
+      "host",
+      "vercel",
+      'options.host: expected "netlify", "node" (a server of your own) or "static" (any other host, such as Vercel, Cloudflare Pages or GitHub Pages), got "vercel".',
+    ],
   ];
 
   it.each(wrong)("%s: %j", (option, value, message) => {
@@ -362,7 +367,7 @@ describe("a wrong option is named with what was expected and what was received",
   it("an inbox without a key", () => {
     expect(complaint({ ...TWO, key: KEY })).toBeNull();
     expect(complaint({ ...TWO, endpoint: INBOX })).toBe(
-      "options.key: expected your public key, since options.endpoint is set. To make one, type: npx eleventy-twtxt keys create ADDRESS",
+      "options.key: expected your public key, since options.endpoint is set. To make one, type: npx eleventy-twtxt keys create alice@alice.example",
     );
   });
 
@@ -377,7 +382,7 @@ describe("a wrong option is named with what was expected and what was received",
 
   it("blobs without a key, which they would belong to", () => {
     const message =
-      "options.key: expected your public key, since options.blobs is set. To make one, type: npx eleventy-twtxt keys create ADDRESS";
+      "options.key: expected your public key, since options.blobs is set. To make one, type: npx eleventy-twtxt keys create alice@alice.example";
     expect(complaint({ ...TWO, blobs: true })).toBe(message);
     expect(complaint({ ...TWO, blobs: { owners: [KEY] } })).toBe(message);
     expect(complaint({ ...TWO, blobs: false })).toBeNull();

@@ -70,6 +70,7 @@ describe("what a build writes beside the pages", () => {
       output: "./_site/",
       isDevelopment: false,
       webmention: "https://alice.example/webmention?for=a,b",
+      address: "alice@alice.example",
       authors: [{ address: "alice@alice.example", key: KEY, endpoint: "https://alice.example/inbox/alice" }],
       blobs: null,
       notes: { folders: ["./posts"], hasAny: true, like: "./posts/note.md", tags: ["posts"], layout: null },

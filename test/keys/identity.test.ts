@@ -257,7 +257,7 @@ describe("keeping an identity", () => {
       for (const choice of ["keychain", undefined] as const) {
         await expect(createIdentity(other, places, choice)).rejects.toEqual(
           badIdentity(
-            `alice@alice.example has a key already, in ${file ?? "the system keychain"}. It is left as it is. For a new one in its place, type: eleventy-twtxt keys create alice@alice.example --replace`,
+            `alice@alice.example has a key already, in ${file ?? "the system keychain"}. It is left as it is. \`keys create alice@alice.example --replace\` makes a new one in its place.`,
           ),
         );
       }

@@ -43,7 +43,7 @@ export function copies({ store, purge, sleep, log }: CopiesOptions): Copies {
         await purge(tag);
         return true;
       } catch (error) {
-        if (pause === null) log(`The CDN could not be told to forget ${tag}: ${(error as Error).message}`);
+        if (pause === null) log(`The CDN still serves an old copy of a blob (${tag}): ${(error as Error).message}`);
         else await sleep(pause);
       }
     }

@@ -106,7 +106,7 @@ export function storedBlobs({ store, now, random, log }: StoredBlobsOptions): St
     const key = recordKey(owner, place);
     const found = await store.get(key);
     const value = found && recordIn(found.bytes);
-    if (found && !value) log(`What is stored under ${key} is damaged.`);
+    if (found && !value) log(`A stored blob cannot be read: ${key}`);
     return { blob: value && !("isDeleted" in value) ? value : null, isDamaged: found !== null && value === null };
   };
 

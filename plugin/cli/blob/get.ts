@@ -1,11 +1,13 @@
 // plugin/cli/blob/get.ts: `blob get`: saves a blob of one's own, or one that somebody else shares.
+
 import { stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { type Received, receiveBlob } from "../../blobs/client/receive.js";
 import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { shortKey } from "../../blobs/client/short-key.js";
 import { TwtxtError, type TwtxtErrorCode } from "../../errors.js";
-import { misuse, PROGRAM, readArguments } from "../command.js";
+import { misuse, readArguments } from "../command.js";
+import { typed } from "../invocation.js";
 import { OWN_SITE_OPTIONS } from "../own-site.js";
 import type { Terminal } from "../terminal.js";
 import { type ComingFrom, comingFrom } from "./coming.js";
@@ -112,7 +114,7 @@ interface Opening {
 
 const SEALED_FOR: Partial<Record<TwtxtErrorCode, string>> = {
   "not-a-recipient": "It is not sealed to a key of yours.",
-  "no-identity": `There is no key on this machine. \`${PROGRAM} keys restore\` brings back the one that it was sealed to.`,
+  "no-identity": `There is no key on this machine. \`${typed("keys restore ADDRESS")}\` brings back the one that it was sealed to.`,
 };
 const NOTHING_SEALED: Opening = { file: null, why: null };
 

@@ -1,4 +1,5 @@
 // plugin/cli/blob/owner.ts: what all actions of `eleventy-twtxt blob` on one's own blobs work with.
+
 import { join } from "node:path";
 import { changeBlob, type Outcome, type Owner, putBlob, type ToPut, type Wish } from "../../blobs/client/change.js";
 import { blobClient, type Contents } from "../../blobs/client/client.js";
@@ -7,8 +8,8 @@ import { TwtxtError } from "../../errors.js";
 import { siteApi } from "../../http/site-api.js";
 import { fileStore } from "../../store/file.js";
 import { type Author, authorAt } from "../author.js";
-import { PROGRAM } from "../command.js";
 import { dataFolder } from "../data-folder.js";
+import { typed } from "../invocation.js";
 import { checkUrl, type OwnSiteValues } from "../own-site.js";
 import { type KnownSettings, siteAt } from "../site.js";
 import type { Terminal } from "../terminal.js";
@@ -81,7 +82,7 @@ export function endingOf(terminal: Terminal): AbortSignal {
 function noBlobs(host: KnownSettings["host"]): TwtxtError {
   const options =
     host === "static"
-      ? `the options blobs: true and host: "netlify", or host: "node" for \`${PROGRAM} serve\``
+      ? `the options blobs: true and host: "netlify", or host: "node" for \`${typed("serve")}\``
       : "the option blobs: true";
   return new TwtxtError("no-settings", `This site keeps no blobs. Give the plugin ${options}; build and deploy.`);
 }

@@ -1,4 +1,5 @@
 // plugin/cli/blob/put-all.ts: puts many files, some at once; the failure of one does not stop the others.
+
 import { buffer } from "node:stream/consumers";
 import PQueue from "p-queue";
 import { isContentAddress } from "../../blobs/blob.js";
@@ -7,7 +8,7 @@ import type { Contents } from "../../blobs/client/client.js";
 import { SEALED_TYPE } from "../../blobs/client/sealed-file.js";
 import { checkFilename } from "../../blobs/metadata.js";
 import { TwtxtError } from "../../errors.js";
-import { PROGRAM } from "../command.js";
+import { typed } from "../invocation.js";
 import { contentsOf, contentsOfBytes } from "./contents.js";
 import { MAX_SEALED, type SealFile } from "./encrypt.js";
 import { mediaTypeOf } from "./media-type.js";
@@ -173,7 +174,7 @@ function checkSize(size: number, { owner: { maxBytes, host }, seal }: PutWork): 
   const more = `takes it with the option blobs: { maxMegabytes: ${needed} } or more`;
   const advice =
     host === "netlify"
-      ? `Netlify hands over no more; \`${PROGRAM} serve\` on a host of your own ${more}.`
+      ? `Netlify hands over no more; \`${typed("serve")}\` on a host of your own ${more}.`
       : `The site ${more}, once it is built and deployed.`;
   throw new TwtxtError("too-large", `It has more than the ${sizeText(maxBytes)} that the site takes. ${advice}`);
 }

@@ -1,9 +1,11 @@
 // plugin/cli/blob/put.ts: `blob put`: puts files.
+
 import { shortKey } from "../../blobs/client/short-key.js";
 import { TwtxtError } from "../../errors.js";
 import { isBlobKey } from "../../http/blob-url.js";
 import { parseAddress } from "../../keys/address.js";
-import { misuse, PROGRAM, readArguments } from "../command.js";
+import { misuse, readArguments } from "../command.js";
+import { typed } from "../invocation.js";
 import { OWN_SITE_OPTIONS } from "../own-site.js";
 import { lineShownSafely, type Terminal } from "../terminal.js";
 import { sealingFor } from "./encrypt.js";
@@ -119,7 +121,7 @@ function hintAtSharing(results: readonly PutResult[], terminal: Terminal): void 
   for (const { outcome } of results) {
     if (!outcome || outcome.blob.isPublic) continue;
     const key = shortKey(outcome.blob.key);
-    terminal.say(`${key} is private: others can get it once you type: ${PROGRAM} blob share ${key}`);
+    terminal.say(`${key} is private: others can get it once you type: ${typed(`blob share ${key}`)}`);
   }
 }
 

@@ -1,4 +1,5 @@
 // plugin/cli/keys/kept-key.ts: `keys show` and `keys backup`: keys that there are.
+
 import { resolve } from "node:path";
 import {
   backUpIdentity,
@@ -9,8 +10,9 @@ import {
   wordsOfIdentity,
 } from "../../keys/identity.js";
 import type { IdentityPlaces, OwnFile } from "../../keys/places.js";
-import { misuse, PROGRAM, readArguments } from "../command.js";
+import { misuse, readArguments } from "../command.js";
 import { identityPlaces } from "../data-folder.js";
+import { typed } from "../invocation.js";
 import { IDENTITY_OPTION } from "../own-identity.js";
 import type { Terminal } from "../terminal.js";
 import { checkAddress, expectWords, JSON_OPTION, placeOf, publicFacts } from "./arguments.js";
@@ -33,7 +35,7 @@ export async function show(args: string[], terminal: Terminal): Promise<number> 
   const { kept, faults } = await listIdentities(places);
   print(kept, values.json, terminal);
   for (const fault of faults) terminal.say(fault);
-  if (kept.length === 0) terminal.say(`No key was found. To make one, type: ${PROGRAM} keys create ADDRESS`);
+  if (kept.length === 0) terminal.say(`No key was found. To make one, type: ${typed("keys create ADDRESS")}`);
   return 0;
 }
 
@@ -46,7 +48,7 @@ export async function backUp(args: string[], terminal: Terminal): Promise<number
   const [address = "", file = ""] = expectWords("keys backup", positionals, ["ADDRESS", "perhaps FILE"]);
   await backUpIdentity(checkAddress(address), resolve(terminal.folder, file), places);
   terminal.print(file);
-  terminal.say(`Whoever has this file can sign and read as you. It comes back with ${PROGRAM} keys import ${file}`);
+  terminal.say(`Whoever has this file can sign and read as you. It comes back with ${typed(`keys import ${file}`)}`);
   return 0;
 }
 
@@ -70,7 +72,7 @@ Write them down on paper, let nobody look on, and close the window afterwards.
         .trimEnd(),
     );
   }
-  terminal.say(`\nThey come back with ${PROGRAM} keys restore ${address}`);
+  terminal.say(`\nThey come back with ${typed(`keys restore ${address}`)}`);
   return 0;
 }
 

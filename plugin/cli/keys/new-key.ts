@@ -1,6 +1,8 @@
 // plugin/cli/keys/new-key.ts: `keys create`, `keys restore` and `keys import`: keys that come to this machine.
+
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
+import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import {
   createIdentity,
@@ -12,19 +14,20 @@ import {
 } from "../../keys/identity.js";
 import type { IdentityPlaces, OwnFile } from "../../keys/places.js";
 import { countWords, WORDS } from "../../keys/words.js";
-import { misuse, PROGRAM, readArguments } from "../command.js";
+import { misuse, readArguments } from "../command.js";
 import { identityPlaces } from "../data-folder.js";
+import { typed } from "../invocation.js";
+import { siteAt } from "../site.js";
 import type { Terminal } from "../terminal.js";
 import { checkAddress, expectWords, JSON_OPTION, placeOf, publicFacts } from "./arguments.js";
 
 const NEW_OPTIONS = { ...JSON_OPTION, file: { type: "string" }, keychain: { type: "boolean" } } as const;
 
-/** `keys create ADDRESS` */
+/** `keys create [ADDRESS]` */
 export async function create(args: string[], terminal: Terminal): Promise<number> {
   const options = { ...NEW_OPTIONS, replace: { type: "boolean" } } as const;
   const { values, positionals } = readArguments("keys create", args, options);
-  const [word = ""] = expectWords("keys create", positionals, ["ADDRESS"]);
-  const address = checkAddress(word);
+  const address = positionals.length === 0 ? await addressOfSite(values.settings, terminal) : addressIn(positionals);
   const { places, choice } = placeFor(values, terminal);
   if (values.replace) await replace(address, places, terminal);
   const seed = randomBytes(32);
@@ -33,9 +36,26 @@ export async function create(args: string[], terminal: Terminal): Promise<number
   tellNew(key, values, terminal);
   const where = "file" in places ? ` --identity ${values.file}` : "";
   terminal.say(`Without the private key nobody can read what is sent to you. Write it down, or make a copy for a safe place:
-  ${PROGRAM} keys backup ${address}${where}
-  ${PROGRAM} keys backup ${address} FILE${where}`);
+  ${typed(`keys backup ${address}${where}`)}
+  ${typed(`keys backup ${address} FILE${where}`)}`);
   return 0;
+}
+
+function addressIn(words: string[]): string {
+  const [word = ""] = expectWords("keys create", words, ["ADDRESS"]);
+  return checkAddress(word);
+}
+
+/** The address of the site here, as its last build left it. */
+async function addressOfSite(settingsFile: string | undefined, terminal: Terminal): Promise<string> {
+  const site = await siteAt(terminal, settingsFile).catch((error: unknown) => {
+    if (settingsFile === undefined && error instanceof TwtxtError && error.code === "no-settings") return null;
+    throw error;
+  });
+  const address = site?.settings.address;
+  if (address) return address;
+  const why = site ? "the nick of your site cannot be part of one" : "there is no built site in this folder";
+  throw misuse(`keys create: expected an address such as alice@alice.example, since ${why}.`, "keys");
 }
 
 /** What was sealed to the key of before can still be opened. */

@@ -1,12 +1,14 @@
 // plugin/cli/message/draft.ts: the text of a message: as it was typed, from standard input, or from an editor.
+
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { TwtxtError } from "../../errors.js";
 import { createSecret } from "../../keys/secret-file.js";
-import { misuse, PROGRAM } from "../command.js";
+import { misuse } from "../command.js";
 import { dataFolder } from "../data-folder.js";
 import { readText } from "../files.js";
+import { typed } from "../invocation.js";
 import type { Terminal } from "../terminal.js";
 
 /** Where the text comes from. */
@@ -51,7 +53,7 @@ export async function sendFromEditor(
   terminal.say("Write, save and close the editor to send; an empty text sends nothing.");
   const keep = () =>
     terminal.say(
-      `Your text is in ${file}. To send it, type: ${PROGRAM} message send ${to.join(" ")} < ${quoted(file)}`,
+      `Your text is in ${file}. To send it, type: ${typed(`message send ${to.join(" ")}`)} < ${quoted(file)}`,
     );
   try {
     const exitCode = await terminal.open(editor, file);

@@ -1,6 +1,8 @@
 // plugin/cli/message/outbox.ts: `message outbox`, `retry` and `discard`: what has not reached everybody.
+
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
-import { misuse, PROGRAM, readArguments } from "../command.js";
+import { misuse, readArguments } from "../command.js";
+import { typed } from "../invocation.js";
 import { OWN_SITE_OPTIONS } from "../own-site.js";
 import type { Terminal } from "../terminal.js";
 import { namedBy, shortId } from "./ids.js";
@@ -17,7 +19,7 @@ export async function outbox(args: string[], terminal: Terminal): Promise<number
   const entries = await mailbox.outbox().list();
   if (values.json) terminal.print(JSON.stringify(entries.map(factsOf), null, 2));
   else for (const line of entries.flatMap((entry) => entryLines(entry, mailbox, terminal))) terminal.print(line);
-  const hint = entries.length === 0 ? "" : ` To try now, type: ${PROGRAM} message retry`;
+  const hint = entries.length === 0 ? "" : ` To try now, type: ${typed("message retry")}`;
   terminal.say(`${entries.length} in the outbox.${hint}`);
   return 0;
 }

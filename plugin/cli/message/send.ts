@@ -1,9 +1,11 @@
 // plugin/cli/message/send.ts: `message send`: seals a message for all its recipients and delivers it.
+
 import { parseAddress } from "../../keys/address.js";
 import { resolveAll } from "../../messages/lookup/recipients.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
 import { sendMessage } from "../../messages/send/send-message.js";
-import { misuse, PROGRAM, readArguments } from "../command.js";
+import { misuse, readArguments } from "../command.js";
+import { typed } from "../invocation.js";
 import { OWN_SITE_OPTIONS } from "../own-site.js";
 import type { Terminal } from "../terminal.js";
 import { sendFromEditor, textSource } from "./draft.js";
@@ -19,7 +21,7 @@ export async function send(args: string[], terminal: Terminal): Promise<number> 
   const mailbox = await mailboxOf(values, terminal);
   const retried = await mailbox.outbox().retry({ all: false });
   if (retried.length > 0) {
-    terminal.say(`From the outbox: ${sumOfReports(retried)} To see what is left, type: ${PROGRAM} message outbox`);
+    terminal.say(`From the outbox: ${sumOfReports(retried)} To see what is left, type: ${typed("message outbox")}`);
   }
   // What is wrong with them is said before anybody writes a text; each is looked up once.
   const { contacts, lookup } = mailbox;

@@ -1,7 +1,8 @@
 // plugin/cli/message/shown.ts: messages as a person and as a program gets to see them.
+
 import { isReceipt } from "../../messages/line.js";
 import type { UnreadableMessage } from "../../messages/read/read.js";
-import { PROGRAM } from "../command.js";
+import { typed } from "../invocation.js";
 import { shortId } from "./ids.js";
 import { isOpened, type ReadMessage } from "./read-messages.js";
 import { followedBy, indented } from "./wrap.js";
@@ -107,7 +108,7 @@ function reasonOf({ trust, signer, message: { address } }: ReadMessage): string 
       return trust.reason;
     case "key-changed": {
       const which = signer === trust.pinned ? "the key that you know, and published is another one" : "a new key";
-      return `signed with ${which}; ask ${address} by another way, then type: ${PROGRAM} contacts accept ${address}`;
+      return `signed with ${which}; ask ${address} by another way, then type: ${typed(`contacts accept ${address}`)}`;
     }
   }
 }

@@ -76,10 +76,10 @@ function sealedMessages(count: number): string {
 /** None of it is a stranger's. */
 function inboxLines({ sealed, filling }: News): string[] {
   return [
-    ...(sealed === 0 ? [] : [`${sealedMessages(sealed)}. To read: eleventy-twtxt message list`]),
+    ...(sealed === 0 ? [] : [`${sealedMessages(sealed)}. To read: npx eleventy-twtxt message list`]),
     ...filling.map(
       (user) =>
-        `The inbox of ${user} is more than four fifths full. When it is full, new messages are refused. To make room: eleventy-twtxt message delete ID`,
+        `The inbox of ${user} is more than four fifths full. When it is full, new messages are refused. To make room: npx eleventy-twtxt message delete ID`,
     ),
   ];
 }
@@ -91,7 +91,7 @@ function passageOf(mention: StoredMention): string {
     deed(mention),
     ...quotedLines(text),
     sourceOf(mention),
-    ...(state === "held" ? [`Held. To show it: eleventy-twtxt mentions approve ${id}`] : []),
+    ...(state === "held" ? [`Held. To show it: npx eleventy-twtxt mentions approve ${id}`] : []),
   ].join("\n");
 }
 

@@ -117,7 +117,7 @@ async function tell(channel: Channel, { list, inboxes, store, now, log }: Inform
   const after = await channel.send({ id, mentions, sealed, filling }).then(
     () => ({ ...toldNow(recent, [...told.ids, ...ids], now()), inboxes: inboxesTold }),
     (error: Error) => {
-      log(`The author was not told by ${channel.name}; the next run tries again. ${error.message}`);
+      log(`You could not be notified by ${channel.name}; the next run tries again. ${error.message}`);
       return { ...begun, begun: { ids, until: now() } };
     },
   );

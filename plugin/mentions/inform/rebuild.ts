@@ -51,11 +51,11 @@ export async function rebuildIfChanged(parts: RebuildParts): Promise<void> {
   );
   if (failure === null) {
     log(
-      `Asked for a rebuild: on Netlify, 15 of a free team's 300 credits a month; ${taken.asked.length} of at most ${perMonth} in 31 days.`,
+      `Started a rebuild of the site, number ${taken.asked.length} of at most ${perMonth} in 31 days. On Netlify it costs 15 of a free team's 300 credits a month.`,
     );
     return;
   }
-  log(`The site was not rebuilt. ${failure}`);
+  log(`The rebuild could not be started. ${failure}`);
   await writeJson(store, KEY, { ...taken, shown: stored.value.shown }, { etag });
 }
 

@@ -150,7 +150,7 @@ function eventReader(store: Store, log: Log) {
     if (!stored) return [];
     const event = parseEvent(stored.bytes);
     if (event) return [[key, event]];
-    if (!told.has(key)) log(`${key} is damaged, and left out. The other mentions are not affected.`);
+    if (!told.has(key)) log(`A stored mention cannot be read and is left out; the others are not affected: ${key}`);
     told.add(key);
     return [];
   };

@@ -32,7 +32,7 @@ export function settling(parts: SettleParts): Settle {
         return "no verdict";
       case "disproven":
         if (proof.isGone && (await remove(parts, claim, proof.identity))) {
-          parts.log(`Mention removed: ${namedBy(claim)}`);
+          parts.log(`Removed, since it is gone at its source: mention of ${namedBy(claim)}`);
           return "removed";
         }
         throw new TwtxtError(proof.code, proof.why);
@@ -88,11 +88,11 @@ async function keep(
   // Anybody can send it again as often as they like: that is to cost neither a record nor a purge of the CDN.
   if (await received.holds(found)) return;
   await received.keep(found);
-  log(`Mention kept: ${namedBy(claim)}`);
+  log(`New mention of ${namedBy(claim)}`);
 }
 
 function namedBy({ source, timestamps: [timestamp], target }: ReadClaim): string {
-  return `${timestamp === undefined ? source : formatReference(source, timestamp)} about ${target.url}`;
+  return `${target.url} in ${timestamp === undefined ? source : formatReference(source, timestamp)}`;
 }
 
 function remove({ received }: SettleParts, { source, timestamps, target }: ReadClaim, identity: string | null) {

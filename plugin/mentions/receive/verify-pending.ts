@@ -60,7 +60,7 @@ async function verifyOne(
     return "kept";
   } catch (error) {
     if (!(error instanceof TwtxtError) || error.code === "store-failed") throw error;
-    log(`A pending mention of ${mention.target.url} is dropped: ${error.message}`);
+    log(`Not accepted: mention of ${mention.target.url} in ${mention.source}. ${error.message}`);
     await pending.drop(mention);
     return "dropped";
   }

@@ -1,6 +1,7 @@
 // plugin/messages/read/inbox-client.ts: reads and clears one's own inbox, by signed requests.
 import { TwtxtError } from "../../errors.js";
 import { type Signer, signRequest } from "../../http/signature.js";
+import { siteUnreachable } from "../../http/unreachable.js";
 import { type InboxMessage, isDeletion, itemsOf, refusal, textOf } from "./inbox-answer.js";
 import { type AskInbox, subscription } from "./inbox-stream.js";
 
@@ -76,14 +77,14 @@ export function inboxClient({
     try {
       return await fetch(url, { method, headers: signed, redirect: "error", signal });
     } catch (cause) {
-      throw unreachable(url, cause);
+      throw siteUnreachable(url, cause);
     }
   };
   const exchange = async (method: "GET" | "DELETE", url: string, headers: Record<string, string> = {}) => {
     const signal = AbortSignal.timeout(timeoutMs);
     const response = await ask(method, url, headers, signal);
     const text = await textOf(response, signal).catch((error: unknown) => {
-      throw error instanceof TwtxtError ? error : unreachable(url, error);
+      throw error instanceof TwtxtError ? error : siteUnreachable(url, error);
     });
     if (!response.ok && response.status !== 304) throw refusal(url, response.status, text);
     return { status: response.status, headers: response.headers, text };
@@ -135,10 +136,4 @@ function nextPage(headers: Headers, endpoint: string): string | null {
 
 function refused(url: string, why: string): TwtxtError {
   return new TwtxtError("address-refused", `${url} is not asked any further: ${why}.`);
-}
-
-function unreachable(url: string, cause: unknown): TwtxtError {
-  const { cause: inner, message } = Object(cause);
-  const why = String(Object(inner).code ?? Object(inner).message ?? message);
-  return new TwtxtError("unreachable", `${url} could not be reached: ${why}.`, { cause });
 }

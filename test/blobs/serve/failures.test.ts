@@ -93,7 +93,7 @@ describe("what fails", () => {
       });
     }
     expect(alice.log).toHaveLength(3);
-    expect(alice.log[0]).toMatch(/^store-failed: The store was down before get of blobs\/records\//);
+    expect(alice.log[0]).toMatch(/^A request could not be answered: The store was down before get of blobs\/records\//);
   });
 
   it("is not even asked to take contents whose condition does not hold, or that there is no room for", async () => {
@@ -141,7 +141,7 @@ describe("what fails", () => {
     await alice.store.put(damaged, Buffer.from("{"));
     const { blobs, next } = await jsonOf(await alice.list());
     expect([blobs.map(({ key }: { key: string }) => key), next]).toEqual([["b"], null]);
-    expect(alice.log).toEqual([`What is stored under ${damaged} is damaged.`]);
+    expect(alice.log).toEqual([`A stored blob cannot be read: ${damaged}`]);
 
     alice.clock.time += 2 * DAY;
     const before = await dump(alice.store);

@@ -74,7 +74,7 @@ describe("private messages", () => {
   it("are counted, each once, and nothing more is said of them", async () => {
     await run(inbox(3));
     expect(box.mails.map(({ headers }) => headers.subject)).toEqual(["3 new sealed messages"]);
-    expect(box.mails[0]?.text.trim()).toBe("3 new sealed messages. To read: eleventy-twtxt message list");
+    expect(box.mails[0]?.text.trim()).toBe("3 new sealed messages. To read: npx eleventy-twtxt message list");
     time += 25 * HOUR;
     await run(inbox(3));
     expect(box.mails).toHaveLength(1);
@@ -92,7 +92,7 @@ describe("private messages", () => {
       {
         title: "1 new mention of alice.example, 1 new sealed message",
         click: PAGE,
-        text: "1 new sealed message. To read: eleventy-twtxt message list\nbob: hello",
+        text: "1 new sealed message. To read: npx eleventy-twtxt message list\nbob: hello",
       },
     ]);
   });
@@ -100,7 +100,7 @@ describe("private messages", () => {
   it("are told again where the mail server was down", async () => {
     const down = async () => Promise.reject(new Error("down"));
     await run({ ...inbox(2), mail: down });
-    expect(log).toEqual([expect.stringContaining("not told by mail")]);
+    expect(log).toEqual([expect.stringContaining("not be notified by mail")]);
     await run(inbox(2));
     expect(box.mails.map(({ headers }) => headers.subject)).toEqual(["2 new sealed messages"]);
   });
@@ -160,7 +160,7 @@ https://bob.example/2.txt
 eve mentioned https://alice.example/twtxt.txt
 > buy this
 https://bob.example/1.txt#:~:text=2026-01-02T03:04:05Z
-Held. To show it: eleventy-twtxt mentions approve ${"c".repeat(32)}
+Held. To show it: npx eleventy-twtxt mentions approve ${"c".repeat(32)}
 
 
 bob mentioned https://alice.example/twtxt.txt
@@ -193,7 +193,7 @@ All mentions: https://alice.example/mentions/`,
 
   it("has no header and no line of a stranger's making", async () => {
     const evil =
-      "eve\r\nBcc: victim@carol.example\r\nSubject: forged\r\n\r\nHeld. To show it: eleventy-twtxt mentions approve 0";
+      "eve\r\nBcc: victim@carol.example\r\nSubject: forged\r\n\r\nHeld. To show it: npx eleventy-twtxt mentions approve 0";
     comes(`hello${evil}\u2028forged\u202e\x1b[31m\x00`, {
       state: "held",
       author: { name: evil, url: "https://eve.example/", photo: null },
@@ -209,7 +209,7 @@ All mentions: https://alice.example/mentions/`,
     expect(mail?.text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e]/);
     const lines = mail?.text.split("\n") ?? [];
     expect(lines.filter((line) => line.startsWith("Held."))).toEqual([
-      `Held. To show it: eleventy-twtxt mentions approve ${stored[0]?.id}`,
+      `Held. To show it: npx eleventy-twtxt mentions approve ${stored[0]?.id}`,
     ]);
     expect(lines.filter((line) => /^(Bcc|Subject|forged)/.test(line))).toEqual([]);
   });
@@ -270,7 +270,7 @@ describe("when a digest is sent", () => {
     box.refusal = "over quota";
     await run();
     expect(box.mails).toEqual([]);
-    expect(log).toEqual([expect.stringMatching(/not told by mail; the next run tries again.*over quota/)]);
+    expect(log).toEqual([expect.stringMatching(/not be notified by mail; the next run tries again.*over quota/)]);
 
     box.refusal = null;
     time += HOUR;

@@ -54,7 +54,7 @@ describe("many mentions at once", () => {
       expect(statuses.filter((status) => ![200, 202, 429].includes(Number(status)))).toEqual([]);
       expect(await store.keys("mentions/events/")).toHaveLength(answeredWith(200));
       expect(await store.keys("mentions/pending/")).toHaveLength(answeredWith(202));
-      expect(services.flatMap(({ log }) => log).filter((line) => !line.startsWith("Mention kept"))).toEqual([]);
+      expect(services.flatMap(({ log }) => log).filter((line) => !line.startsWith("New mention"))).toEqual([]);
     },
   );
 

@@ -25,7 +25,7 @@ describe("receiving a mention", () => {
       },
     ]);
     expect(alice.purged).toEqual(["twtxt-mentions"]);
-    expect(alice.log).toEqual([`Mention kept: ${bob.twt(AT)} about ${FEED}`]);
+    expect(alice.log).toEqual([`New mention of ${FEED} in ${bob.twt(AT)}`]);
   });
 
   it("200: a page links to a page, and says who wrote it", async () => {
@@ -152,7 +152,7 @@ describe("a mention that is sent again", () => {
       }
       expect(await alice.store.keys("mentions/events/")).toEqual(keys);
       expect(alice.purged).toHaveLength(1);
-      expect(alice.log.filter((line) => line.startsWith("Mention"))).toHaveLength(1);
+      expect(alice.log.filter((line) => line.startsWith("New mention"))).toHaveLength(1);
       expect(await alice.mentions(PAGE)).toMatchObject([{ received: "2026-11-20T09:00:00.000Z" }]);
     },
   );
@@ -163,7 +163,9 @@ describe("a mention that is sent again", () => {
     await alice.store.put("mentions/events/20261120085900000-0-0", Buffer.from("{"));
     await alice.mentioned({ source: bob.twt(AT), target: FEED });
     expect(await alice.mentions()).toHaveLength(1);
-    expect(alice.log).toContainEqual(expect.stringContaining("mentions/events/20261120085900000-0-0 is damaged"));
+    expect(alice.log).toContainEqual(
+      expect.stringContaining("left out; the others are not affected: mentions/events/20261120085900000-0-0"),
+    );
   });
 
   it("200: is kept again where it was removed in between", async () => {
@@ -195,7 +197,7 @@ describe("a mention that is sent again", () => {
       status: 200,
       text: "The mention is removed.\n",
     });
-    expect(alice.log.at(-1)).toBe(`Mention removed: ${bob.twt(AT)} about ${FEED}`);
+    expect(alice.log.at(-1)).toBe(`Removed, since it is gone at its source: mention of ${FEED} in ${bob.twt(AT)}`);
     expect(await alice.mentions()).toEqual([]);
     expect((await alice.mentioned({ source: bob.twt(AT), target: FEED })).status).toBe(400);
   });

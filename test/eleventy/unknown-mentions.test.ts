@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest";
+import { post, site } from "../helpers/site.js";
+
+describe("what looks like a mention and names no feed", () => {
+  it("is named by the build with its post, and stays readable on the page", async () => {
+    const built = await site({
+      files: {
+        "posts/posts.json": '{"tags":"posts"}',
+        "posts/a.md": post({ date: "2026-01-01T08:00:00Z" }, "Ask @bob, or @bob's sister @<carol>. Hi @eve!"),
+        "posts/b.md": post({ date: "2026-01-02T08:00:00Z" }, "@bob and @<dave dave.example/tw.txt>"),
+        "posts/c.md": post({ date: "2026-01-03T08:00:00Z", title: "T", twt: '"front @<mallory>"' }, "x"),
+        "about.md": "@frank",
+      },
+      options: `{ follow: [{ nick: "eve", url: "https://eve.example/twtxt.txt" }] }`,
+    });
+    expect(built.log).toContain(
+      `No one is notified of @bob (./posts/a.md and 1 post more), @<carol> (./posts/a.md), @<dave dave.example/tw.txt> (./posts/b.md), @<mallory> (./posts/c.md): the build knows no feed for it. Write @<bob https://bob.example/twtxt.txt> with the right URL, or add { nick: "bob", url: "..." } to the option "follow" and write @bob. What is no mention is written \\@bob.`,
+    );
+    expect(built.read("posts/a/index.html")).toContain("sister @&lt;carol&gt;.");
+    expect(built.texts()[0]).toContain("sister @\\<carol>. Hi @<eve https://eve.example/twtxt.txt>!");
+  });
+
+  it("is none of what is text, code, a link, an address or a package", async () => {
+    const built = await site({
+      files: {
+        "posts/posts.json": '{"tags":"posts"}',
+        "posts/a.md": post(
+          { date: "2026-01-01T08:00:00Z" },
+          "\\@bob `@bob` [@bob](/x/) a@bob.example @11ty/eleventy @bob@mastodon.example a@b 3 @ 4 https://x.example/@bob x@<b>y</b> @<em>z</em>\n\n```css\n@media print\n```",
+        ),
+      },
+    });
+    expect(built.log).not.toContain("No one is notified");
+    expect(built.read("posts/a/index.html")).toContain("@<em>z</em>");
+  });
+});
