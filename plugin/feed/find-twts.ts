@@ -5,8 +5,11 @@ import { CANONICAL_LENGTH, toInstant } from "./timestamp.js";
 const LF = 0x0a;
 const TAB = 0x09;
 const COLON = 0x3a;
+const DIGIT_0 = 0x30;
+const DIGIT_9 = 0x39;
 const LETTER_T = 0x54;
 const LETTER_Z = 0x5a;
+const SHORTEST_TIMESTAMP = 16;
 
 /**
  * The twts of one moment: those whose timestamp reads the same, or, only where there is none,
@@ -51,7 +54,10 @@ function linesOfSecond(instant: string, file: Buffer): string {
   for (let start = afterBom(file); start < file.length; ) {
     const lineEnd = characters.indexOf("\n", start);
     const end = lineEnd < 0 ? file.length : lineEnd + 1;
-    if (!looksCanonical(file, start) || characters.startsWith(instant, start)) lines.push(file.subarray(start, end));
+    const mayBeMeant = looksCanonical(file, start)
+      ? characters.startsWith(instant, start)
+      : beginsTwt(file, start, end);
+    if (mayBeMeant) lines.push(file.subarray(start, end));
     start = end;
   }
   return Buffer.concat(lines).toString("utf8");
@@ -61,6 +67,12 @@ function linesOfSecond(instant: string, file: Buffer): string {
 function looksCanonical(file: Buffer, start: number): boolean {
   const hasMarks = file[start + 10] === LETTER_T && file[start + 16] === COLON && file[start + 19] === LETTER_Z;
   return hasMarks && file[start + CANONICAL_LENGTH] === TAB;
+}
+
+/** The shortest timestamp, `2026-01-02T03:04`, and a TAB; a file may hold millions of empty lines. */
+function beginsTwt(file: Buffer, start: number, end: number): boolean {
+  const first = file[start] ?? 0;
+  return end - start > SHORTEST_TIMESTAMP && first >= DIGIT_0 && first <= DIGIT_9;
 }
 
 function afterBom(file: Buffer): number {

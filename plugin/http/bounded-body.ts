@@ -2,6 +2,10 @@
 import { pipeline, type Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { TwtxtError } from "../errors.js";
+import { TimeSlices } from "./time-slices.js";
+
+/** A reader's work on a piece takes about a millisecond at most. */
+const PIECE_BYTES = 4096;
 
 const DECOMPRESSORS: Record<string, (() => NodeJS.ReadWriteStream) | undefined> = {
   gzip: createGunzip,
@@ -11,19 +15,22 @@ const DECOMPRESSORS: Record<string, (() => NodeJS.ReadWriteStream) | undefined> 
 };
 
 /**
- * Reads a body chunk by chunk, so that ten gigabytes of zeros cost no more than the first ones.
+ * Reads a body piece by piece, so that ten gigabytes of zeros cost no more than the first ones. The event loop runs between the
+ * pieces, also where all of them are there already: a few bytes of brotli are megabytes.
  *
  * @param encoding - the answer's `Content-Encoding`
  * @param maxBytes - counted after decompression
+ * @param signal - ends the body, whatever has arrived of it
  * @throws TwtxtError `bad-compression` for an encoding that is not known, repeated or broken; `too-large`
  */
 export async function* boundedBody(
   body: Readable,
   encoding: string | undefined,
   maxBytes: number,
+  signal: AbortSignal,
 ): AsyncIterable<Uint8Array> {
   let size = 0;
-  for await (const chunk of decompressed(body, encoding)) {
+  for await (const chunk of piecesOf(decompressed(body, encoding), signal)) {
     size += chunk.length;
     if (size > maxBytes) {
       // What stands before the limit may be all that is wanted.
@@ -31,6 +38,16 @@ export async function* boundedBody(
       throw new TwtxtError("too-large", `The answer is larger than ${maxBytes} bytes.`);
     }
     yield chunk;
+  }
+}
+
+async function* piecesOf(chunks: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncIterable<Uint8Array> {
+  const slices = new TimeSlices(signal);
+  for await (const chunk of chunks) {
+    for (let start = 0; start < chunk.length; start += PIECE_BYTES) {
+      if (slices.isOver) await slices.next();
+      yield chunk.subarray(start, start + PIECE_BYTES);
+    }
   }
 }
 

@@ -101,7 +101,7 @@ export function guardedFetch(options: GuardOptions): GuardedFetch {
         const next = redirectOf(answer, url, guarded.method ?? "GET");
         if (next === null) {
           const headers = joined(answer.headers);
-          const bytes = boundedBody(answer.body, headers["content-encoding"], guarded.maxBytes);
+          const bytes = boundedBody(answer.body, headers["content-encoding"], guarded.maxBytes, signal);
           return { status: answer.statusCode, headers, url: url.href, asked, body: closing(bytes, close), close };
         }
         await answer.body.dump();

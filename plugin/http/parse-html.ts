@@ -1,6 +1,7 @@
 // plugin/http/parse-html.ts: a stranger's page as a tree, whatever it holds. Its libraries are loaded with the first page.
-import type { Element, Nodes, Root } from "hast";
+import type { Element, Nodes, Parents, Root } from "hast";
 import type { DefaultTreeAdapterTypes as Parse5 } from "parse5";
+import { TimeSlices } from "./time-slices.js";
 
 /** No page of people's is nested so deep. What walks a tree takes time, or stack, by its depth. */
 const MAX_DEPTH = 128;
@@ -11,18 +12,23 @@ const MAX_DEPTH = 128;
  */
 const MAX_ELEMENTS = 50_000;
 
+/** No element of people's has so many attributes; a megabyte holds more than a hundred thousand. */
+const MAX_ATTRIBUTES = 200;
+
+/** How much of a page is read at a time: about a millisecond's work. */
+const PIECE_LENGTH = 4096;
+
 /**
  * Reads a page as a browser does that runs no scripts: what is in a `noscript` is part of it, what is in a comment, in
  * a `script` or a `textarea` is text, and the contents of a `template` are left out.
  *
+ * @param slices - with the deadline; other requests are answered while a page is read
  * @returns the tree, at most 128 elements deep: what lies deeper is lifted up to there, in document order; what comes after
  *   50,000 elements is left out
  */
-export async function parseHtml(html: string): Promise<Root> {
+export async function parseHtml(html: string, slices = new TimeSlices()): Promise<Root> {
   const [parse5, { fromParse5 }] = await Promise.all([import("parse5"), import("hast-util-from-parse5")]);
-  const document = startOfDocument(html, parse5);
-  flatten(document);
-  return fromParse5(document) as Root;
+  return treeOf(await startOfDocument(html, parse5, slices), fromParse5, slices);
 }
 
 /** The elements of a tree, in document order. */
@@ -35,7 +41,11 @@ export function* elementsOf(root: Root | Element): Iterable<Element> {
   }
 }
 
-function startOfDocument(html: string, { parse, defaultTreeAdapter }: typeof import("parse5")): Parse5.Document {
+async function startOfDocument(
+  html: string,
+  { Parser, defaultTreeAdapter }: typeof import("parse5"),
+  slices: TimeSlices,
+): Promise<Parse5.Document> {
   const document = defaultTreeAdapter.createDocument();
   const enough = new Error("enough");
   let elements = 0;
@@ -44,28 +54,46 @@ function startOfDocument(html: string, { parse, defaultTreeAdapter }: typeof imp
     if (elements > MAX_ELEMENTS) throw enough;
     return defaultTreeAdapter.createElement(...parts);
   };
+  // Nothing reads them, and a page may hold more than a hundred thousand.
+  const appendChild: typeof defaultTreeAdapter.appendChild = (parent, node) => {
+    if (!defaultTreeAdapter.isCommentNode(node)) defaultTreeAdapter.appendChild(parent, node);
+  };
+  const treeAdapter = { ...defaultTreeAdapter, createDocument: () => document, createElement, appendChild };
+  const { tokenizer } = new Parser({ scriptingEnabled: false, treeAdapter });
   try {
-    const treeAdapter = { ...defaultTreeAdapter, createDocument: () => document, createElement };
-    parse(html, { scriptingEnabled: false, treeAdapter });
+    for (let start = 0; start < html.length; start += PIECE_LENGTH) {
+      if (slices.isOver) await slices.next();
+      tokenizer.write(html.slice(start, start + PIECE_LENGTH), false);
+    }
+    tokenizer.write("", true);
   } catch (error) {
     if (error !== enough) throw error;
   }
   return document;
 }
 
-/** Done before the tree is converted, which is the first thing that a deep one would break. */
-function flatten(document: Parse5.Document): void {
-  const ahead: { node: Parse5.Node; depth: number; holder: Parse5.ParentNode }[] = [];
-  ahead.push({ node: document, depth: 0, holder: document });
+/** Converts node by node: a deep tree would end the converter, which calls itself for the children. */
+async function treeOf(
+  document: Parse5.Document,
+  convert: typeof import("hast-util-from-parse5").fromParse5,
+  slices: TimeSlices,
+): Promise<Root> {
+  const root: Root = { type: "root", children: [] };
+  const ahead: { node: Parse5.Node; depth: number; holder: Parents }[] = [];
+  const addChildren = (nodes: Parse5.ChildNode[], depth: number, holder: Parents) => {
+    for (const node of nodes.toReversed()) ahead.push({ node, depth, holder });
+  };
+  addChildren(document.childNodes, 1, root);
   for (let next = ahead.pop(); next; next = ahead.pop()) {
+    if (slices.isOver) await slices.next();
     const { node, depth, holder } = next;
-    if (depth > MAX_DEPTH) holder.childNodes.push(node as Parse5.ChildNode);
+    const children = "childNodes" in node ? node.childNodes : [];
+    if ("childNodes" in node) node.childNodes = [];
     if ("content" in node) node.content.childNodes = [];
-    if (!("childNodes" in node)) continue;
-
-    const children = node.childNodes;
-    if (depth >= MAX_DEPTH) node.childNodes = [];
-    const childHolder = depth > MAX_DEPTH ? holder : node;
-    for (const child of children.toReversed()) ahead.push({ node: child, depth: depth + 1, holder: childHolder });
+    if ("attrs" in node) node.attrs.splice(MAX_ATTRIBUTES);
+    const converted = convert(node);
+    holder.children.push(converted as Element);
+    if (converted.type === "element") addChildren(children, depth + 1, depth <= MAX_DEPTH ? converted : holder);
   }
+  return root;
 }

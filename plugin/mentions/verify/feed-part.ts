@@ -3,6 +3,7 @@ import { TwtxtError } from "../../errors.js";
 import { type ParsedTwt, parseFeed } from "../../feed/feed.js";
 import { findTwts } from "../../feed/find-twts.js";
 import { toInstant } from "../../feed/timestamp.js";
+import { LINE_LIMIT } from "../../feed/twt.js";
 
 /** The twt that is looked for. */
 export interface WantedTwt {
@@ -29,13 +30,15 @@ export interface FeedPart {
 export type FeedHeader = Partial<Record<"nick" | "url" | "avatar" | "prev", string>>;
 
 const LF = 0x0a;
+/** Eight megabytes of people's feeds have half as many. */
+const MAX_LINES = 200_000;
 
 /**
  * Searches a file, and stops reading as soon as a twt with the very timestamp says what it should. One of the same second
  * with another timestamp counts only where the whole file has none with this one.
  *
  * @param body - let go of when this returns
- * @throws TwtxtError what the body throws; `too-large` only where the twt was not found before
+ * @throws TwtxtError what the body throws; `too-large`, also for more than 200,000 lines, only where the twt was not found before
  * @see PROTOCOL 2.4, "The proof"
  */
 export async function searchPart(body: AsyncIterable<Uint8Array>, wanted: WantedTwt): Promise<FeedPart> {
@@ -122,16 +125,32 @@ function beginsPage(lines: Buffer): boolean | null {
   return first === undefined ? null : first === "<";
 }
 
-/** A body in pieces that end with a line. Of one that breaks off, the last line is left out: it may say something else. */
+/**
+ * A body in pieces that end with a line. The last line of a body that breaks off is left out: it may say something else. The rest
+ * of a line that is far longer than lines may be is left out as well.
+ */
 async function* wholeLines(body: AsyncIterable<Uint8Array>): AsyncIterable<Buffer> {
   let open: Uint8Array[] = [];
-  for await (const chunk of body) {
-    const end = chunk.lastIndexOf(LF) + 1;
+  let openBytes = 0;
+  let lines = 0;
+  for await (const piece of body) {
+    lines += linesIn(piece);
+    if (lines > MAX_LINES) throw new TwtxtError("too-large", `The feed has more than ${MAX_LINES} lines.`);
+    const isTooLong = openBytes > LINE_LIMIT;
+    const end = piece.lastIndexOf(LF) + 1;
     if (end > 0) {
-      yield Buffer.concat([...open, chunk.subarray(0, end)]);
+      yield Buffer.concat([...open, piece.subarray(isTooLong ? piece.indexOf(LF) : 0, end)]);
       open = [];
-    }
-    if (end < chunk.length) open.push(chunk.subarray(end));
+      openBytes = 0;
+    } else if (isTooLong) continue;
+    open.push(piece.subarray(end));
+    openBytes += piece.length - end;
   }
-  if (open.length > 0) yield Buffer.concat(open);
+  if (openBytes > 0) yield Buffer.concat(open);
+}
+
+function linesIn(piece: Uint8Array): number {
+  let count = 0;
+  for (let at = piece.indexOf(LF); at >= 0; at = piece.indexOf(LF, at + 1)) count += 1;
+  return count;
 }

@@ -1,6 +1,7 @@
 // plugin/mentions/verify/mention-in-html.ts: a link to us in somebody's page, and whose words stand around it.
 import type { Element, Root } from "hast";
 import { elementsOf, parseHtml } from "../../http/parse-html.js";
+import type { TimeSlices } from "../../http/time-slices.js";
 import type { ProvenMention } from "../mention.js";
 import { baseOf } from "../send/endpoint-in-html.js";
 import { type Entry, readCard, readEntry } from "./microformats.js";
@@ -35,13 +36,17 @@ export async function mentionInHtml(
   html: string,
   pageUrl: string,
   isTarget: (url: string) => boolean,
+  slices: TimeSlices,
 ): Promise<ProvenMention | null> {
-  const tree = await parseHtml(html);
-  const placed = [...placedElements(tree)];
-  const base = baseOf([...elementsOf(tree)], pageUrl);
+  const tree = await parseHtml(html, slices);
+  const placed = await slices.arrayOf(placedElements(tree));
+  const base = baseOf(
+    placed.map(({ element }) => element),
+    pageUrl,
+  );
   const leadsToUs = (url: string) => isTarget(url) || isTarget(passedOn(url, pageUrl));
 
-  const links = placed.filter(({ element }) => linksOf(element, base).some(leadsToUs));
+  const links = await slices.filter(placed, ({ element }) => linksOf(element, base).some(leadsToUs));
   const link = links.find(({ entry }) => entry !== null) ?? links[0];
   if (!link) return null;
   const entry = link.entry && (await readEntry(link.entry, base, leadsToUs));

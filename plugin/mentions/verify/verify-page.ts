@@ -2,16 +2,20 @@
 import { TwtxtError } from "../../errors.js";
 import { parseFeed } from "../../feed/feed.js";
 import type { GuardedResponse } from "../../http/guarded-fetch.js";
+import type { TimeSlices } from "../../http/time-slices.js";
 import type { Claim, Proof, ProvenMention } from "../mention.js";
 import { type AskSource, disproven, verdictOnAnswer } from "./ask-source.js";
 import { mentionInHtml } from "./mention-in-html.js";
 import { textSaid } from "./said.js";
+import { textPieces } from "./text-pieces.js";
 import { urlsInText } from "./urls-in-text.js";
 
 const PAGE_BYTES = 1024 * 1024;
 const ACCEPT = "text/html, text/plain;q=0.9, */*;q=0.1";
 /** How far a browser looks for what a page says of its own characters. */
 const HEAD_BYTES = 1024;
+/** No address goes beyond these. */
+const AROUND_ADDRESS = /[\s<>"`]/g;
 
 /** A page, as far as it could be read. */
 interface Page {
@@ -28,11 +32,16 @@ interface Page {
  * @throws TwtxtError as {@link AskSource}, and what a body throws where no link stood before
  * @see PROTOCOL 2.4, "The proof"
  */
-export async function verifyPage(claim: Claim, ask: AskSource, isTarget: (url: string) => boolean): Promise<Proof> {
+export async function verifyPage(
+  claim: Claim,
+  ask: AskSource,
+  isTarget: (url: string) => boolean,
+  slices: TimeSlices,
+): Promise<Proof> {
   const answer = await ask(claim.source, PAGE_BYTES, ACCEPT);
   const verdict = verdictOnAnswer(answer);
   if (verdict) return verdict;
-  const { kind, text, trouble } = await readPage(answer);
+  const { kind, text, trouble } = await readPage(answer, slices);
   const identity = answer.url;
   if (kind === "feed") {
     const why = `${identity} is a feed: say which twt, as in ${identity}#:~:text=2026-01-02T03:04:05Z.`;
@@ -41,7 +50,7 @@ export async function verifyPage(claim: Claim, ask: AskSource, isTarget: (url: s
 
   // Of an address that was cut off nobody knows how it goes on; of HTML a parser leaves such an end out itself.
   const whole = trouble && kind === "text" ? text.slice(0, text.search(/(?<!\S)\S*$/)) : text;
-  const mention = await mentionIn(kind, whole, identity, isTarget);
+  const mention = await mentionIn(kind, whole, identity, isTarget, slices);
   if (mention) return { outcome: "proven", mention };
   if (trouble) throw trouble;
   return disproven("no-such-mention", `${identity} does not link to ${claim.target.url}.`, {
@@ -55,9 +64,11 @@ async function mentionIn(
   text: string,
   identity: string,
   isTarget: (url: string) => boolean,
+  slices: TimeSlices,
 ): Promise<ProvenMention | null> {
-  if (kind === "html") return mentionInHtml(text, identity, isTarget);
-  if (kind !== "text" || !urlsInText(text).some(isTarget)) return null;
+  if (kind === "html") return mentionInHtml(text, identity, isTarget, slices);
+  const hasTarget = (piece: string) => urlsInText(piece).some(isTarget);
+  if (kind !== "text" || !(await slices.some(textPieces(text, AROUND_ADDRESS), hasTarget))) return null;
   return {
     identity,
     timestamp: null,
@@ -71,7 +82,7 @@ async function mentionIn(
 }
 
 /** What came before the limit of size, or before the answer broke off, counts. */
-async function readPage({ body, headers }: GuardedResponse): Promise<Page> {
+async function readPage({ body, headers }: GuardedResponse, slices: TimeSlices): Promise<Page> {
   const type = headers["content-type"] ?? "";
   const chunks: Uint8Array[] = [];
   let trouble: TwtxtError | null = null;
@@ -82,13 +93,14 @@ async function readPage({ body, headers }: GuardedResponse): Promise<Page> {
     trouble = error;
   }
   const text = decoded(Buffer.concat(chunks), type);
-  return { kind: kindOf(text, type), text, trouble };
+  return { kind: await kindOf(text, type, slices), text, trouble };
 }
 
 /** A feed is one whatever it is served as, and a page none, whatever stands in it at the start of a line. */
-function kindOf(text: string, type: string): Page["kind"] {
+async function kindOf(text: string, type: string, slices: TimeSlices): Promise<Page["kind"]> {
   const startsAsHtml = /^\s*</.test(text);
-  if (!startsAsHtml && parseFeed(text).twts.length > 0) return "feed";
+  const hasTwt = (lines: string) => parseFeed(lines).twts.length > 0;
+  if (!startsAsHtml && (await slices.some(textPieces(text, /\n/g), hasTwt))) return "feed";
   if (/^\s*(text\/html|application\/xhtml\+xml)\b/i.test(type)) return "html";
   if (type.trim() === "") return startsAsHtml ? "html" : "text";
   return /^\s*text\/(plain|markdown|gemini)\b/i.test(type) ? "text" : "other";

@@ -1,6 +1,7 @@
 // plugin/mentions/verify/verify.ts: whether a source says what somebody has told us that it says.
 import { TwtxtError } from "../../errors.js";
 import { type GuardedFetch, isTimeout } from "../../http/guarded-fetch.js";
+import { TimeSlices } from "../../http/time-slices.js";
 import type { Proof, Verify } from "../mention.js";
 import type { Moderation } from "../receive/moderate.js";
 import type { Ours } from "../receive/ours.js";
@@ -31,7 +32,7 @@ export function verification({ fetch, ours, moderation, totalMs = 10_000 }: Veri
     const ask: AskSource = (url, maxBytes, accept) => fetch(url, { maxBytes, headers: { accept }, signal, mayAsk });
     const isTarget = (url: string) => ours.target(url)?.url === claim.target.url;
     try {
-      return await (claim.timestamps.length > 0 ? verifyTwt : verifyPage)(claim, ask, isTarget);
+      return await (claim.timestamps.length > 0 ? verifyTwt : verifyPage)(claim, ask, isTarget, new TimeSlices(signal));
     } catch (error) {
       return proofOf(error);
     }

@@ -1,7 +1,7 @@
 import type { LookupAddress } from "node:dns";
 import type { ServerResponse } from "node:http";
 import { createServer } from "node:net";
-import { gzipSync } from "node:zlib";
+import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import type { GuardOptions } from "../../../plugin/http/guarded-fetch.js";
 import { loopbackServer, strayed } from "../../helpers/loopback.js";
@@ -54,6 +54,25 @@ describe("a source that gives no verdict", () => {
     });
     expect(await verifier([bob], { totalMs: 400 })(bob.twt)).toMatchObject(unreachable(true));
     expect(bob.asked.length).toBeLessThan(5);
+  });
+
+  const brotli = { "content-encoding": "br" };
+  const MEGABYTE = 1 << 20;
+
+  it("unreachable, by timeout: a feed that has arrived, but takes too long to be searched", async () => {
+    const lines = Buffer.alloc(8 * MEGABYTE, `${AT}\t@<bob http://bob.example/>${"@<http://a>".repeat(50)}\n`);
+    const body = brotliCompressSync(lines);
+    const bob = await bobWho((response) => response.end(body), brotli);
+    expect(await verifier([bob], { totalMs: 100 })(bob.twt)).toMatchObject(unreachable(true));
+  });
+
+  it.each([
+    ["a page", "text/html", '<a href="http://bob.example/">'],
+    ["a text", "text/plain", "http://a "],
+  ])("unreachable, by timeout: %s that has arrived, but takes too long to be searched", async (_, type, unit) => {
+    const body = brotliCompressSync(Buffer.alloc(MEGABYTE, unit));
+    const bob = await bobWho((response) => response.end(body), { ...brotli, "content-type": type });
+    expect(await verifier([bob], { totalMs: 10 })(`${bob.url}/p`, PAGE)).toMatchObject(unreachable(true));
   });
 
   it("unreachable: nobody listens, or speaks no TLS, or has such a name", async () => {
@@ -149,6 +168,23 @@ describe("a source that is too large", () => {
   it("too-large: without an end, and without a line end", async () => {
     const bob = await bobWho((response) => pour(response, Buffer.alloc(1 << 16, "x")));
     expect(await verifier([bob])(bob.twt)).toMatchObject(refused("too-large"));
+  });
+
+  it.each([
+    ["line ends", "\n"],
+    ["comments", "#\n"],
+    ["fields", "# a = b\n"],
+    ["what is no twt", "2\n"],
+  ])("too-large: eight megabytes of %s in a few bytes of brotli, of which 200,000 lines are read", async (_, line) => {
+    const body = brotliCompressSync(Buffer.alloc(8 << 20, line));
+    expect(body.length).toBeLessThan(1000);
+    const bob = await bobWho((response) => response.end(body), { "content-encoding": "br" });
+    expect(await verifier([bob])(bob.twt)).toMatchObject(refused("too-large"));
+  });
+
+  it("proven: the twt stands before too many lines", async () => {
+    const bob = await bobWho((response) => response.end(`${BEFORE}${TWT}${"\n".repeat(300_000)}`));
+    expect(await verifier([bob])(bob.twt)).toMatchObject(proven);
   });
 
   it("proven: the same second stands before the limit, and nothing nearer", async () => {
