@@ -9,5 +9,5 @@ export type { FieldName } from "./feed/header.js";
 export type { Mention } from "./feed/mention.js";
 export { findMentions, formatMention } from "./feed/mention.js";
 export type { Twt } from "./feed/twt.js";
-export type { Post, TwtxtOptions } from "./options.js";
+export type { DefaultText, Post, TwtxtOptions } from "./options.js";
 export { twtxt as default } from "./plugin.js";

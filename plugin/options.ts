@@ -23,6 +23,14 @@ export interface Post {
   templateContent: string;
 }
 
+/** What the option `text` may build on. */
+export interface DefaultText {
+  /** The text that the post has without the option; computed when it is read. */
+  readonly text: string;
+  /** The absolute URL of the post's page; `null` for a post without a page. */
+  permalink: string | null;
+}
+
 /** The two options that every site has, and what they are. */
 const NEEDED = {
   url: 'the origin of the site, an absolute https URL without a path, such as "https://alice.example"',
@@ -77,8 +85,11 @@ export const OPTIONS = v.strictObject({
   ),
   text: v.optional(
     about(
-      "A function that is given a post and returns its text in the feed, or `undefined` for the default text.",
-      v.custom<(post: Post) => string | null | undefined>(isFunction, "a function from a post to its text"),
+      "A function that is given a post and `{ text, permalink }`, the default text and the absolute URL, and returns the post's text in the feed, or `undefined` for the default text.",
+      v.custom<(post: Post, standard: DefaultText) => string | null | undefined>(
+        isFunction,
+        "a function from a post to its text",
+      ),
     ),
   ),
   timeZone: v.optional(

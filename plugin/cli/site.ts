@@ -32,6 +32,11 @@ export type KnownSettings = Pick<
   | "unstamped"
 >;
 
+const TIMESTAMP = v.pipe(
+  v.string(),
+  v.check((timestamp) => toInstant(timestamp) === timestamp),
+);
+
 const SETTINGS: v.GenericSchema<unknown, KnownSettings> = v.object({
   version: v.literal(3),
   feedUrl: v.string(),
@@ -51,17 +56,7 @@ const SETTINGS: v.GenericSchema<unknown, KnownSettings> = v.object({
     tags: v.array(v.string()),
     layout: v.nullable(v.string()),
   }),
-  unstamped: v.array(
-    v.object({
-      file: v.string(),
-      timestamp: v.nullable(
-        v.pipe(
-          v.string(),
-          v.check((timestamp) => toInstant(timestamp) === timestamp),
-        ),
-      ),
-    }),
-  ),
+  unstamped: v.array(v.object({ file: v.string(), timestamp: v.nullable(TIMESTAMP), shared: v.optional(TIMESTAMP) })),
 });
 
 /** A site on this machine. */

@@ -7,12 +7,14 @@ import { readPost } from "./front-matter.js";
 import { type Birth, firstCommit } from "./git.js";
 import { stampText } from "./stamp-text.js";
 
-/** A file that the last build found to have no time of its own. */
+/** A file that the last build found to have no time of its own, or the same second as another post. */
 export interface Unstamped {
   /** Absolute path. */
   file: string;
   /** What the feed gives the posts that come from it: mostly one; `null` where it can give none. */
   timestamps: (string | null)[];
+  /** The time that it has, where another post stands at that second. */
+  shared?: string | undefined;
 }
 
 /** What is to be done with a file. */
@@ -58,7 +60,8 @@ export async function planStamp(post: Unstamped, context: PlanContext): Promise<
   }
 }
 
-async function planText({ file, timestamps }: Unstamped, before: string | null, context: PlanContext): Promise<Plan> {
+async function planText(post: Unstamped, before: string | null, context: PlanContext): Promise<Plan> {
+  const { file, timestamps, shared } = post;
   const leave = (why: string): Plan => ({ action: "leave", file, why });
   const [given = null] = timestamps;
   if (SCRIPT.test(file)) return leave("a script has no front matter that could be changed");
@@ -68,13 +71,14 @@ async function planText({ file, timestamps }: Unstamped, before: string | null, 
 
   const { data } = readPost(before);
   if ("date" in Object(data.eleventyComputed)) return leave("its date is computed, and a written one would not count");
-  if (hasTime(data.date)) return { action: "none", file, why: "it has a time of its own" };
+  const isShared = hasTime(data.date) && timeOf(data.date) === shared;
+  if (hasTime(data.date) && !isShared) return { action: "none", file, why: "it has a time of its own" };
 
-  const day = dayOf(data.date);
+  const day = isShared ? null : dayOf(data.date);
   if (isStale(day, given, context.timeZone))
     return leave("its date was changed since the last build; build the site again");
 
-  const date = await timestampFor(file, given, context);
+  const date = await timestampFor(post, context);
   if ("why" in date) return leave(date.why);
   const { timestamp } = date;
   const stamped = stampText(before, timestamp);
@@ -83,7 +87,7 @@ async function planText({ file, timestamps }: Unstamped, before: string | null, 
 
   const notes = [
     ...(stamped.hasNewFrontMatter ? ["it had no front matter, and has some now"] : []),
-    ...(isAnotherDay(day ?? DAY_IN_NAME.exec(file)?.[0], given)
+    ...(!isShared && isAnotherDay(day ?? DAY_IN_NAME.exec(file)?.[0], given)
       ? [`in UTC this is another day; check pages and permalinks that show ${day ?? "it"}`]
       : []),
   ];
@@ -91,13 +95,14 @@ async function planText({ file, timestamps }: Unstamped, before: string | null, 
 }
 
 async function timestampFor(
-  file: string,
-  given: string | null,
+  { file, timestamps: [given = null], shared }: Unstamped,
   { timeZone, named, taken }: PlanContext,
 ): Promise<Birth> {
   if (given !== null) {
-    if (timeZone === "UTC" || !isDateOnly(Date.parse(given))) return { timestamp: given };
-    return { why: `its time in the feed, ${given}, would read as a date without a time` };
+    // In UTC a date at midnight leads to the same second again, unless the post has moved there.
+    const isKept = timeZone === "UTC" && shared === undefined;
+    if (isKept || !isDateOnly(Date.parse(given))) return { timestamp: given };
+    return { why: `its time in the feed, ${given}, would read as a date without a time; give it another one` };
   }
   if (named !== undefined) return { timestamp: named };
 
@@ -115,9 +120,14 @@ function takeNextFree(timestamp: string, taken: Set<string>): string {
 }
 
 function hasTime(date: unknown): boolean {
-  if (date instanceof Date) return !isDateOnly(date.getTime());
-  const instant = typeof date === "string" ? toInstant(date.trim().replace(" ", "T")) : null;
-  return instant !== null && !isDateOnly(Date.parse(instant));
+  const timestamp = timeOf(date);
+  return timestamp !== null && !isDateOnly(date instanceof Date ? date.getTime() : Date.parse(timestamp));
+}
+
+/** A date to the second, in UTC; `null` where it cannot be read. */
+function timeOf(date: unknown): string | null {
+  if (date instanceof Date) return formatTimestamp(date);
+  return typeof date === "string" ? toInstant(date.trim().replace(" ", "T")) : null;
 }
 
 /** The day of a date without a time; `null` for anything else. */

@@ -12,12 +12,12 @@ import { isStamped } from "./stamp-text.js";
 import type { Terminal } from "./terminal.js";
 
 export const name = "stamp";
-export const summary = "writes dates into posts that have no time of their own";
+export const summary = "writes dates into posts that have no time of their own, or share one";
 export const help = `Usage: eleventy-twtxt stamp [FILE...] [options]
 
-Writes an explicit date into posts that have a day only, or no date at all. A post keeps the very
-timestamp that the feed gives it now; one without any date gets the time of its first git commit.
-One line of the file changes and no other byte. Without FILE: all such posts of the last build.
+Writes an explicit date into posts that have a day only, the same second as another post, or no
+date at all. A post keeps the very timestamp that the feed gives it now; one without any date gets
+the time of its first git commit. One line of the file changes and no other byte. Without FILE: all such posts of the last build.
 
   --dry-run          lists what would be written, and writes nothing
   --date DATE        the date of one FILE that neither the site nor git can date
@@ -77,7 +77,7 @@ function unstampedOf({ settings, file }: Site): Unstamped[] {
     const path = file(entry.file);
     const known = files.get(path);
     if (known) known.timestamps.push(entry.timestamp);
-    else files.set(path, { file: path, timestamps: [entry.timestamp] });
+    else files.set(path, { file: path, timestamps: [entry.timestamp], shared: entry.shared });
   }
   return [...files.values()];
 }

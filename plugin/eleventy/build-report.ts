@@ -1,14 +1,21 @@
 // plugin/eleventy/build-report.ts: what the author is told after a build.
 import type { Settings } from "../options.js";
 import type { Collections } from "./eleventy.js";
+import { itemsOf } from "./posts.js";
 import { SHARED_PATH } from "./served-options.js";
 import type { TwtsFromPosts } from "./twts-from-posts.js";
 
 /** How many of a kind are named before the rest is summed up. */
 const NAMED = 5;
+const NAMED_IN_SUMMARY = 3;
+const NAMED_COLLECTIONS = 10;
 
-/** The warnings of a build, a sentence each. */
-export function warningsOf(twts: TwtsFromPosts, collections: Collections): string[] {
+/**
+ * The warnings of a build, a sentence each.
+ *
+ * @param configured - the names of the collections that the configuration makes; the others come from tags
+ */
+export function warningsOf(twts: TwtsFromPosts, collections: Collections, configured: ReadonlySet<string>): string[] {
   const { dated, undated, moved, held } = twts.schedule;
   const hasNone = dated.length + undated.length + held.length === 0;
   const pages = Array.isArray(collections.all) ? collections.all.length : 0;
@@ -18,7 +25,7 @@ export function warningsOf(twts: TwtsFromPosts, collections: Collections): strin
       : []),
     ...twts.empty.map(
       (name) =>
-        `The collection "${name}" is empty or missing. ${describeCollections(collections)} Name the right one with the option "collection".`,
+        `The collection "${name}" is empty or missing. ${describeCollections(collections, configured)} Name the right one with the option "collection".`,
     ),
     ...about(
       undated,
@@ -34,7 +41,7 @@ export function warningsOf(twts: TwtsFromPosts, collections: Collections): strin
     ...named(
       moved.map(
         ({ post, from, other }) =>
-          `${post.inputPath} and ${other.inputPath} have the same second, ${from}. The former moved on to the next free one; give it a time of its own to keep it there.`,
+          `${post.inputPath} and ${other.inputPath} have the same second, ${from}. The former moved on to the next free one; give it a time of its own, or let "npx eleventy-twtxt stamp" do it.`,
       ),
     ),
     ...about(
@@ -111,22 +118,45 @@ export function warningOnMentions(unknown: readonly { mention: string; files: re
 /** One line: what was written. */
 export function summaryOf(twts: TwtsFromPosts, feed: { path: string; twts: number; archives: number }): string {
   const archives = feed.archives === 0 ? "" : feed.archives === 1 ? " and 1 archive" : ` and ${feed.archives} archives`;
-  const silent = twts.silent.length === 0 ? "" : ` ${posts(twts.silent.length)} with nothing to say left out.`;
-  return `Wrote ${feed.path} (${feed.twts} ${feed.twts === 1 ? "twt" : "twts"})${archives}.${silent}`;
-}
-
-function describeCollections(collections: Collections): string {
-  const known = Object.entries(collections).map(
-    ([name, items]) => `${name} (${Array.isArray(items) ? items.length : "no list"})`,
+  const silent = about(
+    twts.silent,
+    (files, count) =>
+      ` ${count} with nothing to say left out: ${files}. Give each a title, a text or a picture (photo), or end this note with twt: false in the front matter.`,
+    NAMED_IN_SUMMARY,
   );
-  return known.length === 0 ? "There is no other." : `There are: ${known.join(", ")}.`;
+  return `Wrote ${feed.path} (${feed.twts} ${feed.twts === 1 ? "twt" : "twts"})${archives}.${silent.join("")}`;
 }
 
-function about(found: readonly { inputPath: string }[], say: (files: string, count: string) => string): string[] {
+function describeCollections(collections: Collections, configured: ReadonlySet<string>): string {
+  const known = Object.entries(collections)
+    .map(([name, items]) => ({ name, count: itemsOf(items).length, isList: Array.isArray(items) }))
+    .map((one) => ({ ...one, likelihood: likelihoodOf(one, configured) }))
+    .sort((a, b) => b.likelihood - a.likelihood || b.count - a.count);
+  if (known.length === 0) return "There is no other.";
+  const names = known.map(({ name, count, isList }) => `${name} (${isList ? count : "no list"})`);
+  return `There are: ${listed(names, NAMED_COLLECTIONS)}.`;
+}
+
+/** A collection of posts is more often made by the configuration than by a tag, and is hardly ever that of all pages. */
+function likelihoodOf({ name, count }: { name: string; count: number }, configured: ReadonlySet<string>): number {
+  if (name === "all") return 0;
+  if (count === 0) return 1;
+  return configured.has(name) ? 3 : 2;
+}
+
+function about(
+  found: readonly { inputPath: string }[],
+  say: (files: string, count: string) => string,
+  limit = NAMED,
+): string[] {
   if (found.length === 0) return [];
   const files = [...new Set(found.map(({ inputPath }) => inputPath))];
-  const more = files.length > NAMED ? ` and ${files.length - NAMED} more` : "";
-  return [say(files.slice(0, NAMED).join(", ") + more, posts(files.length))];
+  return [say(listed(files, limit), posts(files.length))];
+}
+
+function listed(names: readonly string[], limit: number): string {
+  const more = names.length - limit;
+  return names.slice(0, limit).join(", ") + (more > 0 ? ` and ${more} more` : "");
 }
 
 function named(sentences: string[]): string[] {

@@ -56,6 +56,8 @@ export interface EleventyConfig {
   addGlobalData(name: string, value: () => unknown): void;
   addTransform(name: string, callback: (this: TemplateContext, content: string, outputPath: string) => string): void;
   amendLibrary(name: "md", callback: (library: unknown) => void): void;
+  /** The collections that the configuration makes, by name. */
+  getCollections(): Record<string, unknown>;
   getFilter(name: "url"): (url: string) => string;
   getFilter(name: "htmlBaseUrl" | "twt" | "mentions"): unknown;
   logger: {
@@ -67,6 +69,8 @@ export interface EleventyConfig {
 export interface CollectionItem extends Post {
   template?: {
     isRenderable(): boolean;
+    /** The data that stands in the template itself, without the data cascade. */
+    getFrontMatterData(): Promise<{ data: Record<string, unknown> }>;
     renderPageEntryWithoutLayout(item: CollectionItem): Promise<string>;
     isDryRun?: boolean;
     isIncremental?: boolean;

@@ -168,8 +168,9 @@ export class SiteBuild {
     if (isReal(event)) await publish(this.#place.root, handover, [...feed, ...this.#discovery]);
     const conflicts = await this.#writeForNetlify(handover, feed);
     const posts = new Set(twts.schedule.dated.map(({ post }) => post.inputPath));
+    const configured = new Set(Object.keys(this.#config.getCollections()));
     const warnings = [
-      ...warningsOf(twts, this.#collections),
+      ...warningsOf(twts, this.#collections, configured),
       ...warningOnMentions(this.unknownMentions.take(posts)),
       ...this.#ownWarnings(),
       ...conflicts,

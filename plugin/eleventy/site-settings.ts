@@ -43,7 +43,12 @@ export interface SiteSettings {
     layout: string | null;
   };
   /** Posts without a time of their own, with the one that the feed gives them; `null` where it can give none. */
-  unstamped: { file: string; timestamp: string | null }[];
+  unstamped: {
+    file: string;
+    timestamp: string | null;
+    /** The time that the post names, where another post has that second in the feed. */
+    shared?: string | undefined;
+  }[];
 }
 
 /** What a build leaves for the commands. */
@@ -114,11 +119,17 @@ function tagsOf({ data }: CollectionItem): string[] {
   return [...new Set([data.tags].flat().filter((tag) => typeof tag === "string"))];
 }
 
-function unstamped({ dated, undated }: Schedule): SiteSettings["unstamped"] {
+function unstamped({ dated, undated, moved }: Schedule): SiteSettings["unstamped"] {
+  const shared = new Map(moved.map(({ post, from }) => [post, from]));
+  // Of a template that makes several posts, all are listed, since one date in it would move them all.
+  const files = new Set(moved.map(({ post }) => post.inputPath));
   return [
     ...dated
-      .filter(({ post }) => isDateOnly(post.date.getTime()))
-      .map(({ post, timestamp }) => ({ file: post.inputPath, timestamp })),
+      .filter(({ post }) => isDateOnly(post.date.getTime()) || files.has(post.inputPath))
+      .map(({ post, timestamp }) => {
+        const from = shared.get(post);
+        return { file: post.inputPath, timestamp, ...(from !== undefined && { shared: from }) };
+      }),
     ...undated.map((post) => ({ file: post.inputPath, timestamp: null })),
   ];
 }

@@ -6,8 +6,9 @@ import { parseReplyTo, type ReplyTo } from "../feed/subject.js";
 import { byteLength, cleanText } from "../feed/twt.js";
 import type { Post, Settings } from "../options.js";
 import { cutText, TEXT_LIMIT } from "./cut-text.js";
-import { mentionLink } from "./html.js";
+import { escapeHtml, mentionLink } from "./html.js";
 import { nickOf } from "./markdown-mentions.js";
+import type { Picture } from "./pictures.js";
 import type { HtmlReader, PageOfHtml } from "./text-from-html.js";
 import { spellOutShortForms, wireForm, writeMentions } from "./write-mentions.js";
 
@@ -26,6 +27,8 @@ export interface PostSource {
   linkBlobs(text: string): string;
   /** Told of what looks like a mention in the front matter and names no feed. */
   onUnknownMention(mention: string): void;
+  /** Those of the front matter; none for a post with a title. */
+  pictures: readonly Picture[];
 }
 
 /** A text, and what its author should know of it. */
@@ -57,7 +60,7 @@ const CODE_OR_MENTION_OR_TAG = new RegExp(`\`[^\`]*\`|@<[^<>]*>|(${FORMATTING.so
  */
 export function textOfPost(post: Post, source: PostSource): PostText | null {
   if (post.data.twt === false) return null;
-  const words = ownWords(post, source) ?? withMentionsOfBody(wordsOfPost(post, source), source);
+  const words = wordsOfOption(post, source) ?? defaultWords(post, source);
   const reply = replyOf(post);
 
   const written = cleanText(writeMentions(cleanText(words), source.settings.follow));
@@ -77,9 +80,16 @@ export function mayNeedHtml(post: Post, settings: Pick<Settings, "text">): boole
   return !isMarkdown || /@|u-mention|\{[{%]/.test(post.rawInput ?? "");
 }
 
-/** What the option `text` makes of a post; `null` for the default text. */
-function ownWords(post: Post, { settings }: PostSource): string | null {
-  const words: unknown = settings.text?.(post) ?? null;
+/** The text that the option `text` gives a post; `null` for the default text. */
+function wordsOfOption(post: Post, source: PostSource): string | null {
+  const words: unknown =
+    source.settings.text?.(post, {
+      permalink: source.permalink,
+      // Most functions have no use for it, and it takes a parser.
+      get text() {
+        return defaultWords(post, source);
+      },
+    }) ?? null;
   if (words === null || typeof words === "string") return words;
   throw authorError(
     "bad-option",
@@ -87,12 +97,16 @@ function ownWords(post: Post, { settings }: PostSource): string | null {
   );
 }
 
+function defaultWords(post: Post, source: PostSource): string {
+  return withMentionsOfBody(wordsOfPost(post, source), source);
+}
+
 function wordsOfPost(post: Post, source: PostSource): string {
   const { twt } = post.data;
   if (typeof twt === "object" && twt !== null && !(twt instanceof Date)) {
     throw badFrontMatter(post, 'twt: "a text", twt: full or twt: false', twt);
   }
-  if (twt === "full") return bodyText(source);
+  if (twt === "full") return withPictures(bodyText(source), source);
   const said = twt === true ? "" : source.linkBlobs(plain(twt, source));
   if (said !== "") return said;
 
@@ -100,7 +114,17 @@ function wordsOfPost(post: Post, source: PostSource): string {
   const summary = oneLine(plain(post.data.summary, source));
   const more = [summary, source.permalink].filter(Boolean).join(" ");
   if (title !== "") return more === "" ? title : `${title}${ENDS_BY_ITSELF.test(title) ? "" : ":"} ${more}`;
-  return bodyText(source) || summary;
+  return withPictures(bodyText(source) || summary, source);
+}
+
+/** A text and behind it, each in a paragraph of its own, the pictures that it does not show or link to already. */
+function withPictures(text: string, source: PostSource): string {
+  return source.pictures.reduce((said, { url, alt }) => {
+    const html = `<img src="${escapeHtml(url)}" alt="${escapeHtml(alt)}">`;
+    const picture = source.linkBlobs(source.html().textFromHtml(html, pageOf(source)).trim());
+    const link = picture.slice(picture.lastIndexOf("](") + 2, -1);
+    return said.includes(link) ? said : [said, picture].filter(Boolean).join("\n\n");
+  }, text);
 }
 
 function bodyText(source: PostSource): string {

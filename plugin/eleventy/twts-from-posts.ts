@@ -5,6 +5,7 @@ import { findMentions, type Mention } from "../feed/mention.js";
 import type { Twt } from "../feed/twt.js";
 import type { Settings } from "../options.js";
 import type { CollectionItem, Collections } from "./eleventy.js";
+import { type Picture, picturesOf } from "./pictures.js";
 import { permalinkOf } from "./post-date.js";
 import { choosePosts, type Schedule, schedulePosts } from "./posts.js";
 import type { SharedBlobs } from "./shared-blobs.js";
@@ -37,6 +38,7 @@ export class TwtsFromPosts {
   /** Collections that were named in the options and hold nothing. */
   readonly empty: string[];
   #html: HtmlReader | null;
+  readonly #pictures: ReadonlyMap<CollectionItem, readonly Picture[]>;
   readonly #entries: Map<string, { post: CollectionItem; timestamp: string }>;
   readonly #twts = new Map<string, PostTwt | null>();
   /** Texts of an earlier build, for posts that an incremental build does not render again. */
@@ -49,6 +51,7 @@ export class TwtsFromPosts {
     site: SiteContext,
     choice: ReturnType<typeof choosePosts>,
     html: HtmlReader | null,
+    pictures: ReadonlyMap<CollectionItem, readonly Picture[]>,
     remembered: Map<string, PostText | null>,
   ) {
     this.#site = site;
@@ -56,6 +59,7 @@ export class TwtsFromPosts {
     this.schedule = schedulePosts(choice.posts, site.settings, site.now());
     this.#entries = new Map(this.schedule.dated.map((entry) => [permalinkOf(entry.post), entry]));
     this.#html = html;
+    this.#pictures = pictures;
     this.#remembered = remembered;
   }
 
@@ -68,7 +72,7 @@ export class TwtsFromPosts {
     const choice = choosePosts(collections, site.settings.collection);
     const needsHtml = choice.posts.some((post) => mayNeedHtml(post, site.settings));
     const html = needsHtml ? await import("./text-from-html.js") : null;
-    return new TwtsFromPosts(site, choice, html, remembered);
+    return new TwtsFromPosts(site, choice, html, await picturesOfNotes(choice.posts), remembered);
   }
 
   /**
@@ -141,6 +145,7 @@ export class TwtsFromPosts {
       resolve: (link) => this.#site.urls.resolve(link, post),
       onUnknownMention: (mention) => this.#site.unknownMentions.note(mention, post.inputPath),
       linkBlobs: (text) => this.#site.blobs.linkInText(text, post.inputPath),
+      pictures: this.#pictures.get(post) ?? [],
     });
     this.#remembered.set(permalink, text);
     return text;
@@ -167,6 +172,16 @@ export class TwtsFromPosts {
       );
     }
   }
+}
+
+/** A titled post is a link to its page, which has the pictures. */
+async function picturesOfNotes(posts: readonly CollectionItem[]): Promise<Map<CollectionItem, Picture[]>> {
+  const notes = posts.filter(({ data }) => !data.title && picturesOf(data).length > 0);
+  const pictures = notes.map(async (note) => {
+    const own = await note.template?.getFrontMatterData();
+    return [note, picturesOf(own?.data ?? {})] as const;
+  });
+  return new Map(await Promise.all(pictures));
 }
 
 function missingParser(post: CollectionItem): never {

@@ -133,6 +133,29 @@ describe("eleventy-twtxt stamp", () => {
     expect(read("a.md")).toBe(own);
   });
 
+  it("gives a post that shares its second the one that the feed gives it, unless the author was faster", async () => {
+    const shared = "2026-01-02T03:04:05Z";
+    const dates = { moved: "2026-01-02 04:04:05 +0100", mended: "2026-01-02T09:00:00Z", "at-midnight": shared };
+    const { folder, read } = blog(
+      {
+        unstamped: [
+          { file: "moved.md", timestamp: "2026-01-02T03:04:06Z", shared },
+          { file: "mended.md", timestamp: "2026-01-02T03:04:07Z", shared },
+          { file: "at-midnight.md", timestamp: "2026-01-03T00:00:00Z", shared },
+        ],
+      },
+      Object.fromEntries(Object.entries(dates).map(([name, date]) => [`${name}.md`, `---\ndate: ${date}\n---\n`])),
+    );
+    expect(await command(folder, ["stamp"])).toEqual({
+      exitCode: 1,
+      stdout: "moved.md: 2026-01-02 04:04:05 +0100 -> 2026-01-02T03:04:06Z\n",
+      stderr:
+        "mended.md: nothing to do: it has a time of its own\nat-midnight.md: left alone: its time in the feed, 2026-01-03T00:00:00Z, would read as a date without a time; give it another one\n1 post stamped, 1 with nothing to do, 1 left alone.\n",
+    });
+    expect(read("moved.md")).toBe("---\ndate: 2026-01-02T03:04:06Z\n---\n");
+    expect((await command(folder, ["stamp", "moved.md"])).stderr).toContain("it has a time of its own");
+  });
+
   it("warns where the moment lies on another day in UTC", async () => {
     const { folder } = undatedBlog({ "a.md": DAY }, "2026-01-01T13:10:00Z", "Australia/Sydney");
     const outcome = await command(folder, ["stamp"]);
@@ -144,6 +167,35 @@ describe("eleventy-twtxt stamp", () => {
 });
 
 describe("a real site, stamped", () => {
+  it("has no posts that share a second any more, and the same feed, byte for byte", async () => {
+    const date = "2026-01-02T03:04:05Z";
+    const built = await site({
+      files: {
+        "posts/posts.json": '{"tags":"posts","permalink":"/{{ page.fileSlug }}/"}',
+        "posts/a.md": post({ title: "A", date }),
+        "posts/b.md": post({ title: "B", date }),
+        "posts/c.md": post({ title: "C", date: "2026-01-02T03:04:06Z" }),
+        "posts/d.md": post({ title: "D", date }),
+        "pages/two.njk": `---\ntags: posts\ndate: 2026-01-05T03:04:05Z\nlist: [1, 2]\npagination: { data: list, size: 1, addAllPagesToCollections: true }\npermalink: "/two/{{ pagination.pageNumber }}/"\n---\n`,
+      },
+    });
+    expect(built.log.match(/have the same second/g)).toHaveLength(3);
+
+    const stamped = await command(built.folder, ["stamp"]);
+    expect(stamped.stdout).toBe(
+      `posts/b.md: ${date} -> 2026-01-02T03:04:07Z\nposts/d.md: ${date} -> 2026-01-02T03:04:08Z\n`,
+    );
+    expect(stamped.stderr).toContain(
+      "pages/two.njk: left alone: 2 posts come from it, and one date would put all into one second\n",
+    );
+
+    const again = await site({ files: { "pages/two.njk": null }, site: built });
+    expect(again.log).not.toContain("have the same second");
+    const posts = (text: string) => text.split("\n").filter((line) => line.startsWith("2026-01-02"));
+    expect(posts(again.read("twtxt.txt"))).toEqual(posts(built.read("twtxt.txt")));
+    expect((await command(built.folder, ["stamp"])).stderr).toBe("Every post has a time of its own.\n");
+  });
+
   it.each(["UTC", "America/Los_Angeles"])("has the same feed, byte for byte (%s)", async (timeZone) => {
     const files = {
       "posts/posts.json": '{"tags":"posts","permalink":"/{{ page.fileSlug }}/"}',

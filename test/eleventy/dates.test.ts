@@ -5,6 +5,8 @@ import type { Post } from "../../plugin/options.js";
 import { type BuiltSite, site } from "../helpers/site.js";
 import { lines, quoted, said } from "./read-build.js";
 
+const WHAT_TO_DO = 'give it a time of its own, or let "npx eleventy-twtxt stamp" do it.';
+
 /** A post whose front matter has this very line for its date, or none. */
 function dated(date: string | null, title = "T"): string {
   return `---\ntitle: ${title}\ntags: posts\n${date === null ? "" : `date: ${date}\n`}---\nBody\n`;
@@ -228,7 +230,7 @@ describe("several posts in one second", () => {
       "2024-01-02T03:04:08Z\tUn: https://alice.example/fr/article/",
     ]);
     const sentence = (file: string) =>
-      `${file} and ./en/article.md have the same second, 2024-01-02T03:04:05Z. The former moved on to the next free one; give it a time of its own to keep it there.`;
+      `${file} and ./en/article.md have the same second, 2024-01-02T03:04:05Z. The former moved on to the next free one; ${WHAT_TO_DO}`;
     expect(said(built)).toEqual([
       sentence("./es/article.md"),
       sentence("./fr/article.md"),
@@ -247,7 +249,7 @@ describe("several posts in one second", () => {
     expect(said(built)).toEqual([
       ...[0, 1, 2, 3, 4].map(
         (i) =>
-          `./fr/${i}.md and ./en/${i}.md have the same second, ${days[i]}. The former moved on to the next free one; give it a time of its own to keep it there.`,
+          `./fr/${i}.md and ./en/${i}.md have the same second, ${days[i]}. The former moved on to the next free one; ${WHAT_TO_DO}`,
       ),
       "So it is with 3 more.",
       "Wrote /twtxt.txt (16 twts).",

@@ -3,6 +3,8 @@ import { type BuiltSite, buildSite, site } from "../helpers/site.js";
 import { HEADER, lines, quoted, said, stopped, textAt } from "./read-build.js";
 
 const LS = "\u2028";
+const WHAT_TO_DO =
+  "Give each a title, a text or a picture (photo), or end this note with twt: false in the front matter.";
 
 /** A titled post of one minute of a day. */
 function titled(minute: number, title: string, data: Record<string, unknown> = {}): string {
@@ -206,8 +208,29 @@ describe("a collection that holds nothing", () => {
       /^The collection "posts" is empty or missing\. There are: (.*)\. Name the right one with the option "collection"\.$/,
     );
     const listed = /There are: (.*)\. Name/.exec(warning)?.[1]?.split(", ") ?? [];
-    expect(listed.toSorted()).toEqual(["all (2)", "articles (2)", "notes (1)"]);
+    expect(listed).toEqual(["articles (2)", "notes (1)", "all (2)"]);
     expect(others).toEqual(["Wrote /twtxt.txt (0 twts)."]);
+  });
+
+  it("gets a list of ten that starts with the likeliest: the largest, from the configuration before tags", async () => {
+    const tags = Array.from({ length: 12 }, (_, i) => `tag${i}`);
+    const built = await site({
+      files: {
+        "a.md": titled(1, "A", { tags }),
+        "b.md": titled(2, "B", { tags: ["big", "tag7"] }),
+        "c.md": titled(3, "C", { tags: ["big"] }),
+        "d.md": titled(4, "D", { tags: ["big"] }),
+      },
+      config: `
+        config.addCollection("few", (api) => api.getAll().slice(0, 1));
+        config.addCollection("blog", (api) => api.getAll().slice(0, 2));
+        config.addCollection("tagList", () => ["tag0", "tag1"]);
+        config.addCollection("byYear", () => ({ 2024: [] }));`,
+    });
+    const [warning = ""] = said(built);
+    expect(/There are: (.*)\. Name/.exec(warning)?.[1]).toMatch(
+      /^blog \(2\), few \(1\), big \(3\), tag7 \(2\)(, tag\d+ \(1\)){6} and 8 more$/,
+    );
   });
 
   it("is warned about beside another one that has posts", async () => {
@@ -360,8 +383,16 @@ describe("what a post says", () => {
 
   it("counts the posts with nothing to say, and not those of twt: false", () => {
     expect(said(built).at(-1)).toBe(
-      `Wrote /twtxt.txt (${lines(built).length} twts). 3 posts with nothing to say left out.`,
+      `Wrote /twtxt.txt (${lines(built).length} twts). 3 posts with nothing to say left out: ./twt-full-without-body.md, ./note-with-nothing.md, ./reply-with-nothing.md. ${WHAT_TO_DO}`,
     );
+  });
+
+  it("names the first three posts with nothing to say, and what to do", async () => {
+    const empty = Array.from({ length: 61 }, (_, i) => [`${two(i)}.md`, quoted({ date: at(i), tags: ["posts"] })]);
+    const silent = await site({ files: Object.fromEntries(empty) });
+    expect(said(silent)).toEqual([
+      `Wrote /twtxt.txt (0 twts). 61 posts with nothing to say left out: ./00.md, ./01.md, ./02.md and 58 more. ${WHAT_TO_DO}`,
+    ]);
   });
 
   it("warns of replies to nobody, naming their files", () => {
@@ -402,7 +433,33 @@ describe("the option text", () => {
       `${at(6)}\t(#abcdefg) @<bob.example https://bob.example/twtxt.txt> Reply | /reply/ | 2024 | <p>Body</p>`,
       `${at(7)}\ta${LS}2024-01-01T00:00:00Z b`,
     ]);
-    expect(said(built)).toEqual(["Wrote /twtxt.txt (5 twts). 1 post with nothing to say left out."]);
+    expect(said(built)).toEqual([
+      `Wrote /twtxt.txt (5 twts). 1 post with nothing to say left out: ./empty.md. ${WHAT_TO_DO}`,
+    ]);
+  });
+
+  it("is given the default text, which stays the same where it is returned, and the URL of the page", async () => {
+    const bob = "https://bob.example/twtxt.txt";
+    const built = await site({
+      files: {
+        "a.md": titled(1, "A", { summary: "Of @bob." }),
+        "b.md": quoted({ date: at(2), tags: ["posts"] }, "Hi @bob, \\@bob and `@bob`: *yes*\n"),
+        "c.md": quoted({ date: at(3), tags: ["posts"], twt: "to \\@bob and @bob", replyTo: `abcdefg ${bob}` }, "Body"),
+        "d.md": titled(4, "D", { permalink: false }),
+        "e.md": titled(5, "E", { twt: "full" }),
+      },
+      options: `{
+        follow: [{ nick: "bob", url: "${bob}" }],
+        text: ({ data: { title } }, { text, permalink }) => (title ? \`\${permalink} says \${text}\` : text),
+      }`,
+    });
+    expect(lines(built)).toEqual([
+      `${at(1)}\thttps://alice.example/a/ says A: Of @<bob ${bob}>. https://alice.example/a/`,
+      `${at(2)}\tHi @<bob ${bob}>, @bob and \`@bob\`: *yes*`,
+      `${at(3)}\t(#abcdefg) to @bob and @<bob ${bob}>`,
+      `${at(4)}\tnull says D`,
+      `${at(5)}\thttps://alice.example/e/ says Body`,
+    ]);
   });
 
   it("stops the build with the author's own error", async () => {
