@@ -1,8 +1,14 @@
 // plugin/eleventy/netlify-output.ts: what Netlify is told at build time, without a line in the site's own files.
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { authorError } from "../errors.js";
 import type { SiteFile } from "./site-files.js";
+
+/** Netlify's Frameworks API reads it. Other tools may write to it, too. */
+const CONFIG = ".netlify/v1/config.json";
+/** Our rules in it, so that the next build knows which to remove. Netlify overlooks it. */
+const RECORD = ".netlify/v1/twtxt-headers.json";
 
 /** Headers of one path, as Netlify's Frameworks API takes them. */
 export interface HeaderRule {
@@ -29,22 +35,43 @@ export function headerRules(
   ];
 }
 
-/** Adds our headers to those that other tools have written to this file, `.netlify/v1/config.json`. */
-export async function writeNetlifyHeaders(file: string, rules: readonly HeaderRule[]): Promise<void> {
-  const config = await readJson(file);
-  const ours = new Set(rules.map((rule) => rule.for));
-  const others = (Array.isArray(config.headers) ? config.headers : []).filter((rule) => !ours.has(rule?.for));
-  await mkdir(dirname(file), { recursive: true });
-  await writeFile(file, `${JSON.stringify({ ...config, headers: [...others, ...rules] }, null, 2)}\n`);
+/**
+ * Puts our headers beside those that other tools have written, and removes those of an earlier build.
+ *
+ * @param root - the project's root
+ * @param rules - none for a site that another host serves
+ */
+export async function writeNetlifyHeaders(root: string, rules: readonly HeaderRule[]): Promise<void> {
+  const [file, record] = [join(root, CONFIG), join(root, RECORD)];
+  const before = rulesIn({ headers: (await readJson(record))?.headers });
+  if (rules.length === 0 && before.length === 0) return;
+
+  const { headers, ...config } = (await readJson(file)) ?? {};
+  const paths = new Set(rules.map((rule) => rule.for));
+  const isOurs = (rule: HeaderRule) => paths.has(rule?.for) || before.some((ours) => isDeepStrictEqual(ours, rule));
+  const all = [...rulesIn({ headers }).filter((rule) => !isOurs(rule)), ...rules];
+  await writeJson(file, all.length > 0 ? { ...config, headers: all } : config);
+  await writeJson(record, rules.length > 0 ? { headers: rules } : {});
 }
 
-async function readJson(file: string): Promise<Record<string, unknown>> {
+function rulesIn({ headers }: { headers: unknown }): HeaderRule[] {
+  return Array.isArray(headers) ? headers : [];
+}
+
+async function readJson(file: string): Promise<Record<string, unknown> | null> {
   try {
     return Object(JSON.parse(await readFile(file, "utf8")));
   } catch (cause) {
-    if (Object(cause).code === "ENOENT") return {};
+    if (Object(cause).code === "ENOENT") return null;
     throw authorError("bad-file", `${file} is no JSON that can be read. Another tool has written it; remove it.`, {
       cause,
     });
   }
+}
+
+/** Removes the file where nothing is left to write. */
+async function writeJson(file: string, content: object): Promise<void> {
+  if (Object.keys(content).length === 0) return rm(file, { force: true });
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, `${JSON.stringify(content, null, 2)}\n`);
 }

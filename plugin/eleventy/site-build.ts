@@ -1,5 +1,4 @@
 // plugin/eleventy/site-build.ts: one build of a site after the other, from the first event of Eleventy's to the last.
-import { join } from "node:path";
 import { authorError } from "../errors.js";
 import type { Settings } from "../options.js";
 import {
@@ -215,10 +214,8 @@ export class SiteBuild {
   /** @returns what of the site is in the way of its functions, a sentence each */
   async #writeForNetlify(handover: Handover, feed: SiteFile[]): Promise<string[]> {
     const { root, host } = this.#place;
-    if (host === "netlify") {
-      const file = join(root, ".netlify", "v1", "config.json");
-      await writeNetlifyHeaders(file, headerRules(feed, this.#discovery, handover.settings.endpoint));
-    }
+    const headers = host === "netlify" ? headerRules(feed, this.#discovery, handover.settings.endpoint) : [];
+    await writeNetlifyHeaders(root, headers);
     const functions = host === "netlify" && this.settings.functions ? functionsOf(this.settings, this.urls) : [];
     await writeFunctions(root, functionFiles(functions, handover, root));
     return functions.length > 0 ? functionConflicts(root, functions) : [];

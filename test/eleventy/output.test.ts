@@ -133,6 +133,37 @@ describe("a file of Netlify's that another tool has broken", () => {
   });
 });
 
+describe("a host that is not Netlify any more", () => {
+  it("leaves nothing of ours in Netlify's configuration, and all that others have written", async () => {
+    const others = { images: { remote: [] }, headers: [{ for: "/x", values: { A: "b" } }] };
+    const config = ".netlify/v1/config.json";
+    const first = await site({
+      files: { ...files, [config]: JSON.stringify(others) },
+      options: `{ host: "netlify" }`,
+    });
+    const json = () => JSON.parse(readFileSync(join(first.folder, config), "utf8"));
+    expect(json().headers).toHaveLength(4);
+
+    const later = { ...json(), headers: [...json().headers, { for: "/twtxt-2018.txt", values: { B: "c" } }] };
+    await site({ files: { [config]: JSON.stringify(later) }, options: `{ host: "node" }`, site: first });
+    expect(json()).toEqual({
+      ...others,
+      headers: [...others.headers, { for: "/twtxt-2018.txt", values: { B: "c" } }],
+    });
+  });
+
+  it("leaves no file where ours was the only part, and no rule for an address that the feed has left", async () => {
+    const folder = (built: BuiltSite) => join(built.folder, ".netlify/v1");
+    const first = await site({ files, options: `{ host: "netlify" }` });
+    await site({ files: {}, options: `{ host: "netlify", path: "/tw.txt" }`, site: first });
+    const { headers } = JSON.parse(readFileSync(join(folder(first), "config.json"), "utf8"));
+    expect(headers.map((rule: { for: string }) => rule.for)).toEqual(["/tw.txt", "/tw-2019.txt", "/tw-2018.txt"]);
+
+    await site({ files: {}, options: `{ host: "static" }`, site: first });
+    expect(readdirSync(folder(first)).filter((name) => name.endsWith(".json"))).toEqual([]);
+  });
+});
+
 describe("a host that is not Netlify", () => {
   it("gets no folder of Netlify's, and the site's own _headers and _redirects stay as they are", async () => {
     const built = await site({
