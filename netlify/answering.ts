@@ -6,6 +6,14 @@ import { countedAs } from "../plugin/http/client-address.js";
 import type { Handler } from "../plugin/http/respond.js";
 import { type Deploy, isLocal, madeAt } from "./environment.js";
 
+/** What Netlify tells a function about a request. */
+interface Context {
+  deploy: Deploy;
+  ip?: string;
+  /** Keeps the function alive after its answer. */
+  waitUntil?(work: Promise<void>): void;
+}
+
 /** What `netlify dev` hangs on to a path that was answered with 403 or 404, to ask once more. It passes the last answer on. */
 const SECOND_TRY = /(?:\/index)?\.html?$/;
 
@@ -14,12 +22,16 @@ export function answering(make: (options: ServiceOptions) => Handler) {
   return (settings: HostSettings, pages: SitePages) => {
     const handlers = madeAt(settings, pages, make);
     const prefix = prefixOf(settings);
-    return async (asked: Request, { deploy, ip = "" }: { deploy: Deploy; ip?: string }): Promise<Response> => {
+    return async (asked: Request, context: Context): Promise<Response> => {
+      const { deploy, ip = "" } = context;
+      const { made: handler, settled } = handlers(deploy);
       const request = withPrefix(asked, prefix);
       const client = { address: countedAs(ip) };
-      const response = await handlers(deploy)(request, client);
-      const isOther = response.status === 401 && isLocal(deploy) && SECOND_TRY.test(new URL(request.url).pathname);
-      return isOther ? handlers(deploy)(asFirstAsked(request), client) : response;
+      const first = await handler(request, client);
+      const isOther = first.status === 401 && isLocal(deploy) && SECOND_TRY.test(new URL(request.url).pathname);
+      const response = isOther ? await handler(asFirstAsked(request), client) : first;
+      context.waitUntil?.(settled());
+      return response;
     };
   };
 }

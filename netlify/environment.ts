@@ -3,6 +3,7 @@ import { setTimeout } from "node:timers/promises";
 import { purgeCache } from "@netlify/functions";
 import manifest from "../package.json" with { type: "json" };
 import type { HostSettings, SitePages } from "../plugin/eleventy/host-settings.js";
+import { BackgroundWork } from "../plugin/host/background.js";
 import { bucketIn } from "../plugin/host/bucket.js";
 import { secretsOf } from "../plugin/host/secrets.js";
 import type { ServiceOptions } from "../plugin/host/service-options.js";
@@ -31,8 +32,15 @@ const STREAMS = { isUsual: false, streamMs: 50_000, lookMs: 5000 };
 /** In which the CDN answers, or is asked once more. */
 const PURGE_MS = 3000;
 
+/** What a function's process keeps. */
+interface Kept<Made> {
+  made: Made;
+  /** Fulfilled when the work has ended that goes on after an answer. */
+  settled(): Promise<void>;
+}
+
 /**
- * Makes something of what a site has at hand, with the first call, and keeps it as long as the function's process lives.
+ * Makes something from the options of a site at the first call, and keeps it as long as the function's process lives.
  *
  * @param make - loads no more than its function needs
  */
@@ -40,13 +48,14 @@ export function madeAt<Made>(
   settings: HostSettings,
   pages: SitePages,
   make: (options: ServiceOptions) => Made,
-): (deploy: Deploy) => Made {
-  const made = new Map<Place, Made>();
+): (deploy: Deploy) => Kept<Made> {
+  const kept = new Map<Place, Made>();
+  const work = new BackgroundWork();
   return (deploy) => {
     const place = placeOf(deploy);
-    const found = made.get(place) ?? make(optionsIn(place, settings, pages));
-    made.set(place, found);
-    return found;
+    const made = kept.get(place) ?? make(optionsIn(place, { settings, pages, background: work.add }));
+    kept.set(place, made);
+    return { made, settled: () => work.settled() };
   };
 }
 
@@ -61,10 +70,10 @@ function placeOf({ context, published = false }: Deploy): Place {
   return context === "production" || published ? "production" : "preview";
 }
 
-function optionsIn(place: Place, settings: HostSettings, pages: SitePages): ServiceOptions {
+function optionsIn(place: Place, site: Pick<ServiceOptions, "settings" | "pages" | "background">): ServiceOptions {
+  const { settings } = site;
   return {
-    settings,
-    pages,
+    ...site,
     store: bucketIn(process.env, `${STORES[place]}/`) ?? netlifyStore({ name: STORES[place] }),
     secrets: secretsOf(place === "preview" ? {} : process.env),
     authority: authorityIn(place, settings),

@@ -7,6 +7,6 @@ export function deploySucceeded(settings: HostSettings, pages: SitePages) {
   const services = madeAt(settings, pages, servicesOf);
   return async ({ deploy }: { deploy: Deploy & { publishedAt: string | null } }): Promise<void> => {
     // A site may be set to publish no deploy by itself. The scheduled function notices when its owner does.
-    if (deploy.publishedAt !== null) await services(deploy).afterDeploy();
+    if (deploy.publishedAt !== null) await services(deploy).made.afterDeploy();
   };
 }

@@ -6,6 +6,9 @@ import { type Deploy, madeAt } from "../environment.js";
 export function scheduled(settings: HostSettings, pages: SitePages) {
   const services = madeAt(settings, pages, servicesOf);
   // Netlify keeps to the schedule of the published deploy alone.
-  return (_request: Request, { deploy }: { deploy: Deploy }): Promise<void> =>
-    services({ ...deploy, published: true }).tick();
+  return async (_request: Request, { deploy }: { deploy: Deploy }): Promise<void> => {
+    const { made, settled } = services({ ...deploy, published: true });
+    await made.tick();
+    await settled();
+  };
 }

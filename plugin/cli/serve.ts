@@ -2,11 +2,13 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
+import { BackgroundWork } from "../host/background.js";
 import { bucketIn } from "../host/bucket.js";
 import { type NodeServer, nodeServer } from "../host/node-server.js";
 import { preload } from "../host/preload.js";
 import { rateLimit } from "../host/rate-limit.js";
 import { featuresOff, secretsOf } from "../host/secrets.js";
+import type { ServiceOptions } from "../host/service-options.js";
 import { type Services, servicesOf } from "../host/services.js";
 import { siteFiles } from "../host/site-files.js";
 import { type HostFiles, siteHost } from "../host/site-host.js";
@@ -79,11 +81,12 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   const store = storeOf(site, values, terminal);
   await tryStore(store);
   const ending = new AbortController();
+  const work = new BackgroundWork();
   const host = siteHost({
     files,
     pagesFile: hostFilesAt(site.settingsFile).pages,
     read: () => readHostFiles(site.settingsFile),
-    make: servicesFor(store, values, { origin, ending: ending.signal }, terminal),
+    make: servicesFor(store, values, { origin, background: work.add, ending: ending.signal }, terminal),
     log: terminal.say,
   });
   const address = values.host ?? "127.0.0.1";
@@ -123,13 +126,14 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   ending.abort();
   terminal.say("Shutting down: finishing open requests.");
   await Promise.all([server.close(), host.end()]);
+  await work.settled();
   return 0;
 }
 
 function servicesFor(
   store: StreamingStore,
   values: Values,
-  { origin, ending }: { origin: string; ending: AbortSignal },
+  { origin, background, ending }: { origin: string; background: ServiceOptions["background"]; ending: AbortSignal },
   terminal: Terminal,
 ): (files: HostFiles) => Services {
   const allowPrivateHosts = allowedHosts(values["allow-private-host"], name);
@@ -149,6 +153,7 @@ function servicesFor(
       isMetered: false,
       isLive: true,
       streams: STREAMS,
+      background,
       ending,
     });
 }

@@ -29,6 +29,8 @@ export interface ServiceOptions {
   isLive: boolean;
   /** How long connections may be kept open, and whether they are where the site's options don't say. */
   streams: { isUsual: boolean; streamMs: number; lookMs: number };
+  /** Takes over work that goes on after the answer. The work handles its own errors. */
+  background(work: Promise<void>): void;
   /** Aborted when the host ends. */
   ending?: AbortSignal;
 }

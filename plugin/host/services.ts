@@ -68,10 +68,21 @@ export function servicesOf(options: ServiceOptions): Services {
   const userAgent = `${options.client} (+${feedUrl}; @${nick})`;
   const ask = guardedFetch({ userAgent, ...options.guard });
 
-  const onChange = async () =>
-    options
+  /** One job that fails is no reason to leave out the next. */
+  const job = async (name: string, work: () => Promise<unknown>) => {
+    try {
+      await work();
+    } catch (error) {
+      log(`${name} failed and is tried again within the hour: ${(error as Error).message}`);
+    }
+  };
+
+  const onChange = async () => {
+    options.background(job("Tidying the list of mentions", received.compactIfLong));
+    await options
       .purge?.(CACHE_TAG)
       .catch((error) => log(`The CDN still serves the old list of mentions: ${(error as Error).message}`));
+  };
   const received = receivedMentions({
     journal: journal({ store, now, shownPerHost: limits.shownPerHost, log }),
     now,
@@ -187,15 +198,6 @@ export function servicesOf(options: ServiceOptions): Services {
 
   const telling = async (isOver: () => boolean) => {
     if (settings.blobs && options.purge) await (await blobsOf()).forgetAgain(isOver);
-  };
-
-  /** One job that fails is no reason to leave out the next. */
-  const job = async (name: string, work: () => Promise<unknown>) => {
-    try {
-      await work();
-    } catch (error) {
-      log(`${name} failed and is tried again within the hour: ${(error as Error).message}`);
-    }
   };
 
   const budget = () => {

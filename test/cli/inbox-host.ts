@@ -34,6 +34,7 @@ export function routeOf(settings: HostSettings, { store, isStreaming, now, endin
         log: () => {},
         purge: async () => {},
         streams: { isUsual: isStreaming, streamMs: 60_000, lookMs: 1000 },
+        background: () => {},
         ending,
       }),
     log: () => {},

@@ -236,6 +236,7 @@ function routesOf(built: { settings: HostSettings; pages: SitePages }, made: Pat
         isMetered: false,
         isLive: true,
         streams: { isUsual: false, streamMs: 0, lookMs: 0 },
+        background: () => {},
       }),
     log: () => {},
   });

@@ -2,6 +2,7 @@
 import * as v from "valibot";
 import type { HostSettings, SitePages } from "../../plugin/eleventy/host-settings.js";
 import type { PublicMention } from "../../plugin/eleventy/mention-list.js";
+import { BackgroundWork } from "../../plugin/host/background.js";
 import { type Services, servicesOf } from "../../plugin/host/services.js";
 import { MENTIONS } from "../../plugin/options/mentions.js";
 import { memoryStore } from "../../plugin/store/memory.js";
@@ -19,6 +20,8 @@ export interface Receiver {
   /** Milliseconds since 1970; a test may set it. */
   clock: { time: number };
   log: string[];
+  /** Waits for the work that no answer waits for. */
+  settled(): Promise<void>;
   /** Cache tags that were purged. */
   purged: string[];
   mentioned(
@@ -52,6 +55,7 @@ export function receiver(options: ReceiverOptions = {}): Receiver {
   const log: string[] = [];
   const purged: string[] = [];
   const { totalMs = 2000, firstByteMs = 1000 } = options;
+  const work = new BackgroundWork();
   const services = servicesOf({
     settings: settingsOf(options),
     pages: PAGES,
@@ -79,6 +83,7 @@ export function receiver(options: ReceiverOptions = {}): Receiver {
     isMetered: options.isMetered ?? true,
     isLive: true,
     streams: { isUsual: false, streamMs: 0, lookMs: 0 },
+    background: work.add,
   });
 
   return {
@@ -86,6 +91,7 @@ export function receiver(options: ReceiverOptions = {}): Receiver {
     store,
     clock,
     log,
+    settled: () => work.settled(),
     purged,
     async mentioned(form, address = "192.0.2.1") {
       const body = typeof form === "string" ? form : new URLSearchParams(form).toString();

@@ -171,6 +171,7 @@ function servedBy({ token, isDeaf = false }: SiteOptions, port: number) {
     isMetered: false,
     isLive: true,
     streams: { isUsual: true, streamMs: 50_000, lookMs: 1000 },
+    background: () => {},
   };
 }
 

@@ -28,7 +28,8 @@ export interface Received {
   moderate(id: string, state: Exclude<MentionState, "held">): Promise<StoredMention | null>;
   /** @returns the ids of those that were there */
   forget(which: (mention: StoredMention) => boolean): Promise<string[]>;
-  compact(): Promise<number>;
+  compact: Journal["compact"];
+  compactIfLong: Journal["compactIfLong"];
 }
 
 /**
@@ -41,6 +42,14 @@ export function receivedMentions({ journal, now, onChange }: ReceivedOptions): R
     last = Math.max(now(), last + 1);
     return new Date(last).toISOString();
   };
+  const sorted = new WeakMap<ReadonlyMap<string, StoredMention>, StoredMention[]>();
+  /** Sorted once, as long as nothing changes. */
+  const newest = async () => {
+    const all = await journal.read();
+    const known = sorted.get(all) ?? [...all.values()].sort(newestFirst);
+    sorted.set(all, known);
+    return known;
+  };
   const happen = async (events: readonly MentionEvent[]) => {
     for (const event of events) await journal.add(event);
     if (events.length > 0) await onChange();
@@ -48,14 +57,14 @@ export function receivedMentions({ journal, now, onChange }: ReceivedOptions): R
 
   return {
     compact: () => journal.compact(),
+    compactIfLong: () => journal.compactIfLong(),
     holds: (mention) => journal.holds(mention),
 
     async list({ state, target, after, limit }) {
       const isWanted = (mention: StoredMention) =>
         (state === undefined || mention.state === state) &&
         (target === undefined || mention.target === target || mention.under === target);
-      const mentions = [...(await journal.read()).values()].sort(newestFirst);
-      return pageOf(mentions, { isWanted, after, limit });
+      return pageOf(await newest(), { isWanted, after, limit });
     },
 
     keep: (mention) => happen([{ kind: "kept", at: at(), mention }]),

@@ -206,6 +206,23 @@ describe("managing mentions", () => {
     expect((await alice.ask("POST", "/import", wrong)).status).toBe(400);
   });
 
+  it("200: many that are taken over are folded together at once", async () => {
+    const alice = managed();
+    const mentions = Array.from({ length: 450 }, (_, n) => ({
+      source: `https://gone.example/${n}`,
+      target: PAGE,
+      type: "mention",
+      author: { name: "Bob", url: "https://gone.example/", photo: null },
+      text: "Quite so.",
+      published: null,
+      received: "2024-03-02T09:05:00Z",
+    }));
+    expect((await alice.ask("POST", "/import", { mentions })).json).toEqual({ imported: 450, ignored: 0 });
+    await alice.settled();
+    expect((await alice.store.keys("mentions/events/")).length).toBeLessThan(300);
+    expect(await alice.list("shown")).toHaveLength(100);
+  });
+
   it("400: nothing is taken over from a file with times that have not come", async () => {
     const alice = managed();
     const mention = (n: number, received: string) => ({

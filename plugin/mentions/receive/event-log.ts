@@ -1,0 +1,104 @@
+// plugin/mentions/receive/event-log.ts: events in the store, one immutable record each.
+import { randomBytes } from "node:crypto";
+import PQueue from "p-queue";
+import type { Log } from "../../http/respond.js";
+import type { Store } from "../../store/store.js";
+import { idOf, type MentionEvent } from "./event.js";
+import { parseEvent } from "./read-event.js";
+
+const EVENTS = "mentions/events/";
+const AT_ONCE = 32;
+
+/** Events that were read, in the order of their keys. */
+export interface FoundEvents {
+  events: Map<string, MentionEvent>;
+  /** Whether one of the keys had no event: it was deleted after it was listed. */
+  isAnyGone: boolean;
+}
+
+/** The events of a site that are not deleted yet. */
+export class EventLog {
+  readonly #store: Store;
+  readonly #log: Log;
+  /** Keys of damaged events that were logged. */
+  readonly #logged = new Set<string>();
+  /** The snapshot to which `#known` belongs. */
+  #snapshot: string | null = null;
+  /** Events by their keys; `null` for a damaged one. */
+  #known = new Map<string, MentionEvent | null>();
+  #count = 0;
+
+  /** @param log - told once of each event that cannot be read; it is left where it is, and the others count */
+  constructor(store: Store, log: Log) {
+    this.#store = store;
+    this.#log = log;
+  }
+
+  /** How many events were listed last, and have been added since. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Durable when it returns. */
+  async add(event: MentionEvent): Promise<void> {
+    const id = event.kind === "kept" ? idOf(event.mention) : event.id;
+    const key = `${EVENTS}${event.at.replace(/[^0-9]/g, "")}-${id}-${randomBytes(8).toString("hex")}`;
+    await this.#store.put(key, Buffer.from(JSON.stringify(event)), { isNew: true });
+    this.#count += 1;
+  }
+
+  /** The keys of all events, oldest first. */
+  async keys(): Promise<string[]> {
+    const keys = (await this.#store.keys(EVENTS)).sort();
+    this.#count = keys.length;
+    return keys;
+  }
+
+  /**
+   * Reads events, each from the store once as long as the snapshot stays the same.
+   *
+   * An event is deleted after a snapshot that holds it was written. One that was there after the current snapshot was read
+   * is therefore not in an older one, and counts until there is a new one. A list of the store may lag behind and name
+   * events that were folded in long ago, so after each new snapshot all of them are read again: what is gone does not
+   * count.
+   *
+   * @param keys - oldest first
+   * @param snapshot - the etag of the snapshot as it was read before
+   * @throws TwtxtError `store-failed`: an event that could not be asked for is never left out
+   */
+  async read(keys: readonly string[], snapshot: string | null): Promise<FoundEvents> {
+    if (snapshot !== this.#snapshot) {
+      this.#snapshot = snapshot;
+      this.#known = new Map();
+    }
+    const known = this.#known;
+    const missing = keys.filter((key) => !known.has(key));
+    const read = new Map(await inBatches(missing, async (key) => [key, await this.#readOne(key)] as const));
+    for (const [key, event] of read) if (event !== undefined) known.set(key, event);
+    const events = keys.flatMap((key) => {
+      const event = known.get(key) ?? read.get(key);
+      return event ? [[key, event] as const] : [];
+    });
+    return { events: new Map(events), isAnyGone: [...read.values()].includes(undefined) };
+  }
+
+  async delete(keys: readonly string[]): Promise<void> {
+    await inBatches(keys, (key) => this.#store.delete(key));
+  }
+
+  /** @returns `null` for a damaged event, `undefined` where there is none */
+  async #readOne(key: string): Promise<MentionEvent | null | undefined> {
+    const stored = await this.#store.get(key);
+    if (!stored) return undefined;
+    const event = parseEvent(stored.bytes);
+    if (!event && !this.#logged.has(key)) {
+      this.#logged.add(key);
+      this.#log(`A stored mention cannot be read and is left out; the others are not affected: ${key}`);
+    }
+    return event;
+  }
+}
+
+function inBatches<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  return new PQueue({ concurrency: AT_ONCE }).addAll(items.map((item) => () => work(item)));
+}

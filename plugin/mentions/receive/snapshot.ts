@@ -1,0 +1,150 @@
+// plugin/mentions/receive/snapshot.ts: the mentions as they were when events were last folded in.
+import { createHash } from "node:crypto";
+import { promisify } from "node:util";
+import { gunzip, gzip } from "node:zlib";
+import { TwtxtError } from "../../errors.js";
+import type { Store } from "../../store/store.js";
+import type { StoredMention } from "../mention.js";
+import type { Mentions } from "./event.js";
+
+const PARTS = "mentions/parts/";
+const SNAPSHOT = "mentions/snapshot";
+
+/** How many mentions one part of the snapshot holds: a hundred thousand are ten requests. */
+const PART_SIZE = 10_000;
+/** A part that no snapshot names may be one that is being written right now. */
+const ORPHAN_AGE = 24 * 3600_000;
+
+/** The index of a snapshot. */
+export interface Snapshot {
+  /** `null` before the first one. */
+  etag: string | null;
+  /** Keys of the parts, oldest first. */
+  parts: readonly string[];
+  /** Keys of events that are in the parts already, and perhaps not deleted yet. */
+  folded: ReadonlySet<string>;
+}
+
+/** The snapshot as it is stored. */
+interface StoredSnapshot {
+  version: 1;
+  parts: string[];
+  folded: string[];
+}
+
+const EMPTY: Snapshot = { etag: null, parts: [], folded: new Set() };
+
+/** Reads and replaces the snapshot. What was read is kept in memory as long as it is the current one. */
+export class Snapshots {
+  readonly #store: Store;
+  #index: Snapshot = EMPTY;
+  /** Parts are immutable, so one that was read is never asked for again. */
+  readonly #parts = new Map<string, StoredMention[]>();
+  #mentions: { etag: string | null; all: Mentions } = { etag: null, all: new Map() };
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  /** Reads the index, with one request. */
+  async read(): Promise<Snapshot> {
+    const stored = await this.#store.get(SNAPSHOT);
+    if (!stored) return EMPTY;
+    if (stored.etag === this.#index.etag) return this.#index;
+    const { parts, folded } = JSON.parse(Buffer.from(stored.bytes).toString()) as StoredSnapshot;
+    this.#index = { etag: stored.etag, parts, folded: new Set(folded) };
+    return this.#index;
+  }
+
+  /**
+   * The mentions of a snapshot, by their ids; not to be changed.
+   *
+   * @throws MissingPart where the snapshot was replaced meanwhile
+   */
+  async mentions(snapshot: Snapshot): Promise<ReadonlyMap<string, StoredMention>> {
+    if (snapshot.etag === this.#mentions.etag) return this.#mentions.all;
+    const parts = await this.#readParts(snapshot.parts);
+    const all = new Map(parts.flat().map((mention) => [mention.id, mention]));
+    this.#mentions = { etag: snapshot.etag, all };
+    return all;
+  }
+
+  /**
+   * Replaces the snapshot. Each mention stays in its part, so that only those parts are written that have changed; new
+   * ones go behind.
+   *
+   * @param folded - keys of the events that have led from the old mentions to the new ones
+   * @returns `false` where another process has replaced it meanwhile; nothing has changed then
+   */
+  async replace(old: Snapshot, mentions: Mentions, folded: readonly string[], time: number): Promise<boolean> {
+    const plan = layOut(await this.#readParts(old.parts), old.parts, mentions);
+    const parts: string[] = [];
+    for (const { key, mentions } of plan) parts.push(key ?? (await this.#writePart(mentions, time)));
+    const next: StoredSnapshot = { version: 1, parts, folded: [...folded] };
+    const condition = old.etag === null ? ({ isNew: true } as const) : { etag: old.etag };
+    return (await this.#store.put(SNAPSHOT, Buffer.from(JSON.stringify(next)), condition)) !== null;
+  }
+
+  /** Removes old parts that the current snapshot does not name. */
+  async sweep(time: number): Promise<void> {
+    const { parts } = await this.read();
+    const isOld = (key: string) => Number.parseInt(key.slice(PARTS.length), 10) < time - ORPHAN_AGE;
+    for (const key of await this.#store.keys(PARTS)) {
+      if (!parts.includes(key) && isOld(key)) await this.#store.delete(key);
+    }
+  }
+
+  #readParts(keys: readonly string[]): Promise<StoredMention[][]> {
+    for (const key of this.#parts.keys()) if (!keys.includes(key)) this.#parts.delete(key);
+    return Promise.all(keys.map((key) => this.#readPart(key)));
+  }
+
+  async #readPart(key: string): Promise<StoredMention[]> {
+    const known = this.#parts.get(key);
+    if (known) return known;
+    const stored = await this.#store.get(key);
+    if (!stored) throw new MissingPart(key);
+    const mentions = JSON.parse((await promisify(gunzip)(stored.bytes)).toString()) as StoredMention[];
+    this.#parts.set(key, mentions);
+    return mentions;
+  }
+
+  async #writePart(mentions: StoredMention[], time: number): Promise<string> {
+    const bytes = await promisify(gzip)(JSON.stringify(mentions));
+    const key = `${PARTS}${time}-${createHash("sha256").update(bytes).digest("hex").slice(0, 32)}`;
+    await this.#store.put(key, bytes);
+    this.#parts.set(key, mentions);
+    return key;
+  }
+}
+
+/** A part that the snapshot names is not there. */
+export class MissingPart extends TwtxtError {
+  constructor(key: string) {
+    super("store-failed", `${key} is not there.`);
+  }
+}
+
+/** What a part should hold, and under which key it is stored already; `null` where it is not. */
+interface PlannedPart {
+  key: string | null;
+  mentions: StoredMention[];
+}
+
+function layOut(loaded: readonly StoredMention[][], keys: readonly string[], mentions: Mentions): PlannedPart[] {
+  const left = new Map(mentions);
+  const plan = loaded.map((part, i): PlannedPart => {
+    const now = part.flatMap(({ id }) => left.get(id) ?? []);
+    for (const { id } of part) left.delete(id);
+    const isSame = now.length === part.length && now.every((mention, j) => mention === part[j]);
+    return { key: isSame ? (keys[i] ?? null) : null, mentions: now };
+  });
+  for (const mention of left.values()) {
+    const last = plan.at(-1);
+    if (last && last.mentions.length < PART_SIZE) {
+      last.mentions.push(mention);
+      last.key = null;
+    } else plan.push({ key: null, mentions: [mention] });
+  }
+  return plan.filter(({ mentions }) => mentions.length > 0);
+}

@@ -1,0 +1,300 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import type { StoredMention } from "../../../plugin/mentions/mention.js";
+import {
+  apply,
+  idOf,
+  type MentionEvent,
+  type Mentions,
+  type NewMention,
+} from "../../../plugin/mentions/receive/event.js";
+import { type Journal, journal } from "../../../plugin/mentions/receive/journal.js";
+import { receivedMentions } from "../../../plugin/mentions/receive/received.js";
+import { memoryStore } from "../../../plugin/store/memory.js";
+import type { Store } from "../../../plugin/store/store.js";
+
+const START = Date.parse("2026-11-20T09:00:00.000Z");
+
+function mention(n: number, text = `hello ${n}`): NewMention {
+  const identity = `https://host${n}.example/twtxt.txt`;
+  return {
+    identity,
+    given: identity,
+    timestamp: "2026-01-02T03:04:05Z",
+    instant: "2026-01-02T03:04:05Z",
+    type: "mention",
+    author: { name: `nick${n}`, url: identity, photo: null },
+    text,
+    published: "2026-01-02T03:04:05Z",
+    subject: null,
+    target: "https://alice.example/twtxt.txt",
+    under: null,
+    hold: "when many",
+  };
+}
+
+/** The time of the event number `n`: a second later than that of the one before. */
+const timeOf = (n: number) => new Date(START + n * 1000).toISOString();
+const kept = (n: number, text?: string): MentionEvent => ({ kind: "kept", at: timeOf(n), mention: mention(n, text) });
+
+/** The journal as one process has it. */
+function processOf(store: Store, now = () => START): Journal {
+  return journal({ store, now, shownPerHost: 10, log: (line) => expect.fail(line) });
+}
+
+async function withEvents(count: number, store: Store = memoryStore()) {
+  const writer = processOf(store);
+  for (let n = 0; n < count; n += 1) await writer.add(kept(n));
+  return { store, writer };
+}
+
+/** A store that writes down what it is asked. */
+function watched(store: Store): { store: Store; asked: string[] } {
+  const asked: string[] = [];
+  return {
+    asked,
+    store: {
+      ...store,
+      async get(key) {
+        asked.push(`get ${key}`);
+        return store.get(key);
+      },
+      async keys(prefix) {
+        asked.push(`keys ${prefix}`);
+        return store.keys(prefix);
+      },
+    },
+  };
+}
+
+/** A store whose lists still name what was deleted, as those of a distributed storage may for a while. */
+function lagging(store: Store): Store {
+  const deleted = new Set<string>();
+  return {
+    ...store,
+    async delete(key) {
+      deleted.add(key);
+      await store.delete(key);
+    },
+    async keys(prefix) {
+      const stale = [...deleted].filter((key) => key.startsWith(prefix));
+      return [...new Set([...(await store.keys(prefix)), ...stale])];
+    },
+  };
+}
+
+const textsOf = (mentions: ReadonlyMap<string, StoredMention>) =>
+  [...mentions.values()].map(({ author, text, state }) => `${author.name} ${state}: ${text}`).sort();
+
+describe("reading 2,000 new mentions", () => {
+  const isOfEvent = (line: string) => line.startsWith("get mentions/events/");
+
+  it("asks the store for each event once, and later for two values", async () => {
+    const { store, writer } = await withEvents(2000);
+    const { store: seen, asked } = watched(store);
+    const reader = processOf(seen);
+    expect((await reader.read()).size).toBe(2000);
+    expect(asked.filter(isOfEvent)).toHaveLength(2000);
+
+    asked.length = 0;
+    const again = await reader.read();
+    expect(asked).toEqual(["keys mentions/events/", "get mentions/snapshot"]);
+    expect(await reader.read()).toBe(again);
+
+    await writer.add(kept(2000));
+    asked.length = 0;
+    expect((await reader.read()).size).toBe(2001);
+    expect(asked.filter(isOfEvent)).toHaveLength(1);
+  });
+
+  it("is done once for 50 who ask at the same time, and lists are sorted once", async () => {
+    const { store } = await withEvents(2000);
+    const { store: seen, asked } = watched(store);
+    const { list } = receivedMentions({ journal: processOf(seen), now: () => START, onChange: async () => {} });
+    const pages = await Promise.all(Array.from({ length: 50 }, () => list({ state: "shown", limit: 20 })));
+    expect(asked.filter(isOfEvent)).toHaveLength(2000);
+    expect(asked).toHaveLength(2000 + 2);
+    expect(new Set(pages.map(({ next }) => next)).size).toBe(1);
+    expect(pages[0]?.mentions[0]?.author.name).toBe("nick1999");
+  });
+
+  it("shows who asks what was stored before, also where another reading is under way", async () => {
+    const { store, writer } = await withEvents(3);
+    const pause: (() => void)[] = [];
+    let isSlow = true;
+    const reader = processOf({
+      ...store,
+      async get(key) {
+        const found = await store.get(key);
+        if (isSlow) await new Promise<void>((go) => pause.push(go));
+        return found;
+      },
+    });
+    const first = reader.read();
+    await expect.poll(() => pause.length).toBe(1);
+    await writer.add(kept(3));
+    const second = reader.read();
+    isSlow = false;
+    for (const go of pause) go();
+    expect((await first).size).toBe(3);
+    expect((await second).size).toBe(4);
+  });
+
+  it("shows an event that another process folds in while it is read", async () => {
+    const { store, writer } = await withEvents(2);
+    let isFirst = true;
+    const reader = processOf({
+      ...store,
+      async get(key) {
+        if (key.startsWith("mentions/events/") && isFirst) {
+          isFirst = false;
+          await writer.compact();
+        }
+        return store.get(key);
+      },
+    });
+    expect((await reader.read()).size).toBe(2);
+    expect(isFirst).toBe(false);
+  });
+
+  it("shows those from two processes, whichever of them has folded them in", async () => {
+    const store = memoryStore();
+    const [one, other] = [processOf(store), processOf(store)];
+    await one.add(kept(1));
+    await other.add(kept(2));
+    expect(textsOf(await one.read())).toEqual(textsOf(await other.read()));
+    await other.compact();
+    await other.add({ kind: "forgotten", at: timeOf(3), id: idOf(mention(1)) });
+    await other.compact();
+    expect(textsOf(await one.read())).toEqual(["nick2 shown: hello 2"]);
+    expect(await one.holds(mention(1))).toBe(false);
+  });
+});
+
+describe("events that are deleted, and listed all the same", () => {
+  it("count no more once they were folded in, also for a process that has them in memory", async () => {
+    const store = lagging(memoryStore());
+    const [one, other] = [processOf(store), processOf(store)];
+    await one.add(kept(1));
+    expect(textsOf(await one.read())).toEqual(["nick1 shown: hello 1"]);
+
+    await other.compact();
+    await other.add({ kind: "forgotten", at: timeOf(2), id: idOf(mention(1)) });
+    await processOf(store).compact();
+    expect(await store.keys("mentions/events/")).toHaveLength(2);
+    expect(textsOf(await one.read())).toEqual([]);
+    expect(await one.holds(mention(1))).toBe(false);
+    await one.compact();
+    expect(textsOf(await other.read())).toEqual([]);
+  });
+
+  it("are applied once, whatever several processes do in whatever order", async () => {
+    const step = fc.record({
+      process: fc.nat({ max: 2 }),
+      what: fc.constantFrom("kept", "changed", "removed", "rejected", "approved", "forgotten", "compact", "compact"),
+      n: fc.nat({ max: 4 }),
+      readers: fc.subarray([0, 1, 2]),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
+        const store = lagging(memoryStore());
+        const processes = [processOf(store), processOf(store), processOf(store)] as const;
+        const events: MentionEvent[] = [];
+        for (const [i, { process, what, n, readers }] of steps.entries()) {
+          const before = modelOf(events);
+          const event = eventOf(what, n, timeOf(i));
+          if (event) events.push(event);
+          const one = processes[process as 0];
+          const reading = readers.map((reader) => processes[reader as 0].read());
+          await (event ? one.add(event) : one.compact());
+          const allowed = [before, modelOf(events)];
+          for (const found of await Promise.all(reading)) expect(allowed).toContainEqual(textsOf(found));
+          for (const each of processes.filter((_, at) => at !== process)) {
+            expect(textsOf(await each.read())).toEqual(modelOf(events));
+            expect(await each.holds(mention(n))).toBe(modelOf(events).some((text) => text.endsWith(`: hello ${n}`)));
+          }
+        }
+      }),
+      { numRuns: 100 },
+    );
+  });
+
+  function eventOf(what: string, n: number, at: string): MentionEvent | null {
+    const id = idOf(mention(n));
+    switch (what) {
+      case "kept":
+        return { kind: "kept", at, mention: mention(n) };
+      case "changed":
+        return { kind: "kept", at, mention: mention(n, `changed ${n}`) };
+      case "rejected":
+        return { kind: "moderated", at, id, state: "rejected" };
+      case "approved":
+        return { kind: "moderated", at, id, state: "shown" };
+      case "removed":
+      case "forgotten":
+        return { kind: what, at, id };
+      default:
+        return null;
+    }
+  }
+
+  function modelOf(events: readonly MentionEvent[]): string[] {
+    const mentions: Mentions = new Map();
+    apply(mentions, events, 10);
+    return textsOf(mentions);
+  }
+});
+
+describe("a journal that gets long", () => {
+  const eventsIn = async (store: Store) => (await store.keys("mentions/events/")).length;
+
+  it("is folded in without waiting for the hourly run, and never before", async () => {
+    const { store, writer } = await withEvents(299);
+    await writer.compactIfLong();
+    expect(await eventsIn(store)).toBe(299);
+    await writer.add(kept(299));
+    await writer.compactIfLong();
+    expect(await eventsIn(store)).toBe(0);
+    expect((await processOf(store).read()).size).toBe(300);
+  });
+
+  it("is folded in by one of several processes at a time, and later by any", async () => {
+    const { store } = await withEvents(300);
+    let written = 0;
+    const counting: Store = {
+      ...store,
+      async put(key, ...rest) {
+        if (key.startsWith("mentions/parts/")) written += 1;
+        return store.put(key, ...rest);
+      },
+    };
+    const processes = Array.from({ length: 8 }, () => processOf(counting));
+    await Promise.all(processes.map((each) => each.read()));
+    await Promise.all(processes.map((each) => each.compactIfLong()));
+    expect(written).toBe(1);
+    expect(await eventsIn(store)).toBe(0);
+
+    for (let n = 300; n < 600; n += 1) await processes[7]?.add(kept(n));
+    await processes[7]?.compactIfLong();
+    expect(written).toBe(2);
+    expect((await processes[0]?.read())?.size).toBe(600);
+  });
+
+  it("is folded in a minute later where the process that had begun was killed", async () => {
+    const { store, writer } = await withEvents(300);
+    await new Promise<void>((begun) => {
+      const dying = processOf({
+        ...store,
+        put: (key, ...rest) =>
+          key.startsWith("mentions/parts/") ? new Promise(() => begun()) : store.put(key, ...rest),
+      });
+      void dying.read().then(() => dying.compactIfLong());
+    });
+    await writer.compactIfLong();
+    expect(await eventsIn(store)).toBe(300);
+    const later = processOf(store, () => START + 60_000);
+    await later.read();
+    await later.compactIfLong();
+    expect(await eventsIn(store)).toBe(0);
+  });
+});
