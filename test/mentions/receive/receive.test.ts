@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
@@ -122,6 +123,28 @@ describe("receiving a mention", () => {
     const trusting = receiver({ neighbours: [bob], mentions: { moderate: true, allow: [bob.host] } });
     await trusting.mentioned({ source: bob.twt(AT.replace("02Z", "10Z")), target: FEED });
     expect(await trusting.mentions()).toHaveLength(1);
+  });
+});
+
+describe("the recipe for Bridgy", () => {
+  it("shows all replies of a day, with their authors: they come from one host, which is allowed", async () => {
+    const bridgy = await loopbackServer(({ url }, response) => {
+      response.setHeader("content-type", "text/html");
+      response.end(`<article class="h-entry"><a class="u-in-reply-to" href="${PAGE}"></a>
+        <a class="p-author h-card" href="https://social.example/@carol">Carol</a><p class="e-content">Reply ${url}</p></article>`);
+    });
+    const [, option = ""] =
+      /<!-- bridgy -->\s+```js\s+mentions: (\{.*\}),\n/.exec(readFileSync("docs/mentions.md", "utf8")) ?? [];
+    // The host of the recipe is at another address of this test.
+    const mentions = JSON.parse(option.replace("allow", '"allow"').replace("brid.gy", bridgy.host));
+    const alice = receiver({ neighbours: [bridgy], mentions });
+    for (let n = 1; n <= 12; n += 1) {
+      const source = `${bridgy.url}/comment/mastodon/${n}`;
+      expect(await alice.mentioned({ source, target: PAGE })).toMatchObject({ status: 200 });
+    }
+    const shown = await alice.mentions(PAGE);
+    expect(shown).toHaveLength(12);
+    expect(shown[0]).toMatchObject({ type: "reply", author: { name: "Carol", url: "https://social.example/@carol" } });
   });
 });
 
