@@ -215,7 +215,7 @@ export const OPTIONS = v.strictObject({
   ),
   host: v.optional(
     about(
-      'What serves the site: `"netlify"`, `"node"` or `"static"`. Default: `"netlify"` on a build of Netlify\'s or beside a `netlify.toml`, else `"static"`.',
+      'What serves the site: `"netlify"`, `"node"` or `"static"`. Default: `"netlify"` in a build by Netlify, or beside a `netlify.toml` where nothing speaks for Vercel, Cloudflare or GitHub Pages; else `"static"`. The build says what it took and why.',
       v.picklist(
         ["netlify", "node", "static"],
         '"netlify", "node" (a server of your own) or "static" (any other host, such as Vercel, Cloudflare Pages or GitHub Pages)',

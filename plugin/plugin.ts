@@ -1,7 +1,6 @@
 // plugin/plugin.ts: registers the pieces of eleventy/ with the site's configuration.
-import { existsSync } from "node:fs";
-import { join } from "node:path";
 import { contactPage } from "./eleventy/contact.js";
+import { guessHost } from "./eleventy/default-host.js";
 import type { EleventyConfig } from "./eleventy/eleventy.js";
 import { mentionPages } from "./eleventy/mention-pages.js";
 import { addOwnPages } from "./eleventy/own-pages.js";
@@ -18,8 +17,8 @@ export interface World {
   now(): number;
   /** The project's root. */
   root: string;
-  /** Whether a build of Netlify's is under way. */
-  isNetlify: boolean;
+  /** Environment variables, for the question which host builds the site. */
+  environment: Readonly<Record<string, string | undefined>>;
 }
 
 /** The plugin, given the world it runs in. */
@@ -27,8 +26,8 @@ export function definePlugin(world: () => World) {
   return function twtxt(config: EleventyConfig, options: TwtxtOptions): void {
     config.versionCheck(">=3.0.0");
     const settings = checkOptions(options);
-    const { now, root, isNetlify } = world();
-    const host = settings.host ?? (isNetlify || existsSync(join(root, "netlify.toml")) ? "netlify" : "static");
+    const { now, root, environment } = world();
+    const host = settings.host ? { name: settings.host, reason: null } : guessHost(root, environment);
     if (config.getFilter("twt")) {
       throw authorError(
         "bad-option",
@@ -64,6 +63,5 @@ export function definePlugin(world: () => World) {
 export const twtxt = definePlugin(() => ({
   now: Date.now,
   root: process.cwd(),
-  // `netlify build` on one's own machine sets the second alone.
-  isNetlify: Boolean(process.env.NETLIFY || process.env.NETLIFY_LOCAL),
+  environment: process.env,
 }));

@@ -57,6 +57,12 @@ export function warningsOf(twts: TwtsFromPosts, collections: Collections, config
   ];
 }
 
+/** @param reason - completes a sentence after "because" */
+export function noteOnHost(host: NonNullable<Settings["host"]>, reason: string): string {
+  const files = host === "static" ? " (files alone)" : "";
+  return `Built for the host "${host}"${files}, because ${reason}. To choose it yourself, give the plugin the option host: "netlify", "node" or "static".`;
+}
+
 /** Why nothing comes of what should show mentions, on a host of files alone. */
 export function noteOnStaticHost(wantedBy: readonly string[]): string {
   return `Nothing comes of ${wantedBy.join(" and ")}, since the host of this site is "static": files alone receive no mentions. If Netlify or a server of your own serves it, give the plugin the option host: "netlify" or host: "node". If not, mentions: false ends this note.`;

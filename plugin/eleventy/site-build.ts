@@ -4,6 +4,7 @@ import type { Settings } from "../options.js";
 import {
   noteOnBlobs,
   noteOnDevelopmentBuild,
+  noteOnHost,
   noteOnInboxes,
   noteOnStaticHost,
   summaryOf,
@@ -12,6 +13,7 @@ import {
   warningOnMentions,
   warningsOf,
 } from "./build-report.js";
+import type { HostChoice } from "./default-host.js";
 import type { BuildEvent, Collections, ContentMap, EleventyConfig, TemplateContext, TemplateData } from "./eleventy.js";
 import { HeadLinks } from "./head-links.js";
 import { type HostSettings, hostSettings, sitePages } from "./host-settings.js";
@@ -43,7 +45,7 @@ export interface BuildPlace {
   now(): number;
   /** The project's root. */
   root: string;
-  host: NonNullable<Settings["host"]>;
+  host: HostChoice;
 }
 
 /** What the plugin does in the course of a build, in the order of the methods. */
@@ -62,7 +64,7 @@ export class SiteBuild {
   readonly #remembered = new Map<string, PostText | null>();
   #isMarkdownUsed = false;
   #isMarkdownTaught = false;
-  #isDevelopmentNoted = false;
+  readonly #told = new Set<string>();
   #seen: TemplateData[] = [];
   #collections: Collections = {};
   #discovery: SiteFile[] = [];
@@ -73,7 +75,7 @@ export class SiteBuild {
     this.#config = config;
     this.settings = settings;
     this.#place = place;
-    this.urls = new SiteUrls(config, settings, place.host);
+    this.urls = new SiteUrls(config, settings, place.host.name);
     this.mentions = new SiteMentions(settings, this.urls, place.root);
     this.blobs = new SharedBlobs(settings, this.urls);
     this.#head = new HeadLinks(settings, this.urls, () => this.inboxes);
@@ -175,7 +177,7 @@ export class SiteBuild {
       ...conflicts,
     ];
     for (const warning of warnings) this.#say(warning, "warn");
-    for (const note of [...this.#notes(), ...this.#developmentNote(event)]) this.#say(note);
+    for (const note of [...this.#newNotes(event), ...this.#notes()]) this.#say(note);
     this.#say(summaryOf(twts, { path: this.urls.feedHref(), twts: all.length, archives: feed.length - 1 }));
   }
 
@@ -190,7 +192,7 @@ export class SiteBuild {
   }
 
   #handover({ directories: { output } }: BuildEvent, twts: TwtsFromPosts): Handover {
-    const { host } = this.#place;
+    const host = this.#place.host.name;
     const site = { settings: this.settings, urls: this.urls, paths: this.#paths, host };
     return { settings: hostSettings(this.settings, this.urls, { host, output }), pages: sitePages(site, twts) };
   }
@@ -213,24 +215,29 @@ export class SiteBuild {
 
   /** @returns what of the site is in the way of its functions, a sentence each */
   async #writeForNetlify(handover: Handover, feed: SiteFile[]): Promise<string[]> {
-    const { root, host } = this.#place;
-    const headers = host === "netlify" ? headerRules(feed, this.#discovery, handover.settings.endpoint) : [];
+    const { root } = this.#place;
+    const isNetlify = this.#place.host.name === "netlify";
+    const headers = isNetlify ? headerRules(feed, this.#discovery, handover.settings.endpoint) : [];
     await writeNetlifyHeaders(root, headers);
-    const functions = host === "netlify" && this.settings.functions ? functionsOf(this.settings, this.urls) : [];
+    const functions = isNetlify && this.settings.functions ? functionsOf(this.settings, this.urls) : [];
     await writeFunctions(root, functionFiles(functions, handover, root));
     return functions.length > 0 ? functionConflicts(root, functions) : [];
   }
 
-  /** Once for all builds of this process. */
-  #developmentNote(event: BuildEvent): string[] {
-    if (isReal(event) || this.#isDevelopmentNoted) return [];
-    this.#isDevelopmentNoted = true;
-    return [noteOnDevelopmentBuild(this.#place.host, event.directories.output)];
+  /** Told once for all builds of a process. */
+  #newNotes(event: BuildEvent): string[] {
+    const { host } = this.#place;
+    const notes = [
+      ...(host.reason === null ? [] : [noteOnHost(host.name, host.reason)]),
+      ...(isReal(event) ? [] : [noteOnDevelopmentBuild(host.name, event.directories.output)]),
+    ].filter((note) => !this.#told.has(note));
+    for (const note of notes) this.#told.add(note);
+    return notes;
   }
 
   /** What comes of nothing on this host. */
   #notes(): string[] {
-    const wantedBy = this.#place.host === "static" && !this.settings.webmention ? this.mentions.wantedBy() : [];
+    const wantedBy = this.#place.host.name === "static" && !this.settings.webmention ? this.mentions.wantedBy() : [];
     const nowhere = this.settings.inbox === false ? [] : this.inboxes.filter(({ endpoint }) => endpoint === null);
     return [
       ...(wantedBy.length > 0 ? [noteOnStaticHost(wantedBy)] : []),

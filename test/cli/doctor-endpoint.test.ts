@@ -88,7 +88,10 @@ describe("what the endpoint answers", () => {
     [
       "it is not there",
       { answers: () => ({ "/webmention": answer(404) }) },
-      ["URL/webmention answers 404. Deploy the site with its functions", "answers a POST with 404"],
+      [
+        'URL/webmention answers 404. Deploy the site with its functions, or name another endpoint. If its host only serves files, give the plugin the option host: "static"',
+        "answers a POST with 404",
+      ],
     ],
     [
       "it is broken",
@@ -135,7 +138,7 @@ describe("the lists of mentions", () => {
     [
       "the public one is not there",
       { answers: () => ({ "/mentions.json": answer(404) }) },
-      "URL/mentions.json is no list of mentions: it answers 404.",
+      'URL/mentions.json is no list of mentions: it answers 404. Deploy the site with its functions. If its host only serves files, give the plugin the option host: "static" and build the site.',
     ],
     [
       "it is something else",

@@ -25,13 +25,17 @@ export function textAt(built: BuiltSite, timestamp: string): string | null {
   return found[0]?.slice(timestamp.length + 1) ?? null;
 }
 
-/** The sentences that the plugin has printed: the warnings in their order, then what it wrote. */
+/** The sentences that the plugin has printed, less the one about the host: the warnings in their order, then what it wrote. */
 export function said(built: BuiltSite): string[] {
   const name = "[eleventy-plugin-twtxt] ";
   const sentences = built.log.split("\n").flatMap((line) => (line.startsWith(name) ? [line.slice(name.length)] : []));
   // Warnings come by another stream than the rest, so their places in the log are by chance.
   const isSummary = (sentence: string) => sentence.startsWith("Wrote ");
-  return [...sentences.filter((sentence) => !isSummary(sentence)), ...sentences.filter(isSummary)];
+  const isOfHost = (sentence: string) => sentence.startsWith("Built for the host ");
+  return [
+    ...sentences.filter((sentence) => !isSummary(sentence) && !isOfHost(sentence)),
+    ...sentences.filter(isSummary),
+  ];
 }
 
 /** The sentence that a build was stopped with, as Eleventy prints it first. */

@@ -90,7 +90,7 @@ function builtSite(folder: string, exitCode: number | null, log: string, output 
 function configOf({ options = "{}", config = "", imports = "", now = "2026-11-20T12:00:00Z" }: SiteSetup): string {
   return `import { definePlugin } from ${JSON.stringify(join(repo, "plugin/plugin.ts"))};
 ${imports}
-const twtxt = definePlugin(() => ({ now: () => Date.parse(${JSON.stringify(now)}), root: process.cwd(), isNetlify: false }));
+const twtxt = definePlugin(() => ({ now: () => Date.parse(${JSON.stringify(now)}), root: process.cwd(), environment: {} }));
 export default function (config) {
   config.addPlugin(twtxt, { url: "https://alice.example", nick: "alice", ...${options} });
 ${config}

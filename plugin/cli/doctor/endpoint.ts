@@ -22,6 +22,9 @@ const MISTAKES = [
   },
 ];
 
+const NO_RECEIVER =
+  'Deploy the site with its functions, or name another endpoint. If its host only serves files, give the plugin the option host: "static" and build the site.';
+
 /** What an endpoint has shown. */
 export interface EndpointCheckup {
   findings: Finding[];
@@ -80,7 +83,7 @@ function checkPage({ status, asked, url }: Seen, endpoint: string): Finding[] {
   }
   if (status < 400) findings.push(ok(`${url} answers those who open it (${status})`));
   else if (status === 404 || status === 410 || status >= 500) {
-    findings.push(fix(`${url} answers ${status}.`, "Deploy the site with its functions, or name another endpoint."));
+    findings.push(fix(`${url} answers ${status}.`, NO_RECEIVER));
   } else {
     findings.push(
       note(`${url} says nothing to those who open it (${status}).`, "A page there that explains it is kind to people."),
@@ -94,10 +97,7 @@ function checkRefusal({ status, url }: Seen): Finding {
     return note(`${url} takes nothing from here for now (429).`, "That is its rate limit. Look again in a minute.");
   }
   if ([404, 405, 501].includes(status)) {
-    return fix(
-      `${url} takes no mentions: it answers a POST with ${status}.`,
-      "Deploy the site with its functions, or name another endpoint.",
-    );
+    return fix(`${url} takes no mentions: it answers a POST with ${status}.`, NO_RECEIVER);
   }
   if (status === 401 || status === 403) {
     return fix(

@@ -27,7 +27,7 @@ async function checkList(url: string, look: Look): Promise<Finding[]> {
     return [
       fix(
         `${url} is no list of mentions: it answers ${list.status}.`,
-        "Deploy the site with its functions. Is its endpoint in a folder of its own? Then look from the folder of the site's sources.",
+        `Deploy the site with its functions. If its host only serves files, give the plugin the option host: "static" and build the site. Is its endpoint in a folder of its own? Then look from the folder of the site's sources.`,
       ),
     ];
   }
