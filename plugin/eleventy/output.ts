@@ -1,7 +1,7 @@
 // plugin/eleventy/output.ts: writing beside what the site itself writes, and never over it.
-
+import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { authorError } from "../errors.js";
 import type { BinaryFile, SiteFile } from "./site-files.js";
@@ -53,4 +53,17 @@ export async function writeFiles(folder: string, files: readonly (SiteFile | Bin
       await writeFile(file, content);
     }),
   );
+}
+
+/** Writes a file of which readers see the old content or the new one, and nothing in between. */
+export async function replaceFile(file: string, content: string): Promise<void> {
+  const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
+  await mkdir(dirname(file), { recursive: true });
+  try {
+    await writeFile(temporary, content, { flush: true });
+    await rename(temporary, file);
+  } catch (error) {
+    await rm(temporary, { force: true });
+    throw error;
+  }
 }

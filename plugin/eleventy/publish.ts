@@ -1,8 +1,8 @@
 // plugin/eleventy/publish.ts: hands a real build over to the host of the site.
-import { randomBytes } from "node:crypto";
-import { mkdir, readdir, rename, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { HOST_FILE, type HostSettings, PAGES_FILE, PUBLISHED_FOLDER, type SitePages } from "./host-settings.js";
+import { replaceFile } from "./output.js";
 import type { SiteFile } from "./site-files.js";
 
 /** What the host needs to know of a build. */
@@ -34,16 +34,4 @@ async function replaceFolder(folder: string, files: readonly SiteFile[]): Promis
     .map(({ parentPath, name }) => join(parentPath, name))
     .filter((file) => !current.has(file));
   await Promise.all(stale.map((file) => rm(file, { force: true })));
-}
-
-async function replaceFile(file: string, content: string): Promise<void> {
-  const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
-  await mkdir(dirname(file), { recursive: true });
-  try {
-    await writeFile(temporary, content, { flush: true });
-    await rename(temporary, file);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
 }

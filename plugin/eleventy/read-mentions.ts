@@ -1,4 +1,5 @@
 // plugin/eleventy/read-mentions.ts: the mentions that the site has received, read from where it publishes them.
+import { readFile } from "node:fs/promises";
 import { TwtxtError } from "../errors.js";
 import type { GuardedFetch } from "../http/guarded-fetch.js";
 import { ownHostOf } from "../http/own-host.js";
@@ -22,8 +23,10 @@ export interface KnownMentions {
 export interface MentionSources {
   /** `/mentions.json` as a URL: what was received up to now. */
   live: string;
-  /** The list that the last build has left, as a URL. */
+  /** The list that the last deploy has published, as a URL. */
   file: string;
+  /** The list that the last build on this machine has kept, as a path. */
+  cache: string;
   userAgent: string;
   /** Ends the reading, wherever it is. */
   signal: AbortSignal;
@@ -34,7 +37,8 @@ export interface MentionSources {
  *
  * @see PROTOCOL 2.5, "In the site"
  */
-export async function readMentions({ live, file, userAgent, signal }: MentionSources): Promise<KnownMentions> {
+export async function readMentions(sources: MentionSources): Promise<KnownMentions> {
+  const { live, userAgent, signal } = sources;
   const { guardedFetch } = await import("../http/guarded-fetch.js");
   const fetch = guardedFetch({ userAgent, allowPrivateHosts: ownHostOf(live) });
   const newest: PublicMention[] = [];
@@ -44,17 +48,35 @@ export async function readMentions({ live, file, userAgent, signal }: MentionSou
     return { all: newest, warning: null };
   } catch (error) {
     const why = whyNot(error);
-    try {
-      const { mentions } = await readList(fetch, file, FILE_BYTES, signal);
-      const last = newest.at(-1);
-      const older = last ? mentions.filter(({ received }) => received < last.received) : mentions;
-      const which = last ? `Those from before ${last.received}` : "The mentions";
-      return { all: [...newest, ...older], warning: `${why} ${which} in this build are those of the last one.` };
-    } catch (error) {
-      whyNot(error);
-      const warning = `${why} Pages show mentions by JavaScript alone until a build can read them. Before the first deploy that is as it should be.`;
+    const former = await lastMentions(fetch, sources);
+    if (former === null) {
+      const warning = `${why} Pages show mentions by JavaScript alone until a build can read them. Before the first deploy that is as it should be. If your host only serves files, give the plugin the option host: "static".`;
       return { all: null, warning };
     }
+    const last = newest.at(-1);
+    const older = last ? former.filter(({ received }) => received < last.received) : former;
+    const which = last ? `Those from before ${last.received}` : "The mentions";
+    return { all: [...newest, ...older], warning: `${why} ${which} in this build are those of the last one.` };
+  }
+}
+
+/** The content of the cache, for the next build that cannot read the list. */
+export function cacheOf(live: string, mentions: readonly PublicMention[]): string {
+  return `${JSON.stringify({ live, mentions, next: null })}\n`;
+}
+
+/** @returns `null` where no build has left any */
+async function lastMentions(
+  fetch: GuardedFetch,
+  { live, file, cache, signal }: MentionSources,
+): Promise<readonly PublicMention[] | null> {
+  try {
+    return (await readList(fetch, file, FILE_BYTES, signal)).mentions;
+  } catch (error) {
+    whyNot(error);
+    const json = jsonOf(await readFile(cache, "utf8").catch(() => ""));
+    // The options may have named another site then.
+    return Object(json).live === live ? (parseMentionList(json)?.mentions ?? null) : null;
   }
 }
 

@@ -164,6 +164,7 @@ export class SiteBuild {
     const lists = await this.mentions.files();
     this.#others.check(lists, 'give the option "mentions.pages" another path');
     await writeFiles(directories.output, [...feed, ...this.#discovery, ...lists]);
+    await this.mentions.keep();
     const handover = this.#handover(event, twts);
     await this.#writeForCommands(handover.settings, twts, event);
     if (isReal(event)) await publish(this.#place.root, handover, [...feed, ...this.#discovery]);

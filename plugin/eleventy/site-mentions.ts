@@ -7,7 +7,8 @@ import type { Settings } from "../options.js";
 import type { Avatar } from "./avatars.js";
 import { type MentionListOptions, mentionListHtml } from "./mention-html.js";
 import type { PublicMention } from "./mention-list.js";
-import { type KnownMentions, readMentions } from "./read-mentions.js";
+import { replaceFile } from "./output.js";
+import { cacheOf, type KnownMentions, readMentions } from "./read-mentions.js";
 import { mentionsOptions } from "./served-options.js";
 import type { BinaryFile, SiteFile } from "./site-files.js";
 import type { SiteUrls } from "./site-urls.js";
@@ -15,6 +16,7 @@ import type { SiteUrls } from "./site-urls.js";
 const SCRIPT = "twtxt-mentions.js";
 const LIST = "mentions.json";
 const AVATARS = ".eleventy-twtxt/avatars";
+const CACHE = ".eleventy-twtxt/mentions.json";
 
 /** For everything that a build asks of the network. */
 const TOTAL_MS = 10_000;
@@ -28,6 +30,7 @@ export class SiteMentions {
   readonly #byUrl = new Map<string, PublicMention[]>();
   readonly #root: string;
   #known: KnownMentions | null = null;
+  #isKept = false;
   #isInTemplates = false;
   #avatars: ReadonlyMap<string, Avatar> = new Map();
   /** Paths of the site by the URLs that the authors have given. */
@@ -45,8 +48,9 @@ export class SiteMentions {
     if (this.#known || !this.#urls.hasReceiver()) return;
     const signal = AbortSignal.timeout(TOTAL_MS);
     this.#known = await readMentions({
-      live: this.#urls.absolute("/mentions.json"),
+      live: this.#liveUrl(),
       file: this.#urls.absolute(this.#folder() + LIST),
+      cache: join(this.#root, CACHE),
       userAgent: this.#userAgent(),
       signal,
     });
@@ -122,6 +126,14 @@ export class SiteMentions {
     return [...own, { path: this.#folder() + LIST, content: `${JSON.stringify({ mentions, next: null })}\n` }];
   }
 
+  /** Keeps the list on this machine, for a build while the site cannot be reached. Once for all builds of this process. */
+  async keep(): Promise<void> {
+    const mentions = this.all();
+    if (mentions === null || this.#isKept) return;
+    await replaceFile(join(this.#root, CACHE), cacheOf(this.#liveUrl(), mentions));
+    this.#isKept = true;
+  }
+
   #listOptions(target: string | null): MentionListOptions {
     return {
       json: this.#urls.href("/mentions.json"),
@@ -147,6 +159,10 @@ export class SiteMentions {
 
   #avatarPath(name: string): string {
     return `${this.#folder()}avatars/${name}`;
+  }
+
+  #liveUrl(): string {
+    return this.#urls.absolute("/mentions.json");
   }
 
   #userAgent(): string {

@@ -1,4 +1,6 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { PublicMention } from "../../plugin/eleventy/mention-list.js";
@@ -46,7 +48,7 @@ async function live(mentions: (url: string, asked: number) => PublicMention[] | 
   return Object.assign(server, { pages });
 }
 
-function options({ url }: LoopbackServer, more = ""): string {
+function options({ url }: Pick<LoopbackServer, "url">, more = ""): string {
   return `{ url: "${url}", host: "node", ${more} }`;
 }
 
@@ -314,6 +316,28 @@ describe("mentions in a site", () => {
     );
   });
 
+  it("are those of the last build where the site's own server is down, and the build says so", async () => {
+    const list = JSON.stringify({ mentions: [mention(8)], next: null });
+    const own = createServer((_, response) => response.end(list)).listen(0, "127.0.0.1");
+    await once(own, "listening");
+    const server = { url: `http://127.0.0.1:${Object(own.address()).port}` };
+    const first = await site({ files: FILES, options: options(server, "mentions: { perPage: 1 }") });
+    expect(names(first.read("mentions/index.html"))).toEqual(["bob8"]);
+    own.close();
+    own.closeAllConnections();
+    await once(own, "close");
+
+    rmSync(join(first.folder, "_site"), { recursive: true });
+    const second = await site({ site: first, files: {}, options: options(server), args: ["--quiet"] });
+    expect(names(second.read("mentions/index.html"))).toEqual(["bob8"]);
+    expect(second.log.match(/The mentions in this build are those of the last one\./g)).toHaveLength(1);
+
+    const elsewhere = { url: server.url.replace("127.0.0.1", "localhost") };
+    const other = await site({ site: first, files: {}, options: options(elsewhere) });
+    expect(names(other.read("mentions/index.html"))).toEqual([]);
+    expect(other.log).toContain("Pages show mentions by JavaScript alone");
+  });
+
   it("are read up to where the list breaks off, and from there on in the last deploy", async () => {
     const all = Array.from({ length: 250 }, (_, n) =>
       mention(n, { received: new Date(Date.parse("2026-11-20T09:00:00Z") - n * 1000).toISOString() }),
@@ -340,6 +364,7 @@ describe("mentions in a site", () => {
     expect(names(page)).toEqual([]);
     expect(built.has("mentions/mentions.json")).toBe(false);
     expect(built.log).toContain("Pages show mentions by JavaScript alone until a build can read them.");
+    expect(built.log).toContain('If your host only serves files, give the plugin the option host: "static".');
   });
 
   it("are not asked for where the site does not receive them itself", async () => {
