@@ -14,8 +14,9 @@ interface DevServer {
   getServerUrl(host: string, path: string): string;
 }
 
-/** `npm start` serves the example where it can be tried out. */
-const { SITE_URL, NETLIFY, NETLIFY_LOCAL } = process.env;
+/** `npm start` gives the example a place on this machine, a key, and a neighbour. */
+const { SITE_URL, SITE_KEY, NEIGHBOUR_URL, NETLIFY, NETLIFY_LOCAL } = process.env;
+const url = SITE_URL ?? "https://alice.example";
 const host = SITE_URL ? "node" : NETLIFY || NETLIFY_LOCAL ? "netlify" : "static";
 
 const ADDRESSES = ["/", "/twtxt.txt", "/twtxt-2024.txt"];
@@ -24,16 +25,18 @@ const day = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC
 
 export default function (config: SiteConfig) {
   config.addPlugin(twtxt, {
-    url: SITE_URL ?? "https://alice.example",
+    url,
     host,
+    ...(SITE_KEY ? { key: SITE_KEY, blobs: true } : {}),
     nick: "alice",
     description: "Beans, bread and bicycles, written down.",
     lang: "en",
-    avatar: "https://alice.example/images/alice.png",
-    link: [{ text: "Alice's pages", url: "https://alice.example/" }],
+    avatar: `${url}/images/alice.png`,
+    link: [{ text: "Alice's pages", url: `${url}/` }],
     mentions: { layout: "page.njk" },
+    inbox: { layout: "page.njk" },
     follow: [
-      { nick: "bob", url: "https://bob.example/twtxt.txt" },
+      { nick: "bob", url: `${NEIGHBOUR_URL ?? "https://bob.example"}/twtxt.txt` },
       { nick: "carol", url: "https://carol.example/twtxt.txt" },
       { nick: "erin", url: "https://erin.example/tw.txt" },
     ],

@@ -1,31 +1,75 @@
-// Runs `npm start`, waits for the feed's address, fetches the feed, and ends what it started.
+// Runs `npm start`, waits until it is up, looks at what it serves, and ends it in order.
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 
-const child = spawn("npm", ["start"], { detached: true, stdio: ["ignore", "pipe", "inherit"] });
-const giveUp = setTimeout(() => end("npm start printed no address of a feed within two minutes."), 120_000);
+const PATIENCE_MS = 120_000;
+
+const begun = Date.now();
+const child = spawn("npm", ["start"], { detached: true, stdio: ["ignore", "pipe", "pipe"] });
+const ended = new Promise((resolve) => child.on("close", resolve));
 let printed = "";
+for (const stream of [child.stdout, child.stderr]) {
+  stream.on("data", (data) => {
+    process.stdout.write(data);
+    printed += data;
+  });
+}
 
-child.on("exit", () => end("npm start ended by itself."));
-child.stdout.on("data", async (data) => {
-  process.stdout.write(data);
-  printed += data;
-  const url = /http:\/\/\S+\/twtxt\.txt/.exec(printed)?.[0];
-  if (!url) return;
-  child.stdout.removeAllListeners("data");
-  const response = await fetch(url, { signal: AbortSignal.timeout(10_000) });
-  const feed = await response.text();
-  const twts = feed.split("\n").filter((line) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\t./.test(line)).length;
-  const isFeed = response.status === 200 && feed.startsWith("# nick = ") && twts > 0;
-  end(
-    isFeed ? null : `${url} answers ${response.status} with ${feed.length} characters and ${twts} twts.`,
-    `${url} serves ${twts} twts.`,
+const faults = [];
+try {
+  await isUp();
+  console.log(`\nUp after ${((Date.now() - begun) / 1000).toFixed(1)} s.`);
+  await look();
+} catch (error) {
+  faults.push(error.message);
+}
+if (child.exitCode === null) process.kill(-child.pid, "SIGTERM");
+await ended;
+const [url] = printed.match(/http:\/\/localhost:\d+/) ?? [];
+check((await statusOf(`${url}/`)) === null, "nothing is served any more");
+check(!existsSync(".cache/start"), "nothing is left in .cache/start");
+for (const fault of faults) console.error(`Not so: ${fault}`);
+process.exit(faults.length > 0 ? 1 : 0);
+
+async function isUp() {
+  const end = Date.now() + PATIENCE_MS;
+  while (!/^Both are in .*Ctrl-C/m.test(printed)) {
+    if (child.exitCode !== null) throw new Error("npm start goes on running");
+    if (Date.now() > end) throw new Error("npm start is up within two minutes");
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+async function look() {
+  const urlOf = (name) => new RegExp(`^ *${name} +(http:\\S+?),?(?: |$)`, "m").exec(printed)?.[1];
+  const feed = await textOf(urlOf("feed"));
+  check(
+    feed.split("\n").filter((line) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ\t./.test(line)).length > 5,
+    "the feed has twts",
   );
-});
+  const mentions = await textOf(urlOf("mentions"));
+  check(mentions.match(/<li class="h-cite/g)?.length === 3, "three mentions are on their page, without JavaScript");
+  const conversation = await textOf(urlOf("conversation"));
+  check(/u-in-reply-to[\s\S]*class="p-content"/.test(conversation), "the note is a reply, and has one");
+  const [, picture] = /<img src="(http[^"]+\/shared\/[^"]+)"/.exec(conversation) ?? [];
+  check((await statusOf(picture)) === 200, "the note shows a picture from a blob");
+  check((await textOf(urlOf("contact"))).includes("alice@localhost:"), "the contact page has the address");
+  check(!printed.includes("ECONNREFUSED"), "no step warns that nothing answers");
+}
 
-function end(fault, success) {
-  clearTimeout(giveUp);
-  child.removeAllListeners("exit");
-  process.kill(-child.pid, "SIGTERM");
-  console.log(fault ?? success);
-  process.exit(fault ? 1 : 0);
+function check(isSo, what) {
+  if (!isSo) faults.push(what);
+}
+
+async function textOf(url) {
+  const response = await fetch(url, { signal: AbortSignal.timeout(10_000) });
+  return response.text();
+}
+
+async function statusOf(url) {
+  try {
+    return (await fetch(url, { signal: AbortSignal.timeout(10_000) })).status;
+  } catch {
+    return null;
+  }
 }

@@ -6,10 +6,12 @@ import { files } from "./files.js";
 import { letters, makeAddress } from "./letters.js";
 import { type MailServer, mailServer } from "./mail.js";
 import { serveAtNetlify } from "./netlify.js";
-import { endAll, freePorts, type Running, until } from "./process.js";
+import { ctrlC, endAll, freePorts, type Running, until } from "./process.js";
 import { check, show, tell } from "./telling.js";
 
 const isNetlify = process.argv.includes("--netlify");
+/** Whether both blogs go on after the story, to look around in. */
+const isKept = process.argv.includes("--keep");
 const TOKEN = randomBytes(16).toString("hex");
 const NOTE = "Yours were earlier than mine";
 
@@ -24,7 +26,6 @@ interface Host {
 
 try {
   await demo();
-  console.log("\nAll of it has happened.");
 } finally {
   await endAll();
   removeBlogs();
@@ -42,9 +43,20 @@ async function demo(): Promise<void> {
       "posts/hello.md": "---\ndate: 2026-10-03T08:00:00Z\n---\nHello, this is Bob.\n",
     });
     await story(alice, bob, mail, isNetlify ? netlifyHost() : nodeHost());
+    console.log("\nAll of it has happened.");
+    if (isKept) await keep(alice, bob);
   } finally {
     await mail.end();
   }
+}
+
+/** Leaves the blogs as they are until Ctrl-C. */
+async function keep(...blogs: Blog[]): Promise<void> {
+  tell("Look around. Ctrl-C ends both blogs, and removes them with their keys.");
+  for (const { url, folder } of blogs) {
+    console.log(`${["/", "/mentions/", "/contact/", "/twtxt.txt"].map((path) => url + path).join("  ")}\n  ${folder}`);
+  }
+  await ctrlC();
 }
 
 async function story(alice: Blog, bob: Blog, mail: MailServer, host: Host): Promise<void> {

@@ -61,6 +61,18 @@ export async function start(child: ChildProcessWithoutNullStreams, prefix: strin
   return program;
 }
 
+/** Resolves at Ctrl-C, or when another program ends this one. The servers get the same signal, and end in order. */
+export function ctrlC(): Promise<void> {
+  return new Promise((resolve) => {
+    const timer = setInterval(() => {}, 60_000);
+    const end = () => {
+      clearInterval(timer);
+      resolve();
+    };
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, end);
+  });
+}
+
 /** Ends whatever is still running. */
 export async function endAll(): Promise<void> {
   await Promise.all([...running].map((program) => program.end()));

@@ -1,0 +1,155 @@
+// build/start/blog.ts: a blog that is built and served on this machine, and the commands that its author types.
+import { type ChildProcess, spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { runCommandLine } from "../../plugin/cli/command-line.js";
+import { processTerminal, type Terminal } from "../../plugin/cli/terminal.js";
+
+/** The root of this repository. */
+export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
+
+const TSX = ["--import", pathToFileURL(join(ROOT, "node_modules/tsx/dist/loader.mjs")).href];
+const ELEVENTY = join(ROOT, "node_modules/@11ty/eleventy/cmd.cjs");
+const COMMAND_LINE = join(ROOT, "plugin/cli/main.ts");
+const CONFIG = "eleventy.config.ts";
+const PATIENCE_MS = 90_000;
+
+export interface BlogOptions {
+  nick: string;
+  port: number;
+  /** Where the blog is, with its sources. */
+  folder: string;
+  /** The Eleventy configuration, absolute. */
+  config: string;
+  /** The blog that this one mentions and is mentioned by. */
+  neighbourPort: number;
+}
+
+export class Blog {
+  readonly nick: string;
+  readonly url: string;
+  readonly feedUrl: string;
+  readonly folder: string;
+  readonly #port: number;
+  readonly #neighbour: string;
+  readonly #environment: Record<string, string>;
+  readonly #terminal: Terminal;
+  readonly #children = new Map<ChildProcess, Promise<number | null>>();
+  #isEnding = false;
+
+  constructor({ nick, port, folder, config, neighbourPort }: BlogOptions) {
+    this.nick = nick;
+    this.folder = folder;
+    this.url = `http://localhost:${port}`;
+    this.feedUrl = `${this.url}/twtxt.txt`;
+    this.#port = port;
+    this.#neighbour = `localhost:${neighbourPort}`;
+    // The author's own data stay in the folder too, wherever the platform has them.
+    this.#environment = {
+      ...{ SITE_URL: this.url, NEIGHBOUR_URL: `http://${this.#neighbour}` },
+      ...{ HOME: folder, XDG_DATA_HOME: join(folder, "data"), APPDATA: join(folder, "data") },
+    };
+    this.#terminal = {
+      ...processTerminal(),
+      folder,
+      environment: { ...process.env, ...this.#environment },
+      isTerminal: { stdin: false, stdout: false, stderr: false },
+      ended: () => new Promise(() => {}),
+    };
+    writeFileSync(join(folder, "package.json"), '{ "type": "module" }\n');
+    writeFileSync(join(folder, CONFIG), `export { default } from ${JSON.stringify(pathToFileURL(config).href)};\n`);
+  }
+
+  /** `user@domain` */
+  get address(): string {
+    return `${this.nick}@localhost:${this.#port}`;
+  }
+
+  /**
+   * Types a command of the plugin's, and shows it.
+   *
+   * @returns the data that it prints, without the line end
+   */
+  async type(...args: string[]): Promise<string> {
+    console.log(`\n${this.nick}$ eleventy-twtxt ${args.map(quoted).join(" ")}`);
+    const printed: string[] = [];
+    const said: string[] = [];
+    const print = (line: string) => void printed.push(line);
+    const say = (line: string) => void said.push(line);
+    const exitCode = await runCommandLine(args, { ...this.#terminal, print, say });
+    if (exitCode !== 0) throw new Error([`The command ended with ${exitCode}.`, ...said].join("\n"));
+    for (const line of printed) console.log(line);
+    return printed.join("\n");
+  }
+
+  /** The option of the commands that speak to the other blog. */
+  get network(): string[] {
+    return ["--allow-private-host", this.#neighbour];
+  }
+
+  /** Makes the author's key, by which the next build gives the blog its address. */
+  async makeKey(): Promise<void> {
+    this.#environment.SITE_KEY = await this.type("keys", "create", this.address, "--file", "author.key");
+  }
+
+  async build(): Promise<void> {
+    const { output, ended } = this.#start([ELEVENTY, `--config=${CONFIG}`, "--quiet"]);
+    if ((await ended) !== 0) throw new Error(`The build of ${this.nick}'s blog failed.\n${output.text}`);
+  }
+
+  /** Resolves once the blog is served. */
+  async serve(): Promise<void> {
+    const where = ["--host", "localhost", "--port", String(this.#port), "--store", "store"];
+    const { output, ended } = this.#start([COMMAND_LINE, "serve", ...where, ...this.network]);
+    let isOver = false;
+    void ended.then(() => {
+      isOver = true;
+    });
+    await until(`${this.nick}'s blog is served`, async () => {
+      if (isOver) throw new Error(`The server of ${this.nick}'s blog ended.\n${output.text}`);
+      return output.text.includes("/twtxt.txt");
+    });
+  }
+
+  /** Ends what is running, in order. */
+  async end(): Promise<void> {
+    this.#isEnding = true;
+    for (const child of this.#children.keys()) child.kill("SIGTERM");
+    await Promise.all(this.#children.values());
+  }
+
+  /** In a process group of its own: Ctrl-C reaches it through {@link end} alone, and once. */
+  #start(args: string[]): { output: { text: string }; ended: Promise<number | null> } {
+    if (this.#isEnding) throw new Error("Ending.");
+    const child = spawn(process.execPath, [...TSX, ...args], {
+      cwd: this.folder,
+      env: { ...process.env, ...this.#environment },
+      stdio: ["ignore", "pipe", "pipe"],
+      detached: process.platform !== "win32",
+    });
+    const output = { text: "" };
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.on("data", (data) => {
+        output.text += data;
+      });
+    }
+    const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+    this.#children.set(child, ended);
+    void ended.then(() => this.#children.delete(child));
+    return { output, ended };
+  }
+}
+
+/** Waits for a condition, for a minute and a half at most. */
+export async function until(what: string, isMet: () => Promise<boolean>): Promise<void> {
+  const end = Date.now() + PATIENCE_MS;
+  while (!(await isMet())) {
+    if (Date.now() > end) throw new Error(`After ${PATIENCE_MS / 1000} s it is still not so: ${what}.`);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+  }
+}
+
+function quoted(word: string): string {
+  return /^[\w./:=@#~-]+$/.test(word) ? word : `"${word.replaceAll("\n", " ")}"`;
+}
