@@ -7,7 +7,7 @@ import type { SiteFile } from "./site-files.js";
 
 /** Netlify's Frameworks API reads it. Other tools may write to it, too. */
 const CONFIG = ".netlify/v1/config.json";
-/** Our rules in it, so that the next build knows which to remove. Netlify overlooks it. */
+/** The rules that this plugin added to it, so that the next build can remove them. Netlify ignores the file. */
 const RECORD = ".netlify/v1/twtxt-headers.json";
 
 /** Headers of one path, as Netlify's Frameworks API takes them. */

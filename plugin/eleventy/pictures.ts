@@ -3,7 +3,7 @@
 /** `photo` is what Micropub servers write; `image` and `featured` are what themes read. */
 const KEYS = ["photo", "image", "featured"];
 
-/** A path or a web URL; `featured: yes` is none, and a `data:` URL is no link. */
+/** A path or a URL of the web or of a blob. `featured: yes` names no picture, and `data:` is not a link. */
 const LINK = /^(?:https?:|blob:|(?![a-z][a-z0-9+.-]*:))(?=.*(?:[/:]|\.[a-z0-9]{2,5}(?:[?#]|$)))/i;
 
 export interface Picture {

@@ -121,7 +121,7 @@ function tagsOf({ data }: CollectionItem): string[] {
 
 function unstamped({ dated, undated, moved }: Schedule): SiteSettings["unstamped"] {
   const shared = new Map(moved.map(({ post, from }) => [post, from]));
-  // Of a template that makes several posts, all are listed, since one date in it would move them all.
+  // A template that makes several posts is listed with all of them, because one date in it would move them all.
   const files = new Set(moved.map(({ post }) => post.inputPath));
   return [
     ...dated

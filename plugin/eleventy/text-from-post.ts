@@ -27,7 +27,7 @@ export interface PostSource {
   linkBlobs(text: string): string;
   /** Told of what looks like a mention in the front matter and names no feed. */
   onUnknownMention(mention: string): void;
-  /** Those of the front matter; none for a post with a title. */
+  /** The pictures in the front matter; empty for a post with a title. */
   pictures: readonly Picture[];
 }
 

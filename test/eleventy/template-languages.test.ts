@@ -16,7 +16,7 @@ const LAYOUTS: Record<string, string> = {
 <div @raw="twtxtMentions()"></div><div @raw="twtxtReply('Antworte mit:')"></div><div @raw="twtxtContact()"></div></body></html>`,
   "html.webc": `<!doctype html><html><head></head><body><main @html="content"></main>
 <template webc:nokeep @html="twtxtMentions()"></template><div @html="twtxtReply('Antworte mit:')"></div><div @html="twtxtContact()"></div></body></html>`,
-  "post.hbs": `<head></head>{{{content}}}{{{twtxtMentions}}}{{{twtxtReply "Antworte mit:"}}}{{{twtxtContact}}}`,
+  "post.hbs": `<head></head>{{{content}}}{{{twtxtMentions}}}{{{twtxtReply "Antworte mit:"}}}{{{twtxtContact}}}{{sharedBlob "quinces.jpg"}}`,
   "post.ejs": `<head></head><%- content %><%- twtxt.html.mentions(page) %><%- twtxt.html.reply(page, "Antworte mit:") %><%- twtxt.html.contact() %>`,
   "post.vto": `<head></head>{{ content }}{{ twtxtMentions }}{{ twtxtReply "Antworte mit:" }}{{ twtxtContact }}`,
   "post.11ty.js": `export default function ({ content }) {
@@ -74,7 +74,7 @@ beforeAll(async () => {
       ...Object.fromEntries(files),
       "own.md": post({ title: "own", date: "2026-01-03", tags: "posts", layout: "html.webc" }, "{% twtxtMentions %}"),
     },
-    options: `{ url: "${alice.url}", host: "node", key: "${KEY}", mentions: { layout: "html.webc" } }`,
+    options: `{ url: "${alice.url}", host: "node", key: "${KEY}", blobs: true, mentions: { layout: "html.webc" } }`,
     imports: IMPORTS,
     config: CONFIG,
   });
@@ -106,6 +106,11 @@ describe("a layout", () => {
   it.each(readmeRows())("in %s is written as the README says", (language, shortcode, withLabel) => {
     const isShown = Object.values(LAYOUTS).some((text) => text.includes(shortcode) && text.includes(withLabel));
     expect({ language, isShown }).toEqual({ language, isShown: true });
+  });
+
+  it("in Handlebars gives the URL of a blob of the first author", () => {
+    const [feedUrl = ""] = built.feed().fields.url ?? [];
+    expect(built.read("post-hbs/index.html")).toContain(new URL(`/shared/${KEY}/quinces.jpg`, feedUrl).href);
   });
 
   it("in WebC takes a body that lists mentions, and the page of all mentions", () => {
