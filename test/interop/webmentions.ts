@@ -17,7 +17,7 @@ const MINUTE = 60_000;
 
 const FROM_NPM = "send-webmention";
 const VERSION = "2.0.0";
-/** With what they import and do not list. */
+/** Includes packages that they import without declaring them. */
 const FROM_PYPI = {
   pywebutil: ["pywebutil==3.0", "beautifulsoup4==4.15.0"],
   ronkyuu: ["ronkyuu==0.9", "requests==2.34.2", "beautifulsoup4==4.15.0", "html5lib==1.1"],
@@ -34,7 +34,7 @@ interface Listed {
   text: string;
 }
 
-/** @returns how many libraries did not get on with our blog */
+/** @returns how many libraries failed to send to our blog, or to receive from it */
 export async function tryWebmentions(): Promise<number> {
   const senders = [...(await senderFromNpm()), ...(await sendersFromPypi())];
   const receiver = await pythonWith("webmentions", RECEIVER);
