@@ -214,6 +214,7 @@ function mentionNumber(i: number): NewMention {
     text: `@<alice https://alice.example/twtxt.txt> ${words(10 + (i % 40))}`,
     published: instant,
     subject: i % 4 === 0 ? "abcdefg" : null,
+    about: null,
     target: "https://alice.example/twtxt.txt",
     under: i % 2 === 0 ? null : pageUrl(i % PAGES),
     hold: "when many",

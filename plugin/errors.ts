@@ -46,6 +46,7 @@ const STATUS = {
   "range-not-satisfiable": 416,
   "too-many-requests": 429,
   "too-many-pending": 429,
+  "precondition-required": 428,
   "headers-too-large": 431,
   // What a verification finds.
   "source-refused": 400,

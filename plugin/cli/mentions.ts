@@ -24,7 +24,8 @@ export const help = `Usage: eleventy-twtxt mentions [--state STATE] [--json]
 Manages what your site has received, by requests signed with your key: the one that the site has as
 its option "key".
 
-  approve, reject   shows a mention, or hides it for good
+  approve, reject   shows a mention, or hides it for good. ID.VERSION, as listed, decides only if the
+                    mention has not changed since; the option "moderate" requires it
   forget            deletes mentions, by their ids or all of a source, and remembers nothing of them. Asks
                     before it deletes all of a source
   verify            looks now at what is pending
@@ -40,8 +41,8 @@ its option "key".
 
 Example:
   $ eleventy-twtxt mentions --state held
-  3f2a...  2026-11-20T09:00:00Z  @bob  https://bob.example/twtxt.txt#:~:text=... -> https://alice.example/quinces/  "yours were earlier"
-  $ eleventy-twtxt mentions approve 3f2a...`;
+  3f2a91bc.07d4e5f6  2026-11-20T09:00:00Z  bob  https://bob.example/twtxt.txt#:~:text=... -> https://alice.example/quinces/  "yours were earlier"
+  $ eleventy-twtxt mentions approve 3f2a91bc.07d4e5f6`;
 
 const OPTIONS = {
   state: { type: "string" },
@@ -53,7 +54,9 @@ const OPTIONS = {
 
 const STATES = ["shown", "held", "pending", "rejected"] as const;
 const PER_IMPORT = 100;
-const ID = /^[0-9a-f]{4,32}$/;
+const ID = /^[0-9a-f]{4,32}(\.[0-9a-f]{4,16})?$/;
+/** How many characters of an id, and of a version, the list prints. */
+const LISTED = 8;
 
 export async function run(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = readArguments(name, args, OPTIONS);
@@ -110,11 +113,25 @@ async function list(_: string[], { ask, terminal, state, isJson }: Context): Pro
 }
 
 async function decide(ids: string[], state: "shown" | "rejected", { ask, terminal }: Context): Promise<number> {
-  for (const id of await Promise.all(ids.map((id) => fullId(id, ask)))) {
-    const mention = (await ask("POST", `/${id}`, { state })) as ManagedMention;
+  for (const { id, version } of await Promise.all(ids.map((name) => decisionOn(name, ask)))) {
+    const headers = version === null ? {} : { "if-match": `"${version}"` };
+    const mention = (await ask("POST", `/${id}`, { state }, headers)) as ManagedMention;
     terminal.say(`${state}: ${lineOf(mention)}`);
   }
   return 0;
+}
+
+/**
+ * The mention that a name means, and the version that was seen; `null` where the name is an id alone.
+ *
+ * @throws TwtxtError `precondition-failed` where the mention has changed since it was listed
+ */
+async function decisionOn(name: string, ask: AskMentions): Promise<{ id: string; version: string | null }> {
+  const [start = "", seen] = name.split(".");
+  if (seen === undefined) return { id: await fullId(start, ask), version: null };
+  const mention = await mentionOf(start, ask);
+  if (mention.version?.startsWith(seen)) return mention;
+  throw new TwtxtError("precondition-failed", `${name} has changed since it was listed. It is now: ${lineOf(mention)}`);
 }
 
 async function forget(names: string[], { ask, terminal, isSure }: Context): Promise<number> {
@@ -125,7 +142,9 @@ async function forget(names: string[], { ask, terminal, isSure }: Context): Prom
   }
   let forgotten = 0;
   for (const which of names) {
-    const path = ID.test(which) ? `/${await fullId(which, ask)}` : `?source=${encodeURIComponent(which)}`;
+    const path = ID.test(which)
+      ? `/${await fullId(which.split(".")[0] ?? "", ask)}`
+      : `?source=${encodeURIComponent(which)}`;
     forgotten += Number(Object(await ask("DELETE", path)).forgotten);
   }
   terminal.say(`${forgotten} forgotten.`);
@@ -206,14 +225,20 @@ async function fullId(start: string, ask: AskMentions): Promise<string> {
     throw misuse(`${name}: "${start}" is too short for an id: type 4 of its characters at the least.`, name);
   }
   if (start.length === 32 || !ID.test(start)) return encodeURIComponent(start);
+  return (await mentionOf(start, ask)).id;
+}
+
+/** @throws TwtxtError `not-found` where not exactly one id starts so */
+async function mentionOf(start: string, ask: AskMentions): Promise<ManagedMention> {
   const all = (await Promise.all(STATES.map((state) => allOf(ask, state)))).flat();
   const found = all.filter(({ id }) => id.startsWith(start));
   const [one] = found;
-  if (one && found.length === 1) return one.id;
+  if (one && found.length === 1) return one;
   throw new TwtxtError("not-found", `${found.length} mentions have an id that starts with ${start}.`);
 }
 
-function lineOf({ id, received, author, source, target, under, text }: ManagedMention): string {
+function lineOf({ id, version, received, author, source, target, under, text }: ManagedMention): string {
+  const name = [id, version].flatMap((part) => part?.slice(0, LISTED) ?? []).join(".");
   const said = text === null ? "" : `  ${JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text)}`;
-  return `${id}  ${received.slice(0, 19)}Z  ${author?.name ?? "?"}  ${source} -> ${under ?? target}${said}`;
+  return `${name}  ${received.slice(0, 19)}Z  ${author?.name ?? "?"}  ${source} -> ${under ?? target}${said}`;
 }

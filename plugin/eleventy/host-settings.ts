@@ -1,4 +1,5 @@
 // plugin/eleventy/host-settings.ts: what a build leaves for whoever serves the site and tells of its mentions.
+import { twtHashes } from "../feed/hash.js";
 import type { Settings } from "../options.js";
 import { permalinkOf } from "./post-date.js";
 import {
@@ -88,8 +89,8 @@ export interface SitePages {
   feeds: string[];
   /** Every page of HTML, as an absolute URL. */
   pages: string[];
-  /** The twts of the feed, oldest first, each with the page of its post. */
-  twts: { timestamp: string; hash: string | null; page: string | null }[];
+  /** The twts of the feed, oldest first, each with both forms of its hash and the page of its post. */
+  twts: { timestamp: string; hashes: string[]; page: string | null }[];
 }
 
 /** The settings, made of the options. */
@@ -159,7 +160,15 @@ export function sitePages(
     twts: twts.schedule.dated.flatMap(({ post }) => {
       const twt = twts.twtOf(permalinkOf(post));
       const page = post.url ? urls.absolute(post.url) : null;
-      return twt ? [{ timestamp: twt.timestamp, hash: host === "static" ? null : twt.hash, page }] : [];
+      return twt
+        ? [
+            {
+              timestamp: twt.timestamp,
+              hashes: host === "static" ? [] : Object.values(twtHashes(urls.feedUrl(), twt)),
+              page,
+            },
+          ]
+        : [];
     }),
   };
 }

@@ -66,6 +66,16 @@ function archivePath(feedPath: string, period: string): string {
     : `${feedPath}-${period}`;
 }
 
+/**
+ * Whether a path or URL names an archive of a feed, by its name alone.
+ *
+ * @example isArchiveOf("/twtxt.txt", "/twtxt-2024-03.txt") // true
+ */
+export function isArchiveOf(feedPath: string, path: string): boolean {
+  const [, period] = /-(\d{4}(?:-\d\d)?)(?:\.[^./]*)?$/.exec(path) ?? [];
+  return period !== undefined && path === archivePath(feedPath, period);
+}
+
 function linkTo(part: FeedPart | undefined, feedUrl: string): string | null {
   const last = part?.twts.at(-1);
   return part && last ? `${twtHash(feedUrl, last)} ${part.path.slice(part.path.lastIndexOf("/") + 1)}` : null;

@@ -18,9 +18,21 @@ const LONG_HASH_SINCE = "2026-07-01T00:00:00Z";
  * @see twtxt.dev/exts/twt-hash-v2
  */
 export function twtHash(feedUrl: string, twt: Twt): string {
+  const { v1, v2 } = twtHashes(feedUrl, twt);
+  const isLong = (toInstant(twt.timestamp) ?? "") >= LONG_HASH_SINCE;
+  return isLong ? v2 : v1;
+}
+
+/**
+ * Both forms of a twt's hash. Clients in use (timeline, lextwt) know the first one alone, whatever the date.
+ *
+ * @returns 7 and 12 characters of lowercase base32
+ * @throws TwtxtError `bad-timestamp` for what is no timestamp
+ * @see PROTOCOL 1.2
+ */
+export function twtHashes(feedUrl: string, twt: Twt): { v1: string; v2: string } {
   const timestamp = hashedForm(twt.timestamp);
   const digest = blake2b(new TextEncoder().encode(`${feedUrl}\n${timestamp}\n${twt.text}`), { dkLen: 32 });
   const full = base32nopad.encode(digest).toLowerCase();
-  const isLong = (toInstant(timestamp) ?? "") >= LONG_HASH_SINCE;
-  return isLong ? full.slice(0, 12) : full.slice(-7);
+  return { v1: full.slice(-7), v2: full.slice(0, 12) };
 }

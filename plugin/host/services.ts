@@ -96,8 +96,8 @@ export function servicesOf(options: ServiceOptions): Services {
     queue: new VerificationQueue(),
     allowance: allowed,
     received,
+    pending,
     moderation: lists,
-    ours,
     now,
     log,
   });
@@ -127,7 +127,9 @@ export function servicesOf(options: ServiceOptions): Services {
 
   const manage = async (request: Request) => {
     const { manageMentions } = await import("../mentions/receive/manage.js");
-    return manageMentions({ readSigned, received, pending, ours, verifyPending: verifying, now })(request);
+    return manageMentions({ readSigned, received, pending, ours, moderation: lists, verifyPending: verifying, now })(
+      request,
+    );
   };
 
   let nextSend: number | null = null;

@@ -4,6 +4,7 @@ import { readFile, realpath } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isAbsolute, join, posix, relative, sep } from "node:path";
 import send from "send";
+import { isArchiveOf } from "../feed/archive.js";
 import { pathOf } from "./request-target.js";
 
 export interface SiteFilesOptions {
@@ -26,7 +27,7 @@ export interface SiteFilesOptions {
  * @see PROTOCOL 1.1
  */
 export function siteFiles({ folder, published, prefix, feedPath, endpoint }: SiteFilesOptions) {
-  const isOfFeed = feedMatcher(feedPath);
+  const isOfFeed = (path: string) => path === feedPath || isArchiveOf(feedPath, path);
 
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = pathOf(request);
@@ -64,22 +65,6 @@ export function siteFiles({ folder, published, prefix, feedPath, endpoint }: Sit
       })
       .pipe(response);
   };
-}
-
-/** The feed and its archives: `/twtxt.txt`, `/twtxt-2024.txt`, `/twtxt-2024-03.txt`. */
-function feedMatcher(feedPath: string): (path: string) => boolean {
-  const dot = feedPath.lastIndexOf(".");
-  const isNamed = dot > feedPath.lastIndexOf("/");
-  const [stem, extension] = isNamed ? [feedPath.slice(0, dot), feedPath.slice(dot)] : [feedPath, ""];
-  return (path) =>
-    path === feedPath ||
-    (path.startsWith(`${stem}-`) &&
-      path.endsWith(extension) &&
-      /^\d{4}(-\d\d)?$/.test(withoutEnds(path, stem, extension)));
-}
-
-function withoutEnds(path: string, start: string, end: string): string {
-  return path.slice(start.length + 1, path.length - end.length);
 }
 
 /** Of all names that begin with a dot this one alone is served, and nothing by way of it: `/.well-known/../.env`. */

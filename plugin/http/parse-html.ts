@@ -18,17 +18,24 @@ const MAX_ATTRIBUTES = 200;
 /** How much of a page is read at a time: about a millisecond's work. */
 const PIECE_LENGTH = 4096;
 
+/** A page as a tree. */
+export interface ParsedHtml {
+  /** At most 128 elements deep: what lies deeper is lifted up to there, in document order. */
+  tree: Root;
+  /** Whether all of the page is in the tree: not where it has more than 50,000 elements. */
+  isWhole: boolean;
+}
+
 /**
  * Reads a page as a browser does that runs no scripts: what is in a `noscript` is part of it, what is in a comment, in
  * a `script` or a `textarea` is text, and the contents of a `template` are left out.
  *
  * @param slices - with the deadline; other requests are answered while a page is read
- * @returns the tree, at most 128 elements deep: what lies deeper is lifted up to there, in document order; what comes after
- *   50,000 elements is left out
  */
-export async function parseHtml(html: string, slices = new TimeSlices()): Promise<Root> {
+export async function parseHtml(html: string, slices = new TimeSlices()): Promise<ParsedHtml> {
   const [parse5, { fromParse5 }] = await Promise.all([import("parse5"), import("hast-util-from-parse5")]);
-  return treeOf(await startOfDocument(html, parse5, slices), fromParse5, slices);
+  const { document, isWhole } = await startOfDocument(html, parse5, slices);
+  return { tree: await treeOf(document, fromParse5, slices), isWhole };
 }
 
 /** The elements of a tree, in document order. */
@@ -45,7 +52,7 @@ async function startOfDocument(
   html: string,
   { Parser, defaultTreeAdapter }: typeof import("parse5"),
   slices: TimeSlices,
-): Promise<Parse5.Document> {
+): Promise<{ document: Parse5.Document; isWhole: boolean }> {
   const document = defaultTreeAdapter.createDocument();
   const enough = new Error("enough");
   let elements = 0;
@@ -68,8 +75,9 @@ async function startOfDocument(
     tokenizer.write("", true);
   } catch (error) {
     if (error !== enough) throw error;
+    return { document, isWhole: false };
   }
-  return document;
+  return { document, isWhole: true };
 }
 
 /** Converts node by node: a deep tree would end the converter, which calls itself for the children. */

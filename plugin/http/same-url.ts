@@ -1,22 +1,59 @@
-// plugin/http/same-url.ts: when two URLs name the same thing.
+// plugin/http/same-url.ts: one spelling for all URLs of the same page or feed.
+
+const UNRESERVED = /[A-Za-z0-9._~-]/;
 
 /**
- * A form in which two URLs of the same page or feed are equal: http and https are the same, and host case, a default
- * port and the fragment do not count. The rest is exact.
+ * The normal spelling of a URL: scheme and host in lower case, no default port, no trailing dot of the host, no dot
+ * segments, no doubled slashes, no percent-encoding of unreserved characters, no fragment. The scheme stays.
  *
- * @returns `null` for what is no absolute http or https URL
+ * @returns `null` for anything but an absolute http or https URL
+ * @example normalUrl("HTTP://Bob.example:80//a/%2e/%7Eb?c#d") // "http://bob.example/a/~b?c"
+ * @see PROTOCOL 2.4, "The proof"; RFC 3986 6.2
+ */
+export function normalUrl(url: string): string | null {
+  if (!URL.canParse(url)) return null;
+  const normal = new URL(url);
+  if (normal.protocol !== "https:" && normal.protocol !== "http:") return null;
+  normal.hash = "";
+  normal.hostname = normal.hostname.replace(/\.$/, "");
+  normal.search = withoutNeedlessEncoding(normal.search);
+  // Decoded before slashes are counted: an encoded dot would hide "/./".
+  normal.pathname = withoutNeedlessEncoding(normal.pathname).replace(/\/{2,}/g, "/");
+  return normal.href;
+}
+
+/**
+ * A form in which two URLs of the same page or feed are equal: {@link normalUrl} without the difference between http and
+ * https.
+ *
+ * @returns `null` for anything but an absolute http or https URL
  * @example comparableUrl("HTTP://Alice.example:80/a#b") === comparableUrl("https://alice.example/a")
  * @see PROTOCOL 2.4, "The request"
  */
 export function comparableUrl(url: string): string | null {
-  if (!URL.canParse(url)) return null;
-  const { protocol, host, hostname, port, pathname, search } = new URL(url);
-  if (protocol !== "https:" && protocol !== "http:") return null;
+  const normal = normalUrl(url);
+  if (normal === null) return null;
+  const { host, hostname, port, pathname, search } = new URL(normal);
   return `//${port === "80" || port === "443" ? hostname : host}${pathname}${search}`;
 }
 
-/** Whether two URLs name the same thing. */
+/** Whether two URLs name the same page or feed. */
 export function isSameUrl(a: string, b: string): boolean {
   const comparable = comparableUrl(a);
   return comparable !== null && comparable === comparableUrl(b);
+}
+
+/** The URL without its query. */
+export function withoutQuery(url: string): string {
+  const bare = new URL(url);
+  bare.search = "";
+  return bare.href;
+}
+
+/** RFC 3986 6.2.2.2. What stays encoded is written in upper case. */
+function withoutNeedlessEncoding(text: string): string {
+  return text.replace(/%[0-9a-f]{2}/gi, (code) => {
+    const character = String.fromCharCode(Number.parseInt(code.slice(1), 16));
+    return UNRESERVED.test(character) ? character : code.toUpperCase();
+  });
 }

@@ -20,7 +20,7 @@ export interface Target {
 
 /** What a source says, seen with our own eyes. */
 export interface ProvenMention {
-  /** The source's final URL after redirects, without fragment: who says it. */
+  /** The one URL by which the source is known, in its normal spelling: PROTOCOL 2.4, "The proof". */
   identity: string;
   /** The timestamp of the twt as the source has it; `null` for a page. */
   timestamp: string | null;
@@ -34,6 +34,8 @@ export interface ProvenMention {
   published: string | null;
   /** The hash of the twt that is replied to. */
   subject: string | null;
+  /** The page of our post that the source itself names; `null` for none. */
+  about: string | null;
 }
 
 /** How a verification ended. */
@@ -56,11 +58,14 @@ export type MentionState = "shown" | "held" | "rejected";
 export interface StoredMention extends ProvenMention {
   /** 32 hex digits: the same for the same twt and target, however often it is sent. */
   id: string;
-  /** The URL that the sender gave as source, without fragment: `identity` is where it led. */
+  /** The URL that the first sender gave as source, without fragment: `identity` is where it led. */
   given: string;
   /** One of our URLs, as the site writes it. */
   target: string;
-  /** Our post that it is about beside its target, as where a feed is mentioned in reply to one of its twts. */
+  /**
+   * Our post that it stands under beside its target: the one that the source names, else the one that the first request
+   * named.
+   */
   under: string | null;
   state: MentionState;
   /** When it came first: `YYYY-MM-DDThh:mm:ss.sssZ`. */

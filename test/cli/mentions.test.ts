@@ -54,15 +54,17 @@ describe("eleventy-twtxt mentions", () => {
 
     const held = await type("--state", "held");
     expect(held).toMatchObject({ exitCode: 0, stderr: "1 held.\n" });
-    const [, id = ""] = /^([0-9a-f]{32}) {2}\S+ {2}bob {2}/.exec(held.stdout) ?? [];
+    const [listed = "", id = ""] = /^([0-9a-f]{8})\.[0-9a-f]{8}(?= {2}\S+ {2}bob {2})/.exec(held.stdout) ?? [];
     expect(held.stdout).toContain(`  ${bob.twt("2026-11-19T18:40:03Z")} -> ${FEED}  "`);
     expect((await type("--state", "pending")).stderr).toBe("0 pending. Others: --state shown, held, rejected.\n");
 
-    expect((await type("approve", id.slice(0, 8))).stderr).toContain(`shown: ${id}`);
+    expect((await type("approve", listed)).stderr).toContain(`shown: ${listed}`);
     expect(await shown()).toHaveLength(2);
     expect(await type("reject", id)).toMatchObject({ exitCode: 0 });
     expect(await shown()).toHaveLength(1);
-    expect(JSON.parse((await type("--state", "rejected", "--json")).stdout)).toMatchObject([{ id, state: "rejected" }]);
+    expect(JSON.parse((await type("--state", "rejected", "--json")).stdout)).toMatchObject([
+      { id: expect.stringMatching(`^${id}`), state: "rejected" },
+    ]);
 
     const all = JSON.parse((await type("export")).stdout).mentions;
     expect(all).toHaveLength(2);
@@ -100,6 +102,19 @@ describe("eleventy-twtxt mentions", () => {
     expect(await runCommandLine(["mentions", "forget", hostname, "--url", server.url], terminal)).toBe(0);
     expect(terminal.stderr).toEqual(["1 forgotten."]);
     expect(await shown()).toEqual([]);
+  });
+
+  it("exit 1: what has changed since it was listed is not approved, and is shown as it is now", async () => {
+    const { bob, send, shown, type } = await alice();
+    for (const timestamp of [AT, "2026-11-19T18:40:03Z"]) await send(timestamp);
+    const [listed = ""] = (await type("--state", "held")).stdout.split(" ");
+    bob.twts = { ...bob.twts, "2026-11-19T18:40:03Z": `${HELLO}, and other words` };
+    await send("2026-11-19T18:40:03Z");
+
+    const approved = await type("approve", listed);
+    expect(approved).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("has changed since it was listed") });
+    expect(approved.stderr).toContain("and other words");
+    expect(await shown()).toHaveLength(1);
   });
 
   it("verifies what is pending", async () => {

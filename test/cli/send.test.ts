@@ -55,7 +55,7 @@ function siteOf(made: Alice, host: "static" | "netlify" = "static"): Blog {
   const pages = {
     ...PAGES,
     feeds: [made.feedUrl],
-    twts: [{ timestamp: BOBS, hash: "abcdefg", page: "https://alice.example/a/" }],
+    twts: [{ timestamp: BOBS, hashes: ["abcdefg"], page: "https://alice.example/a/" }],
   };
   return blog(
     { host },

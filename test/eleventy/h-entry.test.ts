@@ -21,7 +21,7 @@ describe("the lines of h-entry in docs/mentions.md", () => {
         ),
       },
     });
-    const tree = await parseHtml(built.read("posts/hens/index.html"));
+    const { tree } = await parseHtml(built.read("posts/hens/index.html"));
     const [entry] = [...elementsOf(tree)].filter(({ properties }) => Object(properties.className)[0] === "h-entry");
     if (!entry) throw new Error("There is no h-entry.");
 

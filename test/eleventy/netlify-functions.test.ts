@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { twtHash } from "../../plugin/feed/hash.js";
+import { twtHashes } from "../../plugin/feed/hash.js";
 import { type BuiltSite, post, type SiteSetup, site } from "../helpers/site.js";
 
 const repo = fileURLToPath(new URL("../../", import.meta.url));
@@ -136,17 +136,19 @@ describe("the functions that a build for Netlify writes", () => {
 
   it("share what can be mentioned: the feed's names, the pages of HTML and the twts", () => {
     const pages = JSON.parse(text(alice, `${FOLDER}/twtxt-pages.json`));
-    const [hello, note] = alice.feed().twts.map((twt) => twtHash("https://alice.example/twtxt.txt", twt));
+    const [hello, note] = alice
+      .feed()
+      .twts.map((twt) => Object.values(twtHashes("https://alice.example/twtxt.txt", twt)));
     expect(pages).toEqual({
       feeds: ["https://alice.example/twtxt.txt", `https://old.example/it's\\\${here}`],
       pages: expect.arrayContaining(["https://alice.example/%C3%BCber%20uns/", "https://alice.example/posts/hello/"]),
       twts: [
         {
           timestamp: "2026-03-04T05:06:07Z",
-          hash: hello,
+          hashes: hello,
           page: "https://alice.example/posts/hello/",
         },
-        { timestamp: "2026-04-05T06:07:08Z", hash: note, page: null },
+        { timestamp: "2026-04-05T06:07:08Z", hashes: note, page: null },
       ],
     });
     expect(pages.pages).not.toContain("https://alice.example/feed.xml");
@@ -211,7 +213,8 @@ describe("a site that another host serves", () => {
     expect(twts).toEqual([
       {
         timestamp: "2026-03-04T05:06:07Z",
-        hash: host === "node" ? expect.stringMatching(/^[a-z2-7]{7}$/) : null,
+        hashes:
+          host === "node" ? [expect.stringMatching(/^[a-z2-7]{7}$/), expect.stringMatching(/^[a-z2-7]{12}$/)] : [],
         page: "https://alice.example/posts/hello/",
       },
       expect.objectContaining({ page: null }),

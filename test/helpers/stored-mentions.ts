@@ -17,6 +17,7 @@ export function storedMention(change: Partial<StoredMention> = {}): StoredMentio
     text: "hello @<alice https://alice.example/twtxt.txt>",
     published: "2026-01-02T03:04:05Z",
     subject: null,
+    about: null,
     target: "https://alice.example/twtxt.txt",
     under: null,
     state: "shown",

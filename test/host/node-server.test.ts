@@ -307,7 +307,7 @@ describe("a handler on a Node host", () => {
       log: (text) => void failed.push(text),
     });
     await expect(ask(server, "/a?b")).rejects.toThrow();
-    expect(failed).toEqual(["GET /a: The disk is gone."]);
+    expect(failed).toEqual(["GET /a failed: The disk is gone."]);
   });
 
   it("finishes what is under way before it ends, and takes nothing new", async () => {

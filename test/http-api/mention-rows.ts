@@ -130,6 +130,8 @@ const managed: Row[] = [
     ["200", "the mention is rejected"],
     ["400 bad-request", "nobody can hold one", { asked: { body: '{"state":"held"}' } }],
     ["404 not-found", "there is no such mention", { isNew: true }],
+    ["412 precondition-failed", "it has changed since", { asked: { headers: { "if-match": '"0000000000000000"' } } }],
+    ["428 precondition-required", "the site approves each", { site: { mentions: { moderate: true } } }],
   ]),
   ...rows("DELETE /api/v1/mentions/{id}", [
     ["200", "the mention is forgotten"],

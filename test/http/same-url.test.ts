@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { comparableUrl, isSameUrl } from "../../plugin/http/same-url.js";
+import { comparableUrl, isSameUrl, normalUrl } from "../../plugin/http/same-url.js";
 
 const PAGE = "https://alice.example/Quinces?a=%41&b";
 
@@ -12,6 +12,10 @@ describe("two URLs", () => {
     ["the port of https, over http", "http://alice.example:443/Quinces?a=%41&b"],
     ["a fragment", "https://alice.example/Quinces?a=%41&b#:~:text=x"],
     ["dots in the path", "https://alice.example/x/../Quinces?a=%41&b"],
+    ["encoded dots in the path", "https://alice.example/x/%2e%2E/%2e/Quinces?a=%41&b"],
+    ["doubled slashes", "https://alice.example//Quinces?a=%41&b"],
+    ["a trailing dot of the host", "https://alice.example./Quinces?a=%41&b"],
+    ["encoding of unreserved characters", "https://alice.example/%51uinces?a=A&b"],
   ])("are the same but for %s", (_, url) => {
     expect(isSameUrl(url, PAGE)).toBe(true);
   });
@@ -19,7 +23,7 @@ describe("two URLs", () => {
   it.each([
     ["case of the path", "https://alice.example/quinces?a=%41&b"],
     ["case of the query", "https://alice.example/Quinces?A=%41&b"],
-    ["encoding", "https://alice.example/Quinces?a=A&b"],
+    ["encoding of reserved characters", "https://alice.example/Quinces?a=%41%26b"],
     ["slash", "https://alice.example/Quinces/?a=%41&b"],
     ["order of the query", "https://alice.example/Quinces?b&a=%41"],
     ["query at all", "https://alice.example/Quinces"],
@@ -34,6 +38,13 @@ describe("two URLs", () => {
       expect(comparableUrl(url)).toBeNull();
       expect(isSameUrl(url, url)).toBe(false);
     }
+  });
+
+  it("keep their scheme and everything reserved in the normal spelling", () => {
+    expect(normalUrl("HTTP://Bob.example.:80//a/%2e/%7Eb%2fc?d=%2e%20&e=//#f")).toBe(
+      "http://bob.example/a/~b%2Fc?d=.%20&e=//",
+    );
+    expect(normalUrl("mailto:bob@bob.example")).toBeNull();
   });
 
   it("of an international name are the same as its ASCII form", () => {

@@ -129,7 +129,7 @@ async function feedAt(url: string, look: Look): Promise<SeenFeed | null> {
 /** The links of a page to what is plain text: a feed, or something else, such as `/llms.txt`. */
 async function feedLinks(page: Seen): Promise<string[]> {
   if (page.status !== 200 || typeOf(page) !== "text/html") return [];
-  const elements = [...elementsOf(await parseHtml(page.bytes.toString()))];
+  const elements = [...elementsOf((await parseHtml(page.bytes.toString())).tree)];
   const base = baseOf(elements, page.url);
   const hrefs = elements.filter(isFeedLink).map(({ properties: { href } }) => String(href));
   const urls = hrefs.filter((href) => URL.canParse(href, base)).map((href) => new URL(href, base).href);

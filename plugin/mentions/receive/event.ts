@@ -18,8 +18,8 @@ export type MentionEvent =
   | { kind: "kept"; at: string; mention: NewMention }
   /** The source says so no more. */
   | { kind: "removed"; at: string; id: string }
-  /** The author has decided. */
-  | { kind: "moderated"; at: string; id: string; state: Exclude<MentionState, "held"> }
+  /** The author has decided about the version that was listed; `null` where the decision named none. */
+  | { kind: "moderated"; at: string; id: string; state: Exclude<MentionState, "held">; version: string | null }
   /** The author wants it gone, and remembers nothing of it. */
   | { kind: "forgotten"; at: string; id: string };
 
@@ -28,18 +28,29 @@ export type Mentions = Map<string, StoredMention>;
 
 /** The same for the same twt and target, however often it is sent. PROTOCOL 2.4, "The answer". */
 export function idOf({ identity, instant, target }: Pick<NewMention, "identity" | "instant" | "target">): string {
-  return createHash("sha256")
-    .update(`${identity}\n${instant ?? ""}\n${target}`)
-    .digest("hex")
-    .slice(0, 32);
+  return hashOf(`${identity}\n${instant ?? ""}\n${target}`).slice(0, 32);
+}
+
+/**
+ * Names what of a mention is shown: its text, who says it, and its URLs. A decision is about one version.
+ *
+ * @returns 16 hex digits
+ */
+export function versionOf({ identity, timestamp, type, author, text }: ProvenMention): string {
+  const { name, url, photo } = author;
+  return hashOf(JSON.stringify([identity, timestamp, type, name, url, photo, text])).slice(0, 16);
+}
+
+function hashOf(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
 }
 
 /**
  * Lets events happen to mentions.
  *
- * A mention that comes again changes its text, neither its state nor the post that it stands under, since anybody can
- * send it again: what was rejected stays so, also after the source took
- * it back for a while.
+ * Anyone can send a mention again. It then takes on what its source says now, but keeps its state: a rejected one stays
+ * rejected, also after the source took it back for a while. Where the author approves each mention, a changed one is
+ * held again. A later request cannot move it under another post.
  *
  * @param mentions - changed in place
  * @param events - oldest first
@@ -48,13 +59,14 @@ export function idOf({ identity, instant, target }: Pick<NewMention, "identity" 
 export function apply(mentions: Mentions, events: readonly MentionEvent[], shownPerHost: number): void {
   const days = new Set(events.map(({ at }) => dayOf(at)));
   const tally = new Tally([...mentions.values()].filter(({ received }) => days.has(dayOf(received))));
+  const spellings = new Spellings(mentions);
   for (const event of events) {
-    if (event.kind === "kept") keep(mentions, event, tally, shownPerHost);
+    if (event.kind === "kept") keep(mentions, event, { tally, spellings, shownPerHost });
     else if (event.kind === "forgotten") mentions.delete(event.id);
     else {
       const mention = mentions.get(event.id);
       if (!mention) continue;
-      if (event.kind === "moderated") mentions.set(event.id, { ...mention, state: event.state });
+      if (event.kind === "moderated") moderate(mentions, mention, event);
       else if (mention.state !== "rejected") mentions.delete(event.id);
     }
   }
@@ -63,18 +75,72 @@ export function apply(mentions: Mentions, events: readonly MentionEvent[], shown
 function keep(
   mentions: Mentions,
   { at, mention: { hold, received = at, ...found } }: Extract<MentionEvent, { kind: "kept" }>,
-  tally: Tally,
-  shownPerHost: number,
+  { tally, spellings, shownPerHost }: { tally: Tally; spellings: Spellings; shownPerHost: number },
 ): void {
   const id = idOf(found);
   const known = mentions.get(id);
   if (known) {
-    mentions.set(id, { ...found, under: known.under ?? found.under, id, state: known.state, received: known.received });
+    mentions.set(id, again(known, found, hold));
     return;
   }
+  if (spellings.has(found)) return;
   const isHeld = hold === "always" || (hold === "when many" && tally.of(found.identity, at) >= shownPerHost);
-  mentions.set(id, { ...found, id, state: isHeld ? "held" : "shown", received });
+  const mention: StoredMention = { ...found, id, state: isHeld ? "held" : "shown", received };
+  mentions.set(id, mention);
+  spellings.add(mention);
   if (!isHeld) tally.count(found.identity, received);
+}
+
+/** A mention that is known already, as its source says it now. */
+function again(
+  known: StoredMention,
+  found: Omit<NewMention, "hold" | "received">,
+  hold: NewMention["hold"],
+): StoredMention {
+  const { id, given, state, received } = known;
+  // The post that the source itself named goes with its word; the one that the first request named stays.
+  const stays = known.about ? null : known.under;
+  const next = { ...found, id, given, state, received, under: found.about ? found.under : stays };
+  const mustBeHeld = hold === "always" && state === "shown" && versionOf(next) !== versionOf(known);
+  return mustBeHeld ? { ...next, state: "held" } : next;
+}
+
+function moderate(
+  mentions: Mentions,
+  mention: StoredMention,
+  { state, version }: Extract<MentionEvent, { kind: "moderated" }>,
+): void {
+  // It has changed since the author saw it: what would be shown now was never approved.
+  if (state === "shown" && version !== null && version !== versionOf(mention)) return;
+  mentions.set(mention.id, { ...mention, state });
+}
+
+/**
+ * Known twts by host, second and text: a feed that has two URLs, and says so nowhere, is still one source.
+ *
+ * @see PROTOCOL 2.4, "The proof"
+ */
+class Spellings {
+  readonly #mentions: Mentions;
+  #ids: Map<string, string> | undefined;
+
+  constructor(mentions: Mentions) {
+    this.#mentions = mentions;
+  }
+
+  has(mention: Omit<NewMention, "hold">): boolean {
+    // Made when the first new mention comes: most events are about known ones.
+    this.#ids ??= new Map([...this.#mentions.values()].map((known) => [wordingOf(known), known.id]));
+    return mention.instant !== null && this.#mentions.has(this.#ids.get(wordingOf(mention)) ?? "");
+  }
+
+  add(mention: StoredMention): void {
+    this.#ids?.set(wordingOf(mention), mention.id);
+  }
+}
+
+function wordingOf({ identity, instant, target, text }: Omit<NewMention, "hold">): string {
+  return `${new URL(identity).host}\n${instant}\n${target}\n${text}`;
 }
 
 /** How many of a host were let through on a day. */

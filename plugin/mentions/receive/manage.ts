@@ -5,7 +5,8 @@ import { limitIn, parametersOf } from "../../http/parameters.js";
 import { type Handler, json, methodNotAllowed } from "../../http/respond.js";
 import type { MentionState, StoredMention } from "../mention.js";
 import { formatReference, sourceOf } from "../reference.js";
-import { isListed } from "./moderate.js";
+import { versionOf } from "./event.js";
+import { isListed, type Moderation } from "./moderate.js";
 import type { Ours } from "./ours.js";
 import { newestFirst, pageOf } from "./page.js";
 import type { Pending, PendingMention } from "./pending.js";
@@ -25,6 +26,8 @@ const Decision = v.strictObject({ state: v.picklist(["shown", "rejected"]) });
 /** What the list answers with: those that are stored, or those that wait for their verification. */
 export interface ManagedMention {
   id: string;
+  /** Names what of it is shown; a decision sends it as `If-Match`. `null` for what is pending. */
+  version: string | null;
   state: MentionState | "pending";
   source: string;
   target: string;
@@ -56,7 +59,7 @@ export function manageMentions(parts: ManageParts): Handler {
           : await takeOver(parsed(TakeOver, body, "Send at most 500 mentions as the list has them."), parts),
       );
     }
-    if (rest !== "") return one(parts, request.method, rest, body);
+    if (rest !== "") return one(parts, request, rest, body);
     if (request.method === "GET") return json(await list(parts, request.url));
     if (request.method === "DELETE") return json(await forgetSource(parts, request.url));
     return methodNotAllowed(["GET", "DELETE"]);
@@ -73,6 +76,7 @@ export interface ManageParts {
   received: Received;
   pending: Pending;
   ours: Ours;
+  moderation: Pick<Moderation, "moderate">;
   verifyPending(which: "all", isOver: () => boolean): Promise<VerifiedPending>;
   /** Milliseconds since 1970. */
   now(): number;
@@ -90,10 +94,11 @@ async function list({ received, pending }: ManageParts, url: string) {
   return { mentions: page.mentions.map(shownStored), next: page.next };
 }
 
-async function one({ received, pending }: ManageParts, method: string, id: string, body: Uint8Array) {
+async function one(parts: ManageParts, { method, headers }: Request, id: string, body: Uint8Array) {
+  const { received, pending } = parts;
   if (method === "POST") {
     const { state } = parsed(Decision, body, 'Send {"state": "shown"} or {"state": "rejected"}.');
-    const mention = await received.moderate(id, state);
+    const mention = await received.moderate(id, state, decidedVersion(headers, parts));
     if (mention) return json(shownStored(mention));
   } else if (method === "DELETE") {
     const waiting = (await pending.all()).filter((mention) => mention.id === id);
@@ -102,6 +107,21 @@ async function one({ received, pending }: ManageParts, method: string, id: strin
     if (forgotten.length + waiting.length > 0) return json({ forgotten: 1 });
   } else return methodNotAllowed(["POST", "DELETE"]);
   throw new TwtxtError("not-found", `There is no mention ${JSON.stringify(id.slice(0, 40))}.`);
+}
+
+/**
+ * The version that the author has decided about: what is approved is what was seen.
+ *
+ * @throws TwtxtError `precondition-required` where each mention is approved and the decision names no version
+ */
+function decidedVersion(headers: Headers, { moderation }: ManageParts): string | null {
+  const tag = headers.get("if-match");
+  if (tag !== null && tag !== "*") return tag.replace(/^"(.*)"$/, "$1");
+  if (!moderation.moderate) return null;
+  throw new TwtxtError(
+    "precondition-required",
+    'Send the "version" of the list as If-Match: the mention may have changed.',
+  );
 }
 
 async function forgetSource({ received, pending }: ManageParts, url: string) {
@@ -120,13 +140,15 @@ function verify({ verifyPending, now }: ManageParts): Promise<VerifiedPending> {
 
 function shownStored(mention: StoredMention): ManagedMention {
   const { id, state, target, under, type, author, text, published, received } = mention;
-  return { id, state, source: sourceOf(mention), target, under, type, author, text, published, received };
+  const version = versionOf(mention);
+  return { id, version, state, source: sourceOf(mention), target, under, type, author, text, published, received };
 }
 
 function shownPending({ id, source, timestamps, target, under, since }: PendingMention): ManagedMention {
   const [timestamp] = timestamps;
   return {
     id,
+    version: null,
     state: "pending",
     source: timestamp === undefined ? source : formatReference(source, timestamp),
     target: target.url,

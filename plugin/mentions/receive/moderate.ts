@@ -1,6 +1,6 @@
 // plugin/mentions/receive/moderate.ts: whose mentions are shown, held or refused, by the lists of the author.
 
-import { isSameUrl } from "../../http/same-url.js";
+import { isSameUrl, withoutQuery } from "../../http/same-url.js";
 import type { Settings } from "../../options.js";
 
 type Lists = Pick<Exclude<Settings["mentions"], false>, "allow" | "block" | "moderate">;
@@ -27,9 +27,9 @@ export function moderation({ allow, block, moderate }: Lists): Moderation {
   };
 }
 
-/** Whether an entry of a list stands for this URL. */
+/** Whether an entry of a list stands for this URL, with or without its query. */
 export function isListed(entry: string, url: string): boolean {
-  if (/^https?:\/\//.test(entry)) return isSameUrl(entry, url);
+  if (/^https?:\/\//.test(entry)) return [url, withoutQuery(url)].some((name) => isSameUrl(entry, name));
   const { hostname, protocol, port } = new URL(url);
   const actual = port || (protocol === "http:" ? "80" : "443");
   return entry === hostname || entry === `${hostname}:${actual}`;

@@ -1,34 +1,60 @@
-// plugin/mentions/receive/ours.ts: which URLs are the site's own, by the list that its build has left.
+// plugin/mentions/receive/ours.ts: maps URLs to this site's feeds and pages, by the list that its build has left.
 import type { SitePages } from "../../eleventy/host-settings.js";
+import { isArchiveOf } from "../../feed/archive.js";
 import { comparableUrl } from "../../http/same-url.js";
 import type { Target } from "../mention.js";
 
 /** The site's own URLs. They are compared with the configuration, and never resolved. */
 export interface Ours {
-  /** @returns the URL as the site writes it; `null` where it is none of ours */
+  /** @returns the URL as the site writes it; `null` for any other site's */
   target(url: string): Target | null;
-  /** Whether this is our feed, under any of its names. */
+  /** Whether this is our feed, under any of its names, or one of its archives. */
   isFeed(url: string): boolean;
-  /** @returns the page of our twt of this moment; `null` for none */
+  /** Whether a page, as the site writes its URL, is that of a twt. */
+  isPost(page: string): boolean;
+  /** @returns the page of our twt with this timestamp; `null` for none */
   pageOfTwt(timestamp: string): string | null;
-  /** @returns the page of our twt with this hash; `null` for none */
+  /** @returns the page of our twt with this hash, in either of its forms; `null` for none */
   pageOfHash(hash: string): string | null;
 }
 
-/** @param pages - the feed first of all its names */
+/**
+ * A page is also meant by its everyday forms: with or without the last slash, with `index.html`, with a query.
+ *
+ * @param pages - the feed first of all its names
+ * @see PROTOCOL 2.4, "The request"
+ */
 export function oursOf({ feeds, pages, twts }: SitePages): Ours {
-  const targets = new Map<string, Target>();
-  const [feed = ""] = feeds;
-  for (const url of pages) targets.set(comparableUrl(url) ?? url, { url, kind: "page" });
-  for (const url of feeds) targets.set(comparableUrl(url) ?? url, { url: feed, kind: "feed" });
-  const find = (url: string) => targets.get(comparableUrl(url) ?? "") ?? null;
+  const [url = ""] = feeds;
+  const feed: Target = { url, kind: "feed" };
+  const feedKeys = feeds.map(keyOf);
+  const exact = new Map(pages.map((url): [string, Target] => [keyOf(url), { url, kind: "page" }]));
+  const everyday = new Map([...exact].map(([key, target]) => [everydayForm(key), target]));
+
+  const find = (url: string): Target | null => {
+    const key = comparableUrl(url);
+    if (key === null) return null;
+    if (feedKeys.some((name) => name === key || isArchiveOf(name, key))) return feed;
+    return exact.get(key) ?? everyday.get(everydayForm(key)) ?? null;
+  };
+  const posts = new Set(twts.map(({ page }) => page));
   const byTimestamp = new Map(twts.map(({ timestamp, page }) => [timestamp, page]));
-  const byHash = new Map(twts.map(({ hash, page }) => [hash, page]));
+  const byHash = new Map(twts.flatMap(({ hashes, page }) => hashes.map((hash) => [hash, page])));
 
   return {
     target: find,
+    isPost: (page) => posts.has(page),
     isFeed: (url) => find(url)?.kind === "feed",
     pageOfTwt: (timestamp) => byTimestamp.get(timestamp) ?? null,
-    pageOfHash: (hash) => byHash.get(hash) ?? null,
+    pageOfHash: (hash) => byHash.get(hash.toLowerCase()) ?? null,
   };
+}
+
+function keyOf(url: string): string {
+  return comparableUrl(url) ?? url;
+}
+
+/** Without query, `index.html` and the last slash. */
+function everydayForm(comparable: string): string {
+  return comparable.replace(/\?.*$/s, "").replace(/\/(?:index\.html?)?$/, "");
 }

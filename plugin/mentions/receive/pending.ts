@@ -44,19 +44,20 @@ export interface Pending {
   isDue(mention: PendingMention): boolean;
   /** Whether it has waited for longer than its attempts take, because its host was never asked. */
   isOver(mention: PendingMention): boolean;
-  /** Notes an attempt without a verdict; after the last one the mention is dropped. */
-  noteAttempt(mention: PendingMention): Promise<void>;
-  drop(mention: PendingMention): Promise<void>;
+  /** Notes an attempt without a verdict. @returns whether it was the last one */
+  noteAttempt(mention: PendingMention): Promise<boolean>;
+  /** Forgets a claim, whether it waits or not. */
+  drop(claim: Pick<ReadClaim, "source" | "timestamps" | "target">): Promise<void>;
 }
 
 export function pendingMentions({ store, now, limits }: PendingOptions): Pending {
-  const drop = ({ key }: PendingMention) => store.delete(key);
+  const drop: Pending["drop"] = (claim) => store.delete(keyOf(claim));
 
   return {
     async add(claim) {
       const { source, timestamps, target, under } = claim;
-      const folder = `${PENDING}${hostKey(source)}/`;
-      const key = `${folder}${idOf(claim)}`;
+      const folder = folderOf(source);
+      const key = keyOf(claim);
       const keys = await store.keys(PENDING);
       if (keys.includes(key)) return;
       const ofHost = keys.filter((other) => other.startsWith(folder)).length;
@@ -84,8 +85,8 @@ export function pendingMentions({ store, now, limits }: PendingOptions): Pending
     async noteAttempt(mention) {
       const { id, key, ...claim } = mention;
       const attempts = claim.attempts + 1;
-      if (attempts >= ATTEMPTS.length) await drop(mention);
-      else await writeJson(store, key, { ...claim, attempts });
+      await writeJson(store, key, { ...claim, attempts });
+      return attempts >= ATTEMPTS.length;
     },
 
     drop,
@@ -99,7 +100,11 @@ export interface PendingOptions {
   limits: { pending: number; pendingPerHost: number };
 }
 
-function idOf({ source, timestamps, target }: ReadClaim): string {
+function folderOf(source: string): string {
+  return `${PENDING}${hostKey(source)}/`;
+}
+
+function keyOf({ source, timestamps, target }: Pick<ReadClaim, "source" | "timestamps" | "target">): string {
   const text = [source, timestamps[0] ?? "", target.url].join("\n");
-  return createHash("sha256").update(text).digest("hex").slice(0, 32);
+  return folderOf(source) + createHash("sha256").update(text).digest("hex").slice(0, 32);
 }

@@ -2,7 +2,6 @@
 import { TwtxtError } from "../../errors.js";
 import { essenceOf } from "../../http/media-type.js";
 import { bodyOf } from "../../http/respond.js";
-import { isSameUrl } from "../../http/same-url.js";
 import type { Claim } from "../mention.js";
 import { parseReference } from "../reference.js";
 import type { Ours } from "./ours.js";
@@ -40,8 +39,9 @@ export function checkClaim(source: string, target: string, ours: Ours): ReadClai
   const to = parseReference(target, "bad-target");
   const wanted = ours.target(to.url);
   if (!wanted) throw new TwtxtError("not-our-target", "The target is neither a feed nor a page of this site.");
-  if (isSameUrl(from.url, to.url)) throw new TwtxtError("bad-request", "Source and target are the same.");
-  if (ours.isFeed(from.url)) throw new TwtxtError("bad-source", "The source is a feed of this site.");
+  const own = ours.target(from.url);
+  if (own?.kind === "feed") throw new TwtxtError("bad-source", "The source is a feed of this site.");
+  if (own?.url === wanted.url) throw new TwtxtError("bad-request", "Source and target are the same.");
 
   const page = to.timestamps.map(ours.pageOfTwt).find((found) => found !== null) ?? null;
   return {

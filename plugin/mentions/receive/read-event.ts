@@ -17,6 +17,7 @@ const MENTION = v.object({
   text: v.string(),
   published: maybe,
   subject: maybe,
+  about: v.optional(maybe, null),
   target: v.string(),
   under: maybe,
   hold: v.picklist(["never", "always", "when many"]),
@@ -26,7 +27,13 @@ const MENTION = v.object({
 const EVENT: v.GenericSchema<unknown, MentionEvent> = v.variant("kind", [
   v.object({ kind: v.literal("kept"), at: time, mention: MENTION }),
   v.object({ kind: v.literal("removed"), at: time, id: v.string() }),
-  v.object({ kind: v.literal("moderated"), at: time, id: v.string(), state: v.picklist(["shown", "rejected"]) }),
+  v.object({
+    kind: v.literal("moderated"),
+    at: time,
+    id: v.string(),
+    state: v.picklist(["shown", "rejected"]),
+    version: v.optional(maybe, null),
+  }),
   v.object({ kind: v.literal("forgotten"), at: time, id: v.string() }),
 ]);
 

@@ -1,6 +1,8 @@
 // plugin/mentions/receive/received.ts: the mentions that have reached us.
+import { TwtxtError } from "../../errors.js";
+import { isSameUrl, withoutQuery } from "../../http/same-url.js";
 import type { ListMentions, MentionState, StoredMention } from "../mention.js";
-import type { MentionEvent, NewMention } from "./event.js";
+import { type MentionEvent, type NewMention, versionOf } from "./event.js";
 import type { Journal } from "./journal.js";
 import { newestFirst, pageOf } from "./page.js";
 
@@ -11,21 +13,28 @@ export interface Received {
   /** Whether it is stored just so already, and there is nothing to keep. */
   holds(mention: NewMention): Promise<boolean>;
   /**
-   * Removes what this source has said, where it is stored. By another host's redirect to a source nobody removes what
-   * the source itself has said.
+   * What is stored of a source. A redirect from another host does not lead to it: only the source itself can take back
+   * what it has said.
    *
    * @param source - the URL that was given, and where it led; `null` where nothing answered
-   * @returns whether there was any
    */
-  remove(source: {
+  ofSource(source: {
     url: string;
     identity: string | null;
     instant: string | null;
     timestamps: readonly string[];
     target: string;
-  }): Promise<boolean>;
-  /** The author's decision. @returns the mention; `null` where there is none of this id */
-  moderate(id: string, state: Exclude<MentionState, "held">): Promise<StoredMention | null>;
+  }): Promise<StoredMention[]>;
+  /** The source takes it back. */
+  remove(id: string): Promise<void>;
+  /**
+   * The author's decision.
+   *
+   * @param version - as {@link versionOf} named it in the list; `null` for any
+   * @returns the mention; `null` where there is none of this id
+   * @throws TwtxtError `precondition-failed` where the mention has another version now
+   */
+  moderate(id: string, state: Exclude<MentionState, "held">, version: string | null): Promise<StoredMention | null>;
   /** @returns the ids of those that were there */
   forget(which: (mention: StoredMention) => boolean): Promise<string[]>;
   compact: Journal["compact"];
@@ -69,21 +78,27 @@ export function receivedMentions({ journal, now, onChange }: ReceivedOptions): R
 
     keep: (mention) => happen([{ kind: "kept", at: at(), mention }]),
 
-    async remove({ url, identity, instant, timestamps, target }) {
+    async ofSource({ url, identity, instant, timestamps, target }) {
+      const answered = identity ?? url;
+      const names = [answered, withoutQuery(answered)];
       const isMeant = (mention: StoredMention) =>
         mention.instant === instant &&
         mention.target === target &&
         (mention.timestamp === null || timestamps.includes(mention.timestamp)) &&
-        (mention.identity === (identity ?? url) || (mention.given === url && isSameHost(url, mention.identity)));
-      const gone = [...(await journal.read()).values()].filter(isMeant);
-      await happen(gone.map(({ id }) => ({ kind: "removed", at: at(), id })));
-      return gone.length > 0;
+        (names.some((name) => isSameUrl(name, mention.identity)) ||
+          (mention.given === url && isSameHost(url, mention.identity)));
+      return [...(await journal.read()).values()].filter(isMeant);
     },
 
-    async moderate(id, state) {
+    remove: (id) => happen([{ kind: "removed", at: at(), id }]),
+
+    async moderate(id, state, version) {
       const mention = (await journal.read()).get(id);
       if (!mention) return null;
-      await happen([{ kind: "moderated", at: at(), id, state }]);
+      if (version !== null && version !== versionOf(mention)) {
+        throw new TwtxtError("precondition-failed", "The mention has changed since it was listed. List it again.");
+      }
+      await happen([{ kind: "moderated", at: at(), id, state, version }]);
       return { ...mention, state };
     },
 

@@ -2,13 +2,12 @@
 import { TwtxtError } from "../../errors.js";
 import { toInstant } from "../../feed/timestamp.js";
 import type { Log } from "../../http/respond.js";
-import { isSameUrl } from "../../http/same-url.js";
-import type { Proof, Verify } from "../mention.js";
+import type { Proof, ProvenMention, Verify } from "../mention.js";
 import { formatReference } from "../reference.js";
 import type { Allowance, Requester } from "./allowance.js";
 import type { NewMention } from "./event.js";
 import type { Moderation } from "./moderate.js";
-import type { Ours } from "./ours.js";
+import type { Pending } from "./pending.js";
 import type { ReadClaim } from "./read-claim.js";
 import type { Received } from "./received.js";
 import type { VerificationQueue } from "./verification-queue.js";
@@ -19,24 +18,22 @@ export type Settled = "kept" | "removed" | "waiting" | "no verdict";
 /** @throws TwtxtError where the source does not say so, with the code that PROTOCOL 2.4 answers with */
 export type Settle = (claim: ReadClaim, requester: Requester) => Promise<Settled>;
 
+type Disproof = Extract<Proof, { outcome: "disproven" }>;
+
 /** Verifies, then keeps or removes. */
 export function settling(parts: SettleParts): Settle {
   return async (claim, requester) => {
-    const proof = await parts.queue.run(requester, () => verifyIfPermitted(parts, claim, requester));
+    const proof = await ask(parts, claim, requester);
     if (proof === null) return "waiting";
-    switch (proof.outcome) {
-      case "proven":
-        await keep(parts, claim, proof.mention);
-        return "kept";
-      case "unreachable":
-        return "no verdict";
-      case "disproven":
-        if (proof.isGone && (await remove(parts, claim, proof.identity))) {
-          parts.log(`Removed, since it is gone at its source: mention of ${namedBy(claim)}`);
-          return "removed";
-        }
-        throw new TwtxtError(proof.code, proof.why);
-    }
+    if (proof.outcome === "unreachable") return "no verdict";
+    const settled =
+      proof.outcome === "proven"
+        ? await keep(parts, claim, proof.mention)
+        : await remove(parts, claim, proof, requester);
+    // After it is stored: any verdict ends the wait for one, even if another request has brought it.
+    await parts.pending.drop(claim);
+    if (settled instanceof TwtxtError) throw settled;
+    return settled;
   };
 }
 
@@ -45,15 +42,19 @@ export interface SettleParts {
   queue: VerificationQueue;
   allowance: Allowance;
   received: Received;
+  pending: Pick<Pending, "drop">;
   moderation: Moderation;
-  ours: Ours;
   /** Milliseconds since 1970. */
   now(): number;
   /** Told of each change, one line. */
   log: Log;
 }
 
-/** @returns `null` where the source may not be asked now */
+/** Verifies when it is this requester's turn. @returns `null` where the source may not be asked now */
+function ask(parts: SettleParts, claim: ReadClaim, requester: Requester): Promise<Proof | null> {
+  return parts.queue.run(requester, () => verifyIfPermitted(parts, claim, requester));
+}
+
 async function verifyIfPermitted(
   { verify, allowance, now }: SettleParts,
   claim: ReadClaim,
@@ -68,15 +69,12 @@ async function verifyIfPermitted(
 }
 
 async function keep(
-  { received, moderation, ours, log }: SettleParts,
+  { received, moderation, log }: SettleParts,
   claim: ReadClaim,
-  mention: Extract<Proof, { outcome: "proven" }>["mention"],
-): Promise<void> {
+  mention: ProvenMention,
+): Promise<"kept"> {
   const target = claim.target.url;
-  if (ours.isFeed(mention.identity) || isSameUrl(mention.identity, target)) {
-    throw new TwtxtError("bad-source", "The source leads to this site's own feed, or to the target itself.");
-  }
-  const under = claim.under ?? (mention.subject === null ? null : ours.pageOfHash(mention.subject));
+  const under = mention.about ?? claim.under;
   const others = moderation.moderate ? "always" : "when many";
   const found: NewMention = {
     ...mention,
@@ -85,17 +83,42 @@ async function keep(
     under: under === target ? null : under,
     hold: moderation.isAllowed(mention.identity) ? "never" : others,
   };
-  // Anybody can send it again as often as they like: that is to cost neither a record nor a purge of the CDN.
-  if (await received.holds(found)) return;
+  // Anyone can send it again at any time: that must cost neither a record nor a purge of the CDN.
+  if (await received.holds(found)) return "kept";
   await received.keep(found);
   log(`New mention of ${namedBy(claim)}`);
+  return "kept";
 }
 
 function namedBy({ source, timestamps: [timestamp], target }: ReadClaim): string {
   return `${target.url} in ${timestamp === undefined ? source : formatReference(source, timestamp)}`;
 }
 
-function remove({ received }: SettleParts, { source, timestamps, target }: ReadClaim, identity: string | null) {
+/**
+ * Removes what the source has taken back. A mention that is known by another URL goes only where that one says so too: an
+ * answer to `bob.txt?1` concludes nothing about `bob.txt`.
+ *
+ * @returns why the source is refused, where nothing was stored of it
+ */
+async function remove(
+  parts: SettleParts,
+  claim: ReadClaim,
+  { code, why, isGone, identity }: Disproof,
+  requester: Requester,
+): Promise<"removed" | TwtxtError> {
+  if (!isGone) return new TwtxtError(code, why);
+  const { received, log } = parts;
+  const { source, timestamps, target } = claim;
   const instant = timestamps[0] === undefined ? null : toInstant(timestamps[0]);
-  return received.remove({ url: source, identity, instant, timestamps, target: target.url });
+  const known = await received.ofSource({ url: source, identity, instant, timestamps, target: target.url });
+  let removed = 0;
+  for (const mention of known) {
+    const isSame = mention.identity === (identity ?? source);
+    const proof = isSame ? null : await ask(parts, { ...claim, source: mention.identity }, requester);
+    if (!isSame && !(proof?.outcome === "disproven" && proof.isGone)) continue;
+    await received.remove(mention.id);
+    log(`Removed, since it is gone at its source: mention of ${namedBy(claim)}`);
+    removed += 1;
+  }
+  return removed > 0 ? "removed" : new TwtxtError(code, why);
 }

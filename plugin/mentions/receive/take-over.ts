@@ -76,6 +76,7 @@ function asKept(mention: v.InferOutput<typeof Mention>, ours: Ours): NewMention 
     instant: timestamp === null ? null : toInstant(timestamp),
     published: published === null ? null : `${new Date(published).toISOString().slice(0, 19)}Z`,
     subject: null,
+    about: null,
     hold: "never",
     // Not now: the author knows them already, and is not told of them.
     ...(received && { received: new Date(received).toISOString() }),

@@ -10,9 +10,15 @@ import { AT_ONCE_PER_REQUESTER } from "./verification-queue.js";
 /** What became of those that were asked. */
 export interface VerifiedPending {
   kept: number;
-  /** The source does not say so. */
+  /** The source does not say so, or gave no verdict in the last attempt. */
   dropped: number;
   waiting: number;
+}
+
+export interface PendingVerification {
+  pending: Pending;
+  settle: Settle;
+  log: Log;
 }
 
 /**
@@ -21,7 +27,8 @@ export interface VerifiedPending {
  * @param which - `due` for those whose time has come; `all` where the author asks for it
  * @param isOver - nothing more is started once this holds
  */
-export function verifyPending({ pending, settle, log }: { pending: Pending; settle: Settle; log: Log }) {
+export function verifyPending(parts: PendingVerification) {
+  const { pending } = parts;
   return async (which: "due" | "all", isOver: () => boolean): Promise<VerifiedPending> => {
     const mentions = (await pending.all()).filter((mention) => which === "all" || pending.isDue(mention));
     const result: VerifiedPending = { kept: 0, dropped: 0, waiting: 0 };
@@ -30,7 +37,7 @@ export function verifyPending({ pending, settle, log }: { pending: Pending; sett
     await Promise.all(
       mentions.map((mention) =>
         queue(new URL(mention.source).host, async () => {
-          result[isOver() ? "waiting" : await verifyOne(mention, requester, pending, settle, log)] += 1;
+          result[isOver() ? "waiting" : await verifyOne(mention, requester, parts)] += 1;
         }),
       ),
     );
@@ -41,27 +48,25 @@ export function verifyPending({ pending, settle, log }: { pending: Pending; sett
 async function verifyOne(
   mention: PendingMention,
   requester: Requester,
-  pending: Pending,
-  settle: Settle,
-  log: Log,
+  { pending, settle, log }: PendingVerification,
 ): Promise<keyof VerifiedPending> {
   try {
     const outcome = await settle(mention, requester);
-    if (outcome === "waiting") {
-      if (!pending.isOver(mention)) return "waiting";
-      await pending.drop(mention);
-      return "dropped";
-    }
-    if (outcome === "no verdict") {
-      await pending.noteAttempt(mention);
-      return "waiting";
-    }
+    if (outcome === "kept" || outcome === "removed") return "kept";
+    // The author's request is no attempt: asked five times in a row, a source that is down would lose its mention.
+    if (requester === AUTHOR) return "waiting";
+    const isDropped = outcome === "no verdict" ? await pending.noteAttempt(mention) : pending.isOver(mention);
+    if (!isDropped) return "waiting";
     await pending.drop(mention);
-    return "kept";
+    log(notAccepted(mention, "It gave no verdict in time."));
+    return "dropped";
   } catch (error) {
     if (!(error instanceof TwtxtError) || error.code === "store-failed") throw error;
-    log(`Not accepted: mention of ${mention.target.url} in ${mention.source}. ${error.message}`);
-    await pending.drop(mention);
+    log(notAccepted(mention, error.message));
     return "dropped";
   }
+}
+
+function notAccepted({ source, target }: PendingMention, why: string): string {
+  return `Not accepted: mention of ${target.url} in ${source}. ${why}`;
 }

@@ -12,7 +12,7 @@ const MAX_URL_LENGTH = 2048;
  * @see PROTOCOL 2.2, W3C Webmention 3.1.2
  */
 export async function endpointsInHtml(html: string, pageUrl: string): Promise<string[]> {
-  const elements = [...elementsOf(await parseHtml(html))];
+  const elements = [...elementsOf((await parseHtml(html)).tree)];
   const base = baseOf(elements, pageUrl);
   return elements
     .filter(isEndpoint)

@@ -1,12 +1,22 @@
 // plugin/mentions/verify/ask-source.ts: a source's answer, before anybody looks at what it says.
 import { STATUS_CODES } from "node:http";
 import type { GuardedResponse } from "../../http/guarded-fetch.js";
+import type { TimeSlices } from "../../http/time-slices.js";
 import type { Proof } from "../mention.js";
+import type { SiteInText } from "./site-in-text.js";
 
 const MAX_URL_LENGTH = 2048;
 
 /** @throws TwtxtError as the guard does, and `blocked` for a URL that the author refuses */
 export type AskSource = (url: string, maxBytes: number, accept: string) => Promise<GuardedResponse>;
+
+/** What one verification works with. */
+export interface Inspection {
+  ask: AskSource;
+  site: SiteInText;
+  /** With the deadline of the verification. */
+  slices: TimeSlices;
+}
 
 export type Disproof = Extract<Proof, { outcome: "disproven" }>;
 

@@ -1,11 +1,12 @@
 // plugin/mentions/verify/mention-in-html.ts: a link to us in somebody's page, and whose words stand around it.
 import type { Element, Root } from "hast";
 import { elementsOf, parseHtml } from "../../http/parse-html.js";
-import type { TimeSlices } from "../../http/time-slices.js";
 import type { ProvenMention } from "../mention.js";
 import { baseOf } from "../send/endpoint-in-html.js";
+import type { Inspection } from "./ask-source.js";
 import { type Entry, readCard, readEntry } from "./microformats.js";
 import { textSaid, webUrlSaid } from "./said.js";
+import type { SiteInText } from "./site-in-text.js";
 
 /** The attributes that lead somewhere, by element. */
 const LINKS: Record<string, "href" | "src"> = {
@@ -25,30 +26,70 @@ interface Placed {
   entry: Element | null;
 }
 
+/** A page that links to the target. */
+interface PageWithLink {
+  tree: Root;
+  placed: readonly Placed[];
+  pageUrl: string;
+  base: string;
+  site: SiteInText;
+  leadsToUs(url: string): boolean;
+}
+
+/** What a page says of a target, and of itself. */
+export interface ReadHtml {
+  /** `null` for a page without a link to the target. */
+  mention: ProvenMention | null;
+  /** The target of its `rel=canonical`; `null` for none. */
+  declared: string | null;
+  /** The plain-text alternate that it names, which may be a twtxt feed; `null` for none. */
+  feed: string | null;
+  /** Whether all of the page was read. */
+  isWhole: boolean;
+}
+
 /**
  * Looks for a link to the target. One in an entry counts before one that stands beside.
  *
- * @param pageUrl - the URL that gave the page
- * @returns `null` for a page without such a link
+ * @param pageUrl - the normal spelling of the URL that gave the page
  * @see PROTOCOL 2.4, "The proof"
  */
-export async function mentionInHtml(
+export async function readHtml(
   html: string,
   pageUrl: string,
-  isTarget: (url: string) => boolean,
-  slices: TimeSlices,
-): Promise<ProvenMention | null> {
-  const tree = await parseHtml(html, slices);
+  { site, slices }: Pick<Inspection, "site" | "slices">,
+): Promise<ReadHtml> {
+  const { tree, isWhole } = await parseHtml(html, slices);
   const placed = await slices.arrayOf(placedElements(tree));
   const base = baseOf(
     placed.map(({ element }) => element),
     pageUrl,
   );
-  const leadsToUs = (url: string) => isTarget(url) || isTarget(passedOn(url, pageUrl));
-
+  const firstLink = async (isMeant: (element: Element) => boolean) =>
+    webUrlSaid(
+      (await slices.filter(placed, ({ element }) => isMeant(element))).flatMap(({ element }) =>
+        linksOf(element, base),
+      )[0],
+    );
+  const leadsToUs = (url: string) => site.isTarget(url) || site.isTarget(passedOn(url, pageUrl));
   const links = await slices.filter(placed, ({ element }) => linksOf(element, base).some(leadsToUs));
   const link = links.find(({ entry }) => entry !== null) ?? links[0];
-  if (!link) return null;
+  return {
+    mention: link ? await mentionBy(link, { tree, placed, pageUrl, base, site, leadsToUs }) : null,
+    declared: await firstLink((element) => element.tagName === "link" && hasRel(element, "canonical")),
+    feed: await firstLink(isFeedLink),
+    isWhole,
+  };
+}
+
+function isFeedLink(element: Element): boolean {
+  return hasRel(element, "alternate") && /^text\/(plain|twtxt)\b/i.test(String(element.properties.type ?? ""));
+}
+
+async function mentionBy(
+  link: Placed,
+  { tree, placed, pageUrl, base, site, leadsToUs }: PageWithLink,
+): Promise<ProvenMention> {
   const entry = link.entry && (await readEntry(link.entry, base, leadsToUs));
   const isSigned = entry !== null && (entry.author.name !== null || entry.author.url !== null);
   const author = isSigned ? entry.author : await authorOfPage(placed, base);
@@ -65,6 +106,7 @@ export async function mentionInHtml(
     text: entry?.text || titleOf(tree),
     published: entry?.published ?? null,
     subject: null,
+    about: site.postAbout(null, linksOf(link.element, base)),
   };
 }
 

@@ -1,50 +1,59 @@
 // plugin/mentions/verify/verify-feed.ts: whether a twt of somebody's feed mentions us.
 import type { ParsedTwt } from "../../feed/feed.js";
 import { LINE_LIMIT } from "../../feed/twt.js";
-import type { Claim, Proof, ProvenMention } from "../mention.js";
-import { type AskSource, disproven, verdictOnAnswer } from "./ask-source.js";
+import { normalUrl } from "../../http/same-url.js";
+import type { Claim, ProvenMention, Target } from "../mention.js";
+import { type Disproof, disproven, type Inspection, verdictOnAnswer } from "./ask-source.js";
 import { type FeedHeader, type FeedPart, searchPart } from "./feed-part.js";
+import type { Look, Sighting } from "./identity.js";
 import { nameSaid, textSaid, webUrlSaid } from "./said.js";
+import type { SiteInText } from "./site-in-text.js";
 import { urlsInText } from "./urls-in-text.js";
 
 const FEED_BYTES = 8 * 1024 * 1024;
 const MAX_PARTS = 10;
 const ACCEPT = "text/plain, */*;q=0.5";
 
+/** The feed that a reference names: where it answered, and the header of its main file. */
+interface Feed {
+  url: string;
+  header: FeedHeader;
+}
+
 /**
  * Looks for the twt that a reference names, in the feed and then in its archives.
  *
- * @param isTarget - whether a URL is the claim's target, under any of its names
- * @throws TwtxtError as {@link AskSource}, and what a body throws
+ * @throws TwtxtError as the guard does, and what a body throws
  * @see PROTOCOL 2.4, "The proof"
  */
-export async function verifyTwt(claim: Claim, ask: AskSource, isTarget: (url: string) => boolean): Promise<Proof> {
-  const wanted = { timestamps: claim.timestamps, isMeant: (twt: ParsedTwt) => isNamed(twt, claim, isTarget) };
+export async function verifyTwt(claim: Claim, { ask, site }: Inspection): Promise<Look> {
+  const wanted = { timestamps: claim.timestamps, isMeant: (twt: ParsedTwt) => isNamed(twt, claim.target, site) };
   const asked = new Set<string>();
-  let feed: { identity: string; header: FeedHeader } | null = null;
+  let feed: Feed | null = null;
 
   for (let url: string | null = claim.source; ; ) {
-    if (url === null || asked.has(url) || asked.size === MAX_PARTS) return notFound(claim, feed?.identity ?? null);
+    if (url === null || asked.has(url) || asked.size === MAX_PARTS) return notFound(claim, feed?.url ?? null);
     asked.add(url);
     const answer = await ask(url, FEED_BYTES, ACCEPT);
     const verdict = verdictOnAnswer(answer);
     // An archive that is not there leaves open what stood in it.
-    if (verdict) return feed && verdict.outcome === "disproven" ? notFound(claim, feed.identity) : verdict;
+    if (verdict) return feed && verdict.outcome === "disproven" ? notFound(claim, feed.url) : verdict;
 
     const part: FeedPart = await searchPart(answer.body, wanted);
-    feed ??= { identity: answer.url, header: part.header };
-    if (part.twt) return { outcome: "proven", mention: mentionOf(part.twt, feed.identity, feed.header) };
-    if (isLast(part)) return lacking(claim, feed.identity, part);
-    url = part.isFeed ? archiveOf(part.header, answer.url, feed.identity) : null;
+    feed ??= { url: answer.url, header: part.header };
+    if (part.twt) return sighting(part.twt, feed, site);
+    if (isLast(part)) return lacking(claim, feed.url, part);
+    url = part.isFeed ? archiveOf(part.header, answer.url, feed.url) : null;
   }
 }
 
 /** A feed of ours is mentioned by `@<nick url>` or `@<url>` alone, a page also by a link or a bare address. */
-function isNamed({ mentions, text }: ParsedTwt, { target }: Claim, isTarget: (url: string) => boolean): boolean {
-  return (
-    mentions.some(({ url }) => isTarget(url)) ||
-    (target.kind === "page" && urlsInText(text.slice(0, LINE_LIMIT)).some(isTarget))
-  );
+export function isNamed({ mentions, text }: ParsedTwt, { kind }: Target, { isTarget }: SiteInText): boolean {
+  return mentions.some(({ url }) => isTarget(url)) || (kind === "page" && urlsOf(text).some(isTarget));
+}
+
+function urlsOf(text: string): string[] {
+  return urlsInText(text.slice(0, LINE_LIMIT));
 }
 
 /** Whether a part that lacks the mention settles the matter: it was read to its end, and no other one covers that moment. */
@@ -52,7 +61,7 @@ function isLast({ isFeed, hasMoment, hasOlder, header }: FeedPart): boolean {
   return isFeed && (hasMoment || hasOlder || header.prev === undefined);
 }
 
-function lacking({ timestamps: [timestamp], target }: Claim, identity: string, { hasMoment }: FeedPart): Proof {
+function lacking({ timestamps: [timestamp], target }: Claim, identity: string, { hasMoment }: FeedPart): Disproof {
   return hasMoment
     ? disproven("no-such-mention", `The twt of ${timestamp} in ${identity} does not mention ${target.url}.`, {
         isGone: true,
@@ -62,7 +71,7 @@ function lacking({ timestamps: [timestamp], target }: Claim, identity: string, {
 }
 
 /** Not found, and not certain to be gone: there is no feed, or its archives do not lead to that moment. */
-function notFound({ source, timestamps: [timestamp] }: Claim, identity: string | null): Proof {
+function notFound({ source, timestamps: [timestamp] }: Claim, identity: string | null): Disproof {
   const why = `No twt of ${timestamp} could be found in ${identity ?? source}.`;
   return disproven("no-such-twt", why, { isGone: false, identity });
 }
@@ -79,15 +88,29 @@ function archiveOf({ prev }: FeedHeader, partUrl: string, identity: string): str
   return url.origin === new URL(identity).origin ? url.href : null;
 }
 
-function mentionOf(twt: ParsedTwt, identity: string, { nick = "", avatar }: FeedHeader): ProvenMention {
+function sighting(twt: ParsedTwt, { url, header }: Feed, site: SiteInText): Sighting {
+  const identity = normalUrl(url) ?? url;
+  const { timestamp, instant, text } = twt;
+  const mention = { ...whatTwtSays(twt, { ...header, url: identity }, site), identity, timestamp, instant };
+  return { outcome: "proven", mention, declared: webUrlSaid(header.url), contents: `${instant}\n${text}` };
+}
+
+/**
+ * What a twt says, and who says it.
+ *
+ * @param feed - its URL and header
+ */
+export function whatTwtSays(
+  { instant, mentions, subject, text }: ParsedTwt,
+  { url, nick = "", avatar }: { url: string; nick?: string | undefined; avatar?: string | undefined },
+  site: SiteInText,
+): Omit<ProvenMention, "identity" | "timestamp" | "instant"> {
   return {
-    identity,
-    timestamp: twt.timestamp,
-    instant: twt.instant,
-    type: twt.subject === null ? "mention" : "reply",
-    author: { name: nameSaid(nick) || new URL(identity).host, url: identity, photo: webUrlSaid(avatar) },
-    text: textSaid(twt.text),
-    published: twt.instant,
-    subject: twt.subject,
+    type: subject === null ? "mention" : "reply",
+    author: { name: nameSaid(nick) || new URL(url).host, url, photo: webUrlSaid(avatar) },
+    text: textSaid(text),
+    published: instant,
+    subject,
+    about: site.postAbout(subject, [...mentions.map(({ url }) => url), ...urlsOf(text)]),
   };
 }

@@ -2,12 +2,15 @@
 import { TwtxtError } from "../../errors.js";
 import { parseFeed } from "../../feed/feed.js";
 import type { GuardedResponse } from "../../http/guarded-fetch.js";
+import { normalUrl } from "../../http/same-url.js";
 import type { TimeSlices } from "../../http/time-slices.js";
-import type { Claim, Proof, ProvenMention } from "../mention.js";
-import { type AskSource, disproven, verdictOnAnswer } from "./ask-source.js";
-import { mentionInHtml } from "./mention-in-html.js";
+import type { Claim, ProvenMention } from "../mention.js";
+import { disproven, type Inspection, verdictOnAnswer } from "./ask-source.js";
+import type { Look } from "./identity.js";
+import { type ReadHtml, readHtml } from "./mention-in-html.js";
 import { textSaid } from "./said.js";
 import { textPieces } from "./text-pieces.js";
+import { twtOfPage } from "./twt-of-page.js";
 import { urlsInText } from "./urls-in-text.js";
 
 const PAGE_BYTES = 1024 * 1024;
@@ -28,48 +31,44 @@ interface Page {
 /**
  * Looks for the link in a page.
  *
- * @param isTarget - whether a URL is the claim's target, under any of its names
- * @throws TwtxtError as {@link AskSource}, and what a body throws where no link stood before
+ * @throws TwtxtError as the guard does, and what a body throws where no link stood before
  * @see PROTOCOL 2.4, "The proof"
  */
-export async function verifyPage(
-  claim: Claim,
-  ask: AskSource,
-  isTarget: (url: string) => boolean,
-  slices: TimeSlices,
-): Promise<Proof> {
-  const answer = await ask(claim.source, PAGE_BYTES, ACCEPT);
+export async function verifyPage(claim: Claim, inspection: Inspection): Promise<Look> {
+  const answer = await inspection.ask(claim.source, PAGE_BYTES, ACCEPT);
   const verdict = verdictOnAnswer(answer);
   if (verdict) return verdict;
-  const { kind, text, trouble } = await readPage(answer, slices);
-  const identity = answer.url;
+  const { kind, text, trouble } = await readPage(answer, inspection.slices);
+  const identity = normalUrl(answer.url) ?? answer.url;
   if (kind === "feed") {
     const why = `${identity} is a feed: say which twt, as in ${identity}#:~:text=2026-01-02T03:04:05Z.`;
     return disproven("say-which-twt", why, { isGone: false, identity });
   }
 
-  // Of an address that was cut off nobody knows how it goes on; of HTML a parser leaves such an end out itself.
+  // The last URL of a text that was cut off may go on. In HTML, the parser leaves out an unfinished tag.
   const whole = trouble && kind === "text" ? text.slice(0, text.search(/(?<!\S)\S*$/)) : text;
-  const mention = await mentionIn(kind, whole, identity, isTarget, slices);
-  if (mention) return { outcome: "proven", mention };
+  const { mention, declared, feed, isWhole } = await readSource(kind, whole, identity, inspection);
+  if (mention) {
+    const said = feed === null ? null : await twtOfPage(feed, mention, claim.target, inspection);
+    return { outcome: "proven", mention: { ...mention, ...said }, declared, contents: text };
+  }
   if (trouble) throw trouble;
   return disproven("no-such-mention", `${identity} does not link to ${claim.target.url}.`, {
-    isGone: kind !== "other",
-    identity,
+    isGone: kind !== "other" && isWhole && text.trim() !== "",
+    identity: answer.url,
   });
 }
 
-async function mentionIn(
+async function readSource(
   kind: Page["kind"],
   text: string,
   identity: string,
-  isTarget: (url: string) => boolean,
-  slices: TimeSlices,
-): Promise<ProvenMention | null> {
-  if (kind === "html") return mentionInHtml(text, identity, isTarget, slices);
-  const hasTarget = (piece: string) => urlsInText(piece).some(isTarget);
-  if (kind !== "text" || !(await slices.some(textPieces(text, AROUND_ADDRESS), hasTarget))) return null;
-  return {
+  { site, slices }: Inspection,
+): Promise<ReadHtml> {
+  if (kind === "html") return readHtml(text, identity, { site, slices });
+  const hasTarget = (piece: string) => urlsInText(piece).some(site.isTarget);
+  const isMention = kind === "text" && (await slices.some(textPieces(text, AROUND_ADDRESS), hasTarget));
+  const mention: ProvenMention = {
     identity,
     timestamp: null,
     instant: null,
@@ -78,7 +77,9 @@ async function mentionIn(
     text: textSaid(text),
     published: null,
     subject: null,
+    about: null,
   };
+  return { mention: isMention ? mention : null, declared: null, feed: null, isWhole: true };
 }
 
 /** What came before the limit of size, or before the answer broke off, counts. */

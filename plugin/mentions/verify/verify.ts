@@ -1,17 +1,20 @@
 // plugin/mentions/verify/verify.ts: whether a source says what somebody has told us that it says.
 import { TwtxtError } from "../../errors.js";
 import { type GuardedFetch, isTimeout } from "../../http/guarded-fetch.js";
+import { isSameUrl } from "../../http/same-url.js";
 import { TimeSlices } from "../../http/time-slices.js";
-import type { Proof, Verify } from "../mention.js";
+import type { Claim, Proof, ProvenMention, Verify } from "../mention.js";
 import type { Moderation } from "../receive/moderate.js";
 import type { Ours } from "../receive/ours.js";
 import { type AskSource, disproven } from "./ask-source.js";
+import { type LookAt, withOwnIdentity } from "./identity.js";
+import { siteSeenBy } from "./site-in-text.js";
 import { verifyTwt } from "./verify-feed.js";
 import { verifyPage } from "./verify-page.js";
 
 export interface VerificationParts {
   fetch: GuardedFetch;
-  ours: Pick<Ours, "target">;
+  ours: Ours;
   moderation: Pick<Moderation, "isBlocked">;
   /** For one verification, archives included; default 10,000. */
   totalMs?: number;
@@ -30,13 +33,27 @@ export function verification({ fetch, ours, moderation, totalMs = 10_000 }: Veri
   return async (claim) => {
     const signal = AbortSignal.timeout(totalMs);
     const ask: AskSource = (url, maxBytes, accept) => fetch(url, { maxBytes, headers: { accept }, signal, mayAsk });
-    const isTarget = (url: string) => ours.target(url)?.url === claim.target.url;
+    const inspection = { ask, site: siteSeenBy(claim, ours), slices: new TimeSlices(signal) };
+    const look: LookAt = (claim) => (claim.timestamps.length > 0 ? verifyTwt : verifyPage)(claim, inspection);
     try {
-      return await (claim.timestamps.length > 0 ? verifyTwt : verifyPage)(claim, ask, isTarget, new TimeSlices(signal));
+      const seen = await look(claim);
+      if (seen.outcome !== "proven") return seen;
+      const mention = await withOwnIdentity(seen, claim, look);
+      return isOwn(mention, claim, ours) ? ownSource() : { outcome: "proven", mention };
     } catch (error) {
       return proofOf(error);
     }
   };
+}
+
+/** By a redirect, such as from another host. */
+function isOwn({ identity }: ProvenMention, { target }: Claim, ours: Ours): boolean {
+  return ours.isFeed(identity) || isSameUrl(identity, target.url);
+}
+
+function ownSource(): Proof {
+  const why = "The source leads to this site's own feed, or to the target itself.";
+  return disproven("bad-source", why, { isGone: false, identity: null });
 }
 
 function proofOf(error: unknown): Proof {

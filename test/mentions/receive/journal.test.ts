@@ -27,6 +27,7 @@ function mention(n: number, text = `hello ${n}`): NewMention {
     text,
     published: "2026-01-02T03:04:05Z",
     subject: null,
+    about: null,
     target: "https://alice.example/twtxt.txt",
     under: null,
     hold: "when many",
@@ -227,9 +228,9 @@ describe("events that are deleted, and listed all the same", () => {
       case "changed":
         return { kind: "kept", at, mention: mention(n, `changed ${n}`) };
       case "rejected":
-        return { kind: "moderated", at, id, state: "rejected" };
+        return { kind: "moderated", at, id, state: "rejected", version: null };
       case "approved":
-        return { kind: "moderated", at, id, state: "shown" };
+        return { kind: "moderated", at, id, state: "shown", version: null };
       case "removed":
       case "forgotten":
         return { kind: what, at, id };

@@ -15,9 +15,15 @@ const EVE = identityOf(2);
 /** Alice's site, and Alice at her terminal. */
 function managed(options: ReceiverOptions = {}) {
   const alice = receiver({ key: ALICE.publicKey, ...options });
-  const ask = async (method: string, path: string, body?: unknown, signer: Identity | null = ALICE) => {
+  const ask = async (
+    method: string,
+    path: string,
+    body?: unknown,
+    signer: Identity | null = ALICE,
+    conditions: Record<string, string> = {},
+  ) => {
     const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-    const request = { method, url: API + path, ...(bytes && { body: bytes }) };
+    const request = { method, url: API + path, headers: conditions, ...(bytes && { body: bytes }) };
     const headers = signer ? signRequest(request, signer, alice.clock.time) : {};
     const response = await alice.services.manageMentions(
       new Request(request.url, { method, headers, ...(bytes && { body: bytes }) }),
@@ -25,7 +31,9 @@ function managed(options: ReceiverOptions = {}) {
     return { status: response.status, json: Object(await response.json()) };
   };
   const list = async (state: string) => (await ask("GET", `?state=${state}`)).json.mentions as ManagedMention[];
-  return { ...alice, ask, list };
+  const decide = (mention: ManagedMention | undefined, state: string) =>
+    ask("POST", `/${mention?.id}`, { state }, ALICE, { "if-match": `"${mention?.version}"` });
+  return { ...alice, ask, list, decide };
 }
 
 async function withMentions(options: ReceiverOptions = {}, count = 2) {
@@ -117,15 +125,41 @@ describe("managing mentions", () => {
   it("200: a held one is approved, a shown one rejected, and stays so when it is sent again", async () => {
     const { alice, bob, times } = await withMentions({ mentions: { moderate: true } }, 2);
     const [newer, older] = await alice.list("held");
-    expect(await alice.ask("POST", `/${newer?.id}`, { state: "shown" })).toMatchObject({
+    expect(await alice.decide(newer, "shown")).toMatchObject({
       status: 200,
-      json: { state: "shown" },
+      json: { state: "shown", version: newer?.version },
     });
-    expect(await alice.ask("POST", `/${older?.id}`, { state: "rejected" })).toMatchObject({ status: 200 });
+    expect(await alice.decide(older, "rejected")).toMatchObject({ status: 200 });
     expect(await alice.mentions()).toMatchObject([{ source: newer?.source }]);
     expect(await alice.mentioned({ source: bob.twt(times[0] ?? ""), target: FEED })).toMatchObject({ status: 200 });
     expect(await alice.mentions()).toHaveLength(1);
     expect(alice.purged.length).toBeGreaterThanOrEqual(4);
+  });
+
+  it("412: a decision about what has changed since it was listed", async () => {
+    const { alice, bob, times } = await withMentions({ mentions: { moderate: true } }, 1);
+    const [listed] = await alice.list("held");
+    bob.twts = { [times[0] ?? ""]: `${HELLO}, and other words` };
+    await alice.mentioned({ source: bob.twt(times[0] ?? ""), target: FEED });
+
+    expect(await alice.decide(listed, "shown")).toMatchObject({ status: 412, json: { code: "precondition-failed" } });
+    expect(await alice.mentions()).toEqual([]);
+    const [now] = await alice.list("held");
+    expect(now?.version).not.toBe(listed?.version);
+    expect(await alice.decide(now, "shown")).toMatchObject({ status: 200 });
+    expect(await alice.mentions()).toMatchObject([{ text: `${HELLO}, and other words` }]);
+  });
+
+  it("428: a decision that names no version, where each mention is approved", async () => {
+    const { alice } = await withMentions({ mentions: { moderate: true } }, 1);
+    const [held] = await alice.list("held");
+    for (const conditions of [{}, { "if-match": "*" }]) {
+      expect(await alice.ask("POST", `/${held?.id}`, { state: "shown" }, ALICE, conditions)).toMatchObject({
+        status: 428,
+        json: { code: "precondition-required" },
+      });
+    }
+    expect(await alice.mentions()).toEqual([]);
   });
 
   it.each([
@@ -180,6 +214,19 @@ describe("managing mentions", () => {
     expect((await alice.ask("POST", "/verify")).json).toEqual({ kept: 1, dropped: 1, waiting: 0 });
     expect(await alice.mentions()).toHaveLength(2);
     expect(await alice.list("pending")).toEqual([]);
+  });
+
+  it("200: what waits goes on waiting, however often the author asks, and is dropped by the scheduled run alone", async () => {
+    const { alice, bob, times } = await withMentions({}, 1);
+    bob.status = 500;
+    const source = bob.twt("2026-11-19T18:41:00Z");
+    await alice.mentioned({ source, target: FEED });
+    for (let n = 0; n < 6; n += 1) {
+      expect((await alice.ask("POST", "/verify")).json).toEqual({ kept: 0, dropped: 0, waiting: 1 });
+    }
+    bob.status = 200;
+    bob.twts = { [times[0] ?? ""]: HELLO, "2026-11-19T18:41:00Z": HELLO };
+    expect((await alice.ask("POST", "/verify")).json).toEqual({ kept: 1, dropped: 0, waiting: 0 });
   });
 
   it("200: what another service has verified is taken over, once", async () => {

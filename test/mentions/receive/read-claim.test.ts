@@ -10,7 +10,7 @@ const AT = "2026-01-02T03:04:05Z";
 const ours = oursOf({
   feeds: [FEED, "https://old.example/alice.txt"],
   pages: ["https://alice.example/", PAGE],
-  twts: [{ timestamp: AT, hash: "abcdefg", page: PAGE }],
+  twts: [{ timestamp: AT, hashes: ["abcdefg"], page: PAGE }],
 });
 
 function posted(body: string | Uint8Array, headers: Record<string, string> = {}): Promise<unknown> {
@@ -133,9 +133,33 @@ describe("source and target", () => {
   });
 
   it.each([
+    ["without the last slash", "https://alice.example/posts/quinces", PAGE],
+    ["with index.html", `${PAGE}index.html`, PAGE],
+    ["with a query", `${PAGE}?utm_source=feed&fbclid=1`, PAGE],
+    ["without the slash, with a query", "https://alice.example/posts/quinces?ref=x", PAGE],
+    ["with needless encoding", "https://alice.example/posts/%71uinces/", PAGE],
+    ["with a doubled slash", "https://alice.example//posts/quinces/", PAGE],
+    ["at the root, with a query", "https://alice.example?x", "https://alice.example/"],
+    ["in an archive of a year", "https://alice.example/twtxt-2024.txt", FEED],
+    ["in an archive of a month", "http://alice.example/twtxt-2024-03.txt", FEED],
+    ["in an archive of an alias", "https://old.example/alice-2024.txt", FEED],
+  ])("a target is known %s", (_, target, expected) => {
+    expect(checkClaim(BOB, target, ours).target.url).toBe(expected);
+  });
+
+  it("a page with a query of its own is not taken for another one", () => {
+    const searched = `${PAGE}?lang=de`;
+    const site = oursOf({ feeds: [FEED], pages: [PAGE, searched], twts: [] });
+    expect(site.target(searched)?.url).toBe(searched);
+    expect(site.target(PAGE)?.url).toBe(PAGE);
+  });
+
+  it.each([
     ["not-our-target", BOB, "https://carol.example/"],
-    ["not-our-target", BOB, "https://alice.example/posts/quinces"],
-    ["not-our-target", BOB, "https://alice.example/posts/quinces/?x=1"],
+    ["not-our-target", BOB, "https://alice.example/posts/quince"],
+    ["not-our-target", BOB, "https://alice.example/posts/quinces/x"],
+    ["not-our-target", BOB, "https://alice.example/twtxt.txt?x=1"],
+    ["not-our-target", BOB, "https://alice.example/twtxt-20.txt"],
     ["not-our-target", BOB, "https://alice.example:8443/"],
     ["bad-target", BOB, "alice"],
     ["bad-target", BOB, "ftp://alice.example/"],
@@ -146,7 +170,9 @@ describe("source and target", () => {
     ["bad-source", "https://bob.example/\u0007", FEED],
     ["bad-source", "http://ALICE.example/twtxt.txt#:~:text=2026-01-02T03:04:05Z", PAGE],
     ["bad-source", "https://old.example/alice.txt", FEED],
+    ["bad-source", "https://alice.example/twtxt-2024.txt", PAGE],
     ["bad-request", `${PAGE}#a`, `${PAGE}#b`],
+    ["bad-request", `${PAGE}?utm_source=x`, PAGE],
   ])("%s: from %s to %s", (code, source, target) => {
     expect(() => checkClaim(source, target, ours)).toThrow(expect.objectContaining({ code }));
   });

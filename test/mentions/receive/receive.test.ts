@@ -87,7 +87,7 @@ describe("receiving a mention", () => {
   });
 
   it("200: a mention of a twt of ours stands under its post too", async () => {
-    const bob = await feedServer({ [AT]: HELLO, "2026-11-19T18:40:03Z": `(#${TWT.hash}) ${HELLO}` });
+    const bob = await feedServer({ [AT]: HELLO, "2026-11-19T18:40:03Z": `(#${TWT.hashes[1]}) ${HELLO}` });
     const alice = receiver({ neighbours: [bob] });
     await alice.mentioned({ source: bob.twt(AT), target: `${FEED}#:~:text=${TWT.timestamp}` });
     await alice.mentioned({ source: bob.twt("2026-11-19T18:40:03Z"), target: FEED });
@@ -161,7 +161,7 @@ describe("a mention that is sent again", () => {
   it.each(["before", "after"])(
     "200: nothing is stored and nothing purged where nothing has changed, %s compaction",
     async (when) => {
-      const bob = await feedServer({ [AT]: `(#${TWT.hash}) ${HELLO}` });
+      const bob = await feedServer({ [AT]: `(#${TWT.hashes[1]}) ${HELLO}` });
       const alice = receiver({ neighbours: [bob] });
       const form = { source: bob.twt(AT), target: FEED };
       await alice.mentioned(form);
@@ -271,6 +271,33 @@ describe("a mention whose source gives no verdict", () => {
     await alice.services.tick();
     expect(await alice.mentions()).toEqual([]);
     expect(await alice.store.keys("mentions/pending/")).toEqual([]);
+  });
+
+  it.each([
+    ["200", HELLO, 200],
+    ["400", "hello", 400],
+  ])("202, then %s: waits no longer once another request has brought the verdict", async (_, text, status) => {
+    const bob = await feedServer({ [AT]: text });
+    const alice = receiver({ neighbours: [bob] });
+    bob.status = 500;
+    await alice.mentioned({ source: bob.twt(AT), target: FEED });
+    expect(await alice.store.keys("mentions/pending/")).toHaveLength(1);
+    bob.status = 200;
+    expect(await alice.mentioned({ source: bob.twt(AT), target: FEED })).toMatchObject({ status });
+    expect(await alice.store.keys("mentions/pending/")).toEqual([]);
+  });
+
+  it("202: is told to be dropped after the last attempt of a day", async () => {
+    const bob = await feedServer({ [AT]: HELLO });
+    const alice = receiver({ neighbours: [bob] });
+    bob.status = 500;
+    await alice.mentioned({ source: bob.twt(AT), target: FEED });
+    for (let hour = 0; hour <= 25; hour += 1) {
+      alice.clock.time += 3600_000;
+      await alice.services.tick();
+    }
+    expect(await alice.store.keys("mentions/pending/")).toEqual([]);
+    expect(alice.log.filter((line) => line.includes("no verdict in time"))).toHaveLength(1);
   });
 
   it("202: a host that timed out is not asked again for an hour", async () => {

@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { apply, type MentionEvent, type Mentions, type NewMention } from "../../../plugin/mentions/receive/event.js";
+import {
+  apply,
+  type MentionEvent,
+  type Mentions,
+  type NewMention,
+  versionOf,
+} from "../../../plugin/mentions/receive/event.js";
 import { journal } from "../../../plugin/mentions/receive/journal.js";
-import { receivedMentions } from "../../../plugin/mentions/receive/received.js";
+import { type Received, receivedMentions } from "../../../plugin/mentions/receive/received.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
@@ -22,11 +28,19 @@ function mention(n: number, change: Partial<NewMention> = {}): NewMention {
     text: `hello ${n}`,
     published: "2026-01-02T03:04:05Z",
     subject: null,
+    about: null,
     target: FEED,
     under: null,
     hold: "when many",
     ...change,
   };
+}
+
+/** Removes what is stored of a source. @returns whether there was any */
+async function takeBack(received: Received, source: Parameters<Received["ofSource"]>[0]): Promise<boolean> {
+  const found = await received.ofSource(source);
+  for (const { id } of found) await received.remove(id);
+  return found.length > 0;
 }
 
 function blog(store: Store = memoryStore(), start = "2026-11-20T09:00:00.000Z") {
@@ -133,18 +147,68 @@ describe("what is received", () => {
     expect(await shown()).toEqual([]);
     const [held] = (await received.list({ state: "held", limit: 9 })).mentions;
 
-    expect(await received.moderate(held?.id ?? "", "shown")).toMatchObject({ state: "shown" });
+    expect(await received.moderate(held?.id ?? "", "shown", null)).toMatchObject({ state: "shown" });
+    await received.keep(mention(1, { hold: "always" }));
+    expect(await shown()).toEqual(["nick1: hello 1"]);
+    expect(await received.moderate("0".repeat(32), "shown", null)).toBeNull();
+  });
+
+  it.each([
+    ["text", { text: "changed" }],
+    ["name", { author: { name: "changed", url: "https://host1.example/twtxt.txt", photo: null } }],
+    [
+      "picture",
+      { author: { name: "nick1", url: "https://host1.example/twtxt.txt", photo: "https://host1.example/x.png" } },
+    ],
+    ["URL of its author", { author: { name: "nick1", url: "https://changed.example/", photo: null } }],
+  ])("is held again with another %s where each is approved, and stays shown where none is", async (_, change) => {
+    const { received, shown } = blog();
+    for (const [n, hold] of [
+      [1, "always"],
+      [2, "when many"],
+      [3, "never"],
+    ] as const) {
+      await received.keep(mention(n, { hold }));
+    }
+    const [held] = (await received.list({ state: "held", limit: 9 })).mentions;
+    await received.moderate(held?.id ?? "", "shown", null);
+    expect(await shown()).toHaveLength(3);
+
+    await received.keep(mention(1, { hold: "always", ...change }));
+    expect((await received.list({ state: "held", limit: 9 })).mentions).toMatchObject([{ id: held?.id, ...change }]);
+    for (const [n, hold] of [
+      [2, "when many"],
+      [3, "never"],
+    ] as const) {
+      await received.keep(mention(n, { hold, text: "changed" }));
+    }
+    expect(await shown()).toEqual(["nick3: changed", "nick2: changed"]);
+  });
+
+  it("is not shown by an approval of what it was before, also where both happen at once", async () => {
+    const { received, shown, store } = blog();
+    await received.keep(mention(1, { hold: "always" }));
+    const [held] = (await received.list({ state: "held", limit: 9 })).mentions;
+    if (!held) throw new Error("nothing is held");
+    const seen = versionOf(held);
     await received.keep(mention(1, { hold: "always", text: "changed" }));
-    expect(await shown()).toEqual(["nick1: changed"]);
-    expect(await received.moderate("0".repeat(32), "shown")).toBeNull();
+    await expect(received.moderate(held.id, "shown", seen)).rejects.toMatchObject({ code: "precondition-failed" });
+
+    // Another process has checked the version before the change came.
+    const at = "2026-11-20T10:00:00.000Z";
+    const late = journal({ store, now: () => Date.parse(at), shownPerHost: 3, log: () => {} });
+    await late.add({ kind: "moderated", at, id: held.id, state: "shown", version: seen });
+    expect(await shown()).toEqual([]);
+    await late.add({ kind: "moderated", at, id: held.id, state: "rejected", version: seen });
+    expect((await received.list({ state: "rejected", limit: 9 })).mentions).toHaveLength(1);
   });
 
   it("stays rejected when it is sent again, also after it was taken back for a while", async () => {
     const { received, shown } = blog();
     await received.keep(mention(1));
     const [{ id = "" } = {}] = (await received.list({ limit: 1 })).mentions;
-    await received.moderate(id, "rejected");
-    await received.remove({
+    await received.moderate(id, "rejected", null);
+    await takeBack(received, {
       url: mention(1).identity,
       identity: null,
       timestamps: [AT],
@@ -161,22 +225,21 @@ describe("what is received", () => {
     const { received, shown } = blog();
     const where = { instant: mention(1).instant, timestamps: [AT], target: FEED };
     await received.keep(mention(1, { given: "https://host1.example/short" }));
-    expect(await received.remove({ url: "https://host1.example/short", identity: null, ...where })).toBe(true);
+    expect(await takeBack(received, { url: "https://host1.example/short", identity: null, ...where })).toBe(true);
     expect(await shown()).toEqual([]);
 
     // Anybody may have a redirect to somebody else's feed, and take it away again.
     await received.keep(mention(1, { given: "https://mallory.example/r" }));
-    expect(await received.remove({ url: "https://mallory.example/r", identity: null, ...where })).toBe(false);
-    expect(await received.remove({ url: "http://host1.example/twtxt.txt", identity: null, ...where })).toBe(false);
+    expect(await takeBack(received, { url: "https://mallory.example/r", identity: null, ...where })).toBe(false);
     // Another spelling of the same second may be another twt.
     const spelled = { ...where, timestamps: ["2026-01-02T03:04:05.500Z"] };
-    expect(await received.remove({ url: mention(1).identity, identity: null, ...spelled })).toBe(false);
-    expect(await received.remove({ url: mention(1).identity, identity: null, ...where })).toBe(true);
+    expect(await takeBack(received, { url: mention(1).identity, identity: null, ...spelled })).toBe(false);
+    expect(await takeBack(received, { url: mention(1).identity, identity: null, ...where })).toBe(true);
 
     await received.keep(mention(1));
-    expect(await received.remove({ url: mention(2).identity, identity: null, ...where })).toBe(false);
+    expect(await takeBack(received, { url: mention(2).identity, identity: null, ...where })).toBe(false);
     expect(
-      await received.remove({ url: mention(1).identity, identity: null, ...where, instant: null, timestamps: [] }),
+      await takeBack(received, { url: mention(1).identity, identity: null, ...where, instant: null, timestamps: [] }),
     ).toBe(false);
     expect(await shown()).toEqual(["nick1: hello 1"]);
   });
@@ -186,7 +249,7 @@ describe("what is received", () => {
     await received.keep(mention(1));
     await received.keep(mention(2));
     const [{ id = "" } = {}] = (await received.list({ limit: 1 })).mentions;
-    await received.moderate(id, "rejected");
+    await received.moderate(id, "rejected", null);
     expect(await received.forget(({ author }) => author.name === "nick2")).toEqual([id]);
     expect(await shown()).toEqual(["nick1: hello 1"]);
     await received.keep(mention(2));
@@ -201,14 +264,15 @@ describe("what is received", () => {
     for (const isCompacted of [false, true]) {
       expect(await received.holds(mention(1))).toBe(true);
       expect(await received.holds(mention(1, { text: "changed" }))).toBe(false);
-      expect(await received.holds(mention(1, { under: PAGE }))).toBe(false);
+      expect(await received.holds(mention(1, { under: PAGE, about: PAGE }))).toBe(false);
+      expect(await received.holds(mention(1, { under: PAGE }))).toBe(true);
       expect(await received.holds(mention(1, { author: { name: "x", url: FEED, photo: null } }))).toBe(false);
       expect(await received.holds(mention(1, { target: PAGE }))).toBe(false);
       expect(await received.holds(mention(3))).toBe(false);
       if (!isCompacted) await received.compact();
     }
     const [{ id = "" } = {}] = (await received.list({ state: "held", limit: 1 })).mentions;
-    await received.moderate(id, "rejected");
+    await received.moderate(id, "rejected", null);
     expect(await received.holds(mention(1))).toBe(true);
     await received.forget(() => true);
     expect(await received.holds(mention(1))).toBe(false);
@@ -235,7 +299,7 @@ describe("what is received", () => {
     await received.keep(mention(1));
     expect(changes()).toBe(1);
     await received.forget(() => false);
-    await received.remove({
+    await takeBack(received, {
       url: "https://nobody.example/",
       identity: null,
       timestamps: [],
@@ -317,7 +381,7 @@ describe("compaction", () => {
     await received.compact();
     await received.keep(mention(1, { text: "changed" }));
     await received.keep(mention(9));
-    await received.remove({
+    await takeBack(received, {
       url: mention(0).identity,
       identity: null,
       timestamps: [AT],
@@ -379,7 +443,7 @@ describe("compaction", () => {
   it("loses nothing and doubles nothing, wherever it is killed", async () => {
     const { received, store, shown } = await withMany(10);
     await received.compact();
-    await received.remove({
+    await takeBack(received, {
       url: mention(3).identity,
       identity: null,
       timestamps: [AT],
@@ -443,7 +507,7 @@ describe("events", () => {
     const at = "2026-11-20T09:00:00.000Z";
     const events: MentionEvent[] = [
       { kind: "removed", at, id: "x" },
-      { kind: "moderated", at, id: "x", state: "shown" },
+      { kind: "moderated", at, id: "x", state: "shown", version: null },
       { kind: "forgotten", at, id: "x" },
     ];
     apply(mentions, events, 10);

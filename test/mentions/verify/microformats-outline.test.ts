@@ -3,7 +3,7 @@ import { elementsOf, parseHtml } from "../../../plugin/http/parse-html.js";
 import { microformatsOutline } from "../../../plugin/mentions/verify/microformats-outline.js";
 
 async function outlineOf(html: string): Promise<string> {
-  const body = [...elementsOf(await parseHtml(html))].find(({ tagName }) => tagName === "body");
+  const body = [...elementsOf((await parseHtml(html)).tree)].find(({ tagName }) => tagName === "body");
   return body ? microformatsOutline(body) : "";
 }
 

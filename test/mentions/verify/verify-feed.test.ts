@@ -44,6 +44,7 @@ describe("a twt", () => {
         text: `(#abcdefg) @<alice ${FEED}> hello`,
         published: AT,
         subject: "abcdefg",
+        about: null,
       },
     });
   });
@@ -103,7 +104,7 @@ describe("a twt", () => {
   });
 
   it.each([
-    ["longer URLs", `${PAGE}es ${PAGE}/ ${PAGE}?a ${PAGE})x`],
+    ["longer URLs", `${PAGE}es ${PAGE}/a ${PAGE})x`],
     ["a shorter one", "https://alice.example/quince"],
     ["a query of another URL", `https://bob.example/?u=${PAGE}`],
     ["the end of a word", `x${PAGE}`],

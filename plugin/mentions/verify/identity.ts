@@ -1,0 +1,56 @@
+// plugin/mentions/verify/identity.ts: the one URL by which a source is known, however it is spelled.
+import { TwtxtError } from "../../errors.js";
+import { comparableUrl, isSameUrl, withoutQuery } from "../../http/same-url.js";
+import type { Claim, Proof, ProvenMention } from "../mention.js";
+
+/** A proven mention, and what tells whether another URL answers with the same source. */
+export interface Sighting {
+  outcome: "proven";
+  mention: ProvenMention;
+  /** The URL that the source says is its own: a feed's field `url`, a page's `rel=canonical`; `null` for none. */
+  declared: string | null;
+  /** The same for the same source: a twt's instant and text, a page's bytes. */
+  contents: string;
+}
+
+/** What a look at a source finds. */
+export type Look = Sighting | Exclude<Proof, { outcome: "proven" }>;
+
+/** @throws TwtxtError as the guard does */
+export type LookAt = (claim: Claim) => Promise<Look>;
+
+/**
+ * Finds the source's own URL: the one that it declares, else its URL without the query. Either counts only on the same
+ * host and where it answers with the same twt or page. Otherwise anyone could show a mention again, use up its host's
+ * daily share or pass the lists of the author by `bob.txt?1`.
+ *
+ * @returns the mention as its own URL has it
+ * @see PROTOCOL 2.4, "The proof"
+ */
+export async function withOwnIdentity(seen: Sighting, claim: Claim, look: LookAt): Promise<ProvenMention> {
+  const { mention, declared } = seen;
+  const isSameHost = (url: string) => new URL(url).host === new URL(mention.identity).host;
+  const isOwn = declared !== null && isSameUrl(declared, mention.identity);
+  const names = isOwn ? [] : [declared, withoutQuery(mention.identity)];
+  const others = names.filter((url) => url !== null).filter((url) => !isSameUrl(url, mention.identity));
+
+  for (const url of new Set(others.filter((url) => comparableUrl(url) !== null && isSameHost(url)))) {
+    const other = await look({ ...claim, source: url }).catch(unlessBlocked);
+    if (other?.outcome === "proven" && isSameHost(other.mention.identity) && isSameSource(other, seen, url)) {
+      return other.mention;
+    }
+  }
+  return mention;
+}
+
+/** A source that the author blocks is blocked by its own URL too. All else that happens there says nothing. */
+function unlessBlocked(error: unknown): null {
+  if (error instanceof TwtxtError && error.code !== "blocked") return null;
+  throw error;
+}
+
+function isSameSource(other: Sighting, seen: Sighting, url: string): boolean {
+  if (other.contents === seen.contents) return true;
+  // A page may differ in every answer, such as by a nonce. Then its own word counts.
+  return seen.mention.timestamp === null && other.declared !== null && isSameUrl(other.declared, url);
+}

@@ -1,0 +1,256 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { loopbackServer } from "../../helpers/loopback.js";
+import { FEED, PAGE, type ReceiverOptions, receiver, TWT } from "../../helpers/receiver.js";
+
+const AT = "2026-11-19T18:40:02Z";
+const HELLO = `@<alice ${FEED}> hello`;
+const QUERY = "?1";
+
+/** A host that answers with these files, whatever the spelling, the query or a path parameter of their URL. */
+async function hostOf(files: Record<string, string | (() => string)>) {
+  const state = { files, status: 200 };
+  const server = await loopbackServer((request, response) => {
+    const { pathname } = new URL(`http://x${request.url}`);
+    const path = decodeURIComponent(pathname)
+      .replace(/;.*$/, "")
+      .replace(/\/{2,}/g, "/");
+    const file = state.files[path];
+    const isFound = file !== undefined && state.status === 200;
+    const type = path.endsWith(".txt") ? "text/plain" : "text/html";
+    response.writeHead(isFound ? 200 : state.status === 200 ? 404 : state.status, {
+      "content-type": `${type}; charset=utf-8`,
+    });
+    response.end(isFound ? (typeof file === "string" ? file : file()) : "");
+  });
+  return Object.assign(state, server);
+}
+
+const feedOf = (text: string, header = "") => `# nick = bob\n${header}\n${AT}\t${text}\n`;
+
+async function aliceAndBob(text = HELLO, options: ReceiverOptions = {}, header = "") {
+  const bob = await hostOf({});
+  bob.files = { "/bob.txt": feedOf(text, header.replaceAll("BOB", bob.url)) };
+  const alice = receiver({ neighbours: [bob], ...options });
+  const send = (path: string, target = FEED) => alice.mentioned({ source: `${bob.url}${path}#:~:text=${AT}`, target });
+  return { alice, bob, send };
+}
+
+const SPELLINGS = [
+  ["a query", "/bob.txt?1"],
+  ["another query", "/bob.txt?2&x=%20"],
+  ["a doubled slash", "//bob.txt"],
+  ["an encoded dot", "/%2e/bob%2etxt"],
+  ["dot segments", "/x/../bob.txt"],
+  ["encoded letters", "/%62ob.txt"],
+  ["a path parameter", "/bob.txt;1"],
+] as const;
+
+describe("a source, however its URL is spelled", () => {
+  it.each([
+    ["first", ["/bob.txt", ...SPELLINGS.map(([, path]) => path)]],
+    ["last", [...SPELLINGS.slice(0, -1).map(([, path]) => path), "/bob.txt"]],
+  ])("200: is stored and counted once, with its own URL %s", async (_, paths) => {
+    const { alice, bob, send } = await aliceAndBob(HELLO, { mentions: { limits: { shownPerHost: 2 } } });
+    for (const path of paths) expect(await send(path)).toMatchObject({ status: 200 });
+    expect(await alice.store.keys("mentions/events/")).toHaveLength(paths[0] === "/bob.txt" ? 2 : 1);
+    expect(await alice.mentions()).toMatchObject([
+      { source: `${bob.url}/bob.txt#:~:text=${AT}`, author: { url: `${bob.url}/bob.txt` } },
+    ]);
+
+    const later = AT.replace("02Z", "03Z");
+    bob.files = { "/bob.txt": `${feedOf(HELLO)}${later}\t${HELLO} again\n` };
+    const next = await alice.mentioned({ source: `${bob.url}/bob.txt#:~:text=${later}`, target: FEED });
+    expect(next).toMatchObject({ status: 200 });
+    expect(await alice.mentions()).toHaveLength(2);
+  });
+
+  it.each(SPELLINGS)("200: stays rejected when it is sent with %s", async (_, path) => {
+    const { alice, send } = await aliceAndBob();
+    await send("/bob.txt");
+    const [event = ""] = await alice.store.keys("mentions/events/");
+    const id = event.split("-")[1] ?? "";
+    const at = "2026-11-20T09:00:01.000Z";
+    await alice.store.put(
+      `mentions/events/20261120090001000-${id}-0`,
+      Buffer.from(JSON.stringify({ kind: "moderated", at, id, state: "rejected" })),
+    );
+    expect(await alice.mentions()).toEqual([]);
+    expect(await send(path)).toMatchObject({ status: 200 });
+    expect(await alice.mentions()).toEqual([]);
+  });
+
+  it("200: stays rejected after an edit, sent under the URL that its feed calls another spelling of", async () => {
+    const { alice, bob, send } = await aliceAndBob(HELLO, {}, "# url = BOB/bob.txt\n");
+    await send("/bob.txt;1");
+    expect(await alice.mentions()).toMatchObject([{ source: `${bob.url}/bob.txt#:~:text=${AT}` }]);
+    bob.files = { "/bob.txt": feedOf(`${HELLO}, edited`, `# url = ${bob.url}/bob.txt\n`) };
+    await send("/bob.txt;2");
+    expect(await alice.mentions()).toMatchObject([{ text: `${HELLO}, edited` }]);
+  });
+
+  it.each(SPELLINGS.slice(0, -1))("400 blocked: a blocked feed with %s", async (_, path) => {
+    const bob = await hostOf({ "/bob.txt": feedOf(HELLO) });
+    const alice = receiver({ neighbours: [bob], mentions: { block: [`${bob.url}/bob.txt`] } });
+    expect(await alice.mentioned({ source: `${bob.url}${path}#:~:text=${AT}`, target: FEED })).toMatchObject({
+      status: 400,
+      code: "blocked",
+    });
+    expect(bob.asked).toEqual([]);
+  });
+
+  it("400 blocked: a feed whose own URL is blocked", async () => {
+    const bob = await hostOf({});
+    bob.files = { "/bob.txt": feedOf(HELLO, `# url = ${bob.url}/bob.txt\n`) };
+    const alice = receiver({ neighbours: [bob], mentions: { block: [`${bob.url}/bob.txt`] } });
+    const source = `${bob.url}/bob.txt;1#:~:text=${AT}`;
+    expect(await alice.mentioned({ source, target: FEED })).toMatchObject({ status: 400, code: "blocked" });
+    expect(await alice.mentions()).toEqual([]);
+  });
+
+  it("200: is removed once its own URL says so, and not by another spelling that answers 404", async () => {
+    const { alice, bob, send } = await aliceAndBob();
+    await send(`/bob.txt${QUERY}`);
+    bob.files = { "/bob.txt": () => (bob.asked.at(-1)?.includes("?") ? feedOf("hello") : feedOf(HELLO)) };
+    expect(await send(`/bob.txt${QUERY}`)).toMatchObject({ status: 400, code: "no-such-mention" });
+    expect(await alice.mentions()).toHaveLength(1);
+
+    bob.files = { "/bob.txt": () => (bob.asked.at(-1)?.startsWith("//") ? feedOf("hello") : feedOf(HELLO)) };
+    expect(await send("//bob.txt")).toMatchObject({ status: 400, code: "no-such-mention" });
+    expect(await alice.mentions()).toHaveLength(1);
+
+    bob.files = { "/bob.txt": feedOf("hello") };
+    expect(await send(`/bob.txt${QUERY}`)).toMatchObject({ status: 200 });
+    expect(await alice.mentions()).toEqual([]);
+  });
+
+  it("200: two feeds of one script stay two", async () => {
+    const twts: Record<string, string> = { bob: `${HELLO} from bob`, carol: `${HELLO} from carol` };
+    const pod = await loopbackServer((request, response) => {
+      const user = new URL(request.url ?? "/", "http://x").searchParams.get("user") ?? "";
+      response.end(user in twts ? feedOf(twts[user] ?? "") : "# nick = pod\n");
+    });
+    const alice = receiver({ neighbours: [pod] });
+    for (const user of ["bob", "carol"]) {
+      await alice.mentioned({ source: `${pod.url}/feed?user=${user}#:~:text=${AT}`, target: FEED });
+    }
+    expect((await alice.mentions()).map(({ text }) => text).sort()).toEqual([twts.bob, twts.carol]);
+  });
+
+  it("200: another host's feed that a feed calls its own is not believed", async () => {
+    const bob = await hostOf({ "/bob.txt": feedOf(HELLO) });
+    const mallory = await hostOf({ "/m.txt": feedOf(HELLO, `# url = ${bob.url}/bob.txt\n`) });
+    const alice = receiver({ neighbours: [bob, mallory] });
+    await alice.mentioned({ source: `${mallory.url}/m.txt#:~:text=${AT}`, target: FEED });
+    expect(await alice.mentions()).toMatchObject([{ source: `${mallory.url}/m.txt#:~:text=${AT}` }]);
+    expect(bob.asked).toEqual([]);
+  });
+
+  it.each([
+    ["its canonical URL", '<link rel="canonical" href="/p"><i>NONCE</i>'],
+    ["its bytes", ""],
+  ])("200: a page is one mention by %s", async (_, head) => {
+    const html = () => `<!doctype html>${head.replace("NONCE", randomUUID())}<a href="${PAGE}">x</a>`;
+    const bob = await hostOf({ "/p": html, "/other": `<title>other</title><a href="${PAGE}">x</a>` });
+    const alice = receiver({ neighbours: [bob] });
+    for (const path of ["/p?1", "/p?utm_source=x", "//p", "/p", "/other"]) {
+      expect(await alice.mentioned({ source: `${bob.url}${path}`, target: PAGE })).toMatchObject({ status: 200 });
+    }
+    expect((await alice.mentions()).map(({ source }) => source).sort()).toEqual([`${bob.url}/other`, `${bob.url}/p`]);
+  });
+
+  it("200: pages that a script tells apart by their query stay apart", async () => {
+    const bob = await loopbackServer((request, response) => {
+      const post = new URL(request.url ?? "/", "http://x").searchParams.get("p") ?? "home";
+      response.setHeader("content-type", "text/html");
+      response.end(`<title>${post}</title><a href="${PAGE}">x</a>`);
+    });
+    const alice = receiver({ neighbours: [bob] });
+    for (const post of [1, 2]) await alice.mentioned({ source: `${bob.url}/?p=${post}`, target: PAGE });
+    expect((await alice.mentions()).map(({ text }) => text).sort()).toEqual(["1", "2"]);
+  });
+});
+
+describe("the post that a mention stands under", () => {
+  const under = async (alice: ReturnType<typeof receiver>) => (await alice.mentions()).map(({ under }) => under);
+
+  it.each([
+    ["the twt that it replies to, by its new hash", `(#${TWT.hashes[1]}) ${HELLO}`],
+    ["the twt that it replies to, by its old hash", `(#${TWT.hashes[0]}) ${HELLO}`],
+    ["the twt that it replies to, in capitals", `(#${TWT.hashes[0]?.toUpperCase()}) ${HELLO}`],
+    ["a text fragment in its own text", `@<alice ${FEED}#:~:text=${TWT.timestamp}> hello`],
+    ["a link to the post in its own text", `${HELLO}, see ${PAGE}`],
+  ])("follows from %s", async (_, text) => {
+    const { alice, send } = await aliceAndBob(text);
+    expect(await send("/bob.txt")).toMatchObject({ status: 200 });
+    expect(await under(alice)).toEqual([PAGE]);
+  });
+
+  it("is not one that a later request names", async () => {
+    const { alice, send } = await aliceAndBob();
+    await send("/bob.txt");
+    expect(await under(alice)).toEqual([null]);
+    await send("/bob.txt", `${FEED}#:~:text=${TWT.timestamp}`);
+    expect(await under(alice)).toEqual([null]);
+  });
+
+  it("is the one that the first request named, whatever later ones say, until the source names one", async () => {
+    const { alice, bob, send } = await aliceAndBob();
+    await send("/bob.txt", `${FEED}#:~:text=${TWT.timestamp}`);
+    await send("/bob.txt");
+    expect(await under(alice)).toEqual([PAGE]);
+    bob.files = { "/bob.txt": feedOf(`(#zzzzzzz) ${HELLO}`) };
+    await send("/bob.txt");
+    expect(await under(alice)).toEqual([PAGE]);
+  });
+
+  it("goes with an edit of the source", async () => {
+    const { alice, bob, send } = await aliceAndBob(`(#${TWT.hashes[0]}) ${HELLO}`);
+    await send("/bob.txt");
+    bob.files = { "/bob.txt": feedOf(HELLO) };
+    await send("/bob.txt");
+    expect(await under(alice)).toEqual([null]);
+  });
+});
+
+describe("a page that names its twtxt feed", () => {
+  const LINK = '<link rel="alternate" type="text/plain" title="bob\'s twtxt feed" href="/bob.txt">';
+  const page = (body: string) => `<!doctype html><title>Bob's blog</title>${LINK}<p>${body}</p>`;
+
+  it("200: nick, text and time come from the twt of the page", async () => {
+    const bob = await hostOf({});
+    bob.files = {
+      "/bob.txt": `# nick = bob\n# avatar = ${bob.url}/b.png\n\n${AT}\tQuinces: ${bob.url}/p/ about ${PAGE}\n${AT.replace("02Z", "09Z")}\tmore of ${PAGE}\n`,
+      "/p/": page(`about <a href="${PAGE}">quinces</a>`),
+    };
+    const alice = receiver({ neighbours: [bob] });
+    await alice.mentioned({ source: `${bob.url}/p/`, target: PAGE });
+    expect(await alice.mentions()).toMatchObject([
+      {
+        source: `${bob.url}/p/`,
+        author: { name: "bob", url: `${bob.url}/bob.txt`, photo: `${bob.url}/b.png` },
+        text: `Quinces: ${bob.url}/p/ about ${PAGE}`,
+        published: AT,
+      },
+    ]);
+  });
+
+  it.each([
+    ["no twt of it mentions us", "hello"],
+    ["several might be meant", `${PAGE}\n${AT.replace("02Z", "03Z")}\t${PAGE}`],
+  ])("200: its own words count where %s", async (_, text) => {
+    const bob = await hostOf({ "/bob.txt": feedOf(text), "/p/": page(`<a href="${PAGE}">quinces</a>`) });
+    const alice = receiver({ neighbours: [bob] });
+    await alice.mentioned({ source: `${bob.url}/p/`, target: PAGE });
+    expect(await alice.mentions()).toMatchObject([{ text: "Bob's blog", published: null }]);
+  });
+
+  it("200: a feed of another host has no say", async () => {
+    const carol = await hostOf({ "/bob.txt": feedOf(`I am carol, ${PAGE}`) });
+    const bob = await hostOf({ "/p/": page(`<a href="${PAGE}">x</a>`).replace("/bob.txt", `${carol.url}/bob.txt`) });
+    const alice = receiver({ neighbours: [bob, carol] });
+    await alice.mentioned({ source: `${bob.url}/p/`, target: PAGE });
+    expect(await alice.mentions()).toMatchObject([{ text: "Bob's blog" }]);
+    expect(carol.asked).toEqual([]);
+  });
+});
