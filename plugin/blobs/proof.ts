@@ -1,5 +1,6 @@
 // plugin/blobs/proof.ts: the owner's proof, by which whoever reads a blob sees that nobody else has changed it.
 import { TwtxtError } from "../errors.js";
+import { isRfc3339 } from "../feed/timestamp.js";
 import { parseKey } from "../keys/key.js";
 import { isSignedBy } from "../keys/verify.js";
 import type { BlobInfo, Metadata } from "./blob.js";
@@ -10,7 +11,6 @@ export const PROOF_PROPERTIES: readonly string[] = ["created", "sha256", "signat
 const FORMAT = "blob-v1";
 const SIGNATURE_BYTES = 64;
 const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
-const CREATED = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/;
 
 /** What is proven: all that an owner says of a blob, but for further properties. */
 export type Proven = Pick<BlobInfo, "owner" | "key" | "size" | "sha256"> & Omit<Metadata, "properties">;
@@ -27,7 +27,7 @@ export type Proof =
  * Proves a blob.
  *
  * @param sign - by the owner's key
- * @param created - of the proof, RFC 3339 in UTC; a later state has a later time
+ * @param created - of the proof, RFC 3339 with any offset, signed as written; a later state has a later time
  * @returns the properties that carry the proof
  * @throws TwtxtError `bad-metadata` for texts with control characters
  * @see PROTOCOL 4
@@ -51,7 +51,7 @@ export function examineProof(blob: Proven & Pick<Metadata, "properties">): Proof
   const { created, sha256, signature } = blob.properties;
   if (created === undefined && sha256 === undefined && signature === undefined) return { state: "absent" };
   if (created === undefined || sha256 === undefined || signature === undefined) return wrong("a part of it is missing");
-  if (!CREATED.test(created)) return wrong("its time is none");
+  if (!isRfc3339(created)) return wrong('"created" is no time of RFC 3339');
   if (sha256 !== blob.sha256) return wrong("it was given for other contents");
   const bytes = Buffer.from(signature, "base64");
   const isBase64 = bytes.length === SIGNATURE_BYTES && bytes.toString("base64") === signature;

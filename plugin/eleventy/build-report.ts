@@ -50,6 +50,11 @@ export function warningsOf(twts: TwtsFromPosts, collections: Collections, config
         `${count} longer than a line of a feed may be, and so cut: ${files}. The permalink stands behind the cut.`,
     ),
     ...about(
+      twts.invisible,
+      (files, count) =>
+        `${count} whose text has no visible character: ${files}. Readers see an empty twt: write some words, or twt: false to leave it out.`,
+    ),
+    ...about(
       twts.repliesToNobody,
       (files, count) =>
         `${count} with a replyTo that names no feed, so that nobody is notified: ${files}. Write replyTo: "<hash> <feed url>".`,

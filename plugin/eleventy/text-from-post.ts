@@ -15,6 +15,8 @@ import { spellOutShortForms, wireForm, writeMentions } from "./write-mentions.js
 /** What a text is made from, beside the post's own data. */
 export interface PostSource {
   settings: Pick<Settings, "text" | "follow" | "nick">;
+  /** Of the site's own feed. */
+  feedUrl: string;
   /** The absolute URL of the post's page; `null` for one without a page. */
   permalink: string | null;
   /** The rendered body, mentions as links. */
@@ -194,10 +196,10 @@ function badFrontMatter({ inputPath }: Post, expected: string, got: unknown): Tw
 }
 
 /** The subject first, then the author, so that he is notified, then what is said. */
-function addReply(text: string, { hash, nick, feedUrl }: ReplyTo, { settings }: PostSource): string {
+function addReply(text: string, { hash, nick, feedUrl }: ReplyTo, source: PostSource): string {
+  const { settings } = source;
   const isNamed = feedUrl === null || placeMentions(text).some(({ url }) => url === feedUrl);
-  const mention = isNamed
-    ? ""
-    : `${formatMention({ nick: nickOf({ nick, url: feedUrl }, settings.follow), url: feedUrl })} `;
-  return `(#${hash}) ${mention}${text}`;
+  if (isNamed) return `(#${hash}) ${text}`;
+  const known = [...settings.follow, { nick: settings.nick, url: source.feedUrl }];
+  return `(#${hash}) ${formatMention({ nick: nickOf({ nick, url: feedUrl }, known), url: feedUrl })} ${text}`;
 }

@@ -31,6 +31,9 @@ export interface SiteContext {
   unknownMentions: Pick<UnknownMentions, "note">;
 }
 
+/** A character that leaves a mark. The Braille pattern without dots leaves none. */
+const VISIBLE = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
 /** The twts of a build: dated as soon as the collections are known, worded as the bodies are rendered. */
 export class TwtsFromPosts {
   readonly #site: SiteContext;
@@ -46,6 +49,8 @@ export class TwtsFromPosts {
   readonly cut: CollectionItem[] = [];
   readonly repliesToNobody: CollectionItem[] = [];
   readonly silent: CollectionItem[] = [];
+  /** Their twts show nothing. */
+  readonly invisible: CollectionItem[] = [];
 
   private constructor(
     site: SiteContext,
@@ -93,6 +98,7 @@ export class TwtsFromPosts {
     const twt = said?.text ? this.#twt(entry.timestamp, said.text) : null;
     this.#twts.set(permalink, twt);
     if (said?.text === "") this.silent.push(entry.post);
+    if (twt && !VISIBLE.test(twt.text)) this.invisible.push(entry.post);
     if (said?.isCut) this.cut.push(entry.post);
     if (said?.isReplyToNobody) this.repliesToNobody.push(entry.post);
     return twt;
@@ -139,6 +145,7 @@ export class TwtsFromPosts {
 
     const text = this.#worded(post, {
       settings: this.#site.settings,
+      feedUrl: this.#site.urls.feedUrl(),
       permalink: post.url ? this.#site.urls.absolute(post.url) : null,
       body: () => this.#bodyOf(post, asker),
       html: () => this.#html ?? missingParser(post),

@@ -34,6 +34,14 @@ export function toInstant(timestamp: string): string | null {
   return secondsForm(Date.parse(local) - (sign === "+" ? ahead : -ahead));
 }
 
+/** Timestamps of a feed may leave out seconds and zone, those of RFC 3339 may not. */
+const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
+
+/** Whether a text is a timestamp of RFC 3339, with any offset and any number of decimals. */
+export function isRfc3339(text: string): boolean {
+  return RFC_3339.test(text) && toInstant(text) !== null;
+}
+
 /**
  * Writes a moment the way a feed of ours does: UTC, whole seconds.
  *

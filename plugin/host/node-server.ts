@@ -6,7 +6,7 @@ import { PassThrough, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { TwtxtError } from "../errors.js";
 import { isPublicAddress } from "../http/public-address.js";
-import { type Handler, type Log, problem } from "../http/respond.js";
+import type { Handler, Log } from "../http/respond.js";
 import { clientOf, type RateLimit } from "./rate-limit.js";
 import { pathOf, targetOf } from "./request-target.js";
 import { turns } from "./turns.js";
@@ -96,8 +96,6 @@ async function answer(incoming: IncomingMessage, response: ServerResponse, optio
   response.setTimeout(STALLED_MS, () => response.destroy());
   const handler = options.route(pathOf(incoming));
   if (!handler) return options.serveFile(incoming, response);
-  // There is no Request with this method.
-  if (incoming.method === "TRACE") return send(problem(new TwtxtError("method-not-allowed", "No TRACE.")), response);
   const client = clientOf(incoming, options.trustedProxies);
   const kind = options.limitOf(pathOf(incoming));
   const refused = kind === null ? null : options.rateLimit(kind, incoming.method, client);
@@ -112,8 +110,13 @@ function letGo(incoming: IncomingMessage): void {
   incoming.unpipe().resume();
 }
 
+/** There is no Request with the method TRACE. A handler refuses it like any other that it does not know, with `Allow`. */
+function methodOf({ method = "GET" }: IncomingMessage): string {
+  return method === "TRACE" ? "UNKNOWN" : method;
+}
+
 function requestOf(incoming: IncomingMessage, { origin, patienceMs = PATIENCE_MS }: NodeServerOptions): Request {
-  const { method = "GET" } = incoming;
+  const method = methodOf(incoming);
   const headers = new Headers();
   for (const [name, values = []] of Object.entries(incoming.headersDistinct)) {
     for (const value of values) headers.append(name, value);

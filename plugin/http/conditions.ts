@@ -18,9 +18,13 @@ export interface Version {
  * @throws TwtxtError `precondition-failed`
  */
 export function checkConditions(request: Request, version: Version | null): void {
+  if (!isWanted(request, version)) {
+    const why = version === null ? "There is none to replace or change" : "It was changed since";
+    throw new TwtxtError("precondition-failed", `${why}: the condition of the request does not hold.`);
+  }
   const isReading = request.method === "GET" || request.method === "HEAD";
-  if (isWanted(request, version) && (isReading || version === null || !hasCopy(request, version.etag))) return;
-  throw new TwtxtError("precondition-failed", "It is not as the request wants it: somebody has changed it.");
+  if (isReading || version === null || !hasCopy(request, version.etag)) return;
+  throw new TwtxtError("precondition-failed", "It is there already, and If-None-Match asks that it is not.");
 }
 
 /** A date only counts where no version is named. */

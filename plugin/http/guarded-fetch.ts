@@ -52,6 +52,8 @@ export interface GuardOptions {
   connector?: (options: buildConnector.BuildOptions) => buildConnector.connector;
 }
 
+/** Codes of a handshake that ends because there is no version of TLS in common. */
+export const OLD_TLS = /^ERR_SSL_(TLSV1_ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL)$/;
 const MAX_REDIRECTS = 5;
 const ACCEPTED_ENCODINGS = "gzip, deflate, br";
 
@@ -198,9 +200,22 @@ async function* closing(body: AsyncIterable<Uint8Array>, close: () => void): Asy
 /** What is not our own verdict may pass: it is worth another try. */
 function unreachable(error: unknown, address: string): TwtxtError {
   for (let cause: unknown = error; cause; cause = (cause as Error).cause) if (cause instanceof TwtxtError) return cause;
-  return new TwtxtError("unreachable", `${address} could not be reached: ${(error as Error).message}.`, {
-    cause: error,
-  });
+  return new TwtxtError(
+    "unreachable",
+    `${address} could not be reached: ${reasonOf(error as NodeJS.ErrnoException)}.`,
+    {
+      cause: error,
+    },
+  );
+}
+
+/** OpenSSL's own messages consist of addresses and names of its functions. */
+function reasonOf({ code, message }: NodeJS.ErrnoException): string {
+  // The code of a DOMException is a number.
+  const name = String(code);
+  if (OLD_TLS.test(name)) return "its server offers only TLS older than 1.2";
+  if (name === "ERR_SSL_WRONG_VERSION_NUMBER") return "its server does not speak TLS at this port";
+  return name.startsWith("ERR_SSL_") ? `TLS failed (${name})` : message;
 }
 
 function tooManyRedirects(address: string): TwtxtError {

@@ -2,7 +2,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { hex } from "@scure/base";
 import { TwtxtError } from "../errors.js";
-import { toInstant } from "../feed/timestamp.js";
+import { isRfc3339, toInstant } from "../feed/timestamp.js";
 import { parseAddress } from "../keys/address.js";
 
 /** A comment line, `# <name>: <args>`. It is never displayed. */
@@ -40,8 +40,6 @@ export interface NewMessage {
 
 const LINE_BREAK = /\r\n|[\n\r\u2028\u2029]/g;
 const CONTENT = /^([^\t]+)\t\(([^\t]+)\)\t(.*)$/s;
-/** Timestamps of a feed may leave out seconds and zone, those of a message may not. */
-const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 const EVENT = /^#[ \t]*([^\s:]+):[ \t]*(.*)$/s;
 const EVENT_NAME = /^[^\s:]+$/;
 const READ = "read";
@@ -111,7 +109,7 @@ function linesOf(text: string): string[] {
 
 function parseContent(line: string): ClaimedLine | null {
   const [, written = "", claimed = "", text = ""] = CONTENT.exec(line) ?? [];
-  const time = RFC_3339.test(written) ? toInstant(written) : null;
+  const time = isRfc3339(written) ? toInstant(written) : null;
   const address = parseAddress(claimed);
   return time === null || address === null ? null : { time, address, text: withBreaks(text) };
 }

@@ -104,8 +104,18 @@ describe("the owner's proof", () => {
     expect(await examined({}, properties)).toEqual({ state: "wrong", why: expect.stringMatching(/./) });
   });
 
+  it.each(["2026-11-20T10:00:00+01:00", "2026-11-20t09:00:00.1234567891z", "2026-11-20T09:00:00-00:00"])(
+    "is right of any time of RFC 3339, signed as written: %s",
+    async (created) => {
+      const signature = signed(LINES.replace(CREATED, created));
+      expect(await examined({}, { ...PROOF, created, signature })).toEqual({ state: "right", created });
+    },
+  );
+
   it.each([
-    ["2026-11-20T10:00:00+01:00"],
+    ["2026-11-20T10:00:00+0100"],
+    ["2026-11-31T10:00:00Z"],
+    ["2026-11-20T10:00Z"],
     ["2026-11-20"],
     ["Fri, 20 Nov 2026 09:00:00 GMT"],
     ["2026-11-20T09:00:00Z\nimage/jpeg"],

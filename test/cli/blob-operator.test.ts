@@ -147,6 +147,18 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     expect(alice.machine.read("got")).toBe("hullo");
   });
 
+  it("is found out by another reader, who is not told to put the blob anew", async () => {
+    const { alice, bob } = await blobAuthors(["alice", "bob"]);
+    alice.machine.write("a.txt", "hello");
+    await alice.blob("put", "a.txt", "--key", "a", "--public");
+    alice.operator = async (_, answer) => new Response("hullo", { headers: (await answer()).headers });
+    const { exitCode, stderr } = await bob.blob("get", alice.shared("a"), "-o", "got");
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(
+      "given for other contents. Its owner or host can tell why, and the owner can put it again; `blob get URL --unverified` saves what is there.",
+    );
+  });
+
   it("is found out where contents are not those of a content address, with a proof or without", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("a.txt", "hello");

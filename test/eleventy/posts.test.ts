@@ -357,6 +357,12 @@ describe("what a post says", () => {
     ],
     ["reply-with-twt", { replyTo: `abcdefg ${BOB}`, twt: "No" }, "Yes", `(#abcdefg) @<bob.example ${BOB}> No`],
     ["reply-with-nick", { replyTo: `#abcdefg robert ${BOB}` }, "Yes", `(#abcdefg) @<robert ${BOB}> Yes`],
+    [
+      "reply-to-oneself",
+      { replyTo: `abcdefg ${HTTPS}/twtxt.txt` },
+      "Yes",
+      `(#abcdefg) @<alice ${HTTPS}/twtxt.txt> Yes`,
+    ],
     ["reply-with-nothing", { replyTo: `abcdefg ${BOB}` }, "", null],
     ["reply-to-nobody", { replyTo: "abcdefg" }, "Yes", "(#abcdefg) Yes"],
     ["reply-to-nobody-again", { replyTo: "(#abcdefg23456)" }, "Yes", "(#abcdefg23456) Yes"],
@@ -459,6 +465,20 @@ describe("the option text", () => {
       `${at(3)}\t(#abcdefg) to @bob and @<bob ${bob}>`,
       `${at(4)}\tnull says D`,
       `${at(5)}\thttps://alice.example/e/ says Body`,
+    ]);
+  });
+
+  it("warns of a note whose text has no visible character", async () => {
+    const built = await site({
+      files: {
+        "a.md": quoted({ date: at(1), tags: ["posts"] }, "&#8203;&#8288;"),
+        "b.md": quoted({ date: at(2), tags: ["posts"], twt: "\u2800 \u00ad\ufeff\u200b" }, "Body"),
+        "c.md": quoted({ date: at(3), tags: ["posts"] }, "\u200b."),
+      },
+    });
+    expect(said(built)).toEqual([
+      "2 posts whose text has no visible character: ./a.md, ./b.md. Readers see an empty twt: write some words, or twt: false to leave it out.",
+      "Wrote /twtxt.txt (3 twts).",
     ]);
   });
 

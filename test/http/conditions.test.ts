@@ -60,6 +60,20 @@ describe("a condition", () => {
     }
   });
 
+  it.each<[string, Record<string, string>, string | null, string]>([
+    [
+      "something is there",
+      { "if-none-match": "*" },
+      ETAG,
+      "It is there already, and If-None-Match asks that it is not.",
+    ],
+    ["another version is there", { "if-match": '"two"' }, ETAG, "It was changed since: "],
+    ["it was changed later", { "if-unmodified-since": EARLIER }, ETAG, "It was changed since: "],
+    ["nothing is there", { "if-match": "*" }, null, "There is none to replace or change: "],
+  ])("that fails says why: %s", (_, headers, etag, why) => {
+    expect(() => checkConditions(request("PUT", headers), etag === null ? null : VERSION)).toThrow(why);
+  });
+
   it.each(["GET", "HEAD"])("is of the version, or its time, for %s", (method) => {
     expect(() => checkConditions(request(method, { "if-unmodified-since": SAME }), VERSION)).not.toThrow();
     expect(() => checkConditions(request(method, { "if-unmodified-since": EARLIER }), VERSION)).toThrow(failed);

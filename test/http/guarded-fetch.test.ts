@@ -1,5 +1,6 @@
 import type { LookupAddress } from "node:dns";
-import { createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
 import { createGzip, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { TwtxtError } from "../../plugin/errors.js";
@@ -241,13 +242,23 @@ describe("an answer", () => {
     await expect(ask(bob.url, { allowPrivateHosts: [bob.host] })).rejects.toThrow(failsWith("unreachable"));
   });
 
+  it("unreachable: TLS older than 1.2, and it says so", async () => {
+    const old = createTlsServer({ minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" });
+    await new Promise<void>((resolve) => old.listen(0, "127.0.0.1", resolve));
+    const host = `127.0.0.1:${(old.address() as AddressInfo).port}`;
+    await expect(ask(`https://${host}/`, { allowPrivateHosts: [host] })).rejects.toThrow(
+      `https://${host}/ could not be reached: its server offers only TLS older than 1.2.`,
+    );
+    await new Promise((resolve) => old.close(resolve));
+  });
+
   it("unreachable: no such name, nobody listening, and TLS that is none", async () => {
     await expect(ask("https://nobody.example/", { lookup: names({}) })).rejects.toThrow(failsWith("unreachable"));
     const plain = createServer((socket) => socket.end("not TLS", () => socket.destroy()));
     await new Promise<void>((resolve) => plain.listen(0, "127.0.0.1", resolve));
     const { port } = plain.address() as { port: number };
     await expect(ask(`https://127.0.0.1:${port}/`, { allowPrivateHosts: [`127.0.0.1:${port}`] })).rejects.toThrow(
-      failsWith("unreachable"),
+      "could not be reached: its server does not speak TLS at this port.",
     );
     await new Promise((resolve) => plain.close(resolve));
     await expect(ask(`http://127.0.0.1:${port}/`, { allowPrivateHosts: [`127.0.0.1:${port}`] })).rejects.toThrow(

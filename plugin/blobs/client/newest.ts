@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
+import { toInstant } from "../../feed/timestamp.js";
 import { readJson, update } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 
@@ -73,20 +74,20 @@ export function newestStates(store: Store, { origin, owner }: { origin: string; 
   };
 }
 
-/** Whether of two times of RFC 3339 in UTC the first one is later. They may have any number of decimals. */
+/** Whether the first of two times of RFC 3339 is later. They may have any offset and any number of decimals. */
 export function isLater(a: string, b: string): boolean {
   return sortable(a) > sortable(b);
 }
 
 /** A time for a new state: now, but later than all that are known, whatever the clock says. */
 export function laterThan(known: readonly string[], now: number): string {
-  const times = known.map((time) => Date.parse(time) + 1);
+  const times = known.map((time) => Date.parse(time.toUpperCase()) + 1);
   return new Date(Math.max(now, ...times)).toISOString();
 }
 
 function sortable(time: string): string {
-  const [seconds = "", decimals = ""] = time.replace(/Z$/, "").split(".");
-  return `${seconds}.${decimals.padEnd(9, "0")}`;
+  const decimals = /\.(\d*[1-9])/.exec(time)?.[1] ?? "";
+  return `${toInstant(time)}.${decimals}`;
 }
 
 /** Neither a URL nor each key of a blob is a key of a store. */

@@ -17,6 +17,8 @@ export interface ReceiveOptions {
   newest: NewestStates;
   /** Of contents of which nothing proves the size. */
   maxBytes: number;
+  /** What to do where it is wrong, a sentence; default that for a blob of one's own. */
+  wayOut?: string;
   /** Whether they are wanted even where they are wrong. */
   isAnyWanted: boolean;
   /** Takes the contents in. */
@@ -30,9 +32,9 @@ export interface ReceiveOptions {
  *   `unreachable` where it breaks off
  */
 export async function receiveBlob(coming: Coming, options: ReceiveOptions): Promise<Received> {
-  const { newest, maxBytes, isAnyWanted, write } = options;
+  const { newest, maxBytes, wayOut, isAnyWanted, write } = options;
   const { blob, chunks, close } = coming;
-  const checked = (proof: Proof) => (isAnyWanted ? proof : refuseWrong(blob.key, proof));
+  const checked = (proof: Proof) => (isAnyWanted ? proof : refuseWrong(blob.key, proof, wayOut));
   try {
     const { size } = blob;
     const said = size === null ? null : checked(judge({ ...blob, size }, await newest.get(blob.key)));

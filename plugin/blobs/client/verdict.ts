@@ -49,13 +49,20 @@ export async function judgeAndRemember(blob: Judged, newest: NewestStates): Prom
   return proof;
 }
 
-/** What to do about a blob that is wrong. */
+/** What to do about a blob of one's own that is wrong. */
 export const WAY_OUT =
   "`blob get KEY --unverified` saves what is there; `blob put --again FILE`, or `blob rm KEY` and then `blob put FILE`, put yours anew.";
 
-/** @throws TwtxtError `blob-tampered` for a blob that is not what its owner has put */
-export function refuseWrong<T extends Proof>(key: string, proof: T): Exclude<T, { state: "wrong" }> {
-  if (proof.state === "wrong") throw new TwtxtError("blob-tampered", `${key}: ${proof.why}. ${WAY_OUT}`);
+/** What to do about another owner's blob that is wrong. */
+export const WAY_OUT_OF_OTHERS =
+  "Its owner or host can tell why, and the owner can put it again; `blob get URL --unverified` saves what is there.";
+
+/**
+ * @param wayOut - what to do about it, a sentence
+ * @throws TwtxtError `blob-tampered` for a blob that is not what its owner has put
+ */
+export function refuseWrong<T extends Proof>(key: string, proof: T, wayOut = WAY_OUT): Exclude<T, { state: "wrong" }> {
+  if (proof.state === "wrong") throw new TwtxtError("blob-tampered", `${key}: ${proof.why}. ${wayOut}`);
   return proof as Exclude<T, { state: "wrong" }>;
 }
 

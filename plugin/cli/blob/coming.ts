@@ -3,6 +3,7 @@ import type { Coming } from "../../blobs/client/client.js";
 import { missingBlob } from "../../blobs/client/missing.js";
 import type { NewestStates } from "../../blobs/client/newest.js";
 import { getShared, parseSharedUrl, type SharedUrl } from "../../blobs/client/shared.js";
+import { WAY_OUT, WAY_OUT_OF_OTHERS } from "../../blobs/client/verdict.js";
 import type { OwnKeys } from "../../messages/read/open-with.js";
 import { authorAt } from "../author.js";
 import { misuse } from "../command.js";
@@ -19,6 +20,8 @@ export interface ComingFrom {
   newest: NewestStates;
   /** Of contents of which nothing proves the size. */
   maxBytes: number;
+  /** What to do where the blob is wrong, a sentence. */
+  wayOut: string;
   /** One's own. @throws TwtxtError `no-identity`; `bad-usage` where it is not clear whose */
   keys(): Promise<OwnKeys>;
 }
@@ -47,7 +50,7 @@ export async function comingFrom(
   const [key = ""] = await keysNamedBy([word], owner);
   const coming = await owner.client.get(key);
   if (!coming) throw await missingBlob(key, owner);
-  return { coming, newest, maxBytes, keys: () => ownKeys(author, terminal) };
+  return { coming, newest, maxBytes, wayOut: WAY_OUT, keys: () => ownKeys(author, terminal) };
 }
 
 async function fromOthers(
@@ -61,6 +64,7 @@ async function fromOthers(
     coming: await getShared(url, (address, request) => fetch(address, { ...request, signal })),
     newest: newestAt(url, terminal),
     maxBytes: MAX_UNPROVEN,
+    wayOut: WAY_OUT_OF_OTHERS,
     keys: async () => ownKeys(await authorAt(values, terminal, NAME), terminal),
   };
 }

@@ -56,7 +56,7 @@ async function fetchBlob(word: string, values: Values, terminal: Terminal): Prom
 }
 
 async function save(from: ComingFrom, target: Target, values: Values, terminal: Terminal): Promise<void> {
-  const { coming, newest, maxBytes, keys } = from;
+  const { coming, newest, maxBytes, wayOut, keys } = from;
   const { draft, place } = target;
   const { type, filename, key } = coming.blob;
   const isOpened = !values.sealed && isSealedType(type);
@@ -64,7 +64,7 @@ async function save(from: ComingFrom, target: Target, values: Values, terminal: 
   if (!isOpened && !values.force && place.folder !== null) await checkFree(fileAt(place, filename || key));
 
   const isAnyWanted = values.unverified ?? false;
-  const received = await receiveBlob(coming, { newest, maxBytes, isAnyWanted, write: draft.write });
+  const received = await receiveBlob(coming, { newest, maxBytes, wayOut, isAnyWanted, write: draft.write });
   const opening = isOpened ? await openingOf(draft, received, keys, values) : NOTHING_SEALED;
   for (const remark of remarks(received, opening)) terminal.say(`${shortKey(key)}: ${remark}`);
   if (opening.file) await draft.replace(opening.file.bytes);

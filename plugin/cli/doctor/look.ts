@@ -1,6 +1,12 @@
 // plugin/cli/doctor/look.ts: asks a server within the guard's bounds, and says in plain words where it does not answer.
 import { TwtxtError } from "../../errors.js";
-import { type GuardedFetch, type GuardedRequest, type GuardedResponse, isTimeout } from "../../http/guarded-fetch.js";
+import {
+  type GuardedFetch,
+  type GuardedRequest,
+  type GuardedResponse,
+  isTimeout,
+  OLD_TLS,
+} from "../../http/guarded-fetch.js";
 import { essenceOf } from "../../http/media-type.js";
 import { FOR_PRIVATE_HOSTS } from "../allowed-hosts.js";
 import { type Finding, fix } from "./finding.js";
@@ -88,6 +94,12 @@ function unreachable(url: string, error: TwtxtError): Finding {
   }
   if (code === "ECONNREFUSED") {
     return fix(`Nothing answers at ${url}.`, "Is its server running, and the port right?");
+  }
+  if (OLD_TLS.test(code)) {
+    return fix(
+      `The server of ${url} offers only TLS older than 1.2 (${code}).`,
+      "Turn on TLS 1.2 or 1.3 at your host: other sites and browsers refuse older versions.",
+    );
   }
   if (/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS/.test(code)) {
     return fix(

@@ -16,6 +16,8 @@ import type { VerifiedPending } from "./verify-pending.js";
 
 const ROOT = "/api/v1/mentions";
 const STATES = ["shown", "held", "rejected", "pending"] as const;
+/** The methods whose requests have to be signed, allowed or not. Any other one is refused as it is. */
+const METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const BODY_LIMIT = 1024 * 1024;
 const PAGE = 100;
 /** The handler's own bound for `verify`; the platform ends a function after 60 s. */
@@ -47,12 +49,14 @@ export interface ManagedMention {
  */
 export function manageMentions(parts: ManageParts): Handler {
   return async (request) => {
-    const body = await parts.readSigned(request, BODY_LIMIT);
     const { pathname } = new URL(request.url);
     const rest = pathname.slice(pathname.lastIndexOf(ROOT) + ROOT.length).replace(/^\//, "");
+    const methods = methodsOf(rest);
+    if (!METHODS.includes(request.method)) return methodNotAllowed(methods);
+    const body = await parts.readSigned(request, BODY_LIMIT);
+    if (!methods.includes(request.method)) return methodNotAllowed(methods);
 
-    if (rest === "verify" || rest === "import") {
-      if (request.method !== "POST") return methodNotAllowed(["POST"]);
+    if (isAction(rest)) {
       return json(
         rest === "verify"
           ? await verify(parts)
@@ -60,10 +64,18 @@ export function manageMentions(parts: ManageParts): Handler {
       );
     }
     if (rest !== "") return one(parts, request, rest, body);
-    if (request.method === "GET") return json(await list(parts, request.url));
-    if (request.method === "DELETE") return json(await forgetSource(parts, request.url));
-    return methodNotAllowed(["GET", "DELETE"]);
+    return json(request.method === "GET" ? await list(parts, request.url) : await forgetSource(parts, request.url));
   };
+}
+
+function isAction(rest: string): rest is "verify" | "import" {
+  return rest === "verify" || rest === "import";
+}
+
+/** @param rest - of the path, below that of the list */
+function methodsOf(rest: string): string[] {
+  if (isAction(rest)) return ["POST"];
+  return rest === "" ? ["GET", "DELETE"] : ["POST", "DELETE"];
 }
 
 export interface ManageParts {
@@ -100,12 +112,12 @@ async function one(parts: ManageParts, { method, headers }: Request, id: string,
     const { state } = parsed(Decision, body, 'Send {"state": "shown"} or {"state": "rejected"}.');
     const mention = await received.moderate(id, state, decidedVersion(headers, parts));
     if (mention) return json(shownStored(mention));
-  } else if (method === "DELETE") {
+  } else {
     const waiting = (await pending.all()).filter((mention) => mention.id === id);
     for (const mention of waiting) await pending.drop(mention);
     const forgotten = await received.forget((mention) => mention.id === id);
     if (forgotten.length + waiting.length > 0) return json({ forgotten: 1 });
-  } else return methodNotAllowed(["POST", "DELETE"]);
+  }
   throw new TwtxtError("not-found", `There is no mention ${JSON.stringify(id.slice(0, 40))}.`);
 }
 

@@ -107,6 +107,11 @@ type Telling = TellOptions & { resting: Map<string, Postponed> };
 
 async function discover(target: string, { endpoints, isOver, resting }: Telling): Promise<FoundEndpoint | Result> {
   if (isOver()) return { outcome: "waiting" };
+  const { protocol } = new URL(target);
+  if (protocol !== "http:" && protocol !== "https:") {
+    const why = `mentions go over http and https alone, and this is ${protocol}//`;
+    return { outcome: "no-endpoint", status: null, why, source: null };
+  }
   const rest = resting.get(hostOf(target));
   if (rest) return rest;
   try {
@@ -116,12 +121,17 @@ async function discover(target: string, { endpoints, isOver, resting }: Telling)
   } catch (error) {
     const verdict = verdictOf(error);
     const hasAnswered = error instanceof NotNow && error.notBefore === null;
-    return hasAnswered ? verdict : letRest(hostOf(target), verdict, resting);
+    return hasAnswered ? verdict : letRest(target, verdict, resting);
   }
 }
 
-function letRest(host: string, result: Result, resting: Telling["resting"]): Result {
-  if (result.outcome === "retry") resting.set(host, { ...result, status: null, source: null, isAsked: false });
+function letRest(url: string, result: Result, resting: Telling["resting"]): Result {
+  if (result.outcome === "retry") {
+    const host = hostOf(url);
+    // The reason names the URL of one mention, and holds for all mentions of its host.
+    const why = result.why.replaceAll(url, host);
+    resting.set(host, { ...result, why, status: null, source: null, isAsked: false });
+  }
   return result;
 }
 
@@ -155,7 +165,7 @@ async function post(change: Change, told: Told, found: FoundEndpoint, options: T
   }
   const result = resultOf(answer, change);
   const isSilent = answer.status === null || ("notBefore" in answer && answer.notBefore !== null);
-  return isSilent ? letRest(hostOf(endpoint), result, resting) : result;
+  return isSilent ? letRest(endpoint, result, resting) : result;
 }
 
 function resultOf(answer: Answer, { kind }: Change): Result {

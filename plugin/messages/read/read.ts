@@ -1,7 +1,7 @@
 // plugin/messages/read/read.ts: a sealed message of one's own inbox, opened and judged.
 import { TwtxtError } from "../../errors.js";
 import { formatKey } from "../../keys/key.js";
-import { type Message, parseMessage, readHash, receiptsOf } from "../line.js";
+import { isReceipt, type Message, parseMessage, readHash, receiptsOf } from "../line.js";
 import type { Contact, Contacts } from "../lookup/contacts.js";
 import type { Found } from "../lookup/lookup.js";
 import type { SenderLookup } from "../lookup/sender-lookup.js";
@@ -71,8 +71,21 @@ async function claimIn(
 ): Promise<Claim | UnreadableMessage> {
   const opened = unsealed(message, keys);
   if ("unreadable" in opened) return opened;
-  const { address } = opened.message;
-  return { opened, contact: address === null ? null : await contacts.get(address) };
+  const { address, lines } = opened.message;
+  if (address !== null) return { opened, contact: await contacts.get(address) };
+  if (lines.length > 0 || !isReceipt(opened.message)) return { opened, contact: null };
+  const contact = await signerAmong(contacts, opened.signer);
+  return { opened: { ...opened, message: { ...opened.message, address: contact?.address ?? null } }, contact };
+}
+
+/**
+ * Whose pinned key has signed: some clients send a receipt without a content line, so that it claims no address.
+ *
+ * @returns `null` for an unknown key, or one that several addresses share
+ */
+async function signerAmong(contacts: Contacts, signer: string): Promise<Contact | null> {
+  const [contact = null, ...others] = (await contacts.list()).filter(({ key }) => key === signer);
+  return others.length === 0 ? contact : null;
 }
 
 function unsealed(

@@ -48,6 +48,9 @@ describe("the time of a state", () => {
     ["2026-11-20T09:00:00.1Z", "2026-11-20T09:00:00.09Z", true],
     ["2026-11-20T09:00:00.000000001Z", "2026-11-20T09:00:00Z", true],
     ["2026-11-20T09:00:00Z", "2026-11-20T09:00:00.000000001Z", false],
+    ["2026-11-20T10:30:00+01:00", "2026-11-20T09:15:00Z", true],
+    ["2026-11-20T10:00:00+01:00", "2026-11-20T09:00:00.000z", false],
+    ["2026-11-20T05:00:00.5-04:00", "2026-11-20T09:00:00.50Z", false],
   ])("%s is later than %s: %s", (a, b, expected) => {
     expect(isLater(a, b)).toBe(expected);
   });
@@ -56,6 +59,7 @@ describe("the time of a state", () => {
     const now = Date.parse(NINE);
     expect(laterThan([], now)).toBe(NINE);
     expect(laterThan([NINE, TEN], now)).toBe("2026-11-20T10:00:00.001Z");
+    expect(laterThan(["2026-11-20t10:00:00+01:00"], now - 1)).toBe("2026-11-20T09:00:00.001Z");
     expect(isLater(laterThan(["2026-11-20T10:00:00.123456789Z"], now), "2026-11-20T10:00:00.123456789Z")).toBe(true);
   });
 });

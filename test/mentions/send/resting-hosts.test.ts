@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { strayed } from "../../helpers/loopback.js";
-import { DAY, MINUTE, type Neighbour, NOW, neighbour, outcomes, world } from "./outgoing.js";
+import { loopbackServer, strayed } from "../../helpers/loopback.js";
+import { DAY, MINUTE, type Neighbour, NOW, neighbour, outcomes, TODAY, world } from "./outgoing.js";
 
 afterEach(() => expect(strayed).toEqual([]));
 
@@ -91,6 +91,20 @@ describe("a host that gives no answer", () => {
     }
     expect((await home.send()).mentions).toEqual([]);
     expect((await home.store.keys("sent/")).filter((key) => key.endsWith("-f"))).toHaveLength(4);
+  });
+});
+
+describe("a dead host", () => {
+  it("is named in place of a URL where another of its targets was asked", async () => {
+    const dead = await loopbackServer((_, response) => void response.destroy());
+    const home = await world([dead]);
+    home.alice.twts = { [TODAY]: `@<bob ${dead.url}/bob.txt> and @<carol ${dead.url}/carol.txt>` };
+    const { mentions } = await home.send();
+    expect(dead.asked).toHaveLength(1);
+    expect(mentions.map(({ target, why }) => [target, why])).toEqual([
+      [`${dead.url}/bob.txt`, expect.stringContaining(`${dead.url}/bob.txt could not be reached: `)],
+      [`${dead.url}/carol.txt`, expect.stringMatching(`^${dead.host} could not be reached: `)],
+    ]);
   });
 });
 

@@ -123,10 +123,16 @@ describe("a new twt", () => {
       [TODAY]: `@<b http://10.0.0.1/x> @<c gopher://c.example/x> ${bob.mention}`,
     };
     const report = await home.send();
-    expect(outcomes(report).sort()).toEqual(["new not-asked", "new not-asked", "new sent 202"]);
+    expect(outcomes(report).sort()).toEqual(["new no-endpoint", "new not-asked", "new sent 202"]);
+    expect(report.mentions).toContainEqual(
+      expect.objectContaining({
+        target: "gopher://c.example/x",
+        why: "mentions go over http and https alone, and this is gopher://",
+      }),
+    );
     expect(bob.posts).toHaveLength(1);
     expect((await home.send()).mentions).toEqual([]);
-    expect(outcomes(await home.send({ asksAgain: true }))).toEqual(["new not-asked", "new not-asked"]);
+    expect(outcomes(await home.send({ asksAgain: true }))).toEqual(["new not-asked"]);
   });
 });
 

@@ -236,6 +236,36 @@ describe("a read receipt", () => {
     expect(await receipts({}, [forCarol, copy])).toMatchObject([{ by: BOB.address, sent: { id: ID } }]);
   });
 
+  it("alone in a message, which names no address, is verified by the key that is pinned for its signer", async () => {
+    const alone = `# read: ${readHash(bytes(words))}\n`;
+    const alice = reader();
+    const before = await alice.opened(sealed(alone));
+    expect(before).toMatchObject({ message: { address: null }, trust: { trust: "unverified" } });
+
+    await alice.opened(sealed(written()));
+    const message = await alice.opened(sealed(alone));
+    expect(message).toMatchObject({ message: { address: BOB.address, lines: [] }, trust: { trust: "verified" } });
+    expect(receiptsAmong([message], [copy], [ALICE.key])).toEqual([
+      { id: ID, by: BOB.address, time: null, sent: copy },
+    ]);
+
+    alice.answers[BOB.address] = foundFor(BOB, { key: CAROL.kex });
+    expect((await alice.opened(sealed(alone))).trust).toMatchObject({ trust: "key-changed", pinned: BOB.kex });
+  });
+
+  it.each([
+    ["whose key no contact has", "", EVE],
+    ["whose key two contacts have", "", BOB],
+    ["with text", "Hello\n", BOB],
+    ["with lines of two addresses", `${written({ text: "" })}${written({ text: "", from: CAROL.address })}`, BOB],
+  ])("stays unverified: one %s", async (_name, more, by) => {
+    const alice = reader();
+    await alice.contacts.pin(foundFor(BOB));
+    if (more === "" && by === BOB) await alice.contacts.pin({ ...foundFor(BOB), address: "b@other.example" });
+    const message = await alice.opened(sealed(`${more}# read: ${readHash(bytes(words))}\n`, { by }));
+    expect(message).toMatchObject({ message: { address: null }, trust: { trust: "unverified" } });
+  });
+
   it.each<[string, Written]>([
     ["of another message", { events: [receiptFor("0".repeat(64))] }],
     ["of somebody who is not verified", { by: EVE, from: BOB.address }],
