@@ -16,10 +16,12 @@ describe("a development build beside `eleventy-twtxt serve`", () => {
     const [bob, carol] = [await neighbour("bob"), await neighbour("carol")];
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
+    const draft = (body: string) => post({ date: minutesAgo(40), draft: true }, body);
     const setup: SiteSetup = {
       files: {
         "posts/posts.json": `{ "tags": "posts" }`,
         "posts/a.md": post({ date: minutesAgo(50) }, `first for ${bob.mention}`),
+        "posts/b.md": draft(`a draft for ${carol.mention}`),
       },
       options: `{ url: "${url}", host: "node" }`,
       config: DRAFTS,
@@ -37,8 +39,8 @@ describe("a development build beside `eleventy-twtxt serve`", () => {
     const { mtimeMs } = statSync(pages);
 
     const running = await watchSite(built, ["--watch"]);
-    const draft = { "posts/b.md": post({ date: minutesAgo(40), draft: true }, `a draft for ${carol.mention}`) };
-    await running.change(draft, () => expect(built.read("twtxt.txt")).toContain("a draft for"));
+    const edited = { "posts/b.md": draft(`an edited draft for ${carol.mention}`) };
+    await running.change(edited, () => expect(built.read("twtxt.txt")).toContain("an edited draft for"));
     const said = await running.stop();
     expect(await live()).toBe(before);
     expect(statSync(pages).mtimeMs).toBe(mtimeMs);
