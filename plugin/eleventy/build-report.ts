@@ -103,6 +103,34 @@ export function warningOnBlobs(files: readonly string[]): string[] {
   );
 }
 
+/** @param files - with links to blobs, where nothing keeps blobs on this host */
+export function warningOnBlobsElsewhere(files: readonly string[]): string[] {
+  return about(
+    files.map((inputPath) => ({ inputPath })),
+    (named) => `A link "blob:..." leads nowhere, since this host keeps no blobs: ${named}.`,
+  );
+}
+
+/** @param withoutKey - links such as `blob:a b`, with their pages */
+export function warningsOnBlobLinks(withoutKey: readonly { link: string; files: ReadonlySet<string> }[]): string[] {
+  return named(
+    withoutKey.map(
+      ({ link, files: [file] }) =>
+        `${file}: "${link}" names no blob, so the link leads nowhere. Write blob: and a key as "npx eleventy-twtxt blob list" shows it, of A-Z a-z 0-9 . _ -.`,
+    ),
+  );
+}
+
+/** @param missing - blobs that pages link, and the site does not hand out */
+export function warningsOnMissingBlobs(missing: readonly { key: string; files: ReadonlySet<string> }[]): string[] {
+  return named(
+    missing.map(
+      ({ key, files: [file] }) =>
+        `${file}: blob:${key} leads nowhere, since your site has no public blob of this key. Look for it with "npx eleventy-twtxt blob list". If it is private, type: npx eleventy-twtxt blob share ${key}. If it is not there: npx eleventy-twtxt blob put FILE --public --key ${key}`,
+    ),
+  );
+}
+
 /** @param pages - where a site keeps its shared blobs */
 export function warningOnHidden(pages: readonly { inputPath: string }[]): string[] {
   return about(

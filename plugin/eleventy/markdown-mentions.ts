@@ -25,7 +25,9 @@ interface Token {
 }
 /** The part of markdown-it that learns. */
 export interface MarkdownIt {
-  core: { ruler: { push(rule: string, run: (state: { tokens: Token[] }) => void): void } };
+  core: {
+    ruler: { push(rule: string, run: (state: { tokens: Token[]; env?: TemplateContext | undefined }) => void): void };
+  };
   inline: {
     ruler: { before(name: string, rule: string, run: (state: InlineState, silent: boolean) => boolean): void };
   };

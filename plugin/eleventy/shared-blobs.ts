@@ -3,14 +3,22 @@ import { authorError } from "../errors.js";
 import { BLOB_KEY, isBlobKey, sharedUrlOf } from "../http/blob-url.js";
 import { show } from "../options/fault.js";
 import type { Settings } from "../options.js";
+import { BlobLinks } from "./blob-links.js";
 import { escapeHtml } from "./html.js";
 import type { MarkdownIt } from "./markdown-mentions.js";
 import { SHARED_PATH } from "./served-options.js";
 import type { SiteUrls } from "./site-urls.js";
 
-/** The URL of the blob with this key; `null` to leave the link as it is. */
-type UrlOf = (key: string) => string | null;
+/** Where the blobs of a page's links are. */
+interface LinkTargets {
+  /** The URL of the blob with this key; `null` to leave the link as it is. */
+  urlOf(key: string): string | null;
+  /** Told of a link such as `blob:a b`, which has no key. */
+  onNoKey(link: string): void;
+}
 
+/** The links of browsers to data in memory. */
+const OF_BROWSER = /^\s*blob:(?:https?:|null\/)/;
 const WHOLE_LINK = new RegExp(`^\\s*blob:(${BLOB_KEY.source})\\s*$`);
 const LINK_IN_LIST = new RegExp(`(?<![^\\s,])blob:(${BLOB_KEY.source})(?![^\\s,])`, "g");
 const CODE_OR_LINK_IN_TEXT = new RegExp(
@@ -29,6 +37,7 @@ export class SharedBlobs {
   readonly #urls: Pick<SiteUrls, "absolute">;
   /** The files whose links stay as they are, since the option is off. */
   readonly #left = new Set<string>();
+  readonly links = new BlobLinks();
 
   constructor(settings: Pick<Settings, "authors" | "blobs">, urls: Pick<SiteUrls, "absolute">) {
     this.#settings = settings;
@@ -55,17 +64,19 @@ export class SharedBlobs {
       const expected = 'expected the key of a blob, 1 to 128 of A-Z a-z 0-9 . _ -, such as "quinces.jpg"';
       throw authorError("bad-blob-key", `${where}: ${expected}, got ${show(key)}.`);
     }
-    return this.#url(key, this.#ownerOf(owner, blobs.owners, where));
+    const url = this.#url(key, this.#ownerOf(owner, blobs.owners, where));
+    this.links.note(key, url, page);
+    return url;
   }
 
   /** Teaches `blob:KEY` to a Markdown library. Where the option is off, the pages show who has counted on it. */
   teach(markdown: MarkdownIt): void {
-    if (this.#settings.blobs !== false) addBlobRule(markdown, (key) => this.#url(key));
+    if (this.#settings.blobs !== false) addBlobRule(markdown, (file) => this.#targetsIn(file));
   }
 
   /** A page or a part of one. @param file - which it was made from */
   linkInHtml(html: string, file: string | undefined): string {
-    return linkBlobs(html, (key) => this.#urlIn(file, key));
+    return linkBlobs(html, this.#targetsIn(file));
   }
 
   /** Markdown that nobody renders, as the front matter has it. @param file - which it stands in */
@@ -82,8 +93,19 @@ export class SharedBlobs {
     return files;
   }
 
+  #targetsIn(file: string | undefined): LinkTargets {
+    return {
+      urlOf: (key) => this.#urlIn(file, key),
+      onNoKey: (link) => this.links.noteWithoutKey(link, file),
+    };
+  }
+
   #urlIn(file: string | undefined, key: string): string | null {
-    if (this.#settings.blobs !== false) return this.#url(key);
+    if (this.#settings.blobs !== false) {
+      const url = this.#url(key);
+      this.links.note(key, url, file);
+      return url;
+    }
     if (file !== undefined) this.#left.add(file);
     return null;
   }
@@ -107,37 +129,43 @@ export class SharedBlobs {
 }
 
 /** In links, images and reference definitions, and in HTML that passes through; code has no such tokens. */
-function addBlobRule(markdown: MarkdownIt, urlOf: UrlOf): void {
-  markdown.core.ruler.push("twtxt_blob", ({ tokens }) => {
+function addBlobRule(markdown: MarkdownIt, targetsIn: (file: string | undefined) => LinkTargets): void {
+  markdown.core.ruler.push("twtxt_blob", ({ tokens, env }) => {
+    const targets = targetsIn(env?.page?.inputPath);
     for (const token of tokens.flatMap((block) => [block, ...(block.children ?? [])])) {
-      if (token.type.startsWith("html_")) token.content = linkBlobs(token.content, urlOf);
+      if (token.type.startsWith("html_")) token.content = linkBlobs(token.content, targets);
       for (const name of ["href", "src"]) {
         const value = token.attrGet(name);
-        if (value !== null) token.attrSet(name, linkedValue(name, value, urlOf));
+        if (value !== null) token.attrSet(name, linkedValue(name, value, targets));
       }
     }
   });
 }
 
-function linkBlobs(html: string, urlOf: UrlOf): string {
+function linkBlobs(html: string, targets: LinkTargets): string {
   if (!html.includes("blob:")) return html;
-  return html.replace(TAGS, (found, _raw, tag: string | undefined) => (tag ? linkTag(tag, urlOf) : found));
+  return html.replace(TAGS, (found, _raw, tag: string | undefined) => (tag ? linkTag(tag, targets) : found));
 }
 
-function linkTag(tag: string, urlOf: UrlOf): string {
-  const escapedUrlOf = (key: string) => {
-    const url = urlOf(key);
-    return url && escapeHtml(url);
+function linkTag(tag: string, { urlOf, onNoKey }: LinkTargets): string {
+  const escaped = {
+    onNoKey,
+    urlOf: (key: string) => {
+      const url = urlOf(key);
+      return url && escapeHtml(url);
+    },
   };
   return tag.replace(ATTRIBUTES, (found, name: string, equals: string, double?: string, single?: string, bare = "") => {
     const value = double ?? single ?? bare;
-    const linked = linkedValue(name.toLowerCase(), value, escapedUrlOf);
+    const linked = linkedValue(name.toLowerCase(), value, escaped);
     return linked === value ? found : `${name}${equals}"${linked.replaceAll('"', "&quot;")}"`;
   });
 }
 
-function linkedValue(name: string, value: string, urlOf: UrlOf): string {
+function linkedValue(name: string, value: string, { urlOf, onNoKey }: LinkTargets): string {
   const link = (found: string, key: string) => urlOf(key) ?? found;
   if (name === "srcset") return value.replace(LINK_IN_LIST, link);
-  return ["href", "poster", "src"].includes(name) ? value.replace(WHOLE_LINK, link) : value;
+  if (!["href", "poster", "src"].includes(name)) return value;
+  if (/^\s*blob:/.test(value) && !WHOLE_LINK.test(value) && !OF_BROWSER.test(value)) onNoKey(value.trim());
+  return value.replace(WHOLE_LINK, link);
 }

@@ -9,9 +9,12 @@ import {
   noteOnStaticHost,
   summaryOf,
   warningOnBlobs,
+  warningOnBlobsElsewhere,
   warningOnHidden,
   warningOnMentions,
   warningsOf,
+  warningsOnBlobLinks,
+  warningsOnMissingBlobs,
 } from "./build-report.js";
 import type { HostChoice } from "./default-host.js";
 import type { BuildEvent, Collections, ContentMap, EleventyConfig, TemplateContext, TemplateData } from "./eleventy.js";
@@ -171,14 +174,16 @@ export class SiteBuild {
     const conflicts = await this.#writeForNetlify(handover, feed);
     const posts = new Set(twts.schedule.dated.map(({ post }) => post.inputPath));
     const configured = new Set(Object.keys(this.#config.getCollections()));
+    const blobs = await this.#checkBlobs();
     const warnings = [
       ...warningsOf(twts, this.#collections, configured),
       ...warningOnMentions(this.unknownMentions.take(posts)),
       ...this.#ownWarnings(),
+      ...blobs.warnings,
       ...conflicts,
     ];
     for (const warning of warnings) this.#say(warning, "warn");
-    for (const note of [...this.#newNotes(event), ...this.#notes()]) this.#say(note);
+    for (const note of [...this.#newNotes(event), ...this.#notes(), ...blobs.notes]) this.#say(note);
     this.#say(summaryOf(twts, { path: this.urls.feedHref(), twts: all.length, archives: feed.length - 1 }));
   }
 
@@ -255,6 +260,19 @@ export class SiteBuild {
     const unread = this.mentions.warning();
     const blobs = [...warningOnBlobs(this.blobs.takeLeft()), ...warningOnHidden(this.#hidden())];
     return [...(head ? [head] : []), ...(isBelowRoot ? [below] : []), ...(unread ? [unread] : []), ...blobs];
+  }
+
+  /** Links to blobs that lead nowhere. */
+  async #checkBlobs(): Promise<{ warnings: string[]; notes: string[] }> {
+    const { links, withoutKey } = this.blobs.links.take();
+    const wrong = warningsOnBlobLinks(withoutKey);
+    if (!this.urls.hasBlobs()) {
+      const files = [...new Set(links.flatMap((link) => [...link.files]))];
+      return { warnings: [...wrong, ...warningOnBlobsElsewhere(files)], notes: [] };
+    }
+    const { missing, fault } = await this.blobs.links.check(links, this.urls.userAgent());
+    const unknown = `Whether the blobs in your pages are there is not known: ${fault}`;
+    return { warnings: [...wrong, ...warningsOnMissingBlobs(missing)], notes: fault === null ? [] : [unknown] };
   }
 
   /** Pages of the site in the place of its shared blobs. */

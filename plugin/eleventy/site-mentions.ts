@@ -51,7 +51,7 @@ export class SiteMentions {
       live: this.#liveUrl(),
       file: this.#urls.absolute(this.#folder() + LIST),
       cache: join(this.#root, CACHE),
-      userAgent: this.#userAgent(),
+      userAgent: this.#urls.userAgent(),
       signal,
     });
     if (mentionsOptions(this.#settings).avatars) await this.#readAvatars(this.#known.all ?? [], signal);
@@ -151,7 +151,7 @@ export class SiteMentions {
       import("./avatars.js"),
       import("../http/guarded-fetch.js"),
     ]);
-    const fetch = guardedFetch({ userAgent: this.#userAgent() });
+    const fetch = guardedFetch({ userAgent: this.#urls.userAgent() });
     this.#avatars = await avatarsOf(urls, { folder: join(this.#root, AVATARS), fetch, signal });
     const pathOf = ({ name }: Avatar) => this.#urls.hrefInTemplates(this.#avatarPath(name));
     this.#pictures = new Map([...this.#avatars].map(([url, avatar]) => [url, pathOf(avatar)]));
@@ -163,10 +163,6 @@ export class SiteMentions {
 
   #liveUrl(): string {
     return this.#urls.absolute("/mentions.json");
-  }
-
-  #userAgent(): string {
-    return `eleventy-plugin-twtxt (+${this.#urls.feedUrl()}; @${this.#settings.nick})`;
   }
 
   #note(url: string, mention: PublicMention): void {

@@ -9,7 +9,7 @@ import { authorsHere, inboxPath } from "./served-options.js";
 /** The options that say where a site is, and what of it is served. */
 type SitePlace = Pick<
   Settings,
-  "url" | "path" | "webmention" | "mentions" | "functions" | "authors" | "inbox" | "blobs"
+  "url" | "nick" | "path" | "webmention" | "mentions" | "functions" | "authors" | "inbox" | "blobs"
 >;
 
 /** The URLs of a site. Asked only once the configuration is read whole: until then the path prefix is not known. */
@@ -58,6 +58,11 @@ export class SiteUrls {
   /** Whether anything answers at this site beside its files. */
   hasFunctions(): boolean {
     return this.#host === "node" || (this.#host === "netlify" && this.#settings.functions);
+  }
+
+  /** The user agent of what a build asks the network. */
+  userAgent(): string {
+    return `eleventy-plugin-twtxt (+${this.feedUrl()}; @${this.#settings.nick})`;
   }
 
   /** @param pages - the URLs of each template, as Eleventy's `eleventy.contentMap` has them */

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { SharedBlobs } from "../../plugin/eleventy/shared-blobs.js";
 import { isBlobKey } from "../../plugin/http/blob-url.js";
 import { checkOptions } from "../../plugin/options.js";
+import { loopbackServer } from "../helpers/loopback.js";
 import { type BuiltSite, buildSite, site } from "../helpers/site.js";
 import { projectFile, quoted, said, stopped, textAt } from "./read-build.js";
 
@@ -439,6 +440,42 @@ describe("what a build with blobs leaves", () => {
       "options.key: expected your public key, since options.blobs is set. To make one, type: npx eleventy-twtxt keys create alice@alice.example",
     );
     expect(projectFile(built, ".eleventy-twtxt/settings.json")).toBeNull();
+  });
+});
+
+describe("a link to a blob that leads nowhere", () => {
+  const files = {
+    "a.md": note("![There](blob:there.png) ![Private](blob:private.png) [b](blob:a%20b) [c](blob:https://x.example/1)"),
+    "b.njk": `<img src="blob:private.png"> {{ "there.png" | sharedBlob }}`,
+  };
+  const about = (built: BuiltSite) => said(built).filter((sentence) => /blob/i.test(sentence));
+
+  it("is named by the build, with the page and what to type", async () => {
+    const asked: string[] = [];
+    const alice = await loopbackServer(({ method, url }, response) => {
+      if (url?.startsWith("/shared/")) asked.push(`${method} ${url.split("/").at(-1)}`);
+      response.writeHead(url === `/shared/${ALICE}/there.png` ? 200 : 404).end();
+    });
+    const options = `{ host: "node", key: "${ALICE}", blobs: true, url: "${alice.url}" }`;
+    const built = await site({ files, options });
+    expect(about(built)).toEqual([
+      `./a.md: "blob:a%20b" names no blob, so the link leads nowhere. Write blob: and a key as "npx eleventy-twtxt blob list" shows it, of A-Z a-z 0-9 . _ -.`,
+      `./a.md: blob:private.png leads nowhere, since your site has no public blob of this key. Look for it with "npx eleventy-twtxt blob list". If it is private, type: npx eleventy-twtxt blob share private.png. If it is not there: npx eleventy-twtxt blob put FILE --public --key private.png`,
+    ]);
+    expect(asked.toSorted()).toEqual(["HEAD private.png", "HEAD there.png"]);
+  });
+
+  it("is not known where the site does not answer: the build goes on, and says so", async () => {
+    const alice = await loopbackServer((_, response) => response.destroy());
+    const options = `{ host: "node", key: "${ALICE}", blobs: true, url: "${alice.url}", mentions: false }`;
+    const built = await site({ files: { "a.md": note("![](blob:k)") }, options });
+    expect(about(built)).toEqual([expect.stringMatching(/^Whether the blobs in your pages are there is not known: /)]);
+  });
+
+  it("is named where the host keeps none", async () => {
+    const options = `{ host: "static", key: "${ALICE}", blobs: true }`;
+    const built = await site({ files: { "a.md": note("![](blob:k)") }, options });
+    expect(about(built)).toContain('A link "blob:..." leads nowhere, since this host keeps no blobs: ./a.md.');
   });
 });
 

@@ -1,0 +1,94 @@
+// plugin/eleventy/blob-links.ts: the links to blobs in a build, and whether the site has what they lead to.
+import { TwtxtError } from "../errors.js";
+import type { GuardedFetch } from "../http/guarded-fetch.js";
+import { ownHostOf } from "../http/own-host.js";
+
+/** How long a build waits for the answers. */
+const TOTAL_MS = 6_000;
+const AT_ONCE = 8;
+
+/** A link to a blob. */
+export interface BlobLink {
+  key: string;
+  url: string;
+  /** The input paths of the pages that it is in. */
+  files: ReadonlySet<string>;
+}
+
+/** What the site says of the blobs that its pages link. */
+export interface CheckedLinks {
+  missing: BlobLink[];
+  /** Why not all could be checked; `null` where they were. */
+  fault: string | null;
+}
+
+export class BlobLinks {
+  readonly #links = new Map<string, BlobLink & { files: Set<string> }>();
+  readonly #withoutKey = new Map<string, Set<string>>();
+  /** Blobs that an earlier build of this process has found. */
+  readonly #found = new Set<string>();
+
+  note(key: string, url: string, file: string | undefined): void {
+    if (file === undefined) return;
+    const link = this.#links.get(url);
+    if (link) link.files.add(file);
+    else this.#links.set(url, { key, url, files: new Set([file]) });
+  }
+
+  /** @param link - such as `blob:a b`, which names no blob */
+  noteWithoutKey(link: string, file: string | undefined): void {
+    if (file === undefined) return;
+    const files = this.#withoutKey.get(link);
+    if (files) files.add(file);
+    else this.#withoutKey.set(link, new Set([file]));
+  }
+
+  /** What was noted since the last call. */
+  take(): { links: BlobLink[]; withoutKey: { link: string; files: ReadonlySet<string> }[] } {
+    const links = [...this.#links.values()];
+    const withoutKey = [...this.#withoutKey].map(([link, files]) => ({ link, files }));
+    this.#links.clear();
+    this.#withoutKey.clear();
+    return { links, withoutKey };
+  }
+
+  /**
+   * Asks the site for each blob. An outage is no verdict: the build goes on, and says what it does not know.
+   *
+   * @param links - of this site
+   */
+  async check(links: readonly BlobLink[], userAgent: string): Promise<CheckedLinks> {
+    const unknown = links.filter(({ url }) => !this.#found.has(url));
+    const [first] = unknown;
+    if (!first) return { missing: [], fault: null };
+    const { guardedFetch } = await import("../http/guarded-fetch.js");
+    const fetch = guardedFetch({ userAgent, allowPrivateHosts: ownHostOf(first.url) });
+    const result: CheckedLinks = { missing: [], fault: null };
+    const signal = AbortSignal.timeout(TOTAL_MS);
+    const queue = unknown.values();
+    const work = async () => {
+      for (const link of queue) {
+        if (result.fault !== null) return;
+        const fault = await this.#look(link, fetch, signal, result.missing);
+        result.fault ??= fault;
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    return result;
+  }
+
+  /** @returns why the site gave no answer; `null` where it did */
+  async #look(link: BlobLink, fetch: GuardedFetch, signal: AbortSignal, missing: BlobLink[]): Promise<string | null> {
+    try {
+      const response = await fetch(link.url, { method: "HEAD", maxBytes: 0, signal });
+      response.close();
+      if (response.status === 404) missing.push(link);
+      else if (response.status >= 400) return `${link.url} answers ${response.status}.`;
+      else this.#found.add(link.url);
+      return null;
+    } catch (error) {
+      if (error instanceof TwtxtError) return error.message;
+      throw error;
+    }
+  }
+}
