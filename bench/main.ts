@@ -6,6 +6,7 @@ import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
+import { measureStrangers } from "./attacks.js";
 import { measureBlobs } from "./blobs.js";
 import { measureBuilds } from "./build.js";
 import { measureDeliveries } from "./deliveries.js";
@@ -22,7 +23,7 @@ const HELP = `npm run bench -- [--quick] [--only PART] [--json FILE]
 
 --quick   fewer runs, fewer mentions, and no blog of 10,000 posts
 --only    one part alone: builds, reader, find, import, functions, send, verify, received, messages,
-          deliveries or blobs
+          deliveries, blobs or strangers
 --json    the figures as JSON, too`;
 
 const { values: options } = parseArgs({
@@ -117,6 +118,7 @@ function plan(entry: string, isQuick: boolean): [string, () => Promise<Part>][] 
       "deliveries",
       () => measureDeliveries(entry, { folder: join(temp, "deliveries"), count: isQuick ? 200 : 1000, stop }),
     ],
+    ...(process.platform === "linux" ? [strangers(entry, isQuick)] : []),
     ["blobs", () => measureBlobs(entry, { folder: join(temp, "blobs"), rounds: isQuick ? 2 : 7, stop })],
   ];
 }
@@ -125,6 +127,12 @@ function plan(entry: string, isQuick: boolean): [string, () => Promise<Part>][] 
 function sending(entry: string, isQuick: boolean): [string, () => Promise<Part>] {
   const size = isQuick ? { hosts: 40, mentions: 200, runs: 1 } : { hosts: 200, mentions: 1000, runs: 3 };
   return ["send", () => measureSending(entry, { ...size, folder: join(temp, "sent"), stop })];
+}
+
+/** What a process takes is told by Linux alone. */
+function strangers(entry: string, isQuick: boolean): [string, () => Promise<Part>] {
+  const size = isQuick ? { seconds: 4, newMentions: 200 } : { seconds: 20, newMentions: 2000 };
+  return ["strangers", () => measureStrangers(entry, { ...size, folder: join(temp, "strangers"), stop })];
 }
 
 function machine(): { node: string; processor: string; processors: number } {

@@ -199,7 +199,7 @@ async function fill({ journal }: Modules, store: Store, count: number): Promise<
   return folding;
 }
 
-function mentionNumber(i: number): NewMention {
+export function mentionNumber(i: number): NewMention {
   const words = wordsFrom(i + 1);
   const host = `blog-${i % HOSTS}.example`;
   const identity = `https://${host}/twtxt.txt`;

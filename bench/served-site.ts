@@ -15,10 +15,10 @@ export interface Served {
   end(): void;
 }
 
-/** Serves what {@link writeSite} has written. No address is limited. */
-export function startServe(entry: string, folder: string, stop: AbortSignal): Promise<Served> {
+/** Serves what {@link writeSite} has written, without a rate limit. */
+export function startServe(entry: string, folder: string, stop: AbortSignal, more: string[] = []): Promise<Served> {
   const main = fileURLToPath(new URL("cli/main.js", entry));
-  const args = [main, "serve", "--port", "0", "--rate-limit", "0", "--trust-proxy", "1"];
+  const args = [main, "serve", "--port", "0", "--rate-limit", "0", "--trust-proxy", "1", ...more];
   return new Promise((resolve, reject) => {
     if (stop.aborted) return reject(new Error("stopped"));
     const child = spawn(process.execPath, args, { cwd: folder, stdio: ["ignore", "pipe", "ignore"] });
@@ -40,9 +40,18 @@ export function startServe(entry: string, folder: string, stop: AbortSignal): Pr
  *
  * @param folder - is made
  */
-export function writeSite(folder: string, { inbox, blobs }: Pick<HostSettings, "inbox" | "blobs">): void {
+export function writeSite(
+  folder: string,
+  { inbox, blobs, isReceiver = false }: Pick<HostSettings, "inbox" | "blobs"> & { isReceiver?: boolean },
+): void {
   const url = SITE_URL;
-  const limits = { slowHostPause: 0, verificationSeconds: 1, pending: 1, pendingPerHost: 1, shownPerHost: 1 };
+  const limits = {
+    slowHostPause: 3600,
+    verificationSeconds: 1000,
+    pending: 500,
+    pendingPerHost: 20,
+    shownPerHost: 10_000,
+  };
   const host: HostSettings = {
     version: 4,
     host: "node",
@@ -52,7 +61,7 @@ export function writeSite(folder: string, { inbox, blobs }: Pick<HostSettings, "
     endpoint: null,
     nick: "alice",
     authors: [{ user: "alice", key: "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077" }],
-    isReceiver: false,
+    isReceiver,
     urls: {
       webmention: `${url}/webmention`,
       mentionsJson: `${url}/mentions.json`,

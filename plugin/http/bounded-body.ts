@@ -5,7 +5,7 @@ import { TwtxtError } from "../errors.js";
 import { TimeSlices } from "./time-slices.js";
 
 /** A reader's work on a piece takes about a millisecond at most. */
-const PIECE_BYTES = 4096;
+const PIECE_BYTES = 16_384;
 
 const DECOMPRESSORS: Record<string, (() => NodeJS.ReadWriteStream) | undefined> = {
   gzip: createGunzip,

@@ -1,0 +1,245 @@
+// bench/attacks.ts: what strangers can do to `eleventy-twtxt serve`, beside one that nobody disturbs.
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { startSources, timestampOf } from "./hostile-sources.js";
+import { mentionNumber } from "./received.js";
+import { writeSite } from "./served-site.js";
+import { addressOf } from "./strangers.js";
+import { median, type Part, percentile, time } from "./table.js";
+import { type Answer, FEED, probeDuring, type WatchedServe, watchedServe } from "./watched-serve.js";
+
+const BOMBS = 30;
+/** As many mentions used up the time of a day, when all senders shared it. */
+const SLOW_SOURCES = 177;
+const BURST = 150;
+const A_SECOND = 25;
+const READS = 50;
+const EVE = "192.0.2.66";
+const CAROL = "192.0.2.7";
+
+interface Size {
+  folder: string;
+  /** Of sustained mentions. */
+  seconds: number;
+  /** Before the list is read. */
+  newMentions: number;
+  stop: AbortSignal;
+}
+
+/** What is attacked, what is not, and where sources are. */
+interface Scene {
+  entry: string;
+  attacked: WatchedServe;
+  /** On the store of the attacked one. */
+  second: WatchedServe;
+  quiet: WatchedServe;
+  store: string;
+  /** The base URL of a host of sources; of 127.0.0.1 without a number. */
+  host(number?: number): string;
+}
+
+/** One line of the table. */
+interface Reading {
+  name: string;
+  /** Milliseconds in which a static file came, while it happened. */
+  files: number[];
+  quietFiles: number[];
+  cpuSeconds: number;
+  mebibytes: number;
+  /** What there is to say of the answers. */
+  result: string;
+}
+
+export async function measureStrangers(entry: string, size: Size): Promise<Part> {
+  const twts = size.seconds * A_SECOND + 2 * BURST + 100;
+  const sources = await startSources({ hosts: SLOW_SOURCES, twts, target: FEED }, size.stop);
+  const scene = await sceneOf(entry, size, sources.port);
+  try {
+    await warmUp(scene);
+    return partOf([
+      await readingOf(scene, `${BOMBS} mentions of 8 MiB of line ends`, () => sendBombs(scene)),
+      await readingOf(scene, `${SLOW_SOURCES} mentions of slow sources`, () => sendSlow(scene)),
+      await readingOf(scene, `${A_SECOND} mentions a second for ${size.seconds} s`, () =>
+        sendSteadily(scene, size.seconds),
+      ),
+      await readingOf(scene, `a burst of ${BURST}`, () => sendBurst(scene, [scene.attacked], 0)),
+      await readingOf(scene, `a burst of ${BURST} for two processes`, () =>
+        sendBurst(scene, [scene.attacked, scene.second], BURST),
+      ),
+      await readingAfterNew(scene, size.newMentions, `${READS} reads of the list at once`, () => readAtOnce(scene)),
+      await readingOf(scene, `${READS} reads of the list, warm`, () => readList(scene)),
+    ]);
+  } finally {
+    for (const { end } of [scene.attacked, scene.second, scene.quiet, sources]) end();
+  }
+}
+
+async function sceneOf(entry: string, { folder, stop }: Size, port: number): Promise<Scene> {
+  const store = join(folder, "store");
+  const hosts = ["127.0.0.1", ...Array.from({ length: SLOW_SOURCES }, (_, host) => addressOf(host))];
+  const allowed = hosts.flatMap((host) => ["--allow-private-host", `${host}:${port}`]);
+  const start = async (name: string, args: string[]) => {
+    writeSite(join(folder, name), { inbox: null, blobs: null, isReceiver: true });
+    return watchedServe(entry, join(folder, name), args, stop);
+  };
+  return {
+    entry,
+    attacked: await start("attacked", ["--store", store, ...allowed]),
+    second: await start("second", ["--store", store, ...allowed]),
+    quiet: await start("quiet", ["--store", join(folder, "quiet-store")]),
+    store,
+    host: (number) => `http://${number === undefined ? "127.0.0.1" : addressOf(number)}:${port}`,
+  };
+}
+
+/** So that no module is loaded, and nothing compiled, while it is watched. */
+async function warmUp(scene: Scene): Promise<void> {
+  for (let n = 0; n < 20; n += 1) {
+    for (const server of [scene.attacked, scene.second]) await server.mention(sourceOf(scene, n), CAROL);
+    for (const server of [scene.attacked, scene.second, scene.quiet]) await server.get("/");
+  }
+}
+
+async function readingOf({ attacked, quiet }: Scene, name: string, event: () => Promise<string>): Promise<Reading> {
+  const before = attacked.usage();
+  let mebibytes = before.mebibytes;
+  const watch = setInterval(() => {
+    mebibytes = Math.max(mebibytes, attacked.usage().mebibytes);
+  }, 20);
+  let result = "";
+  const [files = [], quietFiles = []] = await probeDuring([attacked, quiet], async () => {
+    result = await event();
+  });
+  clearInterval(watch);
+  const cpuSeconds = attacked.usage().cpuSeconds - before.cpuSeconds;
+  return { name, files, quietFiles, cpuSeconds, mebibytes: mebibytes - before.mebibytes, result };
+}
+
+function partOf(readings: Reading[]): Part {
+  const p99 = (times: number[]) => time(percentile(times, 99));
+  const rows = readings.map(({ name, files, quietFiles, cpuSeconds, mebibytes }) => [
+    name,
+    time(median(files)),
+    p99(files),
+    p99(quietFiles),
+    `${cpuSeconds.toFixed(2)} s`,
+    `${mebibytes.toFixed(0)} MiB`,
+  ]);
+  const of = (start: string) => readings.find(({ name }) => name.startsWith(start));
+  const [bombs, warm, atOnce] = [
+    `${BOMBS} mentions`,
+    `${READS} reads of the list, warm`,
+    `${READS} reads of the list at`,
+  ].map(of);
+  return {
+    title: "Static files of eleventy-twtxt serve while strangers are busy with it, and while nobody is",
+    rows: [["", "p50", "p99", "p99 of the quiet server", "CPU", "memory"], ...rows],
+    aims: [
+      { what: "A static file during the attack with line ends, p99", aim: "50 ms", reached: p99(bombs?.files ?? []) },
+      { what: "Memory for it", aim: "below 100 MiB", reached: `${bombs?.mebibytes.toFixed(0)} MiB` },
+      {
+        what: "CPU for a read of the list, warm",
+        aim: "below 5 ms",
+        reached: time(((warm?.cpuSeconds ?? 0) * 1000) / READS),
+      },
+      {
+        what: `Memory for ${READS} reads at once, the first after new mentions`,
+        aim: "none is set",
+        reached: `${atOnce?.mebibytes.toFixed(0)} MiB`,
+      },
+      ...readings
+        .map(({ name, result }) => ({ what: name, aim: "none 503, none lost", reached: result }))
+        .filter(({ reached }) => reached !== ""),
+    ],
+    note: "CPU and memory are those of the attacked server, static files included.",
+    figures: readings,
+  };
+}
+
+async function sendBombs({ attacked, host }: Scene): Promise<string> {
+  const source = `${host()}/bomb.txt#:~:text=${timestampOf(0)}`;
+  return answersOf(await Promise.all(Array.from({ length: BOMBS }, () => attacked.mention(source, EVE))));
+}
+
+/** Meanwhile somebody else mentions the site. */
+async function sendSlow({ attacked, host }: Scene): Promise<string> {
+  const reference = `#:~:text=${timestampOf(0)}`;
+  const slow = Promise.all(
+    Array.from({ length: SLOW_SOURCES }, (_, n) => attacked.mention(`${host(n)}/slow.txt${reference}`, EVE)),
+  );
+  const others: Answer[] = [];
+  for (let n = 0; n < 8; n += 1) {
+    await sleep(500);
+    others.push(await attacked.mention(`${host()}/feed.txt${reference}`, CAROL));
+  }
+  return `${answersOf(await slow)}; another sender's: ${answersOf(others)}`;
+}
+
+async function sendSteadily(scene: Scene, seconds: number): Promise<string> {
+  const sent: Promise<Answer>[] = [];
+  const before = await scene.attacked.shown();
+  const start = performance.now();
+  for (let n = 0; n < seconds * A_SECOND; n += 1) {
+    await sleep(start + (n * 1000) / A_SECOND - performance.now());
+    sent.push(scene.attacked.mention(sourceOf(scene, 100 + 2 * BURST + n), EVE));
+  }
+  return withLost(scene, before, await Promise.all(sent));
+}
+
+async function sendBurst(scene: Scene, servers: WatchedServe[], first: number): Promise<string> {
+  const before = await scene.attacked.shown();
+  const sent = Array.from({ length: BURST }, (_, n) =>
+    servers[n % servers.length]?.mention(sourceOf(scene, 100 + first + n), EVE),
+  );
+  return withLost(
+    scene,
+    before,
+    (await Promise.all(sent)).flatMap((answer) => answer ?? []),
+  );
+}
+
+function sourceOf({ host }: Scene, twt: number): string {
+  return `${host()}/feed.txt#:~:text=${timestampOf(twt)}`;
+}
+
+async function withLost({ attacked }: Scene, before: number, answers: Answer[]): Promise<string> {
+  const kept = answers.filter(({ status }) => status === 200).length;
+  return `${answersOf(answers)}, ${before + kept - (await attacked.shown())} lost`;
+}
+
+/** New mentions are stored by another process. */
+async function readingAfterNew(
+  scene: Scene,
+  count: number,
+  name: string,
+  event: () => Promise<string>,
+): Promise<Reading> {
+  await storeMentions(scene, count);
+  return readingOf(scene, name, event);
+}
+
+async function storeMentions({ entry, store }: Scene, count: number): Promise<void> {
+  const load = <T>(path: string): Promise<T> => import(new URL(path, entry).href);
+  const { journal } = await load<typeof import("../plugin/mentions/receive/journal.js")>("mentions/receive/journal.js");
+  const { fileStore } = await load<typeof import("../plugin/store/file.js")>("store/file.js");
+  const { add } = journal({ store: fileStore(store), now: Date.now, shownPerHost: 10_000, log: () => {} });
+  for (let n = 0; n < count; n += 1) {
+    await add({ kind: "kept", at: new Date().toISOString(), mention: mentionNumber(n) });
+  }
+}
+
+async function readList({ attacked }: Scene): Promise<string> {
+  for (let n = 0; n < READS; n += 1) await attacked.get("/mentions.json");
+  return "";
+}
+
+async function readAtOnce({ attacked }: Scene): Promise<string> {
+  await Promise.all(Array.from({ length: READS }, () => attacked.get("/mentions.json")));
+  return "";
+}
+
+function answersOf(answers: readonly Answer[]): string {
+  const statuses = [...new Set(answers.map(({ status }) => status))].sort();
+  const counts = statuses.map((status) => `${answers.filter((one) => one.status === status).length} × ${status}`);
+  return `${counts.join(", ")}, the slowest in ${time(Math.max(...answers.map(({ ms }) => ms)))}`;
+}

@@ -1,0 +1,56 @@
+// bench/hostile-sources.ts: sources of mentions, good and hostile ones, in a process of their own.
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { fileURLToPath } from "node:url";
+import { brotliCompressSync, constants } from "node:zlib";
+import { type Child, startServer } from "./child.js";
+import { addressOf } from "./strangers.js";
+
+const BOMB_BYTES = 8 * 1024 * 1024;
+
+/**
+ * Serves on one port of 127.0.0.1 and of the addresses of {@link addressOf}: `/feed.txt` has twts of {@link timestampOf} that mention
+ * the target, `/bomb.txt` has eight megabytes of line ends in some bytes of brotli, and `/slow.txt` never answers.
+ */
+export function startSources(size: { hosts: number; twts: number; target: string }, stop: AbortSignal): Promise<Child> {
+  const values = [String(size.hosts), String(size.twts), size.target];
+  return startServer([...process.execArgv, fileURLToPath(import.meta.url), ...values], stop);
+}
+
+/** The timestamp of a twt of the feed, by its number. */
+export function timestampOf(twt: number): string {
+  return `${new Date(Date.parse("2026-01-01T00:00:00Z") + twt * 1000).toISOString().slice(0, 19)}Z`;
+}
+
+function listenerFor(twts: number, target: string): RequestListener {
+  const lines = Array.from(
+    { length: twts },
+    (_, twt) => `${timestampOf(twt)}\tHello @<alice ${target}>, the ${twt}th\n`,
+  );
+  const feed = `# nick = bob\n\n${lines.join("")}`;
+  const bomb = brotliCompressSync(Buffer.alloc(BOMB_BYTES, "\n"), {
+    params: { [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS },
+  });
+  return (request, response) => {
+    response.setHeader("content-type", "text/plain; charset=utf-8");
+    if (request.url === "/feed.txt") response.end(feed);
+    if (request.url === "/bomb.txt") response.setHeader("content-encoding", "br").end(bomb);
+  };
+}
+
+async function serve(hosts: number, twts: number, target: string): Promise<void> {
+  const listener = listenerFor(twts, target);
+  let port = 0;
+  for (const address of ["127.0.0.1", ...Array.from({ length: hosts }, (_, host) => addressOf(host))]) {
+    const server = createServer(listener);
+    await new Promise<void>((resolve) => server.listen(port, address, resolve));
+    port = (server.address() as AddressInfo).port;
+  }
+  process.send?.(port);
+}
+
+const [, script, hosts, twts, target = ""] = process.argv;
+if (script === fileURLToPath(import.meta.url)) {
+  process.on("disconnect", () => process.exit());
+  await serve(Number(hosts), Number(twts), target);
+}
