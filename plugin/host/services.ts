@@ -16,9 +16,9 @@ import { receiveMention } from "../mentions/receive/receive.js";
 import { receivedMentions } from "../mentions/receive/received.js";
 import { settling } from "../mentions/receive/settle.js";
 import { VerificationQueue } from "../mentions/receive/verification-queue.js";
-import type { MentionReport } from "../mentions/send/tell.js";
 import { verification } from "../mentions/verify/verify.js";
 import type { InboxServices } from "./inbox-services.js";
+import { sentMentionLine } from "./sent-mention-line.js";
 import type { ServiceOptions } from "./service-options.js";
 
 /** Nothing is started any more after this long: a scheduled function ends after 30 s. PROTOCOL 6. */
@@ -146,7 +146,7 @@ export function servicesOf(options: ServiceOptions): Services {
       sleep: (milliseconds, signal) => setTimeout(milliseconds, undefined, { signal }).catch(() => {}),
       isOver,
       patience,
-      onMention: (mention) => log(lineOfMention(mention)),
+      onMention: (mention) => log(sentMentionLine(mention)),
     });
     const report = await sending.catch((error: unknown) => {
       // A run that was killed keeps the lease for half a minute.
@@ -262,21 +262,4 @@ function once<T>(make: () => Promise<T>): () => Promise<T> {
     });
     return made;
   };
-}
-
-/** A mention that was sent, or why it was not. */
-function lineOfMention({ outcome, timestamp, target, endpoint, why, next }: MentionReport): string {
-  const mention = `Mention of ${target} in your twt of ${timestamp}`;
-  const where = endpoint === null ? "" : ` to ${endpoint}`;
-  switch (outcome) {
-    case "sent":
-      return `${mention}: sent${where}`;
-    case "retry":
-    case "waiting":
-      return `${mention}: not sent yet${why === null ? "" : ` (${why})`}${next === null ? "" : `; next attempt after ${next.slice(0, 16)}Z`}`;
-    case "failed":
-      return `${mention}: could not be sent${where} (${why})`;
-    default:
-      return `${mention}: not sent (${why})`;
-  }
 }
