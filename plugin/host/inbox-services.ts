@@ -13,10 +13,15 @@ export interface InboxServices extends Omit<Inboxes, "handler"> {
   inbox: Handler;
 }
 
-type Options = Pick<ServiceOptions, "settings" | "store" | "authority" | "now" | "log" | "streams" | "ending">;
+interface Options
+  extends Pick<ServiceOptions, "settings" | "store" | "authority" | "now" | "log" | "streams" | "ending"> {
+  /** Called when a message was stored. */
+  onStored(): void;
+}
 
 /** @returns inboxes without users for a site that has none */
-export function inboxServices({ settings, store, authority, now, log, streams, ending }: Options): InboxServices {
+export function inboxServices(options: Options): InboxServices {
+  const { settings, store, authority, now, log, streams, ending, onStored } = options;
   const { inbox, authors, urls } = settings;
   const users = new Map(authors.filter(({ user }) => inbox?.users.includes(user)).map(({ user, key }) => [user, key]));
   const isStreaming = inbox?.subscribe ?? streams.isUsual;
@@ -32,6 +37,7 @@ export function inboxServices({ settings, store, authority, now, log, streams, e
       bytes: (inbox?.megabytes ?? 0) * MIB,
       retentionDays: inbox?.retentionDays || null,
     },
+    onStored,
     subscribe: isStreaming ? { ...streams, sleep } : null,
     ...(ending && { signal: ending }),
   });

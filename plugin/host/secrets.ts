@@ -28,6 +28,11 @@ export function secretsOf(environment: Environment): Secrets {
   return Object.fromEntries(names.map((name) => [name, valueIn(environment, VARIABLES[name])])) as Secrets;
 }
 
+/** Whether the owner can be notified by mail or by webhook. */
+export function canNotify({ smtpUrl, mailTo, webhookUrl }: Secrets): boolean {
+  return Boolean((smtpUrl && mailTo) || webhookUrl);
+}
+
 /** @returns a line for each feature that is off, with the variables that turn it on */
 export function featuresOff(environment: Environment): string[] {
   return FEATURES.flatMap(({ name, needs }) => {

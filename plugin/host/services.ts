@@ -5,6 +5,7 @@ import { TwtxtError } from "../errors.js";
 import { guardedFetch } from "../http/guarded-fetch.js";
 import { LOG_LENGTH, oneLine } from "../http/one-line.js";
 import { answering, bodyOf, type Handler, type Log } from "../http/respond.js";
+import { coalesced } from "../mentions/coalesced.js";
 import { listMentions } from "../mentions/inform/list-json.js";
 import { mentionsFeed } from "../mentions/inform/mentions-feed.js";
 import { allowance } from "../mentions/receive/allowance.js";
@@ -18,6 +19,7 @@ import { settling } from "../mentions/receive/settle.js";
 import { VerificationQueue } from "../mentions/receive/verification-queue.js";
 import { verification } from "../mentions/verify/verify.js";
 import type { InboxServices } from "./inbox-services.js";
+import { canNotify } from "./secrets.js";
 import { sentMentionLine } from "./sent-mention-line.js";
 import type { ServiceOptions } from "./service-options.js";
 
@@ -52,6 +54,8 @@ export interface Services {
   sendDue(): Promise<void>;
   /** Milliseconds until mentions are due again, at least a minute; `null` where none wait, or no run knows. */
   untilNextSend(): number | null;
+  /** Tells the author of new mentions and messages, if there is something to tell now. Called after each of them. */
+  notifyAuthor(): Promise<void>;
   /** Every hour: retries, pending verifications, compaction, digest, rebuild. Starts nothing after 20 s. */
   tick(): Promise<void>;
 }
@@ -99,6 +103,7 @@ export function servicesOf(options: ServiceOptions): Services {
     pending,
     moderation: lists,
     now,
+    onKept: () => notifySoon(),
     log,
   });
 
@@ -118,7 +123,7 @@ export function servicesOf(options: ServiceOptions): Services {
   const ending = AbortSignal.any([streams.signal, ...(options.ending ? [options.ending] : [])]);
   const inboxesOf = once(async (): Promise<InboxServices> => {
     const { inboxServices } = await import("./inbox-services.js");
-    return inboxServices({ ...options, ending, log });
+    return inboxServices({ ...options, ending, log, onStored: () => notifySoon() });
   });
   const blobsOf = once(async (): Promise<Blobs> => {
     const { blobServices } = await import("./blob-services.js");
@@ -158,7 +163,7 @@ export function servicesOf(options: ServiceOptions): Services {
     nextSend = nextDue(report, now());
   };
 
-  const inform = async () => {
+  const inform = coalesced(async () => {
     const { informAuthor } = await import("../mentions/inform/digest.js");
     const { smtpMail } = await import("../mentions/inform/mail.js");
     const { webhook } = await import("../mentions/inform/webhook.js");
@@ -174,7 +179,12 @@ export function servicesOf(options: ServiceOptions): Services {
       page: settings.urls.mentionsPage ?? settings.url,
       log,
     });
+  });
+
+  const notifyAuthor = async () => {
+    if (options.isLive && canNotify(secrets)) await job("Notifying you", inform);
   };
+  const notifySoon = () => options.background(notifyAuthor());
 
   const rebuilding = async () => {
     if (!secrets.buildHookUrl) return;
@@ -233,6 +243,8 @@ export function servicesOf(options: ServiceOptions): Services {
       if (options.isLive) await job("Sending mentions", () => send(budget(), 0));
     },
 
+    notifyAuthor,
+
     untilNextSend: () => nextSend && Math.max(nextSend - now(), MINUTE_MS),
 
     async tick() {
@@ -242,7 +254,7 @@ export function servicesOf(options: ServiceOptions): Services {
         ["Sending mentions", () => send(isOver, 0)],
         ["Verifying mentions", () => verifying("due", isOver)],
         ["Tidying the list of mentions", () => received.compact()],
-        ["Notifying you", inform],
+        ["Notifying you", notifyAuthor],
         ["Asking for a rebuild", rebuilding],
         ["Clearing the CDN", () => telling(isOver)],
         ["Removing what has expired", () => tidy(isOver)],

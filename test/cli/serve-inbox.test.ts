@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { signRequest } from "../../plugin/http/signature.js";
 import { settingsOf } from "../helpers/receiver.js";
+import { telephone } from "../helpers/telephone.js";
 import { ALICE, ARMORED, EVE, idOf, sealed } from "../messages/inbox/alices-inbox.js";
 import { type Server, serve, site } from "./server.js";
 
@@ -51,6 +52,20 @@ describe("an inbox of eleventy-twtxt serve", () => {
     expect((await ask(server, { method: "DELETE", path: `/${first}` })).status).toBe(200);
     expect(await idsIn(server)).toEqual([second]);
     expect(await server.end("SIGTERM")).toBe(0);
+  });
+
+  it("tells its owner of a message at once, and ends once that is done", async () => {
+    const phone = await telephone();
+    const server = await serve(alicesSite(), [], { TWTXT_WEBHOOK_URL: phone.url });
+    const release = phone.hold();
+    expect((await deliver(server, ARMORED)).status).toBe(202);
+    await expect
+      .poll(() => phone.notes, { timeout: 20_000 })
+      .toEqual([expect.stringMatching(/^1 new sealed message\./)]);
+    const ended = server.end("SIGTERM");
+    release();
+    expect(await ended).toBe(0);
+    expect(server.said()).not.toContain("notified");
   });
 
   it("has every message that it has answered for, wherever it is killed", async () => {

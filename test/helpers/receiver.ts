@@ -40,6 +40,7 @@ export interface ReceiverOptions {
   totalMs?: number;
   firstByteMs?: number;
   key?: string;
+  inbox?: HostSettings["inbox"];
   /** Default one that is nowhere on this machine, so that nothing is sent. */
   feedUrl?: string;
   /** Servers on this machine that may be asked. */
@@ -117,7 +118,7 @@ export const PAGES: SitePages = {
   twts: [TWT],
 };
 
-export function settingsOf({ mentions = {}, key, feedUrl = FEED }: ReceiverOptions): HostSettings {
+export function settingsOf({ mentions = {}, inbox = null, key, feedUrl = FEED }: ReceiverOptions): HostSettings {
   const { path, pages, perPage, avatars, ...options } = v.parse(MENTIONS, mentions);
   return {
     version: 4,
@@ -139,7 +140,7 @@ export function settingsOf({ mentions = {}, key, feedUrl = FEED }: ReceiverOptio
       blobs: "https://alice.example/api/v1/blob",
       shared: "https://alice.example/shared",
     },
-    inbox: null,
+    inbox,
     blobs: null,
     mentions: options,
   };

@@ -11,6 +11,7 @@ import { formatIdentity, parseIdentity } from "../../plugin/keys/identity-text.j
 import type { BlobsSite } from "../helpers/blobs-server.js";
 import { type LoopbackServer, loopbackServer } from "../helpers/loopback.js";
 import { netlifyBlobs, siteOf } from "../helpers/netlify-site.js";
+import { telephone } from "../helpers/telephone.js";
 
 const PRODUCTION = { deploy: { context: "production" } };
 const PREVIEW = { deploy: { context: "deploy-preview" } };
@@ -80,6 +81,29 @@ describe("a source in a private network", () => {
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ code: "address-refused" });
     expect(bob.asked).toEqual([]);
+  });
+});
+
+describe("a mention at Netlify", () => {
+  it("is told to the owner after its answer, in the time that the function is given for that", async () => {
+    vi.stubEnv("NETLIFY_DEV", "true");
+    vi.stubEnv("NETLIFY_LOCAL", "true");
+    const phone = await telephone();
+    vi.stubEnv("TWTXT_WEBHOOK_URL", phone.url);
+    const release = phone.hold();
+    const later: Promise<void>[] = [];
+    const context = { ...LOCAL, waitUntil: (work: Promise<void>) => void later.push(work) };
+    const answer = await mention(settings, pages)(mentioned(), context);
+    expect(answer.status).toBe(200);
+
+    let isOver = false;
+    const work = Promise.all(later).then(() => {
+      isOver = true;
+    });
+    await expect.poll(() => phone.notes, { timeout: 20_000 }).toEqual([expect.stringContaining("Hello!")]);
+    expect(isOver).toBe(false);
+    release();
+    await work;
   });
 });
 

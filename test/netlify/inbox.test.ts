@@ -4,6 +4,7 @@ import type { HostSettings, SitePages } from "../../plugin/eleventy/host-setting
 import { signRequest } from "../../plugin/http/signature.js";
 import type { BlobsSite } from "../helpers/blobs-server.js";
 import { netlifyBlobs, siteOf } from "../helpers/netlify-site.js";
+import { telephone } from "../helpers/telephone.js";
 import { ALICE, ARMORED, EVE, sealed } from "../messages/inbox/alices-inbox.js";
 
 const PRODUCTION = { deploy: { context: "production" }, ip: "192.0.2.1" };
@@ -24,8 +25,10 @@ afterEach(() => {
 });
 
 const URL_OF_INBOX = "https://alice.example/inbox/alice";
-const deliver = (body: Uint8Array, context = PRODUCTION) =>
-  inbox(settings, pages)(new Request(URL_OF_INBOX, { method: "POST", body: Buffer.from(body) }), context);
+const deliver = (
+  body: Uint8Array,
+  context: typeof PRODUCTION & { waitUntil?(work: Promise<void>): void } = PRODUCTION,
+) => inbox(settings, pages)(new Request(URL_OF_INBOX, { method: "POST", body: Buffer.from(body) }), context);
 const ask = (headers: Record<string, string> = {}, signer = ALICE, context = PRODUCTION) => {
   const signed = signRequest({ method: "GET", url: URL_OF_INBOX, headers }, signer, Date.now());
   return inbox(settings, pages)(new Request(URL_OF_INBOX, { headers: signed }), context);
@@ -57,6 +60,20 @@ describe("the function inbox at Netlify", () => {
       202, 202, 429,
     ]);
     expect(await from("2001:db8::1", 3)).toBe(202);
+  });
+
+  it("tells the owner of a message after its answer, in the time that the function is given for that", async () => {
+    const phone = await telephone();
+    vi.stubEnv("TWTXT_WEBHOOK_URL", phone.url);
+    const later: Promise<void>[] = [];
+    const waitUntil = (work: Promise<void>) => void later.push(work);
+    expect((await deliver(ARMORED, { ...PRODUCTION, waitUntil })).status).toBe(202);
+    await Promise.all(later);
+    expect(phone.notes).toEqual([expect.stringMatching(/^1 new sealed message\./)]);
+
+    await Promise.all([deliver(sealed(1), { ...PREVIEW, waitUntil }), ...later]);
+    await Promise.all(later);
+    expect(phone.notes).toHaveLength(1);
   });
 
   it("keeps what comes to a preview apart", async () => {

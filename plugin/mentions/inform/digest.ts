@@ -11,9 +11,11 @@ import type { PostNote } from "./webhook.js";
 
 /** More than anybody gets in an interval; what is older is told no more. */
 const NEWS_LIMIT = 10_000;
-/** So long one run may take to send before another takes over. */
+/** How long one run may take to send, and how long after a failure nothing is sent. */
 const LEASE = 10 * 60_000;
 const HOUR = 3600_000;
+/** News that comes after such a silence is told at once. */
+const QUIET = HOUR;
 /** A mention may show up in the list a while after the time that it carries. */
 const OVERLAP = 24 * HOUR;
 
@@ -50,32 +52,35 @@ export interface InboxState {
 interface Channel {
   name: string;
   key: string;
-  /** At least so many milliseconds lie between two tellings. */
+  /** Milliseconds from one telling to the digest of what followed; at least {@link QUIET}. */
   pause: number;
   send(news: News): Promise<void>;
 }
 
 /**
- * Tells what is new since the last time: by mail at most once in `digestHours`, by webhook once in each call. To be called
- * every hour.
+ * Tells the author what is new. The first news after a quiet hour, in which nothing came and nothing was told, is told at
+ * once. What follows waits for a digest: by mail at most one in `digestHours`, by webhook one an hour. To be called after
+ * each new mention and message, and every hour.
  *
  * Everything is told at least once. What fails, or was cut short by the end of the process, is told again as it was by a
  * later call; only where it had arrived in spite of that does the author see it twice, and a mail has the same Message-ID
- * then. Of two calls at once one alone tells.
+ * then. Of two calls at once, in one process or two, one alone tells.
  *
  * @throws TwtxtError `store-failed`; a mail or webhook that fails is logged
  * @see PROTOCOL 2.5
  */
 export async function informAuthor(parts: InformParts): Promise<void> {
   const { mail, webhook, page, digestHours } = parts;
+  const tellings: Promise<void>[] = [];
   if (mail) {
     const send = (news: News) => mail(digestMail(news, page));
-    await tell({ name: "mail", key: "inform/digest", pause: digestHours * HOUR, send }, parts);
+    tellings.push(tell({ name: "mail", key: "inform/digest", pause: digestHours * HOUR, send }, parts));
   }
   if (webhook) {
     const send = (news: News) => webhook(digestNote(news, page));
-    await tell({ name: "webhook", key: "inform/webhook", pause: 0, send }, parts);
+    tellings.push(tell({ name: "webhook", key: "inform/webhook", pause: HOUR, send }, parts));
   }
+  await Promise.all(tellings);
 }
 
 export interface InformParts {
@@ -96,36 +101,56 @@ export interface InformParts {
 async function tell(channel: Channel, { list, inboxes, store, now, log }: InformParts): Promise<void> {
   const stored = await readJson(store, channel.key, Told);
   const told = stored?.value ?? NOTHING_YET;
-  if (!isDue(told, channel, now())) return;
+  if (!mayTell(told, now())) return;
 
   const recent = (await list({ limit: NEWS_LIMIT })).mentions.filter(({ received }) => received >= told.since);
   const mentions = newsOf(recent, told);
-  const { sealed, filling, after: inboxesTold } = inboxNews(await inboxes(), told.inboxes);
+  const { fresh, earlier, filling, after: inboxesTold } = inboxNews(await inboxes(), told.inboxes);
+  const sealed = fresh.length;
   if (mentions.length === 0 && sealed === 0 && filling.length === 0) {
     // Where there is room again, the next time that it gets scarce is news.
     const isEmptied = JSON.stringify(inboxesTold) !== JSON.stringify(told.inboxes);
     if (stored && isEmptied) await writeJson(store, channel.key, { ...told, inboxes: inboxesTold }, stored);
     return;
   }
+  const news = [...receivedTimes(mentions), ...fresh];
+  if (!isDigestDue(told, channel, now()) && !hasFirstAfterQuiet(news, [...receivedTimes(recent), ...earlier])) return;
 
   const ids = mentions.map(({ id }) => id);
+  // After a failure it stays as it is, and the next call after the lease tells the same again.
   const begun = { ...told, begun: { ids, until: now() + LEASE } };
   const etag = await writeJson(store, channel.key, begun, stored ? { etag: stored.etag } : { isNew: true });
   if (etag === null) return;
 
   const id = idOf([...ids, JSON.stringify(inboxesTold)]);
-  const after = await channel.send({ id, mentions, sealed, filling }).then(
-    () => ({ ...toldNow(recent, [...told.ids, ...ids], now()), inboxes: inboxesTold }),
-    (error: Error) => {
-      log(`You could not be notified by ${channel.name}; the next run tries again. ${error.message}`);
-      return { ...begun, begun: { ids, until: now() } };
-    },
-  );
+  try {
+    await channel.send({ id, mentions, sealed, filling });
+  } catch (error) {
+    log(`You could not be notified by ${channel.name}; the next run tries again. ${(error as Error).message}`);
+    return;
+  }
+  const after = { ...toldNow(recent, [...told.ids, ...ids], now()), inboxes: inboxesTold };
   await writeJson(store, channel.key, after, { etag });
 }
 
-function isDue({ at, begun }: Told, { pause }: Channel, now: number): boolean {
-  return (begun === null || now >= begun.until) && (at === null || now >= at + pause);
+/** Whether no other run is telling, and nothing was told in the last hour. */
+function mayTell({ at, begun }: Told, now: number): boolean {
+  return (begun === null || now >= begun.until) && (at === null || now >= at + QUIET);
+}
+
+function isDigestDue({ at }: Told, { pause }: Channel, now: number): boolean {
+  return at === null || now >= at + pause;
+}
+
+function receivedTimes(mentions: readonly StoredMention[]): string[] {
+  return mentions.map(({ received }) => received);
+}
+
+/** Whether one of the news came after an hour without any. */
+function hasFirstAfterQuiet(news: readonly string[], earlier: readonly string[]): boolean {
+  const times = [...news, ...earlier].map((time) => Date.parse(time)).sort((a, b) => a - b);
+  const firsts = new Set(times.filter((time, i) => time - (times[i - 1] ?? Number.NEGATIVE_INFINITY) > QUIET));
+  return news.some((time) => firsts.has(Date.parse(time)));
 }
 
 /** What was begun comes first, and alone, so that it is the same as before. */
@@ -149,20 +174,24 @@ function toldNow(recent: readonly StoredMention[], ids: readonly string[], now: 
   return { at: now, since, ids: later.map(({ id }) => id), begun: null };
 }
 
-/** How many sealed messages are new, and which inboxes are about to be full since the last time. */
+/** Which sealed messages are new, by their times, and which inboxes are about to be full since the last time. */
 function inboxNews(inboxes: readonly InboxState[], told: Told["inboxes"]) {
   const now = inboxes.map(({ user, messages, fullness }) => {
     const { newest = "", isFull: wasFull = false } = told[user] ?? {};
     const isFull = fullness >= NEARLY_FULL;
-    const last = messages.at(-1)?.created ?? "";
+    const times = messages.map(({ created }) => created);
+    const last = times.at(-1) ?? "";
     return {
-      sealed: messages.filter(({ created }) => created > newest).length,
+      fresh: times.filter((time) => time > newest),
+      // The newest that was told, although it may be deleted by now.
+      earlier: [...times, newest].filter((time) => time !== "" && time <= newest),
       filling: isFull && !wasFull ? [user] : [],
       after: [user, { newest: last > newest ? last : newest, isFull }] as const,
     };
   });
   return {
-    sealed: now.reduce((sum, { sealed }) => sum + sealed, 0),
+    fresh: now.flatMap(({ fresh }) => fresh),
+    earlier: now.flatMap(({ earlier }) => earlier),
     filling: now.flatMap(({ filling }) => filling),
     after: Object.fromEntries(now.map(({ after }) => after)),
   };

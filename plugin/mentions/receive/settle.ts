@@ -46,6 +46,8 @@ export interface SettleParts {
   moderation: Moderation;
   /** Milliseconds since 1970. */
   now(): number;
+  /** Called when a mention was stored that is new or has changed. */
+  onKept(): void;
   /** Told of each change, one line. */
   log: Log;
 }
@@ -69,7 +71,7 @@ async function verifyIfPermitted(
 }
 
 async function keep(
-  { received, moderation, log }: SettleParts,
+  { received, moderation, onKept, log }: SettleParts,
   claim: ReadClaim,
   mention: ProvenMention,
 ): Promise<"kept"> {
@@ -86,6 +88,7 @@ async function keep(
   // Anyone can send it again at any time: that must cost neither a record nor a purge of the CDN.
   if (await received.holds(found)) return "kept";
   await received.keep(found);
+  onKept();
   log(`New mention of ${namedBy(claim)}`);
   return "kept";
 }

@@ -46,6 +46,8 @@ export interface InboxOptions {
   users: ReadonlyMap<string, string>;
   /** Of each inbox; `retentionDays` is `null` where messages stay until they are deleted. */
   limits: InboxLimits & { retentionDays: number | null };
+  /** Called when a message was stored. */
+  onStored?(): void;
   /** `null` where nobody can subscribe. */
   subscribe: SubscriptionTerms | null;
   /** Aborted when the host ends: streams end with it. */
@@ -62,6 +64,10 @@ export function inboxes(options: InboxOptions): Inboxes {
   const messages = storedMessages(store, now);
   const senders = shares({ store, now, random, limits });
   const subscribers = bell();
+  const onStored = (user: string) => {
+    subscribers.ring(user);
+    options.onStored?.();
+  };
   const userAt = new Map([...users.keys()].map((user) => [new URL(inboxUrl(user)).pathname, user]));
 
   return {
@@ -72,7 +78,7 @@ export function inboxes(options: InboxOptions): Inboxes {
         const allowed = new Set([users.get(user) ?? ""]);
         await verifyRequest(request, () => bodyOf(request, 0), { authority, allowed, store, now });
       },
-      deliver: delivering({ messages, shares: senders, limits, now, onStored: subscribers.ring }),
+      deliver: delivering({ messages, shares: senders, limits, now, onStored }),
       list: listing(messages, inboxUrl),
       subscribe: subscribing({ messages, bell: subscribers, now, terms: options.subscribe, signal }),
     }),

@@ -101,6 +101,7 @@ describe("private messages", () => {
     const down = async () => Promise.reject(new Error("down"));
     await run({ ...inbox(2), mail: down });
     expect(log).toEqual([expect.stringContaining("not be notified by mail")]);
+    time += HOUR;
     await run(inbox(2));
     expect(box.mails.map(({ headers }) => headers.subject)).toEqual(["2 new sealed messages"]);
   });
@@ -216,23 +217,70 @@ All mentions: https://alice.example/mentions/`,
 });
 
 describe("when a digest is sent", () => {
+  const subjects = () => box.mails.map(({ headers }) => headers.subject);
+
   it("at once for the first mention, then at most one in digestHours, with all that came meanwhile, each told once", async () => {
     await run();
     comes("first");
     await run();
-    for (let hour = 0; hour < 23; hour += 1) {
-      time += HOUR;
-      comes(`of hour ${hour}`);
+    for (let half = 0; half < 47; half += 1) {
+      time += HOUR / 2;
+      comes(`of half an hour ${half}`);
       await run();
     }
     expect(box.mails).toHaveLength(1);
-    time += HOUR;
+    time += HOUR / 2;
     await runFor(100);
-    expect(box.mails.map(({ headers }) => headers.subject)).toEqual([
-      "1 new mention of alice.example",
-      "23 new mentions of alice.example",
-    ]);
+    expect(subjects()).toEqual(["1 new mention of alice.example", "47 new mentions of alice.example"]);
     expect(box.mails[1]?.text).not.toContain("> first");
+  });
+
+  it("at once for the first news after a quiet hour, with what waited for the digest until then", async () => {
+    comes("first");
+    await run();
+    time += HOUR / 2;
+    comes("second");
+    await run();
+    await runFor(5);
+    expect(subjects()).toEqual(["1 new mention of alice.example"]);
+    comes("third, hours later");
+    await run();
+    expect(subjects()).toEqual(["1 new mention of alice.example", "2 new mentions of alice.example"]);
+    time += HOUR / 2;
+    comes("fourth");
+    await run();
+    expect(box.mails).toHaveLength(2);
+  });
+
+  it("none within an hour of another, however often somebody takes a mention back and sends it again", async () => {
+    for (let minute = 0; minute < 120; minute += 1) {
+      stored.length = 0;
+      comes(`again ${minute}`);
+      await run();
+      time += 60_000;
+    }
+    expect(box.mails).toHaveLength(2);
+  });
+
+  it("none at once for a message after others that were read and deleted meanwhile", async () => {
+    const inbox = (...minutes: number[]) => ({
+      inboxes: async () => [
+        {
+          user: "alice",
+          fullness: 0.1,
+          messages: minutes.map((minute) => ({ created: new Date(START + minute * 60_000).toISOString() })),
+        },
+      ],
+    });
+    await run(inbox(0));
+    time += HOUR / 2;
+    comes("half an hour after the message");
+    time += HOUR / 2;
+    await run(inbox(55));
+    expect(box.mails).toHaveLength(1);
+    time = START + 24 * HOUR;
+    await run(inbox(55));
+    expect(subjects().at(-1)).toBe("1 new mention of alice.example, 1 new sealed message");
   });
 
   it("none where nothing is new", async () => {

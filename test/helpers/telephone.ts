@@ -1,0 +1,34 @@
+// test/helpers/telephone.ts: a webhook of the author's, and what it was told.
+import { loopbackServer } from "./loopback.js";
+
+export interface Telephone {
+  /** For `TWTXT_WEBHOOK_URL`. */
+  url: string;
+  /** The texts of notes, as they arrive. */
+  notes: string[];
+  /** From now on it answers only once the result is called. */
+  hold(): () => void;
+}
+
+export async function telephone(): Promise<Telephone> {
+  const notes: string[] = [];
+  let gate = Promise.resolve();
+  const { url } = await loopbackServer(async (request, response) => {
+    let text = "";
+    for await (const chunk of request) text += chunk;
+    notes.push(text);
+    await gate;
+    response.end();
+  });
+  return {
+    url: `${url}/my-topic`,
+    notes,
+    hold() {
+      let open = () => {};
+      gate = new Promise<void>((resolve) => {
+        open = resolve;
+      });
+      return () => open();
+    },
+  };
+}

@@ -1,0 +1,212 @@
+import { beforeEach, describe, expect, it } from "vitest";
+import { memoryStore } from "../../../plugin/store/memory.js";
+import { type Mailbox, mailbox } from "../../helpers/mailbox.js";
+import { FEED, type FeedServer, feedServer, type ReceiverOptions, receiver } from "../../helpers/receiver.js";
+import { type Telephone, telephone } from "../../helpers/telephone.js";
+import { ALICE, ARMORED, INBOX, sealed } from "../../messages/inbox/alices-inbox.js";
+
+const HOUR = 3600_000;
+const MINUTE = 60_000;
+const PATIENT = { timeout: 20_000 };
+
+let bob: FeedServer;
+let box: Mailbox;
+let phone: Telephone;
+/** How many twts Bob has written. */
+let sent: number;
+
+beforeEach(async () => {
+  bob = await feedServer({});
+  sent = 0;
+  [box, phone] = await Promise.all([mailbox(), telephone()]);
+});
+
+function alice(options: ReceiverOptions = {}) {
+  const secrets = {
+    smtpUrl: `smtp://${box.host}:${box.port}`,
+    mailTo: "alice@alice.example",
+    webhookUrl: phone.url,
+    ...options.secrets,
+  };
+  const site = receiver({ neighbours: [bob], mentions: { limits: { shownPerHost: 1000 } }, ...options, secrets });
+  return {
+    ...site,
+    /** Bob mentions her in a new twt. */
+    async hears(text: string) {
+      sent += 1;
+      const timestamp = new Date(Date.parse("2026-11-19T18:00:00Z") + sent * 1000).toISOString().replace(".000", "");
+      bob.twts[timestamp] = `@<alice ${FEED}> ${text}`;
+      const { status } = await site.mentioned({ source: bob.twt(timestamp), target: FEED });
+      expect(status).toBe(200);
+      return { timestamp };
+    },
+    async gets(body: Uint8Array) {
+      const request = new Request(INBOX, { method: "POST", body: Buffer.from(body) });
+      expect((await site.services.inbox(request)).status).toBe(202);
+    },
+  };
+}
+
+const INBOX_OPTIONS: ReceiverOptions = {
+  key: ALICE.publicKey,
+  inbox: { users: ["alice"], messages: 1000, megabytes: 64, retentionDays: 0, subscribe: null },
+};
+const NO_MAIL = { smtpUrl: "", mailTo: "" };
+const quotes = () => box.mails.map(({ text }) => text.match(/(?<=> @<alice \S+> ).*/g));
+
+describe("news after a quiet hour", () => {
+  it("is told at once by mail and webhook, without an hourly run, and what follows in a digest", async () => {
+    const site = alice();
+    await site.hears("first");
+    await site.settled();
+    expect(quotes()).toEqual([["first"]]);
+    expect(phone.notes).toEqual([expect.stringContaining("first")]);
+
+    for (const text of ["second", "third"]) {
+      site.clock.time += 10 * MINUTE;
+      await site.hears(text);
+    }
+    await site.settled();
+    expect([box.mails.length, phone.notes.length]).toEqual([1, 1]);
+
+    site.clock.time += HOUR;
+    await site.services.tick();
+    expect(phone.notes[1]).toMatch(/third\n.*second/);
+    expect(box.mails).toHaveLength(1);
+    site.clock.time += 24 * HOUR;
+    await site.services.tick();
+    expect(quotes()).toEqual([["first"], ["third", "second"]]);
+    expect(phone.notes).toHaveLength(2);
+  });
+
+  it("is told at once again after the next quiet hour", async () => {
+    const site = alice();
+    await site.hears("first");
+    await site.settled();
+    site.clock.time += HOUR + MINUTE;
+    await site.hears("second");
+    await site.settled();
+    expect(quotes()).toEqual([["first"], ["second"]]);
+    expect(phone.notes).toHaveLength(2);
+  });
+
+  it("is told once where many mentions arrive together", async () => {
+    const site = alice();
+    await Promise.all(Array.from({ length: 20 }, (_, n) => site.hears(`number ${n}`)));
+    await site.settled();
+    expect([box.mails.length, phone.notes.length]).toEqual([1, 1]);
+  });
+
+  it("is not told again when the same mention is sent again", async () => {
+    const site = alice();
+    const { timestamp } = await site.hears("first");
+    await site.settled();
+    site.clock.time += 3 * HOUR;
+    expect((await site.mentioned({ source: bob.twt(timestamp), target: FEED })).status).toBe(200);
+    await site.settled();
+    await site.services.tick();
+    expect([box.mails.length, phone.notes.length]).toEqual([1, 1]);
+  });
+
+  it("does not delay the answer to the sender, however long a webhook takes", async () => {
+    const site = alice();
+    const release = phone.hold();
+    await site.hears("first");
+    await expect.poll(() => phone.notes.length, PATIENT).toBe(1);
+    await site.hears("second");
+    release();
+    await site.settled();
+    expect(phone.notes).toHaveLength(1);
+    expect(site.log.join("\n")).not.toContain("notified");
+  });
+
+  it("is told once by two processes with one store", async () => {
+    const store = memoryStore();
+    const [one, other] = [alice({ store }), alice({ store })];
+    await Promise.all([one.hears("first"), other.hears("second")]);
+    await Promise.all([one.settled(), other.settled()]);
+    expect([box.mails.length, phone.notes.length]).toEqual([1, 1]);
+    one.clock.time += 25 * HOUR;
+    await one.services.tick();
+    expect(quotes().flat().sort()).toEqual(["first", "second"]);
+  });
+
+  it("is told by the hourly run of another process where the first one ended meanwhile", async () => {
+    const store = memoryStore();
+    const options = { store, secrets: NO_MAIL };
+    const [killed, next] = [alice(options), alice(options)];
+    const release = phone.hold();
+    await killed.hears("first");
+    await expect.poll(() => phone.notes.length, PATIENT).toBe(1);
+
+    await next.services.tick();
+    expect(phone.notes).toHaveLength(1);
+    next.clock.time += HOUR;
+    const run = next.services.tick();
+    await expect.poll(() => phone.notes.length, PATIENT).toBe(2);
+    release();
+    await run;
+    expect(phone.notes[1]).toBe(phone.notes[0]);
+    next.clock.time += HOUR;
+    await next.services.tick();
+    expect(phone.notes).toHaveLength(2);
+  });
+
+  it("is told by the next hourly run where the mail server was down", async () => {
+    const site = alice();
+    box.refusal = "not now";
+    await site.hears("first");
+    await site.settled();
+    expect(site.log.join("\n")).toContain("not now");
+    box.refusal = null;
+    site.clock.time += HOUR;
+    await site.services.tick();
+    expect(quotes()).toEqual([["first"]]);
+  });
+
+  it("is asked for no more than once in ten minutes while a webhook is down", async () => {
+    const site = alice({ secrets: { webhookUrl: "http://127.0.0.1:1/" } });
+    for (let n = 0; n < 10; n += 1) {
+      await site.hears(`number ${n}`);
+      await site.settled();
+    }
+    expect(site.log.filter((line) => line.includes("could not be notified"))).toHaveLength(1);
+  });
+
+  it("is looked for nowhere where neither mail nor webhook is set up", async () => {
+    const store = memoryStore();
+    const site = alice({ store, secrets: { ...NO_MAIL, webhookUrl: "" } });
+    await site.hears("first");
+    await site.settled();
+    expect(await store.keys("inform/")).toEqual([]);
+  });
+});
+
+describe("a sealed message after a quiet hour", () => {
+  it("is told at once, and those that follow in the digest", async () => {
+    const site = alice(INBOX_OPTIONS);
+    await site.gets(ARMORED);
+    await site.settled();
+    expect(phone.notes).toEqual([expect.stringMatching(/^1 new sealed message\./)]);
+    expect(box.mails).toHaveLength(1);
+
+    site.clock.time += MINUTE;
+    await site.gets(sealed(1));
+    await site.hears("hello");
+    await site.settled();
+    expect([box.mails.length, phone.notes.length]).toEqual([1, 1]);
+    site.clock.time += HOUR;
+    await site.services.tick();
+    expect(phone.notes[1]).toMatch(/^1 new sealed message\.[^\n]*\nbob: .*hello/);
+  });
+
+  it("is told once where it is delivered again", async () => {
+    const site = alice(INBOX_OPTIONS);
+    await site.gets(ARMORED);
+    await site.settled();
+    site.clock.time += 3 * HOUR;
+    await site.gets(ARMORED);
+    await site.settled();
+    expect([box.mails.length, phone.notes.length]).toEqual([1, 1]);
+  });
+});
