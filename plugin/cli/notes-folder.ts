@@ -80,8 +80,8 @@ async function askForFolder(folders: string[], site: Site, terminal: Terminal): 
   const [standard = ""] = choices;
   terminal.say(
     folders.length > 0
-      ? "Which folder are your notes in? Your posts are in:"
-      : "Which folder are your notes to be in? Your site has no posts yet. For example:",
+      ? "Which folder should your notes go into? Your posts are in:"
+      : "Which folder should your notes go into? Your site has no posts yet. For example:",
   );
   for (const [at, folder] of choices.entries()) terminal.say(`  ${at + 1}  ${site.shown(folder)}`);
   const typed = await terminal.ask(`Type a number or another folder [${site.shown(standard)}]: `);

@@ -69,11 +69,9 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
     terminal.say(`${site.shown(join(folder, noteName(time)))} would be written. Nothing was written.`);
     return 0;
   }
+  if (choice.isNew) await rememberNotesFolder(folder, site, terminal);
   const file = await create(folder, terminal.now(), contentAt);
-  if (choice.isNew) {
-    await rememberNotesFolder(folder, site, terminal);
-    terminal.say(`Your next notes go into ${site.shown(folder)} too; --folder names another one.`);
-  }
+  if (choice.isNew) terminal.say(`Your next notes go into ${site.shown(folder)} too; --folder names another one.`);
   const exitCode = editor === undefined ? 0 : await terminal.open(editor, file);
   if (editor !== undefined && (await isEmpty(file))) {
     await rm(file, { force: true });
