@@ -56,7 +56,7 @@ export async function measureStrangers(entry: string, size: Size): Promise<Part>
   const scene = await sceneOf(entry, size, sources.port);
   try {
     await warmUp(scene);
-    return partOf([
+    const readings = [
       await readingOf(scene, `${BOMBS} mentions of 8 MiB of line ends`, () => sendBombs(scene)),
       await readingOf(scene, `${SLOW_SOURCES} mentions of slow sources`, () => sendSlow(scene)),
       await readingOf(scene, `${A_SECOND} mentions a second for ${size.seconds} s`, () =>
@@ -68,7 +68,10 @@ export async function measureStrangers(entry: string, size: Size): Promise<Part>
       ),
       await readingAfterNew(scene, size.newMentions, `${READS} reads of the list at once`, () => readAtOnce(scene)),
       await readingOf(scene, `${READS} reads of the list, warm`, () => readList(scene)),
-    ]);
+    ];
+    const shown = await scene.attacked.shown();
+    if (shown < size.newMentions) throw new Error(`The list has ${shown} of ${size.newMentions} new mentions.`);
+    return partOf(readings);
   } finally {
     for (const { end } of [scene.attacked, scene.second, scene.quiet, sources]) end();
   }

@@ -160,7 +160,7 @@ describe("the packed package in an empty project", () => {
   it("reads a page and its microformats by the parsers in its bundles", async () => {
     const { parseHtml, elementsOf } = await import(installed("dist/http/parse-html.js"));
     const { readCard } = await import(installed("dist/mentions/verify/microformats.js"));
-    const tree = await parseHtml(`<p class="h-card"><a class="u-url" href="/bob/">Bob</a></p>`);
+    const { tree } = await parseHtml(`<p class="h-card"><a class="u-url" href="/bob/">Bob</a></p>`);
     const card = [...elementsOf(tree)].find(({ tagName }) => tagName === "p");
     expect(await readCard(card, "https://bob.example/")).toMatchObject({
       name: "Bob",

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { fileStore } from "../../../plugin/store/file.js";
 import { loopbackServer } from "../../helpers/loopback.js";
 import { FEED, type FeedServer, feedServer, type Receiver, receiver } from "../../helpers/receiver.js";
@@ -57,6 +57,31 @@ describe("many mentions at once", () => {
       expect(services.flatMap(({ log }) => log).filter((line) => !line.startsWith("New mention"))).toEqual([]);
     },
   );
+
+  it("202, kept as pending: one that has waited for its turn for five seconds, and its source is not asked", async () => {
+    const open: ServerResponse[] = [];
+    const bob = await loopbackServer((_, response) => void open.push(response));
+    const alice = receiver({ neighbours: [bob], totalMs: 30_000, firstByteMs: 30_000 });
+    const [late = "", ...times] = timesOf(4);
+    const mention = (time: string, n: number) =>
+      alice.mentioned({ source: `${bob.url}/tw.txt#:~:text=${time}`, target: FEED }, `192.0.2.${n}`);
+    const answers = times.map(mention);
+    await expect.poll(() => open.length, PATIENT).toBe(3);
+
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    try {
+      const answer = mention(late, 9);
+      await expect.poll(() => vi.getTimerCount(), PATIENT).toBe(1);
+      vi.advanceTimersByTime(5000);
+      expect((await answer).status).toBe(202);
+    } finally {
+      vi.useRealTimers();
+    }
+    expect(bob.asked).toHaveLength(3);
+    expect(await alice.store.keys("mentions/pending/")).toHaveLength(1);
+    for (const response of open) response.end();
+    await Promise.all(answers);
+  });
 
   it("asks the sources of three at a time", async () => {
     const open: ServerResponse[] = [];
