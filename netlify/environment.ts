@@ -32,7 +32,7 @@ const STREAMS = { isUsual: false, streamMs: 50_000, lookMs: 5000 };
 /** In which the CDN answers, or is asked once more. */
 const PURGE_MS = 3000;
 
-/** What a function's process keeps. */
+/** Kept as long as a function's process lives. */
 interface Kept<Made> {
   made: Made;
   /** Fulfilled when the work has ended that goes on after an answer. */

@@ -60,7 +60,7 @@ export const MENTIONS = v.strictObject(
     allow: about("Sources that are always shown.", sources),
     block: about("Sources that are refused.", sources),
     digestHours: about(
-      "The first news after a quiet hour is mailed at once, what follows together: at most one such digest in so many hours.",
+      "The first news after a quiet hour is mailed at once. Later news is mailed together, at most once in so many hours.",
       amount(1, 720, 24),
     ),
     everyHours: about("How often the scheduled function runs.", amount(1, 24, 1)),

@@ -1,6 +1,7 @@
 // test/helpers/stored-mentions.ts: mentions as they are stored, and a list of them in memory.
 import { createHash } from "node:crypto";
 import type { ListMentions, StoredMention } from "../../plugin/mentions/mention.js";
+import type { NewMention } from "../../plugin/mentions/receive/event.js";
 
 /** Bob's mention of alice, with what a test cares about. Two that come at different times have different ids. */
 export function storedMention(change: Partial<StoredMention> = {}): StoredMention {
@@ -22,6 +23,27 @@ export function storedMention(change: Partial<StoredMention> = {}): StoredMentio
     under: null,
     state: "shown",
     received,
+    ...change,
+  };
+}
+
+/** A mention by the host number `n`, as its verification found it. */
+export function newMention(n: number, change: Partial<NewMention> = {}): NewMention {
+  const identity = `https://host${n}.example/twtxt.txt`;
+  return {
+    identity,
+    given: identity,
+    timestamp: "2026-01-02T03:04:05Z",
+    instant: "2026-01-02T03:04:05Z",
+    type: "mention",
+    author: { name: `nick${n}`, url: identity, photo: null },
+    text: `hello ${n}`,
+    published: "2026-01-02T03:04:05Z",
+    subject: null,
+    about: null,
+    target: "https://alice.example/twtxt.txt",
+    under: null,
+    hold: "when many",
     ...change,
   };
 }

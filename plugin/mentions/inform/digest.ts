@@ -6,6 +6,7 @@ import { readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import type { ListMentions, StoredMention } from "../mention.js";
 import { digestMail, digestNote, type News } from "./digest-text.js";
+import { InboxesTold, type InboxState, inboxNews } from "./inbox-news.js";
 import type { SendMail } from "./mail.js";
 import type { PostNote } from "./webhook.js";
 
@@ -19,9 +20,6 @@ const QUIET = HOUR;
 /** A mention may show up in the list a while after the time that it carries. */
 const OVERLAP = 24 * HOUR;
 
-/** From here on an author is told that an inbox is nearly full. PROTOCOL 3.3 */
-const NEARLY_FULL = 0.8;
-
 /** What an author has been told through one channel. Times are milliseconds since 1970, but for `since`. */
 const Told = v.object({
   at: v.nullable(v.number()),
@@ -31,22 +29,12 @@ const Told = v.object({
   ids: v.array(v.string()),
   /** What some run has set out to tell, and from when on another one may take that up. */
   begun: v.nullable(v.object({ ids: v.array(v.string()), until: v.number() })),
-  /** Of each inbox: when the newest message came that was told of, and whether it was told that there is little room. */
-  inboxes: v.optional(v.record(v.string(), v.object({ newest: v.string(), isFull: v.boolean() })), {}),
+  inboxes: v.optional(InboxesTold, {}),
 });
 
 type Told = v.InferOutput<typeof Told>;
 
 const NOTHING_YET: Told = { at: null, since: "", ids: [], begun: null, inboxes: {} };
-
-/** What lies in one inbox. */
-export interface InboxState {
-  user: string;
-  /** Oldest first; `created` is `YYYY-MM-DDThh:mm:ss.sssZ`. */
-  messages: readonly { created: string }[];
-  /** From 0 to 1. */
-  fullness: number;
-}
 
 /** One way of telling the author. */
 interface Channel {
@@ -59,12 +47,12 @@ interface Channel {
 
 /**
  * Tells the author what is new. The first news after a quiet hour, in which nothing came and nothing was told, is told at
- * once. What follows waits for a digest: by mail at most one in `digestHours`, by webhook one an hour. To be called after
+ * once. Later news waits for a digest: by mail at most one in `digestHours`, by webhook one an hour. To be called after
  * each new mention and message, and every hour.
  *
- * Everything is told at least once. What fails, or was cut short by the end of the process, is told again as it was by a
- * later call; only where it had arrived in spite of that does the author see it twice, and a mail has the same Message-ID
- * then. Of two calls at once, in one process or two, one alone tells.
+ * Everything is told at least once. A telling that fails, or is cut short by the end of the process, is repeated as it was
+ * by a later call; the author sees it twice only if it had arrived in spite of that, and a mail has the same Message-ID
+ * then. If two calls run at once, in one process or two, only one of them tells.
  *
  * @throws TwtxtError `store-failed`; a mail or webhook that fails is logged
  * @see PROTOCOL 2.5
@@ -98,39 +86,52 @@ export interface InformParts {
   log: Log;
 }
 
-async function tell(channel: Channel, { list, inboxes, store, now, log }: InformParts): Promise<void> {
+async function tell(channel: Channel, parts: InformParts): Promise<void> {
+  const { store, now, log } = parts;
   const stored = await readJson(store, channel.key, Told);
   const told = stored?.value ?? NOTHING_YET;
   if (!mayTell(told, now())) return;
 
-  const recent = (await list({ limit: NEWS_LIMIT })).mentions.filter(({ received }) => received >= told.since);
-  const mentions = newsOf(recent, told);
-  const { fresh, earlier, filling, after: inboxesTold } = inboxNews(await inboxes(), told.inboxes);
-  const sealed = fresh.length;
-  if (mentions.length === 0 && sealed === 0 && filling.length === 0) {
+  const found = await findNews(told, parts);
+  if (found.isNothing) {
     // Where there is room again, the next time that it gets scarce is news.
-    const isEmptied = JSON.stringify(inboxesTold) !== JSON.stringify(told.inboxes);
-    if (stored && isEmptied) await writeJson(store, channel.key, { ...told, inboxes: inboxesTold }, stored);
+    const isEmptied = JSON.stringify(found.inboxes) !== JSON.stringify(told.inboxes);
+    if (stored && isEmptied) await writeJson(store, channel.key, { ...told, inboxes: found.inboxes }, stored);
     return;
   }
-  const news = [...receivedTimes(mentions), ...fresh];
-  if (!isDigestDue(told, channel, now()) && !hasFirstAfterQuiet(news, [...receivedTimes(recent), ...earlier])) return;
+  if (!found.isFirstAfterQuiet && !isDigestDue(told, channel, now())) return;
 
-  const ids = mentions.map(({ id }) => id);
+  const ids = found.news.mentions.map(({ id }) => id);
   // After a failure it stays as it is, and the next call after the lease tells the same again.
   const begun = { ...told, begun: { ids, until: now() + LEASE } };
   const etag = await writeJson(store, channel.key, begun, stored ? { etag: stored.etag } : { isNew: true });
   if (etag === null) return;
-
-  const id = idOf([...ids, JSON.stringify(inboxesTold)]);
   try {
-    await channel.send({ id, mentions, sealed, filling });
+    await channel.send(found.news);
   } catch (error) {
     log(`You could not be notified by ${channel.name}; the next run tries again. ${(error as Error).message}`);
     return;
   }
-  const after = { ...toldNow(recent, [...told.ids, ...ids], now()), inboxes: inboxesTold };
+  const after = { ...toldNow(found.recent, [...told.ids, ...ids], now()), inboxes: found.inboxes };
   await writeJson(store, channel.key, after, { etag });
+}
+
+/** News that was not told yet, what was looked at for it, and the state of the inboxes once it is told. */
+async function findNews(told: Told, { list, inboxes }: InformParts) {
+  const recent = (await list({ limit: NEWS_LIMIT })).mentions.filter(({ received }) => received >= told.since);
+  const mentions = newsOf(recent, told);
+  const { fresh, earlier, filling, after } = inboxNews(await inboxes(), told.inboxes);
+  const id = idOf([...mentions.map(({ id }) => id), JSON.stringify(after)]);
+  return {
+    news: { id, mentions, sealed: fresh.length, filling },
+    isNothing: mentions.length === 0 && fresh.length === 0 && filling.length === 0,
+    isFirstAfterQuiet: hasFirstAfterQuiet(
+      [...receivedTimes(mentions), ...fresh],
+      [...receivedTimes(recent), ...earlier],
+    ),
+    recent,
+    inboxes: after,
+  };
 }
 
 /** Whether no other run is telling, and nothing was told in the last hour. */
@@ -172,29 +173,6 @@ function toldNow(recent: readonly StoredMention[], ids: readonly string[], now: 
   const since = oldest < yesterday ? oldest : yesterday;
   const later = recent.filter(({ id, received }) => known.has(id) && received >= since);
   return { at: now, since, ids: later.map(({ id }) => id), begun: null };
-}
-
-/** Which sealed messages are new, by their times, and which inboxes are about to be full since the last time. */
-function inboxNews(inboxes: readonly InboxState[], told: Told["inboxes"]) {
-  const now = inboxes.map(({ user, messages, fullness }) => {
-    const { newest = "", isFull: wasFull = false } = told[user] ?? {};
-    const isFull = fullness >= NEARLY_FULL;
-    const times = messages.map(({ created }) => created);
-    const last = times.at(-1) ?? "";
-    return {
-      fresh: times.filter((time) => time > newest),
-      // The newest that was told, although it may be deleted by now.
-      earlier: [...times, newest].filter((time) => time !== "" && time <= newest),
-      filling: isFull && !wasFull ? [user] : [],
-      after: [user, { newest: last > newest ? last : newest, isFull }] as const,
-    };
-  });
-  return {
-    fresh: now.flatMap(({ fresh }) => fresh),
-    earlier: now.flatMap(({ earlier }) => earlier),
-    filling: now.flatMap(({ filling }) => filling),
-    after: Object.fromEntries(now.map(({ after }) => after)),
-  };
 }
 
 function idOf(ids: readonly string[]): string {

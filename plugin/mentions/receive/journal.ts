@@ -28,8 +28,8 @@ export interface Journal {
    */
   read(): Promise<ReadonlyMap<string, StoredMention>>;
   /**
-   * Whether a mention is there already, just as it is, so that keeping it again would change nothing. Of the events it
-   * reads only those about this mention, however many others have sent.
+   * Whether a mention is there already, just as it is, so that keeping it again would change nothing. It reads only the
+   * events about this mention, however many there are of others.
    */
   holds(mention: NewMention): Promise<boolean>;
   /**
@@ -68,7 +68,7 @@ export function journal({ store, now, shownPerHost, log }: JournalOptions): Jour
       keys.filter((key) => !snapshot.folded.has(key)),
       snapshot.etag,
     );
-    // What is gone was perhaps folded into a newer snapshot after this one was read.
+    // A missing event may have been folded into a newer snapshot after this one was read.
     if (found.isAnyGone && (await snapshots.read()).etag !== snapshot.etag) return null;
     return { snapshot, base: await snapshots.mentions(snapshot), events: found.events };
   };

@@ -1,7 +1,7 @@
 // plugin/mentions/receive/page.ts: pages of a list of mentions, newest first.
 import { TwtxtError } from "../../errors.js";
 
-/** What orders a list: `received` is `YYYY-MM-DDThh:mm:ss.sssZ`, `id` 32 hex digits. */
+/** The fields that order a list: `received` is `YYYY-MM-DDThh:mm:ss.sssZ`, `id` 32 hex digits. */
 export interface Listed {
   received: string;
   id: string;

@@ -34,7 +34,7 @@ interface StoredSnapshot {
 
 const EMPTY: Snapshot = { etag: null, parts: [], folded: new Set() };
 
-/** Reads and replaces the snapshot. What was read is kept in memory as long as it is the current one. */
+/** Reads and replaces the snapshot. The current one is kept in memory. */
 export class Snapshots {
   readonly #store: Store;
   #index: Snapshot = EMPTY;
@@ -125,7 +125,7 @@ export class MissingPart extends TwtxtError {
   }
 }
 
-/** What a part should hold, and under which key it is stored already; `null` where it is not. */
+/** The contents of a part, and the key under which they are stored already; `null` where they are not. */
 interface PlannedPart {
   key: string | null;
   mentions: StoredMention[];

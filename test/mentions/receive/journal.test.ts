@@ -1,42 +1,22 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { StoredMention } from "../../../plugin/mentions/mention.js";
-import {
-  apply,
-  idOf,
-  type MentionEvent,
-  type Mentions,
-  type NewMention,
-} from "../../../plugin/mentions/receive/event.js";
+import { apply, idOf, type MentionEvent, type Mentions } from "../../../plugin/mentions/receive/event.js";
 import { type Journal, journal } from "../../../plugin/mentions/receive/journal.js";
 import { receivedMentions } from "../../../plugin/mentions/receive/received.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
+import { newMention as mention } from "../../helpers/stored-mentions.js";
 
 const START = Date.parse("2026-11-20T09:00:00.000Z");
 
-function mention(n: number, text = `hello ${n}`): NewMention {
-  const identity = `https://host${n}.example/twtxt.txt`;
-  return {
-    identity,
-    given: identity,
-    timestamp: "2026-01-02T03:04:05Z",
-    instant: "2026-01-02T03:04:05Z",
-    type: "mention",
-    author: { name: `nick${n}`, url: identity, photo: null },
-    text,
-    published: "2026-01-02T03:04:05Z",
-    subject: null,
-    about: null,
-    target: "https://alice.example/twtxt.txt",
-    under: null,
-    hold: "when many",
-  };
-}
-
 /** The time of the event number `n`: a second later than that of the one before. */
 const timeOf = (n: number) => new Date(START + n * 1000).toISOString();
-const kept = (n: number, text?: string): MentionEvent => ({ kind: "kept", at: timeOf(n), mention: mention(n, text) });
+const kept = (n: number, text?: string): MentionEvent => ({
+  kind: "kept",
+  at: timeOf(n),
+  mention: mention(n, text === undefined ? {} : { text }),
+});
 
 /** The journal as one process has it. */
 function processOf(store: Store, now = () => START): Journal {
@@ -226,7 +206,7 @@ describe("events that are deleted, and listed all the same", () => {
       case "kept":
         return { kind: "kept", at, mention: mention(n) };
       case "changed":
-        return { kind: "kept", at, mention: mention(n, `changed ${n}`) };
+        return { kind: "kept", at, mention: mention(n, { text: `changed ${n}` }) };
       case "rejected":
         return { kind: "moderated", at, id, state: "rejected", version: null };
       case "approved":

@@ -11,30 +11,11 @@ import { type Received, receivedMentions } from "../../../plugin/mentions/receiv
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
+import { newMention as mention } from "../../helpers/stored-mentions.js";
 
 const FEED = "https://alice.example/twtxt.txt";
 const AT = "2026-01-02T03:04:05Z";
 const PAGE = "https://alice.example/posts/quinces/";
-
-function mention(n: number, change: Partial<NewMention> = {}): NewMention {
-  const identity = `https://host${n}.example/twtxt.txt`;
-  return {
-    identity,
-    given: identity,
-    timestamp: "2026-01-02T03:04:05Z",
-    instant: "2026-01-02T03:04:05Z",
-    type: "mention",
-    author: { name: `nick${n}`, url: identity, photo: null },
-    text: `hello ${n}`,
-    published: "2026-01-02T03:04:05Z",
-    subject: null,
-    about: null,
-    target: FEED,
-    under: null,
-    hold: "when many",
-    ...change,
-  };
-}
 
 /** Removes what is stored of a source. @returns whether there was any */
 async function takeBack(received: Received, source: Parameters<Received["ofSource"]>[0]): Promise<boolean> {
