@@ -131,7 +131,7 @@ function checkedUrl(address: string, { isHttpsNeeded }: GuardedRequest, allowed:
   const url = new URL(address);
   url.hash = "";
   // The same host, which lists of hosts would not know.
-  url.hostname = url.hostname.replace(/\.$/, "");
+  url.hostname = url.hostname.replace(/\.+$/, "");
   const isAllowed = allowed.has(hostAndPort(url));
   if (url.protocol !== "https:" && url.protocol !== "http:") throw refuse("it is neither http nor https");
   if (url.protocol === "http:" && isHttpsNeeded && !isAllowed) throw refuse("https is needed here");

@@ -3,7 +3,7 @@
 const UNRESERVED = /[A-Za-z0-9._~-]/;
 
 /**
- * The normal spelling of a URL: scheme and host in lower case, no default port, no trailing dot of the host, no dot
+ * The normal spelling of a URL: scheme and host in lower case, no default port, no trailing dots of the host, no dot
  * segments, no doubled slashes, no percent-encoding of unreserved characters, no fragment. The scheme stays.
  *
  * @returns `null` for anything but an absolute http or https URL
@@ -15,7 +15,7 @@ export function normalUrl(url: string): string | null {
   const normal = new URL(url);
   if (normal.protocol !== "https:" && normal.protocol !== "http:") return null;
   normal.hash = "";
-  normal.hostname = normal.hostname.replace(/\.$/, "");
+  normal.hostname = normal.hostname.replace(/\.+$/, "");
   normal.search = withoutNeedlessEncoding(normal.search);
   // Decoded before slashes are counted: an encoded dot would hide "/./".
   normal.pathname = withoutNeedlessEncoding(normal.pathname).replace(/\/{2,}/g, "/");

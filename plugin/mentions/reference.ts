@@ -46,7 +46,7 @@ export function parseReference(value: string, code: TwtxtErrorCode): Reference {
   const url = new URL(text);
   if (url.username !== "" || url.password !== "") throw new TwtxtError(code, "A URL holds no credentials here.");
   url.hash = "";
-  url.hostname = url.hostname.replace(/\.$/, "");
+  url.hostname = url.hostname.replace(/\.+$/, "");
   if (url.href.length > MAX_URL_LENGTH)
     throw new TwtxtError(code, `A URL has at most ${MAX_URL_LENGTH} characters here.`);
   const [, ...fragment] = text.split("#");

@@ -67,10 +67,10 @@ export function isOrigin(value: string): boolean {
   return pathname === "/" && /^(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:\d+)?$/.test(host);
 }
 
-/** A host, `host:port`, or the URL of a feed or page. */
+/** A host, `host:port`, or the URL of a feed or page. A URL without a path would stand for the page `/`, not for the host. */
 function isSource(value: string): boolean {
   return /^https?:\/\//.test(value)
-    ? isMentionUrl(value)
+    ? isMentionUrl(value) && /^https?:\/\/[^/?#]+\//.test(value)
     : /^(\[[0-9a-f:]+\]|[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)(:\d{1,5})?$/.test(value);
 }
 

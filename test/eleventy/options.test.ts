@@ -421,6 +421,10 @@ describe("a wrong option is named with what was expected and what was received",
       { block: ["a b"] },
       'options.mentions.block[0]: expected a host, a "host:port" or a feed, such as "spam.example", got "a b".',
     ],
+    [
+      { block: ["https://spam.example"] },
+      'options.mentions.block[0]: expected a host, a "host:port" or a feed, such as "spam.example", got "https://spam.example".',
+    ],
     [{ allow: "bob.example" }, /^options\.mentions\.allow: expected a list of hosts.*, got "bob\.example"\.$/],
     [
       { path: "webmention" },

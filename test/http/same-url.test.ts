@@ -15,6 +15,7 @@ describe("two URLs", () => {
     ["encoded dots in the path", "https://alice.example/x/%2e%2E/%2e/Quinces?a=%41&b"],
     ["doubled slashes", "https://alice.example//Quinces?a=%41&b"],
     ["a trailing dot of the host", "https://alice.example./Quinces?a=%41&b"],
+    ["more than one trailing dot", "https://alice.example.../Quinces?a=%41&b"],
     ["encoding of unreserved characters", "https://alice.example/%51uinces?a=A&b"],
   ])("are the same but for %s", (_, url) => {
     expect(isSameUrl(url, PAGE)).toBe(true);

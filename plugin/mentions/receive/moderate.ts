@@ -15,21 +15,29 @@ export interface Moderation {
 
 /**
  * An entry is a host, a `host:port`, or a feed. A blocked host stands for those below it too, since whoever has a
- * domain has all of its subdomains; an allowed one stands for itself alone.
+ * domain has all of its subdomains, and a blocked feed for its URL with any query. An allowed one stands for itself
+ * alone: `feed?user=eve` may be another author than `feed`.
  *
  * @see PROTOCOL 2.5
  */
 export function moderation({ allow, block, moderate }: Lists): Moderation {
   return {
     isBlocked: (url) => block.some((entry) => isListed(entry, url) || isBelow(entry, url)),
-    isAllowed: (url) => allow.some((entry) => isListed(entry, url)),
+    isAllowed: (url) => allow.some((entry) => (isUrl(entry) ? isSameUrl(entry, url) : isHostOf(entry, url))),
     moderate,
   };
 }
 
 /** Whether an entry of a list stands for this URL, with or without its query. */
 export function isListed(entry: string, url: string): boolean {
-  if (/^https?:\/\//.test(entry)) return [url, withoutQuery(url)].some((name) => isSameUrl(entry, name));
+  return isUrl(entry) ? [url, withoutQuery(url)].some((name) => isSameUrl(entry, name)) : isHostOf(entry, url);
+}
+
+function isUrl(entry: string): boolean {
+  return /^https?:\/\//.test(entry);
+}
+
+function isHostOf(entry: string, url: string): boolean {
   const { hostname, protocol, port } = new URL(url);
   const actual = port || (protocol === "http:" ? "80" : "443");
   return entry === hostname || entry === `${hostname}:${actual}`;

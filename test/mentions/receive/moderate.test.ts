@@ -17,6 +17,7 @@ describe("the lists of the author", () => {
     ["[2001:db8::1]", "https://[2001:db8::1]/", true],
     ["https://shared.example/~eve/tw.txt", "http://shared.example/~eve/tw.txt", true],
     ["https://shared.example/~eve/tw.txt", "https://shared.example/~bob/tw.txt", false],
+    ["https://SHARED.example.:443//~eve/%74w.txt", "https://shared.example/~eve/tw.txt?1", true],
   ])("block with %s: %s is %s", (entry, url, isBlocked) => {
     expect(moderation({ ...none, block: [entry] }).isBlocked(url)).toBe(isBlocked);
   });
@@ -26,6 +27,7 @@ describe("the lists of the author", () => {
     ["bob.example", "https://eve.bob.example/twtxt.txt", false],
     ["https://bob.example/twtxt.txt", "http://bob.example/twtxt.txt", true],
     ["https://bob.example/twtxt.txt", "https://bob.example/other.txt", false],
+    ["https://pod.example/feed", "https://pod.example/feed?user=eve", false],
   ])("allow with %s: %s is %s", (entry, url, isAllowed) => {
     expect(moderation({ ...none, allow: [entry] }).isAllowed(url)).toBe(isAllowed);
   });

@@ -99,6 +99,17 @@ describe("a source, however its URL is spelled", () => {
     expect(bob.asked).toEqual([]);
   });
 
+  it.each(["localhost", "localhost.", "localhost..", "localhost...", "localhost...."])(
+    "400 blocked: a blocked host, spelled %s",
+    async (name) => {
+      const bob = await hostOf({ "/bob.txt": feedOf(HELLO) });
+      const neighbours = ["localhost", "localhost."].map((host) => ({ host: `${host}:${bob.port}` }));
+      const alice = receiver({ neighbours, mentions: { block: ["localhost"] } });
+      const source = `http://${name}:${bob.port}/bob.txt#:~:text=${AT}`;
+      expect(await alice.mentioned({ source, target: FEED })).toMatchObject({ status: 400, code: "blocked" });
+    },
+  );
+
   it("400 blocked: a feed whose own URL is blocked", async () => {
     const bob = await hostOf({});
     bob.files = { "/bob.txt": feedOf(HELLO, `# url = ${bob.url}/bob.txt\n`) };
