@@ -2,7 +2,7 @@
 import { TwtxtError } from "../../errors.js";
 import { toInstant } from "../../feed/timestamp.js";
 import type { Log } from "../../http/respond.js";
-import type { Proof, ProvenMention, Verify } from "../mention.js";
+import type { Proof, ProvenMention, StoredMention, Verify } from "../mention.js";
 import { formatReference } from "../reference.js";
 import type { Allowance, Requester } from "./allowance.js";
 import type { NewMention } from "./event.js";
@@ -114,14 +114,17 @@ async function remove(
   const { source, timestamps, target } = claim;
   const instant = timestamps[0] === undefined ? null : toInstant(timestamps[0]);
   const known = await received.ofSource({ url: source, identity, instant, timestamps, target: target.url });
-  let removed = 0;
-  for (const mention of known) {
-    const isSame = mention.identity === (identity ?? source);
-    const proof = isSame ? null : await ask(parts, { ...claim, source: mention.identity }, requester);
-    if (!isSame && !(proof?.outcome === "disproven" && proof.isGone)) continue;
-    await received.remove(mention.id);
-    log(`Removed, since it is gone at its source: mention of ${namedBy(claim)}`);
-    removed += 1;
+  const isSame = (mention: StoredMention) => mention.identity === (identity ?? source);
+  const gone = known.filter(isSame);
+  // One of them: a URL may have led to any number of others, and each takes up to ten seconds.
+  const [other] = known.filter((mention) => !isSame(mention));
+  if (other) {
+    const proof = await ask(parts, { ...claim, source: other.identity }, requester);
+    if (proof?.outcome === "disproven" && proof.isGone) gone.push(other);
   }
-  return removed > 0 ? "removed" : new TwtxtError(code, why);
+  for (const { id } of gone) {
+    await received.remove(id);
+    log(`Removed, since it is gone at its source: mention of ${namedBy(claim)}`);
+  }
+  return gone.length > 0 ? "removed" : new TwtxtError(code, why);
 }

@@ -13,6 +13,13 @@ export type AskSource = (url: string, maxBytes: number, accept: string) => Promi
 /** What one verification works with. */
 export interface Inspection {
   ask: AskSource;
+  /**
+   * Throws where the time or the requests of the verification are used up. What was then not asked says nothing: a stranger
+   * who delays a redirect must not decide what is found out about its end.
+   *
+   * @throws TwtxtError `unreachable` or `too-many-redirects`
+   */
+  checkLimits(): void;
   site: SiteInText;
   /** With the deadline of the verification. */
   slices: TimeSlices;

@@ -2,6 +2,7 @@
 import { TwtxtError } from "../../errors.js";
 import { comparableUrl, isSameUrl, withoutQuery } from "../../http/same-url.js";
 import type { Claim, Proof, ProvenMention } from "../mention.js";
+import type { Inspection } from "./ask-source.js";
 
 /** A proven mention, and what tells whether another URL answers with the same source. */
 export interface Sighting {
@@ -25,9 +26,14 @@ export type LookAt = (claim: Claim) => Promise<Look>;
  * daily share or pass the lists of the author by `bob.txt?1`.
  *
  * @returns the mention as its own URL has it
+ * @throws TwtxtError where the limits of the verification leave open which URL that is
  * @see PROTOCOL 2.4, "The proof"
  */
-export async function withOwnIdentity(seen: Sighting, claim: Claim, look: LookAt): Promise<ProvenMention> {
+export async function withOwnIdentity(
+  seen: Sighting,
+  claim: Claim,
+  { look, checkLimits }: Pick<Inspection, "checkLimits"> & { look: LookAt },
+): Promise<ProvenMention> {
   const { mention, declared } = seen;
   const isSameHost = (url: string) => new URL(url).host === new URL(mention.identity).host;
   const isOwn = declared !== null && isSameUrl(declared, mention.identity);
@@ -39,6 +45,7 @@ export async function withOwnIdentity(seen: Sighting, claim: Claim, look: LookAt
     if (other?.outcome === "proven" && isSameHost(other.mention.identity) && isSameSource(other, seen, url)) {
       return other.mention;
     }
+    checkLimits();
   }
   return mention;
 }

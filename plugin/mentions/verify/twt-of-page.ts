@@ -24,11 +24,15 @@ export async function twtOfPage(
   feedUrl: string,
   page: ProvenMention,
   target: Target,
-  { ask, site, slices }: Inspection,
+  { ask, checkLimits, site, slices }: Inspection,
 ): Promise<Partial<ProvenMention> | null> {
   const isOwn = page.type === "mention" || page.type === "reply";
   if (!isOwn || new URL(feedUrl).host !== new URL(page.identity).host) return null;
-  const file = (await readWhole(feedUrl, ask)) ?? "";
+  const file = await readWhole(feedUrl, ask);
+  if (file === null) {
+    checkLimits();
+    return null;
+  }
   const { nick = [], avatar = [] } = parseFeed(file.slice(0, HEADER_LENGTH)).fields;
   const naming: ParsedTwt[] = [];
   for (const lines of textPieces(file, /\n/g)) {

@@ -12,6 +12,9 @@ import { siteSeenBy } from "./site-in-text.js";
 import { verifyTwt } from "./verify-feed.js";
 import { verifyPage } from "./verify-page.js";
 
+/** Of one verification, redirects included: the ten parts of a feed, once more under its own URL, and some redirects. */
+const MAX_REQUESTS = 30;
+
 export interface VerificationParts {
   fetch: GuardedFetch;
   ours: Ours;
@@ -26,19 +29,27 @@ export interface VerificationParts {
  * @see PROTOCOL 2.4, "The proof"
  */
 export function verification({ fetch, ours, moderation, totalMs = 10_000 }: VerificationParts): Verify {
-  const mayAsk = (url: string) => {
-    if (moderation.isBlocked(url)) throw new TwtxtError("blocked", "This source is not wanted here.");
-  };
-
   return async (claim) => {
     const signal = AbortSignal.timeout(totalMs);
+    let requests = 0;
+    const checkLimits = () => {
+      if (requests > MAX_REQUESTS) {
+        throw new TwtxtError("too-many-redirects", `The source leads to more than ${MAX_REQUESTS} URLs.`);
+      }
+      if (signal.aborted) throw new TwtxtError("unreachable", "The source took too long.", { cause: signal.reason });
+    };
+    const mayAsk = (url: string) => {
+      if (moderation.isBlocked(url)) throw new TwtxtError("blocked", "This source is not wanted here.");
+      requests += 1;
+      checkLimits();
+    };
     const ask: AskSource = (url, maxBytes, accept) => fetch(url, { maxBytes, headers: { accept }, signal, mayAsk });
-    const inspection = { ask, site: siteSeenBy(claim, ours), slices: new TimeSlices(signal) };
+    const inspection = { ask, checkLimits, site: siteSeenBy(claim, ours), slices: new TimeSlices(signal) };
     const look: LookAt = (claim) => (claim.timestamps.length > 0 ? verifyTwt : verifyPage)(claim, inspection);
     try {
       const seen = await look(claim);
       if (seen.outcome !== "proven") return seen;
-      const mention = await withOwnIdentity(seen, claim, look);
+      const mention = await withOwnIdentity(seen, claim, { look, checkLimits });
       return isOwn(mention, claim, ours) ? ownSource() : { outcome: "proven", mention };
     } catch (error) {
       return proofOf(error);

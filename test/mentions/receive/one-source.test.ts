@@ -135,6 +135,27 @@ describe("a source, however its URL is spelled", () => {
     expect(await alice.mentions()).toEqual([]);
   });
 
+  it("400: one request has one other URL asked, however many the given one has led to", async () => {
+    const eve = await loopbackServer((request, response) => {
+      const { pathname } = new URL(request.url ?? "/", "http://x");
+      if (pathname === "/gone") response.writeHead(404).end();
+      else if (pathname === "/x") response.writeHead(302, { location }).end();
+      else response.end(feedOf(`${HELLO} from ${pathname}`));
+    });
+    const alice = receiver({ neighbours: [eve] });
+    const send = () => alice.mentioned({ source: `${eve.url}/x#:~:text=${AT}`, target: FEED });
+    let location = "";
+    for (const path of ["/1", "/2", "/3", "/4", "/5"]) {
+      location = path;
+      expect(await send()).toMatchObject({ status: 200 });
+    }
+    location = "/gone";
+    const before = eve.asked.length;
+    expect(await send()).toMatchObject({ status: 400 });
+    expect(eve.asked.slice(before)).toEqual(["/x", "/gone", "/1"]);
+    expect(await alice.mentions()).toHaveLength(5);
+  });
+
   it("200: two feeds of one script stay two", async () => {
     const twts: Record<string, string> = { bob: `${HELLO} from bob`, carol: `${HELLO} from carol` };
     const pod = await loopbackServer((request, response) => {

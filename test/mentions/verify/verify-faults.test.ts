@@ -56,6 +56,19 @@ describe("a source that gives no verdict", () => {
     expect(bob.asked.length).toBeLessThan(5);
   });
 
+  it.each([
+    ["own URL", "?1", ""],
+    ["feed", "", '<link rel="alternate" type="text/plain" href="/slow">'],
+  ])("unreachable, by timeout: a page whose %s did not answer before the time was over", async (_, query, head) => {
+    const bob = await loopbackServer((request, response) => {
+      if (request.url === (query ? "/p" : "/slow")) return;
+      response.writeHead(200, { "content-type": "text/html" });
+      response.end(`<title>p</title>${head}<a href="${PAGE}">x</a>`);
+    });
+    const proof = await verifier([bob], { totalMs: 300 })(`${bob.url}/p${query}`, PAGE);
+    expect(proof).toMatchObject(unreachable(true));
+  });
+
   const brotli = { "content-encoding": "br" };
   const MEGABYTE = 1 << 20;
 
@@ -219,6 +232,18 @@ describe("a source that is the sender's fault", () => {
     expect(await verifier([bob])(`${bob.url}/a#:~:text=${AT}`)).toMatchObject(refused("too-many-redirects"));
     expect(await verifier([bob])(`${bob.url}/0`, PAGE)).toMatchObject(refused("too-many-redirects"));
     expect(bob.asked).toEqual(["/a", "/b", "/0", "/1", "/2", "/3", "/4", "/5"]);
+  });
+
+  it("too-many-redirects: 30 requests, though no part of the feed has more than five redirects", async () => {
+    const eve = await loopbackServer((request, response) => {
+      const [, part = 0, left = 0] = (request.url ?? "").split(/[/?]/).map(Number);
+      if (left > 0) response.writeHead(302, { location: `/${part}/${left - 1}` }).end();
+      else if (part < 9)
+        response.end(feedOf(["2026-02-01T00:00:00Z x"], `# url = /0/5\n# prev = abcdefg /${part + 1}/5\n`));
+      else response.end(feedOf([`${AT} ${MENTION}`]));
+    });
+    expect(await verifier([eve])(`${eve.url}/0/5?x#:~:text=${AT}`)).toMatchObject(refused("too-many-redirects"));
+    expect(eve.asked).toHaveLength(30);
   });
 
   it("address-refused: a private address, given or led to, also inside of IPv6", async () => {
