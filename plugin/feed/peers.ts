@@ -1,7 +1,7 @@
 // plugin/feed/peers.ts: texts that a reader in use loses or misreads, written so that it does not.
 //
 // The reader is yarnd with its parser lextwt in two versions of early 2022. In the first four cases it swallows the
-// twts that follow; in the last two it changes the text, and so computes another hash.
+// twts that follow, in the fifth it overlooks a mention; in the last two it changes the text, and so computes another hash.
 import { literalBackticks } from "./mention.js";
 
 /** Invisible, kept by those who trim, and never at the start of what we write. */
@@ -12,8 +12,19 @@ const CODE = /```(?:[\s\S][^`]*(?:`(?:``?)?)?)?|``|`[^`]*`?/g;
 
 /** What may stand before an opening parenthesis for it to count as the first: white space and mentions. */
 const LEAD = /^(?:[^\S\u2028]|@<[^<>]*>|@(?!<)(?:[^\s@]|\u2028)+)*$/;
+const LEADING = /^(?:[^\S\u2028]|@<[^<>]*>|@(?!<)(?:[^\s@(]|\u2028)+)*/;
+const MENTION_IN_PARENTHESES = /^\((?!#)[^)>]*@<[^<>)]*>/;
 const HANDLE = /@<?[^ @#!`<>()[\]'"\u2028]+@[^ @#!`<>()[\]'"\u2028]/;
-const HALF_LINK = /\[[\s\S]?[^[\]()]*\]\((?!\))(?:[[(]|!\[|(?![A-Za-z0-9.+-]+:\/\/[^ )>\u2028]*$)[^()[\]]*$)/g;
+const LINK_URL = String.raw`[A-Za-z0-9.+-]+:\/\/[^ )>\u2028]*`;
+const HALF_LINK = new RegExp(
+  [
+    String.raw`\[[\s\S]?[^[\]()]*\]\((?!\))`, // a label, and after it
+    String.raw`(?:[[(]|!\[|(?!${LINK_URL}$)[^()[\]]*$`, // what is not a URL and is not closed,
+    String.raw`|<${LINK_URL}[^()[\]]*$`, // a URL in angle brackets that is not closed,
+    String.raw`|${LINK_URL} [^\S\u2028]*(?:"[^"()[\]]*|'[^'()[\]]*)$)`, // or a URL whose title is not closed
+  ].join(""),
+  "g",
+);
 const LINK_TITLE = /(?<!!)(\[[^[\]()]*\]\([A-Za-z0-9.+-]+:\/\/[^ )>\u2028]*) +(?:"[^"()[\]]*"|'[^'()[\]]*')?\)/g;
 
 /** Looks like a backtick and opens no code. */
@@ -42,7 +53,7 @@ function gapsIn(text: string): Gap[] {
   const links = [...visible.matchAll(HALF_LINK)].map((link) => link.index + link[0].indexOf("](") + 1);
   if (links.length > 0) return links.map((at) => ({ at, filling: ZERO_WIDTH_SPACE }));
 
-  const parenthesis = openParenthesis(visible);
+  const parenthesis = openParenthesis(visible) ?? parenthesisOfMention(visible);
   if (parenthesis !== null) {
     const isApart = parenthesis === 0 || /\s/.test(visible.charAt(parenthesis - 1));
     return [{ at: parenthesis, filling: isApart ? ZERO_WIDTH_SPACE : ` ${ZERO_WIDTH_SPACE}` }];
@@ -65,6 +76,15 @@ function openParenthesis(visible: string): number | null {
   const closed = Math.max(visible.lastIndexOf(")"), visible.lastIndexOf(">"));
   const at = visible.startsWith("(>", closed - 1) ? closed - 1 : visible.indexOf("(", closed + 1);
   return at >= 0 && visible[at + 1] !== "#" && LEAD.test(visible.slice(0, at)) ? at : null;
+}
+
+/**
+ * The place of a parenthesis that opens the text and holds a mention: that parser takes it for the start of a subject, and
+ * overlooks the mention.
+ */
+function parenthesisOfMention(visible: string): number | null {
+  const at = LEADING.exec(visible)?.[0].length ?? 0;
+  return MENTION_IN_PARENTHESES.test(visible.slice(at)) ? at : null;
 }
 
 function withoutLiteralBackticks(text: string): string {

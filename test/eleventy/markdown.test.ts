@@ -117,7 +117,7 @@ const everywhere: Record<string, Case> = {
     html: `<p>${LINK}, ${LINK}; (${LINK})</p>\n`,
     twt: `${WIRE}, ${WIRE}; ( ${WIRE})`,
   },
-  "parentheses around a wire form": { md: `(${WIRE})`, html: `<p>(${LINK})</p>\n`, twt: `( ${WIRE})` },
+  "parentheses around a wire form": { md: `(${WIRE})`, html: `<p>(${LINK})</p>\n`, twt: `\u200b( ${WIRE})` },
 };
 
 describe("mentions in Markdown, by markdown-it with html, linkify and typographer", () => {

@@ -506,7 +506,7 @@ describe("the option follow", () => {
     expect(lines(built)).toEqual([
       `${at(1)}\t(#abcdefg) @<bob https://bob.example/twtxt.txt> Yes`,
       `${at(2)}\tLike @<bob https://bob.example/twtxt.txt>: and @carol https://alice.example/short/`,
-      `${at(3)}\t( @<bob https://bob.example/twtxt.txt>) \`@bob\` foo@bob @bobby`,
+      `${at(3)}\t\u200b( @<bob https://bob.example/twtxt.txt>) \`@bob\` foo@bob @bobby`,
     ]);
   });
 });
