@@ -21,7 +21,11 @@ export function startServe(entry: string, folder: string, stop: AbortSignal, mor
   const args = [main, "serve", "--port", "0", "--rate-limit", "0", "--trust-proxy", "1", ...more];
   return new Promise((resolve, reject) => {
     if (stop.aborted) return reject(new Error("stopped"));
-    const child = spawn(process.execPath, args, { cwd: folder, stdio: ["ignore", "pipe", "ignore"] });
+    const child = spawn(process.execPath, args, {
+      cwd: folder,
+      env: { ...process.env, XDG_DATA_HOME: join(folder, "data") },
+      stdio: ["ignore", "pipe", "ignore"],
+    });
     const end = () => {
       stop.removeEventListener("abort", end);
       child.kill("SIGKILL");

@@ -8,6 +8,7 @@ import { version } from "./version.js";
 
 /** Each command is loaded when it is called, so that a small one stays quick. */
 const COMMANDS = new Map<string, () => Promise<Command>>([
+  ["backup", () => import("./backup.js")],
   ["blob", () => import("./blob.js")],
   ["contacts", () => import("./contacts.js")],
   ["doctor", () => import("./doctor.js")],
@@ -16,6 +17,7 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ["mentions", () => import("./mentions.js")],
   ["message", () => import("./message.js")],
   ["post", () => import("./post.js")],
+  ["restore", () => import("./restore.js")],
   ["send", () => import("./send.js")],
   ["serve", () => import("./serve.js")],
   ["stamp", () => import("./stamp.js")],

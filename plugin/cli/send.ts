@@ -17,6 +17,7 @@ import { readHostFiles } from "./host-files.js";
 import { linesOf, progressOf, sumOf } from "./send-report.js";
 import { printSentMentions } from "./sent-list.js";
 import { type Site, siteAt } from "./site.js";
+import { storeFolder } from "./site-store.js";
 import type { Terminal } from "./terminal.js";
 import { version } from "./version.js";
 
@@ -32,7 +33,7 @@ this by itself. The first run leaves alone what is older than a week.
   --now                  tries at once what waits for its next attempt, which stays as announced
   --list                 shows each mention as sent, waiting or failed, and why; sends nothing
   --feed URL             another feed than that of the site here
-  --store DIR            where it remembers what was sent (default .eleventy-twtxt/store): keep it
+  --store DIR            where it remembers what was sent (default: the data folder, as serve)
   --backfill N           tells of the newest N twts too that the first run has left alone
   --json                 prints the result as JSON
   --settings FILE        the settings of the site (default .eleventy-twtxt/settings.json)
@@ -133,10 +134,6 @@ async function sourceOf(
   const files = site && (await filesOf(site, feed));
   const feedUrl = feed ?? files?.settings.feedUrl;
   if (feedUrl === undefined) throw misuse(`${name}: say which feed with --feed.`, name);
-  const place = store === undefined ? site?.file(".eleventy-twtxt/store") : resolve(terminal.folder, store);
-  if (place === undefined && !isDryRun) {
-    throw misuse(`${name}: say with --store where it is remembered what was sent.`, name);
-  }
   if (site?.settings.host === "netlify" && store === undefined && !isDryRun) {
     if (list) {
       throw misuse(
@@ -149,12 +146,18 @@ async function sourceOf(
       name,
     );
   }
+  const isReadOnly = isDryRun || list || false;
+  const given = store === undefined ? null : resolve(terminal.folder, store);
+  const place = given ?? (site && (await storeFolder(site, isReadOnly, terminal)));
+  if (place === null && !isDryRun) {
+    throw misuse(`${name}: say with --store where it is remembered what was sent.`, name);
+  }
   return {
     feedUrl,
     nick: files?.settings.nick ?? null,
     aliases: files?.settings.mentions.aliases ?? [],
     pageOf: files ? oursOf(files.pages).pageOfTwt : () => null,
-    store: place === undefined ? memoryStore() : fileStore(place),
+    store: place === null ? memoryStore() : fileStore(place),
   };
 }
 

@@ -3,7 +3,6 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
 import { BackgroundWork } from "../host/background.js";
-import { bucketIn } from "../host/bucket.js";
 import { type NodeServer, nodeServer } from "../host/node-server.js";
 import { preload } from "../host/preload.js";
 import { rateLimit } from "../host/rate-limit.js";
@@ -13,14 +12,13 @@ import { type Services, servicesOf } from "../host/services.js";
 import { siteFiles } from "../host/site-files.js";
 import { type HostFiles, siteHost } from "../host/site-host.js";
 import { prefixOf } from "../host/site-prefix.js";
-import { tryStore } from "../host/try-store.js";
 import { ownHostOf } from "../http/own-host.js";
-import { fileStore } from "../store/file.js";
 import type { StreamingStore } from "../store/store.js";
 import { allowedHosts } from "./allowed-hosts.js";
 import { misuse, readArguments } from "./command.js";
 import { hostFilesAt, readHostFiles } from "./host-files.js";
 import { type Site, siteAt } from "./site.js";
+import { siteStore, useStore } from "./site-store.js";
 import type { Terminal } from "./terminal.js";
 import { version } from "./version.js";
 
@@ -30,11 +28,13 @@ export const help = `Usage: eleventy-twtxt serve [options]
 
 Serves the built site on this machine, receives mentions, and messages and blobs where they are on, and
 does the hourly work itself: sends what is new, verifies what is pending, mails what came. After each
-build it sends at once. Put a web server with TLS in front of it. What it keeps is in a folder; ends in
-order at SIGTERM.
+build it sends at once. Put a web server with TLS in front of it. Ends in order at SIGTERM.
+
+Mentions, messages, blobs and what was sent are kept in the data folder of this machine, by the URL of
+the site: ~/.local/share/eleventy-twtxt/sites/alice.example on Linux. Make copies with: eleventy-twtxt backup FILE
 
   --site DIR             the built site (default: where the build has put it)
-  --store DIR            what it keeps (default .eleventy-twtxt/store)
+  --store DIR            another folder for its data
   --port N               default 8080
   --host H               the address to listen on (default 127.0.0.1)
   --url PUBLIC_URL       where it is reached, if not at the option "url" of the site
@@ -65,7 +65,6 @@ const OPTIONS = {
   "allow-private-host": { type: "string", multiple: true },
 } as const;
 
-const BUCKET_PREFIX = "twtxt/";
 /** A reader connects again after an hour; what another process stores is seen within ten seconds. */
 const STREAMS = { isUsual: true, streamMs: 3600_000, lookMs: 10_000 };
 
@@ -78,15 +77,15 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   const files = await readHostFiles(site.settingsFile);
   const origin = originOf(values.url, files.settings.url);
   const folder = folderOf(site, files, values, terminal);
-  const store = storeOf(site, values, terminal);
-  await tryStore(store);
+  const data = await siteStore(site, { command: name, store: values.store, isReadOnly: false }, terminal);
+  const leaveStore = await useStore(data);
   const ending = new AbortController();
   const work = new BackgroundWork();
   const host = siteHost({
     files,
     pagesFile: hostFilesAt(site.settingsFile).pages,
     read: () => readHostFiles(site.settingsFile),
-    make: servicesFor(store, values, { origin, background: work.add, ending: ending.signal }, terminal),
+    make: servicesFor(data.store, values, { origin, background: work.add, ending: ending.signal }, terminal),
     log: terminal.say,
   });
   const address = values.host ?? "127.0.0.1";
@@ -116,6 +115,7 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   const ended = terminal.ended();
   announce(`http://${address.includes(":") ? `[${address}]` : address}:${server.port}`, files, terminal);
   for (const line of [
+    `Data is kept in ${data.place}.`,
     ...hostWarning(files),
     ...developmentWarning(site, files, folder),
     ...featuresOff(terminal.environment),
@@ -127,6 +127,7 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   terminal.say("Shutting down: finishing open requests.");
   await Promise.all([server.close(), host.end()]);
   await work.settled();
+  await leaveStore();
   return 0;
 }
 
@@ -156,20 +157,6 @@ function servicesFor(
       background,
       ending,
     });
-}
-
-function storeOf(site: Site, values: Values, terminal: Terminal): StreamingStore {
-  const bucket = bucketIn(terminal.environment, BUCKET_PREFIX);
-  if (bucket && values.store !== undefined) {
-    throw misuse(`${name}: --store names a folder, and TWTXT_S3_BUCKET a bucket. Leave one of them out.`, name);
-  }
-  if (bucket) {
-    terminal.say(`Mentions, messages and blobs are stored in the bucket ${terminal.environment.TWTXT_S3_BUCKET}.`);
-    return bucket;
-  }
-  return fileStore(
-    values.store === undefined ? site.file(".eleventy-twtxt/store") : resolve(terminal.folder, values.store),
-  );
 }
 
 /** @throws TwtxtError `no-settings` if the folder does not exist: everything would be answered with 404 */

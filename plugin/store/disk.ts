@@ -8,8 +8,15 @@ import { MessageChannel, type MessagePort } from "node:worker_threads";
  *
  * @returns the first one that was new, if any
  */
-export function makeFolder(path: string): Promise<string | undefined> {
-  return mkdir(path, { mode: 0o700, recursive: true });
+export async function makeFolder(path: string): Promise<string | undefined> {
+  try {
+    return await mkdir(path, { mode: 0o700, recursive: true });
+  } catch (error) {
+    // What Node.js says where the file system is read-only. Without `recursive` it says EROFS.
+    const { code, path: refused } = error as NodeJS.ErrnoException;
+    if (code === "ENOENT" && refused !== undefined) await mkdir(refused, { mode: 0o700 });
+    throw error;
+  }
 }
 
 /** Writes a new file for its owner alone: whole and on the disk, or not at all. Takes over the chunks of a stream. */

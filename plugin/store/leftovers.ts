@@ -36,6 +36,17 @@ export function nameOfOwn(): string {
   return `${MACHINE}.${process.pid}.${LIFE}.${randomBytes(8).toString("hex")}`;
 }
 
+/**
+ * The process that a name was made by.
+ *
+ * @returns its id where it is another process of this machine that still runs; `null` where that cannot be told, or where it is this one
+ */
+export function processOf(name: string): number | "ended" | null {
+  const { machine, pid, life } = NAME.exec(name)?.groups ?? {};
+  if (machine !== MACHINE || pid === undefined || life === LIFE) return null;
+  return isAlive(Number(pid)) ? Number(pid) : "ended";
+}
+
 /** Clears away what no process works on any more. It is in nobody's way, so nothing fails where it stays. */
 export async function clearAway(folder: string): Promise<void> {
   try {
@@ -46,8 +57,7 @@ export async function clearAway(folder: string): Promise<void> {
 }
 
 async function isLeft(folder: string, name: string, now: number): Promise<boolean> {
-  const { machine, pid, life } = NAME.exec(name)?.groups ?? {};
-  if (machine === MACHINE && pid !== undefined && life !== LIFE && !isAlive(Number(pid))) return true;
+  if (processOf(name) === "ended") return true;
   const changed = await changedAt(join(folder, name));
   return changed !== null && now - changed > FOREIGN_AGE_MS;
 }

@@ -15,7 +15,7 @@ import { afterAll } from "vitest";
 import { signRequest } from "../../plugin/http/signature.js";
 import { settingsOf } from "../helpers/receiver.js";
 import { ALICE } from "../messages/inbox/alices-inbox.js";
-import type { Blog } from "./helpers.js";
+import { ALICES_DATA, type Blog, ownData } from "./helpers.js";
 import { site } from "./server.js";
 
 const repo = fileURLToPath(new URL("../../", import.meta.url));
@@ -27,7 +27,6 @@ afterAll(() => {
   rmSync(work, { recursive: true, force: true });
 });
 
-export const STORE = ".eleventy-twtxt/store";
 export const SETTINGS = settingsOf({ key: ALICE.publicKey });
 export const LIMITS = { owners: [ALICE.publicKey], count: 1000, bytes: 1000 * 2 ** 20, maxBytes: 100 * 2 ** 20 };
 const PIECE = 64 * 1024;
@@ -73,6 +72,7 @@ export async function startBlobServer(command: string, { folder }: Blog): Promis
   const loopbackOnly = join(repo, "test/helpers/loopback-only.mjs");
   const child = spawn(process.execPath, ["--import", loopbackOnly, command, "serve", "--port", "0"], {
     cwd: folder,
+    env: { ...process.env, ...ownData(folder) },
     stdio: ["ignore", "pipe", "ignore"],
   });
   running.add(child);
@@ -94,7 +94,7 @@ export async function startBlobServer(command: string, { folder }: Blog): Promis
 
 /** The names of what is being written in a site's store, or was when its process died. */
 export function unfinished({ folder }: Blog): string[] {
-  return readdirSync(join(folder, STORE, ".tmp"));
+  return readdirSync(join(folder, ALICES_DATA, ".tmp"));
 }
 
 export interface Asked {

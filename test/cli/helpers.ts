@@ -70,16 +70,33 @@ export interface Outcome {
   stderr: string;
 }
 
-/** Types `eleventy-twtxt ARGS`. */
+/** Of a machine of its own, whose data folder is in a folder of a test. */
+export function ownData(folder: string): Record<string, string> {
+  return { XDG_DATA_HOME: join(folder, "data") };
+}
+
+/** Where a site's data are on a machine with {@link ownData}, from its folder. */
+export const ALICES_DATA = "data/eleventy-twtxt/sites/alice.example/store";
+
+/**
+ * Types `eleventy-twtxt ARGS`.
+ *
+ * @param within - a program, with arguments, that runs it
+ */
 export function command(
   folder: string,
   args: string[],
-  { input = "", environment = {} }: { input?: string; environment?: Record<string, string> } = {},
+  {
+    input = "",
+    environment = {},
+    within = [],
+  }: { input?: string; environment?: Record<string, string>; within?: string[] } = {},
 ): Promise<Outcome> {
   const loader = join(repo, "node_modules/tsx/dist/loader.mjs");
-  const child = spawn(process.execPath, ["--import", loader, join(repo, "plugin/cli/main.ts"), ...args], {
+  const words = [...within, process.execPath, "--import", loader, join(repo, "plugin/cli/main.ts"), ...args];
+  const child = spawn(words[0] ?? "", words.slice(1), {
     cwd: folder,
-    env: { ...process.env, VISUAL: "", EDITOR: "", ...environment },
+    env: { ...process.env, ...ownData(folder), VISUAL: "", EDITOR: "", ...environment },
     timeout: 60_000,
   });
   let stdout = "";

@@ -93,7 +93,7 @@ describe("eleventy-twtxt send", () => {
     ]);
     expect(said.slice(2)).toEqual(["1 sent, 1 without an endpoint."]);
     expect(bob.posts).toMatchObject([{ source: made.twt(BOBS), target: bob.feedUrl }]);
-    expect(site.list(".eleventy-twtxt/store")).toContain("sent");
+    expect(site.list(".local/share/eleventy-twtxt/sites/alice.example/store")).toContain("sent");
 
     expect(await send(site.folder, allowed)).toEqual({ exitCode: 0, stdout: "", stderr: "There is nothing to send." });
     expect(bob.posts).toHaveLength(1);
@@ -141,7 +141,7 @@ describe("eleventy-twtxt send", () => {
     ]);
     expect(stderr).toBe("1 mention to send, 1 without an endpoint. Nothing was sent.");
     expect(bob.posts).toEqual([]);
-    expect(site.list(".eleventy-twtxt")).not.toContain("store");
+    expect(site.list(".")).not.toContain(".local");
   });
 
   it("with --json prints the same as data and nothing else there", async () => {

@@ -6,10 +6,11 @@ import { storedBlobs } from "../../plugin/blobs/serve/stored.js";
 import { fileStore } from "../../plugin/store/file.js";
 import { readJson } from "../../plugin/store/json.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
-import { ask, type BlobServer, blobSite, bundledCommand, STORE, startBlobServer, unfinished } from "./blob-server.js";
+import { ask, type BlobServer, blobSite, bundledCommand, startBlobServer, unfinished } from "./blob-server.js";
 import { put } from "./blob-state.js";
 import { type Random, seeded, type Writer, writer } from "./blob-writers.js";
 import type { Blog } from "./helpers.js";
+import { ALICES_DATA } from "./helpers.js";
 
 /** In all. */
 const KILLS = Number(process.env.KILLS ?? 100);
@@ -44,7 +45,7 @@ describe("the blobs of eleventy-twtxt serve", () => {
       await isRight(server, site, writers);
       await server.kill();
 
-      const { all, named } = await sweptADayLater(fileStore(join(site.folder, STORE)));
+      const { all, named } = await sweptADayLater(fileStore(join(site.folder, ALICES_DATA)));
       expect(all).toEqual(named);
       expect(unfinished(site)).toEqual([]);
     },

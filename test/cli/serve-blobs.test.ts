@@ -11,12 +11,12 @@ import {
   bundledCommand,
   LIMITS,
   SETTINGS,
-  STORE,
   startBlobServer,
   unfinished,
 } from "./blob-server.js";
 import { contentsOf, post, put, readText, textOf } from "./blob-state.js";
 import type { Blog } from "./helpers.js";
+import { ALICES_DATA } from "./helpers.js";
 
 const MIB = 2 ** 20;
 const KEY = "quinces";
@@ -38,13 +38,13 @@ async function started(site: Blog): Promise<BlobServer> {
 
 /** The names of the contents that a site's store holds. */
 function contentsIn({ folder }: Blog): Promise<string[]> {
-  return fileStore(join(folder, STORE)).keys("blobs/contents/");
+  return fileStore(join(folder, ALICES_DATA)).keys("blobs/contents/");
 }
 
 /** Fulfilled once the server has begun to write what comes in. */
 async function isBeingWritten(site: Blog): Promise<void> {
   const sizes = () => {
-    const folders = unfinished(site).map((name) => join(site.folder, STORE, ".tmp", name));
+    const folders = unfinished(site).map((name) => join(site.folder, ALICES_DATA, ".tmp", name));
     return folders.flatMap((folder) => readdirSync(folder).map((name) => statSync(join(folder, name)).size));
   };
   await expect.poll(() => Math.max(0, ...sizes()), { timeout: 20_000 }).toBeGreaterThan(0);
@@ -141,7 +141,7 @@ describe("a put", () => {
     const site = blobSite();
     const { own } = blobServices({
       settings: { ...SETTINGS, blobs: LIMITS },
-      store: fileStore(join(site.folder, STORE)),
+      store: fileStore(join(site.folder, ALICES_DATA)),
       authority: "alice.example",
       now: Date.now,
       log: () => {},

@@ -26,7 +26,7 @@ describe.skipIf(lack !== null)("eleventy-twtxt serve with a bucket", () => {
     const first = await serve(alice, [], environmentOf(url, bucket));
     expect((await ask(first, "PUT", Buffer.from("hello"))).status).toBe(201);
     expect(first.said()).toContain(`kept in the bucket ${bucket}.`);
-    expect(alice.list(".eleventy-twtxt")).not.toContain("store");
+    expect(alice.list(".")).not.toContain("data");
     await first.end("SIGTERM");
 
     const other = site({ ...settingsOf({ key: ALICE.publicKey }), blobs: BLOBS });

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { afterEach, expect } from "vitest";
 import type { HostSettings, SitePages } from "../../plugin/eleventy/host-settings.js";
 import { PAGES, settingsOf } from "../helpers/receiver.js";
-import { type Blog, blog } from "./helpers.js";
+import { type Blog, blog, ownData } from "./helpers.js";
 
 const repo = fileURLToPath(new URL("../../", import.meta.url));
 const running: ChildProcessWithoutNullStreams[] = [];
@@ -56,7 +56,7 @@ export async function serve(
   const limited =
     maxFiles === undefined ? words : ["sh", "-c", 'ulimit -n "$0"; exec "$@"', String(maxFiles), ...words];
   const [program = "", ...rest] = limited;
-  const child = spawn(program, rest, { cwd: folder, env: { ...process.env, ...environment } });
+  const child = spawn(program, rest, { cwd: folder, env: { ...process.env, ...ownData(folder), ...environment } });
   running.push(child);
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) {

@@ -125,7 +125,7 @@ export async function serve(blog: Blog, args: string[], environment: Record<stri
   return start(
     spawn(process.execPath, [join(repo, "dist/cli/main.js"), ...command], {
       cwd: blog.folder,
-      env: { ...process.env, ...environment },
+      env: { ...process.env, XDG_DATA_HOME: join(blog.folder, "data"), ...environment },
     }),
     `${blog.nick}: `,
     /twtxt\.txt/,

@@ -57,7 +57,9 @@ export async function files(alice: Blog, bob: Blog, key: string): Promise<void> 
   const letter = (await blobs(alice, key, "put", "letter.txt", "--public", "--encrypt", "--to", addressOf(bob))).trim();
   const sealed = Buffer.from(await (await seen(letter)).arrayBuffer());
   check(sealed.length > 0 && !sealed.includes(SECRET), "what everybody can fetch is sealed");
-  const stored = filesBelow(join(alice.folder, ".eleventy-twtxt")).concat(filesBelow(join(alice.folder, ".netlify")));
+  const stored = filesBelow(join(alice.folder, "data/eleventy-twtxt/sites")).concat(
+    filesBelow(join(alice.folder, ".netlify")),
+  );
   check(!stored.some((file) => readFileSync(file).includes(SECRET)), "her host has nothing of what it says");
 
   tell("Bob opens it.");

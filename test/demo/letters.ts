@@ -42,7 +42,9 @@ export async function letters(alice: Blog, bob: Blog): Promise<void> {
   await message(bob, "first", "read");
 
   tell("His host has it sealed, and nothing else.");
-  const stored = filesBelow(join(bob.folder, ".eleventy-twtxt")).concat(filesBelow(join(bob.folder, ".netlify")));
+  const stored = filesBelow(join(bob.folder, "data/eleventy-twtxt/sites")).concat(
+    filesBelow(join(bob.folder, ".netlify")),
+  );
   const texts = stored.map((file) => readFileSync(file, "latin1"));
   check(
     texts.some((text) => text.includes("BEGIN SALTPACK ENCRYPTED MESSAGE")),

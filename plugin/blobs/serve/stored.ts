@@ -72,6 +72,8 @@ export interface StoredBlobs {
 }
 
 const FOLDER = "blobs/contents/";
+/** What the keys of all records start with. */
+export const RECORDS = "blobs/records/";
 const NAME = /^(?<place>[0-9a-f]{64})\.(?<size>\d+)\.(?<time>[0-9a-z]+)-[0-9a-f]+$/;
 
 const text = v.string();
@@ -183,7 +185,13 @@ export interface StoredBlobsOptions {
 }
 
 function recordKey(owner: string, place: string): string {
-  return `blobs/records/${owner}/${place}`;
+  return `${RECORDS}${owner}/${place}`;
+}
+
+/** The keys of the contents that a record names. */
+export function contentsNamedIn(record: Uint8Array): string[] {
+  const value = recordIn(record);
+  return value && !("isDeleted" in value) ? [value.contents] : [];
 }
 
 /** @returns `null` for what is no record */

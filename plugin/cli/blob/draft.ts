@@ -62,7 +62,7 @@ async function moveBeside(path: string, file: string): Promise<void> {
 }
 
 function taken(file: string): TwtxtError {
-  return new TwtxtError("bad-file", `${file} is there already. --force replaces it; -o FILE takes another name.`);
+  return new TwtxtError("bad-file", `${file} is there already. Give --force to replace it, or another name.`);
 }
 
 async function told<T>(work: Promise<T>): Promise<T> {

@@ -6,7 +6,8 @@ import type { Store } from "../../store/store.js";
 import { idOf, type MentionEvent } from "./event.js";
 import { parseEvent } from "./read-event.js";
 
-const EVENTS = "mentions/events/";
+/** The keys of all events start with this. */
+export const EVENTS = "mentions/events/";
 const AT_ONCE = 32;
 
 /** Events that were read, in the order of their keys. */

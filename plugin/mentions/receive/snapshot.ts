@@ -8,7 +8,7 @@ import type { StoredMention } from "../mention.js";
 import type { Mentions } from "./event.js";
 
 const PARTS = "mentions/parts/";
-const SNAPSHOT = "mentions/snapshot";
+export const SNAPSHOT = "mentions/snapshot";
 
 /** How many mentions one part of the snapshot holds: a hundred thousand are ten requests. */
 const PART_SIZE = 10_000;
@@ -115,6 +115,15 @@ export class Snapshots {
     await this.#store.put(key, bytes);
     this.#parts.set(key, mentions);
     return key;
+  }
+}
+
+/** The keys of the parts that a stored snapshot names; none for one that is damaged. */
+export function partsNamedIn(snapshot: Uint8Array): string[] {
+  try {
+    return (JSON.parse(Buffer.from(snapshot).toString()) as StoredSnapshot).parts;
+  } catch {
+    return [];
   }
 }
 

@@ -1,0 +1,203 @@
+// plugin/cli/site-store.ts: where what a site receives and has sent is kept on this machine, or in the owner's bucket.
+import { createHash } from "node:crypto";
+import { lstat, statfs } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { TwtxtError } from "../errors.js";
+import { bucketIn } from "../host/bucket.js";
+import { prefixOf } from "../host/site-prefix.js";
+import { tryStore } from "../host/try-store.js";
+import { fileStore } from "../store/file.js";
+import { finishMove, hasValues, moveStore } from "../store/move-store.js";
+import { occupantsOf, occupy } from "../store/occupants.js";
+import type { StreamingStore } from "../store/store.js";
+import { misuse } from "./command.js";
+import { dataFolder } from "./data-folder.js";
+import { readHostFiles } from "./host-files.js";
+import type { Site } from "./site.js";
+import type { Terminal } from "./terminal.js";
+
+/** Where it was at first, from the project's root. It is ignored by git, so `git clean -fdX` deletes it. */
+const FIRST_PLACE = ".eleventy-twtxt/store";
+const BUCKET_PREFIX = "twtxt/";
+/** Of file systems that end with their container or with the machine's next start: overlay, tmpfs, ramfs. */
+const TEMPORARY_FILE_SYSTEMS = [0x794c7630, 0x01021994, 0x858458f6];
+const MAX_NAME = 100;
+
+const REASONS: Record<string, string> = {
+  EROFS: "its file system is read-only",
+  EACCES: "this user may not write there",
+  EPERM: "this user may not write there",
+  ENOSPC: "the disk is full",
+  ENOTDIR: "a part of its path is no folder",
+  EEXIST: "it is no folder",
+};
+
+/** A store, and where it is. */
+export interface SiteStore {
+  store: StreamingStore;
+  /** `null` for a bucket. */
+  folder: string | null;
+  /** For the person at the terminal. */
+  place: string;
+}
+
+export interface StoreWish {
+  /** The command that asks. */
+  command: string;
+  /** The option --store. */
+  store: string | undefined;
+  /** Whether the store is only read: it is then never moved. */
+  isReadOnly: boolean;
+}
+
+/**
+ * The store of a site: in the folder of the option --store, in a bucket, or in the data folder of this machine.
+ *
+ * @throws TwtxtError `bad-usage` for a folder and a bucket; `bad-option` for half a bucket; `store-failed`
+ */
+export async function siteStore(site: Site, wish: StoreWish, terminal: Terminal): Promise<SiteStore> {
+  const bucket = bucketIn(terminal.environment, BUCKET_PREFIX);
+  if (bucket && wish.store !== undefined) {
+    throw misuse(
+      `${wish.command}: --store names a folder, and TWTXT_S3_BUCKET a bucket. Leave one of them out.`,
+      wish.command,
+    );
+  }
+  if (bucket) return { store: bucket, folder: null, place: `the bucket ${terminal.environment.TWTXT_S3_BUCKET}` };
+  const given = wish.store === undefined ? null : resolve(terminal.folder, wish.store);
+  const folder = given ?? (await storeFolder(site, wish.isReadOnly, terminal));
+  return { store: fileStore(folder), folder, place: folder };
+}
+
+/**
+ * The folder of a site's store where none is named.
+ *
+ * @param isReadOnly - as in {@link StoreWish}
+ * @returns an absolute path
+ */
+export async function storeFolder(site: Site, isReadOnly: boolean, terminal: Terminal): Promise<string> {
+  const { settings } = await readHostFiles(site.settingsFile);
+  const home = join(dataFolder(terminal), "sites", folderName(settings.url + prefixOf(settings)), "store");
+  const first = site.file(FIRST_PLACE);
+  if (isReadOnly) return (await hasValues(first)) && !(await hasValues(home)) ? first : home;
+  try {
+    return await movedHome(first, home, { shown: site.shown(first), say: terminal.say });
+  } catch (error) {
+    throw unusable(home, error);
+  }
+}
+
+/**
+ * Refuses a site that keeps its data where no command reaches them.
+ *
+ * @throws TwtxtError `bad-usage`
+ */
+export function checkWithinReach(
+  site: Site,
+  { command, store }: Pick<StoreWish, "command" | "store">,
+  { environment }: Terminal,
+): void {
+  if (site.settings.host !== "netlify" || store !== undefined || bucketIn(environment, BUCKET_PREFIX)) return;
+  throw misuse(
+    `${command}: your site keeps its data in Netlify Blobs, which only the site itself can read and write. To use a folder all the same, name it with --store.`,
+    command,
+  );
+}
+
+/**
+ * Sees that a store can be written, before anything comes in, and notes that this process uses it.
+ *
+ * @returns takes the note back
+ * @throws TwtxtError `store-failed`
+ */
+export async function useStore({ store, folder }: SiteStore): Promise<() => Promise<void>> {
+  try {
+    await tryStore(store);
+    return folder === null ? async () => {} : await occupy(folder);
+  } catch (error) {
+    throw folder === null ? error : unusable(folder, error);
+  }
+}
+
+/**
+ * The name of a site's folder: its host and path, as far as every file system takes them for a name.
+ *
+ * @example folderName("https://alice.example") // "alice.example"
+ * @example folderName("http://localhost:8080/blog") // "localhost_8080_blog-0f8a4c1e"
+ */
+export function folderName(url: string): string {
+  const { host, pathname } = new URL(url);
+  const site = host + pathname.replace(/\/$/, "");
+  const name = site.replace(/[^a-z0-9.-]+/g, "_").slice(0, MAX_NAME);
+  if (name === site && /[a-z0-9]$/.test(name)) return name;
+  return `${name}-${createHash("sha256").update(site).digest("hex").slice(0, 8)}`;
+}
+
+/** Moves the store home from its first place, where there is one and it may be moved. @returns where the store is */
+async function movedHome(
+  first: string,
+  home: string,
+  { shown, say }: { shown: string; say(line: string): void },
+): Promise<string> {
+  await finishMove(first, home);
+  if (!(await hasValues(first))) return home;
+  // A symbolic link, or a volume of a container, is a place that was chosen.
+  if (await isPlacedElsewhere(first)) return first;
+  if (await hasValues(home)) {
+    say(
+      `Not used: the older data in ${shown}, since this site has data in ${home}. To use the older data: --store ${shown}`,
+    );
+    return home;
+  }
+  const [user] = await occupantsOf(first);
+  if (user !== undefined) {
+    say(
+      `Process ${user} uses the data in ${shown}. They are moved to ${home} once it has ended and this command starts again.`,
+    );
+    return first;
+  }
+  if (await isLessDurable(home, first)) {
+    say(
+      `The data stay in ${shown}: ${home} would be lost with this container or machine. Choose a folder with --store DIR.`,
+    );
+    return first;
+  }
+  await moveStore(first, home);
+  say(`Moved the data of this site from ${shown} to ${home}, where git clean does not delete them.`);
+  return home;
+}
+
+async function isPlacedElsewhere(folder: string): Promise<boolean> {
+  const [own, above] = await Promise.all([lstat(folder), lstat(dirname(folder))]);
+  return own.isSymbolicLink() || own.dev !== above.dev;
+}
+
+async function isLessDurable(home: string, first: string): Promise<boolean> {
+  if (process.platform !== "linux") return false;
+  const [own, other] = await Promise.all([home, first].map(nearestFolder));
+  if (own === undefined || other === undefined) return false;
+  const [{ dev }, { dev: otherDev }, { type }] = await Promise.all([lstat(own), lstat(other), statfs(own)]);
+  return dev !== otherDev && TEMPORARY_FILE_SYSTEMS.includes(type);
+}
+
+/** The folder itself, or the nearest one above that is there. */
+async function nearestFolder(path: string): Promise<string> {
+  const isThere = await lstat(path).then(
+    () => true,
+    () => false,
+  );
+  return isThere || dirname(path) === path ? path : nearestFolder(dirname(path));
+}
+
+function unusable(folder: string, error: unknown): unknown {
+  const cause = error instanceof TwtxtError ? error.cause : error;
+  const why = REASONS[String(Object(cause).code)];
+  if (why === undefined) return error;
+  return new TwtxtError(
+    "store-failed",
+    `Nothing can be kept in ${folder}: ${why}. Name another folder with --store DIR.`,
+    {
+      cause: error,
+    },
+  );
+}

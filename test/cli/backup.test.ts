@@ -1,0 +1,176 @@
+import { randomBytes } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { runCommandLine } from "../../plugin/cli/command-line.js";
+import { signRequest } from "../../plugin/http/signature.js";
+import { fileStore } from "../../plugin/store/file.js";
+import { FEED, feedServer, settingsOf } from "../helpers/receiver.js";
+import { ALICE } from "../messages/inbox/alices-inbox.js";
+import { ALICES_DATA, type Blog, command, ownData, standingTerminal } from "./helpers.js";
+import { type Server, serve, site } from "./server.js";
+
+const MIB = 2 ** 20;
+const BLOBS = { owners: [ALICE.publicKey], count: 100, bytes: 100 * MIB, maxBytes: 20 * MIB };
+const FILE = "alice.tar.gz";
+
+function blobSite(): Blog {
+  return site({ ...settingsOf({ key: ALICE.publicKey }), blobs: BLOBS });
+}
+
+function ask({ url }: Server, method: string, key: string, body?: Uint8Array): Promise<Response> {
+  const path = `/api/v1/blob/${key}`;
+  const signed = signRequest({ method, url: `https://alice.example${path}`, ...(body && { body }) }, ALICE, Date.now());
+  return fetch(url + path, { method, headers: signed, ...(body && { body: new Uint8Array(body) }) });
+}
+
+/** A site with some values in its store, and no server. */
+async function filled(values: Record<string, string> = { "mentions/one": "1", "mentions/two": "2" }): Promise<Blog> {
+  const alice = site();
+  const store = fileStore(join(alice.folder, ALICES_DATA));
+  for (const [key, value] of Object.entries(values)) await store.put(key, Buffer.from(value));
+  return alice;
+}
+
+/** Types a command on Alice's machine. */
+async function type({ folder }: Blog, ...args: string[]) {
+  const shown: string[] = [];
+  const terminal = {
+    ...standingTerminal(folder, "2026-11-20T09:00:00Z", null, true),
+    environment: ownData(folder),
+    showStatus: (line: string) => void shown.push(line),
+    ended: () => new Promise<void>(() => {}),
+  };
+  const exitCode = await runCommandLine(args, terminal);
+  return { exitCode, stdout: terminal.stdout.join("\n"), stderr: terminal.stderr.join("\n"), shown };
+}
+
+async function valuesOf({ folder }: Blog): Promise<Record<string, string>> {
+  const store = fileStore(join(folder, ALICES_DATA));
+  const keys = (await store.keys("")).sort();
+  const texts = await Promise.all(keys.map(async (key) => String(Buffer.from((await store.get(key))?.bytes ?? ""))));
+  return Object.fromEntries(keys.map((key, at) => [key, texts[at] ?? ""]));
+}
+
+describe("eleventy-twtxt backup", () => {
+  it("while serve runs and blobs are replaced, has all that was acknowledged before, for another machine", async () => {
+    const at = "2026-11-19T18:40:02Z";
+    const bob = await feedServer({ [at]: `@<alice ${FEED}> hello` });
+    const alice = blobSite();
+    const server = await serve(alice, ["--allow-private-host", bob.host]);
+    const source = bob.twt(at);
+    const form = new URLSearchParams({ source, target: FEED });
+    expect((await fetch(`${server.url}/webmention`, { method: "POST", body: form })).status).toBe(200);
+    const large = randomBytes(10 * MIB);
+    expect((await ask(server, "PUT", "large", large)).status).toBe(201);
+    const names = ["a", "b", "c", "d"];
+    for (const name of names) expect((await ask(server, "PUT", name, Buffer.from(`${name} 0`))).status).toBe(201);
+
+    let isOver = false;
+    const replacing = names.map(async (name) => {
+      for (let n = 1; !isOver; n += 1)
+        expect((await ask(server, "PUT", name, Buffer.from(`${name} ${n}`))).status).toBe(200);
+    });
+    const { exitCode, stdout, stderr } = await command(alice.folder, ["backup", FILE]);
+    isOver = true;
+    await Promise.all(replacing);
+    expect([exitCode, stdout]).toEqual([0, `${join(alice.folder, FILE)}\n`]);
+    expect(stderr).toMatch(/^\d+ values, 10\.\d MiB, read again and compared\.\n$/);
+    expect(statSync(join(alice.folder, FILE)).mode & 0o777).toBe(0o600);
+
+    const other = blobSite();
+    const restored = await command(other.folder, ["restore", join(alice.folder, FILE)]);
+    expect(restored.stderr).toMatch(
+      /Backup of https:\/\/alice\.example\/ from 20.*\n(?:.*% of.*\n)*Restored into .*\n$/s,
+    );
+    expect(restored.exitCode).toBe(0);
+    const second = await serve(other);
+    expect(Object(await (await fetch(`${second.url}/mentions.json`)).json()).mentions).toMatchObject([{ source }]);
+    const back = Buffer.from(await (await ask(second, "GET", "large")).arrayBuffer());
+    expect(back.equals(large)).toBe(true);
+    for (const name of names)
+      expect(await (await ask(second, "GET", name)).text()).toMatch(new RegExp(`^${name} \\d+$`));
+  });
+
+  it("replaces a file with --force alone, and leaves nothing behind where it fails", async () => {
+    const alice = await filled();
+    alice.write(FILE, "mine");
+    const refused = await type(alice, "backup", FILE);
+    expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("is there already. Give --force") });
+    expect(alice.read(FILE)).toBe("mine");
+    expect(await type(alice, "backup", FILE, "--force")).toMatchObject({ exitCode: 0 });
+    expect(statSync(join(alice.folder, FILE)).mode & 0o777).toBe(0o600);
+
+    const empty = await type(alice, "backup", "none.tar.gz", "--store", "nothing");
+    expect([empty.exitCode, empty.stderr]).toEqual([1, expect.stringContaining("There is nothing to back up in ")]);
+    expect(readdirSync(alice.folder).filter((name) => /none|nothing|\.tmp$/.test(name))).toEqual([]);
+  });
+
+  it("shows how far it is to a person, and is of the folder that --store names", async () => {
+    const alice = await filled({});
+    await fileStore(join(alice.folder, "kept")).put("mentions/one", Buffer.from("1"));
+    const { exitCode, stderr, shown } = await type(alice, "backup", FILE, "--store", "kept");
+    expect([exitCode, stderr]).toEqual([0, "1 value, 1 bytes, read again and compared."]);
+    expect(shown).toContain("Reading: 1 of 1 value, 1 bytes");
+    expect(shown.at(-1)).toBe("");
+  });
+
+  it("exit 2: says that Netlify Blobs are out of its reach", async () => {
+    const alice = await filled();
+    const settings = JSON.parse(alice.read(".eleventy-twtxt/settings.json"));
+    alice.write(".eleventy-twtxt/settings.json", JSON.stringify({ ...settings, host: "netlify" }));
+    for (const word of ["backup", "restore"]) {
+      alice.write(FILE, "x");
+      const { exitCode, stderr } = await type(alice, word, FILE, "--force");
+      expect([exitCode, stderr]).toEqual([2, expect.stringContaining("keeps its data in Netlify Blobs")]);
+    }
+  });
+});
+
+describe("eleventy-twtxt restore", () => {
+  it("replaces what is there with --force alone, and then all of it", async () => {
+    const values = { "inbox/alice/messages/1": "sealed", "mentions/one": "1" };
+    const alice = await filled(values);
+    await type(alice, "backup", FILE);
+    const store = fileStore(join(alice.folder, ALICES_DATA));
+    await store.put("mentions/one", Buffer.from("changed"));
+    await store.put("mentions/new", Buffer.from("new"));
+    const changed = await valuesOf(alice);
+    const refused = await type(alice, "restore", FILE);
+    expect([refused.exitCode, refused.stderr]).toEqual([2, expect.stringContaining("Nothing was changed.")]);
+    expect(await valuesOf(alice)).toEqual(changed);
+    expect(await type(alice, "restore", FILE, "--force")).toMatchObject({ exitCode: 0 });
+    expect(await valuesOf(alice)).toEqual(values);
+  });
+
+  it("changes nothing where one byte of the file is wrong", async () => {
+    const alice = await filled();
+    await type(alice, "backup", FILE);
+    const bytes = readFileSync(join(alice.folder, FILE));
+    for (const damaged of [bytes.subarray(0, -9), Buffer.from(bytes).fill(0, bytes.length - 60, bytes.length - 40)]) {
+      writeFileSync(join(alice.folder, "damaged.tar.gz"), damaged);
+      await fileStore(join(alice.folder, ALICES_DATA)).put("mentions/one", Buffer.from("changed"));
+      const before = await valuesOf(alice);
+      const { exitCode, stderr } = await type(alice, "restore", "damaged.tar.gz", "--force");
+      expect([exitCode, stderr]).toEqual([1, expect.stringContaining("damaged.tar.gz is not a complete backup")]);
+      expect(await valuesOf(alice)).toEqual(before);
+    }
+    const missing = await type(alice, "restore", "none.tar.gz");
+    expect([missing.exitCode, missing.stderr]).toEqual([1, expect.stringContaining("none.tar.gz")]);
+  });
+
+  it("does not touch what a server has open", async () => {
+    const alice = await filled();
+    await type(alice, "backup", FILE);
+    const server = await serve(alice);
+    const refused = await type(alice, "restore", FILE, "--force");
+    expect([refused.exitCode, refused.stderr]).toEqual([
+      1,
+      expect.stringMatching(/^eleventy-twtxt: Process \d+ uses the data/),
+    ]);
+    await server.end("SIGKILL");
+    expect(await type(alice, "restore", FILE, "--force")).toMatchObject({ exitCode: 0 });
+    expect(existsSync(join(alice.folder, ALICES_DATA, ".in-use"))).toBe(true);
+    expect(readdirSync(join(alice.folder, ALICES_DATA, ".in-use"))).toEqual([]);
+  });
+});

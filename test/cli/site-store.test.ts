@@ -1,0 +1,166 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { folderName } from "../../plugin/cli/site-store.js";
+import { fileStore } from "../../plugin/store/file.js";
+import { FEED, feedServer } from "../helpers/receiver.js";
+import { ALICES_DATA, type Blog, command } from "./helpers.js";
+import { type Server, serve, site } from "./server.js";
+
+const AT = "2026-11-19T18:40:02Z";
+const HELLO = `@<alice ${FEED}> hello`;
+const OLD = ".eleventy-twtxt/store";
+
+function mention({ url }: Server, source: string): Promise<Response> {
+  return fetch(`${url}/webmention`, { method: "POST", body: new URLSearchParams({ source, target: FEED }) });
+}
+
+async function shown({ url }: Server): Promise<{ source: string }[]> {
+  return Object(await (await fetch(`${url}/mentions.json`)).json()).mentions;
+}
+
+/** Alice's site with a mention in the folder of that name, and Bob who has sent it. */
+async function mentioned(store = OLD) {
+  const bob = await feedServer({ [AT]: HELLO });
+  const alice = site();
+  const server = await serve(alice, ["--store", store, "--allow-private-host", bob.host]);
+  expect((await mention(server, bob.twt(AT))).status).toBe(200);
+  return { bob, alice, server };
+}
+
+function git({ folder }: Blog, ...args: string[]): void {
+  execFileSync("git", args, { cwd: folder, stdio: "ignore" });
+}
+
+describe("the data of a site", () => {
+  it("are still there after git clean -fdX", async () => {
+    const bob = await feedServer({ [AT]: HELLO });
+    const alice = site();
+    alice.write(".gitignore", ".eleventy-twtxt/\n_site/\n");
+    git(alice, "init", "-q");
+    const args = ["--allow-private-host", bob.host];
+    const server = await serve(alice, args);
+    await expect.poll(server.said).toContain(`Data is kept in ${join(alice.folder, ALICES_DATA)}.\n`);
+    expect((await mention(server, bob.twt(AT))).status).toBe(200);
+    expect(await server.end("SIGTERM")).toBe(0);
+    const left = [".eleventy-twtxt", "_site"].map((name) => [name, join(alice.folder, `${name}.built`)] as const);
+    for (const [name, copy] of left) execFileSync("cp", ["-r", join(alice.folder, name), copy]);
+    git(alice, "clean", "-fdXq");
+    expect(existsSync(join(alice.folder, ".eleventy-twtxt"))).toBe(false);
+    for (const [name, copy] of left) renameSync(copy, join(alice.folder, name));
+
+    const again = await serve(alice, args);
+    expect(await shown(again)).toMatchObject([{ source: bob.twt(AT) }]);
+  });
+
+  it("are moved with a sentence from where they were kept at first, once", async () => {
+    const { bob, alice, server } = await mentioned();
+    await server.end("SIGTERM");
+    const moved = await serve(alice);
+    const sentence = `Moved the data of this site from ${OLD} to ${join(alice.folder, ALICES_DATA)}, where git clean does not delete them.`;
+    expect(moved.said()).toContain(`${sentence}\n`);
+    expect(await shown(moved)).toMatchObject([{ source: bob.twt(AT) }]);
+    expect(alice.list(".eleventy-twtxt")).not.toContain("store");
+    await moved.end("SIGTERM");
+    const again = await serve(alice);
+    expect(again.said()).not.toContain("Moved");
+    expect(await shown(again)).toHaveLength(1);
+  });
+
+  it("stay where they are as long as another process serves them", async () => {
+    const { bob, alice, server } = await mentioned();
+    const second = await serve(alice);
+    expect(second.said()).toMatch(/Process \d+ uses the data in \.eleventy-twtxt\/store\. They are moved/);
+    expect(await shown(second)).toMatchObject([{ source: bob.twt(AT) }]);
+    await Promise.all([server.end("SIGKILL"), second.end("SIGTERM")]);
+    const third = await serve(alice);
+    expect(third.said()).toContain("Moved the data of this site");
+    expect(await shown(third)).toHaveLength(1);
+  });
+
+  it("stay where a link leads to them, and older ones are named where there are two", async () => {
+    const { alice, server } = await mentioned();
+    await server.end("SIGTERM");
+    const elsewhere = join(alice.folder, "volume");
+    renameSync(join(alice.folder, OLD), elsewhere);
+    symlinkSync(elsewhere, join(alice.folder, OLD));
+    const linked = await serve(alice);
+    expect(await shown(linked)).toHaveLength(1);
+    expect(linked.said()).not.toContain("Moved");
+    await linked.end("SIGTERM");
+
+    rmSync(join(alice.folder, OLD));
+    renameSync(elsewhere, join(alice.folder, OLD));
+    await fileStore(join(alice.folder, ALICES_DATA)).put("mentions/other", new Uint8Array());
+    const both = await serve(alice);
+    expect(both.said()).toContain(`Not used: the older data in ${OLD}`);
+    expect(await shown(both)).toEqual([]);
+  });
+
+  it("are found by send too, which moves nothing where it only looks", async () => {
+    const { alice, server } = await mentioned();
+    await server.end("SIGTERM");
+    await command(alice.folder, ["send", "--list"]);
+    expect(alice.list(".eleventy-twtxt")).toContain("store");
+  });
+
+  it.each([
+    ["https://alice.example", "alice.example"],
+    ["https://alice.example/", "alice.example"],
+    ["https://alice.example/blog", expect.stringMatching(/^alice\.example_blog-[0-9a-f]{8}$/)],
+    ["http://127.0.0.1:8081", expect.stringMatching(/^127\.0\.0\.1_8081-[0-9a-f]{8}$/)],
+    ["https://alice.example/a_b/../c", expect.stringMatching(/^alice\.example_a_c-|^alice\.example_c-[0-9a-f]{8}$/)],
+    [`https://alice.example/${"x".repeat(300)}`, expect.stringMatching(/^.{109}$/)],
+  ])("have a folder of their own by the site's URL: %s", (url, name) => {
+    expect(folderName(url)).toEqual(name);
+  });
+});
+
+describe("a folder that cannot be written", () => {
+  it("exit 1: says why, and what to do", async () => {
+    const alice = site();
+    alice.write("file", "x");
+    const place = join(alice.folder, "file/store");
+    const { exitCode, stderr } = await command(alice.folder, ["serve", "--port", "0", "--store", place]);
+    expect([exitCode, stderr]).toEqual([
+      1,
+      `eleventy-twtxt: Nothing can be kept in ${place}: a part of its path is no folder. Name another folder with --store DIR.\n`,
+    ]);
+  });
+
+  const lack = readOnlyLack();
+  if (lack !== null) console.error(`SKIPPED: serve on a read-only file system was not tried, since ${lack}.`);
+  it.skipIf(lack !== null).each(["store", "store/deeper"])(
+    "exit 1: its file system is read-only (%s)",
+    async (name) => {
+      const alice = site();
+      const disk = join(alice.folder, "disk");
+      mkdirSync(join(disk, "store"), { recursive: true });
+      const place = join(disk, name);
+      const mounted = `mount --bind ${disk} ${disk} && mount -o remount,ro,bind ${disk} && exec "$0" "$@"`;
+      const { exitCode, stderr } = await command(alice.folder, ["serve", "--port", "0", "--store", place], {
+        within: ["unshare", "-m", "sh", "-c", mounted],
+      });
+      expect([exitCode, stderr]).toEqual([
+        1,
+        `eleventy-twtxt: Nothing can be kept in ${place}: its file system is read-only. Name another folder with --store DIR.\n`,
+      ]);
+    },
+  );
+});
+
+/** Why no file system can be made read-only for a process here; `null` where one can. */
+function readOnlyLack(): string | null {
+  const folder = mkdtempSync(join(tmpdir(), "twtxt-mount-"));
+  try {
+    writeFileSync(join(folder, "x"), "");
+    execFileSync("unshare", ["-m", "mount", "--bind", folder, folder], { stdio: "ignore" });
+    return null;
+  } catch {
+    return "this user may not mount";
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
