@@ -28,8 +28,8 @@ const REASONS: Record<string, string> = {
   EACCES: "this user may not write there",
   EPERM: "this user may not write there",
   ENOSPC: "the disk is full",
-  ENOTDIR: "a part of its path is no folder",
-  EEXIST: "it is no folder",
+  ENOTDIR: "it, or a folder above it, is a file",
+  EEXIST: "it is a file",
 };
 
 /** A store, and where it is. */

@@ -196,7 +196,12 @@ describe("eleventy-twtxt serve", () => {
 
   it("exit 1: nothing can be kept where --store says", async () => {
     const { exitCode, stderr } = await command(site().folder, ["serve", "--store", "package.json"]);
-    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/The store in \S+package\.json failed: ENOTDIR/)]);
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /^eleventy-twtxt: Nothing can be kept in \S+package\.json: it, or a folder above it, is a file\. Name/,
+      ),
+    ]);
   });
 
   it("exit 1: the site was not built", async () => {

@@ -126,7 +126,7 @@ describe("a folder that cannot be written", () => {
     const { exitCode, stderr } = await command(alice.folder, ["serve", "--port", "0", "--store", place]);
     expect([exitCode, stderr]).toEqual([
       1,
-      `eleventy-twtxt: Nothing can be kept in ${place}: a part of its path is no folder. Name another folder with --store DIR.\n`,
+      `eleventy-twtxt: Nothing can be kept in ${place}: it, or a folder above it, is a file. Name another folder with --store DIR.\n`,
     ]);
   });
 
