@@ -1,6 +1,7 @@
 // plugin/mentions/receive/event.ts: what happens to mentions, and what follows from it.
 import { createHash } from "node:crypto";
 import type { MentionState, ProvenMention, StoredMention } from "../mention.js";
+import { KnownSources, supersedes } from "./known-sources.js";
 
 /** A mention as its verification found it, on its way into the store. */
 export interface NewMention extends ProvenMention {
@@ -32,13 +33,13 @@ export function idOf({ identity, instant, target }: Pick<NewMention, "identity" 
 }
 
 /**
- * Names what of a mention is shown: its text, who says it, and its URLs. A decision is about one version.
+ * Names what of a mention is shown: its text, who says it, its URLs, and under which post. A decision is about one version.
  *
  * @returns 16 hex digits
  */
-export function versionOf({ identity, timestamp, type, author, text }: ProvenMention): string {
+export function versionOf({ identity, timestamp, type, author, text, under }: StoredMention): string {
   const { name, url, photo } = author;
-  return hashOf(JSON.stringify([identity, timestamp, type, name, url, photo, text])).slice(0, 16);
+  return hashOf(JSON.stringify([identity, timestamp, type, name, url, photo, text, under])).slice(0, 16);
 }
 
 function hashOf(text: string): string {
@@ -59,9 +60,9 @@ function hashOf(text: string): string {
 export function apply(mentions: Mentions, events: readonly MentionEvent[], shownPerHost: number): void {
   const days = new Set(events.map(({ at }) => dayOf(at)));
   const tally = new Tally([...mentions.values()].filter(({ received }) => days.has(dayOf(received))));
-  const spellings = new Spellings(mentions);
+  const sources = new KnownSources(mentions);
   for (const event of events) {
-    if (event.kind === "kept") keep(mentions, event, { tally, spellings, shownPerHost });
+    if (event.kind === "kept") keep(mentions, event, { tally, sources, shownPerHost });
     else if (event.kind === "forgotten") mentions.delete(event.id);
     else {
       const mention = mentions.get(event.id);
@@ -75,19 +76,26 @@ export function apply(mentions: Mentions, events: readonly MentionEvent[], shown
 function keep(
   mentions: Mentions,
   { at, mention: { hold, received = at, ...found } }: Extract<MentionEvent, { kind: "kept" }>,
-  { tally, spellings, shownPerHost }: { tally: Tally; spellings: Spellings; shownPerHost: number },
+  { tally, sources, shownPerHost }: { tally: Tally; sources: KnownSources; shownPerHost: number },
 ): void {
   const id = idOf(found);
   const known = mentions.get(id);
-  if (known) {
-    mentions.set(id, again(known, found, hold));
+  const twin = sources.twinOf(found, id);
+  // What was approved stays as it is rather than waiting once more under another URL.
+  const isReplaced = twin !== undefined && supersedes(found, twin) && again(twin, found, hold).state === twin.state;
+  if (!known && twin && !isReplaced) return;
+  if (isReplaced) mentions.delete(twin.id);
+  const before = known ?? twin;
+  if (before) {
+    const next = { ...again(before, found, hold), id };
+    mentions.set(id, next);
+    sources.add(next);
     return;
   }
-  if (spellings.has(found)) return;
   const isHeld = hold === "always" || (hold === "when many" && tally.of(found.identity, at) >= shownPerHost);
   const mention: StoredMention = { ...found, id, state: isHeld ? "held" : "shown", received };
   mentions.set(id, mention);
-  spellings.add(mention);
+  sources.add(mention);
   if (!isHeld) tally.count(found.identity, received);
 }
 
@@ -113,34 +121,6 @@ function moderate(
   // It has changed since the author saw it: what would be shown now was never approved.
   if (state === "shown" && version !== null && version !== versionOf(mention)) return;
   mentions.set(mention.id, { ...mention, state });
-}
-
-/**
- * Known twts by host, second and text: a feed that has two URLs, and says so nowhere, is still one source.
- *
- * @see PROTOCOL 2.4, "The proof"
- */
-class Spellings {
-  readonly #mentions: Mentions;
-  #ids: Map<string, string> | undefined;
-
-  constructor(mentions: Mentions) {
-    this.#mentions = mentions;
-  }
-
-  has(mention: Omit<NewMention, "hold">): boolean {
-    // Made when the first new mention comes: most events are about known ones.
-    this.#ids ??= new Map([...this.#mentions.values()].map((known) => [wordingOf(known), known.id]));
-    return mention.instant !== null && this.#mentions.has(this.#ids.get(wordingOf(mention)) ?? "");
-  }
-
-  add(mention: StoredMention): void {
-    this.#ids?.set(wordingOf(mention), mention.id);
-  }
-}
-
-function wordingOf({ identity, instant, target, text }: Omit<NewMention, "hold">): string {
-  return `${new URL(identity).host}\n${instant}\n${target}\n${text}`;
 }
 
 /** How many of a host were let through on a day. */

@@ -191,6 +191,75 @@ describe("a source, however its URL is spelled", () => {
     expect((await alice.mentions()).map(({ source }) => source).sort()).toEqual([`${bob.url}/other`, `${bob.url}/p`]);
   });
 
+  const BLOG_HEAD = '<link rel="alternate" type="text/plain" href="/bob.txt">';
+  const ABOUT_BOTH = `${HELLO}, see ${PAGE}`;
+  const blogOf = (text: string) => ({
+    "/bob.txt": feedOf(text),
+    ...Object.fromEntries(
+      ["/", "/tags/", "/p/"].map((path) => [
+        path,
+        `<title>${path}</title>${BLOG_HEAD}<a href="${PAGE}">x</a><a href="${FEED}">y</a>`,
+      ]),
+    ),
+  });
+
+  it.each([
+    ["the twt first", [`/bob.txt#:~:text=${AT}`, "/", "/tags/", "/p/"], [FEED, PAGE]],
+    ["pages first", ["/", "/tags/", "/p/", `/bob.txt#:~:text=${AT}`], [FEED, PAGE]],
+    ["the post before the feed", ["/p/", "/", `/bob.txt#:~:text=${AT}`], [PAGE, FEED]],
+  ])("200: a twt stands once under a post, told by twt and pages, for feed and post, %s", async (_, paths, targets) => {
+    const bob = await hostOf(blogOf(ABOUT_BOTH));
+    const alice = receiver({ neighbours: [bob] });
+    const sendAll = async () => {
+      for (const path of paths) {
+        for (const target of targets) {
+          expect(await alice.mentioned({ source: `${bob.url}${path}`, target })).toMatchObject({ status: 200 });
+        }
+      }
+    };
+    await sendAll();
+    expect(await alice.mentions(PAGE)).toMatchObject([{ source: `${bob.url}/bob.txt#:~:text=${AT}` }]);
+    bob.files = blogOf(`${ABOUT_BOTH} again`);
+    await sendAll();
+    expect(await alice.mentions()).toMatchObject([{ target: FEED, under: PAGE, text: `${ABOUT_BOTH} again` }]);
+  });
+
+  it("200: a rejected twt is not shown for another target, or by a page", async () => {
+    const bob = await hostOf(blogOf(ABOUT_BOTH));
+    const alice = receiver({ neighbours: [bob] });
+    await alice.mentioned({ source: `${bob.url}/bob.txt#:~:text=${AT}`, target: FEED });
+    const [event = ""] = await alice.store.keys("mentions/events/");
+    const at = "2026-11-20T09:00:01.000Z";
+    const rejected = { kind: "moderated", at, id: event.split("-")[1] ?? "", state: "rejected" };
+    await alice.store.put("mentions/events/20261120090001000-x-0", Buffer.from(JSON.stringify(rejected)));
+    alice.clock.time += 60_000;
+    await alice.mentioned({ source: `${bob.url}/p/`, target: PAGE });
+    bob.files = blogOf(`${ABOUT_BOTH} again`);
+    await alice.mentioned({ source: `${bob.url}/bob.txt#:~:text=${AT}`, target: PAGE });
+    expect(await alice.mentions()).toEqual([]);
+  });
+
+  it("200: another author of the same host cannot take the place of a twt by its words", async () => {
+    const pod = await hostOf({});
+    pod.files = {
+      "/bob.txt": feedOf(ABOUT_BOTH),
+      "/eve.txt": feedOf(ABOUT_BOTH),
+      "/carol.txt": feedOf(ABOUT_BOTH).replace("bob", "carol"),
+    };
+    const alice = receiver({ neighbours: [pod] });
+    for (const [path, target] of [
+      ["/bob.txt", PAGE],
+      ["/eve.txt", FEED],
+      ["/carol.txt", PAGE],
+    ] as const) {
+      await alice.mentioned({ source: `${pod.url}${path}#:~:text=${AT}`, target });
+    }
+    expect((await alice.mentions()).map(({ author }) => author.url).sort()).toEqual([
+      `${pod.url}/bob.txt`,
+      `${pod.url}/carol.txt`,
+    ]);
+  });
+
   it("200: pages that a script tells apart by their query stay apart", async () => {
     const bob = await loopbackServer((request, response) => {
       const post = new URL(request.url ?? "/", "http://x").searchParams.get("p") ?? "home";

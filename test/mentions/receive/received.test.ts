@@ -237,6 +237,43 @@ describe("what is received", () => {
     expect(await shown()).toEqual(["nick2: hello 2", "nick1: hello 1"]);
   });
 
+  it("is one where a page answers by http and https", async () => {
+    const { received } = blog();
+    for (const identity of ["https://host1.example/p", "http://host1.example/p"]) {
+      await received.keep(mention(1, { identity, instant: null, timestamp: null, published: null }));
+    }
+    expect((await received.list({ limit: 9 })).mentions).toMatchObject([{ identity: "https://host1.example/p" }]);
+  });
+
+  it("stands under both posts that it names", async () => {
+    const { received } = blog();
+    const [first, second] = [PAGE, "https://alice.example/posts/pears/"];
+    await received.keep(mention(1, { target: first, about: first }));
+    await received.keep(mention(1, { target: second, about: first, under: first }));
+    for (const target of [first, second]) {
+      expect((await received.list({ target, limit: 9 })).mentions).toHaveLength(1);
+    }
+  });
+
+  it("waits again where an edit has moved an approved one to another post", async () => {
+    const { received, shown } = blog();
+    await received.keep(mention(1, { hold: "always" }));
+    const [{ id = "" } = {}] = (await received.list({ limit: 1 })).mentions;
+    await received.moderate(id, "shown", null);
+    await received.keep(mention(1, { hold: "always", under: PAGE, about: PAGE }));
+    expect(await shown()).toEqual([]);
+  });
+
+  it("stays approved where it comes from a page and then from its feed", async () => {
+    const { received, shown } = blog();
+    const identity = "https://host1.example/p/";
+    await received.keep(mention(1, { hold: "always", identity, instant: null, timestamp: null }));
+    const [{ id = "" } = {}] = (await received.list({ limit: 1 })).mentions;
+    await received.moderate(id, "shown", null);
+    await received.keep(mention(1, { hold: "always" }));
+    expect(await shown()).toEqual(["nick1: hello 1"]);
+  });
+
   it("is held where it is there just so, whatever its state is, and not where anything of it is new", async () => {
     const { received } = blog();
     expect(await received.holds(mention(1))).toBe(false);
