@@ -1,5 +1,7 @@
+import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { signRequest } from "../../plugin/http/signature.js";
+import { SMALL_BYTES } from "../../plugin/store/value.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { settingsOf } from "../helpers/receiver.js";
 import { s3Service } from "../helpers/s3-service.js";
@@ -32,6 +34,33 @@ describe.skipIf(lack !== null)("eleventy-twtxt serve with a bucket", () => {
     const other = site({ ...settingsOf({ key: ALICE.publicKey }), blobs: BLOBS });
     const second = await serve(other, [], environmentOf(url, bucket));
     expect(await (await ask(second, "GET")).text()).toBe("hello");
+  });
+
+  it("is backed up and restored, from the bucket into a folder and into another bucket", async () => {
+    const [from, to] = [await s3Service(versitygw), await s3Service(versitygw)];
+    const alice = site({
+      ...settingsOf({ key: ALICE.publicKey }),
+      blobs: { ...BLOBS, bytes: 8 * 2 ** 20, maxBytes: 8 * 2 ** 20 },
+    });
+    const large = randomBytes(SMALL_BYTES + 1);
+    const server = await serve(alice, [], environmentOf(from.url, from.bucket));
+    expect((await ask(server, "PUT", large)).status).toBe(201);
+    await server.end("SIGTERM");
+
+    const type = (args: string[], environment = {}) => command(alice.folder, args, { environment });
+    const made = await type(["backup", "alice.tar.gz"], environmentOf(from.url, from.bucket));
+    expect([made.exitCode, made.stderr]).toEqual([0, expect.stringMatching(/ 4\.0 MiB, read again and compared/)]);
+    expect(await type(["restore", "alice.tar.gz"])).toMatchObject({ exitCode: 0 });
+    const inFolder = await serve(alice);
+    expect(Buffer.from(await (await ask(inFolder, "GET")).arrayBuffer()).equals(large)).toBe(true);
+
+    const there = await type(["restore", "alice.tar.gz"], environmentOf(to.url, to.bucket));
+    expect([there.exitCode, there.stderr]).toEqual([
+      0,
+      expect.stringContaining(`Restored into the bucket ${to.bucket}.`),
+    ]);
+    const inBucket = await serve(alice, [], environmentOf(to.url, to.bucket));
+    expect(Buffer.from(await (await ask(inBucket, "GET")).arrayBuffer()).equals(large)).toBe(true);
   });
 
   it("exit 1: does not start where the bucket cannot be used", async () => {
