@@ -29,13 +29,19 @@ export function oursOf({ feeds, pages, twts }: SitePages): Ours {
   const feed: Target = { url, kind: "feed" };
   const feedKeys = feeds.map(keyOf);
   const exact = new Map(pages.map((url): [string, Target] => [keyOf(url), { url, kind: "page" }]));
-  const everyday = new Map([...exact].map(([key, target]) => [everydayForm(key), target]));
+  // Where two pages share a form, such as "/a" and "/a/", it means the first.
+  const everyday = new Map(
+    [...exact]
+      .filter(([key]) => !key.includes("?"))
+      .reverse()
+      .map(([key, target]) => [everydayForm(key), target]),
+  );
 
   const find = (url: string): Target | null => {
     const key = comparableUrl(url);
     if (key === null) return null;
     if (feedKeys.some((name) => name === key || isArchiveOf(name, key))) return feed;
-    return exact.get(key) ?? everyday.get(everydayForm(key)) ?? null;
+    return exact.get(key) ?? exact.get(withoutQueryOf(key)) ?? everyday.get(everydayForm(key)) ?? null;
   };
   const posts = new Set(twts.map(({ page }) => page));
   const byTimestamp = new Map(twts.map(({ timestamp, page }) => [timestamp, page]));
@@ -56,5 +62,9 @@ function keyOf(url: string): string {
 
 /** Without query, `index.html` and the last slash. */
 function everydayForm(comparable: string): string {
-  return comparable.replace(/\?.*$/s, "").replace(/\/(?:index\.html?)?$/, "");
+  return withoutQueryOf(comparable).replace(/\/(?:index\.html?)?$/, "");
+}
+
+function withoutQueryOf(comparable: string): string {
+  return comparable.replace(/\?.*$/s, "");
 }

@@ -147,6 +147,17 @@ describe("source and target", () => {
     expect(checkClaim(BOB, target, ours).target.url).toBe(expected);
   });
 
+  it.each([
+    ["https://alice.example/a?utm_source=x", "https://alice.example/a"],
+    ["https://alice.example/a/?utm_source=x", "https://alice.example/a/"],
+    ["https://alice.example/a/index.html", "https://alice.example/a"],
+    ["https://alice.example/search", undefined],
+  ])("mean the page that is written most alike: %s is %s", (url, page) => {
+    const paths = ["a", "a/", "search?page=1"];
+    const site = oursOf({ feeds: [FEED], pages: paths.map((path) => `https://alice.example/${path}`), twts: [] });
+    expect(site.target(url)?.url).toBe(page);
+  });
+
   it("a page with a query of its own is not taken for another one", () => {
     const searched = `${PAGE}?lang=de`;
     const site = oursOf({ feeds: [FEED], pages: [PAGE, searched], twts: [] });
