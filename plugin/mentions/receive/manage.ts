@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { limitIn, parametersOf } from "../../http/parameters.js";
 import { type Handler, json, methodNotAllowed } from "../../http/respond.js";
+import { isSameHost } from "../../http/same-url.js";
 import type { MentionState, StoredMention } from "../mention.js";
 import { formatReference, sourceOf } from "../reference.js";
 import { versionOf } from "./event.js";
@@ -141,7 +142,9 @@ async function forgetSource({ received, pending }: ManageParts, url: string) {
   if (!source) throw new TwtxtError("bad-request", 'Say which "source": a feed, a host or "host:port".');
   const waiting = (await pending.all()).filter((mention) => isListed(source, mention.source));
   for (const mention of waiting) await pending.drop(mention);
-  const isMeant = ({ identity, given }: StoredMention) => isListed(source, identity) || isListed(source, given);
+  // Anyone may have told a mention first, by a redirect from another host.
+  const isMeant = ({ identity, given }: StoredMention) =>
+    isListed(source, identity) || (isSameHost(given, identity) && isListed(source, given));
   return { forgotten: (await received.forget(isMeant)).length + waiting.length };
 }
 

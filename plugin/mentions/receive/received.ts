@@ -1,6 +1,6 @@
 // plugin/mentions/receive/received.ts: the mentions that have reached us.
 import { TwtxtError } from "../../errors.js";
-import { isSameUrl, withoutQuery } from "../../http/same-url.js";
+import { isSameHost, isSameUrl, withoutQuery } from "../../http/same-url.js";
 import type { ListMentions, MentionState, StoredMention } from "../mention.js";
 import { type MentionEvent, type NewMention, versionOf } from "./event.js";
 import type { Journal } from "./journal.js";
@@ -115,8 +115,4 @@ export interface ReceivedOptions {
   /** Milliseconds since 1970. */
   now(): number;
   onChange(): Promise<void>;
-}
-
-function isSameHost(a: string, b: string): boolean {
-  return new URL(a).host === new URL(b).host;
 }

@@ -1,6 +1,6 @@
 // plugin/mentions/verify/identity.ts: the one URL by which a source is known, however it is spelled.
 import { TwtxtError } from "../../errors.js";
-import { comparableUrl, isSameUrl, withoutQuery } from "../../http/same-url.js";
+import { comparableUrl, isSameHost, isSameUrl, withoutQuery } from "../../http/same-url.js";
 import type { Claim, Proof, ProvenMention } from "../mention.js";
 import type { Inspection } from "./ask-source.js";
 
@@ -35,14 +35,17 @@ export async function withOwnIdentity(
   { look, checkLimits }: Pick<Inspection, "checkLimits"> & { look: LookAt },
 ): Promise<ProvenMention> {
   const { mention, declared } = seen;
-  const isSameHost = (url: string) => new URL(url).host === new URL(mention.identity).host;
   const isOwn = declared !== null && isSameUrl(declared, mention.identity);
   const names = isOwn ? [] : [declared, withoutQuery(mention.identity)];
   const others = names.filter((url) => url !== null).filter((url) => !isSameUrl(url, mention.identity));
 
-  for (const url of new Set(others.filter((url) => comparableUrl(url) !== null && isSameHost(url)))) {
+  for (const url of new Set(others.filter((url) => comparableUrl(url) !== null && isSameHost(url, mention.identity)))) {
     const other = await look({ ...claim, source: url }).catch(unlessBlocked);
-    if (other?.outcome === "proven" && isSameHost(other.mention.identity) && isSameSource(other, seen, url)) {
+    if (
+      other?.outcome === "proven" &&
+      isSameHost(other.mention.identity, mention.identity) &&
+      isSameSource(other, seen, url)
+    ) {
       return other.mention;
     }
     checkLimits();

@@ -3,6 +3,7 @@ import { signRequest } from "../../../plugin/http/signature.js";
 import type { Identity } from "../../../plugin/keys/identity-text.js";
 import type { ManagedMention } from "../../../plugin/mentions/receive/manage.js";
 import { identityOf } from "../../helpers/identity.js";
+import { loopbackServer } from "../../helpers/loopback.js";
 import { FEED, feedServer, PAGE, type Receiver, type ReceiverOptions, receiver } from "../../helpers/receiver.js";
 
 const API = "https://alice.example/api/v1/mentions";
@@ -191,6 +192,19 @@ describe("managing mentions", () => {
     });
     expect(await alice.ask("DELETE", `?source=${source}`)).toMatchObject({ json: { forgotten: 3 } });
     expect([await alice.mentions(), await alice.list("pending")]).toEqual([[], []]);
+  });
+
+  it("200: what is forgotten of a host is not what it redirected to", async () => {
+    const bob = await feedServer({ [AT]: HELLO });
+    const eve = await loopbackServer((_, response) => response.writeHead(302, { location: bob.feedUrl }).end());
+    const site = managed({ neighbours: [bob, eve] });
+    await site.mentioned({ source: `${eve.url}/r#:~:text=${AT}`, target: FEED });
+    expect(await site.mentions()).toMatchObject([{ source: bob.twt(AT) }]);
+
+    expect(await site.ask("DELETE", `?source=${encodeURIComponent(eve.host)}`)).toMatchObject({
+      json: { forgotten: 0 },
+    });
+    expect(await site.mentions()).toHaveLength(1);
   });
 
   it("200: what is pending is verified also where the day's time for strangers is used up", async () => {
