@@ -35,6 +35,18 @@ export function pageOf<T extends Listed>(
   return { mentions: page, next: null };
 }
 
+/**
+ * Refuses a cursor that names no mention. Each forged one would otherwise take a place in the CDN's cache.
+ *
+ * @param find - the mention of an id
+ * @throws TwtxtError `bad-request`
+ * @see PROTOCOL 2.4, "The answer"
+ */
+export function checkCursor(after: string, find: (id: string) => Listed | undefined): void {
+  const { received, id } = parseCursor(after);
+  if (find(id)?.received !== received) throw noCursor();
+}
+
 /** Compares two mentions for a sort. */
 export function newestFirst(a: Listed, b: Listed): number {
   const [x, y] = a.received === b.received ? [a.id, b.id] : [a.received, b.received];
@@ -47,8 +59,10 @@ function cursorOf(mention: Listed | undefined): string | null {
 
 function parseCursor(text: string): Listed {
   const [, received, id] = CURSOR.exec(text) ?? [];
-  if (received === undefined || id === undefined) {
-    throw new TwtxtError("bad-request", 'The parameter "after" is not a cursor that this list has returned.');
-  }
+  if (received === undefined || id === undefined) throw noCursor();
   return { received, id };
+}
+
+function noCursor(): TwtxtError {
+  return new TwtxtError("bad-request", 'The parameter "after" is not a cursor that this list has returned.');
 }

@@ -4,7 +4,7 @@ import { isSameHost, isSameUrl, withoutQuery } from "../../http/same-url.js";
 import type { ListMentions, MentionState, StoredMention } from "../mention.js";
 import { type MentionEvent, type NewMention, versionOf } from "./event.js";
 import type { Journal } from "./journal.js";
-import { newestFirst, pageOf } from "./page.js";
+import { checkCursor, newestFirst, pageOf } from "./page.js";
 
 /** The mentions of a site. Each change is durable when it returns. */
 export interface Received {
@@ -53,8 +53,7 @@ export function receivedMentions({ journal, now, onChange }: ReceivedOptions): R
   };
   const sorted = new WeakMap<ReadonlyMap<string, StoredMention>, StoredMention[]>();
   /** Sorted once, as long as nothing changes. */
-  const newest = async () => {
-    const all = await journal.read();
+  const newest = (all: ReadonlyMap<string, StoredMention>) => {
     const known = sorted.get(all) ?? [...all.values()].sort(newestFirst);
     sorted.set(all, known);
     return known;
@@ -73,7 +72,9 @@ export function receivedMentions({ journal, now, onChange }: ReceivedOptions): R
       const isWanted = (mention: StoredMention) =>
         (state === undefined || mention.state === state) &&
         (target === undefined || mention.target === target || mention.under === target);
-      return pageOf(await newest(), { isWanted, after, limit });
+      const known = await journal.read();
+      if (after !== undefined) checkCursor(after, (id) => known.get(id));
+      return pageOf(newest(known), { isWanted, after, limit });
     },
 
     keep: (mention) => happen([{ kind: "kept", at: at(), mention }]),

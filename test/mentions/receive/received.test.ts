@@ -71,7 +71,20 @@ describe("what is received", () => {
       "nick0",
     ]);
     expect(third.next).toBeNull();
-    await expect(received.list({ limit: 2, after: "x" })).rejects.toMatchObject({ code: "bad-request" });
+  });
+
+  it("bad-request: a cursor that the list has not returned", async () => {
+    const { received } = blog();
+    for (let n = 0; n < 3; n += 1) await received.keep(mention(n));
+    const { next } = await received.list({ limit: 1 });
+    if (next === null) throw new Error("There is no cursor.");
+    const [time = "", id = ""] = next.split("_");
+    for (const after of ["x", "", `${time}_${"0".repeat(32)}`, `2026-11-20T00:00:00.000Z_${id}`, next.toUpperCase()]) {
+      await expect(received.list({ limit: 2, after })).rejects.toMatchObject({ code: "bad-request" });
+    }
+    // A cursor stays valid when its mention is no longer shown.
+    await received.moderate(id, "rejected", null);
+    expect((await received.list({ limit: 9, after: next })).mentions).toHaveLength(2);
   });
 
   it("is listed once where another process has received one in the same moment", async () => {
