@@ -71,10 +71,12 @@ async function worksFor(entry: string, url: string): Promise<Record<string, Work
   const { guardedFetch } = await load<typeof import("../plugin/http/guarded-fetch.js")>("http/guarded-fetch.js");
   const { moderation } =
     await load<typeof import("../plugin/mentions/receive/moderate.js")>("mentions/receive/moderate.js");
-  const { oursOf } = await load<typeof import("../plugin/mentions/receive/ours.js")>("mentions/receive/ours.js");
+  const { SiteIndex } = await load<typeof import("../plugin/mentions/receive/site-index.js")>(
+    "mentions/receive/site-index.js",
+  );
   const verify = verification({
     fetch: guardedFetch({ userAgent: "bench/1", allowPrivateHosts: [new URL(url).host] }),
-    ours: oursOf({ feeds: [OUR_FEED], pages: [], twts: [] }),
+    siteIndex: new SiteIndex({ feeds: [OUR_FEED], pages: [], twts: [] }),
     moderation: moderation({ allow: [], block: [], moderate: false }),
   });
   const { first, middle, last } = mentioningFeed(OUR_FEED).timestamps;

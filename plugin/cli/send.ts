@@ -5,7 +5,7 @@ import { TwtxtError } from "../errors.js";
 import type { HostFiles } from "../host/site-host.js";
 import { guardedFetch } from "../http/guarded-fetch.js";
 import { ownHostOf } from "../http/own-host.js";
-import { oursOf } from "../mentions/receive/ours.js";
+import { SiteIndex } from "../mentions/receive/site-index.js";
 import { ledgerOf } from "../mentions/send/ledger.js";
 import { sendMentions } from "../mentions/send/send.js";
 import { fileStore } from "../store/file.js";
@@ -152,11 +152,12 @@ async function sourceOf(
   if (place === null && !isDryRun) {
     throw misuse(`${name}: say with --store where it is remembered what was sent.`, name);
   }
+  const siteIndex = files && new SiteIndex(files.pages);
   return {
     feedUrl,
     nick: files?.settings.nick ?? null,
     aliases: files?.settings.mentions.aliases ?? [],
-    pageOf: files ? oursOf(files.pages).pageOfTwt : () => null,
+    pageOf: (timestamp) => siteIndex?.pageOfTwt(timestamp) ?? null,
     store: place === null ? memoryStore() : fileStore(place),
   };
 }

@@ -11,11 +11,11 @@ import { mentionsFeed } from "../mentions/inform/mentions-feed.js";
 import { allowance } from "../mentions/receive/allowance.js";
 import { journal } from "../mentions/receive/journal.js";
 import { moderation } from "../mentions/receive/moderate.js";
-import { oursOf } from "../mentions/receive/ours.js";
 import { pendingMentions } from "../mentions/receive/pending.js";
 import { receiveMention } from "../mentions/receive/receive.js";
 import { receivedMentions } from "../mentions/receive/received.js";
 import { settling } from "../mentions/receive/settle.js";
+import { SiteIndex } from "../mentions/receive/site-index.js";
 import { VerificationQueue } from "../mentions/receive/verification-queue.js";
 import { verification } from "../mentions/verify/verify.js";
 import type { InboxServices } from "./inbox-services.js";
@@ -67,7 +67,7 @@ export function servicesOf(options: ServiceOptions): Services {
   const log: Log = (line) => options.log(oneLine(line, LOG_LENGTH));
   const { feedUrl, nick } = settings;
   const { limits, digestHours, rebuild } = settings.mentions;
-  const ours = oursOf(pages);
+  const siteIndex = new SiteIndex(pages);
   const lists = moderation(settings.mentions);
   const userAgent = `${options.client} (+${feedUrl}; @${nick})`;
   const ask = guardedFetch({ userAgent, ...options.guard });
@@ -94,7 +94,7 @@ export function servicesOf(options: ServiceOptions): Services {
   });
   const allowed = allowance({ store, now, limits, isMetered: options.isMetered, log });
   const pending = pendingMentions({ store, now, limits });
-  const verify = verification({ fetch: ask, ours, moderation: lists });
+  const verify = verification({ fetch: ask, siteIndex, moderation: lists });
   const settle = settling({
     verify,
     queue: new VerificationQueue(),
@@ -132,9 +132,15 @@ export function servicesOf(options: ServiceOptions): Services {
 
   const manage = async (request: Request) => {
     const { manageMentions } = await import("../mentions/receive/manage.js");
-    return manageMentions({ readSigned, received, pending, ours, moderation: lists, verifyPending: verifying, now })(
-      request,
-    );
+    return manageMentions({
+      readSigned,
+      received,
+      pending,
+      siteIndex,
+      moderation: lists,
+      verifyPending: verifying,
+      now,
+    })(request);
   };
 
   let nextSend: number | null = null;
@@ -145,7 +151,7 @@ export function servicesOf(options: ServiceOptions): Services {
       store,
       feedUrl,
       aliases: settings.mentions.aliases,
-      pageOf: ours.pageOfTwt,
+      pageOf: (timestamp) => siteIndex.pageOfTwt(timestamp),
       now,
       random: Math.random,
       sleep: (milliseconds, signal) => setTimeout(milliseconds, undefined, { signal }).catch(() => {}),
@@ -218,8 +224,8 @@ export function servicesOf(options: ServiceOptions): Services {
   };
 
   return {
-    receiveMention: answering(receiveMention({ ours, moderation: lists, settle, pending, feedUrl }), log),
-    listMentions: answering(listMentions({ list: received.list, ours, cacheTag: CACHE_TAG }), log),
+    receiveMention: answering(receiveMention({ siteIndex, moderation: lists, settle, pending, feedUrl }), log),
+    listMentions: answering(listMentions({ list: received.list, siteIndex, cacheTag: CACHE_TAG }), log),
     mentionsFeed: answering(
       mentionsFeed({ list: received.list, token: secrets.mentionsToken, nick, url: settings.urls.mentionsFeed, log }),
       log,

@@ -3,8 +3,8 @@ import { expect } from "vitest";
 import { type GuardOptions, guardedFetch } from "../../plugin/http/guarded-fetch.js";
 import type { Proof } from "../../plugin/mentions/mention.js";
 import { moderation } from "../../plugin/mentions/receive/moderate.js";
-import { oursOf } from "../../plugin/mentions/receive/ours.js";
 import { checkClaim } from "../../plugin/mentions/receive/read-claim.js";
+import { SiteIndex } from "../../plugin/mentions/receive/site-index.js";
 import { verification } from "../../plugin/mentions/verify/verify.js";
 import { type LoopbackServer, loopbackConnector } from "./loopback.js";
 
@@ -13,7 +13,11 @@ export const OLD_FEED = "https://old.example/alice.txt";
 export const PAGE = "https://alice.example/quinces";
 export const PAGE_IN_BRACKETS = "https://alice.example/quince_(fruit)";
 
-const OURS = oursOf({ feeds: [FEED, OLD_FEED], pages: [PAGE, PAGE_IN_BRACKETS, "https://alice.example/"], twts: [] });
+const OURS = new SiteIndex({
+  feeds: [FEED, OLD_FEED],
+  pages: [PAGE, PAGE_IN_BRACKETS, "https://alice.example/"],
+  twts: [],
+});
 
 export interface VerifierOptions extends Pick<GuardOptions, "lookup" | "firstByteMs"> {
   block?: string[];
@@ -35,7 +39,7 @@ export function verifier(neighbours: readonly Pick<LoopbackServer, "host">[], op
     ...guard,
   });
   const lists = moderation({ allow: [], block, moderate: false });
-  const verify = verification({ fetch, ours: OURS, moderation: lists, totalMs });
+  const verify = verification({ fetch, siteIndex: OURS, moderation: lists, totalMs });
   return (source: string, target = FEED): Promise<Proof> => verify(checkClaim(source, target, OURS));
 }
 

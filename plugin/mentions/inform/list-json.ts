@@ -5,7 +5,7 @@ import { TwtxtError } from "../../errors.js";
 import { limitIn, parametersOf } from "../../http/parameters.js";
 import { type Handler, hasCopy, json, methodNotAllowed } from "../../http/respond.js";
 import type { ListMentions, MentionQuery, StoredMention } from "../mention.js";
-import type { Ours } from "../receive/ours.js";
+import type { SiteIndex } from "../receive/site-index.js";
 import { sourceOf } from "../reference.js";
 
 const METHODS = ["GET", "HEAD", "OPTIONS"];
@@ -25,12 +25,12 @@ const CORS = { "access-control-allow-origin": "*" };
  * @param cacheTag - what the CDN's copies are purged by when a mention comes or goes
  * @see PROTOCOL 2.4, "The answer"
  */
-export function listMentions({ list, ours, cacheTag }: ListParts): Handler {
+export function listMentions({ list, siteIndex, cacheTag }: ListParts): Handler {
   return async (request) => {
     switch (request.method) {
       case "GET":
       case "HEAD": {
-        const { mentions, next } = await list(queryOf(request.url, ours));
+        const { mentions, next } = await list(queryOf(request.url, siteIndex));
         return answer({ mentions: mentions.map(publicMention), next }, request, cacheTag);
       }
       case "OPTIONS":
@@ -46,7 +46,7 @@ export function listMentions({ list, ours, cacheTag }: ListParts): Handler {
 
 export interface ListParts {
   list: ListMentions;
-  ours: Pick<Ours, "target">;
+  siteIndex: Pick<SiteIndex, "target">;
   cacheTag: string;
 }
 
@@ -56,9 +56,9 @@ export function publicMention(mention: StoredMention): PublicMention {
   return { source: sourceOf(mention), target, under, type, author, text, published, received };
 }
 
-function queryOf(url: string, ours: ListParts["ours"]): MentionQuery {
+function queryOf(url: string, siteIndex: ListParts["siteIndex"]): MentionQuery {
   const { target, after, limit } = parametersOf(url, PARAMETERS);
-  const canonical = target === undefined ? undefined : ours.target(target)?.url;
+  const canonical = target === undefined ? undefined : siteIndex.target(target)?.url;
   if (target !== undefined && canonical === undefined) {
     throw new TwtxtError("not-our-target", "This is neither a feed nor a page of this site.");
   }

@@ -8,10 +8,10 @@ import type { MentionState, StoredMention } from "../mention.js";
 import { formatReference, sourceOf } from "../reference.js";
 import { versionOf } from "./event.js";
 import { isListed, type Moderation } from "./moderate.js";
-import type { Ours } from "./ours.js";
 import { newestFirst, pageOf } from "./page.js";
 import type { Pending, PendingMention } from "./pending.js";
 import type { Received } from "./received.js";
+import type { SiteIndex } from "./site-index.js";
 import { TakeOver, takeOver } from "./take-over.js";
 import type { VerifiedPending } from "./verify-pending.js";
 
@@ -88,7 +88,7 @@ export interface ManageParts {
   readSigned(request: Request, maxBytes: number): Promise<Uint8Array>;
   received: Received;
   pending: Pending;
-  ours: Ours;
+  siteIndex: SiteIndex;
   moderation: Pick<Moderation, "moderate">;
   verifyPending(which: "all", isOver: () => boolean): Promise<VerifiedPending>;
   /** Milliseconds since 1970. */

@@ -4,7 +4,7 @@ import { essenceOf } from "../../http/media-type.js";
 import { bodyOf } from "../../http/respond.js";
 import type { Claim } from "../mention.js";
 import { parseReference } from "../reference.js";
-import type { Ours } from "./ours.js";
+import type { SiteIndex } from "./site-index.js";
 
 /** A claim, and the post of ours that it is about beside its target. */
 export interface ReadClaim extends Claim {
@@ -20,12 +20,12 @@ const BODY_LIMIT = 8 * 1024;
  * @throws TwtxtError `bad-content-type`, `body-too-large`, `bad-request`, `bad-source`, `bad-target`, `not-our-target`
  * @see PROTOCOL 2.4, "The request"
  */
-export async function readClaim(request: Request, ours: Ours): Promise<ReadClaim> {
+export async function readClaim(request: Request, siteIndex: SiteIndex): Promise<ReadClaim> {
   if (essenceOf(request.headers.get("content-type")) !== FORM || request.headers.has("content-encoding")) {
     throw new TwtxtError("bad-content-type", `Send ${FORM} without a Content-Encoding.`);
   }
   const form = new URLSearchParams(new TextDecoder().decode(await bodyOf(request, BODY_LIMIT)));
-  return checkClaim(field(form, "source"), field(form, "target"), ours);
+  return checkClaim(field(form, "source"), field(form, "target"), siteIndex);
 }
 
 /**
@@ -34,16 +34,16 @@ export async function readClaim(request: Request, ours: Ours): Promise<ReadClaim
  * @param source - a reference to a twt, or a page
  * @throws TwtxtError as {@link readClaim}
  */
-export function checkClaim(source: string, target: string, ours: Ours): ReadClaim {
+export function checkClaim(source: string, target: string, siteIndex: SiteIndex): ReadClaim {
   const from = parseReference(source, "bad-source");
   const to = parseReference(target, "bad-target");
-  const wanted = ours.target(to.url);
+  const wanted = siteIndex.target(to.url);
   if (!wanted) throw new TwtxtError("not-our-target", "The target is neither a feed nor a page of this site.");
-  const own = ours.target(from.url);
+  const own = siteIndex.target(from.url);
   if (own?.kind === "feed") throw new TwtxtError("bad-source", "The source is a feed of this site.");
   if (own?.url === wanted.url) throw new TwtxtError("bad-request", "Source and target are the same.");
 
-  const page = to.timestamps.map(ours.pageOfTwt).find((found) => found !== null) ?? null;
+  const page = to.timestamps.map((timestamp) => siteIndex.pageOfTwt(timestamp)).find((found) => found !== null) ?? null;
   return {
     source: from.url,
     timestamps: from.timestamps,

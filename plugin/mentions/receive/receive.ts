@@ -2,10 +2,10 @@
 import { TwtxtError } from "../../errors.js";
 import { type Handler, line, methodNotAllowed } from "../../http/respond.js";
 import type { Moderation } from "./moderate.js";
-import type { Ours } from "./ours.js";
 import type { Pending } from "./pending.js";
 import { readClaim } from "./read-claim.js";
 import type { Settle } from "./settle.js";
+import type { SiteIndex } from "./site-index.js";
 
 const METHODS = ["GET", "HEAD", "OPTIONS", "POST"];
 
@@ -16,9 +16,9 @@ const METHODS = ["GET", "HEAD", "OPTIONS", "POST"];
  *
  * @see PROTOCOL 2.4
  */
-export function receiveMention({ ours, moderation, settle, pending, feedUrl }: ReceiveParts): Handler {
+export function receiveMention({ siteIndex, moderation, settle, pending, feedUrl }: ReceiveParts): Handler {
   const receive: Handler = async (request, client) => {
-    const claim = await readClaim(request, ours);
+    const claim = await readClaim(request, siteIndex);
     if (moderation.isBlocked(claim.source)) throw new TwtxtError("blocked", "This source is not wanted here.");
     switch (await settle(claim, client?.address ?? "unknown")) {
       case "kept":
@@ -50,7 +50,7 @@ export function receiveMention({ ours, moderation, settle, pending, feedUrl }: R
 }
 
 export interface ReceiveParts {
-  ours: Ours;
+  siteIndex: SiteIndex;
   moderation: Moderation;
   settle: Settle;
   pending: Pending;

@@ -5,9 +5,9 @@ import { TwtxtError } from "../../errors.js";
 import { isMentionUrl } from "../../feed/mention.js";
 import { toInstant } from "../../feed/timestamp.js";
 import type { NewMention } from "./event.js";
-import type { Ours } from "./ours.js";
 import { checkClaim } from "./read-claim.js";
 import type { Received } from "./received.js";
+import type { SiteIndex } from "./site-index.js";
 
 const webUrl = v.pipe(v.string(), v.maxLength(2000), v.check(isMentionUrl));
 
@@ -37,7 +37,7 @@ export const TakeOver = v.strictObject({ mentions: v.pipe(v.array(Mention), v.ma
  */
 export async function takeOver(
   { mentions }: v.InferOutput<typeof TakeOver>,
-  { received, ours, now }: TakeOverParts,
+  { received, siteIndex, now }: TakeOverParts,
 ): Promise<{ imported: number; ignored: number }> {
   const latest = now() + FUTURE_MS;
   const early = mentions.find(({ received }) => received && Date.parse(received) > latest);
@@ -46,7 +46,7 @@ export async function takeOver(
   }
   let imported = 0;
   for (const mention of mentions) {
-    const known = asKept(mention, ours);
+    const known = asKept(mention, siteIndex);
     if (!known) continue;
     await received.keep(known);
     imported += 1;
@@ -56,14 +56,14 @@ export async function takeOver(
 
 export interface TakeOverParts {
   received: Received;
-  ours: Ours;
+  siteIndex: SiteIndex;
   /** Milliseconds since 1970. */
   now(): number;
 }
 
-function asKept(mention: v.InferOutput<typeof Mention>, ours: Ours): NewMention | null {
+function asKept(mention: v.InferOutput<typeof Mention>, siteIndex: SiteIndex): NewMention | null {
   const { source, target, published, received, ...said } = mention;
-  const claim = claimOf(source, target, ours);
+  const claim = claimOf(source, target, siteIndex);
   if (!claim) return null;
   const [timestamp = null] = claim.timestamps;
   return {
@@ -84,9 +84,9 @@ function asKept(mention: v.InferOutput<typeof Mention>, ours: Ours): NewMention 
 }
 
 /** @returns `null` for what an own feed says, and for what is about nothing of ours */
-function claimOf(source: string, target: string, ours: Ours) {
+function claimOf(source: string, target: string, siteIndex: SiteIndex) {
   try {
-    return checkClaim(source, target, ours);
+    return checkClaim(source, target, siteIndex);
   } catch (error) {
     if (error instanceof TwtxtError) return null;
     throw error;

@@ -1,6 +1,6 @@
 // plugin/mentions/verify/site-in-text.ts: which URLs of a source lead to this site, and to which of its posts.
 import type { Claim } from "../mention.js";
-import type { Ours } from "../receive/ours.js";
+import type { SiteIndex } from "../receive/site-index.js";
 import { parseReference } from "../reference.js";
 
 /** What a verification asks about the site. */
@@ -18,23 +18,23 @@ export interface SiteInText {
 }
 
 /** @see PROTOCOL 2.4, "The proof" */
-export function siteSeenBy({ target }: Claim, ours: Ours): SiteInText {
+export function siteSeenBy({ target }: Claim, siteIndex: SiteIndex): SiteInText {
   const postNamedBy = (url: string): string | null => {
     if (!URL.canParse(url)) return null;
-    const found = ours.target(url);
-    if (found?.kind === "page") return ours.isPost(found.url) ? found.url : null;
+    const found = siteIndex.target(url);
+    if (found?.kind === "page") return siteIndex.isPost(found.url) ? found.url : null;
     return (
       (found &&
         timestampsIn(url)
-          .map(ours.pageOfTwt)
+          .map((timestamp) => siteIndex.pageOfTwt(timestamp))
           .find((page) => page !== null)) ??
       null
     );
   };
   return {
-    isTarget: (url) => ours.target(url)?.url === target.url,
+    isTarget: (url) => siteIndex.target(url)?.url === target.url,
     postAbout(subject, urls) {
-      const bySubject = subject === null ? null : ours.pageOfHash(subject);
+      const bySubject = subject === null ? null : siteIndex.pageOfHash(subject);
       return bySubject ?? urls.map(postNamedBy).find((page) => page !== null) ?? null;
     },
   };

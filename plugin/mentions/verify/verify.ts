@@ -5,7 +5,7 @@ import { isSameUrl } from "../../http/same-url.js";
 import { TimeSlices } from "../../http/time-slices.js";
 import type { Claim, Proof, ProvenMention, Verify } from "../mention.js";
 import type { Moderation } from "../receive/moderate.js";
-import type { Ours } from "../receive/ours.js";
+import type { SiteIndex } from "../receive/site-index.js";
 import { type AskSource, disproven } from "./ask-source.js";
 import { type LookAt, withOwnIdentity } from "./identity.js";
 import { siteSeenBy } from "./site-in-text.js";
@@ -17,7 +17,7 @@ const MAX_REQUESTS = 30;
 
 export interface VerificationParts {
   fetch: GuardedFetch;
-  ours: Ours;
+  siteIndex: SiteIndex;
   moderation: Pick<Moderation, "isBlocked">;
   /** For one verification, archives included; default 10,000. */
   totalMs?: number;
@@ -28,7 +28,7 @@ export interface VerificationParts {
  *
  * @see PROTOCOL 2.4, "The proof"
  */
-export function verification({ fetch, ours, moderation, totalMs = 10_000 }: VerificationParts): Verify {
+export function verification({ fetch, siteIndex, moderation, totalMs = 10_000 }: VerificationParts): Verify {
   return async (claim) => {
     const signal = AbortSignal.timeout(totalMs);
     let requests = 0;
@@ -44,13 +44,13 @@ export function verification({ fetch, ours, moderation, totalMs = 10_000 }: Veri
       checkLimits();
     };
     const ask: AskSource = (url, maxBytes, accept) => fetch(url, { maxBytes, headers: { accept }, signal, mayAsk });
-    const inspection = { ask, checkLimits, site: siteSeenBy(claim, ours), slices: new TimeSlices(signal) };
+    const inspection = { ask, checkLimits, site: siteSeenBy(claim, siteIndex), slices: new TimeSlices(signal) };
     const look: LookAt = (claim) => (claim.timestamps.length > 0 ? verifyTwt : verifyPage)(claim, inspection);
     try {
       const seen = await look(claim);
       if (seen.outcome !== "proven") return seen;
       const mention = await withOwnIdentity(seen, claim, { look, checkLimits });
-      return isOwn(mention, claim, ours) ? ownSource() : { outcome: "proven", mention };
+      return isOwn(mention, claim, siteIndex) ? ownSource() : { outcome: "proven", mention };
     } catch (error) {
       return proofOf(error);
     }
@@ -58,8 +58,8 @@ export function verification({ fetch, ours, moderation, totalMs = 10_000 }: Veri
 }
 
 /** By a redirect, such as from another host. */
-function isOwn({ identity }: ProvenMention, { target }: Claim, ours: Ours): boolean {
-  return ours.isFeed(identity) || isSameUrl(identity, target.url);
+function isOwn({ identity }: ProvenMention, { target }: Claim, siteIndex: SiteIndex): boolean {
+  return siteIndex.isFeed(identity) || isSameUrl(identity, target.url);
 }
 
 function ownSource(): Proof {

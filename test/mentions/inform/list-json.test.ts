@@ -3,7 +3,7 @@ import { parseMentionList } from "../../../plugin/eleventy/mention-list.js";
 import { answering } from "../../../plugin/http/respond.js";
 import { listMentions } from "../../../plugin/mentions/inform/list-json.js";
 import type { StoredMention } from "../../../plugin/mentions/mention.js";
-import { oursOf } from "../../../plugin/mentions/receive/ours.js";
+import { SiteIndex } from "../../../plugin/mentions/receive/site-index.js";
 import { listOf, storedMention } from "../../helpers/stored-mentions.js";
 
 const FEED = "https://alice.example/twtxt.txt";
@@ -17,8 +17,8 @@ beforeEach(() => {
 
 /** Asks the real handler, with the errors as a host answers them. */
 async function ask(query = "", init: RequestInit = {}) {
-  const ours = oursOf({ feeds: [FEED, "https://old.example/twtxt.txt"], pages: [PAGE], twts: [] });
-  const handler = listMentions({ list: listOf(stored), ours, cacheTag: "twtxt-mentions" });
+  const siteIndex = new SiteIndex({ feeds: [FEED, "https://old.example/twtxt.txt"], pages: [PAGE], twts: [] });
+  const handler = listMentions({ list: listOf(stored), siteIndex, cacheTag: "twtxt-mentions" });
   const request = new Request(`https://alice.example/mentions.json${query}`, init);
   const response = await answering(handler, (line) => expect.fail(line))(request);
   const text = await response.text();

@@ -1,13 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { oursOf } from "../../../plugin/mentions/receive/ours.js";
 import { checkClaim, readClaim } from "../../../plugin/mentions/receive/read-claim.js";
+import { SiteIndex } from "../../../plugin/mentions/receive/site-index.js";
 
 const FEED = "https://alice.example/twtxt.txt";
 const PAGE = "https://alice.example/posts/quinces/";
 const BOB = "https://bob.example/twtxt.txt";
 const AT = "2026-01-02T03:04:05Z";
 
-const ours = oursOf({
+const siteIndex = new SiteIndex({
   feeds: [FEED, "https://old.example/alice.txt"],
   pages: ["https://alice.example/", PAGE],
   twts: [{ timestamp: AT, hashes: ["abcdefg"], page: PAGE }],
@@ -19,11 +19,11 @@ function posted(body: string | Uint8Array, headers: Record<string, string> = {})
     headers: { "content-type": "application/x-www-form-urlencoded", ...headers },
     body,
   });
-  return readClaim(request, ours);
+  return readClaim(request, siteIndex);
 }
 
 function timestampsOf(fragment: string): string[] {
-  return checkClaim(`${BOB}#${fragment}`, FEED, ours).timestamps;
+  return checkClaim(`${BOB}#${fragment}`, FEED, siteIndex).timestamps;
 }
 
 describe("the form of a mention", () => {
@@ -74,7 +74,7 @@ describe("the form of a mention", () => {
 
   it("bad-content-type: none at all", async () => {
     const request = new Request("https://alice.example/webmention", { method: "POST", body: Buffer.from(good) });
-    await expect(readClaim(request, ours)).rejects.toMatchObject({ code: "bad-content-type" });
+    await expect(readClaim(request, siteIndex)).rejects.toMatchObject({ code: "bad-content-type" });
   });
 });
 
@@ -115,7 +115,7 @@ describe("the fragment of a source", () => {
 describe("source and target", () => {
   it("may be encoded once more than the form", () => {
     const twice = encodeURIComponent(`${BOB}#:~:text=${AT}`);
-    expect(checkClaim(twice, encodeURIComponent(FEED), ours)).toMatchObject({ source: BOB, timestamps: [AT] });
+    expect(checkClaim(twice, encodeURIComponent(FEED), siteIndex)).toMatchObject({ source: BOB, timestamps: [AT] });
   });
 
   it.each([
@@ -124,12 +124,12 @@ describe("source and target", () => {
     ["a fragment", `${PAGE}#comments`, PAGE],
     ["an alias", "https://old.example/alice.txt", FEED],
   ])("a target is ours with %s", (_, target, url) => {
-    expect(checkClaim(BOB, target, ours).target.url).toBe(url);
+    expect(checkClaim(BOB, target, siteIndex).target.url).toBe(url);
   });
 
   it("a target that names a twt of ours is about its post", () => {
-    expect(checkClaim(BOB, `${FEED}#:~:text=${AT}`, ours)).toMatchObject({ target: { url: FEED }, under: PAGE });
-    expect(checkClaim(BOB, `${FEED}#:~:text=2026-01-02T03:04:06Z`, ours).under).toBeNull();
+    expect(checkClaim(BOB, `${FEED}#:~:text=${AT}`, siteIndex)).toMatchObject({ target: { url: FEED }, under: PAGE });
+    expect(checkClaim(BOB, `${FEED}#:~:text=2026-01-02T03:04:06Z`, siteIndex).under).toBeNull();
   });
 
   it.each([
@@ -144,7 +144,7 @@ describe("source and target", () => {
     ["in an archive of a month", "http://alice.example/twtxt-2024-03.txt", FEED],
     ["in an archive of an alias", "https://old.example/alice-2024.txt", FEED],
   ])("a target is known %s", (_, target, expected) => {
-    expect(checkClaim(BOB, target, ours).target.url).toBe(expected);
+    expect(checkClaim(BOB, target, siteIndex).target.url).toBe(expected);
   });
 
   it.each([
@@ -154,13 +154,17 @@ describe("source and target", () => {
     ["https://alice.example/search", undefined],
   ])("mean the page that is written most alike: %s is %s", (url, page) => {
     const paths = ["a", "a/", "search?page=1"];
-    const site = oursOf({ feeds: [FEED], pages: paths.map((path) => `https://alice.example/${path}`), twts: [] });
+    const site = new SiteIndex({
+      feeds: [FEED],
+      pages: paths.map((path) => `https://alice.example/${path}`),
+      twts: [],
+    });
     expect(site.target(url)?.url).toBe(page);
   });
 
   it("a page with a query of its own is not taken for another one", () => {
     const searched = `${PAGE}?lang=de`;
-    const site = oursOf({ feeds: [FEED], pages: [PAGE, searched], twts: [] });
+    const site = new SiteIndex({ feeds: [FEED], pages: [PAGE, searched], twts: [] });
     expect(site.target(searched)?.url).toBe(searched);
     expect(site.target(PAGE)?.url).toBe(PAGE);
   });
@@ -185,11 +189,11 @@ describe("source and target", () => {
     ["bad-request", `${PAGE}#a`, `${PAGE}#b`],
     ["bad-request", `${PAGE}?utm_source=x`, PAGE],
   ])("%s: from %s to %s", (code, source, target) => {
-    expect(() => checkClaim(source, target, ours)).toThrow(expect.objectContaining({ code }));
+    expect(() => checkClaim(source, target, siteIndex)).toThrow(expect.objectContaining({ code }));
   });
 
   it("are named in an error without more than two hundred characters of a stranger's", () => {
-    expect(() => checkClaim("x".repeat(5000), FEED, ours)).toThrow(
+    expect(() => checkClaim("x".repeat(5000), FEED, siteIndex)).toThrow(
       expect.objectContaining({ message: expect.stringMatching(/^.{1,300}$/s) }),
     );
   });
