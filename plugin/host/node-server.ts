@@ -7,10 +7,10 @@ import { pipeline } from "node:stream/promises";
 import { TwtxtError } from "../errors.js";
 import { isPublicAddress } from "../http/public-address.js";
 import type { Handler, Log } from "../http/respond.js";
+import { ClientErrors } from "./client-errors.js";
 import { clientOf, type RateLimit } from "./rate-limit.js";
+import { RequestQueue } from "./request-queue.js";
 import { pathOf, targetOf } from "./request-target.js";
-import { turns } from "./turns.js";
-import { unreadable } from "./unreadable.js";
 
 /** Longer than a verification waits and takes, so that an open request is answered before the server ends. */
 const GRACE_MS = 20_000;
@@ -60,8 +60,8 @@ export interface NodeServerOptions {
 /** Starts the server; the promise is fulfilled once it listens. */
 export async function nodeServer(options: NodeServerOptions): Promise<NodeServer> {
   let isWarned = options.trustedProxies > 0;
-  const inTurn = turns();
-  const { answering, refuse } = unreadable();
+  const queue = new RequestQueue();
+  const clientErrors = new ClientErrors();
   const server = createServer((request, response) => {
     if (!isWarned && comesByProxy(request)) {
       isWarned = true;
@@ -70,17 +70,17 @@ export async function nodeServer(options: NodeServerOptions): Promise<NodeServer
       );
     }
     const answered = async () => {
-      answering(request.socket, response);
+      clientErrors.track(request.socket, response);
       await answer(request, response, options);
     };
-    void inTurn(request.socket, response, answered).catch((error) => {
+    void queue.run(request.socket, response, answered).catch((error) => {
       if (!isGone(error)) options.log(`${request.method} ${pathOf(request)} failed: ${(error as Error).message}`);
       response.destroy();
     });
   });
   // A body that comes fast enough may take as long as it needs; the time for the headers is bounded on its own.
   server.requestTimeout = 0;
-  server.on("clientError", refuse);
+  server.on("clientError", (error, socket) => clientErrors.refuse(error, socket));
   server.listen(options.port, options.host);
   await once(server, "listening");
   return { port: (server.address() as AddressInfo).port, close: () => close(server) };

@@ -2,10 +2,10 @@
 import { bodyOf, type Handler } from "../../http/respond.js";
 import { verifyRequest } from "../../http/signature.js";
 import type { Store } from "../../store/store.js";
-import { bell } from "./bell.js";
 import { delivering, fullnessOf, type InboxLimits } from "./deliver.js";
 import { inboxHandler } from "./handler.js";
 import { listing } from "./list.js";
+import { NewMessageEvents } from "./new-message-events.js";
 import { shares } from "./share.js";
 import { storedMessages } from "./stored.js";
 import { type SubscriptionTerms, subscribing } from "./subscribe.js";
@@ -63,9 +63,9 @@ export function inboxes(options: InboxOptions): Inboxes {
   const { store, now, random, authority, inboxUrl, users, limits, signal } = options;
   const messages = storedMessages(store, now);
   const senders = shares({ store, now, random, limits });
-  const subscribers = bell();
+  const newMessages = new NewMessageEvents();
   const onStored = (user: string) => {
-    subscribers.ring(user);
+    newMessages.emit(user);
     options.onStored?.();
   };
   const userAt = new Map([...users.keys()].map((user) => [new URL(inboxUrl(user)).pathname, user]));
@@ -80,7 +80,7 @@ export function inboxes(options: InboxOptions): Inboxes {
       },
       deliver: delivering({ messages, shares: senders, limits, now, onStored }),
       list: listing(messages, inboxUrl),
-      subscribe: subscribing({ messages, bell: subscribers, now, terms: options.subscribe, signal }),
+      subscribe: subscribing({ messages, newMessages, now, terms: options.subscribe, signal }),
     }),
 
     async sweep(isOver) {

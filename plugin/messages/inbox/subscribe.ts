@@ -1,9 +1,9 @@
 // plugin/messages/inbox/subscribe.ts: an inbox as a stream of server-sent events.
 import { TwtxtError } from "../../errors.js";
 import { parametersOf } from "../../http/parameters.js";
-import type { Bell } from "./bell.js";
 import { formatCursor, itemOf, parseCursor } from "./item.js";
 import { PRIVATE_HEADERS } from "./list.js";
+import type { NewMessageEvents } from "./new-message-events.js";
 import type { StoredMessage, StoredMessages } from "./stored.js";
 
 /** So long a message may take from the time that it carries until it shows in the store. */
@@ -59,7 +59,7 @@ export function subscribing(parts: SubscriptionParts) {
 
 export interface SubscriptionParts {
   messages: StoredMessages;
-  bell: Bell;
+  newMessages: NewMessageEvents;
   /** Milliseconds since 1970. */
   now(): number;
   terms: SubscriptionTerms | null;
@@ -82,14 +82,14 @@ interface Subscription extends SubscriptionParts {
 }
 
 async function* eventsOf(subscription: Subscription): AsyncGenerator<string> {
-  const { bell, now, terms, user, ended } = subscription;
+  const { newMessages, now, terms, user, ended } = subscription;
   const end = now() + terms.streamMs;
   const isOver = () => ended.aborted || now() >= end;
   const sent = new Set<string>();
   let beat = now() + HEARTBEAT_MS;
   let waking = new AbortController();
   const wake = () => waking.abort();
-  const stopListening = bell.listen(user, wake);
+  const stopListening = newMessages.listen(user, wake);
   ended.addEventListener("abort", wake);
 
   try {
