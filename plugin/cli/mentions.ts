@@ -1,6 +1,7 @@
 // plugin/cli/mentions.ts: `eleventy-twtxt mentions` lists what the site has received, and decides about it.
 import { resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
+import { decisionName } from "../mentions/receive/event.js";
 import type { ManagedMention } from "../mentions/receive/manage.js";
 import { mentionsOfWebmentionIo } from "../mentions/receive/webmention-io.js";
 import { misuse, noSuchAction, readArguments } from "./command.js";
@@ -55,8 +56,6 @@ const OPTIONS = {
 const STATES = ["shown", "held", "pending", "rejected"] as const;
 const PER_IMPORT = 100;
 const ID = /^[0-9a-f]{4,32}(\.[0-9a-f]{4,16})?$/;
-/** How many characters of an id, and of a version, the list prints. */
-const LISTED = 8;
 
 export async function run(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = readArguments(name, args, OPTIONS);
@@ -107,18 +106,40 @@ async function list(_: string[], { ask, terminal, state, isJson }: Context): Pro
   const mentions = await allOf(ask, state);
   if (isJson) terminal.print(JSON.stringify(mentions, null, 2));
   else for (const mention of mentions) terminal.print(lineOf(mention));
-  const others = STATES.filter((other) => other !== state);
-  terminal.say(`${mentions.length} ${state}.${mentions.length > 0 ? "" : ` Others: --state ${others.join(", ")}.`}`);
+  terminal.say(`${mentions.length} ${state}.${await nextStep(mentions, state, ask)}`);
   return 0;
+}
+
+/** What else there is to see or to do after a list. */
+async function nextStep([first]: ManagedMention[], state: Context["state"], ask: AskMentions): Promise<string> {
+  if (state === "held" && first)
+    return ` To show one: ${typed(`${name} approve ${decisionName(first.id, first.version)}`)}`;
+  const held = state === "shown" ? (await allOf(ask, "held")).length : 0;
+  if (held > 0) return ` ${held} held for your approval: ${typed(`${name} --state held`)}`;
+  return first ? "" : ` Others: --state ${STATES.filter((other) => other !== state).join(", ")}.`;
 }
 
 async function decide(ids: string[], state: "shown" | "rejected", { ask, terminal }: Context): Promise<number> {
   for (const { id, version } of await Promise.all(ids.map((name) => decisionOn(name, ask)))) {
     const headers = version === null ? {} : { "if-match": `"${version}"` };
-    const mention = (await ask("POST", `/${id}`, { state }, headers)) as ManagedMention;
+    const mention = (await ask("POST", `/${id}`, { state }, headers).catch(async (error: unknown) => {
+      throw isVersionNeeded(error) ? await versionNeeded(id, ask) : error;
+    })) as ManagedMention;
     terminal.say(`${state}: ${lineOf(mention)}`);
   }
   return 0;
+}
+
+function isVersionNeeded(error: unknown): boolean {
+  return error instanceof TwtxtError && error.code === "precondition-required";
+}
+
+async function versionNeeded(id: string, ask: AskMentions): Promise<TwtxtError> {
+  const listed = lineOf(await mentionOf(id, ask));
+  return new TwtxtError(
+    "precondition-required",
+    `An id alone is not enough, since the mention may have changed since you read it. Type the id with its version, as listed: ${listed}`,
+  );
 }
 
 /**
@@ -238,7 +259,6 @@ async function mentionOf(start: string, ask: AskMentions): Promise<ManagedMentio
 }
 
 function lineOf({ id, version, received, author, source, target, under, text }: ManagedMention): string {
-  const name = [id, version].flatMap((part) => part?.slice(0, LISTED) ?? []).join(".");
   const said = text === null ? "" : `  ${JSON.stringify(text.length > 80 ? `${text.slice(0, 79)}…` : text)}`;
-  return `${name}  ${received.slice(0, 19)}Z  ${author?.name ?? "?"}  ${source} -> ${under ?? target}${said}`;
+  return `${decisionName(id, version)}  ${received.slice(0, 19)}Z  ${author?.name ?? "?"}  ${source} -> ${under ?? target}${said}`;
 }

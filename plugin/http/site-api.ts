@@ -37,8 +37,8 @@ export interface SiteAnswer {
 /**
  * Asks the site.
  *
- * @throws TwtxtError for a refusal: `not-signed`, `not-allowed`, `not-found`, `precondition-failed`, `body-too-large`,
- *   `quota-exceeded`, else `bad-request`; `unreachable` where nobody answers, or not the API; what the chunks of a body throw
+ * @throws TwtxtError for a refusal: `not-signed`, `not-allowed`, `not-found`, `precondition-failed`, `precondition-required`,
+ *   `body-too-large`, `quota-exceeded`, else `bad-request`; `unreachable` where nobody answers, or not the API; what the chunks of a body throw
  */
 export type AskSite = (request: SiteRequest) => Promise<SiteAnswer>;
 
@@ -68,6 +68,7 @@ const REFUSALS: Record<number, { code: TwtxtErrorCode; advice: string }> = {
   403: { code: "not-allowed", advice: ' The site knows another key: look at its option "key", and deploy.' },
   404: { code: "not-found", advice: "" },
   412: { code: "precondition-failed", advice: "" },
+  428: { code: "precondition-required", advice: "" },
   413: { code: "body-too-large", advice: "" },
   507: { code: "quota-exceeded", advice: "" },
 };

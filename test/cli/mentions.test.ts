@@ -25,11 +25,12 @@ async function keyOfAlice(): Promise<string> {
 }
 
 /** Her site with two mentions of one host, of which the second is held, and her terminal. */
-async function alice() {
+async function alice({ moderate = false } = {}) {
   const bob = await feedServer({ [AT]: HELLO, "2026-11-19T18:40:03Z": `${HELLO} again` });
   const settings = site({ authors: [{ user: "alice", key: await keyOfAlice() }] });
   const host = JSON.parse(settings.read(".eleventy-twtxt/host.json"));
   host.mentions.limits.shownPerHost = 1;
+  host.mentions.moderate = moderate;
   settings.write(".eleventy-twtxt/host.json", JSON.stringify(host));
   const port = await freePort();
   const server = await serve(settings, [
@@ -53,8 +54,12 @@ describe("eleventy-twtxt mentions", () => {
     for (const timestamp of [AT, "2026-11-19T18:40:03Z"]) expect((await send(timestamp)).status).toBe(200);
 
     const held = await type("--state", "held");
-    expect(held).toMatchObject({ exitCode: 0, stderr: "1 held.\n" });
+    expect((await type()).stderr).toBe("1 shown. 1 held for your approval: eleventy-twtxt mentions --state held\n");
     const [listed = "", id = ""] = /^([0-9a-f]{8})\.[0-9a-f]{8}(?= {2}\S+ {2}bob {2})/.exec(held.stdout) ?? [];
+    expect(held).toMatchObject({
+      exitCode: 0,
+      stderr: `1 held. To show one: eleventy-twtxt mentions approve ${listed}\n`,
+    });
     expect(held.stdout).toContain(`  ${bob.twt("2026-11-19T18:40:03Z")} -> ${FEED}  "`);
     expect((await type("--state", "pending")).stderr).toBe("0 pending. Others: --state shown, held, rejected.\n");
 
@@ -114,6 +119,22 @@ describe("eleventy-twtxt mentions", () => {
     const approved = await type("approve", listed);
     expect(approved).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("has changed since it was listed") });
     expect(approved.stderr).toContain("and other words");
+    expect(await shown()).toHaveLength(1);
+  });
+
+  it("exit 1: with the option moderate, an id alone is answered with the mention as it is listed", async () => {
+    const { send, shown, type } = await alice({ moderate: true });
+    expect((await send(AT)).status).toBe(200);
+    const { stdout } = await type("--state", "held");
+    const [listed = ""] = stdout.split(" ");
+
+    expect(await type("approve", listed.slice(0, 8))).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(/Type the id with its version, as listed: .*\n$/),
+    });
+    expect((await type("approve", listed.slice(0, 8))).stderr).toContain(stdout.trim());
+    expect(await shown()).toEqual([]);
+    expect((await type("approve", listed)).exitCode).toBe(0);
     expect(await shown()).toHaveLength(1);
   });
 

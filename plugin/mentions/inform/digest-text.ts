@@ -2,6 +2,7 @@
 import type { MentionType } from "../../eleventy/mention-list.js";
 import type { StoredMention } from "../mention.js";
 import { plainLines, plainName, quotedLines, shortened } from "../plain-text.js";
+import { decisionName, versionOf } from "../receive/event.js";
 import { sourceOf } from "../reference.js";
 import type { Mail } from "./mail.js";
 import type { Note } from "./webhook.js";
@@ -91,7 +92,9 @@ function passageOf(mention: StoredMention): string {
     deed(mention),
     ...quotedLines(text),
     sourceOf(mention),
-    ...(state === "held" ? [`Held. To show it: npx eleventy-twtxt mentions approve ${id}`] : []),
+    ...(state === "held"
+      ? [`Held. To show it: npx eleventy-twtxt mentions approve ${decisionName(id, versionOf(mention))}`]
+      : []),
   ].join("\n");
 }
 

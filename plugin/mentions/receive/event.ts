@@ -42,6 +42,11 @@ export function versionOf({ identity, timestamp, type, author, text, under }: St
   return hashOf(JSON.stringify([identity, timestamp, type, name, url, photo, text, under])).slice(0, 16);
 }
 
+/** The short name of a version of a mention, which `eleventy-twtxt mentions approve` takes: the starts of its id and version. */
+export function decisionName(id: string, version: string | null): string {
+  return [id, version].flatMap((part) => part?.slice(0, 8) ?? []).join(".");
+}
+
 function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }

@@ -2,14 +2,17 @@
 import { TwtxtError } from "../../errors.js";
 import { isSameHost, isSameUrl, withoutQuery } from "../../http/same-url.js";
 import type { ListMentions, MentionState, StoredMention } from "../mention.js";
-import { type MentionEvent, type NewMention, versionOf } from "./event.js";
+import { idOf, type MentionEvent, type NewMention, versionOf } from "./event.js";
 import type { Journal } from "./journal.js";
 import { checkCursor, newestFirst, pageOf } from "./page.js";
 
 /** The mentions of a site. Each change is durable when it returns. */
 export interface Received {
   list: ListMentions;
-  keep(mention: NewMention): Promise<void>;
+  /** @returns when it was stored, `YYYY-MM-DDThh:mm:ss.sssZ` */
+  keep(mention: NewMention): Promise<string>;
+  /** @returns `null` where none is stored of the same source and target */
+  find(mention: NewMention): Promise<StoredMention | null>;
   /** Whether it is stored just so already, and there is nothing to keep. */
   holds(mention: NewMention): Promise<boolean>;
   /**
@@ -77,7 +80,13 @@ export function receivedMentions({ journal, now, onChange }: ReceivedOptions): R
       return pageOf(newest(known), { isWanted, after, limit });
     },
 
-    keep: (mention) => happen([{ kind: "kept", at: at(), mention }]),
+    async keep(mention) {
+      const kept = { kind: "kept", at: at(), mention } as const;
+      await happen([kept]);
+      return kept.at;
+    },
+
+    find: async (mention) => (await journal.read()).get(idOf(mention)) ?? null,
 
     async ofSource({ url, identity, instant, timestamps, target }) {
       const answered = identity ?? url;

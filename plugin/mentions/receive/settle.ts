@@ -87,10 +87,18 @@ async function keep(
   };
   // Anyone can send it again at any time: that must cost neither a record nor a purge of the CDN.
   if (await received.holds(found)) return "kept";
-  await received.keep(found);
+  const at = await received.keep(found);
   onKept();
-  log(`New mention of ${namedBy(claim)}`);
+  // The mention is durable: a store that fails from here on must not fail it.
+  const stored = await received.find(found).catch(() => null);
+  if (stored) log(reportOf(stored, at, claim));
   return "kept";
+}
+
+/** @param at - when it was last stored */
+function reportOf({ state, received }: StoredMention, at: string, claim: ReadClaim): string {
+  const held = state === "held" ? ". It waits for your approval: npx eleventy-twtxt mentions --state held" : "";
+  return `${received === at ? "New" : "Changed"} mention of ${namedBy(claim)}${held}`;
 }
 
 function namedBy({ source, timestamps: [timestamp], target }: ReadClaim): string {

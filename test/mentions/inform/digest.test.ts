@@ -5,6 +5,7 @@ import { informAuthor } from "../../../plugin/mentions/inform/digest.js";
 import { mailSettings, type SendMail, smtpMail } from "../../../plugin/mentions/inform/mail.js";
 import { webhook } from "../../../plugin/mentions/inform/webhook.js";
 import type { StoredMention } from "../../../plugin/mentions/mention.js";
+import { decisionName, versionOf } from "../../../plugin/mentions/receive/event.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
 import { loopbackServer } from "../../helpers/loopback.js";
@@ -55,9 +56,11 @@ async function runFor(hours: number, change: Parameters<typeof run>[0] = {}) {
 }
 
 /** A mention that comes now, after all others. */
-function comes(text: string, change: Partial<StoredMention> = {}) {
+function comes(text: string, change: Partial<StoredMention> = {}): StoredMention {
   const received = new Date(time + stored.length).toISOString();
-  stored.push(storedMention({ text, received, identity: `https://bob.example/${stored.length}.txt`, ...change }));
+  const mention = storedMention({ text, received, identity: `https://bob.example/${stored.length}.txt`, ...change });
+  stored.push(mention);
+  return mention;
 }
 
 describe("private messages", () => {
@@ -130,7 +133,7 @@ describe("private messages", () => {
 describe("the mail", () => {
   it("says who, what and where, and how to show what is held", async () => {
     comes("are yours ripe?\n\nmine are");
-    comes("buy this", {
+    const held = comes("buy this", {
       state: "held",
       id: "c".repeat(32),
       author: { name: "eve", url: "https://eve.example/", photo: null },
@@ -161,7 +164,7 @@ https://bob.example/2.txt
 eve mentioned https://alice.example/twtxt.txt
 > buy this
 https://bob.example/1.txt#:~:text=2026-01-02T03:04:05Z
-Held. To show it: npx eleventy-twtxt mentions approve ${"c".repeat(32)}
+Held. To show it: npx eleventy-twtxt mentions approve cccccccc.${versionOf(held).slice(0, 8)}
 
 
 bob mentioned https://alice.example/twtxt.txt
@@ -210,7 +213,7 @@ All mentions: https://alice.example/mentions/`,
     expect(mail?.text).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u202e]/);
     const lines = mail?.text.split("\n") ?? [];
     expect(lines.filter((line) => line.startsWith("Held."))).toEqual([
-      `Held. To show it: npx eleventy-twtxt mentions approve ${stored[0]?.id}`,
+      `Held. To show it: npx eleventy-twtxt mentions approve ${stored.map((mention) => decisionName(mention.id, versionOf(mention))).join()}`,
     ]);
     expect(lines.filter((line) => /^(Bcc|Subject|forged)/.test(line))).toEqual([]);
   });

@@ -120,6 +120,15 @@ describe("receiving a mention", () => {
       status: 200,
     });
     expect(await careful.mentions()).toEqual([]);
+    const hint = ". It waits for your approval: npx eleventy-twtxt mentions --state held";
+    expect(alice.log.map((line) => line.endsWith(hint))).toEqual([...Array(10).fill(false), true]);
+    bob.twts = { ...bob.twts, [times[0] as string]: `${HELLO}, once more` };
+    for (const { mentioned } of [alice, careful])
+      await mentioned({ source: bob.twt(times[0] as string), target: FEED });
+    const changed = `Changed mention of ${FEED} in ${bob.twt(times[0] as string)}`;
+    expect(alice.log.at(-1)).toBe(changed);
+    expect(careful.log).toEqual([`${changed.replace("Changed", "New")}${hint}`, `${changed}${hint}`]);
+
     const trusting = receiver({ neighbours: [bob], mentions: { moderate: true, allow: [bob.host] } });
     await trusting.mentioned({ source: bob.twt(AT.replace("02Z", "10Z")), target: FEED });
     expect(await trusting.mentions()).toHaveLength(1);
