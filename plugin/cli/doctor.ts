@@ -1,5 +1,6 @@
 // plugin/cli/doctor.ts: `eleventy-twtxt doctor` looks at a live site as its peers see it.
 import { guardedFetch } from "../http/guarded-fetch.js";
+import { ownHostOf } from "../http/own-host.js";
 import { parseAddress } from "../keys/address.js";
 import { allowedHosts } from "./allowed-hosts.js";
 import { misuse, readArguments } from "./command.js";
@@ -49,7 +50,10 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   const own = await ownSite(terminal, values.settings);
   const url = urlOf(positionals, own);
   const userAgent = `eleventy-plugin-twtxt/${version()}`;
-  const allowPrivateHosts = allowedHosts(values["allow-private-host"], name);
+  const allowPrivateHosts = [
+    ...allowedHosts(values["allow-private-host"], name),
+    ...(own === null ? [] : ownHostOf(own.feedUrl)),
+  ];
   const visit: Visit = {
     look: looking(guardedFetch({ userAgent, allowPrivateHosts })),
     now: terminal.now(),

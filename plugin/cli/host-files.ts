@@ -10,6 +10,9 @@ import {
 } from "../eleventy/host-settings.js";
 import { TwtxtError } from "../errors.js";
 import type { HostFiles } from "../host/site-host.js";
+import { isMissing } from "./files.js";
+
+const BUILD = "Build the site: npx @11ty/eleventy";
 
 /** Where they are: beside the settings that the other commands read. */
 export function hostFilesAt(settingsFile: string): { settings: string; pages: string; published: string } {
@@ -29,14 +32,11 @@ async function readJson(file: string): Promise<unknown> {
   try {
     return JSON.parse(await readFile(file, "utf8"));
   } catch (cause) {
+    if (isMissing(cause)) throw new TwtxtError("no-settings", `${file} is not there. ${BUILD}`, { cause });
     throw notOurs(file, { cause });
   }
 }
 
 function notOurs(file: string, options?: ErrorOptions): TwtxtError {
-  return new TwtxtError(
-    "no-settings",
-    `${file} is not what a build of this version leaves. Build the site: npx @11ty/eleventy`,
-    options,
-  );
+  return new TwtxtError("no-settings", `${file} is not what a build of this version leaves. ${BUILD}`, options);
 }

@@ -143,6 +143,10 @@ async function create(folder: string, now: number, contentAt: (time: number) => 
 }
 
 function nextStep({ settings: { host } }: Site): string {
+  // `serve` shows visitors the pages of a preview that has no folder of its own.
+  if (host === "node") {
+    return "Look at it with npx @11ty/eleventy --serve --output=_preview, then publish it with npx @11ty/eleventy.";
+  }
   const deploy = host === "netlify" ? "publish it with git add, git commit and git push" : "deploy it";
   return `Look at it with npx @11ty/eleventy --serve, then ${deploy}.`;
 }

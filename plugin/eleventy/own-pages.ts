@@ -131,7 +131,7 @@ function pageHtml(content: string, { title, lang, home }: { title: string; lang:
 <meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)}</title>
-<style>
+<style eleventy:ignore>
 body { font: 1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere }
 pre { white-space: pre-wrap }
 .twtxt-mentions { list-style: none; padding: 0 }

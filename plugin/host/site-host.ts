@@ -46,6 +46,7 @@ export function siteHost({ files, pagesFile, read, make, log }: SiteHostOptions)
   let timer: NodeJS.Timeout | undefined;
   let sending: NodeJS.Timeout | undefined;
   let isEnding = false;
+  let isBehind = false;
   let work = Promise.resolve();
 
   /** One thing after the other, and none the last for having failed. */
@@ -71,8 +72,11 @@ export function siteHost({ files, pagesFile, read, make, log }: SiteHostOptions)
       settings = files.settings;
       // A key that the site knows no more must not go on reading, and new messages ring elsewhere now.
       former.endStreams();
+      if (isBehind) log("The new build is served.");
+      isBehind = false;
     } catch (error) {
-      log(`The new build cannot be used, so the one before is still served. ${(error as Error).message}`);
+      isBehind = true;
+      log(`The build before is still in use. ${(error as Error).message}`);
       return;
     }
     await services.afterDeploy();

@@ -33,6 +33,13 @@ describe("eleventy-twtxt post", () => {
     expect(outcome.stderr).toContain("git push");
   });
 
+  it("names a folder of its own for the preview where serve would show visitors its drafts", async () => {
+    const { folder } = blog({ host: "node" });
+    expect((await command(folder, ["post", "Hello"])).stderr).toBe(
+      "Look at it with npx @11ty/eleventy --serve --output=_preview, then publish it with npx @11ty/eleventy.\n",
+    );
+  });
+
   it.each([
     ["no text", ["post"], 'post: there is no text, such as "Hello from my own site.".'],
     ["white space", ["post", " \n"], 'post: there is no text, such as "Hello from my own site.".'],

@@ -1,3 +1,5 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { FEED, feedServer, PAGES } from "../helpers/receiver.js";
 import { blog, command } from "./helpers.js";
@@ -74,6 +76,23 @@ describe("eleventy-twtxt serve", () => {
     expect((await send()).status).toBe(400);
     alice.write(".eleventy-twtxt/pages.json", JSON.stringify({ ...PAGES, pages: [...PAGES.pages, target] }));
     await expect.poll(async () => (await send()).status, { timeout: 10_000 }).toBe(200);
+  });
+
+  it("goes on with the build before while what it left is deleted, and says when the next one is served", async () => {
+    const alice = site();
+    const server = await serve(alice);
+    const [host, pages] = ["host", "pages"].map((name) => alice.read(`.eleventy-twtxt/${name}.json`)) as [
+      string,
+      string,
+    ];
+    rmSync(join(alice.folder, ".eleventy-twtxt"), { recursive: true });
+    await expect
+      .poll(server.said, { timeout: 30_000 })
+      .toMatch(/The build before is still in use\. \S+\.json is not there\. Build the site: npx @11ty\/eleventy\n/);
+    expect((await fetch(`${server.url}/mentions.json`)).status).toBe(200);
+    alice.write(".eleventy-twtxt/host.json", host);
+    alice.write(".eleventy-twtxt/pages.json", pages);
+    await expect.poll(server.said, { timeout: 30_000 }).toContain("The new build is served.\n");
   });
 
   it("receives nothing where the options name another service, or none", async () => {

@@ -279,6 +279,13 @@ describe("mentions in a site", () => {
     expect(built.log).not.toContain("template format");
   });
 
+  it("keep the style of their own pages where a site collects all styles in bundles, as the official starter does", async () => {
+    const server = await live(() => [mention(1)]);
+    const config = 'config.addBundle("css", { toFileDirectory: "dist", bundleHtmlContentFromSelector: "style" });';
+    const built = await build(server, { config });
+    expect(built.read("mentions/index.html")).toMatch(/<style[^>]*>\s*body \{/);
+  });
+
   it("have no pages where the author wants none", async () => {
     const server = await live(() => [mention(1)]);
     const none = await build(server, { options: options(server, "mentions: { pages: false }") });

@@ -62,7 +62,10 @@ function missing(address: string, error: Error): string {
   const domain = address.slice(address.indexOf("@") + 1);
   const code = error instanceof TwtxtError ? error.code : null;
   if (code === "not-looked-up") return "not looked up this time, too many did not answer";
-  if (code === "address-refused") return `${domain} was not asked, since its address is not a public one`;
+  if (code === "address-refused") {
+    const host = /:\d+$/.test(domain) ? domain : `${domain}:443`;
+    return `${domain} was not asked, since its address is not a public one. To ask it, add --allow-private-host ${host}`;
+  }
   return code === "no-such-address" ? `${domain} knows no ${address}` : `${domain} did not answer`;
 }
 
