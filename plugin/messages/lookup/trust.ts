@@ -64,7 +64,7 @@ function missing(address: string, error: Error): string {
   if (code === "not-looked-up") return "not looked up this time, too many did not answer";
   if (code === "address-refused") {
     const host = /:\d+$/.test(domain) ? domain : `${domain}:443`;
-    return `${domain} was not asked, since its address is not a public one. To ask it, add --allow-private-host ${host}`;
+    return `${domain} was not asked, since its address is not a public one (to ask it: --allow-private-host ${host})`;
   }
   return code === "no-such-address" ? `${domain} knows no ${address}` : `${domain} did not answer`;
 }

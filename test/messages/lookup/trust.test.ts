@@ -42,7 +42,9 @@ describe("a message is", () => {
   it("unverified: its host was not asked, since it is not of the public network", () => {
     const found = new TwtxtError("address-refused", "x");
     expect(verdict({ found })).toMatchObject({
-      reason: expect.stringMatching(/^bob\.example was not asked, since .* add --allow-private-host bob\.example:443/),
+      reason: expect.stringMatching(
+        /^bob\.example was not asked, since .* \(to ask it: --allow-private-host bob\.example:443\)/,
+      ),
     });
   });
 
