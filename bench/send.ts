@@ -93,10 +93,10 @@ function sum(values: readonly number[]): number {
 async function modulesOf(entry: string) {
   const load = <T>(path: string): Promise<T> => import(new URL(path, entry).href);
   const { sendMentions } = await load<typeof import("../plugin/mentions/send/send.js")>("mentions/send/send.js");
-  const { guardedFetch } = await load<typeof import("../plugin/http/guarded-fetch.js")>("http/guarded-fetch.js");
+  const { createGuard } = await load<typeof import("../plugin/http/guard.js")>("http/guard.js");
   const { memoryStore } = await load<typeof import("../plugin/store/memory.js")>("store/memory.js");
   const { fileStore } = await load<typeof import("../plugin/store/file.js")>("store/file.js");
-  return { sendMentions, guardedFetch, memoryStore, fileStore };
+  return { sendMentions, createGuard, memoryStore, fileStore };
 }
 
 interface Task {
@@ -109,13 +109,13 @@ interface Task {
 }
 
 async function run({ entry, port, folder, hosts, mentions, runs }: Task): Promise<Series> {
-  const { sendMentions, guardedFetch, memoryStore, fileStore } = await modulesOf(entry);
+  const { sendMentions, createGuard, memoryStore, fileStore } = await modulesOf(entry);
   const own = `127.0.0.1:${port}`;
   const neighbours = [own, ...Array.from({ length: hosts }, (_, host) => `${addressOf(host)}:${port}`)];
   const send = async (store: Store) => {
-    const fetch = guardedFetch({ userAgent: "bench/1", allowPrivateHosts: neighbours });
+    const ask = createGuard({ userAgent: "bench/1", allowPrivateHosts: neighbours });
     await sendMentions({
-      fetch,
+      ask,
       store,
       feedUrl: `http://${own}/twtxt.txt`,
       pageOf: (timestamp) => `http://${own}/posts/${timestamp}/`,

@@ -92,6 +92,14 @@ describe("the house", () => {
     expect(readers(/Date\.now|new Date\(\)/).filter((file) => roomOf(file) !== "cli")).toEqual(["plugin.ts"]);
   });
 
+  it("opens connections to strangers through the guard alone", () => {
+    const clients = ["undici", "node:http", "node:https", "node:http2", "node:tls"];
+    const opening = sources
+      .filter(({ text }) => /\bimport \{[^}]*\b(request|connect|Agent|get)\b[^}]*\} from/.test(text))
+      .filter(({ imports }) => imports.some((name) => clients.includes(name)));
+    expect(opening.map(({ file }) => file)).toEqual(["http/guard.ts"]);
+  });
+
   it("knows Netlify's packages in one file alone", () => {
     const knowing = sources.filter(({ imports }) => imports.some((name) => name.startsWith("@netlify/")));
     expect(knowing.map(({ file }) => file)).toEqual(["store/netlify.ts"]);

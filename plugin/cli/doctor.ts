@@ -1,5 +1,5 @@
 // plugin/cli/doctor.ts: `eleventy-twtxt doctor` looks at a live site as its peers see it.
-import { guardedFetch } from "../http/guarded-fetch.js";
+import { createGuard } from "../http/guard.js";
 import { ownHostOf } from "../http/own-host.js";
 import { parseAddress } from "../keys/address.js";
 import { allowedHosts } from "./allowed-hosts.js";
@@ -55,7 +55,7 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
     ...(own === null ? [] : ownHostOf(own.feedUrl)),
   ];
   const visit: Visit = {
-    look: looking(guardedFetch({ userAgent, allowPrivateHosts })),
+    look: looking(createGuard({ userAgent, allowPrivateHosts })),
     now: terminal.now(),
     own,
     address: addressOf(values.address),

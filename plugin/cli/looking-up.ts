@@ -1,5 +1,5 @@
 // plugin/cli/looking-up.ts: how the commands find the keys and inboxes of others.
-import { type GuardedFetch, type GuardOptions, guardedFetch } from "../http/guarded-fetch.js";
+import { type Ask, createGuard, type GuardOptions } from "../http/guard.js";
 import { type Lookup, lookup } from "../messages/lookup/lookup.js";
 import { systemSrv } from "../messages/lookup/public-lookup.js";
 import { allowedHosts } from "./allowed-hosts.js";
@@ -10,7 +10,7 @@ export const HOSTS_OPTION = { "allow-private-host": { type: "string", multiple: 
 
 /** The way to the servers of others. */
 export interface Network {
-  fetch: GuardedFetch;
+  ask: Ask;
   /** Asks anew each time. */
   lookup: Lookup;
 }
@@ -26,10 +26,10 @@ export function networkOf(
   limits: Pick<GuardOptions, "totalMs"> = {},
 ): Network {
   const plainHosts = allowedHosts(values["allow-private-host"], command);
-  const fetch = guardedFetch({
+  const ask = createGuard({
     userAgent: `eleventy-plugin-twtxt/${version()}`,
     allowPrivateHosts: plainHosts,
     ...limits,
   });
-  return { fetch, lookup: (address) => lookup(address, { fetch, plainHosts, resolveSrv: systemSrv }) };
+  return { ask, lookup: (address) => lookup(address, { ask, plainHosts, resolveSrv: systemSrv }) };
 }

@@ -33,16 +33,16 @@ export async function replyToOf(value: string, allowedHosts: readonly string[]):
 
 async function lookUp(feedUrl: string, timestamp: string, allowPrivateHosts: readonly string[]): Promise<string> {
   // Not before it is needed: most notes reply to nothing.
-  const { guardedFetch } = await import("../http/guarded-fetch.js");
-  const fetch = guardedFetch({ userAgent: `eleventy-plugin-twtxt/${version()}`, allowPrivateHosts });
-  const feed = await readLiveFeed(fetch, feedUrl).catch((error: unknown) => {
+  const { createGuard } = await import("../http/guard.js");
+  const ask = createGuard({ userAgent: `eleventy-plugin-twtxt/${version()}`, allowPrivateHosts });
+  const feed = await readLiveFeed(ask, feedUrl).catch((error: unknown) => {
     // What it says of sending is about the author's own feed.
     throw Object(error).cause instanceof TwtxtError ? Object(error).cause : error;
   });
   const instant = toInstant(timestamp) ?? "";
   const isWanted = (twt: { instant: string }) => twt.instant === instant;
   const found = feed.twts.filter(isWanted);
-  if (found.length === 0) found.push(...(await readArchives(fetch, feed, instant)).twts.filter(isWanted));
+  if (found.length === 0) found.push(...(await readArchives(ask, feed, instant)).twts.filter(isWanted));
   const [twt, ...others] = found;
   if (!twt) throw new TwtxtError("no-such-twt", `${feedUrl} has no twt of ${timestamp}.`);
   if (others.length > 0) {

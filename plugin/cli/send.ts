@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { TwtxtError } from "../errors.js";
 import type { HostFiles } from "../host/site-host.js";
-import { guardedFetch } from "../http/guarded-fetch.js";
+import { createGuard } from "../http/guard.js";
 import { ownHostOf } from "../http/own-host.js";
 import { SiteIndex } from "../mentions/receive/site-index.js";
 import { ledgerOf } from "../mentions/send/ledger.js";
@@ -76,7 +76,7 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
 
   let ended = 0;
   const report = await sendMentions({
-    fetch: guardedFetch({ userAgent, allowPrivateHosts: [...allowPrivateHosts, ...ownHostOf(source.feedUrl)] }),
+    ask: createGuard({ userAgent, allowPrivateHosts: [...allowPrivateHosts, ...ownHostOf(source.feedUrl)] }),
     store: source.store,
     feedUrl: source.feedUrl,
     aliases: source.aliases,

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { TwtxtError } from "../errors.js";
-import type { GuardedFetch } from "../http/guarded-fetch.js";
+import type { Ask } from "../http/guard.js";
 
 /** A picture as a file of the site. */
 export interface Avatar {
@@ -31,7 +31,7 @@ const KINDS: readonly [extension: string, start: RegExp][] = [
 export interface AvatarPlaces {
   /** Where they are kept between builds. */
   folder: string;
-  fetch: GuardedFetch;
+  ask: Ask;
   /** Ends the asking: what is not there by then is left to the next build. */
   signal: AbortSignal;
 }
@@ -43,7 +43,7 @@ export interface AvatarPlaces {
  */
 export async function avatarsOf(
   urls: readonly string[],
-  { folder, fetch, signal }: AvatarPlaces,
+  { folder, ask, signal }: AvatarPlaces,
 ): Promise<Map<string, Avatar>> {
   const kept = new Set(await readdir(folder).catch(() => []));
   const avatars = new Map<string, Avatar>();
@@ -51,7 +51,7 @@ export async function avatarsOf(
   const askHosts = async () => {
     for (let ofHost = wanted.shift(); ofHost; ofHost = wanted.shift()) {
       for (const url of ofHost) {
-        const avatar = (await keptAvatar(url, folder, kept)) ?? (await fetched(url, fetch, signal));
+        const avatar = (await keptAvatar(url, folder, kept)) ?? (await fetched(url, ask, signal));
         if (avatar) avatars.set(url, avatar);
       }
     }
@@ -79,9 +79,9 @@ async function keptAvatar(url: string, folder: string, kept: ReadonlySet<string>
 }
 
 /** @returns `null` for what is no picture, too large, or not to be had */
-async function fetched(url: string, fetch: GuardedFetch, signal: AbortSignal): Promise<Avatar | null> {
+async function fetched(url: string, ask: Ask, signal: AbortSignal): Promise<Avatar | null> {
   try {
-    const response = await fetch(url, { maxBytes: MAX_BYTES, signal });
+    const response = await ask(url, { maxBytes: MAX_BYTES, signal });
     const chunks: Uint8Array[] = [];
     for await (const chunk of response.body) chunks.push(chunk);
     const content = Buffer.concat(chunks);

@@ -1,6 +1,6 @@
 // plugin/eleventy/blob-links.ts: the links to blobs in a build, and whether the site has what they lead to.
 import { TwtxtError } from "../errors.js";
-import type { GuardedFetch } from "../http/guarded-fetch.js";
+import type { Ask } from "../http/guard.js";
 import { ownHostOf } from "../http/own-host.js";
 
 /** How long a build waits for the answers. */
@@ -61,15 +61,15 @@ export class BlobLinks {
     const unknown = links.filter(({ url }) => !this.#found.has(url));
     const [first] = unknown;
     if (!first) return { missing: [], fault: null };
-    const { guardedFetch } = await import("../http/guarded-fetch.js");
-    const fetch = guardedFetch({ userAgent, allowPrivateHosts: ownHostOf(first.url) });
+    const { createGuard } = await import("../http/guard.js");
+    const ask = createGuard({ userAgent, allowPrivateHosts: ownHostOf(first.url) });
     const result: CheckedLinks = { missing: [], fault: null };
     const signal = AbortSignal.timeout(TOTAL_MS);
     const queue = unknown.values();
     const work = async () => {
       for (const link of queue) {
         if (result.fault !== null) return;
-        const fault = await this.#look(link, fetch, signal, result.missing);
+        const fault = await this.#look(link, ask, signal, result.missing);
         result.fault ??= fault;
       }
     };
@@ -78,9 +78,9 @@ export class BlobLinks {
   }
 
   /** @returns why the site gave no answer; `null` where it did */
-  async #look(link: BlobLink, fetch: GuardedFetch, signal: AbortSignal, missing: BlobLink[]): Promise<string | null> {
+  async #look(link: BlobLink, ask: Ask, signal: AbortSignal, missing: BlobLink[]): Promise<string | null> {
     try {
-      const response = await fetch(link.url, { method: "HEAD", maxBytes: 0, signal });
+      const response = await ask(link.url, { method: "HEAD", maxBytes: 0, signal });
       response.close();
       if (response.status === 404) missing.push(link);
       else if (response.status >= 400) return `${link.url} answers ${response.status}.`;

@@ -1,7 +1,7 @@
 // plugin/eleventy/read-mentions.ts: the mentions that the site has received, read from where it publishes them.
 import { readFile } from "node:fs/promises";
 import { TwtxtError } from "../errors.js";
-import type { GuardedFetch } from "../http/guarded-fetch.js";
+import type { Ask } from "../http/guard.js";
 import { ownHostOf } from "../http/own-host.js";
 import { type MentionList, type PublicMention, parseMentionList } from "./mention-list.js";
 
@@ -39,16 +39,16 @@ export interface MentionSources {
  */
 export async function readMentions(sources: MentionSources): Promise<KnownMentions> {
   const { live, userAgent, signal } = sources;
-  const { guardedFetch } = await import("../http/guarded-fetch.js");
-  const fetch = guardedFetch({ userAgent, allowPrivateHosts: ownHostOf(live) });
+  const { createGuard } = await import("../http/guard.js");
+  const ask = createGuard({ userAgent, allowPrivateHosts: ownHostOf(live) });
   const newest: PublicMention[] = [];
   try {
     const isTimeOver = AbortSignal.any([signal, AbortSignal.timeout(LIVE_MS)]);
-    for await (const mentions of livePages(fetch, live, isTimeOver)) newest.push(...mentions);
+    for await (const mentions of livePages(ask, live, isTimeOver)) newest.push(...mentions);
     return { all: newest, warning: null };
   } catch (error) {
     const why = whyNot(error);
-    const former = await lastMentions(fetch, sources);
+    const former = await lastMentions(ask, sources);
     if (former === null) {
       const warning = `${why} Pages show mentions by JavaScript alone until a build can read them. Before the first deploy that is as it should be. If your host only serves files, give the plugin the option host: "static".`;
       return { all: null, warning };
@@ -67,11 +67,11 @@ export function cacheOf(live: string, mentions: readonly PublicMention[]): strin
 
 /** @returns `null` where no build has left any */
 async function lastMentions(
-  fetch: GuardedFetch,
+  ask: Ask,
   { live, file, cache, signal }: MentionSources,
 ): Promise<readonly PublicMention[] | null> {
   try {
-    return (await readList(fetch, file, FILE_BYTES, signal)).mentions;
+    return (await readList(ask, file, FILE_BYTES, signal)).mentions;
   } catch (error) {
     whyNot(error);
     const json = jsonOf(await readFile(cache, "utf8").catch(() => ""));
@@ -80,18 +80,18 @@ async function lastMentions(
   }
 }
 
-async function* livePages(fetch: GuardedFetch, url: string, signal: AbortSignal): AsyncIterable<PublicMention[]> {
+async function* livePages(ask: Ask, url: string, signal: AbortSignal): AsyncIterable<PublicMention[]> {
   let after = "";
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const { mentions, next } = await readList(fetch, `${url}?limit=100${after}`, PAGE_BYTES, signal);
+    const { mentions, next } = await readList(ask, `${url}?limit=100${after}`, PAGE_BYTES, signal);
     yield mentions;
     if (next === null) return;
     after = `&after=${encodeURIComponent(next)}`;
   }
 }
 
-async function readList(fetch: GuardedFetch, url: string, maxBytes: number, signal: AbortSignal): Promise<MentionList> {
-  const response = await fetch(url, { maxBytes, signal });
+async function readList(ask: Ask, url: string, maxBytes: number, signal: AbortSignal): Promise<MentionList> {
+  const response = await ask(url, { maxBytes, signal });
   if (response.status !== 200) {
     response.close();
     throw new TwtxtError("unreachable", `${url} answers ${response.status}.`);

@@ -147,12 +147,9 @@ export class SiteMentions {
 
   async #readAvatars(mentions: readonly PublicMention[], signal: AbortSignal): Promise<void> {
     const urls = mentions.flatMap(({ author: { photo } }) => photo ?? []);
-    const [{ avatarsOf }, { guardedFetch }] = await Promise.all([
-      import("./avatars.js"),
-      import("../http/guarded-fetch.js"),
-    ]);
-    const fetch = guardedFetch({ userAgent: this.#urls.userAgent() });
-    this.#avatars = await avatarsOf(urls, { folder: join(this.#root, AVATARS), fetch, signal });
+    const [{ avatarsOf }, { createGuard }] = await Promise.all([import("./avatars.js"), import("../http/guard.js")]);
+    const ask = createGuard({ userAgent: this.#urls.userAgent() });
+    this.#avatars = await avatarsOf(urls, { folder: join(this.#root, AVATARS), ask, signal });
     const pathOf = ({ name }: Avatar) => this.#urls.hrefInTemplates(this.#avatarPath(name));
     this.#pictures = new Map([...this.#avatars].map(([url, avatar]) => [url, pathOf(avatar)]));
   }

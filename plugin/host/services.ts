@@ -2,7 +2,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { Blobs } from "../blobs/serve/blobs.js";
 import { TwtxtError } from "../errors.js";
-import { guardedFetch } from "../http/guarded-fetch.js";
+import { createGuard } from "../http/guard.js";
 import { LOG_LENGTH, oneLine } from "../http/one-line.js";
 import { answering, bodyOf, type Handler, type Log } from "../http/respond.js";
 import { coalesced } from "../mentions/coalesced.js";
@@ -70,7 +70,7 @@ export function servicesOf(options: ServiceOptions): Services {
   const siteIndex = new SiteIndex(pages);
   const lists = moderation(settings.mentions);
   const userAgent = `${options.client} (+${feedUrl}; @${nick})`;
-  const ask = guardedFetch({ userAgent, ...options.guard });
+  const ask = createGuard({ userAgent, ...options.guard });
 
   /** One job that fails is no reason to leave out the next. */
   const job = async (name: string, work: () => Promise<unknown>) => {
@@ -94,7 +94,7 @@ export function servicesOf(options: ServiceOptions): Services {
   });
   const allowed = allowance({ store, now, limits, isMetered: options.isMetered, log });
   const pending = pendingMentions({ store, now, limits });
-  const verify = verification({ fetch: ask, siteIndex, moderation: lists });
+  const verify = verification({ ask, siteIndex, moderation: lists });
   const settle = settling({
     verify,
     queue: new VerificationQueue(),
@@ -147,7 +147,7 @@ export function servicesOf(options: ServiceOptions): Services {
   const send = async (isOver: () => boolean, patience: number) => {
     const { nextDue, sendMentions } = await import("../mentions/send/send.js");
     const sending = sendMentions({
-      fetch: ask,
+      ask,
       store,
       feedUrl,
       aliases: settings.mentions.aliases,

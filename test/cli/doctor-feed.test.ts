@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { checkAddress } from "../../plugin/cli/doctor/address.js";
 import { checkScheme } from "../../plugin/cli/doctor/feed-serving.js";
 import { looking } from "../../plugin/cli/doctor/look.js";
-import { guardedFetch } from "../../plugin/http/guarded-fetch.js";
+import { createGuard } from "../../plugin/http/guard.js";
 import { answer, examined, type PatientOptions, PLAIN, patient, report, says } from "./patient.js";
 
 describe("finding the feed", () => {
@@ -200,7 +200,7 @@ describe("http", () => {
   });
 
   it("fix: no document of an address is asked for by http", async () => {
-    const look = looking(guardedFetch({ userAgent: "test" }));
+    const look = looking(createGuard({ userAgent: "test" }));
     const site = { address: "alice@alice.example", origin: "http://alice.example", isExpected: false };
     expect(await checkAddress(site, look)).toEqual([
       {

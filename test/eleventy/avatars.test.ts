@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { avatarsOf } from "../../plugin/eleventy/avatars.js";
-import { guardedFetch } from "../../plugin/http/guarded-fetch.js";
+import { createGuard } from "../../plugin/http/guard.js";
 import { loopbackConnector, loopbackServer } from "../helpers/loopback.js";
 
 const bytes = (text: string) => Buffer.from(text, "latin1");
@@ -19,9 +19,9 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 /** What a site gets of these pictures, by their paths on one server each. */
 async function got(listener: RequestListener, paths: readonly string[], signal = new AbortController().signal) {
   const server = await loopbackServer(listener);
-  const fetch = guardedFetch({ userAgent: "test/1", allowPrivateHosts: [server.host], connector: loopbackConnector });
+  const ask = createGuard({ userAgent: "test/1", allowPrivateHosts: [server.host], connector: loopbackConnector });
   const urls = paths.map((path) => (path.startsWith("/") ? server.url + path : path));
-  const avatars = await avatarsOf(urls, { folder, fetch, signal });
+  const avatars = await avatarsOf(urls, { folder, ask, signal });
   return { server, avatars: [...avatars].map(([url, avatar]) => [url.replace(server.url, ""), avatar] as const) };
 }
 
@@ -89,8 +89,8 @@ describe("a picture of somebody who mentions us", () => {
 
   it("is taken from the build before", async () => {
     const server = await loopbackServer((_, response) => response.end(PNG));
-    const fetch = guardedFetch({ userAgent: "test/1", allowPrivateHosts: [server.host], connector: loopbackConnector });
-    const build = () => avatarsOf([`${server.url}/me`], { folder, fetch, signal: new AbortController().signal });
+    const ask = createGuard({ userAgent: "test/1", allowPrivateHosts: [server.host], connector: loopbackConnector });
+    const build = () => avatarsOf([`${server.url}/me`], { folder, ask, signal: new AbortController().signal });
     const first = await build();
     expect(first.size).toBe(1);
     expect(await build()).toEqual(first);

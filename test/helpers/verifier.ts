@@ -1,6 +1,6 @@
 // test/helpers/verifier.ts: Alice's site as it looks at the sources of mentions.
 import { expect } from "vitest";
-import { type GuardOptions, guardedFetch } from "../../plugin/http/guarded-fetch.js";
+import { createGuard, type GuardOptions } from "../../plugin/http/guard.js";
 import type { Proof } from "../../plugin/mentions/mention.js";
 import { moderation } from "../../plugin/mentions/receive/moderate.js";
 import { checkClaim } from "../../plugin/mentions/receive/read-claim.js";
@@ -32,14 +32,14 @@ export interface VerifierOptions extends Pick<GuardOptions, "lookup" | "firstByt
  */
 export function verifier(neighbours: readonly Pick<LoopbackServer, "host">[], options: VerifierOptions = {}) {
   const { block = [], totalMs = 5000, ...guard } = options;
-  const fetch = guardedFetch({
+  const ask = createGuard({
     userAgent: "test/1 (+https://alice.example/twtxt.txt; @alice)",
     allowPrivateHosts: neighbours.map(({ host }) => host),
     connector: loopbackConnector,
     ...guard,
   });
   const lists = moderation({ allow: [], block, moderate: false });
-  const verify = verification({ fetch, siteIndex: OURS, moderation: lists, totalMs });
+  const verify = verification({ ask, siteIndex: OURS, moderation: lists, totalMs });
   return (source: string, target = FEED): Promise<Proof> => verify(checkClaim(source, target, OURS));
 }
 

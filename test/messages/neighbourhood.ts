@@ -1,7 +1,7 @@
 // test/messages/neighbourhood.ts: people with keys, and their hosts, which all are servers on loopback.
 import { ed25519 } from "@noble/curves/ed25519.js";
 import type { buildConnector } from "undici";
-import { type GuardedFetch, guardedFetch } from "../../plugin/http/guarded-fetch.js";
+import { type Ask, createGuard } from "../../plugin/http/guard.js";
 import { formatKey, type SecretKey } from "../../plugin/keys/key.js";
 import { secretKey } from "../../plugin/messages/index.js";
 import type { Found } from "../../plugin/messages/lookup/lookup.js";
@@ -58,7 +58,7 @@ export function silentHost(): Promise<LoopbackServer> {
 }
 
 export interface Neighbourhood {
-  fetch: GuardedFetch;
+  ask: Ask;
   /** As `--allow-private-host` has them. */
   plainHosts: string[];
 }
@@ -75,6 +75,6 @@ export function neighbourhood(hosts: Record<string, Pick<LoopbackServer, "port">
       return dial({ ...target, hostname: "127.0.0.1", port: String(host.port) }, callback);
     };
   };
-  const fetch = guardedFetch({ userAgent: "test/1", allowPrivateHosts: plainHosts, connector, totalMs });
-  return { fetch, plainHosts };
+  const ask = createGuard({ userAgent: "test/1", allowPrivateHosts: plainHosts, connector, totalMs });
+  return { ask, plainHosts };
 }

@@ -1,7 +1,7 @@
 // plugin/blobs/client/shared.ts: blobs that others share, by their shared URLs. PROTOCOL 4
 import { TwtxtError } from "../../errors.js";
 import { isBlobKey } from "../../http/blob-url.js";
-import type { GuardedFetch } from "../../http/guarded-fetch.js";
+import type { Ask } from "../../http/guard.js";
 import { parseKey } from "../../keys/key.js";
 import type { Coming } from "./client.js";
 import { shownBlob } from "./shown.js";
@@ -42,9 +42,9 @@ function isOwner(text: string): boolean {
  * @throws TwtxtError `not-found` where there is none; `blob-tampered` for what is no blob; `unreachable`, `address-refused`
  *   and `too-many-redirects` as the guard
  */
-export async function getShared({ url, owner, key }: SharedUrl, fetch: GuardedFetch): Promise<Coming> {
+export async function getShared({ url, owner, key }: SharedUrl, ask: Ask): Promise<Coming> {
   // A compressed body would come without its length.
-  const { status, headers, body, close } = await fetch(url, {
+  const { status, headers, body, close } = await ask(url, {
     maxBytes: MAX_BYTES,
     headers: { "accept-encoding": "identity" },
   });

@@ -59,9 +59,9 @@ async function fromOthers(
   terminal: Terminal,
   signal: AbortSignal,
 ): Promise<ComingFrom> {
-  const { fetch } = networkOf(values, NAME, { totalMs: PATIENCE_MS });
+  const { ask } = networkOf(values, NAME, { totalMs: PATIENCE_MS });
   return {
-    coming: await getShared(url, (address, request) => fetch(address, { ...request, signal })),
+    coming: await getShared(url, (address, request) => ask(address, { ...request, signal })),
     newest: newestAt(url, terminal),
     maxBytes: MAX_UNPROVEN,
     wayOut: WAY_OUT_OF_OTHERS,

@@ -1,12 +1,6 @@
 // plugin/cli/doctor/look.ts: asks a server within the guard's bounds, and says in plain words where it does not answer.
 import { TwtxtError } from "../../errors.js";
-import {
-  type GuardedFetch,
-  type GuardedRequest,
-  type GuardedResponse,
-  isTimeout,
-  OLD_TLS,
-} from "../../http/guarded-fetch.js";
+import { type Ask, type GuardedRequest, type GuardedResponse, isTimeout, OLD_TLS } from "../../http/guard.js";
 import { essenceOf } from "../../http/media-type.js";
 import { FOR_PRIVATE_HOSTS } from "../allowed-hosts.js";
 import { type Finding, fix } from "./finding.js";
@@ -23,11 +17,11 @@ export interface Seen extends Omit<GuardedResponse, "body" | "close"> {
 /** Asks a server. @returns its answer, or what is in the way of one */
 export type Look = (url: string, request?: Partial<GuardedRequest>) => Promise<Seen | Finding>;
 
-export function looking(fetch: GuardedFetch): Look {
+export function looking(ask: Ask): Look {
   return async (url, request = {}) => {
     const asked = { maxBytes: MIB, ...request };
     try {
-      const { body, close, ...answer } = await fetch(url, asked);
+      const { body, close, ...answer } = await ask(url, asked);
       const chunks: Uint8Array[] = [];
       // These have none, even where their headers tell how it is compressed.
       if (asked.method === "HEAD" || answer.status === 304) close();

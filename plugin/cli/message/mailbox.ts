@@ -56,7 +56,7 @@ export async function mailboxOf(values: OwnSiteValues, terminal: Terminal): Prom
     lookup,
     senders: (options = {}) => senderLookup(network.lookup, { now, ...options }),
     outbox: (onResult) =>
-      outboxOf({ store, fetch: network.fetch, now, random: Math.random, ...(onResult && { onResult }) }),
+      outboxOf({ store, ask: network.ask, now, random: Math.random, ...(onResult && { onResult }) }),
     inbox: async (fetch = globalThis.fetch) => {
       const endpoint = atOrigin(author.endpoint ?? (await publishedInbox(author, lookup)), url);
       return inboxClient({ endpoint, signer: identity, fetch, now, sleep });

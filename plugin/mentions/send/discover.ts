@@ -2,7 +2,7 @@
 import { TwtxtError } from "../../errors.js";
 import { parseFeed } from "../../feed/feed.js";
 import { freshUntil } from "../../http/freshness.js";
-import type { GuardedFetch, GuardedResponse } from "../../http/guarded-fetch.js";
+import type { Ask, GuardedResponse } from "../../http/guard.js";
 import { parseRetryAfter } from "../../http/retry.js";
 import { endpointsInHtml } from "./endpoint-in-html.js";
 import { linkTargets } from "./link-header.js";
@@ -52,11 +52,11 @@ const MAX_URL_LENGTH = 2048;
  *   429 or 5xx; `address-refused`, `too-many-redirects` and `bad-compression`
  * @see PROTOCOL 2.2
  */
-export function discovery({ fetch, now }: { fetch: GuardedFetch; now(): number }): Discover {
-  const ask = (url: string) => askPatiently(fetch, url, now);
+export function discovery({ ask, now }: { ask: Ask; now(): number }): Discover {
+  const askNow = (url: string) => askPatiently(ask, url, now);
 
   const onFrontPage = onceEach(async (url) => {
-    const response = await ask(url);
+    const response = await askNow(url);
     const fresh = freshUntil(response.headers, now());
     if (!isGood(response)) return { endpoint: null, freshUntil: fresh };
     const { kind, text } = await readTarget(response, true);
@@ -64,7 +64,7 @@ export function discovery({ fetch, now }: { fetch: GuardedFetch; now(): number }
   });
 
   const discover = onceEach(async (target): Promise<FoundEndpoint | NoEndpoint> => {
-    const response = await ask(target);
+    const response = await askNow(target);
     const fresh = freshUntil(response.headers, now());
     const none = (why: string) => ({ endpoint: null, why, freshUntil: fresh });
     if (!isGood(response)) return none(noAnswer(response));
@@ -95,9 +95,9 @@ async function searchTarget(
   return { kind, found: inPage === null ? null : { endpoint: inPage, method: "HTML" } };
 }
 
-/** @throws TwtxtError what the fetch throws; NotNow for 429 and 5xx */
-async function askPatiently(fetch: GuardedFetch, url: string, now: () => number): Promise<GuardedResponse> {
-  const response = await fetch(url, { maxBytes: MAX_BYTES });
+/** @throws TwtxtError what the guard throws; NotNow for 429 and 5xx */
+async function askPatiently(ask: Ask, url: string, now: () => number): Promise<GuardedResponse> {
+  const response = await ask(url, { maxBytes: MAX_BYTES });
   if (isGood(response)) return response;
   response.close();
   if (response.status !== 429 && response.status < 500) return response;

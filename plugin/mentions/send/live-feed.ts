@@ -2,7 +2,7 @@
 import { TwtxtError } from "../../errors.js";
 import { type ParsedFeed, type ParsedTwt, parseFeed } from "../../feed/feed.js";
 import { isNick } from "../../feed/mention.js";
-import type { GuardedFetch } from "../../http/guarded-fetch.js";
+import type { Ask } from "../../http/guard.js";
 
 const FEED_BYTES = 8 * 1024 * 1024;
 /** The months of forty years. It ends a chain that would never end by itself. */
@@ -33,8 +33,8 @@ export interface Archives {
  *
  * @throws TwtxtError `feed-not-live` where no feed is there: nothing follows from that, least of all that twts are gone
  */
-export async function readLiveFeed(fetch: GuardedFetch, feedUrl: string): Promise<LiveFeed> {
-  const part = await readPart(fetch, feedUrl).catch((error: unknown) => {
+export async function readLiveFeed(ask: Ask, feedUrl: string): Promise<LiveFeed> {
+  const part = await readPart(ask, feedUrl).catch((error: unknown) => {
     if (!(error instanceof TwtxtError)) throw error;
     const message = `${error.message} Nothing was sent: see that the site is deployed, then try again.`;
     throw new TwtxtError("feed-not-live", message, { cause: error });
@@ -50,7 +50,7 @@ export async function readLiveFeed(fetch: GuardedFetch, feedUrl: string): Promis
  *
  * @param wanted - an instant; the empty text, which is before all of them, for all archives
  */
-export async function readArchives(fetch: GuardedFetch, feed: LiveFeed, wanted: string): Promise<Archives> {
+export async function readArchives(ask: Ask, feed: LiveFeed, wanted: string): Promise<Archives> {
   const twts: ParsedTwt[] = [];
   const asked = new Set<string>();
   const isOldEnough = (part: readonly ParsedTwt[]) => part.some(({ instant }) => instant <= wanted);
@@ -60,7 +60,7 @@ export async function readArchives(fetch: GuardedFetch, feed: LiveFeed, wanted: 
       return { twts, trouble: `The archives of the feed do not end: ${url}.` };
     asked.add(url);
     try {
-      const archive = await readPart(fetch, url);
+      const archive = await readPart(ask, url);
       twts.push(...archive.twts);
       part = archive.twts;
       url = archive.archive;
@@ -80,8 +80,8 @@ interface Part {
 }
 
 /** @throws TwtxtError where no feed is there */
-async function readPart(fetch: GuardedFetch, url: string): Promise<Part> {
-  const response = await fetch(url, { headers: { "cache-control": "no-cache" }, maxBytes: FEED_BYTES });
+async function readPart(ask: Ask, url: string): Promise<Part> {
+  const response = await ask(url, { headers: { "cache-control": "no-cache" }, maxBytes: FEED_BYTES });
   if (response.status !== 200) {
     response.close();
     throw new TwtxtError("feed-not-live", `${url} answers ${response.status}.`);

@@ -1,6 +1,6 @@
 // plugin/mentions/send/post-mention.ts: tells one endpoint of one mention.
 import { TwtxtError } from "../../errors.js";
-import type { GuardedFetch, GuardedResponse } from "../../http/guarded-fetch.js";
+import type { Ask, GuardedResponse } from "../../http/guard.js";
 import { essenceOf } from "../../http/media-type.js";
 import { oneLine, problemDetail } from "../../http/one-line.js";
 import { parseRetryAfter } from "../../http/retry.js";
@@ -37,24 +37,19 @@ const ANSWER_BYTES = 64 * 1024;
  * Posts a mention. A 4xx to one form is followed by one try of the other.
  *
  * @param now - milliseconds since 1970
- * @throws what `fetch` throws, where that is no verdict on the endpoint
+ * @throws what `ask` throws, where that is no verdict on the endpoint
  * @see PROTOCOL 2.3
  */
-export async function postMention(fetch: GuardedFetch, posting: Posting, now: () => number): Promise<Answer> {
+export async function postMention(ask: Ask, posting: Posting, now: () => number): Promise<Answer> {
   const [first, second] = posting.sources;
-  const answer = await post(fetch, posting, first, now);
+  const answer = await post(ask, posting, first, now);
   const isRefused = answer.outcome === "failed" && answer.status !== null && answer.status >= 400;
-  return second && isRefused ? post(fetch, posting, second, now) : answer;
+  return second && isRefused ? post(ask, posting, second, now) : answer;
 }
 
-async function post(
-  fetch: GuardedFetch,
-  { endpoint, target }: Posting,
-  source: Source,
-  now: () => number,
-): Promise<Answer> {
+async function post(ask: Ask, { endpoint, target }: Posting, source: Source, now: () => number): Promise<Answer> {
   try {
-    const response = await fetch(endpoint, {
+    const response = await ask(endpoint, {
       method: "POST",
       headers: { "content-type": "application/x-www-form-urlencoded" },
       body: new URLSearchParams({ source: source.url, target }).toString(),

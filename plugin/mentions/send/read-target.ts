@@ -1,7 +1,7 @@
 // plugin/mentions/send/read-target.ts: of a target, as much as says where it wants to be told of mentions.
 import { TwtxtError } from "../../errors.js";
 import { parseFeed } from "../../feed/feed.js";
-import type { GuardedResponse } from "../../http/guarded-fetch.js";
+import type { GuardedResponse } from "../../http/guard.js";
 
 /** What a target is, and its start: of a feed all before the first twt, of a page its HTML. */
 export interface TargetStart {

@@ -1,6 +1,6 @@
 // plugin/mentions/send/send.ts: tells everybody whom our twts mention.
 import { TwtxtError } from "../../errors.js";
-import type { GuardedFetch } from "../../http/guarded-fetch.js";
+import type { Ask } from "../../http/guard.js";
 import { isSameUrl } from "../../http/same-url.js";
 import { memoryStore } from "../../store/memory.js";
 import type { Store } from "../../store/store.js";
@@ -27,7 +27,7 @@ export interface SendReport {
 }
 
 export interface SendOptions {
-  fetch: GuardedFetch;
+  ask: Ask;
   store: Store;
   /** Where the feed is read: what it does not show is not told. */
   feedUrl: string;
@@ -88,9 +88,9 @@ export async function sendMentions(options: SendOptions): Promise<SendReport> {
 }
 
 async function run(options: SendOptions, isOver: () => boolean): Promise<SendReport> {
-  const { fetch, store, feedUrl, now } = options;
+  const { ask, store, feedUrl, now } = options;
   const ledger = ledgerOf({ store, feedUrl, sleep: (milliseconds) => options.sleep(milliseconds) });
-  const feed = await readLiveFeed(fetch, feedUrl);
+  const feed = await readLiveFeed(ask, feedUrl);
   const { isFirst, ...recorded } = await readLedger(ledger, feed, mentionsOf(feed.twts, feed, options), now());
   const { live, trouble } = await readAll(feed, recorded, options);
   const known = await backfilled(recorded, live, ledger, options.backfill ?? 0);
@@ -108,7 +108,7 @@ async function run(options: SendOptions, isOver: () => boolean): Promise<SendRep
     mentions.push(report);
     options.onMention?.(report);
   };
-  const endpoints = endpointsOf({ store, discover: discovery({ fetch, now }), now });
+  const endpoints = endpointsOf({ store, discover: discovery({ ask, now }), now });
   const tell = teller({ ...options, ledger, endpoints, identity: feed.identity, queue: politeQueue(), isOver });
   const outcomes = await Promise.allSettled(due.map(async (change) => end(await tell(change))));
   for (const change of later) end(reportOfWaiting(change));
@@ -157,7 +157,7 @@ async function readAll(
 ): Promise<{ live: Live; trouble: string | null }> {
   const wanted = options.backfill ? "" : oldestMissing(known, feed.twts);
   const none = { twts: [], trouble: null };
-  const { twts: archived, trouble } = wanted === null ? none : await readArchives(options.fetch, feed, wanted);
+  const { twts: archived, trouble } = wanted === null ? none : await readArchives(options.ask, feed, wanted);
   const live = {
     mentions: mentionsOf(feed.twts, feed, options),
     archived: mentionsOf(archived, feed, options),

@@ -1,6 +1,6 @@
 // plugin/mentions/send/tell.ts: one mention, from its discovery to the ledger.
 import { TwtxtError } from "../../errors.js";
-import type { GuardedFetch } from "../../http/guarded-fetch.js";
+import type { Ask } from "../../http/guard.js";
 import { nextAttempt } from "../../http/retry.js";
 import type { PoliteQueue } from "../polite-queue.js";
 import { formatReference } from "../reference.js";
@@ -29,7 +29,7 @@ export interface MentionReport {
 }
 
 export interface TellOptions {
-  fetch: GuardedFetch;
+  ask: Ask;
   ledger: Ledger;
   endpoints: Endpoints;
   queue: PoliteQueue;
@@ -151,14 +151,14 @@ function verdictOf(error: unknown): Result {
 }
 
 async function post(change: Change, told: Told, found: FoundEndpoint, options: Telling): Promise<Result> {
-  const { fetch, endpoints, now, isOver, isDryRun, resting } = options;
+  const { ask, endpoints, now, isOver, isDryRun, resting } = options;
   if (isDryRun) return { outcome: "would be sent" };
   const { endpoint } = found;
   const sources = await sourcesFor(change, told, found, options);
   if (isOver()) return { outcome: "waiting" };
   const rest = resting.get(hostOf(endpoint));
   if (rest) return rest;
-  const answer = await postMention(fetch, { endpoint, target: told.mention.target, sources }, now);
+  const answer = await postMention(ask, { endpoint, target: told.mention.target, sources }, now);
   if (answer.outcome === "sent" && answer.source !== sources[0]) {
     // A hint that is lost costs one more refusal; the mention itself is told, and must be written down as such.
     await endpoints.noteForm(endpoint, answer.source.form).catch(() => {});

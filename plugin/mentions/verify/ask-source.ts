@@ -1,6 +1,6 @@
 // plugin/mentions/verify/ask-source.ts: a source's answer, before anybody looks at what it says.
 import { STATUS_CODES } from "node:http";
-import type { GuardedResponse } from "../../http/guarded-fetch.js";
+import type { GuardedResponse } from "../../http/guard.js";
 import type { TimeSlices } from "../../http/time-slices.js";
 import type { Proof } from "../mention.js";
 import type { SiteInText } from "./site-in-text.js";

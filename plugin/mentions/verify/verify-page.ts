@@ -1,7 +1,7 @@
 // plugin/mentions/verify/verify-page.ts: whether somebody's page links to us, a classic Webmention.
 import { TwtxtError } from "../../errors.js";
 import { parseFeed } from "../../feed/feed.js";
-import type { GuardedResponse } from "../../http/guarded-fetch.js";
+import type { GuardedResponse } from "../../http/guard.js";
 import { normalUrl } from "../../http/same-url.js";
 import type { TimeSlices } from "../../http/time-slices.js";
 import type { Claim, ProvenMention } from "../mention.js";

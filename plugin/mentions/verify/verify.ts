@@ -1,6 +1,6 @@
 // plugin/mentions/verify/verify.ts: whether a source says what somebody has told us that it says.
 import { TwtxtError } from "../../errors.js";
-import { type GuardedFetch, isTimeout } from "../../http/guarded-fetch.js";
+import { type Ask, isTimeout } from "../../http/guard.js";
 import { isSameUrl } from "../../http/same-url.js";
 import { TimeSlices } from "../../http/time-slices.js";
 import type { Claim, Proof, ProvenMention, Verify } from "../mention.js";
@@ -16,7 +16,7 @@ import { verifyPage } from "./verify-page.js";
 const MAX_REQUESTS = 30;
 
 export interface VerificationParts {
-  fetch: GuardedFetch;
+  ask: Ask;
   siteIndex: SiteIndex;
   moderation: Pick<Moderation, "isBlocked">;
   /** For one verification, archives included; default 10,000. */
@@ -28,7 +28,7 @@ export interface VerificationParts {
  *
  * @see PROTOCOL 2.4, "The proof"
  */
-export function verification({ fetch, siteIndex, moderation, totalMs = 10_000 }: VerificationParts): Verify {
+export function verification({ ask: askGuarded, siteIndex, moderation, totalMs = 10_000 }: VerificationParts): Verify {
   return async (claim) => {
     const signal = AbortSignal.timeout(totalMs);
     let requests = 0;
@@ -43,7 +43,8 @@ export function verification({ fetch, siteIndex, moderation, totalMs = 10_000 }:
       requests += 1;
       checkLimits();
     };
-    const ask: AskSource = (url, maxBytes, accept) => fetch(url, { maxBytes, headers: { accept }, signal, mayAsk });
+    const ask: AskSource = (url, maxBytes, accept) =>
+      askGuarded(url, { maxBytes, headers: { accept }, signal, mayAsk });
     const inspection = { ask, checkLimits, site: siteSeenBy(claim, siteIndex), slices: new TimeSlices(signal) };
     const look: LookAt = (claim) => (claim.timestamps.length > 0 ? verifyTwt : verifyPage)(claim, inspection);
     try {

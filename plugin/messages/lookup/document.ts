@@ -1,7 +1,7 @@
 // plugin/messages/lookup/document.ts: one discovery document, as a server answers with it or does not.
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
-import { type GuardedFetch, type GuardedResponse, isTimeout } from "../../http/guarded-fetch.js";
+import { type Ask, type GuardedResponse, isTimeout } from "../../http/guard.js";
 import { formatKey, parseKey } from "../../keys/key.js";
 
 /** What an address leads to. */
@@ -27,7 +27,7 @@ export interface Miss {
 
 /** How strangers' documents are asked for. */
 export interface DocumentNetwork {
-  fetch: GuardedFetch;
+  ask: Ask;
   /** `host:port`, exactly: where plain http is spoken, for trying out. */
   plainHosts?: readonly string[];
   /** Ends the asking, as silence would. */
@@ -47,10 +47,10 @@ const Fields = v.looseObject({ endpoint: v.string(), key: v.string() });
  */
 export async function askDocument(
   url: string,
-  { fetch, plainHosts = [], signal }: DocumentNetwork,
+  { ask, plainHosts = [], signal }: DocumentNetwork,
 ): Promise<Document | Miss> {
   try {
-    const response = await fetch(url, { maxBytes: MAX_BYTES, isHttpsNeeded: true, ...(signal && { signal }) });
+    const response = await ask(url, { maxBytes: MAX_BYTES, isHttpsNeeded: true, ...(signal && { signal }) });
     if (response.status !== 200) {
       response.close();
       const isBusy = response.status === 429 || response.status >= 500;

@@ -14,11 +14,11 @@ const DNS_TIMEOUT_MS = 2000;
  * @example const { key, endpoint } = await lookup("bob@bob.example");
  */
 export async function lookup(address: string): Promise<Found> {
-  const [{ guardedFetch }, { lookup: lookupBy }] = await Promise.all([
-    import("../../http/guarded-fetch.js"),
+  const [{ createGuard }, { lookup: lookupBy }] = await Promise.all([
+    import("../../http/guard.js"),
     import("./lookup.js"),
   ]);
-  return lookupBy(address, { fetch: guardedFetch({ userAgent: USER_AGENT }), resolveSrv: systemSrv });
+  return lookupBy(address, { ask: createGuard({ userAgent: USER_AGENT }), resolveSrv: systemSrv });
 }
 
 /**

@@ -1,6 +1,6 @@
 // plugin/messages/send/deliver.ts: brings one sealed message to one inbox.
 import { TwtxtError } from "../../errors.js";
-import type { GuardedFetch, GuardedResponse } from "../../http/guarded-fetch.js";
+import type { Ask, GuardedResponse } from "../../http/guard.js";
 import { problemDetail } from "../../http/one-line.js";
 import { parseRetryAfter } from "../../http/retry.js";
 
@@ -13,7 +13,7 @@ export type Delivery =
   | { outcome: "later"; status: number | null; why: string; notBefore: number | null };
 
 export interface DeliveryNetwork {
-  fetch: GuardedFetch;
+  ask: Ask;
   /** Milliseconds since 1970. */
   now(): number;
 }
@@ -25,12 +25,12 @@ const ANSWER_BYTES = 4 * 1024;
  * Posts a sealed message. https is needed, except where the guard is told otherwise.
  *
  * @param sealed - armored
- * @throws what `fetch` throws, where that is no verdict on the endpoint
+ * @throws what `ask` throws, where that is no verdict on the endpoint
  * @see PROTOCOL 3.3, 2.3
  */
-export async function deliver(endpoint: string, sealed: string, { fetch, now }: DeliveryNetwork): Promise<Delivery> {
+export async function deliver(endpoint: string, sealed: string, { ask, now }: DeliveryNetwork): Promise<Delivery> {
   try {
-    const response = await fetch(endpoint, {
+    const response = await ask(endpoint, {
       method: "POST",
       headers: { "content-type": "text/plain; charset=utf-8" },
       body: sealed,

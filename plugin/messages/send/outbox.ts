@@ -140,9 +140,9 @@ async function attemptInbox(
   { id, sealed }: OutboxEntry,
   endpoint: string,
   sharing: readonly Recipient[],
-  { store, fetch, now, random, onResult, silent }: AttemptOptions,
+  { store, ask, now, random, onResult, silent }: AttemptOptions,
 ): Promise<RecipientReport[]> {
-  const delivery = await deliver(endpoint, sealed, { fetch, now });
+  const delivery = await deliver(endpoint, sealed, { ask, now });
   if (delivery.outcome === "later" && delivery.status === null) silent.add(endpoint);
   const tried = new Set(sharing.map(({ address }) => address));
   const after = (recipient: Recipient) =>

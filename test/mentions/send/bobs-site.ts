@@ -1,6 +1,6 @@
 // test/mentions/send/bobs-site.ts: sites on loopback whose endpoints are looked for.
 import type { OutgoingHttpHeaders } from "node:http";
-import { guardedFetch } from "../../../plugin/http/guarded-fetch.js";
+import { createGuard } from "../../../plugin/http/guard.js";
 import { type Discover, discovery } from "../../../plugin/mentions/send/discover.js";
 import { type LoopbackServer, loopbackConnector, loopbackServer } from "../../helpers/loopback.js";
 
@@ -30,13 +30,13 @@ export async function siteWith(
 }
 
 export function discovererOf(servers: LoopbackServer[], totalMs = 5000): Discover {
-  const fetch = guardedFetch({
+  const ask = createGuard({
     userAgent: "test/1 (+https://alice.example/twtxt.txt; @alice)",
     allowPrivateHosts: servers.map(({ host }) => host),
     connector: loopbackConnector,
     totalMs,
   });
-  return discovery({ fetch, now: () => NOW });
+  return discovery({ ask, now: () => NOW });
 }
 
 export function feed(body: string | Buffer, headers: OutgoingHttpHeaders = {}): Answer {

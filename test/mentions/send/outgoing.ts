@@ -2,7 +2,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
-import { guardedFetch } from "../../../plugin/http/guarded-fetch.js";
+import { createGuard } from "../../../plugin/http/guard.js";
 import type { FoundEndpoint } from "../../../plugin/mentions/send/discover.js";
 import { type SendOptions, type SendReport, sendMentions } from "../../../plugin/mentions/send/send.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
@@ -157,7 +157,7 @@ export async function world(neighbours: readonly LoopbackServer[], options: Worl
     clock,
     send: (more = {}) =>
       sendMentions({
-        fetch: guardedFetch({
+        ask: createGuard({
           userAgent: "test/1",
           allowPrivateHosts: [made, ...neighbours].map(({ host }) => host),
           connector: loopbackConnector,

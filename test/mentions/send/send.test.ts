@@ -1,6 +1,6 @@
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
-import { type GuardedFetch, guardedFetch } from "../../../plugin/http/guarded-fetch.js";
+import { type Ask, createGuard } from "../../../plugin/http/guard.js";
 import { loopbackConnector, loopbackServer, strayed } from "../../helpers/loopback.js";
 import { FEED, receiver } from "../../helpers/receiver.js";
 import { badAnswer, DAY, DAYS_6, DAYS_8, MINUTE, neighbour, outcomes, PAGE, TODAY, world } from "./outgoing.js";
@@ -152,16 +152,16 @@ describe("our own receiver", () => {
     home.alice.answers["/post/"] = (response) =>
       response.setHeader("content-type", "text/html").end(`<p>hi <a href="${FEED}">alice</a>, good morning</p>`);
 
-    const guarded = guardedFetch({
+    const guarded = createGuard({
       userAgent: "test/1",
       allowPrivateHosts: [alice.host, home.alice.host],
       connector: loopbackConnector,
     });
-    const fetch: GuardedFetch = async (url, request) => {
+    const ask: Ask = async (url, request) => {
       const response = await guarded(url.replace("https://alice.example", alice.url), request);
       return { ...response, url };
     };
-    const report = await home.send({ fetch, pageOf: () => `${home.alice.url}/post/` });
+    const report = await home.send({ ask, pageOf: () => `${home.alice.url}/post/` });
     expect(outcomes(report)).toEqual(["new sent 200"]);
     const source = form === "a page" ? `${home.alice.url}/post/` : home.alice.twt(TODAY);
     expect(await her.mentions()).toMatchObject([{ source, target: FEED }]);

@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { createServer } from "node:net";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
-import type { GuardOptions } from "../../../plugin/http/guarded-fetch.js";
+import type { GuardOptions } from "../../../plugin/http/guard.js";
 import { loopbackServer, strayed } from "../../helpers/loopback.js";
 import { FEED, feedOf, PAGE, verifier } from "../../helpers/verifier.js";
 import { feed, page, siteWith } from "../send/bobs-site.js";

@@ -115,8 +115,8 @@ describe("looking up an address", () => {
 
   it("speaks https where it is not told otherwise", async () => {
     const bob = await hostWith({ [PLAIN]: documentOf() });
-    const { fetch } = neighbourhood({ "bob.example": bob });
-    await expect(lookup(BOB.address, { fetch })).rejects.toThrow(failsWith("unreachable"));
+    const { ask } = neighbourhood({ "bob.example": bob });
+    await expect(lookup(BOB.address, { ask })).rejects.toThrow(failsWith("unreachable"));
     expect(bob.asked).toEqual([]);
   });
 
@@ -124,11 +124,11 @@ describe("looking up an address", () => {
     "address-refused: %s, and nothing is asked",
     async (address) => {
       const asked: string[] = [];
-      const fetch = async (url: string) => {
+      const ask = async (url: string) => {
         asked.push(url);
         throw new TwtxtError("unreachable", "");
       };
-      await expect(lookup(address, { fetch, plainHosts: ["127.0.0.1:9"] })).rejects.toThrow(
+      await expect(lookup(address, { ask, plainHosts: ["127.0.0.1:9"] })).rejects.toThrow(
         failsWith("address-refused", "its address is not a public one"),
       );
       expect(asked).toEqual([]);
@@ -139,11 +139,11 @@ describe("looking up an address", () => {
     "bad-address: %j, and nothing is asked",
     async (address) => {
       const asked: string[] = [];
-      const fetch = async (url: string) => {
+      const ask = async (url: string) => {
         asked.push(url);
         throw new TwtxtError("unreachable", "");
       };
-      await expect(lookup(address, { fetch })).rejects.toThrow(failsWith("bad-address"));
+      await expect(lookup(address, { ask })).rejects.toThrow(failsWith("bad-address"));
       await expect(publicLookup(address)).rejects.toThrow(failsWith("bad-address"));
       expect(asked).toEqual([]);
     },
@@ -288,8 +288,8 @@ describe("looking up an address of a host without a name", () => {
       asked.push(name);
       return [];
     };
-    const { fetch } = neighbourhood({});
-    const found = lookup(`bob@${host}:8080`, { fetch, plainHosts: [`${host}:8080`], resolveSrv });
+    const { ask } = neighbourhood({});
+    const found = lookup(`bob@${host}:8080`, { ask, plainHosts: [`${host}:8080`], resolveSrv });
     await expect(found).rejects.toThrow(failsWith("no-such-address", "it is no name"));
     expect(asked).toEqual([]);
   });

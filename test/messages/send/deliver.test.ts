@@ -11,8 +11,8 @@ const PROBLEM = { "content-type": "application/problem+json" };
 afterEach(() => expect(strayed).toEqual([]));
 
 function deliverTo(host: Pick<LoopbackServer, "port">, totalMs?: number): Promise<Delivery> {
-  const { fetch } = neighbourhood({ "bob.example": host }, totalMs);
-  return deliver("http://bob.example/inbox", SEALED, { fetch, now: () => NOW });
+  const { ask } = neighbourhood({ "bob.example": host }, totalMs);
+  return deliver("http://bob.example/inbox", SEALED, { ask, now: () => NOW });
 }
 
 /** What comes of an answer. */
@@ -131,14 +131,14 @@ describe("a message", () => {
     const secret = await hostWith({});
     const refused = { outcome: "failed", status: null, why: "it leads to an address that is not asked" };
     expect(await comesOf({ status: 307, headers: { location: secret.url } })).toEqual(refused);
-    const { fetch } = neighbourhood({});
-    expect(await deliver(secret.url, SEALED, { fetch, now: () => NOW })).toEqual(refused);
+    const { ask } = neighbourhood({});
+    expect(await deliver(secret.url, SEALED, { ask, now: () => NOW })).toEqual(refused);
     expect(secret.asked).toEqual([]);
   });
 
   it("has failed: it would go by plain http", async () => {
-    const { fetch } = neighbourhood({});
-    expect(await deliver("http://carol.example/inbox", SEALED, { fetch, now: () => NOW })).toMatchObject({
+    const { ask } = neighbourhood({});
+    expect(await deliver("http://carol.example/inbox", SEALED, { ask, now: () => NOW })).toMatchObject({
       outcome: "failed",
       status: null,
     });

@@ -1,5 +1,5 @@
 // test/messages/send/outbox-child.ts: a process that sends one message to some inboxes, until it is done or killed.
-import { guardedFetch } from "../../../plugin/http/guarded-fetch.js";
+import { createGuard } from "../../../plugin/http/guard.js";
 import { outboxOf } from "../../../plugin/messages/send/outbox.js";
 import { fileStore } from "../../../plugin/store/file.js";
 
@@ -7,7 +7,7 @@ const [folder = "", id = "", time = "", ...endpoints] = process.argv.slice(2);
 const allowPrivateHosts = endpoints.map((endpoint) => new URL(endpoint).host);
 const outbox = outboxOf({
   store: fileStore(folder),
-  fetch: guardedFetch({ userAgent: "test/1", allowPrivateHosts }),
+  ask: createGuard({ userAgent: "test/1", allowPrivateHosts }),
   now: () => Number(time),
   random: () => 0.5,
 });

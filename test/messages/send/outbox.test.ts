@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import { guardedFetch } from "../../../plugin/http/guarded-fetch.js";
+import { createGuard } from "../../../plugin/http/guard.js";
 import { outboxOf, type RecipientReport } from "../../../plugin/messages/send/outbox.js";
 import { fileStore } from "../../../plugin/store/file.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
@@ -50,9 +50,9 @@ function sender(
 ) {
   const clock = { time: NOW };
   const told: RecipientReport[] = [];
-  const { fetch } = neighbourhood(hosts, totalMs);
+  const { ask } = neighbourhood(hosts, totalMs);
   const onResult = (report: RecipientReport) => void told.push(report);
-  const outbox = outboxOf({ store, fetch, now: () => clock.time, random: () => 0.5, onResult });
+  const outbox = outboxOf({ store, ask, now: () => clock.time, random: () => 0.5, onResult });
   const send = (names: string[], { id = ID, keepCopy = true } = {}) =>
     outbox.send({
       id,
@@ -326,7 +326,7 @@ describe("several processes", () => {
   const outboxIn = (data: string, hosts: LoopbackServer[], time: number) =>
     outboxOf({
       store: fileStore(data),
-      fetch: guardedFetch({ userAgent: "test/1", allowPrivateHosts: hosts.map(({ host }) => host) }),
+      ask: createGuard({ userAgent: "test/1", allowPrivateHosts: hosts.map(({ host }) => host) }),
       now: () => time,
       random: () => 0.5,
     });

@@ -65,7 +65,7 @@ function alice(hosts: Record<string, LoopbackServer>) {
   const now = () => clock.time;
   const network = neighbourhood(hosts, 1000);
   const contacts = contactsOf(store, now);
-  const outbox = outboxOf({ store, fetch: network.fetch, now, random: () => 0.5 });
+  const outbox = outboxOf({ store, ask: network.ask, now, random: () => 0.5 });
   const look = (address: string) => lookup(address, network);
   const send = (recipients: string[], message: Partial<MessageToSend> = {}) =>
     sendMessage({ recipients, text: "Hello", ...message }, { from: ALICE, lookup: look, contacts, outbox, now });

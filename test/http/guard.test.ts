@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from "node:tls";
 import { createGzip, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { TwtxtError } from "../../plugin/errors.js";
-import { type GuardedRequest, type GuardOptions, guardedFetch, isTimeout } from "../../plugin/http/guarded-fetch.js";
+import { createGuard, type GuardedRequest, type GuardOptions, isTimeout } from "../../plugin/http/guard.js";
 import { loopbackConnector, loopbackServer, strayed } from "../helpers/loopback.js";
 
 /** Names of this test and their addresses; every other name is not known. */
@@ -22,7 +22,7 @@ function names(addresses: Record<string, string[]>): NonNullable<GuardOptions["l
 }
 
 async function ask(url: string, options: Partial<GuardOptions> = {}, request: Partial<GuardedRequest> = {}) {
-  const fetch = guardedFetch({
+  const fetch = createGuard({
     userAgent: "test/1 (+https://alice.example/twtxt.txt; @alice)",
     connector: loopbackConnector,
     ...options,

@@ -1,4 +1,4 @@
-// plugin/http/guarded-fetch.ts: the only door to a stranger's server.
+// plugin/http/guard.ts: the only door to a server of strangers.
 import { lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { Agent, buildConnector, request } from "undici";
@@ -35,7 +35,7 @@ export interface GuardedResponse {
   close(): void;
 }
 
-export type GuardedFetch = (url: string, request: GuardedRequest) => Promise<GuardedResponse>;
+export type Ask = (url: string, request: GuardedRequest) => Promise<GuardedResponse>;
 
 export interface GuardOptions {
   /** Who is asking: `client/version (+feed url; @nick)`. */
@@ -68,7 +68,7 @@ const ACCEPTED_ENCODINGS = "gzip, deflate, br";
  *   pass: DNS, refused and broken connections, TLS, timeouts
  * @see PROTOCOL 6
  */
-export function guardedFetch(options: GuardOptions): GuardedFetch {
+export function createGuard(options: GuardOptions): Ask {
   const { userAgent, totalMs = 10_000, firstByteMs = 5_000 } = options;
   const allowed = new Set(options.allowPrivateHosts ?? []);
   const strangers = agent(options, guardedLookup(options.lookup ?? systemLookup));
