@@ -2,6 +2,7 @@
 import { contactPage } from "./eleventy/contact.js";
 import { guessHost } from "./eleventy/default-host.js";
 import type { EleventyConfig } from "./eleventy/eleventy.js";
+import { PREVIEW_FOLDER } from "./eleventy/host-settings.js";
 import { mentionPages } from "./eleventy/mention-pages.js";
 import { addOwnPages } from "./eleventy/own-pages.js";
 import { SiteBuild } from "./eleventy/site-build.js";
@@ -38,6 +39,8 @@ export function definePlugin(world: () => World) {
 
     // What a build leaves for others is no reason for another build, which would leave it again.
     for (const folder of [".eleventy-twtxt", ".netlify"]) config.watchIgnores.add(`${folder}/**`);
+    // A preview of its own folder may hold drafts, which the next real build must not read as pages.
+    config.ignores.add(`${PREVIEW_FOLDER}/**`);
     config.on("eleventy.before", (event) => build.begin(event));
     config.amendLibrary("md", (library) => build.teachMarkdown(library));
     config.addPreprocessor(NAME, "*", (data) => build.see(data));

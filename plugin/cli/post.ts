@@ -1,6 +1,7 @@
 // plugin/cli/post.ts: `eleventy-twtxt post` writes a note.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { PREVIEW_FOLDER } from "../eleventy/host-settings.js";
 import { TwtxtError } from "../errors.js";
 import { allowedHosts } from "./allowed-hosts.js";
 import { misuse, readArguments } from "./command.js";
@@ -145,7 +146,7 @@ async function create(folder: string, now: number, contentAt: (time: number) => 
 function nextStep({ settings: { host } }: Site): string {
   // `serve` shows visitors the pages of a preview that has no folder of its own.
   if (host === "node") {
-    return "Look at it with npx @11ty/eleventy --serve --output=_preview, then publish it with npx @11ty/eleventy.";
+    return `Look at it with npx @11ty/eleventy --serve --output=${PREVIEW_FOLDER}, then publish it with npx @11ty/eleventy.`;
   }
   const deploy = host === "netlify" ? "publish it with git add, git commit and git push" : "deploy it";
   return `Look at it with npx @11ty/eleventy --serve, then ${deploy}.`;

@@ -1,6 +1,8 @@
 // plugin/eleventy/build-report.ts: what the author is told after a build.
+
 import type { Settings } from "../options.js";
 import type { Collections } from "./eleventy.js";
+import { PREVIEW_FOLDER } from "./host-settings.js";
 import { itemsOf } from "./posts.js";
 import { SHARED_PATH } from "./served-options.js";
 import type { TwtsFromPosts } from "./twts-from-posts.js";
@@ -81,7 +83,7 @@ export function noteOnStaticHost(wantedBy: readonly string[]): string {
 export function noteOnDevelopmentBuild(host: Settings["host"], output: string): string {
   const start = "This is a development build: nothing of it is sent.";
   if (host !== "node") return `${start} Before you publish ${output}, build the site: npx @11ty/eleventy`;
-  return `${start} "eleventy-twtxt serve" still serves the feed of the last real build, but the pages of this one if it serves ${output}. To keep them apart, add --output=_preview.`;
+  return `${start} If "eleventy-twtxt serve" serves ${output}, visitors see its pages, drafts included, and pages of drafts stay there until you delete them. To keep them apart, preview with --output=${PREVIEW_FOLDER}.`;
 }
 
 /** For authors with a key whom nobody can write to. */

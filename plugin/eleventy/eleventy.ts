@@ -32,6 +32,8 @@ export interface EleventyConfig {
   versionCheck(range: string): void;
   /** Globs of files that are not watched. */
   watchIgnores: Set<string>;
+  /** Globs of files that are no templates. */
+  ignores: Set<string>;
   on(event: "eleventy.before" | "eleventy.after", listener: (event: BuildEvent) => unknown): void;
   on(event: "eleventy.contentMap", listener: (event: ContentMap) => unknown): void;
   on(event: "eleventy.passthrough", listener: (event: { map: Record<string, string> }) => unknown): void;

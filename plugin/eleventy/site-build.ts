@@ -183,7 +183,10 @@ export class SiteBuild {
       ...conflicts,
     ];
     for (const warning of warnings) this.#say(warning, "warn");
-    for (const note of [...this.#newNotes(event), ...this.#notes(), ...blobs.notes]) this.#say(note);
+    const preview = isReal(event) ? [] : [noteOnDevelopmentBuild(this.#place.host.name, event.directories.output)];
+    // Where `serve` shows it, also with `--quiet`, as many starters run their preview.
+    for (const note of this.#newNotes(preview)) this.#say(note, this.#place.host.name === "node" ? "warn" : undefined);
+    for (const note of [...this.#newNotes(this.#hostNotes()), ...this.#notes(), ...blobs.notes]) this.#say(note);
     this.#say(summaryOf(twts, { path: this.urls.feedHref(), twts: all.length, archives: feed.length - 1 }));
   }
 
@@ -230,15 +233,16 @@ export class SiteBuild {
     return functions.length > 0 ? functionConflicts(root, functions) : [];
   }
 
-  /** Told once for all builds of a process. */
-  #newNotes(event: BuildEvent): string[] {
+  /** @returns those that no build of this process has told yet */
+  #newNotes(notes: readonly string[]): string[] {
+    const untold = notes.filter((note) => !this.#told.has(note));
+    for (const note of untold) this.#told.add(note);
+    return untold;
+  }
+
+  #hostNotes(): string[] {
     const { host } = this.#place;
-    const notes = [
-      ...(host.reason === null ? [] : [noteOnHost(host.name, host.reason)]),
-      ...(isReal(event) ? [] : [noteOnDevelopmentBuild(host.name, event.directories.output)]),
-    ].filter((note) => !this.#told.has(note));
-    for (const note of notes) this.#told.add(note);
-    return notes;
+    return host.reason === null ? [] : [noteOnHost(host.name, host.reason)];
   }
 
   /** What comes of nothing on this host. */

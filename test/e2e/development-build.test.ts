@@ -38,7 +38,7 @@ describe("a development build beside `eleventy-twtxt serve`", () => {
     const [before, pages] = [await live(), join(built.folder, ".eleventy-twtxt/pages.json")];
     const { mtimeMs } = statSync(pages);
 
-    const running = await watchSite(built, ["--watch"]);
+    const running = await watchSite(built, ["--watch", "--quiet"]);
     const edited = { "posts/b.md": draft(`an edited draft for ${carol.mention}`) };
     await running.change(edited, () => expect(built.read("twtxt.txt")).toContain("an edited draft for"));
     const said = await running.stop();
@@ -55,7 +55,7 @@ describe("a development build beside `eleventy-twtxt serve`", () => {
     expect(await live()).not.toContain("draft");
     expect(carol.asked).toEqual([]);
     expect(said.match(/This is a development build: nothing of it is sent\..*/g)).toEqual([
-      'This is a development build: nothing of it is sent. "eleventy-twtxt serve" still serves the feed of the last real build, but the pages of this one if it serves ./_site/. To keep them apart, add --output=_preview.',
+      'This is a development build: nothing of it is sent. If "eleventy-twtxt serve" serves ./_site/, visitors see its pages, drafts included, and pages of drafts stay there until you delete them. To keep them apart, preview with --output=_preview.',
     ]);
     expect(await server.end("SIGTERM")).toBe(0);
   });

@@ -207,3 +207,10 @@ describe("a year beyond 512 KiB", () => {
     expect(built.log).toContain("1 post longer than a line of a feed may be, and so cut: ./posts/huge.md");
   });
 });
+
+it("no page of a preview in _preview comes into a real build, also where git does not ignore the folder", async () => {
+  const page = "<!doctype html><title>A draft</title>";
+  const built = await site({ files: { ...files, "_preview/posts/draft/index.html": page } });
+  expect(built.has("_preview/posts/draft/index.html")).toBe(false);
+  expect(built.has("posts/old/index.html")).toBe(true);
+});
