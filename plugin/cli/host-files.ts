@@ -6,6 +6,7 @@ import {
   type HostSettings,
   PAGES_FILE,
   PUBLISHED_FOLDER,
+  SERVING_FOLDER,
   type SitePages,
 } from "../eleventy/host-settings.js";
 import { TwtxtError } from "../errors.js";
@@ -15,9 +16,14 @@ import { isMissing } from "./files.js";
 const BUILD = "Build the site: npx @11ty/eleventy";
 
 /** Where they are: beside the settings that the other commands read. */
-export function hostFilesAt(settingsFile: string): { settings: string; pages: string; published: string } {
+export function hostFilesAt(settingsFile: string): Record<"settings" | "pages" | "published" | "serving", string> {
   const at = (name: string) => join(dirname(settingsFile), basename(name));
-  return { settings: at(HOST_FILE), pages: at(PAGES_FILE), published: at(PUBLISHED_FOLDER) };
+  return {
+    settings: at(HOST_FILE),
+    pages: at(PAGES_FILE),
+    published: at(PUBLISHED_FOLDER),
+    serving: at(SERVING_FOLDER),
+  };
 }
 
 /** @throws TwtxtError `no-settings` where no build has left any, or one of another version */

@@ -13,6 +13,7 @@ import { siteFiles } from "../host/site-files.js";
 import { type HostFiles, siteHost } from "../host/site-host.js";
 import { prefixOf } from "../host/site-prefix.js";
 import { ownHostOf } from "../http/own-host.js";
+import { occupy } from "../store/occupants.js";
 import type { StreamingStore } from "../store/store.js";
 import { allowedHosts } from "./allowed-hosts.js";
 import { misuse, readArguments } from "./command.js";
@@ -79,6 +80,7 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   const folder = folderOf(site, files, values, terminal);
   const data = await siteStore(site, { command: name, store: values.store, isReadOnly: false }, terminal);
   const leaveStore = await useStore(data);
+  const leaveFolder = await noteServing(site, files, folder);
   const ending = new AbortController();
   const work = new BackgroundWork();
   const host = siteHost({
@@ -127,8 +129,17 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   terminal.say("Shutting down: finishing open requests.");
   await Promise.all([server.close(), host.end()]);
   await work.settled();
+  await leaveFolder();
   await leaveStore();
   return 0;
+}
+
+/** Notes that visitors see the folder of the last build, so that a preview does not write drafts into it. */
+async function noteServing({ file, settingsFile }: Site, { settings }: HostFiles, folder: string) {
+  const nothing = async () => {};
+  if (folder !== file(settings.output)) return nothing;
+  // Where the project cannot be written, no preview can be made there either.
+  return occupy(hostFilesAt(settingsFile).serving).catch(() => nothing);
 }
 
 function servicesFor(

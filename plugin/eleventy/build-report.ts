@@ -83,7 +83,7 @@ export function noteOnStaticHost(wantedBy: readonly string[]): string {
 export function noteOnDevelopmentBuild(host: Settings["host"], output: string): string {
   const start = "This is a development build: nothing of it is sent.";
   if (host !== "node") return `${start} Before you publish ${output}, build the site: npx @11ty/eleventy`;
-  return `${start} If "eleventy-twtxt serve" serves ${output}, visitors see its pages, drafts included, and pages of drafts stay there until you delete them. To keep them apart, preview with --output=${PREVIEW_FOLDER}.`;
+  return `${start} Its pages, drafts included, stay in ${output}: delete that folder before "eleventy-twtxt serve" serves it, or preview with --output=${PREVIEW_FOLDER}.`;
 }
 
 /** For authors with a key whom nobody can write to. */

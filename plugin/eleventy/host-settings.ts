@@ -21,6 +21,8 @@ export const HOST_FILE = ".eleventy-twtxt/host.json";
 export const PAGES_FILE = ".eleventy-twtxt/pages.json";
 /** The feed, its archives and the discovery documents of the last real build, at their paths. */
 export const PUBLISHED_FOLDER = ".eleventy-twtxt/published";
+/** Where a running `eleventy-twtxt serve` notes that it shows the output folder of the last real build. */
+export const SERVING_FOLDER = ".eleventy-twtxt/serving";
 /** The output folder for previews beside `eleventy-twtxt serve`. No build reads templates there. */
 export const PREVIEW_FOLDER = "_preview";
 

@@ -28,6 +28,7 @@ import { headerRules, writeNetlifyHeaders } from "./netlify-output.js";
 import { OtherOutput, writeFiles } from "./output.js";
 import { itemsOf } from "./posts.js";
 import { type Handover, publish } from "./publish.js";
+import { refuseServedFolder } from "./served-folder.js";
 import { SHARED_PATH } from "./served-options.js";
 import { SharedBlobs } from "./shared-blobs.js";
 import { discoveryFiles, feedFiles, type Inbox, inboxesOf, type SiteFile } from "./site-files.js";
@@ -84,8 +85,10 @@ export class SiteBuild {
     this.#head = new HeadLinks(settings, this.urls, () => this.inboxes);
   }
 
-  /** A key or a path prefix that cannot be stops the build here, before anything is read or written. */
-  async begin({ directories }: BuildEvent): Promise<void> {
+  /** A preview of the folder that is served, a key or a path prefix that cannot be stops the build here, before anything is read or written. */
+  async begin(event: BuildEvent): Promise<void> {
+    const { directories, outputMode } = event;
+    if (!isReal(event) && outputMode === "fs") await refuseServedFolder(this.#place.root, directories.output);
     this.#twts = null;
     this.#seen = [];
     this.urls.noteInput(directories.input);

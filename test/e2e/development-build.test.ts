@@ -29,6 +29,8 @@ describe("a development build beside `eleventy-twtxt serve`", () => {
     };
     const built = await site(setup);
     expect(built.log).not.toContain("development build");
+    const running = await watchSite(built, ["--watch", "--quiet"]);
+    expect(built.read("twtxt.txt")).toContain("a draft for");
     const server = await serve({ folder: built.folder }, [
       ...["--port", String(port)],
       ...[bob, carol].flatMap(({ host }) => ["--allow-private-host", host]),
@@ -38,11 +40,13 @@ describe("a development build beside `eleventy-twtxt serve`", () => {
     const [before, pages] = [await live(), join(built.folder, ".eleventy-twtxt/pages.json")];
     const { mtimeMs } = statSync(pages);
 
-    const running = await watchSite(built, ["--watch", "--quiet"]);
     const edited = { "posts/b.md": draft(`an edited draft for ${carol.mention}`) };
-    await running.change(edited, () => expect(built.read("twtxt.txt")).toContain("an edited draft for"));
+    await running.change(edited, () => expect(running.log()).toContain("a preview would show them drafts"));
     const said = await running.stop();
+    expect(said).toMatch(/"eleventy-twtxt serve" \(process \d+\) shows \.\/_site\/ to visitors/);
+    expect(built.read("twtxt.txt")).not.toContain("an edited draft");
     expect(await live()).toBe(before);
+    expect(await live()).not.toContain("draft");
     expect(statSync(pages).mtimeMs).toBe(mtimeMs);
     expect(JSON.parse(readFileSync(join(built.folder, ".eleventy-twtxt/settings.json"), "utf8")).isDevelopment).toBe(
       true,
@@ -55,8 +59,13 @@ describe("a development build beside `eleventy-twtxt serve`", () => {
     expect(await live()).not.toContain("draft");
     expect(carol.asked).toEqual([]);
     expect(said.match(/This is a development build: nothing of it is sent\..*/g)).toEqual([
-      'This is a development build: nothing of it is sent. If "eleventy-twtxt serve" serves ./_site/, visitors see its pages, drafts included, and pages of drafts stay there until you delete them. To keep them apart, preview with --output=_preview.',
+      'This is a development build: nothing of it is sent. Its pages, drafts included, stay in ./_site/: delete that folder before "eleventy-twtxt serve" serves it, or preview with --output=_preview.',
     ]);
+
+    const preview = await watchSite(built, ["--watch", "--quiet", "--output=_preview"]);
+    expect(await preview.stop()).not.toContain("to visitors");
     expect(await server.end("SIGTERM")).toBe(0);
+    const alone = await watchSite(built, ["--watch", "--quiet"]);
+    expect(await alone.stop()).not.toContain("to visitors");
   });
 });

@@ -117,6 +117,8 @@ function writeSite(folder: string, files: Record<string, string | null>): void {
 }
 
 export interface RunningSite {
+  /** What Eleventy has printed so far. */
+  log(): string;
   /** Writes files, and waits until what Eleventy makes of them is as it should be. */
   change(files: Record<string, string | null>, isRight: () => void): Promise<void>;
   /** @returns all that Eleventy has printed */
@@ -131,6 +133,7 @@ export async function watchSite(built: BuiltSite, args: string[]): Promise<Runni
   child.stderr.on("data", (data) => (log += data));
   await vi.waitFor(() => expect(log).toMatch(/Watching…|Server at/), { timeout: 60_000, interval: 100 });
   return {
+    log: () => log,
     async change(files, isRight) {
       // A watcher that is not up yet misses a file, so it is written until it is seen.
       for (let tries = 0; ; tries += 1) {
