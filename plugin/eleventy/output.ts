@@ -55,7 +55,7 @@ export async function writeFiles(folder: string, files: readonly (SiteFile | Bin
   );
 }
 
-/** Writes a file of which readers see the old content or the new one, and nothing in between. */
+/** Writes a file atomically: readers see the old content or the new one. */
 export async function replaceFile(file: string, content: string): Promise<void> {
   const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
   await mkdir(dirname(file), { recursive: true });

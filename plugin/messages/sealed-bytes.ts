@@ -19,7 +19,7 @@ export function sealedBytes(body: Uint8Array): Uint8Array {
 
 /**
  * The form of a message that its id is the hash of: the shortest MessagePack around its header and its packets, and nothing
- * in a packet beyond what this version knows. Nothing seals these, so whoever has a message can make variants of it that all open.
+ * in a packet beyond what this version knows. Nothing seals these, so any holder of a message can make variants of it that all open.
  *
  * The header stays as it came: its bytes are hashed into the seal, so one that is encoded in another way does not open. If it
  * counted as the same message, a recipient could deliver such a header to another one first, and the message itself would be refused.

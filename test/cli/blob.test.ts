@@ -128,7 +128,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     alice.machine.write(".eleventy-twtxt/settings.json", JSON.stringify({ ...settings, host: "netlify" }));
     alice.machine.write("large.bin", Buffer.alloc(2 ** 20 + 1));
     const { stderr } = await alice.blob("put", "large.bin");
-    expect(stderr).toContain("Netlify hands over no more; `eleventy-twtxt serve` on a host of your own takes");
+    expect(stderr).toContain("Netlify accepts no larger body; `eleventy-twtxt serve` on a host of your own takes");
   });
 
   it("is told of a full store before it has sent all of a large file", async () => {

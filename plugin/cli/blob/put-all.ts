@@ -174,7 +174,7 @@ function checkSize(size: number, { owner: { maxBytes, host }, seal }: PutWork): 
   const more = `takes it with the option blobs: { maxMegabytes: ${needed} } or more`;
   const advice =
     host === "netlify"
-      ? `Netlify hands over no more; \`${typed("serve")}\` on a host of your own ${more}.`
+      ? `Netlify accepts no larger body; \`${typed("serve")}\` on a host of your own ${more}.`
       : `The site ${more}, once it is built and deployed.`;
   throw new TwtxtError("too-large", `It has more than the ${sizeText(maxBytes)} that the site takes. ${advice}`);
 }

@@ -48,7 +48,7 @@ export async function backUp(args: string[], terminal: Terminal): Promise<number
   const [address = "", file = ""] = expectWords("keys backup", positionals, ["ADDRESS", "perhaps FILE"]);
   await backUpIdentity(checkAddress(address), resolve(terminal.folder, file), places);
   terminal.print(file);
-  terminal.say(`Whoever has this file can sign and read as you. It comes back with ${typed(`keys import ${file}`)}`);
+  terminal.say(`Anyone with this file can sign and read as you. It comes back with ${typed(`keys import ${file}`)}`);
   return 0;
 }
 

@@ -1,4 +1,4 @@
-// plugin/mentions/verify/text-pieces.ts: a long text in short pieces, each of which is quickly searched.
+// plugin/mentions/verify/text-pieces.ts: a long text in short pieces, each quickly searched.
 
 const PIECE_LENGTH = 4096;
 
