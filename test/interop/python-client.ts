@@ -1,4 +1,4 @@
-// test/interop/python-client.ts: the client in Python, which was written from the docs alone, against `eleventy-twtxt serve`.
+// test/interop/python-client.ts: the client in Python, which keeps to docs/protocol.md, against `eleventy-twtxt serve`.
 import { execFile } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -43,7 +43,7 @@ export async function tryPythonClient(): Promise<number> {
 }
 
 async function start(python: string): Promise<People> {
-  tell("Bob has a client in Python, which was written from the docs alone, and an address at Alice's blog.");
+  tell("Bob has a client in Python, which keeps to docs/protocol.md, and an address at Alice's blog.");
   const [port = 0] = await freePorts(1);
   const alice = blog("alice", port, "node", {});
   const bobsAddress = addressOf({ ...alice, nick: "bob" });
