@@ -8,6 +8,7 @@ import { answering, bodyOf, type Handler, type Log } from "../http/respond.js";
 import { coalesced } from "../mentions/coalesced.js";
 import { listMentions } from "../mentions/inform/list-json.js";
 import { mentionsFeed } from "../mentions/inform/mentions-feed.js";
+import type { ListMentions } from "../mentions/mention.js";
 import { allowance } from "../mentions/receive/allowance.js";
 import { journal } from "../mentions/receive/journal.js";
 import { moderation } from "../mentions/receive/moderate.js";
@@ -81,8 +82,9 @@ export function servicesOf(options: ServiceOptions): Services {
     }
   };
 
+  const tidyIfLong = () => options.background(job("Tidying the list of mentions", received.compactIfLong));
   const onChange = async () => {
-    options.background(job("Tidying the list of mentions", received.compactIfLong));
+    tidyIfLong();
     await options
       .purge?.(CACHE_TAG)
       .catch((error) => log(`The CDN still serves the old list of mentions: ${(error as Error).message}`));
@@ -110,6 +112,13 @@ export function servicesOf(options: ServiceOptions): Services {
   const verifying = async (which: "due" | "all", isOver: () => boolean) => {
     const { verifyPending } = await import("../mentions/receive/verify-pending.js");
     return verifyPending({ pending, settle, log })(which, isOver);
+  };
+
+  /** Also folds what another process has stored: each reading lists all events that are not folded. */
+  const listTidied: ListMentions = async (query) => {
+    const page = await received.list(query);
+    tidyIfLong();
+    return page;
   };
 
   const readSigned = async (request: Request, maxBytes: number) => {
@@ -225,7 +234,7 @@ export function servicesOf(options: ServiceOptions): Services {
 
   return {
     receiveMention: answering(receiveMention({ siteIndex, moderation: lists, settle, pending, feedUrl }), log),
-    listMentions: answering(listMentions({ list: received.list, siteIndex, cacheTag: CACHE_TAG }), log),
+    listMentions: answering(listMentions({ list: listTidied, siteIndex, cacheTag: CACHE_TAG }), log),
     mentionsFeed: answering(
       mentionsFeed({ list: received.list, token: secrets.mentionsToken, nick, url: settings.urls.mentionsFeed, log }),
       log,

@@ -14,6 +14,8 @@ import { MissingPart, type Snapshot, Snapshots } from "./snapshot.js";
 const BATCH = 2_000;
 /** So many events are folded in without waiting for the hourly run. A new process reads each of them by a request. */
 const LONG = 300;
+/** After a failure, such as that of a full disk, folding waits for so many milliseconds before the next try. */
+const PAUSE = 60_000;
 /** How often reading starts again because a snapshot was written meanwhile. */
 const TRIES = 5;
 const COMPACTION = "mentions/compaction";
@@ -38,7 +40,10 @@ export interface Journal {
    * @returns how many events were folded in
    */
   compact(): Promise<number>;
-  /** Folds where some hundred events have come together; of several processes, one does so. Costs nothing before. */
+  /**
+   * Folds where some hundred events have come together; of several processes, one does so. Costs nothing before. After a
+   * failure it does nothing for a minute.
+   */
   compactIfLong(): Promise<void>;
 }
 
@@ -58,6 +63,7 @@ interface View {
 export function journal({ store, now, shownPerHost, log }: JournalOptions): Journal {
   const events = new EventLog(store, log);
   const snapshots = new Snapshots(store);
+  let mayFoldAt = Number.NEGATIVE_INFINITY;
   let latest: { etag: string | null; keys: string[]; mentions: ReadonlyMap<string, StoredMention> } | null = null;
 
   const tryView = async (isWanted: (key: string) => boolean): Promise<View | null> => {
@@ -130,7 +136,10 @@ export function journal({ store, now, shownPerHost, log }: JournalOptions): Jour
 
     compact,
     compactIfLong: coalesced(async () => {
-      if (events.count >= LONG) await runExclusively({ store, key: COMPACTION, now }, compact);
+      if (events.count < LONG || now() < mayFoldAt) return;
+      mayFoldAt = now() + PAUSE;
+      await runExclusively({ store, key: COMPACTION, now }, compact);
+      mayFoldAt = now();
     }),
   };
 }

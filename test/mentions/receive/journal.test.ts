@@ -6,6 +6,7 @@ import { type Journal, journal } from "../../../plugin/mentions/receive/journal.
 import { receivedMentions } from "../../../plugin/mentions/receive/received.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
+import { faultyStore } from "../../helpers/faulty-store.js";
 import { newMention as mention } from "../../helpers/stored-mentions.js";
 
 const START = Date.parse("2026-11-20T09:00:00.000Z");
@@ -23,8 +24,8 @@ function processOf(store: Store, now = () => START): Journal {
   return journal({ store, now, shownPerHost: 10, log: (line) => expect.fail(line) });
 }
 
-async function withEvents(count: number, store: Store = memoryStore()) {
-  const writer = processOf(store);
+async function withEvents(count: number, store: Store = memoryStore(), now = () => START) {
+  const writer = processOf(store, now);
   for (let n = 0; n < count; n += 1) await writer.add(kept(n));
   return { store, writer };
 }
@@ -259,6 +260,20 @@ describe("a journal that gets long", () => {
     await processes[7]?.compactIfLong();
     expect(written).toBe(2);
     expect((await processes[0]?.read())?.size).toBe(600);
+  });
+
+  it("is left alone for a minute after its folding failed, whoever reads", async () => {
+    const store = faultyStore(memoryStore());
+    let time = START;
+    const { writer: reader } = await withEvents(300, store, () => time);
+    store.fail({ when: "before", operation: "put", key: "mentions/parts/", times: 1 });
+    await expect(reader.compactIfLong()).rejects.toThrow("The store was down");
+    time += 59_999;
+    await reader.compactIfLong();
+    expect(await eventsIn(store)).toBe(300);
+    time += 1;
+    await reader.compactIfLong();
+    expect(await eventsIn(store)).toBe(0);
   });
 
   it("is folded in a minute later where the process that had begun was killed", async () => {

@@ -3,9 +3,11 @@ import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { journal } from "../../../plugin/mentions/receive/journal.js";
 import { fileStore } from "../../../plugin/store/file.js";
 import { loopbackServer } from "../../helpers/loopback.js";
 import { FEED, type FeedServer, feedServer, type Receiver, receiver } from "../../helpers/receiver.js";
+import { newMention } from "../../helpers/stored-mentions.js";
 
 const HELLO = `@<alice ${FEED}> hello`;
 const PATIENT = { timeout: 20_000, interval: 5 };
@@ -99,6 +101,21 @@ describe("many mentions at once", () => {
       open.shift()?.end();
     }
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([400, 400, 400, 400, 400]);
+  });
+});
+
+describe("many mentions that another process has stored", () => {
+  it("are folded into the snapshot by a process that only reads the list", async () => {
+    const alice = receiver();
+    const other = journal({ store: alice.store, now: Date.now, shownPerHost: 10, log: (line) => expect.fail(line) });
+    for (let n = 0; n < 300; n += 1) {
+      await other.add({ kind: "kept", at: new Date(n).toISOString(), mention: newMention(n) });
+    }
+    expect(await alice.mentions()).toHaveLength(20);
+    await alice.settled();
+    expect(await alice.store.keys("mentions/events/")).toEqual([]);
+    expect((await alice.mentions())[0]).toMatchObject({ text: "hello 299" });
+    expect(alice.log).toEqual([]);
   });
 });
 
