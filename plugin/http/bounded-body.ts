@@ -1,22 +1,22 @@
 // plugin/http/bounded-body.ts: the body of an answer, decompressed and never larger than asked for.
 import { pipeline, type Readable } from "node:stream";
-import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
+import { createGunzip, createInflate } from "node:zlib";
 import { TwtxtError } from "../errors.js";
 import { TimeSlices } from "./time-slices.js";
 
 /** A reader's work on a piece takes about a millisecond at most. */
 const PIECE_BYTES = 16_384;
 
+/** Not Brotli: before its decoder returns the first byte, it can fill a window of 16 MiB from some bytes of input. */
 const DECOMPRESSORS: Record<string, (() => NodeJS.ReadWriteStream) | undefined> = {
   gzip: createGunzip,
   "x-gzip": createGunzip,
   deflate: createInflate,
-  br: createBrotliDecompress,
 };
 
 /**
  * Reads a body piece by piece, so that ten gigabytes of zeros cost no more than the first ones. The event loop runs between the
- * pieces, also where all of them are there already: a few bytes of brotli are megabytes.
+ * pieces, also where all of them are there already: eight kilobytes of gzip are eight megabytes.
  *
  * @param encoding - the answer's `Content-Encoding`
  * @param maxBytes - counted after decompression

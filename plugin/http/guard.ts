@@ -55,7 +55,7 @@ export interface GuardOptions {
 /** Codes of a handshake that ends because there is no version of TLS in common. */
 export const OLD_TLS = /^ERR_SSL_(TLSV1_ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL)$/;
 const MAX_REDIRECTS = 5;
-const ACCEPTED_ENCODINGS = "gzip, deflate, br";
+const ACCEPTED_ENCODINGS = "gzip, deflate";
 
 /**
  * Makes the function by which this package speaks to servers of strangers.

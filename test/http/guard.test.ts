@@ -1,7 +1,7 @@
 import type { LookupAddress } from "node:dns";
 import { type AddressInfo, createServer } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
-import { createGzip, gzipSync } from "node:zlib";
+import { brotliCompressSync, createGzip, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { TwtxtError } from "../../plugin/errors.js";
 import { createGuard, type GuardedRequest, type GuardOptions, isTimeout } from "../../plugin/http/guard.js";
@@ -173,6 +173,7 @@ describe("an answer", () => {
     ["broken", { "content-encoding": "gzip" }, Buffer.from("not gzip at all")],
     ["cut off", { "content-encoding": "gzip" }, gzipSync("hello".repeat(100)).subarray(0, 20)],
     ["unknown", { "content-encoding": "zstd" }, Buffer.from("x")],
+    ["Brotli, of which some bytes cost 16 MiB", { "content-encoding": "br" }, brotliCompressSync("hello")],
     ["twice", { "content-encoding": "gzip, gzip" }, gzipSync(gzipSync("x"))],
   ])("bad-compression: %s", async (_name, headers, body) => {
     const bob = await loopbackServer((_request, response) => response.writeHead(200, headers).end(body));
