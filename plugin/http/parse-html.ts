@@ -15,6 +15,9 @@ const MAX_ELEMENTS = 50_000;
 /** No element of people's has so many attributes; a megabyte holds more than a hundred thousand. */
 const MAX_ATTRIBUTES = 200;
 
+/** A longer value is left out: a megabyte of classes is half a million tokens, and as much of a URL takes as long to resolve. */
+const MAX_VALUE_LENGTH = 16_384;
+
 /** How much of a page is read at a time: about a millisecond's work. */
 const PIECE_LENGTH = 4096;
 
@@ -80,6 +83,10 @@ async function startOfDocument(
   return { document, isWhole: true };
 }
 
+function isShort({ value }: { value: string }): boolean {
+  return value.length <= MAX_VALUE_LENGTH;
+}
+
 /** Converts node by node: a deep tree would end the converter, which calls itself for the children. */
 async function treeOf(
   document: Parse5.Document,
@@ -98,7 +105,7 @@ async function treeOf(
     const children = "childNodes" in node ? node.childNodes : [];
     if ("childNodes" in node) node.childNodes = [];
     if ("content" in node) node.content.childNodes = [];
-    if ("attrs" in node) node.attrs.splice(MAX_ATTRIBUTES);
+    if ("attrs" in node) node.attrs = node.attrs.slice(0, MAX_ATTRIBUTES).filter(isShort);
     const converted = convert(node);
     holder.children.push(converted as Element);
     if (converted.type === "element") addChildren(children, depth + 1, depth <= MAX_DEPTH ? converted : holder);

@@ -44,6 +44,12 @@ describe("a page as a tree", () => {
     );
   });
 
+  it("has no attribute with a value of more than 16 KiB", async () => {
+    const root = await treeOf(`<p class="${"a ".repeat(500_000)}" id="p"><a href="/${"a/".repeat(10_000)}" rel="me">`);
+    const properties = [...elementsOf(root)].map((element) => element.properties);
+    expect(properties.slice(-2)).toEqual([{ id: "p" }, { rel: ["me"] }]);
+  });
+
   it("is as deep as it was written where people have written it", async () => {
     expect(await depthOf(`${"<div>".repeat(100)}<p>`)).toBe(103); // with html and body
   });

@@ -1,6 +1,7 @@
 // plugin/mentions/verify/mention-in-html.ts: a link to us in somebody's page, and whose words stand around it.
 import type { Element, Root } from "hast";
-import { elementsOf, parseHtml } from "../../http/parse-html.js";
+import { parseHtml } from "../../http/parse-html.js";
+import type { TimeSlices } from "../../http/time-slices.js";
 import type { ProvenMention } from "../mention.js";
 import { baseOf } from "../send/endpoint-in-html.js";
 import type { Inspection } from "./ask-source.js";
@@ -28,11 +29,11 @@ interface Placed {
 
 /** A page that links to the target. */
 interface PageWithLink {
-  tree: Root;
   placed: readonly Placed[];
   pageUrl: string;
   base: string;
   site: SiteInText;
+  slices: TimeSlices;
   leadsToUs(url: string): boolean;
 }
 
@@ -75,7 +76,7 @@ export async function readHtml(
   const links = await slices.filter(placed, ({ element }) => linksOf(element, base).some(leadsToUs));
   const link = links.find(({ entry }) => entry !== null) ?? links[0];
   return {
-    mention: link ? await mentionBy(link, { tree, placed, pageUrl, base, site, leadsToUs }) : null,
+    mention: link ? await mentionBy(link, { placed, pageUrl, base, site, slices, leadsToUs }) : null,
     declared: await firstLink((element) => element.tagName === "link" && hasRel(element, "canonical")),
     feed: await firstLink(isFeedLink),
     isWhole,
@@ -88,11 +89,11 @@ function isFeedLink(element: Element): boolean {
 
 async function mentionBy(
   link: Placed,
-  { tree, placed, pageUrl, base, site, leadsToUs }: PageWithLink,
+  { placed, pageUrl, base, site, slices, leadsToUs }: PageWithLink,
 ): Promise<ProvenMention> {
   const entry = link.entry && (await readEntry(link.entry, base, leadsToUs));
   const isSigned = entry !== null && (entry.author.name !== null || entry.author.url !== null);
-  const author = isSigned ? entry.author : await authorOfPage(placed, base);
+  const author = isSigned ? entry.author : await authorOfPage(placed, base, slices);
   return {
     identity: pageUrl,
     timestamp: null,
@@ -103,7 +104,7 @@ async function mentionBy(
       url: author.url ?? pageUrl,
       photo: author.photo,
     },
-    text: entry?.text || titleOf(tree),
+    text: entry?.text || (await titleOf(placed, slices)),
     published: entry?.published ?? null,
     subject: null,
     about: site.postAbout(null, linksOf(link.element, base)),
@@ -139,10 +140,12 @@ function passedOn(url: string, pageUrl: string): string {
 }
 
 /** By the one `h-card` that belongs to no entry, or by a link that says `rel=author`. */
-async function authorOfPage(placed: readonly Placed[], base: string): Promise<Entry["author"]> {
-  const [card, another] = placed.filter(({ element, entry }) => !entry && hasClass(element, "h-card", "vcard"));
+async function authorOfPage(placed: readonly Placed[], base: string, slices: TimeSlices): Promise<Entry["author"]> {
+  const isCard = ({ element, entry }: Placed) => !entry && hasClass(element, "h-card", "vcard");
+  const [card, another] = await slices.filter(placed, isCard);
   if (card && !another) return readCard(card.element, base);
-  const link = placed.find(({ element }) => hasRel(element, "author") && linksOf(element, base).length > 0);
+  const isAuthorLink = ({ element }: Placed) => hasRel(element, "author") && linksOf(element, base).length > 0;
+  const [link] = await slices.filter(placed, isAuthorLink);
   return { name: null, url: link ? webUrlSaid(linksOf(link.element, base)[0]) : null, photo: null };
 }
 
@@ -154,11 +157,8 @@ function hasRel({ properties: { rel } }: Element, name: string): boolean {
   return [rel ?? []].flat().some((token) => String(token).toLowerCase() === name);
 }
 
-function titleOf(tree: Root): string {
-  for (const { tagName, children } of elementsOf(tree)) {
-    if (tagName !== "title") continue;
-    const title = children.map((child) => (child.type === "text" ? child.value : "")).join("");
-    return textSaid(title.replace(/\s+/g, " "));
-  }
-  return "";
+async function titleOf(placed: readonly Placed[], slices: TimeSlices): Promise<string> {
+  const [title] = await slices.filter(placed, ({ element }) => element.tagName === "title");
+  const texts = title?.element.children.map((child) => (child.type === "text" ? child.value : "")) ?? [];
+  return textSaid(texts.join("").replace(/\s+/g, " "));
 }

@@ -41,36 +41,57 @@ const MAX_NESTED = 2;
 const MAX_CLASSES = 3;
 const ROOT = /^(h-(entry|card|cite)|hentry|vcard)$/;
 
+/** Properties stand in properties too, as the name of the author of a cited entry. The parser copies the contents of each. */
+const MAX_PROPERTIES_NESTED = 4;
+/** How often a class is read. A page with many comments inside its entry has each class once for each of them. */
+const MAX_OF_CLASS = 50;
+
+/** How many elements and texts are looked at. */
+const MAX_NODES = 5_000;
 const MAX_ELEMENTS = 500;
 const MAX_CHARACTERS = 16 * 1024;
 const MAX_ATTRIBUTE = 2048;
 
 /**
- * An element as small and plain HTML: at most 500 elements and 16 KiB of text, lines separated by LF.
+ * An element as small and plain HTML: at most 500 elements and 16 KiB of text, lines separated by LF. It takes some
+ * milliseconds, and so does parsing the result.
  *
  * The parser of microformats gets this and no stranger's page: an open `div` for each of a page's bytes takes it minutes,
  * and as many properties inside each other all of the memory.
  */
 export function microformatsOutline(element: Element): string {
+  let nodes = MAX_NODES;
   let elements = MAX_ELEMENTS;
   let characters = MAX_CHARACTERS;
+  const counts = new Map<string, number>();
+  const isRare = (name: string) => {
+    const count = (counts.get(name) ?? 0) + 1;
+    counts.set(name, count);
+    return count <= MAX_OF_CLASS;
+  };
 
-  const write = (node: Nodes, nested: number): string => {
+  const write = (node: Nodes, nested: number, inProperties: number): string => {
+    if (nodes === 0) return "";
+    nodes -= 1;
     if (node.type === "text") {
       const text = node.value.slice(0, characters).replace(/\s+/g, " ");
       characters -= text.length;
       return escapeHtml(text);
     }
     if (node.type !== "element" || SILENT_TAGS.has(node.tagName)) return "";
-    const classes = nested > MAX_NESTED ? [] : classesOf(node);
-    const depth = nested + (classes.some((name) => ROOT.test(name)) ? 1 : 0);
+    const isTooDeep = nested > MAX_NESTED || inProperties >= MAX_PROPERTIES_NESTED;
+    const classes = isTooDeep ? [] : classesOf(node).filter(isRare);
+    const isRoot = classes.some((name) => ROOT.test(name));
+    const isProperty = classes.some((name) => !ROOT.test(name));
     const tag = elements > 0 ? startTag(node, classes) : null;
     if (tag !== null) elements -= 1;
-    const inside = node.children.map((child) => write(child, depth)).join("");
+    const inside = node.children
+      .map((child) => write(child, nested + Number(isRoot), inProperties + Number(isProperty)))
+      .join("");
     const html = tag === null ? inside : `${tag}${inside}${endTag(node)}`;
     return BLOCK_TAGS.has(node.tagName) ? `\n${html}\n` : html;
   };
-  return write(element, 0);
+  return write(element, 0, 0);
 }
 
 /** @returns `null` for an element of which only the contents count */

@@ -27,10 +27,32 @@ describe("the outline of a page", () => {
   });
 
   it("has 500 elements at the most, in document order, and the text of the others", async () => {
-    const html = await outlineOf(`<a href="/first"></a>${'<i class="p-name">x</i>'.repeat(1000)}`);
+    const html = await outlineOf(`<a href="/first"></a>${"<time>x</time>".repeat(1000)}`);
     expect(html).toContain("/first");
-    expect(count(html, "div")).toBe(499);
+    expect(count(html, "time")).toBe(499);
     expect(html.replace(/<[^>]*>/g, "")).toBe("x".repeat(1000));
+  });
+
+  it("has each class 50 times at the most, and properties in four others at the most", async () => {
+    const flat = await outlineOf('<i class="p-name u-url">x</i>'.repeat(200));
+    expect(count(flat, 'div class="p-name u-url"')).toBe(50);
+    const nested = await outlineOf('<i class="e-content">x'.repeat(100));
+    expect(count(nested, "div")).toBe(4);
+    expect(nested.replace(/<[^>]*>/g, "")).toBe("x".repeat(100));
+  });
+
+  it("has what stands in the first 5,000 elements and texts", async () => {
+    const html = await outlineOf(`${"<p>".repeat(4990)}first${"<p>".repeat(100)}last`);
+    expect(html).toContain("first");
+    expect(html).not.toContain("last");
+  });
+
+  it("has the name of an author who stands in the contents", async () => {
+    const entry = `<div class="h-entry"><div class="e-content p-name">
+      <a class="p-author h-card" href="/bob"><i class="p-name">Bob</i></a></div></div>`;
+    expect(await outlineOf(entry)).toContain(
+      '<a class="h-card p-author" href="/bob"><div class="p-name">Bob</div></a>',
+    );
   });
 
   it("has 16 KiB of text at the most, and no attribute that is very long", async () => {
