@@ -78,15 +78,19 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   const files = await readHostFiles(site.settingsFile);
   const origin = originOf(values.url, files.settings.url);
   const folder = folderOf(site, files, values, terminal);
+  refuseDevelopmentBuild(site, files, folder);
   const data = await siteStore(site, { command: name, store: values.store, isReadOnly: false }, terminal);
   const leaveStore = await useStore(data);
-  const leaveFolder = await noteServing(site, files, folder);
+  const note = await noteServing(site, files, folder);
   const ending = new AbortController();
   const work = new BackgroundWork();
   const host = siteHost({
     files,
     pagesFile: hostFilesAt(site.settingsFile).pages,
-    read: () => readHostFiles(site.settingsFile),
+    read: async () => {
+      await note.renew();
+      return readHostFiles(site.settingsFile);
+    },
     make: servicesFor(data.store, values, { origin, background: work.add, ending: ending.signal }, terminal),
     log: terminal.say,
   });
@@ -116,12 +120,7 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   // Whoever reads that it is up may end it at once.
   const ended = terminal.ended();
   announce(`http://${address.includes(":") ? `[${address}]` : address}:${server.port}`, files, terminal);
-  for (const line of [
-    `Data is kept in ${data.place}.`,
-    ...hostWarning(files),
-    ...developmentWarning(site, files, folder),
-    ...featuresOff(terminal.environment),
-  ])
+  for (const line of [`Data is kept in ${data.place}.`, ...hostWarning(files), ...featuresOff(terminal.environment)])
     terminal.say(line);
   host.begin();
   await ended;
@@ -129,17 +128,30 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   terminal.say("Shutting down: finishing open requests.");
   await Promise.all([server.close(), host.end()]);
   await work.settled();
-  await leaveFolder();
+  await note.remove();
   await leaveStore();
   return 0;
 }
 
-/** Notes that visitors see the folder of the last build, so that a preview does not write drafts into it. */
+/**
+ * Notes that visitors see the folder of the last build, so that a preview does not write drafts into it. The note is
+ * renewed when the files of the build change, because `git clean -X` deletes it along with them.
+ */
 async function noteServing({ file, settingsFile }: Site, { settings }: HostFiles, folder: string) {
+  const { serving } = hostFilesAt(settingsFile);
   const nothing = async () => {};
-  if (folder !== file(settings.output)) return nothing;
   // Where the project cannot be written, no preview can be made there either.
-  return occupy(hostFilesAt(settingsFile).serving).catch(() => nothing);
+  const write = async () =>
+    folder === file(settings.output) && existsSync(file(".")) ? occupy(serving).catch(() => nothing) : nothing;
+  let remove = await write();
+  return {
+    async renew() {
+      const removeFormer = remove;
+      remove = await write();
+      await removeFormer();
+    },
+    remove: () => remove(),
+  };
 }
 
 function servicesFor(
@@ -189,11 +201,13 @@ function hostWarning({ settings: { host, endpoint, urls } }: HostFiles): string[
   ];
 }
 
-function developmentWarning({ settings: last, file }: Site, { settings }: HostFiles, folder: string): string[] {
-  if (!last.isDevelopment || last.output !== settings.output || file(settings.output) !== folder) return [];
-  return [
-    `${folder} is from a development build, so visitors may see drafts there. The feed is that of the last real build. Build the site: npx @11ty/eleventy`,
-  ];
+/** @throws TwtxtError `output-conflict` if the folder has the pages of a preview, which may be drafts */
+function refuseDevelopmentBuild({ settings: last, file }: Site, { settings }: HostFiles, folder: string): void {
+  if (!last.isDevelopment || last.output !== settings.output || file(settings.output) !== folder) return;
+  throw new TwtxtError(
+    "output-conflict",
+    `${folder} has the pages of a preview, and visitors may see drafts there. Build the site first: npx @11ty/eleventy`,
+  );
 }
 
 async function listen(options: Parameters<typeof nodeServer>[0]): Promise<NodeServer> {

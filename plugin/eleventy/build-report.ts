@@ -1,5 +1,6 @@
 // plugin/eleventy/build-report.ts: what the author is told after a build.
 
+import { normalize, sep } from "node:path";
 import type { Settings } from "../options.js";
 import type { Collections } from "./eleventy.js";
 import { PREVIEW_FOLDER } from "./host-settings.js";
@@ -80,10 +81,17 @@ export function noteOnStaticHost(wantedBy: readonly string[]): string {
  *
  * @param output - the folder of the built site, as `./_site/`
  */
-export function noteOnDevelopmentBuild(host: Settings["host"], output: string): string {
+export function noteOnDevelopmentBuild(output: string): string {
   const start = "This is a development build: nothing of it is sent.";
-  if (host !== "node") return `${start} Before you publish ${output}, build the site: npx @11ty/eleventy`;
-  return `${start} Its pages, drafts included, stay in ${output}: delete that folder before "eleventy-twtxt serve" serves it, or preview with --output=${PREVIEW_FOLDER}.`;
+  if (normalize(`${output}/`) === `${PREVIEW_FOLDER}${sep}`) return start;
+  return `${start} ${output} may show drafts now: before you publish it, build the site: npx @11ty/eleventy`;
+}
+
+/** @param files - what a real build removed */
+export function warningOnPreviewFiles(files: readonly string[]): string[] {
+  if (files.length === 0) return [];
+  const more = files.length > 3 ? `, and ${files.length - 3} more` : "";
+  return [`Removed what only a preview had written, such as drafts: ${files.slice(0, 3).join(", ")}${more}.`];
 }
 
 /** For authors with a key whom nobody can write to. */

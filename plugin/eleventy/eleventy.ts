@@ -8,6 +8,8 @@ export interface BuildEvent {
   directories: { input: string; output: string };
   runMode: "build" | "serve" | "watch";
   outputMode: "fs" | "json" | "ndjson";
+  /** The pages that were written, from the project's root; `false` for one without a file. In `eleventy.after` only. */
+  results?: { outputPath: string | false }[];
 }
 
 /** Which page has which URL. */

@@ -50,7 +50,7 @@ export async function readMentions(sources: MentionSources): Promise<KnownMentio
     const why = whyNot(error);
     const former = await lastMentions(ask, sources);
     if (former === null) {
-      const warning = `${why} Pages show mentions by JavaScript alone until a build can read them. Before the first deploy that is as it should be. If your host only serves files, give the plugin the option host: "static".`;
+      const warning = `${why} Pages show mentions by JavaScript alone until a build can read them. This is normal before the first deploy, and while your server is not running. If your host only serves files, give the plugin the option host: "static".`;
       return { all: null, warning };
     }
     const last = newest.at(-1);

@@ -14,13 +14,14 @@ import { HOST_FILE, PREVIEW_FOLDER, SERVING_FOLDER } from "./host-settings.js";
  */
 export async function refuseServedFolder(root: string, output: string): Promise<void> {
   const served = await outputOfLastBuild(root);
-  if (served === null || resolve(root, served) !== resolve(root, output)) return;
+  // Without a note of a real build, any folder may be the one that is served.
+  if (served !== null && resolve(root, served) !== resolve(root, output)) return;
   const { occupantsOf } = await import("../store/occupants.js");
   const [process] = await occupantsOf(join(root, SERVING_FOLDER));
   if (process === undefined) return;
   throw authorError(
     "output-conflict",
-    `"eleventy-twtxt serve" (process ${process}) shows ${output} to visitors, and a preview would show them drafts. Preview with --output=${PREVIEW_FOLDER}, or end serve first.`,
+    `"eleventy-twtxt serve" (process ${process}) shows ${output} to visitors, and a preview would show them drafts. Preview into another folder: npx @11ty/eleventy --serve --output=${PREVIEW_FOLDER} (or npm start -- --output=${PREVIEW_FOLDER}). Or end serve first.`,
   );
 }
 

@@ -1,4 +1,5 @@
 // plugin/eleventy/site-build.ts: one build of a site after the other, from the first event of Eleventy's to the last.
+import { join } from "node:path";
 import { authorError } from "../errors.js";
 import type { Settings } from "../options.js";
 import {
@@ -12,6 +13,7 @@ import {
   warningOnBlobsElsewhere,
   warningOnHidden,
   warningOnMentions,
+  warningOnPreviewFiles,
   warningsOf,
   warningsOnBlobLinks,
   warningsOnMissingBlobs,
@@ -27,6 +29,7 @@ import { functionFiles, functionsOf, writeFunctions } from "./netlify-functions.
 import { headerRules, writeNetlifyHeaders } from "./netlify-output.js";
 import { OtherOutput, writeFiles } from "./output.js";
 import { itemsOf } from "./posts.js";
+import { notePreviewFiles, removePreviewFiles } from "./preview-files.js";
 import { type Handover, publish } from "./publish.js";
 import { refuseServedFolder } from "./served-folder.js";
 import { SHARED_PATH } from "./served-options.js";
@@ -173,6 +176,7 @@ export class SiteBuild {
     await this.mentions.keep();
     const handover = this.#handover(event, twts);
     await this.#writeForCommands(handover.settings, twts, event);
+    const leftovers = await this.#cleanUp(event, [...feed, ...this.#discovery, ...lists]);
     if (isReal(event)) await publish(this.#place.root, handover, [...feed, ...this.#discovery]);
     const conflicts = await this.#writeForNetlify(handover, feed);
     const posts = new Set(twts.schedule.dated.map(({ post }) => post.inputPath));
@@ -184,9 +188,10 @@ export class SiteBuild {
       ...this.#ownWarnings(),
       ...blobs.warnings,
       ...conflicts,
+      ...leftovers,
     ];
     for (const warning of warnings) this.#say(warning, "warn");
-    const preview = isReal(event) ? [] : [noteOnDevelopmentBuild(this.#place.host.name, event.directories.output)];
+    const preview = isReal(event) ? [] : [noteOnDevelopmentBuild(directories.output)];
     // Where `serve` shows it, also with `--quiet`, as many starters run their preview.
     for (const note of this.#newNotes(preview)) this.#say(note, this.#place.host.name === "node" ? "warn" : undefined);
     for (const note of [...this.#newNotes(this.#hostNotes()), ...this.#notes(), ...blobs.notes]) this.#say(note);
@@ -223,6 +228,23 @@ export class SiteBuild {
     };
     const content = `${JSON.stringify(siteSettings(this.settings, build), null, 2)}\n`;
     await writeFiles(this.#place.root, [{ path: SETTINGS_FILE, content }]);
+  }
+
+  /**
+   * Keeps pages of previews out of the real site.
+   *
+   * @returns warnings about what was removed
+   */
+  async #cleanUp(
+    { directories: { output }, results, ...event }: BuildEvent,
+    own: { path: string }[],
+  ): Promise<string[]> {
+    const { root } = this.#place;
+    const pages = (results ?? []).flatMap(({ outputPath }) => (typeof outputPath === "string" ? [outputPath] : []));
+    const files = [...pages, ...own.map(({ path }) => join(output, path))];
+    if (isReal(event)) return warningOnPreviewFiles(await removePreviewFiles(root, output, files));
+    await notePreviewFiles(root, files);
+    return [];
   }
 
   /** @returns what of the site is in the way of its functions, a sentence each */
@@ -307,6 +329,6 @@ export class SiteBuild {
 }
 
 /** Whether a build is to be published. One of `--serve` or `--watch` may show drafts. */
-function isReal({ runMode }: BuildEvent): boolean {
+function isReal({ runMode }: Pick<BuildEvent, "runMode">): boolean {
   return runMode === "build";
 }

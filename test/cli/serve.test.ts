@@ -1,6 +1,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { refuseServedFolder } from "../../plugin/eleventy/served-folder.js";
 import { FEED, feedServer, PAGES } from "../helpers/receiver.js";
 import { blog, command } from "./helpers.js";
 import { freePort, type Server, serve, site } from "./server.js";
@@ -142,23 +143,38 @@ describe("eleventy-twtxt serve", () => {
     expect(complete.said()).not.toMatch(/: off \(|was built for/);
   });
 
-  it("says that the pages it serves are from a development build", async () => {
+  it("exit 1: the folder has the pages of a preview, which may be drafts", async () => {
     const alice = site();
     const settings = JSON.parse(alice.read(".eleventy-twtxt/settings.json"));
-    const said = async (args: string[]) => {
-      const server = await serve(alice, args);
-      expect(await server.end("SIGTERM")).toBe(0);
-      return server.said();
-    };
+    const starts = async (args: string[]) => (await (await serve(alice, args)).end("SIGTERM")) === 0;
     alice.write("elsewhere/index.html", "home");
     alice.write(".eleventy-twtxt/settings.json", JSON.stringify({ ...settings, isDevelopment: true }));
-    const warning = "_site is from a development build, so visitors may see drafts there.";
-    expect(await said([])).toContain(warning);
-    expect(await said(["--site", "elsewhere"])).not.toContain("development build");
+    expect(await command(alice.folder, ["serve", "--port", "0"])).toMatchObject({
+      exitCode: 1,
+      stdout: "",
+      stderr: expect.stringMatching(
+        /_site has the pages of a preview, and visitors may see drafts there\. Build the site first: npx @11ty\/eleventy\n$/,
+      ),
+    });
+    expect(await starts(["--site", "elsewhere"])).toBe(true);
 
     const preview = { ...settings, isDevelopment: true, output: "../_preview/" };
     alice.write(".eleventy-twtxt/settings.json", JSON.stringify(preview));
-    expect(await said([])).not.toContain("development build");
+    expect(await starts([])).toBe(true);
+  });
+
+  it("keeps previews out of its folder also after `git clean -X` has deleted what the build left", async () => {
+    const alice = site();
+    const preview = () => refuseServedFolder(alice.folder, "_site");
+    await expect(preview()).resolves.toBeUndefined();
+    const server = await serve(alice);
+    await expect(preview()).rejects.toThrow("a preview would show them drafts");
+    rmSync(join(alice.folder, ".eleventy-twtxt"), { recursive: true });
+    await expect
+      .poll(() => preview().catch(({ message }: Error) => message), { timeout: 60_000 })
+      .toContain("a preview would show them drafts");
+    expect(await server.end("SIGTERM")).toBe(0);
+    await expect(preview()).resolves.toBeUndefined();
   });
 
   it("answers on its own paths, and not below them", async () => {

@@ -1,4 +1,4 @@
-import { readFileSync, statSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { freePort, serve } from "../cli/server.js";
@@ -29,8 +29,12 @@ describe("a development build beside `eleventy-twtxt serve`", () => {
     };
     const built = await site(setup);
     expect(built.log).not.toContain("development build");
+    const settingsFile = join(built.folder, ".eleventy-twtxt/settings.json");
+    const settings = readFileSync(settingsFile, "utf8");
     const running = await watchSite(built, ["--watch", "--quiet"]);
     expect(built.read("twtxt.txt")).toContain("a draft for");
+    // As a real build of another terminal leaves it.
+    writeFileSync(settingsFile, settings);
     const server = await serve({ folder: built.folder }, [
       ...["--port", String(port)],
       ...[bob, carol].flatMap(({ host }) => ["--allow-private-host", host]),
@@ -48,24 +52,30 @@ describe("a development build beside `eleventy-twtxt serve`", () => {
     expect(await live()).toBe(before);
     expect(await live()).not.toContain("draft");
     expect(statSync(pages).mtimeMs).toBe(mtimeMs);
-    expect(JSON.parse(readFileSync(join(built.folder, ".eleventy-twtxt/settings.json"), "utf8")).isDevelopment).toBe(
-      true,
-    );
 
     const files = { "posts/c.md": post({ date: minutesAgo(30) }, `second for ${bob.mention}`) };
-    await site({ ...setup, files, site: built });
+    const page = `${url}/posts/b/`;
+    expect((await fetch(page)).status).toBe(200);
+    const real = await site({ ...setup, files, site: built });
+    expect(real.log).toMatch(
+      /Removed what only a preview had written, such as drafts: _site\/posts\/b\/index.html\.\s/,
+    );
+    expect((await fetch(page)).status).toBe(404);
     await expect.poll(() => bob.posts.length, { timeout: 60_000 }).toBe(2);
     expect(await live()).toContain("second for");
     expect(await live()).not.toContain("draft");
     expect(carol.asked).toEqual([]);
     expect(said.match(/This is a development build: nothing of it is sent\..*/g)).toEqual([
-      'This is a development build: nothing of it is sent. Its pages, drafts included, stay in ./_site/: delete that folder before "eleventy-twtxt serve" serves it, or preview with --output=_preview.',
+      "This is a development build: nothing of it is sent. ./_site/ may show drafts now: before you publish it, build the site: npx @11ty/eleventy",
     ]);
 
     const preview = await watchSite(built, ["--watch", "--quiet", "--output=_preview"]);
-    expect(await preview.stop()).not.toContain("to visitors");
+    const beside = await preview.stop();
+    expect(beside).not.toContain("to visitors");
+    expect(beside).toMatch(/This is a development build: nothing of it is sent\.\s/);
     expect(await server.end("SIGTERM")).toBe(0);
     const alone = await watchSite(built, ["--watch", "--quiet"]);
     expect(await alone.stop()).not.toContain("to visitors");
+    expect(JSON.parse(readFileSync(settingsFile, "utf8")).isDevelopment).toBe(true);
   });
 });

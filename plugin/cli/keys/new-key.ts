@@ -121,7 +121,7 @@ function tellNew(key: NewIdentity, { json, file }: Values, terminal: Terminal): 
   terminal.print(json ? JSON.stringify(publicFacts(key)) : publicKey);
   if (keychainFault !== null) {
     terminal.say(`The system keychain could not be used: ${keychainFault}.`);
-    terminal.say(`Should it hold a key of ${address} all the same, that one is left as it is.`);
+    terminal.say(`If it holds a key of ${address}, that key stays there unchanged.`);
   }
   terminal.say(`The private key of ${address} is in ${placeOf(key)}.`);
   if (file !== undefined) terminal.say(`It is not looked for there: commands that need it take --identity ${file}`);
