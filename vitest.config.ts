@@ -5,6 +5,7 @@ const report = process.env.TWTXT_TEST_REPORT ?? "tests";
 export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
+    globalSetup: ["test/helpers/compile.ts"],
     setupFiles: ["test/helpers/seed.ts"],
     pool: "forks",
     maxWorkers: "100%",

@@ -4,12 +4,10 @@ import { closeSync, existsSync, openSync, readdirSync, statSync, truncateSync } 
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
+import { COMMAND } from "../helpers/paths.js";
 import { type BlobAuthor, blobAuthors, PNG, sha256 } from "./blob-author.js";
 import { describeWithoutKeychain } from "./machine.js";
-
-const REPO = fileURLToPath(new URL("../../", import.meta.url));
 
 describeWithoutKeychain("eleventy-twtxt blob get", () => {
   it("saves a blob under its own name, and never over another file unless it is told to", async () => {
@@ -153,8 +151,7 @@ describeWithoutKeychain("Ctrl-C", () => {
 
 /** Types `eleventy-twtxt ARGS` with standard output to a file that is open. */
 async function typedTo(stdout: number, { machine, environment }: BlobAuthor, args: string[]) {
-  const [loader, main] = ["node_modules/tsx/dist/loader.mjs", "plugin/cli/main.ts"].map((file) => join(REPO, file));
-  const child = spawn(process.execPath, ["--import", loader ?? "", main ?? "", ...args], {
+  const child = spawn(process.execPath, [COMMAND, ...args], {
     cwd: machine.folder,
     env: { ...process.env, ...environment, TMPDIR: machine.folder },
     stdio: ["ignore", stdout, "pipe"],

@@ -2,7 +2,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach } from "vitest";
 import { type HostSettings, hostSettings } from "../../plugin/eleventy/host-settings.js";
 import { discoveryFiles, inboxesOf } from "../../plugin/eleventy/site-files.js";
@@ -19,12 +18,12 @@ import { memoryStore } from "../../plugin/store/memory.js";
 import "../helpers/loopback-only.mjs";
 import { runCommandLine } from "../../plugin/cli/command-line.js";
 import type { Terminal } from "../../plugin/cli/terminal.js";
+import { LOOPBACK_ONLY } from "../helpers/paths.js";
 import { type Blog, blog, command, type Outcome, standingTerminal } from "./helpers.js";
 import { type Route, routeOf } from "./inbox-host.js";
 import { environmentOf } from "./machine.js";
 import { freePort } from "./server.js";
 
-const LOOPBACK_ONLY = fileURLToPath(new URL("../helpers/loopback-only.mjs", import.meta.url));
 const running: NodeServer[] = [];
 const folders: string[] = [];
 

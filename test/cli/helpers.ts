@@ -3,12 +3,11 @@ import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll } from "vitest";
 import type { KnownSettings } from "../../plugin/cli/site.js";
 import type { Terminal } from "../../plugin/cli/terminal.js";
+import { COMMAND } from "../helpers/paths.js";
 
-const repo = fileURLToPath(new URL("../../", import.meta.url));
 const folders: string[] = [];
 
 afterAll(() => {
@@ -92,8 +91,7 @@ export function command(
     within = [],
   }: { input?: string; environment?: Record<string, string>; within?: string[] } = {},
 ): Promise<Outcome> {
-  const loader = join(repo, "node_modules/tsx/dist/loader.mjs");
-  const words = [...within, process.execPath, "--import", loader, join(repo, "plugin/cli/main.ts"), ...args];
+  const words = [...within, process.execPath, COMMAND, ...args];
   const child = spawn(words[0] ?? "", words.slice(1), {
     cwd: folder,
     env: { ...process.env, ...ownData(folder), VISUAL: "", EDITOR: "", ...environment },

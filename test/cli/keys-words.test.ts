@@ -1,8 +1,7 @@
 import { spawn, spawnSync } from "node:child_process";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { runCommandLine } from "../../plugin/cli/command-line.js";
+import { COMMAND } from "../helpers/paths.js";
 import { type Blog, blog, command, standingTerminal } from "./helpers.js";
 import {
   describeWithoutKeychain,
@@ -111,9 +110,7 @@ describeWithoutKeychain("eleventy-twtxt keys restore", () => {
 
 /** Types `eleventy-twtxt keys ARGS` in a terminal of the system's own, and an answer when this prompt stands there. */
 function inRealTerminal({ folder }: Blog, args: string[], prompt: string, answer: string) {
-  const repo = fileURLToPath(new URL("../../", import.meta.url));
-  const program = [process.execPath, "--import", join(repo, "node_modules/tsx/dist/loader.mjs")];
-  const line = [...program, join(repo, "plugin/cli/main.ts"), "keys", ...args].map((word) => `'${word}'`).join(" ");
+  const line = [process.execPath, COMMAND, "keys", ...args].map((word) => `'${word}'`).join(" ");
   const child = spawn("script", ["-qec", line, "/dev/null"], {
     cwd: folder,
     env: { ...process.env, SHELL: "/bin/sh" },

@@ -1,12 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, expect, it } from "vitest";
 import { loopbackServer } from "../helpers/loopback.js";
+import { COMMAND } from "../helpers/paths.js";
 import { type Correspondent, correspondents } from "./correspondent.js";
 import { describeWithoutKeychain } from "./machine.js";
 
-const repo = fileURLToPath(new URL("../../", import.meta.url));
 const running: ChildProcess[] = [];
 const PATIENT = { timeout: 60_000, interval: 50 };
 
@@ -16,8 +14,7 @@ afterEach(() => {
 
 /** Types `eleventy-twtxt message follow ARGS`, and waits until it says that it waits. */
 async function follow({ machine, environment, allowing }: Correspondent, ...args: string[]) {
-  const loader = join(repo, "node_modules/tsx/dist/loader.mjs");
-  const command = ["--import", loader, join(repo, "plugin/cli/main.ts"), "message", "follow", ...args, ...allowing];
+  const command = [COMMAND, "message", "follow", ...args, ...allowing];
   const child = spawn(process.execPath, command, { cwd: machine.folder, env: { ...process.env, ...environment } });
   running.push(child);
   const printed = { stdout: "", stderr: "" };

@@ -3,7 +3,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, expect } from "vitest";
 import { runCommandLine } from "../../plugin/cli/command-line.js";
 import type { Finding } from "../../plugin/cli/doctor/finding.js";
@@ -20,11 +19,11 @@ import { type Author, checkOptions, type TwtxtOptions } from "../../plugin/optio
 import { memoryStore } from "../../plugin/store/memory.js";
 import { loopbackConnector } from "../helpers/loopback.js";
 import "../helpers/loopback-only.mjs";
+import { LOOPBACK_ONLY } from "../helpers/paths.js";
 import { type Blog, blog, command, type Outcome, standingTerminal } from "./helpers.js";
 
 const KEY = "kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg";
 const NOW = Date.parse("2026-11-20T09:00:00Z");
-const LOOPBACK_ONLY = fileURLToPath(new URL("../helpers/loopback-only.mjs", import.meta.url));
 const running: NodeServer[] = [];
 const folders: string[] = [];
 

@@ -1,18 +1,17 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import * as v from "valibot";
 import { afterEach, describe, expect, it } from "vitest";
 import { runCommandLine } from "../../plugin/cli/command-line.js";
 import { fileStore } from "../../plugin/store/file.js";
 import { readJson } from "../../plugin/store/json.js";
 import type { LoopbackServer } from "../helpers/loopback.js";
+import { COMMAND, LOOPBACK_ONLY } from "../helpers/paths.js";
 import { PAGES, settingsOf } from "../helpers/receiver.js";
 import "../helpers/loopback-only.mjs";
 import { type Alice, alice, type Neighbour, neighbour } from "../mentions/send/outgoing.js";
 import { type Blog, blog, type Outcome, standingTerminal } from "./helpers.js";
 
-const repo = fileURLToPath(new URL("../../", import.meta.url));
 const running: ChildProcess[] = [];
 const NOW = "2026-11-20T10:00:00Z";
 const BOBS = "2026-11-20T09:30:00Z";
@@ -30,12 +29,7 @@ async function send(folder: string, args: string[], now = NOW, isSeen = false): 
 
 /** Types it in a process of its own, which reaches this machine alone. */
 function sendElsewhere(folder: string, args: string[]): { child: ChildProcess; ended: Promise<Outcome> } {
-  const imports = ["node_modules/tsx/dist/loader.mjs", "test/helpers/loopback-only.mjs"];
-  const child = spawn(
-    process.execPath,
-    [...imports.flatMap((file) => ["--import", join(repo, file)]), join(repo, "plugin/cli/main.ts"), "send", ...args],
-    { cwd: folder },
-  );
+  const child = spawn(process.execPath, ["--import", LOOPBACK_ONLY, COMMAND, "send", ...args], { cwd: folder });
   running.push(child);
   const printed = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {

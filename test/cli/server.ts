@@ -1,14 +1,12 @@
 // test/cli/server.ts: `eleventy-twtxt serve` in a process of its own.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { createServer } from "node:net";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterEach, expect } from "vitest";
 import type { HostSettings, SitePages } from "../../plugin/eleventy/host-settings.js";
+import { COMMAND, LOOPBACK_ONLY } from "../helpers/paths.js";
 import { PAGES, settingsOf } from "../helpers/receiver.js";
 import { type Blog, blog, ownData } from "./helpers.js";
 
-const repo = fileURLToPath(new URL("../../", import.meta.url));
 const running: ChildProcessWithoutNullStreams[] = [];
 
 afterEach(() => {
@@ -47,12 +45,7 @@ export async function serve(
   environment: Record<string, string> = {},
   maxFiles?: number,
 ): Promise<Server> {
-  const loaders = ["node_modules/tsx/dist/loader.mjs", "test/helpers/loopback-only.mjs"];
-  const words = [
-    process.execPath,
-    ...loaders.flatMap((loader) => ["--import", join(repo, loader)]),
-    ...[join(repo, "plugin/cli/main.ts"), "serve", "--port", "0", ...args],
-  ];
+  const words = [process.execPath, "--import", LOOPBACK_ONLY, COMMAND, "serve", "--port", "0", ...args];
   const limited =
     maxFiles === undefined ? words : ["sh", "-c", 'ulimit -n "$0"; exec "$@"', String(maxFiles), ...words];
   const [program = "", ...rest] = limited;

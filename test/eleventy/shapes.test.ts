@@ -425,7 +425,7 @@ describe("the rest of the site", () => {
 
   it("is byte for byte what it is without the plugin, the links in the heads aside", async () => {
     const plain = await site({
-      files: { ...files, "eleventy.config.ts": `export default function (config) {${config}}\n` },
+      files: { ...files, "eleventy.config.js": `export default function (config) {${config}}\n` },
     });
     const built = await site({ files, config });
     const { "twtxt.txt": feed, ...others } = outputOf(built);

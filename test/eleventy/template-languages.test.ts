@@ -77,6 +77,7 @@ beforeAll(async () => {
     options: `{ url: "${alice.url}", host: "node", key: "${KEY}", blobs: true, mentions: { layout: "html.webc" } }`,
     imports: IMPORTS,
     config: CONFIG,
+    loader: "tsx",
   });
 }, 120_000);
 

@@ -1,14 +1,16 @@
-// test/helpers/site.ts: a small real blog, built by the real Eleventy in a process of its own.
+// test/helpers/site.ts: a small real blog, built by the real Eleventy.
 import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { afterAll, expect, vi } from "vitest";
 import { type ParsedFeed, parseFeed } from "../../plugin/feed/feed.js";
+import { buildInProcess } from "./build-in-process.js";
+import { COMPILED, LOOPBACK_ONLY, REPO } from "./paths.js";
 
-const repo = fileURLToPath(new URL("../../", import.meta.url));
 const folders: string[] = [];
+const CONFIG = "eleventy.config.js";
+const ENVIRONMENT = { NO_COLOR: "1", FORCE_COLOR: "0", NETLIFY: "" };
 
 export interface SiteSetup {
   /** Files by path; they are added to what the folder holds. `null` removes one. */
@@ -21,12 +23,14 @@ export interface SiteSetup {
   imports?: string;
   /** The clock of the build. */
   now?: string;
-  /** Arguments of Eleventy's command line. */
+  /** Arguments of Eleventy's command line, which is then run in a process of its own. */
   args?: string[];
   /** An earlier site, to be built again. */
   site?: BuiltSite;
-  /** The folder of another Eleventy than the one of this repo. */
+  /** The folder of another Eleventy than the one of this repo, which is run in a process of its own too. */
   eleventy?: string;
+  /** A package for `node --import`, in a process of its own. */
+  loader?: string;
 }
 
 export interface BuiltSite {
@@ -50,12 +54,11 @@ afterAll(() => {
 /** Builds a site with the plugin from source. `output` is `_site` unless the configuration says otherwise. */
 export async function buildSite(setup: SiteSetup): Promise<BuiltSite> {
   const folder = setup.site?.folder ?? newFolder();
-  writeSite(folder, { "package.json": `{"type":"module"}`, "eleventy.config.ts": configOf(setup), ...setup.files });
-  const { exitCode, log } = await runEleventy(
-    folder,
-    ["--config=eleventy.config.ts", ...(setup.args ?? [])],
-    setup.eleventy,
-  );
+  writeSite(folder, { "package.json": `{"type":"module"}`, [CONFIG]: configOf(setup), ...setup.files });
+  const { exitCode, log } =
+    setup.args || setup.eleventy || setup.loader
+      ? await runEleventy(folder, setup)
+      : await buildInProcess(folder, ENVIRONMENT);
   return builtSite(folder, exitCode, log);
 }
 
@@ -88,7 +91,7 @@ function builtSite(folder: string, exitCode: number | null, log: string, output 
 }
 
 function configOf({ options = "{}", config = "", imports = "", now = "2026-11-20T12:00:00Z" }: SiteSetup): string {
-  return `import { definePlugin } from ${JSON.stringify(join(repo, "plugin/plugin.ts"))};
+  return `import { definePlugin } from ${JSON.stringify(join(COMPILED, "plugin.js"))};
 ${imports}
 const twtxt = definePlugin(() => ({ now: () => Date.parse(${JSON.stringify(now)}), root: process.cwd(), environment: {} }));
 export default function (config) {
@@ -101,7 +104,7 @@ ${config}
 function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "twtxt-site-"));
   folders.push(folder);
-  symlinkSync(join(repo, "node_modules"), join(folder, "node_modules"));
+  symlinkSync(join(REPO, "node_modules"), join(folder, "node_modules"));
   return folder;
 }
 
@@ -127,7 +130,7 @@ export interface RunningSite {
 
 /** Keeps Eleventy running on a built site, with `--watch` or `--serve` among the arguments. */
 export async function watchSite(built: BuiltSite, args: string[]): Promise<RunningSite> {
-  const child = startEleventy(built.folder, ["--config=eleventy.config.ts", ...args]);
+  const child = startEleventy(built.folder, { args });
   let log = "";
   child.stdout.on("data", (data) => (log += data));
   child.stderr.on("data", (data) => (log += data));
@@ -153,28 +156,21 @@ export async function watchSite(built: BuiltSite, args: string[]): Promise<Runni
   };
 }
 
-function startEleventy(folder: string, args: string[], eleventy = join(repo, "node_modules/@11ty/eleventy")) {
-  return spawn(
-    process.execPath,
-    [
-      ...[
-        "--import",
-        join(repo, "node_modules/tsx/dist/loader.mjs"),
-        "--import",
-        join(repo, "test/helpers/loopback-only.mjs"),
-      ],
-      ...[join(eleventy, "cmd.cjs"), ...args],
-    ],
-    {
-      cwd: folder,
-      env: { ...process.env, NO_COLOR: "1", FORCE_COLOR: "0", NETLIFY: "" },
-      timeout: 120_000,
-    },
-  );
+function startEleventy(
+  folder: string,
+  { args = [], eleventy, loader }: Pick<SiteSetup, "args" | "eleventy" | "loader">,
+) {
+  const program = join(eleventy ?? join(REPO, "node_modules/@11ty/eleventy"), "cmd.cjs");
+  const imports = ["--import", LOOPBACK_ONLY, ...(loader ? ["--import", loader] : [])];
+  return spawn(process.execPath, [...imports, program, `--config=${CONFIG}`, ...args], {
+    cwd: folder,
+    env: { ...process.env, ...ENVIRONMENT },
+    timeout: 120_000,
+  });
 }
 
-function runEleventy(folder: string, args: string[], eleventy?: string) {
-  const child = startEleventy(folder, args, eleventy);
+function runEleventy(folder: string, setup: SiteSetup) {
+  const child = startEleventy(folder, setup);
   let log = "";
   child.stdout.on("data", (data) => (log += data));
   child.stderr.on("data", (data) => (log += data));

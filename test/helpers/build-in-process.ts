@@ -1,0 +1,99 @@
+// test/helpers/build-in-process.ts: builds a site with Eleventy in this process, as its command line does in one of its own.
+import { Console } from "node:console";
+import { Writable } from "node:stream";
+import "./loopback-only.mjs";
+import { lstatSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+
+/** What Eleventy's command line would have exited with and printed. */
+export interface Build {
+  exitCode: number;
+  log: string;
+}
+
+/** The parts of Eleventy that are used here; it ships no types. */
+interface EleventyModule {
+  Eleventy: new (
+    input: undefined,
+    output: undefined,
+    options: { source: "cli"; configPath: string },
+  ) => {
+    init(): Promise<void>;
+    write(): Promise<unknown>;
+    errorHandler: { fatal(error: unknown, title: string): void };
+  };
+}
+interface EventBusModule {
+  default: { emit(event: string, ...values: unknown[]): unknown };
+}
+
+const ELEVENTY = new URL("../../node_modules/@11ty/eleventy/src/", import.meta.url);
+
+let builds: Promise<unknown> = Promise.resolve();
+
+/**
+ * Builds the site of a folder. Builds that are asked for at once run one after another, since the working directory,
+ * the console and the exit code are the process's.
+ */
+export function buildInProcess(folder: string, environment: Record<string, string>): Promise<Build> {
+  const build = builds.then(() => runEleventy(folder, environment));
+  builds = build.catch(() => {});
+  return build;
+}
+
+async function runEleventy(folder: string, environment: Record<string, string>): Promise<Build> {
+  const { console } = globalThis;
+  const { exitCode } = process;
+  const before = { ...process.env };
+  const directory = process.cwd();
+  const printed: string[] = [];
+  process.chdir(folder);
+  Object.assign(process.env, environment);
+  globalThis.console = new Console(collect(printed));
+  process.exitCode = 0;
+  try {
+    await build();
+    return { exitCode: Number(process.exitCode), log: printed.join("") };
+  } finally {
+    process.exitCode = exitCode;
+    globalThis.console = console;
+    for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
+    Object.assign(process.env, before);
+    process.chdir(directory);
+  }
+}
+
+async function build(): Promise<void> {
+  // Loaded late: it looks at the environment once, for colours.
+  const { Eleventy }: EleventyModule = await import(new URL("Eleventy.js", ELEVENTY).href);
+  const { default: bus }: EventBusModule = await import(new URL("EventBus.js", ELEVENTY).href);
+
+  // Layouts, templates and modules are cached by their path for the whole process; a watcher says the same of what changed.
+  const files = readdirSync(".", { encoding: "utf8" }).flatMap(filesBelow);
+  for (const file of files) bus.emit("eleventy.resourceModified", `./${file}`, [], {});
+  bus.emit("eleventy.importCacheReset", files);
+
+  const eleventy = new Eleventy(undefined, undefined, { source: "cli", configPath: "eleventy.config.js" });
+  try {
+    await eleventy.init();
+    await eleventy.write();
+  } catch (error) {
+    eleventy.errorHandler.fatal(error, "Eleventy Fatal Error (CLI)");
+  }
+}
+
+/** A link is not followed: node_modules is one. */
+function filesBelow(path: string): string[] {
+  if (!lstatSync(path).isDirectory()) return [path];
+  return readdirSync(path).flatMap((name) => filesBelow(join(path, name)));
+}
+
+function collect(printed: string[]): Writable {
+  return new Writable({
+    decodeStrings: false,
+    write(text: string, _encoding, done) {
+      printed.push(text);
+      done();
+    },
+  });
+}
