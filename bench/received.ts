@@ -206,6 +206,7 @@ export function mentionNumber(i: number): NewMention {
   const instant = `${new Date(FIRST + i * STEP).toISOString().slice(0, 19)}Z`;
   return {
     identity,
+    isDeclared: false,
     given: identity,
     timestamp: instant,
     instant,

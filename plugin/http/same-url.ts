@@ -1,10 +1,13 @@
 // plugin/http/same-url.ts: one spelling for all URLs of the same page or feed.
 
 const UNRESERVED = /[A-Za-z0-9._~-]/;
+/** Servers treat these alike in a path, encoded or not: `/@bob` and `/%40bob`. */
+const PLAIN_IN_PATH = /[A-Za-z0-9._~!$'()*,:@-]/;
 
 /**
  * The normal spelling of a URL: scheme and host in lower case, no default port, no trailing dots of the host, no dot
- * segments, no doubled slashes, no percent-encoding of unreserved characters, no fragment. The scheme stays.
+ * segments, no doubled slashes, no percent-encoding of unreserved characters nor, in the path, of `!$'()*,:@`, no fragment.
+ * The scheme stays.
  *
  * @returns `null` for anything but an absolute http or https URL
  * @example normalUrl("HTTP://Bob.example:80//a/%2e/%7Eb?c#d") // "http://bob.example/a/~b?c"
@@ -16,9 +19,9 @@ export function normalUrl(url: string): string | null {
   if (normal.protocol !== "https:" && normal.protocol !== "http:") return null;
   normal.hash = "";
   normal.hostname = normal.hostname.replace(/\.+$/, "");
-  normal.search = withoutNeedlessEncoding(normal.search);
+  normal.search = withoutNeedlessEncoding(normal.search, UNRESERVED);
   // Decoded before slashes are counted: an encoded dot would hide "/./".
-  normal.pathname = withoutNeedlessEncoding(normal.pathname).replace(/\/{2,}/g, "/");
+  normal.pathname = withoutNeedlessEncoding(normal.pathname, PLAIN_IN_PATH).replace(/\/{2,}/g, "/");
   return normal.href;
 }
 
@@ -56,9 +59,9 @@ export function withoutQuery(url: string): string {
 }
 
 /** RFC 3986 6.2.2.2. What stays encoded is written in upper case. */
-function withoutNeedlessEncoding(text: string): string {
+function withoutNeedlessEncoding(text: string, plain: RegExp): string {
   return text.replace(/%[0-9a-f]{2}/gi, (code) => {
     const character = String.fromCharCode(Number.parseInt(code.slice(1), 16));
-    return UNRESERVED.test(character) ? character : code.toUpperCase();
+    return plain.test(character) ? character : code.toUpperCase();
   });
 }

@@ -22,6 +22,8 @@ export interface Target {
 export interface ProvenMention {
   /** The one URL by which the source is known, in its normal spelling: PROTOCOL 2.4, "The proof". */
   identity: string;
+  /** Whether the feed's field `url` names this very URL; `false` for a page. */
+  isDeclared: boolean;
   /** The timestamp of the twt as the source has it; `null` for a page. */
   timestamp: string | null;
   /** The same as an instant, `YYYY-MM-DDThh:mm:ssZ`; `null` for a page. */

@@ -10,6 +10,7 @@ export function storedMention(change: Partial<StoredMention> = {}): StoredMentio
   return {
     id: createHash("sha256").update(`${identity} ${received}`).digest("hex").slice(0, 32),
     identity,
+    isDeclared: false,
     given: identity,
     timestamp: "2026-01-02T03:04:05Z",
     instant: "2026-01-02T03:04:05Z",
@@ -32,6 +33,7 @@ export function newMention(n: number, change: Partial<NewMention> = {}): NewMent
   const identity = `https://host${n}.example/twtxt.txt`;
   return {
     identity,
+    isDeclared: false,
     given: identity,
     timestamp: "2026-01-02T03:04:05Z",
     instant: "2026-01-02T03:04:05Z",

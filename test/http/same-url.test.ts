@@ -21,6 +21,12 @@ describe("two URLs", () => {
     expect(isSameUrl(url, PAGE)).toBe(true);
   });
 
+  it("are the same but for the encoding of a path's plain characters", () => {
+    expect(isSameUrl("https://alice.example/%40alice/%21%28x%29", "https://alice.example/@alice/!(x)")).toBe(true);
+    expect(isSameUrl("https://alice.example/%2falice", "https://alice.example/alice")).toBe(false);
+    expect(isSameUrl("https://alice.example/?a=%40", "https://alice.example/?a=@")).toBe(false);
+  });
+
   it.each([
     ["case of the path", "https://alice.example/quinces?a=%41&b"],
     ["case of the query", "https://alice.example/Quinces?A=%41&b"],

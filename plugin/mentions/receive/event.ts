@@ -85,12 +85,12 @@ function keep(
 ): void {
   const id = idOf(found);
   const known = mentions.get(id);
-  const twin = sources.twinOf(found, id);
+  const twins = sources.twinsOf(found, id);
   // What was approved stays as it is rather than waiting once more under another URL.
-  const isReplaced = twin !== undefined && supersedes(found, twin) && again(twin, found, hold).state === twin.state;
-  if (!known && twin && !isReplaced) return;
-  if (isReplaced) mentions.delete(twin.id);
-  const before = known ?? twin;
+  const replaced = twins.filter((twin) => supersedes(found, twin) && again(twin, found, hold).state === twin.state);
+  if (!known && replaced.length < twins.length) return;
+  for (const twin of replaced) mentions.delete(twin.id);
+  const before = known ?? replaced[0];
   if (before) {
     const next = { ...again(before, found, hold), id };
     mentions.set(id, next);

@@ -30,8 +30,8 @@ export interface Journal {
    */
   read(): Promise<ReadonlyMap<string, StoredMention>>;
   /**
-   * Whether a mention is there already, just as it is, so that keeping it again would change nothing. It reads only the
-   * events about this mention, however many there are of others.
+   * Whether a mention is there already, just as it is, so that keeping it again would change nothing. For a mention that is
+   * new it reads no events about others.
    */
   holds(mention: NewMention): Promise<boolean>;
   /**
@@ -118,9 +118,10 @@ export function journal({ store, now, shownPerHost, log }: JournalOptions): Jour
     return found.size;
   };
 
+  const read = coalesced(readAll);
   return {
     add: (event) => events.add(event),
-    read: coalesced(readAll),
+    read,
 
     async holds(mention) {
       const id = idOf(mention);
@@ -130,8 +131,15 @@ export function journal({ store, now, shownPerHost, log }: JournalOptions): Jour
       apply(own, [...events.values()], shownPerHost);
       const known = own.get(id);
       if (!known) return false;
-      apply(own, [{ kind: "kept", at: known.received, mention }], shownPerHost);
-      return isDeepStrictEqual(own.get(id), known);
+      const again: MentionEvent = { kind: "kept", at: known.received, mention };
+      apply(own, [again], shownPerHost);
+      if (!isDeepStrictEqual(own.get(id), known)) return false;
+      const all = await read();
+      if (isDeepStrictEqual(all.get(id), known)) return true;
+      // A twin stands in its place, or did so once and is gone.
+      const next: Mentions = new Map(all);
+      apply(next, [again], shownPerHost);
+      return isDeepStrictEqual(next.get(id), all.get(id));
     },
 
     compact,

@@ -2,7 +2,10 @@
 import type { StoredMention } from "../mention.js";
 
 /** What is compared of a mention. */
-type Told = Pick<StoredMention, "identity" | "instant" | "published" | "author" | "text" | "target" | "under">;
+type Told = Pick<
+  StoredMention,
+  "identity" | "isDeclared" | "instant" | "published" | "author" | "text" | "target" | "under"
+>;
 
 /**
  * The mentions that are known, by host and time.
@@ -20,13 +23,10 @@ export class KnownSources {
     this.#mentions = mentions;
   }
 
-  /** @returns another mention that says the same in the same place, or that the author has rejected */
-  twinOf(told: Told, id: string): StoredMention | undefined {
-    for (const other of this.#index().get(indexKeyOf(told)) ?? []) {
-      const known = other === id ? undefined : this.#mentions.get(other);
-      if (known && isTwin(known, told)) return known;
-    }
-    return undefined;
+  /** @returns other mentions that say the same in the same place, or that the author has rejected */
+  twinsOf(told: Told, id: string): StoredMention[] {
+    const others = (this.#index().get(indexKeyOf(told)) ?? []).filter((other) => other !== id);
+    return others.flatMap((other) => this.#mentions.get(other) ?? []).filter((known) => isTwin(known, told));
   }
 
   add(mention: StoredMention): void {
@@ -45,20 +45,41 @@ export class KnownSources {
 }
 
 /**
- * Whether a mention takes the place of its twin: it has the same author, stands wherever the twin stands, and also elsewhere
- * or in a feed in place of a page. The index of a blog forgets what its feed keeps.
+ * Whether a mention takes the place of its twin: it is the same source and stands in more places, or it is a twt and the
+ * twin a page of the same author. The index of a blog forgets what its feed keeps. A page never takes the place of
+ * another source, because it can name any author and any time.
  */
 export function supersedes(told: Told, twin: StoredMention): boolean {
-  if (twin.state === "rejected" || twin.author.url !== told.author.url || !isWithin(twin, told)) return false;
-  return !isWithin(told, twin) || (twin.instant === null && told.instant !== null);
+  if (twin.state === "rejected" || !isWithin(twin, told)) return false;
+  return isSameSource(twin, told) ? !isWithin(told, twin) : isPageOf(twin, told);
 }
 
 function isTwin(known: StoredMention, told: Told): boolean {
+  if (!isSameSource(known, told)) return isCopy(known, told);
   const isRejected = known.state === "rejected";
-  if (known.instant === told.instant && withoutScheme(known.identity) === withoutScheme(told.identity)) {
-    if (known.target === told.target || (isRejected && told.instant !== null)) return true;
-  }
+  if (known.target === told.target || (isRejected && told.instant !== null)) return true;
   return hasSameWords(known, told) && (isRejected || isWithin(told, known) || isWithin(known, told));
+}
+
+function isSameSource(known: Told, told: Told): boolean {
+  return known.instant === told.instant && withoutScheme(known.identity) === withoutScheme(told.identity);
+}
+
+/**
+ * Whether a source with another URL repeats a known one. A host may have several users: a feed that names its own URL is
+ * no copy of another feed, and a page in another user's name does not stand for the twt itself.
+ */
+function isCopy(known: StoredMention, told: Told): boolean {
+  if (!hasSameWords(known, told)) return false;
+  const isRejected = known.state === "rejected";
+  if (told.instant === null) return isRejected || isWithin(told, known);
+  if (known.instant === null) return isPageOf(known, told) && (isRejected || isWithin(known, told));
+  return !told.isDeclared && (isRejected || isWithin(told, known) || isWithin(known, told));
+}
+
+/** Whether a page says that it is by the author of a twt. */
+function isPageOf(page: Told, twt: Told): boolean {
+  return page.instant === null && twt.instant !== null && page.author.url === twt.author.url;
 }
 
 /** @returns `false` for a page that does not say when it was published: two likes of one host read alike */

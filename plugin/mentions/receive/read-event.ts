@@ -9,6 +9,7 @@ const maybe = v.nullable(v.string());
 
 const MENTION = v.object({
   identity: url,
+  isDeclared: v.optional(v.boolean(), false),
   given: url,
   timestamp: maybe,
   instant: maybe,

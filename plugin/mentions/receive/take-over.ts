@@ -69,6 +69,7 @@ function asKept(mention: v.InferOutput<typeof Mention>, siteIndex: SiteIndex): N
   return {
     ...said,
     identity: claim.source,
+    isDeclared: false,
     given: claim.source,
     target: claim.target.url,
     under: claim.under,

@@ -96,6 +96,7 @@ async function mentionBy(
   const author = isSigned ? entry.author : await authorOfPage(placed, base, slices);
   return {
     identity: pageUrl,
+    isDeclared: false,
     timestamp: null,
     instant: null,
     type: entry?.type ?? "mention",

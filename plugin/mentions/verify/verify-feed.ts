@@ -1,7 +1,7 @@
 // plugin/mentions/verify/verify-feed.ts: whether a twt of somebody's feed mentions us.
 import type { ParsedTwt } from "../../feed/feed.js";
 import { LINE_LIMIT } from "../../feed/twt.js";
-import { normalUrl } from "../../http/same-url.js";
+import { isSameUrl, normalUrl } from "../../http/same-url.js";
 import type { Claim, ProvenMention, Target } from "../mention.js";
 import { type Disproof, disproven, type Inspection, verdictOnAnswer } from "./ask-source.js";
 import { type FeedHeader, type FeedPart, searchPart } from "./feed-part.js";
@@ -91,8 +91,11 @@ function archiveOf({ prev }: FeedHeader, partUrl: string, identity: string): str
 function sighting(twt: ParsedTwt, { url, header }: Feed, site: SiteInText): Sighting {
   const identity = normalUrl(url) ?? url;
   const { timestamp, instant, text } = twt;
-  const mention = { ...whatTwtSays(twt, { ...header, url: identity }, site), identity, timestamp, instant };
-  return { outcome: "proven", mention, declared: webUrlSaid(header.url), contents: `${instant}\n${text}` };
+  const declared = webUrlSaid(header.url);
+  const isDeclared = declared !== null && isSameUrl(declared, identity);
+  const said = whatTwtSays(twt, { ...header, url: identity }, site);
+  const mention = { ...said, identity, isDeclared, timestamp, instant };
+  return { outcome: "proven", mention, declared, contents: `${instant}\n${text}` };
 }
 
 /**
@@ -104,7 +107,7 @@ export function whatTwtSays(
   { instant, mentions, subject, text }: ParsedTwt,
   { url, nick = "", avatar }: { url: string; nick?: string | undefined; avatar?: string | undefined },
   site: SiteInText,
-): Omit<ProvenMention, "identity" | "timestamp" | "instant"> {
+): Omit<ProvenMention, "identity" | "isDeclared" | "timestamp" | "instant"> {
   return {
     type: subject === null ? "mention" : "reply",
     author: { name: nameSaid(nick) || new URL(url).host, url, photo: webUrlSaid(avatar) },

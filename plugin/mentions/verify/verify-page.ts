@@ -70,6 +70,7 @@ async function readSource(
   const isMention = kind === "text" && (await slices.some(textPieces(text, AROUND_ADDRESS), hasTarget));
   const mention: ProvenMention = {
     identity,
+    isDeclared: false,
     timestamp: null,
     instant: null,
     type: "mention",

@@ -36,6 +36,16 @@ async function aliceAndBob(text = HELLO, options: ReceiverOptions = {}, header =
   return { alice, bob, send };
 }
 
+/** Alice rejects the first mention that came. */
+async function reject({ store, clock }: ReturnType<typeof receiver>): Promise<void> {
+  const [event = ""] = await store.keys("mentions/events/");
+  const id = event.split("-")[1] ?? "";
+  const at = "2026-11-20T09:00:01.000Z";
+  const decision = { kind: "moderated", at, id, state: "rejected" };
+  await store.put(`mentions/events/20261120090001000-${id}-0`, Buffer.from(JSON.stringify(decision)));
+  clock.time += 60_000;
+}
+
 const SPELLINGS = [
   ["a query", "/bob.txt?1"],
   ["another query", "/bob.txt?2&x=%20"],
@@ -68,13 +78,7 @@ describe("a source, however its URL is spelled", () => {
   it.each(SPELLINGS)("200: stays rejected when it is sent with %s", async (_, path) => {
     const { alice, send } = await aliceAndBob();
     await send("/bob.txt");
-    const [event = ""] = await alice.store.keys("mentions/events/");
-    const id = event.split("-")[1] ?? "";
-    const at = "2026-11-20T09:00:01.000Z";
-    await alice.store.put(
-      `mentions/events/20261120090001000-${id}-0`,
-      Buffer.from(JSON.stringify({ kind: "moderated", at, id, state: "rejected" })),
-    );
+    await reject(alice);
     expect(await alice.mentions()).toEqual([]);
     expect(await send(path)).toMatchObject({ status: 200 });
     expect(await alice.mentions()).toEqual([]);
@@ -228,11 +232,7 @@ describe("a source, however its URL is spelled", () => {
     const bob = await hostOf(blogOf(ABOUT_BOTH));
     const alice = receiver({ neighbours: [bob] });
     await alice.mentioned({ source: `${bob.url}/bob.txt#:~:text=${AT}`, target: FEED });
-    const [event = ""] = await alice.store.keys("mentions/events/");
-    const at = "2026-11-20T09:00:01.000Z";
-    const rejected = { kind: "moderated", at, id: event.split("-")[1] ?? "", state: "rejected" };
-    await alice.store.put("mentions/events/20261120090001000-x-0", Buffer.from(JSON.stringify(rejected)));
-    alice.clock.time += 60_000;
+    await reject(alice);
     await alice.mentioned({ source: `${bob.url}/p/`, target: PAGE });
     bob.files = blogOf(`${ABOUT_BOTH} again`);
     await alice.mentioned({ source: `${bob.url}/bob.txt#:~:text=${AT}`, target: PAGE });
@@ -269,6 +269,86 @@ describe("a source, however its URL is spelled", () => {
     const alice = receiver({ neighbours: [bob] });
     for (const post of [1, 2]) await alice.mentioned({ source: `${bob.url}/?p=${post}`, target: PAGE });
     expect((await alice.mentions()).map(({ text }) => text).sort()).toEqual(["1", "2"]);
+  });
+});
+
+/** A page of one entry in Bob's name, whoever writes it. */
+const entryOf = (feedUrl: string, links: string) =>
+  `<!doctype html><title>x</title><div class="h-entry"><a class="p-author h-card" href="${feedUrl}">bob</a>
+  <time class="dt-published" datetime="${AT}">x</time>
+  <p class="e-content">${HELLO.replaceAll("<", "&lt;").replaceAll(">", "&gt;")}</p>${links}</div>`;
+
+describe("a host of several users", () => {
+  const MORE_PLACES = `<a href="${FEED}#:~:text=${TWT.timestamp}">x</a>`;
+
+  /** Bob's feed, which names its own URL, and what Eve has on the same host. */
+  async function podWith(files: (pod: string) => Record<string, string>) {
+    const pod = await hostOf({});
+    const feedUrl = `${pod.url}/~bob/twtxt.txt`;
+    pod.files = { "/~bob/twtxt.txt": feedOf(HELLO, `# url = ${feedUrl}\n`), ...files(pod.url) };
+    const alice = receiver({ neighbours: [pod] });
+    const send = (path: string, target = FEED) => alice.mentioned({ source: `${pod.url}${path}`, target });
+    const ofBob = `${feedUrl}#:~:text=${AT}`;
+    const sources = async () => (await alice.mentions()).map(({ source }) => source);
+    return { alice, pod, send, sources, ofBob, bob: `/~bob/twtxt.txt#:~:text=${AT}` };
+  }
+
+  it.each([
+    ["a page in Bob's name", (pod: string) => entryOf(`${pod}/~bob/twtxt.txt`, MORE_PLACES)],
+    [
+      "a page that names Bob's feed",
+      () => `<link rel="alternate" type="text/plain" href="/~bob/twtxt.txt">${MORE_PLACES}`,
+    ],
+  ])("200: Bob's twt is shown before and after %s", async (_, page) => {
+    const { send, sources, ofBob, bob } = await podWith((pod) => ({ "/~eve/p": page(pod) }));
+    await send("/~eve/p");
+    await send(bob);
+    expect(await sources()).toContain(ofBob);
+    await send("/~eve/p");
+    expect(await sources()).toContain(ofBob);
+  });
+
+  it("200: Bob's twt stays when a page in his name comes later and goes again", async () => {
+    const { pod, send, sources, ofBob, bob } = await podWith((pod) => ({
+      "/~eve/p": entryOf(`${pod}/~bob/twtxt.txt`, MORE_PLACES),
+    }));
+    await send(bob);
+    await send("/~eve/p");
+    delete pod.files["/~eve/p"];
+    await send("/~eve/p");
+    expect(await sources()).toEqual([ofBob]);
+  });
+
+  it.each(["shown", "rejected"])(
+    "200: a feed that names its own URL is shown though a copy of its twt is %s",
+    async (state) => {
+      const { alice, send, sources, ofBob, bob } = await podWith(() => ({ "/~eve/twtxt.txt": feedOf(HELLO) }));
+      await send(`/~eve/twtxt.txt#:~:text=${AT}`);
+      if (state === "rejected") await reject(alice);
+      await send(bob);
+      expect(await sources()).toContain(ofBob);
+    },
+  );
+});
+
+describe("a mention that another one has stood for", () => {
+  it("200: is shown when it is sent again after the other one is gone", async () => {
+    const entry = entryOf("https://bob.example/", `<a href="${PAGE}">x</a>`);
+    const bob = await hostOf({ "/": entry, "/p/": `${entry}<hr>` });
+    const alice = receiver({ neighbours: [bob] });
+    const send = (path: string) => alice.mentioned({ source: `${bob.url}${path}`, target: PAGE });
+    await send("/");
+    await send("/p/");
+    expect(await alice.mentions()).toHaveLength(1);
+    bob.files["/"] = "<!doctype html><title>x</title>The next page has the older posts.";
+    await send("/");
+    expect(await alice.mentions()).toEqual([]);
+    expect(await send("/p/")).toMatchObject({ status: 200 });
+    expect(await alice.mentions()).toMatchObject([{ source: `${bob.url}/p/` }]);
+    const events = await alice.store.keys("mentions/events/");
+    await send("/p/");
+    await send("/");
+    expect(await alice.store.keys("mentions/events/")).toEqual(events);
   });
 });
 

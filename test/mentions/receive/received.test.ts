@@ -309,7 +309,7 @@ describe("what is received", () => {
     expect(await received.holds(mention(1))).toBe(false);
   });
 
-  it("is found to be there at the cost of its own events, however many others have sent", async () => {
+  it("is found to be there by reading each event once", async () => {
     const store = memoryStore();
     const { received } = blog(store);
     for (let n = 0; n < 50; n += 1) await received.keep(mention(n));
@@ -321,8 +321,9 @@ describe("what is received", () => {
         return store.get(key);
       },
     };
-    expect(await blog(watched).received.holds(mention(7))).toBe(true);
-    expect(asked.sort()).toEqual([expect.stringMatching(/^mentions\/events\//), "mentions/snapshot"]);
+    const { received: reader } = blog(watched);
+    for (const n of [7, 8]) expect(await reader.holds(mention(n))).toBe(true);
+    expect(asked.filter((key) => key.startsWith("mentions/events/"))).toHaveLength(50);
   });
 
   it("tells of a change, and of none where nothing has changed", async () => {

@@ -37,6 +37,7 @@ describe("a twt", () => {
       outcome: "proven",
       mention: {
         identity: `${bob.url}/tw.txt`,
+        isDeclared: false,
         timestamp: AT,
         instant: AT,
         type: "reply",

@@ -175,6 +175,7 @@ describe("microformats", () => {
       outcome: "proven",
       mention: {
         identity: `${bob.url}/p`,
+        isDeclared: false,
         timestamp: null,
         instant: null,
         type: "mention",
