@@ -62,7 +62,7 @@ async function* decompressed(body: Readable, encoding = "identity"): AsyncIterab
   try {
     yield* decompressor as unknown as AsyncIterable<Uint8Array>;
   } catch (error) {
-    const isOfZlib = /^(Z_|ERR_)/.test(String((error as NodeJS.ErrnoException).code)) && !body.errored;
+    const isOfZlib = String((error as NodeJS.ErrnoException).code).startsWith("Z_");
     throw isOfZlib ? badCompression((error as Error).message) : error;
   } finally {
     body.destroy();

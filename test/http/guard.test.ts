@@ -172,6 +172,11 @@ describe("an answer", () => {
   it.each([
     ["broken", { "content-encoding": "gzip" }, Buffer.from("not gzip at all")],
     ["cut off", { "content-encoding": "gzip" }, gzipSync("hello".repeat(100)).subarray(0, 20)],
+    [
+      "followed by a megabyte that is none",
+      { "content-encoding": "gzip" },
+      Buffer.concat([gzipSync("x"), Buffer.alloc(1 << 20, "x")]),
+    ],
     ["unknown", { "content-encoding": "zstd" }, Buffer.from("x")],
     ["Brotli, of which some bytes cost 16 MiB", { "content-encoding": "br" }, brotliCompressSync("hello")],
     ["twice", { "content-encoding": "gzip, gzip" }, gzipSync(gzipSync("x"))],
