@@ -21,32 +21,68 @@ export interface InboxLimits {
  * Stores a message: 202, also where it is stored already or was deleted before. 400 `bad-armor`, `bad-message`, `too-large`
  * or `bad-request` for a sender's fault, 429 where the sender's address has filled its share for today, 503 `inbox-full`.
  *
- * Deliveries that are on their way at the same time do not see each other: by so many an inbox may hold more than its
- * limits say.
+ * Each process counts the deliveries that are under way in itself, so several at once may exceed the limits by as much.
  *
  * @throws TwtxtError those of a sender's fault; `store-failed`, and whether the message is stored is then not known
  * @see PROTOCOL 3.3
  */
 export function delivering({ messages, shares, limits, now, onStored }: DeliveryParts) {
-  return async (request: Request, user: string, client: Client | undefined): Promise<Response> => {
-    const body = await bodyOfMessage(request);
-    const bytes = sealedBytes(body);
-    const id = idOf(canonicalForm(bytes));
-    // Messages of earlier versions are stored, and deleted, under the hash of the bytes that came.
-    const ids = new Set([id, idOf(bytes)]);
+  const underWay = new Map<string, readonly Delivery[]>();
+
+  const keep = async (
+    user: string,
+    { id, ids, body, size }: Delivery,
+    before: readonly Delivery[],
+    client?: Client,
+  ) => {
     const [stored, ...wereDeleted] = await Promise.all([
       messages.all(user),
       ...[...ids].map((one) => messages.wasDeleted(user, one)),
     ]);
     if (wereDeleted.includes(true) || stored.some((message) => ids.has(message.id))) return isKept();
 
-    const size = body.length;
-    if (!hasRoom(stored, size, limits)) return isFull();
+    if (!hasRoom([...stored, ...othersOf(before, [id, ...stored.map((message) => message.id)])], size, limits)) {
+      return isFull();
+    }
     if (!(await shares.take(user, client?.address ?? "unknown", { id, size }))) return isTooMuch(now());
     await messages.keep(user, id, body);
     onStored(user);
     return isKept();
   };
+
+  return async (request: Request, user: string, client: Client | undefined): Promise<Response> => {
+    const delivery = deliveryOf(await bodyOfMessage(request));
+    const before = underWay.get(user) ?? [];
+    underWay.set(user, [...before, delivery]);
+    try {
+      return await keep(user, delivery, before, client);
+    } finally {
+      const left = (underWay.get(user) ?? []).filter((one) => one !== delivery);
+      if (left.length > 0) underWay.set(user, left);
+      else underWay.delete(user);
+    }
+  };
+}
+
+/** A message that is being delivered. */
+interface Delivery {
+  id: string;
+  /** Messages of earlier versions are stored, and deleted, under the hash of the bytes that came. */
+  ids: ReadonlySet<string>;
+  body: Uint8Array;
+  size: number;
+}
+
+function deliveryOf(body: Uint8Array): Delivery {
+  const bytes = sealedBytes(body);
+  const id = idOf(canonicalForm(bytes));
+  return { id, ids: new Set([id, idOf(bytes)]), body, size: body.length };
+}
+
+/** Deliveries of messages without these ids, one of each message. */
+function othersOf(deliveries: readonly Delivery[], ids: readonly string[]): Delivery[] {
+  const known = new Set(ids);
+  return deliveries.filter(({ id }) => !known.has(id) && known.add(id));
 }
 
 export interface DeliveryParts {
@@ -79,11 +115,15 @@ async function bodyOfMessage(request: Request): Promise<Uint8Array> {
   }
 }
 
-function hasRoom(stored: readonly StoredMessage[], size: number, { messages, bytes }: InboxLimits): boolean {
+function hasRoom(
+  stored: readonly Pick<StoredMessage, "size">[],
+  size: number,
+  { messages, bytes }: InboxLimits,
+): boolean {
   return stored.length < messages && bytesOf(stored) + size <= bytes;
 }
 
-function bytesOf(stored: readonly StoredMessage[]): number {
+function bytesOf(stored: readonly Pick<StoredMessage, "size">[]): number {
   return stored.reduce((sum, { size }) => sum + size, 0);
 }
 
