@@ -40,7 +40,8 @@ export function sumOf({ mentions, leftAlone, troubles }: SendReport, isDryRun: b
     plural(count("sent"), "sent"),
     plural(count("failed"), "failed"),
     plural(count("retry", "waiting"), "to be tried again"),
-    plural(count("no-endpoint", "not-asked"), "without an endpoint"),
+    plural(count("no-endpoint"), "without an endpoint"),
+    plural(count("not-asked"), "not asked"),
   ].filter((part) => part !== null);
   const past = plural(leftAlone ?? 0, "mention is", "mentions are");
   const sum = parts.length > 0 ? parts.join(", ") : "There is nothing to send";
@@ -72,7 +73,7 @@ function whatOf({ kind, outcome, endpoint, method, why, next }: MentionReport): 
     case "no-endpoint":
       return `nobody to tell: ${why}`;
     case "not-asked":
-      return `not asked: ${why}`;
+      return `${why}${next === null ? "" : `; again after ${next.slice(0, 16)}Z`}`;
     case "failed":
       return `failed${where}: ${why}`;
     case "retry":

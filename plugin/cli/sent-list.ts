@@ -1,5 +1,6 @@
 // plugin/cli/sent-list.ts: `eleventy-twtxt send --list` shows what became of each mention.
 import type { NotedMention } from "../mentions/send/ledger.js";
+import { typed } from "./invocation.js";
 import { plural, tableOf } from "./send-report.js";
 import type { Terminal } from "./terminal.js";
 
@@ -20,7 +21,7 @@ function outcomeOf({ outcome, endpoint, why, at, attempts, next }: NotedMention)
     case "failed":
       return `failed ${shortDate(at)}${where}: ${why}`;
     case "not-asked":
-      return `not asked: ${why}`;
+      return `${why}`;
     case "no-endpoint":
       return `nobody to tell: ${why}`;
   }
@@ -32,9 +33,10 @@ function sumOf(mentions: readonly NotedMention[]): string {
   const waiting = plural(count("waiting"), "waiting");
   const parts = [
     plural(count("sent"), "sent"),
-    waiting && `${waiting} (send --now tries at once)`,
+    waiting && `${waiting} (to try at once: ${typed("send --now")})`,
     plural(count("failed"), "failed"),
-    plural(count("no-endpoint", "not-asked"), "without an endpoint"),
+    plural(count("no-endpoint"), "without an endpoint"),
+    plural(count("not-asked"), "not asked"),
   ].filter((part) => part !== null);
   return parts.length === 0 ? "No mention was sent from here yet." : `${parts.join(", ")}.`;
 }

@@ -138,7 +138,7 @@ function checkedUrl(address: string, { isHttpsNeeded }: GuardedRequest, allowed:
   if (url.username !== "" || url.password !== "") throw refuse("it holds credentials");
 
   const port = portOf(url);
-  if (port !== 80 && port !== 443 && port < 1024) throw refuse(`port ${port} is none of the web`);
+  if (port !== 80 && port !== 443 && port < 1024) throw refuse(`port ${port} is not for web servers`);
   const host = url.hostname.replace(/^\[|\]$/g, "");
   // A name is checked when it is looked up, but an address is never looked up.
   if (isIP(host) !== 0 && !isAllowed && !isPublicAddress(host)) throw refuse("its address is not a public one");

@@ -120,7 +120,7 @@ describe("what the endpoint answers", () => {
     const silent = await examined(posted(400, {}, "", answer(405)));
     expect([silent.exitCode, silent.notes[0]]).toEqual([
       0,
-      expect.stringContaining("says nothing to those who open it (405)"),
+      expect.stringContaining("says nothing to visitors who open it in a browser (405)"),
     ]);
     expect(silent.site.asked).not.toContain("GET /mentions.json");
     const busy = await examined({ perMinute: 0, ...posted(429) });

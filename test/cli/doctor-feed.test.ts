@@ -160,7 +160,10 @@ describe("how the feed is served", () => {
           )(request, response),
       }),
     });
-    expect([exitCode, oks]).toEqual([0, expect.arrayContaining(["Who has a copy is told whether it is still good"])]);
+    expect([exitCode, oks]).toEqual([
+      0,
+      expect.arrayContaining(["Readers with a copy learn whether the feed has changed"]),
+    ]);
   });
 
   it("no fault: it is compressed, which an answer without a body says too", async () => {

@@ -110,7 +110,7 @@ describe("eleventy-twtxt send", () => {
     const { made, bob, site } = await home();
     const { exitCode, stdout, stderr } = await send(site.folder, allowing([made]));
     expect(exitCode).toBe(0);
-    expect(stdout).toContain("not asked: ");
+    expect(stdout).toMatch(/ http\S+ is not asked: its address is not a public one$/m);
     expect(stderr).toContain(
       "\nOnly public servers of the web are asked. For one in your own network, add --allow-private-host HOST:PORT\n",
     );
@@ -197,6 +197,22 @@ describe("eleventy-twtxt send", () => {
     expect(bob.posts).toHaveLength(12);
   });
 
+  it("with --now leaves a mention waiting whose address it may not ask itself, as `serve` may", async () => {
+    const { made, bob, site, allowed } = await home();
+    made.twts = { [BOBS]: bob.mention };
+    bob.answer = () => ({ status: 503 });
+    await send(site.folder, allowed);
+    const listed = async () => (await send(site.folder, ["--list"])).stdout;
+    const before = await listed();
+    expect(before).toContain("waiting, 1 attempt");
+
+    const own = ["--allow-private-host", made.host];
+    const { stdout, stderr } = await send(site.folder, ["--now", ...own], "2026-11-20T10:01:00Z");
+    expect(stdout).toMatch(/ is not asked: its address is not a public one; again after 2026-11-20T10:\d\dZ$/m);
+    expect(stderr).toMatch(/1 not asked\.$/);
+    expect(await listed()).toBe(before);
+  });
+
   it("with --list shows what was sent, what waits and what failed, with reasons, and asks no server", async () => {
     const { made, bob, carol, site, allowed } = await home();
     expect(await send(site.folder, ["--list"])).toEqual({
@@ -219,7 +235,9 @@ describe("eleventy-twtxt send", () => {
     expect(told("carol")).toContain("nobody to tell: no endpoint in the feed");
     expect(told("dora")).toMatch(/waiting, 1 attempt at http\S+: it answers 503; again after 2026-11-20T10:\d\dZ$/);
     expect(told("emil")).toMatch(/failed 2026-11-20T10:00Z at http\S+: it answers 400, "No such twt"$/);
-    expect(stderr).toBe("1 sent, 1 waiting (send --now tries at once), 1 failed, 1 without an endpoint.");
+    expect(stderr).toBe(
+      "1 sent, 1 waiting (to try at once: eleventy-twtxt send --now), 1 failed, 1 without an endpoint.",
+    );
     expect(asked()).toEqual(before);
   });
 

@@ -81,12 +81,15 @@ function checkPage({ status, asked, url }: Seen, endpoint: string): Finding[] {
       fix(`The endpoint ${endpoint} redirects to ${url}. Some senders follow no redirect.`, "Name the second one."),
     );
   }
-  if (status < 400) findings.push(ok(`${url} answers those who open it (${status})`));
+  if (status < 400) findings.push(ok(`${url} answers visitors who open it in a browser (${status})`));
   else if (status === 404 || status === 410 || status >= 500) {
     findings.push(fix(`${url} answers ${status}.`, NO_RECEIVER));
   } else {
     findings.push(
-      note(`${url} says nothing to those who open it (${status}).`, "A page there that explains it is kind to people."),
+      note(
+        `${url} says nothing to visitors who open it in a browser (${status}).`,
+        "A page there that explains it is kind to people.",
+      ),
     );
   }
   return findings;

@@ -91,7 +91,7 @@ async function checkHead(feed: SeenFeed, look: Look): Promise<Finding[]> {
     ];
   }
   const others = ["content-type", "last-modified"].filter((name) => head.headers[name] !== feed.headers[name]);
-  if (others.length === 0) return [ok("It answers HEAD as it does GET")];
+  if (others.length === 0) return [ok("HEAD requests get the same headers as GET")];
   return [fix(`HEAD has another ${others.join(" and ")} than GET.`, "Have your host send the same headers with both.")];
 }
 
@@ -111,7 +111,7 @@ async function checkConditions({ url, headers }: Seen, look: Look, now: number):
   }
   const isWrong = (copy: Seen) =>
     copy.headers["last-modified"] === undefined && (modified !== undefined || copy === byDate);
-  if (!copies.some(isWrong)) return [ok("Who has a copy is told whether it is still good")];
+  if (!copies.some(isWrong)) return [ok("Readers with a copy learn whether the feed has changed")];
   return [
     fix(
       'Its "304 Not Modified" has no Last-Modified. One reader empties its copy of the feed then.',

@@ -90,7 +90,7 @@ export async function checkOwnUrl(feed: SeenFeed, look: Look): Promise<Finding[]
 }
 
 async function checkPlace(own: string, { url, text }: SeenFeed, look: Look): Promise<Finding> {
-  if (URL.canParse(own) && new URL(own).href === url) return ok(`It says itself that it stands at ${url}`);
+  if (URL.canParse(own) && new URL(own).href === url) return ok(`The feed names its own URL, ${url}`);
   const says = `The feed says that it stands at ${quoted(own)}`;
   const todo = `Serve it there, or write "# url = ${url}". Another address changes the hashes by which replies name your twts, so change it once at most.`;
 

@@ -98,7 +98,7 @@ function unseen(): Finding {
   const features = FEATURES.filter(({ needs }) => !needs.includes("TWTXT_MENTIONS_TOKEN"));
   const names = features.map(({ name, needs }) => `${name} (${needs.join(", ")})`);
   return note(
-    `Nobody can see from outside which of these are on: ${names.join("; ")}.`,
+    `From outside, no one can see which of these are on: ${names.join("; ")}.`,
     "Each is off as long as its variables are not set at your host.",
   );
 }

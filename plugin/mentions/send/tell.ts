@@ -142,7 +142,7 @@ function isUntried(result: Result): boolean {
 /** @throws what is no verdict on a target */
 function verdictOf(error: unknown): Result {
   if (!(error instanceof TwtxtError) || error.code === "store-failed") throw error;
-  const verdict = { status: null, why: error.message, source: null };
+  const verdict = { status: null, why: error.message.replace(/\.$/, ""), source: null };
   if (error.code === "unreachable") {
     const notBefore = error instanceof NotNow ? error.notBefore : null;
     return { ...verdict, outcome: "retry", notBefore, isAsked: true };
@@ -215,6 +215,10 @@ async function conclude(
   if (next) {
     await ledger.postpone({ ...told, source }, change, { ...next, endpoint, status, why });
     return { outcome: "retry", status, why, next: new Date(next.next).toISOString() };
+  }
+  // Ahead of time by a command: `serve` may be allowed to ask that address, and tries it as announced.
+  if (result.outcome === "not-asked" && before && before.next > now()) {
+    return { outcome: "not-asked", status, why, next: new Date(before.next).toISOString() };
   }
   const ending = result.outcome === "retry" ? "failed" : result.outcome;
   const { timestamp, nick, target } = told.mention;
