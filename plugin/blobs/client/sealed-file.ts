@@ -1,4 +1,5 @@
 // plugin/blobs/client/sealed-file.ts: what a sealed blob holds: a line with the name and type of a file, then its bytes. PROTOCOL 4
+import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { essenceOf } from "../../http/media-type.js";
 import { checkFilename, checkType } from "../metadata.js";
@@ -18,6 +19,7 @@ export interface SealedFile {
   bytes: Uint8Array;
 }
 
+const FIELDS = v.looseObject({ filename: v.string(), type: v.string() });
 const LF = 0x0a;
 /** JSON writes a character in at most 6. */
 const MAX_LINE = 2 * 255 * 6 + 64;
@@ -35,15 +37,14 @@ export function formatSealedFile({ filename, type, bytes }: SealedFile): Uint8Ar
 export function parseSealedFile(plaintext: Uint8Array): SealedFile {
   const end = plaintext.subarray(0, MAX_LINE).indexOf(LF);
   try {
-    const { filename, type } = Object(
-      JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(plaintext.subarray(0, Math.max(0, end)))),
-    );
+    const line = new TextDecoder("utf-8", { fatal: true }).decode(plaintext.subarray(0, Math.max(0, end)));
+    const { filename, type } = v.parse(FIELDS, JSON.parse(line));
     return {
-      filename: checkFilename(String(filename)),
-      type: checkType(String(type)),
+      filename: checkFilename(filename),
+      type: checkType(type),
       bytes: plaintext.subarray(end + 1),
     };
   } catch (cause) {
-    throw new TwtxtError("bad-message", "It does not begin with a line that names a file.", { cause });
+    throw new TwtxtError("bad-message", "It does not begin with a line of JSON that names a file and its type.", { cause });
   }
 }

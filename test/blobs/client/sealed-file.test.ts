@@ -24,6 +24,9 @@ describe("what a sealed blob holds", () => {
     ["a path", '{"filename":"../a","type":"text/plain"}\n'],
     ["a name with a line in it", '{"filename":"a\\nb","type":"text/plain"}\n'],
     ["no type", '{"filename":"a"}\n'],
+    ["no filename", '{"type":"text/plain"}\n'],
+    ["a filename that is not a string", '{"filename":7,"type":"text/plain"}\n'],
+    ["null", "null\n"],
     ["a line without an end", `{"filename":"a","type":"text/plain"${" ".repeat(4000)}}\n`],
   ])("is refused with bad-message: %s", (_, text) => {
     expect(() => parseSealedFile(Buffer.from(text))).toThrow(expect.objectContaining({ code: "bad-message" }));
