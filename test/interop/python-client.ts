@@ -1,101 +1,130 @@
-// test/interop/python-client.ts: the client in Python, which keeps to docs/protocol.md, against `eleventy-twtxt serve`.
-import { execFile } from "node:child_process";
+// test/interop/python-client.ts: runs the Python client, written from the documentation, against `eleventy-twtxt serve`.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
-import { type Blog, blog, serve } from "../demo/blog.js";
-import { addressOf, fileOf, makeKey } from "../demo/letters.js";
-import { freePorts } from "../demo/process.js";
-import { check, tell } from "../demo/telling.js";
+import { formatIdentity } from "../../plugin/keys/identity-text.js";
+import { addressOf, fileOf } from "../demo/letters.js";
+import { check } from "../demo/telling.js";
+import { surgeries } from "../messages/saltpack/vectors.js";
+import { awkwardTexts } from "./awkward-texts.js";
 import { pythonWith } from "./python.js";
+import { BOBS_TWTS, type People, type Printed, startBoth } from "./python-people.js";
 
-const run = promisify(execFile);
-const program = fileURLToPath(new URL("client", import.meta.url));
 const PACKAGES = ["msgpack==1.2.4", "PyNaCl==1.6.2"];
 
 const PICTURE = Uint8Array.from({ length: 3000 }, (_, index) => index % 251);
 const LETTER = "Dear Bob,\nthe quinces are in.\n";
 const QUESTION = "See you at nine?\nI bring the bread.";
 
-/** What a program prints of a blob or a message. */
-type Printed = Record<string, unknown>;
-
-/** Alice uses the commands, Bob the Python client. Both have an address at Alice's blog. */
-interface People {
-  alice: Blog;
-  bobsAddress: string;
-  /** Runs a command of the plugin as Alice. */
-  asAlice(command: string[]): Promise<Printed[]>;
-  /** Runs the Python client as Bob. */
-  asBob(...args: string[]): Promise<Printed[]>;
-}
-
 /** @returns 0; a failure is thrown */
 export async function tryPythonClient(): Promise<number> {
   const python = await pythonWith("client", PACKAGES);
   if (python === null) return 0;
-  const people = await start(join(python, "bin/python"));
+  const people = await startBoth(join(python, "bin/python"));
   await messages(people);
+  await textsOfMessages(people);
+  await damagedMessages(people);
+  await inboxes(people);
   await ownBlobs(people);
   await sealedBlobs(people);
+  await mentions(people);
   return 0;
 }
 
-async function start(python: string): Promise<People> {
-  tell("Bob has a client in Python, which keeps to docs/protocol.md, and an address at Alice's blog.");
-  const [port = 0] = await freePorts(1);
-  const alice = blog("alice", port, "node", {});
-  const bobsAddress = addressOf({ ...alice, nick: "bob" });
-  const key = await makeKey(alice, "first");
-  const bob = { user: "bob", key: await makeKey(alice, "bob", bobsAddress) };
-  alice.configure({ address: addressOf(alice), key, authors: [bob], blobs: true });
-  await alice.build();
-  const hosts = ["--allow-private-host", new URL(alice.url).host];
-  await serve(alice, hosts);
-  return {
-    alice,
-    bobsAddress,
-    asAlice: async (command) => listOf(await alice.ask([...command, "--identity", fileOf(alice, "first"), ...hosts])),
-    async asBob(...args) {
-      const environment = { ...process.env, PYTHONDONTWRITEBYTECODE: "1" };
-      const options = { cwd: alice.folder, env: environment, timeout: 60_000 };
-      const { stdout } = await run(python, [program, "--identity", fileOf(alice, "bob"), ...args], options);
-      return listOf(JSON.parse(stdout));
-    },
-  };
-}
-
-async function messages({ alice, bobsAddress, asAlice, asBob }: People): Promise<void> {
+async function messages({ alice, bobsAddress, command, asBob }: People): Promise<void> {
   const [sent] = await asBob("send", addressOf(alice), QUESTION);
-  const [question] = await asAlice(["message", "list"]);
+  const [question] = await command(fileOf(alice, "first"), "message", "list");
   check(question?.text === QUESTION && question.trust === "verified", "Alice reads what he sent, verified");
   check(question?.hash === sent?.hash, "it has the hash that he computed");
 
-  await alice.type(["eleventy-twtxt", "message", "send", bobsAddress, QUESTION, ...flagsOf(alice)]);
+  await command(fileOf(alice, "first"), "message", "send", bobsAddress, QUESTION);
   const [answer] = await asBob("read", "--receipts");
   check(answer?.text === QUESTION && answer.verified === true, "Bob reads what she sent, verified");
-  const receipt = (await asAlice(["message", "list"])).at(-1);
+  const receipt = (await command(fileOf(alice, "first"), "message", "list")).at(-1);
   check(Object(receipt?.receipts).length === 1, "his read receipt names her message");
 }
 
-async function ownBlobs({ alice, asAlice, asBob }: People): Promise<void> {
+async function textsOfMessages({ alice, bobsAddress, command, asBob }: People): Promise<void> {
+  const texts = Object.entries(awkwardTexts(bobsAddress));
+  for (const [, text] of texts) {
+    writeFileSync(join(alice.folder, "awkward.txt"), text);
+    await asBob("send-raw", "awkward.txt", addressOf(alice), bobsAddress);
+  }
+  const inCommand = (await command(fileOf(alice, "first"), "message", "list")).slice(-texts.length).map(essenceOf);
+  const inClient = (await asBob("read")).slice(-texts.length).map(essenceOf);
+  for (const [index, [name]] of texts.entries()) {
+    const essence = inCommand[index];
+    check(essence !== undefined && essence === inClient[index], `both read a message with ${name} alike`);
+  }
+}
+
+/** The parts of a message that every reader has to agree on. */
+function essenceOf({ hash, address, text, trust }: Printed): string {
+  return JSON.stringify({ hash, address, text, isVerified: trust === "verified" });
+}
+
+/** Messages of the reference implementation, each changed in one way. */
+async function damagedMessages({ alice, asBob }: People): Promise<void> {
+  const cases = surgeries.filter(({ opener_ed25519_seed: seed }) => seed === surgeries[0]?.opener_ed25519_seed);
+  const keyFile = "keys/vectors.key";
+  const seed = Uint8Array.from(Buffer.from(String(cases[0]?.opener_ed25519_seed), "hex"));
+  const text = formatIdentity(seed, { address: "opener@vectors.example", created: null });
+  writeFileSync(join(alice.folder, keyFile), text, { mode: 0o600 });
+  const files = cases.map(({ ciphertext_hex: bytes, armored = "" }, index) => {
+    writeFileSync(join(alice.folder, `${index}.sealed`), bytes === undefined ? armored : Buffer.from(bytes, "hex"));
+    return `${index}.sealed`;
+  });
+  const opened = await asBob("--identity", keyFile, "try-open", ...files);
+  for (const [index, { name, expect }] of cases.entries()) {
+    const isOpen = opened[index]?.signer !== undefined;
+    check(
+      expect === "either" || isOpen === (expect === "accept"),
+      `his client ${isOpen ? "opens" : "refuses"} ${name}`,
+    );
+  }
+}
+
+async function inboxes({ bobsKeyFile, command, asBob }: People): Promise<void> {
+  const listed = await asBob("read", "--limit", "3");
+  const inCommand = await command(bobsKeyFile, "message", "list");
+  const ids = (list: Printed[]) => JSON.stringify(list.map(({ id }) => id));
+  check(ids(listed) === ids(inCommand), "the command reads Bob's inbox with the identity file that his client wrote");
+  const [first, second] = listed;
+  const [deleted] = await asBob("delete", String(first?.id));
+  const [again] = await asBob("delete", String(first?.id));
+  check(deleted?.deleted === true && again?.deleted === false, "he deletes a message, once");
+  check((await asBob("read", "--limit", "3"))[0]?.id === second?.id, "the next one is now the first");
+}
+
+async function ownBlobs({ alice, command, asBob }: People): Promise<void> {
   writeFileSync(join(alice.folder, "picture.png"), PICTURE);
   const [put] = await asBob("put", "picture.png", "--type", "image/png", "--key", "picture.png");
   check(put?.shared === null && put.key === "picture.png", "Bob puts a private blob");
+  await asBob("get", "picture.png", "-o", "own.png");
+  check(readFileSync(join(alice.folder, "own.png")).equals(PICTURE), "he gets it back");
   const [shared] = await asBob("share", "picture.png");
-  await asAlice(["blob", "get", String(shared?.shared), "-o", "from-bob.png"]);
+  await command(fileOf(alice, "first"), "blob", "get", String(shared?.shared), "-o", "from-bob.png");
   const isSame = readFileSync(join(alice.folder, "from-bob.png")).equals(PICTURE);
   check(isSame, "he shares it; Alice gets it, byte for byte and with a right proof");
+  await asBob("get", String(shared?.shared), "-o", "shared.png");
+  check(readFileSync(join(alice.folder, "shared.png")).equals(PICTURE), "his client gets it by its link");
+  await asBob("put", "own.png");
+  check((await asBob("blobs", "--limit", "1")).length === 2, "he lists his two blobs, page by page");
+  await asBob("unshare", "picture.png");
+  check((await fetch(String(shared?.shared))).status === 404, "private again, it is 404 for everyone else");
+  await asBob("remove", "picture.png");
+  check((await asBob("blobs")).length === 1, "he deletes it");
 }
 
-async function sealedBlobs({ alice, bobsAddress, asAlice, asBob }: People): Promise<void> {
+async function sealedBlobs({ alice, bobsAddress, command, asBob }: People): Promise<void> {
   writeFileSync(join(alice.folder, "letter.txt"), LETTER);
   const [put] = await asBob("put", "letter.txt", "--type", "text/plain", "--public", "--to", addressOf(alice));
-  await asAlice(["blob", "get", String(put?.shared), "-o", "to-alice.txt"]);
+  await command(fileOf(alice, "first"), "blob", "get", String(put?.shared), "-o", "to-alice.txt");
   check(readFileSync(join(alice.folder, "to-alice.txt"), "utf8") === LETTER, "Alice opens what he sealed for her");
+  await asBob("get", String(put?.key), "-o", "own-letter.txt");
+  check(readFileSync(join(alice.folder, "own-letter.txt"), "utf8") === LETTER, "he opens it himself");
 
-  const [sealed] = await asAlice(["blob", "put", "letter.txt", "--public", "--encrypt", "--to", bobsAddress]);
+  const sealing = ["blob", "put", "letter.txt", "--public", "--encrypt", "--to", bobsAddress];
+  const [sealed] = await command(fileOf(alice, "first"), ...sealing);
   const [opened] = await asBob("get", String(sealed?.shared), "-o", "to-bob.txt");
   check(readFileSync(join(alice.folder, "to-bob.txt"), "utf8") === LETTER, "Bob opens what she sealed for him");
   check(
@@ -104,10 +133,13 @@ async function sealedBlobs({ alice, bobsAddress, asAlice, asBob }: People): Prom
   );
 }
 
-function flagsOf(alice: Blog): string[] {
-  return ["--identity", fileOf(alice, "first"), "--allow-private-host", new URL(alice.url).host];
-}
-
-function listOf(printed: unknown): Printed[] {
-  return Array.isArray(printed) ? printed : [Object(printed)];
+async function mentions({ alice, bobsHost, asBob }: People): Promise<void> {
+  const sources = BOBS_TWTS.map((time) => `http://${bobsHost}/twtxt.txt#:~:text=${time}`);
+  for (const source of sources) {
+    const [answer] = await asBob("mention", source, alice.feedUrl);
+    check(answer?.status === 200, "Alice's blog verifies and keeps the mention");
+  }
+  const listed = await asBob("mentions", alice.url, "--limit", "1");
+  const isListed = JSON.stringify(listed.map(({ source }) => source)) === JSON.stringify(sources.toReversed());
+  check(isListed, "he lists both, newest first, page by page");
 }

@@ -1,0 +1,5 @@
+"""The error of this client."""
+
+
+class Refused(Exception):
+    """Says what is wrong, in a sentence for people."""
