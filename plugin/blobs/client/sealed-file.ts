@@ -45,6 +45,6 @@ export function parseSealedFile(plaintext: Uint8Array): SealedFile {
       bytes: plaintext.subarray(end + 1),
     };
   } catch (cause) {
-    throw new TwtxtError("bad-message", "It does not begin with a line of JSON that names a file and its type.", { cause });
+    throw new TwtxtError("bad-message", "It does not begin with a line that names a file and its type.", { cause });
   }
 }
