@@ -1,30 +1,25 @@
 // test/cli/blob-server.ts: `eleventy-twtxt serve` with blobs, in a process that may be killed, and Alice, who asks it.
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
-import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
 import { afterAll } from "vitest";
 import { signRequest } from "../../plugin/http/signature.js";
+import { COMMAND, LOOPBACK_ONLY } from "../helpers/paths.js";
 import { settingsOf } from "../helpers/receiver.js";
 import { ALICE } from "../messages/inbox/alices-inbox.js";
 import { ALICES_DATA, type Blog, ownData } from "./helpers.js";
 import { site } from "./server.js";
 
-const repo = fileURLToPath(new URL("../../", import.meta.url));
-const work = mkdtempSync(join(tmpdir(), "twtxt-blobs-"));
 const running = new Set<ChildProcess>();
 
 afterAll(() => {
   for (const child of running) child.kill("SIGKILL");
-  rmSync(work, { recursive: true, force: true });
 });
 
 export const SETTINGS = settingsOf({ key: ALICE.publicKey });
@@ -41,23 +36,6 @@ export interface BlobServer {
   mostMemory(): number;
 }
 
-/** The command in one file, since so many processes start with it. @returns its path */
-export async function bundledCommand(): Promise<string> {
-  copyFileSync(join(repo, "package.json"), join(work, "package.json"));
-  const file = join(work, "dist/cli/main.js");
-  await build({
-    entryPoints: [join(repo, "plugin/cli/main.ts")],
-    outdir: join(work, "dist/cli"),
-    bundle: true,
-    splitting: true,
-    platform: "node",
-    format: "esm",
-    external: ["@napi-rs/keyring"],
-    banner: { js: 'import{createRequire}from"node:module";const require=createRequire(import.meta.url);' },
-  });
-  return file;
-}
-
 /** Alice's site, whose build has left blobs on. */
 export function blobSite(): Blog {
   const made = site({ ...SETTINGS, blobs: LIMITS });
@@ -67,10 +45,8 @@ export function blobSite(): Blog {
   return made;
 }
 
-/** @param command - of {@link bundledCommand} */
-export async function startBlobServer(command: string, { folder }: Blog): Promise<BlobServer> {
-  const loopbackOnly = join(repo, "test/helpers/loopback-only.mjs");
-  const child = spawn(process.execPath, ["--import", loopbackOnly, command, "serve", "--port", "0"], {
+export async function startBlobServer({ folder }: Blog): Promise<BlobServer> {
+  const child = spawn(process.execPath, ["--import", LOOPBACK_ONLY, COMMAND, "serve", "--port", "0"], {
     cwd: folder,
     env: { ...process.env, ...ownData(folder) },
     stdio: ["ignore", "pipe", "ignore"],

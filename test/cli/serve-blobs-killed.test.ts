@@ -1,12 +1,12 @@
 import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import * as v from "valibot";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { storedBlobs } from "../../plugin/blobs/serve/stored.js";
 import { fileStore } from "../../plugin/store/file.js";
 import { readJson } from "../../plugin/store/json.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
-import { ask, type BlobServer, blobSite, bundledCommand, startBlobServer, unfinished } from "./blob-server.js";
+import { ask, type BlobServer, blobSite, startBlobServer, unfinished } from "./blob-server.js";
 import { put } from "./blob-state.js";
 import { type Random, seeded, type Writer, writer } from "./blob-writers.js";
 import type { Blog } from "./helpers.js";
@@ -21,12 +21,6 @@ const DAY_MS = 24 * 3600_000;
 const CONTENTS = "blobs/contents/";
 const RECORD = v.object({ contents: v.optional(v.string()) });
 
-let command: string;
-
-beforeAll(async () => {
-  command = await bundledCommand();
-});
-
 describe("the blobs of eleventy-twtxt serve", () => {
   const sites = Array.from({ length: SITES }, (_, number) => number);
 
@@ -37,11 +31,11 @@ describe("the blobs of eleventy-twtxt serve", () => {
       const site = blobSite();
       const writers = Array.from({ length: CLIENTS }, (_, i) => writer(`client-${i}`, seeded(number * CLIENTS + i)));
       for (let kills = 0; kills < KILLS / SITES; kills += 1) {
-        const server = await startBlobServer(command, site);
+        const server = await startBlobServer(site);
         await isRight(server, site, writers);
         await writeUntilKilled(server, writers, random);
       }
-      const server = await startBlobServer(command, site);
+      const server = await startBlobServer(site);
       await isRight(server, site, writers);
       await server.kill();
 

@@ -1,37 +1,24 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it } from "vitest";
 import { blobServices } from "../../plugin/host/blob-services.js";
 import { type NodeServer, nodeServer } from "../../plugin/host/node-server.js";
 import { fileStore } from "../../plugin/store/file.js";
-import {
-  ask,
-  type BlobServer,
-  blobSite,
-  bundledCommand,
-  LIMITS,
-  SETTINGS,
-  startBlobServer,
-  unfinished,
-} from "./blob-server.js";
+import { ask, type BlobServer, blobSite, LIMITS, SETTINGS, startBlobServer, unfinished } from "./blob-server.js";
 import { contentsOf, post, put, readText, textOf } from "./blob-state.js";
 import type { Blog } from "./helpers.js";
 import { ALICES_DATA } from "./helpers.js";
 
 const MIB = 2 ** 20;
 const KEY = "quinces";
-let command: string;
 const servers: Pick<NodeServer, "close">[] = [];
 
-beforeAll(async () => {
-  command = await bundledCommand();
-});
 afterEach(async () => {
   for (const server of servers.splice(0)) await server.close();
 });
 
 async function started(site: Blog): Promise<BlobServer> {
-  const server = await startBlobServer(command, site);
+  const server = await startBlobServer(site);
   servers.push({ close: server.kill });
   return server;
 }

@@ -1,9 +1,9 @@
 // test/helpers/compile.ts: compiles the plugin once for a run of tests, so that processes start without a TypeScript loader.
 import { cp, readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { build } from "esbuild";
 import type { TestProject } from "vitest/node";
-import { COMPILED, REPO } from "./paths.js";
+import { COMMAND, COMPILED, REPO } from "./paths.js";
 
 const sources = join(REPO, "plugin");
 
@@ -15,14 +15,23 @@ export default async function setup(project: TestProject): Promise<void> {
 
 async function compile(): Promise<void> {
   const files = await readdir(sources, { recursive: true });
+  const modules = files.filter((file) => file.endsWith(".ts") && !file.startsWith("cli/"));
+  const options = { format: "esm", platform: "node", target: "node20", logLevel: "warning" } as const;
   await build({
-    entryPoints: files.filter((file) => file.endsWith(".ts")).map((file) => join(sources, file)),
+    ...options,
+    entryPoints: modules.map((file) => join(sources, file)),
     outdir: COMPILED,
     outbase: sources,
-    format: "esm",
-    platform: "node",
-    target: "node20",
-    sourcemap: "inline",
+  });
+  // With its packages, since hundreds of processes start with it.
+  await build({
+    ...options,
+    entryPoints: [join(sources, "cli/main.ts")],
+    outdir: dirname(COMMAND),
+    bundle: true,
+    splitting: true,
+    external: ["@napi-rs/keyring"],
+    banner: { js: 'import{createRequire}from"node:module";const require=createRequire(import.meta.url);' },
   });
   await cp(join(sources, "browser"), join(COMPILED, "browser"), { recursive: true });
 }
