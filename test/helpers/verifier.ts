@@ -23,6 +23,7 @@ export interface VerifierOptions extends Pick<GuardOptions, "lookup" | "firstByt
   block?: string[];
   /** For one verification. */
   totalMs?: number;
+  siteIndex?: SiteIndex;
 }
 
 /**
@@ -31,7 +32,7 @@ export interface VerifierOptions extends Pick<GuardOptions, "lookup" | "firstByt
  * @param neighbours - the servers on this machine that may be asked
  */
 export function verifier(neighbours: readonly Pick<LoopbackServer, "host">[], options: VerifierOptions = {}) {
-  const { block = [], totalMs = 5000, ...guard } = options;
+  const { block = [], totalMs = 5000, siteIndex = OURS, ...guard } = options;
   const ask = createGuard({
     userAgent: "test/1 (+https://alice.example/twtxt.txt; @alice)",
     allowPrivateHosts: neighbours.map(({ host }) => host),
@@ -39,7 +40,7 @@ export function verifier(neighbours: readonly Pick<LoopbackServer, "host">[], op
     ...guard,
   });
   const lists = moderation({ allow: [], block, moderate: false });
-  const verify = verification({ ask, siteIndex: OURS, moderation: lists, totalMs });
+  const verify = verification({ ask, siteIndex, moderation: lists, totalMs });
   return (source: string, target = FEED): Promise<Proof> => verify(checkClaim(source, target, OURS));
 }
 

@@ -23,6 +23,12 @@ export interface Inspection {
   site: SiteInText;
   /** With the deadline of the verification. */
   slices: TimeSlices;
+  /**
+   * Does work that needs much memory, such as 50 MiB for the tree of a page, when no other verification does.
+   *
+   * @throws the reason of the deadline, once it has passed
+   */
+  whenAlone<T>(work: () => Promise<T>): Promise<T>;
 }
 
 export type Disproof = Extract<Proof, { outcome: "disproven" }>;

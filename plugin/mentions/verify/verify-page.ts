@@ -63,9 +63,9 @@ async function readSource(
   kind: Page["kind"],
   text: string,
   identity: string,
-  { site, slices }: Inspection,
+  { site, slices, whenAlone }: Inspection,
 ): Promise<ReadHtml> {
-  if (kind === "html") return readHtml(text, identity, { site, slices });
+  if (kind === "html") return whenAlone(() => readHtml(text, identity, { site, slices }));
   const hasTarget = (piece: string) => urlsInText(piece).some(site.isTarget);
   const isMention = kind === "text" && (await slices.some(textPieces(text, AROUND_ADDRESS), hasTarget));
   const mention: ProvenMention = {

@@ -1,4 +1,5 @@
 // plugin/mentions/verify/verify.ts: whether a source says what somebody has told us that it says.
+import PQueue from "p-queue";
 import { TwtxtError } from "../../errors.js";
 import { type Ask, isTimeout } from "../../http/guard.js";
 import { isSameUrl } from "../../http/same-url.js";
@@ -6,7 +7,7 @@ import { TimeSlices } from "../../http/time-slices.js";
 import type { Claim, Proof, ProvenMention, Verify } from "../mention.js";
 import type { Moderation } from "../receive/moderate.js";
 import type { SiteIndex } from "../receive/site-index.js";
-import { type AskSource, disproven } from "./ask-source.js";
+import { type AskSource, disproven, type Inspection } from "./ask-source.js";
 import { type LookAt, withOwnIdentity } from "./identity.js";
 import { siteSeenBy } from "./site-in-text.js";
 import { verifyTwt } from "./verify-feed.js";
@@ -29,14 +30,17 @@ export interface VerificationParts {
  * @see PROTOCOL 2.4, "The proof"
  */
 export function verification({ ask: askGuarded, siteIndex, moderation, totalMs = 10_000 }: VerificationParts): Verify {
+  const pages = new PQueue({ concurrency: 1 });
+
   return async (claim) => {
     const signal = AbortSignal.timeout(totalMs);
+    const tooSlow = () => new TwtxtError("unreachable", "The source took too long.", { cause: signal.reason });
     let requests = 0;
     const checkLimits = () => {
       if (requests > MAX_REQUESTS) {
         throw new TwtxtError("too-many-redirects", `The source leads to more than ${MAX_REQUESTS} URLs.`);
       }
-      if (signal.aborted) throw new TwtxtError("unreachable", "The source took too long.", { cause: signal.reason });
+      if (signal.aborted) throw tooSlow();
     };
     const mayAsk = (url: string) => {
       if (moderation.isBlocked(url)) throw new TwtxtError("blocked", "This source is not wanted here.");
@@ -45,7 +49,13 @@ export function verification({ ask: askGuarded, siteIndex, moderation, totalMs =
     };
     const ask: AskSource = (url, maxBytes, accept) =>
       askGuarded(url, { maxBytes, headers: { accept }, signal, mayAsk });
-    const inspection = { ask, checkLimits, site: siteSeenBy(claim, siteIndex), slices: new TimeSlices(signal) };
+    const inspection: Inspection = {
+      ask,
+      checkLimits,
+      site: siteSeenBy(claim, siteIndex),
+      slices: new TimeSlices(signal),
+      whenAlone: (work) => pages.add(work, { signal }),
+    };
     const look: LookAt = (claim) => (claim.timestamps.length > 0 ? verifyTwt : verifyPage)(claim, inspection);
     try {
       const seen = await look(claim);
@@ -53,7 +63,7 @@ export function verification({ ask: askGuarded, siteIndex, moderation, totalMs =
       const mention = await withOwnIdentity(seen, claim, { look, checkLimits });
       return isOwn(mention, claim, siteIndex) ? ownSource() : { outcome: "proven", mention };
     } catch (error) {
-      return proofOf(error);
+      return proofOf(error === signal.reason ? tooSlow() : error);
     }
   };
 }

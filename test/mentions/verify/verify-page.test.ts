@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { SiteIndex } from "../../../plugin/mentions/receive/site-index.js";
 import { FEED, feedOf, gone, kept, PAGE, proven, verifier } from "../../helpers/verifier.js";
 import { type Answer, feed, page, siteWith } from "../send/bobs-site.js";
 
@@ -11,6 +12,26 @@ async function proofOn(answer: Answer | ((url: string) => Answer), target = PAGE
 }
 
 const proofIn = (html: string, target = PAGE) => proofOn(page(html), target);
+
+describe("pages at once", () => {
+  it("are read one after the other, so that the tree of one alone is in memory", async () => {
+    const read: string[] = [];
+    class WatchedIndex extends SiteIndex {
+      override target(url: string) {
+        const [, name] = /^https:\/\/(\w+)\.example\/$/.exec(url) ?? [];
+        if (name && name !== read.at(-1)) read.push(name);
+        return super.target(url);
+      }
+    }
+    const pageOf = (name: string) => page(`<a href="https://${name}.example/">x</a>`.repeat(2000) + LINK);
+    const bob = await siteWith(() => ({ "/a": pageOf("a"), "/b": pageOf("b"), "/c": pageOf("c") }));
+    const siteIndex = new WatchedIndex({ feeds: [FEED], pages: [PAGE], twts: [] });
+    const verify = verifier([bob], { totalMs: 30_000, siteIndex });
+    const proofs = await Promise.all(["a", "b", "c"].map((name) => verify(`${bob.url}/${name}`, PAGE)));
+    expect(proofs).toEqual([1, 2, 3].map(() => expect.objectContaining({ outcome: "proven" })));
+    expect(read.toSorted()).toEqual(["a", "b", "c"]);
+  });
+});
 
 describe("a page", () => {
   it.each([
