@@ -2,15 +2,17 @@
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";
-import { brotliCompressSync, constants } from "node:zlib";
+import { gzipSync } from "node:zlib";
 import { type Child, startServer } from "./child.js";
 import { addressOf } from "./strangers.js";
 
 const BOMB_BYTES = 8 * 1024 * 1024;
+const PAGE_BYTES = 1024 * 1024;
 
 /**
  * Serves on one port of 127.0.0.1 and of the addresses of {@link addressOf}: `/feed.txt` has twts of {@link timestampOf} that mention
- * the target, `/bomb.txt` has eight megabytes of line ends in some bytes of brotli, and `/slow.txt` never answers.
+ * the target, `/bomb.txt` has eight megabytes of line ends in eight kilobytes of gzip, `/page.html` is a megabyte of properties in each
+ * other behind a link to the target, and `/slow.txt` never answers.
  */
 export function startSources(size: { hosts: number; twts: number; target: string }, stop: AbortSignal): Promise<Child> {
   const values = [String(size.hosts), String(size.twts), size.target];
@@ -28,13 +30,14 @@ function listenerFor(twts: number, target: string): RequestListener {
     (_, twt) => `${timestampOf(twt)}\tHello @<alice ${target}>, the ${twt}th\n`,
   );
   const feed = `# nick = bob\n\n${lines.join("")}`;
-  const bomb = brotliCompressSync(Buffer.alloc(BOMB_BYTES, "\n"), {
-    params: { [constants.BROTLI_PARAM_LGWIN]: constants.BROTLI_MAX_WINDOW_BITS },
-  });
+  const bomb = gzipSync(Buffer.alloc(BOMB_BYTES, "\n"));
+  const start = `<div class="h-entry"><a href="${target}">x</a>`;
+  const page = gzipSync(start + Buffer.alloc(PAGE_BYTES - start.length, '<div class="e-content p-name">x').toString());
   return (request, response) => {
-    response.setHeader("content-type", "text/plain; charset=utf-8");
+    response.setHeader("content-type", request.url === "/page.html" ? "text/html" : "text/plain; charset=utf-8");
     if (request.url === "/feed.txt") response.end(feed);
-    if (request.url === "/bomb.txt") response.setHeader("content-encoding", "br").end(bomb);
+    if (request.url === "/bomb.txt") response.setHeader("content-encoding", "gzip").end(bomb);
+    if (request.url === "/page.html") response.setHeader("content-encoding", "gzip").end(page);
   };
 }
 
