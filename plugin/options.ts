@@ -187,7 +187,7 @@ export const OPTIONS = v.strictObject({
   ),
   key: v.optional(
     about(
-      "Your public key, by which you manage your mentions and people write to you; see [Your address](#your-address).",
+      "Your public key, by which you manage your mentions and people write to you; see [docs/messages.md](docs/messages.md).",
       publicKey,
     ),
   ),
