@@ -4,7 +4,6 @@ import { stat, statfs } from "node:fs/promises";
 import { resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
 import { type ArchiveContents, type ArchiveSource, checkArchive, valuesOf } from "../store/archive.js";
-import { occupantsOf } from "../store/occupants.js";
 import type { StreamingStore } from "../store/store.js";
 import { hashOf, SMALL_BYTES, writeValue } from "../store/value.js";
 import { countText } from "./backup.js";
@@ -13,9 +12,8 @@ import { progressOf } from "./blob/progress.js";
 import { sizeText } from "./blob/shown.js";
 import { misuse, readArguments } from "./command.js";
 import { badFile } from "./files.js";
-import { typed } from "./invocation.js";
 import { siteAt } from "./site.js";
-import { checkWithinReach, type SiteStore, siteStore, useStore } from "./site-store.js";
+import { checkWithinReach, type SiteStore, siteStore, useStoreAlone } from "./site-store.js";
 import type { Terminal } from "./terminal.js";
 
 export const name = "restore";
@@ -23,7 +21,7 @@ export const summary = "brings back what backup has written";
 export const help = `Usage: eleventy-twtxt restore FILE [options]
 
 Brings back the mentions, messages, blobs and what was sent from a file of: eleventy-twtxt backup FILE
-All of the file is checked before anything is written. End serve first.
+All of the file is checked before anything is written. End serve first: it does not start again meanwhile.
 
   --force           replaces the data that the site has: all of it, by that of the backup
   --store DIR       into the data of serve --store DIR; with the variables of a bucket, into the bucket
@@ -47,9 +45,8 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   const wish = { command: name, store: values.store, isReadOnly: false };
   checkWithinReach(site, wish, terminal);
   const data = await siteStore(site, wish, terminal);
-  const leaveStore = await useStore(data);
+  const leaveStore = await useStoreAlone(data);
   try {
-    await checkUnused(data);
     if (!values.force) await checkEmpty(data);
     const signal = endingOf(terminal);
     const contents = await check(source, signal, terminal);
@@ -74,15 +71,6 @@ async function sourceAt(word: string, { folder }: Terminal): Promise<SizedSource
     throw badFile(error);
   });
   return { name: word, size, chunks: () => createReadStream(file) };
-}
-
-async function checkUnused({ folder }: SiteStore): Promise<void> {
-  const [user] = folder === null ? [] : await occupantsOf(folder);
-  if (user === undefined) return;
-  throw new TwtxtError(
-    "store-failed",
-    `Process ${user} uses the data in ${folder}. End it first: it is probably ${typed("serve")}. If it is another program, remove the folder ${folder}/.in-use.`,
-  );
 }
 
 async function checkEmpty({ store, place }: SiteStore): Promise<void> {

@@ -13,6 +13,7 @@ import type { StreamingStore } from "../store/store.js";
 import { misuse } from "./command.js";
 import { dataFolder } from "./data-folder.js";
 import { readHostFiles } from "./host-files.js";
+import { typed } from "./invocation.js";
 import type { Site } from "./site.js";
 import type { Terminal } from "./terminal.js";
 
@@ -22,6 +23,8 @@ const BUCKET_PREFIX = "twtxt/";
 /** Of file systems that end with their container or with the machine's next start: overlay, tmpfs, ramfs. */
 const TEMPORARY_FILE_SYSTEMS = [0x794c7630, 0x01021994, 0x858458f6];
 const MAX_NAME = 100;
+/** In a store's folder, for the process that replaces all of its values. No key of a store starts with a dot. */
+const RESTORING = ".restoring";
 
 const REASONS: Record<string, string> = {
   EROFS: "its file system is read-only",
@@ -108,15 +111,46 @@ export function checkWithinReach(
  * Sees that a store can be written, before anything comes in, and notes that this process uses it.
  *
  * @returns takes the note back
- * @throws TwtxtError `store-failed`
+ * @throws TwtxtError `store-failed`, also while another process restores a backup: it would delete what comes in
  */
 export async function useStore({ store, folder }: SiteStore): Promise<() => Promise<void>> {
   try {
     await tryStore(store);
-    return folder === null ? async () => {} : await occupy(folder);
+    if (folder === null) return async () => {};
+    const leave = await occupy(folder);
+    const [other] = await occupantsOf(join(folder, RESTORING));
+    if (other === undefined) return leave;
+    await leave();
+    throw new TwtxtError(
+      "store-failed",
+      `Process ${other} is restoring a backup into ${folder}. Try again when it is done.`,
+    );
   } catch (error) {
     throw folder === null ? error : unusable(folder, error);
   }
+}
+
+/**
+ * As {@link useStore}, for a process that replaces all values: no other process may use the store, or begin to.
+ *
+ * @throws TwtxtError `store-failed`
+ */
+export async function useStoreAlone(data: SiteStore): Promise<() => Promise<void>> {
+  const leave = await useStore(data);
+  const { folder } = data;
+  if (folder === null) return leave;
+  const release = await occupy(join(folder, RESTORING));
+  const end = async () => {
+    await release();
+    await leave();
+  };
+  const [user] = await occupantsOf(folder);
+  if (user === undefined) return end;
+  await end();
+  throw new TwtxtError(
+    "store-failed",
+    `Process ${user} uses the data in ${folder}. End it first: it is probably ${typed("serve")}. If it is another program, remove the folder ${folder}/.in-use.`,
+  );
 }
 
 /**

@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -172,5 +173,21 @@ describe("eleventy-twtxt restore", () => {
     expect(await type(alice, "restore", FILE, "--force")).toMatchObject({ exitCode: 0 });
     expect(existsSync(join(alice.folder, ALICES_DATA, ".in-use"))).toBe(true);
     expect(readdirSync(join(alice.folder, ALICES_DATA, ".in-use"))).toEqual([]);
+  });
+
+  it("exit 1: serve does not start while a backup is restored, which would delete what it receives", async () => {
+    const alice = await filled();
+    await type(alice, "backup", FILE);
+    const slow = join(alice.folder, "slow.tar.gz");
+    // Its contents are waited for.
+    execFileSync("mkfifo", [slow]);
+    const restoring = type(alice, "restore", "slow.tar.gz", "--force");
+    const notes = join(alice.folder, ALICES_DATA, ".restoring/.in-use");
+    await expect.poll(() => existsSync(notes) && readdirSync(notes), { timeout: 30_000 }).toHaveLength(1);
+    const { exitCode, stderr } = await command(alice.folder, ["serve", "--port", "0"]);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`Process ${process.pid} is restoring a backup`)]);
+    writeFileSync(slow, "no backup");
+    expect(await restoring).toMatchObject({ exitCode: 1 });
+    expect(await (await serve(alice)).end("SIGTERM")).toBe(0);
   });
 });
