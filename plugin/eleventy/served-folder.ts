@@ -1,5 +1,5 @@
-// plugin/eleventy/served-folder.ts: keeps previews out of the folder that visitors see.
-import { readFile } from "node:fs/promises";
+// plugin/eleventy/served-folder.ts: keeps previews and other sites out of the folder that visitors see.
+import { readFile, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { authorError } from "../errors.js";
 import { HOST_FILE, PREVIEW_FOLDER, SERVING_FOLDER } from "./host-settings.js";
@@ -13,11 +13,10 @@ import { HOST_FILE, PREVIEW_FOLDER, SERVING_FOLDER } from "./host-settings.js";
  * @throws TwtxtError `output-conflict`
  */
 export async function refuseServedFolder(root: string, output: string): Promise<void> {
-  const served = await outputOfLastBuild(root);
+  const { output: served } = await lastBuild(root);
   // Without a note of a real build, any folder may be the one that is served.
-  if (served !== null && resolve(root, served) !== resolve(root, output)) return;
-  const { occupantsOf } = await import("../store/occupants.js");
-  const [process] = await occupantsOf(join(root, SERVING_FOLDER));
+  if (served !== null && (await realPath(root, served)) !== (await realPath(root, output))) return;
+  const process = await servingProcess(root);
   if (process === undefined) return;
   throw authorError(
     "output-conflict",
@@ -25,12 +24,42 @@ export async function refuseServedFolder(root: string, output: string): Promise<
   );
 }
 
-/** @returns `null` before the first real build */
-async function outputOfLastBuild(root: string): Promise<string | null> {
+/**
+ * Stops a build for another address than the one that is being served: the running server would take it up, change the
+ * identity of its feed and refuse mentions of its own pages.
+ *
+ * @param root - the project's root
+ * @param url - the option `url` of the build
+ * @throws TwtxtError `output-conflict`
+ */
+export async function refuseOtherSite(root: string, url: string): Promise<void> {
+  const { url: served } = await lastBuild(root);
+  if (served === null || served === url) return;
+  const process = await servingProcess(root);
+  if (process === undefined) return;
+  throw authorError(
+    "output-conflict",
+    `"eleventy-twtxt serve" (process ${process}) serves ${served} from this folder, and this build is for ${url}. If the address changes, end serve first. If this is a trial, preview it: npx @11ty/eleventy --serve --output=${PREVIEW_FOLDER}`,
+  );
+}
+
+async function servingProcess(root: string): Promise<number | undefined> {
+  const { occupantsOf } = await import("../store/occupants.js");
+  return (await occupantsOf(join(root, SERVING_FOLDER)))[0];
+}
+
+/** A symbolic link may lead to the served folder, too. */
+async function realPath(root: string, folder: string): Promise<string> {
+  const path = resolve(root, folder);
+  return realpath(path).catch(() => path);
+}
+
+/** What the last real build has left; `null` for what is not there. */
+async function lastBuild(root: string): Promise<{ output: string | null; url: string | null }> {
   try {
-    const { output } = Object(JSON.parse(await readFile(join(root, HOST_FILE), "utf8")));
-    return typeof output === "string" ? output : null;
+    const { output, url } = Object(JSON.parse(await readFile(join(root, HOST_FILE), "utf8")));
+    return { output: typeof output === "string" ? output : null, url: typeof url === "string" ? url : null };
   } catch {
-    return null;
+    return { output: null, url: null };
   }
 }

@@ -31,7 +31,7 @@ import { OtherOutput, writeFiles } from "./output.js";
 import { itemsOf } from "./posts.js";
 import { notePreviewFiles, removePreviewFiles } from "./preview-files.js";
 import { type Handover, publish } from "./publish.js";
-import { refuseServedFolder } from "./served-folder.js";
+import { refuseOtherSite, refuseServedFolder } from "./served-folder.js";
 import { SHARED_PATH } from "./served-options.js";
 import { SharedBlobs } from "./shared-blobs.js";
 import { discoveryFiles, feedFiles, type Inbox, inboxesOf, type SiteFile } from "./site-files.js";
@@ -88,10 +88,13 @@ export class SiteBuild {
     this.#head = new HeadLinks(settings, this.urls, () => this.inboxes);
   }
 
-  /** A preview of the folder that is served, a key or a path prefix that cannot be stops the build here, before anything is read or written. */
+  /** A build that would disturb the running server, a key or a path prefix that cannot be stops the build here, before anything is read or written. */
   async begin(event: BuildEvent): Promise<void> {
     const { directories, outputMode } = event;
-    if (!isReal(event) && outputMode === "fs") await refuseServedFolder(this.#place.root, directories.output);
+    const { root } = this.#place;
+    if (outputMode === "fs") {
+      await (isReal(event) ? refuseOtherSite(root, this.settings.url) : refuseServedFolder(root, directories.output));
+    }
     this.#twts = null;
     this.#seen = [];
     this.urls.noteInput(directories.input);

@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { refuseServedFolder } from "../../plugin/eleventy/served-folder.js";
@@ -169,6 +169,8 @@ describe("eleventy-twtxt serve", () => {
     await expect(preview()).resolves.toBeUndefined();
     const server = await serve(alice);
     await expect(preview()).rejects.toThrow("a preview would show them drafts");
+    symlinkSync("_site", join(alice.folder, "link"));
+    await expect(refuseServedFolder(alice.folder, "link")).rejects.toThrow("a preview would show them drafts");
     rmSync(join(alice.folder, ".eleventy-twtxt"), { recursive: true });
     await expect
       .poll(() => preview().catch(({ message }: Error) => message), { timeout: 60_000 })

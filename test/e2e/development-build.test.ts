@@ -2,7 +2,7 @@ import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { freePort, serve } from "../cli/server.js";
-import { post, type SiteSetup, site, watchSite } from "../helpers/site.js";
+import { buildSite, post, type SiteSetup, site, watchSite } from "../helpers/site.js";
 import { neighbour } from "../mentions/send/outgoing.js";
 
 /** As eleventy-base-blog leaves out drafts. */
@@ -73,6 +73,11 @@ describe("a development build beside `eleventy-twtxt serve`", () => {
     const beside = await preview.stop();
     expect(beside).not.toContain("to visitors");
     expect(beside).toMatch(/This is a development build: nothing of it is sent\.\s/);
+
+    const served = await live();
+    const other = await buildSite({ ...setup, options: `{ url: "http://localhost:1", host: "node" }`, site: built });
+    expect([other.exitCode, other.log]).toEqual([1, expect.stringContaining(`serves ${url} from this folder`)]);
+    expect(await live()).toBe(served);
     expect(await server.end("SIGTERM")).toBe(0);
     const alone = await watchSite(built, ["--watch", "--quiet"]);
     expect(await alone.stop()).not.toContain("to visitors");
