@@ -1,4 +1,5 @@
 import { defineConfig } from "vitest/config";
+import { LONGEST_MS } from "./test/helpers/longest.js";
 
 const report = process.env.TWTXT_TEST_REPORT ?? "tests";
 
@@ -9,8 +10,10 @@ export default defineConfig({
     setupFiles: ["test/helpers/seed.ts"],
     pool: "forks",
     maxWorkers: "100%",
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
+    // So long that they end only what hangs, however busy the machine is.
+    testTimeout: LONGEST_MS,
+    hookTimeout: LONGEST_MS,
+    expect: { poll: { timeout: LONGEST_MS / 2 } },
     reporters: process.env.CI ? ["default", ["json", { outputFile: `.cache/${report}.json` }]] : ["default"],
   },
 });

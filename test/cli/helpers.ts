@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { afterAll } from "vitest";
 import type { KnownSettings } from "../../plugin/cli/site.js";
 import type { Terminal } from "../../plugin/cli/terminal.js";
+import { LONGEST_MS } from "../helpers/longest.js";
 import { COMMAND } from "../helpers/paths.js";
 
 const folders: string[] = [];
@@ -95,7 +96,7 @@ export function command(
   const child = spawn(words[0] ?? "", words.slice(1), {
     cwd: folder,
     env: { ...process.env, ...ownData(folder), VISUAL: "", EDITOR: "", ...environment },
-    timeout: 60_000,
+    timeout: LONGEST_MS,
   });
   let stdout = "";
   let stderr = "";

@@ -6,7 +6,6 @@ import { type Correspondent, correspondents } from "./correspondent.js";
 import { describeWithoutKeychain } from "./machine.js";
 
 const running: ChildProcess[] = [];
-const PATIENT = { timeout: 60_000, interval: 50 };
 
 afterEach(() => {
   for (const child of running.splice(0)) child.kill("SIGKILL");
@@ -24,7 +23,7 @@ async function follow({ machine, environment, allowing }: Correspondent, ...args
     });
   }
   const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
-  await expect.poll(() => printed.stderr, PATIENT).toContain("Ctrl-C ends it.");
+  await expect.poll(() => printed.stderr).toContain("Ctrl-C ends it.");
   return {
     printed,
     /** The texts of the messages so far. */
@@ -50,7 +49,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
     const following = await follow(bob);
     for (const text of ["one", "two"]) {
       await alice.message("send", bob.address, text);
-      await expect.poll(following.texts, PATIENT).toContain(`  ${text}`);
+      await expect.poll(following.texts).toContain(`  ${text}`);
     }
     const block = (text: string) => `[0-9a-f]{8}  \\S+Z  ${alice.address}  verified\n  ${text}\n`;
     expect(following.printed.stdout).toMatch(new RegExp(`^${block("one")}\n${block("two")}$`));
@@ -65,7 +64,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
     const following = await follow(bob, "--all", "--json");
     await alice.message("send", bob.address, "three");
     const lines = () => following.printed.stdout.split("\n").slice(0, -1);
-    await expect.poll(lines, PATIENT).toHaveLength(2);
+    await expect.poll(lines).toHaveLength(2);
     expect(lines().map((line) => JSON.parse(line))).toMatchObject([
       { text: "one\ntwo", trust: "verified" },
       { text: "three", trust: "verified", address: alice.address },
@@ -79,9 +78,9 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
     const file = eve.keyFile("slow.key", `eve@${slow.host}`, 9);
     const following = await follow(bob, "--allow-private-host", slow.host);
     await eve.byHand(["message", "send", bob.address, "slow", "--identity", file]);
-    await expect.poll(() => slow.asked, PATIENT).toHaveLength(1);
+    await expect.poll(() => slow.asked).toHaveLength(1);
     await alice.byHand(["message", "send", bob.address, "quick"]);
-    await expect.poll(following.texts, PATIENT).toEqual(["  quick"]);
+    await expect.poll(following.texts).toEqual(["  quick"]);
     expect(await following.end()).toBe(0);
     expect(following.texts()).toEqual(["  quick"]);
     expect(slow.asked).toHaveLength(1);
@@ -92,11 +91,11 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
     const { alice, bob } = await correspondents(["alice", "bob"], { isStreaming: false });
     await alice.message("send", bob.address, "before");
     const following = await follow(bob, "--every", "5");
-    await expect.poll(() => bob.asked, PATIENT).toContain("GET 304");
+    await expect.poll(() => bob.asked).toContain("GET 304");
     await alice.message("send", bob.address, "after");
-    await expect.poll(following.texts, PATIENT).toEqual(["  after"]);
+    await expect.poll(following.texts).toEqual(["  after"]);
     const count = bob.asked.length;
-    await expect.poll(() => bob.asked.slice(count), PATIENT).toContain("GET 304");
+    await expect.poll(() => bob.asked.slice(count)).toContain("GET 304");
     expect(following.texts()).toEqual(["  after"]);
     expect(bob.asked.filter((one) => one === "GET 406")).toHaveLength(1);
     expect(await following.end()).toBe(0);
@@ -114,7 +113,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
     const following = await follow(bob, "--every", "5");
     bob.behindMs = 30_000;
     await alice.message("send", bob.address, "late");
-    await expect.poll(following.texts, PATIENT).toEqual(["  late"]);
+    await expect.poll(following.texts).toEqual(["  late"]);
     expect((await bob.found("list")).map(({ text }) => text)).toEqual(["old", "late", "newest"]);
     expect(await following.end()).toBe(0);
   });
@@ -126,11 +125,11 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
       await alice.message("send", bob.address, "first");
       const following = await follow(bob, "--every", "5");
       await bob.stop();
-      await expect.poll(() => following.printed.stderr, PATIENT).toContain("The inbox does not answer.");
+      await expect.poll(() => following.printed.stderr).toContain("The inbox does not answer.");
       await bob.start();
-      await expect.poll(() => following.printed.stderr, PATIENT).toContain("The inbox answers again.\n");
+      await expect.poll(() => following.printed.stderr).toContain("The inbox answers again.\n");
       await alice.message("send", bob.address, "second");
-      await expect.poll(following.texts, PATIENT).toEqual(["  second"]);
+      await expect.poll(following.texts).toEqual(["  second"]);
       expect(await following.end()).toBe(0);
       expect(following.printed.stderr.match(/does not answer/g)).toHaveLength(1);
     },
@@ -140,7 +139,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
     const { bob } = await correspondents(["bob"], { isStreaming: false });
     const following = await follow(bob, "--every", "5");
     bob.trouble = 403;
-    await expect.poll(() => following.printed.stderr, PATIENT).toContain("answers 403");
+    await expect.poll(() => following.printed.stderr).toContain("answers 403");
     expect(await following.end()).toBe(1);
   });
 

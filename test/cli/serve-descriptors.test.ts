@@ -28,7 +28,7 @@ async function takeAllDescriptors(url: string): Promise<void> {
     await Promise.race([once(socket, "connect"), once(socket, "close")]);
     await new Promise(setImmediate);
   }
-  await expect.poll(() => isFull, { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => isFull).toBe(true);
 }
 
 function ask(url: string, agent: Agent): Promise<number | undefined> {

@@ -59,9 +59,7 @@ describe("an inbox of eleventy-twtxt serve", () => {
     const server = await serve(alicesSite(), [], { TWTXT_WEBHOOK_URL: phone.url });
     const release = phone.hold();
     expect((await deliver(server, ARMORED)).status).toBe(202);
-    await expect
-      .poll(() => phone.notes, { timeout: 20_000 })
-      .toEqual([expect.stringMatching(/^1 new sealed message\./)]);
+    await expect.poll(() => phone.notes).toEqual([expect.stringMatching(/^1 new sealed message\./)]);
     const ended = server.end("SIGTERM");
     release();
     expect(await ended).toBe(0);

@@ -76,7 +76,7 @@ describe("eleventy-twtxt serve", () => {
       fetch(`${server.url}/webmention`, { method: "POST", body: new URLSearchParams({ source: bob.twt(AT), target }) });
     expect((await send()).status).toBe(400);
     alice.write(".eleventy-twtxt/pages.json", JSON.stringify({ ...PAGES, pages: [...PAGES.pages, target] }));
-    await expect.poll(async () => (await send()).status, { timeout: 10_000 }).toBe(200);
+    await expect.poll(async () => (await send()).status).toBe(200);
   });
 
   it("goes on with the build before while what it left is deleted, and says when the next one is served", async () => {
@@ -88,12 +88,12 @@ describe("eleventy-twtxt serve", () => {
     ];
     rmSync(join(alice.folder, ".eleventy-twtxt"), { recursive: true });
     await expect
-      .poll(server.said, { timeout: 30_000 })
+      .poll(server.said)
       .toMatch(/The build before is still in use\. \S+\.json is not there\. Build the site: npx @11ty\/eleventy\n/);
     expect((await fetch(`${server.url}/mentions.json`)).status).toBe(200);
     alice.write(".eleventy-twtxt/host.json", host);
     alice.write(".eleventy-twtxt/pages.json", pages);
-    await expect.poll(server.said, { timeout: 30_000 }).toContain("The new build is served.\n");
+    await expect.poll(server.said).toContain("The new build is served.\n");
   });
 
   it("receives nothing where the options name another service, or none", async () => {
@@ -173,7 +173,7 @@ describe("eleventy-twtxt serve", () => {
     await expect(refuseServedFolder(alice.folder, "link")).rejects.toThrow("a preview would show them drafts");
     rmSync(join(alice.folder, ".eleventy-twtxt"), { recursive: true });
     await expect
-      .poll(() => preview().catch(({ message }: Error) => message), { timeout: 60_000 })
+      .poll(() => preview().catch(({ message }: Error) => message))
       .toContain("a preview would show them drafts");
     expect(await server.end("SIGTERM")).toBe(0);
     await expect(preview()).resolves.toBeUndefined();

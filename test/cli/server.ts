@@ -58,7 +58,7 @@ export async function serve(
     });
   }
   const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
-  await expect.poll(() => printed, { timeout: 20_000 }).toMatch(/http:\S+\/twtxt\.txt/);
+  await expect.poll(() => printed).toMatch(/http:\S+\/twtxt\.txt/);
   return {
     url: /http:\/\/[^/]+/.exec(printed)?.[0] ?? "",
     said: () => printed,

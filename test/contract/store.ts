@@ -26,8 +26,11 @@ async function inBatches<T>(items: readonly T[], work: (item: T) => Promise<unkn
   for (let start = 0; start < items.length; start += 50) await Promise.all(items.slice(start, start + 50).map(work));
 }
 
-/** @param open - a store of that name, empty for each test */
-export function storeContract(title: string, open: (name: string) => Promise<StreamingStore>): void {
+/**
+ * @param open - a store of that name, empty for each test
+ * @param manyKeys - more than the store's service gives in one answer
+ */
+export function storeContract(title: string, open: (name: string) => Promise<StreamingStore>, manyKeys = 250): void {
   streamContract(title, open);
 
   describe(`${title}: a value`, () => {
@@ -213,9 +216,9 @@ export function storeContract(title: string, open: (name: string) => Promise<Str
       expect(await (await open("keys")).keys("")).toEqual([]);
     });
 
-    it("are all of 2,500, each of them once", async () => {
+    it("are all of many, each of them once", async () => {
       const store = await open("keys");
-      const keys = Array.from({ length: 2500 }, (_, i) => `many/${String(i).padStart(4, "0")}`);
+      const keys = Array.from({ length: manyKeys }, (_, i) => `many/${String(i).padStart(4, "0")}`);
       await inBatches([...keys, "other"], (key) => store.put(key, bytes(key)));
       expect((await store.keys("many/")).sort()).toEqual(keys);
     });

@@ -7,6 +7,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -84,9 +85,26 @@ const HOSTS = [
   [{ ...WITH_KEY, host: "static", endpoint: `${NOWHERE}/inbox` }, ["contact"]],
 ] as const;
 
+const installations = new Map<string, Promise<string>>();
+
+/** A project with nothing but these packages, which several tests share. */
+function installed(...packages: string[]): Promise<string> {
+  const name = packages.join(" ");
+  const known = installations.get(name) ?? install(packages);
+  installations.set(name, known);
+  return known;
+}
+
+async function install(packages: string[]): Promise<string> {
+  const project = mkdtempSync(join(work, "project-"));
+  writeFileSync(join(project, "package.json"), `{ "private": true }`);
+  await run("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", ...packages], { cwd: project });
+  return project;
+}
+
 function build(site: string, options: object = {}) {
   const env = { ...process.env, NETLIFY: "", OPTIONS: JSON.stringify(options) };
-  return run("npx", ["@11ty/eleventy", "--quiet"], { cwd: site, env });
+  return run(process.execPath, ["node_modules/@11ty/eleventy/cmd.cjs", "--quiet"], { cwd: site, env });
 }
 
 describe("the packed package in a fresh site", () => {
@@ -105,10 +123,9 @@ describe("the packed package in a fresh site", () => {
         mkdirSync(dirname(join(site, path)), { recursive: true });
         writeFileSync(join(site, path), content);
       }
-      await run(
-        "npm",
-        ["install", "--no-audit", "--no-fund", "--prefer-offline", tarball, `@11ty/eleventy@${eleventy}`],
-        { cwd: site },
+      symlinkSync(
+        join(await installed(tarball, `@11ty/eleventy@${eleventy}`), "node_modules"),
+        join(site, "node_modules"),
       );
       await build(site);
       expect(readFileSync(join(site, "_site/twtxt.txt"), "utf8")).toBe(FEED);
@@ -127,12 +144,10 @@ describe("the packed package in a fresh site", () => {
 
 describe("the packed package in an empty project", () => {
   let project = "";
-  const installed = (path: string) => join(project, "node_modules/eleventy-plugin-twtxt", path);
+  const packed = (path: string) => join(project, "node_modules/eleventy-plugin-twtxt", path);
 
   beforeAll(async () => {
-    project = mkdtempSync(join(work, "empty-"));
-    writeFileSync(join(project, "package.json"), `{ "private": true }`);
-    await run("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", tarball], { cwd: project });
+    project = await installed(tarball);
   });
 
   it("adds no more packages and MiB than the README says", async () => {
@@ -152,14 +167,14 @@ describe("the packed package in an empty project", () => {
   });
 
   it("has types that need nothing but its dependencies", () => {
-    const { dependencies } = JSON.parse(readFileSync(installed("package.json"), "utf8"));
-    const packages = packagesOfTypes(DECLARATIONS.map(installed));
+    const { dependencies } = JSON.parse(readFileSync(packed("package.json"), "utf8"));
+    const packages = packagesOfTypes(DECLARATIONS.map(packed));
     expect([...packages].filter((name) => !name.startsWith("node:") && !(name in dependencies))).toEqual([]);
   });
 
   it("reads a page and its microformats by the parsers in its bundles", async () => {
-    const { parseHtml, elementsOf } = await import(installed("dist/http/parse-html.js"));
-    const { readCard } = await import(installed("dist/mentions/verify/microformats.js"));
+    const { parseHtml, elementsOf } = await import(packed("dist/http/parse-html.js"));
+    const { readCard } = await import(packed("dist/mentions/verify/microformats.js"));
     const { tree } = await parseHtml(`<p class="h-card"><a class="u-url" href="/bob/">Bob</a></p>`);
     const card = [...elementsOf(tree)].find(({ tagName }) => tagName === "p");
     expect(await readCard(card, "https://bob.example/")).toMatchObject({
@@ -170,7 +185,7 @@ describe("the packed package in an empty project", () => {
 
   it("brings the licence of each bundled package, and its version", () => {
     const notices = ["dist/LICENSES.txt", "dist/netlify/LICENSES.txt"].map((file) =>
-      readFileSync(installed(file), "utf8"),
+      readFileSync(packed(file), "utf8"),
     );
     for (const name of ["parse5", "microformats-parser", "rehype-remark"]) {
       expect(notices[0]).toMatch(new RegExp(`^${name} \\d.* \\(MIT\\)\\n\\n.+`, "m"));
@@ -181,10 +196,10 @@ describe("the packed package in an empty project", () => {
   });
 
   it("says where its source is, where to report bugs, and where vulnerabilities", () => {
-    const { repository, bugs } = JSON.parse(readFileSync(installed("package.json"), "utf8"));
+    const { repository, bugs } = JSON.parse(readFileSync(packed("package.json"), "utf8"));
     expect(repository.url).toMatch(/^git\+https:\/\//);
     expect(bugs.url).toMatch(/^https:\/\//);
-    expect(readFileSync(installed("SECURITY.md"), "utf8")).toContain(
+    expect(readFileSync(packed("SECURITY.md"), "utf8")).toContain(
       new URL("security/advisories", `${bugs.url}/..`).href,
     );
   });

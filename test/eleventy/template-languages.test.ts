@@ -79,7 +79,7 @@ beforeAll(async () => {
     config: CONFIG,
     loader: "tsx",
   });
-}, 120_000);
+});
 
 describe("a layout", () => {
   it.each(Object.keys(LAYOUTS))("%s shows the mentions of its post, the reply line and the contact", (layout) => {

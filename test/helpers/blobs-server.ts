@@ -16,7 +16,7 @@ import { type NetlifyStoreOptions, netlifyStore } from "../../plugin/store/netli
 import type { StreamingStore } from "../../plugin/store/store.js";
 import { loopbackServer } from "./loopback.js";
 
-const PAGE_SIZE = 1000;
+const PAGE_SIZE = 100;
 const ACCESS = { siteID: "site", token: "token" };
 
 /** What goes wrong with a request; a number is the status that is answered in place of passing it on. */

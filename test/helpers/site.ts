@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { afterAll, expect, vi } from "vitest";
 import { type ParsedFeed, parseFeed } from "../../plugin/feed/feed.js";
 import { buildInProcess } from "./build-in-process.js";
+import { LONGEST_MS } from "./longest.js";
 import { COMPILED, LOOPBACK_ONLY, REPO } from "./paths.js";
 
 const folders: string[] = [];
@@ -134,7 +135,7 @@ export async function watchSite(built: BuiltSite, args: string[]): Promise<Runni
   let log = "";
   child.stdout.on("data", (data) => (log += data));
   child.stderr.on("data", (data) => (log += data));
-  await vi.waitFor(() => expect(log).toMatch(/Watching…|Server at/), { timeout: 60_000, interval: 100 });
+  await expect.poll(() => log).toMatch(/Watching…|Server at/);
   return {
     log: () => log,
     async change(files, isRight) {
@@ -165,7 +166,7 @@ function startEleventy(
   return spawn(process.execPath, [...imports, program, `--config=${CONFIG}`, ...args], {
     cwd: folder,
     env: { ...process.env, ...ENVIRONMENT },
-    timeout: 120_000,
+    timeout: LONGEST_MS,
   });
 }
 

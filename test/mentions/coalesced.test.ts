@@ -9,7 +9,7 @@ function gated() {
     const found = seen;
     return new Promise<string>((resolve, reject) => runs.push({ end: () => resolve(found), fail: reject }));
   });
-  const begun = (count: number) => expect.poll(() => runs.length, { timeout: 20_000 }).toBe(count);
+  const begun = (count: number) => expect.poll(() => runs.length).toBe(count);
   const write = (text: string) => {
     seen = text;
   };

@@ -71,7 +71,7 @@ describe.skipIf(lack !== null)("a store in S3", () => {
     return service.store({ prefix: `${name}/` });
   };
 
-  storeContract("s3", open);
+  storeContract("s3", open, 1001);
 
   describe("that is down", () => {
     it("store-failed: every call, where nobody listens", async () => {

@@ -7,7 +7,6 @@ import { ALICE, ARMORED, INBOX, sealed } from "../../messages/inbox/alices-inbox
 
 const HOUR = 3600_000;
 const MINUTE = 60_000;
-const PATIENT = { timeout: 20_000 };
 
 let bob: FeedServer;
 let box: Mailbox;
@@ -112,7 +111,7 @@ describe("news after a quiet hour", () => {
     const site = alice();
     const release = phone.hold();
     await site.hears("first");
-    await expect.poll(() => phone.notes.length, PATIENT).toBe(1);
+    await expect.poll(() => phone.notes.length).toBe(1);
     await site.hears("second");
     release();
     await site.settled();
@@ -137,13 +136,13 @@ describe("news after a quiet hour", () => {
     const [killed, next] = [alice(options), alice(options)];
     const release = phone.hold();
     await killed.hears("first");
-    await expect.poll(() => phone.notes.length, PATIENT).toBe(1);
+    await expect.poll(() => phone.notes.length).toBe(1);
 
     await next.services.tick();
     expect(phone.notes).toHaveLength(1);
     next.clock.time += HOUR;
     const run = next.services.tick();
-    await expect.poll(() => phone.notes.length, PATIENT).toBe(2);
+    await expect.poll(() => phone.notes.length).toBe(2);
     release();
     await run;
     expect(phone.notes[1]).toBe(phone.notes[0]);

@@ -10,7 +10,7 @@ import { FEED, type FeedServer, feedServer, type Receiver, receiver } from "../.
 import { newMention } from "../../helpers/stored-mentions.js";
 
 const HELLO = `@<alice ${FEED}> hello`;
-const PATIENT = { timeout: 20_000, interval: 5 };
+const PATIENT = { interval: 5 };
 const EVE = "192.0.2.66";
 const CAROL = "192.0.2.7";
 const folders: string[] = [];

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { setImmediate } from "node:timers/promises";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { nodeServer } from "../../../plugin/host/node-server.js";
 import { signRequest } from "../../../plugin/http/signature.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
@@ -243,12 +243,12 @@ describe("a subscription", () => {
     });
     const reader = response.body?.getReader();
     expect(Buffer.from((await reader?.read())?.value ?? "").toString()).toBe("retry: 1000\n\n");
-    await vi.waitFor(() => expect(alice.clock.sleepers.size).toBe(1));
+    await expect.poll(() => alice.clock.sleepers.size).toBe(1);
     await alice.send(sealed(1));
     expect(Buffer.from((await reader?.read())?.value ?? "").toString()).toBe(eventOf(1, "2026-11-20T09:00:00.000Z"));
-    await vi.waitFor(() => expect(alice.clock.sleepers.size).toBe(1));
+    await expect.poll(() => alice.clock.sleepers.size).toBe(1);
     connection.abort();
-    await vi.waitFor(() => expect(alice.clock.sleepers.size).toBe(0));
+    await expect.poll(() => alice.clock.sleepers.size).toBe(0);
     await server.close();
   });
 
