@@ -24,9 +24,9 @@ export interface Inspection {
   /** With the deadline of the verification. */
   slices: TimeSlices;
   /**
-   * Does work that needs much memory, such as 50 MiB for the tree of a page, when no other verification does.
+   * Reads a page when no other verification reads one.
    *
-   * @throws the reason of the deadline, once it has passed
+   * @throws TwtxtError `unreachable` once the deadline has passed
    */
   whenAlone<T>(work: () => Promise<T>): Promise<T>;
 }

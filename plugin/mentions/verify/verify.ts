@@ -1,5 +1,4 @@
 // plugin/mentions/verify/verify.ts: whether a source says what somebody has told us that it says.
-import PQueue from "p-queue";
 import { TwtxtError } from "../../errors.js";
 import { type Ask, isTimeout } from "../../http/guard.js";
 import { isSameUrl } from "../../http/same-url.js";
@@ -9,6 +8,7 @@ import type { Moderation } from "../receive/moderate.js";
 import type { SiteIndex } from "../receive/site-index.js";
 import { type AskSource, disproven, type Inspection } from "./ask-source.js";
 import { type LookAt, withOwnIdentity } from "./identity.js";
+import { PageQueue } from "./page-queue.js";
 import { siteSeenBy } from "./site-in-text.js";
 import { verifyTwt } from "./verify-feed.js";
 import { verifyPage } from "./verify-page.js";
@@ -30,17 +30,16 @@ export interface VerificationParts {
  * @see PROTOCOL 2.4, "The proof"
  */
 export function verification({ ask: askGuarded, siteIndex, moderation, totalMs = 10_000 }: VerificationParts): Verify {
-  const pages = new PQueue({ concurrency: 1 });
+  const pages = new PageQueue();
 
   return async (claim) => {
     const signal = AbortSignal.timeout(totalMs);
-    const tooSlow = () => new TwtxtError("unreachable", "The source took too long.", { cause: signal.reason });
     let requests = 0;
     const checkLimits = () => {
       if (requests > MAX_REQUESTS) {
         throw new TwtxtError("too-many-redirects", `The source leads to more than ${MAX_REQUESTS} URLs.`);
       }
-      if (signal.aborted) throw tooSlow();
+      if (signal.aborted) throw new TwtxtError("unreachable", "The source took too long.", { cause: signal.reason });
     };
     const mayAsk = (url: string) => {
       if (moderation.isBlocked(url)) throw new TwtxtError("blocked", "This source is not wanted here.");
@@ -54,7 +53,7 @@ export function verification({ ask: askGuarded, siteIndex, moderation, totalMs =
       checkLimits,
       site: siteSeenBy(claim, siteIndex),
       slices: new TimeSlices(signal),
-      whenAlone: (work) => pages.add(work, { signal }),
+      whenAlone: (work) => pages.run(work, signal),
     };
     const look: LookAt = (claim) => (claim.timestamps.length > 0 ? verifyTwt : verifyPage)(claim, inspection);
     try {
@@ -63,7 +62,7 @@ export function verification({ ask: askGuarded, siteIndex, moderation, totalMs =
       const mention = await withOwnIdentity(seen, claim, { look, checkLimits });
       return isOwn(mention, claim, siteIndex) ? ownSource() : { outcome: "proven", mention };
     } catch (error) {
-      return proofOf(error === signal.reason ? tooSlow() : error);
+      return proofOf(error);
     }
   };
 }
