@@ -58,7 +58,7 @@ interface Reading {
 
 export async function measureStrangers(entry: string, size: Size): Promise<Part> {
   const twts = size.seconds * A_SECOND + 2 * BURST + 100;
-  const sources = await startSources({ hosts: SLOW_SOURCES, twts, target: FEED }, size.stop);
+  const sources = await startSources({ hosts: SLOW_SOURCES + 1, twts, target: FEED }, size.stop);
   const scene = await sceneOf(entry, size, sources.port);
   const bombs = `feeds of 8 MiB of line ends, ${HOSTILE} at once for ${size.seconds} s`;
   const pages = `pages of 1 MiB of nested properties, ${HOSTILE} at once for ${size.seconds} s`;
@@ -66,8 +66,10 @@ export async function measureStrangers(entry: string, size: Size): Promise<Part>
   try {
     await warmUp(scene);
     const readings = [
-      await readingOf(scene, bombs, () => sendHostile(scene, `bomb.txt#:~:text=${timestampOf(0)}`, size.seconds)),
-      await readingOf(scene, pages, () => sendHostile(scene, "page.html", size.seconds)),
+      await readingOf(scene, bombs, () =>
+        sendHostile(scene, `${scene.host()}/bomb.txt#:~:text=${timestampOf(0)}`, size.seconds),
+      ),
+      await readingOf(scene, pages, () => sendHostile(scene, `${scene.host(SLOW_SOURCES)}/page.html`, size.seconds)),
       await readingOf(scene, `${SLOW_SOURCES} mentions of slow sources`, () => sendSlow(scene)),
       await readingOf(scene, `${A_SECOND} mentions a second for ${size.seconds} s`, () =>
         sendSteadily(scene, size.seconds),
@@ -91,7 +93,7 @@ export async function measureStrangers(entry: string, size: Size): Promise<Part>
 
 async function sceneOf(entry: string, { folder, stop }: Size, port: number): Promise<Scene> {
   const store = join(folder, "store");
-  const hosts = ["127.0.0.1", ...Array.from({ length: SLOW_SOURCES }, (_, host) => addressOf(host))];
+  const hosts = ["127.0.0.1", ...Array.from({ length: SLOW_SOURCES + 1 }, (_, host) => addressOf(host))];
   const allowed = hosts.flatMap((host) => ["--allow-private-host", `${host}:${port}`]);
   const start = async (name: string, args: string[]) => {
     writeSite(join(folder, name), { inbox: null, blobs: null, isReceiver: true });
@@ -186,12 +188,12 @@ function partOf(readings: Reading[], { bombs, pages, atOnce, warm }: Findings): 
 }
 
 /** Each sender sends the next one when it is answered. */
-async function sendHostile({ attacked, host }: Scene, file: string, seconds: number): Promise<string> {
+async function sendHostile({ attacked }: Scene, source: string, seconds: number): Promise<string> {
   const end = performance.now() + seconds * 1000;
   const answers = await Promise.all(
     Array.from({ length: HOSTILE }, async (_, n) => {
       const own: Answer[] = [];
-      while (performance.now() < end) own.push(await attacked.mention(`${host()}/${file}`, `198.51.100.${n}`));
+      while (performance.now() < end) own.push(await attacked.mention(source, `198.51.100.${n}`));
       return own;
     }),
   );
