@@ -21,7 +21,7 @@ import { measureVerifying } from "./verify.js";
 
 const HELP = `npm run bench -- [--quick] [--only PART] [--json FILE]
 
---quick   fewer runs, fewer mentions, and no blog of 10,000 posts
+--quick   fewer runs, fewer mentions, and no blogs of 10,000
 --only    one part alone: builds, reader, find, import, functions, send, verify, received, messages,
           deliveries, blobs or strangers
 --json    the figures as JSON, too`;
@@ -87,7 +87,7 @@ function plan(entry: string, isQuick: boolean): [string, () => Promise<Part>][] 
   return [
     builds(1_000, true, isQuick ? 3 : 5),
     builds(1_000, false, isQuick ? 3 : 5),
-    ...(isQuick ? [] : [builds(10_000, true, 3)]),
+    ...(isQuick ? [] : [builds(10_000, true, 3), builds(10_000, false, 3)]),
     ["reader", () => measureReader(entry, isQuick ? 5 : 15, stop)],
     ["find", () => measureFinding(entry, isQuick ? 5 : 15, stop)],
     ["import", () => measureImport(entry, pathToFileURL(emptyModule).href, isQuick ? 3 : 9, stop)],

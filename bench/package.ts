@@ -9,7 +9,7 @@ const repo = fileURLToPath(new URL("../", import.meta.url));
 export const nodeModules = join(repo, "node_modules");
 
 /**
- * Compiles the package's scripts as they are published. Types are the business of other checks.
+ * Compiles the package's scripts and bundles packages into them, as they are published. Types are the business of other checks.
  *
  * @param folder - is made
  * @returns the URL of its main entry, `dist/index.js`
@@ -24,5 +24,6 @@ export async function compilePackage(folder: string, stop: AbortSignal): Promise
     cwd: repo,
     stop,
   });
+  await runNode([join(repo, "build/bundled-packages.mjs"), dist], { cwd: repo, stop });
   return pathToFileURL(join(dist, "index.js")).href;
 }

@@ -1,4 +1,5 @@
-// build/bundled-packages.mjs: bundles into dist/ the packages that it imports and package.json does not list as dependencies.
+// build/bundled-packages.mjs [FOLDER]: bundles into dist/, or another folder of compiled files, the packages that it imports and
+// package.json does not list as dependencies.
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -6,7 +7,7 @@ import { build } from "esbuild";
 import { writeLicenses } from "./licenses.mjs";
 
 const root = fileURLToPath(new URL("../", import.meta.url));
-const dist = join(root, "dist");
+const dist = process.argv[2] ?? join(root, "dist");
 const manifest = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
 const installed = Object.keys({ ...manifest.dependencies, ...manifest.optionalDependencies });
 const options = {

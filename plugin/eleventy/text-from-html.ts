@@ -10,6 +10,8 @@ import remarkGfm from "remark-gfm";
 import remarkStringify from "remark-stringify";
 import { unified } from "unified";
 import { SKIP, visit } from "unist-util-visit";
+import { type PageOfHtml, textFromPlainHtml } from "./text-from-plain-html.js";
+import { escapeText, linkText } from "./twt-markdown.js";
 
 /** What this module does, for those who load it late. */
 export interface HtmlReader {
@@ -19,13 +21,6 @@ export interface HtmlReader {
   plainText(html: string, page: PageOfHtml): string;
   /** The URLs and labels of the links with the class `u-mention`. */
   mentionsInHtml(html: string, page: PageOfHtml): { label: string; url: string }[];
-}
-
-export interface PageOfHtml {
-  /** Where a relative link of the page leads. */
-  resolve(link: string): string;
-  /** The wire form of a mention; `null` for a URL that a feed cannot hold. */
-  mention(label: string, url: string): string | null;
 }
 
 /** The attributes that lead somewhere, by element. */
@@ -42,6 +37,11 @@ const LINKS: Record<string, "href" | "src"> = {
 const parser = unified().use(rehypeParse, { fragment: true });
 
 export function textFromHtml(html: string, page: PageOfHtml): string {
+  return textFromPlainHtml(html, page) ?? textFromAnyHtml(html, page);
+}
+
+/** The text of any HTML, read by a parser. {@link textFromPlainHtml} gives the same text, or none. */
+export function textFromAnyHtml(html: string, page: PageOfHtml): string {
   const tree = parser.parse(html);
   removeMentions(tree);
   resolveLinks(tree, page);
@@ -89,26 +89,8 @@ const writer = unified()
     },
   });
 
-/** Only what would make or hide a mention is escaped: a wire form that the author wanted as text, and what opens code. */
-function escapeText(text: string): string {
-  return text.replace(/@</g, "@\\<").replace(/`/g, "\u02cb");
-}
-
-/** A link that shows its own URL is that URL; the other ones are Markdown without titles, which one peer rewrites. */
 function writeLink(node: Link, _parent: unknown, state: Parameters<Handle>[2], info: Parameters<Handle>[3]): string {
-  const label = state.containerPhrasing(node, { ...info, before: "[", after: "]" });
-  const address = node.url.replace(/^mailto:/, "");
-  const isBare = withoutScheme(label) === withoutScheme(address);
-  if (address === "") return label;
-  return isBare || label === "" ? address : `[${label}](${node.url.replace(/[()\s\\]/g, percentEncode)})`;
-}
-
-function withoutScheme(url: string): string {
-  return url.replace(/^https?:\/\//, "").replace(/\/$/, "");
-}
-
-function percentEncode(character: string): string {
-  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
+  return linkText(state.containerPhrasing(node, { ...info, before: "[", after: "]" }), node.url);
 }
 
 function dropLinkTitles() {

@@ -9,7 +9,8 @@ import { cutText, TEXT_LIMIT } from "./cut-text.js";
 import { escapeHtml, mentionLink } from "./html.js";
 import { nickOf } from "./markdown-mentions.js";
 import type { Picture } from "./pictures.js";
-import type { HtmlReader, PageOfHtml } from "./text-from-html.js";
+import type { HtmlReader } from "./text-from-html.js";
+import type { PageOfHtml } from "./text-from-plain-html.js";
 import { spellOutShortForms, wireForm, writeMentions } from "./write-mentions.js";
 
 /** What a text is made from, beside the post's own data. */
@@ -67,9 +68,10 @@ export function textOfPost(post: Post, source: PostSource): PostText | null {
 
   const written = cleanText(writeMentions(cleanText(words), source.settings.follow));
   const whole = written && reply ? addReply(written, reply, source) : written;
-  // What is mended may have grown, by a few bytes a place.
   const mended = mendForPeers(cutText(whole, source.permalink));
-  const text = mendForPeers(cutText(mended, source.permalink));
+  // Mending adds a few bytes at a place, so the text may be too long again.
+  const cut = cutText(mended, source.permalink);
+  const text = cut === mended ? mended : mendForPeers(cut);
   return { text, isCut: byteLength(whole) > TEXT_LIMIT, isReplyToNobody: reply !== null && reply.feedUrl === null };
 }
 
