@@ -55,13 +55,13 @@ const collectionName = v.pipe(v.string(COLLECTION), v.nonEmpty(COLLECTION));
 /** Every option with its type, its default and its sentence in the README. */
 export const OPTIONS = v.strictObject({
   url: about(
-    "The origin of the site, without a path: Eleventy's own `pathPrefix` is added. It is part of the feed's identity, so choose it once.",
+    "The origin of the site, without a path; Eleventy's `pathPrefix` is added. It is part of the feed's identity, so do not change it later.",
     text(isOrigin, NEEDED.url),
   ),
   nick: about("Your name in the feed.", nick),
   path: v.optional(
     about(
-      "Where the feed is written. Archives stand beside it.",
+      "The path of the feed. Archives are in the same folder.",
       text(
         (value) => SITE_PATH.test(value) && !/\/\.+(\/|$)|^\/_(headers|redirects)$/.test(value),
         'a path from the root of the site, such as "/twtxt.txt"',
@@ -71,7 +71,7 @@ export const OPTIONS = v.strictObject({
   ),
   collection: v.optional(
     about(
-      "Which posts: a collection, several, or a function that is given each item of `collections.all` and answers whether it is a post.",
+      "The posts: a collection, a list of collections, or a function that gets each item of `collections.all` and returns whether it is a post.",
       v.union(
         [
           collectionName,
@@ -85,7 +85,7 @@ export const OPTIONS = v.strictObject({
   ),
   text: v.optional(
     about(
-      "A function that is given a post and `{ text, permalink }`, the default text and the absolute URL, and returns the post's text in the feed, or `undefined` for the default text.",
+      "A function that returns the text of a post in the feed, or `undefined` for the default text. It gets the post and `{ text, permalink }`, the default text and the absolute URL.",
       v.custom<(post: Post, standard: DefaultText) => string | null | undefined>(
         isFunction,
         "a function from a post to its text",
@@ -94,14 +94,14 @@ export const OPTIONS = v.strictObject({
   ),
   timeZone: v.optional(
     about(
-      "Where a date without a time begins: an IANA name.",
+      "The time zone of dates without a time, as an IANA name.",
       text(isTimeZone, 'the IANA name of a time zone, such as "Europe/Berlin"'),
     ),
     "UTC",
   ),
   follow: v.optional(
     about(
-      "Feeds that you follow, as `{ nick, url }`: in the feed's header, for the short form `@nick`, and as `twtxt.follow` in templates.",
+      "Feeds that you follow, as `{ nick, url }`. They are listed in the header of your feed and in `twtxt.follow`, and you can mention them as `@nick`.",
       v.pipe(
         v.array(
           v.strictObject(
@@ -125,7 +125,7 @@ export const OPTIONS = v.strictObject({
   ),
   link: v.optional(
     about(
-      "Further links of the header, as `{ text, url }`.",
+      "Links for the header of the feed, as `{ text, url }`.",
       v.array(
         v.pipe(
           v.strictObject({ text: fieldText("link"), url: linkUrl }, LINK),
@@ -138,7 +138,7 @@ export const OPTIONS = v.strictObject({
   ),
   refresh: v.optional(
     about(
-      "How many seconds readers should wait between two looks at the feed.",
+      "Seconds that clients should wait between two requests for the feed.",
       v.pipe(
         v.number("a whole number of seconds such as 3600"),
         v.safeInteger("a whole number of seconds such as 3600"),
@@ -147,75 +147,66 @@ export const OPTIONS = v.strictObject({
     ),
   ),
   webmention: v.optional(
-    about(
-      "The endpoint that receives your mentions, where somebody else's service does it.",
-      webUrl("https://alice.example/webmention"),
-    ),
+    about("The endpoint of another service that receives your mentions.", webUrl("https://alice.example/webmention")),
   ),
   mentions: v.optional(
     about(
-      "How mentions of you are received and shown, as an object; `false` for not at all. They need a `host` with functions; see [docs/mentions.md](docs/mentions.md#options).",
+      "How mentions are received and shown, as [an object](docs/mentions.md#options); `false` turns them off. Receiving needs the host Netlify or `serve`.",
       v.lazy((input) => (input === false ? v.literal(false) : MENTIONS)),
     ),
     {},
   ),
-  functions: v.optional(
-    about(
-      "Whether the build writes the functions that send and receive mentions, on a `host` that runs them.",
-      yesNo(),
-    ),
-    true,
-  ),
+  functions: v.optional(about("Whether the build writes the functions that Netlify runs.", yesNo()), true),
   head: v.optional(
     about(
-      "Whether pages get the `<link>`s of the feed and the endpoint; if not, place the shortcode `twtxtHead` yourself.",
+      "Whether the build adds the `<link>`s of the feed and the endpoint to each page. If `false`, use the shortcode `twtxtHead`.",
       yesNo(),
     ),
     true,
   ),
   address: v.optional(
     about(
-      "Your address for private messages, `user@domain`; the domain is that of `url`. Goes with `key`.",
+      "Your address for private messages, `user@domain`, with the domain of `url`. Needs `key`.",
       text((value) => parseAddress(value) === value, 'an address in lower case such as "alice@alice.example"'),
     ),
   ),
   user: v.optional(
     about(
-      "The part of your address before the `@`, where `address` is left out. Default: the nick in lower case.",
+      "The part of your address before the `@`, if you leave out `address`. Default: the nick in lower case.",
       user,
     ),
   ),
   key: v.optional(
     about(
-      "Your public key, by which you manage your mentions and people write to you; see [docs/messages.md](docs/messages.md).",
+      "Your public key. You need it to moderate mentions, receive [messages](docs/messages.md) and keep [files](docs/blobs.md).",
       publicKey,
     ),
   ),
-  endpoint: v.optional(about("The URL of your inbox, where it is not at this site. Goes with `key`.", inboxUrl)),
+  endpoint: v.optional(about("The URL of your inbox, if it is at another site. Needs `key`.", inboxUrl)),
   authors: v.optional(
     about(
-      "Further authors who have an address here, as `{ user, key, endpoint }`; `endpoint` may be left out.",
+      "Further authors with an address at this site, as `{ user, key, endpoint }`. `endpoint` is optional.",
       AUTHORS,
     ),
     [],
   ),
   inbox: v.optional(
     about(
-      "How private messages are received, as an object; `false` for not at all. They need a `key`, and a `host` with functions; see [docs/messages.md](docs/messages.md#options).",
+      "How private messages are received, as [an object](docs/messages.md#options); `false` turns them off. Receiving needs a `key`, and the host Netlify or `serve`.",
       v.lazy((input) => (input === false ? v.literal(false) : INBOX)),
     ),
     {},
   ),
   blobs: v.optional(
     about(
-      "Whether your files are kept at this site, `true` or an object. They need a `key`, and a `host` with functions; see [docs/blobs.md](docs/blobs.md#options).",
+      "Whether this site stores your files: `true`, or [an object](docs/blobs.md#options). It needs a `key`, and the host Netlify or `serve`.",
       v.lazy((input) => (typeof input === "boolean" ? v.pipe(v.boolean(), v.transform(blobsOf)) : BLOBS)),
     ),
     false,
   ),
   host: v.optional(
     about(
-      'What serves the site: `"netlify"`, `"node"` or `"static"`. Default: `"netlify"` in a build by Netlify, or beside a `netlify.toml` where nothing speaks for Vercel, Cloudflare or GitHub Pages; else `"static"`. The build says what it took and why.',
+      'What serves the site: `"netlify"`, `"node"` or `"static"`. Default: `"netlify"` in builds on Netlify, or next to a `netlify.toml` unless the project is also set up for Vercel, Cloudflare or GitHub Pages; otherwise `"static"`. The build prints its choice and the reason.',
       v.picklist(
         ["netlify", "node", "static"],
         '"netlify", "node" (a server of your own) or "static" (any other host, such as Vercel, Cloudflare Pages or GitHub Pages)',

@@ -23,25 +23,28 @@ export const inboxUrl = webUrl("https://alice.example/inbox/alice");
 /** What the option `inbox` may hold. */
 export const INBOX = v.strictObject(
   {
-    path: v.optional(about("Where inboxes are; that of an author is below it.", sitePath("/inbox")), "/inbox"),
-    messages: about("How many messages an inbox holds; further ones are refused for now.", amount(1, 100_000, 1000)),
-    megabytes: about("How many MiB an inbox holds.", amount(1, 10_000, 64)),
-    retentionDays: about("After how many days a message is removed; 0 for never.", amount(0, 3650, 0)),
+    path: v.optional(about("The path of the inboxes. Each author's inbox is below it.", sitePath("/inbox")), "/inbox"),
+    messages: about(
+      "Messages that an inbox holds. A full inbox asks senders to try again later.",
+      amount(1, 100_000, 1000),
+    ),
+    megabytes: about("MiB that an inbox holds.", amount(1, 10_000, 64)),
+    retentionDays: about("Days until a message is removed; 0 keeps it until you delete it.", amount(0, 3650, 0)),
     subscribe: v.optional(
       about(
-        "Whether your own reader may keep a connection open to hear of messages at once. Default: yes with `serve`, no on Netlify, where an open function is paid by the second.",
+        "Whether `message follow` may keep a connection open to get messages at once. Default: `true` with `serve`; `false` on Netlify, which charges for an open function by the second.",
         yesNo(),
       ),
     ),
     page: v.optional(
       about(
-        "Where the page stands that tells readers how to write to you; `false` for none.",
+        "The path of the page that tells readers how to write to you; `false` for no page.",
         v.union([v.literal(false), sitePath("/contact/")], 'false, or a path such as "/contact/"'),
       ),
       "/contact/",
     ),
     layout: v.optional(
-      about("A layout of your site for that page; without one it is a plain page of its own.", layout()),
+      about("The layout of that page. Without it, it is a plain page with a style of its own.", layout()),
     ),
   },
   INBOX_FORM,

@@ -13,65 +13,62 @@ const words = (description: string, standard: string) =>
 /** What the option `mentions` may hold. */
 export const MENTIONS = v.strictObject(
   {
-    path: v.optional(about("Where mentions are received.", sitePath("/webmention")), "/webmention"),
+    path: v.optional(about("The path that receives mentions.", sitePath("/webmention")), "/webmention"),
     pages: v.optional(
       about(
-        "Where the pages that list them begin; `false` for none.",
+        "The path of the pages that list all mentions; `false` for no such pages.",
         v.union([v.literal(false), sitePath("/mentions/")], 'false, or a path such as "/mentions/"'),
       ),
       "/mentions/",
     ),
     layout: v.optional(
       about(
-        "A layout of your site for these pages, such as `base.njk`; without one they are plain pages of their own.",
+        "The layout of these pages, such as `base.njk`. Without it, they are plain pages with a style of their own.",
         layout(),
       ),
     ),
-    perPage: about("How many stand on one of these pages.", amount(1, 500, 50)),
+    perPage: about("Mentions per page.", amount(1, 500, 50)),
     words: v.optional(
       v.strictObject(
         {
-          title: words("What these pages are called.", "Mentions"),
-          newer: words("Leads to the page before.", "Newer"),
-          older: words("Leads to the next page.", "Older"),
-          none: words("What they say before the first mention.", "No mentions yet."),
-          mention: words("What stands behind a name.", "mentioned this"),
-          reply: words("The same for a reply,", "replied"),
-          like: words("for a like,", "likes this"),
-          repost: words("for a repost,", "reposted this"),
-          bookmark: words("and for a bookmark.", "bookmarked this"),
+          title: words("The title of these pages.", "Mentions"),
+          newer: words("The link to the previous page.", "Newer"),
+          older: words("The link to the next page.", "Older"),
+          none: words("The text of an empty list.", "No mentions yet."),
+          mention: words("The verb after the author of a mention.", "mentioned this"),
+          reply: words("The verb of a reply.", "replied"),
+          like: words("The verb of a like.", "likes this"),
+          repost: words("The verb of a repost.", "reposted this"),
+          bookmark: words("The verb of a bookmark.", "bookmarked this"),
         },
         WORDS_FORM,
       ),
       {},
     ),
     avatars: v.optional(
-      about("Whether the build fetches the pictures of those who mention you and serves them itself.", yesNo()),
+      about("Whether the build downloads the pictures of authors and publishes them with the site.", yesNo()),
       false,
     ),
     aliases: about(
-      "Other URLs of your feed by which people may still mention you.",
+      "Other URLs of your feed, such as an earlier one. Mentions of them count, too.",
       v.optional(v.array(mentionUrl, 'a list such as ["https://old.example/twtxt.txt"]'), []),
     ),
     moderate: v.optional(
-      about("Whether a mention waits until you have approved it, unless `allow` has its source.", yesNo()),
+      about("Whether mentions wait for your approval, except from sources in `allow`.", yesNo()),
       false,
     ),
-    allow: about("Sources that are always shown.", sources),
-    block: about("Sources that are refused.", sources),
+    allow: about("Sources whose mentions are always shown.", sources),
+    block: about("Sources whose mentions are refused.", sources),
     digestHours: about(
-      "The first news after a quiet hour is mailed at once. Later news is mailed together, at most once in so many hours.",
+      "Minimum hours between two digests by mail. The first mention or message after a quiet hour is mailed at once.",
       amount(1, 720, 24),
     ),
-    everyHours: about("How often the scheduled function runs.", amount(1, 24, 1)),
+    everyHours: about("Hours between two runs of the scheduled work.", amount(1, 24, 1)),
     rebuild: v.optional(
       v.strictObject(
         {
-          perDay: about(
-            "How often in 24 hours a new mention may rebuild the site, where there is a build hook.",
-            amount(0, 24, 1),
-          ),
-          perMonth: about("How often in 31 days; a deploy costs 15 credits.", amount(0, 500, 5)),
+          perDay: about("Rebuilds in 24 hours at most, if you set a build hook.", amount(0, 24, 1)),
+          perMonth: about("Rebuilds in 31 days at most. On Netlify, each costs 15 credits.", amount(0, 500, 5)),
         },
         REBUILD_FORM,
       ),
@@ -80,18 +77,15 @@ export const MENTIONS = v.strictObject(
     limits: v.optional(
       v.strictObject(
         {
-          slowHostPause: about(
-            "Seconds during which a source that was too slow is not asked again.",
-            amount(0, 86_400, 3600),
-          ),
+          slowHostPause: about("Seconds before a host that was too slow is requested again.", amount(0, 86_400, 3600)),
           verificationSeconds: about(
-            "On Netlify, seconds a day that may be spent on verifying; one sender or source host can use a tenth.",
+            "Seconds a day for verification, on Netlify only. One sender or source host can use a tenth.",
             amount(1, 86_400, 1000),
           ),
-          pending: about("How many may wait for their verification.", amount(1, 10_000, 500)),
-          pendingPerHost: about("How many of one host may.", amount(1, 1000, 20)),
+          pending: about("Mentions that may wait for verification.", amount(1, 10_000, 500)),
+          pendingPerHost: about("The same, from one host.", amount(1, 1000, 20)),
           shownPerHost: about(
-            "How many of one host are shown a day before the rest waits for you.",
+            "Mentions from one host that are shown per day. Further ones wait for your approval.",
             amount(0, 10_000, 10),
           ),
         },

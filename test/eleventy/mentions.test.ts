@@ -488,7 +488,7 @@ describe("docs/mentions.md", () => {
     const attributes = [...pages.matchAll(/ (data-[a-z-]+)=/g)].map(([, name = ""]) => name);
     expect(new Set(classes).size).toBeGreaterThan(15);
     expect(new Set(attributes).size).toBeGreaterThan(9);
-    const [, known = ""] = /### What CSS and JavaScript can tell apart\n([\s\S]*?)\n## /.exec(document) ?? [];
+    const [, known = ""] = /### Classes and attributes for CSS and JavaScript\n([\s\S]*?)\n## /.exec(document) ?? [];
     for (const name of [...classes, ...attributes]) {
       expect(known).toContain(name.replace(/^data-text-(?!mention)/, "-"));
     }
