@@ -123,8 +123,9 @@ export class SiteUrls {
    * EleventyHtmlBasePlugin adds the path prefix.
    */
   resolve(link: string, post: Post): string {
+    if (URL.canParse(link)) return link;
     const base = this.absolute(post.url || "/");
-    if (URL.canParse(link) || !URL.canParse(link, base)) return link;
+    if (!URL.canParse(link, base)) return link;
     const [, path = "", rest = ""] = /^([^?#]*)(.*)$/s.exec(link) ?? [];
     const page = this.#pageOf(path, post);
     if (page !== null) return this.absolute(page) + rest;
