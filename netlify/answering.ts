@@ -1,9 +1,10 @@
-// netlify/answering.ts: how a function of Netlify's hands a request to a handler.
-import type { HostSettings, SitePages } from "../plugin/eleventy/host-settings.js";
+// netlify/answering.ts: hands the requests of a Netlify function to the endpoints of a capability.
+import { endpointsOf, type Handlers } from "../plugin/host/endpoints.js";
+import { canNotify } from "../plugin/host/secrets.js";
 import type { ServiceOptions } from "../plugin/host/service-options.js";
-import { prefixOf } from "../plugin/host/site-prefix.js";
 import { countedAs } from "../plugin/http/client-address.js";
-import type { Handler } from "../plugin/http/respond.js";
+import { prefixOf } from "../plugin/site/routes.js";
+import type { HostSettings, SitePages } from "../plugin/site/site.js";
 import { type Deploy, isLocal, madeAt } from "./environment.js";
 
 /** What Netlify tells a function about a request. */
@@ -14,29 +15,54 @@ interface Context {
   waitUntil?(work: Promise<void>): void;
 }
 
-/** What `netlify dev` hangs on to a path that was answered with 403 or 404, to ask once more. It passes the last answer on. */
+/** `netlify dev` adds this to a path that was answered with 403 or 404, asks again, and passes the last answer on. */
 const SECOND_TRY = /(?:\/index)?\.html?$/;
 
-/** @returns what a generated function calls with its site, and exports the outcome of */
-export function answering(make: (options: ServiceOptions) => Handler) {
+/**
+ * @param handlersOf - the handlers of one capability; `onStored` notifies the author
+ * @returns what a generated function calls with its site, and exports the result of
+ */
+export function answering(handlersOf: (options: ServiceOptions, onStored: () => void) => Handlers) {
   return (settings: HostSettings, pages: SitePages) => {
-    const handlers = madeAt(settings, pages, make);
+    const endpoints = madeAt(settings, pages, (options) =>
+      endpointsOf(
+        settings,
+        handlersOf(options, () => notifySoon(options)),
+        options.log,
+      ),
+    );
     const prefix = prefixOf(settings);
-    return async (asked: Request, context: Context): Promise<Response> => {
+    return async (received: Request, context: Context): Promise<Response> => {
       const { deploy, ip = "" } = context;
-      const { made: handler, settled } = handlers(deploy);
-      const request = withPrefix(asked, prefix);
-      const client = { address: countedAs(ip) };
-      const first = await handler(request, client);
+      const { made: endpointAt, settled } = endpoints(deploy);
+      const address = countedAs(ip);
+      const answer = (request: Request) =>
+        endpointAt(new URL(request.url).pathname)?.answer(request, address) ?? new Response(null, { status: 404 });
+      const request = withPrefix(received, prefix);
+      const first = await answer(request);
       const isOther = first.status === 401 && isLocal(deploy) && SECOND_TRY.test(new URL(request.url).pathname);
-      const response = isOther ? await handler(asFirstAsked(request), client) : first;
+      const response = isOther ? await answer(asFirstAsked(request)) : first;
       context.waitUntil?.(settled());
       return response;
     };
   };
 }
 
-/** A proxy in front of the site may have taken the prefix off, with which the path was signed. */
+/** Loads the code for it only when it is needed, so that the function starts fast. */
+function notifySoon(options: ServiceOptions): void {
+  if (canNotify(options.secrets)) options.background(notifyAuthor(options));
+}
+
+async function notifyAuthor(options: ServiceOptions): Promise<void> {
+  try {
+    const { siteServices } = await import("../plugin/host/site-services.js");
+    await siteServices(options).notifyAuthor();
+  } catch (error) {
+    options.log(`Notifying you failed and is tried again within the hour: ${(error as Error).message}`);
+  }
+}
+
+/** A proxy in front of the site may have removed the prefix with which the path was signed. */
 function withPrefix(request: Request, prefix: string): Request {
   const url = new URL(request.url);
   if (url.pathname.startsWith(`${prefix}/`)) return request;

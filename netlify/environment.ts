@@ -2,13 +2,13 @@
 import { setTimeout } from "node:timers/promises";
 import { purgeCache } from "@netlify/functions";
 import manifest from "../package.json" with { type: "json" };
-import type { HostSettings, SitePages } from "../plugin/eleventy/host-settings.js";
 import { BackgroundWork } from "../plugin/host/background.js";
 import { bucketIn } from "../plugin/host/bucket.js";
 import { secretsOf } from "../plugin/host/secrets.js";
 import type { ServiceOptions } from "../plugin/host/service-options.js";
 import { LOG_LENGTH, oneLine } from "../plugin/http/one-line.js";
 import { isLoopback } from "../plugin/http/own-host.js";
+import type { HostSettings, SitePages } from "../plugin/site/site.js";
 import { netlifyStore } from "../plugin/store/netlify.js";
 
 /** What Netlify tells a function about the deploy that it belongs to. */

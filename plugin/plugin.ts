@@ -2,13 +2,13 @@
 import { contactPage } from "./eleventy/contact.js";
 import { guessHost } from "./eleventy/default-host.js";
 import type { EleventyConfig } from "./eleventy/eleventy.js";
-import { PREVIEW_FOLDER } from "./eleventy/host-settings.js";
 import { mentionPages } from "./eleventy/mention-pages.js";
 import { addOwnPages } from "./eleventy/own-pages.js";
 import { SiteBuild } from "./eleventy/site-build.js";
 import { addTemplateTools } from "./eleventy/templates.js";
 import { authorError } from "./errors.js";
 import { checkOptions, type TwtxtOptions } from "./options.js";
+import { PREVIEW_FOLDER } from "./site/site.js";
 
 const NAME = "eleventy-plugin-twtxt";
 

@@ -1,8 +1,8 @@
 // plugin/blobs/blob.ts: a blob: bytes that an owner keeps under a key, and what is said of them.
 import { createHash } from "node:crypto";
 import * as v from "valibot";
-import { isBlobKey, sharedUrlOf } from "../http/blob-url.js";
 import type { Version } from "../http/conditions.js";
+import { isBlobKey, sharedUrlOf } from "../site/blob-url.js";
 
 /** What an owner says of the contents. */
 export interface Metadata {

@@ -5,13 +5,14 @@ import { TwtxtError } from "../errors.js";
 import { parseAddress } from "../keys/address.js";
 import { listIdentities, loadIdentity } from "../keys/identity.js";
 import type { Identity } from "../keys/identity-text.js";
+import type { SiteSettings } from "../site/site.js";
 import { fileStore } from "../store/file.js";
 import type { Store } from "../store/store.js";
 import { misuse } from "./command.js";
 import { dataFolder, identityPlaces } from "./data-folder.js";
 import { typed } from "./invocation.js";
 import { IDENTITY_OPTION, ownIdentity } from "./own-identity.js";
-import { type KnownSettings, siteAt } from "./site.js";
+import { siteAt } from "./site.js";
 import type { Terminal } from "./terminal.js";
 
 /** The options of all these commands, for `readArguments`. */
@@ -29,7 +30,7 @@ export interface Author {
 }
 
 type Values = Partial<Record<"as" | "identity" | "settings", string | undefined>>;
-type SiteAuthor = KnownSettings["authors"][number];
+type SiteAuthor = SiteSettings["authors"][number];
 
 /**
  * Finds the author: whose identity file was given, else of the site here, else whoever has the only key of this machine.

@@ -1,15 +1,14 @@
 // plugin/cli/backup.ts: `eleventy-twtxt backup` writes all that a site keeps into one file.
 import { dirname, resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
-import { prefixOf } from "../host/site-prefix.js";
 import { STORE_HEADS } from "../host/store-heads.js";
+import { prefixOf } from "../site/routes.js";
 import { type ArchiveSource, ArchiveWriter, checkArchive } from "../store/archive.js";
 import { copyConsistently } from "../store/consistent-copy.js";
 import { checkFree, type Draft, draftIn } from "./blob/draft.js";
 import { endingOf } from "./blob/owner.js";
 import { sizeText } from "./blob/shown.js";
 import { misuse, readArguments } from "./command.js";
-import { readHostFiles } from "./host-files.js";
 import { siteAt } from "./site.js";
 import { checkWithinReach, type SiteStore, siteStore } from "./site-store.js";
 import type { Terminal } from "./terminal.js";
@@ -46,7 +45,7 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   const wish = { command: name, store: values.store, isReadOnly: true };
   checkWithinReach(site, wish, terminal);
   const data = await siteStore(site, wish, terminal);
-  const { settings } = await readHostFiles(site.settingsFile);
+  const { settings } = site;
 
   const signal = endingOf(terminal);
   const draft = await draftIn(dirname(file), MODE);

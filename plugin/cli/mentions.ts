@@ -6,7 +6,6 @@ import type { ManagedMention } from "../mentions/receive/manage.js";
 import { mentionsOfWebmentionIo } from "../mentions/receive/webmention-io.js";
 import { misuse, noSuchAction, readArguments } from "./command.js";
 import { readText } from "./files.js";
-import { readHostFiles } from "./host-files.js";
 import { typed } from "./invocation.js";
 import { type AskMentions, mentionsApi } from "./mentions-api.js";
 import { IDENTITY_OPTION, ownIdentity } from "./own-identity.js";
@@ -94,8 +93,7 @@ async function apiOf(
   { url, settings, identity: file }: Partial<Record<"url" | "settings" | "identity", string | undefined>>,
   terminal: Terminal,
 ): Promise<AskMentions> {
-  const site = await siteAt(terminal, settings);
-  const { settings: host } = await readHostFiles(site.settingsFile);
+  const { settings: host } = await siteAt(terminal, settings);
   const identity = await ownIdentity(terminal, { keys: host.authors.map(({ key }) => key), file });
   const { pathname, origin } = new URL(host.urls.mentionsApi);
   if (url !== undefined && !URL.canParse(url)) throw misuse(`${name}: --url is a URL, got "${url}".`, name);

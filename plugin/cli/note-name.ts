@@ -1,8 +1,7 @@
 // plugin/cli/note-name.ts: the second of a new note, and with it the name of its file.
 import { readdirSync } from "node:fs";
-import { isDateOnly } from "../eleventy/post-date.js";
 import { TwtxtError } from "../errors.js";
-import { formatTimestamp } from "../feed/timestamp.js";
+import { formatTimestamp, isDateOnly } from "../feed/timestamp.js";
 import { isMissing } from "./files.js";
 
 /**

@@ -1,8 +1,8 @@
 // plugin/cli/post.ts: `eleventy-twtxt post` writes a note.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { PREVIEW_FOLDER } from "../eleventy/host-settings.js";
 import { TwtxtError } from "../errors.js";
+import { PREVIEW_FOLDER } from "../site/site.js";
 import { allowedHosts } from "./allowed-hosts.js";
 import { misuse, readArguments } from "./command.js";
 import { createText, readText } from "./files.js";

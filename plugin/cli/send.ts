@@ -2,21 +2,20 @@
 import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { TwtxtError } from "../errors.js";
-import type { HostFiles } from "../host/site-host.js";
 import { createGuard } from "../http/guard.js";
 import { ownHostOf } from "../http/own-host.js";
 import { SiteIndex } from "../mentions/receive/site-index.js";
 import { ledgerOf } from "../mentions/send/ledger.js";
 import { sendMentions } from "../mentions/send/send.js";
+import type { PublishedSite } from "../site/site.js";
 import { fileStore } from "../store/file.js";
 import { memoryStore } from "../store/memory.js";
 import type { Store } from "../store/store.js";
 import { allowedHosts } from "./allowed-hosts.js";
 import { misuse, readArguments } from "./command.js";
-import { readHostFiles } from "./host-files.js";
 import { linesOf, progressOf, sumOf } from "./send-report.js";
 import { printSentMentions } from "./sent-list.js";
-import { type Site, siteAt } from "./site.js";
+import { publishedSite, type Site, siteAt } from "./site.js";
 import { storeFolder } from "./site-store.js";
 import type { Terminal } from "./terminal.js";
 import { version } from "./version.js";
@@ -174,9 +173,9 @@ async function siteIfAny(terminal: Terminal, settings: string | undefined, isNee
 }
 
 /** Those of another feed's site are of no use. */
-async function filesOf(site: Site, feed: string | undefined): Promise<HostFiles | null> {
+async function filesOf(site: Site, feed: string | undefined): Promise<PublishedSite | null> {
   try {
-    const files = await readHostFiles(site.settingsFile);
+    const files = await publishedSite(site);
     return feed === undefined || feed === files.settings.feedUrl ? files : null;
   } catch (error) {
     if (feed !== undefined && error instanceof TwtxtError) return null;

@@ -8,17 +8,17 @@ import { preload } from "../host/preload.js";
 import { rateLimit } from "../host/rate-limit.js";
 import { featuresOff, secretsOf } from "../host/secrets.js";
 import type { ServiceOptions } from "../host/service-options.js";
-import { type Services, servicesOf } from "../host/services.js";
 import { siteFiles } from "../host/site-files.js";
-import { type HostFiles, siteHost } from "../host/site-host.js";
-import { prefixOf } from "../host/site-prefix.js";
+import { siteHost } from "../host/site-host.js";
+import { type SiteServices, siteServices } from "../host/site-services.js";
 import { ownHostOf } from "../http/own-host.js";
+import { prefixOf } from "../site/routes.js";
+import type { PublishedSite } from "../site/site.js";
 import { occupy } from "../store/occupants.js";
 import type { StreamingStore } from "../store/store.js";
 import { allowedHosts } from "./allowed-hosts.js";
 import { misuse, readArguments } from "./command.js";
-import { hostFilesAt, readHostFiles } from "./host-files.js";
-import { type Site, siteAt } from "./site.js";
+import { publishedSite, type Site, siteAt } from "./site.js";
 import { siteStore, useStore } from "./site-store.js";
 import type { Terminal } from "./terminal.js";
 import { version } from "./version.js";
@@ -75,7 +75,7 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = readArguments(name, args, OPTIONS);
   if (positionals.length > 0) throw misuse(`${name}: takes no arguments, got "${positionals[0]}".`, name);
   const site = await siteAt(terminal, values.settings);
-  const files = await readHostFiles(site.settingsFile);
+  const files = await publishedSite(site);
   const origin = originOf(values.url, files.settings.url);
   const folder = folderOf(site, files, values, terminal);
   refuseDevelopmentBuild(site, files, folder);
@@ -85,11 +85,11 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   const ending = new AbortController();
   const work = new BackgroundWork();
   const host = siteHost({
-    files,
-    pagesFile: hostFilesAt(site.settingsFile).pages,
+    site: files,
+    file: site.host.file,
     read: async () => {
       await note.renew();
-      return readHostFiles(site.settingsFile);
+      return publishedSite(site);
     },
     make: servicesFor(data.store, values, { origin, background: work.add, ending: ending.signal }, terminal),
     log: terminal.say,
@@ -100,11 +100,10 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
     port: numberOf(values.port, "--port", 8080, 65_535),
     host: address,
     origin,
-    route: host.route,
-    limitOf: host.limitOf,
+    endpointAt: host.endpointAt,
     serveFile: siteFiles({
       folder,
-      published: hostFilesAt(site.settingsFile).published,
+      published: site.host.published,
       prefix: prefixOf(files.settings),
       feedPath: pathOf(files.settings.feedUrl),
       endpoint: files.settings.endpoint,
@@ -135,14 +134,13 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
 
 /**
  * Notes that visitors see the folder of the last build, so that a preview does not write drafts into it. The note is
- * renewed when the files of the build change, because `git clean -X` deletes it along with them.
+ * renewed when the file of the build changes, because `git clean -X` deletes it along with that file.
  */
-async function noteServing({ file, settingsFile }: Site, { settings }: HostFiles, folder: string) {
-  const { serving } = hostFilesAt(settingsFile);
+async function noteServing({ file, host }: Site, { settings }: PublishedSite, folder: string) {
   const nothing = async () => {};
   // Where the project cannot be written, no preview can be made there either.
   const write = async () =>
-    folder === file(settings.output) && existsSync(file(".")) ? occupy(serving).catch(() => nothing) : nothing;
+    folder === file(settings.output) && existsSync(file(".")) ? occupy(host.serving).catch(() => nothing) : nothing;
   let remove = await write();
   return {
     async renew() {
@@ -159,10 +157,10 @@ function servicesFor(
   values: Values,
   { origin, background, ending }: { origin: string; background: ServiceOptions["background"]; ending: AbortSignal },
   terminal: Terminal,
-): (files: HostFiles) => Services {
+): (site: PublishedSite) => SiteServices {
   const allowPrivateHosts = allowedHosts(values["allow-private-host"], name);
   return ({ settings, pages }) =>
-    servicesOf({
+    siteServices({
       settings,
       pages,
       store,
@@ -183,18 +181,18 @@ function servicesFor(
 }
 
 /** @throws TwtxtError `no-settings` if the folder does not exist: everything would be answered with 404 */
-function folderOf(site: Site, { settings }: HostFiles, values: Values, terminal: Terminal): string {
+function folderOf(site: Site, { settings }: PublishedSite, values: Values, terminal: Terminal): string {
   const folder = values.site === undefined ? site.file(settings.output) : resolve(terminal.folder, values.site);
   if (existsSync(folder)) return folder;
   throw new TwtxtError("no-settings", `There is no site in ${folder}. Build it: npx @11ty/eleventy`);
 }
 
-function announce(place: string, { settings }: HostFiles, terminal: Terminal): void {
+function announce(place: string, { settings }: PublishedSite, terminal: Terminal): void {
   terminal.print(`${place}${prefixOf(settings)}/`);
   terminal.print(`${place}${pathOf(settings.feedUrl)}`);
 }
 
-function hostWarning({ settings: { host, endpoint, urls } }: HostFiles): string[] {
+function hostWarning({ settings: { host, endpoint, urls } }: PublishedSite): string[] {
   if (host === "node" || endpoint === urls.webmention) return [];
   return [
     `The site was built for the host "${host}", so its feed does not name ${urls.webmention}, and no one can mention you there. Give the plugin the option host: "node" and build the site again.`,
@@ -202,7 +200,7 @@ function hostWarning({ settings: { host, endpoint, urls } }: HostFiles): string[
 }
 
 /** @throws TwtxtError `output-conflict` if the folder has the pages of a preview, which may be drafts */
-function refuseDevelopmentBuild({ settings: last, file }: Site, { settings }: HostFiles, folder: string): void {
+function refuseDevelopmentBuild({ settings: last, file }: Site, { settings }: PublishedSite, folder: string): void {
   if (!last.isDevelopment || last.output !== settings.output || file(settings.output) !== folder) return;
   throw new TwtxtError(
     "output-conflict",

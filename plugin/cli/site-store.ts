@@ -4,15 +4,14 @@ import { lstat, statfs } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
 import { bucketIn } from "../host/bucket.js";
-import { prefixOf } from "../host/site-prefix.js";
 import { tryStore } from "../host/try-store.js";
+import { prefixOf } from "../site/routes.js";
 import { fileStore } from "../store/file.js";
 import { finishMove, hasValues, moveStore } from "../store/move-store.js";
 import { occupantsOf, occupy } from "../store/occupants.js";
 import type { StreamingStore } from "../store/store.js";
 import { misuse } from "./command.js";
 import { dataFolder } from "./data-folder.js";
-import { readHostFiles } from "./host-files.js";
 import { typed } from "./invocation.js";
 import type { Site } from "./site.js";
 import type { Terminal } from "./terminal.js";
@@ -79,7 +78,7 @@ export async function siteStore(site: Site, wish: StoreWish, terminal: Terminal)
  * @returns an absolute path
  */
 export async function storeFolder(site: Site, isReadOnly: boolean, terminal: Terminal): Promise<string> {
-  const { settings } = await readHostFiles(site.settingsFile);
+  const { settings } = site;
   const home = join(dataFolder(terminal), "sites", folderName(settings.url + prefixOf(settings)), "store");
   const first = site.file(FIRST_PLACE);
   if (isReadOnly) return (await hasValues(first)) && !(await hasValues(home)) ? first : home;

@@ -1,12 +1,18 @@
 // plugin/cli/site.ts: the site that a command works on, as its last build left it.
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
-import * as v from "valibot";
-import { SETTINGS_FILE, type SiteSettings } from "../eleventy/site-settings.js";
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { TwtxtError } from "../errors.js";
-import { toInstant } from "../feed/timestamp.js";
-import { isTimeZone } from "../options.js";
+import {
+  HOST_FILE,
+  PUBLISHED_FOLDER,
+  type PublishedSite,
+  parsePublishedSite,
+  parseSiteSettings,
+  SERVING_FOLDER,
+  SETTINGS_FILE,
+  type SiteSettings,
+} from "../site/site.js";
 import { isMissing } from "./files.js";
 import type { Terminal } from "./terminal.js";
 
@@ -15,55 +21,13 @@ const ROOT_MARKS = ["package.json", ".git"];
 
 const BUILD = "Build the site once, so that this command knows it: npx @11ty/eleventy";
 
-/** What the commands read of the settings; the build may leave more. */
-export type KnownSettings = Pick<
-  SiteSettings,
-  | "feedUrl"
-  | "host"
-  | "input"
-  | "output"
-  | "isDevelopment"
-  | "timeZone"
-  | "webmention"
-  | "address"
-  | "authors"
-  | "blobs"
-  | "notes"
-  | "unstamped"
->;
-
-const TIMESTAMP = v.pipe(
-  v.string(),
-  v.check((timestamp) => toInstant(timestamp) === timestamp),
-);
-
-const SETTINGS: v.GenericSchema<unknown, KnownSettings> = v.object({
-  version: v.literal(3),
-  feedUrl: v.string(),
-  host: v.picklist(["netlify", "node", "static"]),
-  input: v.string(),
-  output: v.string(),
-  isDevelopment: v.boolean(),
-  timeZone: v.pipe(v.string(), v.check(isTimeZone)),
-  webmention: v.nullable(v.string()),
-  address: v.nullable(v.string()),
-  authors: v.array(v.object({ address: v.string(), key: v.string(), endpoint: v.nullable(v.string()) })),
-  blobs: v.nullable(v.object({ api: v.string(), shared: v.string(), maxBytes: v.number() })),
-  notes: v.object({
-    folders: v.array(v.string()),
-    hasAny: v.boolean(),
-    like: v.nullable(v.string()),
-    tags: v.array(v.string()),
-    layout: v.nullable(v.string()),
-  }),
-  unstamped: v.array(v.object({ file: v.string(), timestamp: v.nullable(TIMESTAMP), shared: v.optional(TIMESTAMP) })),
-});
-
 /** A site on this machine. */
 export interface Site {
-  settings: KnownSettings;
-  /** Where they stand, absolute. */
+  settings: SiteSettings;
+  /** Absolute path of the settings. */
   settingsFile: string;
+  /** What builds and `serve` keep beside the settings, absolute. */
+  host: Record<"file" | "published" | "serving", string>;
   /** The absolute path of a file that the settings name. */
   file(name: string): string;
   /** How a file is called in front of the person at the terminal: from the working directory. */
@@ -83,8 +47,9 @@ export async function siteAt(terminal: Terminal, settingsFile?: string): Promise
     if (text === null) continue;
     const root = dirname(dirname(place));
     return {
-      settings: parseSettings(text, place),
+      settings: parsed(text, place, parseSiteSettings),
       settingsFile: place,
+      host: hostFilesBeside(place),
       file: (name) => fileBelow(root, name),
       shown: (file) => relative(terminal.folder, file) || ".",
     };
@@ -123,10 +88,26 @@ function fileBelow(root: string, name: string): string {
   throw new TwtxtError("no-settings", `The settings name ${JSON.stringify(name)}, which is outside of the site.`);
 }
 
-function parseSettings(text: string, file: string): KnownSettings {
+/**
+ * What the last real build handed over to the host of the site.
+ *
+ * @throws TwtxtError `no-settings` if there was none, or one of another version
+ */
+export async function publishedSite({ host: { file } }: Pick<Site, "host">): Promise<PublishedSite> {
+  const text = await readIfThere(file);
+  if (text === null) throw new TwtxtError("no-settings", `${file} is not there. Build the site: npx @11ty/eleventy`);
+  return parsed(text, file, parsePublishedSite);
+}
+
+function hostFilesBeside(settingsFile: string): Site["host"] {
+  const at = (name: string) => join(dirname(settingsFile), basename(name));
+  return { file: at(HOST_FILE), published: at(PUBLISHED_FOLDER), serving: at(SERVING_FOLDER) };
+}
+
+function parsed<T>(text: string, file: string, parse: (json: string) => T): T {
   try {
-    return v.parse(SETTINGS, JSON.parse(text));
+    return parse(text);
   } catch (cause) {
-    throw new TwtxtError("no-settings", `${file} is not what a build of this version leaves. ${BUILD}`, { cause });
+    throw new TwtxtError("no-settings", `${file} was not written by a build of this version. ${BUILD}`, { cause });
   }
 }

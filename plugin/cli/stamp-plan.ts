@@ -1,7 +1,6 @@
 // plugin/cli/stamp-plan.ts: which date a post without a time is to get, and how its text then reads.
-import { isDateOnly } from "../eleventy/post-date.js";
 import { TwtxtError } from "../errors.js";
-import { formatTimestamp, toInstant } from "../feed/timestamp.js";
+import { formatTimestamp, isDateOnly, toInstant } from "../feed/timestamp.js";
 import { readText } from "./files.js";
 import { readPost } from "./front-matter.js";
 import { type Birth, firstCommit } from "./git.js";

@@ -1,9 +1,8 @@
 // plugin/cli/stamp.ts: `eleventy-twtxt stamp` writes dates into posts that have no time of their own.
 import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import { isDateOnly } from "../eleventy/post-date.js";
 import { TwtxtError } from "../errors.js";
-import { toInstant } from "../feed/timestamp.js";
+import { isDateOnly, toInstant } from "../feed/timestamp.js";
 import { misuse, readArguments } from "./command.js";
 import { readText, replaceText } from "./files.js";
 import { type Site, siteAt } from "./site.js";

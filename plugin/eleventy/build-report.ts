@@ -2,10 +2,10 @@
 
 import { normalize, sep } from "node:path";
 import type { Settings } from "../options.js";
+import { SHARED_PATH } from "../site/routes.js";
+import { PREVIEW_FOLDER } from "../site/site.js";
 import type { Collections } from "./eleventy.js";
-import { PREVIEW_FOLDER } from "./host-settings.js";
 import { itemsOf } from "./posts.js";
-import { SHARED_PATH } from "./served-options.js";
 import type { TwtsFromPosts } from "./twts-from-posts.js";
 
 /** How many of a kind are named before the rest is summed up. */

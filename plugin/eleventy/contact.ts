@@ -1,6 +1,6 @@
 // plugin/eleventy/contact.ts: tells readers of the site how to write to its authors in private.
 import type { Settings } from "../options.js";
-import { escapeHtml } from "./html.js";
+import { escapeHtml } from "../site/html.js";
 import type { OwnPages } from "./own-pages.js";
 import { inboxOptions } from "./served-options.js";
 import type { Inbox } from "./site-files.js";

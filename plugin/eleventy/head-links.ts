@@ -1,6 +1,6 @@
 // plugin/eleventy/head-links.ts: the links by which a page names the feed and the endpoint.
 import type { Settings } from "../options.js";
-import { escapeHtml } from "./html.js";
+import { escapeHtml } from "../site/html.js";
 import type { Inbox } from "./site-files.js";
 import type { SiteUrls } from "./site-urls.js";
 

@@ -1,8 +1,8 @@
 // plugin/eleventy/markdown-mentions.ts: `@<nick url>` and `@nick` of somebody followed, written in Markdown, as links.
 import { characterBefore, type Mention, mentionAt } from "../feed/mention.js";
 import type { Settings } from "../options.js";
+import { mentionLink } from "../site/html.js";
 import type { TemplateContext } from "./eleventy.js";
-import { mentionLink } from "./html.js";
 
 /** The part of markdown-it's state that an inline rule uses. */
 interface InlineState {

@@ -1,7 +1,7 @@
 // plugin/eleventy/mention-html.ts: mentions as HTML, the same as the web component makes it.
 
-import { escapeHtml } from "./html.js";
-import type { MentionType, PublicMention } from "./mention-list.js";
+import { escapeHtml } from "../site/html.js";
+import type { MentionType, PublicMention } from "../site/mention-list.js";
 import type { MentionsOptions } from "./served-options.js";
 
 /** Links that strangers have given. */

@@ -1,6 +1,6 @@
 // plugin/eleventy/mention-pages.ts: pages that list all mentions.
 import type { Settings } from "../options.js";
-import { escapeHtml } from "./html.js";
+import { escapeHtml } from "../site/html.js";
 import type { OwnPages } from "./own-pages.js";
 import type { SiteMentions } from "./site-mentions.js";
 import type { SiteUrls } from "./site-urls.js";

@@ -4,8 +4,9 @@ import { createRequire } from "node:module";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Settings } from "../options.js";
-import type { HostSettings, SitePages } from "./host-settings.js";
-import { BLOBS_PATH, inboxPath, mentionsOptions, SHARED_PATH } from "./served-options.js";
+import { basesOf, type Capability, type EndpointFunction, pathsOf, ROUTES, type Route } from "../site/routes.js";
+import type { HostSettings, PublishedSite } from "../site/site.js";
+import { inboxPath, mentionsOptions } from "./served-options.js";
 import type { SiteFile } from "./site-files.js";
 import type { SiteUrls } from "./site-urls.js";
 
@@ -15,26 +16,17 @@ const PACKAGE = "eleventy-plugin-twtxt";
 const PAGES = "twtxt-pages.json";
 const HERE = fileURLToPath(new URL("../../", import.meta.url));
 
-/** The names of our functions. Each is `twtxt-<name>.mjs` there, and made by what `netlify/functions/<name>.ts` exports. */
-const NAMES = [
-  "mention",
-  "mentions-json",
-  "mentions-feed",
-  "mentions-api",
-  "inbox",
-  "blob",
-  "deploy-succeeded",
-  "scheduled",
-] as const;
-
-const API = "/api/v1/mentions";
-/** An array: a single name would silently become "domain". */
+/** An array: a single name would silently become "domain". Netlify's free plan has two rate limits. */
 const RATE_LIMIT = { windowLimit: 60, windowSize: 60, aggregateBy: ["ip", "domain"] };
 
-/** A function of Netlify's, which is called at its paths, by its schedule or with its event. */
+type FunctionName = EndpointFunction | "deploy-succeeded" | "scheduled";
+
+/** A function on Netlify, called at its paths, by its schedule or with its event. */
 export interface NetlifyFunction {
-  name: (typeof NAMES)[number];
-  /** What the implementation exports. */
+  name: FunctionName;
+  /** The file `netlify/functions/<module>.ts`. */
+  module: Capability | "jobs";
+  /** The export of the module. */
   factory: string;
   paths: string[];
   config: { schedule?: string; rateLimit?: typeof RATE_LIMIT };
@@ -42,38 +34,40 @@ export interface NetlifyFunction {
   event?: "deploySucceeded";
 }
 
-/** The functions of a site. Of rate limits, a free project is allowed two. */
+/** The functions that answer at the endpoints, with the capability and the rate limit of each. */
+const ENDPOINTS = new Map<EndpointFunction, Route>(Object.values(ROUTES).map((route) => [route.netlify, route]));
+const NAMES: FunctionName[] = [...ENDPOINTS.keys(), "deploy-succeeded", "scheduled"];
+
+/** The functions of a site. */
 export function functionsOf(
   settings: Settings,
   urls: Pick<SiteUrls, "href" | "hasReceiver" | "hasInbox" | "hasBlobs">,
 ): NetlifyFunction[] {
   const { path, everyHours } = mentionsOptions(settings);
-  // A proxy in front of the site may take the prefix off.
-  const at = (...paths: string[]) => [...new Set([...paths, ...paths.map((path) => urls.href(path))])];
-  const receivers: NetlifyFunction[] = [
-    { name: "mention", factory: "mention", paths: at(path), config: { rateLimit: RATE_LIMIT } },
-    { name: "mentions-json", factory: "mentionsJson", paths: at("/mentions.json"), config: {} },
-    { name: "mentions-feed", factory: "mentionsFeed", paths: at("/mentions.txt"), config: {} },
-    { name: "mentions-api", factory: "mentionsApi", paths: at(API, `${API}/*`), config: {} },
-  ];
-  const inbox = inboxPath(settings);
-  const inboxes: NetlifyFunction[] = [
-    {
-      name: "inbox",
-      factory: "inbox",
-      paths: at(`${inbox}/:user`, `${inbox}/:user/:id`),
-      config: { rateLimit: RATE_LIMIT },
-    },
-  ];
-  const blobs: NetlifyFunction[] = [
-    { name: "blob", factory: "blob", paths: at(BLOBS_PATH, `${BLOBS_PATH}/*`, `${SHARED_PATH}/*`), config: {} },
-  ];
+  const bases = basesOf({ webmention: path, inbox: inboxPath(settings) });
+  const isOn = { mentions: urls.hasReceiver(), inbox: urls.hasInbox(), blobs: urls.hasBlobs() };
+  const endpoints = [...ENDPOINTS].filter(([, { capability }]) => isOn[capability]);
   return [
-    ...(urls.hasReceiver() ? receivers : []),
-    ...(urls.hasInbox() ? inboxes : []),
-    ...(urls.hasBlobs() ? blobs : []),
-    { name: "deploy-succeeded", factory: "deploySucceeded", paths: [], config: {}, event: "deploySucceeded" },
-    { name: "scheduled", factory: "scheduled", paths: [], config: { schedule: cron(everyHours) } },
+    ...endpoints.map(([name, { capability, rateLimit }]): NetlifyFunction => {
+      const paths = pathsOf(name, bases);
+      return {
+        name,
+        module: capability,
+        factory: capability,
+        // A proxy in front of the site may remove the path prefix.
+        paths: [...new Set([...paths, ...paths.map((path) => urls.href(path))])],
+        config: rateLimit ? { rateLimit: RATE_LIMIT } : {},
+      };
+    }),
+    {
+      name: "deploy-succeeded",
+      module: "jobs",
+      factory: "deploySucceeded",
+      paths: [],
+      config: {},
+      event: "deploySucceeded",
+    },
+    { name: "scheduled", module: "jobs", factory: "scheduled", paths: [], config: { schedule: cron(everyHours) } },
   ];
 }
 
@@ -82,23 +76,19 @@ export function functionsOf(
  *
  * @param root - the project's root
  */
-export function functionFiles(
-  functions: readonly NetlifyFunction[],
-  site: { settings: HostSettings; pages: SitePages },
-  root: string,
-): SiteFile[] {
+export function functionFiles(functions: readonly NetlifyFunction[], site: PublishedSite, root: string): SiteFile[] {
   if (functions.length === 0) return [];
   const bundle = bundleSeenFrom(join(root, FOLDER));
   return [
     ...functions.map((one) => ({
       path: fileOf(one.name),
-      content: source(one, site.settings, `${bundle}/${one.name}.js`),
+      content: source(one, site.settings, `${bundle}/${one.module}.js`),
     })),
     { path: PAGES, content: JSON.stringify(site.pages) },
   ];
 }
 
-/** Writes them, and removes those of an earlier build: outside of a build of Netlify's nobody empties the folder. */
+/** Writes them and removes those of an earlier build: outside of Netlify's own build, nothing else empties the folder. */
 export async function writeFunctions(root: string, files: readonly SiteFile[]): Promise<void> {
   const folder = join(root, FOLDER);
   const gone = [...NAMES.map(fileOf), PAGES].filter((name) => !files.some(({ path }) => path === name));
@@ -114,7 +104,7 @@ async function writeChanged(file: string, content: string): Promise<void> {
   if (before !== content) await writeFile(file, content);
 }
 
-function fileOf(name: NetlifyFunction["name"]): string {
+function fileOf(name: FunctionName): string {
   return `twtxt-${name}.mjs`;
 }
 
@@ -140,7 +130,7 @@ export const config = ${JSON.stringify({ ...routes, ...config, generator: PACKAG
 function bundleSeenFrom(folder: string): string {
   const bundle = join(HERE, "dist/netlify");
   try {
-    const found = createRequire(join(folder, "x.mjs")).resolve(`${PACKAGE}/netlify/mention.js`);
+    const found = createRequire(join(folder, "x.mjs")).resolve(`${PACKAGE}/netlify/mentions.js`);
     if (relative(dirname(found), bundle) === "") return `${PACKAGE}/netlify`;
   } catch {
     // It is not installed by this name.

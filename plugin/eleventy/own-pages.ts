@@ -1,8 +1,8 @@
 // plugin/eleventy/own-pages.ts: pages that the plugin adds to a site, unless it has one there itself.
 import { authorError } from "../errors.js";
 import type { Settings } from "../options.js";
+import { escapeHtml } from "../site/html.js";
 import type { EleventyConfig } from "./eleventy.js";
-import { escapeHtml } from "./html.js";
 import type { SiteUrls } from "./site-urls.js";
 
 /**

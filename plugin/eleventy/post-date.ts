@@ -1,5 +1,6 @@
 // plugin/eleventy/post-date.ts: when a post was written, from its data or its file's name and from nothing else.
 import { blake2b } from "@noble/hashes/blake2.js";
+import { isDateOnly } from "../feed/timestamp.js";
 import type { Post } from "../options.js";
 
 const DAY = 86_400_000;
@@ -33,11 +34,6 @@ export function postClock(timeZone: string): (post: Post) => number | null {
     if (!isDateOnly(time)) return Math.floor(time / 1000) * 1000;
     return startOfDay(time) + secondsFrom(permalinkOf(post)) * 1000;
   };
-}
-
-/** Whether a post's date has no time of its own. */
-export function isDateOnly(time: number): boolean {
-  return time % DAY === 0;
 }
 
 /** What orders posts of one second, and spreads those of one day: the page's URL, else the file and its page. */

@@ -1,15 +1,9 @@
 // plugin/eleventy/publish.ts: hands a real build over to the host of the site.
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { HOST_FILE, type HostSettings, PAGES_FILE, PUBLISHED_FOLDER, type SitePages } from "./host-settings.js";
+import { HOST_FILE, PUBLISHED_FOLDER, type PublishedSite } from "../site/site.js";
 import { replaceFile } from "./output.js";
 import type { SiteFile } from "./site-files.js";
-
-/** What the host needs to know of a build. */
-export interface Handover {
-  settings: HostSettings;
-  pages: SitePages;
-}
 
 /**
  * Leaves a build for `eleventy-twtxt serve` and `send`. Not for development builds, which may show drafts.
@@ -17,11 +11,10 @@ export interface Handover {
  * @param root - the project's root
  * @param files - the feed, its archives and the discovery documents
  */
-export async function publish(root: string, { settings, pages }: Handover, files: readonly SiteFile[]): Promise<void> {
+export async function publish(root: string, site: PublishedSite, files: readonly SiteFile[]): Promise<void> {
   await replaceFolder(join(root, PUBLISHED_FOLDER), files);
-  await replaceFile(join(root, HOST_FILE), `${JSON.stringify(settings, null, 2)}\n`);
   // Last, because `eleventy-twtxt serve` watches this file.
-  await replaceFile(join(root, PAGES_FILE), `${JSON.stringify(pages)}\n`);
+  await replaceFile(join(root, HOST_FILE), `${JSON.stringify(site)}\n`);
 }
 
 /** Writes the files and removes all others. A reader sees each file as it was before or as it is now. */

@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { TwtxtError } from "../errors.js";
 import type { Ask } from "../http/guard.js";
 import { ownHostOf } from "../http/own-host.js";
-import { type MentionList, type PublicMention, parseMentionList } from "./mention-list.js";
+import { type MentionList, type PublicMention, parseMentionList } from "../site/mention-list.js";
 
 const PAGE_BYTES = 1024 * 1024;
 const FILE_BYTES = 64 * 1024 * 1024;

@@ -2,7 +2,7 @@
 import { readFile, realpath } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { authorError } from "../errors.js";
-import { HOST_FILE, PREVIEW_FOLDER, SERVING_FOLDER } from "./host-settings.js";
+import { HOST_FILE, PREVIEW_FOLDER, SERVING_FOLDER } from "../site/site.js";
 
 /**
  * Stops a preview that would write into the folder that `eleventy-twtxt serve` is serving: visitors would see drafts, and
@@ -57,7 +57,7 @@ async function realPath(root: string, folder: string): Promise<string> {
 /** What the last real build has left; `null` for what is not there. */
 async function lastBuild(root: string): Promise<{ output: string | null; url: string | null }> {
   try {
-    const { output, url } = Object(JSON.parse(await readFile(join(root, HOST_FILE), "utf8")));
+    const { output, url } = Object(JSON.parse(await readFile(join(root, HOST_FILE), "utf8")).settings);
     return { output: typeof output === "string" ? output : null, url: typeof url === "string" ? url : null };
   } catch {
     return { output: null, url: null };

@@ -14,10 +14,6 @@ export type InboxOptions = v.InferOutput<typeof INBOX>;
 /** The option `blobs`, where they are on. */
 export type BlobsOptions = v.InferOutput<typeof BLOBS>;
 
-/** Where an owner's blobs are, and where the public ones are for everybody, from the root of the site. */
-export const BLOBS_PATH = "/api/v1/blob";
-export const SHARED_PATH = "/shared";
-
 const MIB = 2 ** 20;
 /** Netlify hands over no larger request. PROTOCOL 6 */
 const NETLIFY_MIB = 4;

@@ -1,12 +1,12 @@
 // plugin/eleventy/shared-blobs.ts: `blob:KEY` in posts and pages, and the filter `sharedBlob`, as the URL where a blob is shared.
 import { authorError } from "../errors.js";
-import { BLOB_KEY, isBlobKey, sharedUrlOf } from "../http/blob-url.js";
 import { show } from "../options/fault.js";
 import type { Settings } from "../options.js";
+import { BLOB_KEY, isBlobKey, sharedUrlOf } from "../site/blob-url.js";
+import { escapeHtml } from "../site/html.js";
+import { SHARED_PATH } from "../site/routes.js";
 import { BlobLinks } from "./blob-links.js";
-import { escapeHtml } from "./html.js";
 import type { MarkdownIt } from "./markdown-mentions.js";
-import { SHARED_PATH } from "./served-options.js";
 import type { SiteUrls } from "./site-urls.js";
 
 /** Where the blobs of a page's links are. */

@@ -2,6 +2,8 @@
 import { join } from "node:path";
 import { authorError } from "../errors.js";
 import type { Settings } from "../options.js";
+import { SHARED_PATH } from "../site/routes.js";
+import { hostSettings, type PublishedSite, SETTINGS_FILE, type SiteSettings } from "../site/site.js";
 import {
   noteOnBlobs,
   noteOnDevelopmentBuild,
@@ -21,7 +23,6 @@ import {
 import type { HostChoice } from "./default-host.js";
 import type { BuildEvent, Collections, ContentMap, EleventyConfig, TemplateContext, TemplateData } from "./eleventy.js";
 import { HeadLinks } from "./head-links.js";
-import { type HostSettings, hostSettings, sitePages } from "./host-settings.js";
 import { addMentionRule, isMarkdownIt, linkMentions } from "./markdown-mentions.js";
 import { removeKeep } from "./mention-html.js";
 import { functionConflicts } from "./netlify-conflicts.js";
@@ -30,13 +31,13 @@ import { headerRules, writeNetlifyHeaders } from "./netlify-output.js";
 import { OtherOutput, writeFiles } from "./output.js";
 import { itemsOf } from "./posts.js";
 import { notePreviewFiles, removePreviewFiles } from "./preview-files.js";
-import { type Handover, publish } from "./publish.js";
+import { publish } from "./publish.js";
 import { refuseOtherSite, refuseServedFolder } from "./served-folder.js";
-import { SHARED_PATH } from "./served-options.js";
 import { SharedBlobs } from "./shared-blobs.js";
 import { discoveryFiles, feedFiles, type Inbox, inboxesOf, type SiteFile } from "./site-files.js";
 import { SiteMentions } from "./site-mentions.js";
-import { SETTINGS_FILE, siteSettings } from "./site-settings.js";
+import { sitePages } from "./site-pages.js";
+import { siteSettings } from "./site-settings.js";
 import { SiteUrls } from "./site-urls.js";
 import type { PostText } from "./text-from-post.js";
 import { type PostTwt, TwtsFromPosts } from "./twts-from-posts.js";
@@ -177,11 +178,13 @@ export class SiteBuild {
     this.#others.check(lists, 'give the option "mentions.pages" another path');
     await writeFiles(directories.output, [...feed, ...this.#discovery, ...lists]);
     await this.mentions.keep();
-    const handover = this.#handover(event, twts);
-    await this.#writeForCommands(handover.settings, twts, event);
+    const settings = this.#settingsOf(event, twts);
+    const content = `${JSON.stringify(settings, null, 2)}\n`;
+    await writeFiles(this.#place.root, [{ path: SETTINGS_FILE, content }]);
     const leftovers = await this.#cleanUp(event, [...feed, ...this.#discovery, ...lists]);
-    if (isReal(event)) await publish(this.#place.root, handover, [...feed, ...this.#discovery]);
-    const conflicts = await this.#writeForNetlify(handover, feed);
+    const site = this.#published(settings, twts);
+    if (isReal(event)) await publish(this.#place.root, site, [...feed, ...this.#discovery]);
+    const conflicts = await this.#writeForNetlify(site, feed);
     const posts = new Set(twts.schedule.dated.map(({ post }) => post.inputPath));
     const configured = new Set(Object.keys(this.#config.getCollections()));
     const blobs = await this.#checkBlobs();
@@ -211,26 +214,19 @@ export class SiteBuild {
     );
   }
 
-  #handover({ directories: { output } }: BuildEvent, twts: TwtsFromPosts): Handover {
+  #settingsOf(event: BuildEvent, { schedule }: TwtsFromPosts): SiteSettings {
     const host = this.#place.host.name;
-    const site = { settings: this.settings, urls: this.urls, paths: this.#paths, host };
-    return { settings: hostSettings(this.settings, this.urls, { host, output }), pages: sitePages(site, twts) };
+    return siteSettings(this.settings, this.urls, {
+      ...event.directories,
+      host,
+      isDevelopment: !isReal(event),
+      schedule,
+    });
   }
 
-  async #writeForCommands(host: HostSettings, twts: TwtsFromPosts, event: BuildEvent): Promise<void> {
-    const { urls, blobs } = host;
-    const build = {
-      feedUrl: host.feedUrl,
-      endpoint: host.endpoint,
-      authors: [...this.inboxes],
-      blobs: blobs && this.urls.hasBlobs() ? { api: urls.blobs, shared: urls.shared, maxBytes: blobs.maxBytes } : null,
-      host: host.host,
-      isDevelopment: !isReal(event),
-      schedule: twts.schedule,
-      ...event.directories,
-    };
-    const content = `${JSON.stringify(siteSettings(this.settings, build), null, 2)}\n`;
-    await writeFiles(this.#place.root, [{ path: SETTINGS_FILE, content }]);
+  #published(settings: SiteSettings, twts: TwtsFromPosts): PublishedSite {
+    const site = { settings: this.settings, urls: this.urls, paths: this.#paths, host: settings.host };
+    return { settings: hostSettings(settings), pages: sitePages(site, twts) };
   }
 
   /**
@@ -251,13 +247,13 @@ export class SiteBuild {
   }
 
   /** @returns what of the site is in the way of its functions, a sentence each */
-  async #writeForNetlify(handover: Handover, feed: SiteFile[]): Promise<string[]> {
+  async #writeForNetlify(site: PublishedSite, feed: SiteFile[]): Promise<string[]> {
     const { root } = this.#place;
     const isNetlify = this.#place.host.name === "netlify";
-    const headers = isNetlify ? headerRules(feed, this.#discovery, handover.settings.endpoint) : [];
+    const headers = isNetlify ? headerRules(feed, this.#discovery, site.settings.endpoint) : [];
     await writeNetlifyHeaders(root, headers);
     const functions = isNetlify && this.settings.functions ? functionsOf(this.settings, this.urls) : [];
-    await writeFunctions(root, functionFiles(functions, handover, root));
+    await writeFunctions(root, functionFiles(functions, site, root));
     return functions.length > 0 ? functionConflicts(root, functions) : [];
   }
 

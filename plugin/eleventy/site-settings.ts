@@ -1,90 +1,75 @@
-// plugin/eleventy/site-settings.ts: what the commands need to know of a site, so that nobody configures anything twice.
+// plugin/eleventy/site-settings.ts: the settings of a site, from its options and its build.
 import { basename, dirname, extname, relative } from "node:path";
+import { isDateOnly } from "../feed/timestamp.js";
 import type { Settings } from "../options.js";
+import { basesOf } from "../site/routes.js";
+import { SETTINGS_VERSION, type SiteSettings } from "../site/site.js";
 import type { CollectionItem } from "./eleventy.js";
-import { isDateOnly } from "./post-date.js";
 import type { Schedule } from "./posts.js";
+import { authorsHere, inboxOptions, inboxPath, maxBlobBytes, mentionsOptions } from "./served-options.js";
+import type { SiteUrls } from "./site-urls.js";
 
-/** Where the build writes it, from the project's root. Public settings only. */
-export const SETTINGS_FILE = ".eleventy-twtxt/settings.json";
+type Urls = Pick<SiteUrls, "feedUrl" | "absolute" | "endpoint" | "inboxOf" | "hasFunctions">;
 
-/** The content of `.eleventy-twtxt/settings.json`. Files are named from the project's root. */
-export interface SiteSettings {
-  version: 3;
-  url: string;
-  feedUrl: string;
-  nick: string;
-  timeZone: string;
-  follow: Settings["follow"];
-  host: NonNullable<Settings["host"]>;
-  /** The folder of the site's sources. */
+/** What the settings need to know of a build. */
+export interface SettledBuild {
+  host: SiteSettings["host"];
   input: string;
-  /** The folder of the built site. */
   output: string;
-  /** Whether the last build was one of `--serve` or `--watch`. */
   isDevelopment: boolean;
-  webmention: string | null;
-  /** The first author's address, as it is or would be with a key; `null` where the nick cannot be part of one. */
-  address: string | null;
-  /** Who has an address here. The endpoint is that of the inbox; `null` where nobody can write to. */
-  authors: { address: string; key: string; endpoint: string | null }[];
-  /** Where the authors keep blobs, where the public ones are, and how many bytes one may have; `null` for a site without. */
-  blobs: { api: string; shared: string; maxBytes: number } | null;
-  notes: {
-    /** The folders of the notes, the newest note's first; of the posts where there are no notes. */
-    folders: string[];
-    /** Whether the site has a note. */
-    hasAny: boolean;
-    /** The newest note, or post where there are no notes: a model for a new note in the same folder. */
-    like: string | null;
-    /** The tags that all notes share; before the first note, the collection that it must be in. */
-    tags: string[];
-    /** The layout of the newest note or post, from its folder's data too. */
-    layout: string | null;
-  };
-  /** Posts without a time of their own, with the one that the feed gives them; `null` where it can give none. */
-  unstamped: {
-    file: string;
-    timestamp: string | null;
-    /** The time that the post names, where another post has that second in the feed. */
-    shared?: string | undefined;
-  }[];
+  schedule: Schedule;
 }
 
-/** What a build leaves for the commands. */
-export function siteSettings(
-  settings: Settings,
-  build: {
-    feedUrl: string;
-    endpoint: string | null;
-    authors: SiteSettings["authors"];
-    blobs: SiteSettings["blobs"];
-    host: SiteSettings["host"];
-    input: string;
-    output: string;
-    isDevelopment: boolean;
-    schedule: Schedule;
-  },
-): SiteSettings {
-  const { url, nick, timeZone, follow, address } = settings;
+/** The settings of a site, made of its options. */
+export function siteSettings(settings: Settings, urls: Urls, build: SettledBuild): SiteSettings {
+  const { path, pages, layout, perPage, words, avatars, ...mentions } = mentionsOptions(settings);
+  const { host, input, output, isDevelopment, schedule } = build;
+  const bases = Object.entries(basesOf({ webmention: path, inbox: inboxPath(settings) }));
+  const absolute = Object.fromEntries(bases.map(([name, base]) => [name, urls.absolute(base)]));
   return {
-    version: 3,
-    url,
-    feedUrl: build.feedUrl,
-    nick,
-    timeZone,
-    follow,
-    host: build.host,
-    input: build.input,
-    output: build.output,
-    isDevelopment: build.isDevelopment,
-    webmention: build.endpoint,
-    address,
-    authors: build.authors,
-    blobs: build.blobs,
-    notes: notesOf(build.schedule, settings.collection, build.input),
-    unstamped: unstamped(build.schedule),
+    version: SETTINGS_VERSION,
+    host,
+    input,
+    output,
+    isDevelopment,
+    url: settings.url,
+    feedUrl: urls.feedUrl(),
+    endpoint: urls.endpoint(),
+    nick: settings.nick,
+    timeZone: settings.timeZone,
+    follow: settings.follow,
+    address: settings.address,
+    authors: settings.authors.map((author) => ({
+      user: author.user,
+      address: `${author.user}@${new URL(settings.url).host}`,
+      key: author.key,
+      endpoint: urls.inboxOf(author),
+    })),
+    isReceiver: settings.mentions !== false && settings.webmention === undefined,
+    hasEndpoints: urls.hasFunctions(),
+    urls: {
+      ...(absolute as ReturnType<typeof basesOf>),
+      mentionsPage: settings.mentions && pages ? urls.absolute(pages) : null,
+    },
+    inbox: inboxesOf(settings),
+    blobs: blobsOf(settings, host),
+    mentions,
+    notes: notesOf(schedule, settings.collection, input),
+    unstamped: unstamped(schedule),
   };
+}
+
+function inboxesOf(settings: Settings): SiteSettings["inbox"] {
+  const users = authorsHere(settings).map(({ user }) => user);
+  if (users.length === 0) return null;
+  const { messages, megabytes, retentionDays, subscribe = null } = inboxOptions(settings);
+  return { users, messages, megabytes, retentionDays, subscribe };
+}
+
+function blobsOf({ blobs, authors }: Settings, host: SiteSettings["host"]): SiteSettings["blobs"] {
+  if (!blobs) return null;
+  const owners = [...new Set([...authors.map(({ key }) => key), ...blobs.owners])];
+  return { owners, count: blobs.count, bytes: blobs.megabytes * 2 ** 20, maxBytes: maxBlobBytes(blobs, host) };
 }
 
 function notesOf({ dated }: Schedule, collection: Settings["collection"], input: string): SiteSettings["notes"] {

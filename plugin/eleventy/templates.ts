@@ -1,9 +1,9 @@
 // plugin/eleventy/templates.ts: what templates can use: filters, shortcodes and the global data `twtxt`.
 import { formatMention } from "../feed/mention.js";
 import type { Settings } from "../options.js";
+import { escapeHtml } from "../site/html.js";
 import { contactHtml } from "./contact.js";
 import type { EleventyConfig, TemplateContext } from "./eleventy.js";
-import { escapeHtml } from "./html.js";
 import { permalinkOf } from "./post-date.js";
 import type { SharedBlobs } from "./shared-blobs.js";
 import type { Inbox } from "./site-files.js";

@@ -8,6 +8,7 @@ const TIMESTAMP =
 /** `YYYY-MM-DDThh:mm:ssZ`: the only form that is written. */
 export const CANONICAL_LENGTH = 20;
 
+const DAY_MS = 86_400_000;
 const DASH = 0x2d;
 const COLON = 0x3a;
 const LETTER_T = 0x54;
@@ -32,6 +33,11 @@ export function toInstant(timestamp: string): string | null {
 
   const ahead = (Number(zoneHours) * 60 + Number(zoneMinutes)) * 60_000;
   return secondsForm(Date.parse(local) - (sign === "+" ? ahead : -ahead));
+}
+
+/** Whether a moment is a midnight in UTC: a date without a time of its own. PROTOCOL 1.2 */
+export function isDateOnly(time: number): boolean {
+  return time % DAY_MS === 0;
 }
 
 /** Timestamps of a feed may leave out seconds and zone, those of RFC 3339 may not. */

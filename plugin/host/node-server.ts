@@ -6,9 +6,10 @@ import { PassThrough, Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { TwtxtError } from "../errors.js";
 import { isPublicAddress } from "../http/public-address.js";
-import type { Handler, Log } from "../http/respond.js";
+import type { Log } from "../http/respond.js";
 import { ClientErrors } from "./client-errors.js";
-import { clientOf, type RateLimit } from "./rate-limit.js";
+import type { Endpoint } from "./endpoints.js";
+import { addressOf, type RateLimit } from "./rate-limit.js";
 import { RequestQueue } from "./request-queue.js";
 import { pathOf, targetOf } from "./request-target.js";
 
@@ -43,10 +44,8 @@ export interface NodeServerOptions {
   host: string;
   /** The site's origin: what `request.url` begins with, whatever `Host` says. */
   origin: string;
-  /** @returns the handler of a path; `null` where the site's own files answer */
-  route(path: string): Handler | null;
-  /** @returns with what the rate limit counts requests to this path; `null` where it does not */
-  limitOf(path: string): string | null;
+  /** @param path - as `URL.pathname` has it; `null` where the site's own files answer */
+  endpointAt(path: string): Endpoint | null;
   /** Answers with a file of the site. */
   serveFile(request: IncomingMessage, response: ServerResponse): void | Promise<void>;
   rateLimit: RateLimit;
@@ -94,12 +93,11 @@ function comesByProxy({ headers, socket }: IncomingMessage): boolean {
 async function answer(incoming: IncomingMessage, response: ServerResponse, options: NodeServerOptions): Promise<void> {
   response.once("finish", () => incoming.readableEnded || letGo(incoming));
   response.setTimeout(STALLED_MS, () => response.destroy());
-  const handler = options.route(pathOf(incoming));
-  if (!handler) return options.serveFile(incoming, response);
-  const client = clientOf(incoming, options.trustedProxies);
-  const kind = options.limitOf(pathOf(incoming));
-  const refused = kind === null ? null : options.rateLimit(kind, incoming.method, client);
-  await send(refused ?? (await handler(requestOf(incoming, options), client)), response);
+  const endpoint = options.endpointAt(new URL(options.origin + targetOf(incoming)).pathname);
+  if (!endpoint) return options.serveFile(incoming, response);
+  const address = addressOf(incoming, options.trustedProxies);
+  const refused = endpoint.rateLimit && options.rateLimit(endpoint.rateLimit, incoming.method, address);
+  await send(refused ?? (await endpoint.answer(requestOf(incoming, options), address)), response);
 }
 
 /** What was not read of a body goes by for a moment, so that the sender gets to read the answer. */

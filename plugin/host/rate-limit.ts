@@ -1,19 +1,19 @@
-// plugin/host/rate-limit.ts: how often one address may ask.
+// plugin/host/rate-limit.ts: limits the requests of one client address.
 import type { IncomingMessage } from "node:http";
 import { TwtxtError } from "../errors.js";
 import { countedAs } from "../http/client-address.js";
-import { type Client, problem } from "../http/respond.js";
+import { problem } from "../http/respond.js";
 
 /**
  * @param kind - what is counted together
  * @returns the refusal; `null` where the request may go on
  */
-export type RateLimit = (kind: string, method: string | undefined, client: Client) => Response | null;
+export type RateLimit = (kind: string, method: string | undefined, address: string) => Response | null;
 
 const WINDOW_MS = 60_000;
 
 /**
- * Counts requests that ask for work: those that read cost nothing worth counting.
+ * Counts POST and PUT: requests that only read cost almost nothing.
  *
  * @param perMinute - 0 for no limit
  * @see PROTOCOL 6
@@ -22,7 +22,7 @@ export function rateLimit({ perMinute, now }: RateLimitOptions): RateLimit {
   let windowStart = now();
   let counts = new Map<string, number>();
 
-  return (kind, method, { address }) => {
+  return (kind, method, address) => {
     if (perMinute === 0 || (method !== "POST" && method !== "PUT")) return null;
     if (now() - windowStart >= WINDOW_MS) {
       windowStart = now();
@@ -45,13 +45,13 @@ export interface RateLimitOptions {
 }
 
 /**
- * Who has sent a request.
+ * The address that the limits count a request under.
  *
- * @param trustedProxies - how many proxies stand before us: the address is the so-manieth last of `X-Forwarded-For`, and
- *   the peer's own with 0, since anybody may send that header
+ * @param trustedProxies - the number of proxies in front of this server: the address is the Nth value of
+ *   `X-Forwarded-For` from the right. With 0 it is the peer's own address, because any client can send that header.
  */
-export function clientOf({ headersDistinct, socket }: IncomingMessage, trustedProxies: number): Client {
+export function addressOf({ headersDistinct, socket }: IncomingMessage, trustedProxies: number): string {
   const forwarded = (headersDistinct["x-forwarded-for"] ?? []).join(",").split(",");
   const named = trustedProxies > 0 ? forwarded.at(-trustedProxies)?.trim() : undefined;
-  return { address: countedAs(named || (socket.remoteAddress ?? "")) };
+  return countedAs(named || (socket.remoteAddress ?? ""));
 }

@@ -1,7 +1,8 @@
 // plugin/host/service-options.ts: what a host gives to the services that it runs.
-import type { HostSettings, SitePages } from "../eleventy/host-settings.js";
+
 import type { GuardOptions } from "../http/guard.js";
 import type { Log } from "../http/respond.js";
+import type { HostSettings, SitePages } from "../site/site.js";
 import type { StreamingStore } from "../store/store.js";
 import type { Secrets } from "./secrets.js";
 

@@ -1,28 +1,18 @@
-// plugin/host/site-host.ts: a site as its last build left it: who answers for which path, and the work done by itself.
+// plugin/host/site-host.ts: runs the endpoints and jobs of a site, and takes over each new build.
 import { unwatchFile, watchFile } from "node:fs";
-import type { HostSettings, SitePages } from "../eleventy/host-settings.js";
-import type { Handler, Log } from "../http/respond.js";
-import type { Services } from "./services.js";
+import type { Log } from "../http/respond.js";
+import type { PublishedSite } from "../site/site.js";
+import type { Endpoint } from "./endpoints.js";
+import type { SiteServices } from "./site-services.js";
 
 const HOUR_MS = 3600_000;
 /** How often it looks whether there was a build. */
 const LOOK_MS = 1000;
 
-/** The settings of a site for its host, and what of it can be mentioned. */
-export interface HostFiles {
-  settings: HostSettings;
-  pages: SitePages;
-}
-
 /** A site that is being served. */
 export interface SiteHost {
-  /** @returns the handler of a path; `null` where the site's own files answer */
-  route(path: string): Handler | null;
-  /**
-   * With what the rate limit counts what is posted there: mentions and messages each for themselves. `null` for the
-   * author's signed requests, which are not limited. PROTOCOL 6
-   */
-  limitOf(path: string): "mention" | "inbox" | null;
+  /** @param path - as `URL.pathname` has it; `null` where the site's own files answer */
+  endpointAt(path: string): Endpoint | null;
   /** Works now, each hour, after each build, and when mentions are due again. */
   begin(): void;
   /** Begins nothing more, and waits for what is under way. */
@@ -30,19 +20,19 @@ export interface SiteHost {
 }
 
 export interface SiteHostOptions {
-  /** What the last build has left. */
-  files: HostFiles;
-  /** The file that each build writes anew. */
-  pagesFile: string;
-  /** Reads what a build has left. */
-  read(): Promise<HostFiles>;
-  make(files: HostFiles): Services;
+  /** What the last build left. */
+  site: PublishedSite;
+  /** The file that each real build replaces. */
+  file: string;
+  /** Reads that file. */
+  read(): Promise<PublishedSite>;
+  make(site: PublishedSite): SiteServices;
   log: Log;
 }
 
-export function siteHost({ files, pagesFile, read, make, log }: SiteHostOptions): SiteHost {
-  let { settings } = files;
-  let services = make(files);
+export function siteHost({ site, file, read, make, log }: SiteHostOptions): SiteHost {
+  const everyMs = site.settings.mentions.everyHours * HOUR_MS;
+  let services = make(site);
   let timer: NodeJS.Timeout | undefined;
   let sending: NodeJS.Timeout | undefined;
   let isEnding = false;
@@ -66,11 +56,10 @@ export function siteHost({ files, pagesFile, read, make, log }: SiteHostOptions)
 
   const takeUp = async () => {
     try {
-      const files = await read();
+      const built = await read();
       const former = services;
-      services = make(files);
-      settings = files.settings;
-      // A key that the site knows no more must not go on reading, and new messages ring elsewhere now.
+      services = make(built);
+      // A removed key must not go on reading, and new messages are announced elsewhere now.
       former.endStreams();
       if (isBehind) log("The new build is served.");
       isBehind = false;
@@ -83,58 +72,18 @@ export function siteHost({ files, pagesFile, read, make, log }: SiteHostOptions)
   };
 
   return {
-    route: (path) => handlerOf(path, settings, services),
-    limitOf: (path) => {
-      if (isOfInbox(path, settings)) return "inbox";
-      return path === pathOf(settings.urls.webmention) ? "mention" : null;
-    },
+    endpointAt: (path) => services.endpointAt(path),
     begin() {
-      then(() => services.tick());
-      timer = setInterval(() => then(() => services.tick()), settings.mentions.everyHours * HOUR_MS);
-      watchFile(pagesFile, { interval: LOOK_MS }, () => then(takeUp));
+      then(() => services.runScheduled());
+      timer = setInterval(() => then(() => services.runScheduled()), everyMs);
+      watchFile(file, { interval: LOOK_MS }, () => then(takeUp));
     },
     async end() {
       isEnding = true;
       clearInterval(timer);
       clearTimeout(sending);
-      unwatchFile(pagesFile);
+      unwatchFile(file);
       await work;
     },
   };
-}
-
-function handlerOf(path: string, settings: HostSettings, services: Services): Handler | null {
-  if (isOfInbox(path, settings)) return services.inbox;
-  if (settings.blobs !== null) {
-    if (isAtOrBelow(path, settings.urls.blobs)) return services.ownBlobs;
-    if (isAtOrBelow(path, settings.urls.shared)) return services.sharedBlobs;
-  }
-  return settings.isReceiver ? handlerOfMentions(path, settings.urls, services) : null;
-}
-
-function isOfInbox(path: string, { inbox, urls }: HostSettings): boolean {
-  return inbox !== null && path.startsWith(`${pathOf(urls.inbox)}/`);
-}
-
-function handlerOfMentions(path: string, urls: HostSettings["urls"], services: Services): Handler | null {
-  if (isAtOrBelow(path, urls.mentionsApi)) return services.manageMentions;
-  switch (path) {
-    case pathOf(urls.webmention):
-      return services.receiveMention;
-    case pathOf(urls.mentionsJson):
-      return services.listMentions;
-    case pathOf(urls.mentionsFeed):
-      return services.mentionsFeed;
-    default:
-      return null;
-  }
-}
-
-function isAtOrBelow(path: string, url: string): boolean {
-  const top = pathOf(url);
-  return path === top || path.startsWith(`${top}/`);
-}
-
-function pathOf(url: string): string {
-  return new URL(url).pathname;
 }

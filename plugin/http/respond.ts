@@ -1,14 +1,16 @@
 // plugin/http/respond.ts: how a handler answers, the same on every host.
 import { statusOf, TwtxtError } from "../errors.js";
 
-/** Who asks. */
-export interface Client {
-  /** An IPv4 address, or the first 64 bits of an IPv6 one: `countedAs` of client-address.ts. `unknown` where nobody says. */
+/** What a handler gets beside the request. */
+export interface Asked {
+  /** The client: an IPv4 address, or the first 64 bits of an IPv6 one, see `countedAs` of client-address.ts. */
   address: string;
+  /** The segments of the path that the route names, as they stand in the URL. */
+  params: Readonly<Record<string, string>>;
 }
 
-/** Runs on Netlify, on any Node host and in a test, unchanged. Not every handler cares who asks. */
-export type Handler = (request: Request, client?: Client) => Promise<Response>;
+/** Runs on Netlify, on any Node host and in a test, unchanged. */
+export type Handler = (request: Request, asked: Asked) => Promise<Response>;
 
 /** Where trouble of our own is written down for the owner. */
 export type Log = (line: string) => void;
@@ -22,9 +24,9 @@ const RETRY_AFTER = "60";
  * @see RFC 9457, PROTOCOL 6
  */
 export function answering(handler: Handler, log: Log): Handler {
-  return async (request, client) => {
+  return async (request, asked) => {
     try {
-      return await handler(request, client);
+      return await handler(request, asked);
     } catch (error) {
       if (error instanceof TwtxtError && statusOf(error.code) !== 500) {
         if (statusOf(error.code) >= 500) log(`A request could not be answered: ${error.message}`);
@@ -80,6 +82,11 @@ export function line(text: string, init: { status?: number; headers?: Record<str
 export function hasCopy(request: Request, etag: string): boolean {
   const known = (request.headers.get("if-none-match") ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
   return known.includes(etag) || known.includes("*");
+}
+
+/** The answer to OPTIONS. */
+export function optionsAnswer(methods: readonly string[], headers: Record<string, string> = {}): Response {
+  return new Response(null, { status: 204, headers: { allow: methods.join(", "), ...headers } });
 }
 
 /** The answer to a method that is not understood here. */

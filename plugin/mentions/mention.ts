@@ -1,6 +1,7 @@
 // plugin/mentions/mention.ts: what the parts of this folder hand to each other.
-import type { Author, MentionType } from "../eleventy/mention-list.js";
+
 import type { TwtxtErrorCode } from "../errors.js";
+import type { Author, MentionType } from "../site/mention-list.js";
 
 /** Who is said to mention whom: what a sender has posted, read and checked, and nothing of it believed. */
 export interface Claim {

@@ -7,8 +7,8 @@ import { transform } from "esbuild";
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { mentionListHtml } from "../../plugin/eleventy/mention-html.js";
-import type { MentionType, PublicMention } from "../../plugin/eleventy/mention-list.js";
 import { mentionsOptions } from "../../plugin/eleventy/served-options.js";
+import type { MentionType, PublicMention } from "../../plugin/site/mention-list.js";
 import { loopbackServer } from "../helpers/loopback.js";
 
 const SCRIPT = fileURLToPath(new URL("../../plugin/browser/twtxt-mentions.js", import.meta.url));

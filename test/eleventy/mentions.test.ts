@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { PublicMention } from "../../plugin/eleventy/mention-list.js";
+import type { PublicMention } from "../../plugin/site/mention-list.js";
 import { type LoopbackServer, loopbackServer } from "../helpers/loopback.js";
 import { type BuiltSite, buildSite, post, type SiteSetup, site, watchSite } from "../helpers/site.js";
 

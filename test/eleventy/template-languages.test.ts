@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { PublicMention } from "../../plugin/eleventy/mention-list.js";
 import { twtHash } from "../../plugin/feed/hash.js";
+import type { PublicMention } from "../../plugin/site/mention-list.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { type BuiltSite, post, site } from "../helpers/site.js";
 

@@ -1,10 +1,10 @@
 // test/helpers/receiver.ts: Alice's site as it receives mentions, with everything real but the host.
 import * as v from "valibot";
 import type { HostSettings, SitePages } from "../../plugin/eleventy/host-settings.js";
-import type { PublicMention } from "../../plugin/eleventy/mention-list.js";
 import { BackgroundWork } from "../../plugin/host/background.js";
 import { type Services, servicesOf } from "../../plugin/host/services.js";
 import { MENTIONS } from "../../plugin/options/mentions.js";
+import type { PublicMention } from "../../plugin/site/mention-list.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
 import { type LoopbackServer, loopbackConnector, loopbackServer } from "./loopback.js";

@@ -1,8 +1,8 @@
 // plugin/blobs/client/shared.ts: blobs that others share, by their shared URLs. PROTOCOL 4
 import { TwtxtError } from "../../errors.js";
-import { isBlobKey } from "../../http/blob-url.js";
 import type { Ask } from "../../http/guard.js";
 import { parseKey } from "../../keys/key.js";
+import { isBlobKey } from "../../site/blob-url.js";
 import type { Coming } from "./client.js";
 import { shownBlob } from "./shown.js";
 

@@ -2,7 +2,7 @@
 import { isContentAddress } from "../../blobs/blob.js";
 import { LEAST, shortKey } from "../../blobs/client/short-key.js";
 import { TwtxtError } from "../../errors.js";
-import { isBlobKey } from "../../http/blob-url.js";
+import { isBlobKey } from "../../site/blob-url.js";
 import { misuse } from "../command.js";
 import { type BlobOwner, NAME } from "./owner.js";
 

@@ -6,12 +6,13 @@ import { blobClient, type Contents } from "../../blobs/client/client.js";
 import { type NewestStates, newestStates } from "../../blobs/client/newest.js";
 import { TwtxtError } from "../../errors.js";
 import { siteApi } from "../../http/site-api.js";
+import type { SiteSettings } from "../../site/site.js";
 import { fileStore } from "../../store/file.js";
 import { type Author, authorAt } from "../author.js";
 import { dataFolder } from "../data-folder.js";
 import { typed } from "../invocation.js";
 import { checkUrl, type OwnSiteValues } from "../own-site.js";
-import { type KnownSettings, siteAt } from "../site.js";
+import { siteAt } from "../site.js";
 import type { Terminal } from "../terminal.js";
 
 export const NAME = "blob";
@@ -24,7 +25,7 @@ export interface BlobOwner extends Owner {
   /** Of one blob. */
   maxBytes: number;
   /** What the site runs on. */
-  host: KnownSettings["host"];
+  host: SiteSettings["host"];
   put(key: string, contents: Contents, what: ToPut): Promise<Outcome>;
   change(key: string, wish: Wish): Promise<Outcome>;
 }
@@ -34,12 +35,12 @@ export async function blobOwner(values: OwnSiteValues, terminal: Terminal, signa
   checkUrl(values, NAME);
   const { url } = values;
   const { settings } = await siteAt(terminal, values.settings);
-  const { blobs, host } = settings;
-  if (blobs === null) throw noBlobs(host);
+  const { blobs, host, urls, hasEndpoints } = settings;
+  if (blobs === null || !hasEndpoints) throw noBlobs(host);
   const author = await authorAt(values, terminal, NAME);
   const signer = author.identity;
   const { now } = terminal;
-  const api = new URL(blobs.api);
+  const api = new URL(urls.blobs);
   const origin = url === undefined ? api.origin : new URL(url).origin;
   const missing = "Give the plugin the option blobs: true, build and deploy.";
   const ask = siteApi({ root: origin + api.pathname, signer, now, missing, signal });
@@ -51,7 +52,7 @@ export async function blobOwner(values: OwnSiteValues, terminal: Terminal, signa
   };
   return {
     ...owner,
-    ...{ author, host, sharedUrl: blobs.shared, maxBytes: blobs.maxBytes },
+    ...{ author, host, sharedUrl: urls.shared, maxBytes: blobs.maxBytes },
     put: (key, contents, what) => putBlob(owner, key, contents, what),
     change: (key, wish) => changeBlob(owner, key, wish),
   };
@@ -79,7 +80,7 @@ export function endingOf(terminal: Terminal): AbortSignal {
   return ending.signal;
 }
 
-function noBlobs(host: KnownSettings["host"]): TwtxtError {
+function noBlobs(host: SiteSettings["host"]): TwtxtError {
   const options =
     host === "static"
       ? `the options blobs: true and host: "netlify", or host: "node" for \`${typed("serve")}\``

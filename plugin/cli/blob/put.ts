@@ -2,8 +2,8 @@
 
 import { shortKey } from "../../blobs/client/short-key.js";
 import { TwtxtError } from "../../errors.js";
-import { isBlobKey } from "../../http/blob-url.js";
 import { parseAddress } from "../../keys/address.js";
+import { isBlobKey } from "../../site/blob-url.js";
 import { misuse, readArguments } from "../command.js";
 import { typed } from "../invocation.js";
 import { OWN_SITE_OPTIONS } from "../own-site.js";

@@ -2,8 +2,8 @@
 import { shortKey } from "../../blobs/client/short-key.js";
 import type { Judged } from "../../blobs/client/verdict.js";
 import type { Proof } from "../../blobs/proof.js";
-import { sharedUrlOf } from "../../http/blob-url.js";
 import { oneLine } from "../../http/one-line.js";
+import { sharedUrlOf } from "../../site/blob-url.js";
 
 const UNITS = ["KiB", "MiB", "GiB"];
 

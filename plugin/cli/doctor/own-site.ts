@@ -1,7 +1,6 @@
 // plugin/cli/doctor/own-site.ts: what the working directory knows of the author's own site.
-import type { HostSettings } from "../../eleventy/host-settings.js";
 import { TwtxtError } from "../../errors.js";
-import { readHostFiles } from "../host-files.js";
+import type { HostSettings } from "../../site/site.js";
 import { siteAt } from "../site.js";
 import type { Terminal } from "../terminal.js";
 
@@ -20,9 +19,8 @@ export interface OwnSite {
  */
 export async function ownSite(terminal: Terminal, settingsFile: string | undefined): Promise<OwnSite | null> {
   try {
-    const { settings, settingsFile: file } = await siteAt(terminal, settingsFile);
-    const { feedUrl, urls } = (await readHostFiles(file)).settings;
-    return { feedUrl, urls, address: settings.authors.find(({ endpoint }) => endpoint !== null)?.address ?? null };
+    const { feedUrl, urls, authors } = (await siteAt(terminal, settingsFile)).settings;
+    return { feedUrl, urls, address: authors.find(({ endpoint }) => endpoint !== null)?.address ?? null };
   } catch (error) {
     const isNone = error instanceof TwtxtError && error.code === "no-settings" && settingsFile === undefined;
     if (isNone) return null;

@@ -1,5 +1,5 @@
 // plugin/mentions/inform/digest-text.ts: what a mail and a webhook say of new mentions.
-import type { MentionType } from "../../eleventy/mention-list.js";
+import type { MentionType } from "../../site/mention-list.js";
 import type { StoredMention } from "../mention.js";
 import { plainLines, plainName, quotedLines, shortened } from "../plain-text.js";
 import { decisionName, versionOf } from "../receive/event.js";

@@ -1,14 +1,15 @@
 // plugin/mentions/inform/list-json.ts: the mentions that everybody may see, as JSON.
 import { createHash } from "node:crypto";
-import type { MentionList, PublicMention } from "../../eleventy/mention-list.js";
 import { TwtxtError } from "../../errors.js";
 import { limitIn, parametersOf } from "../../http/parameters.js";
-import { type Handler, hasCopy, json, methodNotAllowed } from "../../http/respond.js";
+import { type Handler, hasCopy, json, methodNotAllowed, optionsAnswer } from "../../http/respond.js";
+import type { MentionList, PublicMention } from "../../site/mention-list.js";
+import { ROUTES } from "../../site/routes.js";
 import type { ListMentions, MentionQuery, StoredMention } from "../mention.js";
 import type { SiteIndex } from "../receive/site-index.js";
 import { sourceOf } from "../reference.js";
 
-const METHODS = ["GET", "HEAD", "OPTIONS"];
+const { methods } = ROUTES.mentionsJson;
 const PARAMETERS = ["target", "after", "limit"] as const;
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100;
@@ -34,12 +35,9 @@ export function listMentions({ list, siteIndex, cacheTag }: ListParts): Handler 
         return answer({ mentions: mentions.map(publicMention), next }, request, cacheTag);
       }
       case "OPTIONS":
-        return new Response(null, {
-          status: 204,
-          headers: { ...CORS, allow: METHODS.join(", "), "access-control-allow-methods": METHODS.join(", ") },
-        });
+        return optionsAnswer(methods, { ...CORS, "access-control-allow-methods": methods.join(", ") });
       default:
-        return methodNotAllowed(METHODS);
+        return methodNotAllowed(methods);
     }
   };
 }

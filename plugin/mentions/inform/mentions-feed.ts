@@ -3,8 +3,11 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
 import { LINE_SEPARATOR } from "../../feed/twt.js";
 import { type Handler, type Log, methodNotAllowed, problem } from "../../http/respond.js";
+import { ROUTES } from "../../site/routes.js";
 import type { ListMentions } from "../mention.js";
 import { formatNotices } from "./notice.js";
+
+const methods: readonly string[] = ROUTES.mentionsFeed.methods;
 
 /** More than any site has: rejected mentions among the newest must not push older ones out of the feed. */
 const ALL = 1_000_000;
@@ -30,7 +33,7 @@ export function mentionsFeed({ list, token, nick, url, log }: MentionsFeedParts)
 
   return async (request) => {
     if (!isRight) throw new TwtxtError("not-found", "There is nothing here.");
-    if (request.method !== "GET" && request.method !== "HEAD") return methodNotAllowed(["GET", "HEAD"]);
+    if (!methods.includes(request.method)) return methodNotAllowed(methods);
     if (!tokensOf(request).some(isRight)) return refusal();
     const { mentions } = await list({ limit: ALL });
     const feed = feedFor(request, formatNotices({ nick, url }, mentions));

@@ -2,8 +2,9 @@
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { limitIn, parametersOf } from "../../http/parameters.js";
-import { type Handler, json, methodNotAllowed } from "../../http/respond.js";
+import { type Asked, type Handler, json, methodNotAllowed } from "../../http/respond.js";
 import { isSameHost } from "../../http/same-url.js";
+import { ROUTES, type RouteName } from "../../site/routes.js";
 import type { MentionState, StoredMention } from "../mention.js";
 import { formatReference, sourceOf } from "../reference.js";
 import { versionOf } from "./event.js";
@@ -15,10 +16,9 @@ import type { SiteIndex } from "./site-index.js";
 import { TakeOver, takeOver } from "./take-over.js";
 import type { VerifiedPending } from "./verify-pending.js";
 
-const ROOT = "/api/v1/mentions";
 const STATES = ["shown", "held", "rejected", "pending"] as const;
-/** The methods whose requests have to be signed, allowed or not. Any other one is refused as it is. */
-const METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
+/** Methods whose requests must be signed even where a route does not allow them. */
+const SIGNED_METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const BODY_LIMIT = 1024 * 1024;
 const PAGE = 100;
 /** The handler's own bound for `verify`; the platform ends a function after 60 s. */
@@ -42,41 +42,35 @@ export interface ManagedMention {
   received: string;
 }
 
+/** The handlers of the routes below `/api/v1/mentions`. */
+export type ManageHandlers = Record<"mentions" | "verify" | "import" | "mention", Handler>;
+
 /**
- * `GET` lists, `POST /:id` decides, `POST /verify` verifies what is pending, `POST /import` takes over what another
- * service has verified, `DELETE /:id` and `DELETE ?source=` forget. Nothing is changed by GET.
+ * `GET` lists, `POST /:id` decides, `POST /verify` verifies what is pending, `POST /import` imports what another service
+ * has verified, `DELETE /:id` and `DELETE ?source=` forget. GET changes nothing.
  *
  * @see PROTOCOL 2.5, "Managing"
  */
-export function manageMentions(parts: ManageParts): Handler {
-  return async (request) => {
-    const { pathname } = new URL(request.url);
-    const rest = pathname.slice(pathname.lastIndexOf(ROOT) + ROOT.length).replace(/^\//, "");
-    const methods = methodsOf(rest);
-    if (!METHODS.includes(request.method)) return methodNotAllowed(methods);
-    const body = await parts.readSigned(request, BODY_LIMIT);
-    if (!methods.includes(request.method)) return methodNotAllowed(methods);
-
-    if (isAction(rest)) {
-      return json(
-        rest === "verify"
-          ? await verify(parts)
-          : await takeOver(parsed(TakeOver, body, "Send at most 500 mentions as the list has them."), parts),
-      );
-    }
-    if (rest !== "") return one(parts, request, rest, body);
-    return json(request.method === "GET" ? await list(parts, request.url) : await forgetSource(parts, request.url));
+export function manageMentions(parts: ManageParts): ManageHandlers {
+  const signed = (route: RouteName, work: (request: Request, body: Uint8Array, id: string) => Promise<unknown>) => {
+    const methods: readonly string[] = ROUTES[route].methods;
+    return async (request: Request, { params }: Asked) => {
+      if (!SIGNED_METHODS.includes(request.method)) return methodNotAllowed(methods);
+      const body = await parts.readSigned(request, BODY_LIMIT);
+      if (!methods.includes(request.method)) return methodNotAllowed(methods);
+      return json(await work(request, body, params.rest ?? ""));
+    };
   };
-}
-
-function isAction(rest: string): rest is "verify" | "import" {
-  return rest === "verify" || rest === "import";
-}
-
-/** @param rest - of the path, below that of the list */
-function methodsOf(rest: string): string[] {
-  if (isAction(rest)) return ["POST"];
-  return rest === "" ? ["GET", "DELETE"] : ["POST", "DELETE"];
+  return {
+    mentions: signed("mentions", ({ method, url }) => (method === "GET" ? list(parts, url) : forgetSource(parts, url))),
+    verify: signed("verifyMentions", () => verify(parts)),
+    import: signed("importMentions", (_, body) =>
+      takeOver(parsed(TakeOver, body, "Send at most 500 mentions as the list has them."), parts),
+    ),
+    mention: signed("mention", ({ method, headers }, body, id) =>
+      method === "POST" ? decide(parts, id, body, headers) : forgetOne(parts, id),
+    ),
+  };
 }
 
 export interface ManageParts {
@@ -107,19 +101,23 @@ async function list({ received, pending }: ManageParts, url: string) {
   return { mentions: page.mentions.map(shownStored), next: page.next };
 }
 
-async function one(parts: ManageParts, { method, headers }: Request, id: string, body: Uint8Array) {
-  const { received, pending } = parts;
-  if (method === "POST") {
-    const { state } = parsed(Decision, body, 'Send {"state": "shown"} or {"state": "rejected"}.');
-    const mention = await received.moderate(id, state, decidedVersion(headers, parts));
-    if (mention) return json(shownStored(mention));
-  } else {
-    const waiting = (await pending.all()).filter((mention) => mention.id === id);
-    for (const mention of waiting) await pending.drop(mention);
-    const forgotten = await received.forget((mention) => mention.id === id);
-    if (forgotten.length + waiting.length > 0) return json({ forgotten: 1 });
-  }
-  throw new TwtxtError("not-found", `There is no mention ${JSON.stringify(id.slice(0, 40))}.`);
+async function decide(parts: ManageParts, id: string, body: Uint8Array, headers: Headers): Promise<ManagedMention> {
+  const { state } = parsed(Decision, body, 'Send {"state": "shown"} or {"state": "rejected"}.');
+  const mention = await parts.received.moderate(id, state, decidedVersion(headers, parts));
+  if (!mention) throw noSuchMention(id);
+  return shownStored(mention);
+}
+
+async function forgetOne({ received, pending }: ManageParts, id: string): Promise<{ forgotten: number }> {
+  const waiting = (await pending.all()).filter((mention) => mention.id === id);
+  for (const mention of waiting) await pending.drop(mention);
+  const forgotten = await received.forget((mention) => mention.id === id);
+  if (forgotten.length + waiting.length === 0) throw noSuchMention(id);
+  return { forgotten: 1 };
+}
+
+function noSuchMention(id: string): TwtxtError {
+  return new TwtxtError("not-found", `There is no mention ${JSON.stringify(id.slice(0, 40))}.`);
 }
 
 /**

@@ -1,6 +1,6 @@
 // plugin/mentions/receive/read-event.ts: an event as it is read back from the store.
 import * as v from "valibot";
-import { MENTION_TYPES } from "../../eleventy/mention-list.js";
+import { MENTION_TYPES } from "../../site/mention-list.js";
 import type { MentionEvent } from "./event.js";
 
 const time = v.pipe(v.string(), v.isoTimestamp());

@@ -1,13 +1,14 @@
 // plugin/mentions/receive/receive.ts: the endpoint that others post their mentions to.
 import { TwtxtError } from "../../errors.js";
-import { type Handler, line, methodNotAllowed } from "../../http/respond.js";
+import { type Handler, line, methodNotAllowed, optionsAnswer } from "../../http/respond.js";
+import { ROUTES } from "../../site/routes.js";
 import type { Moderation } from "./moderate.js";
 import type { Pending } from "./pending.js";
 import { readClaim } from "./read-claim.js";
 import type { Settle } from "./settle.js";
 import type { SiteIndex } from "./site-index.js";
 
-const METHODS = ["GET", "HEAD", "OPTIONS", "POST"];
+const { methods } = ROUTES.webmention;
 
 /**
  * Receives mentions: `POST source, target`.
@@ -17,10 +18,10 @@ const METHODS = ["GET", "HEAD", "OPTIONS", "POST"];
  * @see PROTOCOL 2.4
  */
 export function receiveMention({ siteIndex, moderation, settle, pending, feedUrl }: ReceiveParts): Handler {
-  const receive: Handler = async (request, client) => {
+  const receive: Handler = async (request, { address }) => {
     const claim = await readClaim(request, siteIndex);
     if (moderation.isBlocked(claim.source)) throw new TwtxtError("blocked", "This source is not wanted here.");
-    switch (await settle(claim, client?.address ?? "unknown")) {
+    switch (await settle(claim, address)) {
       case "kept":
         return line("The mention is verified and kept.");
       case "removed":
@@ -34,17 +35,17 @@ export function receiveMention({ siteIndex, moderation, settle, pending, feedUrl
     }
   };
 
-  return async (request, client) => {
+  return async (request, asked) => {
     switch (request.method) {
       case "POST":
-        return receive(request, client);
+        return receive(request, asked);
       case "GET":
       case "HEAD":
         return explanation(request.method === "HEAD", feedUrl);
       case "OPTIONS":
-        return new Response(null, { status: 204, headers: { allow: METHODS.join(", ") } });
+        return optionsAnswer(methods);
       default:
-        return methodNotAllowed(METHODS);
+        return methodNotAllowed(methods);
     }
   };
 }

@@ -1,7 +1,8 @@
 // plugin/mentions/receive/site-index.ts: maps URLs to this site's feeds and pages, by the list that its build has left.
-import type { SitePages } from "../../eleventy/host-settings.js";
+
 import { isArchiveOf } from "../../feed/archive.js";
 import { comparableUrl } from "../../http/same-url.js";
+import type { SitePages } from "../../site/site.js";
 import type { Target } from "../mention.js";
 
 /**

@@ -1,9 +1,9 @@
 // plugin/mentions/receive/take-over.ts: mentions that another service has verified, taken over because the author says so.
 import * as v from "valibot";
-import { MENTION_TYPES } from "../../eleventy/mention-list.js";
 import { TwtxtError } from "../../errors.js";
 import { isMentionUrl } from "../../feed/mention.js";
 import { toInstant } from "../../feed/timestamp.js";
+import { MENTION_TYPES } from "../../site/mention-list.js";
 import type { NewMention } from "./event.js";
 import { checkClaim } from "./read-claim.js";
 import type { Received } from "./received.js";

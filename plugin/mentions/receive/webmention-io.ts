@@ -1,8 +1,8 @@
 // plugin/mentions/receive/webmention-io.ts: the mentions that webmention.io has collected, as ours.
 import * as v from "valibot";
-import type { MentionType } from "../../eleventy/mention-list.js";
 import { TwtxtError } from "../../errors.js";
 import { isMentionUrl } from "../../feed/mention.js";
+import type { MentionType } from "../../site/mention-list.js";
 
 /** A mention that somebody else has verified. */
 export interface ImportedMention {

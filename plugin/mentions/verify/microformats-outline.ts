@@ -1,6 +1,6 @@
 // plugin/mentions/verify/microformats-outline.ts: of a stranger's HTML, what microformats are read from.
 import type { Element, Nodes } from "hast";
-import { escapeHtml } from "../../eleventy/html.js";
+import { escapeHtml } from "../../site/html.js";
 
 /** The classes that are read: those of today, and those of blogs that have not changed their theme since. */
 const CLASS =

@@ -1,7 +1,7 @@
 // plugin/mentions/verify/microformats.ts: who wrote an entry of a page, and what it says. Its library is loaded with the first one.
 import type { Element } from "hast";
-import type { Author, MentionType } from "../../eleventy/mention-list.js";
 import { toInstant } from "../../feed/timestamp.js";
+import type { Author, MentionType } from "../../site/mention-list.js";
 import { microformatsOutline } from "./microformats-outline.js";
 import { nameSaid, textSaid, webUrlSaid } from "./said.js";
 

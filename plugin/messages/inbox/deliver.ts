@@ -1,7 +1,7 @@
 // plugin/messages/inbox/deliver.ts: takes in what others send.
 import { createHash } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
-import { bodyOf, type Client, line, problem } from "../../http/respond.js";
+import { bodyOf, line, problem } from "../../http/respond.js";
 import { canonicalForm, sealedBytes } from "../sealed-bytes.js";
 import type { Shares } from "./share.js";
 import type { StoredMessage, StoredMessages } from "./stored.js";
@@ -33,7 +33,7 @@ export function delivering({ messages, shares, limits, now, onStored }: Delivery
     user: string,
     { id, ids, body, size }: Delivery,
     before: readonly Delivery[],
-    client?: Client,
+    address: string,
   ) => {
     const [stored, ...wereDeleted] = await Promise.all([
       messages.all(user),
@@ -44,18 +44,18 @@ export function delivering({ messages, shares, limits, now, onStored }: Delivery
     if (!hasRoom([...stored, ...othersOf(before, [id, ...stored.map((message) => message.id)])], size, limits)) {
       return isFull();
     }
-    if (!(await shares.take(user, client?.address ?? "unknown", { id, size }))) return isTooMuch(now());
+    if (!(await shares.take(user, address, { id, size }))) return isTooMuch(now());
     await messages.keep(user, id, body);
     onStored(user);
     return isKept();
   };
 
-  return async (request: Request, user: string, client: Client | undefined): Promise<Response> => {
+  return async (request: Request, user: string, address: string): Promise<Response> => {
     const delivery = deliveryOf(await bodyOfMessage(request));
     const before = underWay.get(user) ?? [];
     underWay.set(user, [...before, delivery]);
     try {
-      return await keep(user, delivery, before, client);
+      return await keep(user, delivery, before, address);
     } finally {
       const left = (underWay.get(user) ?? []).filter((one) => one !== delivery);
       if (left.length > 0) underWay.set(user, left);

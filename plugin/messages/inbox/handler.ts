@@ -1,56 +1,61 @@
-// plugin/messages/inbox/handler.ts: what is answered at the endpoint of each user, and below it for each message.
+// plugin/messages/inbox/handler.ts: answers at the endpoint of each user, and at each message below it.
 import { TwtxtError } from "../../errors.js";
 import { essenceOf } from "../../http/media-type.js";
-import { type Client, type Handler, json, methodNotAllowed } from "../../http/respond.js";
+import { type Handler, json, methodNotAllowed, optionsAnswer } from "../../http/respond.js";
+import { ROUTES } from "../../site/routes.js";
 import type { StoredMessages } from "./stored.js";
 
-const METHODS = ["GET", "HEAD", "POST", "PUT", "OPTIONS"];
-const METHODS_OF_MESSAGE = ["DELETE", "OPTIONS"];
-
-/** Where nobody of that name has an inbox, nothing else is looked at. */
-export function inboxHandler(parts: InboxParts): Handler {
-  return async (request, client) => {
-    const { pathname } = new URL(request.url);
-    const user = parts.userAt(pathname);
-    if (user !== undefined) return atInbox(parts, request, user, client);
-    const slash = pathname.lastIndexOf("/");
-    const [owner, id] = [parts.userAt(pathname.slice(0, slash)), pathname.slice(slash + 1)];
-    if (owner !== undefined && id !== "") return atMessage(parts, request, owner, id);
-    throw noSuch("inbox");
-  };
-}
+/** The handlers of an inbox. A user without an inbox answers 404, whatever the method. */
+export type InboxHandlers = Record<"inbox" | "message", Handler>;
 
 export interface InboxParts {
-  /** Whose endpoint has this path. */
-  userAt(path: string): string | undefined;
+  hasInbox(user: string): boolean;
   messages: StoredMessages;
   /** @throws TwtxtError `not-signed`, or `not-allowed` for another key than the user's own */
   checkSigned(request: Request, user: string): Promise<void>;
-  deliver(request: Request, user: string, client: Client | undefined): Promise<Response>;
+  deliver(request: Request, user: string, address: string): Promise<Response>;
   list(request: Request, user: string): Promise<Response>;
   subscribe(request: Request, user: string): Promise<Response>;
 }
 
-async function atInbox(parts: InboxParts, request: Request, user: string, client: Client | undefined) {
+export function inboxHandlers(parts: InboxParts): InboxHandlers {
+  const userOf = ({ user = "" }: Readonly<Record<string, string>>) => {
+    if (!parts.hasInbox(user)) throw noSuch("inbox");
+    return user;
+  };
+  return {
+    inbox: async (request, { params, address }) => atInbox(parts, request, userOf(params), address),
+    message: async (request, { params }) => atMessage(parts, request, userOf(params), params.id ?? ""),
+  };
+}
+
+async function atInbox(parts: InboxParts, request: Request, user: string, address: string): Promise<Response> {
+  const { methods } = ROUTES.inbox;
   switch (request.method) {
     case "POST":
     case "PUT":
-      return parts.deliver(request, user, client);
+      return parts.deliver(request, user, address);
     case "GET":
     case "HEAD":
       await parts.checkSigned(request, user);
       return wantsStream(request) ? parts.subscribe(request, user) : parts.list(request, user);
     case "OPTIONS":
-      return allowing(METHODS);
+      return optionsAnswer(methods);
     default:
-      return methodNotAllowed(METHODS);
+      return methodNotAllowed(methods);
   }
 }
 
-/** Deleting what is deleted already is no mistake; what never was here is one. PROTOCOL 3.4. */
-async function atMessage({ messages, checkSigned }: InboxParts, request: Request, user: string, id: string) {
-  if (request.method === "OPTIONS") return allowing(METHODS_OF_MESSAGE);
-  if (request.method !== "DELETE") return methodNotAllowed(METHODS_OF_MESSAGE);
+/** Deleting a deleted message succeeds; deleting one that never was here fails. PROTOCOL 3.4 */
+async function atMessage(
+  { messages, checkSigned }: InboxParts,
+  request: Request,
+  user: string,
+  id: string,
+): Promise<Response> {
+  const { methods } = ROUTES.message;
+  if (request.method === "OPTIONS") return optionsAnswer(methods);
+  if (request.method !== "DELETE") return methodNotAllowed(methods);
   await checkSigned(request, user);
   const isThere = (await messages.all(user)).some((message) => message.id === id);
   if (isThere) await messages.delete(user, [id]);
@@ -61,10 +66,6 @@ async function atMessage({ messages, checkSigned }: InboxParts, request: Request
 function wantsStream(request: Request): boolean {
   const types = (request.headers.get("accept") ?? "").split(",").map(essenceOf);
   return types.includes("text/event-stream");
-}
-
-function allowing(methods: readonly string[]): Response {
-  return new Response(null, { status: 204, headers: { allow: methods.join(", ") } });
 }
 
 function noSuch(what: string): TwtxtError {

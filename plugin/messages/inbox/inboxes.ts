@@ -1,9 +1,9 @@
 // plugin/messages/inbox/inboxes.ts: the inboxes of a site's authors: what they answer, and what has to be done for them.
-import { bodyOf, type Handler } from "../../http/respond.js";
+import { bodyOf } from "../../http/respond.js";
 import { verifyRequest } from "../../http/signature.js";
 import type { Store } from "../../store/store.js";
 import { delivering, fullnessOf, type InboxLimits } from "./deliver.js";
-import { inboxHandler } from "./handler.js";
+import { type InboxHandlers, inboxHandlers } from "./handler.js";
 import { listing } from "./list.js";
 import { NewMessageEvents } from "./new-message-events.js";
 import { shares } from "./share.js";
@@ -12,11 +12,7 @@ import { type SubscriptionTerms, subscribing } from "./subscribe.js";
 
 /** The inboxes of a site. */
 export interface Inboxes {
-  /**
-   * Answers at the endpoint of each user, and below it for each message. What is wrong is thrown, to be answered by
-   * `answering` of respond.ts.
-   */
-  handler: Handler;
+  handlers: InboxHandlers;
   /** Forgets what is to be forgotten. @param isOver - nothing more is started once this holds */
   sweep(isOver: () => boolean): Promise<void>;
   /** What lies in each inbox, for whoever tells its owner. */
@@ -68,11 +64,10 @@ export function inboxes(options: InboxOptions): Inboxes {
     newMessages.emit(user);
     options.onStored?.();
   };
-  const userAt = new Map([...users.keys()].map((user) => [new URL(inboxUrl(user)).pathname, user]));
 
   return {
-    handler: inboxHandler({
-      userAt: (path) => userAt.get(path),
+    handlers: inboxHandlers({
+      hasInbox: (user) => users.has(user),
       messages,
       async checkSigned(request, user) {
         const allowed = new Set([users.get(user) ?? ""]);

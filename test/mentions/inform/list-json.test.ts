@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { parseMentionList } from "../../../plugin/eleventy/mention-list.js";
 import { answering } from "../../../plugin/http/respond.js";
 import { listMentions } from "../../../plugin/mentions/inform/list-json.js";
 import type { StoredMention } from "../../../plugin/mentions/mention.js";
 import { SiteIndex } from "../../../plugin/mentions/receive/site-index.js";
+import { parseMentionList } from "../../../plugin/site/mention-list.js";
 import { listOf, storedMention } from "../../helpers/stored-mentions.js";
 
 const FEED = "https://alice.example/twtxt.txt";

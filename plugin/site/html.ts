@@ -1,4 +1,4 @@
-// plugin/eleventy/html.ts: text on its way into a page.
+// plugin/site/html.ts: text on its way into a page.
 
 /** A text as HTML shows it, in an element or in a quoted attribute. */
 export function escapeHtml(text: string): string {

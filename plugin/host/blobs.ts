@@ -1,8 +1,7 @@
-// plugin/host/blob-services.ts: the blobs of a site, wired: they need no more than a store, a clock and perhaps a CDN.
+// plugin/host/blobs.ts: wires the blobs of a site.
 import { randomBytes } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
 import { type Blobs, blobs } from "../blobs/serve/blobs.js";
-import { answering } from "../http/respond.js";
 import type { ServiceOptions } from "./service-options.js";
 
 type Options = Pick<ServiceOptions, "settings" | "store" | "authority" | "now" | "log" | "purge">;
@@ -10,7 +9,7 @@ type Options = Pick<ServiceOptions, "settings" | "store" | "authority" | "now" |
 /** @returns blobs without owners for a site that has none */
 export function blobServices({ settings, store, authority, now, log, purge }: Options): Blobs {
   const { owners = [], count = 0, bytes = 0, maxBytes = 0 } = settings.blobs ?? {};
-  const { own, shared, ...others } = blobs({
+  return blobs({
     store,
     now,
     random: randomBytes,
@@ -18,9 +17,8 @@ export function blobServices({ settings, store, authority, now, log, purge }: Op
     authority,
     owners: new Set(owners),
     limits: { count, bytes, maxBytes },
-    urls: { api: settings.urls.blobs, shared: settings.urls.shared },
+    sharedUrl: settings.urls.shared,
     purge,
     log,
   });
-  return { own: answering(own, log), shared: answering(shared, log), ...others };
 }

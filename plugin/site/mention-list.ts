@@ -1,4 +1,4 @@
-// plugin/eleventy/mention-list.ts: the list of mentions that a site publishes, as `/mentions.json` has it.
+// plugin/site/mention-list.ts: the list of mentions that a site publishes, as `/mentions.json` has it.
 import * as v from "valibot";
 
 export const MENTION_TYPES = ["mention", "reply", "like", "repost", "bookmark"] as const;

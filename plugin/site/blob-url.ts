@@ -1,4 +1,4 @@
-// plugin/http/blob-url.ts: how a blob is called, and where it is for everybody while it is public. PROTOCOL 4
+// plugin/site/blob-url.ts: how a blob is called, and where it is for everybody while it is public. PROTOCOL 4
 
 /** A key within a text. What is neither `.` nor `..`, since those lead elsewhere in a URL. */
 export const BLOB_KEY = /(?!\.{1,2}(?![\w.-]))[A-Za-z0-9._-]{1,128}/;

@@ -1,0 +1,33 @@
+// plugin/host/endpoints.ts: hands each request to the handler of its route.
+import { answering, type Handler, type Log } from "../http/respond.js";
+import { type RateLimitKind, type RoutedSite, type RouteName, routesOf } from "../site/routes.js";
+
+/** The handlers of one capability, or of all. What they throw is answered by {@link answering}. */
+export type Handlers = Partial<Record<RouteName, Handler>>;
+
+/** What answers at one path. */
+export interface Endpoint {
+  rateLimit: RateLimitKind | null;
+  /** @param address - of the client, as `countedAs` of client-address.ts has it */
+  answer(request: Request, address: string): Promise<Response>;
+}
+
+/** @returns a function that finds the endpoint of a normalised path; `null` where no handler answers */
+export function endpointsOf(site: RoutedSite, handlers: Handlers, log: Log): (path: string) => Endpoint | null {
+  const find = routesOf(site);
+  return (path) => {
+    const match = find(path);
+    const handler = match && handlers[match.name];
+    if (!handler) return null;
+    const { route, params } = match;
+    const answer = answering(handler, log);
+    return {
+      rateLimit: route.rateLimit ?? null,
+      async answer(request, address) {
+        const response = await answer(request, { address, params });
+        if (!response.headers.has("cache-control")) response.headers.set("cache-control", route.cache);
+        return response;
+      },
+    };
+  };
+}

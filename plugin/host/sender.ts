@@ -1,0 +1,59 @@
+// plugin/host/sender.ts: sends the mentions of a site's new posts.
+import { setTimeout } from "node:timers/promises";
+import { TwtxtError } from "../errors.js";
+import { nextDue, sendMentions } from "../mentions/send/send.js";
+import type { MentionServices } from "./mentions.js";
+import { sentMentionLine } from "./sent-mention-line.js";
+import type { ServiceOptions } from "./service-options.js";
+import { guardOf } from "./verification.js";
+
+const MINUTE_MS = 60_000;
+
+/** Sends mentions, and knows when to send again. */
+export class MentionSender {
+  readonly #options: ServiceOptions;
+  readonly #siteIndex: MentionServices["siteIndex"];
+  readonly #ask: ReturnType<typeof guardOf>;
+  #next: number | null = null;
+
+  constructor(options: ServiceOptions, siteIndex: MentionServices["siteIndex"]) {
+    this.#options = options;
+    this.#siteIndex = siteIndex;
+    this.#ask = guardOf(options);
+  }
+
+  /** Milliseconds until mentions are due again, at least a minute; `null` if none wait, or no run knows. */
+  untilNext(): number | null {
+    return this.#next && Math.max(this.#next - this.#options.now(), MINUTE_MS);
+  }
+
+  /**
+   * @param isOver - nothing is started once this holds
+   * @param patience - milliseconds to wait for another run that is sending
+   * @throws TwtxtError `already-sending`, and what reading the feed and the ledger throws
+   */
+  async send(isOver: () => boolean, patience: number): Promise<void> {
+    const { settings, store, now, log } = this.#options;
+    const sending = sendMentions({
+      ask: this.#ask,
+      store,
+      feedUrl: settings.feedUrl,
+      aliases: settings.mentions.aliases,
+      pageOf: (timestamp) => this.#siteIndex.pageOfTwt(timestamp),
+      now,
+      random: Math.random,
+      sleep: (milliseconds, signal) => setTimeout(milliseconds, undefined, { signal }).catch(() => {}),
+      isOver,
+      patience,
+      onMention: (mention) => log(sentMentionLine(mention)),
+    });
+    const report = await sending.catch((error: unknown) => {
+      // A run that was killed keeps the lease for half a minute.
+      const isBusy = error instanceof TwtxtError && error.code === "already-sending";
+      this.#next = isBusy ? now() : null;
+      throw error;
+    });
+    for (const trouble of report.troubles) log(`Sending mentions: ${trouble}`);
+    this.#next = nextDue(report, now());
+  }
+}

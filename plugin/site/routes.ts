@@ -1,0 +1,168 @@
+// plugin/site/routes.ts: every endpoint of a site, in one table. `serve`, the functions on Netlify, doctor and the tests of the API read it.
+
+/** A capability of a site. The options of the site turn each one on or off. */
+export type Capability = "mentions" | "inbox" | "blobs";
+
+/** What the rate limit counts apart from others. PROTOCOL 6 */
+export type RateLimitKind = "mention" | "inbox";
+
+/** One endpoint. */
+export interface Route {
+  capability: Capability;
+  /** The URL of the site's settings that the path belongs to. */
+  base: Base;
+  /** What follows the base: `/:name` is one segment, `/*` is everything below. */
+  below: string;
+  methods: readonly string[];
+  /** Who is answered: `signed` for requests with the key of an author or owner, `token` for the private feed. */
+  access: "anyone" | "signed" | "token";
+  /** `Cache-Control` of answers that set none themselves. */
+  cache: string;
+  /** Counted by the rate limit; absent for no limit. */
+  rateLimit?: RateLimitKind;
+  /** The function that answers on Netlify: `twtxt-<name>.mjs`. */
+  netlify: EndpointFunction;
+}
+
+/** The paths at which endpoints begin, from the root of the site. */
+export type Bases = Record<
+  "webmention" | "mentionsJson" | "mentionsFeed" | "mentionsApi" | "inbox" | "blobs" | "shared",
+  string
+>;
+
+export type Base = keyof Bases;
+
+/** @param options - the two paths that a site can choose */
+export function basesOf({ webmention, inbox }: Pick<Bases, "webmention" | "inbox">): Bases {
+  return {
+    webmention,
+    mentionsJson: "/mentions.json",
+    mentionsFeed: "/mentions.txt",
+    mentionsApi: "/api/v1/mentions",
+    inbox,
+    blobs: "/api/v1/blob",
+    shared: SHARED_PATH,
+  };
+}
+
+/** Public blobs are below it. */
+export const SHARED_PATH = "/shared";
+
+export type EndpointFunction = "mention" | "mentions-json" | "mentions-feed" | "mentions-api" | "inbox" | "blob";
+
+const READING = ["GET", "HEAD", "OPTIONS"];
+const NO_STORE = "no-store";
+const PRIVATE = "private, no-store";
+
+const api = {
+  capability: "mentions",
+  base: "mentionsApi",
+  access: "signed",
+  cache: PRIVATE,
+  netlify: "mentions-api",
+} as const;
+const inbox = { capability: "inbox", base: "inbox", cache: PRIVATE, rateLimit: "inbox", netlify: "inbox" } as const;
+const blob = { capability: "blobs", base: "blobs", access: "signed", cache: PRIVATE, netlify: "blob" } as const;
+
+/** The first route that matches a path answers. */
+export const ROUTES = {
+  webmention: {
+    capability: "mentions",
+    base: "webmention",
+    below: "",
+    methods: ["GET", "HEAD", "OPTIONS", "POST"],
+    access: "anyone",
+    cache: NO_STORE,
+    rateLimit: "mention",
+    netlify: "mention",
+  },
+  mentionsJson: {
+    capability: "mentions",
+    base: "mentionsJson",
+    below: "",
+    methods: READING,
+    access: "anyone",
+    cache: NO_STORE,
+    netlify: "mentions-json",
+  },
+  mentionsFeed: {
+    capability: "mentions",
+    base: "mentionsFeed",
+    below: "",
+    methods: ["GET", "HEAD"],
+    access: "token",
+    cache: PRIVATE,
+    netlify: "mentions-feed",
+  },
+  mentions: { ...api, below: "", methods: ["GET", "DELETE"] },
+  verifyMentions: { ...api, below: "/verify", methods: ["POST"] },
+  importMentions: { ...api, below: "/import", methods: ["POST"] },
+  mention: { ...api, below: "/*", methods: ["POST", "DELETE"] },
+  inbox: { ...inbox, below: "/:user", access: "anyone", methods: ["GET", "HEAD", "POST", "PUT", "OPTIONS"] },
+  message: { ...inbox, below: "/:user/:id", access: "signed", methods: ["DELETE", "OPTIONS"] },
+  blobs: { ...blob, below: "", methods: READING },
+  blob: { ...blob, below: "/*", methods: ["GET", "HEAD", "PUT", "POST", "DELETE", "OPTIONS"] },
+  shared: {
+    capability: "blobs",
+    base: "shared",
+    below: "/*",
+    methods: READING,
+    access: "anyone",
+    cache: NO_STORE,
+    netlify: "blob",
+  },
+} as const satisfies Record<string, Route>;
+
+export type RouteName = keyof typeof ROUTES;
+
+/** A route that answers for a path. */
+export interface RouteMatch {
+  name: RouteName;
+  route: Route;
+  /** The segments that the path has for `:name`, and for `*` under the name `rest`, as they stand in the URL. */
+  params: Record<string, string>;
+}
+
+/** The settings of a site that decide about its routes. */
+export interface RoutedSite {
+  /** Absolute, with the path prefix. */
+  urls: Bases;
+  isReceiver: boolean;
+  inbox: object | null;
+  blobs: object | null;
+}
+
+/** @returns a function that finds the route of a normalised path, as `URL.pathname` has it; `null` for no route */
+export function routesOf({ urls, isReceiver, inbox, blobs }: RoutedSite): (path: string) => RouteMatch | null {
+  const isOn = { mentions: isReceiver, inbox: inbox !== null, blobs: blobs !== null };
+  const routes = Object.entries(ROUTES)
+    .filter(([, { capability }]) => isOn[capability])
+    .map(([name, route]) => ({ name: name as RouteName, route: route as Route, pattern: patternOf(urls, route) }));
+  return (path) => {
+    for (const { name, route, pattern } of routes) {
+      const match = pattern.exec(path);
+      if (match) return { name, route, params: { ...match.groups } };
+    }
+    return null;
+  };
+}
+
+/** The path prefix of a site, such as `/blog`; empty for a site at the root of its host. */
+export function prefixOf({ urls }: Pick<RoutedSite, "urls">): string {
+  return new URL(urls.shared).pathname.slice(0, -SHARED_PATH.length);
+}
+
+/** The path patterns at which a function on Netlify answers. */
+export function pathsOf(netlify: EndpointFunction, bases: Bases): string[] {
+  return Object.values(ROUTES)
+    .filter((route) => route.netlify === netlify)
+    .map(({ base, below }) => bases[base] + below);
+}
+
+function patternOf(urls: Bases, { base, below }: Route): RegExp {
+  const source = (new URL(urls[base]).pathname + below)
+    .replace(/[.+?^${}()|[\]\\]/g, "\\$&")
+    .replace(/:(\w+)/g, "(?<$1>[^/]+)")
+    .replace(/\*/g, "(?<rest>.*)");
+  return new RegExp(`^${source}$`);
+}
