@@ -10,9 +10,9 @@ const bundler = fileURLToPath(new URL("../build/netlify.mjs", import.meta.url));
 
 /** Where a stranger waits: what is asked for the most, and how much it may load. */
 const WATCHED = [
-  { name: "mention.js", what: "The text path of mention", bytes: 350_000 },
-  { name: "inbox.js", what: "Taking in and listing messages", bytes: 200_000 },
-  { name: "blob.js", what: "Keeping and showing blobs", bytes: 200_000 },
+  { name: "mentions.js", what: "Listing mentions", bytes: 120_000 },
+  { name: "inbox.js", what: "Receiving and listing messages", bytes: 200_000 },
+  { name: "blobs.js", what: "Keeping and sharing blobs", bytes: 200_000 },
 ];
 const UNDICI = "the whole of undici";
 const NOTHING = "node -e 0";

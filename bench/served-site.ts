@@ -3,7 +3,8 @@ import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { HostSettings } from "../plugin/eleventy/host-settings.js";
+import type { HostSettings } from "../plugin/site/site.js";
+import { builtSite, hostFile, settingsFile } from "../test/helpers/built-site.js";
 
 /** Where the site believes to be. Its feed is nowhere, so nothing is sent. */
 export const SITE_URL = "https://alice.invalid";
@@ -48,63 +49,18 @@ export function writeSite(
   folder: string,
   { inbox, blobs, isReceiver = false }: Pick<HostSettings, "inbox" | "blobs"> & { isReceiver?: boolean },
 ): void {
-  const url = SITE_URL;
-  const limits = {
-    slowHostPause: 3600,
-    verificationSeconds: 1000,
-    pending: 500,
-    pendingPerHost: 20,
-    shownPerHost: 10_000,
-  };
-  const host: HostSettings = {
-    version: 4,
-    host: "node",
-    output: "_site",
-    url,
-    feedUrl: `${url}/twtxt.txt`,
-    endpoint: null,
-    nick: "alice",
-    authors: [{ user: "alice", key: "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077" }],
-    isReceiver,
-    urls: {
-      webmention: `${url}/webmention`,
-      mentionsJson: `${url}/mentions.json`,
-      mentionsFeed: `${url}/mentions.txt`,
-      mentionsApi: `${url}/api/v1/mentions`,
-      mentionsPage: null,
-      inbox: `${url}/inbox`,
-      blobs: `${url}/api/v1/blob`,
-      shared: `${url}/shared`,
-    },
-    inbox,
-    blobs,
-    mentions: {
-      ...{ aliases: [], moderate: false, allow: [], block: [], digestHours: 24, everyHours: 24 },
-      ...{ rebuild: { perDay: 0, perMonth: 0 }, limits },
-    },
-  };
-  const settings = {
-    ...{
-      version: 3,
-      feedUrl: host.feedUrl,
-      host: "node",
-      input: ".",
-      output: "_site",
-      isDevelopment: false,
-      timeZone: "UTC",
-      webmention: null,
-      address: null,
-      authors: [],
-      blobs: null,
-    },
-    ...{ notes: { folders: ["."], hasAny: false, like: null, tags: [], layout: null }, unstamped: [] },
-  };
+  const { settings: built } = builtSite(SITE_URL, {
+    key: "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077",
+    inbox: false,
+    mentions: { pages: false, everyHours: 24, rebuild: { perDay: 0, perMonth: 0 }, limits: { shownPerHost: 10_000 } },
+  });
+  const settings = { ...built, endpoint: null, isReceiver, inbox, blobs };
+  const pages = { feeds: [settings.feedUrl], pages: [], twts: [] };
   const files = {
     "_site/index.html": "home",
     "package.json": "{}",
-    ".eleventy-twtxt/settings.json": JSON.stringify(settings),
-    ".eleventy-twtxt/host.json": JSON.stringify(host),
-    ".eleventy-twtxt/pages.json": JSON.stringify({ feeds: [host.feedUrl], pages: [], twts: [] }),
+    ...settingsFile(settings),
+    ...hostFile({ settings, pages }),
   };
   for (const [path, content] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });

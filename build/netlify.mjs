@@ -1,5 +1,5 @@
 // build/netlify.mjs: makes dist/netlify/ of netlify/functions/: one small file for each function, beside the chunks they share.
-import { readdir, rm } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -22,6 +22,18 @@ const littleUndici = {
   },
 };
 
+/** Of the manifest, the functions need two values. */
+const littleManifest = {
+  name: "little-manifest",
+  setup({ onLoad }) {
+    onLoad({ filter: /package\.json$/ }, async ({ path }) => {
+      if (path !== join(root, "package.json")) return undefined;
+      const { name, version } = JSON.parse(await readFile(path, "utf8"));
+      return { contents: JSON.stringify({ name, version }), loader: "json" };
+    });
+  },
+};
+
 await rm(folder, { recursive: true, force: true });
 const functions = await readdir(join(root, "netlify/functions"));
 const { metafile } = await build({
@@ -41,7 +53,7 @@ const { metafile } = await build({
   keepNames: true,
   legalComments: "none",
   banner: { js: 'import{createRequire}from"node:module";const require=createRequire(import.meta.url);' },
-  plugins: [littleUndici],
+  plugins: [littleUndici, littleManifest],
   metafile: true,
   logLevel: "warning",
 });

@@ -1,5 +1,7 @@
 // netlify/answering.ts: hands the requests of a Netlify function to the endpoints of a capability.
+import { attempt } from "../plugin/host/attempt.js";
 import { endpointsOf, type Handlers } from "../plugin/host/endpoints.js";
+import { once } from "../plugin/host/once.js";
 import { canNotify } from "../plugin/host/secrets.js";
 import type { ServiceOptions } from "../plugin/host/service-options.js";
 import { countedAs } from "../plugin/http/client-address.js";
@@ -25,11 +27,7 @@ const SECOND_TRY = /(?:\/index)?\.html?$/;
 export function answering(handlersOf: (options: ServiceOptions, onStored: () => void) => Handlers) {
   return (settings: HostSettings, pages: SitePages) => {
     const endpoints = madeAt(settings, pages, (options) =>
-      endpointsOf(
-        settings,
-        handlersOf(options, () => notifySoon(options)),
-        options.log,
-      ),
+      endpointsOf(settings, handlersOf(options, notifierOf(options)), options.log),
     );
     const prefix = prefixOf(settings);
     return async (received: Request, context: Context): Promise<Response> => {
@@ -48,18 +46,18 @@ export function answering(handlersOf: (options: ServiceOptions, onStored: () => 
   };
 }
 
-/** Loads the code for it only when it is needed, so that the function starts fast. */
-function notifySoon(options: ServiceOptions): void {
-  if (canNotify(options.secrets)) options.background(notifyAuthor(options));
-}
-
-async function notifyAuthor(options: ServiceOptions): Promise<void> {
-  try {
-    const { siteServices } = await import("../plugin/host/site-services.js");
-    await siteServices(options).notifyAuthor();
-  } catch (error) {
-    options.log(`Notifying you failed and is tried again within the hour: ${(error as Error).message}`);
-  }
+/**
+ * Loads the code for it only when it is needed, so that the function starts fast.
+ *
+ * @returns a function that notifies the author after the answer
+ */
+function notifierOf(options: ServiceOptions): () => void {
+  // One for all requests, so that mentions which come at once are told at once.
+  const services = once(async () => (await import("../plugin/host/site-services.js")).siteServices(options));
+  const notify = async () => (await services()).notifyAuthor();
+  return () => {
+    if (canNotify(options.secrets)) options.background(attempt("Notifying you", notify, options.log));
+  };
 }
 
 /** A proxy in front of the site may have removed the prefix with which the path was signed. */

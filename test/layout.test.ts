@@ -12,6 +12,7 @@ const FLOORS = [
   ["mentions", "messages", "blobs", "plugin.ts"],
   ["eleventy"],
   ["http"],
+  ["site"],
   ["feed", "keys", "store", "options", "options.ts"],
   ["errors.ts"],
 ];
@@ -25,15 +26,23 @@ interface Source {
   text: string;
 }
 
-const sources: Source[] = readdirSync(plugin, { recursive: true, encoding: "utf8" })
-  .filter((file) => file.endsWith(".ts"))
-  .map((file) => {
-    const text = readFileSync(join(plugin, file), "utf8");
+const sources = sourcesIn(plugin);
+const netlifySources = sourcesIn(fileURLToPath(new URL("../netlify", import.meta.url)));
+
+function sourcesIn(folder: string): Source[] {
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+  return files.map((file) => {
+    const text = readFileSync(join(folder, file), "utf8");
     const imports = [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, name = ""]) =>
       importedFile(name, file),
     );
     return { file, room: roomOf(file), imports, text };
   });
+}
+
+function withoutComments(text: string): string {
+  return text.replace(/^ *(?:\/\*\*[\s\S]*?\*\/|\/\/.*)$/gm, "");
+}
 
 function importedFile(name: string, from: string): string {
   return name.startsWith(".") ? relative(plugin, resolve(plugin, from, "..", name)).replace(/\.js$/, ".ts") : name;
@@ -100,6 +109,19 @@ describe("the house", () => {
     expect(opening.map(({ file }) => file)).toEqual(["http/guard.ts"]);
   });
 
+  it("knows Eleventy in plugin/eleventy/ and the plugin's entry alone", () => {
+    const knowing = sources.filter(
+      ({ room, imports }) => room !== "eleventy" && imports.some((name) => roomOf(name) === "eleventy"),
+    );
+    expect(knowing.map(({ file }) => file)).toEqual(["plugin.ts"]);
+  });
+
+  it("has the path of an endpoint in the table of routes alone", () => {
+    const path = /["'`](?:\/api\/v1\/|\/shared\b|\/mentions\.(?:json|txt)\b)/;
+    const naming = [...sources, ...netlifySources].filter(({ text }) => path.test(withoutComments(text)));
+    expect(naming.map(({ file }) => file)).toEqual(["site/routes.ts"]);
+  });
+
   it("knows Netlify's packages in one file alone", () => {
     const knowing = sources.filter(({ imports }) => imports.some((name) => name.startsWith("@netlify/")));
     expect(knowing.map(({ file }) => file)).toEqual(["store/netlify.ts"]);
@@ -137,15 +159,15 @@ describe("a server", () => {
       for (const file of reached) for (const name of importsOf(byFile.get(file)?.text ?? "", file)) reached.add(name);
       return reached;
     };
-    const everything = reachedFrom(["host/services.ts"], (text, file) => [
+    const everything = reachedFrom(["host/site-services.ts"], (text, file) => [
       ...staticImports(text, file),
       ...laterImports(text, file),
     ]);
     const later = [...everything].flatMap((file) => laterImports(byFile.get(file)?.text ?? "", file));
     const preloaded = laterImports(byFile.get("host/preload.ts")?.text ?? "", "host/preload.ts");
-    const loaded = reachedFrom(["host/services.ts", ...preloaded], staticImports);
+    const loaded = reachedFrom(["host/site-services.ts", ...preloaded], staticImports);
     expect(later.filter((name) => !loaded.has(name))).toEqual([]);
-    expect(later).toContain("host/inbox-services.ts");
+    expect(later).toContain("host/verification.ts");
   });
 });
 

@@ -9,7 +9,7 @@ import { checkFree, type Draft, draftIn } from "./blob/draft.js";
 import { endingOf } from "./blob/owner.js";
 import { sizeText } from "./blob/shown.js";
 import { misuse, readArguments } from "./command.js";
-import { siteAt } from "./site.js";
+import { publishedSite, siteAt } from "./site.js";
 import { checkWithinReach, type SiteStore, siteStore } from "./site-store.js";
 import type { Terminal } from "./terminal.js";
 
@@ -45,7 +45,7 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   const wish = { command: name, store: values.store, isReadOnly: true };
   checkWithinReach(site, wish, terminal);
   const data = await siteStore(site, wish, terminal);
-  const { settings } = site;
+  const { settings } = await publishedSite(site);
 
   const signal = endingOf(terminal);
   const draft = await draftIn(dirname(file), MODE);

@@ -9,7 +9,7 @@ import { readText } from "./files.js";
 import { typed } from "./invocation.js";
 import { type AskMentions, mentionsApi } from "./mentions-api.js";
 import { IDENTITY_OPTION, ownIdentity } from "./own-identity.js";
-import { siteAt } from "./site.js";
+import { publishedSite, siteAt } from "./site.js";
 import type { Terminal } from "./terminal.js";
 
 export const name = "mentions";
@@ -93,7 +93,7 @@ async function apiOf(
   { url, settings, identity: file }: Partial<Record<"url" | "settings" | "identity", string | undefined>>,
   terminal: Terminal,
 ): Promise<AskMentions> {
-  const { settings: host } = await siteAt(terminal, settings);
+  const { settings: host } = await publishedSite(await siteAt(terminal, settings));
   const identity = await ownIdentity(terminal, { keys: host.authors.map(({ key }) => key), file });
   const { pathname, origin } = new URL(host.urls.mentionsApi);
   if (url !== undefined && !URL.canParse(url)) throw misuse(`${name}: --url is a URL, got "${url}".`, name);

@@ -13,7 +13,7 @@ import type { StreamingStore } from "../store/store.js";
 import { misuse } from "./command.js";
 import { dataFolder } from "./data-folder.js";
 import { typed } from "./invocation.js";
-import type { Site } from "./site.js";
+import { publishedSite, type Site } from "./site.js";
 import type { Terminal } from "./terminal.js";
 
 /** Where it was at first, from the project's root. It is ignored by git, so `git clean -fdX` deletes it. */
@@ -78,7 +78,8 @@ export async function siteStore(site: Site, wish: StoreWish, terminal: Terminal)
  * @returns an absolute path
  */
 export async function storeFolder(site: Site, isReadOnly: boolean, terminal: Terminal): Promise<string> {
-  const { settings } = site;
+  // Those of the real site: a preview may be built for another address.
+  const { settings } = await publishedSite(site);
   const home = join(dataFolder(terminal), "sites", folderName(settings.url + prefixOf(settings)), "store");
   const first = site.file(FIRST_PLACE);
   if (isReadOnly) return (await hasValues(first)) && !(await hasValues(home)) ? first : home;

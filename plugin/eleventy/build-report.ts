@@ -2,7 +2,7 @@
 
 import { normalize, sep } from "node:path";
 import type { Settings } from "../options.js";
-import { SHARED_PATH } from "../site/routes.js";
+import { PATHS } from "../site/routes.js";
 import { PREVIEW_FOLDER } from "../site/site.js";
 import type { Collections } from "./eleventy.js";
 import { itemsOf } from "./posts.js";
@@ -146,7 +146,7 @@ export function warningOnHidden(pages: readonly { inputPath: string }[]): string
   return about(
     pages,
     (named) =>
-      `A page at ${SHARED_PATH}/ or below it is out of reach, since shared blobs are there: ${named}. Give it another permalink.`,
+      `A page at ${PATHS.shared}/ or below it is out of reach, since shared blobs are there: ${named}. Give it another permalink.`,
   );
 }
 

@@ -4,7 +4,7 @@ import { show } from "../options/fault.js";
 import type { Settings } from "../options.js";
 import { BLOB_KEY, isBlobKey, sharedUrlOf } from "../site/blob-url.js";
 import { escapeHtml } from "../site/html.js";
-import { SHARED_PATH } from "../site/routes.js";
+import { PATHS } from "../site/routes.js";
 import { BlobLinks } from "./blob-links.js";
 import type { MarkdownIt } from "./markdown-mentions.js";
 import type { SiteUrls } from "./site-urls.js";
@@ -111,7 +111,7 @@ export class SharedBlobs {
   }
 
   #url(key: string, owner = this.#settings.authors[0]?.key ?? ""): string {
-    return sharedUrlOf(this.#urls.absolute(SHARED_PATH), { owner, key });
+    return sharedUrlOf(this.#urls.absolute(PATHS.shared), { owner, key });
   }
 
   #ownerOf(owner: unknown, others: readonly string[], where: string): string | undefined {

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { authorError } from "../errors.js";
 import type { Settings } from "../options.js";
-import { SHARED_PATH } from "../site/routes.js";
+import { PATHS } from "../site/routes.js";
 import { hostSettings, type PublishedSite, SETTINGS_FILE, type SiteSettings } from "../site/site.js";
 import {
   noteOnBlobs,
@@ -307,7 +307,7 @@ export class SiteBuild {
   #hidden(): { inputPath: string }[] {
     if (!this.urls.hasBlobs()) return [];
     return itemsOf(this.#collections.all).filter(
-      ({ url }) => typeof url === "string" && url.startsWith(`${SHARED_PATH}/`),
+      ({ url }) => typeof url === "string" && url.startsWith(`${PATHS.shared}/`),
     );
   }
 

@@ -5,6 +5,7 @@ import { isDeepStrictEqual } from "node:util";
 import { comparableUrl } from "../http/same-url.js";
 import type { Settings } from "../options.js";
 import type { PublicMention } from "../site/mention-list.js";
+import { PATHS } from "../site/routes.js";
 import type { Avatar } from "./avatars.js";
 import { type MentionListOptions, mentionListHtml } from "./mention-html.js";
 import { replaceFile } from "./output.js";
@@ -136,7 +137,7 @@ export class SiteMentions {
 
   #listOptions(target: string | null): MentionListOptions {
     return {
-      json: this.#urls.href("/mentions.json"),
+      json: this.#urls.href(PATHS.mentionsJson),
       script: this.#urls.hrefInTemplates(this.#folder() + SCRIPT),
       target,
       feed: { url: this.#urls.feedUrl(), nick: this.#settings.nick },
@@ -159,7 +160,7 @@ export class SiteMentions {
   }
 
   #liveUrl(): string {
-    return this.#urls.absolute("/mentions.json");
+    return this.#urls.absolute(PATHS.mentionsJson);
   }
 
   #note(url: string, mention: PublicMention): void {

@@ -56,8 +56,9 @@ export function jobsOf(options: ServiceOptions, { mentions, inbox, blobs, notify
     if (settings.blobs && options.purge) await blobs.forgetAgain(isOver);
   };
 
+  const sending: Job = ["Sending mentions", (isOver) => sender.send(isOver, 0), RUN_SECONDS];
   const scheduled: readonly Job[] = [
-    ["Sending mentions", (isOver) => sender.send(isOver, 0), RUN_SECONDS],
+    sending,
     ["Verifying mentions", async (isOver) => (await verification()).verifyPending("due", isOver), RUN_SECONDS],
     ["Tidying the list of mentions", received.compact, RUN_SECONDS],
     ["Notifying you", notifyAuthor, RUN_SECONDS],
@@ -77,7 +78,7 @@ export function jobsOf(options: ServiceOptions, { mentions, inbox, blobs, notify
 
   return {
     untilNextSend: () => sender.untilNext(),
-    sendDue: () => run(scheduled.slice(0, 1)),
+    sendDue: () => run([sending]),
     runScheduled: () => run(scheduled),
     async afterDeploy() {
       if (!options.isLive) return;

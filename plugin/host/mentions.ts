@@ -1,7 +1,6 @@
 // plugin/host/mentions.ts: wires the mentions of a site.
 import { bodyOf, type Log } from "../http/respond.js";
 import { listMentions } from "../mentions/inform/list-json.js";
-import { mentionsFeed } from "../mentions/inform/mentions-feed.js";
 import type { ListMentions } from "../mentions/mention.js";
 import { journal } from "../mentions/receive/journal.js";
 import { type Received, receivedMentions } from "../mentions/receive/received.js";
@@ -53,6 +52,12 @@ export function mentionServices(options: ServiceOptions, onStored: () => void): 
     return manageMentions({ readSigned, received, pending, siteIndex, moderation, verifyPending, now });
   });
 
+  const feed = once(async () => {
+    const { mentionsFeed } = await import("../mentions/inform/mentions-feed.js");
+    const { nick, urls } = settings;
+    return mentionsFeed({ list: received.list, token: secrets.mentionsToken, nick, url: urls.mentionsFeed, log });
+  });
+
   return {
     siteIndex,
     received,
@@ -60,13 +65,7 @@ export function mentionServices(options: ServiceOptions, onStored: () => void): 
     handlers: {
       webmention: async (request, asked) => (await verification()).receive(request, asked),
       mentionsJson: listMentions({ list, siteIndex, cacheTag: CACHE_TAG }),
-      mentionsFeed: mentionsFeed({
-        list: received.list,
-        token: secrets.mentionsToken,
-        nick: settings.nick,
-        url: settings.urls.mentionsFeed,
-        log,
-      }),
+      mentionsFeed: async (request, asked) => (await feed())(request, asked),
       mentions: async (request, asked) => (await managing()).mentions(request, asked),
       verifyMentions: async (request, asked) => (await managing()).verify(request, asked),
       importMentions: async (request, asked) => (await managing()).import(request, asked),

@@ -11,6 +11,7 @@ export async function preload(): Promise<void> {
     import("hast-util-from-parse5"),
     import("microformats-parser"),
     import("../http/signature.js"),
+    import("../mentions/inform/mentions-feed.js"),
     import("../mentions/receive/manage.js"),
     import("./verification.js"),
   ]);

@@ -5,11 +5,12 @@ import { allowance } from "../mentions/receive/allowance.js";
 import { type Moderation, moderation as moderationOf } from "../mentions/receive/moderate.js";
 import { type Pending, pendingMentions } from "../mentions/receive/pending.js";
 import { receiveMention } from "../mentions/receive/receive.js";
+import type { Received } from "../mentions/receive/received.js";
 import { settling } from "../mentions/receive/settle.js";
+import type { SiteIndex } from "../mentions/receive/site-index.js";
 import { VerificationQueue } from "../mentions/receive/verification-queue.js";
 import { verifyPending } from "../mentions/receive/verify-pending.js";
 import { verification } from "../mentions/verify/verify.js";
-import type { MentionServices } from "./mentions.js";
 import type { ServiceOptions } from "./service-options.js";
 
 /** What a host runs to verify mentions. */
@@ -30,7 +31,7 @@ export function guardOf({ client, settings, guard }: ServiceOptions) {
 
 export function mentionVerification(
   options: ServiceOptions,
-  { siteIndex, received, onStored }: Pick<MentionServices, "siteIndex" | "received"> & { onStored(): void },
+  { siteIndex, received, onStored }: { siteIndex: SiteIndex; received: Received; onStored(): void },
 ): Verification {
   const { settings, store, now, isMetered, log } = options;
   const { limits } = settings.mentions;

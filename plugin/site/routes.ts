@@ -11,11 +11,14 @@ export interface Route {
   capability: Capability;
   /** The URL of the site's settings that the path belongs to. */
   base: Base;
-  /** What follows the base: `/:name` is one segment, `/*` is everything below. */
+  /** What follows the base: `/:name` is one segment, `/*` is the base itself and everything below. */
   below: string;
   methods: readonly string[];
-  /** Who is answered: `signed` for requests with the key of an author or owner, `token` for the private feed. */
-  access: "anyone" | "signed" | "token";
+  /**
+   * Who is answered: `signed` for requests with the key of an author or owner, `token` for the private feed,
+   * `signed-to-read` where anyone may write. OPTIONS is answered to anyone.
+   */
+  access: "anyone" | "signed" | "signed-to-read" | "token";
   /** `Cache-Control` of answers that set none themselves. */
   cache: string;
   /** Counted by the rate limit; absent for no limit. */
@@ -24,29 +27,24 @@ export interface Route {
   netlify: EndpointFunction;
 }
 
+/** The bases that no option changes, from the root of the site. Public blobs are below `shared`. */
+export const PATHS = {
+  mentionsJson: "/mentions.json",
+  mentionsFeed: "/mentions.txt",
+  mentionsApi: "/api/v1/mentions",
+  blobs: "/api/v1/blob",
+  shared: "/shared",
+} as const;
+
 /** The paths at which endpoints begin, from the root of the site. */
-export type Bases = Record<
-  "webmention" | "mentionsJson" | "mentionsFeed" | "mentionsApi" | "inbox" | "blobs" | "shared",
-  string
->;
+export type Bases = Record<keyof typeof PATHS | "webmention" | "inbox", string>;
 
 export type Base = keyof Bases;
 
 /** @param options - the two paths that a site can choose */
 export function basesOf({ webmention, inbox }: Pick<Bases, "webmention" | "inbox">): Bases {
-  return {
-    webmention,
-    mentionsJson: "/mentions.json",
-    mentionsFeed: "/mentions.txt",
-    mentionsApi: "/api/v1/mentions",
-    inbox,
-    blobs: "/api/v1/blob",
-    shared: SHARED_PATH,
-  };
+  return { webmention, inbox, ...PATHS };
 }
-
-/** Public blobs are below it. */
-export const SHARED_PATH = "/shared";
 
 export type EndpointFunction = "mention" | "mentions-json" | "mentions-feed" | "mentions-api" | "inbox" | "blob";
 
@@ -98,7 +96,7 @@ export const ROUTES = {
   verifyMentions: { ...api, below: "/verify", methods: ["POST"] },
   importMentions: { ...api, below: "/import", methods: ["POST"] },
   mention: { ...api, below: "/*", methods: ["POST", "DELETE"] },
-  inbox: { ...inbox, below: "/:user", access: "anyone", methods: ["GET", "HEAD", "POST", "PUT", "OPTIONS"] },
+  inbox: { ...inbox, below: "/:user", access: "signed-to-read", methods: ["GET", "HEAD", "POST", "PUT", "OPTIONS"] },
   message: { ...inbox, below: "/:user/:id", access: "signed", methods: ["DELETE", "OPTIONS"] },
   blobs: { ...blob, below: "", methods: READING },
   blob: { ...blob, below: "/*", methods: ["GET", "HEAD", "PUT", "POST", "DELETE", "OPTIONS"] },
@@ -132,37 +130,49 @@ export interface RoutedSite {
   blobs: object | null;
 }
 
-/** @returns a function that finds the route of a normalised path, as `URL.pathname` has it; `null` for no route */
+/**
+ * @returns a function that finds the route of a normalised path, as `URL.pathname` has it; `null` for the site's own files.
+ *   Other paths below a base have the last route there without params: its handler answers 404.
+ */
 export function routesOf({ urls, isReceiver, inbox, blobs }: RoutedSite): (path: string) => RouteMatch | null {
   const isOn = { mentions: isReceiver, inbox: inbox !== null, blobs: blobs !== null };
   const routes = Object.entries(ROUTES)
     .filter(([, { capability }]) => isOn[capability])
-    .map(([name, route]) => ({ name: name as RouteName, route: route as Route, pattern: patternOf(urls, route) }));
+    .map(([name, route]) => ({
+      name: name as RouteName,
+      route: route as Route,
+      pattern: patternOf(urls, route),
+      folder: route.below === "" ? null : `${new URL(urls[route.base]).pathname}/`,
+    }));
   return (path) => {
     for (const { name, route, pattern } of routes) {
       const match = pattern.exec(path);
       if (match) return { name, route, params: { ...match.groups } };
     }
-    return null;
+    const last = routes.findLast(({ folder }) => folder !== null && path.startsWith(folder));
+    return last ? { name: last.name, route: last.route, params: {} } : null;
   };
 }
 
 /** The path prefix of a site, such as `/blog`; empty for a site at the root of its host. */
 export function prefixOf({ urls }: Pick<RoutedSite, "urls">): string {
-  return new URL(urls.shared).pathname.slice(0, -SHARED_PATH.length);
+  return new URL(urls.shared).pathname.slice(0, -PATHS.shared.length);
 }
 
-/** The path patterns at which a function on Netlify answers. */
+/** The path patterns at which a function on Netlify answers, without those that a pattern with `/*` covers. */
 export function pathsOf(netlify: EndpointFunction, bases: Bases): string[] {
-  return Object.values(ROUTES)
+  const paths = Object.values(ROUTES)
     .filter((route) => route.netlify === netlify)
     .map(({ base, below }) => bases[base] + below);
+  const isCovered = (path: string) =>
+    paths.some((other) => other !== path && other.endsWith("/*") && path.startsWith(other.slice(0, -1)));
+  return paths.filter((path) => !isCovered(path));
 }
 
 function patternOf(urls: Bases, { base, below }: Route): RegExp {
   const source = (new URL(urls[base]).pathname + below)
     .replace(/[.+?^${}()|[\]\\]/g, "\\$&")
     .replace(/:(\w+)/g, "(?<$1>[^/]+)")
-    .replace(/\*/g, "(?<rest>.*)");
+    .replace(/\/\*$/, "(?:/(?<rest>.*))?");
   return new RegExp(`^${source}$`);
 }

@@ -1,11 +1,11 @@
 // test/blobs/alices-blobs.ts: Alice's blobs, her who keeps them, and those who would like to.
 import { createHash, randomBytes } from "node:crypto";
 import { type BlobsOptions, blobs } from "../../plugin/blobs/serve/blobs.js";
-import { answering } from "../../plugin/http/respond.js";
 import { signRequest, type UnsignedRequest } from "../../plugin/http/signature.js";
 import type { Identity } from "../../plugin/keys/identity-text.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import type { Store, StreamingStore } from "../../plugin/store/store.js";
+import { hostAt } from "../helpers/endpoints.js";
 import { identityOf } from "../helpers/identity.js";
 
 export const API = "https://alice.example/api/v1/blob";
@@ -68,14 +68,13 @@ export function alicesBlobs(
     authority: "alice.example",
     owners: new Set([ALICE.publicKey, CAROL.publicKey]),
     limits: { count: 1000, bytes: 2 ** 30, maxBytes: 2 ** 24 },
-    urls: { api: API, shared: SHARED },
+    sharedUrl: SHARED,
     purge: null,
     log: (line) => void log.push(line),
     ...options,
     store,
   });
-  const own = answering(service.own, (line) => void log.push(line));
-  const shared = answering(service.shared, (line) => void log.push(line));
+  const answer = hostAt("https://alice.example", service.handlers, (line) => void log.push(line));
 
   /** A request that can be sent more than once. */
   const prepared = (method: string, url: string, asked: Asked = {}) => {
@@ -88,7 +87,7 @@ export function alicesBlobs(
       ...(typeof said === "string" && { "content-length": said }),
     };
     return () =>
-      own(
+      answer(
         new Request(url, {
           method,
           headers: sent,
@@ -101,8 +100,7 @@ export function alicesBlobs(
   const one = (method: string) => (key: string, asked?: Asked) => ask(method, `${API}/${key}`, asked);
 
   return {
-    own,
-    shared,
+    answer,
     sweep: service.sweep,
     forgetAgain: service.forgetAgain,
     store,
@@ -123,7 +121,7 @@ export function alicesBlobs(
       }),
     list: (query = "", asked?: Asked) => ask("GET", API + query, asked),
     getShared: (key: string, headers: Record<string, string> = {}, method = "GET") =>
-      shared(new Request(`${SHARED}/${ALICE.publicKey}/${key}`, { method, headers })),
+      answer(new Request(`${SHARED}/${ALICE.publicKey}/${key}`, { method, headers })),
   };
 }
 

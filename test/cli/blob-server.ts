@@ -38,11 +38,7 @@ export interface BlobServer {
 
 /** Alice's site, whose build has left blobs on. */
 export function blobSite(): Blog {
-  const made = site({ ...SETTINGS, blobs: LIMITS });
-  const file = ".eleventy-twtxt/settings.json";
-  const blobs = { api: SETTINGS.urls.blobs, shared: SETTINGS.urls.shared, maxBytes: LIMITS.maxBytes };
-  made.write(file, JSON.stringify({ ...JSON.parse(made.read(file)), blobs }));
-  return made;
+  return site({ ...SETTINGS, blobs: LIMITS });
 }
 
 export async function startBlobServer({ folder }: Blog): Promise<BlobServer> {

@@ -435,7 +435,7 @@ describeWithoutKeychain("eleventy-twtxt blob", () => {
       "This site keeps no blobs. Give the plugin the option blobs: true; build and deploy.",
     );
 
-    const blobs = { api: `${alice.url}/api/v1/blob`, shared: `${alice.url}/shared`, maxBytes: 100 };
+    const blobs = { owners: [alice.kex], count: 10, bytes: 1000, maxBytes: 100 };
     alice.machine.write(".eleventy-twtxt/settings.json", JSON.stringify({ ...settings, blobs }));
     alice.machine.write("a.txt", "hello");
     for (const args of [["list"], ["info", "a"], ["put", "a.txt"]]) {

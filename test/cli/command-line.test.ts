@@ -88,13 +88,13 @@ describe("the settings of the site", () => {
     );
   });
 
-  it.each(["{", '{"version":1}', '{"version":3}'])(
+  it.each(["{", '{"version":1}', '{"version":3}', '{"version":5}'])(
     "1 no-settings: they are of another version: %s",
     async (content) => {
       const site = blog(null, { ".eleventy-twtxt/settings.json": content });
       const { exitCode, stderr } = await command(site.folder, ["stamp"]);
       expect(exitCode).toBe(1);
-      expect(stderr).toMatch(/^eleventy-twtxt: \S+settings.json is not what a build of this version leaves\. .*\n$/);
+      expect(stderr).toMatch(/^eleventy-twtxt: \S+settings.json was not written by a build of this version\. .*\n$/);
     },
   );
 

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach } from "vitest";
-import { type HostSettings, hostSettings } from "../../plugin/eleventy/host-settings.js";
 import { discoveryFiles, inboxesOf } from "../../plugin/eleventy/site-files.js";
+import type { Endpoint } from "../../plugin/host/endpoints.js";
 import { type NodeServer, nodeServer } from "../../plugin/host/node-server.js";
 import { rateLimit } from "../../plugin/host/rate-limit.js";
 import { siteFiles } from "../../plugin/host/site-files.js";
@@ -12,15 +12,17 @@ import { formatIdentity } from "../../plugin/keys/identity-text.js";
 import { formatKey } from "../../plugin/keys/key.js";
 import { secretKeyOf } from "../../plugin/keys/secret-key.js";
 import { contactsOf } from "../../plugin/messages/lookup/contacts.js";
-import { type Author, checkOptions } from "../../plugin/options.js";
+import { type HostSettings, hostSettings, SETTINGS_FILE } from "../../plugin/site/site.js";
 import { fileStore } from "../../plugin/store/file.js";
 import { memoryStore } from "../../plugin/store/memory.js";
+import { builtSite } from "../helpers/built-site.js";
+import { endpoint } from "../helpers/endpoints.js";
 import "../helpers/loopback-only.mjs";
 import { runCommandLine } from "../../plugin/cli/command-line.js";
 import type { Terminal } from "../../plugin/cli/terminal.js";
 import { LOOPBACK_ONLY } from "../helpers/paths.js";
 import { type Blog, blog, command, type Outcome, standingTerminal } from "./helpers.js";
-import { type Route, routeOf } from "./inbox-host.js";
+import { type EndpointAt, endpointsAt } from "./inbox-host.js";
 import { environmentOf } from "./machine.js";
 import { freePort } from "./server.js";
 
@@ -106,12 +108,12 @@ async function correspondent({ user, port, allowing, isStreaming, blobs }: Home,
   const store = memoryStore();
   const serveFile = siteFiles({ folder: site, published: site, prefix: "", feedPath: "/twtxt.txt", endpoint: null });
   let settings: HostSettings;
-  let route: Route;
+  let endpointAt: EndpointAt;
   let ending: AbortController;
   const open = () => {
     ending = new AbortController();
     const now = () => Date.now() - person.behindMs;
-    route = routeOf(settings, { store, isStreaming, now, ending: ending.signal });
+    endpointAt = endpointsAt(settings, { store, isStreaming, now, ending: ending.signal });
   };
 
   const person: Correspondent = {
@@ -140,27 +142,16 @@ async function correspondent({ user, port, allowing, isStreaming, blobs }: Home,
     },
     async publish(kex) {
       person.kex = kex;
-      const options = checkOptions({ url, nick: user, key: person.kex, mentions: false, blobs });
-      const urls = {
-        feedUrl: () => `${url}/twtxt.txt`,
-        absolute: (path: string) => url + path,
-        endpoint: () => null,
-        inboxOf: (author: Author) => `${url}/inbox/${author.user}`,
-      };
-      for (const { path, content } of await discoveryFiles(inboxesOf(options, urls))) {
+      const built = builtSite(url, { nick: user, key: person.kex, mentions: false, blobs });
+      for (const { path, content } of await discoveryFiles(inboxesOf(built.options, built.urls))) {
         mkdirSync(dirname(join(site, path)), { recursive: true });
         writeFileSync(join(site, path), content);
       }
-      settings = hostSettings(options, urls, { host: "node", output: "./_site/" });
+      settings = hostSettings(built.settings);
       open();
-      const authors = [{ address, key: person.kex, endpoint }];
-      const known = JSON.parse(machine.read(".eleventy-twtxt/settings.json"));
-      const kept = settings.blobs && {
-        api: settings.urls.blobs,
-        shared: settings.urls.shared,
-        maxBytes: settings.blobs.maxBytes,
-      };
-      machine.write(".eleventy-twtxt/settings.json", JSON.stringify({ ...known, authors, blobs: kept }));
+      const { authors, blobs: kept, urls, hasEndpoints } = settings;
+      const known = { ...JSON.parse(machine.read(SETTINGS_FILE)), authors, blobs: kept, urls, hasEndpoints };
+      machine.write(SETTINGS_FILE, JSON.stringify(known));
     },
     keyFile(name, whose, number) {
       const file = join(machine.folder, name);
@@ -178,8 +169,7 @@ async function correspondent({ user, port, allowing, isStreaming, blobs }: Home,
           person.files.push(request.url ?? "");
           serveFile(request, response);
         },
-        route: (path) => routed(path, route, person),
-        limitOf: () => null,
+        endpointAt: (path) => watched(endpointAt(path), person),
         rateLimit: rateLimit({ perMinute: 0, now: Date.now }),
         log: () => {},
       });
@@ -208,16 +198,15 @@ function kexOf(seed: number): string {
 }
 
 /** Notes what is asked and answered, and answers with trouble where there is some. */
-function routed(path: string, route: Route, person: Correspondent) {
-  const handler = route(path);
-  if (!handler) return null;
-  return async (request: Request) => {
-    const answer = async () => handler(request, { address: "127.0.0.1" });
+function watched(own: Endpoint | null, person: Correspondent): Endpoint | null {
+  if (!own) return null;
+  return endpoint(async (request) => {
+    const answer = () => own.answer(request, "127.0.0.1");
     const response =
       person.trouble === null
         ? await (person.operator?.(request, answer) ?? answer())
         : new Response(null, { status: person.trouble });
     person.asked.push(`${request.method} ${response.status}`);
     return response;
-  };
+  });
 }

@@ -176,8 +176,10 @@ describe("the lists of mentions", () => {
   });
 
   it("are asked for where the site has them", async () => {
-    const site = await patient({ options: (url) => ({ webmention: `${url}/in/here` }), answers: () => ({}) });
-    site.settings.urls.webmention = `${site.url}/in/here`;
+    const site = await patient({
+      options: (url) => ({ webmention: `${url}/in/here`, mentions: { path: "/in/here" } }),
+      answers: () => ({}),
+    });
     const outside = await report([site.feedUrl], { hosts: [site] });
     expect(outside.exitCode).toBe(1);
     const inside = await report([site.feedUrl], { hosts: [site], folder: sourcesOf(site).folder });

@@ -4,8 +4,9 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterAll } from "vitest";
-import type { KnownSettings } from "../../plugin/cli/site.js";
 import type { Terminal } from "../../plugin/cli/terminal.js";
+import type { SiteSettings } from "../../plugin/site/site.js";
+import { builtSite, settingsFile } from "../helpers/built-site.js";
 import { LONGEST_MS } from "../helpers/longest.js";
 import { COMMAND } from "../helpers/paths.js";
 
@@ -22,23 +23,13 @@ export interface Blog {
   list(path: string): string[];
 }
 
-const SETTINGS: KnownSettings = {
-  feedUrl: "https://alice.example/twtxt.txt",
-  host: "static",
-  input: ".",
-  output: "./_site",
-  isDevelopment: false,
-  timeZone: "UTC",
-  webmention: null,
-  address: "alice@alice.example",
-  authors: [],
-  blobs: null,
+const SETTINGS: SiteSettings = {
+  ...builtSite("https://alice.example", { host: "static" }).settings,
   notes: { folders: ["./notes"], hasAny: true, like: null, tags: ["posts"], layout: null },
-  unstamped: [],
 };
 
 /** A folder as a build has left it; `settings` of `null` where there was none. */
-export function blog(settings: Partial<KnownSettings> | null, files: Record<string, string> = {}): Blog {
+export function blog(settings: Partial<SiteSettings> | null, files: Record<string, string> = {}): Blog {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "twtxt-cli-")));
   folders.push(folder);
   const made: Blog = {
@@ -50,8 +41,8 @@ export function blog(settings: Partial<KnownSettings> | null, files: Record<stri
     },
     list: (path) => readdirSync(join(folder, path)).sort(),
   };
-  if (settings) made.write(".eleventy-twtxt/settings.json", JSON.stringify({ version: 3, ...SETTINGS, ...settings }));
-  for (const [path, content] of Object.entries(files)) made.write(path, content);
+  const left = settings && settingsFile({ ...SETTINGS, ...settings });
+  for (const [path, content] of Object.entries({ ...left, ...files })) made.write(path, content);
   return made;
 }
 

@@ -1,12 +1,12 @@
 // test/cli/inbox-host.ts: what a host answers for a site with inboxes, with everything real but the store.
-import type { HostSettings } from "../../plugin/eleventy/host-settings.js";
 import { secretsOf } from "../../plugin/host/secrets.js";
-import { servicesOf } from "../../plugin/host/services.js";
 import { siteHost } from "../../plugin/host/site-host.js";
+import { siteServices } from "../../plugin/host/site-services.js";
+import type { HostSettings } from "../../plugin/site/site.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
 import { loopbackConnector } from "../helpers/loopback.js";
 
-export type Route = ReturnType<typeof siteHost>["route"];
+export type EndpointAt = ReturnType<typeof siteHost>["endpointAt"];
 
 export interface Hosting {
   store: StreamingStore;
@@ -18,14 +18,14 @@ export interface Hosting {
   ending: AbortSignal;
 }
 
-export function routeOf(settings: HostSettings, { store, isStreaming, now, ending }: Hosting): Route {
-  const files = { settings, pages: { feeds: [settings.feedUrl], pages: [], twts: [] } };
+export function endpointsAt(settings: HostSettings, { store, isStreaming, now, ending }: Hosting): EndpointAt {
+  const site = { settings, pages: { feeds: [settings.feedUrl], pages: [], twts: [] } };
   return siteHost({
-    files,
-    pagesFile: "",
-    read: async () => files,
+    site,
+    file: "",
+    read: async () => site,
     make: ({ settings, pages }) =>
-      servicesOf({
+      siteServices({
         ...{ settings, pages, store, fetch, now, isMetered: false, isLive: true },
         secrets: secretsOf({}),
         authority: new URL(settings.url).host,
@@ -38,5 +38,5 @@ export function routeOf(settings: HostSettings, { store, isStreaming, now, endin
         ending,
       }),
     log: () => {},
-  }).route;
+  }).endpointAt;
 }

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { runCommandLine } from "../../plugin/cli/command-line.js";
-import { FEED, feedServer, PAGE } from "../helpers/receiver.js";
+import { FEED, feedServer, PAGE, settingsOf } from "../helpers/receiver.js";
 import { command, standingTerminal } from "./helpers.js";
 import { freePort, serve, site } from "./server.js";
 
@@ -27,11 +27,7 @@ async function keyOfAlice(): Promise<string> {
 /** Her site with two mentions of one host, of which the second is held, and her terminal. */
 async function alice({ moderate = false } = {}) {
   const bob = await feedServer({ [AT]: HELLO, "2026-11-19T18:40:03Z": `${HELLO} again` });
-  const settings = site({ authors: [{ user: "alice", key: await keyOfAlice() }] });
-  const host = JSON.parse(settings.read(".eleventy-twtxt/host.json"));
-  host.mentions.limits.shownPerHost = 1;
-  host.mentions.moderate = moderate;
-  settings.write(".eleventy-twtxt/host.json", JSON.stringify(host));
+  const settings = site(settingsOf({ key: await keyOfAlice(), mentions: { moderate, limits: { shownPerHost: 1 } } }));
   const port = await freePort();
   const server = await serve(settings, [
     ...["--allow-private-host", bob.host],
@@ -202,7 +198,7 @@ describe("eleventy-twtxt mentions", () => {
     [["approve", "3f2"], '"3f2" is too short for an id: type 4 of its characters at the least.'],
     [["import", "missing.json"], "There is no file /"],
   ])("exit 1 or 2: %j", async (args, said) => {
-    const { folder } = site({ authors: [{ user: "alice", key: await keyOfAlice() }] });
+    const { folder } = site(settingsOf({ key: await keyOfAlice() }));
     const { exitCode, stderr, stdout } = await command(folder, ["mentions", ...args], { environment });
     expect([exitCode, stdout]).toEqual([expect.toBeOneOf([1, 2]), ""]);
     expect(stderr).toContain(said);

@@ -127,7 +127,7 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
   it("2: whose they are must be clear where two authors of the site have their keys here", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const settings = JSON.parse(alice.machine.read(".eleventy-twtxt/settings.json"));
-    settings.authors.push({ address: bob.address, key: bob.kex, endpoint: bob.endpoint });
+    settings.authors.push({ user: "bob", address: bob.address, key: bob.kex, endpoint: bob.endpoint });
     alice.machine.write(".eleventy-twtxt/settings.json", JSON.stringify(settings));
     await bob.message("send", alice.address, "to alice");
     expect(await alice.found("list")).toMatchObject([{ text: "to alice" }]);

@@ -6,17 +6,19 @@ import { dirname, join } from "node:path";
 import { afterEach, expect } from "vitest";
 import { runCommandLine } from "../../plugin/cli/command-line.js";
 import type { Finding } from "../../plugin/cli/doctor/finding.js";
-import { type HostSettings, hostSettings, type SitePages } from "../../plugin/eleventy/host-settings.js";
 import { discoveryFiles, feedFiles, inboxesOf } from "../../plugin/eleventy/site-files.js";
 import type { Twt } from "../../plugin/feed/twt.js";
 import { type NodeServer, nodeServer } from "../../plugin/host/node-server.js";
 import { rateLimit } from "../../plugin/host/rate-limit.js";
 import { secretsOf } from "../../plugin/host/secrets.js";
-import { servicesOf } from "../../plugin/host/services.js";
 import { siteFiles } from "../../plugin/host/site-files.js";
 import { siteHost } from "../../plugin/host/site-host.js";
-import { type Author, checkOptions, type TwtxtOptions } from "../../plugin/options.js";
+import { siteServices } from "../../plugin/host/site-services.js";
+import type { TwtxtOptions } from "../../plugin/options.js";
+import { type HostSettings, hostSettings, type PublishedSite, type SitePages } from "../../plugin/site/site.js";
 import { memoryStore } from "../../plugin/store/memory.js";
+import { builtSite, hostFile } from "../helpers/built-site.js";
+import { endpoint } from "../helpers/endpoints.js";
 import { loopbackConnector } from "../helpers/loopback.js";
 import "../helpers/loopback-only.mjs";
 import { LOOPBACK_ONLY } from "../helpers/paths.js";
@@ -68,14 +70,13 @@ export interface Patient {
 
 export async function patient(made: PatientOptions = {}): Promise<Patient> {
   const asked: string[] = [];
-  let site: { route: Parameters<typeof nodeServer>[0]["route"]; serveFile: Answer } | undefined;
+  let site: { endpointAt: Parameters<typeof nodeServer>[0]["endpointAt"]; serveFile: Answer } | undefined;
   let answers: Record<string, Answer> = {};
   const server = await nodeServer({
     port: 0,
     host: "127.0.0.1",
     origin: "http://127.0.0.1",
-    route: (path) => (answers[path] ? null : (site?.route(path) ?? null)),
-    limitOf: () => "mention",
+    endpointAt: (path) => (answers[path] ? null : (site?.endpointAt(path) ?? null)),
     serveFile: (request, response) => {
       const path = request.url?.split("?")[0] ?? "";
       asked.push(`${request.method} ${request.url}`);
@@ -91,24 +92,18 @@ export async function patient(made: PatientOptions = {}): Promise<Patient> {
   const url = `http://${host}`;
   answers = made.answers?.(url) ?? {};
   const built = await build(url, made);
-  site = { route: routesOf(built, made, asked), serveFile: siteFiles(built.files) };
+  site = { endpointAt: endpointsOf(built, made, asked), serveFile: siteFiles(built.files) };
   return { url, host, feedUrl: built.settings.feedUrl, asked, close: server.close, ...built };
 }
 
 /** A folder that knows the site as its author's own. */
 export function sourcesOf({ host, settings, pages }: Patient, user = "alice"): Blog {
-  return blog(
-    {
-      authors: [
-        { address: `${user}@${host}`, key: settings.authors[0]?.key ?? "", endpoint: `http://${host}/inbox/alice` },
-      ],
-    },
-    {
-      "package.json": "{}",
-      ".eleventy-twtxt/host.json": JSON.stringify(settings),
-      ".eleventy-twtxt/pages.json": JSON.stringify(pages),
-    },
-  );
+  const authors = settings.authors.map((author) => ({
+    ...author,
+    address: `${user}@${host}`,
+    endpoint: `http://${host}/inbox/alice`,
+  }));
+  return blog({ ...settings, authors }, { "package.json": "{}", ...hostFile({ settings, pages }) });
 }
 
 interface Where {
@@ -172,17 +167,12 @@ function allowing(hosts: { host: string }[]): string[] {
 }
 
 async function build(url: string, { options, files = {}, feed = (text) => text }: PatientOptions) {
-  const settings = checkOptions({
-    ...{ url, nick: "alice", webmention: `${url}/webmention`, key: KEY, endpoint: `${url}/inbox/alice` },
+  const built = builtSite(url, {
+    ...{ webmention: `${url}/webmention`, key: KEY, endpoint: `${url}/inbox/alice` },
     ...options?.(url),
   });
-  const endpoint = settings.webmention ?? null;
-  const urls = {
-    feedUrl: () => `${url}${settings.path}`,
-    absolute: (path: string) => url + path,
-    endpoint: () => endpoint,
-    inboxOf: (author: Author) => author.endpoint ?? null,
-  };
+  const { options: settings, urls } = built;
+  const webmention = settings.webmention ?? null;
   const all: Record<string, string | Buffer | null> = {
     "/index.html": `<!doctype html><link rel="alternate" type="text/plain" href="${settings.path}">`,
     ...Object.fromEntries([
@@ -195,9 +185,9 @@ async function build(url: string, { options, files = {}, feed = (text) => text }
   if (typeof text === "string") all[settings.path] = feed(text, url);
   const folder = writeSite(all);
   const pages: SitePages = { feeds: [urls.feedUrl()], pages: [`${url}/`], twts: [] };
-  const served = { folder, published: folder, prefix: "", feedPath: settings.path, endpoint };
+  const served = { folder, published: folder, prefix: "", feedPath: settings.path, endpoint: webmention };
   return {
-    settings: { ...hostSettings(settings, urls, { host: "node", output: "./_site/" }), isReceiver: true },
+    settings: { ...hostSettings(built.settings), isReceiver: true },
     pages,
     files: served,
   };
@@ -214,13 +204,13 @@ function writeSite(files: Record<string, string | Buffer | null>): string {
   return folder;
 }
 
-function routesOf(built: { settings: HostSettings; pages: SitePages }, made: PatientOptions, asked: string[]) {
-  const { route } = siteHost({
-    files: built,
-    pagesFile: "",
+function endpointsOf(built: PublishedSite, made: PatientOptions, asked: string[]) {
+  const { endpointAt } = siteHost({
+    site: built,
+    file: "",
     read: async () => built,
     make: ({ settings, pages }) =>
-      servicesOf({
+      siteServices({
         settings,
         pages,
         store: memoryStore(),
@@ -240,13 +230,13 @@ function routesOf(built: { settings: HostSettings; pages: SitePages }, made: Pat
     log: () => {},
   });
   return (path: string) => {
-    const handler = route(path);
+    const found = endpointAt(path);
     return (
-      handler &&
-      ((request: Request) => {
+      found &&
+      endpoint((request, address) => {
         asked.push(`${request.method} ${path}`);
-        return handler(request);
-      })
+        return found.answer(request, address);
+      }, found.rateLimit)
     );
   };
 }

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { runCommandLine } from "../../plugin/cli/command-line.js";
 import { fileStore } from "../../plugin/store/file.js";
 import { readJson } from "../../plugin/store/json.js";
+import { hostFile } from "../helpers/built-site.js";
 import type { LoopbackServer } from "../helpers/loopback.js";
 import { COMMAND, LOOPBACK_ONLY } from "../helpers/paths.js";
 import { PAGES, settingsOf } from "../helpers/receiver.js";
@@ -51,14 +52,8 @@ function siteOf(made: Alice, host: "static" | "netlify" = "static"): Blog {
     feeds: [made.feedUrl],
     twts: [{ timestamp: BOBS, hashes: ["abcdefg"], page: "https://alice.example/a/" }],
   };
-  return blog(
-    { host },
-    {
-      "package.json": "{}",
-      ".eleventy-twtxt/host.json": JSON.stringify({ ...settingsOf({}), feedUrl: made.feedUrl }),
-      ".eleventy-twtxt/pages.json": JSON.stringify(pages),
-    },
-  );
+  const settings = settingsOf({ feedUrl: made.feedUrl });
+  return blog({ host }, { "package.json": "{}", ...hostFile({ settings, pages }) });
 }
 
 async function home() {

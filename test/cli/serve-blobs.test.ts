@@ -1,9 +1,10 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { blobServices } from "../../plugin/host/blob-services.js";
+import { blobServices } from "../../plugin/host/blobs.js";
 import { type NodeServer, nodeServer } from "../../plugin/host/node-server.js";
 import { fileStore } from "../../plugin/store/file.js";
+import { endpoint, hostAt } from "../helpers/endpoints.js";
 import { ask, type BlobServer, blobSite, LIMITS, SETTINGS, startBlobServer, unfinished } from "./blob-server.js";
 import { contentsOf, post, put, readText, textOf } from "./blob-state.js";
 import type { Blog } from "./helpers.js";
@@ -126,7 +127,7 @@ describe("a put", () => {
 
   it("408 too-slow: that comes to a stop leaves what was there, and no file", async () => {
     const site = blobSite();
-    const { own } = blobServices({
+    const { handlers } = blobServices({
       settings: { ...SETTINGS, blobs: LIMITS },
       store: fileStore(join(site.folder, ALICES_DATA)),
       authority: "alice.example",
@@ -138,8 +139,7 @@ describe("a put", () => {
       port: 0,
       host: "127.0.0.1",
       origin: "https://alice.example",
-      route: () => own,
-      limitOf: () => null,
+      endpointAt: () => endpoint(hostAt("https://alice.example", handlers)),
       serveFile: (_, response) => void response.writeHead(404).end(),
       rateLimit: () => null,
       trustedProxies: 0,

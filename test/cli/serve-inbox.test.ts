@@ -3,7 +3,7 @@ import { signRequest } from "../../plugin/http/signature.js";
 import { settingsOf } from "../helpers/receiver.js";
 import { telephone } from "../helpers/telephone.js";
 import { ALICE, ARMORED, EVE, idOf, sealed } from "../messages/inbox/alices-inbox.js";
-import { type Server, serve, site } from "./server.js";
+import { rebuild, type Server, serve, site } from "./server.js";
 
 const INBOX = "https://alice.example/inbox/alice";
 
@@ -114,10 +114,10 @@ describe("an inbox of eleventy-twtxt serve", () => {
     const reader = stream.body?.getReader();
     expect((await reader?.read())?.done).toBe(false);
 
-    const host = JSON.parse(alice.read(".eleventy-twtxt/host.json"));
-    const authors = host.authors.map((author: object) => ({ ...author, key: EVE.publicKey }));
-    alice.write(".eleventy-twtxt/host.json", JSON.stringify({ ...host, authors }));
-    alice.write(".eleventy-twtxt/pages.json", `${alice.read(".eleventy-twtxt/pages.json")}\n`);
+    rebuild(alice, ({ settings, pages }) => {
+      const authors = settings.authors.map((author) => ({ ...author, key: EVE.publicKey }));
+      return { settings: { ...settings, authors }, pages };
+    });
     while (!(await reader?.read())?.done);
     expect([(await ask(server)).status, (await ask(server, { signer: EVE })).status]).toEqual([403, 200]);
   });

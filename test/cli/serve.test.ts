@@ -2,9 +2,10 @@ import { rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { refuseServedFolder } from "../../plugin/eleventy/served-folder.js";
-import { FEED, feedServer, PAGES } from "../helpers/receiver.js";
+import type { HostSettings } from "../../plugin/site/site.js";
+import { FEED, feedServer } from "../helpers/receiver.js";
 import { blog, command } from "./helpers.js";
-import { freePort, type Server, serve, site } from "./server.js";
+import { freePort, rebuild, type Server, serve, site } from "./server.js";
 
 const AT = "2026-11-19T18:40:02Z";
 const HELLO = `@<alice ${FEED}> hello`;
@@ -75,24 +76,20 @@ describe("eleventy-twtxt serve", () => {
     const send = () =>
       fetch(`${server.url}/webmention`, { method: "POST", body: new URLSearchParams({ source: bob.twt(AT), target }) });
     expect((await send()).status).toBe(400);
-    alice.write(".eleventy-twtxt/pages.json", JSON.stringify({ ...PAGES, pages: [...PAGES.pages, target] }));
+    rebuild(alice, ({ settings, pages }) => ({ settings, pages: { ...pages, pages: [...pages.pages, target] } }));
     await expect.poll(async () => (await send()).status).toBe(200);
   });
 
   it("goes on with the build before while what it left is deleted, and says when the next one is served", async () => {
     const alice = site();
     const server = await serve(alice);
-    const [host, pages] = ["host", "pages"].map((name) => alice.read(`.eleventy-twtxt/${name}.json`)) as [
-      string,
-      string,
-    ];
+    const host = alice.read(".eleventy-twtxt/host.json");
     rmSync(join(alice.folder, ".eleventy-twtxt"), { recursive: true });
     await expect
       .poll(server.said)
       .toMatch(/The build before is still in use\. \S+\.json is not there\. Build the site: npx @11ty\/eleventy\n/);
     expect((await fetch(`${server.url}/mentions.json`)).status).toBe(200);
     alice.write(".eleventy-twtxt/host.json", host);
-    alice.write(".eleventy-twtxt/pages.json", pages);
     await expect.poll(server.said).toContain("The new build is served.\n");
   });
 
@@ -119,9 +116,8 @@ describe("eleventy-twtxt serve", () => {
 
   it("says which features are off, and that the feed was built for another host", async () => {
     const alice = site();
-    const settings = JSON.parse(alice.read(".eleventy-twtxt/host.json"));
-    const write = (changes: object) =>
-      alice.write(".eleventy-twtxt/host.json", JSON.stringify({ ...settings, ...changes }));
+    const write = (changes: Partial<HostSettings>) =>
+      rebuild(alice, ({ settings, pages }) => ({ settings: { ...settings, ...changes }, pages }));
     write({ host: "static", endpoint: null });
     const lacking = await serve(alice, [], { TWTXT_SMTP_URL: "smtp://127.0.0.1", TWTXT_WEBHOOK_URL: "" });
     const lines = [
@@ -135,7 +131,7 @@ describe("eleventy-twtxt serve", () => {
     expect(await lacking.end("SIGTERM")).toBe(0);
     for (const line of lines) expect(lacking.said()).toContain(`${line}\n`);
 
-    write({ host: "netlify", endpoint: settings.endpoint });
+    write({ host: "netlify", endpoint: "https://alice.example/webmention" });
     const names = ["SMTP_URL", "MAIL_TO", "WEBHOOK_URL", "BUILD_HOOK_URL", "MENTIONS_TOKEN"];
     const value = "http://127.0.0.1/0123456789abcdef";
     const complete = await serve(alice, [], Object.fromEntries(names.map((name) => [`TWTXT_${name}`, value])));

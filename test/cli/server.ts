@@ -2,7 +2,8 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { afterEach, expect } from "vitest";
-import type { HostSettings, SitePages } from "../../plugin/eleventy/host-settings.js";
+import { type HostSettings, type PublishedSite, parsePublishedSite, type SitePages } from "../../plugin/site/site.js";
+import { hostFile } from "../helpers/built-site.js";
 import { COMMAND, LOOPBACK_ONLY } from "../helpers/paths.js";
 import { PAGES, settingsOf } from "../helpers/receiver.js";
 import { type Blog, blog, ownData } from "./helpers.js";
@@ -22,16 +23,18 @@ export interface Server {
 /** Alice's site as a build has left it. Her feed is nowhere on this machine, so nothing is sent. */
 export function site(settings: Partial<HostSettings> = {}, pages: SitePages = PAGES): Blog {
   const host = { ...settingsOf({}), ...settings };
-  return blog(
-    { host: "node", webmention: host.urls.webmention },
-    {
-      ".eleventy-twtxt/host.json": JSON.stringify(host),
-      ".eleventy-twtxt/pages.json": JSON.stringify(pages),
-      ".eleventy-twtxt/published/twtxt.txt": "# nick = alice\n",
-      "_site/index.html": "home",
-      "package.json": "{}",
-    },
-  );
+  return blog(host, {
+    ...hostFile({ settings: host, pages }),
+    ".eleventy-twtxt/published/twtxt.txt": "# nick = alice\n",
+    "_site/index.html": "home",
+    "package.json": "{}",
+  });
+}
+
+/** Changes what the last real build has left, as another one does. */
+export function rebuild(blog: Pick<Blog, "read" | "write">, change: (site: PublishedSite) => PublishedSite): void {
+  const changed = change(parsePublishedSite(blog.read(".eleventy-twtxt/host.json")));
+  for (const [path, content] of Object.entries(hostFile(changed))) blog.write(path, content);
 }
 
 /**

@@ -3,10 +3,12 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { folderName } from "../../plugin/cli/site-store.js";
+import { siteAt } from "../../plugin/cli/site.js";
+import { folderName, storeFolder } from "../../plugin/cli/site-store.js";
 import { fileStore } from "../../plugin/store/file.js";
+import { builtSite, settingsFile } from "../helpers/built-site.js";
 import { FEED, feedServer } from "../helpers/receiver.js";
-import { ALICES_DATA, type Blog, command } from "./helpers.js";
+import { ALICES_DATA, type Blog, command, standingTerminal } from "./helpers.js";
 import { type Server, serve, site } from "./server.js";
 
 const AT = "2026-11-19T18:40:02Z";
@@ -53,6 +55,17 @@ describe("the data of a site", () => {
 
     const again = await serve(alice, args);
     expect(await shown(again)).toMatchObject([{ source: bob.twt(AT) }]);
+  });
+
+  it("are those of the real site after a preview for another address", async () => {
+    const alice = site();
+    const preview = builtSite("http://localhost:8080").settings;
+    for (const [path, content] of Object.entries(settingsFile({ ...preview, isDevelopment: true }))) {
+      alice.write(path, content);
+    }
+    const terminal = standingTerminal(alice.folder, "2026-11-20T09:00:00Z");
+    const folder = await storeFolder(await siteAt(terminal), true, terminal);
+    expect(folder).toBe(join(alice.folder, ".local/share/eleventy-twtxt/sites/alice.example/store"));
   });
 
   it("are moved with a sentence from where they were kept at first, once", async () => {

@@ -41,8 +41,8 @@ describe("a development build beside `eleventy-twtxt serve`", () => {
     ]);
     const live = async () => (await fetch(`${server.url}/twtxt.txt`)).text();
     await expect.poll(() => bob.posts.length, { timeout: 60_000 }).toBe(1);
-    const [before, pages] = [await live(), join(built.folder, ".eleventy-twtxt/pages.json")];
-    const { mtimeMs } = statSync(pages);
+    const [before, host] = [await live(), join(built.folder, ".eleventy-twtxt/host.json")];
+    const { mtimeMs } = statSync(host);
 
     const edited = { "posts/b.md": draft(`an edited draft for ${carol.mention}`) };
     await running.change(edited, () => expect(running.log()).toContain("a preview would show them drafts"));
@@ -51,7 +51,7 @@ describe("a development build beside `eleventy-twtxt serve`", () => {
     expect(built.read("twtxt.txt")).not.toContain("an edited draft");
     expect(await live()).toBe(before);
     expect(await live()).not.toContain("draft");
-    expect(statSync(pages).mtimeMs).toBe(mtimeMs);
+    expect(statSync(host).mtimeMs).toBe(mtimeMs);
 
     const files = { "posts/c.md": post({ date: minutesAgo(30) }, `second for ${bob.mention}`) };
     const page = `${url}/posts/b/`;

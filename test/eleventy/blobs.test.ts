@@ -357,24 +357,20 @@ describe("what a build with blobs leaves", () => {
     expect(readFileSync(source(alice), "utf8")).toContain(
       `export const config = {"path":["/api/v1/blob","/api/v1/blob/*","/shared/*"],"generator":"eleventy-plugin-twtxt"};`,
     );
-    expect(readFileSync(source(alice), "utf8")).toMatch(/^import \{ blob \} from ".*\/blob\.js";$/m);
-    expect(leaves(alice, "host.json").blobs).toEqual({
-      owners: [ALICE],
-      count: 1000,
-      bytes: 1000 * 2 ** 20,
-      maxBytes: 4 * 2 ** 20,
-    });
-    expect(leaves(alice, "settings.json").blobs).toEqual({
-      api: "https://alice.example/api/v1/blob",
-      shared: "https://alice.example/shared",
-      maxBytes: 4 * 2 ** 20,
-    });
+    expect(readFileSync(source(alice), "utf8")).toMatch(/^import \{ blobs \} from ".*\/blobs\.js";$/m);
+    const settings = {
+      hasEndpoints: true,
+      urls: { blobs: "https://alice.example/api/v1/blob", shared: "https://alice.example/shared" },
+      blobs: { owners: [ALICE], count: 1000, bytes: 1000 * 2 ** 20, maxBytes: 4 * 2 ** 20 },
+    };
+    expect(leaves(alice, "host.json").settings).toMatchObject(settings);
+    expect(leaves(alice, "settings.json")).toMatchObject(settings);
   });
 
   it("on a server of one's own is no function, and the limits of the option", async () => {
     const alice = await site({ files, options: `{ host: "node", key: "${ALICE}", blobs: ${owners} }` });
     expect(existsSync(join(alice.folder, ".netlify"))).toBe(false);
-    expect(leaves(alice, "host.json").blobs).toEqual({
+    expect(leaves(alice, "host.json").settings.blobs).toEqual({
       owners: [ALICE, BOB],
       count: 10,
       bytes: 20 * 2 ** 20,
@@ -393,11 +389,9 @@ describe("what a build with blobs leaves", () => {
     const paths = ["/api/v1/blob", "/api/v1/blob/*", "/shared/*"];
     const both = [...paths, ...paths.map((path) => `/blog${path}`)];
     expect(readFileSync(source(alice), "utf8")).toContain(`{"path":${JSON.stringify(both)},`);
-    expect(leaves(alice, "settings.json").blobs).toMatchObject({
-      api: "https://alice.example/blog/api/v1/blob",
-      shared: "https://alice.example/blog/shared",
-    });
-    expect(leaves(alice, "host.json").urls).toMatchObject({ shared: "https://alice.example/blog/shared" });
+    const urls = { blobs: "https://alice.example/blog/api/v1/blob", shared: "https://alice.example/blog/shared" };
+    expect(leaves(alice, "settings.json").urls).toMatchObject(urls);
+    expect(leaves(alice, "host.json").settings.urls).toMatchObject(urls);
   });
 
   it("are in the place of a page below /shared/, which a warning names", async () => {
@@ -420,7 +414,7 @@ describe("what a build with blobs leaves", () => {
   ])("on %s is nothing for the commands to write to, and a note that says why", async (_, place) => {
     const alice = await site({ files, options: `{ ${place}, key: "${ALICE}", inbox: false, blobs: true }` });
     expect(existsSync(source(alice))).toBe(false);
-    expect(leaves(alice, "settings.json").blobs).toBeNull();
+    expect(leaves(alice, "settings.json").hasEndpoints).toBe(false);
     expect(said(alice).filter((sentence) => sentence.includes("blobs"))).toEqual([
       `No blobs are kept here, since nothing here can receive them. If Netlify or a server of your own serves the site, give the plugin the option host: "netlify" or host: "node", and leave functions: false out. If not, blobs: false ends this note.`,
     ]);
@@ -431,7 +425,7 @@ describe("what a build with blobs leaves", () => {
     expect(existsSync(source(first))).toBe(true);
     const second = await site({ files, site: first, options: `{ host: "netlify", key: "${ALICE}" }` });
     expect(existsSync(source(second))).toBe(false);
-    expect([leaves(second, "host.json").blobs, leaves(second, "settings.json").blobs]).toEqual([null, null]);
+    expect([leaves(second, "host.json").settings.blobs, leaves(second, "settings.json").blobs]).toEqual([null, null]);
   });
 
   it("is none without a key: blobs belong to somebody", async () => {

@@ -35,15 +35,13 @@ describe("a site with a key", () => {
       options: `{ host: "node", address: "me@alice.example", key: "${KEY}", authors: [{ user: "bob", key: "${OTHER}", endpoint: "https://inbox.example/bob" }], inbox: { path: "/letters/", messages: 10, retentionDays: 30, subscribe: false } }`,
     });
     const json = (path: string) => JSON.parse(readFileSync(join(alice.folder, ".eleventy-twtxt", path), "utf8"));
-    expect(json("settings.json").authors).toEqual([
-      { address: "me@alice.example", key: KEY, endpoint: "https://alice.example/letters/me" },
-      { address: "bob@alice.example", key: OTHER, endpoint: "https://inbox.example/bob" },
-    ]);
-    expect(json("host.json")).toMatchObject({
-      authors: [
-        { user: "me", key: KEY },
-        { user: "bob", key: OTHER },
-      ],
+    const authors = [
+      { user: "me", address: "me@alice.example", key: KEY, endpoint: "https://alice.example/letters/me" },
+      { user: "bob", address: "bob@alice.example", key: OTHER, endpoint: "https://inbox.example/bob" },
+    ];
+    expect(json("settings.json").authors).toEqual(authors);
+    expect(json("host.json").settings).toMatchObject({
+      authors,
       urls: { inbox: "https://alice.example/letters" },
       inbox: { users: ["me"], messages: 10, megabytes: 64, retentionDays: 30, subscribe: false },
     });

@@ -9,6 +9,16 @@ const repo = fileURLToPath(new URL("../../", import.meta.url));
 const FOLDER = ".netlify/v1/functions";
 const KEY = "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077";
 const RATE_LIMIT = { windowLimit: 60, windowSize: 60, aggregateBy: ["ip", "domain"] };
+/** The module of each function. */
+const MODULES: Record<string, string> = {
+  mention: "mentions",
+  "mentions-json": "mentions",
+  "mentions-feed": "mentions",
+  "mentions-api": "mentions",
+  inbox: "inbox",
+  "deploy-succeeded": "jobs",
+  scheduled: "jobs",
+};
 const generator = "eleventy-plugin-twtxt";
 
 const files = {
@@ -84,7 +94,7 @@ describe("the functions that a build for Netlify writes", () => {
         [`{ ${read(alice, name).factory} }`, expect.stringMatching(/\/dist\/netlify\/.*\.js$/), ""],
         ["pages", "./twtxt-pages.json", ` with { type: "json" }`],
       ]);
-      expect(resolve(alice.folder, FOLDER, imports[0]?.[1] ?? "")).toBe(join(repo, `dist/netlify/${name}.js`));
+      expect(resolve(alice.folder, FOLDER, imports[0]?.[1] ?? "")).toBe(join(repo, `dist/netlify/${MODULES[name]}.js`));
       expect(source(alice, name)).not.toMatch(/process\.env|require\(/);
     }
   });
@@ -92,15 +102,18 @@ describe("the functions that a build for Netlify writes", () => {
   it("hold the public settings and no secret", () => {
     const { settings } = read(alice, "mention");
     expect(settings).toEqual({
-      version: 4,
+      version: 5,
       host: "netlify",
       output: "./_site/",
       url: "https://alice.example",
       feedUrl: "https://alice.example/twtxt.txt",
       endpoint: "https://alice.example/hooks/mention",
       nick: "alice",
-      authors: [{ user: "alice", key: KEY }],
+      authors: [
+        { user: "alice", address: "alice@alice.example", key: KEY, endpoint: "https://alice.example/inbox/alice" },
+      ],
       isReceiver: true,
+      hasEndpoints: true,
       urls: {
         webmention: "https://alice.example/hooks/mention",
         mentionsJson: "https://alice.example/mentions.json",
@@ -205,12 +218,12 @@ describe("a site that another host serves", () => {
   it.each(["node", "static"])("gets no function on a %s host, but what that host needs to know", async (host) => {
     const one = await built(`{ host: "${host}", mentions: { pages: false } }`);
     expect(existsSync(join(one.folder, ".netlify"))).toBe(false);
-    expect(JSON.parse(text(one, ".eleventy-twtxt/host.json"))).toMatchObject({
+    const { settings, pages } = JSON.parse(text(one, ".eleventy-twtxt/host.json"));
+    expect(settings).toMatchObject({
       feedUrl: "https://alice.example/twtxt.txt",
       urls: { webmention: "https://alice.example/webmention", mentionsPage: null },
     });
-    const { twts } = JSON.parse(text(one, ".eleventy-twtxt/pages.json"));
-    expect(twts).toEqual([
+    expect(pages.twts).toEqual([
       {
         timestamp: "2026-03-04T05:06:07Z",
         hashes:

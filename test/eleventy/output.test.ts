@@ -59,7 +59,7 @@ describe("what a build writes beside the pages", () => {
 
   it("is what the commands need to know, without a secret", () => {
     expect(json(".eleventy-twtxt/settings.json")).toEqual({
-      version: 3,
+      version: 5,
       url: "https://alice.example",
       feedUrl: "https://alice.example/twtxt.txt",
       nick: "alice",
@@ -69,10 +69,41 @@ describe("what a build writes beside the pages", () => {
       input: "./",
       output: "./_site/",
       isDevelopment: false,
-      webmention: "https://alice.example/webmention?for=a,b",
+      endpoint: "https://alice.example/webmention?for=a,b",
       address: "alice@alice.example",
-      authors: [{ address: "alice@alice.example", key: KEY, endpoint: "https://alice.example/inbox/alice" }],
+      authors: [
+        { user: "alice", address: "alice@alice.example", key: KEY, endpoint: "https://alice.example/inbox/alice" },
+      ],
+      isReceiver: false,
+      hasEndpoints: true,
+      urls: {
+        webmention: "https://alice.example/webmention",
+        mentionsJson: "https://alice.example/mentions.json",
+        mentionsFeed: "https://alice.example/mentions.txt",
+        mentionsApi: "https://alice.example/api/v1/mentions",
+        inbox: "https://alice.example/inbox",
+        blobs: "https://alice.example/api/v1/blob",
+        shared: "https://alice.example/shared",
+        mentionsPage: "https://alice.example/mentions/",
+      },
+      inbox: null,
       blobs: null,
+      mentions: {
+        aliases: [],
+        allow: [],
+        block: [],
+        moderate: false,
+        digestHours: 24,
+        everyHours: 1,
+        rebuild: { perDay: 1, perMonth: 5 },
+        limits: {
+          slowHostPause: 3600,
+          verificationSeconds: 1000,
+          pending: 500,
+          pendingPerHost: 20,
+          shownPerHost: 10,
+        },
+      },
       notes: { folders: ["./posts"], hasAny: true, like: "./posts/note.md", tags: ["posts"], layout: null },
       unstamped: [
         { file: "./posts/new.md", timestamp: expect.stringMatching(/^2026-03-04T00:/) },

@@ -42,6 +42,6 @@ it("a build replaces what the last one has published, and removes archives and d
     "twtxt.txt",
   ]);
   expect(readFileSync(join(published, "twtxt.txt"), "utf8")).toBe("new");
-  expect(JSON.parse(readFileSync(join(root, ".eleventy-twtxt/host.json"), "utf8"))).toEqual(handover.settings);
-  expect(readdirSync(join(root, ".eleventy-twtxt")).sort()).toEqual(["host.json", "pages.json", "published"]);
+  expect(JSON.parse(readFileSync(join(root, ".eleventy-twtxt/host.json"), "utf8"))).toEqual(handover);
+  expect(readdirSync(join(root, ".eleventy-twtxt")).sort()).toEqual(["host.json", "published"]);
 });

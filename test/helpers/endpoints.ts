@@ -3,15 +3,14 @@ import { type Endpoint, endpointsOf, type Handlers } from "../../plugin/host/end
 import type { Log } from "../../plugin/http/respond.js";
 import { type Bases, basesOf } from "../../plugin/site/routes.js";
 
-/** Where a site with the default paths answers. */
-export function urlsAt(origin: string): Bases {
+/**
+ * @param others - the URLs that are not at the default paths
+ * @returns what a host answers; 404 where no route has a handler
+ */
+export function hostAt(origin: string, handlers: Handlers, log: Log = () => {}, others: Partial<Bases> = {}) {
   const bases = Object.entries(basesOf({ webmention: "/webmention", inbox: "/inbox" }));
-  return Object.fromEntries(bases.map(([name, path]) => [name, origin + path])) as Bases;
-}
-
-/** @returns what a host answers; 404 where no route has a handler */
-export function hostAt(origin: string, handlers: Handlers, log: Log = () => {}) {
-  const find = endpointsOf({ urls: urlsAt(origin), isReceiver: true, inbox: {}, blobs: {} }, handlers, log);
+  const urls = { ...(Object.fromEntries(bases.map(([name, path]) => [name, origin + path])) as Bases), ...others };
+  const find = endpointsOf({ urls, isReceiver: true, inbox: {}, blobs: {} }, handlers, log);
   return async (request: Request, address = "192.0.2.1"): Promise<Response> =>
     find(new URL(request.url).pathname)?.answer(request, address) ?? new Response(null, { status: 404 });
 }

@@ -1,24 +1,17 @@
 // test/helpers/netlify-site.ts: what a function of Netlify's finds when it is called.
 import { vi } from "vitest";
-import { type HostSettings, hostSettings, type SitePages } from "../../plugin/eleventy/host-settings.js";
-import { checkOptions, type TwtxtOptions } from "../../plugin/options.js";
+import type { TwtxtOptions } from "../../plugin/options.js";
+import type { PublishedSite } from "../../plugin/site/site.js";
 import { type BlobsSite, blobsSite } from "./blobs-server.js";
+import { builtHostSettings } from "./built-site.js";
 
 /**
  * A site as a generated function names it.
  *
  * @param url - where it is, without a slash at its end
  */
-export function siteOf(url: string, options: Partial<TwtxtOptions> = {}): { settings: HostSettings; pages: SitePages } {
-  const settings = hostSettings(
-    checkOptions({ url: new URL(url).origin, nick: "alice", ...options }),
-    {
-      feedUrl: () => `${url}/twtxt.txt`,
-      absolute: (path) => url + path,
-      endpoint: () => `${url}/webmention`,
-    },
-    { host: "netlify", output: "./_site/" },
-  );
+export function siteOf(url: string, options: Partial<TwtxtOptions> = {}): PublishedSite {
+  const settings = builtHostSettings(url, { host: "netlify", ...options });
   return { settings, pages: { feeds: [settings.feedUrl], pages: [`${url}/`], twts: [] } };
 }
 

@@ -1,12 +1,12 @@
 // test/helpers/receiver.ts: Alice's site as it receives mentions, with everything real but the host.
-import * as v from "valibot";
-import type { HostSettings, SitePages } from "../../plugin/eleventy/host-settings.js";
 import { BackgroundWork } from "../../plugin/host/background.js";
-import { type Services, servicesOf } from "../../plugin/host/services.js";
-import { MENTIONS } from "../../plugin/options/mentions.js";
+import { type SiteServices, siteServices } from "../../plugin/host/site-services.js";
+import type { TwtxtOptions } from "../../plugin/options.js";
 import type { PublicMention } from "../../plugin/site/mention-list.js";
+import type { HostSettings, SitePages } from "../../plugin/site/site.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
+import { builtHostSettings } from "./built-site.js";
 import { type LoopbackServer, loopbackConnector, loopbackServer } from "./loopback.js";
 
 export const FEED = "https://alice.example/twtxt.txt";
@@ -15,7 +15,9 @@ export const PAGE = "https://alice.example/posts/quinces/";
 export const TWT = { timestamp: "2026-10-04T07:12:30Z", hashes: ["ghijklm", "abcdefghijkl"], page: PAGE };
 
 export interface Receiver {
-  services: Services;
+  services: SiteServices;
+  /** Answers a request as a host does; 404 where nothing answers. */
+  answer(request: Request, address?: string): Promise<Response>;
   store: StreamingStore;
   /** Milliseconds since 1970; a test may set it. */
   clock: { time: number };
@@ -35,7 +37,7 @@ export interface Receiver {
 
 export interface ReceiverOptions {
   store?: StreamingStore;
-  mentions?: v.InferInput<typeof MENTIONS>;
+  mentions?: Exclude<TwtxtOptions["mentions"], false | undefined>;
   /** Deadlines of the guard, in milliseconds. */
   totalMs?: number;
   firstByteMs?: number;
@@ -57,7 +59,7 @@ export function receiver(options: ReceiverOptions = {}): Receiver {
   const purged: string[] = [];
   const { totalMs = 2000, firstByteMs = 1000 } = options;
   const work = new BackgroundWork();
-  const services = servicesOf({
+  const services = siteServices({
     settings: settingsOf(options),
     pages: PAGES,
     store,
@@ -87,8 +89,12 @@ export function receiver(options: ReceiverOptions = {}): Receiver {
     background: work.add,
   });
 
+  const answer: Receiver["answer"] = async (request, address = "192.0.2.1") =>
+    services.endpointAt(new URL(request.url).pathname)?.answer(request, address) ?? new Response(null, { status: 404 });
+
   return {
     services,
+    answer,
     store,
     clock,
     log,
@@ -98,7 +104,7 @@ export function receiver(options: ReceiverOptions = {}): Receiver {
       const body = typeof form === "string" ? form : new URLSearchParams(form).toString();
       const headers = { "content-type": "application/x-www-form-urlencoded" };
       const request = new Request("https://alice.example/webmention", { method: "POST", headers, body });
-      const response = await services.receiveMention(request, { address });
+      const response = await answer(request, address);
       const text = await response.text();
       const isProblem = response.headers.get("content-type") === "application/problem+json";
       return { status: response.status, code: isProblem ? JSON.parse(text).code : null, text };
@@ -106,7 +112,7 @@ export function receiver(options: ReceiverOptions = {}): Receiver {
     async mentions(target) {
       const query = target === undefined ? "" : `?target=${encodeURIComponent(target)}`;
       const request = new Request(`https://alice.example/mentions.json${query}`);
-      const response = await services.listMentions(request);
+      const response = await answer(request);
       return Object(await response.json()).mentions;
     },
   };
@@ -118,32 +124,14 @@ export const PAGES: SitePages = {
   twts: [TWT],
 };
 
+/** The settings of Alice's site, which keeps her messages only with the option `inbox`. */
 export function settingsOf({ mentions = {}, inbox = null, key, feedUrl = FEED }: ReceiverOptions): HostSettings {
-  const { path, pages, perPage, avatars, ...options } = v.parse(MENTIONS, mentions);
-  return {
-    version: 4,
-    host: "node",
-    output: "./_site",
-    url: "https://alice.example",
-    feedUrl,
-    endpoint: "https://alice.example/webmention",
-    nick: "alice",
-    authors: key === undefined ? [] : [{ user: "alice", key }],
-    isReceiver: true,
-    urls: {
-      webmention: "https://alice.example/webmention",
-      mentionsJson: "https://alice.example/mentions.json",
-      mentionsFeed: "https://alice.example/mentions.txt",
-      mentionsApi: "https://alice.example/api/v1/mentions",
-      mentionsPage: "https://alice.example/mentions/",
-      inbox: "https://alice.example/inbox",
-      blobs: "https://alice.example/api/v1/blob",
-      shared: "https://alice.example/shared",
-    },
-    inbox,
-    blobs: null,
-    mentions: options,
-  };
+  const settings = builtHostSettings("https://alice.example", {
+    mentions,
+    key,
+    ...(inbox === null && { inbox: false }),
+  });
+  return { ...settings, feedUrl, inbox };
 }
 
 /** Bob's feed, whose twts a test may change. */

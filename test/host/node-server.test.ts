@@ -7,10 +7,12 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
+import type { Endpoint } from "../../plugin/host/endpoints.js";
 import { type NodeServer, type NodeServerOptions, nodeServer } from "../../plugin/host/node-server.js";
-import { clientOf, rateLimit } from "../../plugin/host/rate-limit.js";
+import { addressOf, rateLimit } from "../../plugin/host/rate-limit.js";
 import { type SiteFilesOptions, siteFiles } from "../../plugin/host/site-files.js";
-import { answering, bodyOf, line, methodNotAllowed } from "../../plugin/http/respond.js";
+import { answering, bodyOf, type Handler, line, methodNotAllowed } from "../../plugin/http/respond.js";
+import { endpoint } from "../helpers/endpoints.js";
 
 const ORIGIN = "https://alice.example";
 const running: NodeServer[] = [];
@@ -21,14 +23,23 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-async function started(options: Partial<NodeServerOptions>): Promise<NodeServer> {
+interface Started extends Partial<Omit<NodeServerOptions, "endpointAt">> {
+  /** What answers at a path; `null` for the site's files. */
+  route?: (path: string) => Handler | null;
+  /** What the rate limit counts at a path; default mentions. */
+  limitOf?: (path: string) => Endpoint["rateLimit"];
+}
+
+async function started({ route, limitOf = () => "mention", ...options }: Started): Promise<NodeServer> {
   const server = await nodeServer({
     port: 0,
     host: "127.0.0.1",
     origin: ORIGIN,
-    route: () => null,
+    endpointAt(path) {
+      const handler = route?.(path);
+      return handler ? endpoint((request, address) => handler(request, { address, params: {} }), limitOf(path)) : null;
+    },
     serveFile: (_, response) => void response.writeHead(404).end(),
-    limitOf: () => "mention",
     rateLimit: () => null,
     trustedProxies: 0,
     log: () => {},
@@ -505,7 +516,7 @@ describe("the rate limit", () => {
     const ask = (remoteAddress: string, forwarded?: string, method = "POST") => {
       const headersDistinct = forwarded === undefined ? {} : { "x-forwarded-for": [forwarded] };
       return (
-        limit("mention", method, clientOf({ socket: { remoteAddress }, headersDistinct } as never, trustedProxies))
+        limit("mention", method, addressOf({ socket: { remoteAddress }, headersDistinct } as never, trustedProxies))
           ?.status ?? 200
       );
     };
@@ -516,7 +527,7 @@ describe("the rate limit", () => {
     const { ask, clock, limit } = limited(2);
     expect([ask("192.0.2.1"), ask("192.0.2.1"), ask("192.0.2.1"), ask("192.0.2.2")]).toEqual([200, 200, 429, 200]);
     clock.time = 45_000;
-    const refusal = limit("mention", "POST", { address: "192.0.2.1" });
+    const refusal = limit("mention", "POST", "192.0.2.1");
     expect(refusal?.headers.get("retry-after")).toBe("15");
     expect(await refusal?.json()).toMatchObject({ code: "too-many-requests" });
     clock.time = 60_000;
@@ -545,8 +556,10 @@ describe("the rate limit", () => {
 
   it("counts mentions and messages each for themselves", () => {
     const { limit } = limited(1);
-    const client = { address: "192.0.2.1" };
-    const statuses = ["mention", "inbox", "inbox", "mention"].map((kind) => limit(kind, "POST", client)?.status ?? 200);
+    const address = "192.0.2.1";
+    const statuses = ["mention", "inbox", "inbox", "mention"].map(
+      (kind) => limit(kind, "POST", address)?.status ?? 200,
+    );
     expect(statuses).toEqual([200, 200, 429, 429]);
   });
 

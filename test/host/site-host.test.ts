@@ -30,13 +30,13 @@ function served(home: Alice, bob: Neighbour) {
     pauses.push(pause);
     return pause;
   };
-  const files = { settings: settingsOf({ feedUrl: home.feedUrl }), pages: PAGES };
-  const pagesFile = join(folder, "pages.json");
-  writeFileSync(pagesFile, "{}");
+  const site = { settings: settingsOf({ feedUrl: home.feedUrl }), pages: PAGES };
+  const file = join(folder, "host.json");
+  writeFileSync(file, "{}");
   const host = siteHost({
-    files,
-    pagesFile,
-    read: async () => files,
+    site,
+    file,
+    read: async () => site,
     make: () => ({ ...services, untilNextSend }),
     log: (line) => void log.push(line),
   });

@@ -97,16 +97,16 @@ describe("a backup while mentions are compacted", () => {
     const site = receiver({ store: inner, neighbours: [bob] });
     const send = (second: number) => site.mentioned({ source: bob.twt(`${AT}${second}Z`), target: FEED });
     expect((await send(1)).status).toBe(200);
-    await site.services.tick();
+    await site.services.runScheduled();
     expect((await send(2)).status).toBe(200);
 
     const { store, isDone } = interrupted(inner, operation, prefix, async () => {
       expect((await send(3)).status).toBe(200);
-      await site.services.tick();
+      await site.services.runScheduled();
       bob.twts = { [`${AT}2Z`]: HELLO, [`${AT}3Z`]: HELLO };
       expect((await send(1)).status).toBe(200);
-      await site.services.tick();
-      await site.services.tick();
+      await site.services.runScheduled();
+      await site.services.runScheduled();
     });
     const copy = await restored(store);
     expect(isDone()).toBe(true);
@@ -124,7 +124,7 @@ describe("a backup while mentions are compacted", () => {
     const { store, isDone } = interrupted(inner, "read", "mentions/pending/", async () => {
       expect((await site.mentioned({ source: bob.twt(`${AT}1Z`), target: FEED })).status).toBe(200);
       site.clock.time += 2 * 3600_000;
-      await site.services.tick();
+      await site.services.runScheduled();
     });
     const copy = await restored(store);
     expect(isDone()).toBe(true);

@@ -4,17 +4,18 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { buildConnector } from "undici";
 import { afterEach } from "vitest";
-import { type HostSettings, hostSettings } from "../../plugin/eleventy/host-settings.js";
 import { discoveryFiles, feedFiles, inboxesOf } from "../../plugin/eleventy/site-files.js";
 import { TwtxtError } from "../../plugin/errors.js";
 import { nodeServer } from "../../plugin/host/node-server.js";
 import { rateLimit } from "../../plugin/host/rate-limit.js";
-import { servicesOf } from "../../plugin/host/services.js";
 import { siteFiles } from "../../plugin/host/site-files.js";
 import { type SiteHost, siteHost } from "../../plugin/host/site-host.js";
-import { checkOptions, type TwtxtOptions } from "../../plugin/options.js";
+import { siteServices } from "../../plugin/host/site-services.js";
+import type { TwtxtOptions } from "../../plugin/options.js";
+import { type HostSettings, hostSettings } from "../../plugin/site/site.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
+import { builtSite } from "../helpers/built-site.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { ALICE, type Asked, answerTo, cutAnswer, ORIGIN, sentFor, TOKEN } from "./asking.js";
 import type { Answer } from "./hold.js";
@@ -48,16 +49,6 @@ export const OPTIONS = {
   host: "node",
   blobs: true,
 } satisfies TwtxtOptions;
-export const URLS = {
-  feedUrl: () => FEED,
-  endpoint: () => ENDPOINT,
-  absolute: (path: string) => ORIGIN + path,
-  href: (path: string) => path,
-  inboxOf: () => `${ORIGIN}/inbox/alice`,
-  hasReceiver: () => true,
-  hasInbox: () => true,
-  hasBlobs: () => true,
-};
 
 export interface SiteOptions {
   mentions?: Exclude<TwtxtOptions["mentions"], false | undefined>;
@@ -77,7 +68,7 @@ export interface SiteOptions {
 
 export interface AlicesSite {
   settings: HostSettings;
-  route: SiteHost["route"];
+  endpointAt: SiteHost["endpointAt"];
   /** What Bob's server answers with. */
   bob: { status: number; headers: Record<string, string>; body: string };
   /** What the storage fails with, from now on. */
@@ -99,20 +90,19 @@ export async function alicesSite(options: SiteOptions = {}): Promise<AlicesSite>
   const neighbour = await loopbackServer((_, response) => response.writeHead(bob.status, bob.headers).end(bob.body));
   const { store, fail } = breakable(memoryStore());
   const settings = settingsOf(options);
-  const { route, limitOf } = siteHost({
-    files: { settings, pages: { feeds: [FEED], pages: [PAGE], twts: [] } },
-    pagesFile: "",
+  const { endpointAt } = siteHost({
+    site: { settings, pages: { feeds: [FEED], pages: [PAGE], twts: [] } },
+    file: "",
     read: () => Promise.reject(new Error("There is no build here.")),
-    make: (files) => servicesOf({ ...servedBy(options, neighbour.port), ...files, store }),
+    make: (built) => siteServices({ ...servedBy(options, neighbour.port), ...built, store }),
     log: () => {},
   });
-  const folder = await builtSite(options);
+  const folder = await siteFolder(options);
   const { port, close } = await nodeServer({
     port: 0,
     host: "127.0.0.1",
     origin: ORIGIN,
-    route,
-    limitOf,
+    endpointAt,
     serveFile: siteFiles({ folder, published: folder, prefix: "", feedPath: "/twtxt.txt", endpoint: ENDPOINT }),
     rateLimit: rateLimit({ perMinute: options.perMinute ?? 0, now: () => NOW }),
     trustedProxies: 0,
@@ -122,13 +112,13 @@ export async function alicesSite(options: SiteOptions = {}): Promise<AlicesSite>
   ended.push(close);
   return {
     settings,
-    route,
+    endpointAt,
     bob,
     fail,
     ask: (method, path, asked = {}) => answerTo(port, sentFor(method, path, asked, NOW)),
     askCut(method, path) {
       const sent = sentFor(method, path, {}, NOW);
-      return cutAnswer(route(sent.path), sent);
+      return cutAnswer(endpointAt(sent.path), sent);
     },
   };
 }
@@ -148,7 +138,7 @@ export async function livedIn(options: SiteOptions = {}): Promise<AlicesSite> {
 }
 
 function settingsOf({ mentions = {}, inbox, blobs }: SiteOptions): HostSettings {
-  const settings = hostSettings(checkOptions({ ...OPTIONS, mentions }), URLS, { host: "node", output: "./_site/" });
+  const settings = hostSettings(builtSite(ORIGIN, { ...OPTIONS, mentions }).settings);
   return {
     ...settings,
     inbox: settings.inbox && { ...settings.inbox, ...inbox },
@@ -176,11 +166,11 @@ function servedBy({ token, isDeaf = false }: SiteOptions, port: number) {
 }
 
 /** @returns the folder */
-async function builtSite({ isEmpty = false }: SiteOptions): Promise<string> {
+async function siteFolder({ isEmpty = false }: SiteOptions): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "twtxt-http-api-"));
   ended.push(() => rmSync(folder, { recursive: true }));
-  const settings = checkOptions(OPTIONS);
-  const files = [...feedFiles(TWTS, settings, URLS), ...(await discoveryFiles(inboxesOf(settings, URLS)))];
+  const { options: settings, urls } = builtSite(ORIGIN, OPTIONS);
+  const files = [...feedFiles(TWTS, settings, urls), ...(await discoveryFiles(inboxesOf(settings, urls)))];
   for (const { path, content } of isEmpty ? [] : files) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), content);

@@ -1,6 +1,6 @@
 // test/http-api/asking.ts: the requests that docs/openapi.yaml gives as examples, as they are, or with something changed.
 import { request as httpRequest, type IncomingMessage } from "node:http";
-import type { Handler } from "../../plugin/http/respond.js";
+import type { Endpoint } from "../../plugin/host/endpoints.js";
 import { signRequest } from "../../plugin/http/signature.js";
 import type { Identity } from "../../plugin/keys/identity-text.js";
 import { identityOf } from "../helpers/identity.js";
@@ -111,14 +111,14 @@ export function answerTo(port: number, { method, path, headers, body, isSilent }
 }
 
 /** Without a connection, which would be gone. */
-export async function cutAnswer(handler: Handler | null, { method, path, headers, body }: Sent): Promise<Answer> {
+export async function cutAnswer(endpoint: Endpoint | null, { method, path, headers, body }: Sent): Promise<Answer> {
   const request = new Request(ORIGIN + path, {
     method,
     headers: { ...headers, "content-length": String(body?.length) },
     body: Buffer.from(body ?? "").subarray(1),
   });
-  if (!handler) throw new Error(`Nobody answers at ${path}.`);
-  const response = await handler(request);
+  if (!endpoint) throw new Error(`Nobody answers at ${path}.`);
+  const response = await endpoint.answer(request, "127.0.0.1");
   return { status: response.status, headers: Object.fromEntries(response.headers), body: await response.text() };
 }
 

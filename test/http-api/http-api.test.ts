@@ -4,8 +4,9 @@ import { describe, expect, it } from "vitest";
 import { functionsOf } from "../../plugin/eleventy/netlify-functions.js";
 import { headerRules } from "../../plugin/eleventy/netlify-output.js";
 import { statusOf, type TwtxtErrorCode } from "../../plugin/errors.js";
-import { checkOptions } from "../../plugin/options.js";
-import { type AlicesSite, alicesSite, livedIn, OPTIONS, URLS } from "./alices-site.js";
+import { ROUTES, type Route, routesOf } from "../../plugin/site/routes.js";
+import { builtSite } from "../helpers/built-site.js";
+import { type AlicesSite, alicesSite, livedIn, OPTIONS } from "./alices-site.js";
 import { ORIGIN } from "./asking.js";
 import { BLOB_ROWS } from "./blob-rows.js";
 import { described, METHODS, methodsOf, operation, outcomesOf, paths, raw } from "./document.js";
@@ -140,21 +141,46 @@ describe("what is not described", () => {
 });
 
 describe("the paths of docs/openapi.yaml", () => {
-  const settings = checkOptions(OPTIONS);
+  const { settings, options, urls } = builtSite(ORIGIN, OPTIONS);
 
-  it("are those that a Node host has handlers for, and files", async () => {
-    const { route, settings } = await alicesSite();
-    const urls = Object.entries(settings.urls).filter(([name]) => name !== "mentionsPage");
-    for (const [, url] of urls) {
-      const path = new URL(url ?? "").pathname;
-      expect(PATHS.filter((one) => one === path || one.startsWith(`${path}/`))).not.toEqual([]);
-    }
-    const isHandled = (path: string) => route(path.replace(/\{\w+\}/g, "x")) !== null;
+  it("are those of the routes, with the methods of each, and files", () => {
+    const find = routesOf(settings);
+    const nameOf = (path: string) => find(path.replace(/\{\w+\}/g, "x"))?.name;
+    expect(PATHS.filter((path) => nameOf(path) === undefined)).toEqual(FILES);
+    const methods = PATHS.filter((path) => !FILES.includes(path)).map((path) => [nameOf(path), methodsOf(path).sort()]);
+    const routes = Object.entries(ROUTES).map(([name, route]) => [name, [...route.methods].sort()]);
+    expect(methods.sort()).toEqual(routes.sort());
+  });
+
+  it("have a handler of a Node host for each route", async () => {
+    const { endpointAt } = await alicesSite();
+    const isHandled = (path: string) => endpointAt(path.replace(/\{\w+\}/g, "x")) !== null;
     expect(PATHS.filter((path) => !isHandled(path))).toEqual(FILES);
   });
 
+  it("are for anyone, signed requests or holders of the token, as the routes say", () => {
+    const find = routesOf(settings);
+    const schemes: Record<Route["access"], (method: string) => string[]> = {
+      anyone: () => [],
+      signed: (method) => (method === "OPTIONS" ? [] : ["signature"]),
+      "signed-to-read": (method) => (method === "GET" || method === "HEAD" ? ["signature"] : []),
+      token: () => ["password", "token"],
+    };
+    for (const path of PATHS) {
+      const route = find(path.replace(/\{\w+\}/g, "x"))?.route;
+      for (const method of methodsOf(path)) {
+        const { security = [] } = operation(method, path) ?? {};
+        expect([method, path, security.flatMap((one) => Object.keys(one))]).toEqual([
+          method,
+          path,
+          schemes[route?.access ?? "anyone"](method),
+        ]);
+      }
+    }
+  });
+
   it("are those of the functions at Netlify", () => {
-    const functions = functionsOf(settings, URLS).flatMap((one) => one.paths);
+    const functions = functionsOf(options, urls).flatMap((one) => one.paths);
     const patterns = functions.map((path) => new RegExp(`^${path.replace(/:\w+/g, "[^/]+").replace("*", ".+")}$`));
     const isServed = (path: string) => patterns.some((pattern) => pattern.test(path));
     expect(PATHS.filter((path) => !isServed(path))).toEqual(FILES);

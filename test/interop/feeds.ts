@@ -148,7 +148,10 @@ function serve(folder: string): Promise<Served> {
 function serveHandler(handler: Handler): Promise<Served> {
   return listen(async ({ url, method = "GET", headers: { authorization, "user-agent": agent = "" } }, response) => {
     const headers = { "user-agent": agent, ...(authorization !== undefined && { authorization }) };
-    const answer = await handler(new Request(`http://127.0.0.1${url}`, { method, headers }));
+    const answer = await handler(new Request(`http://127.0.0.1${url}`, { method, headers }), {
+      address: "",
+      params: {},
+    });
     response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
   });
 }

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { blob } from "../../netlify/functions/blob.js";
-import type { HostSettings, SitePages } from "../../plugin/eleventy/host-settings.js";
+import { blobs as blob } from "../../netlify/functions/blobs.js";
 import { signRequest } from "../../plugin/http/signature.js";
+import type { HostSettings, SitePages } from "../../plugin/site/site.js";
 import type { BlobsSite } from "../helpers/blobs-server.js";
 import { netlifyBlobs, siteOf } from "../helpers/netlify-site.js";
 import { ALICE, EVE } from "../messages/inbox/alices-inbox.js";

@@ -6,8 +6,7 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { loadedWith } from "../../bench/functions.js";
-import type { mention } from "../../netlify/functions/mention.js";
-import type { mentionsJson } from "../../netlify/functions/mentions-json.js";
+import type { mentions } from "../../netlify/functions/mentions.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { netlifyBlobs, siteOf } from "../helpers/netlify-site.js";
 
@@ -33,16 +32,23 @@ describe("the bundle of the functions", () => {
     expect(readdirSync(bundle).filter((name) => name.endsWith(".js"))).toEqual(sources.sort());
   });
 
-  it("loads less than 350 kB to receive a mention", () => {
-    const files = loadedWith(join(bundle, "mention.js"));
+  it("loads less than 120 kB to list the mentions, and less than 350 kB to receive one", () => {
+    const sizeOf = (files: Iterable<string>) => [...files].reduce((sum, file) => sum + statSync(file).size, 0);
+    const files = loadedWith(join(bundle, "mentions.js"));
     expect(files.length).toBeGreaterThan(1);
-    expect(files.reduce((sum, file) => sum + statSync(file).size, 0)).toBeLessThan(350_000);
+    expect(sizeOf(files)).toBeLessThan(120_000);
+
+    const [verification = ""] = readdirSync(join(bundle, "chunks")).filter((name) =>
+      /^verification-\w+\.js$/.test(name),
+    );
+    const receiving = loadedWith(join(bundle, "chunks", verification));
+    expect(sizeOf(new Set([...files, ...receiving]))).toBeLessThan(350_000);
   });
 
   it.each(Object.entries(LATE))("loads %s when it is needed, and not before", (_what, word) => {
     const chunks = readdirSync(join(bundle, "chunks")).map((name) => join(bundle, "chunks", name));
     const holders = chunks.filter((file) => readFileSync(file, "utf8").includes(word));
-    const loaded = new Set(loadedWith(join(bundle, "mention.js")));
+    const loaded = new Set(loadedWith(join(bundle, "mentions.js")));
     expect(holders.length).toBeGreaterThan(0);
     expect(holders.filter((file) => loaded.has(file))).toEqual([]);
   });
@@ -65,10 +71,10 @@ describe("the bundle of the functions", () => {
     vi.stubEnv("NETLIFY_LOCAL", "true");
     vi.stubEnv("TWTXT_ALLOW_PRIVATE_HOSTS", bob.host);
 
-    const bundled: { mention: typeof mention } = await import(join(bundle, "mention.js"));
+    const bundled: { mentions: typeof mentions } = await import(join(bundle, "mentions.js"));
     const body = new URLSearchParams({ source: `${bob.url}/twtxt.txt#:~:text=${WRITTEN}`, target: settings.feedUrl });
     const request = new Request(settings.urls.webmention, { method: "POST", body });
-    const answer = await bundled.mention(settings, pages)(request, { deploy: { context: "" } });
+    const answer = await bundled.mentions(settings, pages)(request, { deploy: { context: "" } });
 
     expect([answer.status, await answer.text()]).toEqual([200, expect.any(String)]);
     expect(bob.asked).toEqual(["/twtxt.txt", "/feed"]);
@@ -86,12 +92,11 @@ describe("the bundle of the functions", () => {
     vi.stubEnv("NETLIFY_LOCAL", "true");
     vi.stubEnv("TWTXT_ALLOW_PRIVATE_HOSTS", bob.host);
 
-    const receiver: { mention: typeof mention } = await import(join(bundle, "mention.js"));
-    const lists: { mentionsJson: typeof mentionsJson } = await import(join(bundle, "mentions-json.js"));
+    const bundled: { mentions: typeof mentions } = await import(join(bundle, "mentions.js"));
     const body = new URLSearchParams({ source: `${bob.url}/reply/`, target: `${settings.url}/` });
     const request = new Request(settings.urls.webmention, { method: "POST", body });
-    await receiver.mention(settings, pages)(request, { deploy: { context: "" } });
-    const list = await lists.mentionsJson(settings, pages)(new Request(`${settings.url}/mentions.json`), {
+    await bundled.mentions(settings, pages)(request, { deploy: { context: "" } });
+    const list = await bundled.mentions(settings, pages)(new Request(`${settings.url}/mentions.json`), {
       deploy: { context: "" },
     });
 

@@ -1,13 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { deploySucceeded } from "../../netlify/functions/deploy-succeeded.js";
-import { mention } from "../../netlify/functions/mention.js";
-import { mentionsApi } from "../../netlify/functions/mentions-api.js";
-import { mentionsFeed } from "../../netlify/functions/mentions-feed.js";
-import { mentionsJson } from "../../netlify/functions/mentions-json.js";
-import { scheduled } from "../../netlify/functions/scheduled.js";
-import type { HostSettings, SitePages } from "../../plugin/eleventy/host-settings.js";
+import { deploySucceeded, scheduled } from "../../netlify/functions/jobs.js";
+import { mentions } from "../../netlify/functions/mentions.js";
 import { signRequest } from "../../plugin/http/signature.js";
 import { formatIdentity, parseIdentity } from "../../plugin/keys/identity-text.js";
+import type { HostSettings, SitePages } from "../../plugin/site/site.js";
 import type { BlobsSite } from "../helpers/blobs-server.js";
 import { type LoopbackServer, loopbackServer } from "../helpers/loopback.js";
 import { netlifyBlobs, siteOf } from "../helpers/netlify-site.js";
@@ -50,12 +46,12 @@ const stores = () => [...new Set(blobs.asked.map((asked) => / ([\w-]+)/.exec(ask
 
 describe("where a function keeps what it knows", () => {
   it("is apart for production, previews and one's own machine", async () => {
-    await mentionsJson(settings, pages)(get("/mentions.json"), PRODUCTION);
+    await mentions(settings, pages)(get("/mentions.json"), PRODUCTION);
     expect(stores()).toEqual(["twtxt"]);
-    await mentionsJson(settings, pages)(get("/mentions.json"), PREVIEW);
+    await mentions(settings, pages)(get("/mentions.json"), PREVIEW);
     expect(stores()).toEqual(["twtxt", "twtxt-preview"]);
     vi.stubEnv("NETLIFY_LOCAL", "true");
-    await mentionsJson(settings, pages)(get("/mentions.json"), LOCAL);
+    await mentions(settings, pages)(get("/mentions.json"), LOCAL);
     expect(stores()).toEqual(["twtxt", "twtxt-preview", "twtxt-local"]);
   });
 });
@@ -64,9 +60,9 @@ describe("a source in a private network", () => {
   it("is asked under netlify dev, where it is allowed by name", async () => {
     vi.stubEnv("NETLIFY_DEV", "true");
     vi.stubEnv("NETLIFY_LOCAL", "true");
-    const answer = await mention(settings, pages)(mentioned(), LOCAL);
+    const answer = await mentions(settings, pages)(mentioned(), LOCAL);
     expect(answer.status).toBe(200);
-    const list = await mentionsJson(settings, pages)(get("/mentions.json"), LOCAL);
+    const list = await mentions(settings, pages)(get("/mentions.json"), LOCAL);
     expect(await list.json()).toMatchObject({ mentions: [{ target: settings.feedUrl }] });
     expect(bob.asked).toEqual(["/twtxt.txt"]);
   });
@@ -77,7 +73,7 @@ describe("a source in a private network", () => {
     ["netlify serve", LOCAL, { NETLIFY_LOCAL: "true" }],
   ])("400 address-refused: %s asks none", async (_place, context, variables) => {
     for (const [name, value] of Object.entries(variables)) vi.stubEnv(name, value);
-    const answer = await mention(settings, pages)(mentioned(), context);
+    const answer = await mentions(settings, pages)(mentioned(), context);
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ code: "address-refused" });
     expect(bob.asked).toEqual([]);
@@ -93,7 +89,7 @@ describe("a mention at Netlify", () => {
     const release = phone.hold();
     const later: Promise<void>[] = [];
     const context = { ...LOCAL, waitUntil: (work: Promise<void>) => void later.push(work) };
-    const answer = await mention(settings, pages)(mentioned(), context);
+    const answer = await mentions(settings, pages)(mentioned(), context);
     expect(answer.status).toBe(200);
 
     let isOver = false;
@@ -109,8 +105,8 @@ describe("a mention at Netlify", () => {
 
 describe("a preview", () => {
   it("has none of the owner's secrets: 404 for the private feed that production guards with 401", async () => {
-    expect((await mentionsFeed(settings, pages)(get("/mentions.txt"), PRODUCTION)).status).toBe(401);
-    expect((await mentionsFeed(settings, pages)(get("/mentions.txt"), PREVIEW)).status).toBe(404);
+    expect((await mentions(settings, pages)(get("/mentions.txt"), PRODUCTION)).status).toBe(401);
+    expect((await mentions(settings, pages)(get("/mentions.txt"), PREVIEW)).status).toBe(404);
   });
 
   it("tells nobody of its posts after its deploy", async () => {
@@ -138,7 +134,7 @@ describe("a signed request of the author's", () => {
     const site = siteOf(siteUrl, { key: author.publicKey });
     const url = `${authority}/api/v1/mentions`;
     const headers = signRequest({ method: "GET", url }, author, Date.now());
-    return (await mentionsApi(site.settings, site.pages)(new Request(url, { headers }), context)).status;
+    return (await mentions(site.settings, site.pages)(new Request(url, { headers }), context)).status;
   };
 
   it("is one to the site's own address in production", async () => {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { inbox } from "../../netlify/functions/inbox.js";
-import type { HostSettings, SitePages } from "../../plugin/eleventy/host-settings.js";
 import { signRequest } from "../../plugin/http/signature.js";
+import type { HostSettings, SitePages } from "../../plugin/site/site.js";
 import type { BlobsSite } from "../helpers/blobs-server.js";
 import { netlifyBlobs, siteOf } from "../helpers/netlify-site.js";
 import { telephone } from "../helpers/telephone.js";

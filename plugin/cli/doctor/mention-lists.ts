@@ -1,5 +1,6 @@
 // plugin/cli/doctor/mention-lists.ts: the public list of mentions, the author's private feed of them, and what cannot be seen.
 import { FEATURES } from "../../host/secrets.js";
+import { PATHS } from "../../site/routes.js";
 import { type Finding, fix, note, ok, quoted } from "./finding.js";
 import { isSeen, jsonIn, type Look, type Seen, typeOf } from "./look.js";
 
@@ -11,8 +12,8 @@ export interface ListUrls {
 
 /** Where they are for all that can be told from outside: beside the endpoint. */
 export function listsBeside(endpoint: string): ListUrls {
-  const at = (name: string) => new URL(name, endpoint).href;
-  return { mentionsJson: at("mentions.json"), mentionsFeed: at("mentions.txt") };
+  const at = (path: string) => new URL(`.${path}`, endpoint).href;
+  return { mentionsJson: at(PATHS.mentionsJson), mentionsFeed: at(PATHS.mentionsFeed) };
 }
 
 /** @see PROTOCOL 2.4, 2.5 and 7 */

@@ -1,7 +1,7 @@
 // plugin/cli/doctor/own-site.ts: what the working directory knows of the author's own site.
 import { TwtxtError } from "../../errors.js";
 import type { HostSettings } from "../../site/site.js";
-import { siteAt } from "../site.js";
+import { publishedSite, siteAt } from "../site.js";
 import type { Terminal } from "../terminal.js";
 
 /** One's own site, as its last build left it. */
@@ -19,8 +19,9 @@ export interface OwnSite {
  */
 export async function ownSite(terminal: Terminal, settingsFile: string | undefined): Promise<OwnSite | null> {
   try {
-    const { feedUrl, urls, authors } = (await siteAt(terminal, settingsFile)).settings;
-    return { feedUrl, urls, address: authors.find(({ endpoint }) => endpoint !== null)?.address ?? null };
+    const site = await siteAt(terminal, settingsFile);
+    const { feedUrl, urls } = (await publishedSite(site)).settings;
+    return { feedUrl, urls, address: site.settings.authors.find(({ endpoint }) => endpoint !== null)?.address ?? null };
   } catch (error) {
     const isNone = error instanceof TwtxtError && error.code === "no-settings" && settingsFile === undefined;
     if (isNone) return null;

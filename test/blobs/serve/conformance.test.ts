@@ -434,7 +434,16 @@ describe("any method", () => {
       ] as const) {
         const { url } = requestFor(wanted, state);
         const response = await alice.ask("OPTIONS", url, { signer: null });
-        expect(await wholeOf(response)).toBe(JSON.stringify([204, [["allow", allow]], ""]));
+        expect(await wholeOf(response)).toBe(
+          JSON.stringify([
+            204,
+            [
+              ["allow", allow],
+              ["cache-control", "private, no-store"],
+            ],
+            "",
+          ]),
+        );
       }
     }
   });

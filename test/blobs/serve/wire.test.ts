@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { type NodeServer, nodeServer } from "../../../plugin/host/node-server.js";
 import { signRequest, type UnsignedRequest } from "../../../plugin/http/signature.js";
+import { endpoint } from "../../helpers/endpoints.js";
 import { ALICE, type AlicesBlobs, API, alicesBlobs, dump, sha256 } from "../alices-blobs.js";
 
 const running: NodeServer[] = [];
@@ -17,13 +18,13 @@ async function served(alice: AlicesBlobs) {
     port: 0,
     host: "127.0.0.1",
     origin: "https://alice.example",
-    route: (path) => (request) => {
-      const answer = (path.startsWith("/shared/") ? alice.shared : alice.own)(request);
-      made.push(answer);
-      return answer;
-    },
+    endpointAt: () =>
+      endpoint((request, address) => {
+        const answer = alice.answer(request, address);
+        made.push(answer);
+        return answer;
+      }),
     serveFile: (_, response) => void response.writeHead(404).end(),
-    limitOf: () => null,
     rateLimit: () => null,
     trustedProxies: 0,
     log: () => {},

@@ -41,7 +41,7 @@ function alice(options: ReceiverOptions = {}) {
     },
     async gets(body: Uint8Array) {
       const request = new Request(INBOX, { method: "POST", body: Buffer.from(body) });
-      expect((await site.services.inbox(request)).status).toBe(202);
+      expect((await site.answer(request)).status).toBe(202);
     },
   };
 }
@@ -69,11 +69,11 @@ describe("news after a quiet hour", () => {
     expect([box.mails.length, phone.notes.length]).toEqual([1, 1]);
 
     site.clock.time += HOUR;
-    await site.services.tick();
+    await site.services.runScheduled();
     expect(phone.notes[1]).toMatch(/third\n.*second/);
     expect(box.mails).toHaveLength(1);
     site.clock.time += 24 * HOUR;
-    await site.services.tick();
+    await site.services.runScheduled();
     expect(quotes()).toEqual([["first"], ["third", "second"]]);
     expect(phone.notes).toHaveLength(2);
   });
@@ -103,7 +103,7 @@ describe("news after a quiet hour", () => {
     site.clock.time += 3 * HOUR;
     expect((await site.mentioned({ source: bob.twt(timestamp), target: FEED })).status).toBe(200);
     await site.settled();
-    await site.services.tick();
+    await site.services.runScheduled();
     expect([box.mails.length, phone.notes.length]).toEqual([1, 1]);
   });
 
@@ -126,7 +126,7 @@ describe("news after a quiet hour", () => {
     await Promise.all([one.settled(), other.settled()]);
     expect([box.mails.length, phone.notes.length]).toEqual([1, 1]);
     one.clock.time += 25 * HOUR;
-    await one.services.tick();
+    await one.services.runScheduled();
     expect(quotes().flat().sort()).toEqual(["first", "second"]);
   });
 
@@ -138,16 +138,16 @@ describe("news after a quiet hour", () => {
     await killed.hears("first");
     await expect.poll(() => phone.notes.length).toBe(1);
 
-    await next.services.tick();
+    await next.services.runScheduled();
     expect(phone.notes).toHaveLength(1);
     next.clock.time += HOUR;
-    const run = next.services.tick();
+    const run = next.services.runScheduled();
     await expect.poll(() => phone.notes.length).toBe(2);
     release();
     await run;
     expect(phone.notes[1]).toBe(phone.notes[0]);
     next.clock.time += HOUR;
-    await next.services.tick();
+    await next.services.runScheduled();
     expect(phone.notes).toHaveLength(2);
   });
 
@@ -159,7 +159,7 @@ describe("news after a quiet hour", () => {
     expect(site.log.join("\n")).toContain("not now");
     box.refusal = null;
     site.clock.time += HOUR;
-    await site.services.tick();
+    await site.services.runScheduled();
     expect(quotes()).toEqual([["first"]]);
   });
 
@@ -195,7 +195,7 @@ describe("a sealed message after a quiet hour", () => {
     await site.settled();
     expect([box.mails.length, phone.notes.length]).toEqual([1, 1]);
     site.clock.time += HOUR;
-    await site.services.tick();
+    await site.services.runScheduled();
     expect(phone.notes[1]).toMatch(/^1 new sealed message\.[^\n]*\nbob: .*hello/);
   });
 

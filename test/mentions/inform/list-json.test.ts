@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { answering } from "../../../plugin/http/respond.js";
 import { listMentions } from "../../../plugin/mentions/inform/list-json.js";
 import type { StoredMention } from "../../../plugin/mentions/mention.js";
 import { SiteIndex } from "../../../plugin/mentions/receive/site-index.js";
 import { parseMentionList } from "../../../plugin/site/mention-list.js";
+import { hostAt } from "../../helpers/endpoints.js";
 import { listOf, storedMention } from "../../helpers/stored-mentions.js";
 
 const FEED = "https://alice.example/twtxt.txt";
@@ -20,7 +20,9 @@ async function ask(query = "", init: RequestInit = {}) {
   const siteIndex = new SiteIndex({ feeds: [FEED, "https://old.example/twtxt.txt"], pages: [PAGE], twts: [] });
   const handler = listMentions({ list: listOf(stored), siteIndex, cacheTag: "twtxt-mentions" });
   const request = new Request(`https://alice.example/mentions.json${query}`, init);
-  const response = await answering(handler, (line) => expect.fail(line))(request);
+  const response = await hostAt("https://alice.example", { mentionsJson: handler }, (line) => expect.fail(line))(
+    request,
+  );
   const text = await response.text();
   return { status: response.status, header: (name: string) => response.headers.get(name), text };
 }

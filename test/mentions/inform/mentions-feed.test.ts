@@ -3,10 +3,10 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { parseFeed } from "../../../plugin/feed/feed.js";
 import { mendForPeers } from "../../../plugin/feed/peers.js";
 import { toInstant } from "../../../plugin/feed/timestamp.js";
-import { answering } from "../../../plugin/http/respond.js";
 import { mentionsFeed } from "../../../plugin/mentions/inform/mentions-feed.js";
 import { formatNotices } from "../../../plugin/mentions/inform/notice.js";
 import type { StoredMention } from "../../../plugin/mentions/mention.js";
+import { hostAt } from "../../helpers/endpoints.js";
 import { listOf, storedMention } from "../../helpers/stored-mentions.js";
 
 const TOKEN = "0123456789abcdef0123456789abcdef";
@@ -27,19 +27,17 @@ beforeEach(() => {
 
 function handlerOf(token: string | undefined = TOKEN) {
   const list = listOf(stored);
-  return answering(
-    mentionsFeed({
-      list: (query) => {
-        asked += 1;
-        return list(query);
-      },
-      token,
-      nick: "alice",
-      url: URL_OF_FEED,
-      log: (line) => log.push(line),
-    }),
-    (line) => expect.fail(line),
-  );
+  const handler = mentionsFeed({
+    list: (query) => {
+      asked += 1;
+      return list(query);
+    },
+    token,
+    nick: "alice",
+    url: URL_OF_FEED,
+    log: (line) => log.push(line),
+  });
+  return hostAt("https://alice.example", { mentionsFeed: handler }, (line) => expect.fail(line));
 }
 
 async function ask(query = "", init: RequestInit = {}, handler = handlerOf()) {
@@ -90,17 +88,15 @@ describe("who may read mentions.txt", () => {
   });
 
   it("404: no token is set", async () => {
-    const handler = answering(
-      mentionsFeed({
-        list: listOf(stored),
-        token: undefined,
-        nick: "alice",
-        url: URL_OF_FEED,
-        log: (l) => log.push(l),
-      }),
-      (line) => expect.fail(line),
-    );
-    const { status, text } = await ask("?token=undefined", {}, handler);
+    const handler = mentionsFeed({
+      list: listOf(stored),
+      token: undefined,
+      nick: "alice",
+      url: URL_OF_FEED,
+      log: (l) => log.push(l),
+    });
+    const host = hostAt("https://alice.example", { mentionsFeed: handler }, (line) => expect.fail(line));
+    const { status, text } = await ask("?token=undefined", {}, host);
     expect(status).toBe(404);
     expect(JSON.parse(text)).toMatchObject({ code: "not-found" });
     expect(log).toEqual([]);

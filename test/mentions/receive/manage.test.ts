@@ -26,9 +26,7 @@ function managed(options: ReceiverOptions = {}) {
     const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
     const request = { method, url: API + path, headers: conditions, ...(bytes && { body: bytes }) };
     const headers = signer ? signRequest(request, signer, alice.clock.time) : {};
-    const response = await alice.services.manageMentions(
-      new Request(request.url, { method, headers, ...(bytes && { body: bytes }) }),
-    );
+    const response = await alice.answer(new Request(request.url, { method, headers, ...(bytes && { body: bytes }) }));
     return { status: response.status, json: Object(await response.json()) };
   };
   const list = async (state: string) => (await ask("GET", `?state=${state}`)).json.mentions as ManagedMention[];
@@ -66,7 +64,7 @@ describe("managing mentions", () => {
   it("403: there is nobody's key in the settings", async () => {
     const nobody = receiver();
     const headers = signRequest({ method: "GET", url: API }, ALICE, nobody.clock.time);
-    expect((await nobody.services.manageMentions(new Request(API, { headers }))).status).toBe(403);
+    expect((await nobody.answer(new Request(API, { headers }))).status).toBe(403);
   });
 
   it("200: lists each state, a page at a time", async () => {
@@ -310,7 +308,7 @@ describe("managing mentions", () => {
     const { alice }: { alice: Receiver & ReturnType<typeof managed> } = await withMentions();
     const url = `${API}?source=127.0.0.1`;
     const headers = signRequest({ method: "DELETE", url }, ALICE, alice.clock.time);
-    const send = () => alice.services.manageMentions(new Request(url, { method: "DELETE", headers }));
+    const send = () => alice.answer(new Request(url, { method: "DELETE", headers }));
     expect((await send()).status).toBe(200);
     expect((await send()).status).toBe(401);
   });

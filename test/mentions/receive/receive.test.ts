@@ -174,7 +174,7 @@ describe("a mention that is sent again", () => {
       const alice = receiver({ neighbours: [bob] });
       const form = { source: bob.twt(AT), target: FEED };
       await alice.mentioned(form);
-      if (when === "after") await alice.services.tick();
+      if (when === "after") await alice.services.runScheduled();
       const keys = await alice.store.keys("mentions/events/");
       expect(keys).toHaveLength(when === "before" ? 1 : 0);
 
@@ -265,7 +265,7 @@ describe("a mention whose source gives no verdict", () => {
     expect(await alice.mentions()).toEqual([]);
     bob.status = 200;
     alice.clock.time += 2 * 3600_000;
-    await alice.services.tick();
+    await alice.services.runScheduled();
     expect(await alice.mentions()).toMatchObject([{ source: bob.twt(AT) }]);
     expect(await alice.store.keys("mentions/pending/")).toEqual([]);
   });
@@ -277,7 +277,7 @@ describe("a mention whose source gives no verdict", () => {
     await alice.mentioned({ source: bob.twt(AT), target: FEED });
     bob.status = 200;
     alice.clock.time += 2 * 3600_000;
-    await alice.services.tick();
+    await alice.services.runScheduled();
     expect(await alice.mentions()).toEqual([]);
     expect(await alice.store.keys("mentions/pending/")).toEqual([]);
   });
@@ -303,7 +303,7 @@ describe("a mention whose source gives no verdict", () => {
     await alice.mentioned({ source: bob.twt(AT), target: FEED });
     for (let hour = 0; hour <= 25; hour += 1) {
       alice.clock.time += 3600_000;
-      await alice.services.tick();
+      await alice.services.runScheduled();
     }
     expect(await alice.store.keys("mentions/pending/")).toEqual([]);
     expect(alice.log.filter((line) => line.includes("no verdict in time"))).toHaveLength(1);
@@ -422,8 +422,7 @@ describe("a mention that is refused", () => {
 });
 
 describe("the endpoint", () => {
-  const ask = (method: string) =>
-    receiver().services.receiveMention(new Request("https://alice.example/webmention", { method }));
+  const ask = (method: string) => receiver().answer(new Request("https://alice.example/webmention", { method }));
 
   it("GET and HEAD explain it, with a form to send one by hand", async () => {
     const page = await ask("GET");
@@ -446,9 +445,7 @@ describe("the endpoint", () => {
 
   it("415 and 413 as problems in JSON", async () => {
     const post = (headers: Record<string, string>, body: string) =>
-      receiver().services.receiveMention(
-        new Request("https://alice.example/webmention", { method: "POST", headers, body }),
-      );
+      receiver().answer(new Request("https://alice.example/webmention", { method: "POST", headers, body }));
     expect((await post({ "content-type": "application/json" }, "{}")).status).toBe(415);
     const form = { "content-type": "application/x-www-form-urlencoded" };
     expect((await post(form, `source=${"x".repeat(9000)}`)).status).toBe(413);

@@ -1,6 +1,5 @@
 // test/messages/inbox/alices-inbox.ts: Alice's inbox, her who reads it, and those who write to her.
 import { createHash } from "node:crypto";
-import { answering } from "../../../plugin/http/respond.js";
 import { signRequest } from "../../../plugin/http/signature.js";
 import type { Identity } from "../../../plugin/keys/identity-text.js";
 import { type InboxOptions, inboxes } from "../../../plugin/messages/inbox/inboxes.js";
@@ -8,6 +7,7 @@ import type { InboxItem } from "../../../plugin/messages/inbox/item.js";
 import { binHead } from "../../../plugin/messages/saltpack/msgpack.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
+import { hostAt } from "../../helpers/endpoints.js";
 import { identityOf } from "../../helpers/identity.js";
 import vectors from "../../vectors/signcryption-go.json" with { type: "json" };
 
@@ -90,11 +90,12 @@ export function alicesInbox(options: Partial<InboxOptions> & { clock?: ReturnTyp
   const store = options.store ?? memoryStore();
   const clock = options.clock ?? steppedClock();
   const log: string[] = [];
+  const { inboxUrl = (user: string) => `https://alice.example/inbox/${user}` } = options;
   const inbox = inboxes({
     now: () => clock.time,
     random: (length) => new Uint8Array(length).fill(7),
     authority: "alice.example",
-    inboxUrl: (user) => `https://alice.example/inbox/${user}`,
+    inboxUrl,
     users: new Map([
       ["alice", ALICE.publicKey],
       ["carol", CAROL.publicKey],
@@ -104,18 +105,19 @@ export function alicesInbox(options: Partial<InboxOptions> & { clock?: ReturnTyp
     ...options,
     store,
   });
-  const handler = answering(inbox.handler, (line) => void log.push(line));
+  const urls = { inbox: inboxUrl("").replace(/\/$/, "") };
+  const answer = hostAt("https://alice.example", inbox.handlers, (line) => void log.push(line), urls);
 
   const ask = (method: string, url = INBOX, { signer = ALICE, headers = {}, signedAt }: Asked = {}) => {
     const signed = signer ? signRequest({ method, url, headers }, signer, signedAt ?? clock.time) : headers;
-    return handler(new Request(url, { method, headers: signed }));
+    return answer(new Request(url, { method, headers: signed }));
   };
   const send = (body: Uint8Array | string, { from = "192.0.2.1", method = "POST", headers = {}, url = INBOX } = {}) =>
-    handler(new Request(url, { method, headers, body: Uint8Array.from(Buffer.from(body)) }), { address: from });
+    answer(new Request(url, { method, headers, body: Uint8Array.from(Buffer.from(body)) }), from);
 
   return {
     ...inbox,
-    handler,
+    answer,
     store,
     clock,
     log,

@@ -45,7 +45,7 @@ describe("deleting a message", () => {
     }
     const elsewhere = URL_OF_ONE.replace("alice.example", "bob.example");
     const headers = signRequest({ method: "DELETE", url: elsewhere }, ALICE, alice.clock.time);
-    expect((await alice.handler(new Request(URL_OF_ONE, { method: "DELETE", headers }))).status).toBe(401);
+    expect((await alice.answer(new Request(URL_OF_ONE, { method: "DELETE", headers }))).status).toBe(401);
     expect(await alice.ids()).toEqual([ID]);
   });
 
@@ -53,7 +53,7 @@ describe("deleting a message", () => {
     const alice = alicesInbox();
     await alice.receive(sealed(1));
     const headers = signRequest({ method: "DELETE", url: URL_OF_ONE }, ALICE, alice.clock.time);
-    const send = () => alice.handler(new Request(URL_OF_ONE, { method: "DELETE", headers }));
+    const send = () => alice.answer(new Request(URL_OF_ONE, { method: "DELETE", headers }));
     expect((await send()).status).toBe(200);
     expect((await send()).status).toBe(401);
   });

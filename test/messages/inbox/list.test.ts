@@ -63,7 +63,7 @@ describe("who may read an inbox", () => {
       ["HEAD", INBOX],
     ] as const) {
       const headers = signRequest({ method, url }, CAROL, alice.clock.time);
-      const response = await alice.handler(new Request(INBOX, { headers }));
+      const response = await alice.answer(new Request(INBOX, { headers }));
       expect(await outcomeOf(response)).toEqual({ status: 401, code: "not-signed" });
     }
   });

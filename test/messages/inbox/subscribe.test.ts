@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { nodeServer } from "../../../plugin/host/node-server.js";
 import { signRequest } from "../../../plugin/http/signature.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
+import { endpoint } from "../../helpers/endpoints.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
 import {
   ALICE,
@@ -228,8 +229,7 @@ describe("a subscription", () => {
       port: 0,
       host: "127.0.0.1",
       origin: "https://alice.example",
-      route: () => alice.handler,
-      limitOf: () => null,
+      endpointAt: () => endpoint(alice.answer),
       serveFile: () => {},
       rateLimit: () => null,
       trustedProxies: 0,

@@ -32,7 +32,7 @@ function alice({ signer = ALICE, ahead = 0, endpoint = INBOX } = {}) {
     fetch: async (url, init) => {
       const request = new Request(String(url).replace("mallory.example", "alice.example"), init);
       asked.push(`${request.method} ${new URL(request.url).search}`);
-      return inbox.handler(request);
+      return inbox.answer(request);
     },
     now: () => inbox.clock.time + ahead,
     sleep: insomniac().sleep,
@@ -206,7 +206,7 @@ describe("subscribing to one's inbox", () => {
       signer: ALICE,
       fetch: async (url, init) => {
         connections += 1;
-        return inbox.handler(new Request(String(url), init));
+        return inbox.answer(new Request(String(url), init));
       },
       now: () => clock.time,
       sleep: async () => {

@@ -1,6 +1,5 @@
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
-import { answering } from "../../../plugin/http/respond.js";
 import { discoveryPaths } from "../../../plugin/keys/address.js";
 import { formatKey } from "../../../plugin/keys/key.js";
 import { inboxes } from "../../../plugin/messages/inbox/inboxes.js";
@@ -13,6 +12,7 @@ import { openMessages } from "../../../plugin/messages/read/read.js";
 import { outboxOf } from "../../../plugin/messages/send/outbox.js";
 import { type MessageToSend, sendMessage } from "../../../plugin/messages/send/send-message.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
+import { hostAt } from "../../helpers/endpoints.js";
 import { type LoopbackServer, loopbackServer, strayed } from "../../helpers/loopback.js";
 import {
   ALICE,
@@ -33,9 +33,9 @@ const failsWith = (code: string, message = "") =>
 afterEach(() => expect(strayed).toEqual([]));
 
 /** Somebody's blog: the document of the address, and the inbox itself. */
-async function blogOf({ address, kex }: Person): Promise<LoopbackServer & { inbox: ReturnType<typeof inboxes> }> {
+async function blogOf({ address, kex }: Person): Promise<LoopbackServer & { answer: ReturnType<typeof hostAt> }> {
   const [user = "", domain = ""] = address.split("@");
-  const inboxUrl = () => `http://${domain}/inbox`;
+  const inboxUrl = () => `http://${domain}/inbox/${user}`;
   const inbox = inboxes({
     store: memoryStore(),
     now: () => NOW,
@@ -46,16 +46,17 @@ async function blogOf({ address, kex }: Person): Promise<LoopbackServer & { inbo
     limits: { messages: 1000, bytes: 64 * 1024 * 1024, retentionDays: null },
     subscribe: null,
   });
-  const handler = answering(inbox.handler, () => {});
-  const document = JSON.stringify({ endpoint: inboxUrl(), key: kex });
+  const answer = hostAt(`http://${domain}`, inbox.handlers);
+  const document = JSON.stringify({ endpoint: `http://${domain}/inbox`, key: kex });
   const server = await loopbackServer(async (request, response) => {
     if (request.url === discoveryPaths(address)[0]) return response.end(document);
+    // The document names another path than that of the inbox.
     if (request.url !== "/inbox") return response.writeHead(404).end();
     const { method = "" } = request;
-    const answer = await handler(new Request(inboxUrl(), { method, body: await text(request) }));
-    return response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
+    const given = await answer(new Request(inboxUrl(), { method, body: await text(request) }));
+    return response.writeHead(given.status, Object.fromEntries(given.headers)).end(await given.text());
   });
-  return { ...server, inbox };
+  return { ...server, answer };
 }
 
 /** Alice at her machine, with these hosts around. */
@@ -75,13 +76,13 @@ function alice(hosts: Record<string, LoopbackServer>) {
 /** What somebody finds in an inbox, opened. */
 async function mailOf(
   { address, key, kex }: Person,
-  { inbox }: { inbox: ReturnType<typeof inboxes> },
+  { answer }: { answer: ReturnType<typeof hostAt> },
   whereAliceIs: LoopbackServer,
 ) {
   const client = inboxClient({
-    endpoint: `http://${address.split("@")[1]}/inbox`,
+    endpoint: `http://${address.split("@")[1]}/inbox/${address.split("@")[0]}`,
     signer: { publicKey: kex, sign: key.sign },
-    fetch: (url, init) => inbox.handler(new Request(String(url), init)),
+    fetch: (url, init) => answer(new Request(String(url), init)),
     now: () => NOW,
     sleep: async () => {},
   });

@@ -1,0 +1,50 @@
+// test/helpers/built-site.ts: what a build leaves of a site, made from its options without a build.
+import type { EleventyConfig } from "../../plugin/eleventy/eleventy.js";
+import { siteSettings } from "../../plugin/eleventy/site-settings.js";
+import { SiteUrls } from "../../plugin/eleventy/site-urls.js";
+import { checkOptions, type TwtxtOptions } from "../../plugin/options.js";
+import {
+  HOST_FILE,
+  hostSettings,
+  type PublishedSite,
+  SETTINGS_FILE,
+  type SiteSettings,
+} from "../../plugin/site/site.js";
+
+/** A site without posts. */
+export interface BuiltSettings {
+  settings: SiteSettings;
+  /** The options, complete. */
+  options: ReturnType<typeof checkOptions>;
+  urls: SiteUrls;
+}
+
+/**
+ * @param url - of the home page, without a slash at its end; its path is the path prefix
+ * @param given - default the options of a site of Alice on a Node.js host
+ */
+export function builtSite(url: string, given: Partial<TwtxtOptions> = {}): BuiltSettings {
+  const options = checkOptions({ url: new URL(url).origin, nick: "alice", timeZone: "UTC", host: "node", ...given });
+  const host = options.host ?? "node";
+  const prefix = new URL(`${url}/`).pathname;
+  const config = { getFilter: (name: string) => (name === "url" ? () => prefix : undefined) };
+  const urls = new SiteUrls(config as EleventyConfig, options, host);
+  const schedule = { dated: [], undated: [], held: [], moved: [] };
+  const build = { host, input: ".", output: "./_site", isDevelopment: false, schedule };
+  return { settings: siteSettings(options, urls, build), options, urls };
+}
+
+/** `.eleventy-twtxt/settings.json` as each build writes it. */
+export function settingsFile(settings: SiteSettings): Record<string, string> {
+  return { [SETTINGS_FILE]: JSON.stringify(settings) };
+}
+
+/** `.eleventy-twtxt/host.json` as a real build writes it. */
+export function hostFile({ settings, pages }: PublishedSite): Record<string, string> {
+  return { [HOST_FILE]: JSON.stringify({ settings, pages }) };
+}
+
+/** The settings as the host of the site gets them. */
+export function builtHostSettings(...site: Parameters<typeof builtSite>) {
+  return hostSettings(builtSite(...site).settings);
+}

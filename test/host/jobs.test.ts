@@ -1,0 +1,67 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { loopbackServer, strayed } from "../helpers/loopback.js";
+import { FEED, feedServer, receiver } from "../helpers/receiver.js";
+
+const AT = "2026-11-19T18:40:02Z";
+const HELLO = `@<alice ${FEED}> hello`;
+const HOUR = 3600_000;
+
+afterEach(() => expect(strayed).toEqual([]));
+
+describe("the scheduled run", () => {
+  it.each([
+    ["starts the next job after 19.999 s", 19_999, 1],
+    ["starts nothing more after 20 s", 20_000, 0],
+  ])("%s", async (_, milliseconds, verified) => {
+    const bob = await feedServer({ [AT]: HELLO });
+    const home = await loopbackServer((_request, response) => {
+      // The run reads the feed of the site first.
+      alice.clock.time += milliseconds;
+      response.writeHead(200, { "content-type": "text/plain" }).end("# nick = alice\n");
+    });
+    const alice = receiver({ feedUrl: `${home.url}/twtxt.txt`, neighbours: [home, bob] });
+    bob.status = 500;
+    await alice.mentioned({ source: bob.twt(AT), target: FEED });
+    bob.status = 200;
+    alice.clock.time += 2 * HOUR;
+
+    await alice.services.runScheduled();
+    expect(home.asked).toEqual(["/twtxt.txt"]);
+    expect(await alice.mentions()).toHaveLength(verified);
+    expect(await alice.store.keys("mentions/pending/")).toHaveLength(1 - verified);
+    expect(alice.log.filter((line) => line.includes("failed"))).toEqual([]);
+  });
+
+  it("deletes the records of what verifications took the day before", async () => {
+    const slow = await loopbackServer((_request, response) => {
+      alice.clock.time += 1000;
+      response.writeHead(200, { "content-type": "text/plain" }).end(`${AT}\t${HELLO}\n`);
+    });
+    const alice = receiver({ neighbours: [slow] });
+    await alice.mentioned({ source: `${slow.url}/twtxt.txt#:~:text=${AT}`, target: FEED });
+    expect(await alice.store.keys("mentions/spending/2026-11-20/")).not.toEqual([]);
+    await alice.services.runScheduled();
+    expect(await alice.store.keys("mentions/spending/2026-11-20/")).not.toEqual([]);
+    alice.clock.time += 24 * HOUR;
+    await alice.services.runScheduled();
+    expect(await alice.store.keys("mentions/spending/")).toEqual([]);
+  });
+
+  it("drops a pending mention whose source was not asked in 48 hours, and not before", async () => {
+    const bob = await feedServer({ [AT]: HELLO });
+    const alice = receiver({ neighbours: [bob], mentions: { limits: { verificationSeconds: 1 } } });
+    for (const day of ["2026-11-20", "2026-11-22"]) {
+      await alice.store.put(`mentions/spending/${day}/0`, Buffer.from('{"total":1000,"parties":{}}'));
+    }
+    expect(await alice.mentioned({ source: bob.twt(AT), target: FEED })).toMatchObject({ status: 202 });
+
+    alice.clock.time += 48 * HOUR - 1;
+    await alice.services.runScheduled();
+    expect(await alice.store.keys("mentions/pending/")).toHaveLength(1);
+    alice.clock.time += 1;
+    await alice.services.runScheduled();
+    expect(await alice.store.keys("mentions/pending/")).toEqual([]);
+    expect(alice.log).toContainEqual(`Not accepted: mention of ${FEED} in ${bob.feedUrl}. It gave no verdict in time.`);
+    expect(bob.asked).toEqual([]);
+  });
+});
