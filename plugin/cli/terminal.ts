@@ -1,7 +1,7 @@
 // plugin/cli/terminal.ts: the one place for input, output, environment, clock and working directory.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
-import { Writable } from "node:stream";
+import { type Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { TwtxtError } from "../errors.js";
@@ -53,34 +53,50 @@ export interface Terminal {
   ended(): Promise<void>;
 }
 
+/** The standard streams of a terminal. */
+export interface Streams {
+  stdin: Readable & { isTTY?: boolean };
+  stdout: Writable & { isTTY?: boolean; columns?: number };
+  stderr: Writable & { isTTY?: boolean };
+}
+
 /** The terminal of this process. */
 export function processTerminal(): Terminal {
   let isWriting = false;
   process.stdout.on("error", (error) => {
     if (!isWriting) leave(error);
   });
+  const terminal = streamTerminal(process, { environment: process.env, folder: process.cwd() });
   return {
-    environment: process.env,
-    folder: process.cwd(),
-    isTerminal: {
-      stdin: process.stdin.isTTY === true,
-      stdout: process.stdout.isTTY === true,
-      stderr: process.stderr.isTTY === true,
-    },
-    columns: () => process.stdout.columns ?? null,
-    now: Date.now,
-    print: (line) => void process.stdout.write(`${shownSafely(line)}\n`),
-    say: (line) => void process.stderr.write(`${shownSafely(line)}\n`),
-    showStatus: (line) => void process.stderr.write(`\r\x1b[K${shownSafely(line)}`),
+    ...terminal,
     async write(chunks) {
       isWriting = true;
-      await pipeline(chunks, process.stdout, { end: false }).catch(checkOutput);
+      await terminal.write(chunks);
       isWriting = false;
     },
-    readInput: async () => (process.stdin.isTTY ? null : text(process.stdin)),
-    input: () => process.stdin,
-    ask,
-    readSecret,
+  };
+}
+
+/** A terminal on these streams. */
+export function streamTerminal(
+  streams: Streams,
+  { environment, folder }: Pick<Terminal, "environment" | "folder">,
+): Terminal {
+  const { stdin, stdout, stderr } = streams;
+  return {
+    environment,
+    folder,
+    isTerminal: { stdin: stdin.isTTY === true, stdout: stdout.isTTY === true, stderr: stderr.isTTY === true },
+    columns: () => stdout.columns ?? null,
+    now: Date.now,
+    print: (line) => void stdout.write(`${shownSafely(line)}\n`),
+    say: (line) => void stderr.write(`${shownSafely(line)}\n`),
+    showStatus: (line) => void stderr.write(`\r\x1b[K${shownSafely(line)}`),
+    write: (chunks) => pipeline(chunks, stdout, { end: false }).catch(checkOutput),
+    readInput: async () => (stdin.isTTY ? null : text(stdin)),
+    input: () => stdin,
+    ask: (question) => ask(question, streams),
+    readSecret: (promptFor) => readSecret(promptFor, streams),
     open,
     ended,
   };
@@ -113,15 +129,15 @@ function escaped(mark: string): string {
   return `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-async function ask(question: string): Promise<string | null> {
-  const editor = createInterface({ input: process.stdin, output: process.stderr, terminal: true, historySize: 0 });
+async function ask(question: string, { stdin, stderr }: Streams): Promise<string | null> {
+  const editor = createInterface({ input: stdin, output: stderr, terminal: true, historySize: 0 });
   const lines = editor[Symbol.asyncIterator]();
   editor.setPrompt(shownSafely(question));
   editor.prompt();
   try {
     const { value, done } = await lines.next();
     if (!done) return value;
-    process.stderr.write("\n");
+    stderr.write("\n");
     return null;
   } finally {
     editor.close();
@@ -129,16 +145,19 @@ async function ask(question: string): Promise<string | null> {
 }
 
 /** Node's own line editor keeps Ctrl-C and Backspace working; what it would show goes nowhere. */
-async function readSecret(promptFor: (typed: string) => string | null): Promise<string | null> {
+async function readSecret(
+  promptFor: (typed: string) => string | null,
+  { stdin, stderr }: Streams,
+): Promise<string | null> {
   const output = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const editor = createInterface({ input: process.stdin, output, terminal: true, historySize: 0 });
+  const editor = createInterface({ input: stdin, output, terminal: true, historySize: 0 });
   const lines = editor[Symbol.asyncIterator]();
   let typed = "";
   try {
     for (let prompt = promptFor(typed); prompt !== null; prompt = promptFor(typed)) {
-      process.stderr.write(shownSafely(prompt));
+      stderr.write(shownSafely(prompt));
       const { value, done } = await lines.next();
-      process.stderr.write("\n");
+      stderr.write("\n");
       if (done) return null;
       typed += `${value}\n`;
     }

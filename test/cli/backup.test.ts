@@ -8,7 +8,7 @@ import { signRequest } from "../../plugin/http/signature.js";
 import { fileStore } from "../../plugin/store/file.js";
 import { FEED, feedServer, settingsOf } from "../helpers/receiver.js";
 import { ALICE } from "../messages/inbox/alices-inbox.js";
-import { ALICES_DATA, type Blog, command, ownData, standingTerminal } from "./helpers.js";
+import { ALICES_DATA, type Blog, command, commandProcess, ownData, standingTerminal } from "./helpers.js";
 import { type Server, serve, site } from "./server.js";
 
 const MIB = 2 ** 20;
@@ -184,7 +184,7 @@ describe("eleventy-twtxt restore", () => {
     const restoring = type(alice, "restore", "slow.tar.gz", "--force");
     const notes = join(alice.folder, ALICES_DATA, ".restoring/.in-use");
     await expect.poll(() => existsSync(notes) && readdirSync(notes), { timeout: 30_000 }).toHaveLength(1);
-    const { exitCode, stderr } = await command(alice.folder, ["serve", "--port", "0"]);
+    const { exitCode, stderr } = await commandProcess(alice.folder, ["serve", "--port", "0"]);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`Process ${process.pid} is restoring a backup`)]);
     writeFileSync(slow, "no backup");
     expect(await restoring).toMatchObject({ exitCode: 1 });

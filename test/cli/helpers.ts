@@ -1,10 +1,12 @@
-// test/cli/helpers.ts: the real command in a process of its own, and a folder with what a build leaves.
+// test/cli/helpers.ts: the real command, and a folder with what a build leaves.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { Readable, Writable } from "node:stream";
 import { afterAll } from "vitest";
-import type { Terminal } from "../../plugin/cli/terminal.js";
+import { runCommandLine } from "../../plugin/cli/command-line.js";
+import { streamTerminal, type Terminal } from "../../plugin/cli/terminal.js";
 import type { SiteSettings } from "../../plugin/site/site.js";
 import { builtSite, settingsFile } from "../helpers/built-site.js";
 import { LONGEST_MS } from "../helpers/longest.js";
@@ -69,24 +71,52 @@ export function ownData(folder: string): Record<string, string> {
 /** Where a site's data are on a machine with {@link ownData}, from its folder. */
 export const ALICES_DATA = "data/eleventy-twtxt/sites/alice.example/store";
 
+interface Circumstances {
+  /** All of standard input. */
+  input?: string;
+  environment?: Record<string, string>;
+}
+
+/** Types `eleventy-twtxt ARGS`, which runs in this process. */
+export async function command(
+  folder: string,
+  args: string[],
+  { input = "", environment = {} }: Circumstances = {},
+): Promise<Outcome> {
+  const printed = { stdout: "", stderr: "" };
+  const stream = (name: keyof typeof printed) =>
+    new Writable({
+      write(chunk, _encoding, done) {
+        printed[name] += chunk;
+        done();
+      },
+    });
+  const terminal = streamTerminal(
+    { stdin: Readable.from([Buffer.from(input)]), stdout: stream("stdout"), stderr: stream("stderr") },
+    { environment: environmentIn(folder, environment), folder },
+  );
+  const exitCode = await runCommandLine(args, terminal);
+  return { exitCode, ...printed };
+}
+
+function environmentIn(folder: string, given: Record<string, string>) {
+  return { ...process.env, ...ownData(folder), VISUAL: "", EDITOR: "", ...given };
+}
+
 /**
- * Types `eleventy-twtxt ARGS`.
+ * The same in a process of its own.
  *
  * @param within - a program, with arguments, that runs it
  */
-export function command(
+export function commandProcess(
   folder: string,
   args: string[],
-  {
-    input = "",
-    environment = {},
-    within = [],
-  }: { input?: string; environment?: Record<string, string>; within?: string[] } = {},
+  { input = "", environment = {}, within = [] }: Circumstances & { within?: string[] } = {},
 ): Promise<Outcome> {
   const words = [...within, process.execPath, COMMAND, ...args];
   const child = spawn(words[0] ?? "", words.slice(1), {
     cwd: folder,
-    env: { ...process.env, ...ownData(folder), VISUAL: "", EDITOR: "", ...environment },
+    env: environmentIn(folder, environment),
     timeout: LONGEST_MS,
   });
   let stdout = "";

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { dataFolder } from "../../plugin/cli/data-folder.js";
 import { parseIdentity } from "../../plugin/keys/identity-text.js";
 import { wordsOfSeed } from "../../plugin/keys/words.js";
-import { blog, command } from "./helpers.js";
+import { blog, commandProcess } from "./helpers.js";
 import { describeWithoutKeychain, environmentOf, fileIn, KEY_FILE, keys, SALTY_FILE, salty } from "./machine.js";
 
 describeWithoutKeychain("eleventy-twtxt keys create", () => {
@@ -30,7 +30,7 @@ describeWithoutKeychain("eleventy-twtxt keys create", () => {
   it("is for the address of the site here, and its hints start with npx where it was called so", async () => {
     const site = blog({ address: "me@alice.example" });
     const environment = { ...environmentOf(site.folder), npm_config_user_agent: "npm/10.8.2 node/v20.20.2 linux x64" };
-    const { exitCode, stderr } = await command(site.folder, ["keys", "create"], { environment });
+    const { exitCode, stderr } = await commandProcess(site.folder, ["keys", "create"], { environment });
     expect(exitCode).toBe(0);
     expect(stderr).toContain('address: "me@alice.example"');
     expect(stderr).toContain("\n  npx eleventy-twtxt keys backup me@alice.example\n");

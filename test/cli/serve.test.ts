@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { refuseServedFolder } from "../../plugin/eleventy/served-folder.js";
 import type { HostSettings } from "../../plugin/site/site.js";
 import { FEED, feedServer } from "../helpers/receiver.js";
-import { blog, command } from "./helpers.js";
+import { blog, commandProcess } from "./helpers.js";
 import { freePort, rebuild, type Server, serve, site } from "./server.js";
 
 const AT = "2026-11-19T18:40:02Z";
@@ -145,7 +145,7 @@ describe("eleventy-twtxt serve", () => {
     const starts = async (args: string[]) => (await (await serve(alice, args)).end("SIGTERM")) === 0;
     alice.write("elsewhere/index.html", "home");
     alice.write(".eleventy-twtxt/settings.json", JSON.stringify({ ...settings, isDevelopment: true }));
-    expect(await command(alice.folder, ["serve", "--port", "0"])).toMatchObject({
+    expect(await commandProcess(alice.folder, ["serve", "--port", "0"])).toMatchObject({
       exitCode: 1,
       stdout: "",
       stderr: expect.stringMatching(
@@ -193,23 +193,23 @@ describe("eleventy-twtxt serve", () => {
     [["--rate-limit", "many"], "--rate-limit is a number"],
     [["here"], "takes no arguments"],
   ])("exit 2: %j", async (args, said) => {
-    const { exitCode, stderr } = await command(site().folder, ["serve", ...args]);
+    const { exitCode, stderr } = await commandProcess(site().folder, ["serve", ...args]);
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(said)]);
   });
 
   it("exit 2: the port is taken", async () => {
     const { port } = await feedServer({});
-    const { exitCode, stderr } = await command(site().folder, ["serve", "--port", String(port)]);
+    const { exitCode, stderr } = await commandProcess(site().folder, ["serve", "--port", String(port)]);
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`Port ${port} of 127.0.0.1 is taken`)]);
   });
 
   it("exit 1: the folder of the site is not there", async () => {
-    const { exitCode, stderr } = await command(site().folder, ["serve", "--site", "gone"]);
+    const { exitCode, stderr } = await commandProcess(site().folder, ["serve", "--site", "gone"]);
     expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/There is no site in \S+gone\. Build it/)]);
   });
 
   it("exit 1: a bucket is named by halves, where what comes in would be kept elsewhere", async () => {
-    const { exitCode, stderr } = await command(site().folder, ["serve"], {
+    const { exitCode, stderr } = await commandProcess(site().folder, ["serve"], {
       environment: { TWTXT_S3_BUCKET: "alice", TWTXT_S3_REGION: "auto" },
     });
     expect([exitCode, stderr]).toEqual([
@@ -223,12 +223,12 @@ describe("eleventy-twtxt serve", () => {
     const environment = Object.fromEntries(
       names.map((name) => [`TWTXT_S3_${name}`, name === "ENDPOINT" ? "http://127.0.0.1:1" : "alice"]),
     );
-    const { exitCode, stderr } = await command(site().folder, ["serve", "--store", "here"], { environment });
+    const { exitCode, stderr } = await commandProcess(site().folder, ["serve", "--store", "here"], { environment });
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining("Leave one of them out")]);
   });
 
   it("exit 1: nothing can be kept where --store says", async () => {
-    const { exitCode, stderr } = await command(site().folder, ["serve", "--store", "package.json"]);
+    const { exitCode, stderr } = await commandProcess(site().folder, ["serve", "--store", "package.json"]);
     expect([exitCode, stderr]).toEqual([
       1,
       expect.stringMatching(
@@ -238,7 +238,7 @@ describe("eleventy-twtxt serve", () => {
   });
 
   it("exit 1: the site was not built", async () => {
-    const { exitCode, stderr } = await command(blog({}, { "package.json": "{}" }).folder, ["serve"]);
+    const { exitCode, stderr } = await commandProcess(blog({}, { "package.json": "{}" }).folder, ["serve"]);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining("Build the site")]);
   });
 });

@@ -8,7 +8,7 @@ import { folderName, storeFolder } from "../../plugin/cli/site-store.js";
 import { fileStore } from "../../plugin/store/file.js";
 import { builtSite, settingsFile } from "../helpers/built-site.js";
 import { FEED, feedServer } from "../helpers/receiver.js";
-import { ALICES_DATA, type Blog, command, standingTerminal } from "./helpers.js";
+import { ALICES_DATA, type Blog, command, commandProcess, standingTerminal } from "./helpers.js";
 import { type Server, serve, site } from "./server.js";
 
 const AT = "2026-11-19T18:40:02Z";
@@ -136,7 +136,7 @@ describe("a folder that cannot be written", () => {
     const alice = site();
     alice.write("file", "x");
     const place = join(alice.folder, "file/store");
-    const { exitCode, stderr } = await command(alice.folder, ["serve", "--port", "0", "--store", place]);
+    const { exitCode, stderr } = await commandProcess(alice.folder, ["serve", "--port", "0", "--store", place]);
     expect([exitCode, stderr]).toEqual([
       1,
       `eleventy-twtxt: Nothing can be kept in ${place}: it, or a folder above it, is a file. Name another folder with --store DIR.\n`,
@@ -153,7 +153,7 @@ describe("a folder that cannot be written", () => {
       mkdirSync(join(disk, "store"), { recursive: true });
       const place = join(disk, name);
       const mounted = `mount --bind ${disk} ${disk} && mount -o remount,ro,bind ${disk} && exec "$0" "$@"`;
-      const { exitCode, stderr } = await command(alice.folder, ["serve", "--port", "0", "--store", place], {
+      const { exitCode, stderr } = await commandProcess(alice.folder, ["serve", "--port", "0", "--store", place], {
         within: ["unshare", "-m", "sh", "-c", mounted],
       });
       expect([exitCode, stderr]).toEqual([
