@@ -19,11 +19,20 @@ export async function makeFolder(path: string): Promise<string | undefined> {
   }
 }
 
-/** Writes a new file for its owner alone: whole and on the disk, or not at all. Takes over the chunks of a stream. */
-export async function writeNew(path: string, bytes: Uint8Array | AsyncIterable<Uint8Array>): Promise<void> {
+/**
+ * Writes a new file for its owner alone: whole, or not at all.
+ *
+ * @param bytes - ownership of a stream's chunks is transferred
+ * @param flush - whether the file is on the disk when this returns
+ */
+export async function writeNew(
+  path: string,
+  bytes: Uint8Array | AsyncIterable<Uint8Array>,
+  { flush }: { flush: boolean },
+): Promise<void> {
   try {
     const chunks = bytes instanceof Uint8Array ? bytes : letGo(bytes);
-    await writeFile(path, chunks, { mode: 0o600, flag: "wx", flush: true });
+    await writeFile(path, chunks, { mode: 0o600, flag: "wx", flush });
   } catch (error) {
     await remove(path);
     throw error;
@@ -51,13 +60,18 @@ function portToNowhere(): MessagePort {
 export async function syncFolder(path: string, firstNew?: string): Promise<void> {
   // Windows opens no folders.
   if (process.platform === "win32") return;
+  await syncFile(path);
+  if (firstNew !== undefined && path.startsWith(firstNew)) await syncFolder(dirname(path), firstNew);
+}
+
+/** Makes the content of a file durable. */
+export async function syncFile(path: string): Promise<void> {
   const handle = await open(path, "r");
   try {
     await handle.sync();
   } finally {
     await handle.close();
   }
-  if (firstNew !== undefined && path.startsWith(firstNew)) await syncFolder(dirname(path), firstNew);
 }
 
 /** Removes what nobody reads any more; where that fails, it lies there a little longer. */

@@ -25,7 +25,7 @@ export type Condition = { isNew: true } | { etag: string };
  * all, never in two cases, so that a file system that ignores case keeps them apart. A key is not also the start of
  * another one's path.
  *
- * A write that has been answered survives the end of the process. Of two conditional writes of the same version of one
+ * A write that has been answered survives the end of the process, and of the machine. Of two conditional writes of the same version of one
  * key, one alone happens. Whoever reads sees all of a value or nothing of it.
  *
  * @throws TwtxtError `store-failed` where the storage gives no answer that can be relied on: a write may then have
@@ -66,7 +66,8 @@ export interface StreamingStore extends Store {
   read(key: string, range?: Range): Promise<ReadableStream<Uint8Array> | null>;
 }
 
-const MAX_KEY = 500;
+/** Bytes of a key. */
+export const MAX_KEY = 500;
 const SEGMENT = "[a-z0-9][a-z0-9._-]{0,199}";
 const KEY = new RegExp(`^${SEGMENT}(?:/${SEGMENT})*$`);
 const PREFIX = new RegExp(`^(?:${SEGMENT}/)*(?:${SEGMENT})?$`);

@@ -1,0 +1,153 @@
+// plugin/store/recovery.ts: repairs a store after the machine stopped without writing its files to the disk.
+//
+// Files that were not synced may then be missing, empty or cut off, in any combination. All that was acknowledged stands
+// in the logs of that time; what else is not whole was never acknowledged, and the version before it counts again.
+// It may be cut off at any moment, and begins again then: it ends when the logs are removed.
+import { existsSync } from "node:fs";
+import { readdir, readFile, rename } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { ifThere, isDone, makeFolder, remove, syncFile, syncFolder, writeNew } from "./disk.js";
+import { folderOf, HEAD, isChecked, isWhole, keysIn, lifeOf, look, numberOf, parseHead } from "./key-folder.js";
+import { nameOfOwn, processOf } from "./leftovers.js";
+import { type LogEntry, lastChange } from "./log-entry.js";
+import { entriesIn, LOGS, logTime, removeLogs } from "./write-log.js";
+
+/** Before the name of the process that repairs a store, and has taken its logs. */
+const CLAIM = `${LOGS}.`;
+/** Pause before another look at what another process repairs, in milliseconds. */
+const PAUSE_MS = 20;
+/** A process of another container, of which it cannot be told whether it still runs, is waited for so long, in nanoseconds. */
+const LONGEST_NS = 60e9;
+
+/**
+ * Restores what the logs of former starts of the machine say, and removes them. One process does it, all others wait.
+ *
+ * @param boot - the current start of the machine; `null` where it has no name
+ */
+export async function recover(root: string, boot: string | null): Promise<void> {
+  const late = logTime() + LONGEST_NS;
+  for (;;) {
+    const left = await unrecovered(root, boot, logTime() > late);
+    if (left === null) return;
+    const own = join(root, CLAIM + nameOfOwn());
+    if (left === "claimed" || !(await isDone(rename(left, own)))) await sleep(PAUSE_MS);
+    else await restore(root, own);
+  }
+}
+
+/** The logs of former starts; `claimed` where another process restores them, `null` where there are none. */
+async function unrecovered(root: string, boot: string | null, isLate: boolean): Promise<string | "claimed" | null> {
+  // Before the claims: what is not here any more was claimed, or is restored.
+  const boots = (await ifThere(readdir(join(root, LOGS)))) ?? [];
+  if (boots.some((name) => boot === null || !name.startsWith(boot))) return join(root, LOGS);
+  const names = (await ifThere(readdir(root))) ?? [];
+  const claims = names.filter((name) => name.startsWith(CLAIM));
+  const abandoned = claims.find((name) => {
+    const claimant = processOf(name.slice(CLAIM.length));
+    return claimant === "ended" || (claimant === null && isLate);
+  });
+  if (abandoned !== undefined) return join(root, abandoned);
+  return claims.length > 0 ? "claimed" : null;
+}
+
+async function restore(root: string, logs: string): Promise<void> {
+  try {
+    const logged = new Map<string, LogEntry[]>();
+    for (const boot of await readdir(logs)) {
+      for (const entry of await entriesIn(join(logs, boot))) {
+        const others = logged.get(entry.key);
+        if (others) others.push(entry);
+        else logged.set(entry.key, [entry]);
+      }
+    }
+    for (const key of new Set([...(await keysIn(root, "")), ...logged.keys()])) {
+      if (!existsSync(logs)) return;
+      await recoverKey(root, key, logged.get(key) ?? []);
+    }
+    await removeLogs(root, logs);
+  } catch (error) {
+    await isDone(rename(logs, join(root, LOGS)));
+    throw error;
+  }
+}
+
+/** @param logged - what the logs say of the key */
+async function recoverKey(root: string, key: string, logged: readonly LogEntry[]): Promise<void> {
+  const place = folderOf(root, key);
+  const found = await newestWhole(place);
+  const last = lastChange(logged);
+  if (!last) {
+    if (found === null || found.isHead) return;
+    return found.version === null ? discard(root, place) : replaceFolder(root, place, found.version, found.bytes);
+  }
+  if (found?.isHead && !isBefore(found.version ?? "", last, logged)) return syncKey(root, place);
+  if (last.change === "deleted") return discard(root, place);
+  if (last.change === "value") return replaceFolder(root, place, last.version, last.bytes);
+  const bytes = await ifThere(readFile(join(place, last.version)));
+  if (bytes) await replaceFolder(root, place, last.version, bytes);
+}
+
+/** Whether a version, of which the file is whole, counted before the last change in the logs. */
+function isBefore(version: string, last: LogEntry, logged: readonly LogEntry[]): boolean {
+  if (version === last.version) return last.change === "deleted";
+  if (logged.some((entry) => entry.version === version)) return true;
+  // A key that was made again after a deletion, in a log that is not needed any more.
+  if (lifeOf(version) !== lifeOf(last.version)) return last.change !== "deleted";
+  return numberOf(version) < numberOf(last.version);
+}
+
+interface Whole {
+  /** `null` where there is none, and nothing else in the folder. */
+  version: string | null;
+  bytes: Uint8Array;
+  /** Whether it is the version that counts. */
+  isHead: boolean;
+}
+
+/** The newest version of which the file is whole, up to the one that counts. @returns `null` where there is no such key */
+async function newestWhole(place: string): Promise<Whole | null> {
+  const current = await look(place);
+  if (current === null) return null;
+  const names = current?.names ?? (await readdir(place));
+  const head = current?.version;
+  const inHead = head === undefined ? null : parseHead(await readFile(join(place, HEAD + head)));
+  if (inHead?.version === head && inHead) return { ...inHead, isHead: true };
+  if (head !== undefined && !isChecked(head)) return { version: head, bytes: new Uint8Array(), isHead: true };
+  const top = head === undefined ? Number.POSITIVE_INFINITY : numberOf(head);
+  const versions = names.filter((name) => name === head || numberOf(name) < top);
+  for (const version of versions.sort((a, b) => numberOf(b) - numberOf(a))) {
+    const bytes = await readFile(join(place, version)).catch(() => null);
+    if (bytes && isWhole(version, bytes)) return { version, bytes, isHead: version === head };
+  }
+  // The head was renamed to a version that is not whole, and still holds the one before.
+  if (inHead) return { ...inHead, isHead: false };
+  const isOwn = (name: string) => name.startsWith(HEAD) || !Number.isNaN(numberOf(name));
+  return { version: null, bytes: new Uint8Array(), isHead: !names.every(isOwn) };
+}
+
+/** Makes the folder of a key anew, with this version alone. */
+async function replaceFolder(root: string, place: string, version: string, bytes: Uint8Array): Promise<void> {
+  const made = join(root, ".tmp", nameOfOwn());
+  await makeFolder(made);
+  await writeNew(join(made, version), bytes, { flush: true });
+  await writeNew(join(made, HEAD + version), new Uint8Array(), { flush: true });
+  await syncFolder(made);
+  await discard(root, place);
+  const firstNew = await makeFolder(dirname(place));
+  await rename(made, place);
+  await syncFolder(dirname(place), firstNew ?? root);
+}
+
+async function discard(root: string, place: string): Promise<void> {
+  const away = join(root, ".tmp", nameOfOwn());
+  await makeFolder(dirname(away));
+  if (await isDone(rename(place, away))) await syncFolder(dirname(place));
+  await remove(away);
+}
+
+async function syncKey(root: string, place: string): Promise<void> {
+  for (const name of (await ifThere(readdir(place))) ?? []) await isDone(syncFile(join(place, name)));
+  await isDone(syncFolder(place));
+  await isDone(syncFolder(dirname(place), root));
+}
