@@ -82,9 +82,7 @@ async function keptAvatar(url: string, folder: string, kept: ReadonlySet<string>
 async function fetched(url: string, ask: Ask, signal: AbortSignal): Promise<Avatar | null> {
   try {
     const response = await ask(url, { maxBytes: MAX_BYTES, signal });
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of response.body) chunks.push(chunk);
-    const content = Buffer.concat(chunks);
+    const content = await response.bytes();
     const start = content.subarray(0, 16).toString("latin1");
     const kind = response.status === 200 ? KINDS.find(([, pattern]) => pattern.test(start)) : undefined;
     return kind ? { name: nameOf(url, kind[0]), content } : null;

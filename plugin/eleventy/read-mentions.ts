@@ -96,9 +96,7 @@ async function readList(ask: Ask, url: string, maxBytes: number, signal: AbortSi
     response.close();
     throw new TwtxtError("unreachable", `${url} answers ${response.status}.`);
   }
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of response.body) chunks.push(chunk);
-  const list = parseMentionList(jsonOf(Buffer.concat(chunks).toString()));
+  const list = parseMentionList(jsonOf(String(await response.bytes())));
   if (list) return list;
   throw new TwtxtError("unreachable", `${url} is no list of mentions.`);
 }

@@ -1,4 +1,5 @@
 // plugin/feed/archive.ts: which twt stands in which file.
+import type { FeedHeader } from "./feed.js";
 import { twtHash } from "./hash.js";
 import { byteLength, formatTwt, type Twt } from "./twt.js";
 
@@ -64,6 +65,17 @@ function archivePath(feedPath: string, period: string): string {
   return dot > feedPath.lastIndexOf("/")
     ? `${feedPath.slice(0, dot)}-${period}${feedPath.slice(dot)}`
     : `${feedPath}-${period}`;
+}
+
+/**
+ * Reads the field `prev` of a header: the hash of the last twt of the part before, and its file's name.
+ *
+ * @returns `null` where there is none, or one of another form
+ * @example previousOf({ prev: ["abcdefg twtxt-2024.txt"] }) // { hash: "abcdefg", file: "twtxt-2024.txt" }
+ */
+export function previousOf({ prev: [value = ""] = [] }: FeedHeader): { hash: string; file: string } | null {
+  const [, hash = "", file = ""] = /^(\S+)[ \t]+(\S+)$/.exec(value) ?? [];
+  return file === "" ? null : { hash, file };
 }
 
 /**

@@ -15,10 +15,15 @@ export interface ParsedTwt extends Twt {
   subject: string | null;
 }
 
+/** The fields of a header by lower-cased name, each with its values in order. */
+export type FeedHeader = Record<string, string[]>;
+
 /** A feed as it was read. */
 export interface ParsedFeed {
-  /** The header's fields by lower-cased name, each with its values in order. */
-  fields: Record<string, string[]>;
+  /** The fields before the first twt: they alone describe the feed. PROTOCOL 2.2 */
+  header: FeedHeader;
+  /** The fields of the whole file, for readers that are less strict. */
+  fields: FeedHeader;
   /** In the order of the file; an exact duplicate stands here once. */
   twts: ParsedTwt[];
   /** How many lines were neither twt, comment nor empty. */
@@ -43,6 +48,7 @@ export function parseFeed(input: string | Uint8Array): ParsedFeed {
     typeof input === "string" ? input.toWellFormed() : new TextDecoder("utf-8", { ignoreBOM: true }).decode(input),
   );
   const fields = new Map<string, string[]>();
+  let header: FeedHeader | null = null;
   const reader = new TwtReader(file);
   let skippedLines = 0;
 
@@ -52,10 +58,18 @@ export function parseFeed(input: string | Uint8Array): ParsedFeed {
     const end = next > start && file.charCodeAt(next - 1) === CR ? next - 1 : next;
 
     if (file.charCodeAt(start) === HASH) readField(file.slice(start, end), fields);
-    else if (end > start && !reader.read(start, end)) skippedLines += 1;
+    else if (end > start) {
+      if (!reader.read(start, end)) skippedLines += 1;
+      else header ??= copyOf(fields);
+    }
     start = next + 1;
   }
-  return { fields: Object.fromEntries(fields), twts: reader.twts(), skippedLines };
+  const all = Object.fromEntries(fields);
+  return { header: header ?? all, fields: all, twts: reader.twts(), skippedLines };
+}
+
+function copyOf(fields: ReadonlyMap<string, string[]>): FeedHeader {
+  return Object.fromEntries([...fields].map(([name, values]) => [name, [...values]]));
 }
 
 /**

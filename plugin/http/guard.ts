@@ -3,6 +3,7 @@ import { lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { Agent, buildConnector, request } from "undici";
 import { TwtxtError } from "../errors.js";
+import { joined } from "../store/chunks.js";
 import { boundedBody } from "./bounded-body.js";
 import { isPublicAddress } from "./public-address.js";
 
@@ -31,6 +32,8 @@ export interface GuardedResponse {
   /** Every URL that was asked, the first one first. */
   asked: string[];
   body: AsyncIterable<Uint8Array>;
+  /** All of the body. @throws TwtxtError `too-large`, `bad-compression`, `unreachable` */
+  bytes(): Promise<Buffer>;
   /** Lets go of a body that is not read to its end. */
   close(): void;
 }
@@ -102,9 +105,11 @@ export function createGuard(options: GuardOptions): Ask {
         const answer = await askOnce(url, guarded, signal);
         const next = redirectOf(answer, url, guarded.method ?? "GET");
         if (next === null) {
-          const headers = joined(answer.headers);
-          const bytes = boundedBody(answer.body, headers["content-encoding"], guarded.maxBytes, signal);
-          return { status: answer.statusCode, headers, url: url.href, asked, body: closing(bytes, close), close };
+          const headers = headersOf(answer.headers);
+          const pieces = boundedBody(answer.body, headers["content-encoding"], guarded.maxBytes, signal);
+          const body = closing(pieces, close);
+          const bytes = async () => Buffer.from(await joined(body));
+          return { status: answer.statusCode, headers, url: url.href, asked, body, bytes, close };
         }
         await answer.body.dump();
         url = checkedUrl(next, guarded, allowed);
@@ -181,7 +186,7 @@ function redirectOf(
     : null;
 }
 
-function joined(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+function headersOf(headers: Record<string, string | string[] | undefined>): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [value ?? ""].flat().join(", ")]),
   );

@@ -24,7 +24,7 @@ describeWithoutKeychain("the outbox", () => {
     expect(sent).toMatchObject({ exitCode: 0, stderr: "1 delivered, 1 to be tried again.\n" });
     expect(sent.stdout).toContain(`${carol.address}  delivered to ${carol.endpoint}\n`);
     const waiting = `not yet at ${bob.endpoint}; again after \\S+Z \\(kept in the outbox\\)`;
-    expect(sent.stdout).toMatch(new RegExp(`${bob.address} *  ${waiting}\n  it did not answer\n`));
+    expect(sent.stdout).toMatch(new RegExp(`${bob.address} *  ${waiting}\n  \\S+ could not be reached: .*\n`));
 
     const outbox = await alice.message("outbox");
     expect(outbox).toMatchObject({
@@ -33,7 +33,7 @@ describeWithoutKeychain("the outbox", () => {
     });
     expect(outbox.stdout).toMatch(
       new RegExp(
-        `^[0-9a-f]{8}  \\S+Z  second\n  ${bob.address} *  ${waiting}\n    it did not answer\n  ${carol.address}  delivered`,
+        `^[0-9a-f]{8}  \\S+Z  second\n  ${bob.address} *  ${waiting}\n    \\S+ could not be reached: .*\n  ${carol.address}  delivered`,
       ),
     );
     const [entry] = await entries(alice);
@@ -61,7 +61,7 @@ describeWithoutKeychain("the outbox", () => {
     await contactsKept(alice).pin({ address, key: kex, endpoint, url: bob.url, byDns: true });
     await bob.stop();
     const sent = await alice.message("send", address, "hello");
-    expect(sent.stdout).toMatch(/\(kept in the outbox\) {2}verified by DNS\n {2}it did not answer\n$/);
+    expect(sent.stdout).toMatch(/\(kept in the outbox\) {2}verified by DNS\n {2}\S+ could not be reached: .*\n$/);
     const again = await alice.message("send", address, "hello", "--json");
     expect(JSON.parse(again.stdout).recipients).toMatchObject([{ address, byDns: true }]);
     await bob.start();

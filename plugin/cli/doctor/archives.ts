@@ -1,10 +1,11 @@
 // plugin/cli/doctor/archives.ts: whether older twts are found, in the archives that a feed names.
 import type { ParsedTwt } from "../../feed/feed.js";
 import { twtHash } from "../../feed/hash.js";
+import { FEED_BYTES, previousPart } from "../../http/feed-file.js";
 import { checkType } from "./feed-serving.js";
 import { asFeed, noFeed, type SeenFeed } from "./find-feed.js";
 import { counted, type Finding, fix, note, ok, quoted } from "./finding.js";
-import { FEED_BYTES, isSeen, type Look } from "./look.js";
+import { isSeen, type Look } from "./look.js";
 
 /** More than the months of forty years. */
 const MAX_PARTS = 500;
@@ -46,9 +47,9 @@ async function* archivesOf(feed: SeenFeed, look: Look): AsyncIterable<Archive | 
   let bytes = 0;
   let part = feed;
   for (let prev = part.header.prev?.[0]; prev !== undefined; prev = part.header.prev?.[0]) {
-    const [, hash = "", name = ""] = /^(\S+)\s+(\S+)$/.exec(prev) ?? [];
-    if (name === "" || !URL.canParse(name, part.url)) return yield noArchive(part, prev);
-    const { href } = new URL(name, part.url);
+    const previous = previousPart(part.header, part.url);
+    if (previous === null) return yield noArchive(part, prev);
+    const { url: href, hash } = previous;
     if (asked.has(href)) return yield fix(`The archives go round in a circle: ${part.url} names ${href} again.`, MEND);
     if (asked.size > MAX_PARTS || bytes > MAX_BYTES) {
       return yield note(`After ${asked.size - 1} archives no more were looked at.`, "Put more twts into each.");

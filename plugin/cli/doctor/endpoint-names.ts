@@ -1,5 +1,5 @@
 // plugin/cli/doctor/endpoint-names.ts: whether all who look for a feed's endpoint find the same one.
-import { firstUsable } from "../../mentions/send/discover.js";
+import { endpointInHeader, firstEndpoint } from "../../http/feed-file.js";
 import { linkTargets } from "../../mentions/send/link-header.js";
 import type { SeenFeed } from "./find-feed.js";
 import { type Finding, fix, note, ok, quoted } from "./finding.js";
@@ -56,7 +56,7 @@ function checkLine({ text, header }: SeenFeed, field: string): Finding[] {
   const at = text.indexOf("webmention = ");
   const line = at < 0 ? "" : (text.slice(text.lastIndexOf("\n", at) + 1).split(/\r?\n/, 1)[0] ?? "");
   const value = /^# webmention = (\S+)$/.exec(line)?.[1] ?? "";
-  if (URL.canParse(value) && firstUsable([value], value) === field) return more;
+  if (URL.canParse(value) && firstEndpoint([value], value) === field) return more;
   const found = line === "" ? "and find none" : `which is ${quoted(line)}`;
   return [
     ...more,
@@ -68,13 +68,9 @@ function checkLine({ text, header }: SeenFeed, field: string): Finding[] {
 }
 
 function inField({ header, url }: SeenFeed): string | null {
-  const values = header.webmention ?? [];
-  return firstUsable(
-    values.filter((value) => /^\S+$/.test(value)),
-    url,
-  );
+  return endpointInHeader(header, url);
 }
 
 function inLink({ headers, url }: SeenFeed): string | null {
-  return firstUsable(linkTargets(headers.link ?? "", "webmention"), url);
+  return firstEndpoint(linkTargets(headers.link ?? "", "webmention"), url);
 }

@@ -1,17 +1,17 @@
 // plugin/cli/doctor/find-feed.ts: the feed of a site, and whether it stands where it says.
 import type { Element } from "hast";
-import { type ParsedFeed, parseFeed } from "../../feed/feed.js";
+import { type FeedHeader, type ParsedFeed, parseFeed } from "../../feed/feed.js";
+import { FEED_BYTES, isFeed, startsAsMarkup } from "../../http/feed-file.js";
 import { elementsOf, parseHtml } from "../../http/parse-html.js";
 import { baseOf } from "../../mentions/send/endpoint-in-html.js";
 import { counted, type Finding, fix, note, ok, quoted } from "./finding.js";
-import { FEED_BYTES, isSeen, type Look, type Seen, typeOf } from "./look.js";
+import { isSeen, type Look, type Seen, typeOf } from "./look.js";
 
 /** A feed as it was served. */
 export interface SeenFeed extends Seen {
   text: string;
   parsed: ParsedFeed;
-  /** The fields before the first twt: what comes later may be anybody's. */
-  header: ParsedFeed["fields"];
+  header: FeedHeader;
 }
 
 const USUAL_PLACE = "/twtxt.txt";
@@ -46,10 +46,9 @@ export async function findFeed(given: string, look: Look): Promise<{ feed: SeenF
 /** @returns `null` for what is no feed */
 export function asFeed(seen: Seen): SeenFeed | null {
   const text = seen.bytes.toString();
-  if (seen.status !== 200 || /^[\s\uFEFF]*</.test(text)) return null;
+  if (seen.status !== 200 || startsAsMarkup(text)) return null;
   const parsed = parseFeed(text);
-  if (parsed.twts.length === 0 && Object.keys(parsed.fields).length === 0) return null;
-  return { ...seen, text, parsed, header: headerOf(text) };
+  return isFeed(parsed) ? { ...seen, text, parsed, header: parsed.header } : null;
 }
 
 /** Says what stands in place of a feed. */
@@ -139,16 +138,4 @@ async function feedLinks(page: Seen): Promise<string[]> {
 function isFeedLink({ tagName, properties: { rel, type, href } }: Element): boolean {
   const rels = [rel ?? []].flat().map((one) => String(one).toLowerCase());
   return tagName === "link" && rels.includes("alternate") && /^text\/plain\b/i.test(String(type)) && Boolean(href);
-}
-
-/** Read line by line up to the first twt. */
-function headerOf(text: string): ParsedFeed["fields"] {
-  let start = 0;
-  while (start < text.length) {
-    const end = text.indexOf("\n", start) + 1 || text.length;
-    const line = text.slice(start, end);
-    if (line.includes("\t") && parseFeed(line).twts.length > 0) break;
-    start = end;
-  }
-  return parseFeed(text.slice(0, start)).fields;
 }

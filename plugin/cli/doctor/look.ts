@@ -6,11 +6,9 @@ import { FOR_PRIVATE_HOSTS } from "../allowed-hosts.js";
 import { type Finding, fix } from "./finding.js";
 
 const MIB = 1024 * 1024;
-/** What is read of a feed at the most. PROTOCOL 6 */
-export const FEED_BYTES = 8 * MIB;
 
 /** An answer that was read to its end. */
-export interface Seen extends Omit<GuardedResponse, "body" | "close"> {
+export interface Seen extends Omit<GuardedResponse, "body" | "bytes" | "close"> {
   bytes: Buffer;
 }
 
@@ -21,12 +19,11 @@ export function looking(ask: Ask): Look {
   return async (url, request = {}) => {
     const asked = { maxBytes: MIB, ...request };
     try {
-      const { body, close, ...answer } = await ask(url, asked);
-      const chunks: Uint8Array[] = [];
-      // These have none, even where their headers tell how it is compressed.
-      if (asked.method === "HEAD" || answer.status === 304) close();
-      else for await (const chunk of body) chunks.push(chunk);
-      return { ...answer, bytes: Buffer.concat(chunks) };
+      const { body, bytes, close, ...answer } = await ask(url, asked);
+      // These have no body, even if a header says how it is compressed.
+      const hasBody = asked.method !== "HEAD" && answer.status !== 304;
+      if (!hasBody) close();
+      return { ...answer, bytes: hasBody ? await bytes() : Buffer.alloc(0) };
     } catch (error) {
       if (!(error instanceof TwtxtError)) throw error;
       return trouble(url, error, asked);

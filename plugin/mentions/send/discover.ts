@@ -1,6 +1,7 @@
 // plugin/mentions/send/discover.ts: where somebody wants to be told of mentions.
 import { TwtxtError } from "../../errors.js";
 import { parseFeed } from "../../feed/feed.js";
+import { endpointInHeader, firstEndpoint } from "../../http/feed-file.js";
 import { freshUntil } from "../../http/freshness.js";
 import type { Ask, GuardedResponse } from "../../http/guard.js";
 import { parseRetryAfter } from "../../http/retry.js";
@@ -41,7 +42,6 @@ export class NotNow extends TwtxtError {
 
 /** 1 MiB of page, PROTOCOL 6; the header of a feed is never as long. */
 const MAX_BYTES = 1 << 20;
-const MAX_URL_LENGTH = 2048;
 
 /**
  * Makes the function that finds the endpoint of a target. It asks for each target once, and once for the front page that
@@ -85,9 +85,9 @@ export function discovery({ ask, now }: { ask: Ask; now(): number }): Discover {
 async function searchTarget(
   response: GuardedResponse,
 ): Promise<{ kind: TargetStart["kind"]; found: Pick<FoundEndpoint, "endpoint" | "method"> | null }> {
-  const inHeaders = firstUsable(linkTargets(response.headers.link ?? "", "webmention"), response.url);
+  const inHeaders = firstEndpoint(linkTargets(response.headers.link ?? "", "webmention"), response.url);
   const { kind, text } = await readTarget(response, inHeaders === null);
-  const inFeed = kind === "feed" ? endpointInFeed(text, response.url) : null;
+  const inFeed = kind === "feed" ? endpointInHeader(parseFeed(text).header, response.url) : null;
   if (inFeed !== null) return { kind, found: { endpoint: inFeed, method: "feed field" } };
   if (inHeaders !== null) return { kind, found: { endpoint: inHeaders, method: "Link header" } };
 
@@ -118,34 +118,8 @@ export function onceEach<T>(ask: (key: string) => Promise<T>): (key: string) => 
   };
 }
 
-/** White space is no part of a URL, and a value with words in it is a remark. */
-function endpointInFeed(header: string, base: string): string | null {
-  const values = parseFeed(header).fields.webmention ?? [];
-  return firstUsable(
-    values.filter((value) => /^\S+$/.test(value)),
-    base,
-  );
-}
-
 async function endpointInHtml(html: string, pageUrl: string): Promise<string | null> {
-  return firstUsable(await endpointsInHtml(html, pageUrl), pageUrl);
-}
-
-/**
- * The first of some endpoints that can be asked. W3C Webmention says nothing of fragments: a request has none, so the
- * endpoint is the same without.
- *
- * @param base - what relative ones are relative to
- */
-export function firstUsable(values: string[], base: string): string | null {
-  for (const value of values) {
-    if (value.length > MAX_URL_LENGTH || !URL.canParse(value, base)) continue;
-    const url = new URL(value, base);
-    url.hash = "";
-    const isWeb = url.protocol === "https:" || url.protocol === "http:";
-    if (isWeb && url.username === "" && url.password === "") return url.href;
-  }
-  return null;
+  return firstEndpoint(await endpointsInHtml(html, pageUrl), pageUrl);
 }
 
 function isGood({ status }: GuardedResponse): boolean {

@@ -1,10 +1,10 @@
 // plugin/mentions/send/live-feed.ts: our own feed as everybody sees it now, with its archives.
 import { TwtxtError } from "../../errors.js";
-import { type ParsedFeed, type ParsedTwt, parseFeed } from "../../feed/feed.js";
+import { type FeedHeader, type ParsedTwt, parseFeed } from "../../feed/feed.js";
 import { isNick } from "../../feed/mention.js";
+import { FEED_BYTES, isFeed, previousPart, startsAsMarkup } from "../../http/feed-file.js";
 import type { Ask } from "../../http/guard.js";
 
-const FEED_BYTES = 8 * 1024 * 1024;
 /** The months of forty years. It ends a chain that would never end by itself. */
 const MAX_PARTS = 500;
 
@@ -39,9 +39,9 @@ export async function readLiveFeed(ask: Ask, feedUrl: string): Promise<LiveFeed>
     const message = `${error.message} Nothing was sent: see that the site is deployed, then try again.`;
     throw new TwtxtError("feed-not-live", message, { cause: error });
   });
-  const names = part.fields.url ?? [];
+  const names = part.header.url ?? [];
   const [identity = feedUrl] = names.filter(isIdentity);
-  const nick = part.fields.nick?.find(isNick) ?? null;
+  const nick = part.header.nick?.find(isNick) ?? null;
   return { identity, nick, names, twts: part.twts, archive: part.archive };
 }
 
@@ -74,7 +74,7 @@ export async function readArchives(ask: Ask, feed: LiveFeed, wanted: string): Pr
 
 /** One file of the feed. */
 interface Part {
-  fields: ParsedFeed["fields"];
+  header: FeedHeader;
   twts: ParsedTwt[];
   archive: string | null;
 }
@@ -86,24 +86,12 @@ async function readPart(ask: Ask, url: string): Promise<Part> {
     response.close();
     throw new TwtxtError("feed-not-live", `${url} answers ${response.status}.`);
   }
-  const file = await allOf(response.body);
-  const { fields, twts } = parseFeed(file);
-  const isPage = /^\s*</.test(file.toString());
-  const isEmpty = twts.length === 0 && Object.keys(fields).length === 0;
-  if (isPage || isEmpty) throw new TwtxtError("feed-not-live", `${url} is no feed.`);
-  return { fields, twts, archive: archiveOf(fields, response.url) };
-}
-
-async function allOf(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of body) chunks.push(chunk);
-  return Buffer.concat(chunks);
-}
-
-/** `prev = <hash of the last twt in that file> <file name relative to the feed>`. PROTOCOL 1.4 */
-function archiveOf({ prev }: ParsedFeed["fields"], base: string): string | null {
-  const name = /^\S+\s+(\S+)$/.exec(prev?.[0] ?? "")?.[1];
-  return name !== undefined && URL.canParse(name, base) ? new URL(name, base).href : null;
+  const file = await response.bytes();
+  const feed = parseFeed(file);
+  if (startsAsMarkup(file.toString()) || !isFeed(feed)) {
+    throw new TwtxtError("feed-not-live", `${url} is not a feed.`);
+  }
+  return { ...feed, archive: previousPart(feed.header, response.url)?.url ?? null };
 }
 
 function isIdentity(url: string): boolean {

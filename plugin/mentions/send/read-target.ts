@@ -1,6 +1,7 @@
 // plugin/mentions/send/read-target.ts: of a target, as much as says where it wants to be told of mentions.
 import { TwtxtError } from "../../errors.js";
 import { parseFeed } from "../../feed/feed.js";
+import { startsAsMarkup } from "../../http/feed-file.js";
 import type { GuardedResponse } from "../../http/guard.js";
 
 /** What a target is, and its start: of a feed all before the first twt, of a page its HTML. */
@@ -33,7 +34,7 @@ export async function readTarget(response: GuardedResponse, isPageNeeded: boolea
 function kindOf(firstLine: string, isHtml: boolean): TargetStart["kind"] {
   if (firstLine.startsWith("#") || isTwt(firstLine)) return "feed";
   if (isHtml) return "page";
-  return firstLine.trimStart().startsWith("<") ? "other" : "feed";
+  return startsAsMarkup(firstLine) ? "other" : "feed";
 }
 
 function isTwt(line: string): boolean {

@@ -1,10 +1,11 @@
-// plugin/mentions/send/tell.ts: one mention, from its discovery to the ledger.
+// plugin/mentions/send/tell.ts: sends one mention, from the discovery of its endpoint to the ledger.
 import { TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
 import { nextAttempt } from "../../http/retry.js";
 import type { PoliteQueue } from "../polite-queue.js";
 import { formatReference } from "../reference.js";
 import type { Change, Ending, UnfinishedMention, Waiting } from "./changes.js";
+import { CircuitBreaker } from "./circuit-breaker.js";
 import { type FoundEndpoint, NotNow } from "./discover.js";
 import type { Endpoints } from "./endpoints.js";
 import type { Ledger, Told } from "./ledger.js";
@@ -54,7 +55,7 @@ interface Postponed {
   source: Source | null;
   /** What the other side has asked for, in milliseconds since 1970. */
   notBefore: number | null;
-  /** `false` where its host was left in peace: that is no attempt. */
+  /** `false` if the circuit breaker answered for the host: that is no attempt. */
   isAsked: boolean;
 }
 
@@ -75,7 +76,7 @@ type Result =
  */
 export function teller(all: TellOptions): (change: Change) => Promise<MentionReport> {
   let isLost = false;
-  const options = { ...all, isOver: () => isLost || all.isOver(), resting: new Map<string, Postponed>() };
+  const options = { ...all, isOver: () => isLost || all.isOver(), breaker: new CircuitBreaker<Postponed>() };
   const note = (change: Change, told: Told, result: Result, endpoint: string | null) =>
     conclude(change, told, result, endpoint, options).catch((error: unknown) => {
       isLost = true;
@@ -102,18 +103,17 @@ export function teller(all: TellOptions): (change: Change) => Promise<MentionRep
   };
 }
 
-/** Hosts that gave no answer or asked for patience. They are left in peace for the rest of the run. */
-type Telling = TellOptions & { resting: Map<string, Postponed> };
+type Telling = TellOptions & { breaker: CircuitBreaker<Postponed> };
 
-async function discover(target: string, { endpoints, isOver, resting }: Telling): Promise<FoundEndpoint | Result> {
+async function discover(target: string, { endpoints, isOver, breaker }: Telling): Promise<FoundEndpoint | Result> {
   if (isOver()) return { outcome: "waiting" };
   const { protocol } = new URL(target);
   if (protocol !== "http:" && protocol !== "https:") {
     const why = `mentions go over http and https alone, and this is ${protocol}//`;
     return { outcome: "no-endpoint", status: null, why, source: null };
   }
-  const rest = resting.get(hostOf(target));
-  if (rest) return rest;
+  const paused = breaker.verdictOn(hostOf(target));
+  if (paused) return paused;
   try {
     const found = await endpoints.discover(target);
     if (found.endpoint !== null) return found;
@@ -121,16 +121,17 @@ async function discover(target: string, { endpoints, isOver, resting }: Telling)
   } catch (error) {
     const verdict = verdictOf(error);
     const hasAnswered = error instanceof NotNow && error.notBefore === null;
-    return hasAnswered ? verdict : letRest(target, verdict, resting);
+    return hasAnswered ? verdict : pauseHost(target, verdict, breaker);
   }
 }
 
-function letRest(url: string, result: Result, resting: Telling["resting"]): Result {
+/** A host that gives no answer, or asks for a pause, is not asked again in this run. */
+function pauseHost(url: string, result: Result, breaker: Telling["breaker"]): Result {
   if (result.outcome === "retry") {
     const host = hostOf(url);
     // The reason names the URL of one mention, and holds for all mentions of its host.
     const why = result.why.replaceAll(url, host);
-    resting.set(host, { ...result, why, status: null, source: null, isAsked: false });
+    breaker.open(host, { ...result, why, status: null, source: null, isAsked: false });
   }
   return result;
 }
@@ -151,28 +152,37 @@ function verdictOf(error: unknown): Result {
 }
 
 async function post(change: Change, told: Told, found: FoundEndpoint, options: Telling): Promise<Result> {
-  const { ask, endpoints, now, isOver, isDryRun, resting } = options;
+  const { ask, endpoints, now, isOver, isDryRun, breaker } = options;
   if (isDryRun) return { outcome: "would be sent" };
   const { endpoint } = found;
   const sources = await sourcesFor(change, told, found, options);
   if (isOver()) return { outcome: "waiting" };
-  const rest = resting.get(hostOf(endpoint));
-  if (rest) return rest;
+  const paused = breaker.verdictOn(hostOf(endpoint));
+  if (paused) return paused;
   const answer = await postMention(ask, { endpoint, target: told.mention.target, sources }, now);
-  if (answer.outcome === "sent" && answer.source !== sources[0]) {
+  if (answer.outcome === "accepted" && answer.source !== sources[0]) {
     // A hint that is lost costs one more refusal; the mention itself is told, and must be written down as such.
     await endpoints.noteForm(endpoint, answer.source.form).catch(() => {});
   }
   const result = resultOf(answer, change);
   const isSilent = answer.status === null || ("notBefore" in answer && answer.notBefore !== null);
-  return isSilent ? letRest(endpoint, result, resting) : result;
+  return isSilent ? pauseHost(endpoint, result, breaker) : result;
 }
 
 function resultOf(answer: Answer, { kind }: Change): Result {
-  if (answer.outcome === "unavailable") return { ...answer, outcome: "retry", isAsked: true };
-  // Who looks, finds no mention any more and refuses it has learnt what there was to learn.
-  if (kind === "gone" && (answer.status ?? 0) >= 400) return { ...answer, outcome: "sent", why: null };
-  return { ...answer, why: "why" in answer ? answer.why : null };
+  switch (answer.outcome) {
+    case "accepted":
+      return { ...answer, outcome: "sent", why: null };
+    case "unavailable":
+      return { ...answer, outcome: "retry", isAsked: true };
+    case "not-asked":
+      return answer;
+    case "refused":
+      // A receiver that looks, finds the mention gone and refuses it has learned what there was to learn.
+      return kind === "gone" && (answer.status ?? 0) >= 400
+        ? { ...answer, outcome: "sent", why: null }
+        : { ...answer, outcome: "failed" };
+  }
 }
 
 /** The form that suits the endpoint first. What is gone is told by the very source by which it was told before. */

@@ -1,9 +1,10 @@
 // plugin/mentions/verify/feed-part.ts: one file of a feed, searched for a twt while it arrives.
 import { TwtxtError } from "../../errors.js";
-import { type ParsedTwt, parseFeed } from "../../feed/feed.js";
+import { type FeedHeader, type ParsedTwt, parseFeed } from "../../feed/feed.js";
 import { findTwts } from "../../feed/find-twts.js";
 import { toInstant } from "../../feed/timestamp.js";
 import { LINE_LIMIT } from "../../feed/twt.js";
+import { isFeed, startsAsMarkup } from "../../http/feed-file.js";
 
 /** The twt that is looked for. */
 export interface WantedTwt {
@@ -25,9 +26,6 @@ export interface FeedPart {
   isFeed: boolean;
   header: FeedHeader;
 }
-
-/** The first value of each of these fields. */
-export type FeedHeader = Partial<Record<"nick" | "url" | "avatar" | "prev", string>>;
 
 const LF = 0x0a;
 /** Eight megabytes of people's feeds have half as many. */
@@ -81,7 +79,7 @@ class Search {
       twt: this.#literal.isThere ? this.#literal.meant : this.#sameSecond.meant,
       hasMoment: this.#literal.isThere || this.#sameSecond.isThere,
       hasOlder: this.#hasOlder,
-      isFeed: this.#hasTwt || this.#header.nick !== undefined || this.#header.url !== undefined,
+      isFeed: this.#hasTwt || isFeed({ twts: [], header: this.#header }),
       header: this.#header,
     };
   }
@@ -90,7 +88,7 @@ class Search {
   read(lines: Buffer): void {
     this.#isPage ??= beginsPage(lines);
     if (this.#isPage) return;
-    if (!this.#hasOlder) this.#readWell(lines);
+    if (!this.#hasOlder) this.#readLines(lines);
     for (const timestamp of this.#wanted.timestamps) {
       for (const twt of findTwts(lines, timestamp)) {
         const found = twt.timestamp === timestamp ? this.#literal : this.#sameSecond;
@@ -100,13 +98,10 @@ class Search {
     }
   }
 
-  /** Line by line, up to the first older twt. That one mostly is the first of all; the rest is searched much faster. */
-  #readWell(lines: Buffer): void {
-    const { fields, twts } = parseFeed(lines);
-    for (const name of ["nick", "url", "avatar", "prev"] as const) {
-      const value = fields[name]?.[0];
-      if (value !== undefined) this.#header[name] ??= value;
-    }
+  /** Line by line, up to the first older twt. That is mostly the first of all; the rest is searched much faster. */
+  #readLines(lines: Buffer): void {
+    const { header, twts } = parseFeed(lines);
+    if (!this.#hasTwt) for (const name in header) (this.#header[name] ??= []).push(...(header[name] ?? []));
     this.#hasTwt ||= twts.length > 0;
     this.#hasOlder = twts.some(({ instant }) => instant < this.#moment);
   }
@@ -119,10 +114,10 @@ interface Found {
   meant: ParsedTwt | null;
 }
 
-/** @returns `null` for white space, which begins either */
+/** @returns `null` for white space, which may begin either */
 function beginsPage(lines: Buffer): boolean | null {
-  const first = /[^\s\xef\xbb\xbf]/.exec(lines.toString("latin1", 0, 1024))?.[0];
-  return first === undefined ? null : first === "<";
+  const start = lines.toString("utf8", 0, 1024);
+  return /^[\s\uFEFF]*$/.test(start) ? null : startsAsMarkup(start);
 }
 
 /**

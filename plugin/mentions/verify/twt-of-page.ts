@@ -33,7 +33,7 @@ export async function twtOfPage(
     checkLimits();
     return null;
   }
-  const { nick = [], avatar = [] } = parseFeed(file.slice(0, HEADER_LENGTH)).fields;
+  const { header } = parseFeed(file.slice(0, HEADER_LENGTH));
   const naming: ParsedTwt[] = [];
   for (const lines of textPieces(file, /\n/g)) {
     if (slices.isOver) await slices.next();
@@ -43,7 +43,7 @@ export async function twtOfPage(
   const twt = linking[0] ?? (naming.length === 1 ? naming[0] : undefined);
   if (!twt) return null;
 
-  const said = whatTwtSays(twt, { url: feedUrl, nick: nick[0], avatar: avatar[0] }, site);
+  const said = whatTwtSays(twt, { url: feedUrl, header }, site);
   return { ...said, type: page.type === "reply" ? "reply" : said.type, about: said.about ?? page.about };
 }
 
@@ -56,9 +56,7 @@ async function readWhole(url: string, ask: AskSource): Promise<string | null> {
   try {
     const answer = await ask(url, FEED_BYTES, ACCEPT);
     if (verdictOnAnswer(answer)) return null;
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of answer.body) chunks.push(chunk);
-    return Buffer.concat(chunks).toString();
+    return (await answer.bytes()).toString();
   } catch (error) {
     if (error instanceof TwtxtError) return null;
     throw error;

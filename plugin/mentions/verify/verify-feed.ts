@@ -1,16 +1,16 @@
 // plugin/mentions/verify/verify-feed.ts: whether a twt of somebody's feed mentions us.
-import type { ParsedTwt } from "../../feed/feed.js";
+import type { FeedHeader, ParsedTwt } from "../../feed/feed.js";
 import { LINE_LIMIT } from "../../feed/twt.js";
+import { FEED_BYTES, previousPart } from "../../http/feed-file.js";
 import { isSameUrl, normalUrl } from "../../http/same-url.js";
 import type { Claim, ProvenMention, Target } from "../mention.js";
 import { type Disproof, disproven, type Inspection, verdictOnAnswer } from "./ask-source.js";
-import { type FeedHeader, type FeedPart, searchPart } from "./feed-part.js";
+import { type FeedPart, searchPart } from "./feed-part.js";
 import type { Look, Sighting } from "./identity.js";
 import { nameSaid, textSaid, webUrlSaid } from "./said.js";
 import type { SiteInText } from "./site-in-text.js";
 import { urlsInText } from "./urls-in-text.js";
 
-const FEED_BYTES = 8 * 1024 * 1024;
 const MAX_PARTS = 10;
 const ACCEPT = "text/plain, */*;q=0.5";
 
@@ -76,24 +76,18 @@ function notFound({ source, timestamps: [timestamp] }: Claim, identity: string |
   return disproven("no-such-twt", why, { isGone: false, identity });
 }
 
-/**
- * `prev = <hash of the last twt in that file> <file name relative to the feed>`. PROTOCOL 1.4. An archive on another
- * origin is not read: what stands there is not for this feed to claim.
- */
-function archiveOf({ prev }: FeedHeader, partUrl: string, identity: string): string | null {
-  const name = /^\S+[ \t]+(\S+)$/.exec(prev ?? "")?.[1];
-  if (name === undefined || !URL.canParse(name, partUrl)) return null;
-  const url = new URL(name, partUrl);
-  url.hash = "";
-  return url.origin === new URL(identity).origin ? url.href : null;
+/** An archive on another origin is not read: what is there is not for this feed to claim. */
+function archiveOf(header: FeedHeader, partUrl: string, identity: string): string | null {
+  const url = previousPart(header, partUrl)?.url ?? null;
+  return url !== null && new URL(url).origin === new URL(identity).origin ? url : null;
 }
 
 function sighting(twt: ParsedTwt, { url, header }: Feed, site: SiteInText): Sighting {
   const identity = normalUrl(url) ?? url;
   const { timestamp, instant, text } = twt;
-  const declared = webUrlSaid(header.url);
+  const declared = webUrlSaid(header.url?.[0]);
   const isDeclared = declared !== null && isSameUrl(declared, identity);
-  const said = whatTwtSays(twt, { ...header, url: identity }, site);
+  const said = whatTwtSays(twt, { url: identity, header }, site);
   const mention = { ...said, identity, isDeclared, timestamp, instant };
   return { outcome: "proven", mention, declared, contents: `${instant}\n${text}` };
 }
@@ -105,12 +99,12 @@ function sighting(twt: ParsedTwt, { url, header }: Feed, site: SiteInText): Sigh
  */
 export function whatTwtSays(
   { instant, mentions, subject, text }: ParsedTwt,
-  { url, nick = "", avatar }: { url: string; nick?: string | undefined; avatar?: string | undefined },
+  { url, header: { nick: [nick = ""] = [], avatar = [] } }: Feed,
   site: SiteInText,
 ): Omit<ProvenMention, "identity" | "isDeclared" | "timestamp" | "instant"> {
   return {
     type: subject === null ? "mention" : "reply",
-    author: { name: nameSaid(nick) || new URL(url).host, url, photo: webUrlSaid(avatar) },
+    author: { name: nameSaid(nick) || new URL(url).host, url, photo: webUrlSaid(avatar[0]) },
     text: textSaid(text),
     published: instant,
     subject,

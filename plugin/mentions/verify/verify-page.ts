@@ -1,6 +1,7 @@
 // plugin/mentions/verify/verify-page.ts: whether somebody's page links to us, a classic Webmention.
 import { TwtxtError } from "../../errors.js";
 import { parseFeed } from "../../feed/feed.js";
+import { startsAsMarkup } from "../../http/feed-file.js";
 import type { GuardedResponse } from "../../http/guard.js";
 import { normalUrl } from "../../http/same-url.js";
 import type { TimeSlices } from "../../http/time-slices.js";
@@ -100,7 +101,7 @@ async function readPage({ body, headers }: GuardedResponse, slices: TimeSlices):
 
 /** A feed is one whatever it is served as, and a page none, whatever stands in it at the start of a line. */
 async function kindOf(text: string, type: string, slices: TimeSlices): Promise<Page["kind"]> {
-  const startsAsHtml = /^\s*</.test(text);
+  const startsAsHtml = startsAsMarkup(text);
   const hasTwt = (lines: string) => parseFeed(lines).twts.length > 0;
   if (!startsAsHtml && (await slices.some(textPieces(text, /\n/g), hasTwt))) return "feed";
   if (/^\s*(text\/html|application\/xhtml\+xml)\b/i.test(type)) return "html";

@@ -1,7 +1,7 @@
 // plugin/messages/lookup/document.ts: one discovery document, as a server answers with it or does not.
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
-import { type Ask, type GuardedResponse, isTimeout } from "../../http/guard.js";
+import { type Ask, isTimeout } from "../../http/guard.js";
 import { formatKey, parseKey } from "../../keys/key.js";
 
 /** What an address leads to. */
@@ -56,17 +56,11 @@ export async function askDocument(
       const isBusy = response.status === 429 || response.status >= 500;
       return { kind: isBusy ? "busy" : "none", why: `answers ${response.status}` };
     }
-    return readDocument(await textOf(response), response.url, plainHosts);
+    return readDocument(String(await response.bytes()), response.url, plainHosts);
   } catch (error) {
     if (!(error instanceof TwtxtError)) throw error;
     return { kind: error.code === "unreachable" ? "silent" : "none", why: reasonOf(error) };
   }
-}
-
-async function textOf({ body }: GuardedResponse): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of body) chunks.push(chunk);
-  return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
 function readDocument(text: string, url: string, plainHosts: readonly string[]): Document | Miss {

@@ -1,8 +1,8 @@
 // plugin/messages/send/outbox-entry.ts: a sealed message on its way, and how each attempt changes it. Pure.
 import * as v from "valibot";
 import { formatTimestamp } from "../../feed/timestamp.js";
+import type { PostResult } from "../../http/post.js";
 import { nextAttempt } from "../../http/retry.js";
-import type { Delivery } from "./deliver.js";
 
 const RecipientRecord = v.object({
   address: v.string(),
@@ -91,13 +91,13 @@ export function takenInHand(
 }
 
 /** A recipient after an attempt. Who has it has it, whatever another process has seen. */
-export function settled(recipient: Recipient, delivery: Delivery, now: number, random: () => number): Recipient {
+export function settled(recipient: Recipient, delivery: PostResult, now: number, random: () => number): Recipient {
   if (recipient.state === "delivered") return recipient;
-  if (delivery.outcome === "delivered") return { ...recipient, state: "delivered", next: null, why: null };
+  if (delivery.outcome === "accepted") return { ...recipient, state: "delivered", next: null, why: null };
   const attempts = recipient.attempts + 1;
   const { why } = delivery;
   const failed: Recipient = { ...recipient, state: "failed", attempts, next: null, why };
-  if (delivery.outcome === "failed") return failed;
+  if (delivery.outcome !== "unavailable") return failed;
   const next = nextAttempt({ attempts, first: recipient.first }, delivery.notBefore, now, random);
   return next === null ? failed : { ...failed, state: "waiting", next };
 }

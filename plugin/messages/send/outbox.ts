@@ -143,7 +143,7 @@ async function attemptInbox(
   { store, ask, now, random, onResult, silent }: AttemptOptions,
 ): Promise<RecipientReport[]> {
   const delivery = await deliver(endpoint, sealed, { ask, now });
-  if (delivery.outcome === "later" && delivery.status === null) silent.add(endpoint);
+  if (delivery.outcome === "unavailable" && delivery.status === null) silent.add(endpoint);
   const tried = new Set(sharing.map(({ address }) => address));
   const after = (recipient: Recipient) =>
     tried.has(recipient.address) ? settled(recipient, delivery, now(), random) : recipient;

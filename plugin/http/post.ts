@@ -1,0 +1,77 @@
+// plugin/http/post.ts: posts something to another site's endpoint, and says what came of it.
+import { TwtxtError } from "../errors.js";
+import type { Ask, GuardedRequest, GuardedResponse } from "./guard.js";
+import { essenceOf } from "./media-type.js";
+import { oneLine, problemDetail } from "./one-line.js";
+import { parseRetryAfter } from "./retry.js";
+
+/** The verdict of an endpoint. `why` is half a sentence; `status` is null where there was no answer. */
+export type PostResult =
+  | { outcome: "accepted"; status: number }
+  /** Final: the endpoint refuses it, or redirects in a circle. */
+  | { outcome: "refused"; status: number | null; why: string }
+  /** Final: the guard does not ask this address. */
+  | { outcome: "not-asked"; status: null; why: string }
+  /** Worth another try, not before `notBefore`, in milliseconds since 1970; `null` where the endpoint names no time. */
+  | { outcome: "unavailable"; status: number | null; why: string; notBefore: number | null };
+
+export type Post = Pick<GuardedRequest, "headers" | "body" | "isHttpsNeeded">;
+
+/** No more of an answer is read. */
+const ANSWER_BYTES = 64 * 1024;
+
+/**
+ * Posts to an endpoint.
+ *
+ * @param now - milliseconds since 1970
+ * @throws TwtxtError what says nothing about the endpoint, such as `bad-compression`
+ * @see PROTOCOL 2.3, 3.3
+ */
+export async function post(ask: Ask, endpoint: string, request: Post, now: () => number): Promise<PostResult> {
+  try {
+    const response = await ask(endpoint, { method: "POST", ...request, maxBytes: ANSWER_BYTES });
+    const { status } = response;
+    if (status < 200 || status > 299) return refusalOf(response, await reasonOf(response), now());
+    await finish(response);
+    return { outcome: "accepted", status };
+  } catch (error) {
+    if (!(error instanceof TwtxtError)) throw error;
+    return resultOf(error);
+  }
+}
+
+function refusalOf({ status, headers }: GuardedResponse, reason: string, now: number): PostResult {
+  const why = `it answers ${status}${reason === "" ? "" : `, "${reason}"`}`;
+  if (status !== 429 && status < 500) return { outcome: "refused", status, why };
+  const hasTime = status === 429 || status === 503;
+  const notBefore = hasTime ? parseRetryAfter(headers["retry-after"], now) : null;
+  return { outcome: "unavailable", status, why, notBefore };
+}
+
+/** @throws TwtxtError what says nothing about the endpoint */
+function resultOf(error: TwtxtError): PostResult {
+  const verdict = { status: null, why: error.message };
+  switch (error.code) {
+    case "unreachable":
+      return { ...verdict, outcome: "unavailable", notBefore: null };
+    case "address-refused":
+      return { ...verdict, outcome: "not-asked" };
+    case "too-many-redirects":
+      return { ...verdict, outcome: "refused" };
+    default:
+      throw error;
+  }
+}
+
+/** Reads a short answer, so that its connection is used again; closes any other one, which may never end. */
+async function finish({ headers, bytes, close }: GuardedResponse): Promise<void> {
+  if (Number(headers["content-length"] ?? Number.NaN) <= ANSWER_BYTES) await bytes().catch(() => {});
+  else close();
+}
+
+/** What an endpoint says of its refusal, as one short line. The status alone decides, so an answer that breaks off is no error. */
+async function reasonOf({ headers, bytes }: GuardedResponse): Promise<string> {
+  const text = await bytes().then(String, () => "");
+  const isPlain = essenceOf(headers["content-type"]) === "text/plain";
+  return problemDetail(text) ?? (isPlain ? oneLine(text) : "");
+}
