@@ -1,9 +1,8 @@
-// plugin/http/site-api.ts: asks one's own site, by signed requests. PROTOCOL 5
+// plugin/http/site-api.ts: the client of the author's own site, with signed requests. PROTOCOL 5
 import { TwtxtError, type TwtxtErrorCode } from "../errors.js";
 import { chunksUntil } from "../store/chunks.js";
 import { problemDetail } from "./one-line.js";
 import { type Signer, signRequest } from "./signature.js";
-import { siteUnreachable } from "./unreachable.js";
 
 /** A body that is sent as it is read. */
 export interface StreamedBody {
@@ -20,6 +19,10 @@ export interface SiteRequest {
   path: string;
   headers?: Record<string, string>;
   body?: Uint8Array | StreamedBody;
+  /** Statuses that are answers and no refusals, beside 200 to 299. */
+  expected?: readonly number[];
+  /** Ends this request, its body included, by its reason. */
+  signal?: AbortSignal;
 }
 
 /** An answer that is no refusal. */
@@ -28,7 +31,9 @@ export interface SiteAnswer {
   headers: Headers;
   /** The body as it comes, once. @throws TwtxtError `unreachable` where it breaks off */
   chunks(): AsyncIterable<Uint8Array>;
-  /** All of the body. @throws TwtxtError `unreachable`, also for what is no JSON; `too-large` beyond 8 MiB */
+  /** All of the body. @throws TwtxtError `unreachable`; `too-large` beyond 8 MiB */
+  text(): Promise<string>;
+  /** The body as JSON. @throws TwtxtError as {@link text}, and `unreachable` for what is not JSON */
   json(): Promise<unknown>;
   /** Lets go of a body that is not read to its end. */
   close(): void;
@@ -54,6 +59,8 @@ export interface SiteApiOptions {
   signal?: AbortSignal;
   /** How long nothing may come or go, in milliseconds; default 70,000. */
   patienceMs?: number;
+  /** Default the platform's: this is the author's own site, not a stranger's. */
+  fetch?: typeof globalThis.fetch;
 }
 
 const PATIENCE_MS = 70_000;
@@ -73,10 +80,11 @@ const REFUSALS: Record<number, { code: TwtxtErrorCode; advice: string }> = {
   507: { code: "quota-exceeded", advice: "" },
 };
 
-export function siteApi({ root, signer, now, missing, signal, patienceMs = PATIENCE_MS }: SiteApiOptions): AskSite {
-  return async ({ method, path, headers = {}, body }) => {
+export function siteApi({ root, signer, now, missing, patienceMs = PATIENCE_MS, ...options }: SiteApiOptions): AskSite {
+  const { fetch = globalThis.fetch } = options;
+  return async ({ method, path, headers = {}, body, expected = [], signal }) => {
     const url = root + path;
-    const watch = watched(patienceMs, signal);
+    const watch = watched(patienceMs, [options.signal, signal]);
     const failed = (cause: unknown) => unreachable(url, cause);
     const { signed, sent } = parts(body, watch.passing);
     let response: Response;
@@ -98,19 +106,19 @@ export function siteApi({ root, signer, now, missing, signal, patienceMs = PATIE
       throw failed(cause);
     }
     const answer = answerOf(response, watch, failed);
-    if (response.ok) return answer;
-    throw refusal(url, response, await textOf(answer.chunks()), missing);
+    if (response.ok || expected.includes(response.status)) return answer;
+    throw refusal(url, response, await answer.text(), missing);
   };
 }
 
 type Watch = ReturnType<typeof watched>;
 
 /** Ends a request that stands still. One that goes on may take as long as it needs. */
-function watched(patienceMs: number, signal: AbortSignal | undefined) {
+function watched(patienceMs: number, signals: readonly (AbortSignal | undefined)[]) {
   const stalled = new AbortController();
   const timer = setTimeout(() => stalled.abort(new Error(`nothing has moved for ${patienceMs / 1000} s`)), patienceMs);
   return {
-    signal: AbortSignal.any([stalled.signal, ...(signal ? [signal] : [])]),
+    signal: AbortSignal.any([stalled.signal, ...signals.filter((signal) => signal !== undefined)]),
     async *passing(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
       for await (const chunk of chunks) {
         timer.refresh();
@@ -150,15 +158,17 @@ function answerOf(
       watch.close();
     }
   };
+  const text = () => textOf(chunks());
   return {
     status,
     headers,
     chunks,
+    text,
     close: watch.close,
     async json() {
-      const text = await textOf(chunks());
+      const json = await text();
       try {
-        return JSON.parse(text);
+        return JSON.parse(json);
       } catch {
         throw failed(new Error("it answers with something else than JSON"));
       }
@@ -191,8 +201,15 @@ function otherCode(status: number): TwtxtErrorCode {
   return status === 408 || status === 429 || status >= 500 ? "unreachable" : "bad-request";
 }
 
-/** What the chunks of a body have thrown, and whoever has ended it, is no fault of the site's. */
+/** What reading the body of a request has thrown, or who has ended it, is not the site's fault. */
 function unreachable(url: string, error: unknown): TwtxtError {
   for (let cause = error; cause; cause = Object(cause).cause) if (cause instanceof TwtxtError) return cause;
-  return siteUnreachable(url, error);
+  const { cause, message } = Object(error);
+  if (Object(cause).code === "UND_ERR_SOCKET") {
+    return new TwtxtError("unreachable", `${url}: the connection broke off.`, { cause: error });
+  }
+  const reason = String(Object(cause).code ?? Object(cause).message ?? message);
+  const hint =
+    reason === "ECONNREFUSED" ? " Nothing answers there: is the site up, or is it reached by another --url?" : "";
+  return new TwtxtError("unreachable", `${url} could not be reached: ${reason}.${hint}`, { cause: error });
 }

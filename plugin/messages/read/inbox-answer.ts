@@ -1,8 +1,6 @@
-// plugin/messages/read/inbox-answer.ts: what one's own inbox answers with: messages, or why there are none.
+// plugin/messages/read/inbox-answer.ts: the messages in the answers of the author's own inbox.
 import * as v from "valibot";
-import { TwtxtError, type TwtxtErrorCode } from "../../errors.js";
-import { problemDetail } from "../../http/one-line.js";
-import { chunksUntil } from "../../store/chunks.js";
+import { TwtxtError } from "../../errors.js";
 
 /** A sealed message as an inbox keeps it. */
 export interface InboxMessage {
@@ -13,8 +11,6 @@ export interface InboxMessage {
   /** The body as it was received, armored or binary. */
   payload: Uint8Array;
 }
-
-const MAX_BYTES = 8 * 1024 * 1024;
 
 const Item = v.pipe(
   v.object({
@@ -32,13 +28,6 @@ const Items = v.array(Item);
 function isBase64(text: string): boolean {
   return Buffer.from(text, "base64").toString("base64") === text;
 }
-
-/** What a refusal means, and what to do about it. */
-const REFUSALS: Record<number, { code: TwtxtErrorCode; advice: string }> = {
-  401: { code: "not-signed", advice: "Is the clock of this machine right?" },
-  403: { code: "not-allowed", advice: 'The site knows another key: look at its option "key", and deploy.' },
-  404: { code: "not-found", advice: "Has the site been deployed with functions?" },
-};
 
 /**
  * The messages of a page.
@@ -71,30 +60,4 @@ function parsed(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-/** Why an inbox refuses, and what to do about it. */
-export function refusal(url: string, status: number, text: string): TwtxtError {
-  const detail = problemDetail(text);
-  const known = REFUSALS[status];
-  // Where it answers with a problem of ours, functions there are.
-  const advice = known && !(status === 404 && detail !== null) ? ` ${known.advice}` : "";
-  const code = known?.code ?? (status === 429 || status >= 500 ? "unreachable" : "bad-request");
-  return new TwtxtError(code, `${url} answers ${status}: ${detail ?? "it does not say why."}${advice}`);
-}
-
-/**
- * @param signal - with which the answer was asked for
- * @throws TwtxtError `too-large` beyond 8 MiB; the reason of the signal
- */
-export async function textOf(response: Response, signal: AbortSignal): Promise<string> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ? chunksUntil(response.body, signal) : []) {
-    size += chunk.length;
-    if (size > MAX_BYTES)
-      throw new TwtxtError("too-large", `${response.url} answers with more than ${MAX_BYTES} bytes.`);
-    chunks.push(chunk);
-  }
-  return new TextDecoder().decode(Buffer.concat(chunks));
 }

@@ -1,9 +1,9 @@
-// plugin/messages/read/inbox-client.ts: reads and clears one's own inbox, by signed requests.
+// plugin/messages/read/inbox-client.ts: reads and clears the author's own inbox.
 import { TwtxtError } from "../../errors.js";
-import { type Signer, signRequest } from "../../http/signature.js";
-import { siteUnreachable } from "../../http/unreachable.js";
-import { type InboxMessage, isDeletion, itemsOf, refusal, textOf } from "./inbox-answer.js";
-import { type AskInbox, subscription } from "./inbox-stream.js";
+import type { Signer } from "../../http/signature.js";
+import { siteApi } from "../../http/site-api.js";
+import { type InboxMessage, isDeletion, itemsOf } from "./inbox-answer.js";
+import { subscription } from "./inbox-stream.js";
 
 /** All functions throw TwtxtError `unreachable`, and for a refusal `not-signed`, `not-allowed` or `not-found`. */
 export interface InboxClient {
@@ -48,7 +48,6 @@ export interface InboxOptions {
   timeoutMs?: number;
 }
 
-const TIMEOUT_MS = 70_000;
 const MAX_PAGES = 1000;
 /** No inbox of ours may be set up to hold more. */
 const MAX_MESSAGES = 100_000;
@@ -64,73 +63,58 @@ export function cursorOf({ created, id }: Pick<InboxMessage, "created" | "id">):
  *
  * @see PROTOCOL 3.4, 5
  */
-export function inboxClient({
-  endpoint,
-  signer,
-  fetch,
-  now,
-  sleep,
-  timeoutMs = TIMEOUT_MS,
-}: InboxOptions): InboxClient {
-  const ask: AskInbox = async (method, url, headers, signal) => {
-    const signed = signRequest({ method, url, headers }, signer, now());
-    try {
-      return await fetch(url, { method, headers: signed, redirect: "error", signal });
-    } catch (cause) {
-      throw siteUnreachable(url, cause);
-    }
-  };
-  const exchange = async (method: "GET" | "DELETE", url: string, headers: Record<string, string> = {}) => {
-    const signal = AbortSignal.timeout(timeoutMs);
-    const response = await ask(method, url, headers, signal);
-    const text = await textOf(response, signal).catch((error: unknown) => {
-      throw error instanceof TwtxtError ? error : siteUnreachable(url, error);
-    });
-    if (!response.ok && response.status !== 304) throw refusal(url, response.status, text);
-    return { status: response.status, headers: response.headers, text };
-  };
+export function inboxClient({ endpoint, signer, fetch, now, sleep, timeoutMs }: InboxOptions): InboxClient {
+  const ask = siteApi({
+    ...{ root: endpoint, signer, fetch, now },
+    missing: "Has the site been deployed with functions?",
+    ...(timeoutMs !== undefined && { patienceMs: timeoutMs }),
+  });
 
   return {
     async list({ after, etag } = {}) {
-      const first = pageUrl(endpoint, after);
-      let answer = await exchange("GET", first, etag === undefined ? {} : { "if-none-match": etag });
-      if (answer.status === 304) return null;
-      const messages = itemsOf(first, answer.text);
-      const pages = new Set([first]);
+      const headers: Record<string, string> = etag === undefined ? {} : { "if-none-match": etag };
+      let path = pathAfter(after);
+      let answer = await ask({ method: "GET", path, headers, expected: [304] });
+      if (answer.status === 304) {
+        answer.close();
+        return null;
+      }
+      const messages = itemsOf(endpoint + path, await answer.text());
+      const pages = new Set([path]);
       for (let next = nextPage(answer.headers, endpoint); next !== null; next = nextPage(answer.headers, endpoint)) {
-        if (pages.has(next) || pages.size >= MAX_PAGES) throw refused(next, "the pages of this inbox have no end");
-        pages.add(next);
-        answer = await exchange("GET", next);
-        for (const message of itemsOf(next, answer.text)) messages.push(message);
-        if (messages.length > MAX_MESSAGES) throw refused(next, "it lists more messages than an inbox holds");
+        path = next;
+        if (pages.has(path) || pages.size >= MAX_PAGES) throw refused(path, "the pages of this inbox have no end");
+        pages.add(path);
+        answer = await ask({ method: "GET", path });
+        for (const message of itemsOf(endpoint + path, await answer.text())) messages.push(message);
+        if (messages.length > MAX_MESSAGES) throw refused(path, "it lists more messages than an inbox holds");
       }
       return { messages, etag: pages.size === 1 ? answer.headers.get("etag") : null };
     },
 
     async delete(id) {
-      const url = new URL(endpoint);
-      url.pathname += `/${encodeURIComponent(id)}`;
-      const { text } = await exchange("DELETE", url.href);
-      return isDeletion(text);
+      const answer = await ask({ method: "DELETE", path: `/${encodeURIComponent(id)}` });
+      return isDeletion(await answer.text());
     },
 
-    subscribe: ({ after, signal }) => subscription({ url: pageUrl(endpoint, after), ask, sleep, signal, timeoutMs }),
+    subscribe: ({ after, signal }) => subscription({ ask, inbox: endpoint, path: pathAfter(after), sleep, signal }),
   };
 }
 
-function pageUrl(endpoint: string, after: string | undefined): string {
-  const url = new URL(endpoint);
-  if (after !== undefined) url.searchParams.set("after", after);
-  return url.href;
+function pathAfter(after: string | undefined): string {
+  return after === undefined ? "" : `?${new URLSearchParams({ after })}`;
 }
 
-/** @throws TwtxtError `address-refused` for a page that is none of this inbox: a signed request goes nowhere else */
+/**
+ * @returns the query of the next page; `null` for the last one
+ * @throws TwtxtError `address-refused` for a page elsewhere: signed requests go to this inbox alone
+ */
 function nextPage(headers: Headers, endpoint: string): string | null {
   const [, link] = NEXT.exec(headers.get("link") ?? "") ?? [];
   if (link === undefined) return null;
   const own = new URL(endpoint);
   const next = URL.canParse(link, endpoint) ? new URL(link, endpoint) : null;
-  if (next?.origin === own.origin && next.pathname === own.pathname) return next.href;
+  if (next?.origin === own.origin && next.pathname === own.pathname) return next.search;
   throw refused(endpoint, "its next page is not of this inbox");
 }
 

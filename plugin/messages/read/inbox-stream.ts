@@ -1,27 +1,19 @@
 // plugin/messages/read/inbox-stream.ts: messages of one's own inbox as they come, over one connection after another.
 import { TwtxtError } from "../../errors.js";
-import { chunksUntil } from "../../store/chunks.js";
-import { readEvents } from "./event-stream.js";
-import { type InboxMessage, itemOf, refusal, textOf } from "./inbox-answer.js";
-
-/** Sends one signed request. @throws TwtxtError `unreachable` */
-export type AskInbox = (
-  method: "GET" | "DELETE",
-  url: string,
-  headers: Record<string, string>,
-  signal: AbortSignal,
-) => Promise<Response>;
+import { readEvents } from "../../http/event-stream.js";
+import type { AskSite } from "../../http/site-api.js";
+import { type InboxMessage, itemOf } from "./inbox-answer.js";
 
 export interface SubscriptionOptions {
-  /** Of the inbox, with the cursor to begin after. */
-  url: string;
-  ask: AskInbox;
+  ask: AskSite;
+  /** The URL of the inbox, for errors. */
+  inbox: string;
+  /** The query with the cursor to begin after; empty for the beginning. */
+  path: string;
   /** Ends early, and without an error, where the signal says so. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
   /** Ends the subscription. */
   signal: AbortSignal;
-  /** After so long a silence the connection is taken for broken, in milliseconds. */
-  timeoutMs: number;
 }
 
 const MAX_LENGTH = 8 * 1024 * 1024;
@@ -55,7 +47,7 @@ async function* messagesOf(first: Connection, options: SubscriptionOptions): Asy
       for await (const part of readEvents(connection, MAX_LENGTH)) {
         if (part.kind === "retry") pause = Math.max(part.milliseconds, PAUSE_MS);
         if (part.kind === "retry" || part.name !== "message") continue;
-        const message = itemOf(options.url, part.data);
+        const message = itemOf(options.inbox, part.data);
         lastId = part.id;
         if (isNew(message.id, seen)) yield message;
       }
@@ -92,46 +84,11 @@ function throwUnlessItMayPass(error: unknown): void {
   if (!(error instanceof TwtxtError) || error.code !== "unreachable") throw error;
 }
 
-/** @returns `null` where the host offers no streams */
-async function connect(options: SubscriptionOptions, lastId: string): Promise<Connection | null> {
-  const { url, ask, signal, timeoutMs } = options;
-  const silence = new AbortController();
-  const timer = setTimeout(() => silence.abort(), timeoutMs);
-  try {
-    const headers = { accept: "text/event-stream", ...(lastId !== "" && { "last-event-id": lastId }) };
-    const ending = AbortSignal.any([signal, silence.signal]);
-    const response = await ask("GET", url, headers, ending);
-    const isStream = /^text\/event-stream\b/i.test(response.headers.get("content-type") ?? "");
-    if (response.ok && isStream && response.body) return watched(chunksUntil(response.body, ending), url, timer);
-    if (!response.ok && response.status !== 406) {
-      throw refusal(url, response.status, await textOf(response, ending).catch(brokenOff(url)));
-    }
-    await response.body?.cancel();
-    clearTimeout(timer);
-    return null;
-  } catch (error) {
-    clearTimeout(timer);
-    throw error;
-  }
-}
-
-function brokenOff(url: string): (cause: unknown) => never {
-  return (cause) => {
-    if (cause instanceof TwtxtError) throw cause;
-    throw new TwtxtError("unreachable", `The stream of ${url} broke off.`, { cause });
-  };
-}
-
-/** The bytes of a stream; each of them shows that the connection is still there. */
-async function* watched(body: Connection, url: string, timer: NodeJS.Timeout): AsyncGenerator<Uint8Array> {
-  try {
-    for await (const chunk of body) {
-      timer.refresh();
-      yield chunk;
-    }
-  } catch (cause) {
-    brokenOff(url)(cause);
-  } finally {
-    clearTimeout(timer);
-  }
+/** A connection that stays silent for too long is taken for broken. @returns `null` where the host offers no streams */
+async function connect({ ask, path, signal }: SubscriptionOptions, lastId: string): Promise<Connection | null> {
+  const headers = { accept: "text/event-stream", ...(lastId !== "" && { "last-event-id": lastId }) };
+  const answer = await ask({ method: "GET", path, headers, expected: [406], signal });
+  if (/^text\/event-stream\b/i.test(answer.headers.get("content-type") ?? "")) return answer.chunks();
+  answer.close();
+  return null;
 }

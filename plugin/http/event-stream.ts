@@ -1,5 +1,5 @@
-// plugin/messages/read/event-stream.ts: server-sent events, read from the bytes of an answer.
-import { TwtxtError } from "../../errors.js";
+// plugin/http/event-stream.ts: server-sent events, read from the bytes of an answer.
+import { TwtxtError } from "../errors.js";
 
 /** What a stream says: something has happened, or how long to wait before connecting again. */
 export type StreamPart =

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { readEvents, type StreamPart } from "../../../plugin/messages/read/event-stream.js";
+import { readEvents, type StreamPart } from "../../plugin/http/event-stream.js";
 
 const failsWith = (code: string) => expect.objectContaining({ code });
 
