@@ -198,7 +198,11 @@ describe("a server that means no good", () => {
           {
             get: (_, path) =>
               /^\/a\d+\.txt$/.test(String(path))
-                ? answer(200, PLAIN, `# prev = abcdefg a${Number(String(path).slice(2, -4)) + 1}.txt\n\n`)
+                ? answer(
+                    200,
+                    PLAIN,
+                    `# nick = alice\n# prev = abcdefg a${Number(String(path).slice(2, -4)) + 1}.txt\n\n`,
+                  )
                 : undefined,
           },
         ),

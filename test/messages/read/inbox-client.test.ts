@@ -100,12 +100,12 @@ describe("listing one's inbox", () => {
     await expect(alice(options).client.list()).rejects.toThrow(failsWith(code, advice));
   });
 
-  it("not-found: the site has no functions", async () => {
+  it("unreachable: the site has no functions", async () => {
     const { client, endpoint } = await hostOf((_request, response) => response.writeHead(404).end("<p>no"));
     await expect(client.list()).rejects.toThrow(
       failsWith(
-        "not-found",
-        `${endpoint} answers 404: it does not say why. Has the site been deployed with functions?`,
+        "unreachable",
+        `${endpoint} answers 404, with something else than JSON. Has the site been deployed with functions?`,
       ),
     );
   });
@@ -312,7 +312,7 @@ describe("subscribing to one's inbox", () => {
     let isFirst = false;
     const { client } = await hostOf((_request, response) => {
       if (isFirst) start(response).end(event("1"));
-      else response.writeHead(status).end();
+      else response.writeHead(status, { "content-type": "application/problem+json" }).end("{}");
       isFirst = false;
     });
     const subscribe = () => client.subscribe({ signal: new AbortController().signal });
