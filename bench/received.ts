@@ -106,29 +106,29 @@ function merged(all: Readings[]): Readings {
 /** The modules of the compiled package. */
 async function modulesOf(entry: string) {
   const load = <T>(path: string): Promise<T> => import(new URL(path, entry).href);
-  const { journal } = await load<typeof import("../plugin/mentions/receive/journal.js")>("mentions/receive/journal.js");
-  const { receivedMentions } =
+  const { Journal } = await load<typeof import("../plugin/mentions/receive/journal.js")>("mentions/receive/journal.js");
+  const { ReceivedMentions } =
     await load<typeof import("../plugin/mentions/receive/received.js")>("mentions/receive/received.js");
   const { memoryStore } = await load<typeof import("../plugin/store/memory.js")>("store/memory.js");
   const { fileStore } = await load<typeof import("../plugin/store/file.js")>("store/file.js");
-  return { journal, receivedMentions, memoryStore, fileStore };
+  return { Journal, ReceivedMentions, memoryStore, fileStore };
 }
 
 type Modules = Awaited<ReturnType<typeof modulesOf>>;
 
 /** As a process finds it that has read nothing yet. */
-function reader({ journal, receivedMentions }: Modules, store: Store) {
+function reader({ Journal, ReceivedMentions }: Modules, store: Store) {
   const counted = counting(store);
   const now = () => FIRST;
-  const { list } = receivedMentions({
-    journal: journal({ store: counted.store, now, shownPerHost: 10, log: () => {} }),
+  const received = new ReceivedMentions({
+    journal: new Journal({ store: counted.store, now, shownPerHost: 10, log: () => {} }),
     now,
     onChange: async () => {},
   });
   return async (query: MentionQuery): Promise<Reading> => {
     counted.reset();
     const start = performance.now();
-    const { mentions } = await list(query);
+    const { mentions } = await received.list(query);
     const ms = performance.now() - start;
     if (mentions.length === 0) throw new Error("Nothing was read.");
     return { ms, requests: counted.requests() };
@@ -184,16 +184,16 @@ async function prepare(entry: string, folder: string, count: number, runs: numbe
 }
 
 /** Stores mentions as they come: event by event, folded in by one run after the other. */
-async function fill({ journal }: Modules, store: Store, count: number): Promise<number[]> {
+async function fill({ Journal }: Modules, store: Store, count: number): Promise<number[]> {
   const folding: number[] = [];
   let last = FIRST;
-  const { add, compact } = journal({ store, now: () => last, shownPerHost: 10, log: () => {} });
+  const journal = new Journal({ store, now: () => last, shownPerHost: 10, log: () => {} });
   for (let i = 0; i < count; i += 1) {
     last = FIRST + i * STEP;
-    await add({ kind: "kept", at: new Date(last).toISOString(), mention: mentionNumber(i) });
+    await journal.add({ kind: "kept", at: new Date(last).toISOString(), mention: mentionNumber(i) });
     if ((i + 1) % FOLD !== 0 && i + 1 !== count) continue;
     const start = performance.now();
-    await compact();
+    await journal.compact();
     folding.push(performance.now() - start);
   }
   return folding;

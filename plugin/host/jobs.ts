@@ -60,7 +60,7 @@ export function jobsOf(options: ServiceOptions, { mentions, inbox, blobs, notify
   const scheduled: readonly Job[] = [
     sending,
     ["Verifying mentions", async (isOver) => (await verification()).verifyPending("due", isOver), RUN_SECONDS],
-    ["Tidying the list of mentions", received.compact, RUN_SECONDS],
+    ["Tidying the list of mentions", () => received.journal.compact(), RUN_SECONDS],
     ["Notifying you", notifyAuthor, RUN_SECONDS],
     ["Asking for a rebuild", rebuild, RUN_SECONDS],
     ["Clearing the CDN", purgeBlobs, RUN_SECONDS],

@@ -2,8 +2,8 @@
 import { bodyOf, type Log } from "../http/respond.js";
 import { listMentions } from "../mentions/inform/list-json.js";
 import type { ListMentions } from "../mentions/mention.js";
-import { journal } from "../mentions/receive/journal.js";
-import { type Received, receivedMentions } from "../mentions/receive/received.js";
+import { Journal } from "../mentions/receive/journal.js";
+import { ReceivedMentions } from "../mentions/receive/received.js";
 import { SiteIndex } from "../mentions/receive/site-index.js";
 import { attempt } from "./attempt.js";
 import type { Handlers } from "./endpoints.js";
@@ -17,7 +17,7 @@ const CACHE_TAG = "twtxt-mentions";
 export interface MentionServices {
   handlers: Handlers;
   siteIndex: SiteIndex;
-  received: Received;
+  received: ReceivedMentions;
   /** Loaded when it is first needed: the guard and the parser of HTML are most of the code. */
   verification(): Promise<Verification>;
 }
@@ -26,9 +26,10 @@ export interface MentionServices {
 export function mentionServices(options: ServiceOptions, onStored: () => void): MentionServices {
   const { settings, pages, store, secrets, now, log } = options;
   const siteIndex = new SiteIndex(pages);
-  const compactSoon = () => options.background(attempt("Tidying the list of mentions", received.compactIfLong, log));
-  const received = receivedMentions({
-    journal: journal({ store, now, shownPerHost: settings.mentions.limits.shownPerHost, log }),
+  const compactSoon = () =>
+    options.background(attempt("Tidying the list of mentions", received.journal.compactIfLong, log));
+  const received = new ReceivedMentions({
+    journal: new Journal({ store, now, shownPerHost: settings.mentions.limits.shownPerHost, log }),
     now,
     async onChange() {
       compactSoon();

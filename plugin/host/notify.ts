@@ -3,7 +3,7 @@ import { coalesced } from "../mentions/coalesced.js";
 import { informAuthor } from "../mentions/inform/digest.js";
 import { smtpMail } from "../mentions/inform/mail.js";
 import { webhook } from "../mentions/inform/webhook.js";
-import type { Received } from "../mentions/receive/received.js";
+import type { ReceivedMentions } from "../mentions/receive/received.js";
 import type { Inboxes } from "../messages/inbox/inboxes.js";
 import { attempt } from "./attempt.js";
 import { canNotify } from "./secrets.js";
@@ -12,7 +12,7 @@ import type { ServiceOptions } from "./service-options.js";
 /** @returns a function that tells the author what is new, if there is a channel and something to tell now */
 export function authorNotifier(
   options: ServiceOptions,
-  { received, inbox }: { received: Pick<Received, "list">; inbox: Pick<Inboxes, "news"> },
+  { received, inbox }: { received: Pick<ReceivedMentions, "list">; inbox: Pick<Inboxes, "news"> },
 ): () => Promise<void> {
   const { settings, store, secrets, now, log } = options;
   const { smtpUrl, mailTo, webhookUrl } = secrets;

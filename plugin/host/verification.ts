@@ -3,9 +3,9 @@ import { createGuard } from "../http/guard.js";
 import type { Handler } from "../http/respond.js";
 import { allowance } from "../mentions/receive/allowance.js";
 import { type Moderation, moderation as moderationOf } from "../mentions/receive/moderate.js";
-import { type Pending, pendingMentions } from "../mentions/receive/pending.js";
+import { PendingMentions } from "../mentions/receive/pending.js";
 import { receiveMention } from "../mentions/receive/receive.js";
-import type { Received } from "../mentions/receive/received.js";
+import type { ReceivedMentions } from "../mentions/receive/received.js";
 import { settling } from "../mentions/receive/settle.js";
 import type { SiteIndex } from "../mentions/receive/site-index.js";
 import { VerificationQueue } from "../mentions/receive/verification-queue.js";
@@ -16,7 +16,7 @@ import type { ServiceOptions } from "./service-options.js";
 /** What a host runs to verify mentions. */
 export interface Verification {
   receive: Handler;
-  pending: Pending;
+  pending: PendingMentions;
   moderation: Moderation;
   /** Verifies pending mentions, see {@link verifyPending}. */
   verifyPending: ReturnType<typeof verifyPending>;
@@ -31,13 +31,13 @@ export function guardOf({ client, settings, guard }: ServiceOptions) {
 
 export function mentionVerification(
   options: ServiceOptions,
-  { siteIndex, received, onStored }: { siteIndex: SiteIndex; received: Received; onStored(): void },
+  { siteIndex, received, onStored }: { siteIndex: SiteIndex; received: ReceivedMentions; onStored(): void },
 ): Verification {
   const { settings, store, now, isMetered, log } = options;
   const { limits } = settings.mentions;
   const moderation = moderationOf(settings.mentions);
   const allowed = allowance({ store, now, limits, isMetered, log });
-  const pending = pendingMentions({ store, now, limits });
+  const pending = new PendingMentions({ store, now, limits });
   const settle = settling({
     verify: verification({ ask: guardOf(options), siteIndex, moderation }),
     queue: new VerificationQueue(),

@@ -1,5 +1,6 @@
 // plugin/mentions/receive/journal.ts: what has happened to mentions, as events that are folded into a snapshot.
 import { isDeepStrictEqual } from "node:util";
+import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import type { Log } from "../../http/respond.js";
 import type { Store } from "../../store/store.js";
@@ -20,31 +21,13 @@ const PAUSE = 60_000;
 const TRIES = 5;
 const COMPACTION = "mentions/compaction";
 
-/** What has happened to mentions, and what they are now. */
-export interface Journal {
-  /** Durable when it returns. */
-  add(event: MentionEvent): Promise<void>;
-  /**
-   * All mentions as they are now. Costs two requests, and one for each part and event that is not in memory yet. Calls
-   * during a reading share the next one.
-   */
-  read(): Promise<ReadonlyMap<string, StoredMention>>;
-  /**
-   * Whether a mention is there already, just as it is, so that keeping it again would change nothing. For a mention that is
-   * new it reads no events about others.
-   */
-  holds(mention: NewMention): Promise<boolean>;
-  /**
-   * Folds events into the snapshot. Safe to run twice at once, and to be killed anywhere.
-   *
-   * @returns how many events were folded in
-   */
-  compact(): Promise<number>;
-  /**
-   * Folds where some hundred events have come together; of several processes, one does so. Costs nothing before. After a
-   * failure it does nothing for a minute.
-   */
-  compactIfLong(): Promise<void>;
+export interface JournalOptions {
+  store: Store;
+  now: Clock;
+  /** See {@link apply}. */
+  shownPerHost: number;
+  /** See {@link EventLog}. */
+  log: Log;
 }
 
 /** A snapshot and the events after it, as they were at one moment. */
@@ -55,107 +38,123 @@ interface View {
 }
 
 /**
- * Only the compaction reads a value, changes it and writes it back: two mentions at once lose nothing.
- *
- * @param shownPerHost - see {@link apply}
- * @param log - see {@link EventLog}
+ * What has happened to mentions, and what they are now. Only the compaction reads a value, changes it and writes it back,
+ * so two mentions at once lose nothing.
  */
-export function journal({ store, now, shownPerHost, log }: JournalOptions): Journal {
-  const events = new EventLog(store, log);
-  const snapshots = new Snapshots(store);
-  let mayFoldAt = Number.NEGATIVE_INFINITY;
-  let latest: { etag: string | null; keys: string[]; mentions: ReadonlyMap<string, StoredMention> } | null = null;
+export class Journal {
+  readonly #options: JournalOptions;
+  readonly #events: EventLog;
+  readonly #snapshots: Snapshots;
+  #mayFoldAt = Number.NEGATIVE_INFINITY;
+  #latest: { etag: string | null; keys: string[]; mentions: ReadonlyMap<string, StoredMention> } | null = null;
 
-  const tryView = async (isWanted: (key: string) => boolean): Promise<View | null> => {
+  constructor(options: JournalOptions) {
+    this.#options = options;
+    this.#events = new EventLog(options.store, options.log);
+    this.#snapshots = new Snapshots(options.store);
+  }
+
+  /** Durable when it returns. */
+  add(event: MentionEvent): Promise<void> {
+    return this.#events.add(event);
+  }
+
+  /**
+   * All mentions as they are now. Costs two requests, and one for each part and event that is not in memory yet. Calls
+   * during a read share the next one.
+   */
+  readonly read = coalesced(() => this.#readAll());
+
+  /**
+   * Folds if some hundred events have come together; of several processes, one does so. Costs nothing before. After a
+   * failure it does nothing for a minute.
+   */
+  readonly compactIfLong = coalesced(async () => {
+    const { store, now } = this.#options;
+    if (this.#events.count < LONG || now() < this.#mayFoldAt) return;
+    this.#mayFoldAt = now() + PAUSE;
+    await runExclusively({ store, key: COMPACTION, now }, () => this.compact());
+    this.#mayFoldAt = now();
+  });
+
+  /**
+   * Whether a mention is there already, just as it is, so that keeping it again would change nothing. For a new mention it
+   * reads no events about others.
+   */
+  async holds(mention: NewMention): Promise<boolean> {
+    const id = idOf(mention);
+    const { base, events } = await this.#view((key) => key.includes(`-${id}-`));
+    const before = base.get(id);
+    const own = this.#applied(new Map(before && [[id, before]]), events.values());
+    const known = own.get(id);
+    if (!known) return false;
+    const again: MentionEvent = { kind: "kept", at: known.received, mention };
+    if (!isDeepStrictEqual(this.#applied(own, [again]).get(id), known)) return false;
+    const all = await this.read();
+    if (isDeepStrictEqual(all.get(id), known)) return true;
+    // A twin is in its place, or was once and is gone.
+    return isDeepStrictEqual(this.#applied(new Map(all), [again]).get(id), all.get(id));
+  }
+
+  /**
+   * Folds events into the snapshot. Safe to run twice at once, and to be killed anywhere.
+   *
+   * @returns how many events were folded
+   */
+  async compact(): Promise<number> {
+    const { now } = this.#options;
+    const snapshot = await this.#snapshots.read();
+    await this.#events.delete([...snapshot.folded]);
+    const keys = (await this.#events.keys()).slice(0, BATCH);
+    const { events: found } = await this.#events.read(keys, snapshot.etag);
+    if (found.size === 0 && snapshot.folded.size === 0) return 0;
+
+    const mentions = this.#applied(new Map(await this.#snapshots.mentions(snapshot)), found.values());
+    const folded = [...found.keys()];
+    if (!(await this.#snapshots.replace(snapshot, mentions, folded, now()))) return 0;
+    await this.#events.delete(folded);
+    await this.#snapshots.sweep(now());
+    return found.size;
+  }
+
+  async #readAll(): Promise<ReadonlyMap<string, StoredMention>> {
+    const { snapshot, base, events } = await this.#view(() => true);
+    const keys = [...events.keys()];
+    const latest = this.#latest;
+    if (latest?.etag === snapshot.etag && isDeepStrictEqual(latest.keys, keys)) return latest.mentions;
+    const mentions = this.#applied(new Map(base), events.values());
+    this.#latest = { etag: snapshot.etag, keys, mentions };
+    return mentions;
+  }
+
+  async #view(isWanted: (key: string) => boolean): Promise<View> {
+    for (let tries = 1; ; tries += 1) {
+      try {
+        const found = await this.#tryView(isWanted);
+        if (found) return found;
+        if (tries === TRIES) throw new TwtxtError("store-failed", "The mentions change faster than they can be read.");
+      } catch (error) {
+        // A part vanishes when its snapshot is replaced.
+        if (!(error instanceof MissingPart) || tries === TRIES) throw error;
+      }
+    }
+  }
+
+  async #tryView(isWanted: (key: string) => boolean): Promise<View | null> {
     // In this order: an event that is deleted after it was listed is in the snapshot that is read next.
-    const keys = (await events.keys()).filter(isWanted);
-    const snapshot = await snapshots.read();
-    const found = await events.read(
+    const keys = (await this.#events.keys()).filter(isWanted);
+    const snapshot = await this.#snapshots.read();
+    const found = await this.#events.read(
       keys.filter((key) => !snapshot.folded.has(key)),
       snapshot.etag,
     );
     // A missing event may have been folded into a newer snapshot after this one was read.
-    if (found.isAnyGone && (await snapshots.read()).etag !== snapshot.etag) return null;
-    return { snapshot, base: await snapshots.mentions(snapshot), events: found.events };
-  };
+    if (found.isAnyGone && (await this.#snapshots.read()).etag !== snapshot.etag) return null;
+    return { snapshot, base: await this.#snapshots.mentions(snapshot), events: found.events };
+  }
 
-  const view = async (isWanted: (key: string) => boolean): Promise<View> => {
-    for (let tries = 1; ; tries += 1) {
-      try {
-        const found = await tryView(isWanted);
-        if (found) return found;
-        if (tries === TRIES) throw new TwtxtError("store-failed", "The mentions change faster than they can be read.");
-      } catch (error) {
-        // A part vanishes where a snapshot has just been replaced.
-        if (!(error instanceof MissingPart) || tries === TRIES) throw error;
-      }
-    }
-  };
-
-  const readAll = async () => {
-    const { snapshot, base, events } = await view(() => true);
-    const keys = [...events.keys()];
-    if (latest?.etag === snapshot.etag && isDeepStrictEqual(latest.keys, keys)) return latest.mentions;
-    const mentions: Mentions = new Map(base);
-    apply(mentions, [...events.values()], shownPerHost);
-    latest = { etag: snapshot.etag, keys, mentions };
+  #applied(mentions: Mentions, events: Iterable<MentionEvent>): Mentions {
+    apply(mentions, [...events], this.#options.shownPerHost);
     return mentions;
-  };
-
-  const compact = async () => {
-    const snapshot = await snapshots.read();
-    await events.delete([...snapshot.folded]);
-    const keys = (await events.keys()).slice(0, BATCH);
-    const { events: found } = await events.read(keys, snapshot.etag);
-    if (found.size === 0 && snapshot.folded.size === 0) return 0;
-
-    const mentions: Mentions = new Map(await snapshots.mentions(snapshot));
-    apply(mentions, [...found.values()], shownPerHost);
-    const folded = [...found.keys()];
-    if (!(await snapshots.replace(snapshot, mentions, folded, now()))) return 0;
-    await events.delete(folded);
-    await snapshots.sweep(now());
-    return found.size;
-  };
-
-  const read = coalesced(readAll);
-  return {
-    add: (event) => events.add(event),
-    read,
-
-    async holds(mention) {
-      const id = idOf(mention);
-      const { base, events } = await view((key) => key.includes(`-${id}-`));
-      const before = base.get(id);
-      const own: Mentions = new Map(before && [[id, before]]);
-      apply(own, [...events.values()], shownPerHost);
-      const known = own.get(id);
-      if (!known) return false;
-      const again: MentionEvent = { kind: "kept", at: known.received, mention };
-      apply(own, [again], shownPerHost);
-      if (!isDeepStrictEqual(own.get(id), known)) return false;
-      const all = await read();
-      if (isDeepStrictEqual(all.get(id), known)) return true;
-      // A twin stands in its place, or did so once and is gone.
-      const next: Mentions = new Map(all);
-      apply(next, [again], shownPerHost);
-      return isDeepStrictEqual(next.get(id), all.get(id));
-    },
-
-    compact,
-    compactIfLong: coalesced(async () => {
-      if (events.count < LONG || now() < mayFoldAt) return;
-      mayFoldAt = now() + PAUSE;
-      await runExclusively({ store, key: COMPACTION, now }, compact);
-      mayFoldAt = now();
-    }),
-  };
-}
-
-export interface JournalOptions {
-  store: Store;
-  /** Milliseconds since 1970. */
-  now(): number;
-  shownPerHost: number;
-  log: Log;
+  }
 }

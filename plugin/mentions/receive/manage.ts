@@ -10,8 +10,8 @@ import { formatReference, sourceOf } from "../reference.js";
 import { versionOf } from "./event.js";
 import { isListed, type Moderation } from "./moderate.js";
 import { newestFirst, pageOf } from "./page.js";
-import type { Pending, PendingMention } from "./pending.js";
-import type { Received } from "./received.js";
+import type { PendingMention, PendingMentions } from "./pending.js";
+import type { ReceivedMentions } from "./received.js";
 import type { SiteIndex } from "./site-index.js";
 import { TakeOver, takeOver } from "./take-over.js";
 import type { VerifiedPending } from "./verify-pending.js";
@@ -80,8 +80,8 @@ export interface ManageParts {
    * @throws TwtxtError `not-signed`, `not-allowed`, `body-too-large`
    */
   readSigned(request: Request, maxBytes: number): Promise<Uint8Array>;
-  received: Received;
-  pending: Pending;
+  received: ReceivedMentions;
+  pending: PendingMentions;
   siteIndex: SiteIndex;
   moderation: Pick<Moderation, "moderate">;
   verifyPending(which: "all", isOver: () => boolean): Promise<VerifiedPending>;

@@ -3,7 +3,7 @@ import { TwtxtError } from "../../errors.js";
 import { type Handler, line, methodNotAllowed, optionsAnswer } from "../../http/respond.js";
 import { ROUTES } from "../../site/routes.js";
 import type { Moderation } from "./moderate.js";
-import type { Pending } from "./pending.js";
+import type { PendingMentions } from "./pending.js";
 import { readClaim } from "./read-claim.js";
 import type { Settle } from "./settle.js";
 import type { SiteIndex } from "./site-index.js";
@@ -54,7 +54,7 @@ export interface ReceiveParts {
   siteIndex: SiteIndex;
   moderation: Moderation;
   settle: Settle;
-  pending: Pending;
+  pending: PendingMentions;
   feedUrl: string;
 }
 

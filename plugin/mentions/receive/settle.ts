@@ -7,9 +7,9 @@ import { formatReference } from "../reference.js";
 import type { Allowance, Requester } from "./allowance.js";
 import type { NewMention } from "./event.js";
 import type { Moderation } from "./moderate.js";
-import type { Pending } from "./pending.js";
+import type { PendingMentions } from "./pending.js";
 import type { ReadClaim } from "./read-claim.js";
-import type { Received } from "./received.js";
+import type { ReceivedMentions } from "./received.js";
 import type { VerificationQueue } from "./verification-queue.js";
 
 /** How it ended: `waiting` where the source was not asked, `no verdict` where it did not answer. */
@@ -41,8 +41,8 @@ export interface SettleParts {
   verify: Verify;
   queue: VerificationQueue;
   allowance: Allowance;
-  received: Received;
-  pending: Pick<Pending, "drop">;
+  received: ReceivedMentions;
+  pending: Pick<PendingMentions, "drop">;
   moderation: Moderation;
   /** Milliseconds since 1970. */
   now(): number;

@@ -6,7 +6,7 @@ import { toInstant } from "../../feed/timestamp.js";
 import { MENTION_TYPES } from "../../site/mention-list.js";
 import type { NewMention } from "./event.js";
 import { checkClaim } from "./read-claim.js";
-import type { Received } from "./received.js";
+import type { ReceivedMentions } from "./received.js";
 import type { SiteIndex } from "./site-index.js";
 
 const webUrl = v.pipe(v.string(), v.maxLength(2000), v.check(isMentionUrl));
@@ -55,7 +55,7 @@ export async function takeOver(
 }
 
 export interface TakeOverParts {
-  received: Received;
+  received: ReceivedMentions;
   siteIndex: SiteIndex;
   /** Milliseconds since 1970. */
   now(): number;

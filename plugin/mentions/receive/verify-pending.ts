@@ -3,7 +3,7 @@ import { TwtxtError } from "../../errors.js";
 import type { Log } from "../../http/respond.js";
 import { politeQueue } from "../polite-queue.js";
 import { AUTHOR, type Requester, SCHEDULE } from "./allowance.js";
-import type { Pending, PendingMention } from "./pending.js";
+import type { PendingMention, PendingMentions } from "./pending.js";
 import type { Settle } from "./settle.js";
 import { AT_ONCE_PER_REQUESTER } from "./verification-queue.js";
 
@@ -16,7 +16,7 @@ export interface VerifiedPending {
 }
 
 export interface PendingVerification {
-  pending: Pending;
+  pending: PendingMentions;
   settle: Settle;
   log: Log;
 }

@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { StoredMention } from "../../../plugin/mentions/mention.js";
 import { apply, idOf, type MentionEvent, type Mentions } from "../../../plugin/mentions/receive/event.js";
-import { type Journal, journal } from "../../../plugin/mentions/receive/journal.js";
-import { receivedMentions } from "../../../plugin/mentions/receive/received.js";
+import { Journal } from "../../../plugin/mentions/receive/journal.js";
+import { ReceivedMentions } from "../../../plugin/mentions/receive/received.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
@@ -21,7 +21,7 @@ const kept = (n: number, text?: string): MentionEvent => ({
 
 /** The journal as one process has it. */
 function processOf(store: Store, now = () => START): Journal {
-  return journal({ store, now, shownPerHost: 10, log: (line) => expect.fail(line) });
+  return new Journal({ store, now, shownPerHost: 10, log: (line) => expect.fail(line) });
 }
 
 async function withEvents(count: number, store: Store = memoryStore(), now = () => START) {
@@ -92,7 +92,7 @@ describe("reading 2,000 new mentions", () => {
   it("is done once for 50 who ask at the same time, and lists are sorted once", async () => {
     const { store } = await withEvents(2000);
     const { store: seen, asked } = watched(store);
-    const { list } = receivedMentions({ journal: processOf(seen), now: () => START, onChange: async () => {} });
+    const { list } = new ReceivedMentions({ journal: processOf(seen), now: () => START, onChange: async () => {} });
     const pages = await Promise.all(Array.from({ length: 50 }, () => list({ state: "shown", limit: 20 })));
     expect(asked.filter(isOfEvent)).toHaveLength(2000);
     expect(asked).toHaveLength(2000 + 2);

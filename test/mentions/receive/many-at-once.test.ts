@@ -3,7 +3,7 @@ import type { ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { journal } from "../../../plugin/mentions/receive/journal.js";
+import { Journal } from "../../../plugin/mentions/receive/journal.js";
 import { fileStore } from "../../../plugin/store/file.js";
 import { loopbackServer } from "../../helpers/loopback.js";
 import { FEED, type FeedServer, feedServer, type Receiver, receiver } from "../../helpers/receiver.js";
@@ -107,7 +107,12 @@ describe("many mentions at once", () => {
 describe("many mentions that another process has stored", () => {
   it("are folded into the snapshot by a process that only reads the list", async () => {
     const alice = receiver();
-    const other = journal({ store: alice.store, now: Date.now, shownPerHost: 10, log: (line) => expect.fail(line) });
+    const other = new Journal({
+      store: alice.store,
+      now: Date.now,
+      shownPerHost: 10,
+      log: (line) => expect.fail(line),
+    });
     for (let n = 0; n < 300; n += 1) {
       await other.add({ kind: "kept", at: new Date(n).toISOString(), mention: newMention(n) });
     }

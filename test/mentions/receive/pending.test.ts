@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { pendingMentions } from "../../../plugin/mentions/receive/pending.js";
+import { PendingMentions } from "../../../plugin/mentions/receive/pending.js";
 import type { ReadClaim } from "../../../plugin/mentions/receive/read-claim.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 
@@ -17,7 +17,7 @@ function claim(source: string, timestamp = "2026-01-02T03:04:05Z"): ReadClaim {
 function waiting(limits = { pending: 5, pendingPerHost: 2 }) {
   const clock = { time: Date.parse("2026-11-20T09:00:00Z") };
   const store = memoryStore();
-  return { clock, store, pending: pendingMentions({ store, now: () => clock.time, limits }) };
+  return { clock, store, pending: new PendingMentions({ store, now: () => clock.time, limits }) };
 }
 
 describe("a pending mention", () => {

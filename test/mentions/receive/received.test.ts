@@ -6,8 +6,8 @@ import {
   type NewMention,
   versionOf,
 } from "../../../plugin/mentions/receive/event.js";
-import { journal } from "../../../plugin/mentions/receive/journal.js";
-import { type Received, receivedMentions } from "../../../plugin/mentions/receive/received.js";
+import { Journal } from "../../../plugin/mentions/receive/journal.js";
+import { ReceivedMentions } from "../../../plugin/mentions/receive/received.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
@@ -18,7 +18,10 @@ const AT = "2026-01-02T03:04:05Z";
 const PAGE = "https://alice.example/posts/quinces/";
 
 /** Removes what is stored of a source. @returns whether there was any */
-async function takeBack(received: Received, source: Parameters<Received["ofSource"]>[0]): Promise<boolean> {
+async function takeBack(
+  received: ReceivedMentions,
+  source: Parameters<ReceivedMentions["ofSource"]>[0],
+): Promise<boolean> {
   const found = await received.ofSource(source);
   for (const { id } of found) await received.remove(id);
   return found.length > 0;
@@ -32,8 +35,8 @@ function blog(store: Store = memoryStore(), start = "2026-11-20T09:00:00.000Z") 
     time += 1000;
     return time;
   };
-  const book = journal({ store, now, shownPerHost: 3, log: (line) => void log.push(line) });
-  const received = receivedMentions({
+  const book = new Journal({ store, now, shownPerHost: 3, log: (line) => void log.push(line) });
+  const received = new ReceivedMentions({
     journal: book,
     now,
     onChange: async () => {
@@ -190,7 +193,7 @@ describe("what is received", () => {
 
     // Another process has checked the version before the change came.
     const at = "2026-11-20T10:00:00.000Z";
-    const late = journal({ store, now: () => Date.parse(at), shownPerHost: 3, log: () => {} });
+    const late = new Journal({ store, now: () => Date.parse(at), shownPerHost: 3, log: () => {} });
     await late.add({ kind: "moderated", at, id: held.id, state: "shown", version: seen });
     expect(await shown()).toEqual([]);
     await late.add({ kind: "moderated", at, id: held.id, state: "rejected", version: seen });
@@ -300,7 +303,7 @@ describe("what is received", () => {
       expect(await received.holds(mention(1, { author: { name: "x", url: FEED, photo: null } }))).toBe(false);
       expect(await received.holds(mention(1, { target: PAGE }))).toBe(false);
       expect(await received.holds(mention(3))).toBe(false);
-      if (!isCompacted) await received.compact();
+      if (!isCompacted) await received.journal.compact();
     }
     const [{ id = "" } = {}] = (await received.list({ state: "held", limit: 1 })).mentions;
     await received.moderate(id, "rejected", null);
@@ -363,7 +366,7 @@ describe("an event that cannot be read", () => {
     expect(await shown()).toEqual(["nick1: hello 1"]);
     expect(log).toEqual([expect.stringContaining(KEY)]);
 
-    expect(await received.compact()).toBe(1);
+    expect(await received.journal.compact()).toBe(1);
     expect(await shown()).toEqual(["nick1: hello 1"]);
     expect(await store.keys("mentions/events/")).toEqual([KEY]);
     expect(log).toHaveLength(1);
@@ -391,7 +394,7 @@ describe("compaction", () => {
   it("changes nothing of what is listed, and leaves no events", async () => {
     const { received, store } = await withMany(40);
     const before = await received.list({ limit: 100 });
-    expect(await received.compact()).toBe(40);
+    expect(await received.journal.compact()).toBe(40);
     expect(await received.list({ limit: 100 })).toEqual(before);
     expect(await store.keys("mentions/events/")).toEqual([]);
     expect(await store.keys("mentions/")).toHaveLength(2);
@@ -399,18 +402,18 @@ describe("compaction", () => {
 
   it("does nothing where nothing has happened", async () => {
     const { received, store } = await withMany(3);
-    await received.compact();
-    await received.compact();
+    await received.journal.compact();
+    await received.journal.compact();
     const keys = await store.keys("");
     const { etag } = (await store.get("mentions/snapshot")) ?? {};
-    expect(await received.compact()).toBe(0);
+    expect(await received.journal.compact()).toBe(0);
     expect(await store.keys("")).toEqual(keys);
     expect((await store.get("mentions/snapshot"))?.etag).toBe(etag);
   });
 
   it("goes on with what happens later", async () => {
     const { received, shown } = await withMany(3);
-    await received.compact();
+    await received.journal.compact();
     await received.keep(mention(1, { text: "changed" }));
     await received.keep(mention(9));
     await takeBack(received, {
@@ -422,7 +425,7 @@ describe("compaction", () => {
     });
     const expected = ["nick9: hello 9", "nick2: hello 2", "nick1: changed"];
     expect(await shown()).toEqual(expected);
-    expect(await received.compact()).toBe(3);
+    expect(await received.journal.compact()).toBe(3);
     expect(await shown()).toEqual(expected);
   });
 
@@ -430,7 +433,7 @@ describe("compaction", () => {
     const { received, shown, wait } = blog();
     const ofOneHost = (n: number) => received.keep(mention(1, { instant: `2026-01-02T03:04:0${n}Z`, text: String(n) }));
     for (let n = 1; n <= 3; n += 1) await ofOneHost(n);
-    await received.compact();
+    await received.journal.compact();
     await ofOneHost(4);
     expect(await shown()).toEqual(["nick1: 3", "nick1: 2", "nick1: 1"]);
 
@@ -442,13 +445,13 @@ describe("compaction", () => {
   it("loses nothing where two run at once while mentions arrive", async () => {
     const { received, shown } = await withMany(30);
     await Promise.all([
-      received.compact(),
+      received.journal.compact(),
       received.keep(mention(50)),
-      received.compact(),
+      received.journal.compact(),
       received.keep(mention(51)),
-      received.compact(),
+      received.journal.compact(),
     ]);
-    await received.compact();
+    await received.journal.compact();
     expect((await shown()).length).toBe(32);
   });
 
@@ -474,7 +477,7 @@ describe("compaction", () => {
 
   it("loses nothing and doubles nothing, wherever it is killed", async () => {
     const { received, store, shown } = await withMany(10);
-    await received.compact();
+    await received.journal.compact();
     await takeBack(received, {
       url: mention(3).identity,
       identity: null,
@@ -489,24 +492,24 @@ describe("compaction", () => {
     let isDone = false;
     for (let operations = 0; !isDone; operations += 1) {
       const { received: dying } = blog(failingAfter(store, operations), "2026-11-21T09:00:00.000Z");
-      isDone = await dying.compact().then(
+      isDone = await dying.journal.compact().then(
         () => true,
         () => false,
       );
       expect(await shown()).toEqual(expected);
     }
-    await received.compact();
+    await received.journal.compact();
     expect(await shown()).toEqual(expected);
   });
 
   it("removes parts that nobody names once they are a day old", async () => {
     const { received, store, wait } = await withMany(2);
     await store.put(`mentions/parts/${Date.parse("2026-11-20T08:00:00Z")}-orphan`, Buffer.from("x"));
-    await received.compact();
+    await received.journal.compact();
     expect(await store.keys("mentions/parts/")).toHaveLength(2);
     wait(25);
     await received.keep(mention(7));
-    await received.compact();
+    await received.journal.compact();
     expect(await store.keys("mentions/parts/")).toHaveLength(1);
   });
 
@@ -514,7 +517,7 @@ describe("compaction", () => {
     const store = memoryStore();
     const { received } = blog(store);
     for (let n = 0; n < 2000; n += 1) await received.keep(mention(n));
-    await received.compact();
+    await received.journal.compact();
     let requests = 0;
     const counted: Store = {
       ...store,
