@@ -101,7 +101,11 @@ class Search {
   /** Line by line, up to the first older twt. That is mostly the first of all; the rest is searched much faster. */
   #readLines(lines: Buffer): void {
     const { header, twts } = parseFeed(lines);
-    if (!this.#hasTwt) for (const name in header) (this.#header[name] ??= []).push(...(header[name] ?? []));
+    if (!this.#hasTwt) {
+      for (const [name, values] of Object.entries(header)) {
+        this.#header[name] = [...(this.#header[name] ?? []), ...values];
+      }
+    }
     this.#hasTwt ||= twts.length > 0;
     this.#hasOlder = twts.some(({ instant }) => instant < this.#moment);
   }
