@@ -14,7 +14,7 @@ const FLOORS = [
   ["http"],
   ["site"],
   ["feed", "keys", "store", "options", "options.ts"],
-  ["errors.ts"],
+  ["errors.ts", "clock.ts"],
 ];
 const PURE = ["feed", "messages/saltpack"];
 const NODE = /^node:/;
