@@ -8,7 +8,7 @@ import { type BuiltSite, post, site } from "../helpers/site.js";
 const KEY = "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077";
 const HOSTILE = `<script src="/x.js"></script> <b @html="7 * 7">&lt;</b> {{ 7 * 7 }} {% twtxtHead %} <%= 7 * 7 %>`;
 
-/** A layout of posts in each language, written as the README says. */
+/** A layout of posts in each language, written as docs/templates.md says. */
 const LAYOUTS: Record<string, string> = {
   "post.njk": `<head></head>{{ content | safe }}{% twtxtMentions %}{% twtxtReply "Antworte mit:" %}{% twtxtContact %}`,
   "post.liquid": `<head></head>{{ content }}{% twtxtMentions %}{% twtxtReply "Antworte mit:" %}{% twtxtContact %}`,
@@ -104,7 +104,7 @@ describe("a layout", () => {
     );
   });
 
-  it.each(readmeRows())("in %s is written as the README says", (language, shortcode, withLabel) => {
+  it.each(documentedRows())("in %s is written as docs/templates.md says", (language, shortcode, withLabel) => {
     const isShown = Object.values(LAYOUTS).some((text) => text.includes(shortcode) && text.includes(withLabel));
     expect({ language, isShown }).toEqual({ language, isShown: true });
   });
@@ -127,9 +127,10 @@ describe("a layout", () => {
 });
 
 /** The table of languages: the name, the shortcode, the shortcode with a label. */
-function readmeRows(): [string, string, string][] {
-  const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
-  const [, table = ""] = /\n\| Language \|[^\n]*\n\|[-|]*\n((?:\|[^\n]*\n)+)/.exec(readme) ?? [];
+function documentedRows(): [string, string, string][] {
+  const document = readFileSync(new URL("../../docs/templates.md", import.meta.url), "utf8");
+  const [, table] = /\n\| Language \|[^\n]*\n\|[-|]*\n((?:\|[^\n]*\n)+)/.exec(document) ?? [];
+  if (!table) throw new Error("docs/templates.md has no table of languages.");
   return [...table.matchAll(/^\| (.*?) \| `(.*?)` \| `(.*?)` \|$/gm)].map(([, name = "", ...code]) => [
     name,
     code[0] ?? "",
