@@ -70,6 +70,23 @@ describe("the README", () => {
   });
 });
 
+/** A document without its blocks of code. */
+function prose(file: string): string {
+  return read(file).replace(/^ *```[\s\S]*?^ *```/gm, "");
+}
+
+/** The ids that GitHub gives to the headings of a document. */
+function headingIds(file: string): string[] {
+  const headings = [...prose(file).matchAll(/^#+ (.*)$/gm)].map(([, text = ""]) => text);
+  return headings.map((text) =>
+    text
+      .replace(/\[(.*?)\]\(.*?\)/g, "$1")
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}_ -]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
 describe("every document", () => {
   const docs = readdirSync(new URL("../docs", import.meta.url), { recursive: true, encoding: "utf8" });
   const files = [
@@ -82,6 +99,15 @@ describe("every document", () => {
   it.each(files)("links to files that exist: %s", (file) => {
     const links = [...read(file).matchAll(/\]\((?!https?:|blob:|#)([^)#]+)/g)].map(([, path = ""]) => path);
     for (const path of links) expect(() => read(posix.join(posix.dirname(file), path))).not.toThrow();
+  });
+
+  it.each(files)("links to headings that exist: %s", (file) => {
+    const links = [...prose(file).matchAll(/\]\((?!https?:)([^)#\s]*)#([^)\s]+)\)/g)];
+    const missing = links.filter(([, path = "", heading = ""]) => {
+      const target = path === "" ? file : posix.join(posix.dirname(file), path);
+      return target.endsWith(".md") && !headingIds(target).includes(heading);
+    });
+    expect(missing.map(([link]) => link)).toEqual([]);
   });
 
   it.each(files)("names tests that exist: %s", (file) => {
