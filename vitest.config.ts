@@ -1,7 +1,26 @@
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { LONGEST_MS } from "./test/helpers/longest.js";
 
 const report = process.env.TWTXT_TEST_REPORT ?? "tests";
+
+/** The files that take longest, which would keep one processor busy alone if they came last. */
+const LONG = [
+  "cli/serve-blobs-killed",
+  "e2e/package",
+  "cli/message-follow",
+  "cli/serve-blobs",
+  "browser/twtxt-mentions",
+];
+
+/** Vitest's own order, by size or by the time that a file took before, but for the longest ones. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const isLong = ({ moduleId }: TestSpecification) => LONG.some((name) => moduleId.endsWith(`/test/${name}.test.ts`));
+    const sorted = await super.sort(files);
+    return [...sorted.filter(isLong), ...sorted.filter((file) => !isLong(file))];
+  }
+}
 
 export default defineConfig({
   test: {
@@ -10,6 +29,7 @@ export default defineConfig({
     setupFiles: ["test/helpers/seed.ts"],
     pool: "forks",
     maxWorkers: "100%",
+    sequence: { sequencer: LongestFirst },
     // So long that they end only what hangs, however busy the machine is.
     testTimeout: LONGEST_MS,
     hookTimeout: LONGEST_MS,
