@@ -4,7 +4,14 @@ import { createRequire } from "node:module";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Settings } from "../options.js";
-import { basesOf, type Capability, type EndpointFunction, pathsOf, ROUTES, type Route } from "../site/routes.js";
+import {
+  basesOf,
+  type Capability,
+  type EndpointFunction,
+  pathsOf,
+  type SiteRoute,
+  siteRoutes,
+} from "../site/routes.js";
 import type { HostSettings, PublishedSite } from "../site/site.js";
 import { inboxPath, mentionsOptions } from "./served-options.js";
 import type { SiteFile } from "./site-files.js";
@@ -35,7 +42,7 @@ export interface NetlifyFunction {
 }
 
 /** The functions that answer at the endpoints, with the capability and the rate limit of each. */
-const ENDPOINTS = new Map<EndpointFunction, Route>(Object.values(ROUTES).map((route) => [route.netlify, route]));
+const ENDPOINTS = new Map<EndpointFunction, SiteRoute>(siteRoutes().map((route) => [route.netlify, route]));
 const NAMES: FunctionName[] = [...ENDPOINTS.keys(), "deploy-succeeded", "scheduled"];
 
 /** The functions of a site. */

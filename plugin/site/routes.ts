@@ -6,11 +6,24 @@ export type Capability = "mentions" | "inbox" | "blobs";
 /** What the rate limit counts apart from others. PROTOCOL 6 */
 export type RateLimitKind = "mention" | "inbox";
 
-/** One endpoint. */
-export interface Route {
+/** An endpoint of a site, on every host. */
+export interface SiteRoute extends Answers {
   capability: Capability;
   /** The URL of the site's settings that the path belongs to. */
   base: Base;
+  /** The function that answers on Netlify: `twtxt-<name>.mjs`. */
+  netlify: EndpointFunction;
+}
+
+/** An endpoint of `eleventy-twtxt serve` itself, whatever the options of the site. Its path has no prefix. */
+export interface ServerRoute extends Answers {
+  capability: null;
+}
+
+/** One endpoint. */
+export type Route = SiteRoute | ServerRoute;
+
+interface Answers {
   /** What follows the base: `/:name` is one segment, `/*` is the base itself and everything below. */
   below: string;
   methods: readonly string[];
@@ -23,8 +36,6 @@ export interface Route {
   cache: string;
   /** Counted by the rate limit; absent for no limit. */
   rateLimit?: RateLimitKind;
-  /** The function that answers on Netlify: `twtxt-<name>.mjs`. */
-  netlify: EndpointFunction;
 }
 
 /** The bases that no option changes, from the root of the site. Public blobs are below `shared`. */
@@ -136,13 +147,13 @@ export interface RoutedSite {
  */
 export function routesOf({ urls, isReceiver, inbox, blobs }: RoutedSite): (path: string) => RouteMatch | null {
   const isOn = { mentions: isReceiver, inbox: inbox !== null, blobs: blobs !== null };
-  const routes = Object.entries(ROUTES)
-    .filter(([, { capability }]) => isOn[capability])
+  const routes = Object.entries<Route>(ROUTES)
+    .filter(([, { capability }]) => capability === null || isOn[capability])
     .map(([name, route]) => ({
       name: name as RouteName,
-      route: route as Route,
-      pattern: patternOf(urls, route),
-      folder: route.below === "" ? null : `${new URL(urls[route.base]).pathname}/`,
+      route,
+      pattern: patternOf(basePathOf(urls, route) + route.below),
+      folder: route.capability === null || route.below === "" ? null : `${basePathOf(urls, route)}/`,
     }));
   return (path) => {
     for (const { name, route, pattern } of routes) {
@@ -159,9 +170,14 @@ export function prefixOf({ urls }: Pick<RoutedSite, "urls">): string {
   return new URL(urls.shared).pathname.slice(0, -PATHS.shared.length);
 }
 
+/** The routes that functions on Netlify answer. */
+export function siteRoutes(): SiteRoute[] {
+  return Object.values<Route>(ROUTES).filter((route) => route.capability !== null);
+}
+
 /** The path patterns at which a function on Netlify answers, without those that a pattern with `/*` covers. */
 export function pathsOf(netlify: EndpointFunction, bases: Bases): string[] {
-  const paths = Object.values(ROUTES)
+  const paths = siteRoutes()
     .filter((route) => route.netlify === netlify)
     .map(({ base, below }) => bases[base] + below);
   const isCovered = (path: string) =>
@@ -169,8 +185,12 @@ export function pathsOf(netlify: EndpointFunction, bases: Bases): string[] {
   return paths.filter((path) => !isCovered(path));
 }
 
-function patternOf(urls: Bases, { base, below }: Route): RegExp {
-  const source = (new URL(urls[base]).pathname + below)
+function basePathOf(urls: Bases, route: Route): string {
+  return route.capability === null ? "" : new URL(urls[route.base]).pathname;
+}
+
+function patternOf(path: string): RegExp {
+  const source = path
     .replace(/[.+?^${}()|[\]\\]/g, "\\$&")
     .replace(/:(\w+)/g, "(?<$1>[^/]+)")
     .replace(/\/\*$/, "(?:/(?<rest>.*))?");
