@@ -2,6 +2,7 @@
 import { LOG_LENGTH, oneLine } from "../http/one-line.js";
 import { blobServices } from "./blobs.js";
 import { type Endpoint, endpointsOf } from "./endpoints.js";
+import { healthHandler } from "./health.js";
 import { inboxServices } from "./inbox.js";
 import { type Jobs, jobsOf } from "./jobs.js";
 import { mentionServices } from "./mentions.js";
@@ -32,7 +33,7 @@ export function siteServices(given: ServiceOptions): SiteServices {
   const inbox = inboxServices(options, notifySoon);
   const blobs = blobServices(options);
   const notifyAuthor = authorNotifier(options, { received: mentions.received, inbox });
-  const handlers = { ...mentions.handlers, ...inbox.handlers, ...blobs.handlers };
+  const handlers = { health: healthHandler(options), ...mentions.handlers, ...inbox.handlers, ...blobs.handlers };
   return {
     ...jobsOf(options, { mentions, inbox, blobs, notifyAuthor }),
     endpointAt: endpointsOf(options.settings, handlers, options.log),

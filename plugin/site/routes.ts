@@ -75,6 +75,7 @@ const blob = { capability: "blobs", base: "blobs", access: "signed", cache: PRIV
 
 /** The first route that matches a path answers. */
 export const ROUTES = {
+  health: { capability: null, below: "/health", methods: ["GET", "HEAD"], access: "anyone", cache: NO_STORE },
   webmention: {
     capability: "mentions",
     base: "webmention",

@@ -1,0 +1,53 @@
+// plugin/host/health.ts: whether this server can answer, for load balancers and uptime monitors.
+import { TwtxtError } from "../errors.js";
+import { type Handler, json, methodNotAllowed } from "../http/respond.js";
+import { ROUTES } from "../site/routes.js";
+import type { Store } from "../store/store.js";
+import type { ServiceOptions } from "./service-options.js";
+
+const methods: readonly string[] = ROUTES.health.methods;
+
+/** One read of the store answers all requests of this time. */
+const FRESH_MS = 1000;
+const TIMEOUT_MS = 3000;
+/** Never written: only whether the store answers counts. */
+const KEY = "health";
+
+type Options = Pick<ServiceOptions, "client" | "store" | "now">;
+
+/** Answers 200 while the store can be read, else 503. However many ask, the store is read at most once a second. */
+export function healthHandler({ client, store, now }: Options): Handler {
+  const version = client.slice(client.indexOf("/") + 1);
+  const checkStore = recentRead(store, now);
+  return async (request) => {
+    if (!methods.includes(request.method)) return methodNotAllowed(methods);
+    await withTimeout(checkStore());
+    return json({ status: "ok", version });
+  };
+}
+
+/** @returns a function that reads the store, or returns the last read while it is fresh or not answered yet */
+function recentRead(store: Store, now: () => number): () => Promise<unknown> {
+  let last: { freshUntil: number; read: Promise<unknown> } | null = null;
+  return () => {
+    if (last && now() < last.freshUntil) return last.read;
+    const read = store.get(KEY);
+    const current = { freshUntil: Number.POSITIVE_INFINITY, read };
+    const noteEnd = () => {
+      current.freshUntil = now() + FRESH_MS;
+    };
+    read.then(noteEnd, noteEnd);
+    last = current;
+    return read;
+  };
+}
+
+/** @throws TwtxtError `store-failed` */
+async function withTimeout(read: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise((_, reject) => {
+    const error = new TwtxtError("store-failed", `The store has not answered for ${TIMEOUT_MS / 1000} s.`);
+    timer = setTimeout(() => reject(error), TIMEOUT_MS);
+  });
+  await Promise.race([read, late]).finally(() => clearTimeout(timer));
+}
