@@ -1,7 +1,8 @@
 // .eleventy.ts: this repository's own site, site-example/, built with the plugin from source.
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { twtxt } from "./build/plugin-from-source.js";
 import type { EleventyConfig } from "./plugin/eleventy/eleventy.js";
-import twtxt, { type Post } from "./plugin/index.js";
+import type { Post } from "./plugin/index.js";
 
 /** What this file uses of Eleventy's configuration beside what the plugin does. */
 interface SiteConfig extends EleventyConfig {

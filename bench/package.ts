@@ -25,5 +25,6 @@ export async function compilePackage(folder: string, stop: AbortSignal): Promise
     stop,
   });
   await runNode([join(repo, "build/bundled-packages.mjs"), dist], { cwd: repo, stop });
+  await runNode([join(repo, "build/browser-scripts.mjs"), join(dist, "browser")], { cwd: repo, stop });
   return pathToFileURL(join(dist, "index.js")).href;
 }

@@ -1,4 +1,5 @@
 // plugin/plugin.ts: registers the pieces of eleventy/ with the site's configuration.
+import { readFile } from "node:fs/promises";
 import { contactPage } from "./eleventy/contact.js";
 import { guessHost } from "./eleventy/default-host.js";
 import type { EleventyConfig } from "./eleventy/eleventy.js";
@@ -20,6 +21,8 @@ export interface World {
   root: string;
   /** Environment variables, for the question which host builds the site. */
   environment: Readonly<Record<string, string | undefined>>;
+  /** Reads a script for the pages of the site, such as `twtxt-mentions`, bundled and ready to serve. */
+  readScript(name: string): Promise<string>;
 }
 
 /** The plugin, given the world it runs in. */
@@ -27,7 +30,7 @@ export function definePlugin(world: () => World) {
   return function twtxt(config: EleventyConfig, options: TwtxtOptions): void {
     config.versionCheck(">=3.0.0");
     const settings = checkOptions(options);
-    const { now, root, environment } = world();
+    const { now, root, environment, readScript } = world();
     const host = settings.host ? { name: settings.host, reason: null } : guessHost(root, environment);
     if (config.getFilter("twt")) {
       throw authorError(
@@ -35,7 +38,7 @@ export function definePlugin(world: () => World) {
         `The plugin is added twice, or the configuration has a filter "twt" of its own. Keep one addPlugin(twtxt, ...), and give your filter another name.`,
       );
     }
-    const build = new SiteBuild(config, settings, { now, root, host });
+    const build = new SiteBuild(config, settings, { now, root, host, readScript });
 
     // What a build leaves for others is no reason for another build, which would leave it again.
     for (const folder of [".eleventy-twtxt", ".netlify"]) config.watchIgnores.add(`${folder}/**`);
@@ -67,4 +70,5 @@ export const twtxt = definePlugin(() => ({
   now: Date.now,
   root: process.cwd(),
   environment: process.env,
+  readScript: (name) => readFile(new URL(`./browser/${name}.js`, import.meta.url), "utf8"),
 }));

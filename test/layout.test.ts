@@ -7,7 +7,7 @@ const plugin = fileURLToPath(new URL("../plugin", import.meta.url));
 
 /** From the top of the house to the ground; an import goes down, or stays in its own folder. */
 const FLOORS = [
-  ["cli"],
+  ["cli", "browser"],
   ["host", "index.ts"],
   ["mentions", "messages", "blobs", "plugin.ts"],
   ["eleventy"],
@@ -120,6 +120,12 @@ describe("the house", () => {
     const path = /["'`](?:\/api\/v1\/|\/shared\b|\/health\b|\/mentions\.(?:json|txt)\b)/;
     const naming = [...sources, ...netlifySources].filter(({ text }) => path.test(withoutComments(text)));
     expect(naming.map(({ file }) => file)).toEqual(["site/routes.ts"]);
+  });
+
+  it("has scripts for the browser that import each other and the markup of mentions, and nothing else", () => {
+    const scripts = sources.filter(({ room }) => room === "browser");
+    const imported = new Set(scripts.flatMap(({ imports }) => imports).filter((name) => roomOf(name) !== "browser"));
+    expect([...imported]).toEqual(["site/mention-markup.ts"]);
   });
 
   it("knows Netlify's packages in one file alone", () => {

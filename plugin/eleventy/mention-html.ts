@@ -1,97 +1,64 @@
-// plugin/eleventy/mention-html.ts: mentions as HTML, the same as the web component makes it.
-
-import { escapeHtml } from "../site/html.js";
-import type { MentionType, PublicMention } from "../site/mention-list.js";
+// plugin/eleventy/mention-html.ts: lists of mentions as HTML, with the component that updates them.
+import { element, type Markup, type MarkupElement, toHtml } from "../site/html.js";
+import type { PublicMention } from "../site/mention-list.js";
+import { type MentionListContext, mentionItem, mentionList } from "../site/mention-markup.js";
 import type { MentionsOptions } from "./served-options.js";
 
-/** Links that strangers have given. */
-const REL = 'rel="nofollow ugc noopener"';
+/** An attribute that keeps WebC from looking for the script among the site's sources, where it is not. */
+const KEEP = "webc:keep";
+const KEPT_SCRIPT = new RegExp(`(<script\\b[^<>]*) ${KEEP}(?:="")?(?=[^<>]*>)`, "g");
 
-/** Tells WebC to leave a script in its place: it would look for the file among the site's sources, and find none. */
-const KEEP = " webc:keep";
-const KEPT_SCRIPT = new RegExp(`(<script\\b[^<>]*)${KEEP}(?:="")?(?=[^<>]*>)`, "g");
-
-/** A list, and the component that tops it up. */
-export interface MentionListOptions {
-  /** Where the component reads: a path of the site. */
+/** A list and its component. */
+export interface MentionListOptions extends Pick<MentionListContext, "target" | "feed"> {
+  /** The URL of the JSON that the component reads: a path of the site. */
   json: string;
-  /** Where the component's script is, as a template writes it. */
+  /** The URL of the component's script, as a template writes it. */
   script: string;
-  /** The page that the mentions are about; `null` for all. */
-  target: string | null;
-  /** The site's own feed: who mentions it means its author, `@` and the nick. */
-  feed: { url: string; nick: string };
-  /** Which page of a list this is: only the first one is topped up. */
+  /** The number of this page in a list of several pages. The component updates the first page only. */
   page?: number;
-  /** Pictures of authors that the site serves itself: paths by the URL that the author has given. */
+  /** Paths of pictures on this site, by the URL that the author gives. */
   pictures: ReadonlyMap<string, string>;
   words: MentionsOptions["words"];
 }
 
-/** @param mentions - newest first; `null` where they are not known */
+/** @param mentions - newest first; `null` if they are not known */
 export function mentionListHtml(mentions: readonly PublicMention[] | null, options: MentionListOptions): string {
-  const items = (mentions ?? []).map((mention) => itemHtml(mention, options));
-  // Nothing at all in an empty one, so that CSS can tell by `:empty`.
-  const list = `<ol class="twtxt-mentions">${items.length > 0 ? "\n" : ""}${items.join("")}</ol>`;
-  const { json, script, target, feed, page = 1, words } = options;
-  const { title, newer, older, none, ...verbs } = words;
-  const attributes = [
-    `src="${escapeHtml(json)}"`,
-    ...(target === null
-      ? [`data-feed="${escapeHtml(feed.url)}"`, `data-nick="${escapeHtml(feed.nick)}"`]
-      : [`target="${escapeHtml(target)}"`]),
-    ...(page > 1 ? [`data-page="${page}"`] : []),
-    ...Object.entries(verbs).map(([type, verb]) => `data-text-${type}="${escapeHtml(verb)}"`),
-  ];
-  // Where nothing is known, that there are none is for the component to say, once it has looked.
-  const hidden = mentions?.length === 0 ? "" : " hidden";
-  const empty = target === null ? `<p class="twtxt-none"${hidden}>${escapeHtml(none)}</p>\n` : "";
-  return `<twtxt-mentions ${attributes.join(" ")}>\n${list}\n${empty}</twtxt-mentions>\n<script type="module" src="${escapeHtml(script)}"${KEEP}></script>`;
+  const { target, feed, pictures, words } = options;
+  const context: MentionListContext = {
+    target,
+    feed,
+    pictureOf: ({ photo }) => picture(photo === null ? undefined : pictures.get(photo)),
+    verbOf: (type) => words[type],
+  };
+  const items = (mentions ?? []).flatMap((mention) => [mentionItem(mention, context), "\n"]);
+  // An empty list has no white space either, so that CSS can find it by `:empty`.
+  const list = mentionList(items.length > 0 ? ["\n", ...items] : []);
+  const empty = target === null ? [emptyNote(mentions, options), "\n"] : [];
+  const component = element("twtxt-mentions", attributesOf(options), "\n", list, "\n", ...empty);
+  const script = element("script", { type: "module", src: options.script, [KEEP]: "" });
+  return `${toHtml(component)}\n${toHtml(script)}`;
 }
 
-/** A page as it is published: WebC removes its own attributes, the other languages do not. */
+function attributesOf({ json, target, feed, page = 1, words }: MentionListOptions): Record<string, string> {
+  const { title, newer, older, none, ...verbs } = words;
+  return {
+    src: json,
+    ...(target === null ? { "data-feed": feed.url, "data-nick": feed.nick } : { target }),
+    ...(page > 1 ? { "data-page": String(page) } : {}),
+    ...Object.fromEntries(Object.entries(verbs).map(([type, verb]) => [`data-text-${type}`, verb])),
+  };
+}
+
+function picture(src: string | undefined): Markup[] {
+  return src === undefined ? [] : [element("img", { class: "u-photo", src, alt: "", width: "40", height: "40" }), " "];
+}
+
+/** Hidden unless the build knows that there are no mentions. The component shows or hides it later. */
+function emptyNote(mentions: readonly PublicMention[] | null, { words }: MentionListOptions): MarkupElement {
+  return element("p", { class: "twtxt-none", ...(mentions?.length === 0 ? {} : { hidden: "" }) }, words.none);
+}
+
+/** A page as it is published, without the attribute for WebC: only WebC removes it itself. */
 export function removeKeep(page: string): string {
   return page.includes(KEEP) ? page.replace(KEPT_SCRIPT, "$1") : page;
-}
-
-function itemHtml(mention: PublicMention, { pictures, target: listed, feed, words }: MentionListOptions): string {
-  const { source, target, under, type, author, text, published, received } = mention;
-  const date = published ?? received;
-  const file = author.photo === null ? undefined : pictures.get(author.photo);
-  const picture =
-    file === undefined ? "" : `<img class="u-photo" src="${escapeHtml(file)}" alt="" width="40" height="40"> `;
-  const name = escapeHtml(author.name);
-  const by = isWeb(author.url)
-    ? `<a class="p-author h-card" href="${escapeHtml(author.url)}" ${REL} dir="auto">${name}</a>`
-    : `<span class="p-author h-card" dir="auto">${name}</span>`;
-  const time = `<time class="dt-published" datetime="${escapeHtml(date)}">${escapeHtml(date.slice(0, 10))}</time>`;
-  const when = isWeb(source) ? `<a class="u-url" href="${escapeHtml(source)}" ${REL}>${time}</a>` : time;
-  const about = listed === null ? aboutHtml(under ?? target, type, feed) : "";
-  const shown = shownText(text);
-  const lines = shown.split("\n").map(escapeHtml);
-  const said = shown === "" ? "" : `<p class="p-content" dir="auto">${lines.join("<br>")}</p>\n`;
-  return `<li class="h-cite twtxt-is-${type}" data-source="${escapeHtml(source)}" data-target="${escapeHtml(target)}">
-<p class="twtxt-by">${picture}${by} <span class="twtxt-verb">${escapeHtml(words[type])}</span> ${when}${about}</p>
-${said}</li>
-`;
-}
-
-/** What of ours it is about, where a list is not about one page. A feed is mentioned, and its twts are replied to. */
-function aboutHtml(url: string, type: MentionType, feed: MentionListOptions["feed"]): string {
-  if (!isWeb(url)) return "";
-  const isFeed = url === feed.url;
-  const classes = type === "reply" && !isFeed ? "twtxt-about u-in-reply-to" : "twtxt-about";
-  const name = isFeed ? `@${feed.nick}` : new URL(url).pathname;
-  return ` <a class="${classes}" href="${escapeHtml(url)}">${escapeHtml(name)}</a>`;
-}
-
-/** A twt as people read it: `@<bob https://bob.example/twtxt.txt>` as `@bob`, and without the hash that it replies to. */
-function shownText(text: string): string {
-  return text
-    .replace(/@<(?:([^\s<>]+) +)?https?:\/\/([^\s<>/]+)[^\s<>]*>/gi, (_, nick, host) => `@${nick ?? host}`)
-    .replace(/^((?:@\S+ +)*)\(#[^()]*\) */, "$1");
-}
-
-function isWeb(url: string): boolean {
-  return /^https?:\/\//i.test(url) && URL.canParse(url);
 }

@@ -54,6 +54,8 @@ export interface BuildPlace {
   /** The project's root. */
   root: string;
   host: HostChoice;
+  /** Reads a script for the pages of the site. */
+  readScript(name: string): Promise<string>;
 }
 
 /** What the plugin does in the course of a build, in the order of the methods. */
@@ -84,7 +86,7 @@ export class SiteBuild {
     this.settings = settings;
     this.#place = place;
     this.urls = new SiteUrls(config, settings, place.host.name);
-    this.mentions = new SiteMentions(settings, this.urls, place.root);
+    this.mentions = new SiteMentions(settings, this.urls, place);
     this.blobs = new SharedBlobs(settings, this.urls);
     this.#head = new HeadLinks(settings, this.urls, () => this.inboxes);
   }

@@ -1,5 +1,4 @@
 // plugin/eleventy/site-mentions.ts: the mentions of a site while it is built.
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { comparableUrl } from "../http/same-url.js";
@@ -14,7 +13,8 @@ import { mentionsOptions } from "./served-options.js";
 import type { BinaryFile, SiteFile } from "./site-files.js";
 import type { SiteUrls } from "./site-urls.js";
 
-const SCRIPT = "twtxt-mentions.js";
+const COMPONENT = "twtxt-mentions";
+const SCRIPT = `${COMPONENT}.js`;
 const LIST = "mentions.json";
 const AVATARS = ".eleventy-twtxt/avatars";
 const CACHE = ".eleventy-twtxt/mentions.json";
@@ -24,12 +24,21 @@ const TOTAL_MS = 10_000;
 /** How many stand under a post: as many as the component reads. */
 const MOST_OF_PAGE = 500;
 
+/** What the mentions of a site need of the machine that builds it. */
+export interface MentionsPlace {
+  /** The project's root, where pictures are kept between builds. */
+  root: string;
+  /** Reads a script for the pages of the site. */
+  readScript(name: string): Promise<string>;
+}
+
 /** What templates and pages show of them. A site without a receiver of its own has none. */
 export class SiteMentions {
   readonly #settings: Pick<Settings, "mentions" | "nick">;
   readonly #urls: SiteUrls;
   readonly #byUrl = new Map<string, PublicMention[]>();
   readonly #root: string;
+  readonly #readScript: MentionsPlace["readScript"];
   #known: KnownMentions | null = null;
   #isKept = false;
   #isInTemplates = false;
@@ -37,11 +46,11 @@ export class SiteMentions {
   /** Paths of the site by the URLs that the authors have given. */
   #pictures: ReadonlyMap<string, string> = new Map();
 
-  /** @param root - the project's root, where pictures are kept between builds */
-  constructor(settings: Pick<Settings, "mentions" | "nick">, urls: SiteUrls, root: string) {
+  constructor(settings: Pick<Settings, "mentions" | "nick">, urls: SiteUrls, { root, readScript }: MentionsPlace) {
     this.#settings = settings;
     this.#urls = urls;
     this.#root = root;
+    this.#readScript = readScript;
   }
 
   /** Once for all builds of this process: what comes meanwhile is shown by the component. */
@@ -119,9 +128,9 @@ export class SiteMentions {
   /** The component, and the list for the next build: none where this build knows none. */
   async files(): Promise<(SiteFile | BinaryFile)[]> {
     if (!this.#urls.hasReceiver()) return [];
-    const source = await readFile(new URL(`../browser/${SCRIPT}`, import.meta.url), "utf8");
+    const script = await this.#readScript(COMPONENT);
     const avatars = [...this.#avatars.values()].map(({ name, content }) => ({ path: this.#avatarPath(name), content }));
-    const own = [{ path: this.#folder() + SCRIPT, content: source }, ...avatars];
+    const own = [{ path: this.#folder() + SCRIPT, content: script }, ...avatars];
     const mentions = this.all();
     if (mentions === null) return own;
     return [...own, { path: this.#folder() + LIST, content: `${JSON.stringify({ mentions, next: null })}\n` }];

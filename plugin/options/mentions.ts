@@ -1,6 +1,7 @@
 // plugin/options/mentions.ts: what the option `mentions` may hold.
 import * as v from "valibot";
 import { about, amount, layout, mentionUrl, sitePath, sources, yesNo } from "./forms.js";
+import { VERBS } from "./verbs.js";
 
 const FORM = 'false, or an object such as { moderate: true, block: ["spam.example"] }';
 const REBUILD_FORM = "an object such as { perDay: 1 }";
@@ -35,11 +36,11 @@ export const MENTIONS = v.strictObject(
           newer: words("The link to the previous page.", "Newer"),
           older: words("The link to the next page.", "Older"),
           none: words("The text of an empty list.", "No mentions yet."),
-          mention: words("The verb after the author of a mention.", "mentioned this"),
-          reply: words("The verb of a reply.", "replied"),
-          like: words("The verb of a like.", "likes this"),
-          repost: words("The verb of a repost.", "reposted this"),
-          bookmark: words("The verb of a bookmark.", "bookmarked this"),
+          mention: words("The verb after the author of a mention.", VERBS.mention),
+          reply: words("The verb of a reply.", VERBS.reply),
+          like: words("The verb of a like.", VERBS.like),
+          repost: words("The verb of a repost.", VERBS.repost),
+          bookmark: words("The verb of a bookmark.", VERBS.bookmark),
         },
         WORDS_FORM,
       ),

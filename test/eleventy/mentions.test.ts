@@ -123,7 +123,7 @@ describe("mentions in a site", () => {
 
     const some = await live(() => [mention(1)]);
     expect((await build(some)).read("mentions/index.html")).toContain(
-      '<p class="twtxt-none" hidden>No mentions yet.</p>',
+      '<p class="twtxt-none" hidden="">No mentions yet.</p>',
     );
   });
 
@@ -367,7 +367,7 @@ describe("mentions in a site", () => {
     const built = await build(server);
     const page = built.read("mentions/index.html");
     expect(page).toContain('<twtxt-mentions src="/mentions.json" ');
-    expect(page).toContain('<ol class="twtxt-mentions"></ol>\n<p class="twtxt-none" hidden>');
+    expect(page).toContain('<ol class="twtxt-mentions"></ol>\n<p class="twtxt-none" hidden="">');
     expect(names(page)).toEqual([]);
     expect(built.has("mentions/mentions.json")).toBe(false);
     expect(built.log).toContain("Pages show mentions by JavaScript alone until a build can read them.");

@@ -1,6 +1,8 @@
 // test/helpers/compile.ts: compiles the plugin once for a run of tests, so that processes start without a TypeScript loader.
-import { cp, readdir } from "node:fs/promises";
+import { execFile } from "node:child_process";
+import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { build } from "esbuild";
 import type { TestProject } from "vitest/node";
 import { COMMAND, COMPILED, REPO } from "./paths.js";
@@ -15,7 +17,7 @@ export default async function setup(project: TestProject): Promise<void> {
 
 async function compile(): Promise<void> {
   const files = await readdir(sources, { recursive: true });
-  const modules = files.filter((file) => file.endsWith(".ts") && !file.startsWith("cli/"));
+  const modules = files.filter((file) => file.endsWith(".ts") && !/^(?:cli|browser)\//.test(file));
   const options = { format: "esm", platform: "node", target: "node20", logLevel: "warning" } as const;
   await build({
     ...options,
@@ -33,5 +35,5 @@ async function compile(): Promise<void> {
     external: ["@napi-rs/keyring"],
     banner: { js: 'import{createRequire}from"node:module";const require=createRequire(import.meta.url);' },
   });
-  await cp(join(sources, "browser"), join(COMPILED, "browser"), { recursive: true });
+  await promisify(execFile)(process.execPath, [join(REPO, "build/browser-scripts.mjs"), join(COMPILED, "browser")]);
 }

@@ -92,9 +92,15 @@ function builtSite(folder: string, exitCode: number | null, log: string, output 
 }
 
 function configOf({ options = "{}", config = "", imports = "", now = "2026-11-20T12:00:00Z" }: SiteSetup): string {
-  return `import { definePlugin } from ${JSON.stringify(join(COMPILED, "plugin.js"))};
+  return `import { readFile } from "node:fs/promises";
+import { definePlugin } from ${JSON.stringify(join(COMPILED, "plugin.js"))};
 ${imports}
-const twtxt = definePlugin(() => ({ now: () => Date.parse(${JSON.stringify(now)}), root: process.cwd(), environment: {} }));
+const twtxt = definePlugin(() => ({
+  now: () => Date.parse(${JSON.stringify(now)}),
+  root: process.cwd(),
+  environment: {},
+  readScript: (name) => readFile(${JSON.stringify(join(COMPILED, "browser/"))} + name + ".js", "utf8"),
+}));
 export default function (config) {
   config.addPlugin(twtxt, { url: "https://alice.example", nick: "alice", ...${options} });
 ${config}

@@ -1,6 +1,6 @@
 // build/start/bob/eleventy.config.ts: Bob's blog, the smallest one that shows mentions.
 import type { EleventyConfig } from "../../../plugin/eleventy/eleventy.js";
-import twtxt from "../../../plugin/index.js";
+import { twtxt } from "../../plugin-from-source.js";
 
 const { SITE_URL = "http://localhost:8081", SITE_KEY, NEIGHBOUR_URL = "http://localhost:8080" } = process.env;
 

@@ -1,0 +1,85 @@
+// plugin/browser/newest-mentions.ts: the newest mentions from the JSON list of the site.
+import { type MentionType, type PublicMention, VERBS } from "../site/mention-markup.js";
+
+export const MENTION_TYPES = Object.keys(VERBS) as MentionType[];
+
+const PAGE_SIZE = 100;
+const MAX_PAGES = 5;
+
+/** In UTF-16 units. Enough for what the site accepts: 500 and 100 characters. */
+const MAX_TEXT = 1000;
+const MAX_NAME = 200;
+
+export interface NewestMentions {
+  /** Newest first, by key. */
+  mentions: ReadonlyMap<string, PublicMention>;
+  /** Whether there are no older mentions. */
+  isAll: boolean;
+}
+
+/** The key of a mention in a list. */
+export function keyOf({ source, target }: { source?: string | undefined; target?: string | undefined }): string {
+  return `${source} ${target}`;
+}
+
+/**
+ * Reads pages of the list until one has a mention that is known already.
+ *
+ * @throws if there is no answer, or if it is not a list of mentions
+ */
+export async function readNewest(
+  url: URL,
+  known: () => ReadonlyMap<string, unknown>,
+  signal: AbortSignal,
+): Promise<NewestMentions> {
+  url.searchParams.set("limit", String(PAGE_SIZE));
+  const mentions = new Map<string, PublicMention>();
+  for (let page = 1; ; page += 1) {
+    const response = await fetch(url, { signal });
+    if (!response.ok) throw new Error();
+    const list = parseList(await response.json());
+    for (const mention of list.mentions) mentions.set(keyOf(mention), mention);
+    const { next } = list;
+    const isAll = next === null;
+    const keys = known();
+    if (isAll || page === MAX_PAGES || [...mentions.keys()].some((key) => keys.has(key))) return { mentions, isAll };
+    url.searchParams.set("after", next);
+  }
+}
+
+function parseList(json: unknown): { mentions: PublicMention[]; next: string | null } {
+  const { mentions, next } = fieldsOf(json);
+  if (!Array.isArray(mentions)) throw new TypeError();
+  return { mentions: mentions.slice(0, PAGE_SIZE).map(parseMention), next: next === null ? null : textOf(next) };
+}
+
+function parseMention(json: unknown): PublicMention {
+  const { source, target, under, type, author, text, published, received } = fieldsOf(json);
+  const { name, url } = fieldsOf(author);
+  return {
+    source: textOf(source),
+    target: textOf(target),
+    under: textOrNull(under),
+    type: MENTION_TYPES.find((known) => known === type) ?? "mention",
+    // No picture: the site serves only those that the build has fetched, and the page has them already.
+    author: { name: textOf(name).slice(0, MAX_NAME), url: textOf(url), photo: null },
+    text: textOf(text).slice(0, MAX_TEXT),
+    published: textOrNull(published),
+    received: textOf(received),
+  };
+}
+
+function fieldsOf(json: unknown): Record<string, unknown> {
+  if (typeof json !== "object" || json === null) throw new TypeError();
+  return { ...json };
+}
+
+function textOf(json: unknown): string {
+  if (typeof json !== "string") throw new TypeError();
+  return json;
+}
+
+/** `null` also if the field is missing. */
+function textOrNull(json: unknown): string | null {
+  return json == null ? null : textOf(json);
+}
