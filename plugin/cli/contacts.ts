@@ -2,7 +2,7 @@
 import { TwtxtError } from "../errors.js";
 import { parseAddress } from "../keys/address.js";
 import { formatKey, parseKey } from "../keys/key.js";
-import { type Contacts, contactsOf } from "../messages/lookup/contacts.js";
+import { Contacts } from "../messages/lookup/contacts.js";
 import type { Lookup } from "../messages/lookup/lookup.js";
 import { AUTHOR_OPTIONS, authorAt } from "./author.js";
 import { misuse, noSuchAction, readArguments } from "./command.js";
@@ -61,7 +61,7 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   const address = action === "list" ? noWord(words) : addressIn(action, words);
   const { lookup } = networkOf(values, name);
   const { store } = await authorAt(values, terminal, name);
-  const contacts = contactsOf(store, terminal.now);
+  const contacts = new Contacts(store, terminal.now);
   return act(address, { key, contacts, lookup, isJson: values.json ?? false, terminal });
 }
 

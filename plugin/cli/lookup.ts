@@ -2,7 +2,7 @@
 
 import { TwtxtError } from "../errors.js";
 import { parseAddress } from "../keys/address.js";
-import { type Contact, contactsOf } from "../messages/lookup/contacts.js";
+import { type Contact, Contacts } from "../messages/lookup/contacts.js";
 import type { Found } from "../messages/lookup/lookup.js";
 import { AUTHOR_OPTIONS, authorAt } from "./author.js";
 import { misuse, readArguments } from "./command.js";
@@ -80,7 +80,7 @@ function factsOf({ address, key, endpoint, url, byDns }: Found, contact: Contact
 async function contactFor(address: string, values: Values, terminal: Terminal): Promise<Contact | null | undefined> {
   try {
     const { store } = await authorAt(values, terminal, name);
-    return await contactsOf(store, terminal.now).get(address);
+    return await new Contacts(store, terminal.now).get(address);
   } catch (error) {
     const isAsked = [values.as, values.identity, values.settings].some((value) => value !== undefined);
     const isNobody = error instanceof TwtxtError && ["no-identity", "bad-usage"].includes(error.code);

@@ -5,7 +5,7 @@ import { TwtxtError } from "../errors.js";
 import { createGuard } from "../http/guard.js";
 import { ownHostOf } from "../http/own-host.js";
 import { SiteIndex } from "../mentions/receive/site-index.js";
-import { ledgerOf } from "../mentions/send/ledger.js";
+import { MentionLedger } from "../mentions/send/ledger.js";
 import { sendMentions } from "../mentions/send/send.js";
 import type { PublishedSite } from "../site/site.js";
 import { fileStore } from "../store/file.js";
@@ -106,7 +106,7 @@ async function listSent({ store, feedUrl }: Source, values: Values, terminal: Te
   if (values.now || values["dry-run"] || values.backfill !== undefined) {
     throw misuse(`${name}: --list sends nothing. Leave out --now, --dry-run and --backfill.`, name);
   }
-  const mentions = await ledgerOf({ store, feedUrl, sleep: setTimeout }).list();
+  const mentions = await new MentionLedger({ store, feedUrl, sleep: setTimeout }).list();
   printSentMentions(mentions, values.json ?? false, terminal);
   return 0;
 }

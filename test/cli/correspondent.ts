@@ -11,7 +11,7 @@ import { siteFiles } from "../../plugin/host/site-files.js";
 import { formatIdentity } from "../../plugin/keys/identity-text.js";
 import { formatKey } from "../../plugin/keys/key.js";
 import { secretKeyOf } from "../../plugin/keys/secret-key.js";
-import { contactsOf } from "../../plugin/messages/lookup/contacts.js";
+import { Contacts } from "../../plugin/messages/lookup/contacts.js";
 import { type HostSettings, hostSettings, SETTINGS_FILE } from "../../plugin/site/site.js";
 import { fileStore } from "../../plugin/store/file.js";
 import { memoryStore } from "../../plugin/store/memory.js";
@@ -190,7 +190,7 @@ async function correspondent({ user, port, allowing, isStreaming, blobs }: Home,
 /** What is kept on somebody's machine of the keys of others. */
 export function contactsKept({ machine, address }: Correspondent) {
   const folder = join(machine.folder, "data/eleventy-twtxt/messages", address.replaceAll(":", "+"));
-  return contactsOf(fileStore(folder), Date.now);
+  return new Contacts(fileStore(folder), Date.now);
 }
 
 function kexOf(seed: number): string {

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { join } from "node:path";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { storedBlobs } from "../../plugin/blobs/serve/stored.js";
+import { StoredBlobs } from "../../plugin/blobs/serve/stored.js";
 import { fileStore } from "../../plugin/store/file.js";
 import { readJson } from "../../plugin/store/json.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
@@ -71,7 +71,7 @@ async function writeUntilKilled(server: BlobServer, writers: Writer[], random: R
 /** @returns the names of the contents that are left then, and of those that records name */
 async function sweptADayLater(store: StreamingStore): Promise<{ all: string[]; named: string[] }> {
   const clock = { time: Date.now() };
-  const blobs = storedBlobs({ store, now: () => clock.time, random: randomBytes, log: () => {} });
+  const blobs = new StoredBlobs({ store, now: () => clock.time, random: randomBytes, log: () => {} });
   const orphan = await blobs.write({ owner: "kex1", key: "orphan", size: 1 }, oneByte(), () => "");
   expect(await store.keys(CONTENTS)).toContain(orphan.contents);
   clock.time += DAY_MS + 1;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { type SiteHost, siteHost } from "../../plugin/host/site-host.js";
-import { ledgerOf } from "../../plugin/mentions/send/ledger.js";
+import { MentionLedger } from "../../plugin/mentions/send/ledger.js";
 import { writeJson } from "../../plugin/store/json.js";
 import { strayed } from "../helpers/loopback.js";
 import { PAGES, receiver, settingsOf } from "../helpers/receiver.js";
@@ -46,7 +46,7 @@ function served(home: Alice, bob: Neighbour) {
     store,
     clock,
     log,
-    list: ledgerOf({ store, feedUrl: home.feedUrl, sleep: async () => {} }).list,
+    list: new MentionLedger({ store, feedUrl: home.feedUrl, sleep: async () => {} }).list,
     /** Waits for the end of the Nth piece of work. */
     async pauseAfter(work: number): Promise<number | null | undefined> {
       await vi.waitUntil(() => pauses.length >= work, 60_000);

@@ -10,7 +10,7 @@ import { copies } from "./copies.js";
 import { listBlobs } from "./list.js";
 import { type BlobLimits, quota } from "./quota.js";
 import { readOwn, readShared } from "./read.js";
-import { storedBlobs } from "./stored.js";
+import { StoredBlobs } from "./stored.js";
 
 /** The blobs of a site. */
 export interface Blobs {
@@ -43,7 +43,7 @@ export interface BlobsOptions {
 
 export function blobs(options: BlobsOptions): Blobs {
   const { store, now, random, sleep, authority, owners, limits, sharedUrl, purge, log } = options;
-  const stored = storedBlobs({ store, now, random, log });
+  const stored = new StoredBlobs({ store, now, random, log });
   const cdn = copies({ store, purge, sleep, log });
   const parts: ChangeParts = {
     stored,
@@ -81,7 +81,7 @@ export function blobs(options: BlobsOptions): Blobs {
     },
 
     forgetAgain: cdn.forgetAgain,
-    sweep: stored.sweep,
+    sweep: (isOver) => stored.sweep(isOver),
   };
 }
 

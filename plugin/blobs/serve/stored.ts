@@ -6,6 +6,7 @@
 // contents, so that it takes a list and no reading.
 import { createHash } from "node:crypto";
 import * as v from "valibot";
+import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import type { Log } from "../../http/respond.js";
 import { readJson, writeJson } from "../../store/json.js";
@@ -40,37 +41,6 @@ export interface Stepped {
   after: StoredBlob | null;
 }
 
-/** The blobs of all owners. Everything that is asked of the store may throw `store-failed`. */
-export interface StoredBlobs {
-  find(owner: string, key: string): Promise<StoredBlob | null>;
-  /** @returns `null` where somebody has replaced or deleted it since it was found */
-  read(blob: StoredBlob, range?: Range): Promise<ReadableStream<Uint8Array> | null>;
-  /**
-   * Writes contents that belong to no blob yet.
-   *
-   * @param chunks - where they throw a TwtxtError, nothing is left and it is thrown
-   */
-  write(
-    blob: Pick<BlobInfo, "owner" | "key" | "size">,
-    chunks: AsyncIterable<Uint8Array>,
-    hash: () => string,
-  ): Promise<NewContents>;
-  /** Removes contents that have come to belong to no blob. */
-  discard(contents: Pick<NewContents, "contents">): Promise<void>;
-  /**
-   * Replaces, changes or ends a blob. Its former contents are left to {@link discard}.
-   *
-   * @param step - called with what is there, and once more each time that somebody was faster; what it throws is thrown
-   */
-  step(owner: string, key: string, step: Step): Promise<Stepped>;
-  /** What an owner has, in the order of `place`, an opaque text. */
-  places(owner: string): Promise<{ place: string; size: number }[]>;
-  /** @returns `null` where nothing is at this place any more, or nothing that can be read, which is logged */
-  at(owner: string, place: string): Promise<StoredBlob | null>;
-  /** Removes contents of which no record has come to know, some of them in each run. @param isOver - nothing more is started once this holds */
-  sweep(isOver: () => boolean): Promise<void>;
-}
-
 const FOLDER = "blobs/contents/";
 /** What the keys of all records start with. */
 export const RECORDS = "blobs/records/";
@@ -94,94 +64,127 @@ const RECORD = v.union([
   }),
 ]);
 
-/** @param random - random bytes */
-export function storedBlobs({ store, now, random, log }: StoredBlobsOptions): StoredBlobs {
-  const unique = () => Buffer.from(random(RANDOM_BYTES)).toString("hex");
+export interface StoredBlobsOptions {
+  store: StreamingStore;
+  now: Clock;
+  /** Random bytes. */
+  random(length: number): Uint8Array;
+  log: Log;
+}
 
-  const record = async (owner: string, place: string) => {
-    const found = await readJson(store, recordKey(owner, place), RECORD);
+/** The blobs of all owners. All methods throw TwtxtError `store-failed`. */
+export class StoredBlobs {
+  readonly #options: StoredBlobsOptions;
+
+  constructor(options: StoredBlobsOptions) {
+    this.#options = options;
+  }
+
+  async find(owner: string, key: string): Promise<StoredBlob | null> {
+    return (await this.#record(owner, placeOf(key))).blob;
+  }
+
+  /** @returns `null` if it was replaced or deleted since it was found */
+  read({ contents }: StoredBlob, range?: Range): Promise<ReadableStream<Uint8Array> | null> {
+    return this.#options.store.read(contents, range);
+  }
+
+  /**
+   * Writes contents that belong to no blob yet.
+   *
+   * @param chunks - if they throw a TwtxtError, nothing is left and it is thrown
+   */
+  async write(
+    { owner, key, size }: Pick<BlobInfo, "owner" | "key" | "size">,
+    chunks: AsyncIterable<Uint8Array>,
+    hash: () => string,
+  ): Promise<NewContents> {
+    const { store, now } = this.#options;
+    const start = now();
+    const name = `${placeOf(key)}.${size}.${start.toString(36)}-${this.#unique()}`;
+    const contents = `${FOLDER}${owner}/${name}`;
+    await store.write(contents, chunks, size);
+    if (now() - start < LEFTOVER_AGE_MS / 2) return { contents, size, sha256: hash() };
+    // The sweep would soon take them for leftovers.
+    await store.delete(contents);
+    throw new TwtxtError("too-slow", "The body has taken more than half a day.");
+  }
+
+  /** Removes contents that no longer belong to a blob. */
+  async discard({ contents }: Pick<NewContents, "contents">): Promise<void> {
+    await this.#options.store.delete(contents);
+  }
+
+  /**
+   * Replaces, changes or ends a blob. Its former contents are left to {@link discard}.
+   *
+   * @param step - called with what is there, and again after each lost race; what it throws is thrown
+   */
+  async step(owner: string, key: string, step: Step): Promise<Stepped> {
+    const { store, now } = this.#options;
+    const place = placeOf(key);
+    for (let tries = 0; tries < TRIES; tries += 1) {
+      const { blob: before, etag } = await this.#record(owner, place);
+      const next = await step(before);
+      const after = next && stepped({ owner, key }, before, next, now());
+      // Of two writers one must lose, so no two write the same bytes.
+      const value = { ...(after ?? { isDeleted: true }), write: this.#unique() };
+      const condition = etag === undefined ? { isNew: true as const } : { etag };
+      if ((await writeJson(store, recordKey(owner, place), value, condition)) !== null) return { before, after };
+    }
+    throw new TwtxtError("store-failed", `The record of ${key} was changed by others ${TRIES} times in a row.`);
+  }
+
+  /** What an owner has, in the order of `place`, an opaque text. */
+  async places(owner: string): Promise<{ place: string; size: number }[]> {
+    const found = await this.#names(`${owner}/`);
+    return found.sort((a, b) => (a.place < b.place ? -1 : 1));
+  }
+
+  /** @returns `null` if nothing is at this place any more, or nothing that can be read, which is logged */
+  async at(owner: string, place: string): Promise<StoredBlob | null> {
+    return (await this.#legible(owner, place)).blob;
+  }
+
+  /** Removes contents that no record names, some of them in each run. @param isOver - nothing is started once this holds */
+  async sweep(isOver: () => boolean): Promise<void> {
+    const { store, now, random } = this.#options;
+    const latest = now() - LEFTOVER_AGE_MS;
+    for (const { contents, owner, place } of suspects(await this.#names(""), latest, random)) {
+      if (isOver()) return;
+      const { blob, isDamaged } = await this.#legible(owner, place);
+      if (!isDamaged && blob?.contents !== contents) await store.delete(contents);
+    }
+  }
+
+  #unique(): string {
+    return Buffer.from(this.#options.random(RANDOM_BYTES)).toString("hex");
+  }
+
+  async #record(owner: string, place: string) {
+    const found = await readJson(this.#options.store, recordKey(owner, place), RECORD);
     return { blob: found && !("isDeleted" in found.value) ? found.value : null, etag: found?.etag };
-  };
+  }
 
-  /** That one record is damaged does not keep the others from being read; that the storage gives no answer does. */
-  const legible = async (owner: string, place: string) => {
+  /** A damaged record does not keep the others from being read; a store that gives no answer does. */
+  async #legible(owner: string, place: string) {
+    const { store, log } = this.#options;
     const key = recordKey(owner, place);
     const found = await store.get(key);
     const value = found && recordIn(found.bytes);
     if (found && !value) log(`A stored blob cannot be read: ${key}`);
     return { blob: value && !("isDeleted" in value) ? value : null, isDamaged: found !== null && value === null };
-  };
+  }
 
-  const names = async (prefix: string) => {
-    const keys = await store.keys(FOLDER + prefix);
+  async #names(prefix: string) {
+    const keys = await this.#options.store.keys(FOLDER + prefix);
     return keys.flatMap((contents) => {
       const [, , owner = "", name = ""] = contents.split("/");
       const { place, size, time } = NAME.exec(name)?.groups ?? {};
       if (place === undefined) return [];
       return [{ contents, owner, place, size: Number(size), time: Number.parseInt(time ?? "", 36) }];
     });
-  };
-
-  return {
-    async find(owner, key) {
-      return (await record(owner, placeOf(key))).blob;
-    },
-
-    read: ({ contents }, range) => store.read(contents, range),
-
-    async write({ owner, key, size }, chunks, hash) {
-      const start = now();
-      const name = `${placeOf(key)}.${size}.${start.toString(36)}-${unique()}`;
-      const contents = `${FOLDER}${owner}/${name}`;
-      await store.write(contents, chunks, size);
-      if (now() - start < LEFTOVER_AGE_MS / 2) return { contents, size, sha256: hash() };
-      // The sweep would soon take them for leftovers.
-      await store.delete(contents);
-      throw new TwtxtError("too-slow", "The body has taken more than half a day.");
-    },
-
-    discard: ({ contents }) => store.delete(contents),
-
-    async step(owner, key, step) {
-      const place = placeOf(key);
-      for (let tries = 0; tries < TRIES; tries += 1) {
-        const { blob: before, etag } = await record(owner, place);
-        const next = await step(before);
-        const after = next && stepped({ owner, key }, before, next, now());
-        // Of two writers one must lose, so no two write the same bytes.
-        const value = { ...(after ?? { isDeleted: true }), write: unique() };
-        const condition = etag === undefined ? { isNew: true as const } : { etag };
-        if ((await writeJson(store, recordKey(owner, place), value, condition)) !== null) return { before, after };
-      }
-      throw new TwtxtError("store-failed", `The record of ${key} was changed by others ${TRIES} times in a row.`);
-    },
-
-    async places(owner) {
-      const found = await names(`${owner}/`);
-      return found.sort((a, b) => (a.place < b.place ? -1 : 1));
-    },
-
-    async at(owner, place) {
-      return (await legible(owner, place)).blob;
-    },
-
-    async sweep(isOver) {
-      const latest = now() - LEFTOVER_AGE_MS;
-      for (const { contents, owner, place } of suspects(await names(""), latest, random)) {
-        if (isOver()) return;
-        const { blob, isDamaged } = await legible(owner, place);
-        if (!isDamaged && blob?.contents !== contents) await store.delete(contents);
-      }
-    },
-  };
-}
-
-export interface StoredBlobsOptions {
-  store: StreamingStore;
-  /** Milliseconds since 1970. */
-  now(): number;
-  random(length: number): Uint8Array;
-  log: Log;
+  }
 }
 
 function recordKey(owner: string, place: string): string {

@@ -1,7 +1,7 @@
 // plugin/cli/blob/encrypt.ts: seals files to oneself and to others, and opens them. PROTOCOL 4, "Encryption"
 import { formatSealedFile, parseSealedFile, type SealedFile } from "../../blobs/client/sealed-file.js";
 import { formatKey, parseKey } from "../../keys/key.js";
-import { contactsOf } from "../../messages/lookup/contacts.js";
+import { Contacts } from "../../messages/lookup/contacts.js";
 import { lookupOnce } from "../../messages/lookup/lookup.js";
 import { resolveAll } from "../../messages/lookup/recipients.js";
 import { type OwnKeys, openWith } from "../../messages/read/open-with.js";
@@ -32,7 +32,7 @@ export async function sealingFor(
   terminal: Terminal,
 ): Promise<SealFile> {
   const [sender] = await ownKeys(author, terminal);
-  const contacts = contactsOf(author.store, terminal.now);
+  const contacts = new Contacts(author.store, terminal.now);
   const lookup = lookupOnce(networkOf(values, NAME).lookup);
   const resolved = to.length === 0 ? [] : await resolveAll(to, { lookup, contacts });
   for (const { found } of resolved) if (found) await contacts.pin(found);

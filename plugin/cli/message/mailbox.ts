@@ -2,12 +2,12 @@
 import { setTimeout } from "node:timers/promises";
 import { TwtxtError } from "../../errors.js";
 import type { SecretKey } from "../../keys/key.js";
-import { type Contacts, contactsOf } from "../../messages/lookup/contacts.js";
+import { Contacts } from "../../messages/lookup/contacts.js";
 import { type Lookup, lookupOnce } from "../../messages/lookup/lookup.js";
 import { type SenderLookup, type SenderLookupOptions, senderLookup } from "../../messages/lookup/sender-lookup.js";
 import { type InboxClient, inboxClient } from "../../messages/read/inbox-client.js";
 import type { OwnKeys } from "../../messages/read/open-with.js";
-import { type Outbox, outboxOf, type RecipientReport } from "../../messages/send/outbox.js";
+import { Outbox, type RecipientReport } from "../../messages/send/outbox.js";
 import { type Author, authorAt } from "../author.js";
 import { networkOf } from "../looking-up.js";
 import { ownKeys } from "../own-keys.js";
@@ -52,11 +52,11 @@ export async function mailboxOf(values: OwnSiteValues, terminal: Terminal): Prom
     author,
     key: keys[0],
     keys,
-    contacts: contactsOf(store, now),
+    contacts: new Contacts(store, now),
     lookup,
     senders: (options = {}) => senderLookup(network.lookup, { now, ...options }),
     outbox: (onResult) =>
-      outboxOf({ store, ask: network.ask, now, random: Math.random, ...(onResult && { onResult }) }),
+      new Outbox({ store, ask: network.ask, now, random: Math.random, ...(onResult && { onResult }) }),
     inbox: async (fetch = globalThis.fetch) => {
       const endpoint = atOrigin(author.endpoint ?? (await publishedInbox(author, lookup)), url);
       return inboxClient({ endpoint, signer: identity, fetch, now, sleep });

@@ -1,6 +1,7 @@
-// plugin/mentions/send/endpoints.ts: what is remembered of endpoints from run to run.
+// plugin/mentions/send/endpoints.ts: what one run of sending remembers of endpoints for the next.
 import PQueue from "p-queue";
 import * as v from "valibot";
+import type { Clock } from "../../clock.js";
 import { readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import { type Discover, type FoundEndpoint, onceEach } from "./discover.js";
@@ -24,89 +25,95 @@ const WRITERS = 16;
 
 const FormRecord = v.object({ form: v.picklist(["reference", "page"]) });
 
-export interface Endpoints {
-  discover: Discover;
-  /** Notes that a mention of this target was not tried: the next run need not look for its endpoint again. */
-  noteUntried(target: string): void;
-  /** Ends a run: what is not fresh any more is kept for the untried mentions alone. */
-  end(): Promise<void>;
-  /** Which form an endpoint has taken the last time; `null` where it is not known. */
-  formOf(endpoint: string): Promise<Form | null>;
-  /** Notes which form it has taken. */
-  noteForm(endpoint: string, form: Form): Promise<void>;
-}
-
 export interface EndpointOptions {
   store: Store;
   discover: Discover;
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
 }
 
 /**
- * Remembers endpoints as long as their servers allow, and which form of a source an endpoint takes. The store is asked
- * once for each, however many twts mention it.
+ * Remembers endpoints as long as their servers allow, and which form of a source an endpoint accepts. The store is asked
+ * once for each, however many twts mention it. All methods throw TwtxtError `store-failed`.
  *
  * Until its mentions were tried, an endpoint is stored for a day whatever its server says: a run that ends early, or is
  * killed, does not leave the same requests to the next one.
  *
- * @returns functions that throw TwtxtError `store-failed`, and what `discover` throws
  * @see PROTOCOL 2.2 and 2.3
  */
-export function endpointsOf({ store, discover, now }: EndpointOptions): Endpoints {
-  const formKey = (endpoint: string) => `sent/forms/${shortHash(endpoint, 32)}`;
-  const storedForm = onceEach(async (endpoint) => {
-    const stored = await readJson(store, formKey(endpoint), FormRecord);
+export class EndpointCache {
+  readonly #options: EndpointOptions;
+  readonly #provisional = new Map<string, FoundEndpoint>();
+  readonly #untried = new Set<string>();
+  readonly #forms = new Map<string, Form>();
+
+  constructor(options: EndpointOptions) {
+    this.#options = options;
+  }
+
+  /** @throws TwtxtError also what the given `discover` throws */
+  readonly discover: Discover = onceEach(async (target) => {
+    const { store, discover, now } = this.#options;
+    const key = endpointKey(target);
+    const known = (await readJson(store, key, Remembered))?.value;
+    if (known?.endpoint && (known.untriedUntil ?? 0) > now()) {
+      const { untriedUntil, ...found } = known;
+      this.#provisional.set(key, found);
+      return found;
+    }
+    if (known && this.#isFresh(known)) return known;
+    const found = await discover(target);
+    if (found.endpoint !== null) {
+      this.#provisional.set(key, found);
+      await writeJson(store, key, { ...found, untriedUntil: now() + DAY });
+    } else if (this.#isFresh(found)) {
+      await writeJson(store, key, found);
+    }
+    return found;
+  });
+
+  /** Records that a mention of this target was not tried: the next run need not look for its endpoint again. */
+  noteUntried(target: string): void {
+    this.#untried.add(endpointKey(target));
+  }
+
+  /** Ends a run: what is no longer fresh is kept for the untried mentions alone. */
+  async end(): Promise<void> {
+    const writers = new PQueue({ concurrency: WRITERS });
+    const tried = [...this.#provisional].filter(([key]) => !this.#untried.has(key));
+    await writers.addAll(
+      tried.map(([key, found]) => async () => {
+        if (this.#isFresh(found)) await writeJson(this.#options.store, key, found);
+        else await this.#options.store.delete(key);
+      }),
+    );
+  }
+
+  /** The form that an endpoint accepted last time; `null` if it is not known. */
+  async formOf(endpoint: string): Promise<Form | null> {
+    return this.#forms.get(endpoint) ?? (await this.#storedForm(endpoint));
+  }
+
+  /** Records the form that an endpoint has accepted. */
+  async noteForm(endpoint: string, form: Form): Promise<void> {
+    if ((await this.formOf(endpoint)) === form) return;
+    await writeJson(this.#options.store, formKey(endpoint), { form });
+    this.#forms.set(endpoint, form);
+  }
+
+  readonly #storedForm = onceEach(async (endpoint) => {
+    const stored = await readJson(this.#options.store, formKey(endpoint), FormRecord);
     return stored?.value.form ?? null;
   });
-  const endpointKey = (target: string) => `sent/endpoints/${shortHash(target, 32)}`;
-  const provisional = new Map<string, FoundEndpoint>();
-  const untried = new Set<string>();
-  const noted = new Map<string, Form>();
-  const isFresh = ({ freshUntil }: { freshUntil: number | null }) => (freshUntil ?? 0) > now();
-  const formOf = async (endpoint: string) => noted.get(endpoint) ?? (await storedForm(endpoint));
 
-  return {
-    formOf,
+  #isFresh({ freshUntil }: { freshUntil: number | null }): boolean {
+    return (freshUntil ?? 0) > this.#options.now();
+  }
+}
 
-    discover: onceEach(async (target) => {
-      const key = endpointKey(target);
-      const known = (await readJson(store, key, Remembered))?.value;
-      if (known?.endpoint && (known.untriedUntil ?? 0) > now()) {
-        const { untriedUntil, ...found } = known;
-        provisional.set(key, found);
-        return found;
-      }
-      if (known && isFresh(known)) return known;
-      const found = await discover(target);
-      if (found.endpoint !== null) {
-        provisional.set(key, found);
-        await writeJson(store, key, { ...found, untriedUntil: now() + DAY });
-      } else if (isFresh(found)) {
-        await writeJson(store, key, found);
-      }
-      return found;
-    }),
+function formKey(endpoint: string): string {
+  return `sent/forms/${shortHash(endpoint, 32)}`;
+}
 
-    noteUntried(target) {
-      untried.add(endpointKey(target));
-    },
-
-    async end() {
-      const writers = new PQueue({ concurrency: WRITERS });
-      const tried = [...provisional].filter(([key]) => !untried.has(key));
-      await writers.addAll(
-        tried.map(([key, found]) => async () => {
-          if (isFresh(found)) await writeJson(store, key, found);
-          else await store.delete(key);
-        }),
-      );
-    },
-
-    async noteForm(endpoint, form) {
-      if ((await formOf(endpoint)) === form) return;
-      await writeJson(store, formKey(endpoint), { form });
-      noted.set(endpoint, form);
-    },
-  };
+function endpointKey(target: string): string {
+  return `sent/endpoints/${shortHash(target, 32)}`;
 }

@@ -1,4 +1,4 @@
-// plugin/mentions/send/ledger.ts: which mentions were told, so that nobody is told twice.
+// plugin/mentions/send/ledger.ts: the mentions that were sent, so that none is sent twice.
 import PQueue from "p-queue";
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
@@ -20,7 +20,7 @@ import { type LiveMention, shortHash } from "./live-mentions.js";
 const LETTERS: Record<Ending, string> = { sent: "s", failed: "f", "not-asked": "r", "no-endpoint": "n" };
 const DONE_KEY = /\/done\/(\d{4})(\d\d)(\d\d)t(\d\d)(\d\d)(\d\d)z-([0-9a-f]{32})-([0-9a-f]{16})-([sfrn])$/;
 const READERS = 16;
-/** A storage that does not answer is asked again after so many milliseconds: what was told must be written down. */
+/** Milliseconds before a store that does not answer is asked again: what was sent must be recorded. */
 const PAUSES = [250, 1000, 3000];
 
 const Details = v.object({
@@ -55,7 +55,7 @@ const Unfinished = v.object({
 const BaselineRecord = v.object({ pairs: v.array(v.string()), before: v.nullable(v.string()) });
 const Backfilled = v.array(v.string());
 
-/** What a record says of a mention that is done with. */
+/** The record of a finished mention. */
 export type Details = v.InferOutput<typeof Details>;
 
 /** A mention as the ledger knows it, for its author to read. Times are milliseconds since 1970. */
@@ -72,128 +72,122 @@ export interface NotedMention extends Pick<Details, "timestamp" | "nick" | "targ
 export type Attempt = Pick<UnfinishedMention, "attempts" | "first" | "next"> &
   Pick<Details, "endpoint" | "status" | "why">;
 
-/** Who is told of what, whether it still stands in a twt or not. */
-export interface Told {
+/** A mention, whether its twt is still there or not. */
+export interface KnownMention {
   mention: LiveMention;
-  /** What was posted as its source the last time; `null` where nothing was. */
+  /** The source that was posted last time; `null` if none was. */
   source: string | null;
-}
-
-/** What was told, one immutable record for each mention and text, and one that changes for each that is unfinished. */
-export interface Ledger {
-  /** Costs one listing of keys, and one request for each mention that is unfinished. */
-  read(): Promise<Omit<Known, "baseline"> & { baseline: Baseline | null }>;
-  /** @returns the baseline that is in force, which may be that of an earlier run */
-  writeBaseline(baseline: Baseline): Promise<Baseline>;
-  /** All mentions, oldest twt first. Costs one request for each. */
-  list(): Promise<NotedMention[]>;
-  /** Takes twts out of the baseline, so that they stay to be told where this run does not get to them. */
-  addBackfilled(timestamps: Iterable<string>): Promise<void>;
-  /** Whom a change is about. Reads a record where the mention is gone. */
-  told(change: Change): Promise<Told>;
-  /** Notes how a mention has ended with this text; what was noted of earlier texts goes. */
-  finish(change: Change, ending: Ending, details: Details): Promise<void>;
-  /** Notes when to try again. */
-  postpone(told: Told, change: Change, attempt: Attempt): Promise<void>;
-  forget(keys: readonly string[]): Promise<void>;
-}
-
-/**
- * The ledger of one feed.
- *
- * Confirmed means written down: the record follows the receiver's answer, so that a run that is killed between the two
- * tells this one mention again. The other order would lose it, and receivers know a repeat.
- *
- * @param feedUrl - where the feed is read; another feed in the same store has another ledger
- * @returns functions that throw TwtxtError `store-failed`
- * @see PROTOCOL 2.3
- */
-export function ledgerOf({ store, feedUrl, sleep }: LedgerOptions): Ledger {
-  const folder = `sent/${shortHash(feedUrl, 16)}`;
-  const steadily = <T>(write: () => Promise<T>) => insist(write, sleep);
-  const forget = async (keys: readonly string[]) => {
-    for (const key of keys) await steadily(() => store.delete(key));
-  };
-
-  return {
-    async read() {
-      const keys = await store.keys(`${folder}/`);
-      return {
-        done: keys.flatMap(doneOf),
-        unfinished: await readUnfinished(store, keys),
-        baseline: await readBaseline(store, `${folder}/baseline`),
-        backfilled: new Set((await readJson(store, `${folder}/backfilled`, Backfilled))?.value ?? []),
-      };
-    },
-
-    async writeBaseline({ pairs, before }) {
-      const key = `${folder}/baseline`;
-      await steadily(() => writeJson(store, key, { pairs: [...pairs], before }, { isNew: true }));
-      const baseline = await readBaseline(store, key);
-      if (baseline) return baseline;
-      throw new TwtxtError("store-failed", `${key} was written, and is not there.`);
-    },
-
-    async list() {
-      const keys = await store.keys(`${folder}/`);
-      const [done, unfinished] = await Promise.all([readDone(store, keys), readUnfinished(store, keys)]);
-      const waiting = unfinished.map(({ timestamp, nick, target, endpoint, status, why, attempts, next }) => {
-        const mention = { timestamp, nick, target, endpoint, status, why, attempts, next };
-        return { ...mention, outcome: "waiting" as const, at: null };
-      });
-      return [...done, ...waiting].sort((a, b) => (a.timestamp < b.timestamp ? -1 : 1));
-    },
-
-    async addBackfilled(timestamps) {
-      await update(store, `${folder}/backfilled`, Backfilled, (old) => [...new Set([...(old ?? []), ...timestamps])]);
-    },
-
-    async told(change) {
-      if (change.kind !== "gone") return { mention: change.mention, source: change.unfinished?.source ?? null };
-      const sent = change.done.find(({ ending }) => ending === "sent");
-      const details = sent ? await readJson(store, sent.key, Details) : null;
-      const last = details?.value ?? change.unfinished;
-      if (!last) throw new TwtxtError("store-failed", `${keysOf(change).join(", ")} vanished.`);
-      const pair = sent?.pair ?? change.unfinished?.pair ?? "";
-      const { timestamp, nick, target, source } = last;
-      return { mention: { pair, timestamp, instant: change.instant, nick, target, text: GONE_TEXT }, source };
-    },
-
-    async finish(change, ending, details) {
-      if (change.kind === "gone") return forget(keysOf(change));
-      const { instant, pair, text } = change.mention;
-      const key = `${folder}/done/${compact(instant)}-${pair}-${text}-${LETTERS[ending]}`;
-      await steadily(() => writeJson(store, key, details, { isNew: true }));
-      // An earlier text that was told stays noted until a later one is: its receiver still has it.
-      const isOver = (record: DoneMention) => record.key !== key && (ending === "sent" || record.ending !== "sent");
-      await forget(keysOf({ ...change, done: change.done.filter(isOver) }));
-    },
-
-    async postpone({ mention, source }, { unfinished }, attempt) {
-      const key = `${folder}/retry/${mention.pair}`;
-      const condition = unfinished ? { etag: unfinished.etag } : { isNew: true as const };
-      // Where another run was here first, its note is as good as this one.
-      await steadily(() => writeJson(store, key, { ...mention, source, ...attempt }, condition));
-    },
-
-    forget,
-  };
 }
 
 export interface LedgerOptions {
   store: Store;
+  /** Where the feed is read; another feed in the same store has another ledger. */
   feedUrl: string;
   sleep(milliseconds: number): Promise<void>;
 }
 
-async function insist<T>(write: () => Promise<T>, sleep: LedgerOptions["sleep"]): Promise<T> {
-  for (let tries = 0; ; tries += 1) {
-    try {
-      return await write();
-    } catch (error) {
-      const pause = PAUSES[tries];
-      if (!(error instanceof TwtxtError) || error.code !== "store-failed" || pause === undefined) throw error;
-      await sleep(pause);
+/**
+ * The mentions that one feed has sent: one immutable record for each mention and text, and one that changes for each
+ * unfinished mention. All methods throw TwtxtError `store-failed`.
+ *
+ * A record follows the receiver's answer, so a run that is killed between the two sends this mention again. The other
+ * order would lose it, and receivers know a repeat.
+ *
+ * @see PROTOCOL 2.3
+ */
+export class MentionLedger {
+  readonly #store: Store;
+  readonly #folder: string;
+  readonly #sleep: LedgerOptions["sleep"];
+
+  constructor({ store, feedUrl, sleep }: LedgerOptions) {
+    this.#store = store;
+    this.#folder = `sent/${shortHash(feedUrl, 16)}`;
+    this.#sleep = sleep;
+  }
+
+  /** Costs one list of keys, and one request for each unfinished mention. */
+  async read(): Promise<Omit<Known, "baseline"> & { baseline: Baseline | null }> {
+    const keys = await this.#store.keys(`${this.#folder}/`);
+    return {
+      done: keys.flatMap(doneOf),
+      unfinished: await readUnfinished(this.#store, keys),
+      baseline: await readBaseline(this.#store, `${this.#folder}/baseline`),
+      backfilled: new Set((await readJson(this.#store, `${this.#folder}/backfilled`, Backfilled))?.value ?? []),
+    };
+  }
+
+  /** @returns the baseline in force, which may be that of an earlier run */
+  async writeBaseline({ pairs, before }: Baseline): Promise<Baseline> {
+    const key = `${this.#folder}/baseline`;
+    await this.#insist(() => writeJson(this.#store, key, { pairs: [...pairs], before }, { isNew: true }));
+    const baseline = await readBaseline(this.#store, key);
+    if (baseline) return baseline;
+    throw new TwtxtError("store-failed", `${key} was written, and is not there.`);
+  }
+
+  /** All mentions, oldest twt first. Costs one request for each. */
+  async list(): Promise<NotedMention[]> {
+    const keys = await this.#store.keys(`${this.#folder}/`);
+    const [done, unfinished] = await Promise.all([readDone(this.#store, keys), readUnfinished(this.#store, keys)]);
+    const waiting = unfinished.map(({ timestamp, nick, target, endpoint, status, why, attempts, next }) => {
+      const mention = { timestamp, nick, target, endpoint, status, why, attempts, next };
+      return { ...mention, outcome: "waiting" as const, at: null };
+    });
+    return [...done, ...waiting].sort((a, b) => (a.timestamp < b.timestamp ? -1 : 1));
+  }
+
+  /** Takes twts out of the baseline, so that their mentions are sent by a later run if this one does not get to them. */
+  async addBackfilled(timestamps: Iterable<string>): Promise<void> {
+    const key = `${this.#folder}/backfilled`;
+    await update(this.#store, key, Backfilled, (old) => [...new Set([...(old ?? []), ...timestamps])]);
+  }
+
+  /** The mention that a change is about. Reads a record if the mention is gone. */
+  async mentionOf(change: Change): Promise<KnownMention> {
+    if (change.kind !== "gone") return { mention: change.mention, source: change.unfinished?.source ?? null };
+    const sent = change.done.find(({ ending }) => ending === "sent");
+    const details = sent ? await readJson(this.#store, sent.key, Details) : null;
+    const last = details?.value ?? change.unfinished;
+    if (!last) throw new TwtxtError("store-failed", `${keysOf(change).join(", ")} vanished.`);
+    const pair = sent?.pair ?? change.unfinished?.pair ?? "";
+    const { timestamp, nick, target, source } = last;
+    return { mention: { pair, timestamp, instant: change.instant, nick, target, text: GONE_TEXT }, source };
+  }
+
+  /** Records how a mention has ended with this text, and removes the records of earlier texts. */
+  async finish(change: Change, ending: Ending, details: Details): Promise<void> {
+    if (change.kind === "gone") return this.forget(keysOf(change));
+    const { instant, pair, text } = change.mention;
+    const key = `${this.#folder}/done/${compact(instant)}-${pair}-${text}-${LETTERS[ending]}`;
+    await this.#insist(() => writeJson(this.#store, key, details, { isNew: true }));
+    // The record of an earlier text that was sent stays until a later one is sent: its receiver still has it.
+    const isOver = (record: DoneMention) => record.key !== key && (ending === "sent" || record.ending !== "sent");
+    await this.forget(keysOf({ ...change, done: change.done.filter(isOver) }));
+  }
+
+  /** Records when to try again. */
+  async postpone({ mention, source }: KnownMention, { unfinished }: Change, attempt: Attempt): Promise<void> {
+    const key = `${this.#folder}/retry/${mention.pair}`;
+    const condition = unfinished ? { etag: unfinished.etag } : { isNew: true as const };
+    // If another run was here first, its record is as good as this one.
+    await this.#insist(() => writeJson(this.#store, key, { ...mention, source, ...attempt }, condition));
+  }
+
+  async forget(keys: readonly string[]): Promise<void> {
+    for (const key of keys) await this.#insist(() => this.#store.delete(key));
+  }
+
+  /** A store that does not answer is asked again after a pause. */
+  async #insist<T>(write: () => Promise<T>): Promise<T> {
+    for (let tries = 0; ; tries += 1) {
+      try {
+        return await write();
+      } catch (error) {
+        const pause = PAUSES[tries];
+        if (!(error instanceof TwtxtError) || error.code !== "store-failed" || pause === undefined) throw error;
+        await this.#sleep(pause);
+      }
     }
   }
 }

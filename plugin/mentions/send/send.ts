@@ -7,9 +7,9 @@ import type { Store } from "../../store/store.js";
 import { politeQueue } from "../polite-queue.js";
 import { type Baseline, changesSince, isLeftAlone, type Known, type Live, oldestMissing } from "./changes.js";
 import { discovery } from "./discover.js";
-import { endpointsOf } from "./endpoints.js";
+import { EndpointCache } from "./endpoints.js";
 import { withLease } from "./lease.js";
-import { type Ledger, ledgerOf } from "./ledger.js";
+import { MentionLedger } from "./ledger.js";
 import { type LiveFeed, readArchives, readLiveFeed } from "./live-feed.js";
 import { type LiveMention, liveMentions } from "./live-mentions.js";
 import { type MentionReport, reportOfWaiting, teller } from "./tell.js";
@@ -89,7 +89,7 @@ export async function sendMentions(options: SendOptions): Promise<SendReport> {
 
 async function run(options: SendOptions, isOver: () => boolean): Promise<SendReport> {
   const { ask, store, feedUrl, now } = options;
-  const ledger = ledgerOf({ store, feedUrl, sleep: (milliseconds) => options.sleep(milliseconds) });
+  const ledger = new MentionLedger({ store, feedUrl, sleep: (milliseconds) => options.sleep(milliseconds) });
   const feed = await readLiveFeed(ask, feedUrl);
   const { isFirst, ...recorded } = await readLedger(ledger, feed, mentionsOf(feed.twts, feed, options), now());
   const { live, trouble } = await readAll(feed, recorded, options);
@@ -108,7 +108,7 @@ async function run(options: SendOptions, isOver: () => boolean): Promise<SendRep
     mentions.push(report);
     options.onMention?.(report);
   };
-  const endpoints = endpointsOf({ store, discover: discovery({ ask, now }), now });
+  const endpoints = new EndpointCache({ store, discover: discovery({ ask, now }), now });
   const tell = teller({ ...options, ledger, endpoints, identity: feed.identity, queue: politeQueue(), isOver });
   const outcomes = await Promise.allSettled(due.map(async (change) => end(await tell(change))));
   for (const change of later) end(reportOfWaiting(change));
@@ -130,7 +130,7 @@ function mentionsOf(twts: LiveFeed["twts"], { names }: LiveFeed, { feedUrl, alia
 
 /** What is recorded, and on the first run that the past is to be left alone. */
 async function readLedger(
-  ledger: Ledger,
+  ledger: MentionLedger,
   feed: LiveFeed,
   mentions: readonly LiveMention[],
   now: number,
@@ -168,7 +168,7 @@ async function readAll(
 }
 
 /** Takes the newest of those out of the baseline that were left alone. */
-async function backfilled(known: Known, live: Live, ledger: Ledger, count: number): Promise<Known> {
+async function backfilled(known: Known, live: Live, ledger: MentionLedger, count: number): Promise<Known> {
   const left = [...live.archived, ...live.mentions]
     .filter((mention) => isLeftAlone(mention, known))
     .sort((a, b) => (a.instant < b.instant ? 1 : -1));

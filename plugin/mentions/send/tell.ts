@@ -7,8 +7,8 @@ import { formatReference } from "../reference.js";
 import type { Change, Ending, UnfinishedMention, Waiting } from "./changes.js";
 import { CircuitBreaker } from "./circuit-breaker.js";
 import { type FoundEndpoint, NotNow } from "./discover.js";
-import type { Endpoints } from "./endpoints.js";
-import type { Ledger, Told } from "./ledger.js";
+import type { EndpointCache } from "./endpoints.js";
+import type { KnownMention, MentionLedger } from "./ledger.js";
 import { type Answer, postMention, type Source } from "./post-mention.js";
 
 /** What became of a mention. */
@@ -31,8 +31,8 @@ export interface MentionReport {
 
 export interface TellOptions {
   ask: Ask;
-  ledger: Ledger;
-  endpoints: Endpoints;
+  ledger: MentionLedger;
+  endpoints: EndpointCache;
   queue: PoliteQueue;
   /** The feed's own URL, for references. */
   identity: string;
@@ -77,25 +77,25 @@ type Result =
 export function teller(all: TellOptions): (change: Change) => Promise<MentionReport> {
   let isLost = false;
   const options = { ...all, isOver: () => isLost || all.isOver(), breaker: new CircuitBreaker<Postponed>() };
-  const note = (change: Change, told: Told, result: Result, endpoint: string | null) =>
-    conclude(change, told, result, endpoint, options).catch((error: unknown) => {
+  const note = (change: Change, known: KnownMention, result: Result, endpoint: string | null) =>
+    conclude(change, known, result, endpoint, options).catch((error: unknown) => {
       isLost = true;
       throw error;
     });
 
   return async (change) => {
-    const told = await options.ledger.told(change);
-    const { timestamp, nick, target } = told.mention;
+    const known = await options.ledger.mentionOf(change);
+    const { timestamp, nick, target } = known.mention;
     const blank = { kind: change.kind, timestamp, nick, target, endpoint: null, method: null };
     const postTo = (found: FoundEndpoint) => async () => {
       const { endpoint, method } = found;
-      const result = await post(change, told, found, options);
+      const result = await post(change, known, found, options);
       if (isUntried(result)) options.endpoints.noteUntried(target);
-      return { ...blank, endpoint, method, ...(await note(change, told, result, endpoint)) };
+      return { ...blank, endpoint, method, ...(await note(change, known, result, endpoint)) };
     };
     const { report } = await options.queue(hostOf(target), async () => {
       const found = await discover(target, options);
-      if ("outcome" in found) return { report: note(change, told, found, null).then((end) => ({ ...blank, ...end })) };
+      if ("outcome" in found) return { report: note(change, known, found, null).then((end) => ({ ...blank, ...end })) };
       // Queued before this host's turn ends, so that no other discovery comes between; not awaited in it.
       return { report: options.queue(hostOf(found.endpoint), postTo(found), POST_PRIORITY) };
     });
@@ -151,17 +151,17 @@ function verdictOf(error: unknown): Result {
   return { ...verdict, outcome: error.code === "address-refused" ? "not-asked" : "failed" };
 }
 
-async function post(change: Change, told: Told, found: FoundEndpoint, options: Telling): Promise<Result> {
+async function post(change: Change, known: KnownMention, found: FoundEndpoint, options: Telling): Promise<Result> {
   const { ask, endpoints, now, isOver, isDryRun, breaker } = options;
   if (isDryRun) return { outcome: "would be sent" };
   const { endpoint } = found;
-  const sources = await sourcesFor(change, told, found, options);
+  const sources = await sourcesFor(change, known, found, options);
   if (isOver()) return { outcome: "waiting" };
   const paused = breaker.verdictOn(hostOf(endpoint));
   if (paused) return paused;
-  const answer = await postMention(ask, { endpoint, target: told.mention.target, sources }, now);
+  const answer = await postMention(ask, { endpoint, target: known.mention.target, sources }, now);
   if (answer.outcome === "accepted" && answer.source !== sources[0]) {
-    // A hint that is lost costs one more refusal; the mention itself is told, and must be written down as such.
+    // A hint that is lost costs one more refusal; the mention itself is known, and must be written down as such.
     await endpoints.noteForm(endpoint, answer.source.form).catch(() => {});
   }
   const result = resultOf(answer, change);
@@ -185,10 +185,10 @@ function resultOf(answer: Answer, { kind }: Change): Result {
   }
 }
 
-/** The form that suits the endpoint first. What is gone is told by the very source by which it was told before. */
+/** The form that suits the endpoint first. What is gone is known by the very source by which it was known before. */
 async function sourcesFor(
   change: Change,
-  { mention: { timestamp }, source }: Told,
+  { mention: { timestamp }, source }: KnownMention,
   { endpoint, method }: FoundEndpoint,
   { endpoints, identity, pageOf }: TellOptions,
 ): Promise<[Source, ...Source[]]> {
@@ -206,7 +206,7 @@ async function sourcesFor(
 /** Writes down how it went. */
 async function conclude(
   change: Change,
-  told: Told,
+  known: KnownMention,
   result: Result,
   endpoint: string | null,
   { ledger, now, random, isDryRun }: TellOptions,
@@ -217,13 +217,13 @@ async function conclude(
   const { status, why } = result;
   if (isDryRun) return { outcome: result.outcome, status, why, next: null };
 
-  const source = result.source?.url ?? told.source;
+  const source = result.source?.url ?? known.source;
   const { unfinished } = change;
   // Another text is another mention, with attempts of its own.
-  const before = unfinished?.text === told.mention.text ? unfinished : null;
+  const before = unfinished?.text === known.mention.text ? unfinished : null;
   const next = result.outcome === "retry" ? nextOf(before, result, now(), random) : null;
   if (next) {
-    await ledger.postpone({ ...told, source }, change, { ...next, endpoint, status, why });
+    await ledger.postpone({ ...known, source }, change, { ...next, endpoint, status, why });
     return { outcome: "retry", status, why, next: new Date(next.next).toISOString() };
   }
   // Ahead of time by a command: `serve` may be allowed to ask that address, and tries it as announced.
@@ -231,7 +231,7 @@ async function conclude(
     return { outcome: "not-asked", status, why, next: new Date(before.next).toISOString() };
   }
   const ending = result.outcome === "retry" ? "failed" : result.outcome;
-  const { timestamp, nick, target } = told.mention;
+  const { timestamp, nick, target } = known.mention;
   await ledger.finish(change, ending, { timestamp, nick, target, endpoint, source, status, why, at: now() });
   return { outcome: ending, status, why, next: null };
 }

@@ -2,6 +2,7 @@
 import { sha256 } from "@noble/hashes/sha2.js";
 import { hex } from "@scure/base";
 import * as v from "valibot";
+import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import { readJson, update } from "../../store/json.js";
@@ -25,76 +26,77 @@ const ContactRecord = v.object({
  */
 export type Contact = v.InferOutput<typeof ContactRecord>;
 
-/** All functions throw TwtxtError `store-failed`. */
-export interface Contacts {
+/**
+ * The contacts in a store of the author's own. All methods throw TwtxtError `store-failed`.
+ *
+ * @see PROTOCOL 3.2, "Trust"
+ */
+export class Contacts {
+  readonly #store: Store;
+  readonly #now: Clock;
+
+  constructor(store: Store, now: Clock) {
+    this.#store = store;
+    this.#now = now;
+  }
+
+  /** @returns `null` if no key is pinned */
+  async get(address: string): Promise<Contact | null> {
+    return (await readJson(this.#store, keyOf(address), ContactRecord))?.value ?? null;
+  }
+
   /** All, by address. */
-  list(): Promise<Contact[]>;
-  /** @returns `null` where no key is pinned */
-  get(address: string): Promise<Contact | null>;
+  async list(): Promise<Contact[]> {
+    const keys = await this.#store.keys(`${FOLDER}/`);
+    const stored = await Promise.all(keys.map((key) => readJson(this.#store, key, ContactRecord)));
+    const contacts = stored.flatMap((one) => one?.value ?? []);
+    return contacts.sort((a, b) => (a.address < b.address ? -1 : 1));
+  }
+
   /**
-   * Pins a key on first use. A pinned key stays; where it is the same one, its inbox is noted anew.
+   * Pins a key on first use. A pinned key stays; if it is the same one, its inbox is updated.
    *
-   * @returns what is pinned now, perhaps by somebody who was faster
+   * @returns what is pinned now, perhaps by another process that was faster
    */
-  pin(found: Found): Promise<Contact>;
+  pin(found: Found): Promise<Contact> {
+    return this.#change(found, (old) => (old === null ? this.#contactOf(found) : withInbox(old, found)));
+  }
+
   /**
-   * Pins a key in the place of another, since the author says so.
+   * Replaces the pinned key, because the author says so.
    *
    * @throws TwtxtError `key-changed` for another key than the pinned one that only DNS has led to
    */
-  accept(found: Found): Promise<Contact>;
+  accept(found: Found): Promise<Contact> {
+    return this.#change(found, (old) => {
+      if (old?.key === found.key) return withInbox(old, found);
+      if (old === null) return this.#contactOf(found);
+      if (!found.byDns) {
+        const former = { key: old.key, until: formatTimestamp(this.#now()) };
+        return { ...this.#contactOf(found), former: [...(old.former ?? []), former] };
+      }
+      throw new TwtxtError(
+        "key-changed",
+        `The new key of ${found.address} was found by DNS alone, which replaces no pinned key. Forget the contact first.`,
+      );
+    });
+  }
+
   /** @returns whether there was anything to forget */
-  forget(address: string): Promise<boolean>;
-}
+  async forget(address: string): Promise<boolean> {
+    const isThere = (await this.get(address)) !== null;
+    await this.#store.delete(keyOf(address));
+    return isThere;
+  }
 
-/**
- * The contacts in a store of the author's own.
- *
- * @param now - milliseconds since 1970
- * @see PROTOCOL 3.2, "Trust"
- */
-export function contactsOf(store: Store, now: () => number): Contacts {
-  const contactOf = ({ address, key, endpoint, byDns }: Found): Contact => {
-    return { address, key, endpoint, byDns, since: formatTimestamp(now()) };
-  };
-  const formerKeyOf = ({ key }: Contact) => ({ key, until: formatTimestamp(now()) });
-  const change = async (found: Found, decide: (old: Contact | null) => Contact | null): Promise<Contact> => {
-    return (await update(store, keyOf(found.address), ContactRecord, decide)) ?? contactOf(found);
-  };
-  const get = async (address: string) => (await readJson(store, keyOf(address), ContactRecord))?.value ?? null;
+  async #change(found: Found, decide: (old: Contact | null) => Contact | null): Promise<Contact> {
+    const changed = await update(this.#store, keyOf(found.address), ContactRecord, decide);
+    return changed ?? this.#contactOf(found);
+  }
 
-  return {
-    get,
-
-    async list() {
-      const keys = await store.keys(`${FOLDER}/`);
-      const stored = await Promise.all(keys.map((key) => readJson(store, key, ContactRecord)));
-      const contacts = stored.flatMap((one) => one?.value ?? []);
-      return contacts.sort((a, b) => (a.address < b.address ? -1 : 1));
-    },
-
-    pin(found) {
-      return change(found, (old) => (old === null ? contactOf(found) : withInbox(old, found)));
-    },
-
-    accept(found) {
-      return change(found, (old) => {
-        if (old?.key === found.key) return withInbox(old, found);
-        if (old === null) return contactOf(found);
-        if (!found.byDns) return { ...contactOf(found), former: [...(old.former ?? []), formerKeyOf(old)] };
-        throw new TwtxtError(
-          "key-changed",
-          `The new key of ${found.address} was found by DNS alone, which replaces no pinned key. Forget the contact first.`,
-        );
-      });
-    },
-
-    async forget(address) {
-      const isThere = (await get(address)) !== null;
-      await store.delete(keyOf(address));
-      return isThere;
-    },
-  };
+  #contactOf({ address, key, endpoint, byDns }: Found): Contact {
+    return { address, key, endpoint, byDns, since: formatTimestamp(this.#now()) };
+  }
 }
 
 /** @returns `null` where nothing is new, or nothing that DNS alone may say */

@@ -25,30 +25,6 @@ export interface RecipientReport extends Recipient {
   id: string;
 }
 
-/** All functions throw TwtxtError `store-failed`. */
-export interface Outbox {
-  /**
-   * Writes a message down, and then delivers it. A process that is killed at any moment in between loses nothing; at the
-   * worst the message is delivered again, and receivers keep one.
-   *
-   * @returns a report for each recipient
-   */
-  send(outgoing: Outgoing): Promise<RecipientReport[]>;
-  /**
-   * Delivers what is due. An inbox that does not answer is left in peace for the rest of it.
-   *
-   * @param all - also what is not due yet, and what was given up
-   * @returns a report for each recipient that was tried
-   */
-  retry(options: { all: boolean }): Promise<RecipientReport[]>;
-  /** What not everybody has yet, the oldest first. */
-  list(): Promise<OutboxEntry[]>;
-  /** Gives a message up; the copy for those who have it stays. @returns whether it was there */
-  discard(id: string): Promise<boolean>;
-  /** The copies of what somebody has got, the oldest first. */
-  sent(): Promise<SentCopy[]>;
-}
-
 export interface OutboxOptions extends DeliveryNetwork {
   /** The author's own. */
   store: Store;
@@ -62,54 +38,75 @@ export interface OutboxOptions extends DeliveryNetwork {
 const CONCURRENCY = 4;
 
 /**
- * The outbox in a store, which other processes may use at the same time.
+ * The outbox in a store, which other processes may use at the same time. All methods throw TwtxtError `store-failed`.
  *
  * @see PROTOCOL 3.2, 3.3, 2.3
  */
-export function outboxOf(options: OutboxOptions): Outbox {
-  const { store, now } = options;
-  const list = () => readAll(store, "outbox/", EntryRecord);
+export class Outbox {
+  readonly #options: OutboxOptions;
 
-  return {
-    list,
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+  }
 
-    async send(outgoing) {
-      const entry = newEntry(outgoing, now());
-      await writeJson(store, keyOf(entry.id), entry, { isNew: true });
-      return attempt(entry, entry.recipients, { ...options, silent: new Set() });
-    },
+  /**
+   * Stores a message, then delivers it. A process that is killed in between loses nothing; at worst the message is
+   * delivered again, and receivers keep one.
+   *
+   * @returns a report for each recipient
+   */
+  async send(outgoing: Outgoing): Promise<RecipientReport[]> {
+    const { store, now } = this.#options;
+    const entry = newEntry(outgoing, now());
+    await writeJson(store, keyOf(entry.id), entry, { isNew: true });
+    return attempt(entry, entry.recipients, { ...this.#options, silent: new Set() });
+  }
 
-    async retry({ all }) {
-      const reports: RecipientReport[] = [];
-      const silent = new Set<string>();
-      const isWanted = (recipient: Recipient) => !silent.has(recipient.endpoint) && isDue(recipient, all, now());
-      for (const { id } of await list()) {
-        let taken: Recipient[] = [];
-        const entry = await update(store, keyOf(id), EntryRecord, (old) => {
-          const hand = old && takenInHand(old, isWanted, now());
-          taken = hand?.taken ?? [];
-          return taken.length > 0 && hand ? hand.entry : null;
-        });
-        if (entry) reports.push(...(await attempt(entry, taken, { ...options, silent })));
-      }
-      return reports;
-    },
+  /**
+   * Delivers what is due. An inbox that does not answer is not asked again in this run.
+   *
+   * @param all - also what is not due yet, and what was given up
+   * @returns a report for each recipient that was tried
+   */
+  async retry({ all }: { all: boolean }): Promise<RecipientReport[]> {
+    const { store, now } = this.#options;
+    const reports: RecipientReport[] = [];
+    const silent = new Set<string>();
+    const isWanted = (recipient: Recipient) => !silent.has(recipient.endpoint) && isDue(recipient, all, now());
+    for (const { id } of await this.list()) {
+      let taken: Recipient[] = [];
+      const entry = await update(store, keyOf(id), EntryRecord, (old) => {
+        const hand = old && takenInHand(old, isWanted, now());
+        taken = hand?.taken ?? [];
+        return taken.length > 0 && hand ? hand.entry : null;
+      });
+      if (entry) reports.push(...(await attempt(entry, taken, { ...this.#options, silent })));
+    }
+    return reports;
+  }
 
-    async discard(id) {
-      const stored = await readJson(store, keyOf(id), EntryRecord);
-      if (stored) await close(store, stored.value);
-      return stored !== null;
-    },
+  /** Messages that have not reached every recipient yet, oldest first. */
+  list(): Promise<OutboxEntry[]> {
+    return readAll(this.#options.store, "outbox/", EntryRecord);
+  }
 
-    async sent() {
-      // In this order, so that what moves from one place to the other meanwhile is not missed.
-      const entries = await list();
-      const copies = await readAll(store, "sent/", SentRecord);
-      const known = new Set(copies.map(({ id }) => id));
-      const partly = entries.filter(({ id }) => !known.has(id)).flatMap((entry) => copyOf(entry) ?? []);
-      return [...copies, ...partly].sort(byAge);
-    },
-  };
+  /** Gives a message up; the copy for the recipients who have it stays. @returns whether it was there */
+  async discard(id: string): Promise<boolean> {
+    const { store } = this.#options;
+    const stored = await readJson(store, keyOf(id), EntryRecord);
+    if (stored) await close(store, stored.value);
+    return stored !== null;
+  }
+
+  /** Copies of messages that were delivered to someone, oldest first. */
+  async sent(): Promise<SentCopy[]> {
+    // In this order, so that what moves from one place to the other meanwhile is not missed.
+    const entries = await this.list();
+    const copies = await readAll(this.#options.store, "sent/", SentRecord);
+    const known = new Set(copies.map(({ id }) => id));
+    const partly = entries.filter(({ id }) => !known.has(id)).flatMap((entry) => copyOf(entry) ?? []);
+    return [...copies, ...partly].sort(byAge);
+  }
 }
 
 /** An attempt notes the inboxes that do not answer. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { endpointsOf } from "../../../plugin/mentions/send/endpoints.js";
+import { EndpointCache } from "../../../plugin/mentions/send/endpoints.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
 import { NOW, siteWith } from "./bobs-site.js";
@@ -35,12 +35,12 @@ describe("the endpoint of a target", () => {
     const { store, asked } = countingStore();
     const expected = { endpoint: `${bob.url}/webmention`, method: "feed field" };
 
-    const first = endpointsOf({ store, discover: bob.discover, now });
+    const first = new EndpointCache({ store, discover: bob.discover, now });
     const found = await Promise.all([first.discover(target), first.discover(target), first.discover(target)]);
     expect(found).toMatchObject([expected, expected, expected]);
     expect(asked).toEqual(["get sent/endpoints", "put sent/endpoints"]);
 
-    const second = endpointsOf({ store, discover: bob.discover, now });
+    const second = new EndpointCache({ store, discover: bob.discover, now });
     expect(await second.discover(target)).toMatchObject(expected);
     expect(await second.discover(target)).toMatchObject(expected);
     expect(asked).toEqual(["get sent/endpoints", "put sent/endpoints", "get sent/endpoints"]);
@@ -53,12 +53,12 @@ describe("the form that an endpoint takes", () => {
     const endpoint = "https://bob.example/webmention";
     const bob = await siteWith(() => ({}));
     const { store, asked } = countingStore();
-    const first = endpointsOf({ store, discover: bob.discover, now });
+    const first = new EndpointCache({ store, discover: bob.discover, now });
     expect(await first.formOf(endpoint)).toBeNull();
     await first.noteForm(endpoint, "page");
     expect(asked.splice(0)).toEqual(["get sent/forms", "put sent/forms"]);
 
-    const second = endpointsOf({ store, discover: bob.discover, now });
+    const second = new EndpointCache({ store, discover: bob.discover, now });
     for (let twt = 0; twt < 3; twt += 1) {
       expect(await second.formOf(endpoint)).toBe("page");
       await second.noteForm(endpoint, "page");
@@ -66,7 +66,7 @@ describe("the form that an endpoint takes", () => {
     expect(asked.splice(0)).toEqual(["get sent/forms"]);
 
     await second.noteForm(endpoint, "reference");
-    expect(await endpointsOf({ store, discover: bob.discover, now }).formOf(endpoint)).toBe("reference");
+    expect(await new EndpointCache({ store, discover: bob.discover, now }).formOf(endpoint)).toBe("reference");
     expect(asked).toEqual(["put sent/forms", "get sent/forms"]);
   });
 });

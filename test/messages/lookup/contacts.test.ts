@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { contactsOf } from "../../../plugin/messages/lookup/contacts.js";
+import { Contacts } from "../../../plugin/messages/lookup/contacts.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
 import { BOB, CAROL, foundFor, NOW } from "../neighbourhood.js";
@@ -12,7 +12,7 @@ const failsWith = (code: string) => expect.objectContaining({ code });
 function book() {
   const store = faultyStore(memoryStore());
   const clock = { time: NOW };
-  return { store, clock, contacts: contactsOf(store, () => clock.time) };
+  return { store, clock, contacts: new Contacts(store, () => clock.time) };
 }
 
 const bobs = foundFor(BOB);
@@ -26,7 +26,7 @@ describe("a key", () => {
     expect(await contacts.get(BOB.address)).toBeNull();
     expect(await contacts.pin(bobs)).toEqual(pinned);
     expect(await contacts.get(BOB.address)).toEqual(pinned);
-    expect(await contactsOf(store, () => NOW).list()).toEqual([pinned]);
+    expect(await new Contacts(store, () => NOW).list()).toEqual([pinned]);
   });
 
   it("stays pinned, whatever is found later", async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { TwtxtError } from "../../../plugin/errors.js";
 import { seal } from "../../../plugin/messages/index.js";
 import { formatMessage, type MessageEvent, readHash, receiptFor } from "../../../plugin/messages/line.js";
-import { contactsOf } from "../../../plugin/messages/lookup/contacts.js";
+import { Contacts } from "../../../plugin/messages/lookup/contacts.js";
 import type { Found, Lookup } from "../../../plugin/messages/lookup/lookup.js";
 import { type OpenedMessage, openMessages, receiptsAmong } from "../../../plugin/messages/read/read.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
@@ -39,7 +39,7 @@ function sealed(plaintext: string | Uint8Array, { by = BOB, to = [ALICE] }: Writ
 function reader(first: Found[] = []) {
   const store = faultyStore(memoryStore());
   const clock = { time: NOW };
-  const contacts = contactsOf(store, () => clock.time);
+  const contacts = new Contacts(store, () => clock.time);
   const asked: string[] = [];
   const answers: Record<string, Found | TwtxtError | Promise<Found>> = {
     [BOB.address]: foundFor(BOB),

@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { createGuard } from "../../../plugin/http/guard.js";
-import { outboxOf, type RecipientReport } from "../../../plugin/messages/send/outbox.js";
+import { Outbox, type RecipientReport } from "../../../plugin/messages/send/outbox.js";
 import { fileStore } from "../../../plugin/store/file.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
@@ -52,7 +52,7 @@ function sender(
   const told: RecipientReport[] = [];
   const { ask } = neighbourhood(hosts, totalMs);
   const onResult = (report: RecipientReport) => void told.push(report);
-  const outbox = outboxOf({ store, ask, now: () => clock.time, random: () => 0.5, onResult });
+  const outbox = new Outbox({ store, ask, now: () => clock.time, random: () => 0.5, onResult });
   const send = (names: string[], { id = ID, keepCopy = true } = {}) =>
     outbox.send({
       id,
@@ -60,7 +60,13 @@ function sender(
       recipients: names.map((name) => ({ address: name, endpoint: `http://${name.split("@")[1]}/inbox` })),
       keepCopy,
     });
-  return { ...outbox, send, clock, told, store };
+  return {
+    list: () => outbox.list(),
+    sent: () => outbox.sent(),
+    retry: (options: { all: boolean }) => outbox.retry(options),
+    discard: (id: string) => outbox.discard(id),
+    ...{ send, clock, told, store },
+  };
 }
 
 const brief = (reports: readonly Pick<RecipientReport, "address" | "state" | "why">[]) =>
@@ -326,7 +332,7 @@ describe("several processes", () => {
     return spawn(process.execPath, ["--import", "tsx", child, ...args], { stdio: ["ignore", "ignore", "inherit"] });
   };
   const outboxIn = (data: string, hosts: LoopbackServer[], time: number) =>
-    outboxOf({
+    new Outbox({
       store: fileStore(data),
       ask: createGuard({ userAgent: "test/1", allowPrivateHosts: hosts.map(({ host }) => host) }),
       now: () => time,

@@ -5,11 +5,11 @@ import { formatKey } from "../../../plugin/keys/key.js";
 import { inboxes } from "../../../plugin/messages/inbox/inboxes.js";
 import { open } from "../../../plugin/messages/index.js";
 import { parseMessage } from "../../../plugin/messages/line.js";
-import { contactsOf } from "../../../plugin/messages/lookup/contacts.js";
+import { Contacts } from "../../../plugin/messages/lookup/contacts.js";
 import { lookup } from "../../../plugin/messages/lookup/lookup.js";
 import { inboxClient } from "../../../plugin/messages/read/inbox-client.js";
 import { openMessages } from "../../../plugin/messages/read/read.js";
-import { outboxOf } from "../../../plugin/messages/send/outbox.js";
+import { Outbox } from "../../../plugin/messages/send/outbox.js";
 import { type MessageToSend, sendMessage } from "../../../plugin/messages/send/send-message.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import { hostAt } from "../../helpers/endpoints.js";
@@ -65,8 +65,8 @@ function alice(hosts: Record<string, LoopbackServer>) {
   const clock = { time: NOW };
   const now = () => clock.time;
   const network = neighbourhood(hosts, 1000);
-  const contacts = contactsOf(store, now);
-  const outbox = outboxOf({ store, ask: network.ask, now, random: () => 0.5 });
+  const contacts = new Contacts(store, now);
+  const outbox = new Outbox({ store, ask: network.ask, now, random: () => 0.5 });
   const look = (address: string) => lookup(address, network);
   const send = (recipients: string[], message: Partial<MessageToSend> = {}) =>
     sendMessage({ recipients, text: "Hello", ...message }, { from: ALICE, lookup: look, contacts, outbox, now });
@@ -89,7 +89,7 @@ async function mailOf(
   const network = neighbourhood({ "alice.example": whereAliceIs });
   const options = {
     keys: [key] as const,
-    contacts: contactsOf(memoryStore(), () => NOW),
+    contacts: new Contacts(memoryStore(), () => NOW),
     lookup: (who: string) => lookup(who, network),
   };
   const list = await client.list();
