@@ -31,7 +31,7 @@ interface Reservation {
  *
  * Each process counts what comes in through itself, so several at once may exceed the quota by as much.
  */
-export function quota({ places }: Pick<StoredBlobs, "places">, { count, bytes }: BlobLimits): Quota {
+export function quota(blobs: Pick<StoredBlobs, "places">, { count, bytes }: BlobLimits): Quota {
   const reserved = new Map<string, readonly Reservation[]>();
 
   return async ({ owner, key, size }) => {
@@ -47,7 +47,7 @@ export function quota({ places }: Pick<StoredBlobs, "places">, { count, bytes }:
       );
     };
     try {
-      const stored = await places(owner);
+      const stored = await blobs.places(owner);
       const [before, after] = [usage(stored, all.slice(0, -1)), usage(stored, all)];
       if (after.count > Math.max(count, before.count)) throw exceeded(`${count} blobs`, "count");
       if (after.bytes > Math.max(bytes, before.bytes)) throw exceeded(`${bytes / 2 ** 20} MiB in all`, "megabytes");
