@@ -237,7 +237,7 @@ describeInChromium("<twtxt-mentions>", () => {
   it.each([
     ["of a page", POST],
     ["of all", null],
-  ])("makes the very items that the build makes: in a list %s", async (_name, target) => {
+  ])("creates exactly the items that the build writes, white space included: in a list %s", async (_name, target) => {
     const types: MentionType[] = ["mention", "reply", "like", "repost", "bookmark"];
     const mentions = [
       ...types.map((type, minute) => mentionAt(minute, { type })).reverse(),

@@ -1,0 +1,61 @@
+import fc from "fast-check";
+import { type DefaultTreeAdapterTypes, parseFragment } from "parse5";
+import { describe, expect, it } from "vitest";
+import { element, type Markup, toHtml } from "../../plugin/site/html.js";
+
+/** Without CR and NUL, which HTML cannot hold. */
+const text = fc
+  .oneof(fc.string({ unit: "binary" }), fc.string({ unit: fc.constantFrom(..."<>&\"'/=`!-;#x a{}\n") }))
+  .map((value) => value.replace(/[\r\0]/g, ""));
+const attributes = fc.dictionary(fc.constantFrom("class", "href", "title", "data-source"), text, {
+  noNullPrototype: true,
+});
+
+const { markup } = fc.letrec<{ markup: Markup }>((tie) => ({
+  markup: fc.oneof(
+    { maxDepth: 4 },
+    text,
+    fc.tuple(fc.constantFrom("br", "img"), attributes).map(([tag, values]) => element(tag, values)),
+    fc
+      .tuple(fc.constantFrom("span", "em", "code", "div"), attributes, fc.array(tie("markup"), { maxLength: 4 }))
+      .map(([tag, values, children]) => element(tag, values, ...children)),
+  ),
+}));
+
+function read(node: DefaultTreeAdapterTypes.ChildNode): Markup {
+  if ("value" in node) return node.value;
+  if (!("attrs" in node)) throw new Error(`HTML of elements and texts has a ${node.nodeName}.`);
+  const values = Object.fromEntries(node.attrs.map(({ name, value }) => [name, value]));
+  return element(node.tagName, values, ...node.childNodes.map(read));
+}
+
+/** Texts side by side are one text in a page, and an empty one is none. */
+function normal(nodes: readonly Markup[]): Markup[] {
+  const result: Markup[] = [];
+  for (const node of nodes) {
+    const last = result.at(-1);
+    if (typeof node !== "string") result.push({ ...node, children: normal(node.children) });
+    else if (typeof last === "string") result[result.length - 1] = last + node;
+    else if (node !== "") result.push(node);
+  }
+  return result;
+}
+
+describe("markup as HTML", () => {
+  it("is read back as the same elements and texts, whatever they contain", () => {
+    fc.assert(
+      fc.property(markup, (tree) => {
+        expect(normal(parseFragment(toHtml(tree)).childNodes.map(read))).toEqual(normal([tree]));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it.each([
+    ["a text", "<b>&amp;</b>", "&lt;b&gt;&amp;amp;&lt;/b&gt;"],
+    ["an attribute", element("p", { title: `"><script>` }), '<p title="&quot;&gt;&lt;script&gt;"></p>'],
+    ["an element without content", element("img", { src: "/bob.png", alt: "" }), '<img src="/bob.png" alt="">'],
+  ])("escapes what would be read as markup: %s", (_name, tree: Markup, html) => {
+    expect(toHtml(tree)).toBe(html);
+  });
+});
