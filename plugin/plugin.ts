@@ -1,5 +1,7 @@
 // plugin/plugin.ts: registers the pieces of eleventy/ with the site's configuration.
+
 import { readFile } from "node:fs/promises";
+import type { Clock } from "./clock.js";
 import { contactPage } from "./eleventy/contact.js";
 import { guessHost } from "./eleventy/default-host.js";
 import type { EleventyConfig } from "./eleventy/eleventy.js";
@@ -15,8 +17,7 @@ const NAME = "eleventy-plugin-twtxt";
 
 /** What the plugin asks of the machine that it runs on. */
 export interface World {
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
   /** The project's root. */
   root: string;
   /** Environment variables, for the question which host builds the site. */

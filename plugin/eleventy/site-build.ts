@@ -1,5 +1,7 @@
 // plugin/eleventy/site-build.ts: one build of a site after the other, from the first event of Eleventy's to the last.
+
 import { join } from "node:path";
+import type { Clock } from "../clock.js";
 import { authorError } from "../errors.js";
 import type { Settings } from "../options.js";
 import { PATHS } from "../site/routes.js";
@@ -49,8 +51,7 @@ const OTHER_KEY = 'leave the options "key" and "endpoint" out';
 
 /** Where a build happens. */
 export interface BuildPlace {
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
   /** The project's root. */
   root: string;
   host: HostChoice;

@@ -1,4 +1,5 @@
 // plugin/host/health.ts: whether this server can answer, for load balancers and uptime monitors.
+import type { Clock } from "../clock.js";
 import { TwtxtError } from "../errors.js";
 import { type Handler, json, methodNotAllowed } from "../http/respond.js";
 import { ROUTES } from "../site/routes.js";
@@ -27,7 +28,7 @@ export function healthHandler({ client, store, now }: Options): Handler {
 }
 
 /** @returns a function that reads the store, or returns the last read while it is fresh or not answered yet */
-function recentRead(store: Store, now: () => number): () => Promise<unknown> {
+function recentRead(store: Store, now: Clock): () => Promise<unknown> {
   let last: { freshUntil: number; read: Promise<unknown> } | null = null;
   return () => {
     if (last && now() < last.freshUntil) return last.read;

@@ -1,5 +1,7 @@
 // plugin/host/rate-limit.ts: limits the requests of one client address.
+
 import type { IncomingMessage } from "node:http";
+import type { Clock } from "../clock.js";
 import { TwtxtError } from "../errors.js";
 import { countedAs } from "../http/client-address.js";
 import { problem } from "../http/respond.js";
@@ -40,8 +42,7 @@ export function rateLimit({ perMinute, now }: RateLimitOptions): RateLimit {
 
 export interface RateLimitOptions {
   perMinute: number;
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
 }
 
 /**

@@ -1,5 +1,6 @@
 // plugin/host/service-options.ts: what a host gives to the services that it runs.
 
+import type { Clock } from "../clock.js";
 import type { GuardOptions } from "../http/guard.js";
 import type { Log } from "../http/respond.js";
 import type { HostSettings, SitePages } from "../site/site.js";
@@ -19,8 +20,7 @@ export interface ServiceOptions {
   guard: Omit<GuardOptions, "userAgent">;
   /** For the owner's own hooks, which may be private. */
   fetch: typeof fetch;
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
   log: Log;
   /** Makes the CDN forget what it keeps under a tag; `null` where there is none. */
   purge: ((tag: string) => Promise<void>) | null;

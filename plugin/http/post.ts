@@ -1,4 +1,5 @@
 // plugin/http/post.ts: posts something to another site's endpoint, and says what came of it.
+import type { Clock } from "../clock.js";
 import { TwtxtError } from "../errors.js";
 import type { Ask, GuardedRequest, GuardedResponse } from "./guard.js";
 import { essenceOf } from "./media-type.js";
@@ -27,7 +28,7 @@ const ANSWER_BYTES = 64 * 1024;
  * @throws TwtxtError what says nothing about the endpoint, such as `bad-compression`
  * @see PROTOCOL 2.3, 3.3
  */
-export async function post(ask: Ask, endpoint: string, request: Post, now: () => number): Promise<PostResult> {
+export async function post(ask: Ask, endpoint: string, request: Post, now: Clock): Promise<PostResult> {
   try {
     const response = await ask(endpoint, { method: "POST", ...request, maxBytes: ANSWER_BYTES });
     const { status } = response;

@@ -1,7 +1,9 @@
 // plugin/http/signature.ts: signs requests, and says who has signed one.
+
 import { createHash, randomBytes } from "node:crypto";
 import type { Parameters } from "structured-headers";
 import * as v from "valibot";
+import type { Clock } from "../clock.js";
 import { TwtxtError } from "../errors.js";
 import type { Identity } from "../keys/identity-text.js";
 import { formatKey, parseKey } from "../keys/key.js";
@@ -77,8 +79,7 @@ export interface SignatureTerms {
   allowed: ReadonlySet<string>;
   /** Keeps the nonces of writes. */
   store: Store;
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
 }
 
 /** A request whose signature holds; what it says of its body is not looked at yet. */

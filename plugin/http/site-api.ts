@@ -1,4 +1,5 @@
 // plugin/http/site-api.ts: the client of the author's own site, with signed requests. PROTOCOL 5
+import type { Clock } from "../clock.js";
 import { TwtxtError, type TwtxtErrorCode } from "../errors.js";
 import { chunksUntil } from "../store/chunks.js";
 import { problemDetail } from "./one-line.js";
@@ -51,8 +52,7 @@ export interface SiteApiOptions {
   /** The URL of the API, without a slash at its end. */
   root: string;
   signer: Signer;
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
   /** What to do where the site answers, but has no such API: a sentence. */
   missing: string;
   /** Ends what is under way, by its reason. */

@@ -1,4 +1,5 @@
 // plugin/blobs/client/change.ts: puts and changes blobs of one's own, each with a proof, and no change of others is lost.
+import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import type { Signer } from "../../http/signature.js";
 import type { Metadata } from "../blob.js";
@@ -46,8 +47,7 @@ export interface Owner {
   client: BlobClient;
   signer: Signer;
   newest: NewestStates;
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
 }
 
 const TRIES = 2;

@@ -1,4 +1,5 @@
 // plugin/blobs/serve/blobs.ts: the blobs of a site's owners: what is answered to them, and to everybody. PROTOCOL 4
+import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { type Handler, type Log, methodNotAllowed, optionsAnswer } from "../../http/respond.js";
 import { verifyHead } from "../../http/signature.js";
@@ -24,8 +25,7 @@ export interface Blobs {
 
 export interface BlobsOptions {
   store: StreamingStore;
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
   /** Random bytes. */
   random(length: number): Uint8Array;
   sleep(milliseconds: number): Promise<void>;

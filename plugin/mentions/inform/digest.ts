@@ -1,6 +1,8 @@
 // plugin/mentions/inform/digest.ts: tells the author of new mentions, by mail and by a webhook.
+
 import { createHash } from "node:crypto";
 import * as v from "valibot";
+import type { Clock } from "../../clock.js";
 import type { Log } from "../../http/respond.js";
 import { readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
@@ -76,8 +78,7 @@ export interface InformParts {
   /** What lies in the inboxes of the site, message by message, oldest first; none for a site without. */
   inboxes(): Promise<InboxState[]>;
   store: Store;
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
   mail?: SendMail | undefined;
   webhook?: PostNote | undefined;
   digestHours: number;

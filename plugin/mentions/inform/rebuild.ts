@@ -1,6 +1,8 @@
 // plugin/mentions/inform/rebuild.ts: asks for a new build of the site, seldom, since a build costs.
+
 import { createHash } from "node:crypto";
 import * as v from "valibot";
+import type { Clock } from "../../clock.js";
 import type { Log } from "../../http/respond.js";
 import { readJson, writeJson } from "../../store/json.js";
 import type { Condition, Store } from "../../store/store.js";
@@ -62,8 +64,7 @@ export async function rebuildIfChanged(parts: RebuildParts): Promise<void> {
 export interface RebuildParts {
   list: ListMentions;
   store: Store;
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
   /** `TWTXT_BUILD_HOOK_URL`. */
   url: string;
   fetch: HookFetch;

@@ -1,4 +1,5 @@
 // plugin/mentions/receive/allowance.ts: limits on the time and money that verifications cost the owner.
+import type { Clock } from "../../clock.js";
 import type { Log } from "../../http/respond.js";
 import type { Store } from "../../store/store.js";
 import { SlowHosts } from "./slow-hosts.js";
@@ -47,8 +48,7 @@ export function allowance({ store, now, limits, isMetered, log }: AllowanceOptio
 
 export interface AllowanceOptions {
   store: Store;
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
   limits: {
     /** Seconds; 0 for none. */
     slowHostPause: number;

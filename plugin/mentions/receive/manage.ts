@@ -1,5 +1,7 @@
 // plugin/mentions/receive/manage.ts: what the author does with mentions, by signed requests.
+
 import * as v from "valibot";
+import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { limitIn, parametersOf } from "../../http/parameters.js";
 import { type Asked, type Handler, json, methodNotAllowed } from "../../http/respond.js";
@@ -85,8 +87,7 @@ export interface ManageParts {
   siteIndex: SiteIndex;
   moderation: Pick<Moderation, "moderate">;
   verifyPending(which: "all", isOver: () => boolean): Promise<VerifiedPending>;
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
 }
 
 async function list({ received, pending }: ManageParts, url: string) {

@@ -1,4 +1,5 @@
 // plugin/mentions/receive/settle.ts: looks at a source, and does what follows from what it says.
+import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { toInstant } from "../../feed/timestamp.js";
 import type { Log } from "../../http/respond.js";
@@ -44,8 +45,7 @@ export interface SettleParts {
   received: ReceivedMentions;
   pending: Pick<PendingMentions, "drop">;
   moderation: Moderation;
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
   /** Called when a mention was stored that is new or has changed. */
   onKept(): void;
   /** Told of each change, one line. */

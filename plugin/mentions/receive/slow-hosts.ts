@@ -1,6 +1,8 @@
 // plugin/mentions/receive/slow-hosts.ts: source hosts that timed out, and are left alone for a while.
+
 import { createHash } from "node:crypto";
 import * as v from "valibot";
+import type { Clock } from "../../clock.js";
 import { readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 
@@ -40,8 +42,7 @@ export class SlowHosts {
 
 export interface SlowHostOptions {
   store: Store;
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
   /** 0 for no pause. */
   pauseSeconds: number;
 }

@@ -2,8 +2,10 @@
 //
 // `mentions/spending/<day>/<n>` holds a part of the sums of a day. A process writes one of these records, picked at random, so that
 // processes that run at the same time seldom write the same one.
+
 import { createHash, randomInt } from "node:crypto";
 import * as v from "valibot";
+import type { Clock } from "../../clock.js";
 import type { Log } from "../../http/respond.js";
 import { readJson, update } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
@@ -119,8 +121,7 @@ export class Spending {
 
 export interface SpendingOptions {
   store: Store;
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
   secondsPerDay: number;
   log: Log;
 }

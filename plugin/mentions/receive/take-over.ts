@@ -1,5 +1,7 @@
 // plugin/mentions/receive/take-over.ts: mentions that another service has verified, taken over because the author says so.
+
 import * as v from "valibot";
+import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { isMentionUrl } from "../../feed/mention.js";
 import { toInstant } from "../../feed/timestamp.js";
@@ -57,8 +59,7 @@ export async function takeOver(
 export interface TakeOverParts {
   received: ReceivedMentions;
   siteIndex: SiteIndex;
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
 }
 
 function asKept(mention: v.InferOutput<typeof Mention>, siteIndex: SiteIndex): NewMention | null {

@@ -1,4 +1,5 @@
 // plugin/mentions/send/discover.ts: where somebody wants to be told of mentions.
+import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { parseFeed } from "../../feed/feed.js";
 import { endpointInHeader, firstEndpoint } from "../../http/feed-file.js";
@@ -96,7 +97,7 @@ async function searchTarget(
 }
 
 /** @throws TwtxtError what the guard throws; NotNow for 429 and 5xx */
-async function askPatiently(ask: Ask, url: string, now: () => number): Promise<GuardedResponse> {
+async function askPatiently(ask: Ask, url: string, now: Clock): Promise<GuardedResponse> {
   const response = await ask(url, { maxBytes: MAX_BYTES });
   if (isGood(response)) return response;
   response.close();

@@ -1,5 +1,7 @@
 // plugin/mentions/send/lease.ts: at most one run at a time, also where a run was killed.
+
 import * as v from "valibot";
+import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
@@ -21,8 +23,7 @@ export interface Lease {
 
 export interface LeaseOptions {
   store: Store;
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
   /** 0 up to, not including, 1; tells two runs from each other. */
   random(): number;
   /** Ends early, and without an error, where the signal says so. */

@@ -1,4 +1,5 @@
 // plugin/mentions/send/post-mention.ts: posts a mention to an endpoint.
+import type { Clock } from "../../clock.js";
 import type { Ask } from "../../http/guard.js";
 import { type PostResult, post } from "../../http/post.js";
 
@@ -29,14 +30,14 @@ export interface Posting {
  * @throws what {@link post} throws
  * @see PROTOCOL 2.3
  */
-export async function postMention(ask: Ask, posting: Posting, now: () => number): Promise<Answer> {
+export async function postMention(ask: Ask, posting: Posting, now: Clock): Promise<Answer> {
   const [first, second] = posting.sources;
   const answer = await postSource(ask, posting, first, now);
   const isRefused = answer.outcome === "refused" && (answer.status ?? 0) >= 400;
   return second && isRefused ? postSource(ask, posting, second, now) : answer;
 }
 
-async function postSource(ask: Ask, { endpoint, target }: Posting, source: Source, now: () => number): Promise<Answer> {
+async function postSource(ask: Ask, { endpoint, target }: Posting, source: Source, now: Clock): Promise<Answer> {
   const headers = { "content-type": "application/x-www-form-urlencoded" };
   const body = new URLSearchParams({ source: source.url, target }).toString();
   return { ...(await post(ask, endpoint, { headers, body }, now)), source };

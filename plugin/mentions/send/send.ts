@@ -1,4 +1,5 @@
 // plugin/mentions/send/send.ts: tells everybody whom our twts mention.
+import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
 import { isSameUrl } from "../../http/same-url.js";
@@ -35,8 +36,7 @@ export interface SendOptions {
   aliases?: readonly string[];
   /** The page of a twt, for endpoints that take nothing else; `null` for a twt without one. */
   pageOf(timestamp: string): string | null;
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
   /** 0 up to, not including, 1. */
   random(): number;
   /** Ends early, and without an error, where the signal says so. */

@@ -1,4 +1,5 @@
 // plugin/mentions/send/tell.ts: sends one mention, from the discovery of its endpoint to the ledger.
+import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
 import { nextAttempt } from "../../http/retry.js";
@@ -37,8 +38,7 @@ export interface TellOptions {
   /** The feed's own URL, for references. */
   identity: string;
   pageOf(timestamp: string): string | null;
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
   random(): number;
   isOver(): boolean;
   isDryRun?: boolean;

@@ -1,5 +1,7 @@
 // plugin/messages/inbox/deliver.ts: takes in what others send.
+
 import { createHash } from "node:crypto";
+import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { bodyOf, line, problem } from "../../http/respond.js";
 import { canonicalForm, sealedBytes } from "../sealed-bytes.js";
@@ -89,8 +91,7 @@ export interface DeliveryParts {
   messages: StoredMessages;
   shares: Shares;
   limits: InboxLimits;
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
   onStored(user: string): void;
 }
 

@@ -1,4 +1,5 @@
 // plugin/messages/inbox/inboxes.ts: the inboxes of a site's authors: what they answer, and what has to be done for them.
+import type { Clock } from "../../clock.js";
 import { bodyOf } from "../../http/respond.js";
 import { verifyRequest } from "../../http/signature.js";
 import type { Store } from "../../store/store.js";
@@ -30,8 +31,7 @@ export interface InboxNews {
 
 export interface InboxOptions {
   store: Store;
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
   /** Random bytes. */
   random(length: number): Uint8Array;
   /** What signed requests must be meant for, see {@link verifyRequest}. */

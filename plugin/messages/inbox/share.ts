@@ -2,7 +2,9 @@
 //
 // - `inbox-senders/<day>/<user>/<digest>/<id>-<size>` stands for a message that this address has stored.
 // - `inbox-salts/<day>` is what the digests of a day are salted with. When both are gone, nothing tells who has written.
+
 import { createHmac } from "node:crypto";
+import type { Clock } from "../../clock.js";
 import type { Store } from "../../store/store.js";
 
 const SENDERS = "inbox-senders/";
@@ -67,8 +69,7 @@ export function shares({ store, now, random, limits }: ShareOptions): Shares {
 
 export interface ShareOptions {
   store: Store;
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
   random(length: number): Uint8Array;
   /** Of an inbox. */
   limits: { messages: number; bytes: number };

@@ -5,7 +5,9 @@
 // - `inbox/<user>/deleted/<period>/<id>` remembers that a message was deleted, for 90 days and what is left of a period.
 //
 // Of one message that two deliveries store at once two keys may be left. The earlier one counts.
+
 import PQueue from "p-queue";
+import type { Clock } from "../../clock.js";
 import type { Store } from "../../store/store.js";
 
 const DAY_MS = 24 * 3600_000;
@@ -48,7 +50,7 @@ export interface StoredMessages {
   sweep(user: string, retentionDays: number | null, isOver: () => boolean): Promise<void>;
 }
 
-export function storedMessages(store: Store, now: () => number): StoredMessages {
+export function storedMessages(store: Store, now: Clock): StoredMessages {
   const period = () => Math.floor(now() / PERIOD_MS);
   const inBatches = <T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> =>
     new PQueue({ concurrency: AT_ONCE }).addAll(items.map((item) => () => work(item)));

@@ -1,4 +1,5 @@
 // plugin/messages/inbox/subscribe.ts: an inbox as a stream of server-sent events.
+import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { parametersOf } from "../../http/parameters.js";
 import { formatCursor, itemOf, parseCursor } from "./item.js";
@@ -60,8 +61,7 @@ export function subscribing(parts: SubscriptionParts) {
 export interface SubscriptionParts {
   messages: StoredMessages;
   newMessages: NewMessageEvents;
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
   terms: SubscriptionTerms | null;
   /** Ends all streams. */
   signal?: AbortSignal | undefined;

@@ -1,5 +1,7 @@
 // plugin/messages/lookup/sender-lookup.ts: looks up who has written, where strangers choose how many that are and how slow.
+
 import PQueue from "p-queue";
+import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import type { Found, Lookup } from "./lookup.js";
 
@@ -12,8 +14,7 @@ import type { Found, Lookup } from "./lookup.js";
 export type SenderLookup = (address: string, isKnown: boolean) => Promise<Found>;
 
 export interface SenderLookupOptions {
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
   /** How long somebody waits for a turn, in milliseconds; default 30,000. */
   patienceMs?: number;
 }

@@ -1,4 +1,5 @@
 // plugin/messages/read/inbox-client.ts: reads and clears the author's own inbox.
+import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import type { Signer } from "../../http/signature.js";
 import { siteApi } from "../../http/site-api.js";
@@ -40,8 +41,7 @@ export interface InboxOptions {
   signer: Signer;
   /** The platform's: this is the author's own site, and not a stranger. */
   fetch: typeof globalThis.fetch;
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
   /** Ends early, and without an error, where the signal says so. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
   /** How long an answer may take, and a stream be silent, in milliseconds; default 70,000. */

@@ -1,11 +1,11 @@
 // plugin/messages/send/deliver.ts: delivers a sealed message to an inbox.
+import type { Clock } from "../../clock.js";
 import type { Ask } from "../../http/guard.js";
 import { type PostResult, post } from "../../http/post.js";
 
 export interface DeliveryNetwork {
   ask: Ask;
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
 }
 
 /**

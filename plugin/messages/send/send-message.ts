@@ -1,6 +1,8 @@
 // plugin/messages/send/send-message.ts: one message from its text to the outbox.
+
 import { sha256 } from "@noble/hashes/sha2.js";
 import { hex } from "@scure/base";
+import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import { parseKey, type SecretKey } from "../../keys/key.js";
@@ -24,8 +26,7 @@ export interface SendOptions extends ResolveOptions {
   /** Who sends it. */
   from: { address: string; key: SecretKey };
   outbox: Outbox;
-  /** Milliseconds since 1970. */
-  now(): number;
+  now: Clock;
 }
 
 /** A message that is delivered, or waits in the outbox. */
