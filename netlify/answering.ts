@@ -2,7 +2,6 @@
 import { attempt } from "../plugin/host/attempt.js";
 import { endpointsOf, type Handlers } from "../plugin/host/endpoints.js";
 import { once } from "../plugin/host/once.js";
-import { canNotify } from "../plugin/host/secrets.js";
 import type { ServiceOptions } from "../plugin/host/service-options.js";
 import { countedAs } from "../plugin/http/client-address.js";
 import { prefixOf } from "../plugin/site/routes.js";
@@ -54,10 +53,11 @@ export function answering(handlersOf: (options: ServiceOptions, onStored: () => 
 function notifierOf(options: ServiceOptions): () => void {
   // One for all requests, so that mentions which come at once are told at once.
   const services = once(async () => (await import("../plugin/host/site-services.js")).siteServices(options));
-  const notify = async () => (await services()).notifyAuthor();
-  return () => {
-    if (canNotify(options.secrets)) options.background(attempt("Notifying you", notify, options.log));
+  const notify = async () => {
+    const { hasChannel } = await import("../plugin/host/channels.js");
+    if (hasChannel(options.secrets.channels)) await (await services()).notifyAuthor();
   };
+  return () => options.background(attempt("Notifying you", notify, options.log));
 }
 
 /** A proxy in front of the site may have removed the prefix with which the path was signed. */

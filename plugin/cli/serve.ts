@@ -3,10 +3,11 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
 import { BackgroundWork } from "../host/background.js";
+import { featuresOff, VARIABLES } from "../host/features.js";
 import { type NodeServer, nodeServer } from "../host/node-server.js";
 import { preload } from "../host/preload.js";
 import { rateLimit } from "../host/rate-limit.js";
-import { featuresOff, secretsOf } from "../host/secrets.js";
+import { secretsOf } from "../host/secrets.js";
 import type { ServiceOptions } from "../host/service-options.js";
 import { siteFiles } from "../host/site-files.js";
 import { siteHost } from "../host/site-host.js";
@@ -46,7 +47,7 @@ the site: ~/.local/share/eleventy-twtxt/sites/alice.example on Linux. Make copie
   --allow-private-host HOST:PORT
                          a host of your own network that may be asked all the same; can be repeated
 
-Environment: TWTXT_MENTIONS_TOKEN, TWTXT_SMTP_URL, TWTXT_MAIL_TO, TWTXT_WEBHOOK_URL, TWTXT_BUILD_HOOK_URL;
+Environment: ${VARIABLES.join(", ")};
 for a bucket in place of --store: TWTXT_S3_ENDPOINT, TWTXT_S3_BUCKET, TWTXT_S3_REGION,
 TWTXT_S3_ACCESS_KEY_ID, TWTXT_S3_SECRET_ACCESS_KEY
 

@@ -1,5 +1,6 @@
 // test/helpers/receiver.ts: Alice's site as it receives mentions, with everything real but the host.
 import { BackgroundWork } from "../../plugin/host/background.js";
+import { secretsOf } from "../../plugin/host/secrets.js";
 import { type SiteServices, siteServices } from "../../plugin/host/site-services.js";
 import type { TwtxtOptions } from "../../plugin/options.js";
 import type { PublicMention } from "../../plugin/site/mention-list.js";
@@ -47,7 +48,8 @@ export interface ReceiverOptions {
   feedUrl?: string;
   /** Servers on this machine that may be asked. */
   neighbours?: readonly Pick<LoopbackServer, "host">[];
-  secrets?: Record<string, string>;
+  /** The environment variables of its host. */
+  environment?: Record<string, string>;
   /** Whether its host is paid by the second; default true. */
   isMetered?: boolean;
 }
@@ -63,14 +65,7 @@ export function receiver(options: ReceiverOptions = {}): Receiver {
     settings: settingsOf(options),
     pages: PAGES,
     store,
-    secrets: {
-      mentionsToken: undefined,
-      smtpUrl: undefined,
-      mailTo: undefined,
-      webhookUrl: undefined,
-      buildHookUrl: undefined,
-      ...options.secrets,
-    },
+    secrets: secretsOf(options.environment ?? {}),
     authority: "alice.example",
     client: "eleventy-plugin-twtxt/0",
     guard: {

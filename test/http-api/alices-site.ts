@@ -148,9 +148,8 @@ function settingsOf({ mentions = {}, inbox, blobs }: SiteOptions): HostSettings 
 
 /** What a host gives to its services; all whom they ask is Bob. */
 function servedBy({ token, isDeaf = false }: SiteOptions, port: number) {
-  const off = { smtpUrl: undefined, mailTo: undefined, webhookUrl: undefined, buildHookUrl: undefined };
   return {
-    secrets: { ...off, mentionsToken: token === null ? undefined : TOKEN },
+    secrets: { mentionsToken: token === null ? undefined : TOKEN, buildHookUrl: undefined, channels: {} },
     authority: new URL(ORIGIN).host,
     client: "eleventy-plugin-twtxt/0",
     guard: { connector: () => leadingTo(port) },

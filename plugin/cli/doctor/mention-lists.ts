@@ -1,5 +1,5 @@
 // plugin/cli/doctor/mention-lists.ts: the public list of mentions, the author's private feed of them, and what cannot be seen.
-import { FEATURES } from "../../host/secrets.js";
+import { FEATURES } from "../../host/features.js";
 import { PATHS } from "../../site/routes.js";
 import { type Finding, fix, note, ok, quoted } from "./finding.js";
 import { isSeen, jsonIn, type Look, type Seen, typeOf } from "./look.js";

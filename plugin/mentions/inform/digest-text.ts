@@ -1,11 +1,9 @@
-// plugin/mentions/inform/digest-text.ts: what a mail and a webhook say of new mentions.
+// plugin/mentions/inform/digest-text.ts: the texts of notifications, as a mail and as a short note.
 import type { MentionType } from "../../site/mention-list.js";
 import type { StoredMention } from "../mention.js";
 import { plainLines, plainName, quotedLines, shortened } from "../plain-text.js";
 import { decisionName, versionOf } from "../receive/event.js";
 import { sourceOf } from "../reference.js";
-import type { Mail } from "./mail.js";
-import type { Note } from "./webhook.js";
 
 const VERBS: Record<MentionType, string> = {
   mention: "mentioned",
@@ -20,6 +18,23 @@ const MAIL_LIMIT = 50;
 const NOTE_LIMIT = 10;
 /** Characters of one line in a note: ntfy takes 4,096 bytes in all before it makes a file of it. */
 const NOTE_LINE = 90;
+
+/** A mail without its addresses. */
+export interface Mail {
+  subject: string;
+  text: string;
+  /** `<...@...>`: a mail that is sent again has the same one. */
+  messageId: string;
+}
+
+/** A notification for a phone. */
+export interface Note {
+  /** ASCII characters, so that it can be a header. */
+  title: string;
+  /** The URL of this site that opens at a tap. */
+  click: string;
+  text: string;
+}
 
 /** What is told at once. A repetition has the same mentions and the same id. */
 export interface News {

@@ -1,5 +1,4 @@
-// plugin/mentions/inform/digest.ts: tells the author of new mentions, by mail and by a webhook.
-
+// plugin/mentions/inform/digest.ts: notifies the author of new mentions and messages, through each channel.
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
@@ -7,10 +6,8 @@ import type { Log } from "../../http/respond.js";
 import { readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import type { ListMentions, StoredMention } from "../mention.js";
-import { digestMail, digestNote, type News } from "./digest-text.js";
+import type { News } from "./digest-text.js";
 import { InboxesTold, type InboxState, inboxNews } from "./inbox-news.js";
-import type { SendMail } from "./mail.js";
-import type { PostNote } from "./webhook.js";
 
 /** More than anybody gets in an interval; what is older is told no more. */
 const NEWS_LIMIT = 10_000;
@@ -38,39 +35,32 @@ type Told = v.InferOutput<typeof Told>;
 
 const NOTHING_YET: Told = { at: null, since: "", ids: [], begun: null, inboxes: {} };
 
-/** One way of telling the author. */
-interface Channel {
+/** A way to notify the author. */
+export interface Channel {
+  /** For messages, such as `mail`. */
   name: string;
+  /** Where the store notes what the author was told. */
   key: string;
-  /** Milliseconds from one telling to the digest of what followed; at least {@link QUIET}. */
-  pause: number;
+  /** Milliseconds from one notification to the digest of what followed; at least {@link QUIET}. */
+  pauseMs: number;
+  /** @throws TwtxtError `mail-failed` or `hook-failed`, with what to do and without a secret */
   send(news: News): Promise<void>;
 }
 
 /**
  * Tells the author what is new. The first news after a quiet hour, in which nothing came and nothing was told, is told at
- * once. Later news waits for a digest: by mail at most one in `digestHours`, by webhook one an hour. To be called after
- * each new mention and message, and every hour.
+ * once. Later news waits for a digest, which each channel sends after its pause. To be called after each new mention and
+ * message, and every hour.
  *
  * Everything is told at least once. A telling that fails, or is cut short by the end of the process, is repeated as it was
  * by a later call; the author sees it twice only if it had arrived in spite of that, and a mail has the same Message-ID
  * then. If two calls run at once, in one process or two, only one of them tells.
  *
- * @throws TwtxtError `store-failed`; a mail or webhook that fails is logged
+ * @throws TwtxtError `store-failed`; a channel that fails is logged
  * @see PROTOCOL 2.5
  */
 export async function informAuthor(parts: InformParts): Promise<void> {
-  const { mail, webhook, page, digestHours } = parts;
-  const tellings: Promise<void>[] = [];
-  if (mail) {
-    const send = (news: News) => mail(digestMail(news, page));
-    tellings.push(tell({ name: "mail", key: "inform/digest", pause: digestHours * HOUR, send }, parts));
-  }
-  if (webhook) {
-    const send = (news: News) => webhook(digestNote(news, page));
-    tellings.push(tell({ name: "webhook", key: "inform/webhook", pause: HOUR, send }, parts));
-  }
-  await Promise.all(tellings);
+  await Promise.all(parts.channels.map((channel) => tell(channel, parts)));
 }
 
 export interface InformParts {
@@ -79,11 +69,7 @@ export interface InformParts {
   inboxes(): Promise<InboxState[]>;
   store: Store;
   now: Clock;
-  mail?: SendMail | undefined;
-  webhook?: PostNote | undefined;
-  digestHours: number;
-  /** Where the author sees all mentions: an absolute URL of the site. */
-  page: string;
+  channels: readonly Channel[];
   log: Log;
 }
 
@@ -140,8 +126,8 @@ function mayTell({ at, begun }: Told, now: number): boolean {
   return (begun === null || now >= begun.until) && (at === null || now >= at + QUIET);
 }
 
-function isDigestDue({ at }: Told, { pause }: Channel, now: number): boolean {
-  return at === null || now >= at + pause;
+function isDigestDue({ at }: Told, { pauseMs }: Channel, now: number): boolean {
+  return at === null || now >= at + pauseMs;
 }
 
 function receivedTimes(mentions: readonly StoredMention[]): string[] {

@@ -10,7 +10,7 @@ export type HookFetch = (
 /** Where to post. It may be private, as on a home network, and whoever knows it may use it: no message holds it. */
 export interface Hook {
   /** The environment variable that has the URL, for messages. */
-  variable: "TWTXT_WEBHOOK_URL" | "TWTXT_BUILD_HOOK_URL";
+  variable: string;
   url: string;
   fetch: HookFetch;
 }

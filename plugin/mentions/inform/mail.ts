@@ -1,13 +1,8 @@
 // plugin/mentions/inform/mail.ts: mail through the author's own server.
 import { TwtxtError } from "../../errors.js";
 import { isLoopback } from "../../http/own-host.js";
-
-export interface Mail {
-  subject: string;
-  text: string;
-  /** `<...@...>`: a mail that is sent again has the same one. */
-  messageId: string;
-}
+import type { Channel } from "./digest.js";
+import { digestMail, type Mail } from "./digest-text.js";
 
 /** @throws TwtxtError `mail-failed`, with what to do and without the password */
 export type SendMail = (mail: Mail) => Promise<void>;
@@ -25,8 +20,23 @@ export interface MailSettings {
   to: string;
 }
 
+const HOUR_MS = 3600_000;
 const TIMEOUT = 10_000;
 const ADDRESS = /^[^\s<>()[\],;:"\\@]+@[^\s<>()[\],;:"\\@]+$/;
+
+/**
+ * Notifies the author by mail, with at most one digest in `digestHours`.
+ *
+ * @param page - where the author sees all mentions
+ */
+export function mailChannel(send: SendMail, { page, digestHours }: { page: string; digestHours: number }): Channel {
+  return {
+    name: "mail",
+    key: "inform/digest",
+    pauseMs: digestHours * HOUR_MS,
+    send: (news) => send(digestMail(news, page)),
+  };
+}
 
 /**
  * Sends mail by SMTP.

@@ -21,13 +21,13 @@ beforeEach(async () => {
 });
 
 function alice(options: ReceiverOptions = {}) {
-  const secrets = {
-    smtpUrl: `smtp://${box.host}:${box.port}`,
-    mailTo: "alice@alice.example",
-    webhookUrl: phone.url,
-    ...options.secrets,
+  const environment = {
+    TWTXT_SMTP_URL: `smtp://${box.host}:${box.port}`,
+    TWTXT_MAIL_TO: "alice@alice.example",
+    TWTXT_WEBHOOK_URL: phone.url,
+    ...options.environment,
   };
-  const site = receiver({ neighbours: [bob], mentions: { limits: { shownPerHost: 1000 } }, ...options, secrets });
+  const site = receiver({ neighbours: [bob], mentions: { limits: { shownPerHost: 1000 } }, ...options, environment });
   return {
     ...site,
     /** Bob mentions her in a new twt. */
@@ -50,7 +50,7 @@ const INBOX_OPTIONS: ReceiverOptions = {
   key: ALICE.publicKey,
   inbox: { users: ["alice"], messages: 1000, megabytes: 64, retentionDays: 0, subscribe: null },
 };
-const NO_MAIL = { smtpUrl: "", mailTo: "" };
+const NO_MAIL = { TWTXT_SMTP_URL: "", TWTXT_MAIL_TO: "" };
 const quotes = () => box.mails.map(({ text }) => text.match(/(?<=> @<alice \S+> ).*/g));
 
 describe("news after a quiet hour", () => {
@@ -132,7 +132,7 @@ describe("news after a quiet hour", () => {
 
   it("is told by the hourly run of another process where the first one ended meanwhile", async () => {
     const store = memoryStore();
-    const options = { store, secrets: NO_MAIL };
+    const options = { store, environment: NO_MAIL };
     const [killed, next] = [alice(options), alice(options)];
     const release = phone.hold();
     await killed.hears("first");
@@ -164,7 +164,7 @@ describe("news after a quiet hour", () => {
   });
 
   it("is asked for no more than once in ten minutes while a webhook is down", async () => {
-    const site = alice({ secrets: { webhookUrl: "http://127.0.0.1:1/" } });
+    const site = alice({ environment: { TWTXT_WEBHOOK_URL: "http://127.0.0.1:1/" } });
     for (let n = 0; n < 10; n += 1) {
       await site.hears(`number ${n}`);
       await site.settled();
@@ -174,7 +174,7 @@ describe("news after a quiet hour", () => {
 
   it("is looked for nowhere where neither mail nor webhook is set up", async () => {
     const store = memoryStore();
-    const site = alice({ store, secrets: { ...NO_MAIL, webhookUrl: "" } });
+    const site = alice({ store, environment: { ...NO_MAIL, TWTXT_WEBHOOK_URL: "" } });
     await site.hears("first");
     await site.settled();
     expect(await store.keys("inform/")).toEqual([]);

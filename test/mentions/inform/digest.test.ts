@@ -2,8 +2,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { beforeEach, describe, expect, it } from "vitest";
 import { informAuthor } from "../../../plugin/mentions/inform/digest.js";
-import { mailSettings, type SendMail, smtpMail } from "../../../plugin/mentions/inform/mail.js";
-import { webhook } from "../../../plugin/mentions/inform/webhook.js";
+import { mailChannel, mailSettings, type SendMail, smtpMail } from "../../../plugin/mentions/inform/mail.js";
+import { type PostNote, webhook, webhookChannel } from "../../../plugin/mentions/inform/webhook.js";
 import type { StoredMention } from "../../../plugin/mentions/mention.js";
 import { decisionName, versionOf } from "../../../plugin/mentions/receive/event.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
@@ -32,23 +32,31 @@ beforeEach(async () => {
 
 const toBox = (): SendMail => smtpMail(`smtp://${box.host}:${box.port}`, "alice@alice.example");
 
+interface Run extends Partial<Pick<Parameters<typeof informAuthor>[0], "inboxes" | "store">> {
+  /** `null` for none; default into {@link box}. */
+  mail?: SendMail | null;
+  webhook?: PostNote;
+  page?: string;
+}
+
 /** One hourly run. */
-function run(change: Partial<Parameters<typeof informAuthor>[0]> = {}) {
+function run({ mail = toBox(), webhook: post, page = PAGE, ...change }: Run = {}) {
   return informAuthor({
     list: listOf(stored),
     inboxes: async () => [],
     store,
     now: () => time,
-    mail: toBox(),
-    digestHours: 24,
-    page: PAGE,
+    channels: [
+      ...(mail ? [mailChannel(mail, { page, digestHours: 24 })] : []),
+      ...(post ? [webhookChannel(post, page)] : []),
+    ],
     log: (line) => log.push(line),
     ...change,
   });
 }
 
 /** Runs once in each of so many hours, beginning now. */
-async function runFor(hours: number, change: Parameters<typeof run>[0] = {}) {
+async function runFor(hours: number, change: Run = {}) {
   for (let hour = 0; hour < hours; hour += 1) {
     await run(change);
     time += HOUR;
@@ -519,7 +527,7 @@ describe("the webhook", () => {
 
   it("gets a plain POST in each run that has something new, once", async () => {
     const { url, notes } = await telephone();
-    const note = { mail: undefined, webhook: webhook(url, fetch) };
+    const note = { mail: null, webhook: webhook(url, fetch) };
     await run(note);
     expect(notes).toEqual([]);
     comes("hello\nthere");
@@ -543,7 +551,7 @@ describe("the webhook", () => {
     const { url, notes } = await telephone();
     const evil = "\u{1f344}\r\nClick: https://eve.example/\r\n".repeat(20);
     for (let n = 0; n < 15; n += 1) comes(evil, { author: { name: evil, url: "https://eve.example/", photo: null } });
-    await run({ mail: undefined, webhook: webhook(url, fetch) });
+    await run({ mail: null, webhook: webhook(url, fetch) });
     const [note] = notes;
     expect(Buffer.byteLength(note?.body ?? "")).toBeLessThan(4096);
     expect(note?.body.split("\n")).toHaveLength(11);
@@ -554,7 +562,7 @@ describe("the webhook", () => {
   it("is told of a site whose name is not of ASCII letters", async () => {
     const { url, notes } = await telephone();
     comes("hello");
-    await run({ mail: undefined, webhook: webhook(url, fetch), page: "https://bücher.example/erwähnt/" });
+    await run({ mail: null, webhook: webhook(url, fetch), page: "https://bücher.example/erwähnt/" });
     expect(notes[0]?.headers).toMatchObject({
       title: "1 new mention of xn--bcher-kva.example",
       click: "https://xn--bcher-kva.example/erw%C3%A4hnt/",
@@ -565,7 +573,7 @@ describe("the webhook", () => {
     "that answers %i is tried again, without following it and without naming it",
     async (status) => {
       const { url, notes, state } = await telephone(status);
-      const note = { mail: undefined, webhook: webhook(url, fetch) };
+      const note = { mail: null, webhook: webhook(url, fetch) };
       comes("hello");
       await run(note);
       expect(notes).toHaveLength(1);
