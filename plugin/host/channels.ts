@@ -2,6 +2,7 @@
 import type { Channel } from "../mentions/inform/digest.js";
 import type { HookFetch } from "../mentions/inform/hook.js";
 import { mailChannel, smtpMail } from "../mentions/inform/mail.js";
+import { ntfyChannel } from "../mentions/inform/ntfy.js";
 import { webhook, webhookChannel } from "../mentions/inform/webhook.js";
 import { type Environment, valueIn } from "./secrets.js";
 
@@ -33,6 +34,11 @@ export const CHANNELS: readonly ChannelKind[] = [
     feature: "Webhook",
     variables: ["TWTXT_WEBHOOK_URL"],
     open: ([url = ""], { page, fetch }) => webhookChannel(webhook(url, fetch), page),
+  },
+  {
+    feature: "Notifications through ntfy",
+    variables: ["TWTXT_NTFY_URL"],
+    open: ([url = ""], { page, fetch }) => ntfyChannel(url, fetch, page),
   },
 ];
 

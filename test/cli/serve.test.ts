@@ -125,6 +125,7 @@ describe("eleventy-twtxt serve", () => {
       "Private feed of mentions: off (set TWTXT_MENTIONS_TOKEN to turn it on)",
       "Mail about mentions: off (set TWTXT_MAIL_TO to turn it on)",
       "Webhook: off (set TWTXT_WEBHOOK_URL to turn it on)",
+      "Notifications through ntfy: off (set TWTXT_NTFY_URL to turn it on)",
       "Rebuilds of the site: off (set TWTXT_BUILD_HOOK_URL to turn it on)",
     ];
     expect((await fetch(`${lacking.url}/twtxt.txt`)).headers.get("link")).toBeNull();
@@ -132,7 +133,7 @@ describe("eleventy-twtxt serve", () => {
     for (const line of lines) expect(lacking.said()).toContain(`${line}\n`);
 
     write({ host: "netlify", endpoint: "https://alice.example/webmention" });
-    const names = ["SMTP_URL", "MAIL_TO", "WEBHOOK_URL", "BUILD_HOOK_URL", "MENTIONS_TOKEN"];
+    const names = ["SMTP_URL", "MAIL_TO", "WEBHOOK_URL", "NTFY_URL", "BUILD_HOOK_URL", "MENTIONS_TOKEN"];
     const value = "http://127.0.0.1/0123456789abcdef";
     const complete = await serve(alice, [], Object.fromEntries(names.map((name) => [`TWTXT_${name}`, value])));
     expect(await complete.end("SIGTERM")).toBe(0);
