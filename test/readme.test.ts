@@ -75,16 +75,18 @@ function prose(file: string): string {
   return read(file).replace(/^ *```[\s\S]*?^ *```/gm, "");
 }
 
-/** The ids that GitHub gives to the headings of a document. */
+/** The ids that GitHub gives to the headings of a document, and those of its anchors. */
 function headingIds(file: string): string[] {
   const headings = [...prose(file).matchAll(/^#+ (.*)$/gm)].map(([, text = ""]) => text);
-  return headings.map((text) =>
+  const ids = headings.map((text) =>
     text
       .replace(/\[(.*?)\]\(.*?\)/g, "$1")
       .toLowerCase()
       .replace(/[^\p{L}\p{N}_ -]/gu, "")
       .replaceAll(" ", "-"),
   );
+  const anchors = [...prose(file).matchAll(/<a id="([^"]+)">/g)].map(([, id = ""]) => id);
+  return [...ids, ...anchors];
 }
 
 describe("every document", () => {

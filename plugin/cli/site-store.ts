@@ -157,7 +157,7 @@ export async function useStoreAlone(data: SiteStore): Promise<() => Promise<void
  * The name of a site's folder: its host and path, as far as every file system takes them for a name.
  *
  * @example folderName("https://alice.example") // "alice.example"
- * @example folderName("http://localhost:8080/blog") // "localhost_8080_blog-0f8a4c1e"
+ * @example folderName("http://localhost:8080/blog") // "localhost_8080_blog-7d6a8245"
  */
 export function folderName(url: string): string {
   const { host, pathname } = new URL(url);

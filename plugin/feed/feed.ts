@@ -79,7 +79,7 @@ function copyOf(fields: ReadonlyMap<string, string[]>): FeedHeader {
  *   seconds, texts are cleaned, and a twt of which nothing is left is not written.
  * @throws TwtxtError `bad-field` for a field that is not known, one too many, or a value that another reader would
  *   misread; `bad-timestamp` for a timestamp that is none; `too-large` for a line of 64 KiB or more
- * @example formatFeed({ fields: { nick: ["alice"] }, twts: [{ timestamp: "2026-01-02T03:04:05Z", text: "hello" }] })
+ * @example formatFeed({ fields: { nick: ["alice"] }, twts: [{ timestamp: "2026-01-02T03:04:05Z", text: "hello" }] }) // "# nick = alice\n\n2026-01-02T03:04:05Z\thello\n"
  * @see PROTOCOL 1.1
  */
 export function formatFeed(feed: {

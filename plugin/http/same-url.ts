@@ -30,7 +30,7 @@ export function normalUrl(url: string): string | null {
  * https.
  *
  * @returns `null` for anything but an absolute http or https URL
- * @example comparableUrl("HTTP://Alice.example:80/a#b") === comparableUrl("https://alice.example/a")
+ * @example comparableUrl("HTTP://Alice.example:80/a#b") // "//alice.example/a"
  * @see PROTOCOL 2.4, "The request"
  */
 export function comparableUrl(url: string): string | null {

@@ -35,7 +35,7 @@ export interface Saltpack {
    * Opens a message, all of it or nothing.
    *
    * @param message - text is armored; bytes are either
-   * @param options - `key` as the `sender` of {@link seal}
+   * @param options - `key` as the `sender` of `seal`
    * @throws TwtxtError `bad-armor`, `bad-message` for what is not exactly in the format; `not-a-recipient`;
    *   `not-authentic`; `bad-key` where one's own key is none
    * @see PROTOCOL 3.2
