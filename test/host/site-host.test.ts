@@ -41,12 +41,13 @@ function served(home: Alice, bob: Neighbour) {
     log: (line) => void log.push(line),
   });
   running.push(host);
+  const ledger = new MentionLedger({ store, feedUrl: home.feedUrl, sleep: async () => {} });
   return {
     host,
     store,
     clock,
     log,
-    list: new MentionLedger({ store, feedUrl: home.feedUrl, sleep: async () => {} }).list,
+    list: () => ledger.list(),
     /** Waits for the end of the Nth piece of work. */
     async pauseAfter(work: number): Promise<number | null | undefined> {
       await vi.waitUntil(() => pauses.length >= work, 60_000);
