@@ -228,7 +228,7 @@ async function untilSettled<T>(key: string, attempt: () => Promise<T | undefined
   }
   throw new TwtxtError(
     "store-failed",
-    `${key} was changed by others ${TRIES} times in a row, or its folder is damaged.`,
+    `What is stored under ${key} cannot be read: its folder is damaged, or other processes changed it ${TRIES} times in a row.`,
   );
 }
 
