@@ -295,7 +295,7 @@ function isSmall(value: Uint8Array): boolean {
 }
 
 /** @param logged - the value; `null` where its own file is synced */
-function entryOf(of: Pick<LogEntry, "key" | "version" | "at">, logged: Uint8Array | null): LogEntry {
+function entryOf(of: Pick<LogEntry, "key" | "version" | "at">, logged: Uint8Array | null): Omit<LogEntry, "until"> {
   return { ...of, change: logged ? "value" : "synced", bytes: logged ?? new Uint8Array() };
 }
 

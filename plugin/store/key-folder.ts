@@ -76,6 +76,11 @@ export function numberOf(name: string): number {
   return Number.parseInt(name, 10);
 }
 
+/** Whether a file in the folder of a key belongs to the store. */
+export function isOwn(name: string): boolean {
+  return name.startsWith(HEAD) || !Number.isNaN(numberOf(name));
+}
+
 /**
  * The part of a version that stays the same from the making of a key to its deletion, at random.
  *

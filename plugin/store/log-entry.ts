@@ -16,6 +16,8 @@ export interface LogEntry {
   version: string;
   /** When the change was about to be made, in nanoseconds since the machine started, the same clock for all processes. */
   at: number;
+  /** A time at which the change was made already. */
+  until: number;
   /** `value`: of these bytes; `synced`: the value's own file is on the disk; `deleted`: there are no bytes. */
   change: "value" | "synced" | "deleted";
   bytes: Uint8Array;
@@ -48,7 +50,8 @@ export function parseEntries(log: Buffer): LogEntry[] {
  * The last change of a key, of its entries in the logs of all processes.
  *
  * Within the life of a key, versions are in the order of their numbers. A deletion ends a life, whenever its entry was
- * written. The clock decides only between two lives of which the logs know no end.
+ * written. So does a change of a later life, since the deletion between them may be of a process that was killed before it
+ * wrote its entry. The clock decides between two lives of which the logs know no end.
  */
 export function lastChange(entries: readonly LogEntry[]): LogEntry | undefined {
   const deletions = entries.filter(({ change }) => change === "deleted");
@@ -59,7 +62,9 @@ export function lastChange(entries: readonly LogEntry[]): LogEntry | undefined {
         ? deletion.version === version && deletion.at >= at
         : lifeOf(deletion.version) === lifeOf(version),
     );
-  const values = entries.filter((entry) => entry.change !== "deleted" && !isDeleted(entry));
+  const isFollowed = ({ version, until }: LogEntry) =>
+    entries.some((other) => lifeOf(other.version) !== lifeOf(version) && other.at > until);
+  const values = entries.filter((entry) => entry.change !== "deleted" && !isDeleted(entry) && !isFollowed(entry));
   return newest(values) ?? newest(deletions);
 }
 

@@ -8,13 +8,15 @@ import { readdir, readFile, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ifThere, isDone, makeFolder, remove, syncFile, syncFolder, writeNew } from "./disk.js";
-import { folderOf, HEAD, isChecked, isWhole, keysIn, lifeOf, look, numberOf, parseHead } from "./key-folder.js";
+import { folderOf, HEAD, isChecked, isOwn, isWhole, keysIn, lifeOf, look, numberOf, parseHead } from "./key-folder.js";
 import { nameOfOwn, processOf } from "./leftovers.js";
 import { type LogEntry, lastChange } from "./log-entry.js";
 import { entriesIn, LOGS, logTime, removeLogs } from "./write-log.js";
 
-/** Before the name of the process that repairs a store, and has taken its logs. */
+/** The logs that a process has taken to repair a store: `.log.<boot>.<name of the process>`. */
 const CLAIM = `${LOGS}.`;
+/** The logs of one start of the machine. What else lies beside them is ignored. */
+const BOOT = /^[0-9a-f-]{36}(?:\.\d+)?$/;
 /** Pause before another look at what another process repairs, in milliseconds. */
 const PAUSE_MS = 20;
 /** A process of another container, of which it cannot be told whether it still runs, is waited for so long, in nanoseconds. */
@@ -30,7 +32,7 @@ export async function recover(root: string, boot: string | null): Promise<void> 
   for (;;) {
     const left = await unrecovered(root, boot, logTime() > late);
     if (left === null) return;
-    const own = join(root, CLAIM + nameOfOwn());
+    const own = join(root, `${CLAIM}${boot}.${nameOfOwn()}`);
     if (left === "claimed" || !(await isDone(rename(left, own)))) await sleep(PAUSE_MS);
     else await restore(root, own);
   }
@@ -39,22 +41,28 @@ export async function recover(root: string, boot: string | null): Promise<void> 
 /** The logs of former starts; `claimed` where another process restores them, `null` where there are none. */
 async function unrecovered(root: string, boot: string | null, isLate: boolean): Promise<string | "claimed" | null> {
   // Before the claims: what is not here any more was claimed, or is restored.
-  const boots = (await ifThere(readdir(join(root, LOGS)))) ?? [];
+  const boots = await bootsIn(join(root, LOGS));
   if (boots.some((name) => boot === null || !name.startsWith(boot))) return join(root, LOGS);
   const names = (await ifThere(readdir(root))) ?? [];
   const claims = names.filter((name) => name.startsWith(CLAIM));
   const abandoned = claims.find((name) => {
-    const claimant = processOf(name.slice(CLAIM.length));
-    return claimant === "ended" || (claimant === null && isLate);
+    const [claimBoot = "", ...rest] = name.slice(CLAIM.length).split(".");
+    const claimant = processOf(rest.join("."));
+    // After a restart, another process may have the same number.
+    return claimBoot !== String(boot) || claimant === "ended" || (claimant === null && isLate);
   });
   if (abandoned !== undefined) return join(root, abandoned);
   return claims.length > 0 ? "claimed" : null;
 }
 
+async function bootsIn(logs: string): Promise<string[]> {
+  return ((await ifThere(readdir(logs))) ?? []).filter((name) => BOOT.test(name));
+}
+
 async function restore(root: string, logs: string): Promise<void> {
   try {
     const logged = new Map<string, LogEntry[]>();
-    for (const boot of await readdir(logs)) {
+    for (const boot of await bootsIn(logs)) {
       for (const entry of await entriesIn(join(logs, boot))) {
         const others = logged.get(entry.key);
         if (others) others.push(entry);
@@ -79,13 +87,12 @@ async function recoverKey(root: string, key: string, logged: readonly LogEntry[]
   const last = lastChange(logged);
   if (!last) {
     if (found === null || found.isHead) return;
-    return found.version === null ? discard(root, place) : replaceFolder(root, place, found.version, found.bytes);
+    return found.version === null ? discard(root, place) : countAgain(place, found.version);
   }
   if (found?.isHead && !isBefore(found.version ?? "", last, logged)) return syncKey(root, place);
   if (last.change === "deleted") return discard(root, place);
   if (last.change === "value") return replaceFolder(root, place, last.version, last.bytes);
-  const bytes = await ifThere(readFile(join(place, last.version)));
-  if (bytes) await replaceFolder(root, place, last.version, bytes);
+  if (existsSync(join(place, last.version))) await countAgain(place, last.version);
 }
 
 /** Whether a version, of which the file is whole, counted before the last change in the logs. */
@@ -100,7 +107,6 @@ function isBefore(version: string, last: LogEntry, logged: readonly LogEntry[]):
 interface Whole {
   /** `null` where there is none, and nothing else in the folder. */
   version: string | null;
-  bytes: Uint8Array;
   /** Whether it is the version that counts. */
   isHead: boolean;
 }
@@ -112,21 +118,30 @@ async function newestWhole(place: string): Promise<Whole | null> {
   const names = current?.names ?? (await readdir(place));
   const head = current?.version;
   const inHead = head === undefined ? null : parseHead(await readFile(join(place, HEAD + head)));
-  if (inHead?.version === head && inHead) return { ...inHead, isHead: true };
-  if (head !== undefined && !isChecked(head)) return { version: head, bytes: new Uint8Array(), isHead: true };
+  if (inHead && inHead.version === head) return { version: head, isHead: true };
+  if (head !== undefined && !isChecked(head)) return { version: head, isHead: true };
   const top = head === undefined ? Number.POSITIVE_INFINITY : numberOf(head);
   const versions = names.filter((name) => name === head || numberOf(name) < top);
   for (const version of versions.sort((a, b) => numberOf(b) - numberOf(a))) {
-    const bytes = await readFile(join(place, version)).catch(() => null);
-    if (bytes && isWhole(version, bytes)) return { version, bytes, isHead: version === head };
+    // A file that cannot be read is not a damaged one: nothing is given up for it.
+    const bytes = await ifThere(readFile(join(place, version)));
+    if (bytes && isWhole(version, bytes)) return { version, isHead: version === head };
   }
   // The head was renamed to a version that is not whole, and still holds the one before.
-  if (inHead) return { ...inHead, isHead: false };
-  const isOwn = (name: string) => name.startsWith(HEAD) || !Number.isNaN(numberOf(name));
-  return { version: null, bytes: new Uint8Array(), isHead: !names.every(isOwn) };
+  if (inHead) return { version: inHead.version, isHead: false };
+  return { version: null, isHead: !names.every(isOwn) };
 }
 
-/** Makes the folder of a key anew, with this version alone. */
+/** Makes a version that is in the folder of its key count. No moment is without it, since the logs may not have it. */
+async function countAgain(place: string, version: string): Promise<void> {
+  const own = join(place, HEAD + version);
+  const heads = (await readdir(place)).filter((name) => name.startsWith(HEAD));
+  if (heads.length === 0) await writeNew(own, new Uint8Array(), { flush: true });
+  for (const name of heads) await rename(join(place, name), own);
+  await syncFolder(place);
+}
+
+/** Makes the folder of a key anew, with a version that is in the logs, alone. */
 async function replaceFolder(root: string, place: string, version: string, bytes: Uint8Array): Promise<void> {
   const made = join(root, ".tmp", nameOfOwn());
   await makeFolder(made);

@@ -8,10 +8,10 @@
 // - `.log/<boot>.<time>/` was closed: every file that its logs name is synced, and then it is removed, the oldest first.
 //   A process that finds its log closed after a sync writes the same entries into a new one before it acknowledges them.
 import { existsSync, readFileSync } from "node:fs";
-import { type FileHandle, open, readdir, readFile, rename } from "node:fs/promises";
+import { type FileHandle, mkdir, open, readdir, readFile, rename } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { ifThere, isDone, makeFolder, remove, syncFile, syncFolder } from "./disk.js";
-import { folderOf, lifeOf, look } from "./key-folder.js";
+import { codeOf, ifThere, isDone, makeFolder, remove, syncFile, syncFolder } from "./disk.js";
+import { folderOf, isOwn, lifeOf, look } from "./key-folder.js";
 import { nameOfOwn } from "./leftovers.js";
 import { formatEntry, type LogEntry, parseEntries } from "./log-entry.js";
 
@@ -34,6 +34,8 @@ interface OwnLog {
   path: string;
   handle: FileHandle;
   bytes: number;
+  /** A change before this time may be followed by one in an older log. */
+  since: number;
   timer: NodeJS.Timeout;
 }
 
@@ -67,9 +69,9 @@ export class WriteLog {
   }
 
   /** Makes a change durable. Its files are written already, and need not be synced. */
-  append(entry: LogEntry): Promise<void> {
+  append(change: Omit<LogEntry, "until">): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ entry, resolve, reject });
+      this.#waiting.push({ entry: { ...change, until: logTime() }, resolve, reject });
       if (!this.#isWriting) void this.#writeAll();
     });
   }
@@ -102,7 +104,6 @@ export class WriteLog {
   async #write(entries: readonly LogEntry[]): Promise<void> {
     const bytes = Buffer.concat(entries.map(formatEntry));
     if (bytes.length === 0) return;
-    const before = this.#own;
     for (;;) {
       this.#own ??= await this.#openOwn();
       const { handle, path } = this.#own;
@@ -113,7 +114,8 @@ export class WriteLog {
     }
     this.#own.bytes += bytes.length;
     this.#isDue ||= this.#own.bytes > MAX_BYTES;
-    if (this.#own !== before) await this.#write(await this.#deletedBefore(entries));
+    const { since } = this.#own;
+    await this.#write(await this.#deletedBefore(entries.filter(({ at }) => at < since)));
   }
 
   /** Changes of keys that were deleted since: the deletion may stand in an older log, which is removed earlier. */
@@ -130,20 +132,35 @@ export class WriteLog {
   }
 
   async #openOwn(): Promise<OwnLog> {
+    for (;;) {
+      const own = await ifThere(this.#makeOwn());
+      if (own) return own;
+    }
+  }
+
+  /** @throws `ENOENT` where another process closes the log at this moment */
+  async #makeOwn(): Promise<OwnLog> {
     const all = join(this.#root, LOGS);
     const folder = join(all, this.#boot);
-    for (;;) {
-      const firstNew = await makeFolder(folder);
-      const path = join(folder, nameOfOwn());
-      const handle = await ifThere(open(path, "ax", 0o600));
-      if (!handle) continue;
+    const firstNew = (await makeFolder(all)) ?? all;
+    // Not with makeFolder, which looks again at what mkdir has found, and fails where it was renamed.
+    await mkdir(folder, { mode: 0o700 }).catch((error) => {
+      if (codeOf(error) !== "EEXIST") throw error;
+    });
+    const path = join(folder, nameOfOwn());
+    const handle = await open(path, "ax", 0o600);
+    const since = logTime();
+    try {
       await handle.sync();
       // Another process may have made the folder a moment ago, and not synced it yet.
-      await syncFolder(folder, firstNew !== undefined && firstNew.length < all.length ? firstNew : all);
-      this.#isDue ||= ((await ifThere(readdir(folder))) ?? []).length > MAX_LOGS;
-      const timer = setTimeout(() => void this.close(), MAX_AGE_MS).unref();
-      return { path, handle, bytes: 0, timer };
+      await syncFolder(folder, firstNew);
+    } catch (error) {
+      await handle.close();
+      throw error;
     }
+    this.#isDue ||= ((await ifThere(readdir(folder))) ?? []).length > MAX_LOGS;
+    const timer = setTimeout(() => void this.close(), MAX_AGE_MS).unref();
+    return { path, handle, bytes: 0, since, timer };
   }
 
   async #leave(): Promise<void> {
@@ -165,9 +182,9 @@ export class WriteLog {
 
 /** All entries in a folder of logs. */
 export async function entriesIn(folder: string): Promise<LogEntry[]> {
-  const names = (await ifThere(readdir(folder))) ?? [];
+  const files = ((await ifThere(readdir(folder, { withFileTypes: true }))) ?? []).filter((file) => file.isFile());
   const entries: LogEntry[][] = [];
-  for (const name of names)
+  for (const { name } of files)
     entries.push(parseEntries((await ifThere(readFile(join(folder, name)))) ?? Buffer.alloc(0)));
   return entries.flat();
 }
@@ -196,10 +213,17 @@ async function syncKeys(root: string, keys: Iterable<string>): Promise<void> {
   const above = new Set([root]);
   for (const key of keys) {
     const place = folderOf(root, key);
-    const names = (await ifThere(readdir(place))) ?? [];
-    for (const name of names) await isDone(syncFile(join(place, name)));
-    await isDone(syncFolder(place));
+    while (!(await syncAllIn(place)));
     for (let path = dirname(place); relative(root, path) !== ""; path = dirname(path)) above.add(path);
   }
   for (const path of above) await isDone(syncFolder(path));
+}
+
+/** @returns `false` where a file was renamed or removed before it was synced: it may hold a value under its new name */
+async function syncAllIn(place: string): Promise<boolean> {
+  for (const name of (await ifThere(readdir(place))) ?? []) {
+    if (isOwn(name) && !(await isDone(syncFile(join(place, name))))) return false;
+  }
+  await isDone(syncFolder(place));
+  return true;
 }

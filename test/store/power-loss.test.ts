@@ -9,13 +9,14 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
 import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, it, vi } from "vitest";
+import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
 import { fileStore } from "../../plugin/store/file.js";
 import { nameOfOwn } from "../../plugin/store/leftovers.js";
 import type { Store } from "../../plugin/store/store.js";
@@ -25,6 +26,9 @@ import { seeded } from "../cli/blob-writers.js";
 const work = mkdtempSync(join(tmpdir(), "twtxt-power-"));
 const text = (value: string) => Buffer.from(value);
 afterAll(() => rmSync(work, { recursive: true, force: true }));
+afterEach(() => {
+  vi.restoreAllMocks();
+});
 
 /** A name of a start of the machine, as the system gives them. */
 const [BEFORE, AFTER] = ["11111111-1111-1111-1111-111111111111", "22222222-2222-2222-2222-222222222222"];
@@ -116,6 +120,67 @@ describe("after a power loss", () => {
     expect(existsSync(join(folder, "empty@"))).toBe(false);
   });
 
+  it("a key that was deleted twice stays deleted, though the process of the first deletion was killed before it wrote its entry", async () => {
+    const folder = newFolder();
+    const store = fileStore(folder, BEFORE);
+    await store.put("a", text("one"));
+    renameSync(join(folder, "a@"), join(folder, ".tmp", nameOfOwn()));
+    await store.put("a", text("two"));
+    await store.delete("a");
+    expect(await valuesIn(fileStore(folder, AFTER))).toEqual({});
+  });
+
+  it("a key stays deleted whose value is logged after the log of its deletion was removed", async () => {
+    const folder = newFolder();
+    const [one, other] = [fileStore(folder, BEFORE), fileStore(folder, BEFORE)];
+    await one.put("first", text("one"));
+    let late: Promise<unknown> = Promise.resolve();
+    await duringNextSync("datasync", async () => {
+      late = one.put("a", text("one"));
+      await expect.poll(() => existsSync(join(folder, "a@"))).toBe(true);
+      await other.delete("a");
+      await new WriteLog(folder, BEFORE).close();
+    });
+    await one.put("second", text("one"));
+    await late;
+    expect(await valuesIn(fileStore(folder, AFTER))).toEqual({ first: "one", second: "one" });
+  });
+
+  it("a value whose file cannot be read is not given up: the store fails, and the file stays", async () => {
+    const folder = newFolder();
+    const store = fileStore(folder, BEFORE);
+    await store.put("a", text("one"));
+    await store.put("a", text("two"));
+    await new WriteLog(folder, BEFORE).close();
+    const file = join(folder, "a@", versionOf(folder, "a"));
+    rmSync(file);
+    symlinkSync(file, file);
+    mkdirSync(join(folder, ".log", BEFORE));
+    await expect(fileStore(folder, AFTER).keys("")).rejects.toThrow(expect.objectContaining({ code: "store-failed" }));
+    rmSync(file);
+    writeFileSync(file, "two");
+    expect(await valuesIn(fileStore(folder, AFTER))).toEqual({ a: "two" });
+  });
+
+  it.each(["one", "two"])("the value %s that counts again never leaves the folder of its key", async (value) => {
+    const folder = newFolder();
+    const store = fileStore(folder, BEFORE);
+    for (const each of value === "one" ? ["one"] : ["one", "two"]) await store.put("a", text(each));
+    await new WriteLog(folder, BEFORE).close();
+    const place = join(folder, "a@");
+    const next = `${value === "one" ? 2 : 3}-0123456789abcdef-00000000`;
+    renameSync(join(place, `head.${versionOf(folder, "a")}`), join(place, `head.${next}`));
+    writeFileSync(join(place, next), "");
+    mkdirSync(join(folder, ".log", BEFORE));
+    const { ino } = statSync(place);
+    const after = fileStore(folder, AFTER);
+    expect(await valuesIn(after)).toEqual({ a: value });
+    expect(statSync(place).ino).toBe(ino);
+    await after.put("a", text("next"));
+    expect(await valuesIn(after)).toEqual({ a: "next" });
+    expect(readdirSync(place)).toHaveLength(2);
+  });
+
   it("an entry that is cut off ends its log, and all before it are there", async () => {
     const folder = newFolder();
     const store = fileStore(folder, BEFORE);
@@ -173,11 +238,21 @@ describe("a repair that a killed process has begun", () => {
     const { pid } = spawnSync(process.execPath, ["-e", ""]);
     renameSync(
       join(folder, ".log"),
-      join(folder, `.log.${nameOfOwn().replace(/\.\d+\.[0-9a-f]{8}\./, `.${pid}.01234567.`)}`),
+      join(folder, `.log.${AFTER}.${nameOfOwn().replace(/\.\d+\.[0-9a-f]{8}\./, `.${pid}.01234567.`)}`),
     );
     expect(await valuesIn(fileStore(folder, AFTER))).toEqual({ a: "one" });
     expect(readdirSync(folder).sort()).toEqual([".tmp", "a@"]);
   });
+
+  it("is finished after the next restart, even where another process has its number now", async () => {
+    const folder = newFolder();
+    await fileStore(folder, BEFORE).put("a", text("one"));
+    rmSync(join(folder, "a@"), { recursive: true });
+    const claimant = nameOfOwn().replace(/\.\d+\.[0-9a-f]{8}\./, `.${process.ppid}.01234567.`);
+    renameSync(join(folder, ".log"), join(folder, `.log.${AFTER}.${claimant}`));
+    expect(await valuesIn(fileStore(folder, bootName(3)))).toEqual({ a: "one" });
+    // A process of which nothing is known is waited for longer than this.
+  }, 30_000);
 });
 
 describe("a write log", () => {
@@ -189,7 +264,6 @@ describe("a write log", () => {
     await handle.close();
     await Promise.all(Array.from({ length: 32 }, (_, i) => store.put(`k${i}`, text(String(i)))));
     expect(calls.flatMap(({ mock }) => mock.calls).length).toBeLessThan(32);
-    vi.restoreAllMocks();
     expect(logsIn(folder, BEFORE)).toHaveLength(1);
     for (const { path } of keyFolders(folder)) rmSync(path, { recursive: true });
     expect(await fileStore(folder, AFTER).keys("")).toHaveLength(32);
@@ -216,6 +290,47 @@ describe("a write log", () => {
     expect(await valuesIn(fileStore(folder, AFTER))).toEqual({ b: "three" });
   });
 
+  it("that another process closes while it is made is made again, and the write is answered", async () => {
+    const folder = newFolder();
+    const store = fileStore(folder, BEFORE);
+    await duringNextSync("sync", () => new WriteLog(folder, BEFORE).close());
+    await store.put("a", text("one"));
+    rmSync(join(folder, "a@"), { recursive: true });
+    expect(await valuesIn(fileStore(folder, AFTER))).toEqual({ a: "one" });
+  });
+
+  it("stays with its process where other files lie beside it", async () => {
+    const folder = newFolder();
+    await fileStore(folder, BEFORE).put("a", text("one"));
+    writeFileSync(join(folder, ".log", ".DS_Store"), "");
+    mkdirSync(join(folder, ".log", BEFORE, "@eaDir"));
+    expect(await valuesIn(fileStore(folder, BEFORE))).toEqual({ a: "one" });
+    expect(logsIn(folder, BEFORE)).toHaveLength(2);
+    rmSync(join(folder, "a@"), { recursive: true });
+    expect(await valuesIn(fileStore(folder, AFTER))).toEqual({ a: "one" });
+  });
+
+  it("is removed after the value in a head is synced, even where the head is renamed meanwhile", async () => {
+    const folder = newFolder();
+    await fileStore(folder, BEFORE).put("a", text("one"));
+    const place = join(folder, "a@");
+    const head = join(place, `head.${versionOf(folder, "a")}`);
+    // One of them is synced before the head, and then the head is renamed.
+    for (let i = 0; i < 20; i += 1) writeFileSync(join(place, `0-${i}`), "");
+    const { ino } = statSync(head);
+    const synced: number[] = [];
+    const handle = await open(work);
+    const call = vi.spyOn(Object.getPrototypeOf(handle), "sync");
+    await handle.close();
+    call.mockImplementation(async function (this: typeof handle) {
+      synced.push((await this.stat()).ino);
+      if (existsSync(head)) renameSync(head, join(place, "head.2-0123456789abcdef-00000000"));
+    });
+    await new WriteLog(folder, BEFORE).close();
+    expect(synced).toContain(ino);
+    expect(readdirSync(join(folder, ".log"))).toEqual([]);
+  });
+
   it("left by processes that have ended is closed when there are more than twenty", async () => {
     const folder = newFolder();
     for (let i = 0; i < 25; i += 1) await fileStore(folder, BEFORE).put(`k${i}`, text(String(i)));
@@ -234,6 +349,14 @@ describe("a write log", () => {
     expect(await valuesIn(fileStore(folder, AFTER))).toEqual({ a: "one", b: "two" });
   });
 });
+
+/** Does something between two steps of a store: in the midst of the next sync of a file. */
+async function duringNextSync(name: "sync" | "datasync", action: () => Promise<void>): Promise<void> {
+  const handle = await open(work);
+  const call = vi.spyOn(Object.getPrototypeOf(handle), name);
+  await handle.close();
+  call.mockImplementationOnce(action);
+}
 
 function bootName(number: number): string {
   return `${String(number).padStart(8, "0")}-0000-0000-0000-000000000000`;
