@@ -3,7 +3,6 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -13,42 +12,25 @@ import {
   truncateSync,
   writeFileSync,
 } from "node:fs";
-import { open } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { fileStore } from "../../plugin/store/file.js";
 import { nameOfOwn } from "../../plugin/store/leftovers.js";
 import type { Store } from "../../plugin/store/store.js";
 import { WriteLog } from "../../plugin/store/write-log.js";
 import { seeded } from "../cli/blob-writers.js";
-
-const work = mkdtempSync(join(tmpdir(), "twtxt-power-"));
-const text = (value: string) => Buffer.from(value);
-afterAll(() => rmSync(work, { recursive: true, force: true }));
-afterEach(() => {
-  vi.restoreAllMocks();
-});
-
-/** A name of a start of the machine, as the system gives them. */
-const [BEFORE, AFTER] = ["11111111-1111-1111-1111-111111111111", "22222222-2222-2222-2222-222222222222"];
-
-function newFolder(): string {
-  return join(mkdtempSync(join(work, "store-")), "store");
-}
-
-async function valuesIn(store: Store): Promise<Record<string, string>> {
-  const keys = (await store.keys("")).sort();
-  const values = await Promise.all(keys.map(async (key) => [key, (await store.get(key))?.bytes.toString()]));
-  return Object.fromEntries(values.map(([key, value]) => [key, String(value)]));
-}
-
-/** The folder of each key, and the files in it. */
-function keyFolders(folder: string): { path: string; files: string[] }[] {
-  const all = readdirSync(folder, { recursive: true, encoding: "utf8" });
-  const folders = all.filter((path) => path.endsWith("@") && !path.startsWith("."));
-  return folders.map((path) => ({ path: join(folder, path), files: readdirSync(join(folder, path)) }));
-}
+import {
+  AFTER,
+  BEFORE,
+  bootName,
+  duringNextSync,
+  keyFolders,
+  logsIn,
+  newFolder,
+  text,
+  valuesIn,
+  versionOf,
+} from "./restarts.js";
 
 describe("after a power loss", () => {
   it("a value of which no file was written is there", async () => {
@@ -254,123 +236,6 @@ describe("a repair that a killed process has begun", () => {
     // A process of which nothing is known is waited for longer than this.
   }, 30_000);
 });
-
-describe("a write log", () => {
-  it("holds the values of all writers that wait at once, with fewer syncs than values", async () => {
-    const folder = newFolder();
-    const store = fileStore(folder, BEFORE);
-    const handle = await open(work);
-    const calls = (["sync", "datasync"] as const).map((name) => vi.spyOn(Object.getPrototypeOf(handle), name));
-    await handle.close();
-    await Promise.all(Array.from({ length: 32 }, (_, i) => store.put(`k${i}`, text(String(i)))));
-    expect(calls.flatMap(({ mock }) => mock.calls).length).toBeLessThan(32);
-    expect(logsIn(folder, BEFORE)).toHaveLength(1);
-    for (const { path } of keyFolders(folder)) rmSync(path, { recursive: true });
-    expect(await fileStore(folder, AFTER).keys("")).toHaveLength(32);
-  });
-
-  it("is gone after it was closed, and values are as they were", async () => {
-    const folder = newFolder();
-    const store = fileStore(folder, BEFORE);
-    await store.put("a", text("one"));
-    await new WriteLog(folder, BEFORE).close();
-    expect(readdirSync(join(folder, ".log"))).toEqual([]);
-    expect(await valuesIn(fileStore(folder, AFTER))).toEqual({ a: "one" });
-  });
-
-  it("that another process closes in the middle: what is written after it is in a new one before it is acknowledged", async () => {
-    const folder = newFolder();
-    const store = fileStore(folder, BEFORE);
-    await store.put("a", text("one"));
-    await new WriteLog(folder, BEFORE).close();
-    await store.put("a", text("two"));
-    await store.delete("a");
-    await store.put("b", text("three"));
-    for (const { path } of keyFolders(folder)) rmSync(path, { recursive: true });
-    expect(await valuesIn(fileStore(folder, AFTER))).toEqual({ b: "three" });
-  });
-
-  it("that another process closes while it is made is made again, and the write is answered", async () => {
-    const folder = newFolder();
-    const store = fileStore(folder, BEFORE);
-    await duringNextSync("sync", () => new WriteLog(folder, BEFORE).close());
-    await store.put("a", text("one"));
-    rmSync(join(folder, "a@"), { recursive: true });
-    expect(await valuesIn(fileStore(folder, AFTER))).toEqual({ a: "one" });
-  });
-
-  it("stays with its process where other files lie beside it", async () => {
-    const folder = newFolder();
-    await fileStore(folder, BEFORE).put("a", text("one"));
-    writeFileSync(join(folder, ".log", ".DS_Store"), "");
-    mkdirSync(join(folder, ".log", BEFORE, "@eaDir"));
-    expect(await valuesIn(fileStore(folder, BEFORE))).toEqual({ a: "one" });
-    expect(logsIn(folder, BEFORE)).toHaveLength(2);
-    rmSync(join(folder, "a@"), { recursive: true });
-    expect(await valuesIn(fileStore(folder, AFTER))).toEqual({ a: "one" });
-  });
-
-  it("is removed after the value in a head is synced, even where the head is renamed meanwhile", async () => {
-    const folder = newFolder();
-    await fileStore(folder, BEFORE).put("a", text("one"));
-    const place = join(folder, "a@");
-    const head = join(place, `head.${versionOf(folder, "a")}`);
-    // One of them is synced before the head, and then the head is renamed.
-    for (let i = 0; i < 20; i += 1) writeFileSync(join(place, `0-${i}`), "");
-    const { ino } = statSync(head);
-    const synced: number[] = [];
-    const handle = await open(work);
-    const call = vi.spyOn(Object.getPrototypeOf(handle), "sync");
-    await handle.close();
-    call.mockImplementation(async function (this: typeof handle) {
-      synced.push((await this.stat()).ino);
-      if (existsSync(head)) renameSync(head, join(place, "head.2-0123456789abcdef-00000000"));
-    });
-    await new WriteLog(folder, BEFORE).close();
-    expect(synced).toContain(ino);
-    expect(readdirSync(join(folder, ".log"))).toEqual([]);
-  });
-
-  it("left by processes that have ended is closed when there are more than twenty", async () => {
-    const folder = newFolder();
-    for (let i = 0; i < 25; i += 1) await fileStore(folder, BEFORE).put(`k${i}`, text(String(i)));
-    await expect.poll(() => logsIn(folder, BEFORE).length).toBeLessThan(20);
-    expect(await fileStore(folder, BEFORE).keys("")).toHaveLength(25);
-  });
-
-  it("is not needed where the system does not name its starts, and a log that is there is used up", async () => {
-    const folder = newFolder();
-    await fileStore(folder, BEFORE).put("a", text("one"));
-    rmSync(join(folder, "a@"), { recursive: true });
-    const store = fileStore(folder, null);
-    expect(await valuesIn(store)).toEqual({ a: "one" });
-    await store.put("b", text("two"));
-    expect(readdirSync(folder).sort()).toEqual([".tmp", "a@", "b@"]);
-    expect(await valuesIn(fileStore(folder, AFTER))).toEqual({ a: "one", b: "two" });
-  });
-});
-
-/** Does something between two steps of a store: in the midst of the next sync of a file. */
-async function duringNextSync(name: "sync" | "datasync", action: () => Promise<void>): Promise<void> {
-  const handle = await open(work);
-  const call = vi.spyOn(Object.getPrototypeOf(handle), name);
-  await handle.close();
-  call.mockImplementationOnce(action);
-}
-
-function bootName(number: number): string {
-  return `${String(number).padStart(8, "0")}-0000-0000-0000-000000000000`;
-}
-
-function logsIn(folder: string, boot: string): string[] {
-  const logs = join(folder, ".log", boot);
-  return existsSync(logs) ? readdirSync(logs).map((name) => join(logs, name)) : [];
-}
-
-function versionOf(folder: string, key: string): string {
-  const head = readdirSync(join(folder, `${key}@`)).find((name) => name.startsWith("head."));
-  return head?.slice("head.".length) ?? "";
-}
 
 /** Undoes at random what was not synced: the files and folders of the keys that stand in a log. */
 function loseUnsynced(folder: string, random: (below: number) => number): void {

@@ -1,0 +1,56 @@
+// test/store/restarts.ts: stores whose machine is restarted, and a look at their files.
+import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { open } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, vi } from "vitest";
+import type { Store } from "../../plugin/store/store.js";
+
+export const work = mkdtempSync(join(tmpdir(), "twtxt-power-"));
+export const text = (value: string) => Buffer.from(value);
+afterAll(() => rmSync(work, { recursive: true, force: true }));
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** A name of a start of the machine, as the system gives them. */
+export const [BEFORE, AFTER] = ["11111111-1111-1111-1111-111111111111", "22222222-2222-2222-2222-222222222222"];
+
+export function newFolder(): string {
+  return join(mkdtempSync(join(work, "store-")), "store");
+}
+
+export async function valuesIn(store: Store): Promise<Record<string, string>> {
+  const keys = (await store.keys("")).sort();
+  const values = await Promise.all(keys.map(async (key) => [key, (await store.get(key))?.bytes.toString()]));
+  return Object.fromEntries(values.map(([key, value]) => [key, String(value)]));
+}
+
+/** The folder of each key, and the files in it. */
+export function keyFolders(folder: string): { path: string; files: string[] }[] {
+  const all = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  const folders = all.filter((path) => path.endsWith("@") && !path.startsWith("."));
+  return folders.map((path) => ({ path: join(folder, path), files: readdirSync(join(folder, path)) }));
+}
+
+/** Does something between two steps of a store: in the midst of the next sync of a file. */
+export async function duringNextSync(name: "sync" | "datasync", action: () => Promise<void>): Promise<void> {
+  const handle = await open(work);
+  const call = vi.spyOn(Object.getPrototypeOf(handle), name);
+  await handle.close();
+  call.mockImplementationOnce(action);
+}
+
+export function bootName(number: number): string {
+  return `${String(number).padStart(8, "0")}-0000-0000-0000-000000000000`;
+}
+
+export function logsIn(folder: string, boot: string): string[] {
+  const logs = join(folder, ".log", boot);
+  return existsSync(logs) ? readdirSync(logs).map((name) => join(logs, name)) : [];
+}
+
+export function versionOf(folder: string, key: string): string {
+  const head = readdirSync(join(folder, `${key}@`)).find((name) => name.startsWith("head."));
+  return head?.slice("head.".length) ?? "";
+}
