@@ -7,6 +7,7 @@ import { existsSync } from "node:fs";
 import { readdir, readFile, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { TwtxtError } from "../errors.js";
 import { ifThere, isDone, makeFolder, remove, syncFile, syncFolder, writeNew } from "./disk.js";
 import { folderOf, HEAD, isChecked, isOwn, isWhole, keysIn, lifeOf, look, numberOf, parseHead } from "./key-folder.js";
 import { nameOfOwn, processOf } from "./leftovers.js";
@@ -29,13 +30,26 @@ const LONGEST_NS = 60e9;
  */
 export async function recover(root: string, boot: string | null): Promise<void> {
   const late = logTime() + LONGEST_NS;
+  let isRestored = false;
   for (;;) {
     const left = await unrecovered(root, boot, logTime() > late);
     if (left === null) return;
+    if (isRestored && left === join(root, LOGS)) throw usedElsewhere(root);
     const own = join(root, `${CLAIM}${boot}.${nameOfOwn()}`);
     if (left === "claimed" || !(await isDone(rename(left, own)))) await sleep(PAUSE_MS);
-    else await restore(root, own);
+    else {
+      await restore(root, own);
+      isRestored = true;
+    }
   }
+}
+
+/** New logs of another start of the machine are written by a process that runs now. */
+function usedElsewhere(root: string): TwtxtError {
+  return new TwtxtError(
+    "store-failed",
+    `Another machine is writing to the store in ${root}. A store can be used by one machine at a time: stop the other one.`,
+  );
 }
 
 /** The logs of former starts; `claimed` where another process restores them, `null` where there are none. */
