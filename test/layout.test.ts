@@ -1,59 +1,17 @@
-import { readdirSync, readFileSync } from "node:fs";
-import { join, relative, resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { floors } from "./helpers/architecture.js";
+import { importedFile, netlifySources, roomOf, sources } from "./helpers/sources.js";
 
-const plugin = fileURLToPath(new URL("../plugin", import.meta.url));
-
-/** From the top of the house to the ground; an import goes down, or stays in its own folder. */
-const FLOORS = [
-  ["cli", "browser"],
-  ["host", "index.ts"],
-  ["mentions", "messages", "blobs", "plugin.ts"],
-  ["eleventy"],
-  ["http"],
-  ["site"],
-  ["feed", "keys", "store", "options", "options.ts"],
-  ["errors.ts", "clock.ts"],
-];
 const PURE = ["feed", "messages/saltpack"];
 const NODE = /^node:/;
-
-interface Source {
-  file: string;
-  room: string;
-  imports: string[];
-  text: string;
-}
-
-const sources = sourcesIn(plugin);
-const netlifySources = sourcesIn(fileURLToPath(new URL("../netlify", import.meta.url)));
-
-function sourcesIn(folder: string): Source[] {
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
-  return files.map((file) => {
-    const text = readFileSync(join(folder, file), "utf8");
-    const imports = [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, name = ""]) =>
-      importedFile(name, file),
-    );
-    return { file, room: roomOf(file), imports, text };
-  });
-}
 
 function withoutComments(text: string): string {
   return text.replace(/^ *(?:\/\*\*[\s\S]*?\*\/|\/\/.*)$/gm, "");
 }
 
-function importedFile(name: string, from: string): string {
-  return name.startsWith(".") ? relative(plugin, resolve(plugin, from, "..", name)).replace(/\.js$/, ".ts") : name;
-}
-
-function roomOf(file: string): string {
-  return file.split("/")[0] ?? file;
-}
-
+/** Counted from the top; an import goes down, or stays in its own folder. */
 function floorOf(room: string): number {
-  return FLOORS.findIndex((rooms) => rooms.includes(room));
+  return floors.findIndex((rooms) => rooms.includes(room));
 }
 
 describe("the house", () => {

@@ -3,6 +3,9 @@ import { dearmor, isArmored } from "./saltpack/armor.js";
 import { arrayHead, binHead, FALSE, TRUE } from "./saltpack/msgpack.js";
 import { readSealed } from "./saltpack/sealed.js";
 
+/** The size limit of a message, armored or binary: some brokers cut a larger one. PROTOCOL 3.3 */
+export const MESSAGE_BYTES = 64 * 1024;
+
 /**
  * The binary form of a message, with all of its form checked that can be seen without a key.
  *

@@ -4,11 +4,10 @@ import { createHash } from "node:crypto";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { bodyOf, line, problem } from "../../http/respond.js";
-import { canonicalForm, sealedBytes } from "../sealed-bytes.js";
+import { canonicalForm, MESSAGE_BYTES, sealedBytes } from "../sealed-bytes.js";
 import type { Shares } from "./share.js";
 import type { StoredMessage, StoredMessages } from "./stored.js";
 
-const BODY_LIMIT = 64 * 1024;
 const DAY_S = 24 * 3600;
 /** Seconds after which a full inbox may have been read. */
 const FULL_RETRY = 3600;
@@ -108,11 +107,11 @@ async function bodyOfMessage(request: Request): Promise<Uint8Array> {
   const encoding = request.headers.get("content-encoding")?.trim().toLowerCase() || "identity";
   if (encoding !== "identity") throw new TwtxtError("bad-request", "Send the message without a Content-Encoding.");
   try {
-    return await bodyOf(request, BODY_LIMIT);
+    return await bodyOf(request, MESSAGE_BYTES);
   } catch (error) {
     // 413 is what a platform says by itself, and means nothing else. PROTOCOL 3.3.
     const isTooLarge = error instanceof TwtxtError && error.code === "body-too-large";
-    throw isTooLarge ? new TwtxtError("too-large", `A message is at most ${BODY_LIMIT} bytes.`) : error;
+    throw isTooLarge ? new TwtxtError("too-large", `A message is at most ${MESSAGE_BYTES} bytes.`) : error;
   }
 }
 

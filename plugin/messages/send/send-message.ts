@@ -9,6 +9,7 @@ import { parseKey, type SecretKey } from "../../keys/key.js";
 import { formatMessage, type MessageEvent } from "../line.js";
 import { type Resolved, type ResolveOptions, resolveAll } from "../lookup/recipients.js";
 import { dearmor } from "../saltpack/armor.js";
+import { MESSAGE_BYTES } from "../sealed-bytes.js";
 import { seal } from "../sealing.js";
 import type { Outbox, RecipientReport } from "./outbox.js";
 
@@ -37,8 +38,6 @@ export interface SentMessage {
   reports: RecipientReport[];
 }
 
-/** Some brokers cut a message beyond this. SALTPACK.md, "Size" */
-const MAX_SEALED = 64 * 1024;
 /** Characters of armor for a byte, white space included: never less. */
 const ARMOR_GROWTH = 1.43;
 /** By how much blocks of armor and the lengths inside of a message may change that. */
@@ -73,9 +72,9 @@ function sealFor(recipients: readonly Resolved[], { text, events = [] }: Message
   const plaintext = written(text);
   const keys = recipients.map(({ key }) => parseKey(key));
   const sealed = seal(plaintext, { sender: from.key, recipients: [...keys, from.key.publicKey], armor: true });
-  if (sealed.length <= MAX_SEALED) return sealed;
+  if (sealed.length <= MESSAGE_BYTES) return sealed;
 
-  const excess = Math.ceil((sealed.length - MAX_SEALED) / ARMOR_GROWTH) + SLACK;
+  const excess = Math.ceil((sealed.length - MESSAGE_BYTES) / ARMOR_GROWTH) + SLACK;
   const frame = written("").length;
   throw new TwtxtError(
     "too-large",

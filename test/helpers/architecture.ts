@@ -1,0 +1,42 @@
+// test/helpers/architecture.ts: docs/architecture.md, read.
+import { readFileSync } from "node:fs";
+
+const page = readFileSync(new URL("../../docs/architecture.md", import.meta.url), "utf8");
+
+/** A line of the table of folders. */
+export interface Folder {
+  floor: number;
+  /** Without a slash at its end; a file of plugin/ has its name. */
+  name: string;
+}
+
+/** A line of a path. */
+export type Step = { file: string } | { handOver: string };
+
+export const folders: readonly Folder[] = [...page.matchAll(/^\| (\d) \| `([^`]+?)\/?` \| \S/gm)].map(
+  ([, floor = "", name = ""]) => ({ floor: Number(floor), name }),
+);
+
+/** The folders and files directly in plugin/, from the top floor to the ground. */
+export const floors: readonly (readonly string[])[] = [...new Set(folders.map(({ floor }) => floor))].map((floor) =>
+  folders.filter((folder) => folder.floor === floor && !folder.name.includes("/")).map(({ name }) => name),
+);
+
+/** The paths of data, by their headings. */
+export const paths: readonly (readonly [heading: string, steps: readonly Step[]])[] = page
+  .split(/^### /m)
+  .slice(1)
+  .map((section) => [section.split("\n")[0] ?? "", stepsIn(section)] as const);
+
+/** Every file and folder that the page names. */
+export const named: readonly string[] = [
+  ...new Set(
+    [...page.matchAll(/`((?:[\w-]+\/)*[\w.-]+\.(?:ts|md|yaml)|(?:[\w-]+\/)+)`/g)].map(([, name = ""]) => name),
+  ),
+].filter((name) => !["main.ts", "command-line.ts"].includes(name));
+
+function stepsIn(section: string): Step[] {
+  return [...section.matchAll(/^\d+\. (Hand-over: )?`([^`]+)`/gm)].map(([, isHandOver, name = ""]) =>
+    isHandOver ? { handOver: name } : { file: name },
+  );
+}

@@ -1,0 +1,40 @@
+// test/helpers/sources.ts: the files of plugin/ and netlify/, with their imports.
+import { readdirSync, readFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const plugin = fileURLToPath(new URL("../../plugin", import.meta.url));
+const netlify = fileURLToPath(new URL("../../netlify", import.meta.url));
+
+export interface Source {
+  /** From the folder on, such as `feed/hash.ts`. */
+  file: string;
+  /** The folder in plugin/, or the file itself. */
+  room: string;
+  /** Files of plugin/, and names of packages. */
+  imports: string[];
+  text: string;
+}
+
+export const sources = sourcesIn(plugin);
+export const netlifySources = sourcesIn(netlify);
+
+/** A file of plugin/ that is imported by its path, or the name of a package. */
+export function importedFile(name: string, from: string): string {
+  return name.startsWith(".") ? relative(plugin, resolve(plugin, from, "..", name)).replace(/\.js$/, ".ts") : name;
+}
+
+export function roomOf(file: string): string {
+  return file.split("/")[0] ?? file;
+}
+
+function sourcesIn(folder: string): Source[] {
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+  return files.map((file) => {
+    const text = readFileSync(join(folder, file), "utf8");
+    const imports = [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, name = ""]) =>
+      importedFile(name, file),
+    );
+    return { file, room: roomOf(file), imports, text };
+  });
+}
