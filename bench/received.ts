@@ -110,8 +110,8 @@ async function modulesOf(entry: string) {
   const { ReceivedMentions } =
     await load<typeof import("../plugin/mentions/receive/received.js")>("mentions/receive/received.js");
   const { memoryStore } = await load<typeof import("../plugin/store/memory.js")>("store/memory.js");
-  const { fileStore } = await load<typeof import("../plugin/store/file.js")>("store/file.js");
-  return { Journal, ReceivedMentions, memoryStore, fileStore };
+  const { FileStore } = await load<typeof import("../plugin/store/file.js")>("store/file.js");
+  return { Journal, ReceivedMentions, memoryStore, FileStore };
 }
 
 type Modules = Awaited<ReturnType<typeof modulesOf>>;
@@ -157,7 +157,7 @@ async function prepare(entry: string, folder: string, count: number, runs: numbe
   const store = modules.memoryStore();
   const folding = await fill(modules, store, count);
 
-  const files = modules.fileStore(folder);
+  const files = new modules.FileStore(folder);
   const bytes: Uint8Array[] = [];
   for (const key of await store.keys("mentions/")) {
     const stored = await store.get(key);
@@ -230,7 +230,7 @@ async function readFiles(entry: string, folder: string, name: string): Promise<S
   const modules = await modulesOf(entry);
   const query = QUERIES[name];
   if (!query) throw new Error(`There is no query "${name}".`);
-  const read = reader(modules, modules.fileStore(folder));
+  const read = reader(modules, new modules.FileStore(folder));
   const cold = await read(query);
   const warm: Reading[] = [];
   for (let run = 0; run < WARM_RUNS; run += 1) warm.push(await read(query));

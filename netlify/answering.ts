@@ -3,7 +3,7 @@ import { attempt } from "../plugin/host/attempt.js";
 import { endpointsOf, type Handlers } from "../plugin/host/endpoints.js";
 import { once } from "../plugin/host/once.js";
 import type { ServiceOptions } from "../plugin/host/service-options.js";
-import { countedAs } from "../plugin/http/client-address.js";
+import { clientKey } from "../plugin/http/client-address.js";
 import { prefixOf } from "../plugin/site/routes.js";
 import type { HostSettings, SitePages } from "../plugin/site/site.js";
 import { type Deploy, isLocal, madeAt } from "./environment.js";
@@ -32,7 +32,7 @@ export function answering(handlersOf: (options: ServiceOptions, onStored: () => 
     return async (received: Request, context: Context): Promise<Response> => {
       const { deploy, ip = "" } = context;
       const { made: endpointAt, settled } = endpoints(deploy);
-      const address = countedAs(ip);
+      const address = clientKey(ip);
       const answer = (request: Request) =>
         endpointAt(new URL(request.url).pathname)?.answer(request, address) ?? new Response(null, { status: 404 });
       const request = withPrefix(received, prefix);

@@ -6,10 +6,10 @@ import { BackgroundWork } from "../plugin/host/background.js";
 import { bucketIn } from "../plugin/host/bucket.js";
 import { secretsOf } from "../plugin/host/secrets.js";
 import type { ServiceOptions } from "../plugin/host/service-options.js";
+import { isLoopback } from "../plugin/http/loopback.js";
 import { LOG_LENGTH, oneLine } from "../plugin/http/one-line.js";
-import { isLoopback } from "../plugin/http/own-host.js";
 import type { HostSettings, SitePages } from "../plugin/site/site.js";
-import { netlifyStore } from "../plugin/store/netlify.js";
+import { NetlifyStore } from "../plugin/store/netlify.js";
 
 /** What Netlify tells a function about the deploy that it belongs to. */
 export interface Deploy {
@@ -74,7 +74,7 @@ function optionsIn(place: Place, site: Pick<ServiceOptions, "settings" | "pages"
   const { settings } = site;
   return {
     ...site,
-    store: bucketIn(process.env, `${STORES[place]}/`) ?? netlifyStore({ name: STORES[place] }),
+    store: bucketIn(process.env, `${STORES[place]}/`) ?? new NetlifyStore({ name: STORES[place] }),
     secrets: secretsOf(place === "preview" ? {} : process.env),
     authority: authorityIn(place, settings),
     client: `${manifest.name}/${manifest.version}`,

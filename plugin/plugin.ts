@@ -46,7 +46,7 @@ export function definePlugin(world: () => World) {
     // A preview of its own folder may hold drafts, which the next real build must not read as pages.
     config.ignores.add(`${PREVIEW_FOLDER}/**`);
     config.on("eleventy.before", (event) => build.begin(event));
-    config.amendLibrary("md", (library) => build.teachMarkdown(library));
+    config.amendLibrary("md", (library) => build.extendMarkdown(library));
     config.addPreprocessor(NAME, "*", (data) => build.see(data));
     config.on("eleventy.contentMap", (pages) => build.plan(pages));
     config.on("eleventy.passthrough", ({ map }) => build.noteCopies(map));

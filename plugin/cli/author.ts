@@ -6,7 +6,7 @@ import { parseAddress } from "../keys/address.js";
 import { listIdentities, loadIdentity } from "../keys/identity.js";
 import type { Identity } from "../keys/identity-text.js";
 import type { SiteSettings } from "../site/site.js";
-import { fileStore } from "../store/file.js";
+import { FileStore } from "../store/file.js";
 import type { Store } from "../store/store.js";
 import { misuse } from "./command.js";
 import { dataFolder, identityPlaces } from "./data-folder.js";
@@ -110,5 +110,5 @@ function several(authors: readonly { address: string }[], command: string): Twtx
 
 /** No name of a file on Windows holds a ":", and no address a "+". */
 function storeOf(address: string, terminal: Terminal): Store {
-  return fileStore(join(dataFolder(terminal), "messages", address.replaceAll(":", "+")));
+  return new FileStore(join(dataFolder(terminal), "messages", address.replaceAll(":", "+")));
 }

@@ -1,6 +1,6 @@
 // plugin/cli/doctor.ts: `eleventy-twtxt doctor` looks at a live site as its peers see it.
 import { createGuard } from "../http/guard.js";
-import { ownHostOf } from "../http/own-host.js";
+import { loopbackHostOf } from "../http/loopback.js";
 import { parseAddress } from "../keys/address.js";
 import { allowedHosts } from "./allowed-hosts.js";
 import { misuse, readArguments } from "./command.js";
@@ -52,7 +52,7 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
   const userAgent = `eleventy-plugin-twtxt/${version()}`;
   const allowPrivateHosts = [
     ...allowedHosts(values["allow-private-host"], name),
-    ...(own === null ? [] : ownHostOf(own.feedUrl)),
+    ...(own === null ? [] : loopbackHostOf(own.feedUrl)),
   ];
   const visit: Visit = {
     look: looking(createGuard({ userAgent, allowPrivateHosts })),

@@ -3,12 +3,12 @@ import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { TwtxtError } from "../errors.js";
 import { createGuard } from "../http/guard.js";
-import { ownHostOf } from "../http/own-host.js";
+import { loopbackHostOf } from "../http/loopback.js";
 import { SiteIndex } from "../mentions/receive/site-index.js";
 import { MentionLedger } from "../mentions/send/ledger.js";
 import { sendMentions } from "../mentions/send/send.js";
 import type { PublishedSite } from "../site/site.js";
-import { fileStore } from "../store/file.js";
+import { FileStore } from "../store/file.js";
 import { memoryStore } from "../store/memory.js";
 import type { Store } from "../store/store.js";
 import { allowedHosts } from "./allowed-hosts.js";
@@ -75,7 +75,7 @@ export async function run(args: string[], terminal: Terminal): Promise<number> {
 
   let ended = 0;
   const report = await sendMentions({
-    ask: createGuard({ userAgent, allowPrivateHosts: [...allowPrivateHosts, ...ownHostOf(source.feedUrl)] }),
+    ask: createGuard({ userAgent, allowPrivateHosts: [...allowPrivateHosts, ...loopbackHostOf(source.feedUrl)] }),
     store: source.store,
     feedUrl: source.feedUrl,
     aliases: source.aliases,
@@ -157,7 +157,7 @@ async function sourceOf(
     nick: files?.settings.nick ?? null,
     aliases: files?.settings.mentions.aliases ?? [],
     pageOf: (timestamp) => siteIndex?.pageOfTwt(timestamp) ?? null,
-    store: place === null ? memoryStore() : fileStore(place),
+    store: place === null ? memoryStore() : new FileStore(place),
   };
 }
 

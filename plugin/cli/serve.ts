@@ -12,11 +12,11 @@ import type { ServiceOptions } from "../host/service-options.js";
 import { siteFiles } from "../host/site-files.js";
 import { siteHost } from "../host/site-host.js";
 import { type SiteServices, siteServices } from "../host/site-services.js";
-import { ownHostOf } from "../http/own-host.js";
+import { loopbackHostOf } from "../http/loopback.js";
 import { prefixOf } from "../site/routes.js";
 import type { PublishedSite } from "../site/site.js";
-import { occupy } from "../store/occupants.js";
 import type { StreamingStore } from "../store/store.js";
+import { markInUse } from "../store/store-users.js";
 import { allowedHosts } from "./allowed-hosts.js";
 import { misuse, readArguments } from "./command.js";
 import { publishedSite, type Site, siteAt } from "./site.js";
@@ -141,7 +141,7 @@ async function noteServing({ file, host }: Site, { settings }: PublishedSite, fo
   const nothing = async () => {};
   // Where the project cannot be written, no preview can be made there either.
   const write = async () =>
-    folder === file(settings.output) && existsSync(file(".")) ? occupy(host.serving).catch(() => nothing) : nothing;
+    folder === file(settings.output) && existsSync(file(".")) ? markInUse(host.serving).catch(() => nothing) : nothing;
   let remove = await write();
   return {
     async renew() {
@@ -168,7 +168,7 @@ function servicesFor(
       secrets: secretsOf(terminal.environment),
       authority: new URL(origin).host,
       client: `eleventy-plugin-twtxt/${version()}`,
-      guard: { allowPrivateHosts: [...allowPrivateHosts, ...ownHostOf(settings.url)] },
+      guard: { allowPrivateHosts: [...allowPrivateHosts, ...loopbackHostOf(settings.url)] },
       fetch,
       now: terminal.now,
       log: terminal.say,

@@ -6,10 +6,10 @@ import { TwtxtError } from "../errors.js";
 import { bucketIn } from "../host/bucket.js";
 import { tryStore } from "../host/try-store.js";
 import { prefixOf } from "../site/routes.js";
-import { fileStore } from "../store/file.js";
+import { FileStore } from "../store/file.js";
 import { finishMove, hasValues, moveStore } from "../store/move-store.js";
-import { occupantsOf, occupy } from "../store/occupants.js";
 import type { StreamingStore } from "../store/store.js";
+import { markInUse, processesUsing } from "../store/store-users.js";
 import { misuse } from "./command.js";
 import { dataFolder } from "./data-folder.js";
 import { typed } from "./invocation.js";
@@ -68,7 +68,7 @@ export async function siteStore(site: Site, wish: StoreWish, terminal: Terminal)
   if (bucket) return { store: bucket, folder: null, place: `the bucket ${terminal.environment.TWTXT_S3_BUCKET}` };
   const given = wish.store === undefined ? null : resolve(terminal.folder, wish.store);
   const folder = given ?? (await storeFolder(site, wish.isReadOnly, terminal));
-  return { store: fileStore(folder), folder, place: folder };
+  return { store: new FileStore(folder), folder, place: folder };
 }
 
 /**
@@ -117,8 +117,8 @@ export async function useStore({ store, folder }: SiteStore): Promise<() => Prom
   try {
     await tryStore(store);
     if (folder === null) return async () => {};
-    const leave = await occupy(folder);
-    const [other] = await occupantsOf(join(folder, RESTORING));
+    const leave = await markInUse(folder);
+    const [other] = await processesUsing(join(folder, RESTORING));
     if (other === undefined) return leave;
     await leave();
     throw new TwtxtError(
@@ -139,12 +139,12 @@ export async function useStoreAlone(data: SiteStore): Promise<() => Promise<void
   const leave = await useStore(data);
   const { folder } = data;
   if (folder === null) return leave;
-  const release = await occupy(join(folder, RESTORING));
+  const release = await markInUse(join(folder, RESTORING));
   const end = async () => {
     await release();
     await leave();
   };
-  const [user] = await occupantsOf(folder);
+  const [user] = await processesUsing(folder);
   if (user === undefined) return end;
   await end();
   throw new TwtxtError(
@@ -183,7 +183,7 @@ async function movedHome(
     );
     return home;
   }
-  const [user] = await occupantsOf(first);
+  const [user] = await processesUsing(first);
   if (user !== undefined) {
     say(
       `Process ${user} uses the data in ${shown}. They are moved to ${home} once it has ended and this command starts again.`,

@@ -1,4 +1,4 @@
-// plugin/eleventy/avatars.ts: pictures of those who mention us, fetched at build time and served by the site itself.
+// plugin/eleventy/avatars.ts: pictures of those who mention us, downloaded at build time and served by the site itself.
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -14,9 +14,9 @@ export interface Avatar {
 
 const MAX_BYTES = 256 * 1024;
 /** How many a site shows: those of who mentioned it last. */
-const MOST = 500;
+const MAX_AVATARS = 500;
 /** How many hosts are asked at once, each for one picture after the other. */
-const AT_ONCE = 32;
+const CONCURRENT_HOSTS = 32;
 
 /** Raster images only, by their first bytes: what a server calls them is not believed. */
 const KINDS: readonly [extension: string, start: RegExp][] = [
@@ -28,7 +28,7 @@ const KINDS: readonly [extension: string, start: RegExp][] = [
 ];
 
 /** Where pictures come from, and where they stay. */
-export interface AvatarPlaces {
+export interface AvatarSource {
   /** Where they are kept between builds. */
   folder: string;
   ask: Ask;
@@ -43,7 +43,7 @@ export interface AvatarPlaces {
  */
 export async function avatarsOf(
   urls: readonly string[],
-  { folder, ask, signal }: AvatarPlaces,
+  { folder, ask, signal }: AvatarSource,
 ): Promise<Map<string, Avatar>> {
   const kept = new Set(await readdir(folder).catch(() => []));
   const avatars = new Map<string, Avatar>();
@@ -51,12 +51,12 @@ export async function avatarsOf(
   const askHosts = async () => {
     for (let ofHost = wanted.shift(); ofHost; ofHost = wanted.shift()) {
       for (const url of ofHost) {
-        const avatar = (await keptAvatar(url, folder, kept)) ?? (await fetched(url, ask, signal));
+        const avatar = (await readAvatar(url, folder, kept)) ?? (await fetchAvatar(url, ask, signal));
         if (avatar) avatars.set(url, avatar);
       }
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, askHosts));
+  await Promise.all(Array.from({ length: CONCURRENT_HOSTS }, askHosts));
   await mkdir(folder, { recursive: true });
   for (const { name, content } of avatars.values()) if (!kept.has(name)) await writeFile(join(folder, name), content);
   return avatars;
@@ -64,7 +64,7 @@ export async function avatarsOf(
 
 function urlsByHost(urls: readonly string[]): string[][] {
   const hosts = new Map<string, string[]>();
-  for (const url of [...new Set(urls)].filter((each) => URL.canParse(each)).slice(0, MOST)) {
+  for (const url of [...new Set(urls)].filter((each) => URL.canParse(each)).slice(0, MAX_AVATARS)) {
     const { host } = new URL(url);
     const ofHost = hosts.get(host);
     if (ofHost) ofHost.push(url);
@@ -73,13 +73,13 @@ function urlsByHost(urls: readonly string[]): string[][] {
   return [...hosts.values()];
 }
 
-async function keptAvatar(url: string, folder: string, kept: ReadonlySet<string>): Promise<Avatar | null> {
+async function readAvatar(url: string, folder: string, kept: ReadonlySet<string>): Promise<Avatar | null> {
   const name = KINDS.map(([extension]) => nameOf(url, extension)).find((candidate) => kept.has(candidate));
   return name === undefined ? null : { name, content: await readFile(join(folder, name)) };
 }
 
 /** @returns `null` for what is no picture, too large, or not to be had */
-async function fetched(url: string, ask: Ask, signal: AbortSignal): Promise<Avatar | null> {
+async function fetchAvatar(url: string, ask: Ask, signal: AbortSignal): Promise<Avatar | null> {
   try {
     const response = await ask(url, { maxBytes: MAX_BYTES, signal });
     const content = await response.bytes();

@@ -1,11 +1,11 @@
 // plugin/eleventy/blob-links.ts: the links to blobs in a build, and whether the site has what they lead to.
 import { TwtxtError } from "../errors.js";
 import type { Ask } from "../http/guard.js";
-import { ownHostOf } from "../http/own-host.js";
+import { loopbackHostOf } from "../http/loopback.js";
 
 /** How long a build waits for the answers. */
 const TOTAL_MS = 6_000;
-const AT_ONCE = 8;
+const CONCURRENCY = 8;
 
 /** A link to a blob. */
 export interface BlobLink {
@@ -62,7 +62,7 @@ export class BlobLinks {
     const [first] = unknown;
     if (!first) return { missing: [], fault: null };
     const { createGuard } = await import("../http/guard.js");
-    const ask = createGuard({ userAgent, allowPrivateHosts: ownHostOf(first.url) });
+    const ask = createGuard({ userAgent, allowPrivateHosts: loopbackHostOf(first.url) });
     const result: CheckedLinks = { missing: [], fault: null };
     const signal = AbortSignal.timeout(TOTAL_MS);
     const queue = unknown.values();
@@ -73,7 +73,7 @@ export class BlobLinks {
         result.fault ??= fault;
       }
     };
-    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    await Promise.all(Array.from({ length: CONCURRENCY }, work));
     return result;
   }
 

@@ -58,7 +58,7 @@ export function warningsOf(twts: TwtsFromPosts, collections: Collections, config
         `${count} whose text has no visible character: ${files}. Readers see an empty twt: write some words, or twt: false to leave it out.`,
     ),
     ...about(
-      twts.repliesToNobody,
+      twts.repliesWithoutFeed,
       (files, count) =>
         `${count} with a replyTo that names no feed, so that nobody is notified: ${files}. Write replyTo: "<hash> <feed url>".`,
     ),
@@ -72,8 +72,8 @@ export function noteOnHost(host: NonNullable<Settings["host"]>, reason: string):
 }
 
 /** Why nothing comes of what should show mentions, on a host of files alone. */
-export function noteOnStaticHost(wantedBy: readonly string[]): string {
-  return `Nothing comes of ${wantedBy.join(" and ")}, since the host of this site is "static": files alone receive no mentions. If Netlify or a server of your own serves it, give the plugin the option host: "netlify" or host: "node". If not, mentions: false ends this note.`;
+export function noteOnStaticHost(featuresInUse: readonly string[]): string {
+  return `Nothing comes of ${featuresInUse.join(" and ")}, since the host of this site is "static": files alone receive no mentions. If Netlify or a server of your own serves it, give the plugin the option host: "netlify" or host: "node". If not, mentions: false ends this note.`;
 }
 
 /**

@@ -1,5 +1,5 @@
 // plugin/eleventy/cut-text.ts: a text that is longer than a line of a feed may be.
-import { placeMentions } from "../feed/mention.js";
+import { locateMentions } from "../feed/mention.js";
 import { byteLength, LINE_LIMIT, LINE_SEPARATOR } from "../feed/twt.js";
 
 /** Room for a timestamp, the TAB, the LF and some to spare. */
@@ -14,7 +14,7 @@ const ROOM_FOR_NAMES = 4096;
  */
 export function cutText(text: string, permalink: string | null): string {
   if (byteLength(text) <= TEXT_LIMIT) return text;
-  const mentions = placeMentions(text);
+  const mentions = locateMentions(text);
   const tail = permalink ? `… ${permalink}` : "…";
 
   const room = new Uint8Array(TEXT_LIMIT - byteLength(tail) - (mentions.length > 0 ? ROOM_FOR_NAMES : 0));

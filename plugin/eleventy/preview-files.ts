@@ -14,7 +14,7 @@ export async function notePreviewFiles(root: string, files: readonly string[]): 
     files.map(async (file) => [relative(root, resolve(root, file)), await modifiedAt(resolve(root, file))] as const),
   );
   const found = Object.fromEntries(entries.filter(([, time]) => time !== null));
-  await replaceFile(join(root, FILE), `${JSON.stringify({ ...(await noted(root)), ...found })}\n`);
+  await replaceFile(join(root, FILE), `${JSON.stringify({ ...(await readTimes(root)), ...found })}\n`);
 }
 
 /**
@@ -26,7 +26,7 @@ export async function notePreviewFiles(root: string, files: readonly string[]): 
  * @returns the removed files, from the project's root
  */
 export async function removePreviewFiles(root: string, output: string, files: readonly string[]): Promise<string[]> {
-  const times = await noted(root);
+  const times = await readTimes(root);
   const here = Object.keys(times).filter((file) => resolve(root, file).startsWith(resolve(root, output) + sep));
   if (here.length === 0) return [];
   const current = new Set(files.map((file) => resolve(root, file)));
@@ -43,7 +43,7 @@ export async function removePreviewFiles(root: string, output: string, files: re
   return removed;
 }
 
-async function noted(root: string): Promise<Times> {
+async function readTimes(root: string): Promise<Times> {
   try {
     return Object(JSON.parse(await readFile(join(root, FILE), "utf8")));
   } catch {

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { TwtxtError } from "../errors.js";
 import type { Ask } from "../http/guard.js";
-import { ownHostOf } from "../http/own-host.js";
+import { loopbackHostOf } from "../http/loopback.js";
 import { type MentionList, type PublicMention, parseMentionList } from "../site/mention-list.js";
 
 const PAGE_BYTES = 1024 * 1024;
@@ -40,14 +40,14 @@ export interface MentionSources {
 export async function readMentions(sources: MentionSources): Promise<KnownMentions> {
   const { live, userAgent, signal } = sources;
   const { createGuard } = await import("../http/guard.js");
-  const ask = createGuard({ userAgent, allowPrivateHosts: ownHostOf(live) });
+  const ask = createGuard({ userAgent, allowPrivateHosts: loopbackHostOf(live) });
   const newest: PublicMention[] = [];
   try {
     const isTimeOver = AbortSignal.any([signal, AbortSignal.timeout(LIVE_MS)]);
     for await (const mentions of livePages(ask, live, isTimeOver)) newest.push(...mentions);
     return { all: newest, warning: null };
   } catch (error) {
-    const why = whyNot(error);
+    const why = networkReason(error);
     const former = await lastMentions(ask, sources);
     if (former === null) {
       const warning = `${why} Pages show mentions by JavaScript alone until a build can read them. This is normal before the first deploy, and while your server is not running. If your host only serves files, give the plugin the option host: "static".`;
@@ -73,7 +73,7 @@ async function lastMentions(
   try {
     return (await readList(ask, file, FILE_BYTES, signal)).mentions;
   } catch (error) {
-    whyNot(error);
+    networkReason(error);
     const json = jsonOf(await readFile(cache, "utf8").catch(() => ""));
     // The options may have named another site then.
     return Object(json).live === live ? (parseMentionList(json)?.mentions ?? null) : null;
@@ -110,7 +110,7 @@ function jsonOf(text: string): unknown {
 }
 
 /** @throws what is no trouble of the network's */
-function whyNot(error: unknown): string {
+function networkReason(error: unknown): string {
   if (error instanceof TwtxtError) return error.message;
   throw error;
 }

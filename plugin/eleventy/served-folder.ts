@@ -44,8 +44,8 @@ export async function refuseOtherSite(root: string, url: string): Promise<void> 
 }
 
 async function servingProcess(root: string): Promise<number | undefined> {
-  const { occupantsOf } = await import("../store/occupants.js");
-  return (await occupantsOf(join(root, SERVING_FOLDER)))[0];
+  const { processesUsing } = await import("../store/store-users.js");
+  return (await processesUsing(join(root, SERVING_FOLDER)))[0];
 }
 
 /** A symbolic link may lead to the served folder, too. */

@@ -87,7 +87,7 @@ export class SharedBlobs {
   }
 
   /** The files that count on the option, which is off, and a clean slate for the next build. */
-  takeLeft(): string[] {
+  takeDisabledFiles(): string[] {
     const files = [...this.#left];
     this.#left.clear();
     return files;

@@ -50,7 +50,7 @@ const OTHER_FEED_PATH = 'give the feed another place with the option "path"';
 const OTHER_KEY = 'leave the options "key" and "endpoint" out';
 
 /** Where a build happens. */
-export interface BuildPlace {
+export interface BuildEnvironment {
   now: Clock;
   /** The project's root. */
   root: string;
@@ -69,7 +69,7 @@ export class SiteBuild {
   /** Who can be written to, and where; known from the beginning of a build. */
   inboxes: readonly Inbox[] = [];
   readonly #config: EleventyConfig;
-  readonly #place: BuildPlace;
+  readonly #place: BuildEnvironment;
   readonly #head: HeadLinks;
   readonly #others = new OtherOutput();
   readonly #remembered = new Map<string, PostText | null>();
@@ -82,7 +82,7 @@ export class SiteBuild {
   #paths: string[] = [];
   #twts: TwtsFromPosts | null = null;
 
-  constructor(config: EleventyConfig, settings: Settings, place: BuildPlace) {
+  constructor(config: EleventyConfig, settings: Settings, place: BuildEnvironment) {
     this.#config = config;
     this.settings = settings;
     this.#place = place;
@@ -109,7 +109,7 @@ export class SiteBuild {
   }
 
   /** Teaches mentions and blobs to the site's Markdown library, if it is one that can learn. */
-  teachMarkdown(library: unknown): void {
+  extendMarkdown(library: unknown): void {
     if (!isMarkdownIt(library)) return;
     addMentionRule(library, this.settings.follow, (mention, file) => this.unknownMentions.note(mention, file));
     this.blobs.teach(library);
@@ -274,10 +274,11 @@ export class SiteBuild {
 
   /** What comes of nothing on this host. */
   #notes(): string[] {
-    const wantedBy = this.#place.host.name === "static" && !this.settings.webmention ? this.mentions.wantedBy() : [];
+    const featuresInUse =
+      this.#place.host.name === "static" && !this.settings.webmention ? this.mentions.featuresInUse() : [];
     const nowhere = this.settings.inbox === false ? [] : this.inboxes.filter(({ endpoint }) => endpoint === null);
     return [
-      ...(wantedBy.length > 0 ? [noteOnStaticHost(wantedBy)] : []),
+      ...(featuresInUse.length > 0 ? [noteOnStaticHost(featuresInUse)] : []),
       ...(nowhere.length > 0 ? [noteOnInboxes(nowhere.map(({ address }) => address))] : []),
       ...(this.settings.blobs !== false && !this.urls.hasBlobs() ? [noteOnBlobs()] : []),
     ];
@@ -289,7 +290,7 @@ export class SiteBuild {
     const paths = this.#discovery.map(({ path }) => path).join(", ");
     const below = `The documents of your address must stand at the root of ${new URL(this.settings.url).host}, and this site is below it. Serve ${paths} from there.`;
     const unread = this.mentions.warning();
-    const blobs = [...warningOnBlobs(this.blobs.takeLeft()), ...warningOnHidden(this.#hidden())];
+    const blobs = [...warningOnBlobs(this.blobs.takeDisabledFiles()), ...warningOnHidden(this.#hidden())];
     return [...(head ? [head] : []), ...(isBelowRoot ? [below] : []), ...(unread ? [unread] : []), ...blobs];
   }
 

@@ -1,6 +1,6 @@
 // plugin/eleventy/site-files.ts: the files that the plugin adds to a site.
 import { authorError } from "../errors.js";
-import { intoParts } from "../feed/archive.js";
+import { splitIntoParts } from "../feed/archive.js";
 import { formatFeed } from "../feed/feed.js";
 import type { FieldName } from "../feed/header.js";
 import type { Twt } from "../feed/twt.js";
@@ -37,7 +37,7 @@ export interface Inbox {
  */
 export function feedFiles(twts: readonly Twt[], settings: Settings, urls: FeedUrls): SiteFile[] {
   const feedUrl = urls.feedUrl();
-  return intoParts(twts, { path: settings.path, url: feedUrl }).map(({ path, twts, prev }, i) => {
+  return splitIntoParts(twts, { path: settings.path, url: feedUrl }).map(({ path, twts, prev }, i) => {
     const isFeed = i === 0;
     const fields = isFeed ? headerOf(settings, urls) : { nick: [settings.nick], url: [feedUrl] };
     return { path, content: formatFeed({ fields: prev ? { ...fields, prev: [prev] } : fields, twts }) };

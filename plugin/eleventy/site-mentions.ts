@@ -25,7 +25,7 @@ const TOTAL_MS = 10_000;
 const MOST_OF_PAGE = 500;
 
 /** What the mentions of a site need of the machine that builds it. */
-export interface MentionsPlace {
+export interface MentionsEnvironment {
   /** The project's root, where pictures are kept between builds. */
   root: string;
   /** Reads a script for the pages of the site. */
@@ -38,7 +38,7 @@ export class SiteMentions {
   readonly #urls: SiteUrls;
   readonly #byUrl = new Map<string, PublicMention[]>();
   readonly #root: string;
-  readonly #readScript: MentionsPlace["readScript"];
+  readonly #readScript: MentionsEnvironment["readScript"];
   #known: KnownMentions | null = null;
   #isKept = false;
   #isInTemplates = false;
@@ -46,7 +46,11 @@ export class SiteMentions {
   /** Paths of the site by the URLs that the authors have given. */
   #pictures: ReadonlyMap<string, string> = new Map();
 
-  constructor(settings: Pick<Settings, "mentions" | "nick">, urls: SiteUrls, { root, readScript }: MentionsPlace) {
+  constructor(
+    settings: Pick<Settings, "mentions" | "nick">,
+    urls: SiteUrls,
+    { root, readScript }: MentionsEnvironment,
+  ) {
     this.#settings = settings;
     this.#urls = urls;
     this.#root = root;
@@ -109,7 +113,7 @@ export class SiteMentions {
   }
 
   /** By what the author wants mentions shown; not by anything where the option says that there are none. */
-  wantedBy(): string[] {
+  featuresInUse(): string[] {
     const { mentions } = this.#settings;
     if (mentions === false) return [];
     // Aliases count for what is sent, too.

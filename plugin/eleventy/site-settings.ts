@@ -12,7 +12,7 @@ import type { SiteUrls } from "./site-urls.js";
 type Urls = Pick<SiteUrls, "feedUrl" | "absolute" | "endpoint" | "inboxOf" | "hasFunctions">;
 
 /** What the settings need to know of a build. */
-export interface SettledBuild {
+export interface BuildFacts {
   host: SiteSettings["host"];
   input: string;
   output: string;
@@ -21,7 +21,7 @@ export interface SettledBuild {
 }
 
 /** The settings of a site, made of its options. */
-export function siteSettings(settings: Settings, urls: Urls, build: SettledBuild): SiteSettings {
+export function siteSettings(settings: Settings, urls: Urls, build: BuildFacts): SiteSettings {
   const { path, pages, layout, perPage, words, avatars, ...mentions } = mentionsOptions(settings);
   const { host, input, output, isDevelopment, schedule } = build;
   const bases = Object.entries(basesOf({ webmention: path, inbox: inboxPath(settings) }));

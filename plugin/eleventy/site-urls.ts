@@ -7,7 +7,7 @@ import type { EleventyConfig } from "./eleventy.js";
 import { authorsHere, inboxPath } from "./served-options.js";
 
 /** The options that say where a site is, and what of it is served. */
-type SitePlace = Pick<
+type UrlOptions = Pick<
   Settings,
   "url" | "nick" | "path" | "webmention" | "mentions" | "functions" | "authors" | "inbox" | "blobs"
 >;
@@ -15,13 +15,13 @@ type SitePlace = Pick<
 /** The URLs of a site. Asked only once the configuration is read whole: until then the path prefix is not known. */
 export class SiteUrls {
   readonly #config: EleventyConfig;
-  readonly #settings: SitePlace;
+  readonly #settings: UrlOptions;
   readonly #host: NonNullable<Settings["host"]>;
   #pages: Record<string, string[]> = {};
   #input = "";
   #prefix = "";
 
-  constructor(config: EleventyConfig, settings: SitePlace, host: NonNullable<Settings["host"]>) {
+  constructor(config: EleventyConfig, settings: UrlOptions, host: NonNullable<Settings["host"]>) {
     this.#config = config;
     this.#settings = settings;
     this.#host = host;
@@ -137,7 +137,7 @@ export class SiteUrls {
     const source = path.startsWith("/")
       ? posix.join(this.#input, path)
       : posix.join(posix.dirname(post.inputPath), path);
-    return this.#pages[`./${posix.normalize(decoded(source))}`]?.[0] || null;
+    return this.#pages[`./${posix.normalize(decodePath(source))}`]?.[0] || null;
   }
 
   #hasHtmlBase(): boolean {
@@ -150,7 +150,7 @@ export class SiteUrls {
   }
 }
 
-function decoded(path: string): string {
+function decodePath(path: string): string {
   try {
     return decodeURIComponent(path);
   } catch {

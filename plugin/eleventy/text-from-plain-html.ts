@@ -117,7 +117,7 @@ function phrasing(html: string, page: PageOfHtml, before: string, after: string)
   for (const part of partsOf(html, INLINE)) {
     const marker = EMPHASIS[part.tag ?? ""];
     if (marker !== undefined) emphases.push({ at: pieces.length, marker });
-    pieces.push(part.text === undefined ? element(part, page) : escapeText(collapsed(part.text)));
+    pieces.push(part.text === undefined ? element(part, page) : escapeText(collapseSpace(part.text)));
   }
   for (const { at, marker } of emphases) {
     const piece = pieces[at] ?? "";
@@ -150,7 +150,7 @@ function image(attributes: string, page: PageOfHtml): string {
 
 /** Text without elements and backticks. */
 function bareText(html: string): string {
-  return /[<`]/.test(html) ? refuse() : requireTrimmed(collapsed(html));
+  return /[<`]/.test(html) ? refuse() : requireTrimmed(collapseSpace(html));
 }
 
 /** White space at an edge of an element may belong to the text around it. */
@@ -159,18 +159,17 @@ function requireTrimmed(text: string): string {
 }
 
 /** Text as a browser shows it, with a single space for any white space. */
-function collapsed(html: string): string {
-  return decoded(html.replace(/[\t\n\f\r ]+/g, " "));
+function collapseSpace(html: string): string {
+  return decode(html.replace(/[\t\n\f\r ]+/g, " "));
 }
 
 function attribute(attributes: string, name: string): string | null {
-  for (const [, key, value = ""] of attributes.matchAll(/ ([a-z]+)="([^"]*)"/g))
-    if (key === name) return decoded(value);
+  for (const [, key, value = ""] of attributes.matchAll(/ ([a-z]+)="([^"]*)"/g)) if (key === name) return decode(value);
   return null;
 }
 
 /** The character references that Markdown and templates write. */
-function decoded(html: string): string {
+function decode(html: string): string {
   return html.replace(/&(?:\w+;|#39;)?/g, (reference) => REFERENCES[reference] ?? refuse());
 }
 

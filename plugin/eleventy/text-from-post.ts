@@ -1,7 +1,7 @@
 // plugin/eleventy/text-from-post.ts: what a post says in the feed.
 import { authorError, type TwtxtError } from "../errors.js";
-import { formatMention, isMentionUrl, mentionAt, placeMentions } from "../feed/mention.js";
-import { mendForPeers } from "../feed/peers.js";
+import { formatMention, isMentionUrl, locateMentions, mentionAt } from "../feed/mention.js";
+import { adjustForPeers } from "../feed/peers.js";
 import { parseReplyTo, type ReplyTo } from "../feed/subject.js";
 import { byteLength, cleanText } from "../feed/twt.js";
 import type { Post, Settings } from "../options.js";
@@ -11,7 +11,7 @@ import { nickOf } from "./markdown-mentions.js";
 import type { Picture } from "./pictures.js";
 import type { HtmlReader } from "./text-from-html.js";
 import type { PageOfHtml } from "./text-from-plain-html.js";
-import { spellOutShortForms, wireForm, writeMentions } from "./write-mentions.js";
+import { expandShortMentions, wireForm, writeMentions } from "./write-mentions.js";
 
 /** What a text is made from, beside the post's own data. */
 export interface PostSource {
@@ -41,7 +41,7 @@ export interface PostText {
   /** Longer than a line of a feed may be, and so cut. */
   isCut: boolean;
   /** A reply that names nobody, so that nobody can be notified. */
-  isReplyToNobody: boolean;
+  isReplyWithoutFeed: boolean;
 }
 
 /** A title that needs no colon behind it: "Really?", 'He said "no."'. */
@@ -68,11 +68,11 @@ export function textOfPost(post: Post, source: PostSource): PostText | null {
 
   const written = cleanText(writeMentions(cleanText(words), source.settings.follow));
   const whole = written && reply ? addReply(written, reply, source) : written;
-  const mended = mendForPeers(cutText(whole, source.permalink));
+  const mended = adjustForPeers(cutText(whole, source.permalink));
   // Mending adds a few bytes at a place, so the text may be too long again.
   const cut = cutText(mended, source.permalink);
-  const text = cut === mended ? mended : mendForPeers(cut);
-  return { text, isCut: byteLength(whole) > TEXT_LIMIT, isReplyToNobody: reply !== null && reply.feedUrl === null };
+  const text = cut === mended ? mended : adjustForPeers(cut);
+  return { text, isCut: byteLength(whole) > TEXT_LIMIT, isReplyWithoutFeed: reply !== null && reply.feedUrl === null };
 }
 
 /** Whether the text of this post needs a parser of HTML; answers yes where that is not sure. */
@@ -140,7 +140,7 @@ function bodyText(source: PostSource): string {
 function withMentionsOfBody(words: string, source: PostSource): string {
   const body = source.body();
   if (!body.includes("u-mention")) return words;
-  const named = new Set(placeMentions(writeMentions(words, source.settings.follow)).map(({ url }) => url));
+  const named = new Set(locateMentions(writeMentions(words, source.settings.follow)).map(({ url }) => url));
   const missing = new Map(
     source
       .html()
@@ -162,7 +162,7 @@ function plain(value: unknown, source: PostSource): string {
   const text = stringOf(value);
   const isPlain = !MARKUP.test(text.replace(/@<[^<>]*>/g, ""));
   const words = isPlain ? text : source.html().plainText(keepText(text, source.settings.follow), pageOf(source));
-  return spellOutShortForms(words.trim(), source.settings.follow, source.onUnknownMention);
+  return expandShortMentions(words.trim(), source.settings.follow, source.onUnknownMention);
 }
 
 /** A parser would take all angle brackets for tags, also those of code and of what is meant as text. */
@@ -200,7 +200,7 @@ function badFrontMatter({ inputPath }: Post, expected: string, got: unknown): Tw
 /** The subject first, then the author, so that he is notified, then what is said. */
 function addReply(text: string, { hash, nick, feedUrl }: ReplyTo, source: PostSource): string {
   const { settings } = source;
-  const isNamed = feedUrl === null || placeMentions(text).some(({ url }) => url === feedUrl);
+  const isNamed = feedUrl === null || locateMentions(text).some(({ url }) => url === feedUrl);
   if (isNamed) return `(#${hash}) ${text}`;
   const known = [...settings.follow, { nick: settings.nick, url: source.feedUrl }];
   return `(#${hash}) ${formatMention({ nick: nickOf({ nick, url: feedUrl }, known), url: feedUrl })} ${text}`;

@@ -47,7 +47,7 @@ export class TwtsFromPosts {
   /** Texts of an earlier build, for posts that an incremental build does not render again. */
   readonly #remembered: Map<string, PostText | null>;
   readonly cut: CollectionItem[] = [];
-  readonly repliesToNobody: CollectionItem[] = [];
+  readonly repliesWithoutFeed: CollectionItem[] = [];
   readonly silent: CollectionItem[] = [];
   /** Their twts show nothing. */
   readonly invisible: CollectionItem[] = [];
@@ -100,7 +100,7 @@ export class TwtsFromPosts {
     if (said?.text === "") this.silent.push(entry.post);
     if (twt && !VISIBLE.test(twt.text)) this.invisible.push(entry.post);
     if (said?.isCut) this.cut.push(entry.post);
-    if (said?.isReplyToNobody) this.repliesToNobody.push(entry.post);
+    if (said?.isReplyWithoutFeed) this.repliesWithoutFeed.push(entry.post);
     return twt;
   }
 

@@ -1,5 +1,5 @@
 // plugin/eleventy/write-mentions.ts: the mentions of a text, written the one way that all peers understand.
-import { formatMention, isMentionUrl, isNick, mentionAt, placeMentions } from "../feed/mention.js";
+import { formatMention, isMentionUrl, isNick, locateMentions, mentionAt } from "../feed/mention.js";
 import type { Settings } from "../options.js";
 import { nickOf, shortMentionAt, unknownMentionAt } from "./markdown-mentions.js";
 
@@ -20,7 +20,7 @@ export function wireForm(label: string, url: string, follow: Follow): string {
 export function writeMentions(text: string, follow: Follow): string {
   const pieces: string[] = [];
   let from = 0;
-  for (const mention of placeMentions(text)) {
+  for (const mention of locateMentions(text)) {
     const before = text.slice(from, mention.start);
     const isApart = /(^|[ \u2028])$/.test(before.slice(-1)) && (before !== "" || pieces.length === 0);
     const isWritable = (mention.nick === null || isNick(mention.nick)) && isMentionUrl(mention.url);
@@ -41,7 +41,7 @@ const CODE_OR_MENTION_OR_NAME = /(?<!\\)(`+)(?:(?!`)[\s\S])*?\1(?!`)|(?<!\\)@<[^
  *
  * @param onUnknown - told of what looks like a mention and names no feed
  */
-export function spellOutShortForms(text: string, follow: Follow, onUnknown: (name: string) => void): string {
+export function expandShortMentions(text: string, follow: Follow, onUnknown: (name: string) => void): string {
   if (!text.includes("@")) return text;
   let written = "";
   let from = 0;

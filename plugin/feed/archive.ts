@@ -23,7 +23,7 @@ const YEAR_LIMIT = 512 * 1024;
  * @returns the parts, newest first: the feed with the newest period and the one before it, then one archive a period
  * @see PROTOCOL 1.4
  */
-export function intoParts(twts: readonly Twt[], feed: { path: string; url: string }): FeedPart[] {
+export function splitIntoParts(twts: readonly Twt[], feed: { path: string; url: string }): FeedPart[] {
   const periods = periodsOf(twts).reverse();
   const current = periods.slice(0, 2).reverse();
   const archives = periods.slice(2);

@@ -102,16 +102,16 @@ export function formatFeed(feed: {
 class TwtReader {
   readonly #file: string;
   readonly #twts: ParsedTwt[] = [];
-  readonly #mentions: Ahead;
-  readonly #subjects: Ahead;
+  readonly #mentions: MarkFinder;
+  readonly #subjects: MarkFinder;
   #last = Number.NaN;
   #rises = true;
   #falls = true;
 
   constructor(file: string) {
     this.#file = file;
-    this.#mentions = new Ahead(file, "@<");
-    this.#subjects = new Ahead(file, "(#");
+    this.#mentions = new MarkFinder(file, "@<");
+    this.#subjects = new MarkFinder(file, "(#");
   }
 
   /** @returns whether the line from `start` to `end` is a twt */
@@ -159,7 +159,7 @@ class TwtReader {
 }
 
 /** Where a mark comes next in a file that is read forwards: most lines have none, and are not searched one by one. */
-class Ahead {
+class MarkFinder {
   #at = -1;
   #isOver = false;
 

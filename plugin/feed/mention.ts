@@ -8,7 +8,7 @@ export interface Mention {
 }
 
 /** A mention and where it stands in its text: from `start` up to, not including, `end`. */
-export interface PlacedMention extends Mention {
+export interface LocatedMention extends Mention {
   start: number;
   end: number;
 }
@@ -24,19 +24,19 @@ const INSIDE = /^(?:([^\s<>]+) +)?([a-z][a-z0-9+.-]*:\/\/[^\s<>]+)$/i;
  * @example findMentions("hi @<bob https://bob.example/twtxt.txt>") // [{ nick: "bob", url: "https://bob.example/twtxt.txt" }]
  */
 export function findMentions(text: string): Mention[] {
-  return placeMentions(text).map(({ nick, url }) => ({ nick, url }));
+  return locateMentions(text).map(({ nick, url }) => ({ nick, url }));
 }
 
 /** As {@link findMentions}, with their places. The time is linear in the length of the text. */
-export function placeMentions(text: string): PlacedMention[] {
+export function locateMentions(text: string): LocatedMention[] {
   if (!text.includes("@<")) return [];
   const code = codePassages(text);
-  const outside = new Outside(
+  const outside = new OutsidePassages(
     text,
     [...code, ...linkTexts(text, code)].sort((a, b) => a.start - b.start),
   );
 
-  const found: PlacedMention[] = [];
+  const found: LocatedMention[] = [];
   for (let at = outside.find("@<", 0); at >= 0; ) {
     const mention = mentionAt(text, at);
     if (mention) found.push(mention);
@@ -73,7 +73,7 @@ export function formatMention({ nick, url }: { nick: string; url: string }): str
  *
  * @returns `null` where none does: glued to a word, unclosed, a nick with a space, a URL that is not absolute
  */
-export function mentionAt(text: string, start: number): PlacedMention | null {
+export function mentionAt(text: string, start: number): LocatedMention | null {
   if (!text.startsWith("@<", start) || WORD.test(characterBefore(text, start))) return null;
   const close = text.indexOf(">", start);
   const match = close < 0 ? null : INSIDE.exec(text.slice(start + 2, close));
@@ -99,7 +99,7 @@ interface Passage {
 }
 
 /** Walks along a text and jumps over passages, which are in the order of their starts. */
-class Outside {
+class OutsidePassages {
   #next = 0;
 
   constructor(

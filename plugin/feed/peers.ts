@@ -31,14 +31,14 @@ const LINK_TITLE = /(?<!!)(\[[^[\]()]*\]\([A-Za-z0-9.+-]+:\/\/[^ )>\u2028]*) +(?
 const GRAVE = "\u02cb";
 
 /**
- * A text that peers read as it stands. What is mended is invisible, or nearly so; a second pass changes nothing.
+ * A text that peers read as it stands. What is adjusted is invisible, or nearly so; a second pass changes nothing.
  *
  * @param text - as {@link cleanText} gives it
  */
-export function mendForPeers(text: string): string {
-  let mended = withoutLiteralBackticks(text).replace(LINK_TITLE, "$1)");
-  for (let gaps = gapsIn(mended); gaps.length > 0; gaps = gapsIn(mended)) mended = filled(mended, gaps);
-  return mended;
+export function adjustForPeers(text: string): string {
+  let adjusted = withoutLiteralBackticks(text).replace(LINK_TITLE, "$1)");
+  for (let gaps = gapsIn(adjusted); gaps.length > 0; gaps = gapsIn(adjusted)) adjusted = fillGaps(adjusted, gaps);
+  return adjusted;
 }
 
 /** A place where something invisible keeps that parser on the line. */
@@ -66,7 +66,7 @@ function gapsIn(text: string): Gap[] {
   return HANDLE.test(lastWord) ? [{ at: text.length, filling: ` ${ZERO_WIDTH_SPACE}` }] : [];
 }
 
-function filled(text: string, gaps: readonly Gap[]): string {
+function fillGaps(text: string, gaps: readonly Gap[]): string {
   const pieces = gaps.map(({ at, filling }, i) => text.slice(gaps[i - 1]?.at ?? 0, at) + filling);
   return pieces.join("") + text.slice(gaps.at(-1)?.at ?? 0);
 }

@@ -1,6 +1,6 @@
 // plugin/host/bucket.ts: the owner's own bucket, where everything is kept that the site receives, if there is one. PROTOCOL 7
 import { TwtxtError } from "../errors.js";
-import { s3Store } from "../store/s3.js";
+import { S3Store } from "../store/s3.js";
 import type { StreamingStore } from "../store/store.js";
 
 const VARIABLES = {
@@ -33,5 +33,5 @@ export function bucketIn(
       `A bucket needs ${Object.values(VARIABLES).join(", ")}. Set also ${lacking.join(" and ")}.`,
     );
   }
-  return s3Store({ ...(Object.fromEntries(values) as Record<keyof typeof VARIABLES, string>), prefix });
+  return new S3Store({ ...(Object.fromEntries(values) as Record<keyof typeof VARIABLES, string>), prefix });
 }

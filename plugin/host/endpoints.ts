@@ -1,14 +1,14 @@
 // plugin/host/endpoints.ts: hands each request to the handler of its route.
-import { answering, type Handler, type Log } from "../http/respond.js";
+import { type Handler, type Log, withProblemResponses } from "../http/respond.js";
 import { type RateLimitKind, type RoutedSite, type RouteName, routesOf } from "../site/routes.js";
 
-/** The handlers of one capability, or of all. What they throw is answered by {@link answering}. */
+/** The handlers of one capability, or of all. What they throw is answered by {@link withProblemResponses}. */
 export type Handlers = Partial<Record<RouteName, Handler>>;
 
 /** What answers at one path. */
 export interface Endpoint {
   rateLimit: RateLimitKind | null;
-  /** @param address - of the client, as `countedAs` of client-address.ts has it */
+  /** @param address - of the client, as `clientKey` of client-address.ts has it */
   answer(request: Request, address: string): Promise<Response>;
 }
 
@@ -20,7 +20,7 @@ export function endpointsOf(site: RoutedSite, handlers: Handlers, log: Log): (pa
     const handler = match && handlers[match.name];
     if (!handler) return null;
     const { route, params } = match;
-    const answer = answering(handler, log);
+    const answer = withProblemResponses(handler, log);
     return {
       rateLimit: route.rateLimit ?? null,
       async answer(request, address) {

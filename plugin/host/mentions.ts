@@ -1,5 +1,5 @@
 // plugin/host/mentions.ts: wires the mentions of a site.
-import { bodyOf, type Log } from "../http/respond.js";
+import { type Log, readBody } from "../http/respond.js";
 import { listMentions } from "../mentions/inform/list-json.js";
 import type { ListMentions } from "../mentions/mention.js";
 import { Journal } from "../mentions/receive/journal.js";
@@ -79,7 +79,7 @@ function readerOfSigned({ settings, authority, store, now }: ServiceOptions) {
   return async (request: Request, maxBytes: number) => {
     const { verifyRequest } = await import("../http/signature.js");
     const allowed = new Set(settings.authors.map(({ key }) => key));
-    return (await verifyRequest(request, () => bodyOf(request, maxBytes), { authority, allowed, store, now })).body;
+    return (await verifyRequest(request, () => readBody(request, maxBytes), { authority, allowed, store, now })).body;
   };
 }
 

@@ -3,7 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Clock } from "../clock.js";
 import { TwtxtError } from "../errors.js";
-import { countedAs } from "../http/client-address.js";
+import { clientKey } from "../http/client-address.js";
 import { problem } from "../http/respond.js";
 
 /**
@@ -54,5 +54,5 @@ export interface RateLimitOptions {
 export function addressOf({ headersDistinct, socket }: IncomingMessage, trustedProxies: number): string {
   const forwarded = (headersDistinct["x-forwarded-for"] ?? []).join(",").split(",");
   const named = trustedProxies > 0 ? forwarded.at(-trustedProxies)?.trim() : undefined;
-  return countedAs(named || (socket.remoteAddress ?? ""));
+  return clientKey(named || (socket.remoteAddress ?? ""));
 }

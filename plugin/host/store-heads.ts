@@ -1,10 +1,10 @@
-// plugin/host/store-heads.ts: the values in a site's store that name others, and make sense with those alone.
+// plugin/host/store-heads.ts: values in a store that name other values, for consistent backups.
 import { contentsNamedIn, RECORDS } from "../blobs/serve/stored.js";
 import { EVENTS } from "../mentions/receive/event-log.js";
 import { partsNamedIn, SNAPSHOT } from "../mentions/receive/snapshot.js";
-import type { Heads } from "../store/consistent-copy.js";
+import type { HeadKeys } from "../store/consistent-copy.js";
 
-export const STORE_HEADS: readonly Heads[] = [
-  { at: SNAPSHOT, beside: EVENTS, namedIn: partsNamedIn },
-  { at: RECORDS, beside: null, namedIn: contentsNamedIn },
+export const STORE_HEADS: readonly HeadKeys[] = [
+  { prefix: SNAPSHOT, relatedPrefix: EVENTS, referencedKeys: partsNamedIn },
+  { prefix: RECORDS, relatedPrefix: null, referencedKeys: contentsNamedIn },
 ];

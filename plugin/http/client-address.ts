@@ -9,7 +9,7 @@ import ipaddr from "ipaddr.js";
  *   what is no address
  * @see PROTOCOL 6
  */
-export function countedAs(address: string): string {
+export function clientKey(address: string): string {
   const bare = withoutPort(address.trim());
   if (!ipaddr.isValid(bare)) return "unknown";
   const parsed = ipaddr.process(bare);

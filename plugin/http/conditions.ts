@@ -1,7 +1,7 @@
 // plugin/http/conditions.ts: what a request wants of the version that is there. RFC 9110, section 13
 import { TwtxtError } from "../errors.js";
 import { parseHttpDate } from "./http-date.js";
-import { hasCopy } from "./respond.js";
+import { matchesEtag } from "./respond.js";
 
 /** What a condition may be about. */
 export interface Version {
@@ -23,7 +23,7 @@ export function checkConditions(request: Request, version: Version | null): void
     throw new TwtxtError("precondition-failed", `${why}: the condition of the request does not hold.`);
   }
   const isReading = request.method === "GET" || request.method === "HEAD";
-  if (isReading || version === null || !hasCopy(request, version.etag)) return;
+  if (isReading || version === null || !matchesEtag(request, version.etag)) return;
   throw new TwtxtError("precondition-failed", "It is there already, and If-None-Match asks that it is not.");
 }
 
@@ -36,8 +36,8 @@ function isWanted({ headers }: Request, version: Version | null): boolean {
 }
 
 /** Whether who reads has this version already. A date only counts where no version is named. */
-export function isCopy(request: Request, { etag, modified }: Version): boolean {
-  if (request.headers.has("if-none-match")) return hasCopy(request, etag);
+export function isNotModified(request: Request, { etag, modified }: Version): boolean {
+  if (request.headers.has("if-none-match")) return matchesEtag(request, etag);
   const since = parseHttpDate(request.headers.get("if-modified-since"));
   return since !== null && secondsOf(modified) <= since;
 }

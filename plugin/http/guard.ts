@@ -3,7 +3,7 @@ import { lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { Agent, buildConnector, request } from "undici";
 import { TwtxtError } from "../errors.js";
-import { joined } from "../store/chunks.js";
+import { concatChunks } from "../store/chunks.js";
 import { boundedBody } from "./bounded-body.js";
 import { isPublicAddress } from "./public-address.js";
 
@@ -19,7 +19,7 @@ export interface GuardedRequest {
   /** Ends the request and its body, as a timeout would: for a deadline over several requests. */
   signal?: AbortSignal;
   /** Told each URL before it is asked, redirects included; throws a TwtxtError for one that must not be. */
-  mayAsk?: (url: string) => void;
+  checkUrl?: (url: string) => void;
 }
 
 /** An answer. Its body can be read once, and ends with an error where it is larger than asked for. */
@@ -100,7 +100,7 @@ export function createGuard(options: GuardOptions): Ask {
       const asked: string[] = [];
       for (let url = checkedUrl(address, guarded, allowed); ; ) {
         if (asked.includes(url.href) || asked.length > MAX_REDIRECTS) throw tooManyRedirects(address);
-        guarded.mayAsk?.(url.href);
+        guarded.checkUrl?.(url.href);
         asked.push(url.href);
         const answer = await askOnce(url, guarded, signal);
         const next = redirectOf(answer, url, guarded.method ?? "GET");
@@ -108,7 +108,7 @@ export function createGuard(options: GuardOptions): Ask {
           const headers = headersOf(answer.headers);
           const pieces = boundedBody(answer.body, headers["content-encoding"], guarded.maxBytes, signal);
           const body = closing(pieces, close);
-          const bytes = async () => Buffer.from(await joined(body));
+          const bytes = async () => Buffer.from(await concatChunks(body));
           return { status: answer.statusCode, headers, url: url.href, asked, body, bytes, close };
         }
         await answer.body.dump();

@@ -5,7 +5,10 @@ import { TwtxtError } from "../errors.js";
  * @returns the parameters that are there
  * @throws TwtxtError `bad-request` for a parameter that is not known, is empty or stands there twice
  */
-export function parametersOf<Name extends string>(url: string, names: readonly Name[]): Partial<Record<Name, string>> {
+export function parseParameters<Name extends string>(
+  url: string,
+  names: readonly Name[],
+): Partial<Record<Name, string>> {
   const parameters = [...new URL(url).searchParams];
   const keys = parameters.map(([key]) => key);
   const isWrong = ([key, value]: [string, string], i: number) =>
@@ -22,7 +25,7 @@ export function parametersOf<Name extends string>(url: string, names: readonly N
  * @param standard - where nothing is said
  * @throws TwtxtError `bad-request`
  */
-export function limitIn(text: string | undefined, most: number, standard = most): number {
+export function parseLimit(text: string | undefined, most: number, standard = most): number {
   if (text === undefined) return standard;
   if (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= most) return Number(text);
   throw new TwtxtError("bad-request", `"limit" is a number from 1 to ${most}.`);

@@ -14,7 +14,7 @@ const SEVERAL = /^bytes=[ \t]*(?:\d+-\d*|-\d+)(?:[ \t]*,[ \t]*(?:\d+-\d*|-\d+)){
  * @returns `null` for all of it, also for several parts, up to 16, which are not sent one by one; `"none"` for a part that is
  *   not there, and for what cannot be read
  */
-export function rangeIn(header: string | null, size: number): Range | "none" | null {
+export function parseRange(header: string | null, size: number): Range | "none" | null {
   if (header === null || !/^bytes=/i.test(header) || SEVERAL.test(header)) return null;
   const { first = "", last = "" } = ONE.exec(header)?.groups ?? {};
   if (first === "" && last === "") return "none";

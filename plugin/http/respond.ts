@@ -2,15 +2,15 @@
 import { statusOf, TwtxtError } from "../errors.js";
 
 /** What a handler gets beside the request. */
-export interface Asked {
-  /** The client: an IPv4 address, or the first 64 bits of an IPv6 one, see `countedAs` of client-address.ts. */
+export interface RequestContext {
+  /** The client: an IPv4 address, or the first 64 bits of an IPv6 one, see `clientKey` of client-address.ts. */
   address: string;
   /** The segments of the path that the route names, as they stand in the URL. */
   params: Readonly<Record<string, string>>;
 }
 
 /** Runs on Netlify, on any Node host and in a test, unchanged. */
-export type Handler = (request: Request, asked: Asked) => Promise<Response>;
+export type Handler = (request: Request, asked: RequestContext) => Promise<Response>;
 
 /** Where trouble of our own is written down for the owner. */
 export type Log = (line: string) => void;
@@ -23,7 +23,7 @@ const RETRY_AFTER = "60";
  *
  * @see RFC 9457, PROTOCOL 6
  */
-export function answering(handler: Handler, log: Log): Handler {
+export function withProblemResponses(handler: Handler, log: Log): Handler {
   return async (request, asked) => {
     try {
       return await handler(request, asked);
@@ -79,7 +79,7 @@ export function line(text: string, init: { status?: number; headers?: Record<str
 }
 
 /** Whether who asks has this version already. A CDN that compresses an answer on its way makes its ETag a weak one. */
-export function hasCopy(request: Request, etag: string): boolean {
+export function matchesEtag(request: Request, etag: string): boolean {
   const known = (request.headers.get("if-none-match") ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
   return known.includes(etag) || known.includes("*");
 }
@@ -100,7 +100,7 @@ export function methodNotAllowed(allowed: readonly string[]): Response {
  *
  * @throws TwtxtError `body-too-large`
  */
-export async function bodyOf(request: Request, maxBytes: number): Promise<Uint8Array> {
+export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
   const tooLarge = new TwtxtError("body-too-large", `The body is larger than ${maxBytes} bytes.`);
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge;
   const chunks: Uint8Array[] = [];

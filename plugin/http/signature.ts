@@ -146,7 +146,7 @@ export function verifyHead(request: Request, { authority, allowed, store, now }:
     owner: nonce.keyid,
     digest,
     checkBody(body) {
-      if (digest === null ? body.length > 0 : digest !== contentDigest(sha256(body))) throw otherBody();
+      if (digest === null ? body.length > 0 : digest !== contentDigest(sha256(body))) throw digestMismatch();
     },
     async spend() {
       const isNew = READING.includes(method) || (await spendNonce(store, nonce));
@@ -156,7 +156,7 @@ export function verifyHead(request: Request, { authority, allowed, store, now }:
 }
 
 /** A body is not the one that was signed. */
-export function otherBody(): TwtxtError {
+export function digestMismatch(): TwtxtError {
   return notSigned('"content-digest" is not the sha-256 of the body');
 }
 

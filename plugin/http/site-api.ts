@@ -1,7 +1,7 @@
 // plugin/http/site-api.ts: the client of the author's own site, with signed requests. PROTOCOL 5
 import type { Clock } from "../clock.js";
 import { TwtxtError, type TwtxtErrorCode } from "../errors.js";
-import { chunksUntil } from "../store/chunks.js";
+import { chunksUntilAborted } from "../store/chunks.js";
 import { problemDetail } from "./one-line.js";
 import { type Signer, signRequest } from "./signature.js";
 
@@ -58,12 +58,12 @@ export interface SiteApiOptions {
   /** Ends what is under way, by its reason. */
   signal?: AbortSignal;
   /** How long nothing may come or go, in milliseconds; default 70,000. */
-  patienceMs?: number;
+  idleTimeoutMs?: number;
   /** Default the platform's: this is the author's own site, not a stranger's. */
   fetch?: typeof globalThis.fetch;
 }
 
-const PATIENCE_MS = 70_000;
+const IDLE_TIMEOUT_MS = 70_000;
 const MAX_JSON_BYTES = 8 * 2 ** 20;
 
 /** What a refusal means, and what to do about it. */
@@ -80,13 +80,20 @@ const REFUSALS: Record<number, { code: TwtxtErrorCode; advice: string }> = {
   507: { code: "quota-exceeded", advice: "" },
 };
 
-export function siteApi({ root, signer, now, missing, patienceMs = PATIENCE_MS, ...options }: SiteApiOptions): AskSite {
+export function siteApi({
+  root,
+  signer,
+  now,
+  missing,
+  idleTimeoutMs = IDLE_TIMEOUT_MS,
+  ...options
+}: SiteApiOptions): AskSite {
   const { fetch = globalThis.fetch } = options;
   return async ({ method, path, headers = {}, body, expected = [], signal }) => {
     const url = root + path;
-    const watch = watched(patienceMs, [options.signal, signal]);
+    const idle = idleTimeout(idleTimeoutMs, [options.signal, signal]);
     const failed = (cause: unknown) => unreachable(url, cause);
-    const { signed, sent } = parts(body, watch.passing);
+    const { signed, sent } = bodyParts(body, idle.refreshing);
     let response: Response;
     try {
       response = await fetch(url, {
@@ -98,28 +105,31 @@ export function siteApi({ root, signer, now, missing, patienceMs = PATIENCE_MS, 
           "accept-encoding": "identity",
         },
         redirect: "error",
-        signal: watch.signal,
+        signal: idle.signal,
         ...sent.init,
       });
     } catch (cause) {
-      watch.end();
+      idle.end();
       throw failed(cause);
     }
-    const answer = answerOf(response, watch, failed);
+    const answer = answerOf(response, idle, failed);
     if (response.ok || expected.includes(response.status)) return answer;
     throw refusal(url, response, await answer.text(), missing);
   };
 }
 
-type Watch = ReturnType<typeof watched>;
+type IdleTimeout = ReturnType<typeof idleTimeout>;
 
 /** Ends a request that stands still. One that goes on may take as long as it needs. */
-function watched(patienceMs: number, signals: readonly (AbortSignal | undefined)[]) {
+function idleTimeout(idleTimeoutMs: number, signals: readonly (AbortSignal | undefined)[]) {
   const stalled = new AbortController();
-  const timer = setTimeout(() => stalled.abort(new Error(`nothing has moved for ${patienceMs / 1000} s`)), patienceMs);
+  const timer = setTimeout(
+    () => stalled.abort(new Error(`nothing has moved for ${idleTimeoutMs / 1000} s`)),
+    idleTimeoutMs,
+  );
   return {
     signal: AbortSignal.any([stalled.signal, ...signals.filter((signal) => signal !== undefined)]),
-    async *passing(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    async *refreshing(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
       for await (const chunk of chunks) {
         timer.refresh();
         yield chunk;
@@ -135,27 +145,27 @@ function watched(patienceMs: number, signals: readonly (AbortSignal | undefined)
 }
 
 /** What of a body is signed, and how it is sent. */
-function parts(body: SiteRequest["body"], passing: Watch["passing"]) {
+function bodyParts(body: SiteRequest["body"], refreshing: IdleTimeout["refreshing"]) {
   if (body === undefined) return { signed: {}, sent: { headers: {}, init: {} } };
   if (body instanceof Uint8Array)
     return { signed: { body }, sent: { headers: {}, init: { body: Uint8Array.from(body) } } };
-  const init = { body: ReadableStream.from(passing(body.chunks())), duplex: "half" as const };
+  const init = { body: ReadableStream.from(refreshing(body.chunks())), duplex: "half" as const };
   return { signed: { bodyHash: body.sha256 }, sent: { headers: { "content-length": String(body.size) }, init } };
 }
 
 function answerOf(
   { status, headers, body }: Response,
-  watch: Watch,
+  idle: IdleTimeout,
   failed: (cause: unknown) => TwtxtError,
 ): SiteAnswer {
-  if (!body) watch.end();
+  if (!body) idle.end();
   const chunks = async function* () {
     try {
-      if (body) yield* watch.passing(chunksUntil(body, watch.signal));
+      if (body) yield* idle.refreshing(chunksUntilAborted(body, idle.signal));
     } catch (cause) {
       throw failed(cause);
     } finally {
-      watch.close();
+      idle.close();
     }
   };
   const text = () => textOf(chunks());
@@ -164,7 +174,7 @@ function answerOf(
     headers,
     chunks,
     text,
-    close: watch.close,
+    close: idle.close,
     async json() {
       const json = await text();
       try {

@@ -3,22 +3,22 @@ import { TwtxtError } from "../errors.js";
 import { formatIdentity, type Identity, parseIdentity, seedOf } from "./identity-text.js";
 import {
   addressesIn,
-  type Found,
   fileOf,
-  find,
+  findIdentityText,
   formerFileOf,
   formerFilesOf,
+  type IdentityFile,
   type IdentityPlaces,
-  inOwnFile,
+  type IdentityText,
   KEYCHAIN,
   keepInKeychain,
-  type OwnFile,
+  readOwnFile,
 } from "./places.js";
 import { createSecret, readSecret, removeSecret } from "./secret-file.js";
 import { seedOfWords, wordsOfSeed } from "./words.js";
 
 /** An identity, and where it is kept. */
-export interface KeptIdentity {
+export interface StoredIdentity {
   identity: Identity;
   /** The identity file; `null` for the system keychain. */
   file: string | null;
@@ -28,12 +28,12 @@ export interface KeptIdentity {
 export type PlaceChoice = "keychain" | undefined;
 
 /** A key that an address had before, and the file in which it still is. */
-export interface FormerIdentity extends KeptIdentity {
+export interface FormerIdentity extends StoredIdentity {
   file: string;
 }
 
 /** A new identity. */
-export interface NewIdentity extends KeptIdentity {
+export interface NewIdentity extends StoredIdentity {
   /** Why it is in a file although the keychain was to have it. */
   keychainFault: string | null;
 }
@@ -45,8 +45,8 @@ export interface NewIdentity extends KeptIdentity {
  *   that others can read
  * @see PROTOCOL 3.1
  */
-export async function loadIdentity(address: string, places: IdentityPlaces | OwnFile): Promise<KeptIdentity> {
-  return checked(await find(address, places), address);
+export async function loadIdentity(address: string, places: IdentityPlaces | IdentityFile): Promise<StoredIdentity> {
+  return checkIdentity(await findIdentityText(address, places), address);
 }
 
 /**
@@ -54,8 +54,8 @@ export async function loadIdentity(address: string, places: IdentityPlaces | Own
  *
  * @throws TwtxtError as {@link loadIdentity}
  */
-export async function readIdentity({ file }: OwnFile): Promise<KeptIdentity> {
-  return { identity: parseIdentity((await inOwnFile(file)).text, file), file };
+export async function readIdentity({ file }: IdentityFile): Promise<StoredIdentity> {
+  return { identity: parseIdentity((await readOwnFile(file)).text, file), file };
 }
 
 /**
@@ -63,10 +63,10 @@ export async function readIdentity({ file }: OwnFile): Promise<KeptIdentity> {
  *
  * @returns them by address, and a line on each that cannot be read
  */
-export async function listIdentities(places: IdentityPlaces): Promise<{ kept: KeptIdentity[]; faults: string[] }> {
+export async function listIdentities(places: IdentityPlaces): Promise<{ kept: StoredIdentity[]; faults: string[] }> {
   const { addresses, fault } = await addressesIn(places);
-  const faults = fault === null ? [] : [`${KEYCHAIN} could not be asked: ${fault}.`];
-  const kept: KeptIdentity[] = [];
+  const faults = fault === null ? [] : [`${KEYCHAIN} did not answer: ${fault}.`];
+  const kept: StoredIdentity[] = [];
   for (const address of addresses) {
     try {
       kept.push(await loadIdentity(address, places));
@@ -88,10 +88,10 @@ export async function listIdentities(places: IdentityPlaces): Promise<{ kept: Ke
  */
 export function createIdentity(
   { seed, address, created }: { seed: Uint8Array; address: string; created: string },
-  places: IdentityPlaces | OwnFile,
+  places: IdentityPlaces | IdentityFile,
   choice?: PlaceChoice,
 ): Promise<NewIdentity> {
-  return keep(formatIdentity(seed, { address, created }), "The new key", places, choice);
+  return storeIdentity(formatIdentity(seed, { address, created }), "The new key", places, choice);
 }
 
 /**
@@ -100,9 +100,9 @@ export function createIdentity(
  * @returns where it is now
  * @throws TwtxtError as {@link loadIdentity}; `bad-file`. The key is then where it was
  */
-export async function setAside(address: string, places: IdentityPlaces): Promise<FormerIdentity> {
-  const found = await find(address, places);
-  const { identity } = checked(found, address);
+export async function retireIdentity(address: string, places: IdentityPlaces): Promise<FormerIdentity> {
+  const found = await findIdentityText(address, places);
+  const { identity } = checkIdentity(found, address);
   const file = formerFileOf(address, identity.publicKey, places.folder);
   // What was cut short the last time has left the same file.
   if ((await readSecret(file)) !== found.text) await createSecret(file, found.text);
@@ -125,13 +125,13 @@ export async function formerIdentities(address: string, { folder }: IdentityPlac
  */
 export async function restoreIdentity(
   { words, address }: { words: string; address: string },
-  places: IdentityPlaces | OwnFile,
+  places: IdentityPlaces | IdentityFile,
   choice?: PlaceChoice,
 ): Promise<NewIdentity> {
   const seed = seedOfWords(words);
   const text = formatIdentity(seed, { address, created: null });
   seed.fill(0);
-  return keep(text, "The key", places, choice);
+  return storeIdentity(text, "The key", places, choice);
 }
 
 /**
@@ -141,12 +141,12 @@ export async function restoreIdentity(
  */
 export async function importIdentity(
   file: string,
-  places: IdentityPlaces | OwnFile,
+  places: IdentityPlaces | IdentityFile,
   choice?: PlaceChoice,
 ): Promise<NewIdentity> {
   const text = await readSecret(file);
   if (text === null) throw new TwtxtError("bad-file", `There is no file ${file}.`);
-  return keep(text, file, places, choice);
+  return storeIdentity(text, file, places, choice);
 }
 
 /**
@@ -154,9 +154,13 @@ export async function importIdentity(
  *
  * @throws TwtxtError as {@link loadIdentity}; `bad-file` where the file is there already, or cannot be written
  */
-export async function backUpIdentity(address: string, file: string, places: IdentityPlaces | OwnFile): Promise<void> {
-  const found = await find(address, places);
-  checked(found, address);
+export async function copyIdentity(
+  address: string,
+  file: string,
+  places: IdentityPlaces | IdentityFile,
+): Promise<void> {
+  const found = await findIdentityText(address, places);
+  checkIdentity(found, address);
   await createSecret(file, found.text);
 }
 
@@ -165,19 +169,19 @@ export async function backUpIdentity(address: string, file: string, places: Iden
  *
  * @throws TwtxtError as {@link loadIdentity}
  */
-export async function wordsOfIdentity(address: string, places: IdentityPlaces | OwnFile): Promise<string[]> {
-  const found = await find(address, places);
-  checked(found, address);
+export async function wordsOfIdentity(address: string, places: IdentityPlaces | IdentityFile): Promise<string[]> {
+  const found = await findIdentityText(address, places);
+  checkIdentity(found, address);
   const seed = seedOf(found.text);
   const words = wordsOfSeed(seed);
   seed.fill(0);
   return words;
 }
 
-async function keep(
+async function storeIdentity(
   text: string,
   name: string,
-  places: IdentityPlaces | OwnFile,
+  places: IdentityPlaces | IdentityFile,
   choice: PlaceChoice,
 ): Promise<NewIdentity> {
   const identity = parseIdentity(text, name);
@@ -186,7 +190,7 @@ async function keep(
     await createSecret(places.file, text);
     return { identity, file: places.file, keychainFault: null };
   }
-  const present = await find(address, places).catch(ifNone);
+  const present = await findIdentityText(address, places).catch(ifNone);
   if (present) {
     throw new TwtxtError(
       "bad-identity",
@@ -195,7 +199,8 @@ async function keep(
   }
   const keychainFault = await keepInKeychain(address, text, places.keychain);
   if (keychainFault === null) return { identity, file: null, keychainFault };
-  if (choice === "keychain") throw new TwtxtError("bad-identity", `${KEYCHAIN} cannot keep the key: ${keychainFault}.`);
+  if (choice === "keychain")
+    throw new TwtxtError("bad-identity", `${KEYCHAIN} cannot store the key: ${keychainFault}.`);
 
   const file = fileOf(address, places.folder);
   await createSecret(file, text);
@@ -207,7 +212,7 @@ function ifNone(error: unknown): null {
   throw error;
 }
 
-function checked({ text, file }: Found, address: string): KeptIdentity {
+function checkIdentity({ text, file }: IdentityText, address: string): StoredIdentity {
   const name = file ?? KEYCHAIN;
   const identity = parseIdentity(text, name);
   if (identity.address === address) return { identity, file };

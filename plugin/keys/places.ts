@@ -14,13 +14,13 @@ export interface IdentityPlaces {
 }
 
 /** One identity file wherever its owner wants it, in the place of all others. */
-export interface OwnFile {
+export interface IdentityFile {
   /** Absolute. */
   file: string;
 }
 
 /** An identity file's text, and where it was: `null` for the system keychain. */
-export interface Found {
+export interface IdentityText {
   text: string;
   file: string | null;
 }
@@ -37,31 +37,31 @@ const FORMER = "former";
  *
  * @throws TwtxtError `no-identity` where there is none; what reading a file throws
  */
-export async function find(address: string, places: IdentityPlaces | OwnFile): Promise<Found> {
-  if ("file" in places) return inOwnFile(places.file);
+export async function findIdentityText(address: string, places: IdentityPlaces | IdentityFile): Promise<IdentityText> {
+  if ("file" in places) return readOwnFile(places.file);
   const { keychain, folder } = places;
-  const { answer, fault } = await asked(() => keychain.read(address));
+  const { answer, fault } = await tryKeychain(() => keychain.read(address));
   if (answer !== null) return { text: answer, file: null };
   const file = fileOf(address, folder);
   const text = await readSecret(file);
   if (text !== null) return { text, file };
-  const why = fault === null ? "" : ` ${KEYCHAIN} could not be asked: ${fault}.`;
+  const why = fault === null ? "" : ` ${KEYCHAIN} did not answer: ${fault}.`;
   throw new TwtxtError("no-identity", `There is no key of ${address} on this machine.${why}`);
 }
 
 /** @throws TwtxtError `no-identity`; what reading a file throws */
-export async function inOwnFile(file: string): Promise<Found> {
+export async function readOwnFile(file: string): Promise<IdentityText> {
   const text = await readSecret(file);
   if (text === null) throw new TwtxtError("no-identity", `There is no identity file ${file}.`);
   return { text, file };
 }
 
-/** All addresses that have an identity here, and why the keychain could not be asked. */
+/** All addresses that have an identity here, and why the keychain did not answer. */
 export async function addressesIn({
   keychain,
   folder,
 }: IdentityPlaces): Promise<{ addresses: Set<string>; fault: string | null }> {
-  const { answer, fault } = await asked(() => keychain.addresses());
+  const { answer, fault } = await tryKeychain(() => keychain.addresses());
   return { addresses: new Set([...(answer ?? []), ...(await addressesOfFiles(folder))]), fault };
 }
 
@@ -75,7 +75,7 @@ async function addressesOfFiles(folder: string): Promise<string[]> {
 
 /** @returns why it could not; `null` where it did, which is looked at */
 export async function keepInKeychain(address: string, text: string, keychain: Keychain): Promise<string | null> {
-  const { answer, fault } = await asked(async () => {
+  const { answer, fault } = await tryKeychain(async () => {
     await keychain.write(address, text);
     return keychain.read(address);
   });
@@ -102,7 +102,7 @@ export async function formerFilesOf(address: string, folder: string): Promise<st
 }
 
 /** A keychain that gives no answer is no error, since there is the file. */
-async function asked<T>(question: () => Promise<T>): Promise<{ answer: T | null; fault: string | null }> {
+async function tryKeychain<T>(question: () => Promise<T>): Promise<{ answer: T | null; fault: string | null }> {
   try {
     return { answer: await question(), fault: null };
   } catch (error) {

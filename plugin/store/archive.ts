@@ -1,14 +1,14 @@
-// plugin/store/archive.ts: the values of a store in one file, a gzipped tar archive.
+// plugin/store/archive.ts: backup file of a store, a gzipped tar archive.
 //
-// `store/<key>` holds a value, and `SHA256SUMS`, the last entry, lists the values that count, as sha256sum(1) reads it. A value
-// may be there twice, because it was read again: the later one counts.
+// `store/<key>` is a value. `SHA256SUMS`, the last entry, lists the valid values in the format of sha256sum(1). If a key
+// occurs twice, because it was read again, the later value is valid.
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip, createGzip } from "node:zlib";
 import { createTarDecoder, createTarPacker } from "modern-tar";
 import { TwtxtError } from "../errors.js";
-import { joined } from "./chunks.js";
+import { concatChunks } from "./chunks.js";
 import type { CopyTarget } from "./consistent-copy.js";
 import { isKey } from "./store.js";
 import type { Value } from "./value.js";
@@ -18,14 +18,14 @@ const ABOUT = "about.json";
 const SUMS = "SHA256SUMS";
 const SUM = /^([0-9a-f]{64}) {2}store\/(.+)$/;
 const MAX_ABOUT_BYTES = 64 * 1024;
-/** More than any store has: what is known of each is held in memory. */
+/** Limits memory: the list of values is held in memory. */
 const MAX_VALUES = 1_000_000;
 const MAX_SUMS_BYTES = 256 * 2 ** 20;
 const MODE = 0o600;
 
-/** What an archive says of itself. */
+/** Metadata of an archive. */
 export interface About {
-  /** The site that the values are of. */
+  /** The URL of the site that the values belong to. */
   site: string;
   /** RFC 3339. */
   created: string;
@@ -33,7 +33,7 @@ export interface About {
 
 /** A value in an archive. */
 export interface ArchivedValue {
-  /** Which entry of the archive it is. */
+  /** The index of its entry in the archive. */
   entry: number;
   /** In bytes. */
   size: number;
@@ -41,32 +41,32 @@ export interface ArchivedValue {
   sha256: string;
 }
 
-/** The values of an archive by their keys. */
+/** Metadata of an archive, and its values by key. */
 export interface ArchiveContents {
   about: About;
   values: ReadonlyMap<string, ArchivedValue>;
 }
 
-/** An archive to be read. */
+/** An archive to read. */
 export interface ArchiveSource {
-  /** For messages. */
+  /** Its name in error messages. */
   name: string;
   /** Its bytes, from the start at each call. */
   chunks(): AsyncIterable<Uint8Array>;
 }
 
-/** Writes an archive, whose bytes come as the values are added. */
+/** Writes an archive as a stream while values are added. */
 export class ArchiveWriter implements CopyTarget {
   readonly #packer = createTarPacker();
   readonly #sums = new Map<string, string>();
   #bytes = 0;
 
-  /** Of all values that were added, in bytes. */
+  /** Total size of the added values in bytes. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** The SHA-256 of each value that counts, in hex, by its key. */
+  /** The SHA-256 of each valid value in hex, by key. */
   get sums(): ReadonlyMap<string, string> {
     return this.#sums;
   }
@@ -74,7 +74,7 @@ export class ArchiveWriter implements CopyTarget {
   /**
    * The bytes of the archive.
    *
-   * @param addAll - adds all values; what it throws breaks the archive off
+   * @param addAll - adds all values; its errors end the stream
    */
   stream(about: About, addAll: () => Promise<void>): AsyncIterable<Uint8Array> {
     const { readable, controller } = this.#packer;
@@ -84,9 +84,9 @@ export class ArchiveWriter implements CopyTarget {
       await this.#write(SUMS, Buffer.from(sumsText(this.#sums)));
       controller.finalize();
     };
-    // Most bytes are of blobs that are compressed already.
+    // Most of the bytes are blobs that are compressed already.
     const gzip = createGzip({ level: 1 });
-    // What one of them throws, the other one's end throws too.
+    // An error of either is thrown by the stream that is returned.
     work().catch((error) => controller.error(error));
     pipeline(Readable.fromWeb(readable as Parameters<typeof Readable.fromWeb>[0]), gzip).catch(() => {});
     return gzip;
@@ -123,10 +123,10 @@ export class ArchiveWriter implements CopyTarget {
 }
 
 /**
- * Reads all of an archive, and compares each value with its hash.
+ * Reads a whole archive and compares each value with its hash.
  *
- * @param onBytes - told how many bytes of the file were read
- * @throws TwtxtError `bad-file` where it is damaged, cut, or anything but such an archive
+ * @param onBytes - called with the size of each chunk read from the file
+ * @throws TwtxtError `bad-file` if it is damaged, cut off, or not a backup
  */
 export async function checkArchive(file: ArchiveSource, onBytes: (bytes: number) => void): Promise<ArchiveContents> {
   const values = new Map<string, ArchivedValue>();
@@ -137,22 +137,22 @@ export async function checkArchive(file: ArchiveSource, onBytes: (bytes: number)
     if (number === 0 && name === ABOUT)
       about = parseAbout(await textOf(file, { name, size, body }, MAX_ABOUT_BYTES), file);
     else if (name === SUMS) sums = parseSums(await textOf(file, { name, size, body }, MAX_SUMS_BYTES), file);
-    else values.set(keyIn(name, file), { entry: number, size, sha256: await hashed(body) });
+    else values.set(keyIn(name, file), { entry: number, size, sha256: await sha256Of(body) });
     if (values.size > MAX_VALUES) throw badArchive(file, `it has more than ${MAX_VALUES} values`);
   }
-  if (!about || !sums) throw badArchive(file, "it is cut, or no backup of eleventy-twtxt");
+  if (!about || !sums) throw badArchive(file, "it is cut off, or not a backup made by eleventy-twtxt");
   for (const [key, sha256] of sums) {
-    if (values.get(key)?.sha256 !== sha256) throw badArchive(file, `${key} is not as it was written`);
+    if (values.get(key)?.sha256 !== sha256) throw badArchive(file, `${key} does not match its hash`);
   }
   for (const key of [...values.keys()]) if (!sums.has(key)) values.delete(key);
   return { about, values };
 }
 
 /**
- * The values of an archive that count.
+ * The valid values of an archive.
  *
- * @param contents - as {@link checkArchive} has found it
- * @throws TwtxtError `bad-file` where the file was changed since, once a value's chunks end
+ * @param contents - the result of {@link checkArchive}
+ * @throws TwtxtError `bad-file` at the end of a value if the file was changed since
  */
 export async function* valuesOf(
   file: ArchiveSource,
@@ -165,9 +165,13 @@ export async function* valuesOf(
     const value = values.get(key);
     if (value?.entry === number) {
       found += 1;
-      yield { key, value, chunks: checked(body, value, () => badArchive(file, "it was changed while it was read")) };
+      yield {
+        key,
+        value,
+        chunks: verifiedChunks(body, value, () => badArchive(file, "it was changed while it was read")),
+      };
     }
-    await hashed(body);
+    await sha256Of(body);
   }
   if (found < values.size) throw badArchive(file, "it was changed while it was read");
 }
@@ -176,7 +180,7 @@ interface Entry {
   number: number;
   name: string;
   size: number;
-  /** What is wrong with the archive shows here too. */
+  /** Also throws the errors of the archive. */
   body: AsyncIterable<Uint8Array>;
 }
 
@@ -189,35 +193,35 @@ async function* entriesOf(file: ArchiveSource, onBytes: (bytes: number) => void)
       yield chunk;
     }
   };
-  // Its error is that of gunzip too.
+  // Its errors are thrown by gunzip too.
   const read = pipeline(file.chunks(), counted, gunzip).catch(() => {});
   let number = 0;
   try {
     const unzipped = Readable.toWeb(gunzip) as ReadableStream<Uint8Array>;
     const entries = unzipped.pipeThrough(createTarDecoder({ strict: true }));
     for await (const { header, body } of entries) {
-      if (header.type !== "file") throw badArchive(file, `${JSON.stringify(header.name)} is no file`);
-      yield { number, name: header.name, size: header.size, body: sound(body, file) };
+      if (header.type !== "file") throw badArchive(file, `${JSON.stringify(header.name)} is not a file`);
+      yield { number, name: header.name, size: header.size, body: withArchiveErrors(body, file) };
       number += 1;
     }
   } catch (error) {
-    throw unsound(error, file);
+    throw archiveError(error, file);
   } finally {
     gunzip.destroy();
     await read;
   }
 }
 
-async function* sound(body: ReadableStream<Uint8Array>, file: ArchiveSource): AsyncGenerator<Uint8Array> {
+async function* withArchiveErrors(body: ReadableStream<Uint8Array>, file: ArchiveSource): AsyncGenerator<Uint8Array> {
   try {
-    // Not cancelled where it is left: the decoder would stand still.
+    // If this were cancelled, the decoder would wait forever.
     yield* body.values({ preventCancel: true });
   } catch (error) {
-    throw unsound(error, file);
+    throw archiveError(error, file);
   }
 }
 
-function unsound(error: unknown, file: ArchiveSource): TwtxtError {
+function archiveError(error: unknown, file: ArchiveSource): TwtxtError {
   return error instanceof TwtxtError ? error : badArchive(file, (error as Error).message, { cause: error });
 }
 
@@ -227,16 +231,16 @@ async function textOf(
   maxBytes: number,
 ): Promise<string> {
   if (size > maxBytes) throw badArchive(file, `${name} has ${size} bytes`);
-  return Buffer.from(await joined(body)).toString();
+  return Buffer.from(await concatChunks(body)).toString();
 }
 
-async function hashed(chunks: AsyncIterable<Uint8Array>): Promise<string> {
+async function sha256Of(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   const hash = createHash("sha256");
   for await (const chunk of chunks) hash.update(chunk);
   return hash.digest("hex");
 }
 
-async function* checked(
+async function* verifiedChunks(
   chunks: AsyncIterable<Uint8Array>,
   { sha256 }: ArchivedValue,
   fault: () => TwtxtError,
@@ -249,11 +253,11 @@ async function* checked(
   if (hash.digest("hex") !== sha256) throw fault();
 }
 
-/** @throws TwtxtError `bad-file` for a name that is no key of a store, such as `store/../.env` */
+/** @throws TwtxtError `bad-file` for a name without a valid key, such as `store/../.env` */
 function keyIn(name: string, file: ArchiveSource): string {
   const key = name.slice(FOLDER.length);
   if (name.startsWith(FOLDER) && isKey(key)) return key;
-  throw badArchive(file, `it holds ${JSON.stringify(name)}, which belongs in no backup`);
+  throw badArchive(file, `it contains ${JSON.stringify(name)}, which is not part of a backup`);
 }
 
 function sumsText(sums: ReadonlyMap<string, string>): string {
@@ -276,7 +280,7 @@ function parseAbout(text: string, file: ArchiveSource): About {
     const { version, site, created } = Object(JSON.parse(text));
     if (version === 1 && typeof site === "string" && typeof created === "string") return { site, created };
   } catch {}
-  throw badArchive(file, "it is no backup of this version");
+  throw badArchive(file, "it was made by a newer version, or is not a backup made by eleventy-twtxt");
 }
 
 function badArchive({ name }: ArchiveSource, why: string, options?: ErrorOptions): TwtxtError {

@@ -1,14 +1,14 @@
-// plugin/store/chunks.ts: values as streams, as a whole, and until somebody ends them.
+// plugin/store/chunks.ts: conversion between bytes and streams, and abortable reading.
 import type { Range } from "./store.js";
 
-/** All chunks in one. */
-export async function joined(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+/** Collects all chunks into one. */
+export async function concatChunks(chunks: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const all: Uint8Array[] = [];
   for await (const chunk of chunks) all.push(chunk);
   return Buffer.concat(all);
 }
 
-/** A value, or a part of it, as a stream. */
+/** A stream of these bytes, or of a range of them. */
 export function streamOf(bytes: Uint8Array, range?: Range): ReadableStream<Uint8Array> {
   const part = range ? bytes.subarray(range.first, range.last + 1) : bytes;
   return new ReadableStream({
@@ -20,12 +20,12 @@ export function streamOf(bytes: Uint8Array, range?: Range): ReadableStream<Uint8
 }
 
 /**
- * The chunks of a body, until the signal is aborted. Its `fetch` had the same signal: that of Node 20 at times does not end a
- * body by it that has begun to come.
+ * The chunks of a body until the signal is aborted. The signal of `fetch` is not enough: in Node 20 it does not always end
+ * a body that has started.
  *
- * @throws the reason of the signal; what the body throws
+ * @throws the signal's reason; errors of the body
  */
-export async function* chunksUntil(
+export async function* chunksUntilAborted(
   body: ReadableStream<Uint8Array>,
   signal: AbortSignal,
 ): AsyncGenerator<Uint8Array, undefined> {

@@ -1,54 +1,57 @@
-// plugin/store/consistent-copy.ts: reads a whole store while others write it, so that the values read fit together.
+// plugin/store/consistent-copy.ts: consistent copy of a store that other processes are writing.
 import { TwtxtError } from "../errors.js";
 import type { StreamingStore } from "./store.js";
 import { memoryValue, readValue, type Value } from "./value.js";
 
-/** Retries after a head has changed while it was read. */
+/** Retries when a head changes while it is read. */
 const TRIES = 20;
-/** Listings of what has come since the last one. */
+/** Listings of keys, each finds those written since the one before. */
 const ROUNDS = 3;
 
-/** Values that name other values. */
-export interface Heads {
-  /** A key, or what the keys start with: `mentions/snapshot`, `blobs/records/`. */
-  at: string;
-  /** What the keys start with of values that count together with the head; `null` for none. */
-  beside: string | null;
-  /** The keys that a head names; none for what cannot be read. */
-  namedIn(bytes: Uint8Array): string[];
+/** Values that refer to other values by key. */
+export interface HeadKeys {
+  /** One key, or a prefix of several: `mentions/snapshot`, `blobs/records/`. */
+  prefix: string;
+  /** The prefix of values that belong to the same state as the head; `null` for none. */
+  relatedPrefix: string | null;
+  /** The keys that a head refers to; none if it cannot be read. */
+  referencedKeys(bytes: Uint8Array): string[];
 }
 
-/** Takes the values. */
+/** Receives the values. */
 export interface CopyTarget {
   has(key: string): boolean;
-  /** Takes a value, in the place of one that it has under the same key. @returns `false` where the value is gone */
+  /** Adds or replaces a value. @returns `false` if the value no longer exists */
   add(key: string, value: Value): Promise<boolean>;
-  /** Gives up all values whose keys start so. */
+  /** Removes all values with this prefix. */
   drop(prefix: string): void;
 }
 
 /**
- * Copies every value that is stored when this begins and is not deleted meanwhile.
+ * Copies every value that exists at the start and is not deleted during the copy.
  *
- * - A value that moves from one key to another is written there before it goes here. So keys are listed again at the end,
+ * - A process that moves a value writes the new key before it deletes the old one. So keys are listed again at the end,
  *   and heads are read last.
- * - A head is copied with all values that it names, or is read again where one of them is gone or the head has changed.
+ * - A head is copied with all values that it refers to. It is read again if one of them is gone or the head has changed.
  *
- * @param onCount - told how many of how many keys are done
+ * @param onCount - called with the number of copied keys and of all keys
  * @throws TwtxtError `store-failed`, and what the target throws
  */
 export async function copyConsistently(
   store: StreamingStore,
-  heads: readonly Heads[],
+  heads: readonly HeadKeys[],
   target: CopyTarget,
   onCount: (done: number, all: number) => void,
 ): Promise<void> {
-  const isOfHeads = (key: string) =>
-    heads.some(({ at, beside }) => key.startsWith(at) || (beside !== null && key.startsWith(beside)));
+  const belongsToHead = (key: string) =>
+    heads.some(
+      ({ prefix, relatedPrefix }) =>
+        key.startsWith(prefix) || (relatedPrefix !== null && key.startsWith(relatedPrefix)),
+    );
 
   const copyNew = async (): Promise<boolean> => {
     const all = await store.keys("");
-    const fresh = all.filter((key) => !isOfHeads(key) && !target.has(key)).sort();
+    const fresh = all.filter((key) => !belongsToHead(key) && !target.has(key)).sort();
     for (const [at, key] of fresh.entries()) {
       await copyValue(store, key, target);
       onCount(all.length - fresh.length + at + 1, all.length);
@@ -57,32 +60,39 @@ export async function copyConsistently(
   };
 
   for (let round = 0; round < ROUNDS && (await copyNew()); round += 1);
-  for (const { at, beside, namedIn } of heads) {
-    const keys = at.endsWith("/") ? (await store.keys(at)).sort() : [at];
-    for (const key of keys) await copyHead(store, { key, beside, namedIn }, target);
+  for (const { prefix, relatedPrefix, referencedKeys } of heads) {
+    const keys = prefix.endsWith("/") ? (await store.keys(prefix)).sort() : [prefix];
+    for (const key of keys) await copyHead(store, { key, relatedPrefix, referencedKeys }, target);
   }
 }
 
-interface Head extends Omit<Heads, "at"> {
+interface Head extends Omit<HeadKeys, "prefix"> {
   key: string;
 }
 
-async function copyHead(store: StreamingStore, { key, beside, namedIn }: Head, target: CopyTarget): Promise<void> {
+async function copyHead(
+  store: StreamingStore,
+  { key, relatedPrefix, referencedKeys }: Head,
+  target: CopyTarget,
+): Promise<void> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const before = await store.get(key);
-    if (beside !== null) target.drop(beside);
-    const values = beside === null ? [] : (await store.keys(beside)).sort();
+    if (relatedPrefix !== null) target.drop(relatedPrefix);
+    const values = relatedPrefix === null ? [] : (await store.keys(relatedPrefix)).sort();
     for (const one of values) await copyValue(store, one, target);
-    const isWhole = await copyAll(store, before ? namedIn(before.bytes) : [], target);
+    const isWhole = await copyAll(store, before ? referencedKeys(before.bytes) : [], target);
     const after = await store.get(key);
     if (!isWhole || after?.etag !== before?.etag) continue;
     if (before) await target.add(key, memoryValue(before.bytes));
     return;
   }
-  throw new TwtxtError("store-failed", `${key} was changed by other processes ${TRIES} times while it was read.`);
+  throw new TwtxtError(
+    "store-failed",
+    `${key} was changed by other processes during each of ${TRIES} reads. Try again when there are fewer writes.`,
+  );
 }
 
-/** @returns `false` where one of them is gone */
+/** @returns `false` if one of them no longer exists */
 async function copyAll(store: StreamingStore, keys: readonly string[], target: CopyTarget): Promise<boolean> {
   for (const key of keys) if (!target.has(key) && !(await copyValue(store, key, target))) return false;
   return true;

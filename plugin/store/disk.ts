@@ -1,18 +1,18 @@
-// plugin/store/disk.ts: steps on a disk that outlast their process, and that say where something is not there.
+// plugin/store/disk.ts: durable file operations.
 import { mkdir, open, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 
 /**
- * Makes a folder for its owner alone, and those above it.
+ * Makes a folder and its parents, readable only by the owner.
  *
- * @returns the first one that was new, if any
+ * @returns the topmost folder that was new, if any
  */
 export async function makeFolder(path: string): Promise<string | undefined> {
   try {
     return await mkdir(path, { mode: 0o700, recursive: true });
   } catch (error) {
-    // What Node.js says where the file system is read-only. Without `recursive` it says EROFS.
+    // On a read-only file system Node.js reports ENOENT; without `recursive` it reports EROFS.
     const { code, path: refused } = error as NodeJS.ErrnoException;
     if (code === "ENOENT" && refused !== undefined) await mkdir(refused, { mode: 0o700 });
     throw error;
@@ -20,10 +20,10 @@ export async function makeFolder(path: string): Promise<string | undefined> {
 }
 
 /**
- * Writes a new file for its owner alone: whole, or not at all.
+ * Writes a new file, readable only by the owner. A failed write leaves no file.
  *
  * @param bytes - ownership of a stream's chunks is transferred
- * @param flush - whether the file is on the disk when this returns
+ * @param flush - whether to sync the file
  */
 export async function writeNew(
   path: string,
@@ -31,7 +31,7 @@ export async function writeNew(
   { flush }: { flush: boolean },
 ): Promise<void> {
   try {
-    const chunks = bytes instanceof Uint8Array ? bytes : letGo(bytes);
+    const chunks = bytes instanceof Uint8Array ? bytes : freeAfterUse(bytes);
     await writeFile(path, chunks, { mode: 0o600, flag: "wx", flush });
   } catch (error) {
     await remove(path);
@@ -39,26 +39,26 @@ export async function writeNew(
   }
 }
 
-/** Gives the memory of each chunk back once it is written: V8 looks for dead ones only when there are 30 to 60 MiB of them. */
-async function* letGo(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-  const nowhere = portToNowhere();
+/** Frees each chunk after it is written: V8 collects such buffers only after 30 to 60 MiB of them. */
+async function* freeAfterUse(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const port = disconnectedPort();
   for await (const chunk of chunks) {
     yield chunk;
     const { buffer, byteLength } = chunk;
-    if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) nowhere.postMessage(null, [buffer]);
+    if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) port.postMessage(null, [buffer]);
   }
 }
 
-/** What is transferred to it is freed at once, since nobody is there to get it. */
-function portToNowhere(): MessagePort {
+/** A port without a receiver: buffers transferred to it are freed at once. */
+function disconnectedPort(): MessagePort {
   const { port1, port2 } = new MessageChannel();
   port2.close();
   return port1;
 }
 
-/** Makes the names in a folder durable; its own too where it is new, and so on upwards. */
+/** Makes the entries of a folder durable. If it is new, its parents are synced too, up to the one above `firstNew`. */
 export async function syncFolder(path: string, firstNew?: string): Promise<void> {
-  // Windows opens no folders.
+  // Windows cannot open folders.
   if (process.platform === "win32") return;
   await syncFile(path);
   if (firstNew !== undefined && path.startsWith(firstNew)) await syncFolder(dirname(path), firstNew);
@@ -74,13 +74,13 @@ export async function syncFile(path: string): Promise<void> {
   }
 }
 
-/** Removes what nobody reads any more; where that fails, it lies there a little longer. */
+/** Removes a file or folder that is no longer read; errors are ignored. */
 export async function remove(path: string): Promise<void> {
   await rm(path, { recursive: true, force: true }).catch(() => {});
 }
 
-/** @returns `null` where there is no such file or folder */
-export async function ifThere<T>(work: Promise<T>): Promise<T | null> {
+/** @returns `null` if the file or folder does not exist */
+export async function ifExists<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work;
   } catch (error) {
@@ -89,9 +89,9 @@ export async function ifThere<T>(work: Promise<T>): Promise<T | null> {
   }
 }
 
-/** @returns `false` where the file or folder that is needed is not there, or no more */
+/** @returns `false` if the file or folder does not exist (any more) */
 export async function isDone(work: Promise<void>): Promise<boolean> {
-  return (await ifThere(work.then(() => true))) !== null;
+  return (await ifExists(work.then(() => true))) !== null;
 }
 
 /** Node's code of an error, such as `ENOENT`. */

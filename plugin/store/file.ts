@@ -1,183 +1,190 @@
-// plugin/store/file.ts: a store in a folder, shared by processes of which each may be killed at any moment.
+// plugin/store/file.ts: store in a local folder, shared by processes that may be killed at any moment.
 //
-// A key is a folder `a/b/c@`. In it the file `<version>` holds a value, and the NAME of the file `head.<version>` tells
-// which version counts. A version is `<number>-<random>[-<checksum>]` and never comes back. A small value that is the
-// first of its key stands in the head itself.
+// A key is a folder `a/b/c@`. In it the file `<version>` contains a value, and the NAME of the file `head.<version>` says
+// which version is current. A version is `<number>-<random>[-<checksum>]` and is never reused. The head itself contains the
+// value if it is small and the first of its key.
 //
-// - A value is replaced by writing the next version's file and renaming `head.<old>` to `head.<new>`: of all writers that
-//   start from one version, one alone still finds the old name. This is the only step that counts.
-// - A key is made and removed by renaming its whole folder, from `.tmp` and to it. No folder replaces one that is not
-//   empty, and a writer that still knows a version of a removed key no longer finds its head, even where the key is made
-//   again.
-// - There are no locks, so none is left behind. What a killed process leaves is never read: a version that the head has
-//   passed is removed by the next write, and what it has begun in `.tmp` by the first write of another process, or later.
-// - Small values and deletions are made durable by a log, see write-log.ts, larger values by syncing their files.
+// - A value is replaced by writing a file for the next version and renaming `head.<old>` to `head.<new>`. The rename is
+//   the commit: of all writers that started from one version, only one still finds the old name.
+// - A key is created and deleted by renaming its whole folder from or to `.tmp`. A folder cannot replace one that is not
+//   empty, and a writer that knows a version of a deleted key no longer finds its head, even if the key is created again.
+// - There are no locks, so none can be left behind. Files of a killed process are never read: the next write of the key
+//   removes superseded versions, and the first write of another process removes abandoned files in `.tmp`.
+// - Small values and deletions become durable through a log, see write-log.ts, larger values by syncing their files.
 import { type FileHandle, open, readFile, rename } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
-import { joined, streamOf } from "./chunks.js";
-import { codeOf, ifThere, isDone, makeFolder, remove, syncFolder, writeNew } from "./disk.js";
+import { concatChunks, streamOf } from "./chunks.js";
+import { codeOf, ifExists, isDone, makeFolder, remove, syncFolder, writeNew } from "./disk.js";
 import {
-  type Current,
+  type CurrentVersion,
+  findCurrent,
   firstVersion,
   folderOf,
   formatHead,
   HEAD,
   keysIn,
-  look,
   numberOf,
   ONLY_VERSION,
   valueInHead,
   versionAfter,
 } from "./key-folder.js";
-import { clearAway, nameOfOwn } from "./leftovers.js";
+import { removeAbandoned, uniqueName } from "./leftovers.js";
 import type { LogEntry } from "./log-entry.js";
 import { recover } from "./recovery.js";
-import { checkKey, checkPrefix, holds, type Range, type StreamingStore } from "./store.js";
+import {
+  type Condition,
+  checkKey,
+  checkPrefix,
+  isConditionMet,
+  type Range,
+  type StoredValue,
+  type StreamingStore,
+} from "./store.js";
 import { currentBoot, logTime, WriteLog } from "./write-log.js";
 
 /** Retries after losing a race with another process. */
 const TRIES = 100;
-/** How much is read at a time. */
+/** Size of a read in bytes. */
 const READ_BYTES = 256 * 1024;
-/** How often what killed processes have left is looked for, in milliseconds. */
-const CLEARED_EVERY_MS = 3600_000;
-/** Values up to this size are logged. Larger ones are synced in their own files: they would be written twice. */
+/** Interval between two removals of abandoned files, in milliseconds. */
+const CLEANUP_INTERVAL_MS = 3600_000;
+/** Values up to this size are logged. Larger ones are synced in their own files, so that they are not written twice. */
 const LOGGED_BYTES = 16 * 1024;
 
-/** Where a store is, and the log that makes its changes durable; `null` where each file is synced instead. */
-interface Place {
+/** The folders of a store, and its log; `null` if each file is synced instead. */
+interface StoreFolder {
   root: string;
   tmp: string;
   log: WriteLog | null;
 }
 
-/**
- * A store in a folder of its own on a local disk; the folder is made by the first write.
- *
- * @param boot - names the time since the machine's start; `null` for a system without such a name
- */
-export function fileStore(folder: string, boot: string | null = currentBoot()): StreamingStore {
-  const root = resolve(folder);
-  const tmp = join(root, ".tmp");
-  const store: Place = { root, tmp, log: boot === null ? null : new WriteLog(root, boot) };
-  let sweeping: Promise<void> | null = null;
-  let recovering: Promise<void> | null = null;
+/** A store in a local folder of its own, which the first write creates. */
+export class FileStore implements StreamingStore {
+  readonly #folder: StoreFolder;
+  readonly #boot: string | null;
+  #cleaning: Promise<void> | null = null;
+  #recovering: Promise<void> | null = null;
 
-  const swept = () => {
-    sweeping ??= clearAway(tmp).finally(() => {
-      setTimeout(() => {
-        sweeping = null;
-      }, CLEARED_EVERY_MS).unref();
+  /** @param boot - the boot ID; `null` on systems without one */
+  constructor(folder: string, boot: string | null = currentBoot()) {
+    const root = resolve(folder);
+    this.#folder = { root, tmp: join(root, ".tmp"), log: boot === null ? null : new WriteLog(root, boot) };
+    this.#boot = boot;
+  }
+
+  async get(key: string): Promise<StoredValue | null> {
+    checkKey(key);
+    const place = folderOf(this.#folder.root, key);
+    return this.#run(() =>
+      withRetries(key, async () => {
+        const current = await findCurrent(place);
+        if (!current) return current;
+        const bytes = isInHead(current)
+          ? await valueInHead(place, current.version)
+          : await ifExists(readFile(join(place, current.version)));
+        return bytes ? { bytes, etag: current.version } : undefined;
+      }),
+    );
+  }
+
+  async put(key: string, bytes: Uint8Array, condition?: Condition): Promise<string | null> {
+    checkKey(key);
+    const place = folderOf(this.#folder.root, key);
+    return this.#run(() =>
+      withRetries(key, async () => {
+        const current = await findCurrent(place);
+        if (current === undefined) return undefined;
+        if (!isConditionMet(condition, current?.version ?? null)) return null;
+        if (current) return replaceValue(this.#folder, key, current, bytes);
+        await this.#cleanUp();
+        return createKey(this.#folder, key, bytes);
+      }),
+    );
+  }
+
+  async write(key: string, chunks: AsyncIterable<Uint8Array>, size: number): Promise<void> {
+    checkKey(key);
+    await this.#run(async () => {
+      await this.#cleanUp();
+      const value = size > LOGGED_BYTES ? chunks : await concatChunks(chunks);
+      if ((await createKey(this.#folder, key, value)) === undefined) {
+        throw new TwtxtError("store-failed", `${key} exists already. Streamed values are never replaced.`);
+      }
     });
-    return sweeping;
-  };
+  }
 
-  const recovered = () => {
-    recovering ??= recover(root, boot).catch((error) => {
-      recovering = null;
-      throw error;
-    });
-    return recovering;
-  };
+  async read(key: string, range?: Range): Promise<ReadableStream<Uint8Array> | null> {
+    checkKey(key);
+    const place = folderOf(this.#folder.root, key);
+    return this.#run(() =>
+      withRetries(key, async () => {
+        const streamed = await ifExists(open(join(place, ONLY_VERSION)));
+        return streamed ? readFrom(streamed, range) : readCurrent(place, range);
+      }),
+    );
+  }
 
-  /** Does work in a store that is whole, and says what failed. */
-  const reliably = async <T>(work: () => Promise<T>): Promise<T> => {
+  async delete(key: string): Promise<void> {
+    checkKey(key);
+    await this.#run(() => deleteKey(this.#folder, key));
+  }
+
+  async keys(prefix: string): Promise<string[]> {
+    checkPrefix(prefix);
+    return this.#run(() => keysIn(this.#folder.root, prefix));
+  }
+
+  /** Runs an operation after the recovery, and turns its errors into `store-failed`. */
+  async #run<T>(operation: () => Promise<T>): Promise<T> {
     try {
-      await recovered();
-      return await work();
+      await this.#recover();
+      return await operation();
     } catch (error) {
       if (error instanceof TwtxtError) throw error;
-      throw new TwtxtError("store-failed", `The store in ${root} failed: ${(error as Error).message}.`, {
+      throw new TwtxtError("store-failed", `The store in ${this.#folder.root} failed: ${(error as Error).message}.`, {
         cause: error,
       });
     }
-  };
+  }
 
-  return {
-    async get(key) {
-      checkKey(key);
-      const place = folderOf(root, key);
-      return reliably(() =>
-        untilSettled(key, async () => {
-          const current = await look(place);
-          if (!current) return current;
-          const bytes = isInHead(current)
-            ? await valueInHead(place, current.version)
-            : await ifThere(readFile(join(place, current.version)));
-          return bytes ? { bytes, etag: current.version } : undefined;
-        }),
-      );
-    },
+  #recover(): Promise<void> {
+    this.#recovering ??= recover(this.#folder.root, this.#boot).catch((error) => {
+      this.#recovering = null;
+      throw error;
+    });
+    return this.#recovering;
+  }
 
-    async put(key, bytes, condition) {
-      checkKey(key);
-      const place = folderOf(root, key);
-      return reliably(() =>
-        untilSettled(key, async () => {
-          const current = await look(place);
-          if (current === undefined) return undefined;
-          if (!holds(condition, current?.version ?? null)) return null;
-          if (current) return replace(store, key, current, bytes);
-          await swept();
-          return create(store, key, bytes);
-        }),
-      );
-    },
-
-    async write(key, chunks, size) {
-      checkKey(key);
-      await reliably(async () => {
-        await swept();
-        const value = size > LOGGED_BYTES ? chunks : await joined(chunks);
-        if ((await create(store, key, value)) === undefined) {
-          throw new TwtxtError("store-failed", `${key} is there already, and is not to be replaced.`);
-        }
-      });
-    },
-
-    async read(key, range) {
-      checkKey(key);
-      const place = folderOf(root, key);
-      return reliably(() =>
-        untilSettled(key, async () => {
-          const streamed = await ifThere(open(join(place, ONLY_VERSION)));
-          return streamed ? partOf(streamed, range) : readCurrent(place, range);
-        }),
-      );
-    },
-
-    async delete(key) {
-      checkKey(key);
-      await reliably(() => discard(store, key));
-    },
-
-    async keys(prefix) {
-      checkPrefix(prefix);
-      return reliably(() => keysIn(root, prefix));
-    },
-  };
+  #cleanUp(): Promise<void> {
+    this.#cleaning ??= removeAbandoned(this.#folder.tmp).finally(() => {
+      setTimeout(() => {
+        this.#cleaning = null;
+      }, CLEANUP_INTERVAL_MS).unref();
+    });
+    return this.#cleaning;
+  }
 }
 
-/** @returns `null` and `undefined` as {@link look} */
+/** @returns `null` and `undefined` as in {@link findCurrent} */
 async function readCurrent(place: string, range?: Range): Promise<ReadableStream<Uint8Array> | null | undefined> {
-  const current = await look(place);
+  const current = await findCurrent(place);
   if (!current) return current;
   if (isInHead(current)) {
     const bytes = await valueInHead(place, current.version);
     return bytes && streamOf(bytes, range);
   }
-  const handle = await ifThere(open(join(place, current.version)));
-  return handle ? partOf(handle, range) : undefined;
+  const handle = await ifExists(open(join(place, current.version)));
+  return handle ? readFrom(handle, range) : undefined;
 }
 
-function isInHead({ version, names }: Current): boolean {
+function isInHead({ version, names }: CurrentVersion): boolean {
   return !names.includes(version);
 }
 
-/** An open file, or a part of it; it is closed at the end. A reader with a buffer of its own needs no other. */
-async function partOf(handle: FileHandle, range?: Range): Promise<ReadableStream<Uint8Array>> {
-  const { first, last } = range ?? (await wholeOf(handle));
+/** Streams an open file or a range of it, then closes it. Readers may bring their own buffer. */
+async function readFrom(handle: FileHandle, range?: Range): Promise<ReadableStream<Uint8Array>> {
+  const { first, last } = range ?? (await wholeRange(handle));
   let at = first;
   return new ReadableStream({
     type: "bytes",
@@ -186,12 +193,12 @@ async function partOf(handle: FileHandle, range?: Range): Promise<ReadableStream
       const request = controller.byobRequest as ReadableStreamBYOBRequest;
       const view = request.view as Uint8Array;
       const length = Math.min(view.byteLength, last + 1 - at);
-      const bytesRead = await orClose(handle, someOf(handle, view, { position: at, length }));
+      const bytesRead = await closeOnError(handle, readInto(handle, view, { position: at, length }));
       at += bytesRead;
       if (bytesRead > 0) request.respond(bytesRead);
       if (bytesRead > 0 && at <= last) return;
       controller.close();
-      // Who waits for a part is told that there is none.
+      // Ends a read that is waiting with its own buffer.
       controller.byobRequest?.respond(0);
       await handle.close();
     },
@@ -199,19 +206,19 @@ async function partOf(handle: FileHandle, range?: Range): Promise<ReadableStream
   });
 }
 
-/** @returns how many bytes; 0 where none are wanted */
-async function someOf(handle: FileHandle, view: Uint8Array, place: { position: number; length: number }) {
+/** @returns the number of bytes read; 0 only if `length` is 0 */
+async function readInto(handle: FileHandle, view: Uint8Array, place: { position: number; length: number }) {
   const { bytesRead } = await handle.read(view, place);
   if (bytesRead > 0 || place.length === 0) return bytesRead;
-  throw new TwtxtError("store-failed", "A value is shorter than it was.");
+  throw new TwtxtError("store-failed", "The file of a value has become shorter while it was read.");
 }
 
-async function wholeOf(handle: FileHandle): Promise<Range> {
-  const { size } = await orClose(handle, handle.stat());
+async function wholeRange(handle: FileHandle): Promise<Range> {
+  const { size } = await closeOnError(handle, handle.stat());
   return { first: 0, last: size - 1 };
 }
 
-async function orClose<T>(handle: FileHandle, work: Promise<T>): Promise<T> {
+async function closeOnError<T>(handle: FileHandle, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
@@ -220,23 +227,23 @@ async function orClose<T>(handle: FileHandle, work: Promise<T>): Promise<T> {
   }
 }
 
-/** @param attempt - its answer, or `undefined` where somebody else was faster */
-async function untilSettled<T>(key: string, attempt: () => Promise<T | undefined>): Promise<T> {
+/** @param attempt - returns `undefined` after losing a race with another process */
+async function withRetries<T>(key: string, attempt: () => Promise<T | undefined>): Promise<T> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const answer = await attempt();
     if (answer !== undefined) return answer;
   }
   throw new TwtxtError(
     "store-failed",
-    `What is stored under ${key} cannot be read: its folder is damaged, or other processes changed it ${TRIES} times in a row.`,
+    `The value of ${key} cannot be read: its folder is damaged, or other processes changed it ${TRIES} times in a row.`,
   );
 }
 
-/** @returns `undefined` where another process has replaced or removed it, and nothing was written */
-async function replace(
-  { root, log }: Place,
+/** @returns `undefined` if another process has replaced or deleted the value; then nothing was written */
+async function replaceValue(
+  { root, log }: StoreFolder,
   key: string,
-  { version: old, names }: Current,
+  { version: old, names }: CurrentVersion,
   bytes: Uint8Array,
 ): Promise<string | undefined> {
   const place = folderOf(root, key);
@@ -251,20 +258,20 @@ async function replace(
   }
   if (!logged) await isDone(syncFolder(place));
   await log?.append(entryOf({ key, version, at }, logged));
-  // The heads that these were to follow are history: whoever still writes one of them has lost.
-  const passed = names.filter((name) => numberOf(name) <= numberOf(version));
-  await Promise.all(passed.map((name) => remove(join(place, name))));
+  // Writers of superseded versions have lost: the head that they would rename is gone.
+  const superseded = names.filter((name) => numberOf(name) <= numberOf(version));
+  await Promise.all(superseded.map((name) => remove(join(place, name))));
   return version;
 }
 
-/** @returns `undefined` where another process has made the key meanwhile, and nothing was written */
-async function create(
-  { root, tmp, log }: Place,
+/** @returns `undefined` if another process has created the key meanwhile; then nothing was written */
+async function createKey(
+  { root, tmp, log }: StoreFolder,
   key: string,
   value: Uint8Array | AsyncIterable<Uint8Array>,
 ): Promise<string | undefined> {
   const place = folderOf(root, key);
-  const made = join(tmp, nameOfOwn());
+  const made = join(tmp, uniqueName());
   const logged = log && value instanceof Uint8Array && isSmall(value) ? value : null;
   const version = value instanceof Uint8Array ? firstVersion(logged) : ONLY_VERSION;
   try {
@@ -294,15 +301,15 @@ function isSmall(value: Uint8Array): boolean {
   return value.length <= LOGGED_BYTES;
 }
 
-/** @param logged - the value; `null` where its own file is synced */
-function entryOf(of: Pick<LogEntry, "key" | "version" | "at">, logged: Uint8Array | null): Omit<LogEntry, "until"> {
-  return { ...of, change: logged ? "value" : "synced", bytes: logged ?? new Uint8Array() };
+/** @param logged - the value; `null` if its own file is synced */
+function entryOf(change: Pick<LogEntry, "key" | "version" | "at">, logged: Uint8Array | null): Omit<LogEntry, "until"> {
+  return { ...change, change: logged ? "value" : "synced", bytes: logged ?? new Uint8Array() };
 }
 
 /**
- * Gives a folder its place, and makes the folders above it.
+ * Moves a folder to its place and makes its parents.
  *
- * @returns the first folder that was new, if any, and the time before this; `null` where there is a folder already
+ * @returns the topmost folder that was new, if any, and the time before the move; `null` if the place is taken
  */
 async function placeFolder(
   made: string,
@@ -321,14 +328,14 @@ async function placeFolder(
   }
 }
 
-/** Takes a key's folder away at once and then apart, so that no process ever finds half of it. */
-async function discard({ root, tmp, log }: Place, key: string): Promise<void> {
+/** Moves a key's folder away before removing it, so that no process sees it half removed. */
+async function deleteKey({ root, tmp, log }: StoreFolder, key: string): Promise<void> {
   const place = folderOf(root, key);
-  const away = join(tmp, nameOfOwn());
+  const away = join(tmp, uniqueName());
   const at = logTime();
   await makeFolder(tmp);
   if (!(await isDone(rename(place, away)))) return;
-  const gone = log && (await look(away));
+  const gone = log && (await findCurrent(away));
   if (gone) await log.append({ key, version: gone.version, at, change: "deleted", bytes: new Uint8Array() });
   else await syncFolder(dirname(place));
   await remove(away);

@@ -1,16 +1,16 @@
-// plugin/store/json.ts: values of JSON in a store, checked when they are read.
+// plugin/store/json.ts: JSON values in a store, validated when they are read.
 import * as v from "valibot";
 import { TwtxtError } from "../errors.js";
 import type { Condition, Store } from "./store.js";
 
-/** How often a change is tried while others write the same key. Each time that one loses, another has won. */
+/** Retries after losing a race with another process. */
 const TRIES = 50;
 
 /**
- * A value as its schema wants it.
+ * Reads a value and validates it.
  *
- * @returns `null` where there is no such key
- * @throws TwtxtError `store-failed`, also for what is no JSON or not of this schema: it is never taken for nothing
+ * @returns `null` if the key does not exist
+ * @throws TwtxtError `store-failed`, also for invalid JSON or a value that does not match the schema
  */
 export async function readJson<T>(
   store: Store,
@@ -18,21 +18,21 @@ export async function readJson<T>(
   schema: v.GenericSchema<unknown, T>,
 ): Promise<{ value: T; etag: string } | null> {
   const stored = await store.get(key);
-  return stored && { value: parsed(key, stored.bytes, schema), etag: stored.etag };
+  return stored && { value: parseValue(key, stored.bytes, schema), etag: stored.etag };
 }
 
-/** As {@link Store.put}. */
+/** Writes a value as {@link Store.put} does. */
 export function writeJson(store: Store, key: string, value: unknown, condition?: Condition): Promise<string | null> {
   return store.put(key, Buffer.from(JSON.stringify(value)), condition);
 }
 
 /**
- * Reads a value, changes it and writes it back, again and again until nobody else has written in between.
+ * Reads, changes and writes back a value (optimistic locking).
  *
- * @param change - the new value, made of the old one, which is `null` where there is none; `null` leaves the old one as it
- *   is. Called once for each try, so it does nothing else
- * @returns what is stored now
- * @throws TwtxtError `store-failed`, also where others are faster 50 times
+ * @param change - makes the new value from the old one, which is `null` if the key does not exist; returns `null` to write
+ *   nothing. Called once for each try, so it must have no side effects
+ * @returns the stored value
+ * @throws TwtxtError `store-failed`, also after losing 50 races with other writers
  */
 export async function update<T>(
   store: Store,
@@ -46,12 +46,12 @@ export async function update<T>(
     if (value === null) return old ? old.value : null;
     if ((await writeJson(store, key, value, old ? { etag: old.etag } : { isNew: true })) !== null) return value;
   }
-  throw new TwtxtError("store-failed", `${key} was changed by others ${TRIES} times in a row.`);
+  throw new TwtxtError("store-failed", `${key} was changed by other processes ${TRIES} times in a row.`);
 }
 
-function parsed<T>(key: string, bytes: Uint8Array, schema: v.GenericSchema<unknown, T>): T {
+function parseValue<T>(key: string, bytes: Uint8Array, schema: v.GenericSchema<unknown, T>): T {
   const damaged = (why: string, options?: ErrorOptions) =>
-    new TwtxtError("store-failed", `What is stored under ${key} cannot be read: ${why}.`, options);
+    new TwtxtError("store-failed", `The value of ${key} cannot be read: ${why}.`, options);
   let value: unknown;
   try {
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));

@@ -1,21 +1,21 @@
-// plugin/store/key-folder.ts: the folder of a key, `a/b/c@`, and the versions in it; see file.ts.
+// plugin/store/key-folder.ts: the folder of a key, `a/b/c@`, and its versions; see file.ts.
 import { createHash, randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ifThere } from "./disk.js";
+import { ifExists } from "./disk.js";
 import { isKey, MAX_KEY } from "./store.js";
 
-/** The name of a file, before the version that counts. */
+/** Prefix of the file that names the current version. */
 export const HEAD = "head.";
-/** The version of a streamed value. It is never replaced, so it is found without a look at its folder. */
+/** The version of every streamed value: it is never replaced, so it can be opened without listing its folder. */
 export const ONLY_VERSION = "1-0000000000000000";
 
 const KEY_END = "@";
 const CHECKED = /^\d+-[0-9a-f]{16}-(?<checksum>[0-9a-f]{8})$/;
 const RANDOM_BYTES = 4;
 
-/** The version of a key that counts, and all names in its folder. */
-export interface Current {
+/** The current version of a key, and all names in its folder. */
+export interface CurrentVersion {
   version: string;
   names: string[];
 }
@@ -24,32 +24,32 @@ export function folderOf(root: string, key: string): string {
   return join(root, `${key}${KEY_END}`);
 }
 
-/** @returns `null` where there is no such key, `undefined` where its head was renamed during the look, or is missing */
-export async function look(place: string): Promise<Current | null | undefined> {
-  const names = await ifThere(readdir(place));
+/** @returns `null` if the key does not exist, `undefined` if its head was renamed during the read, or is missing */
+export async function findCurrent(place: string): Promise<CurrentVersion | null | undefined> {
+  const names = await ifExists(readdir(place));
   if (!names) return null;
   const heads = names.filter((name) => name.startsWith(HEAD)).map((name) => name.slice(HEAD.length));
-  // A folder that is read while its head is renamed may show both names.
+  // A listing during the rename of the head may have both names.
   const [version] = heads.sort((a, b) => numberOf(b) - numberOf(a));
   return version === undefined ? undefined : { version, names };
 }
 
-/** The content of a head that holds the first, small value of its key, so that there is one file instead of two. */
+/** The content of a head that contains a small first value, so that a key has one file instead of two. */
 export function formatHead(version: string, bytes: Uint8Array): Uint8Array {
   return Buffer.concat([Buffer.from(`${version}\n`), bytes]);
 }
 
-/** @returns `null` for a head that holds no value, or not all of it */
+/** @returns `null` for a head without a complete value */
 export function parseHead(content: Buffer): { version: string; bytes: Buffer } | null {
   const end = content.indexOf("\n");
   const version = content.toString("latin1", 0, Math.max(end, 0));
   const bytes = content.subarray(end + 1);
-  return isChecked(version) && isWhole(version, bytes) ? { version, bytes } : null;
+  return isChecked(version) && isIntact(version, bytes) ? { version, bytes } : null;
 }
 
-/** The value in a head. @returns `undefined` where it is gone, or not the value of this version */
+/** The value in a head. @returns `undefined` if it is gone or belongs to another version */
 export async function valueInHead(place: string, version: string): Promise<Buffer | undefined> {
-  const content = await ifThere(readFile(join(place, HEAD + version)));
+  const content = await ifExists(readFile(join(place, HEAD + version)));
   const value = content && parseHead(content);
   return value?.version === version ? value.bytes : undefined;
 }
@@ -57,13 +57,13 @@ export async function valueInHead(place: string, version: string): Promise<Buffe
 /** All keys that start with a prefix. */
 export async function keysIn(root: string, prefix: string): Promise<string[]> {
   const above = prefix.slice(0, prefix.lastIndexOf("/") + 1);
-  const entries = (await ifThere(readdir(join(root, above), { withFileTypes: true }))) ?? [];
+  const entries = (await ifExists(readdir(join(root, above), { withFileTypes: true }))) ?? [];
   const found: string[] = [];
   for (const entry of entries) {
     if (!entry.isDirectory() || !entry.name.startsWith(prefix.slice(above.length))) continue;
     const isEnd = entry.name.endsWith(KEY_END);
     const segment = isEnd ? entry.name.slice(0, -KEY_END.length) : entry.name;
-    // What is above it was looked at before: to look at the whole key costs more than the listing.
+    // The folders above are checked already, and checking the whole key costs more than the listing.
     if (!isKey(segment) || above.length + segment.length > MAX_KEY) continue;
     if (isEnd) found.push(above + segment);
     else found.push(...(await keysIn(root, `${above}${segment}/`)));
@@ -71,7 +71,7 @@ export async function keysIn(root: string, prefix: string): Promise<string[]> {
   return found;
 }
 
-/** @returns `NaN`, which is smaller than nothing, for what is no version's file */
+/** @returns `NaN` for a name that is not a version; comparisons with it are false */
 export function numberOf(name: string): number {
   return Number.parseInt(name, 10);
 }
@@ -82,7 +82,7 @@ export function isOwn(name: string): boolean {
 }
 
 /**
- * The part of a version that stays the same from the making of a key to its deletion, at random.
+ * The random part of a version that stays the same from the creation of a key to its deletion.
  *
  * @example lifeOf("7-0123456789abcdef") // "01234567"
  */
@@ -95,7 +95,7 @@ export function firstVersion(unsynced: Uint8Array | null): string {
   return versionOf(1, randomText(), unsynced);
 }
 
-/** @param unsynced - the value, where its file is not synced before it counts: a checksum tells later whether it is whole */
+/** @param unsynced - the value, if its file is not synced first: a checksum in the version shows later whether it is intact */
 export function versionAfter(version: string, unsynced: Uint8Array | null): string {
   return versionOf(numberOf(version) + 1, lifeOf(version), unsynced);
 }
@@ -108,13 +108,13 @@ function randomText(): string {
   return randomBytes(RANDOM_BYTES).toString("hex");
 }
 
-/** Whether a version has a checksum; one without was synced before it counted. */
+/** Whether a version has a checksum; files of versions without one were synced. */
 export function isChecked(version: string): boolean {
   return CHECKED.test(version);
 }
 
-/** Whether the file of a version is whole. */
-export function isWhole(version: string, bytes: Uint8Array): boolean {
+/** Whether these are all bytes of a version. */
+export function isIntact(version: string, bytes: Uint8Array): boolean {
   const checksum = CHECKED.exec(version)?.groups?.checksum;
   return checksum === undefined || checksum === checksumOf(bytes);
 }

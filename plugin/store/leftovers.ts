@@ -1,28 +1,25 @@
-// plugin/store/leftovers.ts: what processes write before it has a name that counts, and what of it the killed ones have left.
+// plugin/store/leftovers.ts: names of temporary files, and removal of those that killed processes left behind.
 import { createHash, randomBytes } from "node:crypto";
 import { readlinkSync } from "node:fs";
 import { readdir, stat } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
-import { ifThere, makeFolder, remove } from "./disk.js";
+import { ifExists, makeFolder, remove } from "./disk.js";
 
-/**
- * Of another machine's processes, or those of a container that has ended, nothing is known here: none of them still works on
- * what has not changed for so long.
- */
+/** Temporary files of other machines and containers are removed when they have not changed for this long. */
 const FOREIGN_AGE_MS = 3600_000;
 
-/** This machine, or this container: the numbers of processes are its own. */
+/** This machine or container, within which process IDs are unique. */
 const MACHINE = createHash("sha256")
   .update(hostname() + processSpace())
   .digest("hex")
   .slice(0, 8);
-/** The number of a process is given to another one later. */
+/** Tells this process from an earlier one with the same ID. */
 const LIFE = randomBytes(4).toString("hex");
 
 const NAME = /^(?<machine>[0-9a-f]{8})\.(?<pid>\d+)\.(?<life>[0-9a-f]{8})\.[0-9a-f]{16}$/;
 
-/** On Linux, containers may share a name and not the numbers of their processes. */
+/** On Linux, containers may share a host name but not their process IDs. */
 function processSpace(): string {
   try {
     return readlinkSync("/proc/self/ns/pid");
@@ -31,46 +28,46 @@ function processSpace(): string {
   }
 }
 
-/** A name that nobody else has, and by which others can tell whether this process still works on it. */
-export function nameOfOwn(): string {
+/** A unique file name that tells other processes whether its maker still runs. */
+export function uniqueName(): string {
   return `${MACHINE}.${process.pid}.${LIFE}.${randomBytes(8).toString("hex")}`;
 }
 
 /**
- * The process that a name was made by.
+ * The process that made a {@link uniqueName}.
  *
- * @returns its id where it is another process of this machine that still runs; `null` where that cannot be told, or where it is this one
+ * @returns the ID of another running process on this machine; `null` if unknown, or if it is this process
  */
-export function processOf(name: string): number | "ended" | null {
+export function processOfName(name: string): number | "ended" | null {
   const { machine, pid, life } = NAME.exec(name)?.groups ?? {};
   if (machine !== MACHINE || pid === undefined || life === LIFE) return null;
   return isAlive(Number(pid)) ? Number(pid) : "ended";
 }
 
-/** Clears away what no process works on any more. It is in nobody's way, so nothing fails where it stays. */
-export async function clearAway(folder: string): Promise<void> {
+/** Removes abandoned temporary files. Errors are ignored: the files do no harm. */
+export async function removeAbandoned(folder: string): Promise<void> {
   try {
-    const names = (await ifThere(readdir(folder))) ?? [];
-    const now = names.length > 0 ? await timeOn(folder) : 0;
-    for (const name of names) if (await isLeft(folder, name, now)) await remove(join(folder, name));
+    const names = (await ifExists(readdir(folder))) ?? [];
+    const now = names.length > 0 ? await diskTime(folder) : 0;
+    for (const name of names) if (await isAbandoned(folder, name, now)) await remove(join(folder, name));
   } catch {}
 }
 
-async function isLeft(folder: string, name: string, now: number): Promise<boolean> {
-  if (processOf(name) === "ended") return true;
+async function isAbandoned(folder: string, name: string, now: number): Promise<boolean> {
+  if (processOfName(name) === "ended") return true;
   const changed = await changedAt(join(folder, name));
   return changed !== null && now - changed > FOREIGN_AGE_MS;
 }
 
-/** @returns when anything in it was changed last; `null` where it is gone */
+/** @returns when the file, or a file in the folder, was last changed; `null` if it does not exist */
 async function changedAt(path: string): Promise<number | null> {
   const names = await readdir(path).catch(() => []);
-  const found = await Promise.all([path, ...names.map((name) => join(path, name))].map((one) => ifThere(stat(one))));
+  const found = await Promise.all([path, ...names.map((name) => join(path, name))].map((one) => ifExists(stat(one))));
   const times = found.flatMap((there) => (there ? [there.mtimeMs] : []));
   return times.length > 0 ? Math.max(...times) : null;
 }
 
-/** By our own number another process is meant, which had it before. */
+/** The caller has excluded this process, so its own ID belonged to an earlier one. */
 function isAlive(pid: number): boolean {
   if (pid === process.pid) return false;
   try {
@@ -81,9 +78,9 @@ function isAlive(pid: number): boolean {
   }
 }
 
-/** The time of the disk, by which the ages are told too. */
-async function timeOn(folder: string): Promise<number> {
-  const probe = join(folder, nameOfOwn());
+/** The current time by the clock that sets modification times, which on a network disk is another machine's. */
+async function diskTime(folder: string): Promise<number> {
+  const probe = join(folder, uniqueName());
   await makeFolder(probe);
   const { mtimeMs } = await stat(probe);
   await remove(probe);

@@ -1,4 +1,4 @@
-// plugin/store/log-entry.ts: entries of the write log, as bytes.
+// plugin/store/log-entry.ts: binary format of the write log.
 //
 // An entry is the length of its content (4 bytes, little endian), the first 8 bytes of the content's SHA-256, and the
 // content: a line of JSON, then the bytes of the value.
@@ -14,11 +14,11 @@ export interface LogEntry {
   key: string;
   /** The version that was written or deleted. */
   version: string;
-  /** When the change was about to be made, in nanoseconds since the machine started, the same clock for all processes. */
+  /** Time just before the change, see `logTime`. */
   at: number;
   /** A time at which the change was made already. */
   until: number;
-  /** `value`: of these bytes; `synced`: the value's own file is on the disk; `deleted`: there are no bytes. */
+  /** `value`: `bytes` is the value. `synced`: the value is in its own, synced file. `deleted`: the key was deleted. */
   change: "value" | "synced" | "deleted";
   bytes: Uint8Array;
 }
@@ -30,7 +30,7 @@ export function formatEntry({ bytes, ...line }: LogEntry): Buffer {
   return Buffer.concat([length, checksumOf(content), content]);
 }
 
-/** The entries of a log, up to the first one that is not whole. */
+/** The entries of a log up to the first incomplete one. */
 export function parseEntries(log: Buffer): LogEntry[] {
   const entries: LogEntry[] = [];
   let at = 0;
@@ -57,7 +57,7 @@ export function lastChange(entries: readonly LogEntry[]): LogEntry | undefined {
   const deletions = entries.filter(({ change }) => change === "deleted");
   const isDeleted = ({ version, at }: LogEntry) =>
     deletions.some((deletion) =>
-      // All streamed values have one version.
+      // All streamed values have the same version.
       version === ONLY_VERSION
         ? deletion.version === version && deletion.at >= at
         : lifeOf(deletion.version) === lifeOf(version),

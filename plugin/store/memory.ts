@@ -1,13 +1,13 @@
-// plugin/store/memory.ts: a store that ends with its process.
-import { joined, streamOf } from "./chunks.js";
-import { checkKey, checkPrefix, holds, type Stored, type StreamingStore } from "./store.js";
+// plugin/store/memory.ts: store in memory.
+import { concatChunks, streamOf } from "./chunks.js";
+import { checkKey, checkPrefix, isConditionMet, type StoredValue, type StreamingStore } from "./store.js";
 
-/** A store for tests and trying out. */
+/** A store for tests and experiments. */
 export function memoryStore(): StreamingStore {
-  const values = new Map<string, Stored>();
+  const values = new Map<string, StoredValue>();
   let writes = 0;
 
-  const keep = (key: string, bytes: Uint8Array) => {
+  const set = (key: string, bytes: Uint8Array) => {
     writes += 1;
     const etag = String(writes);
     values.set(key, { bytes: Uint8Array.from(bytes), etag });
@@ -23,13 +23,13 @@ export function memoryStore(): StreamingStore {
 
     async put(key, bytes, condition) {
       checkKey(key);
-      if (!holds(condition, values.get(key)?.etag ?? null)) return null;
-      return keep(key, bytes);
+      if (!isConditionMet(condition, values.get(key)?.etag ?? null)) return null;
+      return set(key, bytes);
     },
 
     async write(key, chunks) {
       checkKey(key);
-      keep(key, await joined(chunks));
+      set(key, await concatChunks(chunks));
     },
 
     async read(key, range) {

@@ -1,22 +1,22 @@
-// plugin/store/move-store.ts: moves the store in one folder to another folder, where nothing is lost if the process ends.
+// plugin/store/move-store.ts: crash-safe move of a file store to another folder.
 import { randomBytes } from "node:crypto";
 import { readdir, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { TwtxtError } from "../errors.js";
-import { codeOf, ifThere, isDone, makeFolder, remove, syncFolder } from "./disk.js";
-import { fileStore } from "./file.js";
-import { occupantsOf, occupy } from "./occupants.js";
+import { codeOf, ifExists, isDone, makeFolder, remove, syncFolder } from "./disk.js";
+import { FileStore } from "./file.js";
 import type { StreamingStore } from "./store.js";
+import { markInUse, processesUsing } from "./store-users.js";
 import { hashOf, readValue, writeValue } from "./value.js";
 
-/** Of a store that is being copied to another file system. */
+/** Suffix of a copy in progress on another file system. */
 const COPY = ".copy";
-/** Of a store whose copy is whole, and was compared with it. */
+/** Suffix of the original once its copy is complete and verified. */
 const COPIED = ".copied";
 
-/** Whether a folder holds at least one value of a store. */
+/** Whether a folder contains at least one value of a store. */
 export async function hasValues(store: string): Promise<boolean> {
-  const entries = (await ifThere(readdir(store, { withFileTypes: true }))) ?? [];
+  const entries = (await ifExists(readdir(store, { withFileTypes: true }))) ?? [];
   for (const entry of entries) {
     if (!entry.isDirectory() || entry.name.startsWith(".")) continue;
     if (entry.name.endsWith("@") || (await hasValues(join(store, entry.name)))) return true;
@@ -25,12 +25,12 @@ export async function hasValues(store: string): Promise<boolean> {
 }
 
 /**
- * Moves a store: by renaming its folder, or on another file system by copying it, comparing the copy, and removing the old
- * one. A process that ends in between has changed nothing, or the next call finishes it.
+ * Moves a store by renaming its folder. To another file system it is copied and verified, then the original is removed.
+ * An interrupted move has changed nothing, or {@link finishMove} completes it.
  *
- * @param from - no process may use it, see {@link occupantsOf}
+ * @param from - must not be in use, see {@link processesUsing}
  * @param to - a folder without values
- * @throws TwtxtError `store-failed` also where another process is moving it
+ * @throws TwtxtError `store-failed`, also if another process is moving the store
  */
 export async function moveStore(from: string, to: string): Promise<void> {
   await makeFolder(dirname(to));
@@ -44,10 +44,10 @@ export async function moveStore(from: string, to: string): Promise<void> {
   }
 }
 
-/** Finishes a move that was cut off after the copy was compared. */
+/** Finishes a move that was interrupted after the copy was verified. */
 export async function finishMove(from: string, to: string): Promise<void> {
   const old = from + COPIED;
-  if ((await ifThere(readdir(old))) === null) return;
+  if ((await ifExists(readdir(old))) === null) return;
   if (!(await hasValues(to))) await clearEmpty(to);
   await isDone(rename(to + COPY, to));
   await syncFolder(dirname(to));
@@ -56,21 +56,21 @@ export async function finishMove(from: string, to: string): Promise<void> {
 
 async function moveByCopy(from: string, to: string): Promise<void> {
   const copy = to + COPY;
-  const release = await occupy(copy);
-  const [other] = await occupantsOf(copy);
+  const release = await markInUse(copy);
+  const [other] = await processesUsing(copy);
   if (other !== undefined) {
     await release();
     throw new TwtxtError("store-failed", `Process ${other} is moving ${from} to ${to}. Try again when it is done.`);
   }
-  await copyValues(fileStore(from), fileStore(copy));
+  await copyValues(new FileStore(from), new FileStore(copy));
   await release();
-  // Its name says that the copy is whole: what is not renamed after this is renamed at the next start.
+  // From here on, an interrupted move is finished at the next start.
   await rename(from, from + COPIED);
   await syncFolder(dirname(from));
   await finishMove(from, to);
 }
 
-/** Copies what is not there yet, and compares all of it. */
+/** Copies missing and different values, and compares the hashes of all. */
 async function copyValues(from: StreamingStore, to: StreamingStore): Promise<void> {
   const keys = await from.keys("");
   const wanted = new Set(keys);
@@ -82,11 +82,11 @@ async function copyValues(from: StreamingStore, to: StreamingStore): Promise<voi
     const chunks = await value?.open();
     if (value && chunks) await writeValue(to, key, { size: value.size, chunks });
     if ((await hashOf(to, key)) === sha256) continue;
-    throw new TwtxtError("store-failed", `The copy of ${key} is not the same as the original.`);
+    throw new TwtxtError("store-failed", `The copy of ${key} differs from the original. Check the disk and try again.`);
   }
 }
 
-/** Takes a folder without values away, in which a process may have made empty folders. */
+/** Removes a folder that has no values but may have empty folders. */
 async function clearEmpty(folder: string): Promise<void> {
   const away = `${folder}.${randomBytes(4).toString("hex")}`;
   if (await isDone(rename(folder, away))) await remove(away);

@@ -1,16 +1,27 @@
-// plugin/store/recovery.ts: repairs a store after the machine stopped without writing its files to the disk.
+// plugin/store/recovery.ts: recovery of a file store after a power failure.
 //
-// Files that were not synced may then be missing, empty or cut off, in any combination. All that was acknowledged stands
-// in the logs of that time; what else is not whole was never acknowledged, and the version before it counts again.
-// It may be cut off at any moment, and begins again then: it ends when the logs are removed.
+// Files that were not synced may be missing, empty or cut off, in any combination. Every acknowledged change is in the
+// logs of that boot. Any other incomplete version was never acknowledged, so the version before it becomes current again.
+// Recovery can be interrupted and repeated at any point: its last step removes the logs.
 import { existsSync } from "node:fs";
 import { readdir, readFile, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TwtxtError } from "../errors.js";
-import { ifThere, isDone, makeFolder, remove, syncFile, syncFolder, writeNew } from "./disk.js";
-import { folderOf, HEAD, isChecked, isOwn, isWhole, keysIn, lifeOf, look, numberOf, parseHead } from "./key-folder.js";
-import { nameOfOwn, processOf } from "./leftovers.js";
+import { ifExists, isDone, makeFolder, remove, syncFile, syncFolder, writeNew } from "./disk.js";
+import {
+  findCurrent,
+  folderOf,
+  HEAD,
+  isChecked,
+  isIntact,
+  isOwn,
+  keysIn,
+  lifeOf,
+  numberOf,
+  parseHead,
+} from "./key-folder.js";
+import { processOfName, uniqueName } from "./leftovers.js";
 import { type LogEntry, lastChange } from "./log-entry.js";
 import { entriesIn, LOGS, logTime, removeLogs } from "./write-log.js";
 
@@ -18,24 +29,24 @@ import { entriesIn, LOGS, logTime, removeLogs } from "./write-log.js";
 const CLAIM = `${LOGS}.`;
 /** The logs of one start of the machine. What else lies beside them is ignored. */
 const BOOT = /^[0-9a-f-]{36}(?:\.\d+)?$/;
-/** Pause before another look at what another process repairs, in milliseconds. */
+/** Pause between two checks whether another process has finished the recovery, in milliseconds. */
 const PAUSE_MS = 20;
-/** A process of another container, of which it cannot be told whether it still runs, is waited for so long, in nanoseconds. */
-const LONGEST_NS = 60e9;
+/** Longest wait for a process in another container, which may no longer run, in nanoseconds. */
+const MAX_WAIT_NS = 60e9;
 
 /**
- * Restores what the logs of former starts of the machine say, and removes them. One process does it, all others wait.
+ * Applies and removes the logs of earlier boots. One process does this, all others wait.
  *
- * @param boot - the current start of the machine; `null` where it has no name
+ * @param boot - the current boot ID; `null` on systems without one
  */
 export async function recover(root: string, boot: string | null): Promise<void> {
-  const late = logTime() + LONGEST_NS;
+  const deadline = logTime() + MAX_WAIT_NS;
   let isRestored = false;
   for (;;) {
-    const left = await unrecovered(root, boot, logTime() > late);
+    const left = await unrecovered(root, boot, logTime() > deadline);
     if (left === null) return;
     if (isRestored && left === join(root, LOGS)) throw usedElsewhere(root);
-    const own = join(root, `${CLAIM}${boot}.${nameOfOwn()}`);
+    const own = join(root, `${CLAIM}${boot}.${uniqueName()}`);
     if (left === "claimed" || !(await isDone(rename(left, own)))) await sleep(PAUSE_MS);
     else {
       await restore(root, own);
@@ -44,7 +55,7 @@ export async function recover(root: string, boot: string | null): Promise<void> 
   }
 }
 
-/** New logs of another start of the machine are written by a process that runs now. */
+/** After the recovery, new logs of another boot are those of a running process. */
 function usedElsewhere(root: string): TwtxtError {
   return new TwtxtError(
     "store-failed",
@@ -52,16 +63,16 @@ function usedElsewhere(root: string): TwtxtError {
   );
 }
 
-/** The logs of former starts; `claimed` where another process restores them, `null` where there are none. */
+/** The logs of earlier boots; `claimed` if another process recovers them, `null` if there are none. */
 async function unrecovered(root: string, boot: string | null, isLate: boolean): Promise<string | "claimed" | null> {
-  // Before the claims: what is not here any more was claimed, or is restored.
+  // Read before the claims: logs that have gone by then were claimed or recovered.
   const boots = await bootsIn(join(root, LOGS));
   if (boots.some((name) => boot === null || !name.startsWith(boot))) return join(root, LOGS);
-  const names = (await ifThere(readdir(root))) ?? [];
+  const names = (await ifExists(readdir(root))) ?? [];
   const claims = names.filter((name) => name.startsWith(CLAIM));
   const abandoned = claims.find((name) => {
     const [claimBoot = "", ...rest] = name.slice(CLAIM.length).split(".");
-    const claimant = processOf(rest.join("."));
+    const claimant = processOfName(rest.join("."));
     // After a restart, another process may have the same number.
     return claimBoot !== String(boot) || claimant === "ended" || (claimant === null && isLate);
   });
@@ -70,7 +81,7 @@ async function unrecovered(root: string, boot: string | null, isLate: boolean): 
 }
 
 async function bootsIn(logs: string): Promise<string[]> {
-  return ((await ifThere(readdir(logs))) ?? []).filter((name) => BOOT.test(name));
+  return ((await ifExists(readdir(logs))) ?? []).filter((name) => BOOT.test(name));
 }
 
 async function restore(root: string, logs: string): Promise<void> {
@@ -94,10 +105,10 @@ async function restore(root: string, logs: string): Promise<void> {
   }
 }
 
-/** @param logged - what the logs say of the key */
+/** @param logged - the key's log entries */
 async function recoverKey(root: string, key: string, logged: readonly LogEntry[]): Promise<void> {
   const place = folderOf(root, key);
-  const found = await newestWhole(place);
+  const found = await newestIntact(place);
   const last = lastChange(logged);
   if (!last) {
     if (found === null || found.isHead) return;
@@ -109,25 +120,25 @@ async function recoverKey(root: string, key: string, logged: readonly LogEntry[]
   if (existsSync(join(place, last.version))) await countAgain(place, last.version);
 }
 
-/** Whether a version, of which the file is whole, counted before the last change in the logs. */
+/** Whether an intact version is older than the last change in the logs. */
 function isBefore(version: string, last: LogEntry, logged: readonly LogEntry[]): boolean {
   if (version === last.version) return last.change === "deleted";
   if (logged.some((entry) => entry.version === version)) return true;
-  // A key that was made again after a deletion, in a log that is not needed any more.
+  // The key was created again, and the log of that has been removed by a checkpoint.
   if (lifeOf(version) !== lifeOf(last.version)) return last.change !== "deleted";
   return numberOf(version) < numberOf(last.version);
 }
 
-interface Whole {
+interface IntactVersion {
   /** `null` where there is none, and nothing else in the folder. */
   version: string | null;
   /** Whether it is the version that counts. */
   isHead: boolean;
 }
 
-/** The newest version of which the file is whole, up to the one that counts. @returns `null` where there is no such key */
-async function newestWhole(place: string): Promise<Whole | null> {
-  const current = await look(place);
+/** The newest intact version up to the current one. @returns `null` if the key does not exist */
+async function newestIntact(place: string): Promise<IntactVersion | null> {
+  const current = await findCurrent(place);
   if (current === null) return null;
   const names = current?.names ?? (await readdir(place));
   const head = current?.version;
@@ -138,10 +149,10 @@ async function newestWhole(place: string): Promise<Whole | null> {
   const versions = names.filter((name) => name === head || numberOf(name) < top);
   for (const version of versions.sort((a, b) => numberOf(b) - numberOf(a))) {
     // A file that cannot be read is not a damaged one: nothing is given up for it.
-    const bytes = await ifThere(readFile(join(place, version)));
-    if (bytes && isWhole(version, bytes)) return { version, isHead: version === head };
+    const bytes = await ifExists(readFile(join(place, version)));
+    if (bytes && isIntact(version, bytes)) return { version, isHead: version === head };
   }
-  // The head was renamed to a version that is not whole, and still holds the one before.
+  // The head was renamed for a version that is incomplete, and still contains the previous one.
   if (inHead) return { version: inHead.version, isHead: false };
   return { version: null, isHead: !names.every(isOwn) };
 }
@@ -157,7 +168,7 @@ async function countAgain(place: string, version: string): Promise<void> {
 
 /** Makes the folder of a key anew, with a version that is in the logs, alone. */
 async function replaceFolder(root: string, place: string, version: string, bytes: Uint8Array): Promise<void> {
-  const made = join(root, ".tmp", nameOfOwn());
+  const made = join(root, ".tmp", uniqueName());
   await makeFolder(made);
   await writeNew(join(made, version), bytes, { flush: true });
   await writeNew(join(made, HEAD + version), new Uint8Array(), { flush: true });
@@ -169,14 +180,14 @@ async function replaceFolder(root: string, place: string, version: string, bytes
 }
 
 async function discard(root: string, place: string): Promise<void> {
-  const away = join(root, ".tmp", nameOfOwn());
+  const away = join(root, ".tmp", uniqueName());
   await makeFolder(dirname(away));
   if (await isDone(rename(place, away))) await syncFolder(dirname(place));
   await remove(away);
 }
 
 async function syncKey(root: string, place: string): Promise<void> {
-  for (const name of (await ifThere(readdir(place))) ?? []) await isDone(syncFile(join(place, name)));
+  for (const name of (await ifExists(readdir(place))) ?? []) await isDone(syncFile(join(place, name)));
   await isDone(syncFolder(place));
   await isDone(syncFolder(dirname(place), root));
 }

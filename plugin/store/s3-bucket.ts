@@ -1,35 +1,35 @@
-// plugin/store/s3-bucket.ts: signed requests to a bucket, and what its answers mean.
+// plugin/store/s3-bucket.ts: signed requests to an S3 bucket, and the meaning of its responses.
 import { AwsClient } from "aws4fetch";
 import { TwtxtError } from "../errors.js";
-import { patientFetch } from "./patient-fetch.js";
+import { fetchWithRetry } from "./fetch-with-retry.js";
 import { textsIn } from "./s3-xml.js";
 import { isKey } from "./store.js";
 
-/** S3's own rules for names, and what older buckets and other services have beyond them. */
+/** Names that S3 allows, and those of older buckets and other services. */
 const BUCKET = /^[A-Za-z0-9][A-Za-z0-9._-]{1,254}$/;
-/** As much of an answer that is no good as is looked at, in characters. */
+/** How much of an error response is read, in characters. */
 const REASON_LENGTH = 16_384;
-/** As much of it as is told, in characters. */
+/** How much of it is reported, in characters. */
 const WHY_LENGTH = 300;
-/** Who may not list is told 403 for a key that is not there. */
+/** S3 also answers 403 for a missing key if the access key may not list the bucket. */
 const FORBIDDEN =
   "; check the access key and its secret, the region, this machine's clock, and that the access key may list the bucket and get, put and delete in it";
 
 export interface S3BucketOptions {
-  /** Such as `https://s3.eu-central-1.amazonaws.com`; the bucket and a key come after it as a path. */
+  /** Such as `https://s3.eu-central-1.amazonaws.com`; the bucket and the key follow as its path. */
   endpoint: string;
   bucket: string;
   region: string;
   accessKeyId: string;
   secretAccessKey: string;
-  /** Stands before every key and ends in `/`, so that a bucket can hold more than one store; default none. */
+  /** A prefix of all keys, ending in `/`, so that several stores can share a bucket; default: none. */
   prefix?: string;
   fetch?: typeof globalThis.fetch;
 }
 
 export interface S3Request {
   method: "GET" | "PUT" | "DELETE";
-  /** With the prefix; none for the bucket itself. */
+  /** Key with prefix; omitted for the bucket itself. */
   path?: string;
   query?: Record<string, string>;
   headers?: Record<string, string>;
@@ -37,84 +37,83 @@ export interface S3Request {
   signal: AbortSignal;
 }
 
-/** What may hinder a request and is no failure. */
-export type Hindrance = "no such key" | "condition does not hold";
+/** A refusal that some requests expect. */
+export type ExpectedFailure = "no such key" | "condition does not hold";
 
 /**
- * Sends a request, signed, with all tries that are harmless.
+ * Sends a signed request, with retries when they are safe.
  *
- * @param hindrances - those that can be meant here
- * @returns a good answer; `null` where one of the hindrances is told
- * @throws Error that says why there is neither
+ * @returns a 2xx response; `null` for one of the expected refusals
+ * @throws Error with the reason for any other failure
  */
-export type Send = (request: S3Request, hindrances?: readonly Hindrance[]) => Promise<Response | null>;
+export type Send = (request: S3Request, expected?: readonly ExpectedFailure[]) => Promise<Response | null>;
 
-/** @throws TwtxtError `bad-option` for what cannot be an endpoint, a bucket or a prefix */
+/** @throws TwtxtError `bad-option` for an invalid endpoint, bucket or prefix */
 export function s3Bucket({ endpoint, bucket, prefix = "", fetch, ...access }: S3BucketOptions): Send {
-  const root = rootOf(endpoint, bucket);
-  checkStart(prefix);
+  const root = bucketUrl(endpoint, bucket);
+  checkBucketPrefix(prefix);
   const client = new AwsClient({ ...access, service: "s3" });
 
-  return async ({ path, query, headers = {}, body, ...rest }, hindrances = []) => {
+  return async ({ path, query, headers = {}, body, ...rest }, expected = []) => {
     const url = new URL(path === undefined ? root : `${root}/${path}`);
     url.search = new URLSearchParams(query).toString();
-    // The body is not part of what is signed; https keeps it as it is.
+    // The body is not signed: HTTPS protects its integrity.
     const signed = await client.sign(url, { method: rest.method, headers });
-    const answer = await patientFetch(url, {
+    const answer = await fetchWithRetry(url, {
       ...rest,
       headers: signed.headers,
-      // Elsewhere the signature does not count.
+      // The signature is valid for this host only.
       redirect: "manual",
       ...(body && { body, duplex: "half" }),
       ...(fetch && { fetch }),
       explain: async (refused) => (await refusalIn(refused)).error,
     });
     if (answer.ok) return answer;
-    const { hindrance, error } = await refusalIn(answer);
-    if (hindrance && hindrances.includes(hindrance)) return null;
+    const { expectedFailure, error } = await refusalIn(answer);
+    if (expectedFailure && expected.includes(expectedFailure)) return null;
     throw error;
   };
 }
 
-function rootOf(endpoint: string, bucket: string): string {
+function bucketUrl(endpoint: string, bucket: string): string {
   const url = URL.canParse(endpoint) ? new URL(endpoint) : null;
   const isUsable = url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
   if (!isUsable) {
     throw new TwtxtError(
       "bad-option",
-      'The endpoint of S3: expected an absolute URL such as "https://s3.eu-central-1.amazonaws.com", without a user, a query or a fragment.',
+      'S3 endpoint: expected an absolute URL such as "https://s3.eu-central-1.amazonaws.com", without user, query or fragment.',
     );
   }
   if (!BUCKET.test(bucket)) {
-    throw new TwtxtError(
-      "bad-option",
-      `The bucket of S3: expected its name alone, such as "my-blog", got ${JSON.stringify(bucket)}.`,
-    );
+    throw new TwtxtError("bad-option", `S3 bucket: expected a name such as "my-blog", got ${JSON.stringify(bucket)}.`);
   }
   return `${url.origin}${url.pathname.replace(/\/+$/, "")}/${bucket}`;
 }
 
-function checkStart(prefix: string): void {
+function checkBucketPrefix(prefix: string): void {
   if (prefix === "" || (prefix.endsWith("/") && isKey(prefix.slice(0, -1)))) return;
   throw new TwtxtError(
     "bad-option",
-    `The prefix of S3: expected segments of a-z 0-9 . _ - with a slash after each, such as "twtxt/", got ${JSON.stringify(prefix)}.`,
+    `S3 prefix: expected segments of a-z 0-9 . _ - with a slash after each, such as "twtxt/", got ${JSON.stringify(prefix)}.`,
   );
 }
 
-/** Reads why a request was refused. That a bucket is not there never counts as that a key is not. */
-async function refusalIn({ status, body }: Response): Promise<{ error: Error; hindrance: Hindrance | null }> {
-  const text = await beginningOf(body);
+/** Reads why a request was refused. A missing bucket does not count as a missing key. */
+async function refusalIn({
+  status,
+  body,
+}: Response): Promise<{ error: Error; expectedFailure: ExpectedFailure | null }> {
+  const text = await readStart(body);
   const [code] = textsIn(text, "Code");
   const [message] = textsIn(text, "Message");
-  const said = [code, message].filter((part) => part !== undefined).join(": ");
-  const why = said.replace(/\p{C}+/gu, " ").slice(0, WHY_LENGTH);
+  const reason = [code, message].filter((part) => part !== undefined).join(": ");
+  const why = reason.replace(/\p{C}+/gu, " ").slice(0, WHY_LENGTH);
   const error = new Error(`it answered with status ${status}${why && ` (${why})`}${status === 403 ? FORBIDDEN : ""}`);
-  if (status === 412) return { error, hindrance: "condition does not hold" };
-  return { error, hindrance: status === 404 && code === "NoSuchKey" ? "no such key" : null };
+  if (status === 412) return { error, expectedFailure: "condition does not hold" };
+  return { error, expectedFailure: status === 404 && code === "NoSuchKey" ? "no such key" : null };
 }
 
-async function beginningOf(body: Response["body"]): Promise<string> {
+async function readStart(body: Response["body"]): Promise<string> {
   const decoder = new TextDecoder();
   let text = "";
   for await (const chunk of body ?? []) {

@@ -1,27 +1,27 @@
-// plugin/store/s3-list.ts: pages of a bucket's list. docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html
+// plugin/store/s3-list.ts: ListObjectsV2 requests. docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html
 import { textsIn } from "./s3-xml.js";
 
 export interface ListPage {
   keys: string[];
-  /** Asks for the next page; `null` where this is the last one. */
+  /** Token of the next page; `null` on the last page. */
   next: string | null;
 }
 
-/** @param next - of the page before; `null` for the first one */
+/** @param next - the token from the previous page; `null` for the first page */
 export function listQuery(prefix: string, next: string | null): Record<string, string> {
   return { "list-type": "2", "encoding-type": "url", prefix, ...(next !== null && { "continuation-token": next }) };
 }
 
 /**
- * Reads a page. A key that cannot be decoded is somebody else's, from a server that encodes none, and left out.
+ * Parses a page. Keys that cannot be decoded are skipped: the server does not encode keys, and they are not this store's.
  *
- * @throws Error for what is not a whole page: it is never taken for a list of nothing
+ * @throws Error for an incomplete page, which must not look like an empty list
  */
 export function listPage(xml: string): ListPage {
   const [isMore] = textsIn(xml, "IsTruncated");
   const [next = ""] = textsIn(xml, "NextContinuationToken");
   const isWhole = /<\/ListBucketResult>\s*$/.test(xml) && (isMore === "false" || (isMore === "true" && next !== ""));
-  if (!isWhole) throw new Error("what it answers is not a whole list");
+  if (!isWhole) throw new Error("its list of keys is incomplete");
   return { keys: textsIn(xml, "Key").flatMap(decoded), next: isMore === "true" ? next : null };
 }
 

@@ -1,29 +1,29 @@
-// plugin/store/s3-streams.ts: values on their way to a bucket and from it, ended where the bucket lets them stand still.
+// plugin/store/s3-streams.ts: uploads and downloads with an idle timeout.
 import { TwtxtError } from "../errors.js";
-import { chunksUntil } from "./chunks.js";
+import { chunksUntilAborted } from "./chunks.js";
 
-/** A time within which the other side must move. */
+/** An idle timeout, which counts only while this side waits for the bucket. */
 export interface IdleLimit {
-  /** Aborts what has stood still for too long. */
+  /** Aborted at the timeout, and by `end`. */
   signal: AbortSignal;
-  /** It is the other side's turn. */
+  /** Starts or restarts the timer. */
   start(): void;
-  /** It is ours. */
+  /** Stops the timer. */
   stop(): void;
-  /** Gives up what is still under way. */
+  /** Aborts what is still running. */
   end(): void;
 }
 
-/** A value on its way to a bucket. */
+/** A request body that is being sent. */
 export interface Upload {
   body: ReadableStream<Uint8Array>;
-  /** Whether all of it has been taken. */
+  /** Whether the whole body has been read by `fetch`. */
   isTaken(): boolean;
-  /** What the chunks have thrown, or that they are not of the size that was said. */
+  /** The error that the chunks threw, or that their size was wrong. */
   fault(): { error: unknown } | null;
 }
 
-/** @param idleMs - in milliseconds */
+/** @param idleMs - the timeout in milliseconds */
 export function idleLimit(idleMs: number): IdleLimit {
   const controller = new AbortController();
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -32,7 +32,7 @@ export function idleLimit(idleMs: number): IdleLimit {
     signal: controller.signal,
     start() {
       stop();
-      timer = setTimeout(() => controller.abort(new Error(`nothing has moved for ${idleMs} ms`)), idleMs);
+      timer = setTimeout(() => controller.abort(new Error(`no data for ${idleMs} ms`)), idleMs);
     },
     stop,
     end() {
@@ -42,15 +42,15 @@ export function idleLimit(idleMs: number): IdleLimit {
   };
 }
 
-/** @param size - of all chunks, in bytes */
-export function uploadOf(chunks: AsyncIterable<Uint8Array>, size: number, idle: IdleLimit): Upload {
+/** @param size - the total size of the chunks in bytes */
+export function startUpload(chunks: AsyncIterable<Uint8Array>, size: number, idle: IdleLimit): Upload {
   let fault: { error: unknown } | null = null;
   let isTaken = false;
-  async function* paced() {
+  async function* pacedChunks() {
     idle.stop();
     try {
-      for await (const chunk of keptBack(chunks, size)) {
-        // Node's fetch goes on to take all of a body that it has stopped to send.
+      for await (const chunk of delayByOne(chunks, size)) {
+        // Node's fetch keeps reading a body after it has stopped sending it.
         if (idle.signal.aborted) return;
         idle.start();
         yield chunk;
@@ -63,38 +63,38 @@ export function uploadOf(chunks: AsyncIterable<Uint8Array>, size: number, idle: 
     isTaken = true;
     idle.start();
   }
-  return { body: ReadableStream.from(paced()), isTaken: () => isTaken, fault: () => fault };
+  return { body: ReadableStream.from(pacedChunks()), isTaken: () => isTaken, fault: () => fault };
 }
 
 /**
- * The same chunks, each of them once the next one is there: a server that has as many bytes as were announced keeps them,
- * so the last ones are sent when nothing can go wrong with the chunks any more.
+ * Yields each chunk when the next one has arrived. A server stores an upload as soon as it has all announced bytes, so the
+ * last chunk is held back until the source has ended without an error.
  */
-async function* keptBack(chunks: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
+async function* delayByOne(chunks: AsyncIterable<Uint8Array>, size: number): AsyncGenerator<Uint8Array> {
   let left = size;
-  let kept: Uint8Array | null = null;
+  let previous: Uint8Array | null = null;
   for await (const chunk of chunks) {
     if (chunk.length === 0) continue;
     left -= chunk.length;
     if (left < 0) break;
-    if (kept) yield kept;
-    kept = chunk;
+    if (previous) yield previous;
+    previous = chunk;
   }
-  if (left !== 0) throw new TwtxtError("store-failed", `A value does not have the ${size} bytes that were announced.`);
-  if (kept) yield kept;
+  if (left !== 0) throw new TwtxtError("store-failed", `A value does not have the announced size of ${size} bytes.`);
+  if (previous) yield previous;
 }
 
 /**
- * A stream that fails where nothing comes for too long while somebody waits for it.
+ * A stream that fails when a read waits longer than the idle limit.
  *
- * @param failed - makes the error that is thrown of the one that has happened
+ * @param failed - makes the error to throw from its cause
  */
-export function watched(
+export function withIdleLimit(
   body: ReadableStream<Uint8Array>,
   idle: IdleLimit,
   failed: (cause: unknown) => Error,
 ): ReadableStream<Uint8Array> {
-  const chunks = chunksUntil(body, idle.signal);
+  const chunks = chunksUntilAborted(body, idle.signal);
   return new ReadableStream(
     {
       async pull(controller) {
@@ -112,7 +112,7 @@ export function watched(
       async cancel() {
         idle.end();
         await chunks.return(undefined).catch(() => {});
-        // What was not begun has let go of nothing.
+        // A generator that never started has not cancelled the body.
         if (!body.locked) await body.cancel().catch(() => {});
       },
     },

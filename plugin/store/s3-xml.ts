@@ -1,8 +1,8 @@
-// plugin/store/s3-xml.ts: texts out of the flat XML that S3 answers with.
+// plugin/store/s3-xml.ts: reading S3's flat XML.
 
 const NAMED: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
-/** The texts of all elements of a name that hold nothing but text. */
+/** The contents of all elements of this name that contain only text. */
 export function textsIn(xml: string, element: string): string[] {
   const pattern = new RegExp(`<${element}>([^<]*)</${element}>`, "g");
   return [...xml.matchAll(pattern)].map(([, text = ""]) => unescaped(text));

@@ -1,153 +1,174 @@
-// plugin/store/s3.ts: a store in a bucket of S3, or of another service that speaks like it.
+// plugin/store/s3.ts: store in an S3 bucket, or in a service with the same API.
 import { TwtxtError } from "../errors.js";
-import { whyOf } from "./patient-fetch.js";
-import { type Hindrance, type S3BucketOptions, s3Bucket } from "./s3-bucket.js";
+import { reasonOf } from "./fetch-with-retry.js";
+import { type ExpectedFailure, type S3BucketOptions, type Send, s3Bucket } from "./s3-bucket.js";
 import { listPage, listQuery } from "./s3-list.js";
-import { idleLimit, uploadOf, watched } from "./s3-streams.js";
-import { type Condition, checkKey, checkPrefix, isKey, type Range, type StreamingStore } from "./store.js";
+import { idleLimit, startUpload, withIdleLimit } from "./s3-streams.js";
+import {
+  type Condition,
+  checkKey,
+  checkPrefix,
+  isKey,
+  type Range,
+  type StoredValue,
+  type StreamingStore,
+} from "./store.js";
 
-/** A strong one: a weak one matches no condition. */
+/** A strong etag: a weak one matches no condition. */
 const ETAG = /^"[^"\p{C}]+"$/u;
 
 export interface S3StoreOptions extends S3BucketOptions {
-  /**
-   * For a call with all its tries and pages, and for a stream as long as nothing of it moves, in milliseconds; default
-   * 10,000.
-   */
+  /** Timeout of a call with all its tries and pages, and idle timeout of a stream, in milliseconds; default 10,000. */
   totalMs?: number;
 }
 
 /**
- * A store in a bucket, or in a part of it. The service must know conditional writes (`If-None-Match: *` and `If-Match` of
- * a PUT): where it overlooks them, of two writers at once both win.
+ * A store in a bucket, or in a part of it. The service must support conditional writes (`If-None-Match: *` and `If-Match`
+ * of a PUT): if it ignores them, two writers at once both succeed.
  *
- * @throws TwtxtError `bad-option` for what cannot be an endpoint, a bucket or a prefix
+ * @throws TwtxtError `bad-option` for an invalid endpoint, bucket or prefix
  */
-export function s3Store({ totalMs = 10_000, ...options }: S3StoreOptions): StreamingStore {
-  const { bucket, prefix = "" } = options;
-  const send = s3Bucket(options);
-  const failed = (cause: unknown) =>
-    new TwtxtError("store-failed", `The S3 bucket ${bucket} failed: ${whyOf(cause as Error)}.`, { cause });
-  const ask = async <T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+export class S3Store implements StreamingStore {
+  readonly #bucket: string;
+  readonly #prefix: string;
+  readonly #totalMs: number;
+  readonly #send: Send;
+
+  constructor({ totalMs = 10_000, ...options }: S3StoreOptions) {
+    this.#bucket = options.bucket;
+    this.#prefix = options.prefix ?? "";
+    this.#totalMs = totalMs;
+    this.#send = s3Bucket(options);
+  }
+
+  async get(key: string): Promise<StoredValue | null> {
+    checkKey(key);
+    return this.#run(async (signal) => {
+      const answer = await this.#send({ method: "GET", path: this.#prefix + key, signal }, ["no such key"]);
+      return answer && { bytes: new Uint8Array(await answer.arrayBuffer()), etag: etagOf(answer) };
+    });
+  }
+
+  async put(key: string, bytes: Uint8Array, condition?: Condition): Promise<string | null> {
+    checkKey(key);
+    if (condition && "etag" in condition && !ETAG.test(condition.etag)) return null;
+    const request = { path: this.#prefix + key, headers: headersFor(condition), body: Uint8Array.from(bytes) };
+    return this.#run(async (signal) => {
+      const answer = await this.#send({ method: "PUT", ...request, signal }, expectedFailures(condition));
+      return answer && writtenEtag(answer);
+    });
+  }
+
+  async write(key: string, chunks: AsyncIterable<Uint8Array>, size: number): Promise<void> {
+    checkKey(key);
+    const idle = idleLimit(this.#totalMs);
+    const { body, isTaken, fault } = startUpload(chunks, size, idle);
+    idle.start();
     try {
-      return await work(AbortSignal.timeout(totalMs));
+      const headers = { "content-length": String(size) };
+      const answer = await this.#send({
+        method: "PUT",
+        path: this.#prefix + key,
+        body,
+        headers,
+        signal: idle.signal,
+      });
+      if (!answer || !isTaken()) throw new Error("it answered before it had received the whole value");
+      await writtenEtag(answer);
     } catch (cause) {
-      throw failed(cause);
+      const thrown = fault();
+      throw thrown ? thrown.error : this.#failure(cause);
+    } finally {
+      idle.end();
     }
-  };
+  }
 
-  return {
-    async get(key) {
-      checkKey(key);
-      return ask(async (signal) => {
-        const answer = await send({ method: "GET", path: prefix + key, signal }, ["no such key"]);
-        return answer && { bytes: new Uint8Array(await answer.arrayBuffer()), etag: etagOf(answer) };
-      });
-    },
+  async read(key: string, range?: Range): Promise<ReadableStream<Uint8Array> | null> {
+    checkKey(key);
+    const idle = idleLimit(this.#totalMs);
+    idle.start();
+    try {
+      const headers: Record<string, string> = range ? { range: `bytes=${range.first}-${range.last}` } : {};
+      const request = { path: this.#prefix + key, headers, signal: idle.signal };
+      const answer = await this.#send({ method: "GET", ...request }, ["no such key"]);
+      return answer && withIdleLimit(bodyOf(answer, range), idle, (cause) => this.#failure(cause));
+    } catch (cause) {
+      idle.end();
+      throw this.#failure(cause);
+    } finally {
+      idle.stop();
+    }
+  }
 
-    async put(key, bytes, condition) {
-      checkKey(key);
-      if (condition && "etag" in condition && !ETAG.test(condition.etag)) return null;
-      const body = Uint8Array.from(bytes);
-      const headers = conditional(condition);
-      return ask(async (signal) => {
-        const answer = await send(
-          { method: "PUT", path: prefix + key, headers, body, signal },
-          hindrancesOf(condition),
-        );
-        return answer && writtenBy(answer);
-      });
-    },
+  async delete(key: string): Promise<void> {
+    checkKey(key);
+    await this.#run(async (signal) => {
+      const answer = await this.#send({ method: "DELETE", path: this.#prefix + key, signal }, ["no such key"]);
+      if (answer && answer.status !== 204) throw new Error(`it answered a deletion with status ${answer.status}`);
+    });
+  }
 
-    async write(key, chunks, size) {
-      checkKey(key);
-      const idle = idleLimit(totalMs);
-      const { body, isTaken, fault } = uploadOf(chunks, size, idle);
-      idle.start();
-      try {
-        const headers = { "content-length": String(size) };
-        const answer = await send({ method: "PUT", path: prefix + key, body, headers, signal: idle.signal });
-        if (!answer || !isTaken()) throw new Error("it answered before it had all of a value");
-        await writtenBy(answer);
-      } catch (cause) {
-        const thrown = fault();
-        throw thrown ? thrown.error : failed(cause);
-      } finally {
-        idle.end();
-      }
-    },
+  async keys(start: string): Promise<string[]> {
+    checkPrefix(start);
+    const prefix = this.#prefix + start;
+    return this.#run(async (signal) => {
+      const found: string[] = [];
+      let next: string | null = null;
+      do {
+        const answer = await this.#send({ method: "GET", query: listQuery(prefix, next), signal });
+        const page = listPage((await answer?.text()) ?? "");
+        const matching = page.keys.filter((key) => key.startsWith(prefix));
+        found.push(...matching.map((key) => key.slice(this.#prefix.length)).filter(isKey));
+        next = page.next;
+      } while (next !== null);
+      return found;
+    });
+  }
 
-    async read(key, range) {
-      checkKey(key);
-      const idle = idleLimit(totalMs);
-      idle.start();
-      try {
-        const headers: Record<string, string> = range ? { range: `bytes=${range.first}-${range.last}` } : {};
-        const answer = await send({ method: "GET", path: prefix + key, headers, signal: idle.signal }, ["no such key"]);
-        return answer && watched(bodyOf(answer, range), idle, failed);
-      } catch (cause) {
-        idle.end();
-        throw failed(cause);
-      } finally {
-        idle.stop();
-      }
-    },
+  async #run<T>(operation: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    try {
+      return await operation(AbortSignal.timeout(this.#totalMs));
+    } catch (cause) {
+      throw this.#failure(cause);
+    }
+  }
 
-    async delete(key) {
-      checkKey(key);
-      await ask(async (signal) => {
-        const answer = await send({ method: "DELETE", path: prefix + key, signal }, ["no such key"]);
-        if (answer && answer.status !== 204) throw new Error(`it answered a deletion with status ${answer.status}`);
-      });
-    },
-
-    async keys(start) {
-      checkPrefix(start);
-      return ask(async (signal) => {
-        const found: string[] = [];
-        let next: string | null = null;
-        do {
-          const answer = await send({ method: "GET", query: listQuery(prefix + start, next), signal });
-          const page = listPage((await answer?.text()) ?? "");
-          const ours = page.keys.filter((key) => key.startsWith(prefix + start));
-          found.push(...ours.map((key) => key.slice(prefix.length)).filter(isKey));
-          next = page.next;
-        } while (next !== null);
-        return found;
-      });
-    },
-  };
+  #failure(cause: unknown): TwtxtError {
+    return new TwtxtError("store-failed", `The S3 bucket ${this.#bucket} failed: ${reasonOf(cause as Error)}.`, {
+      cause,
+    });
+  }
 }
 
-function conditional(condition: Condition | undefined): Record<string, string> {
+function headersFor(condition: Condition | undefined): Record<string, string> {
   if (!condition) return {};
   return "isNew" in condition ? { "if-none-match": "*" } : { "if-match": condition.etag };
 }
 
-function hindrancesOf(condition: Condition | undefined): Hindrance[] {
+function expectedFailures(condition: Condition | undefined): ExpectedFailure[] {
   if (!condition) return [];
   return "isNew" in condition ? ["condition does not hold"] : ["condition does not hold", "no such key"];
 }
 
-/** @throws Error where the version that was written, or read, has no name that a condition could be made of */
+/** @throws Error if the response has no etag that could be used in a condition */
 function etagOf({ headers }: Response): string {
   const etag = headers.get("etag") ?? "";
-  if (!ETAG.test(etag)) throw new Error("its answer has no etag");
+  if (!ETAG.test(etag)) throw new Error("its answer has no strong etag");
   return etag;
 }
 
-/** The etag of what was written, once the answer is there as a whole. */
-async function writtenBy(answer: Response): Promise<string> {
+/** The etag of a completed write. */
+async function writtenEtag(answer: Response): Promise<string> {
   await answer.body?.cancel();
   return etagOf(answer);
 }
 
-/** @throws Error for another part than the one that was asked for, such as all of it */
+/** @throws Error if the response is not the requested range, for example if the range was ignored */
 function bodyOf(answer: Response, range: Range | undefined): ReadableStream<Uint8Array> {
   etagOf(answer);
   const { body, headers, status } = answer;
   const part = headers.get("content-range") ?? "";
-  const isAsked = range ? status === 206 && part.startsWith(`bytes ${range.first}-${range.last}/`) : status === 200;
-  if (!isAsked || !body) throw new Error(`it answered with status ${status} and not with the part that was asked for`);
+  const isRequested = range ? status === 206 && part.startsWith(`bytes ${range.first}-${range.last}/`) : status === 200;
+  if (!isRequested || !body) throw new Error(`it answered with status ${status} instead of the requested range`);
   return body;
 }

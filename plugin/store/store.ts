@@ -1,96 +1,96 @@
-// plugin/store/store.ts: where things are kept: the port that each kind of storage implements.
+// plugin/store/store.ts: storage interface, and the rules for keys.
 import { TwtxtError } from "../errors.js";
 
-/** A stored value and the version it has. */
-export interface Stored {
+/** A value and its version. */
+export interface StoredValue {
   bytes: Uint8Array;
   /**
-   * Names this version of the value; opaque, never empty. Another value never has it. The same bytes, written again, may:
-   * where one of two writers must lose, they write different bytes.
+   * Identifies this version; opaque, never empty. Different values have different etags. The same bytes written again may
+   * have the same one: writers that compete must write different bytes.
    */
   etag: string;
 }
 
-/** The first and the last byte of a part, both of them in it; the first of all is 0. */
+/** A byte range: offsets from 0, both ends included. */
 export interface Range {
   first: number;
   last: number;
 }
 
-/** What must hold for a write to happen; without one it always happens. */
+/** The precondition of a write; a write without one always happens. */
 export type Condition = { isNew: true } | { etag: string };
 
 /**
+ * Key-value storage.
+ *
  * Keys are `a/b/c`: segments of `a-z 0-9 . _ -` that start with a letter or digit, at most 200 bytes each and 500 in
- * all, never in two cases, so that a file system that ignores case keeps them apart. A key is not also the start of
- * another one's path.
+ * total. Only lower case, so that keys stay distinct on a file system that ignores case. No key is the folder of another.
  *
- * A write that has been answered survives the end of the process, and of the machine. Of two conditional writes of the same version of one
- * key, one alone happens. Whoever reads sees all of a value or nothing of it.
+ * Acknowledged writes are durable. Of several conditional writes to one version, exactly one succeeds. Reads are atomic.
  *
- * @throws TwtxtError `store-failed` where the storage gives no answer that can be relied on: a write may then have
- *   happened or not. `bad-store-key` for what is no key, or not the start of one
+ * @throws TwtxtError `store-failed` when the storage gives no reliable answer: a write may then have happened or not.
+ *   `bad-store-key` for an invalid key or prefix
  */
 export interface Store {
-  /** @returns `null` where there is no such key */
-  get(key: string): Promise<Stored | null>;
+  /** @returns `null` if the key does not exist */
+  get(key: string): Promise<StoredValue | null>;
   /**
    * Writes a value.
    *
-   * @returns the new version's etag; `null` where the condition did not hold, and nothing was written
+   * @returns the new etag; `null` if the condition was not met and nothing was written
    */
   put(key: string, bytes: Uint8Array, condition?: Condition): Promise<string | null>;
-  /** Removes a key, whatever its version; one that is not there is no error. */
+  /** Deletes a key, whatever its version. A missing key is not an error. */
   delete(key: string): Promise<void>;
-  /** All keys that start with `prefix`, in no order: `a/b` finds `a/b`, `a/bc` and `a/bd/e`. */
+  /** All keys that start with `prefix`, unordered: `a/b` finds `a/b`, `a/bc` and `a/bd/e`. */
   keys(prefix: string): Promise<string[]>;
 }
 
-/** A store for values that may be larger than the memory, too. */
+/** A store that also takes values larger than memory. */
 export interface StreamingStore extends Store {
   /**
-   * Writes a value that may be larger than the memory, under a key that nobody has used and nobody else uses: such values
-   * are not replaced. It is there as a whole once this is fulfilled, and not at all where the chunks break off.
+   * Writes a value of any size under a new key: streamed values are never replaced. The write is atomic; if the chunks
+   * end early, nothing is written.
    *
-   * @param chunks - are taken over: whoever has given one does not look at it again. Where they throw a TwtxtError, it is
-   *   thrown as it is
-   * @param size - of all of them, in bytes
+   * @param chunks - ownership is transferred: do not reuse a chunk after yielding it. A TwtxtError that they throw is
+   *   passed on unchanged
+   * @param size - total size in bytes
    */
   write(key: string, chunks: AsyncIterable<Uint8Array>, size: number): Promise<void>;
   /**
-   * Reads a value as it comes, which goes on where the key is removed meanwhile.
+   * Reads a value as a stream, which stays readable if the key is deleted meanwhile.
    *
-   * @param range - the part that is wanted, within the value; all of it where there is none
-   * @returns `null` where there is no such key
+   * @param range - must be within the value; default: all of it
+   * @returns `null` if the key does not exist
    */
   read(key: string, range?: Range): Promise<ReadableStream<Uint8Array> | null>;
 }
 
-/** Bytes of a key. */
+/** Maximum length of a key in bytes. */
 export const MAX_KEY = 500;
 const SEGMENT = "[a-z0-9][a-z0-9._-]{0,199}";
 const KEY = new RegExp(`^${SEGMENT}(?:/${SEGMENT})*$`);
 const PREFIX = new RegExp(`^(?:${SEGMENT}/)*(?:${SEGMENT})?$`);
 
-/** @param etag - of the version that is there; `null` where there is none */
-export function holds(condition: Condition | undefined, etag: string | null): boolean {
+/** @param etag - the current version; `null` if the key does not exist */
+export function isConditionMet(condition: Condition | undefined, etag: string | null): boolean {
   if (condition === undefined) return true;
   return "isNew" in condition ? etag === null : etag === condition.etag;
 }
 
-/** Whether a text is a key. What else lies in a storage is not ours. */
+/** Whether a text is a valid key. A storage may also contain objects of other programs. */
 export function isKey(text: string): boolean {
   return text.length <= MAX_KEY && KEY.test(text);
 }
 
 /** @throws TwtxtError `bad-store-key` */
 export function checkKey(key: string): void {
-  if (!isKey(key)) throw new TwtxtError("bad-store-key", `${JSON.stringify(key)} is no key of a store.`);
+  if (!isKey(key)) throw new TwtxtError("bad-store-key", `${JSON.stringify(key)} is not a valid store key.`);
 }
 
-/** @throws TwtxtError `bad-store-key` for what no key starts with */
+/** @throws TwtxtError `bad-store-key` if no key can start with this prefix */
 export function checkPrefix(prefix: string): void {
   if (prefix.length > MAX_KEY || !PREFIX.test(prefix)) {
-    throw new TwtxtError("bad-store-key", `No key of a store starts with ${JSON.stringify(prefix)}.`);
+    throw new TwtxtError("bad-store-key", `No store key can start with ${JSON.stringify(prefix)}.`);
   }
 }

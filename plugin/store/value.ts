@@ -1,15 +1,15 @@
-// plugin/store/value.ts: values of any size, on their way from one store to another.
+// plugin/store/value.ts: values of any size, for copying between stores.
 import { createHash } from "node:crypto";
-import { joined, streamOf } from "./chunks.js";
+import { concatChunks, streamOf } from "./chunks.js";
 import type { StreamingStore } from "./store.js";
 
-/** Values up to this size are held in memory, and may be replaced later. Larger ones were streamed in, see `StreamingStore.write`. */
+/** Values up to this size in bytes are held in memory and written with `put`, larger ones are streamed. */
 export const SMALL_BYTES = 4 * 2 ** 20;
 
 export interface Value {
   /** In bytes. */
   size: number;
-  /** The bytes, again at each call; `null` where they have been deleted since. */
+  /** The bytes from the start, at each call; `null` if they have been deleted. */
   open(): Promise<AsyncIterable<Uint8Array> | null>;
 }
 
@@ -19,9 +19,9 @@ export function memoryValue(bytes: Uint8Array): Value {
 }
 
 /**
- * Reads a value, or the size of one that is too large for the memory.
+ * Reads a value into memory if it is small; of a large one, only its size.
  *
- * @returns `null` where there is no such key
+ * @returns `null` if the key does not exist
  */
 export async function readValue(store: StreamingStore, key: string): Promise<Value | null> {
   const stream = await store.read(key);
@@ -37,18 +37,18 @@ export async function readValue(store: StreamingStore, key: string): Promise<Val
   return { size, open: () => store.read(key) };
 }
 
-/** Writes a value under a key that no other process writes. What was there before is replaced. */
+/** Writes or replaces a value. No other process may write the same key. */
 export async function writeValue(
   store: StreamingStore,
   key: string,
   { size, chunks }: { size: number; chunks: AsyncIterable<Uint8Array> },
 ): Promise<void> {
-  if (size <= SMALL_BYTES) return void (await store.put(key, await joined(chunks)));
+  if (size <= SMALL_BYTES) return void (await store.put(key, await concatChunks(chunks)));
   await store.delete(key);
   await store.write(key, chunks, size);
 }
 
-/** @returns the SHA-256 in hex; `null` where there is no such key */
+/** @returns the SHA-256 in hex; `null` if the key does not exist */
 export async function hashOf(store: StreamingStore, key: string): Promise<string | null> {
   const stream = await store.read(key);
   if (!stream) return null;

@@ -1,30 +1,31 @@
-// plugin/store/write-log.ts: makes changes of a file store durable, many with one sync.
+// plugin/store/write-log.ts: write log of a file store, with group commit.
 //
-// The files of a store are what all processes read and write. They are not synced at each change: before a change is
-// acknowledged, it stands in a log, which is synced once for all changes that wait. The log is read only when the
-// machine has stopped without writing its files to the disk, see recovery.ts.
+// All processes read and write the files of the store, which are not synced at each change. A change is acknowledged once
+// it is in a log, and one sync of the log covers all changes that are waiting. Logs are read only after the machine
+// stopped without writing its files to the disk, see recovery.ts.
 //
-// - `.log/<boot>/` has a log of each process that has written since the machine started, `<boot>`.
-// - `.log/<boot>.<time>/` was closed: every file that its logs name is synced, and then it is removed, the oldest first.
-//   A process that finds its log closed after a sync writes the same entries into a new one before it acknowledges them.
+// - `.log/<boot>/` has one log for each process that has written since the machine started; `<boot>` is the boot ID.
+// - `.log/<boot>.<time>/` is a closed folder of logs. A checkpoint syncs every file that they name, then removes the
+//   folder, oldest first. A process that finds its log closed after a sync writes the entries to a new log before it
+//   acknowledges them.
 import { existsSync, readFileSync } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, readFile, rename } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
-import { codeOf, ifThere, isDone, makeFolder, remove, syncFile, syncFolder } from "./disk.js";
-import { folderOf, isOwn, lifeOf, look } from "./key-folder.js";
-import { nameOfOwn } from "./leftovers.js";
+import { codeOf, ifExists, isDone, makeFolder, remove, syncFile, syncFolder } from "./disk.js";
+import { findCurrent, folderOf, isOwn, lifeOf } from "./key-folder.js";
+import { uniqueName } from "./leftovers.js";
 import { formatEntry, type LogEntry, parseEntries } from "./log-entry.js";
 
-/** The folder of all logs. No key of a store starts with a dot. */
+/** The folder of all logs. No store key starts with a dot. */
 export const LOGS = ".log";
-/** A log that is larger is closed. */
+/** Larger logs are closed. */
 const MAX_BYTES = 64 * 2 ** 20;
-/** A log that is older is closed. */
+/** Older logs are closed. */
 const MAX_AGE_MS = 60_000;
-/** So many logs, nearly all of processes that have ended, are closed when the next one is made. */
+/** When a process opens one log more than this, all are closed: most belong to processes that have ended. */
 const MAX_LOGS = 20;
 
-interface Waiting {
+interface PendingEntry {
   entry: LogEntry;
   resolve(): void;
   reject(error: unknown): void;
@@ -39,7 +40,7 @@ interface OwnLog {
   timer: NodeJS.Timeout;
 }
 
-/** Names the time since the machine's start; `null` where the system has no such name: nothing can be logged there. */
+/** The boot ID of the machine; `null` on systems without one, where nothing can be logged. */
 export function currentBoot(): string | null {
   try {
     return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
@@ -48,53 +49,53 @@ export function currentBoot(): string | null {
   }
 }
 
-/** The clock of log entries. It never goes back, and is the same for all processes. */
+/** Time of log entries in nanoseconds: monotonic, and the same clock for all processes. */
 export function logTime(): number {
   return Number(process.hrtime.bigint());
 }
 
-/** The logs of a store, for one process. */
+/** Writes this process's log of a store. */
 export class WriteLog {
   readonly #root: string;
   readonly #boot: string;
-  readonly #waiting: Waiting[] = [];
+  readonly #pending: PendingEntry[] = [];
   #isWriting = false;
-  #isDue = false;
+  #isCloseDue = false;
   #own: OwnLog | null = null;
-  #folding: Promise<void> = Promise.resolve();
+  #checkpointing: Promise<void> = Promise.resolve();
 
   constructor(root: string, boot: string) {
     this.#root = root;
     this.#boot = boot;
   }
 
-  /** Makes a change durable. Its files are written already, and need not be synced. */
+  /** Makes a change durable. Its files must be written, but need not be synced. */
   append(change: Omit<LogEntry, "until">): Promise<void> {
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ entry: { ...change, until: logTime() }, resolve, reject });
+      this.#pending.push({ entry: { ...change, until: logTime() }, resolve, reject });
       if (!this.#isWriting) void this.#writeAll();
     });
   }
 
-  /** Closes the logs, and is fulfilled when they are not needed any more. */
+  /** Closes all logs and waits for the checkpoint. */
   async close(): Promise<void> {
-    this.#isDue = true;
+    this.#isCloseDue = true;
     if (!this.#isWriting) await this.#writeAll();
-    await this.#folding;
+    await this.#checkpointing;
   }
 
-  /** Writes what waits, again and again: what comes meanwhile shares the next sync. */
+  /** Writes pending entries in batches: entries that arrive during a sync share the next one. */
   async #writeAll(): Promise<void> {
     this.#isWriting = true;
-    while (this.#waiting.length > 0 || this.#isDue) {
-      if (this.#isDue) await this.#closeLogs();
-      const batch = this.#waiting.splice(0);
+    while (this.#pending.length > 0 || this.#isCloseDue) {
+      if (this.#isCloseDue) await this.#closeLogs();
+      const batch = this.#pending.splice(0);
       try {
         await this.#write(batch.map(({ entry }) => entry));
         for (const { resolve } of batch) resolve();
       } catch (error) {
-        // What follows a part of an entry is not read.
-        await this.#leave();
+        // Readers stop at an incomplete entry, so the next batch needs a new log.
+        await this.#releaseOwn();
         for (const { reject } of batch) reject(error);
       }
     }
@@ -110,30 +111,30 @@ export class WriteLog {
       await handle.appendFile(bytes);
       await handle.datasync();
       if (existsSync(path)) break;
-      await this.#leave();
+      await this.#releaseOwn();
     }
     this.#own.bytes += bytes.length;
-    this.#isDue ||= this.#own.bytes > MAX_BYTES;
+    this.#isCloseDue ||= this.#own.bytes > MAX_BYTES;
     const { since } = this.#own;
     await this.#write(await this.#deletedBefore(entries.filter(({ at }) => at < since)));
   }
 
-  /** Changes of keys that were deleted since: the deletion may stand in an older log, which is removed earlier. */
+  /** Deletions of keys that were deleted since: the deletion may be in an older log, which is removed earlier. */
   async #deletedBefore(entries: readonly LogEntry[]): Promise<LogEntry[]> {
     const deleted: LogEntry[] = [];
     for (const entry of entries) {
       if (entry.change === "deleted") continue;
-      const current = await look(folderOf(this.#root, entry.key));
-      // While its head is renamed, a key is there.
-      const isThere = current === undefined || (current && lifeOf(current.version) === lifeOf(entry.version));
-      if (!isThere) deleted.push({ ...entry, change: "deleted", bytes: new Uint8Array() });
+      const current = await findCurrent(folderOf(this.#root, entry.key));
+      // `undefined`: the head is being renamed, so the key exists.
+      const exists = current === undefined || (current && lifeOf(current.version) === lifeOf(entry.version));
+      if (!exists) deleted.push({ ...entry, change: "deleted", bytes: new Uint8Array() });
     }
     return deleted;
   }
 
   async #openOwn(): Promise<OwnLog> {
     for (;;) {
-      const own = await ifThere(this.#makeOwn());
+      const own = await ifExists(this.#makeOwn());
       if (own) return own;
     }
   }
@@ -147,59 +148,59 @@ export class WriteLog {
     await mkdir(folder, { mode: 0o700 }).catch((error) => {
       if (codeOf(error) !== "EEXIST") throw error;
     });
-    const path = join(folder, nameOfOwn());
+    const path = join(folder, uniqueName());
     const handle = await open(path, "ax", 0o600);
     const since = logTime();
     try {
       await handle.sync();
-      // Another process may have made the folder a moment ago, and not synced it yet.
+      // Another process may have just made the folder and not synced it yet.
       await syncFolder(folder, firstNew);
     } catch (error) {
       await handle.close();
       throw error;
     }
-    this.#isDue ||= ((await ifThere(readdir(folder))) ?? []).length > MAX_LOGS;
+    this.#isCloseDue ||= ((await ifExists(readdir(folder))) ?? []).length > MAX_LOGS;
     const timer = setTimeout(() => void this.close(), MAX_AGE_MS).unref();
     return { path, handle, bytes: 0, since, timer };
   }
 
-  async #leave(): Promise<void> {
+  async #releaseOwn(): Promise<void> {
     clearTimeout(this.#own?.timer);
     await this.#own?.handle.close().catch(() => {});
     this.#own = null;
   }
 
   async #closeLogs(): Promise<void> {
-    this.#isDue = false;
-    await this.#leave();
+    this.#isCloseDue = false;
+    await this.#releaseOwn();
     const folder = join(this.#root, LOGS, this.#boot);
     const time = String(logTime()).padStart(20, "0");
-    // Where it fails, the logs are kept, and it is tried again with the next ones.
+    // If this fails, the logs stay and are closed together with the next ones.
     await rename(folder, `${folder}.${time}`).catch(() => {});
-    this.#folding = this.#folding.then(() => fold(this.#root, this.#boot)).catch(() => {});
+    this.#checkpointing = this.#checkpointing.then(() => checkpoint(this.#root, this.#boot)).catch(() => {});
   }
 }
 
 /** All entries in a folder of logs. */
 export async function entriesIn(folder: string): Promise<LogEntry[]> {
-  const files = ((await ifThere(readdir(folder, { withFileTypes: true }))) ?? []).filter((file) => file.isFile());
+  const files = ((await ifExists(readdir(folder, { withFileTypes: true }))) ?? []).filter((file) => file.isFile());
   const entries: LogEntry[][] = [];
   for (const { name } of files)
-    entries.push(parseEntries((await ifThere(readFile(join(folder, name)))) ?? Buffer.alloc(0)));
+    entries.push(parseEntries((await ifExists(readFile(join(folder, name)))) ?? Buffer.alloc(0)));
   return entries.flat();
 }
 
-/** Removes a folder of logs at once, and durably. */
+/** Removes a folder of logs atomically and durably. */
 export async function removeLogs(root: string, folder: string): Promise<void> {
-  const away = join(root, ".tmp", nameOfOwn());
+  const away = join(root, ".tmp", uniqueName());
   await makeFolder(dirname(away));
   if (await isDone(rename(folder, away))) await syncFolder(dirname(folder));
   await remove(away);
 }
 
-/** Syncs the files that closed logs name, and removes these logs. */
-async function fold(root: string, boot: string): Promise<void> {
-  const names = (await ifThere(readdir(join(root, LOGS)))) ?? [];
+/** Syncs the files that closed logs name, then removes these logs. */
+async function checkpoint(root: string, boot: string): Promise<void> {
+  const names = (await ifExists(readdir(join(root, LOGS)))) ?? [];
   const closed = names.filter((name) => name.startsWith(`${boot}.`)).sort();
   const folders = closed.map((name) => join(root, LOGS, name));
   const keys = new Set<string>();
@@ -208,7 +209,7 @@ async function fold(root: string, boot: string): Promise<void> {
   for (const folder of folders) await removeLogs(root, folder);
 }
 
-/** Makes keys durable, or that they are deleted. */
+/** Makes the current values of keys, or their deletion, durable. */
 async function syncKeys(root: string, keys: Iterable<string>): Promise<void> {
   const above = new Set([root]);
   for (const key of keys) {
@@ -221,7 +222,7 @@ async function syncKeys(root: string, keys: Iterable<string>): Promise<void> {
 
 /** @returns `false` where a file was renamed or removed before it was synced: it may hold a value under its new name */
 async function syncAllIn(place: string): Promise<boolean> {
-  for (const name of (await ifThere(readdir(place))) ?? []) {
+  for (const name of (await ifExists(readdir(place))) ?? []) {
     if (isOwn(name) && !(await isDone(syncFile(join(place, name))))) return false;
   }
   await isDone(syncFolder(place));

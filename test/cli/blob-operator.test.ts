@@ -117,7 +117,7 @@ describeWithoutKeychain("what this machine knows of blobs", () => {
       1,
       [expect.stringMatching(/^b /), expect.stringContaining("cannot be read"), expect.stringMatching(/^a .*a\.txt$/)],
     ]);
-    expect(stderr).toContain(`What is stored under ${place} cannot be read: `);
+    expect(stderr).toContain(`The value of ${place} cannot be read: `);
     expect(stderr).toContain(`It is in ${known}: once you remove it,`);
     const verified = await alice.blob("verify");
     expect([verified.exitCode, verified.stderr]).toEqual([

@@ -13,7 +13,7 @@ import { formatKey } from "../../plugin/keys/key.js";
 import { secretKeyOf } from "../../plugin/keys/secret-key.js";
 import { Contacts } from "../../plugin/messages/lookup/contacts.js";
 import { type HostSettings, hostSettings, SETTINGS_FILE } from "../../plugin/site/site.js";
-import { fileStore } from "../../plugin/store/file.js";
+import { FileStore } from "../../plugin/store/file.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import { builtSite } from "../helpers/built-site.js";
 import { endpoint } from "../helpers/endpoints.js";
@@ -190,7 +190,7 @@ async function correspondent({ user, port, allowing, isStreaming, blobs }: Home,
 /** What is kept on somebody's machine of the keys of others. */
 export function contactsKept({ machine, address }: Correspondent) {
   const folder = join(machine.folder, "data/eleventy-twtxt/messages", address.replaceAll(":", "+"));
-  return new Contacts(fileStore(folder), Date.now);
+  return new Contacts(new FileStore(folder), Date.now);
 }
 
 function kexOf(seed: number): string {

@@ -170,10 +170,10 @@ describe("how the feed is served", () => {
     const { exitCode, notes } = await examined({
       answers: (url) => ({
         "/twtxt.txt": (request, response) => {
-          const hasCopy = "if-none-match" in request.headers;
-          const isEmpty = hasCopy || request.method === "HEAD";
+          const matchesEtag = "if-none-match" in request.headers;
+          const isEmpty = matchesEtag || request.method === "HEAD";
           const headers = { ...PLAIN, etag: '"1"', "content-encoding": "gzip" };
-          response.writeHead(hasCopy ? 304 : 200, headers);
+          response.writeHead(matchesEtag ? 304 : 200, headers);
           response.end(isEmpty ? "" : gzipSync(`# nick = alice\n# url = ${url}/twtxt.txt\n`));
         },
       }),

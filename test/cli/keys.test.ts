@@ -94,7 +94,7 @@ describeWithoutKeychain("eleventy-twtxt keys create", () => {
     const machine = blog(null);
     const { exitCode, stdout, stderr } = await keys(machine, "create", "alice@alice.example", "--keychain");
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-    expect(stderr).toMatch(/^eleventy-twtxt: The system keychain cannot keep the key: .+\.\n$/);
+    expect(stderr).toMatch(/^eleventy-twtxt: The system keychain cannot store the key: .+\.\n$/);
     expect(machine.list(".")).toEqual([]);
   });
 });

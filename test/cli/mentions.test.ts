@@ -84,7 +84,7 @@ describe("eleventy-twtxt mentions", () => {
     });
 
     const asked: string[] = [];
-    const answering = (answer: string | null) => ({
+    const withProblemResponses = (answer: string | null) => ({
       ...standingTerminal(settings.folder, new Date().toISOString(), null, true),
       environment,
       ask: async (question: string) => {
@@ -93,13 +93,13 @@ describe("eleventy-twtxt mentions", () => {
       },
     });
     for (const answer of ["", "n", "yesterday", null]) {
-      const terminal = answering(answer);
+      const terminal = withProblemResponses(answer);
       expect(await runCommandLine(["mentions", "forget", hostname, "--url", server.url], terminal)).toBe(1);
       expect(terminal.stderr).toEqual(["Nothing was deleted."]);
     }
     expect(await shown()).toHaveLength(1);
     expect(new Set(asked)).toEqual(new Set([`Delete all mentions from ${hostname} for good? [y/N] `]));
-    const terminal = answering("y");
+    const terminal = withProblemResponses("y");
     expect(await runCommandLine(["mentions", "forget", hostname, "--url", server.url], terminal)).toBe(0);
     expect(terminal.stderr).toEqual(["1 forgotten."]);
     expect(await shown()).toEqual([]);

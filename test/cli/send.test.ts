@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { afterEach, describe, expect, it } from "vitest";
 import { runCommandLine } from "../../plugin/cli/command-line.js";
-import { fileStore } from "../../plugin/store/file.js";
+import { FileStore } from "../../plugin/store/file.js";
 import { readJson } from "../../plugin/store/json.js";
 import { hostFile } from "../helpers/built-site.js";
 import type { LoopbackServer } from "../helpers/loopback.js";
@@ -303,7 +303,7 @@ async function forty() {
 
 /** What the ledger says was told. */
 async function confirmed(folder: string, { twt }: Alice): Promise<string[]> {
-  const store = fileStore(join(folder, "kept"));
+  const store = new FileStore(join(folder, "kept"));
   const keys = (await store.keys("sent/")).filter((key) => /\/done\/.*-s$/.test(key));
   const Details = v.object({ timestamp: v.string(), target: v.string() });
   const records = await Promise.all(keys.map((key) => readJson(store, key, Details)));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { StoredBlobs } from "../../plugin/blobs/serve/stored.js";
-import { fileStore } from "../../plugin/store/file.js";
+import { FileStore } from "../../plugin/store/file.js";
 import { readJson } from "../../plugin/store/json.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
 import { ask, type BlobServer, blobSite, startBlobServer, unfinished } from "./blob-server.js";
@@ -39,7 +39,7 @@ describe("the blobs of eleventy-twtxt serve", () => {
       await isRight(server, site, writers);
       await server.kill();
 
-      const { all, named } = await sweptADayLater(fileStore(join(site.folder, ALICES_DATA)));
+      const { all, named } = await sweptADayLater(new FileStore(join(site.folder, ALICES_DATA)));
       expect(all).toEqual(named);
       expect(unfinished(site)).toEqual([]);
     },

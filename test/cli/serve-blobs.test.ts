@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { blobServices } from "../../plugin/host/blobs.js";
 import { type NodeServer, nodeServer } from "../../plugin/host/node-server.js";
-import { fileStore } from "../../plugin/store/file.js";
+import { FileStore } from "../../plugin/store/file.js";
 import { endpoint, hostAt } from "../helpers/endpoints.js";
 import { ask, type BlobServer, blobSite, LIMITS, SETTINGS, startBlobServer, unfinished } from "./blob-server.js";
 import { contentsOf, post, put, readText, textOf } from "./blob-state.js";
@@ -26,7 +26,7 @@ async function started(site: Blog): Promise<BlobServer> {
 
 /** The names of the contents that a site's store holds. */
 function contentsIn({ folder }: Blog): Promise<string[]> {
-  return fileStore(join(folder, ALICES_DATA)).keys("blobs/contents/");
+  return new FileStore(join(folder, ALICES_DATA)).keys("blobs/contents/");
 }
 
 /** Fulfilled once the server has begun to write what comes in. */
@@ -129,7 +129,7 @@ describe("a put", () => {
     const site = blobSite();
     const { handlers } = blobServices({
       settings: { ...SETTINGS, blobs: LIMITS },
-      store: fileStore(join(site.folder, ALICES_DATA)),
+      store: new FileStore(join(site.folder, ALICES_DATA)),
       authority: "alice.example",
       now: Date.now,
       log: () => {},

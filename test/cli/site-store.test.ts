@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { siteAt } from "../../plugin/cli/site.js";
 import { folderName, storeFolder } from "../../plugin/cli/site-store.js";
-import { fileStore } from "../../plugin/store/file.js";
+import { FileStore } from "../../plugin/store/file.js";
 import { builtSite, settingsFile } from "../helpers/built-site.js";
 import { FEED, feedServer } from "../helpers/receiver.js";
 import { ALICES_DATA, type Blog, command, commandProcess, standingTerminal } from "./helpers.js";
@@ -106,7 +106,7 @@ describe("the data of a site", () => {
 
     rmSync(join(alice.folder, OLD));
     renameSync(elsewhere, join(alice.folder, OLD));
-    await fileStore(join(alice.folder, ALICES_DATA)).put("mentions/other", new Uint8Array());
+    await new FileStore(join(alice.folder, ALICES_DATA)).put("mentions/other", new Uint8Array());
     const both = await serve(alice);
     expect(both.said()).toContain(`Not used: the older data in ${OLD}`);
     expect(await shown(both)).toEqual([]);

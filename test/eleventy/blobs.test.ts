@@ -336,7 +336,7 @@ describe("a site without blobs", () => {
   it("is told of each build alone", () => {
     const blobs = sharedBlobs({});
     expect(blobs.linkInHtml(`<img src="blob:k">`, "./a.md")).toBe(`<img src="blob:k">`);
-    expect([blobs.takeLeft(), blobs.takeLeft()]).toEqual([["./a.md"], []]);
+    expect([blobs.takeDisabledFiles(), blobs.takeDisabledFiles()]).toEqual([["./a.md"], []]);
   });
 
   it("hears nothing where no file counts on them", async () => {

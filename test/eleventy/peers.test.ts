@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { parseFeed } from "../../plugin/feed/feed.js";
-import { findMentions, placeMentions } from "../../plugin/feed/mention.js";
-import { mendForPeers } from "../../plugin/feed/peers.js";
+import { findMentions, locateMentions } from "../../plugin/feed/mention.js";
+import { adjustForPeers } from "../../plugin/feed/peers.js";
 import { type BuiltSite, site } from "../helpers/site.js";
 import { quoted } from "./read-build.js";
 
@@ -104,7 +104,7 @@ describe("what is emitted, by the habits of those who read it", () => {
       const header = text.slice(0, text.indexOf("\n\n")).split("\n");
       for (const line of header) expect(line).toMatch(/^# [a-z]+ = \S.*$/);
       for (const twt of texts) {
-        for (const { nick, start } of placeMentions(twt)) {
+        for (const { nick, start } of locateMentions(twt)) {
           expect(nick).toBe("bob");
           expect(twt.slice(0, start)).toMatch(/(^|[ \u2028])$/);
         }
@@ -113,7 +113,7 @@ describe("what is emitted, by the habits of those who read it", () => {
   });
 
   it("yarnd: nothing that its parser swallows the next twts for, or changes", () => {
-    for (const { texts } of files) for (const text of texts) expect(mendForPeers(text)).toBe(text);
+    for (const { texts } of files) for (const text of texts) expect(adjustForPeers(text)).toBe(text);
   });
 
   it("everybody: whoever is mentioned in a post can find it in the feed, also behind a cut", () => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { mendForPeers } from "../../plugin/feed/peers.js";
+import { adjustForPeers } from "../../plugin/feed/peers.js";
 import { cleanText } from "../../plugin/feed/twt.js";
 
 const Z = "\u200b";
@@ -36,7 +36,7 @@ describe("texts that one peer swallows the next twts for, or changes", () => {
     ["a backtick that is escaped, before code", "\\``a` b", "\\\u02cb`a` b"],
     ["a backtick alone", "a `open", "a \u02cbopen"],
   ])("%s", (_name, text, mended) => {
-    expect(mendForPeers(text)).toBe(mended);
+    expect(adjustForPeers(text)).toBe(mended);
   });
 
   it.each([
@@ -56,7 +56,7 @@ describe("texts that one peer swallows the next twts for, or changes", () => {
     "https://x.example/",
     "a [b] c",
   ])("%s stays as it is", (text) => {
-    expect(mendForPeers(text)).toBe(text);
+    expect(adjustForPeers(text)).toBe(text);
   });
 
   it("mends any text in one pass, and in little time", () => {
@@ -84,13 +84,13 @@ describe("texts that one peer swallows the next twts for, or changes", () => {
     );
     fc.assert(
       fc.property(fc.array(pieces, { maxLength: 12 }), (text) => {
-        const once = mendForPeers(cleanText(text.join("")));
-        expect(mendForPeers(once)).toBe(once);
+        const once = adjustForPeers(cleanText(text.join("")));
+        expect(adjustForPeers(once)).toBe(once);
         expect(cleanText(once)).toBe(once);
       }),
       { numRuns: 3000 },
     );
     for (const piece of ["(", "[", "@a", "@a@b", "`", "[a](", "://\\", "[t](foo "])
-      mendForPeers(piece.repeat(20_000 / piece.length));
+      adjustForPeers(piece.repeat(20_000 / piece.length));
   });
 });

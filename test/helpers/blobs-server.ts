@@ -12,7 +12,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { BlobsServer } from "@netlify/blobs/server";
 import PQueue from "p-queue";
 import { afterEach } from "vitest";
-import { type NetlifyStoreOptions, netlifyStore } from "../../plugin/store/netlify.js";
+import { NetlifyStore, type NetlifyStoreOptions } from "../../plugin/store/netlify.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
 import { loopbackServer } from "./loopback.js";
 
@@ -93,7 +93,7 @@ export async function blobsSite(isProduction = true): Promise<BlobsSite> {
   const open =
     (url: string): BlobsSite["store"] =>
     (name, options) =>
-      netlifyStore({ ...ACCESS, name, edgeURL: url, uncachedEdgeURL: url, ...options });
+      new NetlifyStore({ ...ACCESS, name, edgeURL: url, uncachedEdgeURL: url, ...options });
   const site: BlobsSite = {
     url: front.url,
     asked: [],

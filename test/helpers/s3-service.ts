@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { type IncomingMessage, type ServerResponse, request as send } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { AwsClient } from "aws4fetch";
-import { type S3StoreOptions, s3Store } from "../../plugin/store/s3.js";
+import { S3Store, type S3StoreOptions } from "../../plugin/store/s3.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
 import { loopbackServer } from "./loopback.js";
 import { ACCESS, type Versitygw } from "./versitygw.js";
@@ -60,8 +60,8 @@ export async function s3Service({ socketPath }: Versitygw): Promise<S3Service> {
     bucket,
     asked: [],
     faultOf: () => null,
-    store: (options) => s3Store({ ...ACCESS, endpoint: front.url, bucket, ...options }),
-    behind: (options) => s3Store({ ...ACCESS, endpoint: back.url, bucket, ...options }),
+    store: (options) => new S3Store({ ...ACCESS, endpoint: front.url, bucket, ...options }),
+    behind: (options) => new S3Store({ ...ACCESS, endpoint: back.url, bucket, ...options }),
     fetch: (path, init) => client.fetch(`${back.url}/${bucket}${path}`, init),
   };
   const made = await service.fetch("", { method: "PUT" });

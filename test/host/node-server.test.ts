@@ -11,7 +11,7 @@ import type { Endpoint } from "../../plugin/host/endpoints.js";
 import { type NodeServer, type NodeServerOptions, nodeServer } from "../../plugin/host/node-server.js";
 import { addressOf, rateLimit } from "../../plugin/host/rate-limit.js";
 import { type SiteFilesOptions, siteFiles } from "../../plugin/host/site-files.js";
-import { answering, bodyOf, type Handler, line, methodNotAllowed } from "../../plugin/http/respond.js";
+import { type Handler, line, methodNotAllowed, readBody, withProblemResponses } from "../../plugin/http/respond.js";
 import { endpoint } from "../helpers/endpoints.js";
 
 const ORIGIN = "https://alice.example";
@@ -107,8 +107,8 @@ describe("a handler on a Node host", () => {
   it("413 body-too-large: stops reading where the handler does", async () => {
     const server = await started({
       route: () =>
-        answering(
-          async (request) => line(String((await bodyOf(request, 100)).length)),
+        withProblemResponses(
+          async (request) => line(String((await readBody(request, 100)).length)),
           () => {},
         ),
     });
@@ -126,7 +126,7 @@ describe("a handler on a Node host", () => {
     const said: string[] = [];
     const server = await started({
       route: () =>
-        answering(
+        withProblemResponses(
           async () => {
             throw new Error("the secret path /home/alice");
           },
@@ -171,7 +171,7 @@ describe("a handler on a Node host", () => {
       const log = (text: string) => void failed.push(text);
       const server = await started({
         route: () =>
-          answering(async (request) => {
+          withProblemResponses(async (request) => {
             const text = request.text().finally(() => read.push(request.method));
             socket[hangUp]();
             return line(await text);
@@ -204,7 +204,7 @@ describe("a handler on a Node host", () => {
     const log = (text: string) => void failed.push(text);
     const server = await started({
       route: () =>
-        answering(async (request) => {
+        withProblemResponses(async (request) => {
           const text = await request.text().finally(() => taken.push(request.method));
           return line(String(text.length));
         }, log),
@@ -406,7 +406,7 @@ describe("requests that come at once on one connection", () => {
 describe("a body on a Node host", () => {
   const PATIENCE_MS = 100;
   const measured = (wait: () => Promise<unknown> = async () => {}) =>
-    answering(
+    withProblemResponses(
       async (request) => {
         await wait();
         return line(String((await request.arrayBuffer()).byteLength));
@@ -450,7 +450,7 @@ describe("a body on a Node host", () => {
       }
       return line(String(size));
     };
-    const server = await started({ route: () => answering(read, () => {}), patienceMs: PATIENCE_MS });
+    const server = await started({ route: () => withProblemResponses(read, () => {}), patienceMs: PATIENCE_MS });
     const answer = await ask(server, "/", { method: "PUT", body: "x".repeat(1_000_000) });
     expect([answer.status, answer.body]).toEqual([200, "1000000\n"]);
     expect(pauses).toEqual([]);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parseDictionary } from "structured-headers";
 import { describe, expect, it } from "vitest";
-import { bodyOf } from "../../plugin/http/respond.js";
+import { readBody } from "../../plugin/http/respond.js";
 import { verifyRequest } from "../../plugin/http/signature.js";
 import { signatureBase } from "../../plugin/http/signature-base.js";
 import { readSignature } from "../../plugin/http/signature-headers.js";
@@ -55,7 +55,7 @@ describe("the signed request of docs/http-api.md", () => {
       store: memoryStore(),
       now: () => vectors.whole_request.created * 1000,
     };
-    const taken = await verifyRequest(sent, () => bodyOf(sent, 100), terms);
+    const taken = await verifyRequest(sent, () => readBody(sent, 100), terms);
     expect({ owner: taken.owner, body: Buffer.from(taken.body).toString() }).toEqual({ owner: ALICE.publicKey, body });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkConditions, isCopy } from "../../plugin/http/conditions.js";
+import { checkConditions, isNotModified } from "../../plugin/http/conditions.js";
 
 const ETAG = '"one"';
 const SAME = "Fri, 20 Nov 2026 09:00:00 GMT";
@@ -107,6 +107,6 @@ describe("a copy", () => {
     [false, { "if-none-match": '"two"', "if-modified-since": SAME }],
     [true, { "if-none-match": ETAG, "if-modified-since": "Thu, 19 Nov 2026 09:00:00 GMT" }],
   ])("is known: %s, by %j", (isKnown, headers) => {
-    expect(isCopy(request("GET", headers), VERSION)).toBe(isKnown);
+    expect(isNotModified(request("GET", headers), VERSION)).toBe(isKnown);
   });
 });

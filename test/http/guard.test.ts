@@ -90,11 +90,11 @@ describe("an address that is not asked", () => {
   it("is one that the caller refuses, given or after a redirect, with what the caller says", async () => {
     const bob = await loopbackServer((_request, response) => response.writeHead(302, { location: "/secret#x" }).end());
     const told: string[] = [];
-    const mayAsk = (url: string) => {
+    const checkUrl = (url: string) => {
       told.push(url);
       if (url.endsWith("/secret")) throw new TwtxtError("blocked", "Not this one.");
     };
-    await expect(ask(`${bob.url}/#a`, { allowPrivateHosts: [bob.host] }, { mayAsk })).rejects.toThrow(
+    await expect(ask(`${bob.url}/#a`, { allowPrivateHosts: [bob.host] }, { checkUrl })).rejects.toThrow(
       failsWith("blocked"),
     );
     expect(told).toEqual([`${bob.url}/`, `${bob.url}/secret`]);

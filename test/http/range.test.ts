@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { noSuchRange, rangeIn } from "../../plugin/http/range.js";
+import { noSuchRange, parseRange } from "../../plugin/http/range.js";
 
 describe("the part that a Range header names", () => {
   it.each<[string | null, number, object | "none" | null]>([
@@ -47,7 +47,7 @@ describe("the part that a Range header names", () => {
     [`bytes=${"0-0,".repeat(1000)}0-0`, 10, "none"],
     [`bytes=0-${"9".repeat(1000)}`, 10, { first: 0, last: 9 }],
   ])("%.30s of %d bytes", (header, size, range) => {
-    expect(rangeIn(header, size)).toEqual(range);
+    expect(parseRange(header, size)).toEqual(range);
   });
 
   it("lies within what is there, whatever is asked for", () => {
@@ -55,7 +55,7 @@ describe("the part that a Range header names", () => {
     fc.assert(
       fc.property(number, number, fc.nat(12), (first, last, size) => {
         const all = Array.from({ length: size }, (_, at) => at);
-        const range = rangeIn(`bytes=${first}-${last}`, size);
+        const range = parseRange(`bytes=${first}-${last}`, size);
         const wanted = first === "" ? all.slice(Math.max(size - Number(last), 0)) : all.slice(Number(first));
         const upTo = first === "" || last === "" ? wanted : wanted.filter((at) => at <= Number(last));
         const isNone = upTo.length === 0 || (first === "" && last === "");

@@ -5,7 +5,7 @@ import fc from "fast-check";
 import { type InnerList, type Parameters, parseDictionary } from "structured-headers";
 import { describe, expect, it } from "vitest";
 import { sweepNonces } from "../../plugin/http/nonces.js";
-import { bodyOf } from "../../plugin/http/respond.js";
+import { readBody } from "../../plugin/http/respond.js";
 import { type SignatureTerms, signRequest, type UnsignedRequest, verifyRequest } from "../../plugin/http/signature.js";
 import { signatureBase, signatureParams } from "../../plugin/http/signature-base.js";
 import { formatSignature } from "../../plugin/http/signature-headers.js";
@@ -90,7 +90,7 @@ function verified(sent: Sent, at = terms()) {
 }
 
 function verifiedRequest(request: Request, at = terms()) {
-  return verifyRequest(request, () => bodyOf(request, 1000), at);
+  return verifyRequest(request, () => readBody(request, 1000), at);
 }
 
 const PUT = {

@@ -20,7 +20,7 @@ async function siteThat(answers: RequestListener, options: Partial<SiteApiOption
   return { ...server, ask };
 }
 
-function answering(status: number, type: string, body: string): RequestListener {
+function withProblemResponses(status: number, type: string, body: string): RequestListener {
   return (_, response) => void response.writeHead(status, { "content-type": type }).end(body);
 }
 
@@ -73,7 +73,7 @@ describe("asking one's own site", () => {
     [503, "unreachable", "It is so."],
   ])("%d is %s, with what the site says in one line", async (status, code, said) => {
     const problem = JSON.stringify({ detail: "It\nis so.\u001b[2J" });
-    const { ask } = await siteThat(answering(status, "application/problem+json", problem));
+    const { ask } = await siteThat(withProblemResponses(status, "application/problem+json", problem));
     const error = await ask({ method: "GET", path: "/a" }).catch((error) => error);
     expect(error).toMatchObject({ code });
     expect(error.message).toContain(` answers ${status}: It is so. [2J`);
@@ -81,13 +81,13 @@ describe("asking one's own site", () => {
   });
 
   it("tells a site without the API from one that has no such thing", async () => {
-    const { ask } = await siteThat(answering(404, "text/html", "<p>Nothing here"));
+    const { ask } = await siteThat(withProblemResponses(404, "text/html", "<p>Nothing here"));
     const said = "answers 404, with something else than JSON. Is it there?";
     for (const method of ["GET", "HEAD"] as const) {
       const error = await ask({ method, path: "/a" }).catch((error) => error);
       expect(error).toMatchObject({ code: "unreachable", message: expect.stringContaining(said) });
     }
-    const other = await siteThat(answering(404, "application/problem+json", ""));
+    const other = await siteThat(withProblemResponses(404, "application/problem+json", ""));
     await expect(other.ask({ method: "HEAD", path: "/a" })).rejects.toMatchObject({ code: "not-found" });
   });
 
@@ -101,7 +101,7 @@ describe("asking one's own site", () => {
     ["is no JSON", "text/html", "unreachable"],
     [" ".repeat(8 * 2 ** 20 + 1), "application/json", "too-large"],
   ])("refuses an answer that is no JSON, or has no end", async (body, type, code) => {
-    const { ask } = await siteThat(answering(200, type, body));
+    const { ask } = await siteThat(withProblemResponses(200, type, body));
     const answer = await ask({ method: "GET", path: "/a" });
     await expect(answer.json()).rejects.toMatchObject({ code });
   });
@@ -110,7 +110,7 @@ describe("asking one's own site", () => {
     ["before the answer", () => {}],
     ["in the midst of it", ((_, response) => void response.writeHead(200).write("{")) satisfies RequestListener],
   ])("gives up where nothing moves any more %s", async (_, listener: RequestListener) => {
-    const { ask } = await siteThat(listener, { patienceMs: 100 });
+    const { ask } = await siteThat(listener, { idleTimeoutMs: 100 });
     const asking = (async () => (await ask({ method: "GET", path: "/a" })).json())();
     await expect(asking).rejects.toMatchObject({ code: "unreachable", message: expect.stringContaining("0.1 s") });
   });

@@ -9,7 +9,7 @@ import fc from "fast-check";
 import { afterEach, describe, expect, it } from "vitest";
 import { parseAddress } from "../../plugin/keys/address.js";
 import {
-  backUpIdentity,
+  copyIdentity,
   createIdentity,
   formerIdentities,
   importIdentity,
@@ -17,7 +17,7 @@ import {
   loadIdentity,
   readIdentity,
   restoreIdentity,
-  setAside,
+  retireIdentity,
   wordsOfIdentity,
 } from "../../plugin/keys/identity.js";
 import { formatIdentity, parseIdentity } from "../../plugin/keys/identity-text.js";
@@ -242,7 +242,7 @@ describe("keeping an identity", () => {
   it("bad-identity: the keychain was chosen, and does not work", async () => {
     const places = newPlaces(lockedKeychain());
     await expect(createIdentity(ALICE, places, "keychain")).rejects.toEqual(
-      badIdentity("The system keychain cannot keep the key: It is locked."),
+      badIdentity("The system keychain cannot store the key: It is locked."),
     );
     expect(existsSync(places.folder)).toBe(false);
   });
@@ -278,7 +278,7 @@ describe("keeping an identity", () => {
     await expect(loadIdentity("alice@alice.example", newPlaces(workingKeychain()))).rejects.toMatchObject(absent);
     await expect(loadIdentity("alice@alice.example", newPlaces(lockedKeychain()))).rejects.toMatchObject({
       ...absent,
-      message: `${absent.message} The system keychain could not be asked: It is locked.`,
+      message: `${absent.message} The system keychain did not answer: It is locked.`,
     });
   });
 
@@ -362,7 +362,7 @@ describe("a backup", () => {
     const places = newPlaces(workingKeychain());
     await createIdentity(ALICE, places, undefined);
     const file = join(places.root, "stick", "alice.key");
-    await backUpIdentity("alice@alice.example", file, places);
+    await copyIdentity("alice@alice.example", file, places);
     expect(statSync(file).mode & 0o777).toBe(0o600);
 
     const elsewhere = newPlaces(workingKeychain());
@@ -375,7 +375,7 @@ describe("a backup", () => {
     await createIdentity(ALICE, places, undefined);
     const file = join(places.root, "alice.key");
     writeFileSync(file, "precious");
-    await expect(backUpIdentity("alice@alice.example", file, places)).rejects.toMatchObject({
+    await expect(copyIdentity("alice@alice.example", file, places)).rejects.toMatchObject({
       code: "bad-file",
       message: `${file} is there already.`,
     });
@@ -443,10 +443,10 @@ describe("the list of identities", () => {
     expect(await listIdentities(newPlaces(workingKeychain()))).toEqual({ kept: [], faults: [] });
   });
 
-  it("says that the keychain could not be asked", async () => {
+  it("reports that the keychain did not answer", async () => {
     expect(await listIdentities(newPlaces(lockedKeychain()))).toEqual({
       kept: [],
-      faults: ["The system keychain could not be asked: It is locked."],
+      faults: ["The system keychain did not answer: It is locked."],
     });
   });
 });
@@ -493,7 +493,7 @@ describe("a key that is put aside for a new one", () => {
   ])("is kept for what was sealed to it: from %s", async (_, keychain) => {
     const places = newPlaces(keychain());
     await createIdentity(ALICE, places);
-    const { file } = await setAside("alice@alice.example", places);
+    const { file } = await retireIdentity("alice@alice.example", places);
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readFileSync(file, "utf8")).toBe(TEXT);
     await expect(loadIdentity("alice@alice.example", places)).rejects.toThrow(
@@ -509,7 +509,7 @@ describe("a key that is put aside for a new one", () => {
   });
 
   it("no-identity: there is none", async () => {
-    await expect(setAside("alice@alice.example", newPlaces(lockedKeychain()))).rejects.toThrow(
+    await expect(retireIdentity("alice@alice.example", newPlaces(lockedKeychain()))).rejects.toThrow(
       expect.objectContaining({ code: "no-identity" }),
     );
   });
@@ -517,8 +517,8 @@ describe("a key that is put aside for a new one", () => {
   it("goes on where it was cut short the last time", async () => {
     const places = newPlaces(lockedKeychain());
     await createIdentity(ALICE, places);
-    const { file } = await setAside("alice@alice.example", places);
+    const { file } = await retireIdentity("alice@alice.example", places);
     await createIdentity(ALICE, places);
-    expect((await setAside("alice@alice.example", places)).file).toBe(file);
+    expect((await retireIdentity("alice@alice.example", places)).file).toBe(file);
   });
 });

@@ -8,7 +8,7 @@ import { gunzipSync, gzipSync } from "node:zlib";
 import { packTar, type TarEntry } from "modern-tar";
 import { afterAll, describe, expect, it } from "vitest";
 import { type ArchiveSource, ArchiveWriter, checkArchive, valuesOf } from "../../plugin/store/archive.js";
-import { joined } from "../../plugin/store/chunks.js";
+import { concatChunks } from "../../plugin/store/chunks.js";
 import { copyConsistently } from "../../plugin/store/consistent-copy.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
@@ -73,7 +73,8 @@ describe("an archive of a store", () => {
     const contents = await check(sourceOf(file));
     expect(contents.about).toEqual(ABOUT);
     const found: Record<string, Uint8Array> = {};
-    for await (const { key, chunks } of valuesOf(sourceOf(file), contents, () => {})) found[key] = await joined(chunks);
+    for await (const { key, chunks } of valuesOf(sourceOf(file), contents, () => {}))
+      found[key] = await concatChunks(chunks);
     expect(Object.keys(found).sort()).toEqual(Object.keys(values).sort());
     for (const [key, value] of Object.entries(values))
       expect(Buffer.from(value).equals(found[key] ?? Buffer.from("?"))).toBe(true);
@@ -96,7 +97,7 @@ describe("an archive of a store", () => {
     writeFileSync(broken, gzipSync(changed));
     await expect(check(sourceOf(broken))).rejects.toMatchObject({
       code: "bad-file",
-      message: "alice.tar.gz is not a complete backup: a/b is not as it was written.",
+      message: "alice.tar.gz is not a complete backup: a/b does not match its hash.",
     });
     for (const bytes of [
       gzipSync(tar.subarray(0, 1536)),
@@ -138,7 +139,7 @@ describe("an archive of a store", () => {
     expect([...contents.values.keys()]).toEqual(["a"]);
     const found = [];
     for await (const { key, chunks } of valuesOf(source, contents, () => {}))
-      found.push([key, String(await joined(chunks))]);
+      found.push([key, String(await concatChunks(chunks))]);
     expect(found).toEqual([["a", "new"]]);
   });
 
@@ -147,7 +148,7 @@ describe("an archive of a store", () => {
     const other = await archiveOf(await filled({ "a/b": "two" }));
     const contents = await check(sourceOf(file));
     const reading = async () => {
-      for await (const { chunks } of valuesOf(sourceOf(other), contents, () => {})) await joined(chunks);
+      for await (const { chunks } of valuesOf(sourceOf(other), contents, () => {})) await concatChunks(chunks);
     };
     await expect(reading()).rejects.toMatchObject({ code: "bad-file" });
   });

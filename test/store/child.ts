@@ -1,12 +1,12 @@
 // test/store/child.ts: a process that shares a store with others: what it does is its first argument.
 import { writeSync } from "node:fs";
 import * as v from "valibot";
-import { fileStore } from "../../plugin/store/file.js";
+import { FileStore } from "../../plugin/store/file.js";
 import { update } from "../../plugin/store/json.js";
 import { contentOf, keyOf } from "./steps.js";
 
 const [task = "", folder = "", argument = ""] = process.argv.slice(2);
-const store = fileStore(folder);
+const store = new FileStore(folder);
 const say = (line: string) => writeSync(1, `${line}\n`);
 
 /** Goes on until it is killed, and says each step that has been answered. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { chunksUntil } from "../../plugin/store/chunks.js";
+import { chunksUntilAborted } from "../../plugin/store/chunks.js";
 
 /** A body that brings what it has, and then never ends by itself. @returns with the reasons that it was cancelled for */
 function bodyOf(chunks: string[]): { body: ReadableStream<Uint8Array>; cancelled: unknown[] } {
@@ -21,7 +21,7 @@ describe("the chunks of a body until a signal", () => {
     const { body, cancelled } = bodyOf(["one", "two"]);
     const come: string[] = [];
     const reading = (async () => {
-      for await (const chunk of chunksUntil(body, ending.signal)) come.push(Buffer.from(chunk).toString());
+      for await (const chunk of chunksUntilAborted(body, ending.signal)) come.push(Buffer.from(chunk).toString());
     })();
     await expect.poll(() => come).toEqual(["one", "two"]);
     const reason = new Error("It is over.");
@@ -33,13 +33,13 @@ describe("the chunks of a body until a signal", () => {
   it("do not begin where it is aborted already", async () => {
     const reason = new Error("It is over.");
     const { body, cancelled } = bodyOf(["one"]);
-    await expect(chunksUntil(body, AbortSignal.abort(reason)).next()).rejects.toBe(reason);
+    await expect(chunksUntilAborted(body, AbortSignal.abort(reason)).next()).rejects.toBe(reason);
     expect(cancelled).toEqual([reason]);
   });
 
   it("let go of the body where who reads has enough", async () => {
     const { body, cancelled } = bodyOf(["one", "two"]);
-    for await (const chunk of chunksUntil(body, new AbortController().signal)) {
+    for await (const chunk of chunksUntilAborted(body, new AbortController().signal)) {
       expect(Buffer.from(chunk).toString()).toBe("one");
       break;
     }
@@ -49,10 +49,10 @@ describe("the chunks of a body until a signal", () => {
   it("end with the body, and fail with it", async () => {
     const { signal } = new AbortController();
     const all: Uint8Array[] = [];
-    for await (const chunk of chunksUntil(new Blob(["one"]).stream(), signal)) all.push(chunk);
+    for await (const chunk of chunksUntilAborted(new Blob(["one"]).stream(), signal)) all.push(chunk);
     expect(Buffer.concat(all).toString()).toBe("one");
     const broken = new Error("The connection broke off.");
     const failing = new ReadableStream<Uint8Array>({ start: (controller) => controller.error(broken) });
-    await expect(chunksUntil(failing, signal).next()).rejects.toBe(broken);
+    await expect(chunksUntilAborted(failing, signal).next()).rejects.toBe(broken);
   });
 });

@@ -21,7 +21,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { fileStore } from "../../plugin/store/file.js";
+import { FileStore } from "../../plugin/store/file.js";
 import { storeContract } from "../contract/store.js";
 import { contentOf, keyOf } from "./steps.js";
 
@@ -73,12 +73,12 @@ function run(command: string, args: string[]): Promise<string> {
   });
 }
 
-storeContract("file", async () => fileStore(join(newFolder(), "not", "there", "yet")));
+storeContract("file", async () => new FileStore(join(newFolder(), "not", "there", "yet")));
 
 describe("a folder", () => {
   it("is found again by another store, and read by both", async () => {
     const folder = newFolder();
-    const [one, two] = [fileStore(folder), fileStore(folder)];
+    const [one, two] = [new FileStore(folder), new FileStore(folder)];
     const etag = await one.put("a/b", text("one"));
     expect(await two.get("a/b")).toEqual({ bytes: text("one"), etag });
     await two.put("a/b", text("two"), { etag: etag ?? "" });
@@ -94,7 +94,7 @@ describe("a folder", () => {
       writeFileSync(join(folder, "old", `${key}@`, version), `value of ${key}`);
       writeFileSync(join(folder, "old", `${key}@`, `head.${version}`), "");
     }
-    const store = fileStore(folder);
+    const store = new FileStore(folder);
     expect(await store.get("old/read")).toEqual({ bytes: text("value of read"), etag: versions.read });
     expect(await new Response(await store.read("old/streamed")).text()).toBe("value of streamed");
     expect(await store.put("old/written", text("new"), { etag: versions.written })).not.toBeNull();
@@ -108,8 +108,8 @@ describe("a folder", () => {
     const folder = join(newFolder(), "new");
     const umask = process.umask(0);
     try {
-      await fileStore(folder).put("a/b", text("secret"));
-      await fileStore(folder).put("a/b", text("another"));
+      await new FileStore(folder).put("a/b", text("secret"));
+      await new FileStore(folder).put("a/b", text("another"));
     } finally {
       process.umask(umask);
     }
@@ -121,7 +121,7 @@ describe("a folder", () => {
 
   it("holds two files for each key, however many write it, and none for a deleted one", async () => {
     const folder = newFolder();
-    const store = fileStore(folder);
+    const store = new FileStore(folder);
     for (let i = 0; i < 10; i += 1) await store.put("a/b", text(`${i}`));
     const etag = (await store.get("a/b"))?.etag ?? "";
     await Promise.all(Array.from({ length: 10 }, (_, i) => store.put("a/b", text(`${i}`), { etag })));
@@ -134,7 +134,7 @@ describe("a folder", () => {
 
   it("may hold what others have put there: it is no key, and stays", async () => {
     const folder = newFolder();
-    const store = fileStore(folder);
+    const store = new FileStore(folder);
     await store.put("a/b", text("one"));
     writeFileSync(join(folder, "a", "README"), "");
     writeFileSync(join(folder, "a", "b@", ".DS_Store"), "");
@@ -148,7 +148,7 @@ describe("a folder", () => {
 
 describe("an etag", () => {
   it("is never given twice, not even to the same bytes", async () => {
-    const store = fileStore(newFolder());
+    const store = new FileStore(newFolder());
     const first = await store.put("a", text("same"));
     expect(await store.put("a", text("same"))).not.toBe(first);
     await store.delete("a");
@@ -160,7 +160,7 @@ describe("an etag", () => {
 describe("what a killed process leaves", () => {
   it("halfway through a new version: is not read, and gone with the next write", async () => {
     const folder = newFolder();
-    const store = fileStore(folder);
+    const store = new FileStore(folder);
     await store.put("a", text("whole"));
     writeFileSync(join(folder, "a@", "2-0123456789abcdef"), "hal");
     expect((await store.get("a"))?.bytes).toEqual(text("whole"));
@@ -171,7 +171,7 @@ describe("what a killed process leaves", () => {
 
   it("before an old version was removed: is not read, and gone with the next write", async () => {
     const folder = newFolder();
-    const store = fileStore(folder);
+    const store = new FileStore(folder);
     await store.put("a", text("one"));
     const { version } = inside(folder, "a");
     await store.put("a", text("two"));
@@ -183,7 +183,7 @@ describe("what a killed process leaves", () => {
 
   it("halfway through making or removing a key: is no key, and is cleared away by the first write of another process", async () => {
     const folder = newFolder();
-    await fileStore(folder).put("a", text("one"));
+    await new FileStore(folder).put("a", text("one"));
     const ended = spawn(process.execPath, ["-e", ""]);
     await new Promise((resolve) => ended.on("close", resolve));
     const space = existsSync("/proc/self/ns/pid") ? readlinkSync("/proc/self/ns/pid") : "";
@@ -208,7 +208,7 @@ describe("what a killed process leaves", () => {
     utimesSync(join(folder, ".tmp", names.old, "1-0123456789abcdef"), before, before);
     for (const name of [names.old, names.written]) utimesSync(join(folder, ".tmp", name), before, before);
 
-    const store = fileStore(folder);
+    const store = new FileStore(folder);
     expect(await store.keys("")).toEqual(["a"]);
     await store.put("b", text("two"));
     expect(readdirSync(join(folder, ".tmp")).sort()).toEqual([names.alive, names.elsewhere, names.written].sort());
@@ -218,7 +218,7 @@ describe("what a killed process leaves", () => {
     vi.useFakeTimers({ toFake: ["setTimeout"] });
     try {
       const folder = newFolder();
-      const store = fileStore(folder);
+      const store = new FileStore(folder);
       await store.put("a", text("one"));
       const left = join(folder, ".tmp", "01234567.1.01234567.0123456789abcdef");
       mkdirSync(left);
@@ -235,7 +235,7 @@ describe("what a killed process leaves", () => {
 
   it("store-failed: a value that has become shorter is not passed off for all of it, and its file is closed", async () => {
     const folder = newFolder();
-    const store = fileStore(folder, null);
+    const store = new FileStore(folder, null);
     await store.put("a", text("hello"));
     truncateSync(join(folder, "a@", inside(folder, "a").version), 2);
     const stream = await store.read("a", { first: 0, last: 4 });
@@ -246,7 +246,7 @@ describe("what a killed process leaves", () => {
 
   it("store-failed: a key's folder that somebody has emptied is damaged, not without a value", async () => {
     const folder = newFolder();
-    const store = fileStore(folder, null);
+    const store = new FileStore(folder, null);
     await store.put("a", text("one"));
     const { version } = inside(folder, "a");
     rmSync(join(folder, "a@", version));
@@ -265,7 +265,7 @@ describe("several processes", () => {
 
   it("lose nothing that was answered, and leave nothing torn, where one is killed in the middle, twenty times", async () => {
     const folder = newFolder();
-    const store = fileStore(folder);
+    const store = new FileStore(folder);
     const expected = new Map<string, Uint8Array>();
     const apply = (step: number) => {
       const value = contentOf(step);
@@ -319,7 +319,7 @@ function isSame(one: Uint8Array | null, other: Uint8Array | null): boolean {
 describe("store-failed", () => {
   it("a folder that may only be read: what is there stays, and is read", async () => {
     const folder = newFolder();
-    const store = fileStore(folder);
+    const store = new FileStore(folder);
     await store.put("a/b", text("one"));
     await readOnly(folder, async () => {
       await expect(store.put("a/b", text("two"))).rejects.toThrow(storeFailed);
@@ -335,7 +335,7 @@ describe("store-failed", () => {
   it("a folder that may not be read is not an empty one", async () => {
     const folder = join(newFolder(), "file");
     writeFileSync(folder, "");
-    const store = fileStore(folder);
+    const store = new FileStore(folder);
     await expect(store.get("a")).rejects.toThrow(storeFailed);
     await expect(store.keys("")).rejects.toThrow(storeFailed);
     await expect(store.put("a", text("one"))).rejects.toThrow(storeFailed);
@@ -346,7 +346,7 @@ describe("store-failed", () => {
     "a value that is too large for the disk leaves nothing behind: its key is %s",
     async (key) => {
       const folder = newFolder();
-      const store = fileStore(folder);
+      const store = new FileStore(folder);
       await store.put("there", text("one"));
       // A limit on the size of a file stops a write in its middle, as a full disk does.
       const limited = ["-c", 'ulimit -f 64 && exec "$0" "$@"', process.execPath, child, "fill", folder, key];

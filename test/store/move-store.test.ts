@@ -3,9 +3,9 @@ import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, renameSync,
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { fileStore } from "../../plugin/store/file.js";
+import { FileStore } from "../../plugin/store/file.js";
 import { finishMove, hasValues, moveStore } from "../../plugin/store/move-store.js";
-import { occupantsOf, occupy } from "../../plugin/store/occupants.js";
+import { markInUse, processesUsing } from "../../plugin/store/store-users.js";
 import { SMALL_BYTES } from "../../plugin/store/value.js";
 
 /** Another file system than that of the temporary folder, on Linux. */
@@ -27,7 +27,7 @@ function folderIn(place: string): string {
 const LARGE = randomBytes(SMALL_BYTES + 1);
 
 async function fill(folder: string): Promise<void> {
-  const store = fileStore(folder);
+  const store = new FileStore(folder);
   await store.put("mentions/snapshot", Buffer.from("{}"));
   await store.put("inbox/alice/messages/1", Buffer.from("sealed"));
   await store.write(
@@ -40,7 +40,7 @@ async function fill(folder: string): Promise<void> {
 }
 
 async function expectFilled(folder: string): Promise<void> {
-  const store = fileStore(folder);
+  const store = new FileStore(folder);
   expect((await store.keys("")).sort()).toEqual([
     "blobs/contents/large",
     "inbox/alice/messages/1",
@@ -67,7 +67,7 @@ describe("moving a store", () => {
     const [home, other] = [folderIn(tmpdir()), folderIn(MEMORY)];
     const [from, to] = [join(other, "store"), join(home, "store")];
     await fill(from);
-    const cut = fileStore(`${to}.copy`);
+    const cut = new FileStore(`${to}.copy`);
     await cut.put("inbox/alice/messages/1", Buffer.from("half"));
     await cut.put("gone/since", Buffer.from("x"));
     await moveStore(from, to);
@@ -102,21 +102,21 @@ describe("moving a store", () => {
 describe("the processes that use a store", () => {
   it("are those of this machine that still run, and not this one", async () => {
     const folder = folderIn(tmpdir());
-    const leave = await occupy(folder);
-    expect(await occupantsOf(folder)).toEqual([]);
+    const leave = await markInUse(folder);
+    expect(await processesUsing(folder)).toEqual([]);
     const [own = ""] = readdirSync(join(folder, ".in-use"));
     const [machine = "", , , random = ""] = own.split(".");
     const name = (pid: number) => [machine, pid, "00000000", random].join(".");
     writeFileSync(join(folder, ".in-use", name(process.ppid)), "");
     writeFileSync(join(folder, ".in-use", name(2 ** 30)), "");
     writeFileSync(join(folder, ".in-use", ["ffffffff", process.ppid, "00000000", random].join(".")), "");
-    expect(await occupantsOf(folder)).toEqual([process.ppid]);
+    expect(await processesUsing(folder)).toEqual([process.ppid]);
 
-    const leaveAgain = await occupy(folder);
+    const leaveAgain = await markInUse(folder);
     expect(readdirSync(join(folder, ".in-use"))).not.toContain(name(2 ** 30));
     await Promise.all([leave(), leaveAgain()]);
     renameSync(join(folder, ".in-use", name(process.ppid)), join(folder, "away"));
-    expect(await occupantsOf(folder)).toEqual([]);
-    expect(await fileStore(folder).keys("")).toEqual([]);
+    expect(await processesUsing(folder)).toEqual([]);
+    expect(await new FileStore(folder).keys("")).toEqual([]);
   });
 });

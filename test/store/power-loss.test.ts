@@ -14,8 +14,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { fileStore } from "../../plugin/store/file.js";
-import { nameOfOwn } from "../../plugin/store/leftovers.js";
+import { FileStore } from "../../plugin/store/file.js";
+import { uniqueName } from "../../plugin/store/leftovers.js";
 import type { Store } from "../../plugin/store/store.js";
 import { WriteLog } from "../../plugin/store/write-log.js";
 import { seeded } from "../cli/blob-writers.js";
@@ -35,16 +35,16 @@ import {
 describe("after a power loss", () => {
   it("a value of which no file was written is there", async () => {
     const folder = newFolder();
-    const etag = await fileStore(folder, BEFORE).put("a/b/c", text("one"));
+    const etag = await new FileStore(folder, BEFORE).put("a/b/c", text("one"));
     rmSync(join(folder, "a"), { recursive: true });
-    const store = fileStore(folder, AFTER);
+    const store = new FileStore(folder, AFTER);
     expect(await store.get("a/b/c")).toEqual({ bytes: text("one"), etag });
     expect(readdirSync(folder).sort()).toEqual([".tmp", "a"]);
   });
 
   it.each(["emptied", "cut off"])("a value whose file is %s is whole", async (how) => {
     const folder = newFolder();
-    const store = fileStore(folder, BEFORE);
+    const store = new FileStore(folder, BEFORE);
     await store.put("new", text("the first value"));
     await store.put("replaced", text("the first value"));
     await store.put("replaced", text("the second value"));
@@ -54,7 +54,7 @@ describe("after a power loss", () => {
         truncateSync(join(path, file), how === "emptied" ? 0 : size >> 1);
       }
     }
-    expect(await valuesIn(fileStore(folder, AFTER))).toEqual({
+    expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({
       new: "the first value",
       replaced: "the second value",
     });
@@ -62,28 +62,28 @@ describe("after a power loss", () => {
 
   it("a deleted key stays deleted, and a key that was made again has its later value", async () => {
     const folder = newFolder();
-    const store = fileStore(folder, BEFORE);
+    const store = new FileStore(folder, BEFORE);
     for (const key of ["gone", "again"]) await store.put(key, text("old"));
     const copy = `${folder}.copy`;
     cpSync(folder, copy, { recursive: true });
     for (const key of ["gone", "again"]) await store.delete(key);
     await store.put("again", text("new"));
     cpSync(join(folder, ".log"), join(copy, ".log"), { recursive: true });
-    expect(await valuesIn(fileStore(copy, AFTER))).toEqual({ again: "new" });
+    expect(await valuesIn(new FileStore(copy, AFTER))).toEqual({ again: "new" });
   });
 
   it("a value that is larger than the log takes, and replaces a small one, is there", async () => {
     const folder = newFolder();
-    const store = fileStore(folder, BEFORE);
+    const store = new FileStore(folder, BEFORE);
     const large = "large ".repeat(10_000);
     await store.put("a", text("small"));
     await store.put("a", text(large));
-    expect(await valuesIn(fileStore(folder, AFTER))).toEqual({ a: large });
+    expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ a: large });
   });
 
   it("a value that was never acknowledged and is not whole gives way to the one before, or to none", async () => {
     const folder = newFolder();
-    const store = fileStore(folder, BEFORE);
+    const store = new FileStore(folder, BEFORE);
     await store.put("replaced", text("one"));
     const version = versionOf(folder, "replaced");
     await new WriteLog(folder, BEFORE).close();
@@ -97,24 +97,24 @@ describe("after a power loss", () => {
     writeFileSync(join(folder, "new@", "head.1-0123456789abcdef-00000000"), "");
     mkdirSync(join(folder, "empty@"));
     mkdirSync(join(folder, ".log", BEFORE));
-    expect(await valuesIn(fileStore(folder, AFTER))).toEqual({ replaced: "one" });
+    expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ replaced: "one" });
     expect(existsSync(join(folder, "new@"))).toBe(false);
     expect(existsSync(join(folder, "empty@"))).toBe(false);
   });
 
   it("a key that was deleted twice stays deleted, though the process of the first deletion was killed before it wrote its entry", async () => {
     const folder = newFolder();
-    const store = fileStore(folder, BEFORE);
+    const store = new FileStore(folder, BEFORE);
     await store.put("a", text("one"));
-    renameSync(join(folder, "a@"), join(folder, ".tmp", nameOfOwn()));
+    renameSync(join(folder, "a@"), join(folder, ".tmp", uniqueName()));
     await store.put("a", text("two"));
     await store.delete("a");
-    expect(await valuesIn(fileStore(folder, AFTER))).toEqual({});
+    expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({});
   });
 
   it("a key stays deleted whose value is logged after the log of its deletion was removed", async () => {
     const folder = newFolder();
-    const [one, other] = [fileStore(folder, BEFORE), fileStore(folder, BEFORE)];
+    const [one, other] = [new FileStore(folder, BEFORE), new FileStore(folder, BEFORE)];
     await one.put("first", text("one"));
     let late: Promise<unknown> = Promise.resolve();
     await duringNextSync("datasync", async () => {
@@ -125,12 +125,12 @@ describe("after a power loss", () => {
     });
     await one.put("second", text("one"));
     await late;
-    expect(await valuesIn(fileStore(folder, AFTER))).toEqual({ first: "one", second: "one" });
+    expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ first: "one", second: "one" });
   });
 
   it("a value whose file cannot be read is not given up: the store fails, and the file stays", async () => {
     const folder = newFolder();
-    const store = fileStore(folder, BEFORE);
+    const store = new FileStore(folder, BEFORE);
     await store.put("a", text("one"));
     await store.put("a", text("two"));
     await new WriteLog(folder, BEFORE).close();
@@ -138,15 +138,17 @@ describe("after a power loss", () => {
     rmSync(file);
     symlinkSync(file, file);
     mkdirSync(join(folder, ".log", BEFORE));
-    await expect(fileStore(folder, AFTER).keys("")).rejects.toThrow(expect.objectContaining({ code: "store-failed" }));
+    await expect(new FileStore(folder, AFTER).keys("")).rejects.toThrow(
+      expect.objectContaining({ code: "store-failed" }),
+    );
     rmSync(file);
     writeFileSync(file, "two");
-    expect(await valuesIn(fileStore(folder, AFTER))).toEqual({ a: "two" });
+    expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ a: "two" });
   });
 
   it.each(["one", "two"])("the value %s that counts again never leaves the folder of its key", async (value) => {
     const folder = newFolder();
-    const store = fileStore(folder, BEFORE);
+    const store = new FileStore(folder, BEFORE);
     for (const each of value === "one" ? ["one"] : ["one", "two"]) await store.put("a", text(each));
     await new WriteLog(folder, BEFORE).close();
     const place = join(folder, "a@");
@@ -155,7 +157,7 @@ describe("after a power loss", () => {
     writeFileSync(join(place, next), "");
     mkdirSync(join(folder, ".log", BEFORE));
     const { ino } = statSync(place);
-    const after = fileStore(folder, AFTER);
+    const after = new FileStore(folder, AFTER);
     expect(await valuesIn(after)).toEqual({ a: value });
     expect(statSync(place).ino).toBe(ino);
     await after.put("a", text("next"));
@@ -165,13 +167,13 @@ describe("after a power loss", () => {
 
   it("an entry that is cut off ends its log, and all before it are there", async () => {
     const folder = newFolder();
-    const store = fileStore(folder, BEFORE);
+    const store = new FileStore(folder, BEFORE);
     await store.put("a", text("one"));
     await store.put("b", text("two"));
     const [log = ""] = logsIn(folder, BEFORE);
     truncateSync(log, statSync(log).size - 1);
     for (const key of ["a", "b"]) rmSync(join(folder, `${key}@`), { recursive: true });
-    expect(await valuesIn(fileStore(folder, AFTER))).toEqual({ a: "one" });
+    expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ a: "one" });
   });
 
   it("nothing that was acknowledged is lost, whatever part of the files was not written, by two writers, twelve times", async () => {
@@ -180,7 +182,7 @@ describe("after a power loss", () => {
     let boot = 0;
     const expected = new Map<string, string>();
     for (let losses = 0; losses < 12; losses += 1) {
-      const stores = [0, 1].map(() => fileStore(folder, bootName(boot)));
+      const stores = [0, 1].map(() => new FileStore(folder, bootName(boot)));
       for (let i = 0; i < 12; i += 1) {
         const store = stores[random(2)] as Store;
         const key = `box/k${random(5)}`;
@@ -196,18 +198,18 @@ describe("after a power loss", () => {
       }
       loseUnsynced(folder, random);
       boot += 1;
-      const after = await valuesIn(fileStore(folder, bootName(boot)));
+      const after = await valuesIn(new FileStore(folder, bootName(boot)));
       expect(after).toEqual(Object.fromEntries([...expected].sort()));
     }
   });
 
   it("several processes that start at once see the repaired store, each of them", async () => {
     const folder = newFolder();
-    const store = fileStore(folder, BEFORE);
+    const store = new FileStore(folder, BEFORE);
     const keys = Array.from({ length: 40 }, (_, i) => `box/k${i}`);
     await Promise.all(keys.map((key) => store.put(key, text(key))));
     rmSync(join(folder, "box"), { recursive: true });
-    const seen = await Promise.all([1, 2, 3].map(() => valuesIn(fileStore(folder, AFTER))));
+    const seen = await Promise.all([1, 2, 3].map(() => valuesIn(new FileStore(folder, AFTER))));
     for (const values of seen) expect(Object.keys(values)).toHaveLength(40);
   });
 });
@@ -228,24 +230,24 @@ describe("a store on which another machine is working", () => {
 describe("a repair that a killed process has begun", () => {
   it("is finished by the next process", async () => {
     const folder = newFolder();
-    await fileStore(folder, BEFORE).put("a", text("one"));
+    await new FileStore(folder, BEFORE).put("a", text("one"));
     rmSync(join(folder, "a@"), { recursive: true });
     const { pid } = spawnSync(process.execPath, ["-e", ""]);
     renameSync(
       join(folder, ".log"),
-      join(folder, `.log.${AFTER}.${nameOfOwn().replace(/\.\d+\.[0-9a-f]{8}\./, `.${pid}.01234567.`)}`),
+      join(folder, `.log.${AFTER}.${uniqueName().replace(/\.\d+\.[0-9a-f]{8}\./, `.${pid}.01234567.`)}`),
     );
-    expect(await valuesIn(fileStore(folder, AFTER))).toEqual({ a: "one" });
+    expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ a: "one" });
     expect(readdirSync(folder).sort()).toEqual([".tmp", "a@"]);
   });
 
   it("is finished after the next restart, even where another process has its number now", async () => {
     const folder = newFolder();
-    await fileStore(folder, BEFORE).put("a", text("one"));
+    await new FileStore(folder, BEFORE).put("a", text("one"));
     rmSync(join(folder, "a@"), { recursive: true });
-    const claimant = nameOfOwn().replace(/\.\d+\.[0-9a-f]{8}\./, `.${process.ppid}.01234567.`);
+    const claimant = uniqueName().replace(/\.\d+\.[0-9a-f]{8}\./, `.${process.ppid}.01234567.`);
     renameSync(join(folder, ".log"), join(folder, `.log.${AFTER}.${claimant}`));
-    expect(await valuesIn(fileStore(folder, bootName(3)))).toEqual({ a: "one" });
+    expect(await valuesIn(new FileStore(folder, bootName(3)))).toEqual({ a: "one" });
     // A process of which nothing is known is waited for longer than this.
   }, 30_000);
 });

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { describe, expect, it } from "vitest";
-import { type S3StoreOptions, s3Store } from "../../plugin/store/s3.js";
+import { S3Store, type S3StoreOptions } from "../../plugin/store/s3.js";
 import { loopbackServer } from "../helpers/loopback.js";
 
 const MIB = 1 << 20;
@@ -13,7 +13,7 @@ const badOption = expect.objectContaining({ code: "bad-option" });
 
 function storeAt(endpoint: string, options?: Partial<S3StoreOptions>) {
   const access = { region: "eu-central-1", accessKeyId: "tester", secretAccessKey: "secret" };
-  return s3Store({ endpoint, bucket: "bucket", ...access, ...options });
+  return new S3Store({ endpoint, bucket: "bucket", ...access, ...options });
 }
 
 /** As many bytes as that, a MiB at a time, and how many of them have been taken. */

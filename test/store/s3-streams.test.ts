@@ -1,6 +1,6 @@
 import { setImmediate as settled } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { idleLimit, uploadOf, watched } from "../../plugin/store/s3-streams.js";
+import { idleLimit, startUpload, withIdleLimit } from "../../plugin/store/s3-streams.js";
 
 const IDLE_MS = 1000;
 const LONG_MS = 100 * IDLE_MS;
@@ -23,7 +23,7 @@ describe("the time within which a bucket must move", () => {
     const idle = idleLimit(IDLE_MS);
     const { readable, writable } = chunksInHand();
     const writer = writable.getWriter();
-    const upload = uploadOf(readable, 4, idle);
+    const upload = startUpload(readable, 4, idle);
     const taker = upload.body.getReader();
     idle.start();
 
@@ -52,7 +52,7 @@ describe("the time within which a bucket must move", () => {
     const idle = idleLimit(IDLE_MS);
     const { readable, writable } = chunksInHand();
     const writer = writable.getWriter();
-    const reader = watched(readable, idle, (cause) => cause as Error).getReader();
+    const reader = withIdleLimit(readable, idle, (cause) => cause as Error).getReader();
     await writer.write(Uint8Array.of(1));
     expect((await reader.read()).value).toEqual(Uint8Array.of(1));
     vi.advanceTimersByTime(LONG_MS);

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, write
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { fileStore } from "../../plugin/store/file.js";
+import { FileStore } from "../../plugin/store/file.js";
 import { WriteLog } from "../../plugin/store/write-log.js";
 import {
   AFTER,
@@ -20,7 +20,7 @@ import {
 describe("a write log", () => {
   it("holds the values of all writers that wait at once, with fewer syncs than values", async () => {
     const folder = newFolder();
-    const store = fileStore(folder, BEFORE);
+    const store = new FileStore(folder, BEFORE);
     const handle = await open(work);
     const calls = (["sync", "datasync"] as const).map((name) => vi.spyOn(Object.getPrototypeOf(handle), name));
     await handle.close();
@@ -28,53 +28,53 @@ describe("a write log", () => {
     expect(calls.flatMap(({ mock }) => mock.calls).length).toBeLessThan(32);
     expect(logsIn(folder, BEFORE)).toHaveLength(1);
     for (const { path } of keyFolders(folder)) rmSync(path, { recursive: true });
-    expect(await fileStore(folder, AFTER).keys("")).toHaveLength(32);
+    expect(await new FileStore(folder, AFTER).keys("")).toHaveLength(32);
   });
 
   it("is gone after it was closed, and values are as they were", async () => {
     const folder = newFolder();
-    const store = fileStore(folder, BEFORE);
+    const store = new FileStore(folder, BEFORE);
     await store.put("a", text("one"));
     await new WriteLog(folder, BEFORE).close();
     expect(readdirSync(join(folder, ".log"))).toEqual([]);
-    expect(await valuesIn(fileStore(folder, AFTER))).toEqual({ a: "one" });
+    expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ a: "one" });
   });
 
   it("that another process closes in the middle: what is written after it is in a new one before it is acknowledged", async () => {
     const folder = newFolder();
-    const store = fileStore(folder, BEFORE);
+    const store = new FileStore(folder, BEFORE);
     await store.put("a", text("one"));
     await new WriteLog(folder, BEFORE).close();
     await store.put("a", text("two"));
     await store.delete("a");
     await store.put("b", text("three"));
     for (const { path } of keyFolders(folder)) rmSync(path, { recursive: true });
-    expect(await valuesIn(fileStore(folder, AFTER))).toEqual({ b: "three" });
+    expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ b: "three" });
   });
 
   it("that another process closes while it is made is made again, and the write is answered", async () => {
     const folder = newFolder();
-    const store = fileStore(folder, BEFORE);
+    const store = new FileStore(folder, BEFORE);
     await duringNextSync("sync", () => new WriteLog(folder, BEFORE).close());
     await store.put("a", text("one"));
     rmSync(join(folder, "a@"), { recursive: true });
-    expect(await valuesIn(fileStore(folder, AFTER))).toEqual({ a: "one" });
+    expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ a: "one" });
   });
 
   it("stays with its process where other files lie beside it", async () => {
     const folder = newFolder();
-    await fileStore(folder, BEFORE).put("a", text("one"));
+    await new FileStore(folder, BEFORE).put("a", text("one"));
     writeFileSync(join(folder, ".log", ".DS_Store"), "");
     mkdirSync(join(folder, ".log", BEFORE, "@eaDir"));
-    expect(await valuesIn(fileStore(folder, BEFORE))).toEqual({ a: "one" });
+    expect(await valuesIn(new FileStore(folder, BEFORE))).toEqual({ a: "one" });
     expect(logsIn(folder, BEFORE)).toHaveLength(2);
     rmSync(join(folder, "a@"), { recursive: true });
-    expect(await valuesIn(fileStore(folder, AFTER))).toEqual({ a: "one" });
+    expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ a: "one" });
   });
 
   it("is removed after the value in a head is synced, even where the head is renamed meanwhile", async () => {
     const folder = newFolder();
-    await fileStore(folder, BEFORE).put("a", text("one"));
+    await new FileStore(folder, BEFORE).put("a", text("one"));
     const place = join(folder, "a@");
     const head = join(place, `head.${versionOf(folder, "a")}`);
     // One of them is synced before the head, and then the head is renamed.
@@ -95,19 +95,19 @@ describe("a write log", () => {
 
   it("left by processes that have ended is closed when there are more than twenty", async () => {
     const folder = newFolder();
-    for (let i = 0; i < 25; i += 1) await fileStore(folder, BEFORE).put(`k${i}`, text(String(i)));
+    for (let i = 0; i < 25; i += 1) await new FileStore(folder, BEFORE).put(`k${i}`, text(String(i)));
     await expect.poll(() => logsIn(folder, BEFORE).length).toBeLessThan(20);
-    expect(await fileStore(folder, BEFORE).keys("")).toHaveLength(25);
+    expect(await new FileStore(folder, BEFORE).keys("")).toHaveLength(25);
   });
 
   it("is not needed where the system does not name its starts, and a log that is there is used up", async () => {
     const folder = newFolder();
-    await fileStore(folder, BEFORE).put("a", text("one"));
+    await new FileStore(folder, BEFORE).put("a", text("one"));
     rmSync(join(folder, "a@"), { recursive: true });
-    const store = fileStore(folder, null);
+    const store = new FileStore(folder, null);
     expect(await valuesIn(store)).toEqual({ a: "one" });
     await store.put("b", text("two"));
     expect(readdirSync(folder).sort()).toEqual([".tmp", "a@", "b@"]);
-    expect(await valuesIn(fileStore(folder, AFTER))).toEqual({ a: "one", b: "two" });
+    expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ a: "one", b: "two" });
   });
 });

@@ -74,7 +74,7 @@ export function blobClient(ask: AskSite, owner: string): BlobClient {
     list,
 
     async head(key) {
-      const answer = await ifThere(ask({ method: "HEAD", path: pathOf(key) }));
+      const answer = await ifExists(ask({ method: "HEAD", path: pathOf(key) }));
       if (!answer) return null;
       const blob = shown(key, answer);
       if (blob.size !== null) return { ...blob, size: blob.size };
@@ -83,7 +83,7 @@ export function blobClient(ask: AskSite, owner: string): BlobClient {
     },
 
     async get(key) {
-      const answer = await ifThere(ask({ method: "GET", path: pathOf(key) }));
+      const answer = await ifExists(ask({ method: "GET", path: pathOf(key) }));
       return answer && { blob: shown(key, answer), chunks: answer.chunks, close: answer.close };
     },
 
@@ -101,7 +101,7 @@ export function blobClient(ask: AskSite, owner: string): BlobClient {
     },
 
     async delete(key) {
-      return ifThere(changed({ method: "DELETE", path: pathOf(key) }));
+      return ifExists(changed({ method: "DELETE", path: pathOf(key) }));
     },
   };
 }
@@ -110,7 +110,7 @@ function pathOf(key: string): string {
   return `/${encodeURIComponent(key)}`;
 }
 
-async function ifThere<T>(asking: Promise<T>): Promise<T | null> {
+async function ifExists<T>(asking: Promise<T>): Promise<T | null> {
   try {
     return await asking;
   } catch (error) {

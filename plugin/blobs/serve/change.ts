@@ -2,7 +2,7 @@
 import { TwtxtError } from "../../errors.js";
 import { checkConditions } from "../../http/conditions.js";
 import { essenceOf } from "../../http/media-type.js";
-import { bodyOf, json } from "../../http/respond.js";
+import { json, readBody } from "../../http/respond.js";
 import { contentDigest, type SignedHead } from "../../http/signature.js";
 import { blobJson, etagOf, isContentAddress, versionOf } from "../blob.js";
 import { changed } from "../metadata.js";
@@ -120,7 +120,7 @@ async function orDiscard<T>(stored: StoredBlobs, contents: Pick<StoredBlob, "con
 
 /** The body of a small request, which is the signed one. */
 export async function signedBody(request: Request, signed: SignedHead, maxBytes: number): Promise<Uint8Array> {
-  const body = await bodyOf(request, maxBytes);
+  const body = await readBody(request, maxBytes);
   signed.checkBody(body);
   return body;
 }

@@ -1,7 +1,7 @@
 // plugin/blobs/serve/incoming.ts: the contents that a request brings, checked while they come in.
 import { createHash } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
-import { contentDigest, otherBody } from "../../http/signature.js";
+import { contentDigest, digestMismatch } from "../../http/signature.js";
 
 /** What is taken in without its length being said before. */
 const UNSAID_BYTES = 4 * 2 ** 20;
@@ -41,7 +41,7 @@ export async function incoming(
         yield chunk;
       }
       if (come < size) throw otherSize(size);
-      if (digest === null ? size > 0 : digest !== contentDigest(hash.copy().digest())) throw otherBody();
+      if (digest === null ? size > 0 : digest !== contentDigest(hash.copy().digest())) throw digestMismatch();
     },
     sha256: () => hash.copy().digest("hex"),
   };

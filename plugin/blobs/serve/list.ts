@@ -1,6 +1,6 @@
 // plugin/blobs/serve/list.ts: an owner's list of blobs, a page at a time. PROTOCOL 4
 import { TwtxtError } from "../../errors.js";
-import { limitIn, parametersOf } from "../../http/parameters.js";
+import { parseLimit, parseParameters } from "../../http/parameters.js";
 import { json } from "../../http/respond.js";
 import { blobJson } from "../blob.js";
 import type { StoredBlobs } from "./stored.js";
@@ -15,9 +15,9 @@ const PLACE = /^[0-9a-f]{64}$/;
  * @throws TwtxtError `bad-request`, `store-failed`
  */
 export async function listBlobs(stored: StoredBlobs, request: Request, owner: string, sharedUrl: string) {
-  const { after = "", limit } = parametersOf(request.url, ["after", "limit"]);
+  const { after = "", limit } = parseParameters(request.url, ["after", "limit"]);
   if (after !== "" && !PLACE.test(after)) throw new TwtxtError("bad-request", '"after" is what "next" was before.');
-  const most = limitIn(limit, MOST);
+  const most = parseLimit(limit, MOST);
   // A blob that is being replaced has two contents for a moment.
   const places = [...new Set((await stored.places(owner)).map(({ place }) => place))].filter((place) => place > after);
   const page = places.slice(0, most);

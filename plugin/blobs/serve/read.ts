@@ -1,8 +1,8 @@
 // plugin/blobs/serve/read.ts: reads of a blob, by its owner or, while it is public, by anybody. PROTOCOL 4
 import { TwtxtError } from "../../errors.js";
-import { checkConditions, isCopy } from "../../http/conditions.js";
+import { checkConditions, isNotModified } from "../../http/conditions.js";
 import { essenceOf } from "../../http/media-type.js";
-import { noSuchRange, rangeIn } from "../../http/range.js";
+import { noSuchRange, parseRange } from "../../http/range.js";
 import type { Range } from "../../store/store.js";
 import { versionOf } from "../blob.js";
 import { dispositionOf, headersOf } from "../metadata-headers.js";
@@ -67,14 +67,14 @@ async function answerWith(stored: StoredBlobs, request: Request, blob: StoredBlo
   const version = versionOf(blob);
   const common = { etag: version.etag, "last-modified": version.modified.toUTCString(), "accept-ranges": "bytes" };
   checkConditions(request, version);
-  if (isCopy(request, version)) {
+  if (isNotModified(request, version)) {
     return new Response(null, { status: 304, headers: { ...headers(blob, false), ...common } });
   }
   if (request.method === "HEAD") {
     return new Response(null, { headers: { ...headers(blob, true), ...common, "content-length": String(blob.size) } });
   }
 
-  const range = rangeIn(wantedRange(request, version.etag), blob.size);
+  const range = parseRange(wantedRange(request, version.etag), blob.size);
   if (range === "none") return noSuchRange(blob.size);
   const contents = await stored.read(blob, range ?? undefined);
   if (!contents) return null;

@@ -7,7 +7,7 @@ import { type NewestStates, newestStates } from "../../blobs/client/newest.js";
 import { TwtxtError } from "../../errors.js";
 import { siteApi } from "../../http/site-api.js";
 import type { SiteSettings } from "../../site/site.js";
-import { fileStore } from "../../store/file.js";
+import { FileStore } from "../../store/file.js";
 import { type Author, authorAt } from "../author.js";
 import { dataFolder } from "../data-folder.js";
 import { typed } from "../invocation.js";
@@ -60,7 +60,7 @@ export async function blobOwner(values: OwnSiteValues, terminal: Terminal, signa
 
 /** What this machine knows of the blobs of an owner at a site. */
 export function newestAt(where: { origin: string; owner: string }, terminal: Terminal): NewestStates {
-  return newestStates(fileStore(knownFolder(terminal)), where);
+  return newestStates(new FileStore(knownFolder(terminal)), where);
 }
 
 function knownFolder(terminal: Terminal): string {

@@ -1,5 +1,5 @@
 // plugin/cli/doctor/feed-serving.ts: whether a feed is served as its readers need it.
-import { isLoopback } from "../../http/own-host.js";
+import { isLoopback } from "../../http/loopback.js";
 import type { SeenFeed } from "./find-feed.js";
 import { type Finding, fix, note, ok, quoted } from "./finding.js";
 import { isSeen, type Look, type Seen, typeOf } from "./look.js";

@@ -1,6 +1,6 @@
 // plugin/cli/keys/arguments.ts: what all actions of `eleventy-twtxt keys` understand alike.
 import { parseAddress } from "../../keys/address.js";
-import type { KeptIdentity } from "../../keys/identity.js";
+import type { StoredIdentity } from "../../keys/identity.js";
 import { misuse } from "../command.js";
 
 export const JSON_OPTION = { json: { type: "boolean" } } as const;
@@ -19,11 +19,11 @@ export function checkAddress(text: string): string {
 }
 
 /** What `--json` says of a key: all of it may be known to everybody. */
-export function publicFacts({ identity: { address, publicKey, created }, file }: KeptIdentity) {
+export function publicFacts({ identity: { address, publicKey, created }, file }: StoredIdentity) {
   return { address, key: publicKey, created, file };
 }
 
 /** Where a key is, in words. */
-export function placeOf({ file }: KeptIdentity): string {
+export function placeOf({ file }: StoredIdentity): string {
   return file ?? "the system keychain";
 }

@@ -2,14 +2,14 @@
 
 import { resolve } from "node:path";
 import {
-  backUpIdentity,
-  type KeptIdentity,
+  copyIdentity,
   listIdentities,
   loadIdentity,
   readIdentity,
+  type StoredIdentity,
   wordsOfIdentity,
 } from "../../keys/identity.js";
-import type { IdentityPlaces, OwnFile } from "../../keys/places.js";
+import type { IdentityFile, IdentityPlaces } from "../../keys/places.js";
 import { misuse, readArguments } from "../command.js";
 import { identityPlaces } from "../data-folder.js";
 import { typed } from "../invocation.js";
@@ -46,13 +46,13 @@ export async function backUp(args: string[], terminal: Terminal): Promise<number
   if (positionals.length === 1) return showWords(checkAddress(positionals[0] ?? ""), places, terminal);
 
   const [address = "", file = ""] = expectWords("keys backup", positionals, ["ADDRESS", "perhaps FILE"]);
-  await backUpIdentity(checkAddress(address), resolve(terminal.folder, file), places);
+  await copyIdentity(checkAddress(address), resolve(terminal.folder, file), places);
   terminal.print(file);
   terminal.say(`Anyone with this file can sign and read as you. It comes back with ${typed(`keys import ${file}`)}`);
   return 0;
 }
 
-async function showWords(address: string, places: IdentityPlaces | OwnFile, terminal: Terminal): Promise<number> {
+async function showWords(address: string, places: IdentityPlaces | IdentityFile, terminal: Terminal): Promise<number> {
   if (!terminal.isTerminal.stdout) {
     throw misuse(
       "keys backup: the words are shown on a terminal alone, and this output goes elsewhere. Name a FILE for a copy, or run it in a terminal.",
@@ -76,11 +76,11 @@ Write them down on paper, let nobody look on, and close the window afterwards.
   return 0;
 }
 
-function placesOf(identityFile: string | undefined, terminal: Terminal): IdentityPlaces | OwnFile {
+function placesOf(identityFile: string | undefined, terminal: Terminal): IdentityPlaces | IdentityFile {
   return identityFile === undefined ? identityPlaces(terminal) : { file: resolve(terminal.folder, identityFile) };
 }
 
-function print(keys: KeptIdentity[], isJson: boolean | undefined, terminal: Terminal): void {
+function print(keys: StoredIdentity[], isJson: boolean | undefined, terminal: Terminal): void {
   if (isJson) terminal.print(JSON.stringify(keys.map(publicFacts)));
   else for (const key of keys) terminal.print(`${key.identity.address}  ${key.identity.publicKey}  ${placeOf(key)}`);
 }

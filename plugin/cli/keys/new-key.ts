@@ -10,9 +10,9 @@ import {
   type NewIdentity,
   type PlaceChoice,
   restoreIdentity,
-  setAside,
+  retireIdentity,
 } from "../../keys/identity.js";
-import type { IdentityPlaces, OwnFile } from "../../keys/places.js";
+import type { IdentityFile, IdentityPlaces } from "../../keys/places.js";
 import { countWords, WORDS } from "../../keys/words.js";
 import { misuse, readArguments } from "../command.js";
 import { identityPlaces } from "../data-folder.js";
@@ -59,9 +59,9 @@ async function addressOfSite(settingsFile: string | undefined, terminal: Termina
 }
 
 /** What was sealed to the key of before can still be opened. */
-async function replace(address: string, places: IdentityPlaces | OwnFile, terminal: Terminal): Promise<void> {
+async function replace(address: string, places: IdentityPlaces | IdentityFile, terminal: Terminal): Promise<void> {
   if ("file" in places) throw misuse("keys create: --replace and --file exclude each other.", "keys");
-  const { file } = await setAside(address, places);
+  const { file } = await retireIdentity(address, places);
   terminal.say(`The key of before is in ${file}, by which "message" still opens what was sealed to it.`);
   terminal.say('Blobs stay with it: docs/blobs.md says under "When your key changes" how they go on being reached.');
 }
@@ -100,7 +100,7 @@ interface Values {
 function placeFor(
   { file, keychain }: Values,
   terminal: Terminal,
-): { places: IdentityPlaces | OwnFile; choice: PlaceChoice } {
+): { places: IdentityPlaces | IdentityFile; choice: PlaceChoice } {
   if (file !== undefined && keychain) throw misuse("keys: --file and --keychain exclude each other.", "keys");
   if (file !== undefined) return { places: { file: resolve(terminal.folder, file) }, choice: undefined };
   return { places: identityPlaces(terminal), choice: keychain ? "keychain" : undefined };

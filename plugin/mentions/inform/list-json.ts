@@ -1,8 +1,8 @@
 // plugin/mentions/inform/list-json.ts: the mentions that everybody may see, as JSON.
 import { createHash } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
-import { limitIn, parametersOf } from "../../http/parameters.js";
-import { type Handler, hasCopy, json, methodNotAllowed, optionsAnswer } from "../../http/respond.js";
+import { parseLimit, parseParameters } from "../../http/parameters.js";
+import { type Handler, json, matchesEtag, methodNotAllowed, optionsAnswer } from "../../http/respond.js";
 import type { MentionList, PublicMention } from "../../site/mention-list.js";
 import { ROUTES } from "../../site/routes.js";
 import type { ListMentions, MentionQuery, StoredMention } from "../mention.js";
@@ -55,14 +55,14 @@ export function publicMention(mention: StoredMention): PublicMention {
 }
 
 function queryOf(url: string, siteIndex: ListParts["siteIndex"]): MentionQuery {
-  const { target, after, limit } = parametersOf(url, PARAMETERS);
+  const { target, after, limit } = parseParameters(url, PARAMETERS);
   const canonical = target === undefined ? undefined : siteIndex.target(target)?.url;
   if (target !== undefined && canonical === undefined) {
     throw new TwtxtError("not-our-target", "This is neither a feed nor a page of this site.");
   }
   return {
     state: "shown",
-    limit: limitIn(limit, MAX_LIMIT, DEFAULT_LIMIT),
+    limit: parseLimit(limit, MAX_LIMIT, DEFAULT_LIMIT),
     ...(canonical !== undefined && { target: canonical }),
     ...(after !== undefined && { after }),
   };
@@ -81,7 +81,7 @@ async function answer(list: MentionList, request: Request, cacheTag: string): Pr
     "x-content-type-options": "nosniff",
   };
   // Not for the CDN to keep: it would answer with it those who have no copy.
-  if (hasCopy(request, etag)) return new Response(null, { status: 304, headers });
+  if (matchesEtag(request, etag)) return new Response(null, { status: 304, headers });
   return new Response(request.method === "HEAD" ? null : body, {
     headers: {
       ...headers,

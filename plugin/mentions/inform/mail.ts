@@ -1,6 +1,6 @@
 // plugin/mentions/inform/mail.ts: mail through the author's own server.
 import { TwtxtError } from "../../errors.js";
-import { isLoopback } from "../../http/own-host.js";
+import { isLoopback } from "../../http/loopback.js";
 import type { Channel } from "./digest.js";
 import { digestMail, type Mail } from "./digest-text.js";
 

@@ -1,6 +1,6 @@
 // plugin/mentions/inform/notice.ts: mentions as twts of the private feed.
 import { formatFeed } from "../../feed/feed.js";
-import { mendForPeers } from "../../feed/peers.js";
+import { adjustForPeers } from "../../feed/peers.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import { LINE_SEPARATOR } from "../../feed/twt.js";
 import type { StoredMention } from "../mention.js";
@@ -69,7 +69,7 @@ function textOf(mentions: readonly StoredMention[]): string {
   }
   const more = mentions.length - passages.length;
   if (more > 0) passages.push(`And ${more} more. To list them: eleventy-twtxt mentions`);
-  return mendForPeers(passages.join(LINE_SEPARATOR + LINE_SEPARATOR));
+  return adjustForPeers(passages.join(LINE_SEPARATOR + LINE_SEPARATOR));
 }
 
 function passageOf(mention: StoredMention): string {

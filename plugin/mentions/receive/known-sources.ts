@@ -55,7 +55,7 @@ export function supersedes(told: Told, twin: StoredMention): boolean {
 }
 
 function isTwin(known: StoredMention, told: Told): boolean {
-  if (!isSameSource(known, told)) return isCopy(known, told);
+  if (!isSameSource(known, told)) return isNotModified(known, told);
   const isRejected = known.state === "rejected";
   if (known.target === told.target || (isRejected && told.instant !== null)) return true;
   return hasSameWords(known, told) && (isRejected || isWithin(told, known) || isWithin(known, told));
@@ -69,7 +69,7 @@ function isSameSource(known: Told, told: Told): boolean {
  * Whether a source with another URL repeats a known one. A host may have several users: a feed that names its own URL is
  * no copy of another feed, and a page in another user's name does not stand for the twt itself.
  */
-function isCopy(known: StoredMention, told: Told): boolean {
+function isNotModified(known: StoredMention, told: Told): boolean {
   if (!hasSameWords(known, told)) return false;
   const isRejected = known.state === "rejected";
   if (told.instant === null) return isRejected || isWithin(told, known);

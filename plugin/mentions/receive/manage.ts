@@ -3,8 +3,8 @@
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import { limitIn, parametersOf } from "../../http/parameters.js";
-import { type Asked, type Handler, json, methodNotAllowed } from "../../http/respond.js";
+import { parseLimit, parseParameters } from "../../http/parameters.js";
+import { type Handler, json, methodNotAllowed, type RequestContext } from "../../http/respond.js";
 import { isSameHost } from "../../http/same-url.js";
 import { ROUTES, type RouteName } from "../../site/routes.js";
 import type { MentionState, StoredMention } from "../mention.js";
@@ -56,7 +56,7 @@ export type ManageHandlers = Record<"mentions" | "verify" | "import" | "mention"
 export function manageMentions(parts: ManageParts): ManageHandlers {
   const signed = (route: RouteName, work: (request: Request, body: Uint8Array, id: string) => Promise<unknown>) => {
     const methods: readonly string[] = ROUTES[route].methods;
-    return async (request: Request, { params }: Asked) => {
+    return async (request: Request, { params }: RequestContext) => {
       if (!SIGNED_METHODS.includes(request.method)) return methodNotAllowed(methods);
       const body = await parts.readSigned(request, BODY_LIMIT);
       if (!methods.includes(request.method)) return methodNotAllowed(methods);
@@ -91,8 +91,8 @@ export interface ManageParts {
 }
 
 async function list({ received, pending }: ManageParts, url: string) {
-  const { state = "shown", after, limit } = parametersOf(url, ["state", "after", "limit"]);
-  const size = limitIn(limit, PAGE);
+  const { state = "shown", after, limit } = parseParameters(url, ["state", "after", "limit"]);
+  const size = parseLimit(limit, PAGE);
   const known = STATES.find((name) => name === state);
   if (known === undefined) throw new TwtxtError("bad-request", `"state" is one of ${STATES.join(", ")}.`);
   if (known === "pending") {
@@ -137,7 +137,7 @@ function decidedVersion(headers: Headers, { moderation }: ManageParts): string |
 }
 
 async function forgetSource({ received, pending }: ManageParts, url: string) {
-  const { source } = parametersOf(url, ["source"]);
+  const { source } = parseParameters(url, ["source"]);
   if (!source) throw new TwtxtError("bad-request", 'Say which "source": a feed, a host or "host:port".');
   const waiting = (await pending.all()).filter((mention) => isListed(source, mention.source));
   for (const mention of waiting) await pending.drop(mention);

@@ -1,7 +1,7 @@
 // plugin/mentions/receive/read-claim.ts: what the sender of a mention says, read from the form that was posted.
 import { TwtxtError } from "../../errors.js";
 import { essenceOf } from "../../http/media-type.js";
-import { bodyOf } from "../../http/respond.js";
+import { readBody } from "../../http/respond.js";
 import type { Claim } from "../mention.js";
 import { parseReference } from "../reference.js";
 import type { SiteIndex } from "./site-index.js";
@@ -24,7 +24,7 @@ export async function readClaim(request: Request, siteIndex: SiteIndex): Promise
   if (essenceOf(request.headers.get("content-type")) !== FORM || request.headers.has("content-encoding")) {
     throw new TwtxtError("bad-content-type", `Send ${FORM} without a Content-Encoding.`);
   }
-  const form = new URLSearchParams(new TextDecoder().decode(await bodyOf(request, BODY_LIMIT)));
+  const form = new URLSearchParams(new TextDecoder().decode(await readBody(request, BODY_LIMIT)));
   return checkClaim(field(form, "source"), field(form, "target"), siteIndex);
 }
 

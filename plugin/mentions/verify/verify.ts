@@ -41,13 +41,13 @@ export function verification({ ask: askGuarded, siteIndex, moderation, totalMs =
       }
       if (signal.aborted) throw new TwtxtError("unreachable", "The source took too long.", { cause: signal.reason });
     };
-    const mayAsk = (url: string) => {
+    const checkUrl = (url: string) => {
       if (moderation.isBlocked(url)) throw new TwtxtError("blocked", "This source is not wanted here.");
       requests += 1;
       checkLimits();
     };
     const ask: AskSource = (url, maxBytes, accept) =>
-      askGuarded(url, { maxBytes, headers: { accept }, signal, mayAsk });
+      askGuarded(url, { maxBytes, headers: { accept }, signal, checkUrl });
     const inspection: Inspection = {
       ask,
       checkLimits,

@@ -3,7 +3,7 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import { bodyOf, line, problem } from "../../http/respond.js";
+import { line, problem, readBody } from "../../http/respond.js";
 import { canonicalForm, MESSAGE_BYTES, sealedBytes } from "../sealed-bytes.js";
 import type { Shares } from "./share.js";
 import type { StoredMessage, StoredMessages } from "./stored.js";
@@ -107,7 +107,7 @@ async function bodyOfMessage(request: Request): Promise<Uint8Array> {
   const encoding = request.headers.get("content-encoding")?.trim().toLowerCase() || "identity";
   if (encoding !== "identity") throw new TwtxtError("bad-request", "Send the message without a Content-Encoding.");
   try {
-    return await bodyOf(request, MESSAGE_BYTES);
+    return await readBody(request, MESSAGE_BYTES);
   } catch (error) {
     // 413 is what a platform says by itself, and means nothing else. PROTOCOL 3.3.
     const isTooLarge = error instanceof TwtxtError && error.code === "body-too-large";

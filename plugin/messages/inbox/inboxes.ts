@@ -1,6 +1,6 @@
 // plugin/messages/inbox/inboxes.ts: the inboxes of a site's authors: what they answer, and what has to be done for them.
 import type { Clock } from "../../clock.js";
-import { bodyOf } from "../../http/respond.js";
+import { readBody } from "../../http/respond.js";
 import { verifyRequest } from "../../http/signature.js";
 import type { Store } from "../../store/store.js";
 import { delivering, fullnessOf, type InboxLimits } from "./deliver.js";
@@ -71,7 +71,7 @@ export function inboxes(options: InboxOptions): Inboxes {
       messages,
       async checkSigned(request, user) {
         const allowed = new Set([users.get(user) ?? ""]);
-        await verifyRequest(request, () => bodyOf(request, 0), { authority, allowed, store, now });
+        await verifyRequest(request, () => readBody(request, 0), { authority, allowed, store, now });
       },
       deliver: delivering({ messages, shares: senders, limits, now, onStored }),
       list: listing(messages, inboxUrl),

@@ -1,7 +1,7 @@
 // plugin/messages/inbox/list.ts: an inbox as its owner lists it, a page at a time.
 import { createHash } from "node:crypto";
-import { limitIn, parametersOf } from "../../http/parameters.js";
-import { hasCopy, json } from "../../http/respond.js";
+import { parseLimit, parseParameters } from "../../http/parameters.js";
+import { json, matchesEtag } from "../../http/respond.js";
 import { formatCursor, isAfter, itemOf, parseCursor } from "./item.js";
 import type { StoredMessage, StoredMessages } from "./stored.js";
 
@@ -24,11 +24,11 @@ export const PRIVATE_HEADERS = { "cache-control": "private, no-store", vary: "ac
  */
 export function listing(messages: StoredMessages, inboxUrl: (user: string) => string) {
   return async (request: Request, user: string): Promise<Response> => {
-    const { after, limit } = parametersOf(request.url, ["after", "limit"]);
+    const { after, limit } = parseParameters(request.url, ["after", "limit"]);
     const start = after === undefined ? null : parseCursor(after);
     const stored = await messages.all(user);
     const wanted = start === null ? stored : stored.filter((message) => isAfter(message, start));
-    const page = firstOf(wanted, limitIn(limit, MAX_LIMIT));
+    const page = firstOf(wanted, parseLimit(limit, MAX_LIMIT));
     const last = page.length < wanted.length ? page.at(-1) : undefined;
 
     const headers = {
@@ -36,7 +36,7 @@ export function listing(messages: StoredMessages, inboxUrl: (user: string) => st
       etag: etagOf(page, last !== undefined),
       ...(last && { link: `<${nextUrl(inboxUrl(user), last, limit)}>; rel="next"` }),
     };
-    if (hasCopy(request, headers.etag)) return new Response(null, { status: 304, headers });
+    if (matchesEtag(request, headers.etag)) return new Response(null, { status: 304, headers });
     if (request.method === "HEAD") {
       return new Response(null, { headers: { "content-type": "application/json", ...headers } });
     }

@@ -1,7 +1,7 @@
 // plugin/messages/inbox/subscribe.ts: an inbox as a stream of server-sent events.
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import { parametersOf } from "../../http/parameters.js";
+import { parseParameters } from "../../http/parameters.js";
 import { formatCursor, itemOf, parseCursor } from "./item.js";
 import { PRIVATE_HEADERS } from "./list.js";
 import type { NewMessageEvents } from "./new-message-events.js";
@@ -69,7 +69,7 @@ export interface SubscriptionParts {
 
 /** @returns the earliest time that is sent, in milliseconds since 1970 */
 function sinceOf(request: Request): number {
-  const { after } = parametersOf(request.url, ["after"]);
+  const { after } = parseParameters(request.url, ["after"]);
   const cursor = request.headers.get("last-event-id") || after;
   return cursor === undefined ? 0 : parseCursor(cursor).created - OVERLAP_MS;
 }

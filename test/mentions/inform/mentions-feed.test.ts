@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { beforeEach, describe, expect, it } from "vitest";
 import { parseFeed } from "../../../plugin/feed/feed.js";
-import { mendForPeers } from "../../../plugin/feed/peers.js";
+import { adjustForPeers } from "../../../plugin/feed/peers.js";
 import { toInstant } from "../../../plugin/feed/timestamp.js";
 import { mentionsFeed } from "../../../plugin/mentions/inform/mentions-feed.js";
 import { formatNotices } from "../../../plugin/mentions/inform/notice.js";
@@ -407,7 +407,7 @@ describe("any mentions at all", () => {
         expect(new Set(twts.map(({ instant }) => instant)).size).toBe(seconds);
         expect(file.match(/ mentioned you(?: \(held\))?:\u2028/g) ?? []).toHaveLength(all.length);
         expect(twts.every(({ subject }) => subject === null)).toBe(true);
-        expect(twts.map(({ text }) => mendForPeers(text))).toEqual(twts.map(({ text }) => text));
+        expect(twts.map(({ text }) => adjustForPeers(text))).toEqual(twts.map(({ text }) => text));
 
         const elsewhere = file.split(ANY_LINE_END).filter((line) => toInstant(line.split("\t")[0] ?? "") !== null);
         expect(elsewhere).toHaveLength(seconds);

@@ -20,12 +20,12 @@ const kept = (n: number, text?: string): MentionEvent => ({
 });
 
 /** The journal as one process has it. */
-function processOf(store: Store, now = () => START): Journal {
+function processOfName(store: Store, now = () => START): Journal {
   return new Journal({ store, now, shownPerHost: 10, log: (line) => expect.fail(line) });
 }
 
 async function withEvents(count: number, store: Store = memoryStore(), now = () => START) {
-  const writer = processOf(store, now);
+  const writer = processOfName(store, now);
   for (let n = 0; n < count; n += 1) await writer.add(kept(n));
   return { store, writer };
 }
@@ -74,7 +74,7 @@ describe("reading 2,000 new mentions", () => {
   it("asks the store for each event once, and later for two values", async () => {
     const { store, writer } = await withEvents(2000);
     const { store: seen, asked } = watched(store);
-    const reader = processOf(seen);
+    const reader = processOfName(seen);
     expect((await reader.read()).size).toBe(2000);
     expect(asked.filter(isOfEvent)).toHaveLength(2000);
 
@@ -92,7 +92,7 @@ describe("reading 2,000 new mentions", () => {
   it("is done once for 50 who ask at the same time, and lists are sorted once", async () => {
     const { store } = await withEvents(2000);
     const { store: seen, asked } = watched(store);
-    const { list } = new ReceivedMentions({ journal: processOf(seen), now: () => START, onChange: async () => {} });
+    const { list } = new ReceivedMentions({ journal: processOfName(seen), now: () => START, onChange: async () => {} });
     const pages = await Promise.all(Array.from({ length: 50 }, () => list({ state: "shown", limit: 20 })));
     expect(asked.filter(isOfEvent)).toHaveLength(2000);
     expect(asked).toHaveLength(2000 + 2);
@@ -104,7 +104,7 @@ describe("reading 2,000 new mentions", () => {
     const { store, writer } = await withEvents(3);
     const pause: (() => void)[] = [];
     let isSlow = true;
-    const reader = processOf({
+    const reader = processOfName({
       ...store,
       async get(key) {
         const found = await store.get(key);
@@ -125,7 +125,7 @@ describe("reading 2,000 new mentions", () => {
   it("shows an event that another process folds in while it is read", async () => {
     const { store, writer } = await withEvents(2);
     let isFirst = true;
-    const reader = processOf({
+    const reader = processOfName({
       ...store,
       async get(key) {
         if (key.startsWith("mentions/events/") && isFirst) {
@@ -141,7 +141,7 @@ describe("reading 2,000 new mentions", () => {
 
   it("shows those from two processes, whichever of them has folded them in", async () => {
     const store = memoryStore();
-    const [one, other] = [processOf(store), processOf(store)];
+    const [one, other] = [processOfName(store), processOfName(store)];
     await one.add(kept(1));
     await other.add(kept(2));
     expect(textsOf(await one.read())).toEqual(textsOf(await other.read()));
@@ -156,13 +156,13 @@ describe("reading 2,000 new mentions", () => {
 describe("events that are deleted, and listed all the same", () => {
   it("count no more once they were folded in, also for a process that has them in memory", async () => {
     const store = lagging(memoryStore());
-    const [one, other] = [processOf(store), processOf(store)];
+    const [one, other] = [processOfName(store), processOfName(store)];
     await one.add(kept(1));
     expect(textsOf(await one.read())).toEqual(["nick1 shown: hello 1"]);
 
     await other.compact();
     await other.add({ kind: "forgotten", at: timeOf(2), id: idOf(mention(1)) });
-    await processOf(store).compact();
+    await processOfName(store).compact();
     expect(await store.keys("mentions/events/")).toHaveLength(2);
     expect(textsOf(await one.read())).toEqual([]);
     expect(await one.holds(mention(1))).toBe(false);
@@ -180,7 +180,7 @@ describe("events that are deleted, and listed all the same", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
         const store = lagging(memoryStore());
-        const processes = [processOf(store), processOf(store), processOf(store)] as const;
+        const processes = [processOfName(store), processOfName(store), processOfName(store)] as const;
         const events: MentionEvent[] = [];
         for (const [i, { process, what, n, readers }] of steps.entries()) {
           const before = modelOf(events);
@@ -237,7 +237,7 @@ describe("a journal that gets long", () => {
     await writer.add(kept(299));
     await writer.compactIfLong();
     expect(await eventsIn(store)).toBe(0);
-    expect((await processOf(store).read()).size).toBe(300);
+    expect((await processOfName(store).read()).size).toBe(300);
   });
 
   it("is folded in by one of several processes at a time, and later by any", async () => {
@@ -250,7 +250,7 @@ describe("a journal that gets long", () => {
         return store.put(key, ...rest);
       },
     };
-    const processes = Array.from({ length: 8 }, () => processOf(counting));
+    const processes = Array.from({ length: 8 }, () => processOfName(counting));
     await Promise.all(processes.map((each) => each.read()));
     await Promise.all(processes.map((each) => each.compactIfLong()));
     expect(written).toBe(1);
@@ -279,7 +279,7 @@ describe("a journal that gets long", () => {
   it("is folded in a minute later where the process that had begun was killed", async () => {
     const { store, writer } = await withEvents(300);
     await new Promise<void>((begun) => {
-      const dying = processOf({
+      const dying = processOfName({
         ...store,
         put: (key, ...rest) =>
           key.startsWith("mentions/parts/") ? new Promise(() => begun()) : store.put(key, ...rest),
@@ -288,7 +288,7 @@ describe("a journal that gets long", () => {
     });
     await writer.compactIfLong();
     expect(await eventsIn(store)).toBe(300);
-    const later = processOf(store, () => START + 60_000);
+    const later = processOfName(store, () => START + 60_000);
     await later.read();
     await later.compactIfLong();
     expect(await eventsIn(store)).toBe(0);

@@ -1,12 +1,12 @@
 // test/messages/send/outbox-child.ts: a process that sends one message to some inboxes, until it is done or killed.
 import { createGuard } from "../../../plugin/http/guard.js";
 import { Outbox } from "../../../plugin/messages/send/outbox.js";
-import { fileStore } from "../../../plugin/store/file.js";
+import { FileStore } from "../../../plugin/store/file.js";
 
 const [folder = "", id = "", time = "", ...endpoints] = process.argv.slice(2);
 const allowPrivateHosts = endpoints.map((endpoint) => new URL(endpoint).host);
 const outbox = new Outbox({
-  store: fileStore(folder),
+  store: new FileStore(folder),
   ask: createGuard({ userAgent: "test/1", allowPrivateHosts }),
   now: () => Number(time),
   random: () => 0.5,

@@ -1,53 +1,53 @@
-// plugin/store/patient-fetch.ts: requests to a storage, made again where that is harmless.
+// plugin/store/fetch-with-retry.ts: storage requests, retried when that is safe.
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Before a second and a third try. */
+/** Pauses before the second and the third try. */
 const PAUSES_MS = [200, 1000];
 
-export interface Asking extends RequestInit {
+export interface RetryingRequest extends RequestInit {
   /** Ends all tries and the pauses between them. */
   signal: AbortSignal;
   fetch?: typeof globalThis.fetch;
-  /** What an answer that is no good says; by default its status alone. */
+  /** Makes an error from a failed response; default: one with its status. */
   explain?(response: Response): Promise<Error>;
 }
 
 /**
- * Asks at most three times. A conditional write that may have happened is not repeated: its own success would read as a
- * conflict. Nor is one whose body is a stream, which is gone.
+ * Tries a request up to three times. A conditional write that may have happened is not retried, because its own success
+ * would look like a conflict. Neither is a request with a stream as its body, which cannot be sent twice.
  *
- * @returns an answer that is good, 404 or 412
- * @throws Error that says why the last try failed
+ * @returns a response with status 2xx, 404 or 412
+ * @throws Error with the reason why the last try failed
  */
-export async function patientFetch(url: Parameters<typeof fetch>[0], asking: Asking): Promise<Response> {
+export async function fetchWithRetry(url: Parameters<typeof fetch>[0], request: RetryingRequest): Promise<Response> {
   for (let tries = 0; ; tries += 1) {
-    const answer = await askOnce(url, asking);
+    const answer = await tryOnce(url, request);
     if (answer instanceof Response) return answer;
     const { error, mayRepeat } = answer;
     const pause = PAUSES_MS[tries];
-    if (!mayRepeat || pause === undefined || asking.body instanceof ReadableStream) throw error;
-    await sleep(pause, undefined, { signal: asking.signal }).catch(() => Promise.reject(error));
+    if (!mayRepeat || pause === undefined || request.body instanceof ReadableStream) throw error;
+    await sleep(pause, undefined, { signal: request.signal }).catch(() => Promise.reject(error));
   }
 }
 
-/** What `fetch` reports is only "fetch failed"; why is below. */
-export function whyOf({ message, cause }: Error): string {
+/** The reason for a failure of `fetch`, whose own message is only "fetch failed". */
+export function reasonOf({ message, cause }: Error): string {
   return cause instanceof Error ? `${message}: ${cause.message}` : message;
 }
 
-async function askOnce(
+async function tryOnce(
   url: Parameters<typeof fetch>[0],
-  { fetch = globalThis.fetch, explain = statusIn, ...init }: Asking,
+  { fetch = globalThis.fetch, explain = statusIn, ...init }: RetryingRequest,
 ): Promise<Response | { error: Error; mayRepeat: boolean }> {
   const headers = new Headers(init.headers);
   const isConditional = headers.has("if-match") || headers.has("if-none-match");
-  // An etag may be weakened where an answer is compressed, and then matches no condition.
+  // Compression may weaken an etag, which then matches no condition.
   headers.set("accept-encoding", "identity");
   try {
     const response = await fetch(url, { ...init, headers });
     const { ok, status } = response;
     if (ok || status === 404 || status === 412) return response;
-    // By the first two nothing was written.
+    // 409 and 429 mean that nothing was written.
     const mayRepeat = status === 409 || status === 429 || (status >= 500 && !isConditional);
     return { error: await explain(response), mayRepeat };
   } catch (error) {

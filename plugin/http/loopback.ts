@@ -1,4 +1,4 @@
-// plugin/http/own-host.ts: a site that is tried out on one's own machine.
+// plugin/http/loopback.ts: a site that is tried out on one's own machine.
 
 const LOOPBACK = /^(localhost|\[::1\]|127(\.\d+){3})$/i;
 
@@ -13,7 +13,7 @@ export function isLoopback(hostname: string): boolean {
  * @param url - of the site
  * @returns its `host:port`; none for a site on the network
  */
-export function ownHostOf(url: string): string[] {
+export function loopbackHostOf(url: string): string[] {
   const { protocol, hostname, port } = new URL(url);
   return isLoopback(hostname) ? [`${hostname}:${port || (protocol === "http:" ? "80" : "443")}`] : [];
 }
