@@ -1,13 +1,13 @@
-// plugin/http/bounded-body.ts: the body of an answer, decompressed and never larger than asked for.
+// plugin/http/bounded-body.ts: decompression of a response body, with a size limit.
 import { pipeline, type Readable } from "node:stream";
 import { createGunzip, createInflate } from "node:zlib";
 import { TwtxtError } from "../errors.js";
 import { TimeSlices } from "./time-slices.js";
 
-/** A reader's work on a piece takes about a millisecond at most. */
+/** Small enough that a reader needs at most about a millisecond for a piece. */
 const PIECE_BYTES = 16_384;
 
-/** Not Brotli: before its decoder returns the first byte, it can fill a window of 16 MiB from some bytes of input. */
+/** No Brotli: a few bytes of input can make its decoder allocate 16 MiB before it returns the first byte. */
 const DECOMPRESSORS: Record<string, (() => NodeJS.ReadWriteStream) | undefined> = {
   gzip: createGunzip,
   "x-gzip": createGunzip,
@@ -15,13 +15,13 @@ const DECOMPRESSORS: Record<string, (() => NodeJS.ReadWriteStream) | undefined> 
 };
 
 /**
- * Reads a body piece by piece, so that ten gigabytes of zeros cost no more than the first ones. The event loop runs between the
- * pieces, also where all of them are there already: eight kilobytes of gzip are eight megabytes.
+ * Decompresses a body in pieces, up to a limit. The event loop runs between the pieces, because eight kilobytes of gzip
+ * can expand to eight megabytes.
  *
- * @param encoding - the answer's `Content-Encoding`
- * @param maxBytes - counted after decompression
- * @param signal - ends the body, whatever has arrived of it
- * @throws TwtxtError `bad-compression` for an encoding that is not known, repeated or broken; `too-large`
+ * @param encoding - the `Content-Encoding` of the response
+ * @param maxBytes - limit after decompression
+ * @param signal - aborts the body
+ * @throws TwtxtError `bad-compression` for an unknown, repeated or damaged encoding; `too-large`
  */
 export async function* boundedBody(
   body: Readable,
@@ -30,10 +30,10 @@ export async function* boundedBody(
   signal: AbortSignal,
 ): AsyncIterable<Uint8Array> {
   let size = 0;
-  for await (const chunk of piecesOf(decompressed(body, encoding), signal)) {
+  for await (const chunk of inPieces(decompress(body, encoding), signal)) {
     size += chunk.length;
     if (size > maxBytes) {
-      // What stands before the limit may be all that is wanted.
+      // The bytes before the limit may be all that the caller needs.
       yield chunk.subarray(0, chunk.length - (size - maxBytes));
       throw new TwtxtError("too-large", `The answer is larger than ${maxBytes} bytes.`);
     }
@@ -41,7 +41,7 @@ export async function* boundedBody(
   }
 }
 
-async function* piecesOf(chunks: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncIterable<Uint8Array> {
+async function* inPieces(chunks: AsyncIterable<Uint8Array>, signal: AbortSignal): AsyncIterable<Uint8Array> {
   const slices = new TimeSlices(signal);
   for await (const chunk of chunks) {
     for (let start = 0; start < chunk.length; start += PIECE_BYTES) {
@@ -51,19 +51,19 @@ async function* piecesOf(chunks: AsyncIterable<Uint8Array>, signal: AbortSignal)
   }
 }
 
-async function* decompressed(body: Readable, encoding = "identity"): AsyncIterable<Uint8Array> {
+async function* decompress(body: Readable, encoding = "identity"): AsyncIterable<Uint8Array> {
   const name = encoding.trim().toLowerCase() || "identity";
   if (name === "identity") return yield* body as AsyncIterable<Uint8Array>;
   const decompressor = Object.hasOwn(DECOMPRESSORS, name) ? DECOMPRESSORS[name]?.() : undefined;
-  if (!decompressor) throw badCompression(`"${encoding.slice(0, 80)}" is not asked for`);
+  if (!decompressor) throw badCompression(`"${encoding.slice(0, 80)}" is not supported`);
 
-  // Errors of either stream reach whoever reads the second one.
+  // Errors of either stream are thrown by the second one.
   pipeline(body, decompressor, () => {});
   try {
     yield* decompressor as unknown as AsyncIterable<Uint8Array>;
   } catch (error) {
-    const isOfZlib = String((error as NodeJS.ErrnoException).code).startsWith("Z_");
-    throw isOfZlib ? badCompression((error as Error).message) : error;
+    const isZlibError = String((error as NodeJS.ErrnoException).code).startsWith("Z_");
+    throw isZlibError ? badCompression((error as Error).message) : error;
   } finally {
     body.destroy();
   }

@@ -1,12 +1,12 @@
-// plugin/http/client-address.ts: an address as something that is counted.
+// plugin/http/client-address.ts: what identifies a client to the rate limit.
 import ipaddr from "ipaddr.js";
 
 /**
- * What all requests of one asker have in common.
+ * The part of an address that identifies a client.
  *
- * @param address - as a host names it; some proxies name the port too: `192.0.2.1:1234`, `[2001:db8::1]:1234`
- * @returns an IPv4 address; of IPv6 the first 64 bits, since whoever has one address has the 2^64 beside it; `unknown` for
- *   what is no address
+ * @param address - as the host reports it, possibly with a port: `192.0.2.1:1234`, `[2001:db8::1]:1234`
+ * @returns an IPv4 address, or the first 64 bits of an IPv6 one, because an IPv6 client usually controls its whole /64;
+ *   `unknown` for an invalid address
  * @see PROTOCOL 6
  */
 export function clientKey(address: string): string {

@@ -1,23 +1,23 @@
-// plugin/http/event-stream.ts: server-sent events, read from the bytes of an answer.
+// plugin/http/event-stream.ts: parser of server-sent events.
 import { TwtxtError } from "../errors.js";
 
-/** What a stream says: something has happened, or how long to wait before connecting again. */
+/** An event, or the time to wait before reconnecting. */
 export type StreamPart =
   | {
       kind: "event";
-      /** The last one that was given, for this event or an earlier one; empty where there was none. */
+      /** The ID of this event, or else of the last event with one; empty if there was none. */
       id: string;
-      /** `message` where it has no name. */
+      /** Default: `message`. */
       name: string;
       data: string;
     }
   | { kind: "retry"; milliseconds: number };
 
 /**
- * Reads a stream of events. Comments are passed over, and so is an event that breaks off.
+ * Parses a stream of events. Comments and an incomplete last event are skipped.
  *
- * @param maxLength - of a line, and of all the data of an event, in characters
- * @throws TwtxtError `too-large`, and what reading the bytes throws
+ * @param maxLength - limit of a line and of the data of an event, in characters
+ * @throws TwtxtError `too-large`; errors of the stream
  * @see HTML, 9.2.6 "Interpreting an event stream"
  */
 export async function* readEvents(chunks: AsyncIterable<Uint8Array>, maxLength: number): AsyncGenerator<StreamPart> {
@@ -42,13 +42,13 @@ export async function* readEvents(chunks: AsyncIterable<Uint8Array>, maxLength: 
   }
 }
 
-/** A comment has a field without a name. */
+/** The field name of a comment is empty. */
 function fieldOf(line: string): [field: string, value: string] {
   const colon = line.indexOf(":");
   return colon < 0 ? [line, ""] : [line.slice(0, colon), line.slice(colon + 1).replace(/^ /, "")];
 }
 
-/** Lines end with LF, CRLF or CR. What stands after the last end is no line. */
+/** Lines end with LF, CRLF or CR. Text after the last line end is dropped. */
 async function* linesIn(chunks: AsyncIterable<Uint8Array>, maxLength: number): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let begun = "";
@@ -56,7 +56,7 @@ async function* linesIn(chunks: AsyncIterable<Uint8Array>, maxLength: number): A
   for await (const chunk of chunks) {
     const decoded = decoder.decode(chunk, { stream: true });
     if (decoded === "") continue;
-    // The second half of a CRLF whose first half has ended a line already.
+    // The LF of a CRLF that two chunks share: its CR has already ended the line.
     const text = wasCr && decoded.startsWith("\n") ? decoded.slice(1) : decoded;
     wasCr = decoded.endsWith("\r");
     const [rest = "", ...others] = text.split(/\r\n|\n|\r/);

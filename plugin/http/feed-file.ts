@@ -1,22 +1,22 @@
-// plugin/http/feed-file.ts: a feed from the network: whether a file is one, and what its header names.
+// plugin/http/feed-file.ts: feeds from the network: recognition, previous parts and the endpoint for mentions.
 import { previousOf } from "../feed/archive.js";
 import type { FeedHeader, ParsedFeed } from "../feed/feed.js";
 
-/** No more of a feed is read. PROTOCOL 6 */
+/** Maximum size of a feed. PROTOCOL 6 */
 export const FEED_BYTES = 8 * 1024 * 1024;
 const MAX_URL_LENGTH = 2048;
 
-/** Whether a text is a page, whatever it has at the starts of its lines. White space alone may begin either. */
+/** Whether a text starts like an HTML page, after white space. */
 export function startsAsMarkup(text: string): boolean {
   return /^[\s\uFEFF]*</.test(text);
 }
 
-/** Whether a file that is no markup is a feed: it has a twt, or says whose feed it is. */
+/** Whether a file without markup is a feed: it has a twt, a nick or a URL. */
 export function isFeed({ twts, header }: Pick<ParsedFeed, "header"> & { twts: readonly unknown[] }): boolean {
   return twts.length > 0 || header.nick !== undefined || header.url !== undefined;
 }
 
-/** The part of a feed before this one, as its field `prev` names it. PROTOCOL 1.4 */
+/** The previous part of a feed, from its field `prev`. PROTOCOL 1.4 */
 export interface PreviousPart {
   url: string;
   /** The hash of its last twt. */
@@ -24,8 +24,8 @@ export interface PreviousPart {
 }
 
 /**
- * @param partUrl - where the part was read
- * @returns `null` for the first part, and for a `prev` that leads nowhere
+ * @param partUrl - the URL of the part with this header
+ * @returns `null` for the first part or an invalid `prev`
  */
 export function previousPart(header: FeedHeader, partUrl: string): PreviousPart | null {
   const previous = previousOf(header);
@@ -36,9 +36,9 @@ export function previousPart(header: FeedHeader, partUrl: string): PreviousPart 
 }
 
 /**
- * The endpoint for mentions that a feed names. White space is no part of a URL, and a value with words in it is a remark.
+ * The endpoint for mentions from a feed's header. Values with white space are remarks and are ignored. PROTOCOL 2.2
  *
- * @returns `null` for none. PROTOCOL 2.2
+ * @returns `null` for none
  */
 export function endpointInHeader({ webmention = [] }: FeedHeader, feedUrl: string): string | null {
   return firstEndpoint(
@@ -48,9 +48,9 @@ export function endpointInHeader({ webmention = [] }: FeedHeader, feedUrl: strin
 }
 
 /**
- * The first of some endpoints that can be asked, without its fragment: a request has none.
+ * The first usable endpoint of a list, without fragment.
  *
- * @param base - what relative ones are relative to
+ * @param base - resolves relative URLs
  */
 export function firstEndpoint(values: readonly string[], base: string): string | null {
   for (const value of values) {

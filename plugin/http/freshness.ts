@@ -1,14 +1,12 @@
-// plugin/http/freshness.ts: how long what a server has said may be remembered.
+// plugin/http/freshness.ts: how long a response may be cached.
 
 const DAY = 24 * 60 * 60_000;
 
 /**
- * Until when an answer may be used again without asking.
- *
- * `s-maxage` is not looked at, since it is meant for caches that many people share.
+ * The time until which a response may be reused. `s-maxage` is ignored: it is for shared caches.
  *
  * @param headers - by lower-cased name
- * @returns milliseconds since 1970, at most a day ahead; `null` where the answer does not say, or says "not at all"
+ * @returns milliseconds since 1970, at most a day ahead; `null` if the response must not be reused or does not say
  * @see PROTOCOL 2.2, RFC 9111, 4.2
  */
 export function freshUntil(headers: Record<string, string>, now: number): number | null {
@@ -21,7 +19,7 @@ export function freshUntil(headers: Record<string, string>, now: number): number
   return left > 0 ? now + Math.min(left, DAY) : null;
 }
 
-/** The first one of each name counts. */
+/** The first directive of each name counts. */
 function directivesOf(cacheControl: string): Map<string, string> {
   const directives = cacheControl.split(",").map((directive): [string, string] => {
     const [name = "", value = ""] = directive.split("=", 2);
@@ -30,14 +28,14 @@ function directivesOf(cacheControl: string): Map<string, string> {
   return new Map(directives.reverse());
 }
 
-/** By the other side's own clock where it tells its time. */
+/** Measured by the server's own clock if it sends `Date`. */
 function untilExpiry(headers: Record<string, string>, now: number): number {
   const expires = Date.parse(headers.expires ?? "");
   const date = Date.parse(headers.date ?? "");
   return Number.isNaN(expires) ? 0 : expires - (Number.isNaN(date) ? now : date);
 }
 
-/** @returns milliseconds; 0 for what is no number of seconds */
+/** @returns milliseconds; 0 for anything but a number of seconds */
 function secondsIn(text: string): number {
   return /^\d+$/.test(text) ? Number(text) * 1000 : 0;
 }

@@ -1,4 +1,4 @@
-// plugin/http/guard.ts: the only door to a server of strangers.
+// plugin/http/guard.ts: HTTP client for untrusted servers (SSRF protection, limits on time and size).
 import { lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
 import { Agent, buildConnector, request } from "undici";
@@ -7,82 +7,81 @@ import { concatChunks } from "../store/chunks.js";
 import { boundedBody } from "./bounded-body.js";
 import { isPublicAddress } from "./public-address.js";
 
-/** A request to a stranger. */
+/** A request to an untrusted server. */
 export interface GuardedRequest {
   method?: "GET" | "HEAD" | "POST";
   headers?: Record<string, string>;
   body?: string;
-  /** How many bytes of the body are read at the most, counted after decompression. */
+  /** Maximum size of the body after decompression. */
   maxBytes: number;
-  /** Refuse plain http, where the protocol does. */
+  /** Whether plain http is refused. */
   isHttpsNeeded?: boolean;
-  /** Ends the request and its body, as a timeout would: for a deadline over several requests. */
+  /** Aborts the request and its body, for a deadline of several requests. */
   signal?: AbortSignal;
-  /** Told each URL before it is asked, redirects included; throws a TwtxtError for one that must not be. */
+  /** Called with each URL before it is requested, redirects included; throws a TwtxtError to refuse it. */
   checkUrl?: (url: string) => void;
 }
 
-/** An answer. Its body can be read once, and ends with an error where it is larger than asked for. */
+/** A response. Its body can be read once, and throws if it is larger than `maxBytes`. */
 export interface GuardedResponse {
   status: number;
-  /** By lower-cased name; repeated ones are joined by a comma and a space. */
+  /** By lower-cased name; repeated fields are joined by a comma and a space. */
   headers: Record<string, string>;
-  /** The URL that answered, after redirects, without fragment. */
+  /** The final URL after redirects, without fragment. */
   url: string;
-  /** Every URL that was asked, the first one first. */
+  /** All requested URLs in order. */
   asked: string[];
   body: AsyncIterable<Uint8Array>;
-  /** All of the body. @throws TwtxtError `too-large`, `bad-compression`, `unreachable` */
+  /** Reads the whole body. @throws TwtxtError `too-large`, `bad-compression`, `unreachable` */
   bytes(): Promise<Buffer>;
-  /** Lets go of a body that is not read to its end. */
+  /** Closes the connection of a body that is not read to its end. */
   close(): void;
 }
 
 export type Ask = (url: string, request: GuardedRequest) => Promise<GuardedResponse>;
 
 export interface GuardOptions {
-  /** Who is asking: `client/version (+feed url; @nick)`. */
+  /** `client/version (+feed url; @nick)`. */
   userAgent: string;
-  /** `host:port`, exactly; these may be private, and plain http. */
+  /** Exact `host:port` values that may have private addresses and use plain http. */
   allowPrivateHosts?: readonly string[];
-  /** For everything, redirects and body included; default 10,000. */
+  /** Timeout of the whole request with redirects and body, in milliseconds; default 10,000. */
   totalMs?: number;
-  /** To the first byte of an answer; default 5,000. */
+  /** Timeout of the first byte, in milliseconds; default 5,000. */
   firstByteMs?: number;
-  /** How names are resolved; default the system's way. */
+  /** DNS lookup; default: the system's. */
   lookup?: typeof systemLookup;
-  /** Dials an address that has passed; for tests that must not leave the machine. */
+  /** Connects to a checked address; for tests that must not leave the machine. */
   connector?: (options: buildConnector.BuildOptions) => buildConnector.connector;
 }
 
-/** Codes of a handshake that ends because there is no version of TLS in common. */
+/** Error codes of a handshake without a common TLS version. */
 export const OLD_TLS = /^ERR_SSL_(TLSV1_ALERT_PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL)$/;
 const MAX_REDIRECTS = 5;
 const ACCEPTED_ENCODINGS = "gzip, deflate";
 
 /**
- * Makes the function by which this package speaks to servers of strangers.
+ * Creates the function that requests URLs of untrusted servers.
  *
- * The connection goes to the very address that was checked, every redirect is checked again, and whatever comes back is
- * bounded in time and size.
+ * It connects to the same address that it checked, checks every redirect again, and limits time and size.
  *
- * @returns a function that throws TwtxtError `address-refused` for a URL or an address that must not be asked,
- *   `too-many-redirects` for a sixth one or a loop, `bad-compression`, `too-large`, and `unreachable` for all that may
- *   pass: DNS, refused and broken connections, TLS, timeouts
+ * @returns a function that throws TwtxtError `address-refused` for a forbidden URL or address, `too-many-redirects` after
+ *   five redirects or in a loop, `bad-compression`, `too-large`, and `unreachable` for failures that may be temporary:
+ *   DNS, connection, TLS, timeout
  * @see PROTOCOL 6
  */
 export function createGuard(options: GuardOptions): Ask {
   const { userAgent, totalMs = 10_000, firstByteMs = 5_000 } = options;
   const allowed = new Set(options.allowPrivateHosts ?? []);
-  const strangers = agent(options, guardedLookup(options.lookup ?? systemLookup));
-  const neighbours = agent(options, options.lookup ?? systemLookup);
+  const publicAgent = agent(options, guardedLookup(options.lookup ?? systemLookup));
+  const privateAgent = agent(options, options.lookup ?? systemLookup);
 
   const askOnce = async (url: URL, { method = "GET", headers, body }: GuardedRequest, signal: AbortSignal) => {
     return request(url, {
       method,
       headers: { "user-agent": userAgent, "accept-encoding": ACCEPTED_ENCODINGS, ...headers },
       body: body ?? null,
-      dispatcher: allowed.has(hostAndPort(url)) ? neighbours : strangers,
+      dispatcher: allowed.has(hostAndPort(url)) ? privateAgent : publicAgent,
       headersTimeout: firstByteMs,
       signal,
     });
@@ -106,8 +105,8 @@ export function createGuard(options: GuardOptions): Ask {
         const next = redirectOf(answer, url, guarded.method ?? "GET");
         if (next === null) {
           const headers = headersOf(answer.headers);
-          const pieces = boundedBody(answer.body, headers["content-encoding"], guarded.maxBytes, signal);
-          const body = closing(pieces, close);
+          const limited = boundedBody(answer.body, headers["content-encoding"], guarded.maxBytes, signal);
+          const body = closeAfter(limited, close);
           const bytes = async () => Buffer.from(await concatChunks(body));
           return { status: answer.statusCode, headers, url: url.href, asked, body, bytes, close };
         }
@@ -121,7 +120,7 @@ export function createGuard(options: GuardOptions): Ask {
   };
 }
 
-/** Whether the guard has thrown this `unreachable` because the other side took too long. */
+/** Whether an `unreachable` of the guard is a timeout. */
 export function isTimeout(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = String((error as NodeJS.ErrnoException).code);
@@ -129,24 +128,24 @@ export function isTimeout(error: unknown): boolean {
   return isLate || isTimeout(error.cause);
 }
 
-/** @throws TwtxtError `address-refused` for a URL that is never asked, whatever its address */
+/** @throws TwtxtError `address-refused` for a URL that is forbidden whatever its address */
 function checkedUrl(address: string, { isHttpsNeeded }: GuardedRequest, allowed: ReadonlySet<string>): URL {
-  const refuse = (why: string) => new TwtxtError("address-refused", `${address} is not asked: ${why}.`);
-  if (!URL.canParse(address)) throw refuse("it is no URL");
+  const refuse = (why: string) => new TwtxtError("address-refused", `${address} is not requested: ${why}.`);
+  if (!URL.canParse(address)) throw refuse("it is not a URL");
   const url = new URL(address);
   url.hash = "";
-  // The same host, which lists of hosts would not know.
+  // Trailing dots name the same host, but lists of hosts would not match.
   url.hostname = url.hostname.replace(/\.+$/, "");
   const isAllowed = allowed.has(hostAndPort(url));
   if (url.protocol !== "https:" && url.protocol !== "http:") throw refuse("it is neither http nor https");
-  if (url.protocol === "http:" && isHttpsNeeded && !isAllowed) throw refuse("https is needed here");
-  if (url.username !== "" || url.password !== "") throw refuse("it holds credentials");
+  if (url.protocol === "http:" && isHttpsNeeded && !isAllowed) throw refuse("https is required here");
+  if (url.username !== "" || url.password !== "") throw refuse("it contains credentials");
 
   const port = portOf(url);
   if (port !== 80 && port !== 443 && port < 1024) throw refuse(`port ${port} is not for web servers`);
   const host = url.hostname.replace(/^\[|\]$/g, "");
-  // A name is checked when it is looked up, but an address is never looked up.
-  if (isIP(host) !== 0 && !isAllowed && !isPublicAddress(host)) throw refuse("its address is not a public one");
+  // Names are checked during lookup, but an IP address is never looked up.
+  if (isIP(host) !== 0 && !isAllowed && !isPublicAddress(host)) throw refuse("its address is not public");
   return url;
 }
 
@@ -155,7 +154,7 @@ function agent({ firstByteMs = 5_000, connector = buildConnector }: GuardOptions
   return new Agent({ connect, pipelining: 1 });
 }
 
-/** Resolves a name, and refuses it where a single one of its addresses is not public. */
+/** Resolves a name, and refuses it if any of its addresses is not public. */
 function guardedLookup(lookup: typeof systemLookup): LookupFunction {
   return (name, options, callback) => {
     lookup(name, { ...options, all: true }, (error, addresses) => {
@@ -164,7 +163,7 @@ function guardedLookup(lookup: typeof systemLookup): LookupFunction {
       const [first] = addresses;
       if (hidden || !first) {
         return callback(
-          new TwtxtError("address-refused", `${name} is not asked: it has an address that is not public.`),
+          new TwtxtError("address-refused", `${name} is not requested: it has an address that is not public.`),
           "",
         );
       }
@@ -173,7 +172,7 @@ function guardedLookup(lookup: typeof systemLookup): LookupFunction {
   };
 }
 
-/** Where an answer sends us. A POST goes on only where method and body stay what they are. */
+/** The URL of a redirect. A POST follows only redirects that keep method and body. */
 function redirectOf(
   { statusCode, headers }: { statusCode: number; headers: Record<string, string | string[] | undefined> },
   url: URL,
@@ -192,7 +191,7 @@ function headersOf(headers: Record<string, string | string[] | undefined>): Reco
   );
 }
 
-async function* closing(body: AsyncIterable<Uint8Array>, close: () => void): AsyncIterable<Uint8Array> {
+async function* closeAfter(body: AsyncIterable<Uint8Array>, close: () => void): AsyncIterable<Uint8Array> {
   try {
     yield* body;
   } catch (error) {
@@ -202,7 +201,7 @@ async function* closing(body: AsyncIterable<Uint8Array>, close: () => void): Asy
   }
 }
 
-/** What is not our own verdict may pass: it is worth another try. */
+/** Any error that the guard did not throw itself may be temporary. */
 function unreachable(error: unknown, address: string): TwtxtError {
   for (let cause: unknown = error; cause; cause = (cause as Error).cause) if (cause instanceof TwtxtError) return cause;
   return new TwtxtError(
@@ -214,7 +213,7 @@ function unreachable(error: unknown, address: string): TwtxtError {
   );
 }
 
-/** OpenSSL's own messages consist of addresses and names of its functions. */
+/** OpenSSL's messages are internal function names and addresses, so TLS errors are described here. */
 function reasonOf({ code, message }: NodeJS.ErrnoException): string {
   // The code of a DOMException is a number.
   const name = String(code);
@@ -224,7 +223,7 @@ function reasonOf({ code, message }: NodeJS.ErrnoException): string {
 }
 
 function tooManyRedirects(address: string): TwtxtError {
-  return new TwtxtError("too-many-redirects", `${address} redirects more than ${MAX_REDIRECTS} times, or in a circle.`);
+  return new TwtxtError("too-many-redirects", `${address} redirects more than ${MAX_REDIRECTS} times, or in a loop.`);
 }
 
 function hostAndPort(url: URL): string {

@@ -1,17 +1,17 @@
-// plugin/http/loopback.ts: a site that is tried out on one's own machine.
+// plugin/http/loopback.ts: sites on the local machine.
 
 const LOOPBACK = /^(localhost|\[::1\]|127(\.\d+){3})$/i;
 
-/** Whether a host is this machine. @param hostname - as a URL has it */
+/** Whether a host name, as in a URL, is this machine. */
 export function isLoopback(hostname: string): boolean {
   return LOOPBACK.test(hostname);
 }
 
 /**
- * What the guard is to let through so that a site under an address of this machine can read itself.
+ * The private host that the guard must allow so that a site on loopback can request its own pages.
  *
- * @param url - of the site
- * @returns its `host:port`; none for a site on the network
+ * @param url - the URL of the site
+ * @returns its `host:port`; empty for a site that is not on loopback
  */
 export function loopbackHostOf(url: string): string[] {
   const { protocol, hostname, port } = new URL(url);

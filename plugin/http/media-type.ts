@@ -1,6 +1,6 @@
-// plugin/http/media-type.ts: what a `Content-Type` says. RFC 9110, 8.3
+// plugin/http/media-type.ts: the header `Content-Type`. RFC 9110, 8.3
 
-/** The type of contents in lower case, without its parameters; empty where nobody says it. */
+/** The media type in lower case, without parameters; empty if there is none. */
 export function essenceOf(type: string | null | undefined): string {
   const [essence = ""] = (type ?? "").split(";");
   return essence.trim().toLowerCase();

@@ -1,14 +1,14 @@
-// plugin/http/nonces.ts: remembers which signed writes were seen, so that none is done twice.
+// plugin/http/nonces.ts: nonces of signed writes, against replay.
 import { createHash, randomBytes } from "node:crypto";
 import type { Store } from "../store/store.js";
 
 const FOLDER = "nonces/";
 const HOUR = 3600;
 
-/** Seconds by which two clocks may differ. See PROTOCOL 5. */
+/** Accepted difference between two clocks in seconds. PROTOCOL 5 */
 export const CLOCK_SKEW = 60;
 
-/** What makes a signed request the only one of its kind. */
+/** The parameters that make a signed request unique. */
 export interface Nonce {
   /** The signer's key, `kex1...`. */
   keyid: string;
@@ -18,22 +18,22 @@ export interface Nonce {
 }
 
 /**
- * Uses a nonce up.
+ * Marks a nonce as used.
  *
- * @returns `false` where it was used before
- * @throws TwtxtError `store-failed`; the nonce may then be used up or not
+ * @returns `false` if it was used before
+ * @throws TwtxtError `store-failed`; the nonce may then be used or not
  */
 export async function spendNonce(store: Store, { keyid, nonce, expires }: Nonce): Promise<boolean> {
   const hash = createHash("sha256").update(`${keyid} ${nonce}`).digest("hex");
-  // Of two writers of a key one must lose, so no two write the same bytes.
+  // Random, because two writers that compete for a key must write different bytes.
   return (await store.put(`${FOLDER}${hourOf(expires)}-${hash}`, randomBytes(16), { isNew: true })) !== null;
 }
 
 /**
- * Forgets the nonces of requests that have expired, and would be refused for that.
+ * Removes the nonces of expired requests.
  *
  * @param now - milliseconds since 1970
- * @param isOver - nothing more is started once this holds
+ * @param isOver - stops the removal when it returns `true`
  * @throws TwtxtError `store-failed`
  */
 export async function sweepNonces(store: Store, now: number, isOver: () => boolean): Promise<void> {
@@ -44,7 +44,7 @@ export async function sweepNonces(store: Store, now: number, isOver: () => boole
   }
 }
 
-/** All of an hour expire before the next one begins. */
+/** The hour in which a nonce expires. */
 function hourOf(seconds: number): number {
   return Math.floor(seconds / HOUR);
 }

@@ -1,15 +1,15 @@
-// plugin/http/one-line.ts: what a stranger's server has to say, as one short line that is safe to show.
+// plugin/http/one-line.ts: untrusted text as one short line that is safe to print.
 
 const LIMIT = 200;
-/** As much of a line as a log takes, in characters. */
+/** Maximum length of a log line in characters. */
 export const LOG_LENGTH = 2000;
-/** Controls and line ends, what turns the direction of all that follows, and what cannot be seen, letters among it. */
+/** Control characters, line ends, changes of text direction, and invisible characters. */
 const UNSAFE = /[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800\uffa0]+/gu;
 
 /**
- * A text without anything that a terminal or a log could take for more than text.
+ * A text without anything that could control a terminal or forge a log line.
  *
- * @param limit - in characters
+ * @param limit - maximum length in characters
  */
 export function oneLine(text: string, limit = LIMIT): string {
   const line = text.toWellFormed().replace(UNSAFE, " ").trim();
@@ -17,10 +17,10 @@ export function oneLine(text: string, limit = LIMIT): string {
 }
 
 /**
- * The `detail` of a problem (RFC 9457), as one line.
+ * The `detail` of a problem document (RFC 9457), as one line.
  *
- * @param json - the body of an answer
- * @returns `null` for what is no problem, or says nothing
+ * @param json - the body of a response
+ * @returns `null` for anything else, or without a detail
  */
 export function problemDetail(json: string): string | null {
   try {

@@ -1,9 +1,10 @@
-// plugin/http/parameters.ts: the parameters of a request's URL, none but those that are known.
+// plugin/http/parameters.ts: query parameters.
 import { TwtxtError } from "../errors.js";
 
 /**
- * @returns the parameters that are there
- * @throws TwtxtError `bad-request` for a parameter that is not known, is empty or stands there twice
+ * Parses the query parameters of a URL.
+ *
+ * @throws TwtxtError `bad-request` for an unknown, empty or repeated parameter
  */
 export function parseParameters<Name extends string>(
   url: string,
@@ -20,13 +21,13 @@ export function parseParameters<Name extends string>(
 }
 
 /**
- * How many are wanted, written in the one way that each number has, since each way would be a copy in a cache.
+ * Parses the parameter `limit`. Only one spelling of a number is accepted, so that a CDN caches each page once.
  *
- * @param standard - where nothing is said
+ * @param standard - the default
  * @throws TwtxtError `bad-request`
  */
 export function parseLimit(text: string | undefined, most: number, standard = most): number {
   if (text === undefined) return standard;
   if (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= most) return Number(text);
-  throw new TwtxtError("bad-request", `"limit" is a number from 1 to ${most}.`);
+  throw new TwtxtError("bad-request", `"limit" must be a number from 1 to ${most}.`);
 }

@@ -1,39 +1,36 @@
-// plugin/http/parse-html.ts: a stranger's page as a tree, whatever it holds. Its libraries are loaded with the first page.
+// plugin/http/parse-html.ts: parser for untrusted HTML. Its libraries are loaded with the first page.
 import type { Element, Nodes, Parents, Root } from "hast";
 import type { DefaultTreeAdapterTypes as Parse5 } from "parse5";
 import { TimeSlices } from "./time-slices.js";
 
-/** No page of people's is nested so deep. What walks a tree takes time, or stack, by its depth. */
+/** Real pages are not nested deeper. Code that walks the tree needs time or stack in proportion to its depth. */
 const MAX_DEPTH = 128;
 
-/**
- * No page of people's has so many. Yet one of a tenth of a megabyte can stand for gigabytes of tree, since what is left
- * open is opened again in each paragraph that follows.
- */
+/** Real pages have fewer. 100 kB of unclosed elements can expand to gigabytes: each paragraph opens all of them again. */
 const MAX_ELEMENTS = 50_000;
 
-/** No element of people's has so many attributes; a megabyte holds more than a hundred thousand. */
+/** Real elements have fewer attributes, but a megabyte of HTML can have more than 100,000. */
 const MAX_ATTRIBUTES = 200;
 
-/** A longer value is left out: a megabyte of classes is half a million tokens, and as much of a URL takes as long to resolve. */
+/** Longer values are dropped: a megabyte of classes is half a million tokens, and a URL of that size is slow to resolve. */
 const MAX_VALUE_LENGTH = 16_384;
 
-/** How much of a page is read at a time: about a millisecond's work. */
+/** Characters parsed at a time: about a millisecond. */
 const PIECE_LENGTH = 4096;
 
 /** A page as a tree. */
 export interface ParsedHtml {
-  /** At most 128 elements deep: what lies deeper is lifted up to there, in document order. */
+  /** At most 128 elements deep: deeper elements are moved up to that level, in document order. */
   tree: Root;
-  /** Whether all of the page is in the tree: not where it has more than 50,000 elements. */
+  /** `false` if the page has more than 50,000 elements and the rest is missing. */
   isWhole: boolean;
 }
 
 /**
- * Reads a page as a browser does that runs no scripts: what is in a `noscript` is part of it, what is in a comment, in
- * a `script` or a `textarea` is text, and the contents of a `template` are left out.
+ * Parses a page like a browser with scripting disabled: the contents of `noscript` are elements, those of `script` and
+ * `textarea` are text, and those of `template` are left out, as are comments.
  *
- * @param slices - with the deadline; other requests are answered while a page is read
+ * @param slices - the deadline; other requests are answered in between
  */
 export async function parseHtml(html: string, slices = new TimeSlices()): Promise<ParsedHtml> {
   const [parse5, { fromParse5 }] = await Promise.all([import("parse5"), import("hast-util-from-parse5")]);
@@ -64,7 +61,7 @@ async function startOfDocument(
     if (elements > MAX_ELEMENTS) throw enough;
     return defaultTreeAdapter.createElement(...parts);
   };
-  // Nothing reads them, and a page may hold more than a hundred thousand.
+  // Comments are not needed, and a page can have more than 100,000 of them.
   const appendChild: typeof defaultTreeAdapter.appendChild = (parent, node) => {
     if (!defaultTreeAdapter.isCommentNode(node)) defaultTreeAdapter.appendChild(parent, node);
   };
@@ -87,7 +84,7 @@ function isShort({ value }: { value: string }): boolean {
   return value.length <= MAX_VALUE_LENGTH;
 }
 
-/** Converts node by node: a deep tree would end the converter, which calls itself for the children. */
+/** Converts node by node, because the converter is recursive and a deep tree would overflow its stack. */
 async function treeOf(
   document: Parse5.Document,
   convert: typeof import("hast-util-from-parse5").fromParse5,

@@ -1,4 +1,4 @@
-// plugin/http/post.ts: posts something to another site's endpoint, and says what came of it.
+// plugin/http/post.ts: POST requests to the endpoints of other sites, and their results.
 import type { Clock } from "../clock.js";
 import { TwtxtError } from "../errors.js";
 import type { Ask, GuardedRequest, GuardedResponse } from "./guard.js";
@@ -6,26 +6,26 @@ import { essenceOf } from "./media-type.js";
 import { oneLine, problemDetail } from "./one-line.js";
 import { parseRetryAfter } from "./retry.js";
 
-/** The verdict of an endpoint. `why` is half a sentence; `status` is null where there was no answer. */
+/** The result of a POST. `why` is half a sentence; `status` is null without a response. */
 export type PostResult =
   | { outcome: "accepted"; status: number }
-  /** Final: the endpoint refuses it, or redirects in a circle. */
+  /** Final: the endpoint refuses the request, or redirects in a loop. */
   | { outcome: "refused"; status: number | null; why: string }
-  /** Final: the guard does not ask this address. */
+  /** Final: the guard refuses this address. */
   | { outcome: "not-asked"; status: null; why: string }
-  /** Worth another try, not before `notBefore`, in milliseconds since 1970; `null` where the endpoint names no time. */
+  /** Temporary. `notBefore` is the earliest time to retry in milliseconds since 1970; `null` if the endpoint names none. */
   | { outcome: "unavailable"; status: number | null; why: string; notBefore: number | null };
 
 export type Post = Pick<GuardedRequest, "headers" | "body" | "isHttpsNeeded">;
 
-/** No more of an answer is read. */
+/** Maximum size of a response. */
 const ANSWER_BYTES = 64 * 1024;
 
 /**
  * Posts to an endpoint.
  *
  * @param now - milliseconds since 1970
- * @throws TwtxtError what says nothing about the endpoint, such as `bad-compression`
+ * @throws TwtxtError errors that are no result of the endpoint, such as `bad-compression`
  * @see PROTOCOL 2.3, 3.3
  */
 export async function post(ask: Ask, endpoint: string, request: Post, now: Clock): Promise<PostResult> {
@@ -49,7 +49,7 @@ function refusalOf({ status, headers }: GuardedResponse, reason: string, now: nu
   return { outcome: "unavailable", status, why, notBefore };
 }
 
-/** @throws TwtxtError what says nothing about the endpoint */
+/** @throws TwtxtError errors that are no result of the endpoint */
 function resultOf(error: TwtxtError): PostResult {
   const verdict = { status: null, why: error.message };
   switch (error.code) {
@@ -64,13 +64,13 @@ function resultOf(error: TwtxtError): PostResult {
   }
 }
 
-/** Reads a short answer, so that its connection is used again; closes any other one, which may never end. */
+/** Reads a short response so that its connection can be reused; closes any other, which may never end. */
 async function finish({ headers, bytes, close }: GuardedResponse): Promise<void> {
   if (Number(headers["content-length"] ?? Number.NaN) <= ANSWER_BYTES) await bytes().catch(() => {});
   else close();
 }
 
-/** What an endpoint says of its refusal, as one short line. The status alone decides, so an answer that breaks off is no error. */
+/** The endpoint's reason for a refusal, as one short line; empty if it cannot be read, since the status is enough. */
 async function reasonOf({ headers, bytes }: GuardedResponse): Promise<string> {
   const text = await bytes().then(String, () => "");
   const isPlain = essenceOf(headers["content-type"]) === "text/plain";

@@ -1,7 +1,7 @@
-// plugin/http/public-address.ts: which addresses of the network belong to strangers, and which to us.
+// plugin/http/public-address.ts: public and private IP addresses.
 import ipaddr from "ipaddr.js";
 
-/** Prefixes under which an IPv4 address hides in an IPv6 one, and where in its 16 bytes. */
+/** Prefixes of IPv6 addresses that embed an IPv4 address, and its offset in the 16 bytes. */
 const WRAPPERS: { range: [ipaddr.IPv6, number]; at: number; isInverted?: true }[] = [
   { range: ipaddr.IPv6.parseCIDR("::ffff:0:0/96"), at: 12 }, // IPv4-mapped
   { range: ipaddr.IPv6.parseCIDR("::/96"), at: 12 }, // IPv4-compatible
@@ -11,9 +11,9 @@ const WRAPPERS: { range: [ipaddr.IPv6, number]; at: number; isInverted?: true }[
 ];
 
 /**
- * Whether an address is plain unicast of the public network, after unwrapping.
+ * Whether an address, or the IPv4 address embedded in it, is public unicast.
  *
- * @param address - an IPv4 or IPv6 address as text, without brackets; anything else is not public
+ * @param address - IPv4 or IPv6 without brackets; anything else is not public
  * @see PROTOCOL 6
  */
 export function isPublicAddress(address: string): boolean {

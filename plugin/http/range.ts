@@ -1,4 +1,4 @@
-// plugin/http/range.ts: which part of something a request wants. RFC 9110, section 14
+// plugin/http/range.ts: the header `Range`. RFC 9110, section 14
 import { TwtxtError } from "../errors.js";
 import type { Range } from "../store/store.js";
 import { problem } from "./respond.js";
@@ -7,12 +7,12 @@ const ONE = /^bytes=(?<first>\d*)-(?<last>\d*)$/i;
 const SEVERAL = /^bytes=[ \t]*(?:\d+-\d*|-\d+)(?:[ \t]*,[ \t]*(?:\d+-\d*|-\d+)){1,15}$/i;
 
 /**
- * The part that a `Range` header names.
+ * Parses a `Range` header.
  *
- * @param header - `null` for none; a unit that nobody knows counts as none
- * @param size - of it all, in bytes
- * @returns `null` for all of it, also for several parts, up to 16, which are not sent one by one; `"none"` for a part that is
- *   not there, and for what cannot be read
+ * @param header - `null` for none; unknown units are ignored
+ * @param size - size of the resource in bytes
+ * @returns `null` for the whole resource, also for 2 to 16 ranges, which are not supported; `"none"` for a range outside
+ *   the resource or an invalid header
  */
 export function parseRange(header: string | null, size: number): Range | "none" | null {
   if (header === null || !/^bytes=/i.test(header) || SEVERAL.test(header)) return null;
@@ -25,8 +25,11 @@ export function parseRange(header: string | null, size: number): Range | "none" 
   return range.first <= range.last ? range : "none";
 }
 
-/** The answer to a part that cannot be had. */
+/** The response to a range outside the resource. */
 export function noSuchRange(size: number): Response {
-  const error = new TwtxtError("range-not-satisfiable", `Ask for one part of the ${size} bytes, such as bytes=0-99.`);
+  const error = new TwtxtError(
+    "range-not-satisfiable",
+    `Request one range within the ${size} bytes, such as bytes=0-99.`,
+  );
   return problem(error, { "content-range": `bytes */${size}` });
 }

@@ -1,25 +1,25 @@
-// plugin/http/respond.ts: how a handler answers, the same on every host.
+// plugin/http/respond.ts: handlers and their responses, the same on every host.
 import { statusOf, TwtxtError } from "../errors.js";
 
-/** What a handler gets beside the request. */
+/** What a handler gets in addition to the request. */
 export interface RequestContext {
   /** The client: an IPv4 address, or the first 64 bits of an IPv6 one, see `clientKey` of client-address.ts. */
   address: string;
-  /** The segments of the path that the route names, as they stand in the URL. */
+  /** The path segments of the route's parameters, as written in the URL. */
   params: Readonly<Record<string, string>>;
 }
 
-/** Runs on Netlify, on any Node host and in a test, unchanged. */
+/** Answers requests on Netlify, on any Node host and in tests. */
 export type Handler = (request: Request, asked: RequestContext) => Promise<Response>;
 
-/** Where trouble of our own is written down for the owner. */
+/** Writes a line about an internal error to the owner's log. */
 export type Log = (line: string) => void;
 
-/** Seconds after which a 429 or 503 may be tried again, where the error says nothing else. */
+/** Default `Retry-After` of 429 and 503, in seconds. */
 const RETRY_AFTER = "60";
 
 /**
- * Turns what a handler throws into `application/problem+json`. What is not ours to say is masked, and logged.
+ * Turns a handler's errors into `application/problem+json`. Internal errors are logged and masked.
  *
  * @see RFC 9457, PROTOCOL 6
  */
@@ -29,24 +29,23 @@ export function withProblemResponses(handler: Handler, log: Log): Handler {
       return await handler(request, asked);
     } catch (error) {
       if (error instanceof TwtxtError && statusOf(error.code) !== 500) {
-        if (statusOf(error.code) >= 500) log(`A request could not be answered: ${error.message}`);
+        if (statusOf(error.code) >= 500) log(`A request failed: ${error.message}`);
         return problem(error);
       }
       log(error instanceof Error ? (error.stack ?? error.message) : String(error));
-      return problemOf(500, "internal", "Something is wrong on this side.");
+      return problemOf(500, "internal", "Internal error.");
     }
   };
 }
 
-/** What is no trouble inside, and told as it is. */
-const TOLD: readonly string[] = ["inbox-full", "quota-exceeded"];
+/** Errors with a status from 500 whose message is meant for the client. */
+const PUBLIC_ERRORS: readonly string[] = ["inbox-full", "quota-exceeded"];
 
-/** An error as an answer. */
+/** The response for an error. */
 export function problem(error: TwtxtError, headers: Record<string, string> = {}): Response {
   const status = statusOf(error.code);
-  // What our storage has to say is for the owner's log, not for a stranger.
-  const isOurs = status >= 500 && !TOLD.includes(error.code);
-  const detail = isOurs ? "Something is wrong on this side. Try again later." : error.message;
+  const isInternal = status >= 500 && !PUBLIC_ERRORS.includes(error.code);
+  const detail = isInternal ? "Internal error. Try again later." : error.message;
   return problemOf(status, error.code, detail, headers);
 }
 
@@ -62,7 +61,7 @@ function problemOf(status: number, code: string, detail: string, headers: Record
   });
 }
 
-/** An answer in JSON. */
+/** A JSON response. */
 export function json(value: unknown, init: { status?: number; headers?: Record<string, string> } = {}): Response {
   return new Response(`${JSON.stringify(value)}\n`, {
     status: init.status ?? 200,
@@ -70,7 +69,7 @@ export function json(value: unknown, init: { status?: number; headers?: Record<s
   });
 }
 
-/** A line of text for people. */
+/** A plain-text response of one line. */
 export function line(text: string, init: { status?: number; headers?: Record<string, string> } = {}): Response {
   return new Response(`${text}\n`, {
     status: init.status ?? 200,
@@ -78,25 +77,25 @@ export function line(text: string, init: { status?: number; headers?: Record<str
   });
 }
 
-/** Whether who asks has this version already. A CDN that compresses an answer on its way makes its ETag a weak one. */
+/** Whether `If-None-Match` names this version. Weak ETags match too: a CDN that compresses a response weakens its ETag. */
 export function matchesEtag(request: Request, etag: string): boolean {
   const known = (request.headers.get("if-none-match") ?? "").split(",").map((tag) => tag.trim().replace(/^W\//, ""));
   return known.includes(etag) || known.includes("*");
 }
 
-/** The answer to OPTIONS. */
+/** The response to OPTIONS. */
 export function optionsAnswer(methods: readonly string[], headers: Record<string, string> = {}): Response {
   return new Response(null, { status: 204, headers: { allow: methods.join(", "), ...headers } });
 }
 
-/** The answer to a method that is not understood here. */
+/** The response to an unsupported method. */
 export function methodNotAllowed(allowed: readonly string[]): Response {
   const error = new TwtxtError("method-not-allowed", `Use ${allowed.join(", ")}.`);
   return problem(error, { allow: allowed.join(", ") });
 }
 
 /**
- * The body of a request, never larger than asked for.
+ * Reads the body of a request, up to a limit.
  *
  * @throws TwtxtError `body-too-large`
  */

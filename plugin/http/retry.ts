@@ -1,32 +1,30 @@
-// plugin/http/retry.ts: when something that did not work out is tried again.
+// plugin/http/retry.ts: retry schedule, and the header `Retry-After`.
 import { parseHttpDate } from "./http-date.js";
 
 const MINUTE = 60_000;
 
-/** At most so many attempts, over so long. PROTOCOL 2.3 */
+/** Maximum number of attempts, and the period in which they are made. PROTOCOL 2.3 */
 const ATTEMPTS = 8;
 const PERIOD = 3 * 24 * 60 * MINUTE;
 
-/** The first pause and how the next ones grow: the seven of them take 68 hours. */
+/** The first pause and the factor of the following ones: seven pauses take 68 hours. */
 const FIRST_PAUSE = 10 * MINUTE;
 const GROWTH = 2.5;
 
-/** What has been tried so far. */
+/** Failed attempts so far. */
 export interface Attempts {
-  /** How often, the last failure included. */
   attempts: number;
-  /** When it failed first, in milliseconds since 1970. */
+  /** Time of the first failure, in milliseconds since 1970. */
   first: number;
 }
 
 /**
- * When to try again: pauses grow, and are stretched or shortened by a fifth at random, so that what failed together does
- * not come back together.
+ * The time of the next attempt: exponential backoff with 20 % random jitter, so that failures at the same time are not
+ * retried at the same time.
  *
- * @param notBefore - what the other side has asked for with `Retry-After`, in milliseconds since 1970; `null` for nothing
- * @param random - 0 up to, not including, 1
- * @returns milliseconds since 1970; `null` where it is given up: after 8 attempts, after 3 days, and where the other side
- *   wants a longer pause than is left of them
+ * @param notBefore - the time from `Retry-After`, in milliseconds since 1970; `null` for none
+ * @param random - returns a number from 0 up to, not including, 1
+ * @returns milliseconds since 1970; `null` to give up: after 8 attempts, after 3 days, or if `notBefore` is later
  * @see PROTOCOL 2.3
  */
 export function nextAttempt(
@@ -42,9 +40,9 @@ export function nextAttempt(
 }
 
 /**
- * Reads a `Retry-After`: seconds, or a date of HTTP.
+ * Parses `Retry-After`: seconds or an HTTP date.
  *
- * @returns milliseconds since 1970; `null` for a header that is not there or says neither
+ * @returns milliseconds since 1970; `null` for a missing or invalid header
  * @see RFC 9110, 10.2.3
  */
 export function parseRetryAfter(value: string | undefined, now: number): number | null {

@@ -1,13 +1,12 @@
-// plugin/http/same-url.ts: one spelling for all URLs of the same page or feed.
+// plugin/http/same-url.ts: normalization and comparison of URLs.
 
 const UNRESERVED = /[A-Za-z0-9._~-]/;
-/** Servers treat these alike in a path, encoded or not: `/@bob` and `/%40bob`. */
+/** In a path, servers treat these the same whether they are encoded or not: `/@bob` and `/%40bob`. */
 const PLAIN_IN_PATH = /[A-Za-z0-9._~!$'()*,:@-]/;
 
 /**
- * The normal spelling of a URL: scheme and host in lower case, no default port, no trailing dots of the host, no dot
- * segments, no doubled slashes, no percent-encoding of unreserved characters nor, in the path, of `!$'()*,:@`, no fragment.
- * The scheme stays.
+ * Normalizes a URL: scheme and host in lower case, no default port, no trailing dots of the host, no dot segments, no
+ * doubled slashes, no percent-encoding of unreserved characters or, in the path, of `!$'()*,:@`, no fragment.
  *
  * @returns `null` for anything but an absolute http or https URL
  * @example normalUrl("HTTP://Bob.example:80//a/%2e/%7Eb?c#d") // "http://bob.example/a/~b?c"
@@ -26,8 +25,7 @@ export function normalUrl(url: string): string | null {
 }
 
 /**
- * A form in which two URLs of the same page or feed are equal: {@link normalUrl} without the difference between http and
- * https.
+ * A string that is equal for all URLs of the same page or feed: {@link normalUrl} without the scheme.
  *
  * @returns `null` for anything but an absolute http or https URL
  * @example comparableUrl("HTTP://Alice.example:80/a#b") // "//alice.example/a"
@@ -58,7 +56,7 @@ export function withoutQuery(url: string): string {
   return bare.href;
 }
 
-/** RFC 3986 6.2.2.2. What stays encoded is written in upper case. */
+/** RFC 3986 6.2.2.2. Remaining escapes are in upper case. */
 function withoutNeedlessEncoding(text: string, plain: RegExp): string {
   return text.replace(/%[0-9a-f]{2}/gi, (code) => {
     const character = String.fromCharCode(Number.parseInt(code.slice(1), 16));

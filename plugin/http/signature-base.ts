@@ -1,27 +1,27 @@
-// plugin/http/signature-base.ts: the text over which a request is signed.
+// plugin/http/signature-base.ts: signature base of a request. RFC 9421, section 2.5
 import { type Parameters, serializeInnerList, serializeItem } from "structured-headers";
 import { TwtxtError } from "../errors.js";
 
 /** The parts of a request that a signature may cover. */
 export interface SignedParts {
   method: string;
-  /** `host` or `host:port`, as the signer has asked for it. */
+  /** `host` or `host:port` from the signer's point of view. */
   authority: string;
-  /** The whole URL; its path and query count as they are written. */
+  /** The whole URL; path and query are used as written. */
   url: string;
   headers: Headers;
 }
 
-/** A header field's value that a signature can cover: one line of ASCII. */
+/** Header field values that a signature can cover: one line of ASCII. */
 const FIELD_VALUE = /^[\t\x20-\x7e]*$/;
 
 /**
  * The signature base of a request.
  *
- * @param components - derived ones such as `@path`, and names of header fields in lower case
- * @param parameters - those of the signature, in their order
+ * @param components - derived components such as `@path`, and header field names in lower case
+ * @param parameters - the parameters of the signature in order
  * @returns lines separated by LF, the last one `"@signature-params"`
- * @throws TwtxtError `not-signed` for a header field that is not sent or not ASCII
+ * @throws TwtxtError `not-signed` for a header field that is missing or not ASCII
  * @see RFC 9421, section 2.5
  */
 export function signatureBase(parts: SignedParts, components: readonly string[], parameters: Parameters): string {
@@ -29,7 +29,7 @@ export function signatureBase(parts: SignedParts, components: readonly string[],
   return [...lines, `"@signature-params": ${signatureParams(components, parameters)}`].join("\n");
 }
 
-/** What is signed and how: the value of one label of `Signature-Input`. */
+/** The value of one label of `Signature-Input`. */
 export function signatureParams(components: readonly string[], parameters: Parameters): string {
   return serializeInnerList([components.map((name) => [name, new Map()]), parameters]);
 }
@@ -38,14 +38,14 @@ function componentValue(name: string, { method, authority, url, headers }: Signe
   if (name === "@method") return method;
   if (name === "@authority") return authority;
   if (name === "@path") return new URL(url).pathname;
-  // An empty query and none at all are both the question mark alone.
+  // A missing query and an empty one are both signed as "?".
   if (name === "@query") return new URL(url).search || "?";
   const value = headers.get(name);
   if (value !== null && FIELD_VALUE.test(value)) return value;
   throw notSigned(value === null ? `it covers "${name}", which is not sent` : `its "${name}" is not ASCII`);
 }
 
-/** What keeps a request from being a signed one, for whoever has sent it. */
+/** @param why - half a sentence about the signature */
 export function notSigned(why: string): TwtxtError {
-  return new TwtxtError("not-signed", `The request is not signed as it has to be: ${why}.`);
+  return new TwtxtError("not-signed", `The request has no valid signature: ${why}.`);
 }

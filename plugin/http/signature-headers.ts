@@ -1,4 +1,4 @@
-// plugin/http/signature-headers.ts: the header fields that carry a signature.
+// plugin/http/signature-headers.ts: the header fields `Signature-Input` and `Signature`. RFC 9421
 import {
   type Dictionary,
   isInnerList,
@@ -11,8 +11,8 @@ import { notSigned, signatureParams } from "./signature-base.js";
 const LABEL = "sig";
 const SIGNATURE_BYTES = 64;
 
-/** What a request says of its own signature, none of it checked against the request. */
-export interface CarriedSignature {
+/** The signature fields of a request, not yet verified. */
+export interface SignatureFields {
   components: string[];
   parameters: Parameters;
   /** 64 bytes. */
@@ -20,7 +20,7 @@ export interface CarriedSignature {
 }
 
 /** Writes `signature-input` and `signature`. */
-export function formatSignature({ components, parameters, signature }: CarriedSignature): Record<string, string> {
+export function formatSignature({ components, parameters, signature }: SignatureFields): Record<string, string> {
   return {
     "signature-input": `${LABEL}=${signatureParams(components, parameters)}`,
     signature: serializeDictionary({ [LABEL]: signature }),
@@ -28,13 +28,13 @@ export function formatSignature({ components, parameters, signature }: CarriedSi
 }
 
 /**
- * Reads `signature-input` and `signature`, of one label and in the one form that RFC 8941 writes them in.
+ * Parses `signature-input` and `signature`, which must have one label and the canonical form of RFC 8941.
  *
  * @throws TwtxtError `not-signed`
  */
-export function readSignature(headers: Headers): CarriedSignature {
+export function readSignature(headers: Headers): SignatureFields {
   const input = onlyMember("signature-input", headers);
-  if (!isInnerList(input)) throw notSigned('"signature-input" holds no list of components');
+  if (!isInnerList(input)) throw notSigned('"signature-input" has no list of components');
   const [items, parameters] = input;
   const components = items.map(([name, own]) => {
     if (typeof name === "string" && own.size === 0) return name;
@@ -43,7 +43,7 @@ export function readSignature(headers: Headers): CarriedSignature {
 
   const [signature, others] = onlyMember("signature", headers);
   if (!(signature instanceof ArrayBuffer) || signature.byteLength !== SIGNATURE_BYTES || others.size > 0) {
-    throw notSigned(`"signature" holds no ${SIGNATURE_BYTES} bytes`);
+    throw notSigned(`"signature" is not ${SIGNATURE_BYTES} bytes`);
   }
   return { components, parameters, signature: new Uint8Array(signature) };
 }
@@ -54,10 +54,10 @@ function onlyMember(name: string, headers: Headers) {
   const dictionary = canonicalDictionary(text);
   const member = dictionary?.get(LABEL);
   if (dictionary?.size === 1 && member) return member;
-  throw notSigned(`"${name}" is not the one label "${LABEL}" as RFC 8941 writes it`);
+  throw notSigned(`"${name}" must have the single label "${LABEL}" and the canonical form of RFC 8941`);
 }
 
-/** Reading is lenient: of two parameters of one name it takes the last. Writing it again shows that. */
+/** The parser is lenient, for example with duplicate parameters. A round trip detects what is not canonical. */
 function canonicalDictionary(text: string): Dictionary | null {
   try {
     const dictionary = parseDictionary(text);

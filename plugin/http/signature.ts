@@ -1,4 +1,4 @@
-// plugin/http/signature.ts: signs requests, and says who has signed one.
+// plugin/http/signature.ts: signing and verification of requests. PROTOCOL 5
 
 import { createHash, randomBytes } from "node:crypto";
 import type { Parameters } from "structured-headers";
@@ -14,7 +14,7 @@ import { notSigned, signatureBase } from "./signature-base.js";
 import { formatSignature, readSignature } from "./signature-headers.js";
 
 const DERIVED = ["@method", "@authority", "@path", "@query"] as const;
-/** Header fields that change what a request means: each that is sent is signed. */
+/** Header fields that must be signed if they are sent. */
 const FIELDS = [
   "content-digest",
   "content-type",
@@ -27,29 +27,29 @@ const FIELDS = [
 ] as const;
 const READING = ["GET", "HEAD"];
 
-/** Seconds that a signature may be good for. */
+/** Maximum lifetime of a signature in seconds. */
 const MAX_LIFETIME = 300;
 const NONCE_BYTES = 16;
 
-/** A request that is to be signed. */
+/** A request to sign. */
 export interface UnsignedRequest {
   method: string;
   url: string;
   headers?: Record<string, string>;
   body?: Uint8Array;
-  /** In place of a body that is sent as it is read: its SHA-256, 32 bytes. */
+  /** Instead of `body`, for a streamed body: its SHA-256, 32 bytes. */
   bodyHash?: Uint8Array;
 }
 
-/** Who signs: an identity is one. */
+/** A key that signs requests, such as an identity. */
 export type Signer = Pick<Identity, "publicKey" | "sign">;
 
 /**
  * Signs a request.
  *
  * @param now - milliseconds since 1970
- * @returns all headers to send it with: those given, `content-digest` where there is a body, `signature-input` and
- *   `signature`. Nothing may be added that a signature has to cover: a body as bytes gets no `content-type` from fetch.
+ * @returns all headers of the request: the given ones, `content-digest` if there is a body, `signature-input` and
+ *   `signature`. Do not add fields that must be signed. (fetch adds no `content-type` to a body of bytes.)
  * @see PROTOCOL 5
  */
 export function signRequest(request: UnsignedRequest, signer: Signer, now: number): Record<string, string> {
@@ -71,34 +71,34 @@ export function signRequest(request: UnsignedRequest, signer: Signer, now: numbe
   return { ...Object.fromEntries(headers), ...formatSignature({ components, parameters, signature }) };
 }
 
-/** What a signed request is checked against. */
-export interface SignatureTerms {
-  /** The `host` or `host:port` of the option `url`, whatever a request calls us. */
+/** What a signature is verified against. */
+export interface SignaturePolicy {
+  /** The `host` or `host:port` of the option `url`; the request's own `Host` is not trusted. */
   authority: string;
-  /** The keys that may ask, each `kex1...`. */
+  /** The allowed keys, each `kex1...`. */
   allowed: ReadonlySet<string>;
-  /** Keeps the nonces of writes. */
+  /** Stores the nonces of writes. */
   store: Store;
   now: Clock;
 }
 
-/** A request whose signature holds; what it says of its body is not looked at yet. */
+/** A request with a valid signature, whose body is not verified yet. */
 export interface SignedHead {
-  /** The key that has signed it, `kex1...`. */
+  /** The signing key, `kex1...`. */
   owner: string;
-  /** Of the body that was signed, `sha-256=:...:`; `null` for none. */
+  /** The signed `Content-Digest`, `sha-256=:...:`; `null` for no body. */
   digest: string | null;
-  /** @throws TwtxtError `not-signed` for another body than the one that was signed */
+  /** @throws TwtxtError `not-signed` for a body that does not match the digest */
   checkBody(body: Uint8Array): void;
   /**
-   * Uses the request up, once its body is known to be the signed one.
+   * Marks the request as used. Call it once the body is verified.
    *
-   * @throws TwtxtError `not-signed` for a write seen before; `store-failed`
+   * @throws TwtxtError `not-signed` for a replayed write; `store-failed`
    */
   spend(): Promise<void>;
 }
 
-/** A request whose signature holds, for its body too. */
+/** A request with a valid signature and body. */
 export interface SignedRequest {
   owner: string;
   body: Uint8Array;
@@ -107,16 +107,16 @@ export interface SignedRequest {
 /**
  * Verifies a signed request with its body.
  *
- * @param readBody - reads the body under a bound of the caller's; called only where an allowed key has signed
- * @throws TwtxtError as {@link verifyHead} and {@link SignedHead.spend}, and what `readBody` throws
+ * @param readBody - reads the body with a size limit; called only after the signature of an allowed key
+ * @throws TwtxtError as {@link verifyHead} and {@link SignedHead.spend}; errors of `readBody`
  * @see PROTOCOL 5
  */
 export async function verifyRequest(
   request: Request,
   readBody: () => Promise<Uint8Array>,
-  terms: SignatureTerms,
+  policy: SignaturePolicy,
 ): Promise<SignedRequest> {
-  const { owner, checkBody, spend } = verifyHead(request, terms);
+  const { owner, checkBody, spend } = verifyHead(request, policy);
   const body = await readBody();
   checkBody(body);
   await spend();
@@ -124,22 +124,21 @@ export async function verifyRequest(
 }
 
 /**
- * Verifies what is signed but for the body, for bodies that are read as they come.
+ * Verifies a signed request without its body, for streamed bodies.
  *
- * @throws TwtxtError `not-signed` for anything less than a right signature; `not-allowed` for a right one by a key that is
- *   not on the list, whatever the body
+ * @throws TwtxtError `not-signed` for a missing or invalid signature; `not-allowed` for a key that is not allowed
  * @see PROTOCOL 5
  */
-export function verifyHead(request: Request, { authority, allowed, store, now }: SignatureTerms): SignedHead {
+export function verifyHead(request: Request, { authority, allowed, store, now }: SignaturePolicy): SignedHead {
   const { method, url, headers } = request;
   const { components, parameters, signature } = readSignature(headers);
   checkComponents(components, headers);
   const nonce = checkParameters(parameters, now() / 1000);
 
   const base = signatureBase({ method, authority, url, headers }, components, parameters);
-  const isRight = isSignedBy(parseKey(nonce.keyid), Buffer.from(base), signature);
-  if (!isRight) throw notSigned("the signature is not that of this request by this key");
-  if (!allowed.has(nonce.keyid)) throw new TwtxtError("not-allowed", "This key may not do that here.");
+  const isValid = isSignedBy(parseKey(nonce.keyid), Buffer.from(base), signature);
+  if (!isValid) throw notSigned("the signature does not match the request and the key");
+  if (!allowed.has(nonce.keyid)) throw new TwtxtError("not-allowed", "This key is not allowed to do this.");
 
   const digest = headers.get("content-digest");
   return {
@@ -155,13 +154,13 @@ export function verifyHead(request: Request, { authority, allowed, store, now }:
   };
 }
 
-/** A body is not the one that was signed. */
+/** The error for a body that does not match the signed digest. */
 export function digestMismatch(): TwtxtError {
   return notSigned('"content-digest" is not the sha-256 of the body');
 }
 
 /**
- * The header field of RFC 9530, by SHA-256 alone.
+ * The value of `Content-Digest` (RFC 9530) with SHA-256.
  *
  * @param hash - 32 bytes
  */
@@ -176,7 +175,7 @@ function sha256(bytes: Uint8Array): Uint8Array {
 function checkComponents(components: readonly string[], headers: Headers): void {
   const known: readonly string[] = [...DERIVED, ...FIELDS];
   const strange = components.find((name, at) => !known.includes(name) || components.indexOf(name) !== at);
-  if (strange !== undefined) throw notSigned(`it covers ${JSON.stringify(strange)}, which is unknown or there twice`);
+  if (strange !== undefined) throw notSigned(`it covers ${JSON.stringify(strange)}, which is unknown or covered twice`);
   const needed = [...DERIVED, ...FIELDS.filter((name) => headers.has(name))];
   const missing = needed.find((name) => !components.includes(name));
   if (missing) throw notSigned(`it does not cover "${missing}"`);
@@ -208,7 +207,7 @@ function isNonce(text: string): boolean {
   return bytes.length === NONCE_BYTES && bytes.toString("base64") === text;
 }
 
-/** A key has a form in capitals too, and would then be somebody else. */
+/** Only the canonical text of a key: the same key in capitals would count as another owner. */
 function isKeyText(text: string): boolean {
   try {
     return formatKey(parseKey(text)) === text;

@@ -1,11 +1,11 @@
-// plugin/http/site-api.ts: the client of the author's own site, with signed requests. PROTOCOL 5
+// plugin/http/site-api.ts: client of the author's own site, with signed requests. PROTOCOL 5
 import type { Clock } from "../clock.js";
 import { TwtxtError, type TwtxtErrorCode } from "../errors.js";
 import { chunksUntilAborted } from "../store/chunks.js";
 import { problemDetail } from "./one-line.js";
 import { type Signer, signRequest } from "./signature.js";
 
-/** A body that is sent as it is read. */
+/** A streamed body. */
 export interface StreamedBody {
   /** In bytes. */
   size: number;
@@ -16,63 +16,64 @@ export interface StreamedBody {
 
 export interface SiteRequest {
   method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
-  /** What stands behind the root of the API. */
+  /** The path below the root of the API. */
   path: string;
   headers?: Record<string, string>;
   body?: Uint8Array | StreamedBody;
-  /** Statuses that are answers and no refusals, beside 200 to 299. */
+  /** Statuses that are not errors, in addition to 200 to 299. */
   expected?: readonly number[];
-  /** Ends this request, its body included, by its reason. */
+  /** Aborts this request and its body. */
   signal?: AbortSignal;
 }
 
-/** An answer that is no refusal. */
+/** A successful response. */
 export interface SiteAnswer {
   status: number;
   headers: Headers;
-  /** The body as it comes, once. @throws TwtxtError `unreachable` where it breaks off */
+  /** The body as a stream; can be read once. @throws TwtxtError `unreachable` if it ends early */
   chunks(): AsyncIterable<Uint8Array>;
-  /** All of the body. @throws TwtxtError `unreachable`; `too-large` beyond 8 MiB */
+  /** The whole body. @throws TwtxtError `unreachable`; `too-large` over 8 MiB */
   text(): Promise<string>;
-  /** The body as JSON. @throws TwtxtError as {@link text}, and `unreachable` for what is not JSON */
+  /** The body as JSON. @throws TwtxtError as {@link text}, and `unreachable` for anything but JSON */
   json(): Promise<unknown>;
-  /** Lets go of a body that is not read to its end. */
+  /** Closes the connection of a body that is not read to its end. */
   close(): void;
 }
 
 /**
- * Asks the site.
+ * Sends a request to the site.
  *
- * @throws TwtxtError for a refusal: `not-signed`, `not-allowed`, `not-found`, `precondition-failed`, `precondition-required`,
- *   `body-too-large`, `quota-exceeded`, else `bad-request`; `unreachable` where nobody answers, or not the API; what the chunks of a body throw
+ * @throws TwtxtError `not-signed`, `not-allowed`, `not-found`, `precondition-failed`, `precondition-required`,
+ *   `body-too-large`, `quota-exceeded` or `bad-request`, by the status; `unreachable` without a response of the API; errors
+ *   of a streamed body
  */
 export type AskSite = (request: SiteRequest) => Promise<SiteAnswer>;
 
 export interface SiteApiOptions {
-  /** The URL of the API, without a slash at its end. */
+  /** The URL of the API without a trailing slash. */
   root: string;
   signer: Signer;
   now: Clock;
-  /** What to do where the site answers, but has no such API: a sentence. */
+  /** Advice if the site has no such API, a sentence. */
   missing: string;
-  /** Ends what is under way, by its reason. */
+  /** Aborts all requests. */
   signal?: AbortSignal;
-  /** How long nothing may come or go, in milliseconds; default 70,000. */
+  /** Time without any data sent or received, in milliseconds; default 70,000. */
   idleTimeoutMs?: number;
-  /** Default the platform's: this is the author's own site, not a stranger's. */
+  /** Default: the platform's `fetch`, because the author's own site is trusted. */
   fetch?: typeof globalThis.fetch;
 }
 
 const IDLE_TIMEOUT_MS = 70_000;
 const MAX_JSON_BYTES = 8 * 2 ** 20;
 
-/** What a refusal means, and what to do about it. */
+/** The error code for a status, and what to do about it. */
 const REFUSALS: Record<number, { code: TwtxtErrorCode; advice: string }> = {
   401: {
     code: "not-signed",
-    advice: " Is the clock of this machine right? With --url, was `serve` started with the same one?",
+    advice: " Check the clock of this machine. With --url, check that `serve` was started with the same URL.",
   },
-  403: { code: "not-allowed", advice: ' The site knows another key: look at its option "key", and deploy.' },
+  403: { code: "not-allowed", advice: ' The site has a different key: check its option "key", and deploy.' },
   404: { code: "not-found", advice: "" },
   412: { code: "precondition-failed", advice: "" },
   428: { code: "precondition-required", advice: "" },
@@ -98,7 +99,7 @@ export function siteApi({
     try {
       response = await fetch(url, {
         method,
-        // A compressed body would come without its length.
+        // A compressed body would have no Content-Length.
         headers: {
           ...signRequest({ method, url, headers, ...signed }, signer, now()),
           ...sent.headers,
@@ -120,13 +121,10 @@ export function siteApi({
 
 type IdleTimeout = ReturnType<typeof idleTimeout>;
 
-/** Ends a request that stands still. One that goes on may take as long as it needs. */
+/** Aborts a request when no data has moved for this long. The total time is not limited. */
 function idleTimeout(idleTimeoutMs: number, signals: readonly (AbortSignal | undefined)[]) {
   const stalled = new AbortController();
-  const timer = setTimeout(
-    () => stalled.abort(new Error(`nothing has moved for ${idleTimeoutMs / 1000} s`)),
-    idleTimeoutMs,
-  );
+  const timer = setTimeout(() => stalled.abort(new Error(`no data for ${idleTimeoutMs / 1000} s`)), idleTimeoutMs);
   return {
     signal: AbortSignal.any([stalled.signal, ...signals.filter((signal) => signal !== undefined)]),
     async *refreshing(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -144,7 +142,7 @@ function idleTimeout(idleTimeoutMs: number, signals: readonly (AbortSignal | und
   };
 }
 
-/** What of a body is signed, and how it is sent. */
+/** The signed part of a body, and how it is sent. */
 function bodyParts(body: SiteRequest["body"], refreshing: IdleTimeout["refreshing"]) {
   if (body === undefined) return { signed: {}, sent: { headers: {}, init: {} } };
   if (body instanceof Uint8Array)
@@ -180,7 +178,7 @@ function answerOf(
       try {
         return JSON.parse(json);
       } catch {
-        throw failed(new Error("it answers with something else than JSON"));
+        throw failed(new Error("its answer is not JSON"));
       }
     },
   };
@@ -191,19 +189,19 @@ async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   let size = 0;
   for await (const chunk of chunks) {
     size += chunk.length;
-    if (size > MAX_JSON_BYTES) throw new TwtxtError("too-large", `An answer is larger than ${MAX_JSON_BYTES} bytes.`);
+    if (size > MAX_JSON_BYTES) throw new TwtxtError("too-large", `The answer is larger than ${MAX_JSON_BYTES} bytes.`);
     all.push(chunk);
   }
   return new TextDecoder().decode(Buffer.concat(all));
 }
 
 function refusal(url: string, { status, headers }: Response, text: string, missing: string): TwtxtError {
-  // An answer to HEAD has no body that says why.
-  const isOurs = headers.get("content-type") === "application/problem+json";
+  // A response to HEAD has no body with a reason.
+  const isFromApi = headers.get("content-type") === "application/problem+json";
   const detail = problemDetail(text);
-  const why = detail === null ? (isOurs ? "." : ", with something else than JSON.") : `: ${detail}`;
+  const why = detail === null ? (isFromApi ? "." : ", but not in JSON.") : `: ${detail}`;
   const { code = otherCode(status), advice = "" } = REFUSALS[status] ?? {};
-  if (status !== 404 || isOurs) return new TwtxtError(code, `${url} answers ${status}${why}${advice}`);
+  if (status !== 404 || isFromApi) return new TwtxtError(code, `${url} answers ${status}${why}${advice}`);
   return new TwtxtError("unreachable", `${url} answers ${status}${why} ${missing}`);
 }
 
@@ -211,15 +209,14 @@ function otherCode(status: number): TwtxtErrorCode {
   return status === 408 || status === 429 || status >= 500 ? "unreachable" : "bad-request";
 }
 
-/** What reading the body of a request has thrown, or who has ended it, is not the site's fault. */
+/** A TwtxtError from the request's own body, or from the abort signal, is passed on unchanged. */
 function unreachable(url: string, error: unknown): TwtxtError {
   for (let cause = error; cause; cause = Object(cause).cause) if (cause instanceof TwtxtError) return cause;
   const { cause, message } = Object(error);
   if (Object(cause).code === "UND_ERR_SOCKET") {
-    return new TwtxtError("unreachable", `${url}: the connection broke off.`, { cause: error });
+    return new TwtxtError("unreachable", `${url}: the connection was closed early.`, { cause: error });
   }
   const reason = String(Object(cause).code ?? Object(cause).message ?? message);
-  const hint =
-    reason === "ECONNREFUSED" ? " Nothing answers there: is the site up, or is it reached by another --url?" : "";
+  const hint = reason === "ECONNREFUSED" ? " Check that the site is running, or name its address with --url." : "";
   return new TwtxtError("unreachable", `${url} could not be reached: ${reason}.${hint}`, { cause: error });
 }

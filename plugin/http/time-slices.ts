@@ -1,12 +1,12 @@
-// plugin/http/time-slices.ts: long computations in slices, so that the server answers other requests in between.
+// plugin/http/time-slices.ts: long computations in short slices, between which other requests are answered.
 import { setImmediate } from "node:timers/promises";
 import { TwtxtError } from "../errors.js";
 
-/** Several computations may be under way, each with a slice in every turn of the event loop. */
+/** Short, because several computations may each use a slice in every turn of the event loop. */
 const SLICE_MS = 1;
 
 /**
- * Divides a long computation into slices of a millisecond.
+ * Divides a long computation into slices of one millisecond.
  *
  * @example for (const row of rows) { if (slices.isOver) await slices.next(); work(row); }
  */
@@ -14,7 +14,7 @@ export class TimeSlices {
   readonly #signal: AbortSignal | undefined;
   #start = performance.now();
 
-  /** @param signal - a deadline, which ends the computation */
+  /** @param signal - the deadline of the computation */
   constructor(signal?: AbortSignal) {
     this.#signal = signal;
   }
@@ -25,9 +25,9 @@ export class TimeSlices {
   }
 
   /**
-   * Lets the event loop run, and begins the next slice.
+   * Yields to the event loop and starts the next slice.
    *
-   * @throws TwtxtError `unreachable` once the deadline has passed: there may be time for it later
+   * @throws TwtxtError `unreachable` after the deadline: a later attempt may have more time
    */
   async next(): Promise<void> {
     await setImmediate();
@@ -37,7 +37,7 @@ export class TimeSlices {
     this.#start = performance.now();
   }
 
-  /** As `some` of an array. */
+  /** Like `Array.prototype.some`. */
   async some<T>(items: Iterable<T>, isWanted: (item: T) => boolean): Promise<boolean> {
     for (const item of items) {
       if (this.isOver) await this.next();
@@ -46,7 +46,7 @@ export class TimeSlices {
     return false;
   }
 
-  /** As `Array.from`. */
+  /** Like `Array.from`. */
   async arrayOf<T>(items: Iterable<T>): Promise<T[]> {
     const array: T[] = [];
     for (const item of items) {
@@ -56,7 +56,7 @@ export class TimeSlices {
     return array;
   }
 
-  /** As `filter` of an array. */
+  /** Like `Array.prototype.filter`. */
   async filter<T>(items: readonly T[], isWanted: (item: T) => boolean): Promise<T[]> {
     const wanted: T[] = [];
     for (const item of items) {

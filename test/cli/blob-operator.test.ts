@@ -303,7 +303,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     expect(got).toMatchObject({
       exitCode: 1,
       stdout: "",
-      stderr: expect.stringContaining("the connection broke off."),
+      stderr: expect.stringContaining("the connection was closed early."),
     });
     expect(alice.machine.list(".").filter((name) => /^got|\.tmp$/.test(name))).toEqual([]);
     const verified = await alice.blob("verify");

@@ -208,7 +208,7 @@ describe("http", () => {
     expect(await checkAddress(site, look)).toEqual([
       {
         level: "fix",
-        what: "http://alice.example/.well-known/msg/alice.json is not asked: https is needed here.",
+        what: "http://alice.example/.well-known/msg/alice.json is not requested: https is required here.",
         todo: "Serve your site by https.",
       },
     ]);

@@ -137,7 +137,7 @@ describe("a server that means no good", () => {
     [
       "redirects to a private network",
       (_, response) => void response.writeHead(302, { location: "http://10.0.0.1/" }).end(),
-      "its address is not a public one. Only public servers of the web are asked. For one in your own network, add --allow-private-host HOST:PORT",
+      "its address is not public. Only public servers of the web are asked. For one in your own network, add --allow-private-host HOST:PORT",
     ],
     [
       "compresses what is none",
@@ -165,7 +165,7 @@ describe("a server that means no good", () => {
     const server = await loopbackServer(answer(200));
     expect(await report([server.url], {})).toMatchObject({
       exitCode: 1,
-      fixes: says("its address is not a public one"),
+      fixes: says("its address is not public"),
     });
     expect(server.asked).toEqual([]);
   });

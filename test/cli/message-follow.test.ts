@@ -150,7 +150,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
       const outcome = await bob.message(action);
       expect(outcome).toMatchObject({ exitCode: 1, stdout: "" });
       expect(outcome.stderr).toMatch(
-        /^eleventy-twtxt: \S+ could not be reached: ECONNREFUSED\. Nothing answers there: is the site up, or is it reached by another --url\?\n$/,
+        /^eleventy-twtxt: \S+ could not be reached: ECONNREFUSED\. Check that the site is running, or name its address with --url\.\n$/,
       );
     }
   });

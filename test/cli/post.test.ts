@@ -213,7 +213,7 @@ describe("eleventy-twtxt post --reply-to", () => {
     expect(await command(folder, ["post", "Yes", "--reply-to", reference])).toEqual({
       exitCode: 1,
       stdout: "",
-      stderr: `eleventy-twtxt: ${bob.url}/twtxt.txt is not asked: its address is not a public one.\nOnly public servers of the web are asked. For one in your own network, add --allow-private-host HOST:PORT\n`,
+      stderr: `eleventy-twtxt: ${bob.url}/twtxt.txt is not requested: its address is not public.\nOnly public servers of the web are asked. For one in your own network, add --allow-private-host HOST:PORT\n`,
     });
     expect(list("notes")).toEqual(["a.md"]);
   });

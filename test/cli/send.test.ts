@@ -105,7 +105,7 @@ describe("eleventy-twtxt send", () => {
     const { made, bob, site } = await home();
     const { exitCode, stdout, stderr } = await send(site.folder, allowing([made]));
     expect(exitCode).toBe(0);
-    expect(stdout).toMatch(/ http\S+ is not asked: its address is not a public one$/m);
+    expect(stdout).toMatch(/ http\S+ is not requested: its address is not public$/m);
     expect(stderr).toContain(
       "\nOnly public servers of the web are asked. For one in your own network, add --allow-private-host HOST:PORT\n",
     );
@@ -203,7 +203,7 @@ describe("eleventy-twtxt send", () => {
 
     const own = ["--allow-private-host", made.host];
     const { stdout, stderr } = await send(site.folder, ["--now", ...own], "2026-11-20T10:01:00Z");
-    expect(stdout).toMatch(/ is not asked: its address is not a public one; again after 2026-11-20T10:\d\dZ$/m);
+    expect(stdout).toMatch(/ is not requested: its address is not public; again after 2026-11-20T10:\d\dZ$/m);
     expect(stderr).toMatch(/1 not asked\.$/);
     expect(await listed()).toBe(before);
   });

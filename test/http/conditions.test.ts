@@ -65,11 +65,11 @@ describe("a condition", () => {
       "something is there",
       { "if-none-match": "*" },
       ETAG,
-      "It is there already, and If-None-Match asks that it is not.",
+      "It already exists: the condition If-None-Match is not met.",
     ],
-    ["another version is there", { "if-match": '"two"' }, ETAG, "It was changed since: "],
-    ["it was changed later", { "if-unmodified-since": EARLIER }, ETAG, "It was changed since: "],
-    ["nothing is there", { "if-match": "*" }, null, "There is none to replace or change: "],
+    ["another version is there", { "if-match": '"two"' }, ETAG, "It has changed since: "],
+    ["it was changed later", { "if-unmodified-since": EARLIER }, ETAG, "It has changed since: "],
+    ["nothing is there", { "if-match": "*" }, null, "It does not exist: "],
   ])("that fails says why: %s", (_, headers, etag, why) => {
     expect(() => checkConditions(request("PUT", headers), etag === null ? null : VERSION)).toThrow(why);
   });

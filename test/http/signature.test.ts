@@ -6,7 +6,7 @@ import { type InnerList, type Parameters, parseDictionary } from "structured-hea
 import { describe, expect, it } from "vitest";
 import { sweepNonces } from "../../plugin/http/nonces.js";
 import { readBody } from "../../plugin/http/respond.js";
-import { type SignatureTerms, signRequest, type UnsignedRequest, verifyRequest } from "../../plugin/http/signature.js";
+import { type SignaturePolicy, signRequest, type UnsignedRequest, verifyRequest } from "../../plugin/http/signature.js";
 import { signatureBase, signatureParams } from "../../plugin/http/signature-base.js";
 import { formatSignature } from "../../plugin/http/signature-headers.js";
 import { formatKey } from "../../plugin/keys/key.js";
@@ -68,7 +68,7 @@ const alice = identityOf(1);
 const mallory = identityOf(3);
 const notSigned = expect.objectContaining({ code: "not-signed" });
 
-function terms(more: Partial<SignatureTerms> = {}): SignatureTerms {
+function terms(more: Partial<SignaturePolicy> = {}): SignaturePolicy {
   const allowed = new Set([alice.publicKey]);
   return { authority: "alice.example", allowed, store: memoryStore(), now: () => NOW, ...more };
 }
@@ -258,7 +258,7 @@ describe("401 not-signed", () => {
   it.each(PARAMETERS)("the parameter %s is missing", async (name) => {
     await expect(verified(signedWith({ [name]: undefined }))).rejects.toMatchObject({
       code: "not-signed",
-      message: `The request is not signed as it has to be: its parameter "${name}" is missing or wrong.`,
+      message: `The request has no valid signature: its parameter "${name}" is missing or wrong.`,
     });
   });
 
@@ -458,7 +458,7 @@ describe("a write", () => {
     expect(await verified(sent, at)).toMatchObject({ owner: alice.publicKey });
     await expect(verified(sent, at)).rejects.toMatchObject({
       code: "not-signed",
-      message: "The request is not signed as it has to be: its nonce was used before.",
+      message: "The request has no valid signature: its nonce was used before.",
     });
     expect(await at.store.keys("nonces/")).toHaveLength(1);
   });
@@ -500,7 +500,10 @@ describe("403 not-allowed", () => {
     const sent = { ...signed(), body: Buffer.from("another body") };
     const untouched = () => Promise.reject(new Error("The body was read."));
     const outcome = verifyRequest(received(sent), untouched, terms({ allowed: new Set(), store }));
-    await expect(outcome).rejects.toMatchObject({ code: "not-allowed", message: "This key may not do that here." });
+    await expect(outcome).rejects.toMatchObject({
+      code: "not-allowed",
+      message: "This key is not allowed to do this.",
+    });
     expect(await store.keys("")).toEqual([]);
   });
 

@@ -82,7 +82,7 @@ describe("asking one's own site", () => {
 
   it("tells a site without the API from one that has no such thing", async () => {
     const { ask } = await siteThat(withProblemResponses(404, "text/html", "<p>Nothing here"));
-    const said = "answers 404, with something else than JSON. Is it there?";
+    const said = "answers 404, but not in JSON. Is it there?";
     for (const method of ["GET", "HEAD"] as const) {
       const error = await ask({ method, path: "/a" }).catch((error) => error);
       expect(error).toMatchObject({ code: "unreachable", message: expect.stringContaining(said) });

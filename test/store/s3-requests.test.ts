@@ -56,7 +56,7 @@ describe("a value on its way to S3", () => {
     await expect(storeAt(server.url, { totalMs: 1000 }).write("a", chunks, 1024 * MIB)).rejects.toThrow(
       expect.objectContaining({
         code: "store-failed",
-        message: expect.stringContaining("nothing has moved for 1000 ms"),
+        message: expect.stringContaining("no data for 1000 ms"),
       }),
     );
     expect(seen.taken).toBeLessThan(64 * MIB);

@@ -288,7 +288,7 @@ describe.skipIf(lack !== null)("a store in S3", () => {
       await expect(service.store({ totalMs: 1000 }).get("a")).rejects.toThrow(storeFailed);
       const reader = (await service.store({ totalMs: 1000 }).read("a"))?.getReader();
       expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe("o");
-      await expect(reader?.read()).rejects.toThrow(failsWith("nothing has moved for 1000 ms"));
+      await expect(reader?.read()).rejects.toThrow(failsWith("no data for 1000 ms"));
     });
 
     it("store-failed: a list that is cut off, or of which a later page is missing", async () => {

@@ -29,7 +29,7 @@ export interface BlobsOptions {
   /** Random bytes. */
   random(length: number): Uint8Array;
   sleep(milliseconds: number): Promise<void>;
-  /** What signed requests must be meant for, see `SignatureTerms`. */
+  /** What signed requests must be meant for, see `SignaturePolicy`. */
   authority: string;
   /** Who may keep blobs here, each `kex1...`. */
   owners: ReadonlySet<string>;

@@ -89,11 +89,11 @@ describe("what fails", () => {
       expect(await response.json()).toEqual({
         status: 503,
         code: "store-failed",
-        detail: "Something is wrong on this side. Try again later.",
+        detail: "Internal error. Try again later.",
       });
     }
     expect(alice.log).toHaveLength(3);
-    expect(alice.log[0]).toMatch(/^A request could not be answered: The store was down before get of blobs\/records\//);
+    expect(alice.log[0]).toMatch(/^A request failed: The store was down before get of blobs\/records\//);
   });
 
   it("is not even asked to take contents whose condition does not hold, or that there is no room for", async () => {

@@ -92,8 +92,8 @@ describe("listing one's inbox", () => {
   });
 
   it.each([
-    ["not-signed", "Is the clock of this machine right?", { ahead: 3600 * SECOND }],
-    ["not-signed", "Is the clock of this machine right?", { endpoint: "https://mallory.example/inbox/alice" }],
+    ["not-signed", "Check the clock of this machine.", { ahead: 3600 * SECOND }],
+    ["not-signed", "Check the clock of this machine.", { endpoint: "https://mallory.example/inbox/alice" }],
     ["not-allowed", 'look at its option "key", and deploy.', { signer: CAROL }],
     ["not-found", "answers 404", { endpoint: "https://alice.example/inbox/nobody" }],
   ])("%s: %s %j", async (code, advice, options) => {
@@ -105,7 +105,7 @@ describe("listing one's inbox", () => {
     await expect(client.list()).rejects.toThrow(
       failsWith(
         "unreachable",
-        `${endpoint} answers 404, with something else than JSON. Has the site been deployed with functions?`,
+        `${endpoint} answers 404, but not in JSON. Has the site been deployed with functions?`,
       ),
     );
   });

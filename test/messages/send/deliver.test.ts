@@ -150,7 +150,7 @@ describe("a message", () => {
     expect(await comesOf({ status: 307, headers: { location: "/inbox" } })).toEqual({
       outcome: "refused",
       status: null,
-      why: expect.stringContaining("redirects more than 5 times, or in a circle"),
+      why: expect.stringContaining("redirects more than 5 times, or in a loop"),
     });
   });
 });
