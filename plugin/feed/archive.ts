@@ -1,4 +1,4 @@
-// plugin/feed/archive.ts: which twt stands in which file.
+// plugin/feed/archive.ts: division of a feed into files. PROTOCOL 1.4
 import type { FeedHeader } from "./feed.js";
 import { twtHash } from "./hash.js";
 import { byteLength, formatTwt, type Twt } from "./twt.js";
@@ -8,7 +8,7 @@ export interface FeedPart {
   /** Path from the root of the site, as `/twtxt.txt`. */
   path: string;
   twts: Twt[];
-  /** The value of the field `prev`: the hash of the last twt of the part before, and its file's name. */
+  /** The field `prev`: the hash of the last twt of the previous part, and its file name; `null` for the oldest part. */
   prev: string | null;
 }
 
@@ -16,11 +16,11 @@ export interface FeedPart {
 const YEAR_LIMIT = 512 * 1024;
 
 /**
- * Lays twts into files by their dates alone, so that a new post moves nothing.
+ * Divides twts into files by their dates only, so that a new post moves no other twt to another file.
  *
- * @param twts - in order of time, timestamps as `YYYY-MM-DDThh:mm:ssZ`
- * @param feed - the feed's path, as `/twtxt.txt`, and its `url`, with which every part hashes
- * @returns the parts, newest first: the feed with the newest period and the one before it, then one archive a period
+ * @param twts - oldest first, timestamps as `YYYY-MM-DDThh:mm:ssZ`
+ * @param feed - the feed's path, as `/twtxt.txt`, and the `url` from which the hashes of all parts are computed
+ * @returns the parts, newest first: the feed with the two newest periods, then one archive for each earlier period
  * @see PROTOCOL 1.4
  */
 export function splitIntoParts(twts: readonly Twt[], feed: { path: string; url: string }): FeedPart[] {
@@ -68,9 +68,9 @@ function archivePath(feedPath: string, period: string): string {
 }
 
 /**
- * Reads the field `prev` of a header: the hash of the last twt of the part before, and its file's name.
+ * Parses the field `prev`: the hash of the last twt of the previous part, and its file name.
  *
- * @returns `null` where there is none, or one of another form
+ * @returns `null` for a missing or invalid field
  * @example previousOf({ prev: ["abcdefg twtxt-2024.txt"] }) // { hash: "abcdefg", file: "twtxt-2024.txt" }
  */
 export function previousOf({ prev: [value = ""] = [] }: FeedHeader): { hash: string; file: string } | null {
@@ -79,7 +79,7 @@ export function previousOf({ prev: [value = ""] = [] }: FeedHeader): { hash: str
 }
 
 /**
- * Whether a path or URL names an archive of a feed, by its name alone.
+ * Whether a path or URL has the name of an archive of this feed.
  *
  * @example isArchiveOf("/twtxt.txt", "/twtxt-2024-03.txt") // true
  */

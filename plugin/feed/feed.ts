@@ -1,4 +1,4 @@
-// plugin/feed/feed.ts: a whole feed, read and written.
+// plugin/feed/feed.ts: feed parser and writer.
 import { TwtxtError } from "../errors.js";
 import { type FieldName, formatHeader, readField } from "./header.js";
 import { findMentions, type Mention } from "./mention.js";
@@ -6,27 +6,27 @@ import { subjectOf } from "./subject.js";
 import { CANONICAL_LENGTH, canonicalAt, toInstant } from "./timestamp.js";
 import { byteLength, cleanText, formatTwt, LINE_LIMIT, type Twt } from "./twt.js";
 
-/** A twt of somebody's feed, with what its text says. */
+/** A twt with its parsed text. */
 export interface ParsedTwt extends Twt {
-  /** The moment as `YYYY-MM-DDThh:mm:ssZ`, whatever form the timestamp has. */
+  /** The timestamp in UTC as `YYYY-MM-DDThh:mm:ssZ`. */
   instant: string;
   mentions: Mention[];
   /** The hash of the twt that this one replies to. */
   subject: string | null;
 }
 
-/** The fields of a header by lower-cased name, each with its values in order. */
+/** Header fields by lower-cased name, each with its values in order. */
 export type FeedHeader = Record<string, string[]>;
 
-/** A feed as it was read. */
+/** A parsed feed. */
 export interface ParsedFeed {
-  /** The fields before the first twt: they alone describe the feed. PROTOCOL 2.2 */
+  /** The fields before the first twt: only these describe the feed. PROTOCOL 2.2 */
   header: FeedHeader;
-  /** The fields of the whole file, for readers that are less strict. */
+  /** The fields of the whole file, for less strict readers. */
   fields: FeedHeader;
-  /** In the order of the file; an exact duplicate stands here once. */
+  /** In the order of the file, without exact duplicates. */
   twts: ParsedTwt[];
-  /** How many lines were neither twt, comment nor empty. */
+  /** Number of lines that are neither twt, comment nor empty. */
   skippedLines: number;
 }
 
@@ -36,10 +36,9 @@ const CR = 0x0d;
 const TIMESTAMP_LIMIT = 64;
 
 /**
- * Reads a feed. Nothing in it makes this throw: a line that cannot be read is skipped and counted.
+ * Parses a feed in linear time. It never throws: invalid lines are skipped and counted.
  *
- * @param input - the file; bytes are read as UTF-8, and what is none becomes U+FFFD
- * @returns the feed; the time taken is linear in the length of the input
+ * @param input - the file; bytes are decoded as UTF-8, invalid ones as U+FFFD
  * @example parseFeed("# nick = bob\n\n2026-01-02T03:04:05Z\thello\n").twts[0].text // "hello"
  * @see PROTOCOL 1.3
  */
@@ -76,9 +75,9 @@ function copyOf(fields: ReadonlyMap<string, string[]>): FeedHeader {
  * Writes a feed: header comments, an empty line, then the twts, oldest first.
  *
  * @param feed - `fields` by name, each with its values; `twts` in any order. Timestamps are written in UTC and whole
- *   seconds, texts are cleaned, and a twt of which nothing is left is not written.
- * @throws TwtxtError `bad-field` for a field that is not known, one too many, or a value that another reader would
- *   misread; `bad-timestamp` for a timestamp that is none; `too-large` for a line of 64 KiB or more
+ *   seconds, texts are cleaned, and twts without text are left out.
+ * @throws TwtxtError `bad-field` for an unknown or repeated field, or a value that other readers would misread;
+ *   `bad-timestamp`; `too-large` for a line of 64 KiB or more
  * @example formatFeed({ fields: { nick: ["alice"] }, twts: [{ timestamp: "2026-01-02T03:04:05Z", text: "hello" }] }) // "# nick = alice\n\n2026-01-02T03:04:05Z\thello\n"
  * @see PROTOCOL 1.1
  */
@@ -94,11 +93,14 @@ export function formatFeed(feed: {
     .map(formatTwt);
   const long = lines.find((line) => byteLength(line) >= LINE_LIMIT);
   if (long)
-    throw new TwtxtError("too-large", `The twt of ${long.slice(0, 20)} is longer than a line of a feed may be.`);
+    throw new TwtxtError(
+      "too-large",
+      `The twt of ${long.slice(0, 20)} is too long: a line of a feed must be shorter than 64 KiB.`,
+    );
   return `${header}\n${lines.join("")}`;
 }
 
-/** Reads the twts of one file, in the order of their lines. */
+/** Parses the twts of one file, line by line. */
 class TwtReader {
   readonly #file: string;
   readonly #twts: ParsedTwt[] = [];
@@ -128,7 +130,7 @@ class TwtReader {
     if (instant === null) return false;
 
     const text = this.#file.slice(tab + 1, end);
-    // A line that is too long to be one of ours is searched as far as a line may go.
+    // Longer lines are only searched up to the limit.
     const searched = text.length > LINE_LIMIT ? text.slice(0, LINE_LIMIT) : text;
     this.#twts.push({
       timestamp,
@@ -141,7 +143,7 @@ class TwtReader {
     return true;
   }
 
-  /** Exact duplicates once. A file in order of time has none, and most are: only the others pay for the comparison. */
+  /** The twts without exact duplicates. A file in order of time has none, so it needs no comparison. */
   twts(): ParsedTwt[] {
     if (this.#rises || this.#falls) return this.#twts;
     const seen = new Set<string>();
@@ -158,7 +160,7 @@ class TwtReader {
   }
 }
 
-/** Where a mark comes next in a file that is read forwards: most lines have none, and are not searched one by one. */
+/** Finds the next mark in a file that is read forwards, so that lines without one need not be searched. */
 class MarkFinder {
   #at = -1;
   #isOver = false;
@@ -177,7 +179,7 @@ class MarkFinder {
   }
 }
 
-/** Looks no further than a timestamp can reach: a file without any TAB is read in linear time too. */
+/** `end` limits the search to the length of a timestamp, so that a file without TABs is parsed in linear time. */
 function tabBetween(file: string, start: number, end: number): number {
   for (let at = start; at < end; at += 1) if (file.charCodeAt(at) === TAB) return at;
   return -1;

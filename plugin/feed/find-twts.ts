@@ -1,4 +1,4 @@
-// plugin/feed/find-twts.ts: the twts of one moment, found without reading the rest of a feed.
+// plugin/feed/find-twts.ts: search for twts by timestamp, without parsing the whole feed.
 import { type ParsedTwt, parseFeed } from "./feed.js";
 import { CANONICAL_LENGTH, toInstant } from "./timestamp.js";
 
@@ -12,12 +12,11 @@ const LETTER_Z = 0x5a;
 const SHORTEST_TIMESTAMP = 16;
 
 /**
- * The twts of one moment: those whose timestamp reads the same, or, only where there is none,
- * those of the same second.
+ * Finds the twts with this exact timestamp, or, if there are none, those of the same second.
  *
- * @param input - the file, as for {@link parseFeed}; bytes are not decoded as a whole
- * @param timestamp - as in a reference
- * @returns the twts in the order of the file, none for a timestamp that is none
+ * @param input - the file, as for {@link parseFeed}
+ * @param timestamp - from a reference
+ * @returns the twts in the order of the file; none for an invalid timestamp
  * @see PROTOCOL 2.4, "The proof"
  */
 export function findTwts(input: string | Uint8Array, timestamp: string): ParsedTwt[] {
@@ -31,7 +30,7 @@ export function findTwts(input: string | Uint8Array, timestamp: string): ParsedT
     : parseFeed(linesOfSecond(instant, file)).twts.filter((twt) => twt.instant === instant);
 }
 
-/** The lines of a file with this start, found without decoding or splitting the rest of it. */
+/** The lines with this prefix, found without decoding or splitting the rest of the file. */
 function linesThatStartWith(prefix: string, file: Buffer): string {
   const start = afterBom(file);
   const lines: Buffer[] = [];
@@ -44,32 +43,30 @@ function linesThatStartWith(prefix: string, file: Buffer): string {
 }
 
 /**
- * The lines that may be of this second: nearly all of a file are of another one at a glance, and not decoded. Behind an empty
- * one: a byte order mark in the midst of the file is not to stand at the beginning.
+ * The lines that may be of this second; nearly all others are recognized without decoding. An empty line comes first, so
+ * that U+FEFF at the start of a later line is not taken for a byte order mark.
  */
 function linesOfSecond(instant: string, file: Buffer): string {
-  // Latin-1 has a character for each byte, so that places in the one are places in the other.
+  // Latin-1 has one character per byte, so offsets in both are the same.
   const characters = file.toString("latin1");
   const lines: Buffer[] = [Buffer.of(LF)];
   for (let start = afterBom(file); start < file.length; ) {
     const lineEnd = characters.indexOf("\n", start);
     const end = lineEnd < 0 ? file.length : lineEnd + 1;
-    const mayBeMeant = looksCanonical(file, start)
-      ? characters.startsWith(instant, start)
-      : beginsTwt(file, start, end);
-    if (mayBeMeant) lines.push(file.subarray(start, end));
+    const mayMatch = looksCanonical(file, start) ? characters.startsWith(instant, start) : beginsTwt(file, start, end);
+    if (mayMatch) lines.push(file.subarray(start, end));
     start = end;
   }
   return Buffer.concat(lines).toString("utf8");
 }
 
-/** `..........T.....:..Z` and a TAB: if that is a timestamp at all, it is a canonical one. */
+/** Matches `..........T.....:..Z` and a TAB, which can only be a canonical timestamp. */
 function looksCanonical(file: Buffer, start: number): boolean {
   const hasMarks = file[start + 10] === LETTER_T && file[start + 16] === COLON && file[start + 19] === LETTER_Z;
   return hasMarks && file[start + CANONICAL_LENGTH] === TAB;
 }
 
-/** The shortest timestamp, `2026-01-02T03:04`, and a TAB; a file may hold millions of empty lines. */
+/** Whether a line has room for the shortest timestamp, `2026-01-02T03:04`, and starts with a digit. */
 function beginsTwt(file: Buffer, start: number, end: number): boolean {
   const first = file[start] ?? 0;
   return end - start > SHORTEST_TIMESTAMP && first >= DIGIT_0 && first <= DIGIT_9;

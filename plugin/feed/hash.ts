@@ -1,4 +1,4 @@
-// plugin/feed/hash.ts: the hash by which a reply names a twt.
+// plugin/feed/hash.ts: twt hashes, to which replies refer.
 import { blake2b } from "@noble/hashes/blake2.js";
 import { base32nopad } from "@scure/base";
 import { hashedForm, toInstant } from "./timestamp.js";
@@ -8,12 +8,12 @@ import type { Twt } from "./twt.js";
 const LONG_HASH_SINCE = "2026-07-01T00:00:00Z";
 
 /**
- * The hash by which a reply names this twt.
+ * The hash to which a reply refers.
  *
  * @param feedUrl - the `url` field of the feed, byte for byte
- * @param twt - timestamp and text as they stand in the file, untrimmed
+ * @param twt - timestamp and text exactly as in the file
  * @returns 7 or 12 characters of lowercase base32
- * @throws TwtxtError `bad-timestamp` for what is no timestamp
+ * @throws TwtxtError `bad-timestamp`
  * @example twtHash("https://example.com/twtxt.txt", { timestamp: "2026-07-01T00:00:00Z", text: "Hello World!" }) // "myzxbwxktuvs"
  * @see twtxt.dev/exts/twt-hash-v2
  */
@@ -24,10 +24,10 @@ export function twtHash(feedUrl: string, twt: Twt): string {
 }
 
 /**
- * Both forms of a twt's hash. Clients in use (timeline, lextwt) know the first one alone, whatever the date.
+ * Both forms of a twt's hash. Current clients (timeline, lextwt) only know the first one, whatever the date.
  *
  * @returns 7 and 12 characters of lowercase base32
- * @throws TwtxtError `bad-timestamp` for what is no timestamp
+ * @throws TwtxtError `bad-timestamp`
  * @see PROTOCOL 1.2
  */
 export function twtHashes(feedUrl: string, twt: Twt): { v1: string; v2: string } {

@@ -1,13 +1,13 @@
-// plugin/feed/mention.ts: the `@<nick url>` by which a twt mentions a feed.
+// plugin/feed/mention.ts: mentions, `@<nick url>`.
 
-/** Somebody mentioned: the nick as the author wrote it, and the URL of the feed. */
+/** A mentioned feed: its URL, and the nick that the author wrote. */
 export interface Mention {
-  /** `null` where the mention is a bare `@<url>`. */
+  /** `null` for `@<url>`. */
   nick: string | null;
   url: string;
 }
 
-/** A mention and where it stands in its text: from `start` up to, not including, `end`. */
+/** A mention and its position in the text: from `start` up to, not including, `end`. */
 export interface LocatedMention extends Mention {
   start: number;
   end: number;
@@ -17,21 +17,21 @@ const WORD = /[\p{L}\p{N}_]/u;
 const INSIDE = /^(?:([^\s<>]+) +)?([a-z][a-z0-9+.-]*:\/\/[^\s<>]+)$/i;
 
 /**
- * The mentions of a text, in order, outside code and outside the text of Markdown links.
+ * Finds the mentions in a text, outside code and the labels of Markdown links.
  *
- * @param text - a twt's text, lines separated by U+2028
- * @returns each mention as often as it stands there
+ * @param text - the text of a twt, lines separated by U+2028
+ * @returns the mentions in order, repeated ones included
  * @example findMentions("hi @<bob https://bob.example/twtxt.txt>") // [{ nick: "bob", url: "https://bob.example/twtxt.txt" }]
  */
 export function findMentions(text: string): Mention[] {
   return locateMentions(text).map(({ nick, url }) => ({ nick, url }));
 }
 
-/** As {@link findMentions}, with their places. The time is linear in the length of the text. */
+/** Like {@link findMentions}, with positions. Takes linear time. */
 export function locateMentions(text: string): LocatedMention[] {
   if (!text.includes("@<")) return [];
   const code = codePassages(text);
-  const outside = new OutsidePassages(
+  const outside = new PassageSkipper(
     text,
     [...code, ...linkTexts(text, code)].sort((a, b) => a.start - b.start),
   );
@@ -40,19 +40,19 @@ export function locateMentions(text: string): LocatedMention[] {
   for (let at = outside.find("@<", 0); at >= 0; ) {
     const mention = mentionAt(text, at);
     if (mention) found.push(mention);
-    // What is no mention is passed over whole, so that `@<a @<b u>>` has none.
+    // Skips to the ">" even without a mention, so that `@<a @<b u>>` has none.
     const close = text.indexOf(">", at);
     at = close < 0 ? -1 : outside.find("@<", close + 1);
   }
   return found;
 }
 
-/** Whether a name may stand in a feed as somebody's nick. */
+/** Whether a name is a valid nick. */
 export function isNick(name: string): boolean {
   return /^[^\s@#!:<>()[\]'"`\x00-\x1f\x7f-\x9f]+$/.test(name) && name.isWellFormed();
 }
 
-/** Whether a URL may stand in a mention that we write: feeds are served there, and no reader ends it early. */
+/** Whether a URL can be written in a mention: its scheme can serve feeds, and no reader cuts it off. */
 export function isMentionUrl(url: string): boolean {
   return (
     /^(https?|gemini|gopher):\/\/[^\s)>`<\x00-\x1f\x7f-\x9f]+$/i.test(url) && url.isWellFormed() && URL.canParse(url)
@@ -60,18 +60,16 @@ export function isMentionUrl(url: string): boolean {
 }
 
 /**
- * Writes a mention the one way that all peers understand.
- *
- * @param mention - with a nick, since some peers do not know `@<url>`
+ * Writes a mention in the form that all peers understand. The nick is required, because some peers do not know `@<url>`.
  */
 export function formatMention({ nick, url }: { nick: string; url: string }): string {
   return `@<${nick} ${url}>`;
 }
 
 /**
- * The mention that starts at this place of a text.
+ * The mention that starts at this position.
  *
- * @returns `null` where none does: glued to a word, unclosed, a nick with a space, a URL that is not absolute
+ * @returns `null` for none, for example after a letter, without ">", with a space in the nick, or with a relative URL
  */
 export function mentionAt(text: string, start: number): LocatedMention | null {
   if (!text.startsWith("@<", start) || WORD.test(characterBefore(text, start))) return null;
@@ -82,7 +80,7 @@ export function mentionAt(text: string, start: number): LocatedMention | null {
   return { nick: match[1] ?? null, url, start, end: close + 1 };
 }
 
-/** The places of the backticks that are part of no code span or block. */
+/** The positions of backticks outside code spans and blocks. */
 export function literalBackticks(text: string): number[] {
   const code = codePassages(text);
   let next = 0;
@@ -98,8 +96,8 @@ interface Passage {
   end: number;
 }
 
-/** Walks along a text and jumps over passages, which are in the order of their starts. */
-class OutsidePassages {
+/** Searches a text forwards and skips passages, which must be sorted by start. */
+class PassageSkipper {
   #next = 0;
 
   constructor(
@@ -107,7 +105,7 @@ class OutsidePassages {
     readonly passages: readonly Passage[],
   ) {}
 
-  /** Where `needle` stands next; -1 where it does no more. Asked for ever later places only. */
+  /** The next position of `needle`, or -1. `from` must not decrease between calls. */
   find(needle: string, from: number): number {
     let at = this.text.indexOf(needle, from);
     for (let passage = this.passages[this.#next]; at >= 0 && passage && passage.start <= at; ) {
@@ -118,7 +116,7 @@ class OutsidePassages {
   }
 }
 
-/** Code spans, and blocks fenced by backticks or tildes: a run of them up to the next run as long. */
+/** Code spans, and blocks fenced by backticks or tildes: from one run to the next run of the same length. */
 function codePassages(text: string): Passage[] {
   if (!/`|~~~/.test(text)) return [];
   const runs = [...text.matchAll(/`+|(?<=^|\u2028)~{3,}/g)].map((match) => ({ mark: match[0], start: match.index }));
@@ -144,7 +142,7 @@ function codePassages(text: string): Passage[] {
   return passages;
 }
 
-/** What stands between the brackets of `[text](destination)`. */
+/** The positions of the labels in `[label](destination)`. */
 function linkTexts(text: string, code: readonly Passage[]): Passage[] {
   if (!text.includes("](")) return [];
   const links: Passage[] = [];
@@ -163,7 +161,7 @@ function linkTexts(text: string, code: readonly Passage[]): Passage[] {
   return links;
 }
 
-/** Whether a link's destination in parentheses stands here, on one line and with one level of further ones inside. */
+/** Whether a link destination in parentheses starts here: on one line, with at most one level of nested parentheses. */
 function hasDestination(text: string, start: number): boolean {
   if (text[start] !== "(") return false;
   let depth = 1;
@@ -184,7 +182,7 @@ function isEscaped(text: string, at: number): boolean {
   return backslashes % 2 === 1;
 }
 
-/** The whole character before a place of a text, surrogates together; empty at the start. */
+/** The character before a position, as a whole surrogate pair; empty at the start. */
 export function characterBefore(text: string, at: number): string {
   const low = text.charCodeAt(at - 1);
   const isPair = low >= 0xdc00 && low <= 0xdfff;

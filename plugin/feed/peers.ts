@@ -1,16 +1,16 @@
-// plugin/feed/peers.ts: texts that a reader in use loses or misreads, written so that it does not.
+// plugin/feed/peers.ts: workarounds for texts that a widely used reader misreads.
 //
-// The reader is yarnd with its parser lextwt in two versions of early 2022. In the first four cases it swallows the
-// twts that follow, in the fifth it overlooks a mention; in the last two it changes the text, and so computes another hash.
+// The reader is yarnd with its parser lextwt in two versions of early 2022. In four cases it swallows the following twts,
+// in one it misses a mention, and in two it changes the text and computes another hash.
 import { literalBackticks } from "./mention.js";
 
-/** Invisible, kept by those who trim, and never at the start of what we write. */
+/** Invisible, not removed by trimming, and never written at the start of a text. */
 const ZERO_WIDTH_SPACE = "\u200b";
 
-/** That parser's idea of code; brackets inside do not count. */
+/** Code as lextwt reads it; brackets inside are ignored. */
 const CODE = /```(?:[\s\S][^`]*(?:`(?:``?)?)?)?|``|`[^`]*`?/g;
 
-/** What may stand before an opening parenthesis for it to count as the first: white space and mentions. */
+/** White space and mentions, which may precede the opening parenthesis of a subject. */
 const LEAD = /^(?:[^\S\u2028]|@<[^<>]*>|@(?!<)(?:[^\s@]|\u2028)+)*$/;
 const LEADING = /^(?:[^\S\u2028]|@<[^<>]*>|@(?!<)(?:[^\s@(]|\u2028)+)*/;
 const MENTION_IN_PARENTHESES = /^\((?!#)[^)>]*@<[^<>)]*>/;
@@ -27,13 +27,14 @@ const HALF_LINK = new RegExp(
 );
 const LINK_TITLE = /(?<!!)(\[[^[\]()]*\]\([A-Za-z0-9.+-]+:\/\/[^ )>\u2028]*) +(?:"[^"()[\]]*"|'[^'()[\]]*')?\)/g;
 
-/** Looks like a backtick and opens no code. */
+/** Looks like a backtick but does not start code. */
 const GRAVE = "\u02cb";
 
 /**
- * A text that peers read as it stands. What is adjusted is invisible, or nearly so; a second pass changes nothing.
+ * Adjusts a text so that these readers read it unchanged. The changes are invisible or nearly so; the function is
+ * idempotent.
  *
- * @param text - as {@link cleanText} gives it
+ * @param text - the result of {@link cleanText}
  */
 export function adjustForPeers(text: string): string {
   let adjusted = withoutLiteralBackticks(text).replace(LINK_TITLE, "$1)");
@@ -41,13 +42,13 @@ export function adjustForPeers(text: string): string {
   return adjusted;
 }
 
-/** A place where something invisible keeps that parser on the line. */
+/** A position where an invisible character keeps lextwt from reading on into the next line. */
 interface Gap {
   at: number;
   filling: string;
 }
 
-/** All half links, or else the one gap at either end of the text. */
+/** A gap in each unclosed link, or else the one at the start or end of the text. */
 function gapsIn(text: string): Gap[] {
   const visible = text.replace(CODE, (code) => "`".repeat(code.length));
   const links = [...visible.matchAll(HALF_LINK)].map((link) => link.index + link[0].indexOf("](") + 1);
@@ -71,7 +72,7 @@ function fillGaps(text: string, gaps: readonly Gap[]): string {
   return pieces.join("") + text.slice(gaps.at(-1)?.at ?? 0);
 }
 
-/** The place of a parenthesis that opens the text and is never closed. */
+/** The position of a parenthesis that opens the text and is never closed. */
 function openParenthesis(visible: string): number | null {
   const closed = Math.max(visible.lastIndexOf(")"), visible.lastIndexOf(">"));
   const at = visible.startsWith("(>", closed - 1) ? closed - 1 : visible.indexOf("(", closed + 1);
@@ -79,8 +80,8 @@ function openParenthesis(visible: string): number | null {
 }
 
 /**
- * The place of a parenthesis that opens the text and holds a mention: that parser takes it for the start of a subject, and
- * overlooks the mention.
+ * The position of a parenthesis that opens the text and contains a mention: lextwt takes it for a subject and misses the
+ * mention.
  */
 function parenthesisOfMention(visible: string): number | null {
   const at = LEADING.exec(visible)?.[0].length ?? 0;

@@ -1,10 +1,10 @@
-// plugin/feed/subject.ts: which twt a text replies to.
+// plugin/feed/subject.ts: subjects of replies.
 import { isMentionUrl, isNick } from "./mention.js";
 
 const SUBJECT = /^[\s\u2028]*(?:@<[^<>]*>[\s\u2028]*)*\(#(?:<([A-Za-z0-9]+)(?: [^<>]*)?>|([A-Za-z0-9]+))\)/;
 const REPLY = /^\(?#?([a-z2-7]{7}|[a-z2-7]{12})\)?(?:\s+(?:(\S+)\s+)?(\S+))?$/i;
 
-/** A twt that is replied to, by its hash, and the feed that it stands in and whose that is, where they are known. */
+/** The twt that a reply refers to, with the nick and URL of its feed if they are known. */
 export interface ReplyTo {
   hash: string;
   nick: string | null;
@@ -14,7 +14,7 @@ export interface ReplyTo {
 /**
  * The hash in `(#hash)` or `(#<hash url>)`, after optional mentions at the start of a text.
  *
- * @returns `null` for a text that replies to nothing
+ * @returns `null` if the text is not a reply
  */
 export function subjectOf(text: string): string | null {
   const match = SUBJECT.exec(text);
@@ -22,9 +22,9 @@ export function subjectOf(text: string): string | null {
 }
 
 /**
- * Reads what an author writes of a reply: `<hash> <nick> <feed url>`, without the nick, or the hash alone.
+ * Parses the front matter field `replyTo`: `<hash> <nick> <feed url>`, `<hash> <feed url>` or `<hash>`.
  *
- * @returns `null` for what is neither
+ * @returns `null` for anything else
  * @see PROTOCOL 2.3
  */
 export function parseReplyTo(text: string): ReplyTo | null {

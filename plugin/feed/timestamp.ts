@@ -1,11 +1,11 @@
-// plugin/feed/timestamp.ts: the times of a feed, as written and as moments.
+// plugin/feed/timestamp.ts: timestamps of a feed.
 import { TwtxtError } from "../errors.js";
 
-/** Date, time, optional seconds, optional fraction, optional zone: all that is accepted in reading. */
+/** Accepted timestamps: date, time, optional seconds, optional fraction, optional zone. */
 const TIMESTAMP =
   /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(?:([Zz])|([+-])(\d{2})(?::?(\d{2}))?)?$/;
 
-/** `YYYY-MM-DDThh:mm:ssZ`: the only form that is written. */
+/** Length of `YYYY-MM-DDThh:mm:ssZ`, the only form that is written. */
 export const CANONICAL_LENGTH = 20;
 
 const DAY_MS = 86_400_000;
@@ -15,10 +15,10 @@ const LETTER_T = 0x54;
 const LETTER_Z = 0x5a;
 
 /**
- * The moment that a timestamp names, to the whole second.
+ * Converts a timestamp to UTC and whole seconds.
  *
- * @param timestamp - as it stands in a feed: RFC 3339, or one of the shorter forms found in the wild
- * @returns the moment as `YYYY-MM-DDThh:mm:ssZ`, or `null` for a word or an impossible date
+ * @param timestamp - RFC 3339, or one of the shorter forms that feeds use
+ * @returns `YYYY-MM-DDThh:mm:ssZ`; `null` for an invalid timestamp or date
  * @example toInstant("2024-01-02T03:04:05.123+01:00") // "2024-01-02T02:04:05Z"
  */
 export function toInstant(timestamp: string): string | null {
@@ -35,12 +35,12 @@ export function toInstant(timestamp: string): string | null {
   return secondsForm(Date.parse(local) - (sign === "+" ? ahead : -ahead));
 }
 
-/** Whether a moment is a midnight in UTC: a date without a time of its own. PROTOCOL 1.2 */
+/** Whether a time is midnight in UTC, which means a date without a time. PROTOCOL 1.2 */
 export function isDateOnly(time: number): boolean {
   return time % DAY_MS === 0;
 }
 
-/** Timestamps of a feed may leave out seconds and zone, those of RFC 3339 may not. */
+/** Unlike the timestamps of feeds, RFC 3339 requires seconds and zone. */
 const RFC_3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)$/;
 
 /** Whether a text is a timestamp of RFC 3339, with any offset and any number of decimals. */
@@ -49,10 +49,10 @@ export function isRfc3339(text: string): boolean {
 }
 
 /**
- * Writes a moment the way a feed of ours does: UTC, whole seconds.
+ * Writes a time as `YYYY-MM-DDThh:mm:ssZ`.
  *
- * @param time - milliseconds since 1970, or a Date; fractions of a second are cut
- * @throws TwtxtError `bad-timestamp` for what is no date, or lies outside the years 0000 to 9999
+ * @param time - milliseconds since 1970, or a Date; fractions of a second are dropped
+ * @throws TwtxtError `bad-timestamp` for an invalid date, or one outside the years 0000 to 9999
  */
 export function formatTimestamp(time: number | Date): string {
   const text = secondsForm(Number(time));
@@ -61,11 +61,11 @@ export function formatTimestamp(time: number | Date): string {
 }
 
 /**
- * The form of a timestamp that goes into a twt's hash: no fraction, seconds always, UTC as `Z`,
- * other offsets as `±hh:mm`, which is how timeline and lextwt write `+0100` and `+01`.
+ * The form of a timestamp that is hashed: with seconds, without fraction, UTC as `Z`, other offsets as `±hh:mm`, which is
+ * how timeline and lextwt write `+0100` and `+01`.
  *
  * @see PROTOCOL 1.2, twtxt.dev/exts/twt-hash-v2
- * @throws TwtxtError `bad-timestamp` for what is no timestamp
+ * @throws TwtxtError `bad-timestamp`
  */
 export function hashedForm(timestamp: string): string {
   if (isCanonical(timestamp)) return timestamp;
@@ -91,10 +91,9 @@ function isCanonical(text: string): boolean {
 }
 
 /**
- * Reads `YYYY-MM-DDThh:mm:ssZ` at a place of a text. By hand, since a feed of ten megabytes has a hundred
- * thousand of these.
+ * Parses `YYYY-MM-DDThh:mm:ssZ` at a position. Written by hand for speed: a feed of 10 MB has 100,000 timestamps.
  *
- * @returns the digits as one number, which grows with time: 20240102030405; NaN where no such date stands
+ * @returns the digits as one number, such as 20240102030405; NaN for anything else
  */
 export function canonicalAt(text: string, at: number): number {
   const year = twoDigits(text, at) * 100 + twoDigits(text, at + 2);
@@ -103,7 +102,7 @@ export function canonicalAt(text: string, at: number): number {
   const hour = twoDigits(text, at + 11);
   const minute = twoDigits(text, at + 14);
   const second = twoDigits(text, at + 17);
-  // NaN, for what is no digit, fails every comparison.
+  // A character that is not a digit gives NaN, which fails every comparison.
   const isDate = year >= 0 && month >= 1 && month <= 12 && day >= 1 && (day <= 28 || day <= daysIn(month, year));
   const isTime = hour <= 23 && minute <= 59 && second <= 59;
   return isDate && isTime && hasMarks(text, at)

@@ -1,22 +1,21 @@
-// plugin/feed/twt.ts: one line of a feed.
+// plugin/feed/twt.ts: twts, the lines of a feed.
 
-/** A post in its plain-text form: a timestamp and a text, as they stand in the file. */
+/** A timestamp and a text, exactly as in the file. */
 export interface Twt {
   timestamp: string;
   text: string;
 }
 
-/** What separates the lines of a text inside its one line of the feed. */
+/** Separates the lines of a text within its line of the feed. */
 export const LINE_SEPARATOR = "\u2028";
 
-/** A registry silently stops reading at the first line of this many bytes or more. */
+/** In bytes. Registries silently stop reading at the first line of this length or more. */
 export const LINE_LIMIT = 64 * 1024;
 
 /**
- * A text as a feed may hold it: one line, without TABs and controls, and never two readings of one byte.
+ * Makes a text valid for a feed: one line of well-formed Unicode without TABs and control characters.
  *
- * @param raw - any string at all
- * @returns the text, empty where nothing is left of it
+ * @returns the text; empty if nothing is left
  * @see PROTOCOL 1.1
  */
 export function cleanText(raw: string): string {
@@ -28,12 +27,12 @@ export function cleanText(raw: string): string {
     .trim();
 }
 
-/** The line of a twt, LF included. */
+/** Writes the line of a twt, with LF. */
 export function formatTwt({ timestamp, text }: Twt): string {
   return `${timestamp}\t${text}\n`;
 }
 
-/** How many bytes of UTF-8 a text takes. */
+/** The length of a text in bytes of UTF-8. */
 export function byteLength(text: string): number {
   return new TextEncoder().encode(text).length;
 }

@@ -1,6 +1,6 @@
-// plugin/site/html.ts: parts of a page, as data and as HTML.
+// plugin/site/html.ts: markup as data, and its HTML.
 
-/** A text or an element. A text is never read as HTML. */
+/** A text or an element. Text is always escaped. */
 export type Markup = string | MarkupElement;
 
 export interface MarkupElement {
@@ -33,12 +33,12 @@ export function toHtml(markup: Markup): string {
   return `${html}</${tag}>`;
 }
 
-/** A text as HTML shows it, in an element or in a quoted attribute. */
+/** Escapes a text for an element or a quoted attribute. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"]/g, (character) => REFERENCES[character] ?? character);
 }
 
-/** A link to somebody mentioned, the way it stands in every page. */
+/** The link of a mention in pages. */
 export function mentionLink({ nick, url }: { nick: string; url: string }): string {
   return `<a href="${escapeHtml(url)}" class="u-mention">@${escapeHtml(nick)}</a>`;
 }

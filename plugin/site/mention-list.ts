@@ -1,11 +1,11 @@
-// plugin/site/mention-list.ts: the list of mentions that a site publishes, as `/mentions.json` has it.
+// plugin/site/mention-list.ts: the public list of mentions, `/mentions.json`.
 import * as v from "valibot";
 
 export const MENTION_TYPES = ["mention", "reply", "like", "repost", "bookmark"] as const;
 
 export type MentionType = (typeof MENTION_TYPES)[number];
 
-/** Who mentions us, as the source says it. */
+/** The author of a mention, from its source. */
 export interface Author {
   name: string;
   /** Their feed or page. */
@@ -13,27 +13,27 @@ export interface Author {
   photo: string | null;
 }
 
-/** A mention as everybody may see it. PROTOCOL 2.4, "The answer". */
+/** The public part of a mention. PROTOCOL 2.4, "The answer". */
 export interface PublicMention {
   /** A reference to a twt, or a page. */
   source: string;
-  /** One of our URLs, as the site writes it. */
+  /** The mentioned URL of this site. */
   target: string;
-  /** Our post that it is about beside its target; `null` for none. */
+  /** A post that the mention is also about, in addition to its target; `null` for none. */
   under: string | null;
   type: MentionType;
   author: Author;
   /** At most 500 characters; lines are separated by LF. */
   text: string;
-  /** `YYYY-MM-DDThh:mm:ssZ`; `null` where the source does not say. */
+  /** `YYYY-MM-DDThh:mm:ssZ`; `null` if unknown. */
   published: string | null;
   received: string;
 }
 
-/** What `GET /mentions.json` answers with: newest first. */
+/** The response of `GET /mentions.json`: newest first. */
 export interface MentionList {
   mentions: PublicMention[];
-  /** For the parameter `after`; `null` at the end. */
+  /** Cursor for the parameter `after`; `null` on the last page. */
   next: string | null;
 }
 
@@ -53,7 +53,7 @@ const LIST: v.GenericSchema<unknown, MentionList> = v.object({
   next: v.nullable(v.string()),
 });
 
-/** @returns `null` for what is no such list */
+/** @returns `null` for anything else */
 export function parseMentionList(json: unknown): MentionList | null {
   const result = v.safeParse(LIST, json);
   return result.success ? result.output : null;

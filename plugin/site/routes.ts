@@ -1,9 +1,9 @@
-// plugin/site/routes.ts: every endpoint of a site, in one table. `serve`, the functions on Netlify, doctor and the tests of the API read it.
+// plugin/site/routes.ts: table of all endpoints, used by `serve`, the Netlify functions, `doctor` and the API tests.
 
 /** A capability of a site. The options of the site turn each one on or off. */
 export type Capability = "mentions" | "inbox" | "blobs";
 
-/** What the rate limit counts apart from others. PROTOCOL 6 */
+/** Requests that share a rate limit. PROTOCOL 6 */
 export type RateLimitKind = "mention" | "inbox";
 
 /** An endpoint of a site, on every host. */
@@ -38,7 +38,7 @@ interface Answers {
   rateLimit?: RateLimitKind;
 }
 
-/** The bases that no option changes, from the root of the site. Public blobs are below `shared`. */
+/** Fixed bases, from the root of the site. Public blobs are below `shared`. */
 export const PATHS = {
   mentionsJson: "/mentions.json",
   mentionsFeed: "/mentions.txt",
@@ -47,12 +47,12 @@ export const PATHS = {
   shared: "/shared",
 } as const;
 
-/** The paths at which endpoints begin, from the root of the site. */
+/** The base paths of endpoints, from the root of the site. */
 export type Bases = Record<keyof typeof PATHS | "webmention" | "inbox", string>;
 
 export type Base = keyof Bases;
 
-/** @param options - the two paths that a site can choose */
+/** @param options - the two configurable paths */
 export function basesOf({ webmention, inbox }: Pick<Bases, "webmention" | "inbox">): Bases {
   return { webmention, inbox, ...PATHS };
 }
@@ -129,11 +129,11 @@ export type RouteName = keyof typeof ROUTES;
 export interface RouteMatch {
   name: RouteName;
   route: Route;
-  /** The segments that the path has for `:name`, and for `*` under the name `rest`, as they stand in the URL. */
+  /** The path segments for `:name`, and for `*` as `rest`, as written in the URL. */
   params: Record<string, string>;
 }
 
-/** The settings of a site that decide about its routes. */
+/** The settings of a site that determine its routes. */
 export interface RoutedSite {
   /** Absolute, with the path prefix. */
   urls: Bases;

@@ -1,21 +1,21 @@
-// plugin/site/site.ts: what a build leaves of the site for its host and for the commands. Nothing in it is secret. PROTOCOL 7
+// plugin/site/site.ts: files that a build leaves for the host and the commands. They contain no secrets. PROTOCOL 7
 import * as v from "valibot";
 import { toInstant } from "../feed/timestamp.js";
 import { MENTIONS } from "../options/mentions.js";
 import { isTimeZone } from "../options.js";
 
-/** Where each build writes {@link SiteSettings}, from the project's root. */
+/** File with the {@link SiteSettings} of the last build, from the project's root. */
 export const SETTINGS_FILE = ".eleventy-twtxt/settings.json";
-/** Where a real build writes a {@link PublishedSite}. `eleventy-twtxt serve` watches this file. */
+/** File with the {@link PublishedSite} of the last real build. `eleventy-twtxt serve` watches it. */
 export const HOST_FILE = ".eleventy-twtxt/host.json";
 /** The feed, its archives and the discovery documents of the last real build, at their paths. */
 export const PUBLISHED_FOLDER = ".eleventy-twtxt/published";
-/** Where a running `eleventy-twtxt serve` notes that it shows the output folder of the last real build. */
+/** Folder with a file for each running `eleventy-twtxt serve`. */
 export const SERVING_FOLDER = ".eleventy-twtxt/serving";
-/** The output folder for previews beside `eleventy-twtxt serve`. No build reads templates there. */
+/** Output folder of previews while `eleventy-twtxt serve` is running. Builds read no templates there. */
 export const PREVIEW_FOLDER = "_preview";
 
-/** Of both files. A reader refuses another version. */
+/** Version of both files. Readers refuse other versions. */
 export const SETTINGS_VERSION = 5;
 
 const TIMESTAMP = v.pipe(
@@ -23,7 +23,7 @@ const TIMESTAMP = v.pipe(
   v.check((timestamp) => toInstant(timestamp) === timestamp),
 );
 
-/** What the host of a site needs to know. URLs are absolute, with the path prefix. */
+/** Settings for the host. URLs are absolute, with the path prefix. */
 const HOST_SETTINGS = v.object({
   version: v.literal(SETTINGS_VERSION),
   host: v.picklist(["netlify", "node", "static"]),
@@ -32,16 +32,16 @@ const HOST_SETTINGS = v.object({
   /** The origin of the site. */
   url: v.string(),
   feedUrl: v.string(),
-  /** The endpoint for mentions that the feed names; `null` for none. */
+  /** The endpoint for mentions in the feed's header; `null` for none. */
   endpoint: v.nullable(v.string()),
   nick: v.string(),
-  /** Who manages the mentions by signed requests. The key is `kex1...`; the endpoint is the inbox, `null` for none. */
+  /** Authors, who can manage mentions with signed requests. The key is `kex1...`; the endpoint is the inbox, `null` for none. */
   authors: v.array(
     v.object({ user: v.string(), address: v.string(), key: v.string(), endpoint: v.nullable(v.string()) }),
   ),
-  /** Whether the site receives its mentions itself: `false` where the options name another service, or none. */
+  /** Whether the site receives its mentions itself; `false` if the options name another service or turn them off. */
   isReceiver: v.boolean(),
-  /** Whether the host runs the endpoints: `false` for a host of files alone. */
+  /** Whether the host runs the endpoints; `false` for a static host. */
   hasEndpoints: v.boolean(),
   urls: v.object({
     webmention: v.string(),
@@ -57,7 +57,7 @@ const HOST_SETTINGS = v.object({
   /** `null` for a site without inboxes. */
   inbox: v.nullable(
     v.object({
-      /** The authors whose inbox is here. */
+      /** The authors with an inbox at this site. */
       users: v.array(v.string()),
       messages: v.number(),
       megabytes: v.number(),
@@ -90,27 +90,27 @@ const SITE_SETTINGS = v.object({
   input: v.string(),
   /** Whether the last build was one of `--serve` or `--watch`. */
   isDevelopment: v.boolean(),
-  /** The address of the first author, as it is or would be with a key; `null` where the nick cannot be part of one. */
+  /** The address of the first author, even without a key; `null` if the nick cannot be part of an address. */
   address: v.nullable(v.string()),
   notes: v.object({
-    /** The folders of the notes, that of the newest note first; of the posts for a site without notes. */
+    /** The folders of the notes, or of the posts if there are no notes; the folder of the newest first. */
     folders: v.array(v.string()),
     /** Whether the site has a note. */
     hasAny: v.boolean(),
-    /** The newest note, or post for a site without notes: the model for a new note in the same folder. */
+    /** The newest note, or post if there are no notes: the model for a new note in the same folder. */
     like: v.nullable(v.string()),
-    /** The tags that all notes share; before the first note, the collection that it must be in. */
+    /** The tags that all notes share; before the first note, the tag of the posts' collection. */
     tags: v.array(v.string()),
-    /** The layout of the newest note or post, from its folder's data too. */
+    /** The layout of the newest note or post, also from its data cascade. */
     layout: v.nullable(v.string()),
   }),
-  /** Posts without a time of their own. */
+  /** Posts without a unique time. */
   unstamped: v.array(
     v.object({
       file: v.string(),
-      /** The time that the feed gives it; `null` for a post that is not in the feed. */
+      /** Its time in the feed; `null` if it is not in the feed. */
       timestamp: v.nullable(TIMESTAMP),
-      /** The time that the post names, where another post has that second in the feed. */
+      /** The time in the post, if another post has the same second in the feed. */
       shared: v.optional(TIMESTAMP),
     }),
   ),
@@ -121,7 +121,7 @@ const SITE_PAGES = v.object({
   feeds: v.array(v.string()),
   /** Every page of HTML, as an absolute URL. */
   pages: v.array(v.string()),
-  /** The twts of the feed, oldest first, with both forms of the hash and the page of the post. No hashes for a host that receives nothing. */
+  /** The twts of the feed, oldest first, with both forms of the hash and the post's page. No hashes for a static host. */
   twts: v.array(v.object({ timestamp: v.string(), hashes: v.array(v.string()), page: v.nullable(v.string()) })),
 });
 
@@ -133,23 +133,23 @@ export type HostSettings = v.InferOutput<typeof HOST_SETTINGS>;
 /** All settings of a site, for the commands. Files are named from the project's root. */
 export type SiteSettings = v.InferOutput<typeof SITE_SETTINGS>;
 
-/** What of a site can be mentioned. */
+/** The pages and twts of a site that can be mentioned. */
 export type SitePages = v.InferOutput<typeof SITE_PAGES>;
 
-/** What a real build hands over to the host. */
+/** The result of a real build for the host. */
 export type PublishedSite = v.InferOutput<typeof PUBLISHED_SITE>;
 
-/** The settings as the host gets them. */
+/** Selects the settings for the host. */
 export function hostSettings(settings: SiteSettings): HostSettings {
   return v.parse(HOST_SETTINGS, settings);
 }
 
-/** @throws Error for what is not what a build of this version leaves */
+/** @throws Error for a file that was not written by this version */
 export function parseSiteSettings(json: string): SiteSettings {
   return v.parse(SITE_SETTINGS, JSON.parse(json));
 }
 
-/** @throws Error for what is not what a build of this version leaves */
+/** @throws Error for a file that was not written by this version */
 export function parsePublishedSite(json: string): PublishedSite {
   return v.parse(PUBLISHED_SITE, JSON.parse(json));
 }

@@ -153,7 +153,7 @@ function expectedFailures(condition: Condition | undefined): ExpectedFailure[] {
 /** @throws Error if the response has no etag that could be used in a condition */
 function etagOf({ headers }: Response): string {
   const etag = headers.get("etag") ?? "";
-  if (!ETAG.test(etag)) throw new Error("its answer has no strong etag");
+  if (!ETAG.test(etag)) throw new Error("its answer has no etag");
   return etag;
 }
 
