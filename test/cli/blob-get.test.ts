@@ -213,7 +213,10 @@ describeWithoutKeychain("a command that fails", () => {
     await alice.stop();
     for (const action of [["list"], ["rm", "a"], ["verify"]]) {
       const { exitCode, stdout } = await alice.blob(...action, "--json");
-      expect([exitCode, JSON.parse(stdout)]).toEqual([1, { error: expect.stringContaining("Check that the site is running") }]);
+      expect([exitCode, JSON.parse(stdout)]).toEqual([
+        1,
+        { error: expect.stringContaining("Check that the site is running") },
+      ]);
     }
   });
 

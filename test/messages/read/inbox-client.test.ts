@@ -103,10 +103,7 @@ describe("listing one's inbox", () => {
   it("unreachable: the site has no functions", async () => {
     const { client, endpoint } = await hostOf((_request, response) => response.writeHead(404).end("<p>no"));
     await expect(client.list()).rejects.toThrow(
-      failsWith(
-        "unreachable",
-        `${endpoint} answers 404, but not in JSON. Has the site been deployed with functions?`,
-      ),
+      failsWith("unreachable", `${endpoint} answers 404, but not in JSON. Has the site been deployed with functions?`),
     );
   });
 
