@@ -217,13 +217,13 @@ describe("after a power loss", () => {
 describe("a store on which another machine is working", () => {
   it("is refused with a message, and keeps what the other one writes", async () => {
     const folder = newFolder();
-    const other = fileStore(folder, BEFORE);
+    const other = new FileStore(folder, BEFORE);
     await other.put("a", text("one"));
     await duringNextSync("sync", async () => {
       await other.put("b", text("two"));
     });
-    await expect(fileStore(folder, AFTER).keys("")).rejects.toThrow(/^Another machine is writing to the store/);
-    expect(await valuesIn(fileStore(folder, AFTER))).toEqual({ a: "one", b: "two" });
+    await expect(new FileStore(folder, AFTER).keys("")).rejects.toThrow(/^Another machine is writing to the store/);
+    expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ a: "one", b: "two" });
   });
 });
 
