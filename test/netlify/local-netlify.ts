@@ -53,7 +53,7 @@ export async function newSite(files: Record<string, string>): Promise<Site> {
 export async function exampleSite(files: Record<string, string>, configuration: string): Promise<Site> {
   const { code } = transformSync(configuration, { loader: "ts" });
   const site = await newSite({
-    "eleventy.config.js": code.replace(/"\.\/plugin\/index\.js"/, `"eleventy-plugin-twtxt"`),
+    "eleventy.config.js": code.replace(/import \{ twtxt \} from ".*";/, `import twtxt from "eleventy-plugin-twtxt";`),
     ...files,
   });
   cpSync(join(repo, "site-example"), join(site.folder, "site-example"), { recursive: true });
