@@ -103,20 +103,20 @@ export class WriteLog {
   }
 
   async #write(entries: readonly LogEntry[]): Promise<void> {
-    const bytes = Buffer.concat(entries.map(formatEntry));
-    if (bytes.length === 0) return;
+    if (entries.length === 0) return;
     for (;;) {
       this.#own ??= await this.#openOwn();
-      const { handle, path } = this.#own;
+      const { handle, path, since } = this.#own;
+      // A log can be cut off after any entry: a deletion stands before the change that it ends.
+      const deleted = await this.#deletedBefore(entries.filter(({ at }) => at < since));
+      const bytes = Buffer.concat([...deleted, ...entries].map(formatEntry));
       await handle.appendFile(bytes);
       await handle.datasync();
+      this.#own.bytes += bytes.length;
       if (existsSync(path)) break;
       await this.#releaseOwn();
     }
-    this.#own.bytes += bytes.length;
     this.#isCloseDue ||= this.#own.bytes > MAX_BYTES;
-    const { since } = this.#own;
-    await this.#write(await this.#deletedBefore(entries.filter(({ at }) => at < since)));
   }
 
   /** Deletions of keys that were deleted since: the deletion may be in an older log, which is removed earlier. */

@@ -17,7 +17,7 @@ import { describe, expect, it } from "vitest";
 import { FileStore } from "../../plugin/store/file.js";
 import { uniqueName } from "../../plugin/store/leftovers.js";
 import type { Store } from "../../plugin/store/store.js";
-import { WriteLog } from "../../plugin/store/write-log.js";
+import { entriesIn, WriteLog } from "../../plugin/store/write-log.js";
 import { seeded } from "../cli/blob-writers.js";
 import {
   AFTER,
@@ -125,6 +125,9 @@ describe("after a power loss", () => {
     });
     await one.put("second", text("one"));
     await late;
+    // The power loss can come between the two entries.
+    const entries = await entriesIn(join(folder, ".log", BEFORE));
+    expect(entries.filter(({ key }) => key === "a").map(({ change }) => change)).toEqual(["deleted", "value"]);
     expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ first: "one", second: "one" });
   });
 
