@@ -1,70 +1,57 @@
-// plugin/cli/author.ts: whose messages and contacts a command works on.
-
-import { join } from "node:path";
+// plugin/cli/author.ts: the author whose key a command signs and opens with, and whose messages it works on.
+import { join, resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
-import { parseAddress } from "../keys/address.js";
-import { listIdentities, loadIdentity } from "../keys/identity.js";
+import { formerIdentities, listIdentities, loadIdentity, readIdentity } from "../keys/identity.js";
 import type { Identity } from "../keys/identity-text.js";
+import { parseKey, type SecretKey } from "../keys/key.js";
+import type { OwnKeys } from "../messages/read/open-with.js";
 import type { SiteSettings } from "../site/site.js";
 import { FileStore } from "../store/file.js";
 import type { Store } from "../store/store.js";
-import { misuse } from "./command.js";
 import { dataFolder, identityPlaces } from "./data-folder.js";
 import { typed } from "./invocation.js";
-import { IDENTITY_OPTION, ownIdentity } from "./own-identity.js";
+import type { AuthorValues } from "./options.js";
 import { siteAt } from "./site.js";
 import type { Terminal } from "./terminal.js";
 
-/** The options of all these commands, for `readArguments`. */
-export const AUTHOR_OPTIONS = { as: { type: "string" }, ...IDENTITY_OPTION } as const;
-
-/** Somebody whose private key is on this machine. */
+/** An author whose private key is on this machine. */
 export interface Author {
-  /** `user@domain`, by which others know the author. */
+  /** `user@domain` */
   address: string;
   identity: Identity;
-  /** The inbox, as the site here has it; `null` where there is none here. */
+  /** The inbox of the site here; `null` where there is none. */
   endpoint: string | null;
-  /** What this machine keeps for the author: contacts, outbox, copies. */
+  /** Contacts, outbox and copies on this machine. */
   store: Store;
 }
 
-type Values = Partial<Record<"as" | "identity" | "settings", string | undefined>>;
+type Chosen = Omit<Author, "store">;
 type SiteAuthor = SiteSettings["authors"][number];
 
 /**
- * Finds the author: whose identity file was given, else of the site here, else whoever has the only key of this machine.
+ * Finds the author: by the identity file that was given, else of the site here, else by the only key on this machine.
  *
- * @param command - the name of the command, for its messages
  * @throws TwtxtError `no-identity`, `bad-identity`; `bad-usage` where there are several and none was chosen
  */
-export async function authorAt(values: Values, terminal: Terminal, command: string): Promise<Author> {
-  const chosen = await choose(values, terminal, command);
-  return { ...chosen, store: storeOf(chosen.address, terminal) };
+export async function authorAt(values: AuthorValues, terminal: Terminal): Promise<Author> {
+  const chosen = await choose(values, terminal);
+  // A file name on Windows cannot contain ":", and an address cannot contain "+".
+  const folder = join(dataFolder(terminal), "messages", chosen.address.replaceAll(":", "+"));
+  return { ...chosen, store: new FileStore(folder) };
 }
 
-type Chosen = Omit<Author, "store">;
-
-async function choose(values: Values, terminal: Terminal, command: string): Promise<Chosen> {
-  const wanted = values.as === undefined ? null : addressOf(values.as, command);
-  const all = await authorsHere(values.settings, terminal);
-  const authors = all.filter(({ address }) => wanted === null || address === wanted);
-  if (values.identity !== undefined) {
-    const identity = await ownIdentity(terminal, { keys: [], file: values.identity });
+async function choose({ as: wanted, identity: file, settings }: AuthorValues, terminal: Terminal): Promise<Chosen> {
+  const all = await authorsHere(settings, terminal);
+  const authors = all.filter(({ address }) => wanted === undefined || address === wanted);
+  if (file !== undefined) {
+    const identity = await ownIdentity(terminal, { keys: [], file });
     const known = authors.find(({ key }) => key === identity.publicKey);
     return { identity, address: known?.address ?? wanted ?? identity.address, endpoint: known?.endpoint ?? null };
   }
-  if (authors.length > 0) return ofSite(authors, terminal, command);
-  return ofMachine(wanted, terminal, command);
+  return authors.length > 0 ? ofSite(authors, terminal) : ofMachine(wanted, terminal);
 }
 
-function addressOf(text: string, command: string): string {
-  const address = parseAddress(text);
-  if (address !== null) return address;
-  throw misuse(`${command}: --as is an address of your own such as alice@alice.example, got "${text}".`, command);
-}
-
-/** Who has a key need not have a site. */
+/** An author can have a key without a site. */
 async function authorsHere(settings: string | undefined, terminal: Terminal): Promise<SiteAuthor[]> {
   try {
     return (await siteAt(terminal, settings)).settings.authors;
@@ -74,41 +61,76 @@ async function authorsHere(settings: string | undefined, terminal: Terminal): Pr
   }
 }
 
-/** Of several authors, the one whose key is here: the others write from machines of their own. */
-async function ofSite(authors: SiteAuthor[], terminal: Terminal, command: string): Promise<Chosen> {
+/** The author of the site whose key is on this machine: the others write from their own machines. */
+async function ofSite(authors: SiteAuthor[], terminal: Terminal): Promise<Chosen> {
   const identity = await ownIdentity(terminal, { keys: authors.map(({ key }) => key), file: undefined });
   if (authors.length > 1) {
     const { kept } = await listIdentities(identityPlaces(terminal));
     const keys = kept.map((one) => one.identity.publicKey);
     const here = authors.filter(({ key }) => keys.includes(key));
-    if (here.length > 1) throw several(here, command);
+    if (here.length > 1) throw several(here);
   }
   const { address = identity.address, endpoint = null } = authors.find(({ key }) => key === identity.publicKey) ?? {};
   return { identity, address, endpoint };
 }
 
-async function ofMachine(wanted: string | null, terminal: Terminal, command: string): Promise<Chosen> {
+async function ofMachine(wanted: string | undefined, terminal: Terminal): Promise<Chosen> {
   const places = identityPlaces(terminal);
-  if (wanted !== null) {
+  if (wanted !== undefined) {
     return { identity: (await loadIdentity(wanted, places)).identity, address: wanted, endpoint: null };
   }
   const { kept, faults } = await listIdentities(places);
   const [only, ...others] = kept.map(({ identity }) => identity);
   if (only && others.length === 0) return { identity: only, address: only.address, endpoint: null };
-  if (only) throw several([only, ...others], command);
-  const why = faults.map((fault) => ` ${fault}`).join("");
-  throw new TwtxtError(
-    "no-identity",
-    `There is no key on this machine. Make one with \`${typed("keys create ADDRESS")}\`, or name its file with --identity FILE.${why}`,
+  if (only) throw several([only, ...others]);
+  throw noIdentity(
+    `There is no key on this machine. Create one with \`${typed("keys create ADDRESS")}\`, or name its file with --identity FILE.`,
+    faults,
   );
 }
 
-function several(authors: readonly { address: string }[], command: string): TwtxtError {
+function several(authors: readonly { address: string }[]): TwtxtError {
   const addresses = authors.map(({ address }) => address).join(" or ");
-  return misuse(`${command}: this machine has several keys. Say with --as ADDRESS whose: ${addresses}.`, command);
+  return new TwtxtError("bad-usage", `This machine has several keys. Choose one with --as ADDRESS: ${addresses}.`);
 }
 
-/** No name of a file on Windows holds a ":", and no address a "+". */
-function storeOf(address: string, terminal: Terminal): Store {
-  return new FileStore(join(dataFolder(terminal), "messages", address.replaceAll(":", "+")));
+/**
+ * Finds the private key of an author of the site.
+ *
+ * @param keys - the public keys of the site's authors
+ * @param file - the value of `--identity`, which wins whatever the site knows
+ * @throws TwtxtError `no-identity` where none of these is here; `bad-identity` for a malformed file
+ */
+export async function ownIdentity(
+  terminal: Terminal,
+  { keys, file }: { keys: readonly string[]; file: string | undefined },
+): Promise<Identity> {
+  if (file !== undefined) return (await readIdentity({ file: resolve(terminal.folder, file) })).identity;
+  if (keys.length === 0) {
+    throw noIdentity(
+      `The site has no key. Create one with \`${typed("keys create")}\`, set it as the option "key", build and deploy.`,
+    );
+  }
+  const { kept, faults } = await listIdentities(identityPlaces(terminal));
+  const found = kept.find(({ identity }) => keys.includes(identity.publicKey));
+  if (found) return found.identity;
+  throw noIdentity(
+    `The private key of ${keys.join(" or ")} is not on this machine. If it is in a file, name it with --identity FILE.`,
+    faults,
+  );
+}
+
+/** @param faults - why keys on this machine could not be read, a sentence each */
+function noIdentity(what: string, faults: readonly string[] = []): TwtxtError {
+  return new TwtxtError("no-identity", [what, ...faults].join(" "));
+}
+
+/** The author's current key, which also signs and seals, followed by the former keys of the address. */
+export async function ownKeys({ address, identity }: Author, terminal: Terminal): Promise<OwnKeys> {
+  const former = await formerIdentities(address, identityPlaces(terminal));
+  return [secretKeyOf(identity), ...former.map((one) => secretKeyOf(one.identity))];
+}
+
+function secretKeyOf({ publicKey, sign, agree }: Identity): SecretKey {
+  return { publicKey: parseKey(publicKey), sign, agree };
 }

@@ -1,84 +1,142 @@
-// plugin/cli/blob.ts: `eleventy-twtxt blob` keeps files at the author's site.
+// plugin/cli/blob.ts: `eleventy-twtxt blob` stores files at the author's site.
+import { checkFilename, checkProperties, checkType } from "../blobs/metadata.js";
+import { PROOF_PROPERTIES } from "../blobs/proof.js";
 import { TwtxtError } from "../errors.js";
-import { type Action, runAction } from "./command.js";
-import type { Terminal } from "./terminal.js";
+import { isBlobKey } from "../site/blob-url.js";
+import { any, one, some } from "./arguments.js";
+import { actionsWith, type Command, commandOf } from "./command.js";
+import { typedHints } from "./invocation.js";
+import { address, FILE, flag, type Kind, number, OWN_SITE_OPTIONS, option, repeatable, text } from "./options.js";
 
-export const name = "blob";
-export const summary = "keeps files at your site, public or private";
-export const help = `Usage: eleventy-twtxt blob put FILE|FOLDER|-... [--public|--private] [--key NAME] [--markdown]
-       eleventy-twtxt blob put FILE... --encrypt [--to ADDRESS]...
-       eleventy-twtxt blob get KEY|URL [-o FILE|-] [--force] [--sealed] [--unverified]
-       eleventy-twtxt blob list
-       eleventy-twtxt blob info KEY
-       eleventy-twtxt blob set KEY [--public|--private] [--filename NAME] [--type TYPE] ...
-       eleventy-twtxt blob share KEY [--markdown]
-       eleventy-twtxt blob rm KEY...
-       eleventy-twtxt blob verify [KEY...]
+const KEY: Kind<string> = {
+  name: "KEY",
+  expected: "a key as blob list shows it, of 1 to 128 characters from A-Z a-z 0-9 . _ -",
+  parse: (value) => (isBlobKey(value) ? value : null),
+};
 
-Requests are signed with the key of your address, and what you put carries a proof by it: a site that
-changes a file, or shows an older one, is found out. A key is the SHA-256 of the file unless you give
-one; of such a one the first 6 characters will do. One that begins with "-" goes behind "--".
+const PROPERTY: Kind<[name: string, value: string]> = {
+  name: "NAME=VALUE",
+  expected: "a name and a value, such as album=quinces",
+  parse(property) {
+    const [, name, value] = /^([^=]+)=(.*)$/s.exec(property) ?? [];
+    if (name === undefined || value === undefined) return null;
+    if (PROOF_PROPERTIES.includes(name)) {
+      throw new TwtxtError("bad-usage", `the property "${name}" belongs to the proof, which this command creates.`);
+    }
+    checkProperties({ [name]: value });
+    return [name, value];
+  },
+};
 
-  put       puts files, those of folders, and with "-" standard input. What is there already is not
-            sent again. Prints the shared URL, or the key of what is private
-  get       saves a blob in a file of its own name, once it is known to be right; opens what is
-            sealed to you. With a shared URL, what somebody else shares
-  list      a line for each blob: key, size, public or private, when it was changed, name
-  info      shows all that is said of a blob
-  set       changes what is said of a blob
-  share     makes a blob public, and prints its URL
-  rm        removes blobs
-  verify    reads all that you have put, or these, and says what is wrong
+const checked = (name: string, check: (value: string) => string): Kind<string> => ({
+  name,
+  expected: name,
+  parse: check,
+});
 
-  --public, --private   who may read it: everybody by its URL, or you alone. A new one is private
-  --key NAME            1 to 128 of A-Z a-z 0-9 . _ -; another file may take its place later
-  --filename NAME, --type TYPE
-                        other ones than those of the file
-  --property NAME=VALUE, --no-property NAME
-                        sets or removes a property of your own; can be repeated
-  --markdown            prints a link to paste in a post; so does info
-  --encrypt             seals it first: the site gets to know a size and a time
-  --to ADDRESS          for whom, beside yourself; can be repeated
-  --again               sends also what the site says that it has
-  --concurrency N       how many files at once (default 4; with --encrypt 1)
-  -o, --output FILE     where to: a file, a folder, or - for standard output
-  --force               replaces a file that is there
-  --sealed              leaves sealed what is sealed
-  --unverified          saves also what is wrong, and says so
-  --json                prints JSON
-  --as ADDRESS          which of your addresses, where this machine has the keys of several
-  --identity FILE       your key, if it is in a file of your own choice
-  --url URL             where your site is reached, if not at its own address, such as a local server
-  --settings FILE       the settings of the site (default .eleventy-twtxt/settings.json)
-  --allow-private-host HOST:PORT
-                        a host of your own network that may be asked all the same; can be repeated
+const action = actionsWith(OWN_SITE_OPTIONS);
+const METADATA = {
+  public: flag("anyone can read it by its URL"),
+  private: flag("only you can read it; the default for a new blob"),
+  filename: option(checked("NAME", checkFilename), "instead of the name of the file"),
+  type: option(checked("TYPE", checkType), "instead of the media type of the file"),
+  property: repeatable(PROPERTY, "sets a property of your own"),
+  "no-property": repeatable(text("NAME", "a name"), "removes a property of your own"),
+};
+const MARKDOWN = { markdown: flag("prints a link to paste into a post") };
 
-Exit code 1 where a file could not be put, or something is not as you have put it.
+const actions = {
+  put: action({
+    usage: ["FILE|FOLDER|-... [--public|--private] [--key NAME] [--markdown]", "FILE... --encrypt [--to ADDRESS]..."],
+    help: "stores files, all files in folders, and with - standard input. What is already stored is not sent again. Prints the shared URL of a public blob, or the key of a private one",
+    options: {
+      ...METADATA,
+      key: option({ ...KEY, name: "NAME" }, "stores it under this key, where another file can replace it later"),
+      ...MARKDOWN,
+      encrypt: flag("seals the file first: the site sees its size and a time only"),
+      to: repeatable(address("bob@bob.example"), "a recipient of --encrypt besides you"),
+      again: flag("also sends files that the site says it has"),
+      concurrency: option(number(1, 32), "how many files to send at once (default 4; with --encrypt 1)"),
+    },
+    words: some(text("FILE", 'a file, a folder, or "-" for standard input')),
+    run: async (...asked) => (await import("./blob/put.js")).put(...asked),
+  }),
+  get: action({
+    usage: "KEY|URL [-o FILE|-] [--force] [--sealed] [--unverified]",
+    help: "saves a blob under its own file name once it is verified, and opens what is sealed to you. With a shared URL, gets a blob of another owner",
+    options: {
+      output: option(FILE, "where to save it: a file, a folder, or - for standard output", "o"),
+      force: flag("replaces an existing file"),
+      sealed: flag("does not open sealed files"),
+      unverified: flag("saves a blob that fails verification too, and says why it failed"),
+    },
+    words: one(text("KEY", "one key as blob list shows it, or one shared URL")),
+    run: async (...asked) => (await import("./blob/get.js")).get(...asked),
+  }),
+  list: action({
+    help: "lists key, size, visibility, time of the last change, and file name of each blob",
+    run: async (...asked) => (await import("./blob/list-blobs.js")).list(...asked),
+  }),
+  info: action({
+    usage: "KEY",
+    help: "shows all that is known about a blob",
+    words: one(KEY),
+    run: async (...asked) => (await import("./blob/list-blobs.js")).info(...asked),
+  }),
+  set: action({
+    usage: "KEY [--public|--private] [--filename NAME] [--type TYPE] ...",
+    help: "changes visibility, name, type or properties of a blob",
+    options: METADATA,
+    words: one(KEY),
+    run: async (...asked) => (await import("./blob/edit-blobs.js")).set(...asked),
+  }),
+  share: action({
+    usage: "KEY [--markdown]",
+    help: "makes a blob public, and prints its URL",
+    options: MARKDOWN,
+    words: one(KEY),
+    run: async (...asked) => (await import("./blob/edit-blobs.js")).share(...asked),
+  }),
+  rm: action({
+    usage: "KEY...",
+    help: "deletes blobs",
+    words: some(KEY),
+    run: async (...asked) => (await import("./blob/edit-blobs.js")).rm(...asked),
+  }),
+  verify: action({
+    usage: "[KEY...]",
+    help: "reads all that you have stored, or these blobs, and reports what is wrong",
+    words: any(KEY),
+    run: async (...asked) => (await import("./blob/list-blobs.js")).verify(...asked),
+  }),
+};
 
-Example:
-  $ eleventy-twtxt blob put --public quinces.jpg
-  quinces.jpg: new, 1.2 MiB, public, 9f86d081884c
-  https://alice.example/shared/kex1.../9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08
-  $ eleventy-twtxt blob put --encrypt --to bob@bob.example --public plan.pdf`;
+const command = commandOf({
+  name: "blob",
+  summary: "stores files at your site, public or private",
+  about:
+    'Requests are signed with the key of your address, and each blob carries a proof signed with it: a site that changes a file, or shows an older version, is detected. A key is the SHA-256 of the file unless you choose one; the first 6 characters of a SHA-256 are enough. Put "--" before a key that starts with "-".',
+  actions,
+  shared: OWN_SITE_OPTIONS,
+  notes: "Exit code 1 if a file could not be stored, or something is not as you stored it.",
+  example: `$ eleventy-twtxt blob put --public quinces.jpg
+quinces.jpg: new, 1.2 MiB, public, 9f86d081884c
+https://alice.example/shared/kex1.../9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd1...
+$ eleventy-twtxt blob put --encrypt --to bob@bob.example --public plan.pdf`,
+});
 
-/** Each is loaded when it is called. */
-const ACTIONS = new Map<string, () => Promise<Action>>([
-  ["put", async () => (await import("./blob/put.js")).put],
-  ["get", async () => (await import("./blob/get.js")).get],
-  ["list", async () => (await import("./blob/list.js")).list],
-  ["info", async () => (await import("./blob/info.js")).info],
-  ["set", async () => (await import("./blob/set.js")).set],
-  ["share", async () => (await import("./blob/set.js")).share],
-  ["rm", async () => (await import("./blob/rm.js")).rm],
-  ["verify", async () => (await import("./blob/verify.js")).verify],
-]);
-
-export async function run(args: string[], terminal: Terminal): Promise<number> {
-  try {
-    return await runAction(name, ACTIONS, args, terminal);
-  } catch (error) {
-    const isAnswer = error instanceof TwtxtError && error.code !== "bad-usage";
-    if (isAnswer && args.includes("--json")) terminal.print(JSON.stringify({ error: error.message }, null, 2));
-    throw error;
-  }
-}
+/** With `--json`, errors are printed as JSON too. */
+export const blob: Command = {
+  ...command,
+  async run(args, terminal) {
+    try {
+      return await command.run(args, terminal);
+    } catch (error) {
+      const isAnswer = error instanceof TwtxtError && error.code !== "bad-usage";
+      if (isAnswer && args.includes("--json")) {
+        terminal.print(JSON.stringify({ error: typedHints(error.message) }, null, 2));
+      }
+      throw error;
+    }
+  },
+};

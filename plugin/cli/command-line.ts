@@ -1,33 +1,34 @@
-// plugin/cli/command-line.ts: finds the command that is called, runs it, and says what went wrong.
+// plugin/cli/command-line.ts: finds the command that was typed, runs it, and reports errors.
 import { TwtxtError } from "../errors.js";
-import { FOR_PRIVATE_HOSTS } from "./allowed-hosts.js";
-import { type Command, misuse, nearestOf } from "./command.js";
-import { PROGRAM } from "./invocation.js";
+import { misuse, nearestOf } from "./arguments.js";
+import type { Command } from "./command.js";
+import { PROGRAM, typedHints, version } from "./invocation.js";
+import { FOR_PRIVATE_HOSTS } from "./options.js";
+import { tableOf } from "./table.js";
 import type { Terminal } from "./terminal.js";
-import { version } from "./version.js";
 
-/** Each command is loaded when it is called, so that a small one stays quick. */
+/** Each command is loaded when it is called: small ones stay fast. */
 const COMMANDS = new Map<string, () => Promise<Command>>([
-  ["backup", () => import("./backup.js")],
-  ["blob", () => import("./blob.js")],
-  ["contacts", () => import("./contacts.js")],
-  ["doctor", () => import("./doctor.js")],
-  ["keys", () => import("./keys.js")],
-  ["lookup", () => import("./lookup.js")],
-  ["mentions", () => import("./mentions.js")],
-  ["message", () => import("./message.js")],
-  ["post", () => import("./post.js")],
-  ["restore", () => import("./restore.js")],
-  ["send", () => import("./send.js")],
-  ["serve", () => import("./serve.js")],
-  ["stamp", () => import("./stamp.js")],
+  ["backup", async () => (await import("./backup.js")).backup],
+  ["blob", async () => (await import("./blob.js")).blob],
+  ["contacts", async () => (await import("./contacts.js")).contacts],
+  ["doctor", async () => (await import("./doctor.js")).doctor],
+  ["keys", async () => (await import("./keys.js")).keys],
+  ["lookup", async () => (await import("./lookup.js")).lookup],
+  ["mentions", async () => (await import("./mentions.js")).mentions],
+  ["message", async () => (await import("./message.js")).message],
+  ["post", async () => (await import("./post.js")).post],
+  ["restore", async () => (await import("./restore.js")).restore],
+  ["send", async () => (await import("./send.js")).send],
+  ["serve", async () => (await import("./serve.js")).serve],
+  ["stamp", async () => (await import("./stamp.js")).stamp],
 ]);
 
 /**
  * Runs a command line.
  *
  * @param args - without the program's own name
- * @returns the exit code: 0; 1 where something failed; 2 where the arguments cannot be meant
+ * @returns the exit code: 0; 1 where something failed; 2 where the arguments make no sense
  */
 export async function runCommandLine(args: string[], terminal: Terminal): Promise<number> {
   try {
@@ -37,6 +38,11 @@ export async function runCommandLine(args: string[], terminal: Terminal): Promis
   }
 }
 
+/** Loads all commands, in the order of the help. */
+export function allCommands(): Promise<Command[]> {
+  return Promise.all([...COMMANDS.values()].map((load) => load()));
+}
+
 async function dispatch([first, ...rest]: string[], terminal: Terminal): Promise<number> {
   if (first === undefined) {
     terminal.say(await overview());
@@ -44,8 +50,7 @@ async function dispatch([first, ...rest]: string[], terminal: Terminal): Promise
   }
   if (first === "--version" || first === "-v") terminal.print(version());
   else if (first === "--help" || first === "-h") terminal.print(await overview());
-  else if (first === "help")
-    terminal.print(rest[0] === undefined ? await overview() : (await commandNamed(rest[0])).help);
+  else if (first === "help") terminal.print(rest[0] ? (await commandNamed(rest[0])).help : await overview());
   else {
     const command = await commandNamed(first);
     if (!asksForHelp(rest)) return command.run(rest, terminal);
@@ -57,9 +62,9 @@ async function dispatch([first, ...rest]: string[], terminal: Terminal): Promise
 async function commandNamed(name: string): Promise<Command> {
   const load = COMMANDS.get(name);
   if (load) return load();
-  if (name.startsWith("-")) throw misuse(`"${name}" stands before a command; options go behind it.`);
+  if (name.startsWith("-")) throw misuse("", `Options follow the command, but "${name}" comes before it.`);
   const nearest = nearestOf(name, [...COMMANDS.keys(), "help"]);
-  throw misuse(`There is no command "${name}".${nearest ? ` Did you mean "${nearest}"?` : ""}`);
+  throw misuse("", `There is no command "${name}".${nearest ? ` Did you mean "${nearest}"?` : ""}`);
 }
 
 function asksForHelp(args: readonly string[]): boolean {
@@ -68,14 +73,13 @@ function asksForHelp(args: readonly string[]): boolean {
 }
 
 async function overview(): Promise<string> {
-  const commands = await Promise.all([...COMMANDS.values()].map((load) => load()));
-  const width = Math.max(...commands.map(({ name }) => name.length));
+  const commands = await allCommands();
   return `Usage: ${PROGRAM} COMMAND [options]
 
 Commands:
-${commands.map(({ name, summary }) => `  ${name.padEnd(width)}  ${summary}`).join("\n")}
+${tableOf(commands.map(({ name, summary }) => [`  ${name}`, summary])).join("\n")}
 
-  ${PROGRAM} help COMMAND   tells more of one
+  ${PROGRAM} help COMMAND   prints the help of a command
   ${PROGRAM} --version      prints the version
 
 Example:
@@ -84,13 +88,11 @@ Example:
 
 function report(error: unknown, terminal: Terminal): number {
   if (error instanceof TwtxtError) {
-    terminal.say(`${PROGRAM}: ${error.message}`);
+    terminal.say(`${PROGRAM}: ${typedHints(error.message)}`);
     if (isRefusedAddress(error)) terminal.say(FOR_PRIVATE_HOSTS);
     return error.code === "bad-usage" ? 2 : 1;
   }
-  terminal.say(
-    `${PROGRAM}: this is a mistake in the program. Please report it to eleventy-plugin-twtxt with these lines:`,
-  );
+  terminal.say(`${PROGRAM}: this is a bug. Please report it to eleventy-plugin-twtxt with these lines:`);
   terminal.say(error instanceof Error ? (error.stack ?? error.message) : String(error));
   return 1;
 }

@@ -1,107 +1,157 @@
-// plugin/cli/command.ts: what a command is, and how its arguments are read.
-import { type ParseArgsConfig, parseArgs } from "node:util";
-import { closestMatch } from "leven";
-import { TwtxtError } from "../errors.js";
-import { typed } from "./invocation.js";
+// plugin/cli/command.ts: what a command is: options, words and what to run. Its help is printed from these.
+import { firstWord, misuse, nearestOf, none, readArguments, type Words } from "./arguments.js";
+import { PROGRAM } from "./invocation.js";
+import type { Option, Options, ValuesOf } from "./options.js";
+import { linesAt } from "./table.js";
 import type { Terminal } from "./terminal.js";
 
-/** A command: a module of this folder, loaded when it is called. */
+/** A command of the program. Each is loaded when it is called. */
 export interface Command {
   name: string;
   /** What it does, in a few words, for the list of commands. */
   summary: string;
-  /** All that `COMMAND --help` prints, an example included. */
+  /** Printed by `COMMAND --help`. */
   help: string;
   /**
-   * @param args - what stands behind the command's name
+   * @param args - what follows the command's name
    * @returns the exit code: 0, or 1 where something could not be done
-   * @throws TwtxtError `bad-usage` for arguments that cannot be meant, which ends with 2
+   * @throws TwtxtError `bad-usage`, which ends with exit code 2
    */
-  run(args: string[], terminal: Terminal): Promise<number>;
+  run(args: readonly string[], terminal: Terminal): Promise<number>;
 }
 
-type Options = NonNullable<ParseArgsConfig["options"]>;
-type Arguments<T extends Options> = ReturnType<
-  typeof parseArgs<{ options: typeof COMMON & T; allowPositionals: true }>
->;
-
-/** What every command that knows the site understands. */
-const COMMON = { settings: { type: "string" } } as const satisfies Options;
-
-/**
- * Reads the arguments of a command.
- *
- * @param name - the command's, for the messages
- * @param options - those of its own, as for `parseArgs`
- * @throws TwtxtError `bad-usage`, naming the nearest option there is
- */
-export function readArguments<T extends Options>(name: string, args: string[], options: T): Arguments<T> {
-  const known: typeof COMMON & T = { ...COMMON, ...options };
-  const { tokens } = parseArgs({ args, options: known, strict: false, tokens: true });
-  for (const token of tokens) {
-    if (token.kind === "option")
-      checkOption(name, token, Object.hasOwn(known, token.name) ? known[token.name]?.type : undefined, known);
-  }
-  return parseArgs({ args, options: known, allowPositionals: true });
+/** What to run, and for which arguments. */
+interface Runnable<O extends Options, W> {
+  /** What follows the name, such as `FILE [options]`. */
+  usage: string | readonly string[];
+  options: O;
+  words: Words<W>;
+  run(values: ValuesOf<O>, words: W, terminal: Terminal): Promise<number>;
 }
 
-interface OptionToken {
+/** What the help of a command says besides its options. */
+interface About {
   name: string;
-  rawName: string;
-  value: string | undefined;
-  inlineValue: boolean | undefined;
+  summary: string;
+  about: string;
+  /** Such as exit codes. */
+  notes?: string;
+  /** As typed in a terminal, with what appears. */
+  example: string;
 }
 
-function checkOption(
-  command: string,
-  token: OptionToken,
-  type: "string" | "boolean" | undefined,
-  known: Options,
-): void {
-  const { rawName, value, inlineValue } = token;
-  if (type === undefined) {
-    const nearest = token.name.length > 1 ? nearestOf(token.name, Object.keys(known)) : undefined;
-    const hint = nearest ? ` Did you mean "--${nearest}"?` : ` What begins with "-" and is no option goes behind "--".`;
-    throw misuse(`${command}: there is no option "${rawName}".${hint}`, command);
-  }
-  if (type === "boolean" && value !== undefined)
-    throw misuse(`${command}: ${rawName} takes no value, got "${value}".`, command);
-  const isMissing = value === undefined || (!inlineValue && value.startsWith("-") && value !== "-");
-  if (type === "string" && isMissing) throw misuse(`${command}: ${rawName} needs a value.`, command);
+/** One of several things that a command does. */
+export interface Action {
+  usage: readonly string[];
+  help: string;
+  options: Options;
+  run(where: string, args: readonly string[], terminal: Terminal): Promise<number>;
 }
 
-/** The name that was probably meant, if any is near: rather one that begins so. */
-export function nearestOf(word: string, names: readonly string[]): string | undefined {
-  return names.find((name) => name.startsWith(word)) ?? closestMatch(word, names, { maxDistance: 3 });
+/** A command that does one thing. */
+export function command<const O extends Options, W>(spec: About & Runnable<O, W>): Command {
+  const { name, summary } = spec;
+  const { usage, options, run } = actionOf({ ...spec, help: summary });
+  const help = helpOf(spec, [usage.map((line) => `${name} ${line}`.trimEnd())].flat(), options);
+  return { name, summary, help, run: (args, terminal) => run(name, args, terminal) };
 }
 
-/** One of the things that a command does; its name stands behind the command's. */
-export type Action = (args: string[], terminal: Terminal) => Promise<number>;
+/** An action of a command, without options of its own and without words unless it says so. */
+interface ActionSpec<S extends Options, O extends Options, W> {
+  usage?: string | readonly string[];
+  help: string;
+  options?: O;
+  words?: Words<W>;
+  run(values: ValuesOf<S & O>, words: W, terminal: Terminal): Promise<number>;
+}
+
+/** @param shared - options that all of these actions have. @returns a function that makes actions */
+export function actionsWith<const S extends Options>(shared: S) {
+  return <const O extends Options = Record<never, never>, W = null>(spec: ActionSpec<S, O, W>): Action => {
+    const { usage = "", help, words = none as Words<unknown> as Words<W>, run } = spec;
+    return actionOf({ usage, help, options: { ...spec.options, ...shared } as S & O, words, run });
+  };
+}
+
+function actionOf<O extends Options, W>(spec: Runnable<O, W> & { help: string }): Action {
+  const { options, help } = spec;
+  return {
+    ...{ usage: [spec.usage].flat(), help, options },
+    run: (where, args, terminal) => {
+      const { values, words } = readArguments(where, args, options);
+      return spec.run(values, spec.words.read(words, where), terminal);
+    },
+  };
+}
 
 /**
- * Runs a command of several actions.
+ * A command of several actions: the first word chooses one.
  *
- * @param actions - each is loaded when it is called
+ * @param standard - the action that is run where there is no word
  */
-export async function runAction(
-  command: string,
-  actions: ReadonlyMap<string, () => Promise<Action>>,
-  [word = "", ...args]: string[],
-  terminal: Terminal,
-): Promise<number> {
-  const load = actions.get(word);
-  if (!load) throw noSuchAction(command, word, [...actions.keys()]);
-  return (await load())(args, terminal);
+export function commandOf(
+  spec: About & { actions: Readonly<Record<string, Action>>; standard?: string; shared: Options },
+): Command {
+  const { name, summary, actions, standard, shared } = spec;
+  const all = Object.values(actions);
+  // The shared ones come last in the help.
+  const own = Object.fromEntries(all.flatMap(({ options }) => Object.entries(options)));
+  const options = { ...Object.fromEntries(Object.entries(own).filter(([option]) => !(option in shared))), ...shared };
+  const usages = Object.entries(actions).flatMap(([word, { usage }]) =>
+    usage.map((line) => `${name} ${word === standard ? `[${word}]` : word} ${line}`.trimEnd()),
+  );
+  const help = helpOf(spec, usages, options, actions);
+  return {
+    ...{ name, summary, help },
+    run(args, terminal) {
+      const at = firstWord(args, options);
+      const word = (at < 0 ? standard : args[at]) ?? "";
+      const chosen = Object.hasOwn(actions, word) ? actions[word] : undefined;
+      if (!chosen) throw noSuchAction(name, word, Object.keys(actions));
+      return chosen.run(`${name} ${word}`, at < 0 ? args : args.toSpliced(at, 1), terminal);
+    },
+  };
 }
 
-export function noSuchAction(command: string, word: string, actions: readonly string[]): TwtxtError {
-  const what = word === "" ? "it needs to know what to do." : `there is no "${word}".`;
+function noSuchAction(command: string, word: string, actions: readonly string[]) {
+  const what = word === "" ? "say what to do." : `there is no "${word}".`;
   const nearest = word === "" ? undefined : nearestOf(word, actions);
-  const hint = nearest ? `Did you mean "${nearest}"?` : `Say ${actions.join(", ")}.`;
-  return misuse(`${command}: ${what} ${hint}`, command);
+  const hint = nearest ? `Did you mean "${nearest}"?` : `Actions: ${actions.join(", ")}.`;
+  return misuse(command, `${what} ${hint}`);
 }
 
-/** What was typed cannot be meant: says so, and what to type. */
-export function misuse(what: string, command?: string): TwtxtError {
-  return new TwtxtError("bad-usage", `${what} Type: ${typed(command ? `${command} --help` : "--help")}`);
+const COLUMNS = 100;
+/** Longer names stand on a line of their own. */
+const NAME_COLUMNS = 18;
+
+function helpOf(
+  { about, notes = "", example }: About,
+  usages: readonly string[],
+  options: Options,
+  actions: Readonly<Record<string, Pick<Action, "help">>> = {},
+): string {
+  const lines = usages.map((line, at) => `${at === 0 ? "Usage: " : "       "}${PROGRAM} ${line}`);
+  const parts = [
+    lines,
+    linesAt(COLUMNS, about),
+    listOf(Object.entries(actions).map(([word, { help }]) => [word, help])),
+    listOf(Object.entries(options).map(([name, option]) => [optionName(name, option), option.help])),
+    linesAt(COLUMNS, notes),
+    ["Example:", ...example.split("\n").map((line) => `  ${line}`)],
+  ].map((part) => part.join("\n"));
+  return parts.filter((part) => part !== "").join("\n\n");
+}
+
+function optionName(name: string, { kind, short }: Option<unknown>): string {
+  return `${short === undefined ? "" : `-${short}, `}--${name}${kind === null ? "" : ` ${kind.name}`}`;
+}
+
+function listOf(rows: readonly (readonly [name: string, help: string])[]): string[] {
+  const longest = Math.max(0, ...rows.map(([name]) => name.length).filter((length) => length <= NAME_COLUMNS));
+  const indent = " ".repeat(longest + 4);
+  return rows.flatMap(([name, help]) => {
+    const [first = "", ...others] = linesAt(COLUMNS - indent.length, help);
+    const head = name.length > longest ? [`  ${name}`, indent + first] : [`  ${name.padEnd(longest)}  ${first}`];
+    return [...head, ...others.map((line) => indent + line)];
+  });
 }

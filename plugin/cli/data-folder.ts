@@ -1,4 +1,4 @@
-// plugin/cli/data-folder.ts: where the author's own data is kept on this machine, apart from any site.
+// plugin/cli/data-folder.ts: where this machine keeps the author's data, independently of any site.
 import { homedir } from "node:os";
 import { isAbsolute, join } from "node:path";
 import { systemKeychain } from "../keys/keychain.js";
@@ -21,7 +21,7 @@ export function dataFolder({ environment }: Pick<Terminal, "environment">, platf
   return join(isAbsolute(named) ? named : join(home, ".local", "share"), NAME);
 }
 
-/** Where the author's keys are. */
+/** The places of the author's keys. */
 export function identityPlaces(terminal: Pick<Terminal, "environment">): IdentityPlaces {
   return { keychain: systemKeychain(), folder: join(dataFolder(terminal), "keys") };
 }

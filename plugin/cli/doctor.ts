@@ -1,94 +1,162 @@
-// plugin/cli/doctor.ts: `eleventy-twtxt doctor` looks at a live site as its peers see it.
+// plugin/cli/doctor.ts: `eleventy-twtxt doctor` checks a live site as its peers see it.
+import { TwtxtError } from "../errors.js";
 import { createGuard } from "../http/guard.js";
 import { loopbackHostOf } from "../http/loopback.js";
+import { isSameUrl } from "../http/same-url.js";
 import { parseAddress } from "../keys/address.js";
-import { allowedHosts } from "./allowed-hosts.js";
-import { misuse, readArguments } from "./command.js";
-import { examination, type Visit } from "./doctor/examination.js";
-import { counted, type Finding } from "./doctor/finding.js";
-import { looking } from "./doctor/look.js";
-import { type OwnSite, ownSite } from "./doctor/own-site.js";
+import type { HostSettings } from "../site/site.js";
+import { misuse, optional } from "./arguments.js";
+import { command } from "./command.js";
+import { checkAddress } from "./doctor/check-address.js";
+import { checkArchives } from "./doctor/check-archives.js";
+import { checkEndpoint, checkNames, checkRateLimit, endpointOf, notTested } from "./doctor/check-endpoint.js";
+import { checkServing, checkText } from "./doctor/check-feed.js";
+import { checkMentionLists, listsBeside } from "./doctor/check-lists.js";
+import { checkOwnUrl, findFeed, type ServedFeed } from "./doctor/find-feed.js";
+import { type Finding, type Probe, probeWith } from "./doctor/finding.js";
+import { userAgent } from "./invocation.js";
+import { address, flag, HOSTS_OPTION, JSON_OPTION, option, SETTINGS_OPTION, url, type ValuesOf } from "./options.js";
+import { publishedSite, siteAt } from "./site.js";
+import { counted } from "./table.js";
 import type { Terminal } from "./terminal.js";
-import { version } from "./version.js";
-
-export const name = "doctor";
-export const summary = "checks a live site as others see it";
-export const help = `Usage: eleventy-twtxt doctor [URL] [options]
-
-Looks at a published feed and its archives, at the endpoint that receives its mentions and at the
-documents of its author's address, as others do, and says what to mend. URL is that of the feed or
-of the site; without it, the site of this folder. Exit code 0 where all is well, 1 where something
-is to be mended.
-
-Of your own site (that of this folder, or with --flood) it tries out the rate limit too: by 70 wrong
-mentions to the endpoint, if that is on the host of the feed.
-
-  --flood                this is my own site: try out its rate limit
-  --address USER@DOMAIN  the address to look up (default: the nick of the feed, at its host)
-  --json                 prints the findings as JSON
-  --settings FILE        the settings of your site (default .eleventy-twtxt/settings.json)
-  --allow-private-host HOST:PORT
-                         a host of your own network that may be asked all the same; can be repeated
-
-Example:
-  $ eleventy-twtxt doctor https://alice.example
-  ok    https://alice.example/ names the feed https://alice.example/twtxt.txt
-  fix   https://alice.example/twtxt.txt is served as "text/html". Some readers take plain text alone.
-        Have your host serve it as "text/plain; charset=utf-8".`;
 
 const OPTIONS = {
-  flood: { type: "boolean" },
-  address: { type: "string" },
-  json: { type: "boolean" },
-  "allow-private-host": { type: "string", multiple: true },
-} as const;
+  flood: flag("tests the rate limit; only for a site of your own"),
+  address: option(
+    address("alice@alice.example"),
+    "the address to look up (default: the nick of the feed, at its host)",
+  ),
+  ...JSON_OPTION,
+  ...HOSTS_OPTION,
+  ...SETTINGS_OPTION,
+};
 
-const LABELS: Record<Finding["level"], string> = { ok: "ok  ", note: "note", fix: "fix " };
+type Values = ValuesOf<typeof OPTIONS>;
 
-export async function run(args: string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = readArguments(name, args, OPTIONS);
-  const own = await ownSite(terminal, values.settings);
-  const url = urlOf(positionals, own);
-  const userAgent = `eleventy-plugin-twtxt/${version()}`;
-  const allowPrivateHosts = [
-    ...allowedHosts(values["allow-private-host"], name),
-    ...(own === null ? [] : loopbackHostOf(own.feedUrl)),
-  ];
-  const visit: Visit = {
-    look: looking(createGuard({ userAgent, allowPrivateHosts })),
+export const doctor = command({
+  name: "doctor",
+  summary: "checks a live site as others see it",
+  usage: "[URL] [options]",
+  about: `Checks a published feed and its archives, the endpoint that receives its mentions, and the documents of its author's address, as other sites see them, and says what to fix. URL is the feed or the site; the default is the site in this folder.
+
+On your own site (in this folder, or with --flood) it also tests the rate limit, with 70 invalid mentions, if the endpoint is on the host of the feed.`,
+  options: OPTIONS,
+  words: optional(url("https://alice.example/twtxt.txt")),
+  notes: "Exit code 0 if there is nothing to fix, else 1.",
+  example: `$ eleventy-twtxt doctor https://alice.example
+ok    https://alice.example/ names the feed https://alice.example/tw.txt
+fix   https://alice.example/tw.txt is served as "text/html". Some readers accept only plain text.
+      Have your host serve it as "text/plain; charset=utf-8".`,
+  async run(values, given, terminal) {
+    const own = await ownSite(terminal, values.settings);
+    const start = given ?? own?.feedUrl;
+    if (start === undefined) throw misuse("doctor", "expected a URL, since there is no built site in this folder.");
+    const findings: Finding[] = [];
+    for await (const finding of examine(start, checkupOf(values, own, terminal))) {
+      findings.push(finding);
+      if (!values.json) for (const line of linesOf(finding)) terminal.print(line);
+    }
+    if (values.json) terminal.print(JSON.stringify(findings, null, 2));
+    const count = (level: Finding["level"]) => findings.filter((finding) => finding.level === level).length;
+    const faults = count("fix");
+    terminal.say(`${faults === 0 ? "Nothing" : counted(faults, "thing")} to fix, ${counted(count("note"), "note")}.`);
+    return faults === 0 ? 0 : 1;
+  },
+});
+
+function linesOf({ level, what, todo }: Finding): string[] {
+  return [`${level.padEnd(4)}  ${what}`, ...(todo === undefined ? [] : [`      ${todo}`])];
+}
+
+/** The author's own site, from its last build. */
+interface OwnSite {
+  feedUrl: string;
+  urls: HostSettings["urls"];
+  /** `user@domain`; `null` for a site without documents of an address. */
+  address: string | null;
+}
+
+/**
+ * @returns `null` where there is no built site here
+ * @throws TwtxtError `no-settings` for a settings file that does not exist
+ */
+async function ownSite(terminal: Terminal, settingsFile: string | undefined): Promise<OwnSite | null> {
+  try {
+    const site = await siteAt(terminal, settingsFile);
+    const { feedUrl, urls } = (await publishedSite(site)).settings;
+    return { feedUrl, urls, address: site.settings.authors.find(({ endpoint }) => endpoint !== null)?.address ?? null };
+  } catch (error) {
+    const isNone = error instanceof TwtxtError && error.code === "no-settings" && settingsFile === undefined;
+    if (isNone) return null;
+    throw error;
+  }
+}
+
+/** How to check a site. */
+interface Checkup {
+  probe: Probe;
+  /** Milliseconds since 1970. */
+  now: number;
+  own: OwnSite | null;
+  /** The address to look up; `undefined` for that of the feed. */
+  address: string | undefined;
+  isFlood: boolean;
+}
+
+function checkupOf(values: Values, own: OwnSite | null, terminal: Terminal): Checkup {
+  const allowPrivateHosts = [...values["allow-private-host"], ...(own === null ? [] : loopbackHostOf(own.feedUrl))];
+  return {
+    probe: probeWith(createGuard({ userAgent: userAgent(), allowPrivateHosts })),
     now: terminal.now(),
     own,
-    address: addressOf(values.address),
-    isFlood: values.flood ?? false,
+    address: values.address,
+    isFlood: values.flood,
   };
+}
 
-  const findings: Finding[] = [];
-  for await (const finding of examination(url, visit)) {
-    findings.push(finding);
-    if (!values.json) print(finding, terminal);
+/**
+ * Runs all checks. The rate limit comes last, since it refuses all further requests.
+ *
+ * @param start - the URL of a feed, a page or a site
+ */
+async function* examine(start: string, checkup: Checkup): AsyncIterable<Finding> {
+  const { probe, now, own } = checkup;
+  const { feed, findings } = await findFeed(start, probe);
+  yield* findings;
+  if (!feed) return;
+
+  const site = own && isSameUrl(own.feedUrl, feed.url) ? own : null;
+  yield* await checkServing(feed, probe, now);
+  yield* await checkOwnUrl(feed, probe);
+  yield* checkText(feed, now);
+  yield* await checkArchives(feed, probe);
+  yield* checkNames(feed);
+
+  const endpoint = endpointOf(feed);
+  if (endpoint !== null) {
+    const { findings: ofEndpoint, isOurs } = await checkEndpoint(endpoint, probe);
+    yield* ofEndpoint;
+    if (isOurs) yield* await checkMentionLists(site?.urls ?? listsBeside(endpoint), probe);
   }
-  if (values.json) terminal.print(JSON.stringify(findings, null, 2));
-  const number = (level: Finding["level"]) => findings.filter((finding) => finding.level === level).length;
-  const faults = number("fix");
-  terminal.say(`${faults === 0 ? "Nothing" : counted(faults, "thing")} to mend, ${counted(number("note"), "note")}.`);
-  return faults === 0 ? 0 : 1;
+  yield* await checkAddressOf(feed, site, checkup);
+  if (endpoint !== null) yield await checkLimit(endpoint, feed, checkup.isFlood || site !== null, probe);
 }
 
-function urlOf([given, ...more]: string[], own: OwnSite | null): string {
-  if (more.length > 0) throw misuse(`${name}: expected one URL.`, name);
-  const url = given ?? own?.feedUrl;
-  if (url === undefined) throw misuse(`${name}: expected a URL, since there is no built site in this folder.`, name);
-  if (/^https?:\/\//i.test(url) && URL.canParse(url)) return url;
-  throw misuse(`${name}: expected a URL such as "https://alice.example/twtxt.txt", got "${url}".`, name);
+async function checkAddressOf(feed: ServedFeed, site: OwnSite | null, checkup: Checkup): Promise<Finding[]> {
+  const { host, origin } = new URL(feed.url);
+  const known = checkup.address ?? site?.address ?? parseAddress(`${feed.header.nick?.[0] ?? ""}@${host}`);
+  if (known === null) return [];
+  const domain = known.slice(known.indexOf("@") + 1);
+  const isExpected = known === site?.address;
+  return checkAddress(
+    { address: known, origin: domain === host ? origin : `https://${domain}`, isExpected },
+    checkup.probe,
+  );
 }
 
-function addressOf(given: string | undefined): string | null {
-  const address = given === undefined ? null : parseAddress(given);
-  if (given === undefined || address !== null) return address;
-  throw misuse(`${name}: expected an address such as alice@alice.example, got "${given}".`, name);
-}
-
-function print({ level, what, todo }: Finding, terminal: Terminal): void {
-  terminal.print(`${LABELS[level]}  ${what}`);
-  if (todo !== undefined) terminal.print(`      ${todo}`);
+/** Floods the author's own endpoint only: no shared service, and no endpoint that a stranger's feed names. */
+async function checkLimit(endpoint: string, feed: ServedFeed, isOwn: boolean, probe: Probe): Promise<Finding> {
+  if (!isOwn) return notTested("If it is your own site, add --flood, or run doctor in the folder of its sources.");
+  if (new URL(endpoint).host === new URL(feed.url).host) return checkRateLimit(endpoint, probe);
+  return notTested("The endpoint is not on the host of the feed.");
 }

@@ -1,14 +1,31 @@
-// plugin/cli/files.ts: reading and writing an author's files without losing any.
+// plugin/cli/files.ts: reads and writes an author's files without losing any.
 import { randomBytes } from "node:crypto";
-import { access, chmod, constants, mkdir, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { createReadStream, createWriteStream } from "node:fs";
+import {
+  access,
+  chmod,
+  constants,
+  link,
+  lstat,
+  mkdir,
+  mkdtemp,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  writeFile,
+} from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
 import { TwtxtError } from "../errors.js";
 
 /**
- * Reads a text file such that writing the text back gives the same bytes.
+ * Reads a text file. Writing the text back gives the same bytes.
  *
- * @returns the text with its byte order mark, if it has one; `null` for bytes that are no UTF-8
- * @throws TwtxtError `bad-file` where it cannot be read
+ * @returns the text with its byte order mark, if it has one; `null` for bytes that are not UTF-8
+ * @throws TwtxtError `bad-file`
  */
 export async function readText(file: string): Promise<string | null> {
   const bytes = await readFile(file).catch((error) => {
@@ -22,13 +39,13 @@ export async function readText(file: string): Promise<string | null> {
 }
 
 /**
- * Replaces a file's content at one stroke, and keeps its mode; a symbolic link stays one.
+ * Replaces a file's content atomically, and keeps its mode; a symbolic link stays one.
  *
- * @throws TwtxtError `bad-file`; the file is then as it was
+ * @throws TwtxtError `bad-file`; the file is then unchanged
  */
 export async function replaceText(file: string, text: string): Promise<void> {
   try {
-    // A rename would also replace a file that its owner has protected.
+    // A rename would also replace a write-protected file.
     await access(file, constants.W_OK);
     const target = await realpath(file);
     const { mode } = await stat(target);
@@ -53,7 +70,7 @@ async function renameInto(target: string, text: string, mode: number): Promise<v
 /**
  * Creates a file, and its folder.
  *
- * @returns `false` where there is a file of that name, which is left alone
+ * @returns `false` where the file exists; it is unchanged
  * @throws TwtxtError `bad-file` where it cannot be written
  */
 export async function createText(file: string, text: string): Promise<boolean> {
@@ -67,12 +84,75 @@ export async function createText(file: string, text: string): Promise<boolean> {
   }
 }
 
-/** Whether an error of the file system says that there is no such file. */
+/** A file that gets its name once its contents are complete and verified. All methods throw TwtxtError `bad-file`. */
+export interface Draft {
+  write(chunks: AsyncIterable<Uint8Array>): Promise<void>;
+  /** Replaces the contents. */
+  replace(bytes: Uint8Array): Promise<void>;
+  bytes(): Promise<Uint8Array>;
+  chunks(): AsyncIterable<Uint8Array>;
+  /** Names the file. @param isForced - whether it may replace another file */
+  moveTo(file: string, isForced: boolean): Promise<void>;
+  /** Deletes a file without a name. */
+  clear(): Promise<void>;
+}
+
+/**
+ * @param folder - of the file's later name; `null` for a file that gets none
+ * @param mode - the permissions of the file, such as 0o600; the process's umask applies
+ */
+export async function draftIn(folder: string | null, mode = 0o666): Promise<Draft> {
+  const own = folder ?? (await mkdtemp(join(tmpdir(), "eleventy-twtxt-")));
+  const path = join(own, `.eleventy-twtxt-${randomBytes(6).toString("hex")}.tmp`);
+  return {
+    write: (chunks) => orBadFile(pipeline(chunks, createWriteStream(path, { flags: "wx", mode, flush: true }))),
+    replace: (bytes) => orBadFile(writeFile(path, bytes)),
+    bytes: () => orBadFile(readFile(path)),
+    chunks: () => createReadStream(path),
+    moveTo: (file, isForced) => orBadFile(isForced ? rename(path, file) : moveToFree(path, file)),
+    clear: () => rm(folder === null ? own : path, { recursive: true, force: true }),
+  };
+}
+
+/** @throws TwtxtError `bad-file` where the file exists */
+export async function checkFree(file: string): Promise<void> {
+  const exists = await lstat(file).then(
+    () => true,
+    (error) => !isMissing(error),
+  );
+  if (exists) throw alreadyExists(file);
+}
+
+/** A link, unlike a rename, replaces nothing. Some file systems have none. */
+async function moveToFree(path: string, file: string): Promise<void> {
+  try {
+    await link(path, file);
+  } catch (error) {
+    if (Object(error).code === "EEXIST") throw alreadyExists(file);
+    await checkFree(file);
+    return rename(path, file);
+  }
+  await rm(path);
+}
+
+function alreadyExists(file: string): TwtxtError {
+  return new TwtxtError("bad-file", `${file} already exists. Replace it with --force, or choose another name.`);
+}
+
+async function orBadFile<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw badFile(error);
+  }
+}
+
+/** Whether an error of the file system says that a file does not exist. */
 export function isMissing(error: unknown): boolean {
   return ["ENOENT", "ENOTDIR"].includes(Object(error).code);
 }
 
-/** The machine's word for it is kept, as `EACCES: permission denied, open '/blog/a.md'`; what is no such error stays a mistake of ours. */
+/** Keeps the system's message, such as `EACCES: permission denied, open '/blog/a.md'`. Other errors are bugs, and stay as they are. */
 export function badFile(error: unknown): unknown {
   return error instanceof Error && "syscall" in error
     ? new TwtxtError("bad-file", `${error.message}.`, { cause: error })

@@ -1,19 +1,19 @@
-// plugin/cli/git.ts: what git knows of a post.
+// plugin/cli/git.ts: the time of a post's first commit.
 import { execFile } from "node:child_process";
 import { basename, dirname } from "node:path";
 import { promisify } from "node:util";
 import { toInstant } from "../feed/timestamp.js";
 
-/** When a file came into being, or why git cannot tell. */
+/** When a file was written, or why git cannot tell. */
 export type Birth = { timestamp: string } | { why: string };
 
 const run = promisify(execFile);
 
 /**
- * The time of the first commit of a file, under whatever name it then had.
+ * The time of the first commit of a file, renames included.
  *
  * @param file - absolute path
- * @returns the author's time in UTC, whole seconds
+ * @returns the author date in UTC, whole seconds
  */
 export async function firstCommit(file: string): Promise<Birth> {
   const git = async (...args: string[]) => (await run("git", args, { cwd: dirname(file) })).stdout;
@@ -33,10 +33,7 @@ export async function firstCommit(file: string): Promise<Birth> {
   }
 }
 
-/**
- * The oldest addition. Older than a copy there is only the file that it was copied from: git follows those as
- * well, so that a post made from an older one would get its date.
- */
+/** The oldest addition, up to a copy: git follows the original too, so a post made from an older one would get its date. */
 function birthIn(log: string): string | null {
   let commit: string | null = null;
   let birth: string | null = null;

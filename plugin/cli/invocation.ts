@@ -1,7 +1,19 @@
-// plugin/cli/invocation.ts: how a command is typed in this place, for hints.
+// plugin/cli/invocation.ts: the program's name and version, and how a command is typed here, for hints.
+import { readFileSync } from "node:fs";
 
 /** The name of the program, in usage lines and before errors. */
 export const PROGRAM = "eleventy-twtxt";
+
+/** The version of this package. */
+export function version(): string {
+  const manifest: unknown = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+  return String(Object(manifest).version);
+}
+
+/** Sent with each request. */
+export function userAgent(): string {
+  return `eleventy-plugin-twtxt/${version()}`;
+}
 
 /** The runner of each package manager, by the first word of the user agent that it gives its child processes. */
 const RUNNERS = new Map([
@@ -12,7 +24,7 @@ const RUNNERS = new Map([
 ]);
 
 /**
- * A command as this one was started: with `npx` where it was called so, and without where it is installed globally.
+ * A command as this one was started: with `npx` where npx started it, without where it is installed globally.
  *
  * @param words - what follows the program's name
  * @param script - the file that Node runs
@@ -24,8 +36,13 @@ export function typed(
   script = process.argv[1] ?? "",
 ): string {
   const [manager = ""] = (environment.npm_config_user_agent ?? "").split("/");
-  // Outside of the site's folder, npx would look for a package of the program's name.
+  // Outside the site's folder, npx would look for a package with the program's name.
   const isFetched = /[\\/]_npx[\\/]/.test(script);
   const runner = isFetched ? "npx --package eleventy-plugin-twtxt" : RUNNERS.get(manager);
   return `${runner ? `${runner} ` : ""}${PROGRAM} ${words}`;
+}
+
+/** Adds the program to hints from modules that do not know it, such as `contacts accept bob@bob.example` in backticks. */
+export function typedHints(text: string): string {
+  return text.replace(/`((?:blob|contacts|keys) [^`]+)`/g, (_, words: string) => `\`${typed(words)}\``);
 }

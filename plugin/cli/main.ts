@@ -4,8 +4,8 @@ import { runCommandLine } from "./command-line.js";
 import { processTerminal } from "./terminal.js";
 
 void runCommandLine(process.argv.slice(2), processTerminal()).then((exitCode) => {
-  // Once all is written. A name that nobody resolves would keep the process for half a minute.
+  // A pending DNS lookup would keep the process alive for half a minute.
   const leave = () => process.exit(exitCode);
-  // That stdout has failed is told after its callbacks.
+  // Errors of stdout are reported after its write callbacks.
   process.stdout.write("", () => process.stderr.write("", () => setImmediate(leave)));
 });

@@ -1,69 +1,110 @@
-// plugin/cli/message.ts: `eleventy-twtxt message` writes and reads private messages.
-import { type Action, runAction } from "./command.js";
-import type { Terminal } from "./terminal.js";
+// plugin/cli/message.ts: `eleventy-twtxt message` sends and reads private messages.
+import { parseAddress } from "../keys/address.js";
+import { any, misuse, one, optional, type Words } from "./arguments.js";
+import { actionsWith, commandOf } from "./command.js";
+import { idPrefix } from "./ids.js";
+import { flag, number, OWN_SITE_OPTIONS, withDefault } from "./options.js";
 
-export const name = "message";
-export const summary = "writes and reads private messages";
-export const help = `Usage: eleventy-twtxt message send ADDRESS... ["TEXT"] [--no-copy]
-       eleventy-twtxt message list
-       eleventy-twtxt message read [ID...] [--receipts]
-       eleventy-twtxt message follow [--all] [--every SECONDS]
-       eleventy-twtxt message delete ID... | --unverified
-       eleventy-twtxt message sent [ID]
-       eleventy-twtxt message outbox
-       eleventy-twtxt message retry
-       eleventy-twtxt message discard ID
+const LEAST = 4;
+const ID = idPrefix(LEAST, 64, `an id of at least ${LEAST} characters such as 4f0c1a2b, as the lists show it`);
+const action = actionsWith(OWN_SITE_OPTIONS);
 
-Messages are sealed and opened on this machine, with the key of your address. Without a TEXT, send
-reads standard input, or opens $VISUAL or $EDITOR. An id may be typed by its beginning.
+/** Addresses, and perhaps a text after them. */
+const recipientsAndText: Words<{ recipients: string[]; text: string | null }> = {
+  read(words, where) {
+    const end = words.findIndex((word) => parseAddress(word) === null);
+    const addresses = end < 0 ? words : words.slice(0, end);
+    const [text = null, ...others] = words.slice(addresses.length);
+    if (addresses.length === 0) {
+      const got = text === null ? "" : `, got "${text}"`;
+      throw misuse(where, `expected a recipient such as bob@bob.example${got}.`);
+    }
+    // A mistyped address must not become the text for the others.
+    if (text !== null && /^[^\s@]+@\S*$/.test(text)) {
+      throw misuse(where, `"${text}" is not an address such as bob@bob.example.`);
+    }
+    if (others.length > 0) throw misuse(where, "expected addresses and one text, in quotes.");
+    return { recipients: addresses.map((address) => parseAddress(address) ?? address), text };
+  },
+};
 
-  send      seals a message for all recipients and you, and delivers it. What cannot be delivered now
-            waits in the outbox, up to three days, for retry or the next send
-  list      shows what is in your inbox, a line for each message, and whether it is certain who wrote it
-  read      shows messages as a whole; nothing is removed by that
-  follow    shows new messages as they come, until Ctrl-C
-  delete    removes messages from your inbox
-  sent      lists your own copies, or shows the one of this id
-  outbox    lists what not everybody has yet, to whom it goes, and why it is not there
-  retry     tries now what is in the outbox, what has failed too
-  discard   removes a message from the outbox; nobody gets it any more
-
-  --no-copy         keeps no copy for sent
-  --receipts        tells verified senders, once for each message, that you have read it
-  --unverified      deletes all that list shows as unverified, but for what is signed with a key that
-                    you know, or shows as changed
-  --all             begins with the messages that are there already
-  --every SECONDS   how often to look, where the inbox offers no subscription (default 30, at least 5)
-  --json            prints JSON; follow prints a line for each message
-  --as ADDRESS      which of your addresses, where this machine has the keys of several
-  --identity FILE   your key, if it is in a file of your own choice
-  --url URL         where your inbox is reached, if not at its own address, such as a local server
-  --settings FILE   the settings of the site (default .eleventy-twtxt/settings.json)
-  --allow-private-host HOST:PORT
-                    a host of your own network that may be asked all the same; can be repeated
-
-Exit code 0 where all was delivered or is tried again, 1 where something failed for good.
-
-Example:
-  $ eleventy-twtxt message send bob@bob.example carol@carol.example "See you at nine?"
-  bob@bob.example      delivered to https://bob.example/inbox/bob
-  carol@carol.example  delivered to https://carol.example/inbox/carol
-  $ eleventy-twtxt message list
-  4f0c1a2b  2026-11-20T09:12:00Z  bob@bob.example  verified  Nine it is.`;
-
-/** Each is loaded when it is called. */
-const ACTIONS = new Map<string, () => Promise<Action>>([
-  ["send", async () => (await import("./message/send.js")).send],
-  ["list", async () => (await import("./message/list.js")).list],
-  ["read", async () => (await import("./message/read.js")).read],
-  ["follow", async () => (await import("./message/follow.js")).follow],
-  ["delete", async () => (await import("./message/delete.js")).deleteMessages],
-  ["sent", async () => (await import("./message/sent.js")).sent],
-  ["outbox", async () => (await import("./message/outbox.js")).outbox],
-  ["retry", async () => (await import("./message/outbox.js")).retry],
-  ["discard", async () => (await import("./message/outbox.js")).discard],
-]);
-
-export function run(args: string[], terminal: Terminal): Promise<number> {
-  return runAction(name, ACTIONS, args, terminal);
-}
+export const message = commandOf({
+  name: "message",
+  summary: "sends and reads private messages",
+  about:
+    "Messages are sealed and opened on this machine, with the key of your address. Without a TEXT, send reads standard input, or opens $VISUAL or $EDITOR. The first characters of an id are enough.",
+  actions: {
+    send: action({
+      usage: 'ADDRESS... ["TEXT"] [--no-copy]',
+      help: "seals a message for all recipients and for you, and delivers it. What cannot be delivered now waits in the outbox for up to three days, for retry or the next send",
+      options: { "no-copy": flag("stores no copy for sent") },
+      words: recipientsAndText,
+      run: async (...asked) => (await import("./message/compose.js")).send(...asked),
+    }),
+    list: action({
+      help: "lists the messages in your inbox, and whether their senders are verified",
+      run: async (...asked) => (await import("./message/read-inbox.js")).list(...asked),
+    }),
+    read: action({
+      usage: "[ID...] [--receipts]",
+      help: "shows whole messages; they stay in the inbox",
+      options: {
+        receipts: flag("sends read receipts to verified senders, once per message"),
+      },
+      words: any(ID),
+      run: async (...asked) => (await import("./message/read-inbox.js")).read(...asked),
+    }),
+    follow: action({
+      usage: "[--all] [--every SECONDS]",
+      help: "shows new messages as they arrive, until Ctrl-C",
+      options: {
+        all: flag("starts with the messages that are already there"),
+        every: withDefault(
+          number(5, 86_400, "SECONDS"),
+          30,
+          "how often to check, where the inbox offers no subscription, at least 5",
+        ),
+      },
+      run: async (...asked) => (await import("./message/follow.js")).follow(...asked),
+    }),
+    delete: action({
+      usage: ["ID...", "--unverified"],
+      help: "deletes messages from your inbox",
+      options: {
+        unverified: flag(
+          "deletes all messages that list shows as unverified, except those signed with a key that you know, or shown as key changed",
+        ),
+      },
+      words: any(ID),
+      run: async (...asked) => (await import("./message/read-inbox.js")).deleteMessages(...asked),
+    }),
+    sent: action({
+      usage: "[ID]",
+      help: "lists your own copies, or shows the one with this id",
+      words: optional(ID),
+      run: async (...asked) => (await import("./message/outgoing.js")).sent(...asked),
+    }),
+    outbox: action({
+      help: "lists messages that some recipients have not received yet, and why",
+      run: async (...asked) => (await import("./message/outgoing.js")).outbox(...asked),
+    }),
+    retry: action({
+      help: "tries to deliver the whole outbox now, including what has failed",
+      run: async (...asked) => (await import("./message/outgoing.js")).retry(...asked),
+    }),
+    discard: action({
+      usage: "ID",
+      help: "deletes a message from the outbox; it is not delivered any more",
+      words: one(ID),
+      run: async (...asked) => (await import("./message/outgoing.js")).discard(...asked),
+    }),
+  },
+  shared: OWN_SITE_OPTIONS,
+  notes:
+    "Exit code 0 if all was delivered or will be retried, 1 if something failed permanently. With --json, follow prints one line per message.",
+  example: `$ eleventy-twtxt message send bob@bob.example carol@carol.example "See you at nine?"
+bob@bob.example      delivered to https://bob.example/inbox/bob
+carol@carol.example  delivered to https://carol.example/inbox/carol
+$ eleventy-twtxt message list
+4f0c1a2b  2026-11-20T09:12:00Z  bob@bob.example  verified  Nine it is.`,
+});

@@ -1,9 +1,10 @@
-// plugin/cli/notes-folder.ts: the folder of new notes: the one typed, else the one chosen before, else the site's only one.
-import { existsSync } from "node:fs";
+// plugin/cli/notes-folder.ts: the folder of new notes (typed, chosen before, or the site's only one), and their file names.
+import { existsSync, readdirSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
-import type { TwtxtError } from "../errors.js";
-import { misuse } from "./command.js";
+import { TwtxtError } from "../errors.js";
+import { formatTimestamp, isDateOnly } from "../feed/timestamp.js";
+import { misuse } from "./arguments.js";
 import { dataFolder } from "./data-folder.js";
 import { badFile, isMissing } from "./files.js";
 import { isBelow, type Site } from "./site.js";
@@ -16,16 +17,16 @@ const SHOWN = 9;
 export interface NotesFolder {
   /** Absolute. */
   folder: string;
-  /** Whether it was typed just now, and is to be remembered. */
+  /** Whether it was typed just now, to be remembered. */
   isNew: boolean;
 }
 
 /**
- * Chooses the folder of a new note. Asks on a terminal where the site does not show it.
+ * Chooses the folder of a new note. Asks on a terminal if the site does not show it.
  *
  * @param typed - the value of `--folder`, from the working directory
- * @returns `null` where the person breaks off the question
- * @throws TwtxtError `bad-usage` for a folder outside the site's sources, and where there is no one to ask
+ * @returns `null` after Ctrl-C or Ctrl-D
+ * @throws TwtxtError `bad-usage` for a folder outside the site's sources, and where there is no terminal to ask on
  */
 export async function chooseNotesFolder(
   site: Site,
@@ -41,7 +42,7 @@ export async function chooseNotesFolder(
   const [only] = folders.length === 1 ? folders : [];
   const canAsk = terminal.isTerminal.stdin && terminal.isTerminal.stderr;
   if (only !== undefined && (notes.hasAny || !canAsk)) return { folder: only, isNew: false };
-  if (!canAsk) throw inDoubt(folders, site);
+  if (!canAsk) throw unclear(folders, site);
   return askForFolder(folders, site, terminal);
 }
 
@@ -56,14 +57,14 @@ export async function rememberNotesFolder(folder: string, site: Site, terminal: 
   }
 }
 
-/** One file per feed, so that a build, a clean checkout or another copy of the site keeps the choice. */
+/** One file per feed: a clean checkout or another copy of the site keeps the choice. */
 function choiceFile({ settings }: Site, terminal: Terminal): string {
   const { host, pathname } = new URL(settings.feedUrl);
   const name = (host + pathname).replace(/[^A-Za-z0-9.-]/g, "+");
   return join(dataFolder(terminal), "notes", `${name}.json`);
 }
 
-/** @returns `null` where there is none, or its folder is gone */
+/** @returns `null` where there is none, or its folder no longer exists */
 async function readChoice(site: Site, terminal: Terminal): Promise<string | null> {
   try {
     const { folder } = Object(JSON.parse(await readFile(choiceFile(site, terminal), "utf8")));
@@ -91,26 +92,62 @@ async function askForFolder(folders: string[], site: Site, terminal: Terminal): 
   return { folder: chosen ?? checkFolder(answer, site, terminal), isNew: true };
 }
 
-/** Eleventy makes pages only from what is below its input folder. */
+/** Eleventy builds only what is below its input folder. */
 function checkFolder(typed: string, site: Site, terminal: Terminal): string {
   const folder = resolve(terminal.folder, typed);
   const input = site.file(site.settings.input);
   if (isBelow(input, folder)) return folder;
   throw misuse(
-    `post: the folder "${typed}" is not below ${site.shown(input)}, where Eleventy reads your site. Name one there, such as ${site.shown(exampleFolder(site))}.`,
     "post",
+    `the folder "${typed}" is not below ${site.shown(input)}, where Eleventy reads your site. Choose one there, such as ${site.shown(exampleFolder(site))}.`,
   );
 }
 
-function inDoubt(folders: string[], site: Site): TwtxtError {
+function unclear(folders: string[], site: Site): TwtxtError {
   const where = folders.slice(0, SHOWN).map((folder) => site.shown(folder));
   const found = where.length === 0 ? "the site has no posts yet" : `there are posts in ${where.join(", ")}`;
   return misuse(
-    `post: which folder is the note for? It is not clear: ${found}. Name one once, it is remembered: --folder ${where[0] ?? site.shown(exampleFolder(site))}.`,
     "post",
+    `cannot choose a folder for the note: ${found}. Name one once, and it is remembered: --folder ${where[0] ?? site.shown(exampleFolder(site))}.`,
   );
 }
 
 function exampleFolder(site: Site): string {
   return join(site.file(site.settings.input), "notes");
+}
+
+/**
+ * The file name of a note. It has no dashes in its date, since Eleventy would remove those from the URL of the page.
+ *
+ * @example noteName(Date.parse("2026-11-20T09:30:00Z")) // "20261120-093000.md"
+ */
+export function noteName(time: number): string {
+  return `${stem(time)}.md`;
+}
+
+/**
+ * The seconds that a new note may have, the nearest first.
+ *
+ * Skips seconds in the names of other files, since no two posts share one, and midnight, which reads as a date without
+ * a time.
+ */
+export function* freeNoteTimes(folder: string, now: number): Generator<number> {
+  const names = namesIn(folder);
+  const start = Math.floor(now / 1000) * 1000;
+  for (let time = start; time < start + 86_400_000; time += 1000) {
+    if (!names.some((name) => name.includes(stem(time))) && !isDateOnly(time)) yield time;
+  }
+}
+
+function stem(time: number): string {
+  return formatTimestamp(time).replace(/[:Z-]/g, "").replace("T", "-");
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw new TwtxtError("bad-file", `${Object(error).message}.`, { cause: error });
+  }
 }

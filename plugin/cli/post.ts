@@ -3,88 +3,92 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { TwtxtError } from "../errors.js";
 import { PREVIEW_FOLDER } from "../site/site.js";
-import { allowedHosts } from "./allowed-hosts.js";
-import { misuse, readArguments } from "./command.js";
+import { misuse, optional } from "./arguments.js";
+import { command } from "./command.js";
 import { createText, readText } from "./files.js";
 import { formatPost, readPost } from "./front-matter.js";
-import { freeNoteTimes, noteName } from "./note-name.js";
-import { chooseNotesFolder, rememberNotesFolder } from "./notes-folder.js";
-import { replyToOf } from "./reply-to.js";
+import { chooseNotesFolder, freeNoteTimes, type NotesFolder, noteName, rememberNotesFolder } from "./notes-folder.js";
+import { FOLDER, flag, HOSTS_OPTION, option, SETTINGS_OPTION, text } from "./options.js";
+import { REPLY, replyToOf } from "./reply-to.js";
 import { isBelow, type Site, siteAt } from "./site.js";
 import type { Terminal } from "./terminal.js";
 
-export const name = "post";
-export const summary = "writes a note";
-export const help = `Usage: eleventy-twtxt post "TEXT" [options]
-       eleventy-twtxt post [options] < FILE
+const NAME = "post";
 
-Writes a note, dated now, into the folder of your notes, with their tags and layout, and prints the
-path of the new file. Where your site does not show which folder that is, a question on the terminal
-asks once, and the answer is remembered on this machine. Markdown and mentions such as
-@<bob https://bob.example/twtxt.txt> may be in the text.
+export const post = command({
+  name: NAME,
+  summary: "writes a note",
+  usage: ['"TEXT" [options]', "[options] < FILE"],
+  about:
+    "Writes a note, dated now, into the folder of your notes, with their tags and layout, and prints the path of the new file. If your site does not show which folder that is, the command asks once on the terminal, and remembers the answer on this machine. The text may contain Markdown and mentions such as @<bob https://bob.example/twtxt.txt>.",
+  options: {
+    folder: option(FOLDER, "writes into this folder, and remembers it for the next notes"),
+    "reply-to": option(
+      REPLY,
+      'replies to a twt: "HASH FEED-URL", with a nick between them if you like, or FEED-URL#:~:text=TIMESTAMP, which is looked up',
+    ),
+    edit: flag("opens the note in $VISUAL or $EDITOR"),
+    "dry-run": flag("prints what would be written, and writes nothing"),
+    ...HOSTS_OPTION,
+    ...SETTINGS_OPTION,
+  },
+  words: optional(text("TEXT", "one text, in quotes")),
+  example: `$ eleventy-twtxt post "Hello from my own site."
+notes/20261120-093000.md`,
+  async run({ folder, edit, settings, "dry-run": isDryRun, ...values }, word, terminal) {
+    const replyTo = values["reply-to"] && (await replyToOf(values["reply-to"], values["allow-private-host"]));
+    const editor = edit ? editorOf(terminal) : undefined;
+    const site = await siteAt(terminal, settings);
+    const body = await readNote(word, terminal, edit);
+    const choice = await chooseNotesFolder(site, folder, terminal);
+    if (choice === null) {
+      terminal.say("Nothing was written.");
+      return 1;
+    }
+    const like = await modelData(site, choice.folder, terminal);
+    if (/\{[{%#]/.test(body)) {
+      terminal.say('The text contains "{{", "{%" or "{#", which a template language of your site may interpret.');
+    }
+    const note: Note = {
+      site,
+      choice,
+      contentAt: (time) => formatPost({ date: new Date(time), ...like, ...(replyTo && { replyTo }) }, `${body}\n`),
+    };
+    return isDryRun ? preview(note, terminal) : write(note, editor, terminal);
+  },
+});
 
-  --folder DIR                 writes into this folder, and remembers it for the next notes
-  --reply-to "HASH FEED-URL"   replies to the twt of this hash, in the feed of this URL; a nick may
-                               stand between them
-  --reply-to REFERENCE         the same by FEED-URL#:~:text=TIMESTAMP, which is looked up
-  --allow-private-host HOST:PORT
-                               a host of your own network that may be asked all the same
-  --edit                       opens the note in $VISUAL or $EDITOR
-  --dry-run                    prints what would be written, and writes nothing
-  --settings FILE              the settings of the site (default .eleventy-twtxt/settings.json)
+interface Note {
+  site: Site;
+  choice: NotesFolder;
+  /** @param time - milliseconds since 1970 */
+  contentAt(time: number): string;
+}
 
-Example:
-  $ eleventy-twtxt post "Hello from my own site."
-  notes/20261120-093000.md`;
+function preview({ site, choice: { folder }, contentAt }: Note, terminal: Terminal): number {
+  const [time = 0] = freeNoteTimes(folder, terminal.now());
+  terminal.print(contentAt(time).replace(/\n$/, ""));
+  terminal.say(`${site.shown(join(folder, noteName(time)))} would be written. Nothing was written.`);
+  return 0;
+}
 
-const OPTIONS = {
-  folder: { type: "string" },
-  "reply-to": { type: "string" },
-  "allow-private-host": { type: "string", multiple: true },
-  edit: { type: "boolean" },
-  "dry-run": { type: "boolean" },
-} as const;
-
-export async function run(args: string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = readArguments(name, args, OPTIONS);
-  const allowed = allowedHosts(values["allow-private-host"], name);
-  const replyTo = values["reply-to"] === undefined ? undefined : await replyToOf(values["reply-to"], allowed);
-  const editor = values.edit ? editorOf(terminal) : undefined;
-  const site = await siteAt(terminal, values.settings);
-  const text = await readNote(positionals, terminal, editor !== undefined);
-  const choice = await chooseNotesFolder(site, values.folder, terminal);
-  if (choice === null) {
-    terminal.say("Nothing was written.");
-    return 1;
-  }
-  const { folder } = choice;
-  const like = await modelData(site, folder, terminal);
-
-  const contentAt = (time: number) =>
-    formatPost({ date: new Date(time), ...like, ...(replyTo && { replyTo }) }, `${text}\n`);
-  if (/\{[{%#]/.test(text))
-    terminal.say('The text holds "{{", "{%" or "{#", which a template language of your site may take for its own.');
-  if (values["dry-run"]) {
-    const [time = 0] = freeNoteTimes(folder, terminal.now());
-    terminal.print(contentAt(time).replace(/\n$/, ""));
-    terminal.say(`${site.shown(join(folder, noteName(time)))} would be written. Nothing was written.`);
-    return 0;
-  }
-  if (choice.isNew) await rememberNotesFolder(folder, site, terminal);
+async function write({ site, choice, contentAt }: Note, editor: string | undefined, terminal: Terminal) {
+  const { folder, isNew } = choice;
+  if (isNew) await rememberNotesFolder(folder, site, terminal);
   const file = await create(folder, terminal.now(), contentAt);
-  if (choice.isNew) terminal.say(`Your next notes go into ${site.shown(folder)} too; --folder names another one.`);
+  if (isNew) terminal.say(`Your next notes go into ${site.shown(folder)} too. To change that: --folder DIR`);
   const exitCode = editor === undefined ? 0 : await terminal.open(editor, file);
   if (editor !== undefined && (await isEmpty(file))) {
     await rm(file, { force: true });
-    terminal.say("The note is empty, and was not kept.");
+    terminal.say("The note is empty, and was deleted.");
     return 1;
   }
   terminal.print(site.shown(file));
-  terminal.say(exitCode === 0 ? nextStep(site) : `The editor ended with ${exitCode}. The note is there.`);
+  terminal.say(exitCode === 0 ? nextStep(site) : `The editor exited with code ${exitCode}. The note was saved.`);
   return exitCode === 0 ? 0 : 1;
 }
 
-/** Whether its author has left a note without a word. What cannot be read any more holds something. */
+/** A note that cannot be read is not empty. */
 async function isEmpty(file: string): Promise<boolean> {
   try {
     return readPost((await readText(file)) ?? "").content.trim() === "";
@@ -95,22 +99,20 @@ async function isEmpty(file: string): Promise<boolean> {
 
 function editorOf({ environment }: Terminal): string {
   const editor = environment.VISUAL || environment.EDITOR;
-  if (!editor)
-    throw misuse("post: --edit needs the name of your editor in $VISUAL or $EDITOR, such as EDITOR=nano.", name);
-  return editor;
+  if (editor) return editor;
+  throw misuse(NAME, "--edit needs the name of your editor in $VISUAL or $EDITOR, such as EDITOR=nano.");
 }
 
-async function readNote(words: string[], terminal: Terminal, mayBeEmpty: boolean): Promise<string> {
-  if (words.length > 1) throw misuse(`post: expected one text, got ${words.length}; put it into quotes.`, name);
-  const text = (words[0] ?? (await terminal.readInput()) ?? "")
+async function readNote(word: string | null, terminal: Terminal, mayBeEmpty: boolean): Promise<string> {
+  const body = (word ?? (await terminal.readInput()) ?? "")
     .replace(/^\uFEFF/, "")
     .replace(/\r\n?/g, "\n")
     .trim();
-  if (text === "" && !mayBeEmpty) throw misuse('post: there is no text, such as "Hello from my own site.".', name);
-  return text;
+  if (body === "" && !mayBeEmpty) throw misuse(NAME, 'expected a text, such as "Hello from my own site.".');
+  return body;
 }
 
-/** The tags and the layout that a note needs and does not get from the data of its folder. */
+/** The tags and the layout that a note does not inherit from its folder. */
 async function modelData(
   { settings: { notes }, file, shown }: Site,
   folder: string,
@@ -121,7 +123,7 @@ async function modelData(
     ...(notes.layout !== null && { layout: notes.layout }),
   };
   const [home] = notes.folders;
-  // The data of the model's folder is not for a note elsewhere.
+  // The data of a folder does not apply to notes elsewhere.
   if (notes.like === null || home === undefined || !isBelow(file(home), folder)) return plain;
   const model = file(notes.like);
   try {
@@ -130,7 +132,7 @@ async function modelData(
     return { ...(own.length > 0 && { tags: own }), ...(layout !== undefined && { layout }) };
   } catch (error) {
     if (!(error instanceof TwtxtError)) throw error;
-    terminal.say(`The note could not be made like ${shown(model)}: ${error.message}`);
+    terminal.say(`The note does not follow ${shown(model)}: ${error.message}`);
     return plain;
   }
 }
@@ -140,7 +142,7 @@ async function create(folder: string, now: number, contentAt: (time: number) => 
     const file = join(folder, noteName(time));
     if (await createText(file, contentAt(time))) return file;
   }
-  throw new TwtxtError("bad-file", `${folder} has no second left for a note.`);
+  throw new TwtxtError("bad-file", `${folder} has a note for every second of the next day.`);
 }
 
 function nextStep({ settings: { host } }: Site): string {

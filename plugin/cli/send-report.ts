@@ -1,84 +1,136 @@
-// plugin/cli/send-report.ts: what a run of sending has done, in words that a blogger knows.
+// plugin/cli/send-report.ts: what `eleventy-twtxt send` has sent, and what it has recorded before, in words.
+import type { NotedMention } from "../mentions/send/ledger.js";
 import type { SendReport } from "../mentions/send/send.js";
 import type { MentionReport } from "../mentions/send/tell.js";
-import { FOR_PRIVATE_HOSTS } from "./allowed-hosts.js";
+import { typed } from "./invocation.js";
+import { FOR_PRIVATE_HOSTS } from "./options.js";
+import { counted, listed, tableOf } from "./table.js";
+import type { Terminal } from "./terminal.js";
 
-/** One mention, as soon as it has ended. */
-export function progressOf(mention: MentionReport): string {
-  return [mention.timestamp, ` ${nickOf(mention)}`, mention.target, ` ${whatOf(mention)}`].join(" ");
+type Row = Pick<MentionReport, "timestamp" | "nick" | "target">;
+
+/** Shows mentions as soon as they are done. */
+export function progressOf(
+  { json, "dry-run": isDryRun }: { json: boolean; "dry-run": boolean },
+  { isTerminal, say }: Terminal,
+): (mention: MentionReport) => void {
+  let done = 0;
+  return (mention) => {
+    done += 1;
+    if (json || isDryRun) return;
+    // On one screen the table follows anyway.
+    if (!isTerminal.stdout || !isTerminal.stderr) say([...cellsOf(mention), outcomeOf(mention)].join("  "));
+    else if (done % 10 === 0) say(`${done} so far.`);
+  };
 }
 
-/** All of them as a table, oldest first. */
-export function linesOf({ mentions }: SendReport): string[] {
-  return tableOf(mentions, whatOf);
+/** A line for each mention, oldest first. */
+export function reportLines({ mentions }: SendReport): string[] {
+  return linesOf(mentions, outcomeOf);
 }
 
-/**
- * A line for each mention, oldest first.
- *
- * @param describe - the last column
- */
-export function tableOf<T extends Pick<MentionReport, "timestamp" | "nick" | "target">>(
-  mentions: readonly T[],
-  describe: (mention: T) => string,
-): string[] {
-  const place = ({ timestamp, target }: T) => `${timestamp} ${target}`;
-  const sorted = mentions.toSorted((a, b) => (place(a) < place(b) ? -1 : 1));
-  const rows = sorted.map((mention) => [`${mention.timestamp} `, nickOf(mention), `${mention.target} `]);
-  const widths = [0, 1, 2].map((column) => Math.max(0, ...rows.map((row) => row[column]?.length ?? 0)));
-  return sorted.map((mention, at) =>
-    [...(rows[at] ?? []).map((cell, column) => cell.padEnd(widths[column] ?? 0)), describe(mention)].join(" "),
-  );
-}
-
-/** What it comes to, and what stood in the way. */
-export function sumOf({ mentions, leftAlone, troubles }: SendReport, isDryRun: boolean): string[] {
+/** Counts, and what went wrong. */
+export function reportSum({ mentions, leftAlone, troubles }: SendReport, isDryRun: boolean): string[] {
   const count = (...outcomes: MentionReport["outcome"][]) =>
     mentions.filter(({ outcome }) => outcomes.includes(outcome)).length;
-  const parts = [
-    plural(count("would be sent"), "mention to send", "mentions to send"),
-    plural(count("sent"), "sent"),
-    plural(count("failed"), "failed"),
-    plural(count("retry", "waiting"), "to be tried again"),
-    plural(count("no-endpoint"), "without an endpoint"),
-    plural(count("not-asked"), "not asked"),
-  ].filter((part) => part !== null);
-  const past = plural(leftAlone ?? 0, "mention is", "mentions are");
-  const sum = parts.length > 0 ? parts.join(", ") : "There is nothing to send";
+  const sum = listed([
+    [count("would be sent"), count("would be sent") === 1 ? "mention to send" : "mentions to send"],
+    [count("sent"), "sent"],
+    [count("failed"), "failed"],
+    [count("retry", "waiting"), "to be retried"],
+    [count("no-endpoint"), "without an endpoint"],
+    [count("not-asked"), "not requested"],
+  ]);
+  const skipped = leftAlone ?? 0;
   return [
     ...troubles,
     ...(count("not-asked") > 0 ? [FOR_PRIVATE_HOSTS] : []),
-    ...(past === null ? [] : [`${past} of the past and left alone: --backfill N tells of the newest N twts.`]),
-    `${sum}.${isDryRun ? " Nothing was sent." : ""}`,
+    ...(skipped > 0 ? [`${counted(skipped, "older mention")} skipped: --backfill N sends the newest N twts.`] : []),
+    sum === "" ? "Nothing to send." : `${sum}.${isDryRun ? " Nothing was sent." : ""}`,
   ];
 }
 
-/** "3 sent"; `null` for none. */
-export function plural(count: number, one: string, many = one): string | null {
-  return count === 0 ? null : `${count} ${count === 1 ? one : many}`;
-}
-
-function nickOf({ nick }: Pick<MentionReport, "nick">): string {
-  return nick === null ? "" : `@${nick}`;
-}
-
-function whatOf({ kind, outcome, endpoint, method, why, next }: MentionReport): string {
-  const again = kind === "gone" ? ", that it is gone" : kind === "changed" ? ", of the change" : "";
-  const where = endpoint === null ? "" : ` at ${endpoint} (${method})`;
+function outcomeOf({ kind, outcome, endpoint, method, why, next }: MentionReport): string {
+  const change = kind === "gone" ? ", as deleted" : kind === "changed" ? ", as changed" : "";
+  const place = endpoint === null ? "" : `${endpoint} (${method})`;
+  const at = place === "" ? "" : ` at ${place}`;
+  const again = next === null ? "" : `; next attempt after ${next.slice(0, 16)}Z`;
   switch (outcome) {
     case "sent":
-      return `told${where}${again}`;
     case "would be sent":
-      return `would be told${where}${again}`;
+      return `${outcome} to ${place}${change}`;
     case "no-endpoint":
-      return `nobody to tell: ${why}`;
+      return noEndpoint(why);
     case "not-asked":
-      return `${why}${next === null ? "" : `; again after ${next.slice(0, 16)}Z`}`;
+      return `${why}${again}`;
     case "failed":
-      return `failed${where}: ${why}`;
+      return `failed${at}: ${why}`;
     case "retry":
-      return `not yet${where}: ${why}${next === null ? "" : `; again after ${next.slice(0, 16)}Z`}`;
+      return `not sent yet${at}: ${why}${again}`;
     case "waiting":
-      return next === null ? "left to the next run" : `waits for its next attempt after ${next.slice(0, 16)}Z`;
+      return next === null ? "left to the next run" : `next attempt after ${next.slice(0, 16)}Z`;
   }
+}
+
+/** A line for each recorded mention, oldest first. */
+export function notedLines(mentions: readonly NotedMention[]): string[] {
+  return linesOf(mentions, notedOutcome);
+}
+
+function notedOutcome({ outcome, endpoint, why, at, attempts, next }: NotedMention): string {
+  const where = endpoint === null ? "" : ` at ${endpoint}`;
+  switch (outcome) {
+    case "sent":
+      return `sent ${shortDate(at)} to ${endpoint}`;
+    case "waiting": {
+      const tried = attempts ? `${counted(attempts, "attempt")}${where}: ${why ?? "no answer"}` : "not tried yet";
+      return `waiting, ${tried}; next attempt after ${shortDate(next)}`;
+    }
+    case "failed":
+      return `failed ${shortDate(at)}${where}: ${why}`;
+    case "not-asked":
+      return `${why}`;
+    case "no-endpoint":
+      return noEndpoint(why);
+  }
+}
+
+function noEndpoint(why: string | null): string {
+  return why?.startsWith("no endpoint") ? why : `no endpoint: ${why}`;
+}
+
+export function notedSum(mentions: readonly NotedMention[]): string {
+  const count = (...outcomes: NotedMention["outcome"][]) =>
+    mentions.filter(({ outcome }) => outcomes.includes(outcome)).length;
+  const sum = listed([
+    [count("sent"), "sent"],
+    [count("waiting"), `waiting (to try at once: ${typed("send --now")})`],
+    [count("failed"), "failed"],
+    [count("no-endpoint"), "without an endpoint"],
+    [count("not-asked"), "not requested"],
+  ]);
+  return sum === "" ? "No mentions were sent from here yet." : `${sum}.`;
+}
+
+/** For `--json`. */
+export function notedFacts({ at, next, ...mention }: NotedMention) {
+  return { ...mention, at: isoDate(at), next: isoDate(next) };
+}
+
+function linesOf<T extends Row>(mentions: readonly T[], describe: (mention: T) => string): string[] {
+  const place = ({ timestamp, target }: T) => `${timestamp} ${target}`;
+  const sorted = mentions.toSorted((a, b) => (place(a) < place(b) ? -1 : 1));
+  return tableOf(sorted.map((mention) => [...cellsOf(mention), describe(mention)]));
+}
+
+function cellsOf({ timestamp, nick, target }: Row): string[] {
+  return [timestamp, nick === null ? "" : `@${nick}`, target];
+}
+
+function isoDate(time: number | null): string | null {
+  return time === null ? null : new Date(time).toISOString();
+}
+
+function shortDate(time: number | null): string {
+  return `${isoDate(time)?.slice(0, 16)}Z`;
 }

@@ -1,4 +1,4 @@
-// plugin/cli/send.ts: `eleventy-twtxt send` tells everybody whom new twts mention.
+// plugin/cli/send.ts: `eleventy-twtxt send` sends mentions to the feeds that new twts mention.
 import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { TwtxtError } from "../errors.js";
@@ -6,111 +6,106 @@ import { createGuard } from "../http/guard.js";
 import { loopbackHostOf } from "../http/loopback.js";
 import { SiteIndex } from "../mentions/receive/site-index.js";
 import { MentionLedger } from "../mentions/send/ledger.js";
-import { sendMentions } from "../mentions/send/send.js";
+import { type SendReport, sendMentions } from "../mentions/send/send.js";
 import type { PublishedSite } from "../site/site.js";
 import { FileStore } from "../store/file.js";
 import { memoryStore } from "../store/memory.js";
 import type { Store } from "../store/store.js";
-import { allowedHosts } from "./allowed-hosts.js";
-import { misuse, readArguments } from "./command.js";
-import { linesOf, progressOf, sumOf } from "./send-report.js";
-import { printSentMentions } from "./sent-list.js";
+import { misuse, none } from "./arguments.js";
+import { command } from "./command.js";
+import { userAgent } from "./invocation.js";
+import {
+  FOLDER,
+  flag,
+  HOSTS_OPTION,
+  JSON_OPTION,
+  number,
+  option,
+  SETTINGS_OPTION,
+  url,
+  type ValuesOf,
+} from "./options.js";
+import { notedFacts, notedLines, notedSum, progressOf, reportLines, reportSum } from "./send-report.js";
 import { publishedSite, type Site, siteAt } from "./site.js";
 import { storeFolder } from "./site-store.js";
 import type { Terminal } from "./terminal.js";
-import { version } from "./version.js";
 
-export const name = "send";
-export const summary = "tells everybody whom your new twts mention";
-export const help = `Usage: eleventy-twtxt send [options]
-
-Reads your live feed, compares it with what was sent before, and sends what is new, changed or gone.
-Run it after each deploy; what fails for now is tried again by a later run. On Netlify your site does
-this by itself. The first run leaves alone what is older than a week.
-
-  --dry-run              lists who would be told, and where, and sends nothing
-  --now                  tries at once what waits for its next attempt, which stays as announced
-  --list                 shows each mention as sent, waiting or failed, and why; sends nothing
-  --feed URL             another feed than that of the site here
-  --store DIR            where it remembers what was sent (default: the data folder, as serve)
-  --backfill N           tells of the newest N twts too that the first run has left alone
-  --json                 prints the result as JSON
-  --settings FILE        the settings of the site (default .eleventy-twtxt/settings.json)
-  --allow-private-host HOST:PORT
-                         a host of your own network that may be asked all the same; can be repeated
-
-Exit code 0 where all was sent or there was nothing to do, 1 where something failed for good.
-
-Example:
-  $ eleventy-twtxt send --dry-run
-  2026-11-20T09:30:00Z  @bob   https://bob.example/twtxt.txt  would be told at https://bob.example/webmention (feed field)
-  2026-11-20T09:30:00Z  @carol https://carol.example/tw.txt   nobody to tell: no endpoint in the feed, its headers or its site
-  1 mention to send, 1 without an endpoint. Nothing was sent.`;
+const NAME = "send";
 
 const OPTIONS = {
-  "dry-run": { type: "boolean" },
-  feed: { type: "string" },
-  store: { type: "string" },
-  backfill: { type: "string" },
-  now: { type: "boolean" },
-  list: { type: "boolean" },
-  json: { type: "boolean" },
-  "allow-private-host": { type: "string", multiple: true },
-} as const;
+  "dry-run": flag("lists what would be sent, and where, and sends nothing"),
+  now: flag("tries mentions now that wait for their next attempt; that attempt stays scheduled"),
+  list: flag("lists each mention as sent, waiting or failed, and why; sends nothing"),
+  feed: option(url("https://alice.example/twtxt.txt"), "another feed than that of the site here"),
+  store: option(FOLDER, "where to record what was sent (default: the data folder, as serve)"),
+  backfill: option(number(0, 999_999), "also sends the newest N twts that the first run skipped"),
+  ...JSON_OPTION,
+  ...HOSTS_OPTION,
+  ...SETTINGS_OPTION,
+};
 
-/** A run that was killed keeps the others away for so long at the most. */
+type Values = ValuesOf<typeof OPTIONS>;
+
+/** How long to wait for another run. A run that was killed blocks the next one for less. */
 const PATIENCE_MS = 45_000;
 
-export async function run(args: string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = readArguments(name, args, OPTIONS);
-  if (positionals.length > 0) throw misuse(`${name}: takes no arguments, got "${positionals[0]}".`, name);
-  const backfill = backfillOf(values.backfill);
-  const allowPrivateHosts = allowedHosts(values["allow-private-host"], name);
-  const isDryRun = values["dry-run"] ?? false;
-  // There the table follows on the same screen.
-  const isSeenAnyway = terminal.isTerminal.stdout && terminal.isTerminal.stderr;
-  const source = await sourceOf(values, terminal);
-  if (values.list) return listSent(source, values, terminal);
-  const userAgent = `eleventy-plugin-twtxt/${version()} (+${source.feedUrl}${source.nick ? `; @${source.nick}` : ""})`;
+export const send = command({
+  name: NAME,
+  summary: "sends mentions to the people whom new twts mention",
+  usage: "[options]",
+  about:
+    "Reads your live feed, compares it with what was sent before, and sends what is new, changed or deleted. Run it after each deploy; a later run retries what fails temporarily. On Netlify your site does this itself. The first run skips twts that are older than a week.",
+  options: OPTIONS,
+  words: none,
+  notes: "Exit code 0 if all was sent or there was nothing to send, 1 if a mention failed permanently.",
+  example: `$ eleventy-twtxt send --dry-run
+2026-11-20T09:30:00Z  @bob  https://b.example/tw.txt  would be sent to https://b.example/wm (HTML)
+1 mention to send. Nothing was sent.`,
+  async run(values, _, terminal) {
+    const source = await sourceOf(values, terminal);
+    if (values.list) return listSent(source, values, terminal);
+    const report = await sendFrom(source, values, terminal);
+    if (values.json) terminal.print(JSON.stringify(report, null, 2));
+    else for (const line of reportLines(report)) terminal.print(line);
+    for (const line of reportSum(report, values["dry-run"])) terminal.say(line);
+    return report.troubles.length > 0 || report.mentions.some(({ outcome }) => outcome === "failed") ? 1 : 0;
+  },
+});
 
-  let ended = 0;
-  const report = await sendMentions({
-    ask: createGuard({ userAgent, allowPrivateHosts: [...allowPrivateHosts, ...loopbackHostOf(source.feedUrl)] }),
-    store: source.store,
-    feedUrl: source.feedUrl,
-    aliases: source.aliases,
-    pageOf: source.pageOf,
+function sendFrom(source: Source, values: Values, terminal: Terminal): Promise<SendReport> {
+  const { feedUrl, nick, store, aliases, pageOf } = source;
+  const allowed = values["allow-private-host"];
+  return sendMentions({
+    ask: createGuard({
+      userAgent: `${userAgent()} (+${feedUrl}${nick ? `; @${nick}` : ""})`,
+      allowPrivateHosts: [...allowed, ...loopbackHostOf(feedUrl)],
+    }),
+    ...{ store, feedUrl, aliases, pageOf },
     now: terminal.now,
     random: Math.random,
     sleep: (milliseconds, signal) => setTimeout(milliseconds, undefined, { signal }).catch(() => {}),
     patience: PATIENCE_MS,
-    isDryRun,
-    backfill,
-    isNow: values.now ?? false,
-    asksAgain: allowPrivateHosts.length > 0,
-    onMention: (mention) => {
-      ended += 1;
-      if (values.json || isDryRun) return;
-      if (!isSeenAnyway) terminal.say(progressOf(mention));
-      else if (ended % 10 === 0) terminal.say(`${ended} so far.`);
-    },
-    onWaiting: () => terminal.say("Another run is sending, or was cut off: waiting for it to end."),
+    isDryRun: values["dry-run"],
+    backfill: values.backfill ?? 0,
+    isNow: values.now,
+    asksAgain: allowed.length > 0,
+    onMention: progressOf(values, terminal),
+    onWaiting: () => terminal.say("Waiting for another run to end. It is sending, or was killed."),
   });
-  if (values.json) terminal.print(JSON.stringify(report, null, 2));
-  else for (const line of linesOf(report)) terminal.print(line);
-  for (const line of sumOf(report, isDryRun)) terminal.say(line);
-  return report.troubles.length > 0 || report.mentions.some(({ outcome }) => outcome === "failed") ? 1 : 0;
 }
 
 async function listSent({ store, feedUrl }: Source, values: Values, terminal: Terminal): Promise<number> {
   if (values.now || values["dry-run"] || values.backfill !== undefined) {
-    throw misuse(`${name}: --list sends nothing. Leave out --now, --dry-run and --backfill.`, name);
+    throw misuse(NAME, "--list sends nothing. Leave out --now, --dry-run and --backfill.");
   }
   const mentions = await new MentionLedger({ store, feedUrl, sleep: setTimeout }).list();
-  printSentMentions(mentions, values.json ?? false, terminal);
+  if (values.json) terminal.print(JSON.stringify({ mentions: mentions.map(notedFacts) }, null, 2));
+  else for (const line of notedLines(mentions)) terminal.print(line);
+  terminal.say(notedSum(mentions));
   return 0;
 }
 
+/** A feed, and the store that records what was sent. */
 interface Source {
   feedUrl: string;
   nick: string | null;
@@ -119,72 +114,60 @@ interface Source {
   store: Store;
 }
 
-type Values = ReturnType<typeof readArguments<typeof OPTIONS>>["values"];
-
-/** Which feed, and where it is remembered what was sent: those of the site here, or those that were given. */
-async function sourceOf(
-  { feed, store, settings, list, "dry-run": isDryRun }: Values,
-  terminal: Terminal,
-): Promise<Source> {
-  if (feed !== undefined && (!/^https?:\/\//.test(feed) || !URL.canParse(feed))) {
-    throw misuse(`${name}: --feed is a URL such as "https://alice.example/twtxt.txt", got "${feed}".`, name);
-  }
+async function sourceOf(values: Values, terminal: Terminal): Promise<Source> {
+  const { feed, settings } = values;
   const site = await siteIfAny(terminal, settings, feed !== undefined);
-  const files = site && (await filesOf(site, feed));
-  const feedUrl = feed ?? files?.settings.feedUrl;
-  if (feedUrl === undefined) throw misuse(`${name}: say which feed with --feed.`, name);
-  if (site?.settings.host === "netlify" && store === undefined && !isDryRun) {
-    if (list) {
-      throw misuse(
-        `${name}: your site sends at Netlify. What it has sent is in the logs of its functions twtxt-deploy-succeeded and twtxt-scheduled.`,
-        name,
-      );
-    }
-    throw misuse(
-      `${name}: at Netlify your site sends by itself, and remembers there what it has sent. To send from here all the same, and all of it once more, name a folder with --store.`,
-      name,
-    );
-  }
-  const isReadOnly = isDryRun || list || false;
-  const given = store === undefined ? null : resolve(terminal.folder, store);
-  const place = given ?? (site && (await storeFolder(site, isReadOnly, terminal)));
-  if (place === null && !isDryRun) {
-    throw misuse(`${name}: say with --store where it is remembered what was sent.`, name);
-  }
-  const siteIndex = files && new SiteIndex(files.pages);
+  const published = site && (await publishedIfOwn(site, feed));
+  const feedUrl = feed ?? published?.settings.feedUrl;
+  if (feedUrl === undefined) throw misuse(NAME, "choose a feed with --feed.");
+  if (site) checkHost(site, values);
+  const siteIndex = published && new SiteIndex(published.pages);
   return {
     feedUrl,
-    nick: files?.settings.nick ?? null,
-    aliases: files?.settings.mentions.aliases ?? [],
+    nick: published?.settings.nick ?? null,
+    aliases: published?.settings.mentions.aliases ?? [],
     pageOf: (timestamp) => siteIndex?.pageOfTwt(timestamp) ?? null,
-    store: place === null ? memoryStore() : new FileStore(place),
+    store: await storeOf(site, values, terminal),
   };
 }
 
-/** @param isNeedless - whether it can be done without a site */
-async function siteIfAny(terminal: Terminal, settings: string | undefined, isNeedless: boolean): Promise<Site | null> {
+/** On Netlify the site itself sends, and records what it has sent. */
+function checkHost({ settings: { host } }: Site, { store, list, "dry-run": isDryRun }: Values): void {
+  if (host !== "netlify" || store !== undefined || isDryRun) return;
+  throw misuse(
+    NAME,
+    list
+      ? "your site sends on Netlify. The logs of its functions twtxt-deploy-succeeded and twtxt-scheduled show what was sent."
+      : "on Netlify your site sends by itself, and records there what was sent. To send from here too, and everything again, name a folder with --store.",
+  );
+}
+
+async function storeOf(site: Site | null, { store, list, "dry-run": isDryRun }: Values, terminal: Terminal) {
+  const given = store === undefined ? null : resolve(terminal.folder, store);
+  const place = given ?? (site && (await storeFolder(site, isDryRun || list, terminal)));
+  if (place !== null) return new FileStore(place);
+  if (isDryRun) return memoryStore();
+  throw misuse(NAME, "choose with --store where to record what was sent.");
+}
+
+/** @param isOptional - whether the command works without a site */
+async function siteIfAny(terminal: Terminal, settings: string | undefined, isOptional: boolean): Promise<Site | null> {
   try {
     return await siteAt(terminal, settings);
   } catch (error) {
-    if (isNeedless && settings === undefined && error instanceof TwtxtError && error.code === "no-settings")
+    if (isOptional && settings === undefined && error instanceof TwtxtError && error.code === "no-settings")
       return null;
     throw error;
   }
 }
 
-/** Those of another feed's site are of no use. */
-async function filesOf(site: Site, feed: string | undefined): Promise<PublishedSite | null> {
+/** @returns `null` where the feed belongs to another site */
+async function publishedIfOwn(site: Site, feed: string | undefined): Promise<PublishedSite | null> {
   try {
-    const files = await publishedSite(site);
-    return feed === undefined || feed === files.settings.feedUrl ? files : null;
+    const published = await publishedSite(site);
+    return feed === undefined || feed === published.settings.feedUrl ? published : null;
   } catch (error) {
     if (feed !== undefined && error instanceof TwtxtError) return null;
     throw error;
   }
-}
-
-function backfillOf(text: string | undefined): number {
-  if (text === undefined) return 0;
-  if (/^\d{1,6}$/.test(text)) return Number(text);
-  throw misuse(`${name}: --backfill is a number of twts, got "${text}".`, name);
 }

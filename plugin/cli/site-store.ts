@@ -1,4 +1,4 @@
-// plugin/cli/site-store.ts: where what a site receives and has sent is kept on this machine, or in the owner's bucket.
+// plugin/cli/site-store.ts: the store of a site: a folder on this machine, or a bucket.
 import { createHash } from "node:crypto";
 import { lstat, statfs } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
@@ -10,16 +10,16 @@ import { FileStore } from "../store/file.js";
 import { finishMove, hasValues, moveStore } from "../store/move-store.js";
 import type { StreamingStore } from "../store/store.js";
 import { markInUse, processesUsing } from "../store/store-users.js";
-import { misuse } from "./command.js";
+import { misuse } from "./arguments.js";
 import { dataFolder } from "./data-folder.js";
 import { typed } from "./invocation.js";
 import { publishedSite, type Site } from "./site.js";
 import type { Terminal } from "./terminal.js";
 
-/** Where it was at first, from the project's root. It is ignored by git, so `git clean -fdX` deletes it. */
+/** The place in earlier versions, from the project's root. Git ignores it, so `git clean -fdX` deletes it. */
 const FIRST_PLACE = ".eleventy-twtxt/store";
 const BUCKET_PREFIX = "twtxt/";
-/** Of file systems that end with their container or with the machine's next start: overlay, tmpfs, ramfs. */
+/** File systems that end with their container or at the next reboot: overlay, tmpfs, ramfs. */
 const TEMPORARY_FILE_SYSTEMS = [0x794c7630, 0x01021994, 0x858458f6];
 const MAX_NAME = 100;
 /** In a store's folder, for the process that replaces all of its values. No key of a store starts with a dot. */
@@ -34,51 +34,49 @@ const REASONS: Record<string, string> = {
   EEXIST: "it is a file",
 };
 
-/** A store, and where it is. */
+/** A store and its place. */
 export interface SiteStore {
   store: StreamingStore;
   /** `null` for a bucket. */
   folder: string | null;
-  /** For the person at the terminal. */
+  /** For messages. */
   place: string;
 }
 
-export interface StoreWish {
-  /** The command that asks. */
+/** What a command needs. */
+export interface StoreRequest {
+  /** The name of the command, for messages. */
   command: string;
-  /** The option --store. */
+  /** The value of --store. */
   store: string | undefined;
-  /** Whether the store is only read: it is then never moved. */
+  /** A store that is only read is never moved. */
   isReadOnly: boolean;
 }
 
 /**
- * The store of a site: in the folder of the option --store, in a bucket, or in the data folder of this machine.
+ * Finds the store of a site: the folder of --store, a bucket, or the data folder of this machine.
  *
  * @throws TwtxtError `bad-usage` for a folder and a bucket; `bad-option` for half a bucket; `store-failed`
  */
-export async function siteStore(site: Site, wish: StoreWish, terminal: Terminal): Promise<SiteStore> {
+export async function siteStore(site: Site, request: StoreRequest, terminal: Terminal): Promise<SiteStore> {
   const bucket = bucketIn(terminal.environment, BUCKET_PREFIX);
-  if (bucket && wish.store !== undefined) {
-    throw misuse(
-      `${wish.command}: --store names a folder, and TWTXT_S3_BUCKET a bucket. Leave one of them out.`,
-      wish.command,
-    );
+  if (bucket && request.store !== undefined) {
+    throw misuse(request.command, "--store names a folder, and TWTXT_S3_BUCKET a bucket. Leave one of them out.");
   }
   if (bucket) return { store: bucket, folder: null, place: `the bucket ${terminal.environment.TWTXT_S3_BUCKET}` };
-  const given = wish.store === undefined ? null : resolve(terminal.folder, wish.store);
-  const folder = given ?? (await storeFolder(site, wish.isReadOnly, terminal));
+  const given = request.store === undefined ? null : resolve(terminal.folder, request.store);
+  const folder = given ?? (await storeFolder(site, request.isReadOnly, terminal));
   return { store: new FileStore(folder), folder, place: folder };
 }
 
 /**
- * The folder of a site's store where none is named.
+ * The folder of a site's store where --store names none.
  *
- * @param isReadOnly - as in {@link StoreWish}
+ * @param isReadOnly - as in {@link StoreRequest}
  * @returns an absolute path
  */
 export async function storeFolder(site: Site, isReadOnly: boolean, terminal: Terminal): Promise<string> {
-  // Those of the real site: a preview may be built for another address.
+  // The real site: a preview may be built for another address.
   const { settings } = await publishedSite(site);
   const home = join(dataFolder(terminal), "sites", folderName(settings.url + prefixOf(settings)), "store");
   const first = site.file(FIRST_PLACE);
@@ -91,27 +89,27 @@ export async function storeFolder(site: Site, isReadOnly: boolean, terminal: Ter
 }
 
 /**
- * Refuses a site that keeps its data where no command reaches them.
+ * Refuses a site whose data is in Netlify Blobs.
  *
  * @throws TwtxtError `bad-usage`
  */
 export function checkWithinReach(
   site: Site,
-  { command, store }: Pick<StoreWish, "command" | "store">,
+  { command, store }: Pick<StoreRequest, "command" | "store">,
   { environment }: Terminal,
 ): void {
   if (site.settings.host !== "netlify" || store !== undefined || bucketIn(environment, BUCKET_PREFIX)) return;
   throw misuse(
-    `${command}: your site keeps its data in Netlify Blobs, which only the site itself can read and write. To use a folder all the same, name it with --store.`,
     command,
+    "your site keeps its data in Netlify Blobs, which only the site itself can access. To use a folder instead, name it with --store.",
   );
 }
 
 /**
- * Sees that a store can be written, before anything comes in, and notes that this process uses it.
+ * Checks that a store can be written, and marks it as used by this process.
  *
- * @returns takes the note back
- * @throws TwtxtError `store-failed`, also while another process restores a backup: it would delete what comes in
+ * @returns removes the mark
+ * @throws TwtxtError `store-failed`, also while another process restores a backup: it would delete new values
  */
 export async function useStore({ store, folder }: SiteStore): Promise<() => Promise<void>> {
   try {
@@ -131,7 +129,7 @@ export async function useStore({ store, folder }: SiteStore): Promise<() => Prom
 }
 
 /**
- * As {@link useStore}, for a process that replaces all values: no other process may use the store, or begin to.
+ * As {@link useStore}, for a process that replaces all values: no other process may use the store, or start to.
  *
  * @throws TwtxtError `store-failed`
  */
@@ -149,12 +147,12 @@ export async function useStoreAlone(data: SiteStore): Promise<() => Promise<void
   await end();
   throw new TwtxtError(
     "store-failed",
-    `Process ${user} uses the data in ${folder}. End it first: it is probably ${typed("serve")}. If it is another program, remove the folder ${folder}/.in-use.`,
+    `Process ${user} uses the data in ${folder}. Stop it first: it is probably ${typed("serve")}. If it is another program, remove the folder ${folder}/.in-use.`,
   );
 }
 
 /**
- * The name of a site's folder: its host and path, as far as every file system takes them for a name.
+ * The name of a site's folder: its host and path, with characters that every file system allows.
  *
  * @example folderName("https://alice.example") // "alice.example"
  * @example folderName("http://localhost:8080/blog") // "localhost_8080_blog-7d6a8245"
@@ -167,7 +165,7 @@ export function folderName(url: string): string {
   return `${name}-${createHash("sha256").update(site).digest("hex").slice(0, 8)}`;
 }
 
-/** Moves the store home from its first place, where there is one and it may be moved. @returns where the store is */
+/** Moves a store of an earlier version to the data folder, if it may be moved. @returns the place of the store */
 async function movedHome(
   first: string,
   home: string,
@@ -175,25 +173,23 @@ async function movedHome(
 ): Promise<string> {
   await finishMove(first, home);
   if (!(await hasValues(first))) return home;
-  // A symbolic link, or a volume of a container, is a place that was chosen.
+  // The owner chose a symbolic link or a volume of a container.
   if (await isPlacedElsewhere(first)) return first;
   if (await hasValues(home)) {
     say(
-      `Not used: the older data in ${shown}, since this site has data in ${home}. To use the older data: --store ${shown}`,
+      `The older data in ${shown} is not used, since this site has data in ${home}. To use the older data: --store ${shown}`,
     );
     return home;
   }
   const [user] = await processesUsing(first);
   if (user !== undefined) {
     say(
-      `Process ${user} uses the data in ${shown}. They are moved to ${home} once it has ended and this command starts again.`,
+      `Process ${user} uses the data in ${shown}. It moves to ${home} when this command starts after that process has ended.`,
     );
     return first;
   }
   if (await isLessDurable(home, first)) {
-    say(
-      `The data stay in ${shown}: ${home} would be lost with this container or machine. Choose a folder with --store DIR.`,
-    );
+    say(`The data stays in ${shown}, since ${home} is on a temporary disk. Choose a folder with --store DIR.`);
     return first;
   }
   await moveStore(first, home);
@@ -214,24 +210,19 @@ async function isLessDurable(home: string, first: string): Promise<boolean> {
   return dev !== otherDev && TEMPORARY_FILE_SYSTEMS.includes(type);
 }
 
-/** The folder itself, or the nearest one above that is there. */
+/** The folder itself, or the nearest parent that exists. */
 async function nearestFolder(path: string): Promise<string> {
-  const isThere = await lstat(path).then(
+  const exists = await lstat(path).then(
     () => true,
     () => false,
   );
-  return isThere || dirname(path) === path ? path : nearestFolder(dirname(path));
+  return exists || dirname(path) === path ? path : nearestFolder(dirname(path));
 }
 
 function unusable(folder: string, error: unknown): unknown {
   const cause = error instanceof TwtxtError ? error.cause : error;
   const why = REASONS[String(Object(cause).code)];
   if (why === undefined) return error;
-  return new TwtxtError(
-    "store-failed",
-    `Nothing can be kept in ${folder}: ${why}. Name another folder with --store DIR.`,
-    {
-      cause: error,
-    },
-  );
+  const what = `Data cannot be stored in ${folder}: ${why}. Name another folder with --store DIR.`;
+  return new TwtxtError("store-failed", what, { cause: error });
 }

@@ -16,29 +16,29 @@ import {
 import { isMissing } from "./files.js";
 import type { Terminal } from "./terminal.js";
 
-/** What stands in a project's root. */
+/** Mark the root of a project. */
 const ROOT_MARKS = ["package.json", ".git"];
 
-const BUILD = "Build the site once, so that this command knows it: npx @11ty/eleventy";
+const BUILD = "Build the site first: npx @11ty/eleventy";
 
 /** A site on this machine. */
 export interface Site {
   settings: SiteSettings;
   /** Absolute path of the settings. */
   settingsFile: string;
-  /** What builds and `serve` keep beside the settings, absolute. */
+  /** Files of builds and of `serve` beside the settings, absolute. */
   host: Record<"file" | "published" | "serving", string>;
   /** The absolute path of a file that the settings name. */
   file(name: string): string;
-  /** How a file is called in front of the person at the terminal: from the working directory. */
+  /** A path relative to the working directory, for messages. */
   shown(file: string): string;
 }
 
 /**
  * Finds the site of the working directory.
  *
- * @param settingsFile - another place of the settings than `.eleventy-twtxt/settings.json` here or in a folder above
- * @throws TwtxtError `no-settings` where no build has left any, or those of another version
+ * @param settingsFile - instead of `.eleventy-twtxt/settings.json` here or in a folder above
+ * @throws TwtxtError `no-settings` where there are none, or those of another version
  */
 export async function siteAt(terminal: Terminal, settingsFile?: string): Promise<Site> {
   const places = settingsFile === undefined ? placesAbove(terminal.folder) : [resolve(terminal.folder, settingsFile)];
@@ -56,11 +56,11 @@ export async function siteAt(terminal: Terminal, settingsFile?: string): Promise
   }
   throw new TwtxtError(
     "no-settings",
-    `${settingsFile ?? SETTINGS_FILE} is not there. Type this in the folder of the site. ${BUILD}`,
+    `There is no ${settingsFile ?? SETTINGS_FILE}. Run this command in the folder of the site. ${BUILD}`,
   );
 }
 
-/** Up to the project's root and no further: a folder of somebody else's may be above it. */
+/** Stops at the root of the project: folders above it may belong to others. */
 function placesAbove(folder: string): string[] {
   const above = dirname(folder);
   const isRoot = above === folder || ROOT_MARKS.some((mark) => existsSync(join(folder, mark)));
@@ -85,17 +85,17 @@ export function isBelow(folder: string, file: string): boolean {
 function fileBelow(root: string, name: string): string {
   const file = resolve(root, name);
   if (isBelow(root, file)) return file;
-  throw new TwtxtError("no-settings", `The settings name ${JSON.stringify(name)}, which is outside of the site.`);
+  throw new TwtxtError("no-settings", `The settings name ${JSON.stringify(name)}, which is outside the site.`);
 }
 
 /**
- * What the last real build handed over to the host of the site.
+ * The site as the last real build published it.
  *
- * @throws TwtxtError `no-settings` if there was none, or one of another version
+ * @throws TwtxtError `no-settings` where there was none, or one of another version
  */
 export async function publishedSite({ host: { file } }: Pick<Site, "host">): Promise<PublishedSite> {
   const text = await readIfThere(file);
-  if (text === null) throw new TwtxtError("no-settings", `${file} is not there. Build the site: npx @11ty/eleventy`);
+  if (text === null) throw new TwtxtError("no-settings", `There is no ${file}. Build the site: npx @11ty/eleventy`);
   return parsed(text, file, parsePublishedSite);
 }
 

@@ -1,4 +1,4 @@
-// plugin/cli/stamp-plan.ts: which date a post without a time is to get, and how its text then reads.
+// plugin/cli/stamp-plan.ts: plans the date of a post without a time, and its new text.
 import { TwtxtError } from "../errors.js";
 import { formatTimestamp, isDateOnly, toInstant } from "../feed/timestamp.js";
 import { readText } from "./files.js";
@@ -6,17 +6,17 @@ import { readPost } from "./front-matter.js";
 import { type Birth, firstCommit } from "./git.js";
 import { stampText } from "./stamp-text.js";
 
-/** A file that the last build found to have no time of its own, or the same second as another post. */
+/** A file that has no time of its own, or the same second as another post, according to the last build. */
 export interface Unstamped {
   /** Absolute path. */
   file: string;
-  /** What the feed gives the posts that come from it: mostly one; `null` where it can give none. */
+  /** The timestamps in the feed of its posts, mostly one; `null` for a post that is not in the feed. */
   timestamps: (string | null)[];
-  /** The time that it has, where another post stands at that second. */
+  /** Its own time, where another post has the same second. */
   shared?: string | undefined;
 }
 
-/** What is to be done with a file. */
+/** What to do with a file. */
 export type Plan =
   | {
       action: "stamp";
@@ -27,17 +27,17 @@ export type Plan =
       old: string | null;
       notes: string[];
     }
-  /** It has a time already. */
+  /** It already has a time. */
   | { action: "none"; file: string; why: string }
-  /** It has no time, and gets none. */
+  /** It has no time, and cannot get one. */
   | { action: "leave"; file: string; why: string };
 
-/** What a plan depends on besides the file. */
+/** Inputs of a plan besides the file. */
 export interface PlanContext {
   timeZone: string;
-  /** The date that the author names for a post that nothing else dates. */
+  /** The value of --date, for a post without any other date. */
   named: string | undefined;
-  /** Timestamps in use; those that are given out are added. */
+  /** Timestamps in use. New ones are added. */
   taken: Set<string>;
 }
 
@@ -47,7 +47,7 @@ const DAY_IN_NAME = /\d{4}-\d{2}-\d{2}/;
 /**
  * Plans one file; changes nothing.
  *
- * @throws nothing that concerns this file alone: that is a plan to leave it
+ * @returns a plan to leave the file where its text has a fault
  */
 export async function planStamp(post: Unstamped, context: PlanContext): Promise<Plan> {
   const { file } = post;
@@ -63,19 +63,20 @@ async function planText(post: Unstamped, before: string | null, context: PlanCon
   const { file, timestamps, shared } = post;
   const leave = (why: string): Plan => ({ action: "leave", file, why });
   const [given = null] = timestamps;
-  if (SCRIPT.test(file)) return leave("a script has no front matter that could be changed");
-  if (before === null) return leave("it is no text in UTF-8");
+  if (SCRIPT.test(file)) return leave("a script has no front matter");
+  if (before === null) return leave("it is not UTF-8 text");
   if (timestamps.length > 1)
-    return leave(`${timestamps.length} posts come from it, and one date would put all into one second`);
+    return leave(`it makes ${timestamps.length} posts, and one date would give them all the same second`);
 
   const { data } = readPost(before);
-  if ("date" in Object(data.eleventyComputed)) return leave("its date is computed, and a written one would not count");
+  if ("date" in Object(data.eleventyComputed))
+    return leave("its date is computed, so a date in its front matter has no effect");
   const isShared = hasTime(data.date) && timeOf(data.date) === shared;
   if (hasTime(data.date) && !isShared) return { action: "none", file, why: "it has a time of its own" };
 
   const day = isShared ? null : dayOf(data.date);
   if (isStale(day, given, context.timeZone))
-    return leave("its date was changed since the last build; build the site again");
+    return leave("its date has changed since the last build; build the site again");
 
   const date = await timestampFor(post, context);
   if ("why" in date) return leave(date.why);
@@ -98,7 +99,7 @@ async function timestampFor(
   { timeZone, named, taken }: PlanContext,
 ): Promise<Birth> {
   if (given !== null) {
-    // In UTC a date at midnight leads to the same second again, unless the post has moved there.
+    // In UTC, a date at midnight gives the same second again, unless another post has it too.
     const isKept = timeZone === "UTC" && shared === undefined;
     if (isKept || !isDateOnly(Date.parse(given))) return { timestamp: given };
     return { why: `its time in the feed, ${given}, would read as a date without a time; give it another one` };

@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import { TwtxtError } from "../errors.js";
 import { type FrontMatterBlock, findFrontMatter, type ParsedPost, readPost } from "./front-matter.js";
 
-/** A text with its date, or why it has none. */
+/** A text with its new date, or the reason for none. */
 export type Stamped =
   | ({ outcome: "stamped"; hasNewFrontMatter: boolean } & Attempt)
   | { outcome: "unchanged" }
@@ -12,7 +12,7 @@ export type Stamped =
 /** One way to write the date. */
 interface Attempt {
   text: string;
-  /** The date as it was written; `null` where there was none. */
+  /** The former date as written; `null` for none. */
   old: string | null;
 }
 
@@ -22,11 +22,11 @@ const TAIL = /[ \t]+#[^\r]*$|[ \t]+$/;
 /**
  * Writes a date into a text.
  *
- * Which line is the date's is not guessed: each that could be is tried, and the one counts after which the parser
- * finds the wanted date, and all else as before. So a `date:` of another key, of a text of several lines or of the body
- * is never taken, and a date that does not stand plainly on one line is left alone.
+ * Tries each line that could hold the date, and takes the first after which the parser finds the wanted date and
+ * everything else unchanged. So it never changes a `date:` of another key, in a multi-line text or in the body, and
+ * refuses a date that is not on one line.
  *
- * @param text - a whole file, with its byte order mark and its line ends
+ * @param text - a whole file, with its byte order mark and line endings
  * @param timestamp - `YYYY-MM-DDThh:mm:ssZ`
  * @example stampText("---\ndate: 2026-01-02 # draft\n---\n", "2026-01-02T00:13:37Z") // text: "---\ndate: 2026-01-02T00:13:37Z # draft\n---\n"
  */
@@ -41,9 +41,7 @@ export function stampText(text: string, timestamp: string): Stamped {
       if (isGood) return { outcome: "stamped", hasNewFrontMatter: !block, ...attempt };
     }
     const why =
-      "date" in before.data
-        ? "its date does not stand plainly on one line"
-        : "its front matter has no room for one more line";
+      "date" in before.data ? "its date is not on one line" : "its front matter has no room for one more line";
     return { outcome: "refused", why };
   } catch (error) {
     if (error instanceof TwtxtError) return { outcome: "refused", why: error.message };
@@ -51,7 +49,7 @@ export function stampText(text: string, timestamp: string): Stamped {
   }
 }
 
-/** Whether a text is what it was, but for the date that was wanted. */
+/** Whether two texts differ in the date only, and the new one has the wanted date. */
 export function isStamped(before: string, after: string, timestamp: string): boolean {
   return keepsAllElse(readPost(before), after, timestamp);
 }
@@ -96,7 +94,7 @@ function* changes(text: string, { start, end }: FrontMatterBlock, timestamp: str
   }
 }
 
-/** As the last line; as the first one where the last would become part of a text before it. */
+/** As the last line, or as the first one where the last would become part of a multi-line text. */
 function* insertions(text: string, block: FrontMatterBlock, timestamp: string): Generator<Attempt> {
   const indent = /^([ \t]*)[^\s#]/m.exec(text.slice(block.start, block.end))?.[1] ?? "";
   const line = `${indent}date: ${timestamp}${block.lineEnd}`;

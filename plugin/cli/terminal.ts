@@ -1,56 +1,64 @@
-// plugin/cli/terminal.ts: the one place for input, output, environment, clock and working directory.
+// plugin/cli/terminal.ts: input, output, environment, clock and working directory of a command.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { type Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { TwtxtError } from "../errors.js";
+import { PROGRAM } from "./invocation.js";
 
-/** What a command has of the machine. A test hands in one of its own. */
+/** A command's view of the machine. */
 export interface Terminal {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The working directory, absolute. */
   readonly folder: string;
-  /** Whether a person reads or types there; a file or a pipe is no terminal. */
+  /** Whether a person reads or types there, rather than a file or a pipe. */
   readonly isTerminal: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
-  /** How many characters a line of stdout has room for; `null` where it is no terminal. */
+  /** The width of stdout in characters; `null` where it is not a terminal. */
   columns(): number | null;
   /** Milliseconds since 1970. */
   now(): number;
   /** Writes a line of data, on stdout. */
   print(line: string): void;
-  /** Writes a line of talk, on stderr. */
+  /** Writes a message, on stderr. */
   say(line: string): void;
-  /** Shows a line on stderr that the next one, or what is said next, takes the place of; an empty one is none. */
+  /** Shows a status line on stderr, which the next line replaces; an empty one removes it. */
   showStatus(line: string): void;
-  /** Writes data that are no text, on stdout. @throws TwtxtError `bad-file` where they cannot be written */
+  /** Writes binary data, on stdout. @throws TwtxtError `bad-file` where they cannot be written */
   write(chunks: AsyncIterable<Uint8Array>): Promise<void>;
-  /** All of standard input; `null` where a person sits there. */
+  /** All of standard input; `null` where it is a terminal. */
   readInput(): Promise<string | null>;
   /** Standard input as it comes. */
   input(): AsyncIterable<Uint8Array>;
   /**
    * Asks a person a question, and reads one line.
    *
-   * @returns the line; `null` where the person breaks it off with Ctrl-C or Ctrl-D
+   * @returns the line; `null` after Ctrl-C or Ctrl-D
    */
   ask(question: string): Promise<string | null>;
   /**
-   * Reads lines that a person types without their being shown.
+   * Reads lines from a person without echoing them.
    *
-   * @param promptFor - what is asked for next, seeing all lines so far; `null` where they are enough
-   * @returns the lines; `null` where the person has broken it off
+   * @param promptFor - the next prompt for the lines so far; `null` ends the input
+   * @returns the lines; `null` after Ctrl-C or Ctrl-D
    */
   readSecret(promptFor: (typed: string) => string | null): Promise<string | null>;
   /**
    * Runs a program in the foreground, on a file.
    *
-   * @param command - as in $EDITOR: a program, perhaps with arguments
+   * @param command - a program, perhaps with arguments, as $EDITOR has it
    * @returns its exit code
    */
   open(command: string, file: string): Promise<number>;
-  /** Fulfilled when somebody wants the program to end: SIGTERM, or Ctrl-C. A second time ends it at once. */
+  /** Resolves at SIGTERM or Ctrl-C. A second one ends the process at once. */
   ended(): Promise<void>;
+}
+
+/** Aborts work at SIGTERM or Ctrl-C, so that it can clean up. */
+export function endingOf(terminal: Pick<Terminal, "ended">): AbortSignal {
+  const ending = new AbortController();
+  void terminal.ended().then(() => ending.abort(new TwtxtError("unreachable", "Interrupted.")));
+  return ending.signal;
 }
 
 /** The standard streams of a terminal. */
@@ -108,19 +116,19 @@ function ended(): Promise<void> {
   });
 }
 
-/** Controls but for tab and line feed, marks and overrides of direction, and line separators that are no line feed. */
+/** Control characters except tab and line feed, direction marks and overrides, and other line separators. */
 const UNSAFE = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /**
- * A text as a terminal may have it: what strangers write, and a name of a file, may hold what it takes for a command.
+ * Escapes what a terminal would take for a command: texts of strangers and file names may contain it.
  *
- * @example shownSafely("a\u202eb") // "a\\u202eb", by which a line of JSON stays JSON and means the same
+ * @example shownSafely("a\u202eb") // "a\\u202eb": a line of JSON stays JSON and means the same
  */
 export function shownSafely(text: string): string {
   return text.replace(UNSAFE, escaped);
 }
 
-/** The same for what is one line, whatever the name of a file in it. */
+/** The same for one line with a file name in it. */
 export function lineShownSafely(text: string): string {
   return shownSafely(text.replace(/[\t\n]/g, escaped));
 }
@@ -144,7 +152,7 @@ async function ask(question: string, { stdin, stderr }: Streams): Promise<string
   }
 }
 
-/** Node's own line editor keeps Ctrl-C and Backspace working; what it would show goes nowhere. */
+/** Node's line editor handles Ctrl-C and Backspace; its output is discarded. */
 async function readSecret(
   promptFor: (typed: string) => string | null,
   { stdin, stderr }: Streams,
@@ -167,7 +175,7 @@ async function readSecret(
   }
 }
 
-/** What was begun is cleared away after it, unlike after {@link leave}. */
+/** Unlike {@link leave}, lets the command clean up. */
 function checkOutput(error: NodeJS.ErrnoException): void {
   if (isReaderGone(error)) return;
   throw error.syscall === "write" ? new TwtxtError("bad-file", unwritable(error), { cause: error }) : error;
@@ -175,10 +183,10 @@ function checkOutput(error: NodeJS.ErrnoException): void {
 
 function leave(error: NodeJS.ErrnoException): void {
   if (isReaderGone(error)) process.exit(0);
-  process.stderr.write(`eleventy-twtxt: ${unwritable(error)}\n`, () => process.exit(1));
+  process.stderr.write(`${PROGRAM}: ${unwritable(error)}\n`, () => process.exit(1));
 }
 
-/** Who reads us may stop early, as `head` does. */
+/** EPIPE: the reader closed the pipe, as head(1) does. */
 function isReaderGone(error: NodeJS.ErrnoException): boolean {
   return error.code === "EPIPE";
 }
@@ -187,7 +195,7 @@ function unwritable(error: NodeJS.ErrnoException): string {
   return `Standard output cannot be written: ${error.message}.`;
 }
 
-/** By a shell, as git does it, since $EDITOR may hold arguments and quotes; the file is never part of the shell's text. */
+/** Uses a shell, as git does, since $EDITOR may contain arguments and quotes; the file name is never part of the script. */
 function open(command: string, file: string): Promise<number> {
   const isWindows = process.platform === "win32";
   const child = isWindows

@@ -97,13 +97,16 @@ describe("eleventy-twtxt backup", () => {
     const alice = await filled();
     alice.write(FILE, "mine");
     const refused = await type(alice, "backup", FILE);
-    expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("is there already. Give --force") });
+    expect(refused).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("already exists. Replace it with --force"),
+    });
     expect(alice.read(FILE)).toBe("mine");
     expect(await type(alice, "backup", FILE, "--force")).toMatchObject({ exitCode: 0 });
     expect(statSync(join(alice.folder, FILE)).mode & 0o777).toBe(0o600);
 
     const empty = await type(alice, "backup", "none.tar.gz", "--store", "nothing");
-    expect([empty.exitCode, empty.stderr]).toEqual([1, expect.stringContaining("There is nothing to back up in ")]);
+    expect([empty.exitCode, empty.stderr]).toEqual([1, expect.stringContaining("There is no data in ")]);
     expect(readdirSync(alice.folder).filter((name) => /none|nothing|\.tmp$/.test(name))).toEqual([]);
   });
 

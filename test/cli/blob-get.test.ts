@@ -21,7 +21,7 @@ describeWithoutKeychain("eleventy-twtxt blob get", () => {
 
     alice.machine.write("a.png", "mine");
     const again = await alice.blob("get", key);
-    expect(again).toMatchObject({ exitCode: 1, stdout: "", stderr: expect.stringContaining("a.png is there already") });
+    expect(again).toMatchObject({ exitCode: 1, stdout: "", stderr: expect.stringContaining("a.png already exists") });
     expect(alice.machine.read("a.png")).toBe("mine");
     expect(await alice.blob("get", key, "--force")).toMatchObject({ exitCode: 0 });
     expect(alice.bytes("a.png")).toEqual(PNG);
@@ -106,7 +106,7 @@ describeWithoutKeychain("Ctrl-C", () => {
       return new Response(ReadableStream.from(never()), { headers: response.headers });
     };
     const got = await alice.blobWith({ ended: () => ending.fulfilled }, "get", key);
-    expect(got).toMatchObject({ exitCode: 1, stdout: "", stderr: "eleventy-twtxt: Broken off." });
+    expect(got).toMatchObject({ exitCode: 1, stdout: "", stderr: "eleventy-twtxt: Interrupted." });
     expect(alice.machine.list(".").filter((name) => /png|tmp$/.test(name))).toEqual([]);
   });
 
@@ -119,7 +119,7 @@ describeWithoutKeychain("Ctrl-C", () => {
       return answer();
     };
     const put = await alice.blobWith({ ended: () => ending.fulfilled }, "put", "files", "--concurrency", "1");
-    const stderr = "eleventy-twtxt: Broken off: 0 of 2 put. Type the same again to go on.";
+    const stderr = "eleventy-twtxt: Interrupted: 0 of 2 put. To continue, run the same command again.";
     expect(put).toMatchObject({ exitCode: 1, stdout: "", stderr });
     alice.operator = null;
     expect(await alice.listed()).toEqual([]);
@@ -142,7 +142,7 @@ describeWithoutKeychain("Ctrl-C", () => {
     expect(put).toMatchObject({ exitCode: 1, stdout: sha256("a") });
     expect(put.stderr.split("\n")).toEqual([
       expect.stringContaining("files/a.txt: new, "),
-      "eleventy-twtxt: Broken off: 1 of 3 put. Type the same again to go on.",
+      "eleventy-twtxt: Interrupted: 1 of 3 put. To continue, run the same command again.",
     ]);
     alice.operator = null;
     expect(await alice.listed()).toMatchObject([{ key: sha256("a") }]);
@@ -232,7 +232,7 @@ describeWithoutKeychain("a command that fails", () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("back\\slash.txt", "hello");
     const put = await alice.blob("put", "back\\slash.txt");
-    expect(put).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("--filename NAME puts it under") });
+    expect(put).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("--filename NAME stores it under") });
     expect(await alice.blob("put", "back\\slash.txt", "--filename", "slash.txt")).toMatchObject({ exitCode: 0 });
   });
 });
@@ -245,7 +245,7 @@ describeWithoutKeychain("a sealed blob", () => {
     expect(put.exitCode).toBe(0);
     const key = put.stdout;
     expect(put.stderr).toContain(
-      `is private: others can get it once you type: eleventy-twtxt blob share ${key.slice(0, 12)}`,
+      `is private. To let others get it, type: eleventy-twtxt blob share ${key.slice(0, 12)}`,
     );
     const [listed] = await alice.listed();
     expect(listed).toMatchObject({ key, type: "application/x-saltpack", filename: "", proof: { state: "right" } });
@@ -262,7 +262,7 @@ describeWithoutKeychain("a sealed blob", () => {
     expect(bob.bytes("plan.png")).toEqual(PNG);
     alice.machine.write("plan.png", "mine");
     const taken = await alice.blob("get", key);
-    expect(taken).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("plan.png is there already") });
+    expect(taken).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("plan.png already exists") });
     expect(alice.machine.read("plan.png")).toBe("mine");
     await alice.blob("get", key, "-o", "opened.png");
     expect(alice.bytes("opened.png")).toEqual(PNG);
@@ -330,7 +330,10 @@ describeWithoutKeychain("a sealed blob", () => {
     truncateSync(join(alice.machine.folder, "large.bin"), 257 * 2 ** 20);
     alice.methods();
     const put = await alice.blob("put", "--encrypt", "large.bin");
-    expect(put).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("may have 256.0 MiB at most") });
+    expect(put).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("A file has to be at most 256.0 MiB to be sealed"),
+    });
     expect(alice.methods()).toEqual([]);
   });
 
@@ -342,7 +345,7 @@ describeWithoutKeychain("a sealed blob", () => {
     bob.machine.write("plan.sealed", alice.bytes("plan.sealed"));
     const copied = await bob.blob("put", "plan.sealed", "--type", "application/x-saltpack");
     const got = await bob.blob("get", copied.stdout);
-    expect(got.stderr).toContain(`sealed by ${alice.kex}, somebody else than its owner.`);
+    expect(got.stderr).toContain(`sealed by ${alice.kex}, not its owner.`);
     expect(bob.machine.read("plan.txt")).toBe("our plan");
   });
 
@@ -364,7 +367,7 @@ describeWithoutKeychain("a sealed blob", () => {
     const put = await alice.blob("put", "--encrypt", "large.bin");
     expect(put).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringMatching(/It has more than the 1\.0 MiB .* maxMegabytes: 3 } or more/),
+      stderr: expect.stringMatching(/It is larger than the 1\.0 MiB .* maxMegabytes: 3 } or more/),
     });
     expect(await alice.blob("put", "large.bin")).toMatchObject({ exitCode: 0 });
   });

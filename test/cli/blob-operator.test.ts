@@ -73,7 +73,7 @@ const LISTED = {
 };
 
 const WAY_OUT =
-  "`blob get KEY --unverified` saves what is there; `blob put --again FILE`, or `blob rm KEY` and then `blob put FILE`, put yours anew.";
+  "`eleventy-twtxt blob get KEY --unverified` saves what is there; `eleventy-twtxt blob put --again FILE`, or `eleventy-twtxt blob rm KEY` and then `eleventy-twtxt blob put FILE`, put yours anew.";
 
 describeWithoutKeychain("a site that was restored from a copy", () => {
   it("has an older state, which is saved unverified, removed and put anew, as it says", async () => {
@@ -118,7 +118,7 @@ describeWithoutKeychain("what this machine knows of blobs", () => {
       [expect.stringMatching(/^b /), expect.stringContaining("cannot be read"), expect.stringMatching(/^a .*a\.txt$/)],
     ]);
     expect(stderr).toContain(`The value of ${place} cannot be read: `);
-    expect(stderr).toContain(`It is in ${known}: once you remove it,`);
+    expect(stderr).toContain(`It is in ${known}: if you delete it,`);
     const verified = await alice.blob("verify");
     expect([verified.exitCode, verified.stderr]).toEqual([
       1,
@@ -157,7 +157,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     const { exitCode, stderr } = await bob.blob("get", alice.shared("a"), "-o", "got");
     expect(exitCode).toBe(1);
     expect(stderr).toContain(
-      "given for other contents. Its owner or host can tell why, and the owner can put it again; `blob get URL --unverified` saves what is there.",
+      "given for other contents. Its owner or host can tell why, and the owner can put it again; `eleventy-twtxt blob get URL --unverified` saves what is there.",
     );
   });
 
@@ -270,9 +270,9 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     alice.operator = hiding;
     expect(await alice.blob("rm", "a")).toMatchObject({
       exitCode: 0,
-      stderr: "a: it is not there.\na: This machine has noted that it is gone.",
+      stderr: "a: there is no such blob.\na: This machine has recorded that it is gone.",
     });
-    expect(await alice.blob("rm", "a")).toMatchObject({ exitCode: 1, stderr: "a: it is not there." });
+    expect(await alice.blob("rm", "a")).toMatchObject({ exitCode: 1, stderr: "a: there is no such blob." });
     expect(await alice.blob("list")).toMatchObject({ exitCode: 0, stderr: "0 blobs, 0 bytes." });
     expect((await another.blob("info", "a")).stderr).toContain("There is no blob a.");
   });
@@ -310,7 +310,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     expect(verified).toMatchObject({
       exitCode: 1,
       stderr: expect.stringMatching(
-        /^0 right, 0 without a proof, 0 wrong, 1 unread\.\nWhat could not be read may be right/,
+        /^0 right, 0 without a proof, 0 wrong, 1 unread\.\nBlobs that could not be read may be right/,
       ),
     });
   });
@@ -355,13 +355,14 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     rmSync(join(alice.machine.folder, "data/eleventy-twtxt/blobs"), { recursive: true });
     withHeaders(alice, { "blob-properties": ":e30=:" });
     const got = await alice.blob("get", "a", "-o", "got");
-    expect(got).toMatchObject({ exitCode: 0, stderr: expect.stringContaining("a: its owner has given no proof") });
-    expect((await alice.blob("info", "a")).stdout).toMatch(/\nproof {5}none: who put it gave no proof$/);
+    expect(got).toMatchObject({
+      exitCode: 0,
+      stderr: expect.stringContaining("a: there is no proof that this is what its owner put"),
+    });
+    expect((await alice.blob("info", "a")).stdout).toMatch(/\nproof {5}none: it was stored without one$/);
     expect(await alice.blob("verify")).toMatchObject({ exitCode: 0, stdout: "a: it has no proof" });
     const set = await alice.blob("set", "a", "--public");
-    expect(set.stderr).toContain(
-      "It has no proof of yours, since it was put without one. Put it again to give it one.",
-    );
+    expect(set.stderr).toContain("It has no proof, since it was stored without one. Put it again to add one.");
     alice.operator = null;
     expect(await alice.listed()).toMatchObject([{ public: true, proof: { state: "absent" } }]);
     expect((await put(alice, "hello")).stderr).toContain("a.txt: replaced");

@@ -83,18 +83,18 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     expect(put.exitCode).toBe(0);
     expect(put.stdout.split("\n")).toEqual([sha256(PNG), sha256("b"), sha256("b"), sha256("b")]);
     expect(put.stderr.split("\n")).toEqual([
-      "photos/.git: left out, since it is hidden.",
-      "photos/.secret: left out, since it is hidden.",
-      "photos/hidden.jpg: left out, since it is no file of this folder.",
-      "photos/hidden.txt: left out, since it is no file of this folder.",
-      "photos/link.txt: left out, since it is no file of this folder.",
-      "photos/up: left out, since it is no file of this folder.",
+      "photos/.git: left out: it is hidden.",
+      "photos/.secret: left out: it is hidden.",
+      "photos/hidden.jpg: left out: it is not a file in this folder.",
+      "photos/hidden.txt: left out: it is not a file in this folder.",
+      "photos/link.txt: left out: it is not a file in this folder.",
+      "photos/up: left out: it is not a file in this folder.",
       expect.stringContaining("photos/a.png: new, "),
       expect.stringContaining("photos/deep/b.txt: new, "),
       expect.stringContaining("photos/linked.txt: unchanged, "),
-      "photos/linked.txt: It is the same as photos/deep/b.txt, and one blob with it.",
+      "photos/linked.txt: It is the same as photos/deep/b.txt: both are one blob.",
       expect.stringContaining("photos/same.txt: unchanged, "),
-      "photos/same.txt: It is the same as photos/deep/b.txt, and one blob with it.",
+      "photos/same.txt: It is the same as photos/deep/b.txt: both are one blob.",
       "2 new, 2 unchanged.",
     ]);
     expect(await alice.listed()).toHaveLength(2);
@@ -109,12 +109,12 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     alice.machine.write("files/small.txt", "small");
     const put = await alice.blob("put", "files", "--json");
     expect(put.exitCode).toBe(1);
-    const limit = "It has more than the 1.0 MiB that the site takes.";
+    const limit = "It is larger than the 1.0 MiB that the site accepts.";
     expect(JSON.parse(put.stdout)).toEqual([
       {
         file: "files/large.bin",
         error: expect.stringContaining(
-          `${limit} The site takes it with the option blobs: { maxMegabytes: 2 } or more,`,
+          `${limit} The site accepts it with the option blobs: { maxMegabytes: 2 } or more,`,
         ),
       },
       expect.objectContaining({ file: "files/small.txt", outcome: "new", key: sha256("small") }),
@@ -128,7 +128,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     alice.machine.write(".eleventy-twtxt/settings.json", JSON.stringify({ ...settings, host: "netlify" }));
     alice.machine.write("large.bin", Buffer.alloc(2 ** 20 + 1));
     const { stderr } = await alice.blob("put", "large.bin");
-    expect(stderr).toContain("Netlify accepts no larger body; `eleventy-twtxt serve` on a host of your own takes");
+    expect(stderr).toContain("Netlify accepts no larger body; `eleventy-twtxt serve` on your own host accepts");
   });
 
   it("is told of a full store before it has sent all of a large file", async () => {
@@ -158,7 +158,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
 
     const large = await alice.blobWith(input(Buffer.alloc(2 ** 20 + 1)), "put", "-");
     expect(large).toMatchObject({ exitCode: 1, stdout: "" });
-    expect(large.stderr).toContain("standard input: It has more than the 1.0 MiB");
+    expect(large.stderr).toContain("standard input: It is larger than the 1.0 MiB");
   });
 
   it("puts a file without any bytes", async () => {
@@ -179,7 +179,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     };
     const put = await alice.blob("put", "growing.log");
     expect(put).toMatchObject({ exitCode: 1, stdout: "" });
-    expect(put.stderr).toBe("growing.log: growing.log was changed while it was read. It was not put.");
+    expect(put.stderr).toBe("growing.log: growing.log changed while it was read. It was not put.");
     alice.operator = null;
     expect(await alice.listed()).toEqual([]);
   });
@@ -211,7 +211,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     const put = await alice.blob("put", "--markdown", "a.png");
     expect(put.stdout).toBe(link);
     expect(put.stderr).toContain(
-      `is private: others can get it once you type: eleventy-twtxt blob share ${key.slice(0, 12)}`,
+      `is private. To let others get it, type: eleventy-twtxt blob share ${key.slice(0, 12)}`,
     );
     expect(await alice.blob("share", key, "--markdown")).toMatchObject({ exitCode: 0, stdout: link });
     expect((await fetch(alice.shared(key))).status).toBe(200);
@@ -229,7 +229,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     expect(put).toMatchObject({ exitCode: 1, stdout: sha256("b") });
     expect(put.stderr.split("\n")).toEqual([
       `missing.txt: There is no file ${alice.machine.folder}/missing.txt.`,
-      "files/deep/\ufffd: It has to have a name in UTF-8.",
+      "files/deep/\ufffd: Its name has to be UTF-8.",
       expect.stringContaining("files/deep/b.txt: new, "),
       "1 new, 2 failed.",
     ]);
@@ -345,7 +345,7 @@ describeWithoutKeychain("eleventy-twtxt blob", () => {
     const key = sha256("hello");
     expect(await alice.blob("rm", key.slice(0, 8))).toMatchObject({ exitCode: 0, stderr: `${key}: removed.` });
     expect(await alice.listed()).toEqual([]);
-    expect(await alice.blob("rm", key)).toMatchObject({ exitCode: 1, stderr: `${key}: it is not there.` });
+    expect(await alice.blob("rm", key)).toMatchObject({ exitCode: 1, stderr: `${key}: there is no such blob.` });
     expect((await alice.blob("get", key)).stderr).toContain(`There is no blob ${key}.`);
     expect(await alice.blob("put", "a.txt")).toMatchObject({ exitCode: 0, stdout: key });
     expect(await alice.listed()).toMatchObject([{ key, proof: { state: "right" } }]);
@@ -377,25 +377,28 @@ describeWithoutKeychain("eleventy-twtxt blob", () => {
 
   it.each([
     [["putt"], 'there is no "putt". Did you mean "put"?'],
-    [[], "it needs to know what to do. Say put, get, list, info, set, share, rm, verify."],
-    [["put"], 'say which file, or "-" for standard input.'],
-    [["put", "a.txt", "--to", "bob@bob.example"], "--to says for whom to --encrypt."],
-    [["put", "a.txt", "--encrypt", "--to", "bob"], "--to is an address such as bob@bob.example, got"],
-    [["put", "a.txt", "--type", "foo"], '--type "foo": '],
-    [["set", "a", "--filename", "a/b"], '--filename "a/b": '],
+    [[], "say what to do. Actions: put, get, list, info, set, share, rm, verify."],
+    [["put"], 'blob put: expected a file, a folder, or "-" for standard input.'],
+    [["put", "a.txt", "--to", "bob@bob.example"], "--to needs --encrypt."],
+    [["put", "a.txt", "--encrypt", "--to", "bob"], "--to: expected an address such as bob@bob.example, got"],
+    [["put", "a.txt", "--type", "foo"], '--type: "foo": '],
+    [["set", "a", "--filename", "a/b"], '--filename: "a/b": '],
     [["put", "a.txt", "--pub"], 'there is no option "--pub". Did you mean "--public"?'],
     [["put", "a.txt", "--public", "--private"], "either --public or --private"],
-    [["put", "a.txt", "--key", "a/b"], "--key is 1 to 128 of"],
+    [["put", "a.txt", "--key", "a/b"], "--key: expected a key as blob list shows it, of 1 to 128"],
     [["put", "a.txt", "--property", "sha256=1"], 'the property "sha256" belongs to the proof'],
-    [["put", "a.txt", "--property", "x"], "a name and a value such as album=quinces"],
+    [["put", "a.txt", "--property", "x"], "a name and a value, such as album=quinces"],
     [["put", "a.txt", "b.txt", "--key", "a"], "--key and --filename are for one file."],
-    [["put", "a.txt", "--concurrency", "0"], "--concurrency is a number from 1 to 32"],
-    [["put", "a.txt", "--url", "alice"], "--url is a URL"],
-    [["set", "a"], "set: say what: --public"],
-    [["share"], "say which blob, by one key"],
-    [["rm"], "say which blobs"],
-    [["get", "https://bob.example/photo.png"], "a shared URL is such as https://bob.example/shared/kex1.../KEY"],
-    [["list", "a"], "takes no keys; blob info a shows one."],
+    [["put", "a.txt", "--concurrency", "0"], "--concurrency: expected a number from 1 to 32"],
+    [["put", "a.txt", "--url", "alice"], "--url: expected a URL"],
+    [["set", "a"], "set: expected a change: --public"],
+    [["share"], "blob share: expected a key as blob list shows it"],
+    [["rm"], "blob rm: expected a key as blob list shows it"],
+    [
+      ["get", "https://bob.example/photo.png"],
+      "expected a key, or a URL such as https://bob.example/shared/kex1.../KEY",
+    ],
+    [["list", "a"], 'blob list: expected no arguments, got "a".'],
   ])("2: %j", async (args, said) => {
     const { alice } = await blobAuthors(["alice"]);
     for (const name of ["a.txt", "b.txt"]) alice.machine.write(name, name);
@@ -417,7 +420,7 @@ describeWithoutKeychain("eleventy-twtxt blob", () => {
     expect(await said("put", "missing.txt")).toContain("There is no file ");
     expect(await said("put", "empty")).toContain("There is no file to put.");
     expect(await said("put", "a.txt", "--key", sha256("other"))).toContain(
-      `the SHA-256 of what is put, here ${sha256("hello")}`,
+      `has to be the SHA-256 of the file, here ${sha256("hello")}`,
     );
     expect(await said("set", "none", "--public")).toContain("There is no blob none.");
     const other = alice.keyFile("other.key", alice.address, 9);
@@ -432,7 +435,7 @@ describeWithoutKeychain("eleventy-twtxt blob", () => {
     expect(none.stderr).toContain('Give the plugin the options blobs: true and host: "netlify", or host: "node" for');
     alice.machine.write(".eleventy-twtxt/settings.json", JSON.stringify({ ...settings, host: "node" }));
     expect((await alice.blob("list")).stderr).toContain(
-      "This site keeps no blobs. Give the plugin the option blobs: true; build and deploy.",
+      "This site has no blobs. Give the plugin the option blobs: true; build and deploy.",
     );
 
     const blobs = { owners: [alice.kex], count: 10, bytes: 1000, maxBytes: 100 };

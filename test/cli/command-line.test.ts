@@ -43,7 +43,7 @@ describe("the command line", () => {
     [["help", "stmp"], 'There is no command "stmp". Did you mean "stamp"? Type: eleventy-twtxt --help'],
     [
       ["--settings", "x", "post"],
-      '"--settings" stands before a command; options go behind it. Type: eleventy-twtxt --help',
+      'Options follow the command, but "--settings" comes before it. Type: eleventy-twtxt --help',
     ],
     [
       ["stamp", "--dryrun"],
@@ -51,7 +51,7 @@ describe("the command line", () => {
     ],
     [
       ["post", "-_-"],
-      'post: there is no option "-_". What begins with "-" and is no option goes behind "--". Type: eleventy-twtxt post --help',
+      'post: there is no option "-_". Put "--" before an argument that starts with "-". Type: eleventy-twtxt post --help',
     ],
     [["post", "--reply-to"], "post: --reply-to needs a value. Type: eleventy-twtxt post --help"],
     [["post", "--reply-to", "--edit"], "post: --reply-to needs a value. Type: eleventy-twtxt post --help"],
@@ -81,10 +81,10 @@ describe("the settings of the site", () => {
       exitCode: 1,
       stdout: "",
       stderr:
-        "eleventy-twtxt: .eleventy-twtxt/settings.json is not there. Type this in the folder of the site. Build the site once, so that this command knows it: npx @11ty/eleventy\n",
+        "eleventy-twtxt: There is no .eleventy-twtxt/settings.json. Run this command in the folder of the site. Build the site first: npx @11ty/eleventy\n",
     });
     expect((await command(folder, ["stamp", "--settings", "no.json"])).stderr).toContain(
-      ": no.json is not there. Type this in the folder of the site. Build",
+      ": There is no no.json. Run this command in the folder of the site. Build",
     );
   });
 

@@ -21,10 +21,10 @@ describeWithoutKeychain("eleventy-twtxt contacts", () => {
     expect(data).toMatchObject([{ address: bob.address, key: bob.kex, endpoint: bob.endpoint }, { byDns: true }]);
 
     const forgotten = await alice.type(["contacts", "forget", bob.address.toUpperCase()]);
-    expect(forgotten).toEqual({ exitCode: 0, stdout: "", stderr: `${bob.address} is forgotten.\n` });
+    expect(forgotten).toEqual({ exitCode: 0, stdout: "", stderr: `${bob.address} forgotten.\n` });
     expect(await contactsKept(alice).list()).toMatchObject([{ address: CAROL.address }]);
     const again = await alice.type(["contacts", "forget", bob.address]);
-    expect(again).toMatchObject({ exitCode: 1, stderr: `${bob.address} is not among your contacts.\n` });
+    expect(again).toMatchObject({ exitCode: 1, stderr: `${bob.address} is not one of your contacts.\n` });
   });
 
   it("accepts a key at first sight, says where it is the known one, and takes a new one in its place", async () => {
@@ -35,7 +35,7 @@ describeWithoutKeychain("eleventy-twtxt contacts", () => {
       stdout: `new key  ${bob.kex}\n`,
       stderr: `Accepted for ${bob.address}.\n`,
     });
-    expect((await accept()).stderr).toBe(`This is the key of ${bob.address} that you know.\n`);
+    expect((await accept()).stderr).toBe(`You already know this key of ${bob.address}.\n`);
     const old = bob.kex;
     await bob.changeKey(7);
     const changed = await accept();
@@ -52,7 +52,7 @@ describeWithoutKeychain("eleventy-twtxt contacts", () => {
     expect(refused).toEqual({
       exitCode: 1,
       stdout: "",
-      stderr: `eleventy-twtxt: ${bob.address} is published with another key, ${bob.kex}. None was accepted.\n`,
+      stderr: `eleventy-twtxt: ${bob.address} has published another key, ${bob.kex}. Nothing was changed.\n`,
     });
     expect(await contactsKept(alice).get(bob.address)).toMatchObject({ key: old });
     const accepted = await alice.type(["contacts", "accept", bob.address, bob.kex.toUpperCase()]);
@@ -75,11 +75,14 @@ describe("eleventy-twtxt contacts, typed wrongly", () => {
 
   it.each([
     [["acept", "bob@bob.example"], 'contacts: there is no "acept". Did you mean "accept"?'],
-    [["bob@bob.example"], 'contacts: there is no "bob@bob.example". Say list, accept, forget.'],
-    [["accept"], 'contacts: "accept" takes one address such as bob@bob.example.'],
-    [["accept", "bob@bob.example", "kex1"], 'contacts: "kex1" is no key such as lookup and contacts show them.'],
-    [["forget", "bob"], 'contacts: "forget" takes one address such as bob@bob.example.'],
-    [["list", "bob@bob.example"], 'contacts: "list" takes no address.'],
+    [["bob@bob.example"], 'contacts: there is no "bob@bob.example". Actions: list, accept, forget.'],
+    [["accept"], "contacts accept: expected an address such as bob@bob.example."],
+    [
+      ["accept", "bob@bob.example", "kex1"],
+      'contacts accept: expected a public key as lookup and contacts show it, got "kex1".',
+    ],
+    [["forget", "bob"], 'contacts forget: expected an address such as bob@bob.example, got "bob".'],
+    [["list", "bob@bob.example"], 'contacts list: expected no arguments, got "bob@bob.example".'],
   ])("2, and one line that says what to type: %j", async (args, line) => {
     const outcome = await command(folder, ["contacts", ...args]);
     expect(outcome).toEqual({

@@ -15,20 +15,16 @@ describe("the endpoint that the feed names", () => {
   });
   it.each<[string, PatientOptions, string]>([
     ["the Link header names another", link("</wm>; rel=webmention"), "but its Link header URL/wm Make them the same."],
-    [
-      "the Link header alone names one",
-      field(""),
-      'but no line of the feed does. Write "# webmention = URL/webmention"',
-    ],
+    ["the Link header alone names one", field(""), 'but the feed does not. Add "# webmention = URL/webmention"'],
     [
       "it is no address",
       link("<x>; rel=next", "# webmention = ask me\n"),
-      'Its line "# webmention = ask me" names no address.',
+      'Its line "# webmention = ask me" has no valid',
     ],
     [
       "it is written otherwise",
       { feed: (text) => text.replace("# webmention = ", "#webmention=") },
-      'look for the first "webmention = " of the file, and find none. Write "# webmention = URL/webmention"',
+      'look for the first "webmention = " in the file, and find nothing. Add "# webmention = URL/webmention"',
     ],
     [
       "it is relative",
@@ -66,7 +62,7 @@ describe("the endpoint that the feed names", () => {
     expect([exitCode, notes]).toEqual([
       0,
       expect.arrayContaining(
-        says("but no Link header does. Some clients look there alone. Have your host send: Link: <"),
+        says("but no Link header does. Some clients only look there. Have your host send: Link: <"),
       ),
     ]);
   });
@@ -90,17 +86,17 @@ describe("what the endpoint answers", () => {
       { answers: () => ({ "/webmention": answer(404) }) },
       [
         'URL/webmention answers 404. Deploy the site with its functions, or name another endpoint. If its host only serves files, give the plugin the option host: "static"',
-        "answers a POST with 404",
+        "answers POST with 404",
       ],
     ],
     [
       "it is broken",
       { answers: () => ({ "/webmention": answer(500) }) },
-      ["URL/webmention answers 500.", "breaks over a wrong mention (500)"],
+      ["URL/webmention answers 500.", "fails on an invalid mention (500)"],
     ],
-    ["it takes anything", posted(202), ["takes a wrong mention for a good one (202)"]],
-    ["it lets nobody post", posted(403), ["lets nobody post (403)"]],
-    ["it redirects a POST", posted(302, { location: "/wm" }), ["redirects a POST (302)"]],
+    ["it takes anything", posted(202), ["accepts an invalid mention (202)"]],
+    ["it lets nobody post", posted(403), ["refuses all POST requests (403)"]],
+    ["it redirects a POST", posted(302, { location: "/wm" }), ["redirects POST requests (302)"]],
     [
       "it is elsewhere",
       { answers: () => ({ "/webmention": answer(307, { location: "/wm" }), "/wm": answer(400) }) },
@@ -120,13 +116,13 @@ describe("what the endpoint answers", () => {
     const silent = await examined(posted(400, {}, "", answer(405)));
     expect([silent.exitCode, silent.notes[0]]).toEqual([
       0,
-      expect.stringContaining("says nothing to visitors who open it in a browser (405)"),
+      expect.stringContaining("has no page for visitors who open it in a browser (405)"),
     ]);
     expect(silent.site.asked).not.toContain("GET /mentions.json");
     const busy = await examined({ perMinute: 0, ...posted(429) });
     expect([busy.exitCode, busy.notes[0]]).toEqual([
       0,
-      expect.stringContaining("takes nothing from here for now (429)"),
+      expect.stringContaining("refuses requests from here for now (429)"),
     ]);
   });
 });
@@ -138,27 +134,27 @@ describe("the lists of mentions", () => {
     [
       "the public one is not there",
       { answers: () => ({ "/mentions.json": answer(404) }) },
-      'URL/mentions.json is no list of mentions: it answers 404. Deploy the site with its functions. If its host only serves files, give the plugin the option host: "static" and build the site.',
+      'URL/mentions.json is not a list of mentions: it answers 404. Deploy the site with its functions. If its host only serves files, give the plugin the option host: "static" and build the site.',
     ],
     [
       "it is something else",
       { answers: () => ({ "/mentions.json": answer(200, LIST, "[]") }) },
-      "URL/mentions.json is no list of mentions: it answers 200.",
+      "URL/mentions.json is not a list of mentions: it answers 200.",
     ],
     [
       "it is for no other page",
       { answers: () => ({ "/mentions.json": answer(200, { ...LIST, "access-control-allow-origin": "" }, EMPTY) }) },
-      "cannot be read by pages of other addresses",
+      "Pages of other sites cannot read URL/mentions.json",
     ],
     [
       "the private one is open",
       { files: { "/mentions.txt": "x" }, answers: () => ({ "/mentions.txt": answer(200) }) },
-      "URL/mentions.txt is open to everybody.",
+      "URL/mentions.txt is public.",
     ],
     [
       "the private one is broken",
       { answers: () => ({ "/mentions.txt": answer(500) }) },
-      "URL/mentions.txt answers 500 to those without a token, not 401.",
+      "URL/mentions.txt answers 500 without a token, not 401.",
     ],
   ])("fix: %s", async (_, made, fix) => {
     const { exitCode, fixes, site } = await examined(made);
@@ -171,7 +167,7 @@ describe("the lists of mentions", () => {
     });
     expect([exitCode, notes.slice(0, 3)]).toEqual([
       0,
-      says("is fetched whole each time", "Browsers keep", "answers whatever parameters are made up"),
+      says("is downloaded as a whole each time", "Browsers cache", "answers with any made-up parameters"),
     ]);
   });
 
@@ -208,7 +204,7 @@ describe("the documents of an address", () => {
       "one is missing",
       { answers: (url) => ({ [all(url)[3] ?? ""]: answer(404) }) },
       1,
-      ".json has no such document (404). Some clients look there alone.",
+      ".json has no such document (404). Some clients only look there.",
     ],
     [
       "one differs",
@@ -230,20 +226,20 @@ describe("the documents of an address", () => {
       "they are for no browser",
       each({ "access-control-allow-origin": "" }, good),
       4,
-      "Clients in a browser may not read URL/.well-known/",
+      "Clients in a browser cannot read URL/.well-known/",
     ],
     ["they tell of an encoding", each({ "accept-encoding": "gzip" }, good), 4, "has a header Accept-Encoding"],
     [
       "their key is none",
       each({}, (url) => ({ ...good(url), key: KEY.replace("syu", "yys") })),
       4,
-      "is none: expected a public key",
+      "is invalid: expected a public key",
     ],
     [
       "their inbox is nowhere",
       each({}, (url) => ({ ...good(url), endpoint: "/inbox" })),
       4,
-      'names the inbox "/inbox", where nobody can write to',
+      'names the inbox "/inbox", which is not an https',
     ],
     [
       "their inbox is none of the web",
@@ -251,12 +247,7 @@ describe("the documents of an address", () => {
       4,
       'names the inbox "ftp://alice.example/"',
     ],
-    [
-      "a miss is a page",
-      { answers: () => ({ [NOBODY]: answer(200, {}, "<p>") }) },
-      1,
-      "For somebody who is not there, URL",
-    ],
+    ["a miss is a page", { answers: () => ({ [NOBODY]: answer(200, {}, "<p>") }) }, 1, "For an unknown user, URL"],
     [
       "a miss is JSON",
       { answers: () => ({ [NOBODY]: answer(404, { "content-type": "application/json" }, "{}") }) },
@@ -281,7 +272,7 @@ describe("the documents of an address", () => {
     });
     expect([exitCode, notes]).toEqual([
       0,
-      expect.arrayContaining(says(`${moved(site.url)} redirects to ${site.url}/alice.json Serve it there`)),
+      expect.arrayContaining(says(`${moved(site.url)} redirects to ${site.url}/alice.json Serve it at the first URL`)),
     ]);
   });
 
@@ -290,12 +281,12 @@ describe("the documents of an address", () => {
     const stranger = await report([site.feedUrl], { hosts: [site] });
     expect([stranger.exitCode, stranger.notes]).toEqual([
       0,
-      expect.arrayContaining(says(`Nobody can write to alice@${site.host} in private.`)),
+      expect.arrayContaining(says(`No one can send private messages to alice@${site.host}.`)),
     ]);
     const author = await report([site.feedUrl], { hosts: [site], folder: sourcesOf(site).folder });
     expect([author.exitCode, author.fixes]).toEqual([
       1,
-      says("nowhere, so nobody can write to you in private. Have your host publish the folder .well-known"),
+      says("was found, so no one can send you private messages. Have your host publish the folder .well-known"),
     ]);
   });
 });

@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { checkAddress } from "../../plugin/cli/doctor/address.js";
-import { checkScheme } from "../../plugin/cli/doctor/feed-serving.js";
-import { looking } from "../../plugin/cli/doctor/look.js";
+import { checkAddress } from "../../plugin/cli/doctor/check-address.js";
+import { checkScheme } from "../../plugin/cli/doctor/check-feed.js";
+import { probeWith } from "../../plugin/cli/doctor/finding.js";
 import { createGuard } from "../../plugin/http/guard.js";
 import { answer, examined, type PatientOptions, PLAIN, patient, report, says } from "./patient.js";
 
@@ -10,7 +10,7 @@ describe("finding the feed", () => {
   it("at /twtxt.txt, where the front page does not name it", async () => {
     const site = await patient({ files: { "/index.html": "<p>home" } });
     const { exitCode, notes, oks } = await report([site.url], { hosts: [site] });
-    expect([exitCode, oks[0]]).toEqual([0, `${site.feedUrl} is a feed of 2 twts`]);
+    expect([exitCode, oks[0]]).toEqual([0, `${site.feedUrl} is a feed with 2 twts`]);
     expect(notes[0]).toContain(`<link rel="alternate" type="text/plain" href="${site.feedUrl}">`);
   });
 
@@ -35,9 +35,9 @@ describe("finding the feed", () => {
       "a page that names none",
       "/about/",
       { files: { "/about/index.html": "<p>me" } },
-      'URL/about/ is no feed, but "text/html; charset=utf-8"',
+      'URL/about/ is not a feed, but "text/html; charset=utf-8"',
     ],
-    ["a text that is none", "/a.txt", { files: { "/a.txt": "hello\n" } }, "URL/a.txt is no feed"],
+    ["a text that is none", "/a.txt", { files: { "/a.txt": "hello\n" } }, "URL/a.txt is not a feed"],
     [
       "neither link nor /twtxt.txt",
       "/",
@@ -48,7 +48,7 @@ describe("finding the feed", () => {
       "programs are kept out",
       "/twtxt.txt",
       { answers: () => ({ "/twtxt.txt": answer(403) }) },
-      "URL/twtxt.txt is refused (403). Everybody",
+      "URL/twtxt.txt is refused (403). Programs",
     ],
     [
       "the host has trouble",
@@ -60,7 +60,7 @@ describe("finding the feed", () => {
       "it is larger than 8 MiB",
       "/twtxt.txt",
       { feed: (text) => text + "2026-01-02T03:04:05Z\tx\n".repeat(400_000) },
-      "URL/twtxt.txt has more than 8 MiB",
+      "URL/twtxt.txt is larger than 8 MiB",
     ],
   ])("fix: %s", async (_, path, made, fix) => {
     const site = await patient(made);
@@ -91,23 +91,27 @@ describe("how the feed is served", () => {
     [
       "as a page",
       servedWith({ "content-type": "text/html" }),
-      ['is served as "text/html". Some readers take plain text alone. Have your host'],
+      ['is served as "text/html". Some readers accept only plain text. Have your host'],
     ],
     [
       "in no encoding that is named",
       servedWith({ "content-type": "text/plain" }),
-      ['is served as "text/plain". Letters such as ü'],
+      ['is served as "text/plain". Browsers show letters such as ü'],
     ],
-    ["in another one", servedWith({ "content-type": "text/plain; charset=latin1" }), ["Letters such as ü"]],
+    [
+      "in another one",
+      servedWith({ "content-type": "text/plain; charset=latin1" }),
+      ["Browsers show letters such as ü"],
+    ],
     [
       "to be kept for a year",
       servedWith({ "cache-control": "public, max-age=31536000" }),
-      ["keep their copy of the feed for 365 days"],
+      ["may cache the feed for 365 days"],
     ],
     [
       "with the time of all files",
       servedWith({ "last-modified": "Tue, 01 Jan 1980 00:00:00 GMT" }),
-      ["last changed at 1980-01-01T00:00:00.000Z, but its newest twt is of 2025-05-01T10:00:00Z"],
+      ["Last-Modified header is 1980-01-01T00:00:00.000Z, but the newest twt is from 2025-05-01T10:00:00Z"],
     ],
   ])("fix: %s", async (_, made, fixes) => {
     expect(await examined(made)).toMatchObject({ exitCode: 1, fixes: says(...fixes) });
@@ -120,7 +124,7 @@ describe("how the feed is served", () => {
     [
       "HEAD has another type",
       (method) => (method === "HEAD" ? [200, { "content-type": "text/html" }] : null),
-      ["HEAD has another content-type than GET."],
+      ["HEAD and GET have a different content-type."],
     ],
     [
       "a 304 by date without Last-Modified",
@@ -178,14 +182,14 @@ describe("how the feed is served", () => {
         },
       }),
     });
-    expect([exitCode, notes[0]]).toEqual([0, expect.stringContaining("is a feed without any twt")]);
+    expect([exitCode, notes[0]]).toEqual([0, expect.stringContaining("is a feed without twts")]);
   });
 
   it("note: not for browsers, and whole each time", async () => {
     const { exitCode, notes } = await examined(servedWith({ "access-control-allow-origin": "https://alice.example" }));
     expect([exitCode, notes]).toEqual([
       0,
-      expect.arrayContaining(says("may not read the feed", "fetch the whole feed each time")),
+      expect.arrayContaining(says("cannot read the feed", "download the whole feed each time")),
     ]);
   });
 });
@@ -194,7 +198,7 @@ describe("http", () => {
   it("note: for a site that is not tried out on one's own machine", () => {
     const note = { level: "note", what: "The feed is served without encryption, at http://alice.example/twtxt.txt" };
     expect(checkScheme("http://alice.example/twtxt.txt", "The feed")).toEqual([
-      { ...note, todo: "Serve it by https." },
+      { ...note, todo: "Serve it over https." },
     ]);
     for (const url of ["https://alice.example/", "http://127.0.0.1:8080/", "http://[::1]/", "http://localhost/"]) {
       expect(checkScheme(url, "The feed")).toEqual([]);
@@ -203,13 +207,13 @@ describe("http", () => {
   });
 
   it("fix: no document of an address is asked for by http", async () => {
-    const look = looking(createGuard({ userAgent: "test" }));
+    const look = probeWith(createGuard({ userAgent: "test" }));
     const site = { address: "alice@alice.example", origin: "http://alice.example", isExpected: false };
     expect(await checkAddress(site, look)).toEqual([
       {
         level: "fix",
         what: "http://alice.example/.well-known/msg/alice.json is not requested: https is required here.",
-        todo: "Serve your site by https.",
+        todo: "Serve your site over https.",
       },
     ]);
   });
@@ -217,16 +221,16 @@ describe("http", () => {
 
 describe("where the feed says it stands", () => {
   it.each<[string, PatientOptions, string]>([
-    ["nowhere", { feed: (text) => text.replace(/# url = .*\n/, "") }, "does not say where it stands"],
+    ["nowhere", { feed: (text) => text.replace(/# url = .*\n/, "") }, "The feed does not give"],
     [
       "where it is not",
       { feed: (text) => text.replace("twtxt.txt", "gone.txt") },
-      'gone.txt", where it is not to be had. Serve it',
+      'gone.txt", but it is not there. Serve it',
     ],
     [
       "what is no address",
       { feed: (text) => text.replace(/# url = .*/, "# url = alice") },
-      'stands at "alice", where it is not to be had',
+      'is "alice", but it is not there',
     ],
     [
       "where it redirects",
@@ -247,7 +251,7 @@ describe("where the feed says it stands", () => {
       answers: (url) => ({ "/tw.txt": answer(200, PLAIN, `# nick = alice\n# url = ${url}/tw.txt\n`) }),
     };
     const { notes } = await examined(made);
-    expect(notes).toEqual(expect.arrayContaining(says("where another one is served", '2 lines "# url = ..."')));
+    expect(notes).toEqual(expect.arrayContaining(says("where another feed is served", '2 lines "# url = ..."')));
   });
 });
 
@@ -255,8 +259,8 @@ describe("how the feed is written", () => {
   const add = (lines: string): PatientOptions => ({ feed: (text) => text + lines });
   it.each<[string, PatientOptions, string[]]>([
     ["a byte order mark", { feed: (text) => `\uFEFF${text}` }, ["starts with a byte order mark"]],
-    ["CR LF", { feed: (text) => text.replaceAll("\n", "\r\n") }, ["Its lines end with CR LF. Save it with LF alone."]],
-    ["another encoding", { feed: (text) => Buffer.from(text, "latin1") }, ["It is not UTF-8 throughout."]],
+    ["CR LF", { feed: (text) => text.replaceAll("\n", "\r\n") }, ["Its lines end with CR LF. Save it with LF."]],
+    ["another encoding", { feed: (text) => Buffer.from(text, "latin1") }, ["Some of it is not UTF-8."]],
     ["a line of 64 KiB", add(`2025-05-03T10:00:00Z\t${"x".repeat(65_536)}\n`), ["Line 8 has 64 KiB or more."]],
     [
       "lines that are nothing",
@@ -269,17 +273,17 @@ describe("how the feed is written", () => {
     [
       "a nick that nobody can mention",
       { feed: (text) => text.replace("= alice", "= alice w") },
-      ['Its nick, "alice w", cannot stand in a mention.'],
+      ['Its nick, "alice w", cannot be used in a mention.'],
     ],
     [
       "two twts in one second",
       add("2025-05-01T10:00:00Z\tanother\n"),
-      ["1 twt in the very second of another one, first that of 2025-05-01T10:00:00Z"],
+      ["1 twt with the same second as another one, the first at 2025-05-01T10:00:00Z"],
     ],
     [
       "a twt of the future",
       add("2999-05-01T10:00:00Z\tlater\n"),
-      ["1 twt of the future, first that of 2999-05-01T10:00:00Z"],
+      ["1 twt in the future, the first at 2999-05-01T10:00:00Z"],
     ],
     [
       "a TAB in a text",
@@ -289,7 +293,7 @@ describe("how the feed is written", () => {
   ])("fix: %s", async (_, made, fixes) => {
     const { site, ...found } = await examined(made);
     expect(found).toMatchObject({ exitCode: 1, fixes: says(...fixes) });
-    expect(found.oks).not.toContain("Every line of it can be read");
+    expect(found.oks).not.toContain("Every line is readable");
   });
 
   it("note: other forms, more than 1 MiB, no twt", async () => {
@@ -297,12 +301,15 @@ describe("how the feed is written", () => {
     const big = `2025-05-03T10:00:00+01:00\t${"x".repeat(60_000)}\n`;
     const many = Array.from({ length: 20 }, (_, i) => big.replace("10:00", `10:${i + 10}`)).join("");
     expect((await examined(header)).notes[0]).toContain(
-      '1 line of its header is not written as "# name = value": "#nick     = alice"',
+      '1 line of the header is not in the form "# name = value": "#nick     = alice"',
     );
     const { exitCode, notes } = await examined(add(many));
-    expect([exitCode, notes.slice(0, 2)]).toEqual([0, says("more than 1 MiB", "20 twts with a time in another form")]);
+    expect([exitCode, notes.slice(0, 2)]).toEqual([
+      0,
+      says("larger than 1 MiB", "20 twts with a time that is not in the form"),
+    ]);
     const empty = await examined({ feed: (text) => text.replace(/# prev.*|\n20.*/gs, "\n") });
-    expect([empty.exitCode, empty.notes[0]]).toEqual([0, expect.stringContaining("is a feed without any twt")]);
+    expect([empty.exitCode, empty.notes[0]]).toEqual([0, expect.stringContaining("is a feed without twts")]);
   });
 });
 
@@ -314,7 +321,7 @@ describe("the archives", () => {
       { files: { [ARCHIVE]: null } },
       "There is nothing at URL/twtxt-2023.txt (404). Build and deploy the site again",
     ],
-    ["one is a page", { files: { [ARCHIVE]: "<p>" } }, "URL/twtxt-2023.txt is no feed"],
+    ["one is a page", { files: { [ARCHIVE]: "<p>" } }, "URL/twtxt-2023.txt is not a feed"],
     [
       "one lacks its last twt",
       { files: { [ARCHIVE]: "# nick = alice\n\n2023-05-01T10:00:00Z\tthe first one\n" } },
@@ -328,7 +335,7 @@ describe("the archives", () => {
     [
       "they go round in a circle",
       { feed: (text) => text.replace("twtxt-2023.txt", "twtxt.txt") },
-      "The archives go round in a circle",
+      "The archives form a loop",
     ],
     [
       "one has another address",
@@ -342,7 +349,7 @@ describe("the archives", () => {
           ),
         }),
       },
-      'other.txt" is its address, the feed "URL/twtxt.txt".',
+      'other.txt", but the feed says "URL/twtxt.txt".',
     ],
     [
       "one is served as a page",
@@ -366,9 +373,6 @@ describe("the archives", () => {
     const { exitCode, notes } = await examined({
       feed: (text) => text.replace(/\n\n/, "\n\n2023-05-02T10:00:00Z\tthe last one of the archive\n"),
     });
-    expect([exitCode, notes[0]]).toEqual([
-      0,
-      expect.stringMatching(/^1 twt of \S+twtxt-2023.txt stands in another part/),
-    ]);
+    expect([exitCode, notes[0]]).toEqual([0, expect.stringMatching(/^1 twt of \S+twtxt-2023.txt is in another part/)]);
   });
 });

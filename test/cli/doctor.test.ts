@@ -11,16 +11,16 @@ describe("a healthy site of ours", () => {
     const { folder } = sourcesOf(site);
     const { exitCode, stdout, stderr } = await doctor([site.url], { hosts: [site], folder });
     expect(stdout).not.toContain("fix ");
-    expect([exitCode, stderr]).toEqual([0, "Nothing to mend, 2 notes.\n"]);
+    expect([exitCode, stderr]).toEqual([0, "Nothing to fix, 2 notes.\n"]);
     const lines = [
       `ok    ${site.url}/ names the feed ${site.feedUrl}`,
-      `ok    ${site.feedUrl} is a feed of 2 twts`,
-      "ok    1 archive can be read, with 2 older twts",
-      `ok    It names the endpoint ${site.url}/webmention, and its Link header the same`,
-      `ok    ${site.url}/webmention refuses a wrong mention (400)`,
+      `ok    ${site.feedUrl} is a feed with 2 twts`,
+      "ok    1 archive found, with 2 older twts",
+      `ok    The feed and its Link header name the endpoint ${site.url}/webmention`,
+      `ok    ${site.url}/webmention refuses an invalid mention (400)`,
       `ok    ${site.url}/mentions.json lists the mentions`,
-      `ok    The key of alice@${site.host} is found in 4 of 4 places`,
-      "ok    It limits how often one address may post",
+      `ok    The key of alice@${site.host} is in 4 of 4 places`,
+      "ok    It limits the requests of one IP address",
     ];
     for (const line of lines) expect(stdout).toContain(`${line}\n`);
     expect(posts(site)).toHaveLength(60);
@@ -30,26 +30,26 @@ describe("a healthy site of ours", () => {
     const { exitCode, notes } = await examined({});
     expect([exitCode, notes]).toEqual([
       0,
-      says("TWTXT_MENTIONS_TOKEN", "TWTXT_SMTP_URL, TWTXT_MAIL_TO", "Then add --flood"),
+      says("TWTXT_MENTIONS_TOKEN", "TWTXT_SMTP_URL, TWTXT_MAIL_TO", "add --flood"),
     ]);
     for (const variable of ["TWTXT_WEBHOOK_URL", "TWTXT_BUILD_HOOK_URL"]) expect(notes[1]).toContain(variable);
     const { oks } = await examined({ environment: { TWTXT_MENTIONS_TOKEN: "0123456789abcdef0123456789abcdef" } });
-    expect(oks).toContainEqual(expect.stringMatching(/mentions\.txt, the private feed .* asks for its token$/));
+    expect(oks).toContainEqual(expect.stringMatching(/mentions\.txt, the private feed .* requires its token$/));
   });
 
   it("is the site of the folder where no URL is given, also at an address of this machine", async () => {
     const site = await patient();
     const { exitCode, oks } = await report([], { folder: sourcesOf(site).folder });
-    expect([exitCode, oks[0]]).toEqual([0, `${site.feedUrl} is a feed of 2 twts`]);
+    expect([exitCode, oks[0]]).toEqual([0, `${site.feedUrl} is a feed with 2 twts`]);
   });
 
   it("is of a user with another name than the nick", async () => {
     const site = await patient({ options: () => ({ user: "al" }) });
     const sources = sourcesOf(site, "al");
     expect((await report([site.feedUrl], { hosts: [site] })).notes).toContainEqual(
-      expect.stringContaining(`Nobody can write to alice@${site.host}`),
+      expect.stringContaining(`No one can send private messages to alice@${site.host}`),
     );
-    const found = `The key of al@${site.host} is found in 4 of 4 places`;
+    const found = `The key of al@${site.host} is in 4 of 4 places`;
     const byOption = await report([site.feedUrl, "--address", `al@${site.host}`], { hosts: [site] });
     expect(byOption.oks).toContain(found);
     expect((await report([], { hosts: [site], folder: sources.folder })).oks).toContain(found);
@@ -65,14 +65,14 @@ describe("the rate limit", () => {
   it("is not tried out by somebody who is at home on another site", async () => {
     const [site, mine] = [await patient(), await patient()];
     const { notes } = await report([site.feedUrl], { hosts: [site, mine], folder: sourcesOf(mine).folder });
-    expect(notes).toContainEqual(expect.stringContaining("Its rate limit was not tried out."));
+    expect(notes).toContainEqual(expect.stringContaining("The rate limit was not tested."));
     expect([posts(site).length, posts(mine).length]).toEqual([3, 0]);
   });
 
   it("fix: 70 wrong mentions are read", async () => {
     const site = await patient({ perMinute: 0 });
     const { exitCode, fixes } = await report([site.feedUrl, "--flood"], { hosts: [site] });
-    expect([exitCode, fixes]).toEqual([1, says("70 wrong mentions in a row were read")]);
+    expect([exitCode, fixes]).toEqual([1, says("70 invalid mentions in a row were processed")]);
     expect(posts(site)).toHaveLength(73);
   });
 
@@ -84,7 +84,7 @@ describe("the rate limit", () => {
       folder: sourcesOf(site).folder,
     });
     expect([exitCode, service.asked]).toEqual([0, ["/alice", "/alice"]]);
-    expect(notes).toContainEqual(expect.stringContaining("The endpoint is on another host than the feed."));
+    expect(notes).toContainEqual(expect.stringContaining("The endpoint is not on the host of the feed."));
   });
 
   it("is not tried out on whom an endpoint redirects to", async () => {
@@ -96,7 +96,7 @@ describe("the rate limit", () => {
       }),
     });
     const { notes } = await report([site.feedUrl, "--flood"], { hosts: [site, service] });
-    expect(notes).toContain("Its rate limit was not tried out. The endpoint redirects.");
+    expect(notes).toContain("The rate limit was not tested. The endpoint redirects.");
     expect(service.asked).toHaveLength(2);
   });
 
@@ -106,7 +106,7 @@ describe("the rate limit", () => {
       answers: () => ({ "/webmention": (request, response) => answer(++count > 10 ? 500 : 400)(request, response) }),
     });
     const { fixes } = await report([site.feedUrl, "--flood"], { hosts: [site] });
-    expect(fixes).toEqual(says("After 8 wrong mentions the endpoint answers 500."));
+    expect(fixes).toEqual(says("After 8 invalid mentions the endpoint answers 500."));
     expect(count).toBe(11);
   });
 });
@@ -126,9 +126,9 @@ describe("a server that means no good", () => {
     more();
   };
   it.each<[string, RequestListener, string]>([
-    ["never answers", () => {}, "takes too long"],
-    ["never ends", trickle, "takes too long"],
-    ["sends without end", flood, "has more than 8 MiB, or no end"],
+    ["never answers", () => {}, "is too slow"],
+    ["never ends", trickle, "is too slow"],
+    ["sends without end", flood, "is larger than 8 MiB, or endless"],
     [
       "redirects without end",
       (request, response) => void response.writeHead(302, { location: `${request.url}x` }).end(),
@@ -137,14 +137,14 @@ describe("a server that means no good", () => {
     [
       "redirects to a private network",
       (_, response) => void response.writeHead(302, { location: "http://10.0.0.1/" }).end(),
-      "its address is not public. Only public servers of the web are asked. For one in your own network, add --allow-private-host HOST:PORT",
+      "its address is not public. Only public servers are contacted. To allow one in your own network, add --allow-private-host HOST:PORT",
     ],
     [
       "compresses what is none",
       (_, response) => void response.writeHead(200, { ...PLAIN, "content-encoding": "gzip" }).end("x"),
       "cannot be decompressed",
     ],
-    ["hangs up", (request) => void request.socket.destroy(), "gives no answer that can be read (UND_ERR_SOCKET)"],
+    ["hangs up", (request) => void request.socket.destroy(), "gives no readable answer (UND_ERR_SOCKET)"],
   ])("%s: one finding, and the end", async (_, listener, fix) => {
     const server = await loopbackServer(listener);
     const { exitCode, fixes } = await report([`${server.url}/twtxt.txt`], { hosts: [server] });
@@ -208,7 +208,7 @@ describe("a server that means no good", () => {
         ),
     });
     const { exitCode, notes } = await report([site.feedUrl], { hosts: [site] });
-    expect([exitCode, notes[0]]).toEqual([1, expect.stringContaining("After 500 archives no more were looked at.")]);
+    expect([exitCode, notes[0]]).toEqual([1, expect.stringContaining("Only the first 500 archives were checked.")]);
   });
 });
 
@@ -217,9 +217,12 @@ describe("typing it", () => {
     [[], "expected a URL, since there is no built site in this folder"],
     [["alice.example"], 'expected a URL such as "https://alice.example/twtxt.txt", got "alice.example"'],
     [["ftp://alice.example"], "expected a URL such as"],
-    [["https://a.example", "https://b.example"], "expected one URL"],
+    [
+      ["https://a.example", "https://b.example"],
+      'expected a URL such as "https://alice.example/twtxt.txt", got 2 arguments.',
+    ],
     [["https://a.example", "--address", "alice"], "expected an address such as alice@alice.example"],
-    [["https://a.example", "--allow-private-host", "here"], "--allow-private-host expects a host and a port"],
+    [["https://a.example", "--allow-private-host", "here"], "--allow-private-host: expected a host and a port"],
   ])("exit 2: %j", async (args, said) => {
     const { exitCode, stdout, stderr } = await doctor(args, { folder: blog(null, { "package.json": "{}" }).folder });
     expect([exitCode, stdout, stderr]).toEqual([2, "", expect.stringContaining(said)]);
@@ -227,6 +230,6 @@ describe("typing it", () => {
 
   it("exit 1: the settings that are named are not there", async () => {
     const { exitCode, stderr } = await doctor(["https://a.example", "--settings", "no.json"]);
-    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("no.json is not there")]);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining("There is no no.json")]);
   });
 });

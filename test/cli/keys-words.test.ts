@@ -43,7 +43,7 @@ describe("eleventy-twtxt keys backup on a terminal", () => {
     expect(exitCode).toBe(0);
     expect(stdout[0]).toBe(" 1 absurd      2 amount      3 doctor      4 acoustic");
     expect(stdout.join(" ").replace(/\d+/g, "").trim().split(/\s+/).join(" ")).toBe(PAPER_WORDS);
-    expect(stderr).toMatch(/^These words are the private key of alice@alice\.example\. Whoever has them can sign/);
+    expect(stderr).toMatch(/^These words are the private key of alice@alice\.example\. Anyone who has them can sign/);
     expect(stderr).toContain("eleventy-twtxt keys restore alice@alice.example");
   });
 

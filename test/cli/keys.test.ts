@@ -66,7 +66,7 @@ describeWithoutKeychain("eleventy-twtxt keys create", () => {
     });
     expect(statSync(join(machine.folder, "stick/mine.key")).mode & 0o777).toBe(0o600);
     expect(stderr).toMatch(/^The private key of alice@alice\.example is in \S+\/stick\/mine\.key\.\n/);
-    expect(stderr).toContain("commands that need it take --identity stick/mine.key\n");
+    expect(stderr).toContain("they need --identity stick/mine.key\n");
     expect(stderr).toContain("keys backup alice@alice.example FILE --identity stick/mine.key\n");
     expect(machine.read(KEY_FILE)).toBe(before);
 
@@ -85,7 +85,7 @@ describeWithoutKeychain("eleventy-twtxt keys create", () => {
     expect(await keys(machine, "create", "alice@alice.example")).toEqual({
       exitCode: 1,
       stdout: "",
-      stderr: `eleventy-twtxt: alice@alice.example has a key already, in ${join(machine.folder, KEY_FILE)}. It is left as it is. \`keys create alice@alice.example --replace\` makes a new one in its place.\n`,
+      stderr: `eleventy-twtxt: alice@alice.example has a key already, in ${join(machine.folder, KEY_FILE)}. It is left as it is. \`eleventy-twtxt keys create alice@alice.example --replace\` makes a new one in its place.\n`,
     });
     expect(machine.read(KEY_FILE)).toBe(before);
   });
@@ -106,7 +106,7 @@ describeWithoutKeychain("eleventy-twtxt keys import", () => {
     const { exitCode, stdout, stderr } = await keys(machine, "import", file);
 
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: `${salty?.kex}\n` });
-    expect(stderr).toContain("alice.key is as it was");
+    expect(stderr).toContain("alice.key was not changed");
     expect(machine.read("data/eleventy-twtxt/keys/alice@sour.is.key")).toBe(SALTY_FILE);
     expect(machine.read("alice.key")).toBe(SALTY_FILE);
   });
@@ -169,7 +169,7 @@ describeWithoutKeychain("eleventy-twtxt keys show", () => {
     const machine = blog(null);
     const { exitCode, stdout, stderr } = await keys(machine, "show");
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "" });
-    expect(stderr).toContain("No key was found. To make one, type: eleventy-twtxt keys create ADDRESS\n");
+    expect(stderr).toContain("No key was found. To create one, type: eleventy-twtxt keys create ADDRESS\n");
     expect((await keys(machine, "show", "--json")).stdout).toBe("[]\n");
   });
 
@@ -234,22 +234,28 @@ describeWithoutKeychain("eleventy-twtxt keys", () => {
   });
 
   it.each([
-    [[], "keys: it needs to know what to do. Say create, show, backup, restore, import."],
+    [[], "keys: say what to do. Actions: create, show, backup, restore, import."],
     [["creat"], 'keys: there is no "creat". Did you mean "create"?'],
-    [["delete"], 'keys: there is no "delete". Say create, show, backup, restore, import.'],
+    [["delete"], 'keys: there is no "delete". Actions: create, show, backup, restore, import.'],
     [
       ["create"],
       "keys create: expected an address such as alice@alice.example, since there is no built site in this folder.",
     ],
-    [["create", "alice"], 'keys: expected an address such as alice@alice.example, got "alice".'],
-    [["create", "a@b.example", "c@d.example"], "keys create: expected ADDRESS."],
-    [["create", "a@b.example", "--file", "x", "--keychain"], "keys: --file and --keychain exclude each other."],
-    [["backup"], "keys backup: expected ADDRESS and perhaps FILE."],
-    [["restore"], "keys restore: expected ADDRESS."],
-    [["restore", "absurd", "amount"], "keys restore: expected ADDRESS."],
+    [["create", "alice"], 'keys create: expected an address such as alice@alice.example, got "alice".'],
+    [
+      ["create", "a@b.example", "c@d.example"],
+      "keys create: expected an address such as alice@alice.example, got 2 arguments.",
+    ],
+    [["create", "a@b.example", "--file", "x", "--keychain"], "keys: use either --file or --keychain."],
+    [["backup"], "keys backup: expected an address such as alice@alice.example."],
+    [["restore"], "keys restore: expected an address such as alice@alice.example."],
+    [
+      ["restore", "absurd", "amount"],
+      "keys restore: expected an address such as alice@alice.example, got 2 arguments.",
+    ],
     [
       ["backup", "a@b.example"],
-      "keys backup: the words are shown on a terminal alone, and this output goes elsewhere. Name a FILE for a copy, or run it in a terminal.",
+      "keys backup: the words are shown on a terminal only, and this output goes elsewhere. Name a FILE for a copy, or run it in a terminal.",
     ],
   ])("2 bad-usage: %j", async (args, message) => {
     const machine = blog(null);

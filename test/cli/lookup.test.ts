@@ -40,7 +40,9 @@ describeWithoutKeychain("eleventy-twtxt lookup", () => {
     await bob.changeKey(7);
     const other = await alice.type(["lookup", bob.address]);
     expect(other.stdout).toContain(`\nkey      ${bob.kex}\n`);
-    expect(other.stdout).toMatch(new RegExp(`\ncontact  another key, since \\S{10}: ${old}\\. Ask by another way`));
+    expect(other.stdout).toMatch(
+      new RegExp(`\ncontact  another key, since \\S{10}: ${old}\\. Ask over another channel`),
+    );
     expect(JSON.parse((await alice.type(["lookup", bob.address, "--json"])).stdout)).toEqual({
       address: bob.address,
       endpoint: bob.endpoint,
@@ -95,9 +97,12 @@ describe("what eleventy-twtxt lookup shows", () => {
 
 describe("eleventy-twtxt lookup, typed wrongly", () => {
   it.each([
-    [[], "lookup: expected one address such as bob@bob.example."],
-    [["bob@bob.example", "carol@carol.example"], "lookup: expected one address such as bob@bob.example."],
-    [["bob"], "lookup: expected one address such as bob@bob.example."],
+    [[], "lookup: expected an address such as bob@bob.example."],
+    [
+      ["bob@bob.example", "carol@carol.example"],
+      "lookup: expected an address such as bob@bob.example, got 2 arguments.",
+    ],
+    [["bob"], 'lookup: expected an address such as bob@bob.example, got "bob".'],
   ])("2, and one line that says what to type: %j", async (args, line) => {
     const { exitCode, stdout, stderr } = await command(folder, ["lookup", ...args]);
     expect([exitCode, stdout]).toEqual([2, ""]);

@@ -57,7 +57,7 @@ describe("eleventy-twtxt mentions", () => {
       stderr: `1 held. To show one: eleventy-twtxt mentions approve ${listed}\n`,
     });
     expect(held.stdout).toContain(`  ${bob.twt("2026-11-19T18:40:03Z")} -> ${FEED}  "`);
-    expect((await type("--state", "pending")).stderr).toBe("0 pending. Others: --state shown, held, rejected.\n");
+    expect((await type("--state", "pending")).stderr).toBe("0 pending. Other states: --state shown, held, rejected.\n");
 
     expect((await type("approve", listed)).stderr).toContain(`shown: ${listed}`);
     expect(await shown()).toHaveLength(2);
@@ -69,9 +69,9 @@ describe("eleventy-twtxt mentions", () => {
 
     const all = JSON.parse((await type("export")).stdout).mentions;
     expect(all).toHaveLength(2);
-    expect((await type("forget", bob.feedUrl, "--yes")).stderr).toBe("2 forgotten.\n");
+    expect((await type("forget", bob.feedUrl, "--yes")).stderr).toBe("2 deleted.\n");
     expect(await shown()).toEqual([]);
-    expect(await type("forget", bob.feedUrl, "--yes")).toMatchObject({ exitCode: 1, stderr: "0 forgotten.\n" });
+    expect(await type("forget", bob.feedUrl, "--yes")).toMatchObject({ exitCode: 1, stderr: "0 deleted.\n" });
   });
 
   it("forgets all of a host only after a yes at the terminal, or with --yes", async () => {
@@ -80,7 +80,7 @@ describe("eleventy-twtxt mentions", () => {
     const { hostname } = new URL(bob.feedUrl);
     expect(await type("forget", hostname)).toMatchObject({
       exitCode: 2,
-      stderr: `eleventy-twtxt: mentions: this deletes all mentions from ${hostname} for good. If you mean that, type: eleventy-twtxt mentions forget ${hostname} --yes\n`,
+      stderr: `eleventy-twtxt: mentions: this deletes all mentions from ${hostname} for good. To confirm, type: eleventy-twtxt mentions forget ${hostname} --yes\n`,
     });
 
     const asked: string[] = [];
@@ -101,7 +101,7 @@ describe("eleventy-twtxt mentions", () => {
     expect(new Set(asked)).toEqual(new Set([`Delete all mentions from ${hostname} for good? [y/N] `]));
     const terminal = withProblemResponses("y");
     expect(await runCommandLine(["mentions", "forget", hostname, "--url", server.url], terminal)).toBe(0);
-    expect(terminal.stderr).toEqual(["1 forgotten."]);
+    expect(terminal.stderr).toEqual(["1 deleted."]);
     expect(await shown()).toEqual([]);
   });
 
@@ -140,7 +140,7 @@ describe("eleventy-twtxt mentions", () => {
     expect((await send(AT)).status).toBe(202);
     expect((await type("--state", "pending")).stdout).toContain(bob.twt(AT));
     bob.status = 200;
-    expect((await type("verify")).stderr).toBe("1 kept, 0 dropped, 0 still pending.\n");
+    expect((await type("verify")).stderr).toBe("1 verified, 0 dropped, 0 still pending.\n");
     expect(await shown()).toHaveLength(1);
   });
 
@@ -157,7 +157,7 @@ describe("eleventy-twtxt mentions", () => {
     const foreign = { ...entry, "wm-target": "https://elsewhere.example/" };
     writeFileSync(join(settings.folder, "wm.json"), JSON.stringify({ children: [entry, foreign] }));
     expect((await type("import", "wm.json")).stderr).toContain(
-      "wm.json: 1 imported, 1 left out, since what they mention is no page of this site.\n",
+      "wm.json: 1 imported, 1 skipped: their targets are not pages of this site.\n",
     );
     expect(await shown()).toMatchObject([{ source: "https://bob.example/like", type: "like" }]);
 
@@ -191,11 +191,14 @@ describe("eleventy-twtxt mentions", () => {
   });
 
   it.each([
-    [["--state", "new"], "--state is one of"],
-    [["approve"], "needs an id"],
-    [["verify", "x"], "takes no names"],
+    [["--state", "new"], "--state: expected one of shown, held, pending, rejected, got"],
+    [["approve"], "mentions approve: expected an id of at least 4 characters"],
+    [["verify", "x"], 'mentions verify: expected no arguments, got "x".'],
     [["aprove", "x"], 'there is no "aprove". Did you mean "approve"?'],
-    [["approve", "3f2"], '"3f2" is too short for an id: type 4 of its characters at the least.'],
+    [
+      ["approve", "3f2"],
+      'expected an id of at least 4 characters such as 3f2a91bc.07d4e5f6, as mentions lists it, got "3f2".',
+    ],
     [["import", "missing.json"], "There is no file /"],
   ])("exit 1 or 2: %j", async (args, said) => {
     const { folder } = site(settingsOf({ key: await keyOfAlice() }));

@@ -50,7 +50,7 @@ describeWithoutKeychain("a message from an editor", () => {
     const sent = await write(alice, [bob.address], "half a", 3);
     const [file = ""] = drafts(alice);
     expect(sent).toMatchObject({ exitCode: 1, stdout: "" });
-    expect(sent.stderr).toContain("The editor ended with 3. Nothing was sent.");
+    expect(sent.stderr).toContain("The editor exited with code 3. Nothing was sent.");
     expect(sent.stderr).toContain(`type: eleventy-twtxt message send ${bob.address} < ${file}`);
     expect(readFileSync(file, "utf8")).toBe("half a");
     expect(bob.asked).toEqual([]);

@@ -23,7 +23,7 @@ async function follow({ machine, environment, allowing }: Correspondent, ...args
     });
   }
   const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
-  await expect.poll(() => printed.stderr).toContain("Ctrl-C ends it.");
+  await expect.poll(() => printed.stderr).toContain("Stop with Ctrl-C.");
   return {
     printed,
     /** The texts of the messages so far. */
@@ -54,7 +54,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
     const block = (text: string) => `[0-9a-f]{8}  \\S+Z  ${alice.address}  verified\n  ${text}\n`;
     expect(following.printed.stdout).toMatch(new RegExp(`^${block("one")}\n${block("two")}$`));
     expect(await following.end()).toBe(0);
-    expect(following.printed.stderr).toBe(`Waiting for messages to ${bob.address}. Ctrl-C ends it.\n`);
+    expect(following.printed.stderr).toBe(`Waiting for messages to ${bob.address}. Stop with Ctrl-C.\n`);
     expect(await bob.found("list")).toHaveLength(3);
   });
 

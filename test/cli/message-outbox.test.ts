@@ -21,9 +21,9 @@ describeWithoutKeychain("the outbox", () => {
   it("0: keeps a message for whom it cannot be delivered to now, and retry delivers it later", async () => {
     const { alice, bob, carol } = await withBobDown();
     const sent = await alice.message("send", bob.address, carol.address, "second");
-    expect(sent).toMatchObject({ exitCode: 0, stderr: "1 delivered, 1 to be tried again.\n" });
+    expect(sent).toMatchObject({ exitCode: 0, stderr: "1 delivered, 1 to be retried.\n" });
     expect(sent.stdout).toContain(`${carol.address}  delivered to ${carol.endpoint}\n`);
-    const waiting = `not yet at ${bob.endpoint}; again after \\S+Z \\(kept in the outbox\\)`;
+    const waiting = `not delivered yet at ${bob.endpoint}; next attempt after \\S+Z \\(kept in the outbox\\)`;
     expect(sent.stdout).toMatch(new RegExp(`${bob.address} *  ${waiting}\n  \\S+ could not be reached: .*\n`));
 
     const outbox = await alice.message("outbox");
@@ -40,7 +40,7 @@ describeWithoutKeychain("the outbox", () => {
     expect(await alice.found("sent")).toMatchObject([{ id: entry.id, to: [carol.address], text: "second" }]);
 
     const early = await alice.message("retry");
-    expect(early).toMatchObject({ exitCode: 0, stderr: "1 to be tried again.\n" });
+    expect(early).toMatchObject({ exitCode: 0, stderr: "1 to be retried.\n" });
     await bob.start();
     const late = await alice.message("retry");
     expect(late).toMatchObject({ exitCode: 0, stderr: "1 delivered.\n" });
@@ -50,7 +50,7 @@ describeWithoutKeychain("the outbox", () => {
     expect(await alice.found("sent")).toMatchObject([{ id: entry.id, to: [bob.address, carol.address] }]);
     expect(await alice.message("retry")).toMatchObject({
       exitCode: 0,
-      stderr: "There is nothing in the outbox to try.\n",
+      stderr: "The outbox has nothing to retry.\n",
     });
     expect(carol.asked).toEqual(["POST 202", "POST 202"]);
   });
@@ -101,7 +101,7 @@ describeWithoutKeychain("the outbox", () => {
     expect(one).toMatchObject({ recipients: [{ state: "failed", why: "it answers 400" }] });
     expect(one.sealed).toBeUndefined();
     const discarded = await alice.message("discard", one.id.slice(0, 12));
-    expect(discarded).toMatchObject({ exitCode: 0, stderr: `It is gone. Not delivered to ${bob.address}.\n` });
+    expect(discarded).toMatchObject({ exitCode: 0, stderr: `Discarded. Not delivered to ${bob.address}.\n` });
     expect(discarded.stdout).toBe(`${one.id.slice(0, 8)}  ${one.created}\n`);
     expect(await alice.message("discard", one.id)).toMatchObject({ exitCode: 1, stdout: "" });
 
@@ -125,7 +125,7 @@ describeWithoutKeychain("the outbox", () => {
     await alice.message("send", bob.address, "hello");
     alice.trouble = 503;
     const read = await bob.message("read", "--receipts");
-    expect(read).toMatchObject({ exitCode: 0, stderr: expect.stringContaining("not yet at") });
+    expect(read).toMatchObject({ exitCode: 0, stderr: expect.stringContaining("not delivered yet at") });
     expect((await bob.message("outbox")).stdout).toContain("  (read receipt)\n");
     alice.trouble = null;
     expect((await bob.message("retry")).stderr).toBe("1 delivered.\n");

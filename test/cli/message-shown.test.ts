@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { ReadMessage } from "../../plugin/cli/message/read-messages.js";
-import { reportLines } from "../../plugin/cli/message/reports.js";
-import { factsOf, listLines, messageLines } from "../../plugin/cli/message/shown.js";
+import type { ReadMessage } from "../../plugin/cli/message/mailbox.js";
+import { factsOf, listLines, messageLines } from "../../plugin/cli/message/message-text.js";
+import { reportLines } from "../../plugin/cli/message/outgoing.js";
 import type { Trust } from "../../plugin/messages/lookup/trust.js";
 import { BOB } from "../messages/neighbourhood.js";
 
@@ -33,10 +33,10 @@ describe("a message", () => {
     const text = (lines: number) => Array.from({ length: lines }, (_, at) => String(at)).join("\n");
     const lines = messageLines(message(BY_DNS, text(40_000)), 80);
     expect(lines).toHaveLength(502);
-    expect(lines.slice(-2)).toEqual(["  499", "(39500 more lines; --json has all)"]);
+    expect(lines.slice(-2)).toEqual(["  499", "(39500 more lines; --json prints all)"]);
     expect(factsOf(message(BY_DNS, text(40_000)))).toMatchObject({ text: text(40_000) });
     expect(messageLines(message(BY_DNS, text(500)), 80).at(-1)).toBe("  499");
-    expect(messageLines(message(BY_DNS, text(501)), 80).at(-1)).toBe("(1 more line; --json has all)");
+    expect(messageLines(message(BY_DNS, text(501)), 80).at(-1)).toBe("(1 more line; --json prints all)");
   });
 });
 
@@ -49,7 +49,7 @@ describe("a delivery", () => {
     (state) => {
       const lines = reportLines({ address: BOB.address, endpoint, state, why, next: null }, 80);
       const [ours, ...theirs] = lines;
-      expect(ours).toMatch(/^bob@bob\.example {2}(failed|not yet) at \S+ \(kept in the outbox\)$/);
+      expect(ours).toMatch(/^bob@bob\.example {2}(failed|not delivered yet) at \S+ \(kept in the outbox\)$/);
       expect(theirs.length).toBeGreaterThan(1);
       for (const line of theirs) expect(line).toMatch(/^ {2}.{1,78}$/);
       expect(theirs.map((line) => line.slice(2)).join("")).toBe(why);

@@ -46,7 +46,7 @@ describeWithoutKeychain("who has written a message", () => {
     await alice.message("send", bob.address, "my copy");
     const created = await keys(alice.machine, "create", alice.address, "--replace");
     expect(created.exitCode).toBe(0);
-    expect(created.stderr).toMatch(/The key of before is in \S+\/former\/\S+\.key/);
+    expect(created.stderr).toMatch(/The former key is in \S+\/former\/\S+\.key/);
     expect(created.stdout.trim()).not.toBe(alice.kex);
     await alice.publish(created.stdout.trim());
 
@@ -138,6 +138,6 @@ describeWithoutKeychain("who has written a message", () => {
     expect(listed.stderr).toBe("1 message, 1 unreadable.\n");
     expect((await bob.message("read")).stdout).toMatch(/ {2}unreadable\nReason: \S/);
     expect(await bob.found("list")).toMatchObject([{ unreadable: expect.any(String) }]);
-    expect((await bob.message("sent")).stdout).toContain("(sealed by another key than the one here)");
+    expect((await bob.message("sent")).stdout).toContain("(sealed to a key that is not on this machine)");
   });
 });

@@ -45,9 +45,12 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     ]);
     expect(read.stdout).toMatch(/verified\n {2}two\n$/);
     expect(unknown).toMatchObject({ exitCode: 1, stdout: "" });
-    expect(unknown.stderr).toBe("eleventy-twtxt: No message of your inbox has an id that starts with 0000000000.\n");
-    expect(short).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("type 4 of its characters") });
-    expect(word).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('"newest" is no id') });
+    expect(unknown.stderr).toBe("eleventy-twtxt: No message in your inbox has an id that starts with 0000000000.\n");
+    expect(short).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("expected an id of at least 4 characters"),
+    });
+    expect(word).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('as the lists show it, got "newest".') });
     expect(await bob.message("delete", "0000000000", String(ids[0]))).toMatchObject({ exitCode: 1, stdout: "" });
 
     const deleted = await bob.message("delete", String(ids[0]).slice(0, 8), String(ids[2]), String(ids[2]));
@@ -120,7 +123,7 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     const args = ["message", "list", "--identity", `${machine.folder}/${file}`, ...allowing];
     const outcome = await command(blog(null).folder, args, { environment });
     expect(outcome).toMatchObject({ exitCode: 1, stdout: "" });
-    expect(outcome.stderr).toContain("is published with another key than the one on this machine");
+    expect(outcome.stderr).toContain("has published a key that is not the one on this machine");
     expect(alice.asked).toEqual([]);
   });
 
@@ -150,7 +153,7 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     const type = (...args: string[]) => command(folder, ["message", "list", ...args, ...allowing], { environment });
     const several = await type();
     expect(several).toMatchObject({ exitCode: 2, stdout: "" });
-    expect(several.stderr).toContain(`Say with --as ADDRESS whose: ${alice.address} or zoe@zoe.example.`);
+    expect(several.stderr).toContain(`Choose one with --as ADDRESS: ${alice.address} or zoe@zoe.example.`);
     expect(await type("--as", alice.address)).toMatchObject({ exitCode: 0, stderr: "0 messages.\n" });
     expect((await type("--as", "yan@yan.example")).stderr).toContain("There is no key of yan@yan.example");
 
@@ -163,26 +166,29 @@ describe("eleventy-twtxt message, typed wrongly", () => {
   const { folder } = blog(null);
 
   it.each([
-    [[], "message: it needs to know what to do. Say send, list, read, follow, delete, sent, outbox, retry, discard."],
+    [[], "message: say what to do. Actions: send, list, read, follow, delete, sent, outbox, retry, discard."],
     [["lst"], 'message: there is no "lst". Did you mean "list"?'],
-    [["send"], "message send: say first to whom, such as bob@bob.example."],
-    [["send", "bob"], 'message send: say first to whom, such as bob@bob.example, got "bob".'],
-    [["send", "bob@bob.example", "Hi", "there"], "expected addresses and one text; put the text into quotes."],
-    [["send", "bob@bob.example", "carol@@carol"], '"carol@@carol" is no address such as bob@bob.example.'],
-    [["send", "bob@bob.example", " \n "], 'message send: there is no text, such as "See you at nine?".'],
-    [["send", "bob@bob.example"], 'message send: there is no text, such as "See you at nine?".'],
-    [["list", "4f0c"], "message list: takes no ids; message read 4f0c shows one."],
-    [["list", "--url", "localhost"], 'message: --url is a URL such as "http://localhost:8080", got "localhost".'],
-    [["list", "--as", "bob"], 'message: --as is an address of your own such as alice@alice.example, got "bob".'],
-    [["follow", "--every", "4"], 'message follow: --every is a number of seconds from 5 to 86400, got "4".'],
+    [["send"], "message send: expected a recipient such as bob@bob.example."],
+    [["send", "bob"], 'message send: expected a recipient such as bob@bob.example, got "bob".'],
+    [["send", "bob@bob.example", "Hi", "there"], "expected addresses and one text, in quotes."],
+    [["send", "bob@bob.example", "carol@@carol"], '"carol@@carol" is not an address such as bob@bob.example.'],
+    [["send", "bob@bob.example", " \n "], 'message send: expected a text, such as "See you at nine?".'],
+    [["send", "bob@bob.example"], 'message send: expected a text, such as "See you at nine?".'],
+    [["list", "4f0c"], 'message list: expected no arguments, got "4f0c".'],
     [
-      ["delete"],
-      "message delete: say which, by ids as message list shows them, such as 4f0c, or all with --unverified.",
+      ["list", "--url", "localhost"],
+      'message list: --url: expected a URL such as "http://localhost:8080", got "localhost".',
     ],
-    [["delete", "4f0c", "--unverified"], "message delete: say which, by ids"],
-    [["sent", "4f0c", "4f0d"], "message sent: takes one id at the most."],
-    [["retry", "4f0c"], "message retry: takes no ids; it tries all."],
-    [["discard"], "message discard: say which one, by its id as message outbox shows it."],
+    [["list", "--as", "bob"], 'message list: --as: expected an address such as alice@alice.example, got "bob".'],
+    [["follow", "--every", "4"], 'message follow: --every: expected a number from 5 to 86400, got "4".'],
+    [["delete"], "message delete: expected ids such as 4f0c1a2b, as message list shows them, or --unverified."],
+    [["delete", "4f0c", "--unverified"], "message delete: expected ids"],
+    [
+      ["sent", "4f0c", "4f0d"],
+      "message sent: expected an id of at least 4 characters such as 4f0c1a2b, as the lists show it, got 2 arguments.",
+    ],
+    [["retry", "4f0c"], 'message retry: expected no arguments, got "4f0c".'],
+    [["discard"], "message discard: expected an id of at least 4 characters such as 4f0c1a2b"],
   ])("2, and one line that says what to type: %j", async (args, line) => {
     const terminal = standingTerminal(folder, "2026-11-20T10:00:00Z", "");
     expect(await runCommandLine(["message", ...args], terminal)).toBe(2);

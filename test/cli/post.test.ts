@@ -41,9 +41,9 @@ describe("eleventy-twtxt post", () => {
   });
 
   it.each([
-    ["no text", ["post"], 'post: there is no text, such as "Hello from my own site.".'],
-    ["white space", ["post", " \n"], 'post: there is no text, such as "Hello from my own site.".'],
-    ["words without quotes", ["post", "Hello", "world"], "post: expected one text, got 2; put it into quotes."],
+    ["no text", ["post"], 'post: expected a text, such as "Hello from my own site.".'],
+    ["white space", ["post", " \n"], 'post: expected a text, such as "Hello from my own site.".'],
+    ["words without quotes", ["post", "Hello", "world"], "post: expected one text, in quotes, got 2 arguments."],
     [
       "no editor",
       ["post", "x", "--edit"],
@@ -94,7 +94,7 @@ describe("eleventy-twtxt post", () => {
     const { folder, read } = blog({ notes }, { "notes/old.md": "---js\n(() => { process.exit(9) })()\n---\n" });
     const outcome = await command(folder, ["post", "new"]);
     expect(outcome.exitCode).toBe(0);
-    expect(outcome.stderr).toContain('could not be made like notes/old.md: its front matter is in "js"');
+    expect(outcome.stderr).toContain('The note does not follow notes/old.md: its front matter is in "js"');
     expect(matter(read(outcome.stdout.trim()), {}).data.tags).toEqual(["posts"]);
   });
 
@@ -145,7 +145,7 @@ describe("eleventy-twtxt post", () => {
   it("1: the editor fails, and the note is there", async () => {
     const { folder, read } = blog({});
     const outcome = await command(folder, ["post", "x", "--edit"], { environment: { EDITOR: "false" } });
-    expect(outcome).toMatchObject({ exitCode: 1, stderr: "The editor ended with 1. The note is there.\n" });
+    expect(outcome).toMatchObject({ exitCode: 1, stderr: "The editor exited with code 1. The note was saved.\n" });
     expect(read(outcome.stdout.trim())).toContain("\nx\n");
   });
 });
@@ -213,7 +213,7 @@ describe("eleventy-twtxt post --reply-to", () => {
     expect(await command(folder, ["post", "Yes", "--reply-to", reference])).toEqual({
       exitCode: 1,
       stdout: "",
-      stderr: `eleventy-twtxt: ${bob.url}/twtxt.txt is not requested: its address is not public.\nOnly public servers of the web are asked. For one in your own network, add --allow-private-host HOST:PORT\n`,
+      stderr: `eleventy-twtxt: ${bob.url}/twtxt.txt is not requested: its address is not public.\nOnly public servers are contacted. To allow one in your own network, add --allow-private-host HOST:PORT\n`,
     });
     expect(list("notes")).toEqual(["a.md"]);
   });
@@ -226,7 +226,7 @@ describe("eleventy-twtxt post --reply-to", () => {
     const reference = `${bob.url}/twtxt.txt#:~:text=2026-01-02T03:04:06Z`;
     const outcome = await command(folder, ["post", "Yes", "--reply-to", reference, "--allow-private-host", bob.host]);
     expect(outcome).toMatchObject({ exitCode: 1, stdout: "" });
-    expect(outcome.stderr).toContain("has no twt of 2026-01-02T03:04:06Z");
+    expect(outcome.stderr).toContain("has no twt at 2026-01-02T03:04:06Z");
     expect(list("notes")).toEqual(["a.md"]);
   });
 
@@ -249,7 +249,7 @@ describe("settings of somebody else's", () => {
     const { folder } = blog({}, { "victim/package.json": "{}" });
     const outcome = await command(`${folder}/victim`, ["post", "x"]);
     expect(outcome.exitCode).toBe(1);
-    expect(outcome.stderr).toContain(".eleventy-twtxt/settings.json is not there");
+    expect(outcome.stderr).toContain("There is no .eleventy-twtxt/settings.json");
   });
 
   it.each(["/tmp", "../elsewhere", "./notes/../../elsewhere"])(
@@ -258,7 +258,7 @@ describe("settings of somebody else's", () => {
       const { folder: root, list } = blog({ notes: { ...NOTES, folders: [folder], tags: [] } });
       const outcome = await command(root, ["post", "x"]);
       expect(outcome).toMatchObject({ exitCode: 1, stdout: "" });
-      expect(outcome.stderr).toContain("which is outside of the site");
+      expect(outcome.stderr).toContain("which is outside the site");
       expect(list(".")).toEqual([".eleventy-twtxt"]);
     },
   );
@@ -275,7 +275,7 @@ describe("a note that its author leaves empty", () => {
   it("1: is not kept", async () => {
     const { folder, list } = blog({});
     const outcome = await command(folder, ["post", "--edit"], { environment: { EDITOR: "true" } });
-    expect(outcome).toMatchObject({ exitCode: 1, stdout: "", stderr: "The note is empty, and was not kept.\n" });
+    expect(outcome).toMatchObject({ exitCode: 1, stdout: "", stderr: "The note is empty, and was deleted.\n" });
     expect(list("notes")).toEqual([]);
   });
 });
@@ -308,7 +308,7 @@ describe("the folder of a note", () => {
     const first = await postByHand(built.folder, ["one"], [""]);
     expect(first.questions).toEqual(["Type a number or another folder [content/blog]: "]);
     expect(first.stdout).toEqual(["content/blog/20261120-093000.md"]);
-    expect(first.stderr).toContain("Your next notes go into content/blog too; --folder names another one.");
+    expect(first.stderr).toContain("Your next notes go into content/blog too. To change that: --folder DIR");
 
     const again = await site({ files: {}, config: CONFIG, site: built });
     expect(again.texts().at(-1)).toBe("one");
@@ -338,7 +338,7 @@ describe("the folder of a note", () => {
     const environment = { HOME: folder, XDG_DATA_HOME: `${folder}/data` };
     const outcome = await command(folder, ["post", "one"], { environment });
     expect(outcome).toMatchObject({ exitCode: 2, stdout: "" });
-    expect(outcome.stderr).toContain("there are posts in b, a. Name one once, it is remembered: --folder b.");
+    expect(outcome.stderr).toContain("there are posts in b, a. Name one once, and it is remembered: --folder b.");
     expect(list(".")).toEqual([".eleventy-twtxt"]);
     const named = await command(folder, ["post", "one", "--folder", "b"], { environment });
     expect(named.stdout).toMatch(/^b\/\d{8}-\d{6}\.md\n$/);
@@ -350,7 +350,7 @@ describe("the folder of a note", () => {
     const outcome = await command(folder, ["post", "one"], { environment: { HOME: folder, XDG_DATA_HOME: folder } });
     expect(outcome).toMatchObject({ exitCode: 2, stdout: "" });
     expect(outcome.stderr).toContain(
-      "the site has no posts yet. Name one once, it is remembered: --folder content/notes.",
+      "the site has no posts yet. Name one once, and it is remembered: --folder content/notes.",
     );
   });
 
@@ -359,7 +359,7 @@ describe("the folder of a note", () => {
     const { exitCode, stderr } = await postByHand(folder, ["one", "--folder", "notes"]);
     expect(exitCode).toBe(2);
     expect(stderr.join("\n")).toContain(
-      'the folder "notes" is not below content, where Eleventy reads your site. Name one there, such as content/notes.',
+      'the folder "notes" is not below content, where Eleventy reads your site. Choose one there, such as content/notes.',
     );
     expect(list(".")).toEqual([".eleventy-twtxt"]);
   });

@@ -68,23 +68,23 @@ describe("eleventy-twtxt send", () => {
   it("tells of each mention as it ends, then prints them all, and remembers it beside the site", async () => {
     const { made, bob, carol, site, allowed } = await home();
     const first = await send(site.folder, allowed);
-    const told = `told at ${bob.endpoint} (feed field)`;
-    const untold = "nobody to tell: no endpoint in the feed, its headers or its site";
+    const sent = `sent to ${bob.endpoint} (feed field)`;
+    const unsent = "no endpoint in the feed, its headers or its site";
     expect(first.exitCode).toBe(0);
     expect(first.stdout.split("\n").sort()).toEqual([
-      `${BOBS}  @bob   ${bob.feedUrl.padEnd(carol.feedUrl.length)}  ${told}`,
-      `${BOBS}  @carol ${carol.feedUrl.padEnd(bob.feedUrl.length)}  ${untold}`,
+      `${BOBS}  @bob    ${bob.feedUrl.padEnd(carol.feedUrl.length)}  ${sent}`,
+      `${BOBS}  @carol  ${carol.feedUrl.padEnd(bob.feedUrl.length)}  ${unsent}`,
     ]);
     const said = first.stderr.split("\n");
     expect(said.slice(0, 2).sort()).toEqual([
-      `${BOBS}  @bob ${bob.feedUrl}  ${told}`,
-      `${BOBS}  @carol ${carol.feedUrl}  ${untold}`,
+      `${BOBS}  @bob  ${bob.feedUrl}  ${sent}`,
+      `${BOBS}  @carol  ${carol.feedUrl}  ${unsent}`,
     ]);
     expect(said.slice(2)).toEqual(["1 sent, 1 without an endpoint."]);
     expect(bob.posts).toMatchObject([{ source: made.twt(BOBS), target: bob.feedUrl }]);
     expect(site.list(".local/share/eleventy-twtxt/sites/alice.example/store")).toContain("sent");
 
-    expect(await send(site.folder, allowed)).toEqual({ exitCode: 0, stdout: "", stderr: "There is nothing to send." });
+    expect(await send(site.folder, allowed)).toEqual({ exitCode: 0, stdout: "", stderr: "Nothing to send." });
     expect(bob.posts).toHaveLength(1);
   });
 
@@ -107,7 +107,7 @@ describe("eleventy-twtxt send", () => {
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/ http\S+ is not requested: its address is not public$/m);
     expect(stderr).toContain(
-      "\nOnly public servers of the web are asked. For one in your own network, add --allow-private-host HOST:PORT\n",
+      "\nOnly public servers are contacted. To allow one in your own network, add --allow-private-host HOST:PORT\n",
     );
     expect(bob.posts).toEqual([]);
   });
@@ -120,13 +120,13 @@ describe("eleventy-twtxt send", () => {
     expect(bob.posts).toMatchObject([{ source: "https://alice.example/a/" }]);
   });
 
-  it("with --dry-run lists who would be told and where, and sends and writes nothing", async () => {
+  it("with --dry-run lists what would be sent and where, and sends and writes nothing", async () => {
     const { bob, carol, site, allowed } = await home();
     const { exitCode, stdout, stderr } = await send(site.folder, ["--dry-run", ...allowed]);
     expect(exitCode).toBe(0);
     expect(stdout.split("\n").sort()).toEqual([
-      expect.stringMatching(`^${BOBS}  @bob   ${bob.feedUrl} +would be told at .*webmention\\S+ \\(feed field\\)$`),
-      expect.stringMatching(`^${BOBS}  @carol ${carol.feedUrl} +nobody to tell: no endpoint`),
+      expect.stringMatching(`^${BOBS}  @bob    ${bob.feedUrl} +would be sent to .*webmention\\S+ \\(feed field\\)$`),
+      expect.stringMatching(`^${BOBS}  @carol  ${carol.feedUrl} +no endpoint in the feed`),
     ]);
     expect(stderr).toBe("1 mention to send, 1 without an endpoint. Nothing was sent.");
     expect(bob.posts).toEqual([]);
@@ -157,9 +157,9 @@ describe("eleventy-twtxt send", () => {
     const { made, bob, site, allowed } = await home();
     bob.answer = () => ({ status: 500 });
     const later = await send(site.folder, allowed);
-    expect(later).toMatchObject({ exitCode: 0, stderr: expect.stringContaining("1 to be tried again") });
-    expect(later.stdout).toContain("it answers 500; again after 2026-11-20T10:");
-    expect((await send(site.folder, allowed)).stdout).toContain("waits for its next attempt after 2026-11-20T10:");
+    expect(later).toMatchObject({ exitCode: 0, stderr: expect.stringContaining("1 to be retried") });
+    expect(later.stdout).toContain("it answers 500; next attempt after 2026-11-20T10:");
+    expect((await send(site.folder, allowed)).stdout).toContain("  next attempt after 2026-11-20T10:");
 
     bob.answer = () => ({ status: 400 });
     const failed = await send(site.folder, allowed, "2026-11-20T12:00:00Z");
@@ -188,7 +188,7 @@ describe("eleventy-twtxt send", () => {
     bob.answer = () => ({ status: 202 });
     const now = await send(site.folder, ["--now", ...allowed], "2026-11-20T10:02:00Z");
     expect(now).toMatchObject({ exitCode: 0, stderr: expect.stringMatching(/1 sent\.$/) });
-    expect((await send(site.folder, ["--now", ...allowed])).stderr).toBe("There is nothing to send.");
+    expect((await send(site.folder, ["--now", ...allowed])).stderr).toBe("Nothing to send.");
     expect(bob.posts).toHaveLength(12);
   });
 
@@ -203,8 +203,8 @@ describe("eleventy-twtxt send", () => {
 
     const own = ["--allow-private-host", made.host];
     const { stdout, stderr } = await send(site.folder, ["--now", ...own], "2026-11-20T10:01:00Z");
-    expect(stdout).toMatch(/ is not requested: its address is not public; again after 2026-11-20T10:\d\dZ$/m);
-    expect(stderr).toMatch(/1 not asked\.$/);
+    expect(stdout).toMatch(/ is not requested: its address is not public; next attempt after 2026-11-20T10:\d\dZ$/m);
+    expect(stderr).toMatch(/1 not requested\.$/);
     expect(await listed()).toBe(before);
   });
 
@@ -213,7 +213,7 @@ describe("eleventy-twtxt send", () => {
     expect(await send(site.folder, ["--list"])).toEqual({
       exitCode: 0,
       stdout: "",
-      stderr: "No mention was sent from here yet.",
+      stderr: "No mentions were sent from here yet.",
     });
     const [dora, emil] = [await neighbour("dora"), await neighbour("emil")];
     made.twts = { [BOBS]: [bob, carol, dora, emil].map(({ mention }) => mention).join(" ") };
@@ -226,9 +226,11 @@ describe("eleventy-twtxt send", () => {
     const { exitCode, stdout, stderr } = await send(site.folder, ["--list"]);
     expect(exitCode).toBe(0);
     const told = (nick: string) => stdout.split("\n").find((line) => line.includes(`@${nick}`));
-    expect(told("bob")).toMatch(new RegExp(`^${BOBS}  @bob   ${bob.feedUrl} +sent 2026-11-20T10:00Z to http`));
-    expect(told("carol")).toContain("nobody to tell: no endpoint in the feed");
-    expect(told("dora")).toMatch(/waiting, 1 attempt at http\S+: it answers 503; again after 2026-11-20T10:\d\dZ$/);
+    expect(told("bob")).toMatch(new RegExp(`^${BOBS}  @bob    ${bob.feedUrl} +sent 2026-11-20T10:00Z to http`));
+    expect(told("carol")).toContain("  no endpoint in the feed");
+    expect(told("dora")).toMatch(
+      /waiting, 1 attempt at http\S+: it answers 503; next attempt after 2026-11-20T10:\d\dZ$/,
+    );
     expect(told("emil")).toMatch(/failed 2026-11-20T10:00Z at http\S+: it answers 400, "No such twt"$/);
     expect(stderr).toBe(
       "1 sent, 1 waiting (to try at once: eleventy-twtxt send --now), 1 failed, 1 without an endpoint.",
@@ -240,7 +242,7 @@ describe("eleventy-twtxt send", () => {
     const { made, bob, site, allowed } = await home();
     made.twts = { "2026-10-01T10:00:00Z": bob.mention, "2026-10-02T10:00:00Z": bob.mention };
     expect((await send(site.folder, allowed)).stderr).toBe(
-      "2 mentions are of the past and left alone: --backfill N tells of the newest N twts.\nThere is nothing to send.",
+      "2 older mentions skipped: --backfill N sends the newest N twts.\nNothing to send.",
     );
     await send(site.folder, ["--backfill", "1", ...allowed]);
     expect(bob.posts.map(({ source }) => source)).toEqual([made.twt("2026-10-02T10:00:00Z")]);
@@ -251,17 +253,17 @@ describe("eleventy-twtxt send", () => {
     const { folder } = blog(null, { "package.json": "{}" });
     const args = ["--feed", made.feedUrl, "--store", "kept", ...allowed];
     expect((await send(folder, args)).exitCode).toBe(0);
-    expect((await send(folder, args)).stderr).toBe("There is nothing to send.");
+    expect((await send(folder, args)).stderr).toBe("Nothing to send.");
     expect(bob.posts).toHaveLength(1);
   });
 
   it.each([
     [["--bakfill", "3"], 'there is no option "--bakfill". Did you mean "--backfill"?'],
-    [["--backfill", "few"], '--backfill is a number of twts, got "few".'],
-    [["now"], 'takes no arguments, got "now".'],
+    [["--backfill", "few"], '--backfill: expected a number from 0 to 999999, got "few".'],
+    [["now"], 'expected no arguments, got "now".'],
     [["--list", "--now", "--feed", "https://alice.example/twtxt.txt", "--store", "kept"], "--list sends nothing."],
-    [["--feed", "alice.example"], '--feed is a URL such as "https://alice.example/twtxt.txt"'],
-    [["--feed", "https://alice.example/twtxt.txt"], "say with --store"],
+    [["--feed", "alice.example"], '--feed: expected a URL such as "https://alice.example/twtxt.txt"'],
+    [["--feed", "https://alice.example/twtxt.txt"], "choose with --store"],
   ])("ends with 2 for %j", async (args, message) => {
     const { folder } = blog(null, { "package.json": "{}" });
     const { exitCode, stdout, stderr } = await send(folder, args);
@@ -274,9 +276,9 @@ describe("eleventy-twtxt send", () => {
     const { folder } = siteOf(made, "netlify");
     expect(await send(folder, allowed)).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining("at Netlify your site sends by itself"),
+      stderr: expect.stringContaining("on Netlify your site sends by itself"),
     });
-    expect((await send(folder, ["--list"])).stderr).toContain("What it has sent is in the logs of its functions");
+    expect((await send(folder, ["--list"])).stderr).toContain("The logs of its functions");
     expect(bob.posts).toEqual([]);
     expect((await send(folder, ["--store", "kept", ...allowed])).exitCode).toBe(0);
     expect(bob.posts).toHaveLength(1);
@@ -364,7 +366,7 @@ describe("two commands at once", () => {
     const both = [sendElsewhere(folder, args), sendElsewhere(folder, args)];
     for (const { child } of both) {
       child.stderr?.on("data", (said) => {
-        if (!String(said).includes("waiting for it to end")) return;
+        if (!String(said).includes("Waiting for another run to end")) return;
         if (bob) bob.answer = () => ({ status: 202 });
         for (const answer of open) answer();
       });
@@ -372,10 +374,7 @@ describe("two commands at once", () => {
     const outcomes = await Promise.all(both.map(({ ended }) => ended));
     expect(outcomes.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
     const said = outcomes.map(({ stderr }) => stderr.trim().split("\n")).sort((a, b) => a.length - b.length);
-    expect(said[0]).toEqual([
-      "Another run is sending, or was cut off: waiting for it to end.",
-      "There is nothing to send.",
-    ]);
+    expect(said[0]).toEqual(["Waiting for another run to end. It is sending, or was killed.", "Nothing to send."]);
     expect(said[1]?.at(-1)).toBe("40 sent.");
     expect(arrived().sort()).toEqual(expected);
   });

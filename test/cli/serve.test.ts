@@ -57,7 +57,7 @@ describe("eleventy-twtxt serve", () => {
     const alice = site({ url, feedUrl: `${url}/twtxt.txt` });
     const server = await serve(alice, ["--port", String(port)]);
     expect(await server.end("SIGTERM")).toBe(0);
-    expect(server.said()).not.toContain("is not asked");
+    expect(server.said()).not.toContain("is not requested");
   });
 
   it("asks no address of a private network without being told to", async () => {
@@ -87,7 +87,7 @@ describe("eleventy-twtxt serve", () => {
     rmSync(join(alice.folder, ".eleventy-twtxt"), { recursive: true });
     await expect
       .poll(server.said)
-      .toMatch(/The build before is still in use\. \S+\.json is not there\. Build the site: npx @11ty\/eleventy\n/);
+      .toMatch(/The build before is still in use\. There is no \S+\.json\. Build the site: npx @11ty\/eleventy\n/);
     expect((await fetch(`${server.url}/mentions.json`)).status).toBe(200);
     alice.write(".eleventy-twtxt/host.json", host);
     await expect.poll(server.said).toContain("The new build is served.\n");
@@ -188,11 +188,11 @@ describe("eleventy-twtxt serve", () => {
   });
 
   it.each([
-    [["--port", "http"], "--port is a number from 0 to 65535"],
-    [["--url", "alice.example"], '--url is an origin such as "https://alice.example"'],
+    [["--port", "http"], "--port: expected a number from 0 to 65535"],
+    [["--url", "alice.example"], '--url: expected an origin such as "https://alice.example"'],
     [["--allow-private-host", "127.0.0.1"], "--allow-private-host"],
-    [["--rate-limit", "many"], "--rate-limit is a number"],
-    [["here"], "takes no arguments"],
+    [["--rate-limit", "many"], "--rate-limit: expected a number"],
+    [["here"], "expected no arguments"],
   ])("exit 2: %j", async (args, said) => {
     const { exitCode, stderr } = await commandProcess(site().folder, ["serve", ...args]);
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(said)]);
@@ -201,7 +201,7 @@ describe("eleventy-twtxt serve", () => {
   it("exit 2: the port is taken", async () => {
     const { port } = await feedServer({});
     const { exitCode, stderr } = await commandProcess(site().folder, ["serve", "--port", String(port)]);
-    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`Port ${port} of 127.0.0.1 is taken`)]);
+    expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`Port ${port} of 127.0.0.1 is in use`)]);
   });
 
   it("exit 1: the folder of the site is not there", async () => {
@@ -233,7 +233,7 @@ describe("eleventy-twtxt serve", () => {
     expect([exitCode, stderr]).toEqual([
       1,
       expect.stringMatching(
-        /^eleventy-twtxt: Nothing can be kept in \S+package\.json: it, or a folder above it, is a file\. Name/,
+        /^eleventy-twtxt: Data cannot be stored in \S+package\.json: it, or a folder above it, is a file\. Name/,
       ),
     ]);
   });

@@ -85,7 +85,7 @@ describe("the data of a site", () => {
   it("stay where they are as long as another process serves them", async () => {
     const { bob, alice, server } = await mentioned();
     const second = await serve(alice);
-    expect(second.said()).toMatch(/Process \d+ uses the data in \.eleventy-twtxt\/store\. They are moved/);
+    expect(second.said()).toMatch(/Process \d+ uses the data in \.eleventy-twtxt\/store\. It moves/);
     expect(await shown(second)).toMatchObject([{ source: bob.twt(AT) }]);
     await Promise.all([server.end("SIGKILL"), second.end("SIGTERM")]);
     const third = await serve(alice);
@@ -108,7 +108,7 @@ describe("the data of a site", () => {
     renameSync(elsewhere, join(alice.folder, OLD));
     await new FileStore(join(alice.folder, ALICES_DATA)).put("mentions/other", new Uint8Array());
     const both = await serve(alice);
-    expect(both.said()).toContain(`Not used: the older data in ${OLD}`);
+    expect(both.said()).toContain(`The older data in ${OLD} is not used`);
     expect(await shown(both)).toEqual([]);
   });
 
@@ -139,7 +139,7 @@ describe("a folder that cannot be written", () => {
     const { exitCode, stderr } = await commandProcess(alice.folder, ["serve", "--port", "0", "--store", place]);
     expect([exitCode, stderr]).toEqual([
       1,
-      `eleventy-twtxt: Nothing can be kept in ${place}: it, or a folder above it, is a file. Name another folder with --store DIR.\n`,
+      `eleventy-twtxt: Data cannot be stored in ${place}: it, or a folder above it, is a file. Name another folder with --store DIR.\n`,
     ]);
   });
 
@@ -158,7 +158,7 @@ describe("a folder that cannot be written", () => {
       });
       expect([exitCode, stderr]).toEqual([
         1,
-        `eleventy-twtxt: Nothing can be kept in ${place}: its file system is read-only. Name another folder with --store DIR.\n`,
+        `eleventy-twtxt: Data cannot be stored in ${place}: its file system is read-only. Name another folder with --store DIR.\n`,
       ]);
     },
   );

@@ -69,7 +69,7 @@ describe("eleventy-twtxt stamp, for a post that nothing dates", () => {
     const outcome = await command(clone.folder, ["stamp"]);
     expect(outcome).toMatchObject({ exitCode: 1, stdout: "" });
     expect(outcome.stderr).toContain(
-      "a.md: left alone: this clone lacks the older commits (git fetch --unshallow brings them); say when",
+      "a.md: not changed: this clone lacks the older commits (git fetch --unshallow brings them); say when",
     );
   });
 
@@ -80,7 +80,7 @@ describe("eleventy-twtxt stamp, for a post that nothing dates", () => {
       exitCode: 1,
       stdout: "",
       stderr:
-        "a.md: left alone: git does not know it; say when it was written with --date\n0 posts stamped, 1 left alone.\n",
+        "a.md: not changed: git does not know it; say when it was written with --date\n0 posts stamped, 1 not changed.\n",
     });
 
     const dated = await command(folder, ["stamp", "a.md", "--date", "2020-05-01T10:00+02:00"]);
@@ -89,12 +89,12 @@ describe("eleventy-twtxt stamp, for a post that nothing dates", () => {
   });
 
   it.each([
-    [["--date", "2020-05-01", "a.md"], "expected --date with a time that is not midnight UTC"],
-    [["--date", "2020-05-01T00:00Z", "a.md"], "expected --date with a time that is not midnight UTC"],
+    [["--date", "2020-05-01", "a.md"], "stamp: --date: expected a time that is not midnight UTC"],
+    [["--date", "2020-05-01T00:00Z", "a.md"], "stamp: --date: expected a time that is not midnight UTC"],
     [["--date", "2020-05-01T10:00Z"], "--date is for one FILE"],
     [
       ["--date", "2020-05-01T10:00Z", "dated.md"],
-      `the feed has dated.md at ${AT}, and another date would make it another twt`,
+      `the feed has dated.md at ${AT}. Another date would make it another twt; leave --date out.`,
     ],
   ])("2 bad-usage: stamp %j", async (args, message) => {
     const unstamped = [

@@ -53,25 +53,21 @@ describe("stampText", () => {
   });
 
   it.each([
-    ["JSON", '---json\n{"date":"2026-01-02"}\n---\n', 'its front matter is in "json", and only YAML is changed'],
-    ["JavaScript", "---js\nprocess.exit(9)\n---\n", 'its front matter is in "js", and only YAML is changed'],
+    ["JSON", '---json\n{"date":"2026-01-02"}\n---\n', 'its front matter is in "json", not in YAML'],
+    ["JavaScript", "---js\nprocess.exit(9)\n---\n", 'its front matter is in "js", not in YAML'],
     ["not closed", "---\ndate: 2026-01-02\n", "its front matter is not closed by a line of three dashes"],
-    ["an anchor in use", "---\ndate: &d 2026-01-02\nupdated: *d\n---\n", "its date does not stand plainly on one line"],
-    ["two lines", "---\ndate:\n  2026-01-02\n---\n", "its date does not stand plainly on one line"],
-    ["a folded text", "---\ndate: >\n  2026-01-02\n---\n", "its date does not stand plainly on one line"],
-    ["one line for all", '---\n{"date": "2026-01-02", "a": 1}\n---\n', "its date does not stand plainly on one line"],
-    [
-      "JSON over several lines",
-      '---\n{\n"date": "2026-01-02",\n"a": 1\n}\n---\n',
-      "its date does not stand plainly on one line",
-    ],
+    ["an anchor in use", "---\ndate: &d 2026-01-02\nupdated: *d\n---\n", "its date is not on one line"],
+    ["two lines", "---\ndate:\n  2026-01-02\n---\n", "its date is not on one line"],
+    ["a folded text", "---\ndate: >\n  2026-01-02\n---\n", "its date is not on one line"],
+    ["one line for all", '---\n{"date": "2026-01-02", "a": 1}\n---\n', "its date is not on one line"],
+    ["JSON over several lines", '---\n{\n"date": "2026-01-02",\n"a": 1\n}\n---\n', "its date is not on one line"],
     ["no room", "---\n{a: 1}\n---\n", "its front matter has no room for one more line"],
     [
       "two dates",
       "---\ndate: 2026-01-02\ndate: 2026-01-03\n---\n",
       "its front matter cannot be read: duplicated mapping key",
     ],
-    ["a list", "---\n- a\n---\n", "its front matter is no list of keys and values"],
+    ["a list", "---\n- a\n---\n", "its front matter is not a list of keys and values"],
   ])("refuses, and runs nothing: %s", (_, before, why) => {
     expect(stamped(before)).toBe(`refused: ${why}`);
   });

@@ -53,7 +53,7 @@ describe("eleventy-twtxt stamp", () => {
       exitCode: 0,
       stdout: `b.md: 2026-01-02 -> ${AT}\n`,
       stderr:
-        "timed.md: nothing to do: the last build did not find it among the posts without a time\n1 post stamped, 1 with nothing to do.\n",
+        "timed.md: nothing to do: the last build did not list it as a post without a time\n1 post stamped, 1 with nothing to do.\n",
     });
     expect(read("posts/a.md")).toBe(DAY);
   });
@@ -87,27 +87,27 @@ describe("eleventy-twtxt stamp", () => {
   });
 
   it.each([
-    ["a.11ty.js", "export const data = { date: '2026-01-02' }", "a script has no front matter that could be changed"],
-    ["json.md", '---json\n{"date":"2026-01-02"}\n---\n', 'its front matter is in "json", and only YAML is changed'],
-    ["js.md", "---js\nprocess.exit(9)\n---\n", 'its front matter is in "js", and only YAML is changed'],
-    ["toml.md", "---toml\ndate = 2026-01-02\n---\n", 'its front matter is in "toml", and only YAML is changed'],
+    ["a.11ty.js", "export const data = { date: '2026-01-02' }", "a script has no front matter"],
+    ["json.md", '---json\n{"date":"2026-01-02"}\n---\n', 'its front matter is in "json", not in YAML'],
+    ["js.md", "---js\nprocess.exit(9)\n---\n", 'its front matter is in "js", not in YAML'],
+    ["toml.md", "---toml\ndate = 2026-01-02\n---\n", 'its front matter is in "toml", not in YAML'],
     [
       "computed.md",
       "---\neleventyComputed:\n  date: x\n---\n",
-      "its date is computed, and a written one would not count",
+      "its date is computed, so a date in its front matter has no effect",
     ],
     [
       "twice.md",
       "---\ndate: 2026-01-02\ndate: 2026-01-02\n---\n",
       "its front matter cannot be read: duplicated mapping key",
     ],
-    ["changed.md", "---\ndate: 2026-01-05\n---\n", "its date was changed since the last build; build the site again"],
+    ["changed.md", "---\ndate: 2026-01-05\n---\n", "its date has changed since the last build; build the site again"],
   ])("1: %s is left alone, the others are stamped", async (name, content, why) => {
     const { folder, read } = undatedBlog({ [name]: content, "z.md": DAY });
     expect(await command(folder, ["stamp"])).toEqual({
       exitCode: 1,
       stdout: `z.md: 2026-01-02 -> ${AT}\n`,
-      stderr: `${name}: left alone: ${why}\n1 post stamped, 1 left alone.\n`,
+      stderr: `${name}: not changed: ${why}\n1 post stamped, 1 not changed.\n`,
     });
     expect(read(name)).toBe(content);
   });
@@ -121,7 +121,7 @@ describe("eleventy-twtxt stamp", () => {
     const outcome = await command(folder, ["stamp"]);
     expect(outcome).toMatchObject({ exitCode: 1, stdout: "" });
     expect(outcome.stderr).toMatch(
-      /latin\.md: left alone: it is no text in UTF-8\ngone\.md: left alone: There is no file .*gone\.md\.\npages\.njk: left alone: 2 posts come from it/,
+      /latin\.md: not changed: it is not UTF-8 text\ngone\.md: not changed: There is no file .*gone\.md\.\npages\.njk: not changed: it makes 2 posts/,
     );
     expect(readFileSync(join(folder, "latin.md"))).toEqual(latin);
   });
@@ -150,7 +150,7 @@ describe("eleventy-twtxt stamp", () => {
       exitCode: 1,
       stdout: "moved.md: 2026-01-02 04:04:05 +0100 -> 2026-01-02T03:04:06Z\n",
       stderr:
-        "mended.md: nothing to do: it has a time of its own\nat-midnight.md: left alone: its time in the feed, 2026-01-03T00:00:00Z, would read as a date without a time; give it another one\n1 post stamped, 1 with nothing to do, 1 left alone.\n",
+        "mended.md: nothing to do: it has a time of its own\nat-midnight.md: not changed: its time in the feed, 2026-01-03T00:00:00Z, would read as a date without a time; give it another one\n1 post stamped, 1 with nothing to do, 1 not changed.\n",
     });
     expect(read("moved.md")).toBe("---\ndate: 2026-01-02T03:04:06Z\n---\n");
     expect((await command(folder, ["stamp", "moved.md"])).stderr).toContain("it has a time of its own");
@@ -186,7 +186,7 @@ describe("a real site, stamped", () => {
       `posts/b.md: ${date} -> 2026-01-02T03:04:07Z\nposts/d.md: ${date} -> 2026-01-02T03:04:08Z\n`,
     );
     expect(stamped.stderr).toContain(
-      "pages/two.njk: left alone: 2 posts come from it, and one date would put all into one second\n",
+      "pages/two.njk: not changed: it makes 2 posts, and one date would give them all the same second\n",
     );
 
     const again = await site({ files: { "pages/two.njk": null }, site: built });

@@ -1,4 +1,4 @@
-// plugin/cli/blob/put-all.ts: puts many files, some at once; the failure of one does not stop the others.
+// plugin/cli/blob/put-all.ts: puts many files, several at once. A failure does not stop the others.
 
 import { buffer } from "node:stream/consumers";
 import PQueue from "p-queue";
@@ -9,15 +9,12 @@ import { SEALED_TYPE } from "../../blobs/client/sealed-file.js";
 import { checkFilename } from "../../blobs/metadata.js";
 import { TwtxtError } from "../../errors.js";
 import { typed } from "../invocation.js";
-import { contentsOf, contentsOfBytes } from "./contents.js";
-import { MAX_SEALED, type SealFile } from "./encrypt.js";
-import { mediaTypeOf } from "./media-type.js";
-import type { BlobOwner } from "./owner.js";
-import type { Progress } from "./progress.js";
-import { sizeText } from "./shown.js";
-import type { Source } from "./sources.js";
+import { type Progress, sizeText } from "../progress.js";
+import type { BlobOwner } from "./blob-owner.js";
+import { MAX_SEALED, type SealFile } from "./encrypt-files.js";
+import { contentsOf, contentsOfBytes, mediaTypeOf, type Source } from "./files-to-put.js";
 
-/** What has come of a file: one of both is `null`. */
+/** The result for a file: either `outcome` or `error` is `null`. */
 export interface PutResult {
   source: Pick<Source, "shown" | "filename">;
   outcome: Outcome | null;
@@ -28,11 +25,11 @@ export interface PutResult {
 export interface PutWork {
   owner: BlobOwner;
   wish: Wish;
-  /** In the place of the SHA-256. */
+  /** Instead of the SHA-256. */
   key: string | undefined;
-  /** `null` where it is put as it is. */
+  /** `null` for no encryption. */
   seal: SealFile | null;
-  /** Whether files are sent also where the site says that it has them. */
+  /** Whether to send files that the site says it has. */
   isSentAnyway: boolean;
   progress: Progress;
   signal: AbortSignal;
@@ -46,20 +43,20 @@ interface ToPut {
 }
 
 /**
- * @param tell - told of each as soon as it is done
- * @returns in the order of the sources
- * @throws TwtxtError where it is broken off
+ * @param onResult - called for each file as soon as it is done
+ * @returns results in the order of the sources
+ * @throws TwtxtError where it is interrupted
  */
 export async function putAll(
   sources: readonly Source[],
   work: PutWork,
-  { concurrency, tell }: { concurrency: number; tell(result: PutResult): void },
+  { concurrency, onResult }: { concurrency: number; onResult(result: PutResult): void },
 ): Promise<PutResult[]> {
   const queue = new PQueue({ concurrency });
   const taken: Taken = new Map();
   let done = 0;
   const check = () => {
-    if (work.signal.aborted) throw brokenOff(done, sources.length, work);
+    if (work.signal.aborted) throw interrupted(done, sources.length, work);
   };
   const results = sources.map((source) =>
     queue.add(async () => {
@@ -67,17 +64,17 @@ export async function putAll(
       const result = await resultOf(source, () => putOne(source, taken, work));
       if (result.error !== null) check();
       if (result.outcome) done += 1;
-      tell(result);
+      onResult(result);
       return result;
     }),
   );
   return Promise.all(results);
 }
 
-/** What is sealed is new bytes each time. */
-function brokenOff(done: number, all: number, { seal }: PutWork): TwtxtError {
-  const advice = seal ? "" : " Type the same again to go on.";
-  return new TwtxtError("unreachable", `Broken off: ${done} of ${all} put.${advice}`);
+/** Sealing gives new bytes each time, so a repeated command sends everything again. */
+function interrupted(done: number, all: number, { seal }: PutWork): TwtxtError {
+  const advice = seal ? "" : " To continue, run the same command again.";
+  return new TwtxtError("unreachable", `Interrupted: ${done} of ${all} put.${advice}`);
 }
 
 async function resultOf(source: Source, putting: () => Promise<Outcome>): Promise<PutResult> {
@@ -89,15 +86,15 @@ async function resultOf(source: Source, putting: () => Promise<Outcome>): Promis
   }
 }
 
-/** What becomes of the files so far, by the keys of their blobs. */
+/** The files so far, by the keys of their blobs. */
 type Taken = Map<string, { source: Source; outcome: Promise<Outcome> }>;
 
 async function putOne(source: Source, taken: Taken, work: PutWork): Promise<Outcome> {
   const { owner, progress, isSentAnyway } = work;
-  const passing = passingOf(source.size, progress);
+  const passing = countedBytes(source.size, progress);
   checkSize(source.size, work);
   const { contents, wish, found } = await toPut(source, work);
-  // Sealing makes it a little larger.
+  // Sealing adds some bytes.
   checkSize(contents.size, work);
   const key = checkedKey(work.key ?? contents.sha256, contents);
   const other = taken.get(key);
@@ -130,16 +127,18 @@ function checkName(filename: string): void {
     checkFilename(filename);
   } catch (error) {
     if (!(error instanceof TwtxtError)) throw error;
-    throw new TwtxtError(error.code, `${error.message} --filename NAME puts it under another one.`, { cause: error });
+    throw new TwtxtError(error.code, `${error.message} --filename NAME stores it under another name.`, {
+      cause: error,
+    });
   }
 }
 
 function sameAs({ shown }: Source): string {
-  return `It is the same as ${shown}, and one blob with it.`;
+  return `It is the same as ${shown}: both are one blob.`;
 }
 
-/** What goes by counts once, and what need not be sent is done as well. */
-function passingOf(size: number, progress: Progress) {
+/** Counts each byte once, and bytes that need not be sent at the end. */
+function countedBytes(size: number, progress: Progress) {
   let left = size;
   const add = (bytes: number) => {
     const more = Math.min(bytes, left);
@@ -160,21 +159,21 @@ function passingOf(size: number, progress: Progress) {
 /** @throws TwtxtError `bad-usage` */
 function checkedKey(key: string, { sha256 }: Contents): string {
   if (!isContentAddress(key) || key === sha256) return key;
-  throw new TwtxtError("bad-usage", `A key of 64 hex characters is the SHA-256 of what is put, here ${sha256}.`);
+  throw new TwtxtError("bad-usage", `A key of 64 hex characters has to be the SHA-256 of the file, here ${sha256}.`);
 }
 
 /** @throws TwtxtError `too-large` */
 function checkSize(size: number, { owner: { maxBytes, host }, seal }: PutWork): void {
   if (seal && size > MAX_SEALED) {
     const limit = sizeText(MAX_SEALED);
-    throw new TwtxtError("too-large", `What is sealed is opened as a whole, and may have ${limit} at most.`);
+    throw new TwtxtError("too-large", `A file has to be at most ${limit} to be sealed.`);
   }
   if (size <= maxBytes) return;
   const needed = Math.ceil(size / 2 ** 20) + (seal ? 1 : 0);
-  const more = `takes it with the option blobs: { maxMegabytes: ${needed} } or more`;
+  const more = `accepts it with the option blobs: { maxMegabytes: ${needed} } or more`;
   const advice =
     host === "netlify"
-      ? `Netlify accepts no larger body; \`${typed("serve")}\` on a host of your own ${more}.`
+      ? `Netlify accepts no larger body; \`${typed("serve")}\` on your own host ${more}.`
       : `The site ${more}, once it is built and deployed.`;
-  throw new TwtxtError("too-large", `It has more than the ${sizeText(maxBytes)} that the site takes. ${advice}`);
+  throw new TwtxtError("too-large", `It is larger than the ${sizeText(maxBytes)} that the site accepts. ${advice}`);
 }

@@ -1,14 +1,14 @@
-// plugin/cli/doctor/find-feed.ts: the feed of a site, and whether it stands where it says.
+// plugin/cli/doctor/find-feed.ts: finds the feed of a site, and checks the URL that it gives.
 import type { Element } from "hast";
 import { type FeedHeader, type ParsedFeed, parseFeed } from "../../feed/feed.js";
 import { FEED_BYTES, isFeed, startsAsMarkup } from "../../http/feed-file.js";
 import { elementsOf, parseHtml } from "../../http/parse-html.js";
 import { baseOf } from "../../mentions/send/endpoint-in-html.js";
-import { counted, type Finding, fix, note, ok, quoted } from "./finding.js";
-import { isSeen, type Look, type Seen, typeOf } from "./look.js";
+import { counted } from "../table.js";
+import { type Answer, type Finding, fix, isAnswer, note, ok, type Probe, quoted, typeOf } from "./finding.js";
 
 /** A feed as it was served. */
-export interface SeenFeed extends Seen {
+export interface ServedFeed extends Answer {
   text: string;
   parsed: ParsedFeed;
   header: FeedHeader;
@@ -18,115 +18,112 @@ const USUAL_PLACE = "/twtxt.txt";
 const MAX_LINKS = 5;
 
 /**
- * Looks for the feed: at the URL that was given, in the links of the page that is there, or at `/twtxt.txt`.
+ * Looks for the feed: at the given URL, in the links of the page there, or at `/twtxt.txt`.
  *
  * @param given - of a feed, of a page or of a site
- * @returns the feed, or `null`, and what there is to say of it
+ * @returns the feed, or `null`, and findings
  */
-export async function findFeed(given: string, look: Look): Promise<{ feed: SeenFeed | null; findings: Finding[] }> {
-  const first = await look(given, { maxBytes: FEED_BYTES });
-  if (!isSeen(first)) return { feed: null, findings: [first] };
+export async function findFeed(given: string, probe: Probe): Promise<{ feed: ServedFeed | null; findings: Finding[] }> {
+  const first = await probe(given, { maxBytes: FEED_BYTES });
+  if (!isAnswer(first)) return { feed: null, findings: [first] };
   const feed = asFeed(first);
   if (feed) return { feed, findings: [found(feed), ...redirected(given, feed)] };
 
   for (const link of await feedLinks(first)) {
-    const linked = await feedAt(link, look);
+    const linked = await feedAt(link, probe);
     if (linked) return { feed: linked, findings: [ok(`${first.url} names the feed ${link}`), found(linked)] };
   }
   if (new URL(first.url).pathname !== "/") return { feed: null, findings: [noFeed(first)] };
 
-  const usual = await look(new URL(USUAL_PLACE, first.url).href, { maxBytes: FEED_BYTES });
-  if (!isSeen(usual)) return { feed: null, findings: [usual] };
+  const usual = await probe(new URL(USUAL_PLACE, first.url).href, { maxBytes: FEED_BYTES });
+  if (!isAnswer(usual)) return { feed: null, findings: [usual] };
   const unnamed = asFeed(usual);
   return unnamed
     ? { feed: unnamed, findings: [found(unnamed), notNamed(first, unnamed)] }
     : { feed: null, findings: [noFeed(usual)] };
 }
 
-/** @returns `null` for what is no feed */
-export function asFeed(seen: Seen): SeenFeed | null {
-  const text = seen.bytes.toString();
-  if (seen.status !== 200 || startsAsMarkup(text)) return null;
+/** @returns `null` where the answer is not a feed */
+export function asFeed(answer: Answer): ServedFeed | null {
+  const text = answer.bytes.toString();
+  if (answer.status !== 200 || startsAsMarkup(text)) return null;
   const parsed = parseFeed(text);
-  return isFeed(parsed) ? { ...seen, text, parsed, header: parsed.header } : null;
+  return isFeed(parsed) ? { ...answer, text, parsed, header: parsed.header } : null;
 }
 
-/** Says what stands in place of a feed. */
-export function noFeed({ status, url, headers }: Seen): Finding {
+/** Describes an answer that is not a feed. */
+export function noFeed({ status, url, headers }: Answer): Finding {
   if (status === 200) {
     const type = headers["content-type"];
     return fix(
-      `${url} is no feed${type === undefined ? "" : `, but ${quoted(type)}`}.`,
-      "Give the address of the feed, such as https://alice.example/twtxt.txt",
+      `${url} is not a feed${type === undefined ? "" : `, but ${quoted(type)}`}.`,
+      "Give the URL of the feed, such as https://alice.example/twtxt.txt",
     );
   }
   if (status === 404 || status === 410) {
-    return fix(
-      `There is nothing at ${url} (${status}).`,
-      "Build and deploy the site, or give the address of its feed.",
-    );
+    return fix(`There is nothing at ${url} (${status}).`, "Build and deploy the site, or give the URL of its feed.");
   }
   if (status < 500) {
     return fix(
       `${url} is refused (${status}).`,
-      "Everybody must be able to read it, programs too: some hosts have a protection against these that can be turned off.",
+      "Programs have to be able to read it too. Some hosts have a protection against programs that you can turn off.",
     );
   }
-  return fix(`${url} answers ${status}.`, "Your host has trouble. Try again later.");
+  return fix(`${url} answers ${status}.`, "Your host has a problem. Try again later.");
 }
 
-/** Whether the address that a feed gives as its own leads to it, without detours. */
-export async function checkOwnUrl(feed: SeenFeed, look: Look): Promise<Finding[]> {
+/** Checks that the URL that a feed gives as its own leads to it, without redirects. */
+export async function checkOwnUrl(feed: ServedFeed, probe: Probe): Promise<Finding[]> {
   const [own, ...others] = feed.header.url ?? [];
   if (own === undefined) {
-    const todo = `Write "# url = ${feed.url}" at its top: the hashes by which replies name your twts are made with it.`;
-    return [fix("The feed does not say where it stands.", todo)];
+    const todo = `Add "# url = ${feed.url}" at the top: the hashes in replies to your twts are made with it.`;
+    return [fix("The feed does not give its URL.", todo)];
   }
-  const finding = await checkPlace(own, feed, look);
+  const finding = await checkPlace(own, feed, probe);
   if (others.length === 0) return [finding];
-  const todo = "Hashes are made with the first one; let that be the address that you give to people.";
+  const todo = "Hashes are made with the first one; it should be the URL that you give to people.";
   return [finding, note(`The feed has ${others.length + 1} lines "# url = ...".`, todo)];
 }
 
-async function checkPlace(own: string, { url, text }: SeenFeed, look: Look): Promise<Finding> {
+async function checkPlace(own: string, { url, text }: ServedFeed, probe: Probe): Promise<Finding> {
   if (URL.canParse(own) && new URL(own).href === url) return ok(`The feed names its own URL, ${url}`);
-  const says = `The feed says that it stands at ${quoted(own)}`;
-  const todo = `Serve it there, or write "# url = ${url}". Another address changes the hashes by which replies name your twts, so change it once at most.`;
+  const says = `The feed says that its URL is ${quoted(own)}`;
+  const todo = `Serve it there, or write "# url = ${url}". Another URL changes the hashes in replies to your twts, so change it at most once.`;
 
-  const seen = URL.canParse(own) ? await look(own, { maxBytes: FEED_BYTES }) : null;
-  if (seen === null || !isSeen(seen) || !asFeed(seen)) return fix(`${says}, where it is not to be had.`, todo);
-  if (seen.asked.length > 1) {
-    return fix(`${says}, which redirects to ${seen.url}. Some readers follow no redirect.`, todo);
+  const answer = URL.canParse(own) ? await probe(own, { maxBytes: FEED_BYTES }) : null;
+  if (answer === null || !isAnswer(answer) || !asFeed(answer)) return fix(`${says}, but it is not there.`, todo);
+  if (answer.asked.length > 1) {
+    return fix(`${says}, which redirects to ${answer.url}. Some readers follow no redirects.`, todo);
   }
-  const what = seen.bytes.toString() === text ? "it is served too" : "another one is served";
-  return note(`${says}, where ${what}.`, "Give people that address, and this command too.");
+  const what = answer.bytes.toString() === text ? "it is served too" : "another feed is served";
+  return note(`${says}, where ${what}.`, "Give that URL to people, and to this command.");
 }
 
-function found({ url, parsed: { twts } }: SeenFeed): Finding {
-  if (twts.length === 0) return note(`${url} is a feed without any twt.`, "Write something.");
-  return ok(`${url} is a feed of ${counted(twts.length, "twt")}`);
+function found({ url, parsed: { twts } }: ServedFeed): Finding {
+  if (twts.length === 0) return note(`${url} is a feed without twts.`, "Write a post.");
+  return ok(`${url} is a feed with ${counted(twts.length, "twt")}`);
 }
 
-function redirected(given: string, { asked, url }: SeenFeed): Finding[] {
+function redirected(given: string, { asked, url }: ServedFeed): Finding[] {
   return asked.length > 1
-    ? [note(`${given} redirects to ${url}`, "Give people the second one: some readers follow no redirect.")]
+    ? [note(`${given} redirects to ${url}`, "Give people the second URL: some readers follow no redirects.")]
     : [];
 }
 
-function notNamed({ url }: Seen, feed: SeenFeed): Finding {
+function notNamed({ url }: Answer, feed: ServedFeed): Finding {
   return note(
     `${url} does not name the feed.`,
     `Put this into the head of your pages: <link rel="alternate" type="text/plain" href="${feed.url}">`,
   );
 }
 
-async function feedAt(url: string, look: Look): Promise<SeenFeed | null> {
-  const seen = await look(url, { maxBytes: FEED_BYTES });
-  return isSeen(seen) ? asFeed(seen) : null;
+async function feedAt(url: string, probe: Probe): Promise<ServedFeed | null> {
+  const answer = await probe(url, { maxBytes: FEED_BYTES });
+  return isAnswer(answer) ? asFeed(answer) : null;
 }
 
-/** The links of a page to what is plain text: a feed, or something else, such as `/llms.txt`. */
-async function feedLinks(page: Seen): Promise<string[]> {
+/** The links of a page to plain text: a feed, or another file such as `/llms.txt`. */
+async function feedLinks(page: Answer): Promise<string[]> {
   if (page.status !== 200 || typeOf(page) !== "text/html") return [];
   const elements = [...elementsOf((await parseHtml(page.bytes.toString())).tree)];
   const base = baseOf(elements, page.url);

@@ -1,0 +1,143 @@
+// plugin/cli/arguments.ts: reads what was typed: options by their kinds, and the words between them.
+import { parseArgs } from "node:util";
+import { closestMatch } from "leven";
+import { TwtxtError } from "../errors.js";
+import { typed } from "./invocation.js";
+import type { Kind, Option, Options, ValuesOf } from "./options.js";
+
+/** The words of a command line: the arguments that are not options. */
+export interface Words<W> {
+  /**
+   * @param where - the command, with its action, for messages
+   * @throws TwtxtError `bad-usage`
+   */
+  read(words: readonly string[], where: string): W;
+}
+
+export const none: Words<null> = {
+  read(words, where) {
+    if (words.length > 0) throw misuse(where, `expected no arguments, got "${words[0]}".`);
+    return null;
+  },
+};
+
+export function one<T>(kind: Kind<T>): Words<T> {
+  return {
+    read(words, where) {
+      const [word, ...others] = words;
+      if (word === undefined) throw misuse(where, `expected ${kind.expected}.`);
+      if (others.length > 0) throw misuse(where, `expected ${kind.expected}, got ${words.length} arguments.`);
+      return parsed(kind, word, where);
+    },
+  };
+}
+
+/** One word, or `null` for none. */
+export function optional<T>(kind: Kind<T>): Words<T | null> {
+  return { read: (words, where) => (words.length === 0 ? null : one(kind).read(words, where)) };
+}
+
+/** One or more. */
+export function some<T>(kind: Kind<T>): Words<T[]> {
+  return {
+    read(words, where) {
+      if (words.length === 0) throw misuse(where, `expected ${kind.expected}.`);
+      return any(kind).read(words, where);
+    },
+  };
+}
+
+export function any<T>(kind: Kind<T>): Words<T[]> {
+  return { read: (words, where) => words.map((word) => parsed(kind, word, where)) };
+}
+
+/** @param label - of an option, such as `--port: ` */
+function parsed<T>(kind: Kind<T>, value: string, where: string, label = ""): T {
+  let result: T | null;
+  try {
+    result = kind.parse(value);
+  } catch (error) {
+    if (error instanceof TwtxtError) throw misuse(where, `${label}"${value}": ${error.message}`);
+    throw error;
+  }
+  if (result === null) throw misuse(where, `${label}expected ${kind.expected}, got "${value}".`);
+  return result;
+}
+
+/**
+ * Reads the options of a command.
+ *
+ * @param where - the command, with its action, for messages
+ * @throws TwtxtError `bad-usage`, naming the nearest option there is, or what is expected
+ */
+export function readArguments<const O extends Options>(
+  where: string,
+  args: readonly string[],
+  options: O,
+): { values: ValuesOf<O>; words: string[] } {
+  const given = new Map<string, unknown[]>();
+  const words: string[] = [];
+  for (const token of tokensOf(args, options)) {
+    if (token.kind === "positional") words.push(token.value);
+    if (token.kind !== "option") continue;
+    given.set(token.name, [...(given.get(token.name) ?? []), optionValue(where, token, options)]);
+  }
+  const values = Object.entries(options).map(([name, { value }]) => [name, value(given.get(name) ?? [])]);
+  return { values: Object.fromEntries(values) as ValuesOf<O>, words };
+}
+
+/** @returns the place of the first word in a command line; -1 for none */
+export function firstWord(args: readonly string[], options: Options): number {
+  return tokensOf(args, options).find(({ kind }) => kind === "positional")?.index ?? -1;
+}
+
+function tokensOf(args: readonly string[], options: Options) {
+  const config = Object.fromEntries(Object.entries(options).map(([name, option]) => [name, configOf(option)]));
+  return parseArgs({ args: [...args], options: config, strict: false, tokens: true }).tokens;
+}
+
+function configOf({ kind, short }: Option<unknown>) {
+  return { type: kind === null ? ("boolean" as const) : ("string" as const), ...(short !== undefined && { short }) };
+}
+
+interface OptionToken {
+  name: string;
+  rawName: string;
+  value: string | undefined;
+  inlineValue: boolean | undefined;
+}
+
+function optionValue(where: string, token: OptionToken, options: Options): unknown {
+  const { name, rawName, value, inlineValue } = token;
+  const option = Object.hasOwn(options, name) ? options[name] : undefined;
+  if (!option) throw noSuchOption(where, token, Object.keys(options));
+  if (option.kind === null) {
+    if (value !== undefined) throw misuse(where, `${rawName} takes no value, got "${value}".`);
+    return true;
+  }
+  const isMissing = value === undefined || (!inlineValue && value.startsWith("-") && value !== "-");
+  if (isMissing) throw misuse(where, `${rawName} needs a value.`);
+  return parsed(option.kind, value, where, `${rawName}: `);
+}
+
+function noSuchOption(where: string, { name, rawName }: OptionToken, names: string[]): TwtxtError {
+  const nearest = name.length > 1 ? nearestOf(name, names) : undefined;
+  const hint = nearest ? `Did you mean "--${nearest}"?` : 'Put "--" before an argument that starts with "-".';
+  return misuse(where, `there is no option "${rawName}". ${hint}`);
+}
+
+/** The name that was probably meant. A name that starts with the word comes first. */
+export function nearestOf(word: string, names: readonly string[]): string | undefined {
+  return names.find((name) => name.startsWith(word)) ?? closestMatch(word, names, { maxDistance: 3 });
+}
+
+/**
+ * An error about what was typed, with the command that prints the help.
+ *
+ * @param where - the command, perhaps with its action; empty for none
+ */
+export function misuse(where: string, what: string): TwtxtError {
+  const [command = ""] = where.split(" ");
+  const help = typed(command === "" ? "--help" : `${command} --help`);
+  return new TwtxtError("bad-usage", `${where === "" ? "" : `${where}: `}${what} Type: ${help}`);
+}

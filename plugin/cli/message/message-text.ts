@@ -1,0 +1,162 @@
+// plugin/cli/message/message-text.ts: messages as text and as JSON. Texts of others are indented, and cannot imitate this program.
+import { isReceipt } from "../../messages/line.js";
+import { shortId } from "../ids.js";
+import { typed } from "../invocation.js";
+import { alignedRows, counted, widthOf } from "../table.js";
+import { shownSafely } from "../terminal.js";
+import { type InboxEntry, isOpened, type ReadMessage } from "./mailbox.js";
+
+const UNKNOWN = "?";
+/** A message may consist of line breaks only. */
+const MAX_LINES = 500;
+/** A stranger may claim an address of 300 characters, which does not widen the column. */
+const WIDEST = 40;
+
+/** A line for each message, and a second one with the reason where it is not verified. */
+export function listLines(messages: readonly InboxEntry[], columns: number | null): string[] {
+  const heads = alignedRows(messages.map(headOf), WIDEST);
+  return messages.flatMap((message, at) => {
+    const { text, reason } = summaryOf(message);
+    return [...followedBy(text, heads[at] ?? "", columns), ...(reason === null ? [] : indented(reason, columns))];
+  });
+}
+
+/** A whole message. */
+export function messageLines(message: InboxEntry, columns: number | null): string[] {
+  const { text, reason } = summaryOf(message);
+  const head = [headOf(message).join("  "), ...(reason === null ? [] : [`Reason: ${reason}`])];
+  if (!isOpened(message)) return head;
+  return isReceipt(message.message)
+    ? [...head, text]
+    : [...head, ...receiptLines(message), ...shortened(indented(textOf(message), columns))];
+}
+
+function shortened(lines: string[]): string[] {
+  const left = lines.length - MAX_LINES;
+  if (left <= 0) return lines;
+  return [...lines.slice(0, MAX_LINES), `(${counted(left, "more line")}; --json prints all)`];
+}
+
+/** @example "3 messages, 1 unverified." */
+export function countsOf(messages: readonly InboxEntry[]): string {
+  const count = (state: string) => messages.filter((message) => stateOf(message) === state).length;
+  const parts = ["unverified", "key changed", "unreadable"]
+    .filter((state) => count(state) > 0)
+    .map((state) => `, ${count(state)} ${state}`);
+  return `${counted(messages.length, "message")}${parts.join("")}.`;
+}
+
+/** For `--json`. */
+export function factsOf(message: InboxEntry) {
+  if (!isOpened(message)) return message;
+  const { id, created, hash, signer, trust, receipts } = message;
+  const { address, lines, events } = message.message;
+  return {
+    ...{ id, created, time: timeOf(message), address, signer },
+    ...{ trust: trust.trust, byDns: trust.trust === "verified" && trust.byDns, reason: reasonOf(message) },
+    ...{ text: textOf(message), lines, events, hash },
+    receipts: receipts.map(({ time, sent }) => ({ time, id: sent.id, created: sent.created })),
+  };
+}
+
+/** The text of a message. Its line breaks are LF. */
+export function textOf({ message }: Pick<ReadMessage, "message">): string {
+  return message.lines.map(({ text }) => text).join("\n");
+}
+
+function headOf(message: InboxEntry): string[] {
+  const address = isOpened(message) ? (message.message.address ?? UNKNOWN) : UNKNOWN;
+  return [shortId(message.id), timeOf(message), address, stateOf(message)];
+}
+
+function summaryOf(message: InboxEntry): { text: string; reason: string | null } {
+  if (!isOpened(message)) return { text: "", reason: message.unreadable };
+  const receipts = receiptLines(message);
+  const nothing = "read receipt for a message that is not among your copies";
+  const text = isReceipt(message.message) ? receipts.join(", ") || nothing : textOf(message);
+  return { text, reason: reasonOf(message) };
+}
+
+function receiptLines({ receipts }: ReadMessage): string[] {
+  return receipts.map(({ sent }) => `read your message of ${sent.created}`);
+}
+
+/** The time that the message states, else the time of its arrival. */
+function timeOf(message: InboxEntry): string {
+  const time = isOpened(message) ? message.message.lines[0]?.time : null;
+  return time ?? `${message.created.slice(0, 19)}Z`;
+}
+
+function stateOf(message: InboxEntry): string {
+  if (!isOpened(message)) return "unreadable";
+  const { trust } = message;
+  if (trust.trust === "verified" && trust.byDns) return "verified by DNS";
+  return trust.trust === "key-changed" ? "key changed" : trust.trust;
+}
+
+function reasonOf({ trust, signer, message: { address } }: ReadMessage): string | null {
+  switch (trust.trust) {
+    case "verified":
+      return null;
+    case "unverified":
+      return trust.reason;
+    case "key-changed": {
+      const which = signer === trust.pinned ? "the key that you know, but another one is published" : "a new key";
+      return `signed with ${which}; ask ${address} over another channel, then type: ${typed(`contacts accept ${address}`)}`;
+    }
+  }
+}
+
+const INDENT = "  ";
+/** Narrower terminals get lines of this length. */
+const LEAST = 20;
+const COLUMNS_WITHOUT_TERMINAL = 160;
+
+/**
+ * The lines of a text, indented. Breaks long lines, since those that the terminal breaks start at the margin, like lines
+ * of this program.
+ *
+ * @param columns - of the terminal; `null` for no terminal
+ */
+export function indented(text: string, columns: number | null): string[] {
+  const room = columns === null ? Number.POSITIVE_INFINITY : Math.max(LEAST, columns - INDENT.length);
+  return text.split("\n").flatMap((line) => brokenAt(room, shownSafely(line)).map((part) => INDENT + part));
+}
+
+/**
+ * A line of this program, followed by the start of a text, on the next line where there is no room.
+ *
+ * @param columns - of the terminal; `null` for no terminal
+ */
+export function followedBy(text: string, line: string, columns: number | null): string[] {
+  const first = text.split("\n").find((one) => one.trim() !== "") ?? "";
+  if (first === "") return [line.trimEnd()];
+  const room = (columns ?? COLUMNS_WITHOUT_TERMINAL) - widthOf(line) - INDENT.length;
+  if (room >= LEAST) return [`${line}  ${cut(first.trim(), room)}`];
+  return [line.trimEnd(), INDENT + cut(first.trim(), Math.max(LEAST, (columns ?? 0) - INDENT.length))];
+}
+
+function cut(line: string, room: number): string {
+  const safe = shownSafely(line);
+  if (widthOf(safe) <= room) return safe;
+  return `${brokenAt(room - 1, safe, false)[0]}…`;
+}
+
+/** @param byWords - whether to break a line after its last space, if it has one */
+function brokenAt(room: number, line: string, byWords = true): string[] {
+  const parts: string[] = [];
+  let part = "";
+  let taken = 0;
+  for (const character of line) {
+    const width = widthOf(character);
+    if (taken + width > room) {
+      const end = byWords ? part.lastIndexOf(" ") + 1 || part.length : part.length;
+      parts.push(part.slice(0, end));
+      part = part.slice(end);
+      taken = widthOf(part);
+    }
+    part += character;
+    taken += width;
+  }
+  return [...parts, part];
+}

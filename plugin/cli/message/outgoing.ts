@@ -1,0 +1,150 @@
+// plugin/cli/message/outgoing.ts: `message sent`, `outbox`, `retry` and `discard`, and reports of deliveries.
+import { TwtxtError } from "../../errors.js";
+import { formatTimestamp } from "../../feed/timestamp.js";
+import { parseMessage } from "../../messages/line.js";
+import { type OwnKeys, openWith } from "../../messages/read/open-with.js";
+import type { RecipientReport } from "../../messages/send/outbox.js";
+import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
+import { type IdUse, oneByPrefix, shortId } from "../ids.js";
+import { typed } from "../invocation.js";
+import type { OwnSiteValues } from "../options.js";
+import { counted, listed, padded } from "../table.js";
+import type { Terminal } from "../terminal.js";
+import { type Mailbox, mailboxOf } from "./mailbox.js";
+import { followedBy, indented, textOf } from "./message-text.js";
+
+function idUse(what: string): IdUse<{ id: string }> {
+  return { idOf: ({ id }) => id, what, short: shortId, least: 4 };
+}
+
+/** `message sent [ID]` */
+export async function sent(values: OwnSiteValues, id: string | null, terminal: Terminal): Promise<number> {
+  const mailbox = await mailboxOf(values, terminal);
+  const all = await mailbox.outbox().sent();
+  const wanted = id === null ? all : all.filter((copy) => copy === oneByPrefix(id, all, idUse("copy of yours")));
+  const copies = wanted.map(({ id: whole, created, to, sealed }) => {
+    return { id: whole, created, to, text: ownText(sealed, mailbox.keys) };
+  });
+  if (values.json) {
+    terminal.print(JSON.stringify(copies, null, 2));
+    return 0;
+  }
+  const columns = terminal.columns();
+  for (const { id: whole, created, to, text } of copies) {
+    const head = `${shortId(whole)}  ${created}  to ${to.join(", ")}`;
+    const shown = text ?? "(sealed to a key that is not on this machine)";
+    const lines = id === null ? followedBy(shown, head, columns) : [head, ...indented(shown, columns)];
+    for (const line of lines) terminal.print(line);
+  }
+  if (id === null) terminal.say(`${counted(copies.length, "copy", "copies")}.`);
+  return 0;
+}
+
+/** `message outbox` */
+export async function outbox(values: OwnSiteValues, _: null, terminal: Terminal): Promise<number> {
+  const mailbox = await mailboxOf(values, terminal);
+  const entries = await mailbox.outbox().list();
+  if (values.json) terminal.print(JSON.stringify(entries.map(factsOf), null, 2));
+  else for (const line of entries.flatMap((entry) => entryLines(entry, mailbox, terminal))) terminal.print(line);
+  const hint = entries.length === 0 ? "" : ` To try now, type: ${typed("message retry")}`;
+  terminal.say(`${entries.length} in the outbox.${hint}`);
+  return 0;
+}
+
+/** `message retry` */
+export async function retry(values: OwnSiteValues, _: null, terminal: Terminal): Promise<number> {
+  const mailbox = await mailboxOf(values, terminal);
+  const tried = mailbox.outbox((report) => {
+    if (values.json) return;
+    const [line = "", ...reason] = reportLines(report, terminal.columns());
+    for (const one of [`${shortId(report.id)}  ${line}`, ...reason]) terminal.print(one);
+  });
+  const reports = await tried.retry({ all: true });
+  if (values.json) terminal.print(JSON.stringify(reports, null, 2));
+  terminal.say(reports.length === 0 ? "The outbox has nothing to retry." : reportSum(reports));
+  return exitCodeOf(reports);
+}
+
+/** `message discard ID` */
+export async function discard(values: OwnSiteValues, id: string, terminal: Terminal): Promise<number> {
+  const box = (await mailboxOf(values, terminal)).outbox();
+  const entry = oneByPrefix<OutboxEntry>(id, await box.list(), idUse("message in the outbox"));
+  await box.discard(entry.id);
+  const others = entry.recipients.filter(({ state }) => state !== "delivered").map(({ address }) => address);
+  if (values.json) terminal.print(JSON.stringify(factsOf(entry), null, 2));
+  else terminal.print(`${shortId(entry.id)}  ${entry.created}`);
+  terminal.say(`Discarded. Not delivered to ${others.join(", ")}.`);
+  return 0;
+}
+
+function entryLines(entry: OutboxEntry, { keys }: Mailbox, terminal: Terminal): string[] {
+  const head = `${shortId(entry.id)}  ${entry.created}`;
+  const columns = terminal.columns();
+  const text = ownText(entry.sealed, keys);
+  const shown = text === "" ? "(read receipt)" : (text ?? "");
+  const width = Math.max(...entry.recipients.map(({ address }) => address.length));
+  return [
+    ...followedBy(shown, head, columns),
+    ...entry.recipients.flatMap((recipient) => {
+      return reportLines(recipient, columns && columns - 2, width).map((line) => `  ${line}`);
+    }),
+  ];
+}
+
+function factsOf({ id, created, recipients }: OutboxEntry) {
+  return { id, created, recipients };
+}
+
+/** @returns the author's own text; `null` where none of the author's keys opens it */
+function ownText(sealed: string, keys: OwnKeys): string | null {
+  try {
+    return textOf({ message: parseMessage(new TextDecoder().decode(openWith(sealed, keys).plaintext)) });
+  } catch (error) {
+    if (error instanceof TwtxtError) return null;
+    throw error;
+  }
+}
+
+type Report = Pick<RecipientReport, "address" | "endpoint" | "state" | "why" | "next">;
+
+/**
+ * The result for one recipient: a line of this program, and the reason below it, which may quote an inbox.
+ *
+ * @param columns - of the terminal; `null` for no terminal
+ * @param width - of the longest address
+ */
+export function reportLines(report: Report, columns: number | null, width = 0): string[] {
+  const { address, state, why } = report;
+  const reason = why ?? (state === "waiting" ? "delivery is in progress" : null);
+  const line = `${padded(address, width)}  ${outcomeOf(report)}`;
+  return [line, ...(state === "delivered" || reason === null ? [] : indented(reason, columns))];
+}
+
+function outcomeOf({ endpoint, state, next }: Report): string {
+  switch (state) {
+    case "delivered":
+      return `delivered to ${endpoint}`;
+    case "failed":
+      return `failed at ${endpoint} (kept in the outbox)`;
+    case "waiting": {
+      const again = next === null ? "" : `; next attempt after ${formatTimestamp(next)}`;
+      return `not delivered yet at ${endpoint}${again} (kept in the outbox)`;
+    }
+  }
+}
+
+/** @example reportSum([{ state: "delivered" }]) // "1 delivered." */
+export function reportSum(reports: readonly Pick<Report, "state">[]): string {
+  const count = (state: Report["state"]) => reports.filter((report) => report.state === state).length;
+  const counts = [
+    [count("delivered"), "delivered"],
+    [count("waiting"), "to be retried"],
+    [count("failed"), "failed"],
+  ] as const;
+  return `${listed(counts)}.`;
+}
+
+/** 1 where something failed permanently, as in `send`. */
+export function exitCodeOf(reports: readonly Pick<Report, "state">[]): number {
+  return reports.some(({ state }) => state === "failed") ? 1 : 0;
+}

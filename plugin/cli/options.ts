@@ -1,0 +1,123 @@
+// plugin/cli/options.ts: options of the command line. Each is declared once, with its kind, its help and its default.
+import { parseAddress } from "../keys/address.js";
+
+/** A kind of value. */
+export interface Kind<T> {
+  /** Stands for the value in the help, such as `FILE`. */
+  name: string;
+  /** With an article and an example: `an address such as bob@bob.example`. */
+  expected: string;
+  /** @returns `null` for a text that is not of this kind @throws TwtxtError which says what is wrong with it */
+  parse(text: string): T | null;
+}
+
+/** An option of a command. `T` is the value that the command gets, whether or not the option was typed. */
+export interface Option<T> {
+  /** `null` for a flag. */
+  kind: Kind<unknown> | null;
+  help: string;
+  /** One letter. */
+  short?: string;
+  /** @param given - the parsed values, in order; empty where the option was not typed */
+  value(given: readonly unknown[]): T;
+}
+
+/** The options of a command by their names, without the dashes. */
+export type Options = Readonly<Record<string, Option<unknown>>>;
+
+/** What a command gets for its options. */
+export type ValuesOf<O extends Options> = { [Name in keyof O]: O[Name] extends Option<infer T> ? T : never };
+
+/** An option without a value. */
+export function flag(help: string): Option<boolean> {
+  return { kind: null, help, value: (given) => given.length > 0 };
+}
+
+/** An option with a value; `undefined` where it was not typed. The last one counts. */
+export function option<T>(kind: Kind<T>, help: string, short?: string): Option<T | undefined> {
+  return { kind, help, value: (given) => given.at(-1) as T | undefined, ...(short !== undefined && { short }) };
+}
+
+/** An option with a default, which the help names. */
+export function withDefault<T>(kind: Kind<T>, standard: T, help: string): Option<T> {
+  const value = (given: readonly unknown[]) => (given.length > 0 ? (given.at(-1) as T) : standard);
+  return { kind, help: `${help} (default ${standard})`, value };
+}
+
+/** An option that can be repeated. */
+export function repeatable<T>(kind: Kind<T>, help: string): Option<T[]> {
+  return { kind, help: `${help}; can be repeated`, value: (given) => [...given] as T[] };
+}
+
+/** Any text. */
+export function text(name: string, expected: string): Kind<string> {
+  return { name, expected, parse: (value) => value };
+}
+
+/** A whole number. */
+export function number(least: number, most: number, name = "N"): Kind<number> {
+  const isInRange = (value: string) => /^\d{1,9}$/.test(value) && Number(value) >= least && Number(value) <= most;
+  const expected = `a number from ${least} to ${most}`;
+  return { name, expected, parse: (value) => (isInRange(value) ? Number(value) : null) };
+}
+
+/** One of a few words. */
+export function oneOf<const T extends string>(name: string, words: readonly T[]): Kind<T> {
+  const expected = `one of ${words.join(", ")}`;
+  return { name, expected, parse: (value) => words.find((word) => word === value) ?? null };
+}
+
+/** @param example - such as `https://alice.example/twtxt.txt` */
+export function url(example: string): Kind<string> {
+  const isUrl = (value: string) => /^https?:\/\/[^/]/i.test(value) && URL.canParse(value);
+  return { name: "URL", expected: `a URL such as "${example}"`, parse: (value) => (isUrl(value) ? value : null) };
+}
+
+/** @param example - such as `bob@bob.example` */
+export function address(example: string): Kind<string> {
+  return { name: "ADDRESS", expected: `an address such as ${example}`, parse: parseAddress };
+}
+
+export const FILE = text("FILE", "a file");
+export const FOLDER = text("DIR", "a folder");
+
+const HOST_AND_PORT = /^(\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?):(\d{1,5})$/;
+
+/** `host:port`, as the guard takes it. PROTOCOL 6 */
+export const HOST: Kind<string> = {
+  name: "HOST:PORT",
+  expected: "a host and a port, such as 127.0.0.1:8080",
+  parse(value) {
+    const [, host, port] = HOST_AND_PORT.exec(value.toLowerCase()) ?? [];
+    return host !== undefined && Number(port) >= 1 && Number(port) <= 65_535 ? `${host}:${Number(port)}` : null;
+  },
+};
+
+/** Options that several commands have. */
+export const JSON_OPTION = { json: flag("prints JSON") };
+export const SETTINGS_OPTION = {
+  settings: option(FILE, "the settings of the site (default .eleventy-twtxt/settings.json)"),
+};
+export const HOSTS_OPTION = {
+  "allow-private-host": repeatable(HOST, "a host in your own network that may be contacted"),
+};
+/** What to do where the guard has refused an address. */
+export const FOR_PRIVATE_HOSTS =
+  "Only public servers are contacted. To allow one in your own network, add --allow-private-host HOST:PORT";
+export const IDENTITY_OPTION = { identity: option(FILE, "your key, in a file that you chose yourself") };
+export const AUTHOR_OPTIONS = {
+  as: option(address("alice@alice.example"), "which of your addresses, if this machine has several keys"),
+  ...IDENTITY_OPTION,
+  ...SETTINGS_OPTION,
+};
+export const URL_OPTION = {
+  url: option(
+    url("http://localhost:8080"),
+    "where to reach your site instead of its own address, such as a local server",
+  ),
+};
+export const OWN_SITE_OPTIONS = { ...JSON_OPTION, ...AUTHOR_OPTIONS, ...URL_OPTION, ...HOSTS_OPTION };
+
+export type HostsValues = ValuesOf<typeof HOSTS_OPTION>;
+export type AuthorValues = ValuesOf<typeof AUTHOR_OPTIONS>;
+export type OwnSiteValues = ValuesOf<typeof OWN_SITE_OPTIONS>;
