@@ -5,6 +5,16 @@ import { TwtxtError } from "../errors.js";
 
 const PREFIX = "kex";
 const KEY_BYTES = 32;
+/** y of the points of order 1, 2, 4 and 8, in hex. */
+const SMALL_ORDER_Y = new Set([
+  "0000000000000000000000000000000000000000000000000000000000000001",
+  "7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffec",
+  "0000000000000000000000000000000000000000000000000000000000000000",
+  "05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826",
+  "7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd84d3d706a17c7",
+]);
+/** The prime of the field: a larger y is not canonical. */
+const FIELD_PRIME = "7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffed";
 
 /** The secret half of a key, which signs and agrees but cannot be read from it. */
 export interface SecretKey {
@@ -47,6 +57,19 @@ export function isPublicKey(bytes: Uint8Array): boolean {
 }
 
 /**
+ * Whether bytes have the y of a point of small order, or a y that is not in canonical form. This is what the verification of a
+ * signature does not check. It does check that the key is a point of the curve, which takes fifty times as long.
+ *
+ * @param bytes - 32 bytes
+ */
+export function isWeakKey(bytes: Uint8Array): boolean {
+  const y = Uint8Array.from(bytes).reverse();
+  y[0] = (y[0] ?? 0) & 0x7f;
+  const text = etc.bytesToHex(y);
+  return text >= FIELD_PRIME || SMALL_ORDER_Y.has(text);
+}
+
+/**
  * The X25519 public key that belongs to an Ed25519 one, by the map from Edwards to Montgomery form.
  *
  * @returns 32 bytes, or `null` for what {@link isPublicKey} refuses
@@ -62,8 +85,7 @@ export function exchangeKeyOf(publicKey: Uint8Array): Uint8Array | null {
 
 function pointOf(bytes: Uint8Array): Point | null {
   try {
-    const point = Point.fromBytes(bytes);
-    return point.isSmallOrder() ? null : point;
+    return isWeakKey(bytes) ? null : Point.fromBytes(bytes);
   } catch {
     return null;
   }

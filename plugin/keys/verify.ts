@@ -5,7 +5,7 @@ import { createPublicKey, verify } from "node:crypto";
  * Whether a signature is that of these bytes by this key. OpenSSL compares the bytes of R, without cofactor, and refuses an
  * S beyond the group's order, so that no other bytes pass for the same signature.
  *
- * @param publicKey - 32 bytes that `isPublicKey` takes: small order is not looked for here
+ * @param publicKey - 32 bytes; the caller has checked `isWeakKey`
  */
 export function isSignedBy(publicKey: Uint8Array, bytes: Uint8Array, signature: Uint8Array): boolean {
   const x = Buffer.from(publicKey).toString("base64url");

@@ -1,8 +1,9 @@
 import { readFileSync } from "node:fs";
+import { ed25519 } from "@noble/curves/ed25519.js";
 import { bech32, bech32m } from "@scure/base";
 import { describe, expect, it } from "vitest";
 import { discoveryPaths } from "../../plugin/keys/address.js";
-import { exchangeKeyOf, formatKey, isPublicKey, parseKey } from "../../plugin/keys/key.js";
+import { exchangeKeyOf, formatKey, isPublicKey, isWeakKey, parseKey } from "../../plugin/keys/key.js";
 
 interface Vector {
   kex: string;
@@ -64,6 +65,25 @@ describe("a public key as bytes", () => {
   ])("is none: %s", (_name, bytes) => {
     expect(isPublicKey(bytes)).toBe(false);
     expect(exchangeKeyOf(bytes)).toBeNull();
+  });
+});
+
+describe("a weak key", () => {
+  const { Point } = ed25519;
+  const torsion = Point.fromBytes(hex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"));
+
+  it("is each of the eight points of small order, with either sign, and each y beyond the field", () => {
+    const points = Array.from({ length: 8 }, (_, index) => torsion.multiplyUnsafe(BigInt(index + 1)).toBytes());
+    const beyond = Array.from({ length: 19 }, (_, index) => hex(`${(0xed + index).toString(16)}${"ff".repeat(30)}7f`));
+    for (const bytes of [...points, ...beyond]) {
+      expect(isWeakKey(bytes)).toBe(true);
+      expect(isWeakKey(bytes.map((byte, index) => (index === 31 ? byte ^ 0x80 : byte)))).toBe(true);
+    }
+  });
+
+  it("is no other: the keys of the vectors, and the largest y of the field but one", () => {
+    const others = [...vectors.map(({ ed25519_public }) => hex(ed25519_public)), hex(`eb${"ff".repeat(30)}7f`)];
+    expect(others.filter(isWeakKey)).toEqual([]);
   });
 });
 

@@ -1,6 +1,6 @@
 // plugin/messages/saltpack/derived.ts: keys, nonces and signed bytes that sealing and opening both come to.
 import { concatBytes, utf8ToBytes } from "@noble/ciphers/utils.js";
-import { boxKey, closeBox } from "./box.js";
+import { boxKey } from "./box.js";
 import type { Primitives } from "./primitives.js";
 import { KEY_BYTES } from "./sealed.js";
 
@@ -17,9 +17,9 @@ const NONCE_HEAD_BYTES = 16;
  * @param shared - what X25519 gave, which is wiped
  * @returns 32 bytes, to be wiped by whoever asked
  */
-export function derivedKey(shared: Uint8Array): Uint8Array {
+export function derivedKey(shared: Uint8Array, { boxes }: Primitives): Uint8Array {
   const key = boxKey(shared);
-  const box = closeBox(key, DERIVED_KEY_NONCE, new Uint8Array(KEY_BYTES));
+  const box = boxes.close(key, DERIVED_KEY_NONCE, new Uint8Array(KEY_BYTES));
   const derived = new Uint8Array(box.subarray(-KEY_BYTES));
   for (const secret of [shared, key, box]) secret.fill(0);
   return derived;

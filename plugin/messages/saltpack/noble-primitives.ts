@@ -5,6 +5,7 @@ import { hmac } from "@noble/hashes/hmac.js";
 import { sha512 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { TwtxtError } from "../../errors.js";
+import { nobleBoxes } from "./box.js";
 import type { Primitives } from "./primitives.js";
 
 const { Point } = ed25519;
@@ -32,6 +33,7 @@ export const noblePrimitives: Primitives = {
       },
     };
   },
+  boxes: nobleBoxes,
 };
 
 /** The library's own `verify` multiplies by the cofactor, and so lets an R of mixed order pass, which others refuse. */
@@ -40,9 +42,18 @@ function verify(signature: Uint8Array, bytes: Uint8Array, publicKey: Uint8Array)
   const s = bytesToNumberLE(signature.subarray(32));
   if (s >= Point.Fn.ORDER) return false;
   const k = Point.Fn.create(bytesToNumberLE(sha512(concatBytes(r, publicKey, bytes))));
-  const sender = Point.fromBytes(publicKey);
+  const sender = pointOf(publicKey);
+  if (sender === null) return false;
   const expected = Point.BASE.multiplyUnsafe(s).subtract(sender.multiplyUnsafe(k));
   return equalBytes(expected.toBytes(), r);
+}
+
+function pointOf(publicKey: Uint8Array): InstanceType<typeof Point> | null {
+  try {
+    return Point.fromBytes(publicKey);
+  } catch {
+    return null;
+  }
 }
 
 function agree(secret: Uint8Array, exchangeKey: Uint8Array): Uint8Array {

@@ -1,8 +1,7 @@
 // plugin/messages/saltpack/open.ts: opens a sealed message, all of it or nothing.
 import { equalBytes } from "@noble/ciphers/utils.js";
 import { TwtxtError } from "../../errors.js";
-import { isPublicKey } from "../../keys/key.js";
-import { openBox } from "./box.js";
+import { isPublicKey, isWeakKey } from "../../keys/key.js";
 import { derivedKey, identifierOf, packetNonce, recipientNonce, SENDER_NONCE, signedBytes } from "./derived.js";
 import { badMessage } from "./msgpack.js";
 import type { Primitives, SecretKey } from "./primitives.js";
@@ -27,7 +26,7 @@ export function openBinary(bytes: Uint8Array, key: SecretKey, primitives: Primit
   const message = readSealed(bytes);
   const payloadKey = findPayloadKey(message, key, primitives);
   try {
-    const sender = openSender(message, payloadKey);
+    const sender = openSender(message, payloadKey, primitives);
     return { plaintext: openPackets(message, payloadKey, sender, primitives), sender };
   } finally {
     payloadKey.fill(0);
@@ -40,12 +39,12 @@ function findPayloadKey(
   key: SecretKey,
   primitives: Primitives,
 ): Uint8Array {
-  const derived = derivedKey(agree(key, ephemeralKey));
+  const derived = derivedKey(agree(key, ephemeralKey), primitives);
   try {
     for (const [index, { identifier, payloadKeyBox }] of recipients.entries()) {
       const nonce = recipientNonce(index);
       if (!equalBytes(identifierOf(derived, nonce, primitives), identifier)) continue;
-      const payloadKey = openBox(derived, nonce, payloadKeyBox);
+      const payloadKey = primitives.boxes.open(derived, nonce, payloadKeyBox);
       if (payloadKey === null) throw notAuthentic("it has changed since it was sealed");
       return payloadKey;
     }
@@ -64,12 +63,12 @@ function agree(key: SecretKey, ephemeralKey: Uint8Array): Uint8Array {
   }
 }
 
-function openSender({ senderBox }: SealedMessage, payloadKey: Uint8Array): Uint8Array {
-  const sender = openBox(payloadKey, SENDER_NONCE, senderBox);
+function openSender({ senderBox }: SealedMessage, payloadKey: Uint8Array, { boxes }: Primitives): Uint8Array {
+  const sender = boxes.open(payloadKey, SENDER_NONCE, senderBox);
   if (sender === null) throw notAuthentic("it has changed since it was sealed");
   if (sender.every((byte) => byte === 0)) throw notAuthentic("its sender is anonymous");
   // With a key of small order, one signature is right for whatever is signed.
-  if (!isPublicKey(sender)) throw notAuthentic("its sender's key is none");
+  if (isWeakKey(sender)) throw notAuthentic("its sender's key is none");
   return new Uint8Array(sender);
 }
 
@@ -77,7 +76,7 @@ function openPackets(
   { header, packets }: SealedMessage,
   payloadKey: Uint8Array,
   sender: Uint8Array,
-  { sha512, verify }: Primitives,
+  { sha512, verify, boxes }: Primitives,
 ): Uint8Array {
   const headerHash = sha512(header);
   const size = packets.reduce((sum, { box }) => sum + box.length - PACKET_OVERHEAD, 0);
@@ -85,12 +84,12 @@ function openPackets(
   let at = 0;
   for (const [index, { box, isFinal }] of packets.entries()) {
     const nonce = packetNonce(headerHash, index, isFinal);
-    const content = openBox(payloadKey, nonce, box);
+    const content = boxes.open(payloadKey, nonce, box);
     if (content === null) throw notAuthentic("it has changed since it was sealed");
     const chunk = content.subarray(SIGNATURE_BYTES);
     const signed = signedBytes(headerHash, nonce, isFinal, sha512(chunk));
     if (!verify(content.subarray(0, SIGNATURE_BYTES), signed, sender)) {
-      throw notAuthentic("its sender has not signed it");
+      throw notAuthentic(isPublicKey(sender) ? "its sender has not signed it" : "its sender's key is none");
     }
     plaintext.set(chunk, at);
     at += chunk.length;

@@ -1,5 +1,6 @@
 // plugin/messages/saltpack/primitives.ts: what sealing and opening need of a runtime, node:crypto or a library.
 import type { SecretKey } from "../../keys/key.js";
+import type { Boxes } from "./box.js";
 
 export type { SecretKey };
 
@@ -19,7 +20,9 @@ export interface Primitives {
   hmacSha512(key: Uint8Array, bytes: Uint8Array): Uint8Array;
   /**
    * Verifies an Ed25519 signature without cofactor: S is below the group's order, and S·B - k·A has the very bytes of R.
-   * Whoever asks has looked whether the key is one (`isPublicKey`).
+   *
+   * @param publicKey - the caller has checked `isWeakKey`
+   * @returns `false` also for a key that is not a point of the curve
    */
   verify(signature: Uint8Array, bytes: Uint8Array, publicKey: Uint8Array): boolean;
   /** @param secret - 32 random bytes, to be wiped by whoever asked when the key is needed no more */
@@ -30,6 +33,7 @@ export interface Primitives {
    * @param seed - 32 bytes
    */
   secretKey(seed: Uint8Array): SecretKey;
+  readonly boxes: Boxes;
 }
 
 /** @returns that many random bytes, in an array of their own */

@@ -2,7 +2,6 @@
 import { concatBytes, utf8ToBytes } from "@noble/ciphers/utils.js";
 import { TwtxtError } from "../../errors.js";
 import { exchangeKeyOf } from "../../keys/key.js";
-import { closeBox } from "./box.js";
 import { derivedKey, identifierOf, packetNonce, recipientNonce, SENDER_NONCE, signedBytes } from "./derived.js";
 import { arrayHead, binHead, FALSE, TRUE } from "./msgpack.js";
 import type { EphemeralKey, Primitives, Random, SecretKey } from "./primitives.js";
@@ -47,7 +46,7 @@ export function sealInOrder(
     const header = concatBytes(
       HEADER_HEAD,
       ...bin(ephemeral.publicKey),
-      ...bin(closeBox(payloadKey, SENDER_NONCE, sender.publicKey)),
+      ...bin(primitives.boxes.close(payloadKey, SENDER_NONCE, sender.publicKey)),
       arrayHead(recipients.length),
       ...exchangeKeys.flatMap((key, index) => recipientPair(payloadKey, ephemeral, key, index, primitives)),
     );
@@ -74,10 +73,10 @@ function recipientPair(
   index: number,
   primitives: Primitives,
 ): Uint8Array[] {
-  const derived = derivedKey(ephemeral.agree(exchangeKey));
+  const derived = derivedKey(ephemeral.agree(exchangeKey), primitives);
   const nonce = recipientNonce(index);
   const identifier = identifierOf(derived, nonce, primitives);
-  const box = closeBox(derived, nonce, payloadKey);
+  const box = primitives.boxes.close(derived, nonce, payloadKey);
   derived.fill(0);
   return [arrayHead(2), ...bin(identifier), ...bin(box)];
 }
@@ -88,7 +87,7 @@ function packets(
   payloadKey: Uint8Array,
   headerHash: Uint8Array,
   sender: SecretKey,
-  { sha512 }: Primitives,
+  { sha512, boxes }: Primitives,
 ): Uint8Array[] {
   const count = Math.max(1, Math.ceil(plaintext.length / MAX_CHUNK_BYTES));
   return Array.from({ length: count }).flatMap((_, index) => {
@@ -96,7 +95,7 @@ function packets(
     const isFinal = index === count - 1;
     const nonce = packetNonce(headerHash, index, isFinal);
     const signature = sender.sign(signedBytes(headerHash, nonce, isFinal, sha512(chunk)));
-    const box = closeBox(payloadKey, nonce, concatBytes(signature, chunk));
+    const box = boxes.close(payloadKey, nonce, concatBytes(signature, chunk));
     return [arrayHead(2), ...bin(box), Uint8Array.of(isFinal ? TRUE : FALSE)];
   });
 }
