@@ -61,6 +61,8 @@ export function isMentionUrl(url: string): boolean {
 
 /**
  * Writes a mention in the form that all peers understand. The nick is required, because some peers do not know `@<url>`.
+ *
+ * @param mention - both are required
  */
 export function formatMention({ nick, url }: { nick: string; url: string }): string {
   return `@<${nick} ${url}>`;
