@@ -66,18 +66,18 @@ type Work = () => Promise<void>;
 
 async function worksFor(entry: string, url: string): Promise<Record<string, Work>> {
   const load = <T>(path: string): Promise<T> => import(new URL(path, entry).href);
-  const { verification } =
+  const { createVerify } =
     await load<typeof import("../plugin/mentions/verify/verify.js")>("mentions/verify/verify.js");
   const { createGuard } = await load<typeof import("../plugin/http/guard.js")>("http/guard.js");
-  const { moderation } =
-    await load<typeof import("../plugin/mentions/receive/moderate.js")>("mentions/receive/moderate.js");
+  const { Moderation } =
+    await load<typeof import("../plugin/mentions/receive/moderation.js")>("mentions/receive/moderate.js");
   const { SiteIndex } = await load<typeof import("../plugin/mentions/receive/site-index.js")>(
     "mentions/receive/site-index.js",
   );
-  const verify = verification({
+  const verify = createVerify({
     ask: createGuard({ userAgent: "bench/1", allowPrivateHosts: [new URL(url).host] }),
     siteIndex: new SiteIndex({ feeds: [OUR_FEED], pages: [], twts: [] }),
-    moderation: moderation({ allow: [], block: [], moderate: false }),
+    moderation: new Moderation({ allow: [], block: [], moderate: false }),
   });
   const { first, middle, last } = mentioningFeed(OUR_FEED).timestamps;
 

@@ -1,7 +1,7 @@
 // plugin/cli/send-report.ts: what `eleventy-twtxt send` has sent, and what it has recorded before, in words.
-import type { NotedMention } from "../mentions/send/ledger.js";
+import type { LedgerEntry } from "../mentions/send/ledger.js";
 import type { SendReport } from "../mentions/send/send.js";
-import type { MentionReport } from "../mentions/send/tell.js";
+import type { MentionReport } from "../mentions/send/send-mention.js";
 import { typed } from "./invocation.js";
 import { FOR_PRIVATE_HOSTS } from "./options.js";
 import { counted, listed, tableOf } from "./table.js";
@@ -73,11 +73,11 @@ function outcomeOf({ kind, outcome, endpoint, method, why, next }: MentionReport
 }
 
 /** A line for each recorded mention, oldest first. */
-export function notedLines(mentions: readonly NotedMention[]): string[] {
+export function notedLines(mentions: readonly LedgerEntry[]): string[] {
   return linesOf(mentions, notedOutcome);
 }
 
-function notedOutcome({ outcome, endpoint, why, at, attempts, next }: NotedMention): string {
+function notedOutcome({ outcome, endpoint, why, at, attempts, next }: LedgerEntry): string {
   const where = endpoint === null ? "" : ` at ${endpoint}`;
   switch (outcome) {
     case "sent":
@@ -99,8 +99,8 @@ function noEndpoint(why: string | null): string {
   return why?.startsWith("no endpoint") ? why : `no endpoint: ${why}`;
 }
 
-export function notedSum(mentions: readonly NotedMention[]): string {
-  const count = (...outcomes: NotedMention["outcome"][]) =>
+export function notedSum(mentions: readonly LedgerEntry[]): string {
+  const count = (...outcomes: LedgerEntry["outcome"][]) =>
     mentions.filter(({ outcome }) => outcomes.includes(outcome)).length;
   const sum = listed([
     [count("sent"), "sent"],
@@ -113,7 +113,7 @@ export function notedSum(mentions: readonly NotedMention[]): string {
 }
 
 /** For `--json`. */
-export function notedFacts({ at, next, ...mention }: NotedMention) {
+export function notedFacts({ at, next, ...mention }: LedgerEntry) {
   return { ...mention, at: isoDate(at), next: isoDate(next) };
 }
 

@@ -1,6 +1,6 @@
 // plugin/host/notify.ts: notifies the author of new mentions and messages.
-import { coalesced } from "../mentions/coalesced.js";
-import { informAuthor } from "../mentions/inform/digest.js";
+import { coalesce } from "../mentions/coalesce.js";
+import { notifyAuthor } from "../mentions/inform/digest.js";
 import type { ReceivedMentions } from "../mentions/receive/received.js";
 import type { Inboxes } from "../messages/inbox/inboxes.js";
 import { attempt } from "./attempt.js";
@@ -18,7 +18,7 @@ export function authorNotifier(
     digestHours: settings.mentions.digestHours,
     fetch: options.fetch,
   });
-  const inform = coalesced(() => informAuthor({ list: received.list, inboxes: inbox.news, store, now, channels, log }));
+  const inform = coalesce(() => notifyAuthor({ list: received.list, inboxes: inbox.news, store, now, channels, log }));
   return async () => {
     if (options.isLive && channels.length > 0) await attempt("Notifying you", inform, log);
   };

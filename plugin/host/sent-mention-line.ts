@@ -1,5 +1,5 @@
 // plugin/host/sent-mention-line.ts: what the log of a host says of a mention that was sent, or why it was not.
-import type { MentionReport } from "../mentions/send/tell.js";
+import type { MentionReport } from "../mentions/send/send-mention.js";
 
 /** @example "Mention of https://bob.example/twtxt.txt in your twt of 2026-11-20T09:30:00Z: sent to https://bob.example/webmention" */
 export function sentMentionLine({ outcome, timestamp, target, endpoint, why, next }: MentionReport): string {

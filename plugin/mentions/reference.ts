@@ -1,4 +1,4 @@
-// plugin/mentions/reference.ts: `<feed url>#:~:text=<timestamp>`, by which one twt of a feed is named.
+// plugin/mentions/reference.ts: references to a twt, `<feed url>#:~:text=<timestamp>`.
 import { TwtxtError, type TwtxtErrorCode } from "../errors.js";
 import { toInstant } from "../feed/timestamp.js";
 
@@ -10,7 +10,7 @@ const SHAPE_OF_A_TIMESTAMP = /^\d{4}-\d\d-\d\dT\d\d:\d\d/i;
  * Writes a reference to a twt.
  *
  * @param feedUrl - the first `url` of the feed, without fragment
- * @param timestamp - exactly as it stands in the file
+ * @param timestamp - exactly as written in the file
  * @example formatReference("https://bob.example/twtxt.txt", "2026-01-02T03:04:05Z") // "https://bob.example/twtxt.txt#:~:text=2026-01-02T03:04:05Z"
  * @see PROTOCOL 2.1
  */
@@ -18,49 +18,50 @@ export function formatReference(feedUrl: string, timestamp: string): string {
   return `${feedUrl}#:~:text=${timestamp}`;
 }
 
-/** Where a stored mention stands: a reference to a twt, or a page. */
+/** The source of a stored mention: a reference to a twt, or the URL of a page. */
 export function sourceOf({ identity, timestamp }: { identity: string; timestamp: string | null }): string {
   return timestamp === null ? identity : formatReference(identity, timestamp);
 }
 
-/** What a reference names: a feed or page without fragment, and the timestamps that the fragment may mean. */
+/** A parsed reference: a URL without fragment, and the possible readings of the fragment's timestamp. */
 export interface Reference {
   url: string;
-  /** None where it names a whole feed or page. */
+  /** Empty for a whole feed or page. */
   timestamps: string[];
 }
 
 /**
- * Reads a reference, or the URL of a page.
+ * Parses a reference or the URL of a page.
  *
- * @throws TwtxtError with this code for what is no http or https URL, holds credentials or controls, or a date that
- *   there is not
+ * @throws TwtxtError with this code for anything but an http or https URL, for credentials, control characters and
+ *   invalid dates
  * @see PROTOCOL 2.4, "The request"
  */
 export function parseReference(value: string, code: TwtxtErrorCode): Reference {
-  if (/[\x00-\x1f\x7f-\x9f]/.test(value)) throw new TwtxtError(code, "A URL holds no control characters.");
+  if (/[\x00-\x1f\x7f-\x9f]/.test(value)) throw new TwtxtError(code, "The URL must not contain control characters.");
   const text = readable(value);
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
     throw new TwtxtError(code, `Expected an absolute http or https URL, got ${JSON.stringify(value.slice(0, 200))}.`);
   }
   const url = new URL(text);
-  if (url.username !== "" || url.password !== "") throw new TwtxtError(code, "A URL holds no credentials here.");
+  if (url.username !== "" || url.password !== "")
+    throw new TwtxtError(code, "The URL must not contain a user name or password.");
   url.hash = "";
   url.hostname = url.hostname.replace(/\.+$/, "");
   if (url.href.length > MAX_URL_LENGTH)
-    throw new TwtxtError(code, `A URL has at most ${MAX_URL_LENGTH} characters here.`);
+    throw new TwtxtError(code, `The URL must have at most ${MAX_URL_LENGTH} characters.`);
   const [, ...fragment] = text.split("#");
   return { url: url.href, timestamps: timestampsOf(fragment.join("#"), code) };
 }
 
-/** Some encode the form's values and then the form: what is no URL at all may be one once more decoded. */
+/** Some clients encode the values and then the form, so a value may have to be decoded once more. */
 function readable(value: string): string {
   return /^https?%3A/i.test(value) ? decoded(value) : value;
 }
 
 /**
- * The timestamps that a fragment may mean. It comes raw or percent-encoded, once or twice, with a space where the `+`
- * of an offset was lost (timeline does not encode at all), an element's id before it, and an end parameter behind it.
+ * The possible timestamps of a fragment. Peers send it raw or percent-encoded once or twice, with a space for the `+` of
+ * an offset (timeline does not encode), an element's id before it, or an end parameter after it.
  */
 function timestampsOf(fragment: string, code: TwtxtErrorCode): string[] {
   const forms = [fragment, decoded(fragment), decoded(decoded(fragment))];
@@ -68,11 +69,11 @@ function timestampsOf(fragment: string, code: TwtxtErrorCode): string[] {
   const readings = [...new Set(texts.flatMap((text) => [text, text.replace(/ (?=\d\d:?(\d\d)?$)/, "+")]))];
   const timestamps = readings.filter((text) => toInstant(text) !== null);
   if (timestamps.length === 0 && readings.some((text) => SHAPE_OF_A_TIMESTAMP.test(text))) {
-    throw new TwtxtError(code, "There is no such date.");
+    throw new TwtxtError(code, "The fragment has an invalid date.");
   }
-  // What is found by one reading must not be taken for what another one names.
+  // Different readings must name the same moment, or the wrong twt could be found.
   if (new Set(timestamps.map(toInstant)).size > 1) {
-    throw new TwtxtError(code, "The fragment names more than one moment.");
+    throw new TwtxtError(code, "The fragment is ambiguous: it can be read as different times.");
   }
   return timestamps;
 }

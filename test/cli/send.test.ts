@@ -170,7 +170,7 @@ describe("eleventy-twtxt send", () => {
     expect(await send(site.folder, allowed)).toEqual({
       exitCode: 1,
       stdout: "",
-      stderr: `eleventy-twtxt: ${made.feedUrl} answers 404. Nothing was sent: see that the site is deployed, then try again.`,
+      stderr: `eleventy-twtxt: ${made.feedUrl} answers 404. Nothing was sent. Check that the site is deployed, then try again.`,
     });
   });
 

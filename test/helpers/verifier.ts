@@ -2,10 +2,10 @@
 import { expect } from "vitest";
 import { createGuard, type GuardOptions } from "../../plugin/http/guard.js";
 import type { Proof } from "../../plugin/mentions/mention.js";
-import { moderation } from "../../plugin/mentions/receive/moderate.js";
+import { Moderation } from "../../plugin/mentions/receive/moderation.js";
 import { checkClaim } from "../../plugin/mentions/receive/read-claim.js";
 import { SiteIndex } from "../../plugin/mentions/receive/site-index.js";
-import { verification } from "../../plugin/mentions/verify/verify.js";
+import { createVerify } from "../../plugin/mentions/verify/verify.js";
 import { type LoopbackServer, loopbackConnector } from "./loopback.js";
 
 export const FEED = "https://alice.example/twtxt.txt";
@@ -39,8 +39,8 @@ export function verifier(neighbours: readonly Pick<LoopbackServer, "host">[], op
     connector: loopbackConnector,
     ...guard,
   });
-  const lists = moderation({ allow: [], block, moderate: false });
-  const verify = verification({ ask, siteIndex, moderation: lists, totalMs });
+  const lists = new Moderation({ allow: [], block, moderate: false });
+  const verify = createVerify({ ask, siteIndex, moderation: lists, totalMs });
   return (source: string, target = FEED): Promise<Proof> => verify(checkClaim(source, target, OURS));
 }
 

@@ -61,7 +61,7 @@ describe("the scheduled run", () => {
     alice.clock.time += 1;
     await alice.services.runScheduled();
     expect(await alice.store.keys("mentions/pending/")).toEqual([]);
-    expect(alice.log).toContainEqual(`Not accepted: mention of ${FEED} in ${bob.feedUrl}. It gave no verdict in time.`);
+    expect(alice.log).toContainEqual(`Dropped a pending mention of ${FEED} in ${bob.feedUrl}. The source could not be verified in time.`);
     expect(bob.asked).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sentMentionLine } from "../../plugin/host/sent-mention-line.js";
-import type { MentionReport } from "../../plugin/mentions/send/tell.js";
+import type { MentionReport } from "../../plugin/mentions/send/send-mention.js";
 
 const SENT: MentionReport = {
   kind: "new",

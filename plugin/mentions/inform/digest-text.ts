@@ -13,10 +13,10 @@ const VERBS: Record<MentionType, string> = {
   bookmark: "bookmarked",
 };
 
-/** How many are quoted in one mail, and in one note; the rest is counted. */
+/** Mentions quoted in a mail and in a note; the rest is counted. */
 const MAIL_LIMIT = 50;
 const NOTE_LIMIT = 10;
-/** Characters of one line in a note: ntfy takes 4,096 bytes in all before it makes a file of it. */
+/** Characters per line of a note: ntfy turns more than 4,096 bytes into an attachment. */
 const NOTE_LINE = 90;
 
 /** A mail without its addresses. */
@@ -36,24 +36,24 @@ export interface Note {
   text: string;
 }
 
-/** What is told at once. A repetition has the same mentions and the same id. */
-export interface News {
+/** The contents of one notification. A repeat has the same mentions and id. */
+export interface Digest {
   /** 32 hex digits. */
   id: string;
-  /** Shown and held ones, newest first. */
+  /** Shown and held mentions, newest first. */
   mentions: StoredMention[];
-  /** How many sealed messages are new. Nobody but their reader knows what is in them, or from whom they are. */
+  /** Number of new sealed messages. Only their recipient can read contents and sender. */
   sealed: number;
   /** Users whose inboxes are nearly full. */
   filling: string[];
 }
 
 /**
- * A digest as a mail. No header of it holds a word of a stranger's.
+ * Formats a digest as a mail. Its headers contain no untrusted text.
  *
- * @param page - where the author sees all mentions
+ * @param page - URL of the page that shows all mentions
  */
-export function digestMail(news: News, page: string): Mail {
+export function digestMail(news: Digest, page: string): Mail {
   const { id, mentions } = news;
   const passages = mentions.slice(0, MAIL_LIMIT).map(passageOf);
   const close = mentions.length === 0 ? [] : [closing(mentions.length - passages.length, page)];
@@ -64,8 +64,8 @@ export function digestMail(news: News, page: string): Mail {
   };
 }
 
-/** The same in a few lines, for a telephone. */
-export function digestNote(news: News, page: string): Note {
+/** Formats a digest in a few lines for a phone. */
+export function digestNote(news: Digest, page: string): Note {
   const { mentions } = news;
   const lines = mentions.slice(0, NOTE_LIMIT).map(lineOf);
   const more = mentions.length - lines.length;
@@ -76,7 +76,7 @@ export function digestNote(news: News, page: string): Note {
   };
 }
 
-function titleOf({ mentions: { length }, sealed }: News, page: string): string {
+function titleOf({ mentions: { length }, sealed }: Digest, page: string): string {
   const { host } = new URL(page);
   const parts = [
     length === 0 ? "" : `${length} new ${length === 1 ? "mention" : "mentions"} of ${host}`,
@@ -89,22 +89,22 @@ function sealedMessages(count: number): string {
   return `${count} new sealed ${count === 1 ? "message" : "messages"}`;
 }
 
-/** None of it is a stranger's. */
-function inboxLines({ sealed, filling }: News): string[] {
+/** Contains no untrusted text. */
+function inboxLines({ sealed, filling }: Digest): string[] {
   return [
     ...(sealed === 0 ? [] : [`${sealedMessages(sealed)}. To read: npx eleventy-twtxt message list`]),
     ...filling.map(
       (user) =>
-        `The inbox of ${user} is more than four fifths full. When it is full, new messages are refused. To make room: npx eleventy-twtxt message delete ID`,
+        `The inbox of ${user} is more than 80% full. A full inbox refuses new messages. To make room: npx eleventy-twtxt message delete ID`,
     ),
   ];
 }
 
-/** Who, what, where. Each line of a stranger's is marked, so that none passes for one of ours. */
+/** One mention with its quoted text. Every untrusted line is marked. */
 function passageOf(mention: StoredMention): string {
   const { id, state, text } = mention;
   return [
-    deed(mention),
+    headlineOf(mention),
     ...quotedLines(text),
     sourceOf(mention),
     ...(state === "held"
@@ -118,7 +118,7 @@ function lineOf(mention: StoredMention): string {
   return shortened(`${plainName(mention)}${mention.state === "held" ? " (held)" : ""}: ${text}`, NOTE_LINE);
 }
 
-function deed(mention: StoredMention): string {
+function headlineOf(mention: StoredMention): string {
   return `${plainName(mention)} ${VERBS[mention.type]} ${mention.under ?? mention.target}`;
 }
 

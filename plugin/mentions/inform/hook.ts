@@ -1,13 +1,13 @@
-// plugin/mentions/inform/hook.ts: a POST to an address that the author has chosen.
+// plugin/mentions/inform/hook.ts: posts to a webhook of the author.
 import { TwtxtError } from "../../errors.js";
 
-/** The part of `fetch` that is needed. */
+/** The subset of `fetch` that hooks need. */
 export type HookFetch = (
   url: string,
   request: { method: "POST"; headers: Record<string, string>; body: string; redirect: "manual"; signal: AbortSignal },
 ) => Promise<Pick<Response, "ok" | "status" | "body">>;
 
-/** Where to post. It may be private, as on a home network, and whoever knows it may use it: no message holds it. */
+/** A webhook. Its URL may be on a private network and is a secret, so messages never contain it. */
 export interface Hook {
   /** The environment variable that has the URL, for messages. */
   variable: string;
@@ -36,7 +36,7 @@ export async function postHook(
     throw hookFailed(`${variable} could not be reached (${codeOf(error)}).`);
   });
   await response.body?.cancel();
-  if (!response.ok) throw hookFailed(`${variable} answered with the status ${response.status} instead of 200.`);
+  if (!response.ok) throw hookFailed(`${variable} answered ${response.status} instead of 200.`);
 }
 
 function isHookUrl(text: string): boolean {
@@ -45,7 +45,7 @@ function isHookUrl(text: string): boolean {
   return /^https?:$/.test(protocol) && username === "" && password === "";
 }
 
-/** Not the message: it may hold the URL. */
+/** The error's code, because its message may contain the URL. */
 function codeOf({ name, cause }: Error): string {
   const code = (cause as { code?: unknown } | undefined)?.code;
   return typeof code === "string" ? code : name;

@@ -1,7 +1,7 @@
 // plugin/mentions/inform/inbox-news.ts: new sealed messages, and inboxes that are nearly full.
 import * as v from "valibot";
 
-/** An inbox that is fuller than this is news. PROTOCOL 3.3 */
+/** The author is notified once an inbox is this full. PROTOCOL 3.3 */
 const NEARLY_FULL = 0.8;
 
 /** The contents of one inbox. */
@@ -13,24 +13,24 @@ export interface InboxState {
   fullness: number;
 }
 
-/** Of each user: when the newest message came that was told of, and whether it was told that there is little room. */
-export const InboxesTold = v.record(v.string(), v.object({ newest: v.string(), isFull: v.boolean() }));
+/** By user: when the newest reported message arrived, and whether a nearly full inbox was reported. */
+export const ReportedInboxes = v.record(v.string(), v.object({ newest: v.string(), isFull: v.boolean() }));
 
 /**
- * Finds news since the last telling.
+ * Finds news since the last notification.
  *
- * @returns `fresh`: the times of new messages; `earlier`: those of the others; `filling`: users whose inboxes have become
- *   nearly full; `after`: what counts as told once this is
+ * @returns `fresh`: times of new messages; `earlier`: times of the others; `filling`: users whose inboxes became nearly
+ *   full; `after`: the state to store once this is reported
  */
-export function inboxNews(inboxes: readonly InboxState[], told: v.InferOutput<typeof InboxesTold>) {
+export function inboxNews(inboxes: readonly InboxState[], reported: v.InferOutput<typeof ReportedInboxes>) {
   const now = inboxes.map(({ user, messages, fullness }) => {
-    const { newest = "", isFull: wasFull = false } = told[user] ?? {};
+    const { newest = "", isFull: wasFull = false } = reported[user] ?? {};
     const isFull = fullness >= NEARLY_FULL;
     const times = messages.map(({ created }) => created);
     const last = times.at(-1) ?? "";
     return {
       fresh: times.filter((time) => time > newest),
-      // The newest that was told, although it may be deleted by now.
+      // Includes the newest reported message, which may be deleted by now.
       earlier: [...times, newest].filter((time) => time !== "" && time <= newest),
       filling: isFull && !wasFull ? [user] : [],
       after: [user, { newest: last > newest ? last : newest, isFull }] as const,

@@ -1,4 +1,4 @@
-// plugin/mentions/inform/list-json.ts: the mentions that everybody may see, as JSON.
+// plugin/mentions/inform/list-json.ts: the public list of mentions as JSON.
 import { createHash } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
 import { parseLimit, parseParameters } from "../../http/parameters.js";
@@ -18,12 +18,11 @@ const MAX_LIMIT = 100;
 const CORS = { "access-control-allow-origin": "*" };
 
 /**
- * Lists what is shown, newest first: `GET /mentions.json?target=&after=&limit=`.
+ * Lists shown mentions, newest first: `GET /mentions.json?target=&after=&limit=`.
  *
- * Answers 400 `not-our-target` for a URL that is none of ours: there are endlessly many of them, and each would fill a
- * place of the cache.
+ * Answers 400 `not-our-target` for other sites' URLs, which would otherwise fill the cache.
  *
- * @param cacheTag - what the CDN's copies are purged by when a mention comes or goes
+ * @param cacheTag - the tag by which the CDN's copies are purged
  * @see PROTOCOL 2.4, "The answer"
  */
 export function listMentions({ list, siteIndex, cacheTag }: ListParts): Handler {
@@ -48,7 +47,7 @@ export interface ListParts {
   cacheTag: string;
 }
 
-/** What everybody may see of a mention. */
+/** The public fields of a mention. */
 export function publicMention(mention: StoredMention): PublicMention {
   const { target, under, type, author, text, published, received } = mention;
   return { source: sourceOf(mention), target, under, type, author, text, published, received };
@@ -58,7 +57,7 @@ function queryOf(url: string, siteIndex: ListParts["siteIndex"]): MentionQuery {
   const { target, after, limit } = parseParameters(url, PARAMETERS);
   const canonical = target === undefined ? undefined : siteIndex.target(target)?.url;
   if (target !== undefined && canonical === undefined) {
-    throw new TwtxtError("not-our-target", "This is neither a feed nor a page of this site.");
+    throw new TwtxtError("not-our-target", "The target is neither a feed nor a page of this site.");
   }
   return {
     state: "shown",
@@ -68,7 +67,7 @@ function queryOf(url: string, siteIndex: ListParts["siteIndex"]): MentionQuery {
   };
 }
 
-/** A browser asks each time whether its copy is still good; the CDN answers until its own is purged, or an hour old. */
+/** Browsers revalidate every time; the CDN keeps its copy until it is purged or an hour old. */
 async function answer(list: MentionList, request: Request, cacheTag: string): Promise<Response> {
   const full = json(list);
   const body = await full.text();
@@ -80,7 +79,7 @@ async function answer(list: MentionList, request: Request, cacheTag: string): Pr
     "cache-control": "public, max-age=0, must-revalidate",
     "x-content-type-options": "nosniff",
   };
-  // Not for the CDN to keep: it would answer with it those who have no copy.
+  // Without CDN headers: the CDN must not answer others with a 304.
   if (matchesEtag(request, etag)) return new Response(null, { status: 304, headers });
   return new Response(request.method === "HEAD" ? null : body, {
     headers: {

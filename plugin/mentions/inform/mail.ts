@@ -1,4 +1,4 @@
-// plugin/mentions/inform/mail.ts: mail through the author's own server.
+// plugin/mentions/inform/mail.ts: sends mail through the author's SMTP server.
 import { TwtxtError } from "../../errors.js";
 import { isLoopback } from "../../http/loopback.js";
 import type { Channel } from "./digest.js";
@@ -7,13 +7,12 @@ import { digestMail, type Mail } from "./digest-text.js";
 /** @throws TwtxtError `mail-failed`, with what to do and without the password */
 export type SendMail = (mail: Mail) => Promise<void>;
 
-/** How the author's mail server is reached, and who writes to whom. */
 export interface MailSettings {
   host: string;
   port: number;
-  /** Encrypted from the first byte. */
+  /** TLS from the first byte. */
   secure: boolean;
-  /** Encrypted before anything is said, or not at all. */
+  /** Requires STARTTLS. */
   requireTLS: boolean;
   auth: { user: string; pass: string } | undefined;
   from: string;
@@ -73,12 +72,12 @@ export function smtpMail(url: string, to: string): SendMail {
 }
 
 /**
- * Reads `smtps://user:password@host`, or `smtp://` for a server that begins in the clear; it has to offer STARTTLS then,
- * unless it is on this machine. User and password are percent-encoded.
+ * Parses `smtps://user:password@host` or `smtp://…`, which requires STARTTLS unless the server is on this machine. User
+ * and password are percent-encoded.
  *
- * The sender is `?from=`, else the user where that is an address, else the receiver.
+ * The sender is `?from=`, else the user if it is an address, else the recipient.
  *
- * @throws TwtxtError `mail-failed`, saying what to write instead
+ * @throws TwtxtError `mail-failed`, with what to write instead
  */
 export function mailSettings(url: string, to: string): MailSettings {
   if (!ADDRESS.test(to)) throw mailFailed('TWTXT_MAIL_TO: expected one address such as "alice@alice.example".');
@@ -115,18 +114,18 @@ function decoded(text: string): string {
   }
 }
 
-/** Never with what was given, since a password is in it. */
+/** Does not repeat the URL, since it contains a password. */
 function badUrl(): TwtxtError {
   return mailFailed(
     'TWTXT_SMTP_URL: expected a URL such as "smtps://user:password@mail.example", user and password percent-encoded ("%40" for "@").',
   );
 }
 
-/** A server may repeat in its answer what it was told. */
+/** Removes the password from the server's answer. */
 function failure(error: Error, password: string | undefined): TwtxtError {
   const line = error.message.replace(/[\x00-\x1f\x7f-\x9f\u2028\u2029]+/g, " ").slice(0, 300);
   const why = password ? line.replaceAll(password, "…") : line;
-  return mailFailed(`The server of TWTXT_SMTP_URL did not take the mail: ${why}`);
+  return mailFailed(`The server of TWTXT_SMTP_URL did not accept the mail: ${why}`);
 }
 
 function mailFailed(message: string): TwtxtError {

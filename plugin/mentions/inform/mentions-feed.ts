@@ -1,4 +1,4 @@
-// plugin/mentions/inform/mentions-feed.ts: the author's private feed of who mentions them.
+// plugin/mentions/inform/mentions-feed.ts: the author's private feed of mentions.
 import { createHash, timingSafeEqual } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
 import { LINE_SEPARATOR } from "../../feed/twt.js";
@@ -9,13 +9,13 @@ import { formatNotices } from "./notice.js";
 
 const methods: readonly string[] = ROUTES.mentionsFeed.methods;
 
-/** More than any site has: rejected mentions among the newest must not push older ones out of the feed. */
+/** No practical limit, so that rejected mentions do not push older ones out of the feed. */
 const ALL = 1_000_000;
 
 /** The oldest client, PyPI's `twtxt`, cuts a twt at its first U+2028. */
 const CUTS_AT_LINE_SEPARATOR = /^twtxt\//;
 
-/** For the author's eyes alone, and for no cache, log or site that is linked to. */
+/** Keeps the feed and its URL out of caches and referrers. */
 const PRIVATE = {
   "cache-control": "private, no-store",
   "referrer-policy": "no-referrer",
@@ -23,8 +23,8 @@ const PRIVATE = {
 };
 
 /**
- * Serves `/mentions.txt` to whoever knows the token: as the password of HTTP Basic, or as `?token=` for clients that
- * know nothing else. 404 without a token, 401 `bad-token` for another one. Neither it nor a request's URL is ever logged.
+ * Serves `/mentions.txt` to requests with the token, as the password of HTTP Basic or as `?token=` for clients without
+ * it. Answers 404 if no token is set, 401 `bad-token` for a wrong one. Neither token nor URL is ever logged.
  *
  * @see PROTOCOL 2.5
  */
@@ -46,24 +46,24 @@ export interface MentionsFeedParts {
   list: ListMentions;
   /** `TWTXT_MENTIONS_TOKEN`. */
   token: string | undefined;
-  /** The author's, of the public feed. */
+  /** The nick of the public feed. */
   nick: string;
-  /** Where the feed is served, without the token. */
+  /** The URL of this feed without the token. */
   url: string;
   log: Log;
 }
 
-/** The feed as the client can read it. No cache keeps it, so it needs no `Vary`. */
+/** Adapts the feed to the client. It is not cached, so it needs no `Vary`. */
 function feedFor(request: Request, feed: string): string {
   const isCut = CUTS_AT_LINE_SEPARATOR.test(request.headers.get("user-agent") ?? "");
   return isCut ? feed.replaceAll(LINE_SEPARATOR, " ") : feed;
 }
 
-/** @returns `null` for a token that could be guessed, after a line that says what to do */
+/** @returns `null` for a weak token, which is logged with what to do */
 function tokenCheck(token: string, log: Log): ((given: string) => boolean) | null {
   if (!isStrong(token)) {
     log(
-      'TWTXT_MENTIONS_TOKEN: expected at least 22 letters, digits, "-" and "_", or 32 hex digits, such as `openssl rand -hex 16` prints. Until then there is no mentions.txt.',
+      'TWTXT_MENTIONS_TOKEN: expected at least 22 letters, digits, "-" and "_", or 32 hex digits, such as from `openssl rand -hex 16`. mentions.txt is off until then.',
     );
     return null;
   }
@@ -71,12 +71,12 @@ function tokenCheck(token: string, log: Log): ((given: string) => boolean) | nul
   return (given) => timingSafeEqual(digest(given), expected);
 }
 
-/** Long enough for 128 bits, and the same in a URL as in a password. */
+/** Whether a token has 128 bits and needs no encoding in a URL. */
 function isStrong(token: string): boolean {
   return /^[A-Za-z0-9_-]{22,}$/.test(token) && (token.length >= 32 || !/^[0-9a-f]+$/i.test(token));
 }
 
-/** What the request has to show, in both of its places. */
+/** The tokens of a request: from its credentials and its query. */
 function tokensOf(request: Request): string[] {
   const [, encoded = ""] = /^Basic +([A-Za-z0-9+/=]+)$/i.exec(request.headers.get("authorization") ?? "") ?? [];
   const [, ...password] = Buffer.from(encoded, "base64").toString().split(":");

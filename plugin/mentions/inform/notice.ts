@@ -7,25 +7,25 @@ import type { StoredMention } from "../mention.js";
 import { plainName, quotedLines } from "../plain-text.js";
 import { sourceOf } from "../reference.js";
 
-/** How many mentions the feed has. */
+/** Mentions in the feed. */
 const FEED_LIMIT = 1000;
-/** Bytes of one notice. Readers stop at a line of 64 KiB, and mending the text for some of them can nearly double it. */
+/** Bytes of one notice. Readers stop at lines of 64 KiB, and escaping for peers can nearly double the text. */
 const NOTICE_BYTES = 32 * 1024;
 
 /**
- * Writes the private feed: the newest 1,000 mentions, shown and held. Those that came in the same second are one notice,
- * so that a notice has the time of its mentions and none is dated ahead.
+ * Formats the private feed: the newest 1,000 mentions, shown and held. Mentions of the same second share one notice, since
+ * a twt's time must be unique and not in the future.
  *
- * @param mentions - all that are stored, in any order; rejected ones are left out
- * @param url - of the feed, without the token: clients put it into the replies that they publish
+ * @param mentions - all stored mentions, in any order; rejected ones are skipped
+ * @param url - of the feed, without the token, since clients publish it in replies
  * @see PROTOCOL 2.5
  */
 export function formatNotices(
   { nick, url }: { nick: string; url: string },
   mentions: readonly StoredMention[],
 ): string {
-  const told = mentions.filter(({ state }) => state !== "rejected");
-  const notices = newestSeconds(bySecond(told));
+  const visible = mentions.filter(({ state }) => state !== "rejected");
+  const notices = newestSeconds(bySecond(visible));
   return formatFeed({
     fields: {
       nick: [`${nick}-mentions`],
@@ -36,7 +36,7 @@ export function formatNotices(
   });
 }
 
-/** Mentions by the second in which they came, oldest first. */
+/** Groups mentions by the second of their arrival, oldest first. */
 function bySecond(mentions: readonly StoredMention[]): Map<string, StoredMention[]> {
   const seconds = new Map<string, StoredMention[]>();
   for (const mention of mentions.toSorted(oldestFirst)) {
@@ -46,7 +46,7 @@ function bySecond(mentions: readonly StoredMention[]): Map<string, StoredMention
   return seconds;
 }
 
-/** The newest whole seconds that hold at most {@link FEED_LIMIT} mentions, at least one: a second never loses a part. */
+/** The newest complete seconds with at most {@link FEED_LIMIT} mentions in all, but at least one second. */
 function newestSeconds(seconds: Map<string, StoredMention[]>): [string, StoredMention[]][] {
   const newest: [string, StoredMention[]][] = [];
   let count = 0;
@@ -58,7 +58,7 @@ function newestSeconds(seconds: Map<string, StoredMention[]>): [string, StoredMe
   return newest.toReversed();
 }
 
-/** As many mentions as a line has room for, at least one; the others are counted. */
+/** As many mentions as fit in a line, at least one; the others are counted. */
 function textOf(mentions: readonly StoredMention[]): string {
   const passages: string[] = [];
   let bytes = 0;

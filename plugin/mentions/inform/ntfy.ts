@@ -1,7 +1,7 @@
 // plugin/mentions/inform/ntfy.ts: notifications on a phone through ntfy, published as JSON.
 import { TwtxtError } from "../../errors.js";
 import type { Channel } from "./digest.js";
-import { digestNote, type News } from "./digest-text.js";
+import { type Digest, digestNote } from "./digest-text.js";
 import { type HookFetch, postHook } from "./hook.js";
 
 const HOUR_MS = 3600_000;
@@ -63,7 +63,7 @@ function authorizationOf(user: string, password: string): string | null {
 }
 
 /** ntfy shows these tags as emoji before the title. */
-function tagsOf({ mentions, sealed, filling }: News): string[] {
+function tagsOf({ mentions, sealed, filling }: Digest): string[] {
   return [
     ...(mentions.length > 0 ? ["speech_balloon"] : []),
     ...(sealed > 0 ? ["envelope"] : []),

@@ -1,5 +1,4 @@
-// plugin/mentions/inform/rebuild.ts: asks for a new build of the site, seldom, since a build costs.
-
+// plugin/mentions/inform/rebuild.ts: starts rebuilds of the site, within limits because builds cost money.
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
@@ -12,26 +11,26 @@ import { publicMention } from "./list-json.js";
 
 const KEY = "inform/rebuild";
 const DAY = 24 * 3600_000;
-/** However a billing month lies, no more than its share falls into it. */
+/** The longest month, so that no billing month gets more than its limit. */
 const MONTH = 31 * DAY;
-/** Changes of what is older than the newest so many wait for the next build. */
+/** Only changes among this many newest mentions start a build. */
 const WATCHED = 10_000;
 
 const Rebuilds = v.object({
-  /** What was shown when the site was last built, as a digest. */
+  /** Hash of the mentions shown at the last build. */
   shown: v.string(),
-  /** When builds were asked for, milliseconds since 1970, oldest first. */
+  /** Times of requested builds, milliseconds since 1970, oldest first. */
   asked: v.array(v.number()),
 });
 
 /**
- * Asks for a build where what is shown has changed since the last one, at most `perDay` times in 24 hours and `perMonth`
- * times in 31 days. To be called every hour: all that has changed until then is one build.
+ * Starts a build if the shown mentions changed since the last one, at most `perDay` times in 24 hours and `perMonth` times
+ * in 31 days. Call it hourly, so that the changes of an hour share a build.
  *
- * The slot is taken before the hook is called, and counts also where the hook fails. A run that ends in between is not
- * repeated: its change comes with the next one.
+ * A build is counted before the hook is called, even if the hook fails. If the process ends in between, the change waits
+ * for the next build.
  *
- * @throws TwtxtError `store-failed`; a hook that fails is logged, and tried again with the next slot
+ * @throws TwtxtError `store-failed`; a failing hook is logged and retried at the next build
  */
 export async function rebuildIfChanged(parts: RebuildParts): Promise<void> {
   const { list, store, now, url, fetch, perDay, perMonth, log } = parts;
@@ -43,8 +42,8 @@ export async function rebuildIfChanged(parts: RebuildParts): Promise<void> {
   const shown = await digestOfShown(list);
   if (shown === stored.value.shown) return;
 
-  const taken = { shown, asked: [...asked, now()] };
-  const etag = await writeJson(store, KEY, taken, { etag: stored.etag });
+  const counted = { shown, asked: [...asked, now()] };
+  const etag = await writeJson(store, KEY, counted, { etag: stored.etag });
   if (etag === null) return;
   const hook = { variable: "TWTXT_BUILD_HOOK_URL", url, fetch } as const;
   const failure = await postHook(hook, { "content-type": "application/json" }, "{}").then(
@@ -53,12 +52,12 @@ export async function rebuildIfChanged(parts: RebuildParts): Promise<void> {
   );
   if (failure === null) {
     log(
-      `Started a rebuild of the site, number ${taken.asked.length} of at most ${perMonth} in 31 days. On Netlify it costs 15 of a free team's 300 credits a month.`,
+      `Started a rebuild of the site, number ${counted.asked.length} of at most ${perMonth} in 31 days. On Netlify it costs 15 of a free team's 300 credits a month.`,
     );
     return;
   }
   log(`The rebuild could not be started. ${failure}`);
-  await writeJson(store, KEY, { ...taken, shown: stored.value.shown }, { etag });
+  await writeJson(store, KEY, { ...counted, shown: stored.value.shown }, { etag });
 }
 
 export interface RebuildParts {
@@ -74,14 +73,14 @@ export interface RebuildParts {
 }
 
 /**
- * Notes that the site was built just now, by whomever, so that what it shows is no reason for another build. The first
- * run does so too, since a build hook comes into force by a deploy.
+ * Records that the site was just built, so that the mentions it shows do not start another build. The first run does so
+ * too, since setting a build hook takes a deploy.
  */
 export async function noteBuild({ list, store }: Pick<RebuildParts, "list" | "store">): Promise<void> {
   const stored = await readJson(store, KEY, Rebuilds);
   const condition: Condition = stored ? { etag: stored.etag } : { isNew: true };
   const asked = stored?.value.asked ?? [];
-  // Where the condition fails, another run has just noted it or asked for a build.
+  // If the condition fails, another run just recorded a build or started one.
   await writeJson(store, KEY, { shown: await digestOfShown(list), asked }, condition);
 }
 

@@ -10,10 +10,10 @@ import { parseEvent } from "./read-event.js";
 export const EVENTS = "mentions/events/";
 const AT_ONCE = 32;
 
-/** Events that were read, in the order of their keys. */
 export interface FoundEvents {
+  /** In the order of their keys. */
   events: Map<string, MentionEvent>;
-  /** Whether one of the keys had no event: it was deleted after it was listed. */
+  /** Whether an event was deleted between listing and reading. */
   isAnyGone: boolean;
 }
 
@@ -29,13 +29,13 @@ export class EventLog {
   #known = new Map<string, MentionEvent | null>();
   #count = 0;
 
-  /** @param log - told once of each event that cannot be read; it is left where it is, and the others count */
+  /** @param log - gets one line for each damaged event; it stays in the store and is skipped */
   constructor(store: Store, log: Log) {
     this.#store = store;
     this.#log = log;
   }
 
-  /** How many events were listed last, and have been added since. */
+  /** The number of events at the last listing, plus those added since. */
   get count(): number {
     return this.#count;
   }
@@ -56,16 +56,15 @@ export class EventLog {
   }
 
   /**
-   * Reads events, each from the store once as long as the snapshot stays the same.
+   * Reads events, each from the store once per snapshot.
    *
-   * An event is deleted after a snapshot that holds it was written. One that was there after the current snapshot was read
-   * is therefore not in an older one, and counts until there is a new one. A list of the store may lag behind and name
-   * events that were folded in long ago, so after each new snapshot all of them are read again: what is gone does not
-   * count.
+   * An event is deleted only after a snapshot that includes it was written, so an event in memory stays valid until the
+   * snapshot changes. A listing may lag behind and name events that were folded long ago. After each new snapshot all
+   * events are therefore read again, and missing ones do not count.
    *
    * @param keys - oldest first
-   * @param snapshot - the etag of the snapshot as it was read before
-   * @throws TwtxtError `store-failed`: an event that could not be asked for is never left out
+   * @param snapshot - the etag of the snapshot that was read before
+   * @throws TwtxtError `store-failed`: an unread event is never skipped
    */
   async read(keys: readonly string[], snapshot: string | null): Promise<FoundEvents> {
     if (snapshot !== this.#snapshot) {
@@ -87,14 +86,14 @@ export class EventLog {
     await inBatches(keys, (key) => this.#store.delete(key));
   }
 
-  /** @returns `null` for a damaged event, `undefined` where there is none */
+  /** @returns `null` for a damaged event, `undefined` for a missing one */
   async #readOne(key: string): Promise<MentionEvent | null | undefined> {
     const stored = await this.#store.get(key);
     if (!stored) return undefined;
     const event = parseEvent(stored.bytes);
     if (!event && !this.#logged.has(key)) {
       this.#logged.add(key);
-      this.#log(`A stored mention cannot be read and is left out; the others are not affected: ${key}`);
+      this.#log(`A stored mention is damaged and was skipped: ${key}`);
     }
     return event;
   }

@@ -1,39 +1,39 @@
-// plugin/mentions/receive/event.ts: what happens to mentions, and what follows from it.
+// plugin/mentions/receive/event.ts: the events of mentions, and how they change the list.
 import { createHash } from "node:crypto";
 import type { MentionState, ProvenMention, StoredMention } from "../mention.js";
-import { KnownSources, supersedes } from "./known-sources.js";
+import { DuplicateIndex, supersedes } from "./duplicates.js";
 
-/** A mention as its verification found it, on its way into the store. */
+/** A verified mention before it is stored. */
 export interface NewMention extends ProvenMention {
   given: string;
   target: string;
   under: string | null;
-  /** `never` for a source that the author allows, `always` where all others wait, else when its host has sent many today. */
+  /** `never` for allowed sources, `always` if the author approves each mention, else by its host's number today. */
   hold: "never" | "always" | "when many";
-  /** When another service received it, `YYYY-MM-DDThh:mm:ss.sssZ`; without it, it comes now. */
+  /** When another service received it, `YYYY-MM-DDThh:mm:ss.sssZ`; default now. */
   received?: string;
 }
 
-/** Something that happened. Immutable, and stored before anybody is told. */
+/** An immutable record of a change. It is stored before the request is answered. */
 export type MentionEvent =
   | { kind: "kept"; at: string; mention: NewMention }
-  /** The source says so no more. */
+  /** The source no longer has the mention. */
   | { kind: "removed"; at: string; id: string }
-  /** The author has decided about the version that was listed; `null` where the decision named none. */
+  /** The author's decision about a version; `null` for any version. */
   | { kind: "moderated"; at: string; id: string; state: Exclude<MentionState, "held">; version: string | null }
-  /** The author wants it gone, and remembers nothing of it. */
+  /** The author deleted it without blocking it. */
   | { kind: "forgotten"; at: string; id: string };
 
-/** The mentions that are known, by their ids. */
+/** Stored mentions by id. */
 export type Mentions = Map<string, StoredMention>;
 
-/** The same for the same twt and target, however often it is sent. PROTOCOL 2.4, "The answer". */
+/** The id of a mention, the same for each repeat. PROTOCOL 2.4, "The answer". */
 export function idOf({ identity, instant, target }: Pick<NewMention, "identity" | "instant" | "target">): string {
   return hashOf(`${identity}\n${instant ?? ""}\n${target}`).slice(0, 32);
 }
 
 /**
- * Names what of a mention is shown: its text, who says it, its URLs, and under which post. A decision is about one version.
+ * Hashes everything of a mention that is shown. The author's decision applies to one version.
  *
  * @returns 16 hex digits
  */
@@ -42,7 +42,7 @@ export function versionOf({ identity, timestamp, type, author, text, under }: St
   return hashOf(JSON.stringify([identity, timestamp, type, name, url, photo, text, under])).slice(0, 16);
 }
 
-/** The short name of a version of a mention, which `eleventy-twtxt mentions approve` takes: the starts of its id and version. */
+/** The short name of a mention's version for `eleventy-twtxt mentions approve`: the first digits of its id and version. */
 export function decisionName(id: string, version: string | null): string {
   return [id, version].flatMap((part) => part?.slice(0, 8) ?? []).join(".");
 }
@@ -52,20 +52,20 @@ function hashOf(text: string): string {
 }
 
 /**
- * Lets events happen to mentions.
+ * Applies events to the mentions.
  *
- * Anyone can send a mention again. It then takes on what its source says now, but keeps its state: a rejected one stays
- * rejected, also after the source took it back for a while. Where the author approves each mention, a changed one is
- * held again. A later request cannot move it under another post.
+ * Anyone can send a mention again. Its contents are then updated, but it keeps its state: a rejected mention stays
+ * rejected, even if its source retracted it in between. If the author approves each mention, a changed one is held
+ * again. A later request cannot move it to another post.
  *
  * @param mentions - changed in place
  * @param events - oldest first
- * @param shownPerHost - how many of one host are shown a day before the rest is held
+ * @param shownPerHost - mentions of one host shown per day; the rest is held
  */
-export function apply(mentions: Mentions, events: readonly MentionEvent[], shownPerHost: number): void {
+export function applyEvents(mentions: Mentions, events: readonly MentionEvent[], shownPerHost: number): void {
   const days = new Set(events.map(({ at }) => dayOf(at)));
   const tally = new Tally([...mentions.values()].filter(({ received }) => days.has(dayOf(received))));
-  const sources = new KnownSources(mentions);
+  const sources = new DuplicateIndex(mentions);
   for (const event of events) {
     if (event.kind === "kept") keep(mentions, event, { tally, sources, shownPerHost });
     else if (event.kind === "forgotten") mentions.delete(event.id);
@@ -81,18 +81,18 @@ export function apply(mentions: Mentions, events: readonly MentionEvent[], shown
 function keep(
   mentions: Mentions,
   { at, mention: { hold, received = at, ...found } }: Extract<MentionEvent, { kind: "kept" }>,
-  { tally, sources, shownPerHost }: { tally: Tally; sources: KnownSources; shownPerHost: number },
+  { tally, sources, shownPerHost }: { tally: Tally; sources: DuplicateIndex; shownPerHost: number },
 ): void {
   const id = idOf(found);
   const known = mentions.get(id);
-  const twins = sources.twinsOf(found, id);
-  // What was approved stays as it is rather than waiting once more under another URL.
-  const replaced = twins.filter((twin) => supersedes(found, twin) && again(twin, found, hold).state === twin.state);
-  if (!known && replaced.length < twins.length) return;
-  for (const twin of replaced) mentions.delete(twin.id);
+  const duplicates = sources.duplicatesOf(found, id);
+  // An approved mention stays as it is rather than being held again under another URL.
+  const replaced = duplicates.filter((old) => supersedes(found, old) && updated(old, found, hold).state === old.state);
+  if (!known && replaced.length < duplicates.length) return;
+  for (const old of replaced) mentions.delete(old.id);
   const before = known ?? replaced[0];
   if (before) {
-    const next = { ...again(before, found, hold), id };
+    const next = { ...updated(before, found, hold), id };
     mentions.set(id, next);
     sources.add(next);
     return;
@@ -104,16 +104,16 @@ function keep(
   if (!isHeld) tally.count(found.identity, received);
 }
 
-/** A mention that is known already, as its source says it now. */
-function again(
+/** A stored mention with its source's current contents. */
+function updated(
   known: StoredMention,
   found: Omit<NewMention, "hold" | "received">,
   hold: NewMention["hold"],
 ): StoredMention {
   const { id, given, state, received } = known;
-  // The post that the source itself named goes with its word; the one that the first request named stays.
-  const stays = known.about ? null : known.under;
-  const next = { ...found, id, given, state, received, under: found.about ? found.under : stays };
+  // A post named by the source follows the source; one named by the first request stays.
+  const kept = known.about ? null : known.under;
+  const next = { ...found, id, given, state, received, under: found.about ? found.under : kept };
   const mustBeHeld = hold === "always" && state === "shown" && versionOf(next) !== versionOf(known);
   return mustBeHeld ? { ...next, state: "held" } : next;
 }
@@ -123,12 +123,12 @@ function moderate(
   mention: StoredMention,
   { state, version }: Extract<MentionEvent, { kind: "moderated" }>,
 ): void {
-  // It has changed since the author saw it: what would be shown now was never approved.
+  // The mention changed since the author saw it, so the new contents were not approved.
   if (state === "shown" && version !== null && version !== versionOf(mention)) return;
   mentions.set(mention.id, { ...mention, state });
 }
 
-/** How many of a host were let through on a day. */
+/** Counts the shown mentions of a host per day. */
 class Tally {
   readonly #counts = new Map<string, number>();
 
@@ -137,16 +137,16 @@ class Tally {
   }
 
   of(identity: string, at: string): number {
-    return this.#counts.get(placeOf(identity, at)) ?? 0;
+    return this.#counts.get(dayAndHost(identity, at)) ?? 0;
   }
 
   count(identity: string, at: string): void {
-    const place = placeOf(identity, at);
-    this.#counts.set(place, (this.#counts.get(place) ?? 0) + 1);
+    const key = dayAndHost(identity, at);
+    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
   }
 }
 
-function placeOf(identity: string, at: string): string {
+function dayAndHost(identity: string, at: string): string {
   return `${dayOf(at)} ${new URL(identity).hostname}`;
 }
 

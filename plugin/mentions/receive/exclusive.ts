@@ -1,21 +1,21 @@
-// plugin/mentions/receive/exclusive.ts: a job that only one of several processes does at a time.
+// plugin/mentions/receive/exclusive.ts: runs a job in one process at a time.
 import * as v from "valibot";
+import type { Clock } from "../../clock.js";
 import { readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 
-/** A process that was killed blocks the others for so many milliseconds. */
+/** Milliseconds for which a killed process blocks the others. */
 const DURATION = 60_000;
 
 const Claim = v.object({ until: v.number() });
 
 /**
- * Does a job unless another process is doing it. It can still run twice at once where it takes longer than a minute.
+ * Runs a job unless another process is running it. A job that takes longer than a minute may run twice at once.
  *
- * @param key - where the store remembers who is doing it
- * @param now - milliseconds since 1970
+ * @param key - the record of the claim
  */
 export async function runExclusively(
-  { store, key, now }: { store: Store; key: string; now(): number },
+  { store, key, now }: { store: Store; key: string; now: Clock },
   job: () => Promise<unknown>,
 ): Promise<void> {
   const stored = await readJson(store, key, Claim);

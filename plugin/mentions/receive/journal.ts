@@ -1,36 +1,36 @@
-// plugin/mentions/receive/journal.ts: what has happened to mentions, as events that are folded into a snapshot.
+// plugin/mentions/receive/journal.ts: the journal of mentions: events that are regularly folded into a snapshot.
 import { isDeepStrictEqual } from "node:util";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import type { Log } from "../../http/respond.js";
 import type { Store } from "../../store/store.js";
-import { coalesced } from "../coalesced.js";
+import { coalesce } from "../coalesce.js";
 import type { StoredMention } from "../mention.js";
-import { apply, idOf, type MentionEvent, type Mentions, type NewMention } from "./event.js";
+import { applyEvents, idOf, type MentionEvent, type Mentions, type NewMention } from "./event.js";
 import { EventLog } from "./event-log.js";
 import { runExclusively } from "./exclusive.js";
 import { MissingPart, type Snapshot, Snapshots } from "./snapshot.js";
 
-/** How many events one run folds in. */
+/** Events folded by one run. */
 const BATCH = 2_000;
-/** So many events are folded in without waiting for the hourly run. A new process reads each of them by a request. */
-const LONG = 300;
-/** After a failure, such as that of a full disk, folding waits for so many milliseconds before the next try. */
-const PAUSE = 60_000;
-/** How often reading starts again because a snapshot was written meanwhile. */
+/** Number of events that starts a compaction before the hourly run. A new process reads each event with a request. */
+const COMPACTION_THRESHOLD = 300;
+/** Milliseconds to wait after a failed compaction, such as on a full disk. */
+const RETRY_DELAY = 60_000;
+/** Attempts to read while other processes replace the snapshot. */
 const TRIES = 5;
 const COMPACTION = "mentions/compaction";
 
 export interface JournalOptions {
   store: Store;
   now: Clock;
-  /** See {@link apply}. */
+  /** See {@link applyEvents}. */
   shownPerHost: number;
   /** See {@link EventLog}. */
   log: Log;
 }
 
-/** A snapshot and the events after it, as they were at one moment. */
+/** A consistent view: a snapshot and the events after it. */
 interface View {
   snapshot: Snapshot;
   base: ReadonlyMap<string, StoredMention>;
@@ -38,8 +38,8 @@ interface View {
 }
 
 /**
- * What has happened to mentions, and what they are now. Only the compaction reads a value, changes it and writes it back,
- * so two mentions at once lose nothing.
+ * All mentions as a log of immutable events. Only the compaction rewrites a record, so concurrent mentions are never
+ * lost.
  */
 export class Journal {
   readonly #options: JournalOptions;
@@ -60,26 +60,25 @@ export class Journal {
   }
 
   /**
-   * All mentions as they are now. Costs two requests, and one for each part and event that is not in memory yet. Calls
-   * during a read share the next one.
+   * Reads all mentions. Costs two requests, plus one for each part and event that is not in memory yet. Calls during a
+   * read share the next one.
    */
-  readonly read = coalesced(() => this.#readAll());
+  readonly read = coalesce(() => this.#readAll());
 
   /**
-   * Folds if some hundred events have come together; of several processes, one does so. Costs nothing before. After a
-   * failure it does nothing for a minute.
+   * Compacts once there are several hundred events, in one process at a time; free before that. After a failure it does
+   * nothing for a minute.
    */
-  readonly compactIfLong = coalesced(async () => {
+  readonly compactIfLong = coalesce(async () => {
     const { store, now } = this.#options;
-    if (this.#events.count < LONG || now() < this.#mayFoldAt) return;
-    this.#mayFoldAt = now() + PAUSE;
+    if (this.#events.count < COMPACTION_THRESHOLD || now() < this.#mayFoldAt) return;
+    this.#mayFoldAt = now() + RETRY_DELAY;
     await runExclusively({ store, key: COMPACTION, now }, () => this.compact());
     this.#mayFoldAt = now();
   });
 
   /**
-   * Whether a mention is there already, just as it is, so that keeping it again would change nothing. For a new mention it
-   * reads no events about others.
+   * Whether storing this mention would change nothing. For a new mention, events of others are not read.
    */
   async holds(mention: NewMention): Promise<boolean> {
     const id = idOf(mention);
@@ -92,14 +91,14 @@ export class Journal {
     if (!isDeepStrictEqual(this.#applied(own, [again]).get(id), known)) return false;
     const all = await this.read();
     if (isDeepStrictEqual(all.get(id), known)) return true;
-    // A twin is in its place, or was once and is gone.
+    // A duplicate is, or was, in its place.
     return isDeepStrictEqual(this.#applied(new Map(all), [again]).get(id), all.get(id));
   }
 
   /**
-   * Folds events into the snapshot. Safe to run twice at once, and to be killed anywhere.
+   * Folds events into the snapshot. Safe to run concurrently and to kill at any point.
    *
-   * @returns how many events were folded
+   * @returns the number of folded events
    */
   async compact(): Promise<number> {
     const { now } = this.#options;
@@ -141,7 +140,7 @@ export class Journal {
   }
 
   async #tryView(isWanted: (key: string) => boolean): Promise<View | null> {
-    // In this order: an event that is deleted after it was listed is in the snapshot that is read next.
+    // The order matters: an event that is deleted after this listing is in the snapshot that is read next.
     const keys = (await this.#events.keys()).filter(isWanted);
     const snapshot = await this.#snapshots.read();
     const found = await this.#events.read(
@@ -154,7 +153,7 @@ export class Journal {
   }
 
   #applied(mentions: Mentions, events: Iterable<MentionEvent>): Mentions {
-    apply(mentions, [...events], this.#options.shownPerHost);
+    applyEvents(mentions, [...events], this.#options.shownPerHost);
     return mentions;
   }
 }

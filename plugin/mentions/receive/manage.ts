@@ -1,5 +1,4 @@
-// plugin/mentions/receive/manage.ts: what the author does with mentions, by signed requests.
-
+// plugin/mentions/receive/manage.ts: the author's signed requests that list, decide and delete mentions.
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
@@ -10,28 +9,28 @@ import { ROUTES, type RouteName } from "../../site/routes.js";
 import type { MentionState, StoredMention } from "../mention.js";
 import { formatReference, sourceOf } from "../reference.js";
 import { versionOf } from "./event.js";
-import { isListed, type Moderation } from "./moderate.js";
-import { newestFirst, pageOf } from "./page.js";
+import { ImportBody, importMentions } from "./import-mentions.js";
+import { isListed, type Moderation } from "./moderation.js";
+import { newestFirst, pageOf } from "./pagination.js";
 import type { PendingMention, PendingMentions } from "./pending.js";
 import type { ReceivedMentions } from "./received.js";
 import type { SiteIndex } from "./site-index.js";
-import { TakeOver, takeOver } from "./take-over.js";
 import type { VerifiedPending } from "./verify-pending.js";
 
 const STATES = ["shown", "held", "rejected", "pending"] as const;
-/** Methods whose requests must be signed even where a route does not allow them. */
+/** Methods that require a signature, even on routes that do not allow them. */
 const SIGNED_METHODS: readonly string[] = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 const BODY_LIMIT = 1024 * 1024;
 const PAGE = 100;
-/** The handler's own bound for `verify`; the platform ends a function after 60 s. */
+/** Time limit of `verify`; the platform ends a function after 60 s. */
 const VERIFY_MS = 20_000;
 
 const Decision = v.strictObject({ state: v.picklist(["shown", "rejected"]) });
 
-/** What the list answers with: those that are stored, or those that wait for their verification. */
+/** An item of the list: a stored or a pending mention. */
 export interface ManagedMention {
   id: string;
-  /** Names what of it is shown; a decision sends it as `If-Match`. `null` for what is pending. */
+  /** Version of its contents, sent back as `If-Match` with a decision; `null` while pending. */
   version: string | null;
   state: MentionState | "pending";
   source: string;
@@ -48,8 +47,8 @@ export interface ManagedMention {
 export type ManageHandlers = Record<"mentions" | "verify" | "import" | "mention", Handler>;
 
 /**
- * `GET` lists, `POST /:id` decides, `POST /verify` verifies what is pending, `POST /import` imports what another service
- * has verified, `DELETE /:id` and `DELETE ?source=` forget. GET changes nothing.
+ * Creates the handlers. `GET` lists, `POST /:id` decides, `POST /verify` verifies pending mentions, `POST /import` imports
+ * mentions that another service verified, `DELETE /:id` and `DELETE ?source=` delete.
  *
  * @see PROTOCOL 2.5, "Managing"
  */
@@ -67,7 +66,7 @@ export function manageMentions(parts: ManageParts): ManageHandlers {
     mentions: signed("mentions", ({ method, url }) => (method === "GET" ? list(parts, url) : forgetSource(parts, url))),
     verify: signed("verifyMentions", () => verify(parts)),
     import: signed("importMentions", (_, body) =>
-      takeOver(parsed(TakeOver, body, "Send at most 500 mentions as the list has them."), parts),
+      importMentions(parsed(ImportBody, body, "Send at most 500 mentions in the format of the list."), parts),
     ),
     mention: signed("mention", ({ method, headers }, body, id) =>
       method === "POST" ? decide(parts, id, body, headers) : forgetOne(parts, id),
@@ -77,7 +76,7 @@ export function manageMentions(parts: ManageParts): ManageHandlers {
 
 export interface ManageParts {
   /**
-   * The body of a request that the author has signed.
+   * Reads the body of a request signed by the author.
    *
    * @throws TwtxtError `not-signed`, `not-allowed`, `body-too-large`
    */
@@ -94,7 +93,7 @@ async function list({ received, pending }: ManageParts, url: string) {
   const { state = "shown", after, limit } = parseParameters(url, ["state", "after", "limit"]);
   const size = parseLimit(limit, PAGE);
   const known = STATES.find((name) => name === state);
-  if (known === undefined) throw new TwtxtError("bad-request", `"state" is one of ${STATES.join(", ")}.`);
+  if (known === undefined) throw new TwtxtError("bad-request", `Expected "state" to be one of ${STATES.join(", ")}.`);
   if (known === "pending") {
     return pageOf((await pending.all()).map(shownPending).sort(newestFirst), { after, limit: size });
   }
@@ -122,9 +121,9 @@ function noSuchMention(id: string): TwtxtError {
 }
 
 /**
- * The version that the author has decided about: what is approved is what was seen.
+ * Reads the version that the author decided about.
  *
- * @throws TwtxtError `precondition-required` where each mention is approved and the decision names no version
+ * @throws TwtxtError `precondition-required` if mentions need approval and the request has no version
  */
 function decidedVersion(headers: Headers, { moderation }: ManageParts): string | null {
   const tag = headers.get("if-match");
@@ -132,19 +131,19 @@ function decidedVersion(headers: Headers, { moderation }: ManageParts): string |
   if (!moderation.moderate) return null;
   throw new TwtxtError(
     "precondition-required",
-    'Send the "version" of the list as If-Match: the mention may have changed.',
+    'Send the "version" from the list as If-Match, since the mention may have changed.',
   );
 }
 
 async function forgetSource({ received, pending }: ManageParts, url: string) {
   const { source } = parseParameters(url, ["source"]);
-  if (!source) throw new TwtxtError("bad-request", 'Say which "source": a feed, a host or "host:port".');
+  if (!source) throw new TwtxtError("bad-request", 'Expected the parameter "source": a feed, a host or "host:port".');
   const waiting = (await pending.all()).filter((mention) => isListed(source, mention.source));
   for (const mention of waiting) await pending.drop(mention);
-  // Anyone may have told a mention first, by a redirect from another host.
-  const isMeant = ({ identity, given }: StoredMention) =>
+  // `given` counts only on the same host: another sender may have used a redirect from elsewhere.
+  const isFromSource = ({ identity, given }: StoredMention) =>
     isListed(source, identity) || (isSameHost(given, identity) && isListed(source, given));
-  return { forgotten: (await received.forget(isMeant)).length + waiting.length };
+  return { forgotten: (await received.forget(isFromSource)).length + waiting.length };
 }
 
 function verify({ verifyPending, now }: ManageParts): Promise<VerifiedPending> {

@@ -1,20 +1,20 @@
-// plugin/mentions/receive/pending.ts: mentions whose source gave no verdict, kept until it does.
+// plugin/mentions/receive/pending.ts: mentions that wait for verification.
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
-import type { ReadClaim } from "./read-claim.js";
+import type { PostedClaim } from "./read-claim.js";
 import { hostKey } from "./slow-hosts.js";
 
 const PENDING = "mentions/pending/";
 const HOUR = 3600_000;
 
-/** When the later attempts happen, counted from the first; after the last one the mention is dropped. PROTOCOL 2.4. */
+/** Retry times after the first attempt. After the last one the mention is dropped. PROTOCOL 2.4. */
 const ATTEMPTS = [1, 3, 7, 14, 24].map((hours) => hours * HOUR);
 
-/** What was not asked in two days, since its host or the day's allowance gave no room, makes room for others. */
+/** Mentions whose source was not asked within two days, because of the limits, are dropped. */
 const LONGEST_WAIT = 48 * HOUR;
 
 const PendingClaim = v.object({
@@ -27,7 +27,6 @@ const PendingClaim = v.object({
   attempts: v.number(),
 });
 
-/** A mention that waits. */
 export interface PendingMention extends v.InferOutput<typeof PendingClaim> {
   id: string;
   key: string;
@@ -39,9 +38,9 @@ export interface PendingOptions {
   limits: { pending: number; pendingPerHost: number };
 }
 
-type ClaimName = Pick<ReadClaim, "source" | "timestamps" | "target">;
+type ClaimName = Pick<PostedClaim, "source" | "timestamps" | "target">;
 
-/** The mentions that wait for a verdict, in a store that other processes use too. */
+/** The pending mentions, in a store shared by several processes. */
 export class PendingMentions {
   readonly #options: PendingOptions;
 
@@ -50,11 +49,11 @@ export class PendingMentions {
   }
 
   /**
-   * Keeps a claim for later; one that waits already goes on waiting.
+   * Stores a claim for later, unless it is pending already.
    *
-   * @throws TwtxtError `too-many-pending` if too many wait, in all or from one host
+   * @throws TwtxtError `too-many-pending` if too many are pending, in total or from one host
    */
-  async add(claim: ReadClaim): Promise<void> {
+  async add(claim: PostedClaim): Promise<void> {
     const { store, now, limits } = this.#options;
     const { source, timestamps, target, under } = claim;
     const folder = folderOf(source);
@@ -63,12 +62,12 @@ export class PendingMentions {
     if (keys.includes(key)) return;
     const ofHost = keys.filter((other) => other.startsWith(folder)).length;
     if (keys.length >= limits.pending || ofHost >= limits.pendingPerHost) {
-      throw new TwtxtError("too-many-pending", "Too many mentions wait for their verification. Try again later.");
+      throw new TwtxtError("too-many-pending", "Too many mentions are waiting for verification. Try again later.");
     }
     await writeJson(store, key, { source, timestamps, target, under, since: now(), attempts: 0 }, { isNew: true });
   }
 
-  /** All, oldest first. */
+  /** All pending mentions, oldest first. */
   async all(): Promise<PendingMention[]> {
     const { store } = this.#options;
     const keys = await store.keys(PENDING);
@@ -85,7 +84,7 @@ export class PendingMentions {
     return since + (ATTEMPTS[attempts] ?? 0) <= this.#options.now();
   }
 
-  /** Whether it has waited for longer than its attempts take, because its host was never asked. */
+  /** Whether it has waited too long without its source being asked. */
   isOver({ since }: PendingMention): boolean {
     return since + LONGEST_WAIT <= this.#options.now();
   }
@@ -97,7 +96,7 @@ export class PendingMentions {
     return attempts >= ATTEMPTS.length;
   }
 
-  /** Forgets a claim, whether it waits or not. */
+  /** Removes a claim if it is pending. */
   async drop(claim: ClaimName): Promise<void> {
     await this.#options.store.delete(keyOf(claim));
   }

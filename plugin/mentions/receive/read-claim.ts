@@ -1,4 +1,4 @@
-// plugin/mentions/receive/read-claim.ts: what the sender of a mention says, read from the form that was posted.
+// plugin/mentions/receive/read-claim.ts: reads and checks the form of a posted mention.
 import { TwtxtError } from "../../errors.js";
 import { essenceOf } from "../../http/media-type.js";
 import { readBody } from "../../http/respond.js";
@@ -6,8 +6,8 @@ import type { Claim } from "../mention.js";
 import { parseReference } from "../reference.js";
 import type { SiteIndex } from "./site-index.js";
 
-/** A claim, and the post of ours that it is about beside its target. */
-export interface ReadClaim extends Claim {
+/** A claim and, besides its target, the post that it belongs to. */
+export interface PostedClaim extends Claim {
   under: string | null;
 }
 
@@ -20,7 +20,7 @@ const BODY_LIMIT = 8 * 1024;
  * @throws TwtxtError `bad-content-type`, `body-too-large`, `bad-request`, `bad-source`, `bad-target`, `not-our-target`
  * @see PROTOCOL 2.4, "The request"
  */
-export async function readClaim(request: Request, siteIndex: SiteIndex): Promise<ReadClaim> {
+export async function readClaim(request: Request, siteIndex: SiteIndex): Promise<PostedClaim> {
   if (essenceOf(request.headers.get("content-type")) !== FORM || request.headers.has("content-encoding")) {
     throw new TwtxtError("bad-content-type", `Send ${FORM} without a Content-Encoding.`);
   }
@@ -29,18 +29,18 @@ export async function readClaim(request: Request, siteIndex: SiteIndex): Promise
 }
 
 /**
- * Checks what is said to mention what.
+ * Checks source and target.
  *
- * @param source - a reference to a twt, or a page
+ * @param source - a reference to a twt, or the URL of a page
  * @throws TwtxtError as {@link readClaim}
  */
-export function checkClaim(source: string, target: string, siteIndex: SiteIndex): ReadClaim {
+export function checkClaim(source: string, target: string, siteIndex: SiteIndex): PostedClaim {
   const from = parseReference(source, "bad-source");
   const to = parseReference(target, "bad-target");
   const wanted = siteIndex.target(to.url);
   if (!wanted) throw new TwtxtError("not-our-target", "The target is neither a feed nor a page of this site.");
   const own = siteIndex.target(from.url);
-  if (own?.kind === "feed") throw new TwtxtError("bad-source", "The source is a feed of this site.");
+  if (own?.kind === "feed") throw new TwtxtError("bad-source", "The source is this site's own feed.");
   if (own?.url === wanted.url) throw new TwtxtError("bad-request", "Source and target are the same.");
 
   const page = to.timestamps.map((timestamp) => siteIndex.pageOfTwt(timestamp)).find((found) => found !== null) ?? null;
@@ -56,6 +56,6 @@ function field(form: URLSearchParams, name: string): string {
   const [value, ...more] = form.getAll(name);
   const trimmed = value?.trim() ?? "";
   if (trimmed === "") throw new TwtxtError("bad-request", `The field "${name}" is missing.`);
-  if (more.length > 0) throw new TwtxtError("bad-request", `The field "${name}" stands there more than once.`);
+  if (more.length > 0) throw new TwtxtError("bad-request", `The field "${name}" appears more than once.`);
   return trimmed;
 }

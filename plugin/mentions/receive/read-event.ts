@@ -1,4 +1,4 @@
-// plugin/mentions/receive/read-event.ts: an event as it is read back from the store.
+// plugin/mentions/receive/read-event.ts: parser of stored events.
 import * as v from "valibot";
 import { MENTION_TYPES } from "../../site/mention-list.js";
 import type { MentionEvent } from "./event.js";
@@ -38,7 +38,7 @@ const EVENT: v.GenericSchema<unknown, MentionEvent> = v.variant("kind", [
   v.object({ kind: v.literal("forgotten"), at: time, id: v.string() }),
 ]);
 
-/** @returns `null` for what is no event: cut off, overwritten, or of another kind */
+/** @returns `null` for anything but an event, such as a truncated file */
 export function parseEvent(bytes: Uint8Array): MentionEvent | null {
   const result = v.safeParse(EVENT, jsonOf(bytes));
   return result.success ? result.output : null;

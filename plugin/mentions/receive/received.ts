@@ -1,21 +1,21 @@
-// plugin/mentions/receive/received.ts: the mentions that the site has received.
+// plugin/mentions/receive/received.ts: the site's received mentions.
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { isSameHost, isSameUrl, withoutQuery } from "../../http/same-url.js";
 import type { ListMentions, MentionState, StoredMention } from "../mention.js";
 import { idOf, type MentionEvent, type NewMention, versionOf } from "./event.js";
 import type { Journal } from "./journal.js";
-import { checkCursor, newestFirst, pageOf } from "./page.js";
+import { checkCursor, newestFirst, pageOf } from "./pagination.js";
 
 export interface ReceivedOptions {
   journal: Journal;
   now: Clock;
-  /** Called after what is shown may have changed. */
+  /** Called when the shown mentions may have changed. */
   onChange(): Promise<void>;
 }
 
-/** A source as it was given, and where it led. */
-export interface AskedSource {
+/** A source as given, with the URL that answered. */
+export interface SourceQuery {
   url: string;
   /** `null` if nothing answered. */
   identity: string | null;
@@ -24,7 +24,7 @@ export interface AskedSource {
   target: string;
 }
 
-/** The mentions of a site. Each change is durable when it returns. */
+/** The mentions of a site. Changes are durable when they return. */
 export class ReceivedMentions {
   readonly journal: Journal;
   readonly #now: Clock;
@@ -47,47 +47,47 @@ export class ReceivedMentions {
     return pageOf(this.#newestFirst(known), { isWanted, after, limit });
   };
 
-  /** @returns when it was stored, `YYYY-MM-DDThh:mm:ss.sssZ` */
+  /** @returns the time of storing, `YYYY-MM-DDThh:mm:ss.sssZ` */
   async keep(mention: NewMention): Promise<string> {
     const at = this.#at();
     await this.#add([{ kind: "kept", at, mention }]);
     return at;
   }
 
-  /** @returns `null` if none is stored of the same source and target */
+  /** Finds the stored mention with the same source and target. */
   async find(mention: NewMention): Promise<StoredMention | null> {
     return (await this.journal.read()).get(idOf(mention)) ?? null;
   }
 
-  /** Whether it is stored just so already, and there is nothing to keep. */
+  /** Whether it is already stored, unchanged. */
   holds(mention: NewMention): Promise<boolean> {
     return this.journal.holds(mention);
   }
 
-  /** What is stored of a source. A redirect from another host does not lead to it: only the source can take back what it says. */
-  async ofSource({ url, identity, instant, timestamps, target }: AskedSource): Promise<StoredMention[]> {
+  /** The stored mentions of a source. A redirect from another host does not count: only the source can retract. */
+  async ofSource({ url, identity, instant, timestamps, target }: SourceQuery): Promise<StoredMention[]> {
     const answered = identity ?? url;
     const names = [answered, withoutQuery(answered)];
-    const isMeant = (mention: StoredMention) =>
+    const isOfSource = (mention: StoredMention) =>
       mention.instant === instant &&
       mention.target === target &&
       (mention.timestamp === null || timestamps.includes(mention.timestamp)) &&
       (names.some((name) => isSameUrl(name, mention.identity)) ||
         (mention.given === url && isSameHost(url, mention.identity)));
-    return [...(await this.journal.read()).values()].filter(isMeant);
+    return [...(await this.journal.read()).values()].filter(isOfSource);
   }
 
-  /** The source takes it back. */
+  /** Removes a mention that its source retracted. */
   async remove(id: string): Promise<void> {
     await this.#add([{ kind: "removed", at: this.#at(), id }]);
   }
 
   /**
-   * The author's decision.
+   * Records the author's decision.
    *
-   * @param version - as {@link versionOf} named it in the list; `null` for any
-   * @returns the mention; `null` if there is none of this id
-   * @throws TwtxtError `precondition-failed` if the mention has another version now
+   * @param version - the mention's {@link versionOf}; `null` for any
+   * @returns the mention; `null` if there is none with this id
+   * @throws TwtxtError `precondition-failed` if the mention has changed
    */
   async moderate(
     id: string,
@@ -103,7 +103,7 @@ export class ReceivedMentions {
     return { ...mention, state };
   }
 
-  /** @returns the ids of those that were there */
+  /** @returns the ids of the removed mentions */
   async forget(which: (mention: StoredMention) => boolean): Promise<string[]> {
     const ids = [...(await this.journal.read()).values()].filter(which).map(({ id }) => id);
     await this.#add(ids.map((id) => ({ kind: "forgotten", at: this.#at(), id })));
@@ -115,13 +115,13 @@ export class ReceivedMentions {
     if (events.length > 0) await this.#onChange();
   }
 
-  /** Never the same twice, so that events keep their order. */
+  /** A time that never repeats, so that events keep their order. */
   #at(): string {
     this.#last = Math.max(this.#now(), this.#last + 1);
     return new Date(this.#last).toISOString();
   }
 
-  /** Sorted once, as long as nothing changes. */
+  /** Sorts each version of the list once. */
   #newestFirst(all: ReadonlyMap<string, StoredMention>): StoredMention[] {
     const known = this.#sorted.get(all) ?? [...all.values()].sort(newestFirst);
     this.#sorted.set(all, known);

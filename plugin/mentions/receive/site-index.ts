@@ -1,14 +1,13 @@
-// plugin/mentions/receive/site-index.ts: maps URLs to this site's feeds and pages, by the list that its build has left.
-
+// plugin/mentions/receive/site-index.ts: maps URLs to this site's feeds and pages.
 import { isArchiveOf } from "../../feed/archive.js";
 import { comparableUrl } from "../../http/same-url.js";
 import type { SitePages } from "../../site/site.js";
 import type { Target } from "../mention.js";
 
 /**
- * The site's own URLs. They are compared with the configuration, and never resolved.
+ * The site's own URLs, from the list that its build wrote. URLs are compared, never requested.
  *
- * A page is also meant by its everyday forms: with or without the last slash, with `index.html`, with a query.
+ * A page also matches without or with its last slash, with `index.html`, and with a query.
  *
  * @see PROTOCOL 2.4, "The request"
  */
@@ -16,37 +15,35 @@ export class SiteIndex {
   readonly #feed: Target;
   readonly #feedKeys: readonly string[];
   readonly #pages: ReadonlyMap<string, Target>;
-  /** Pages by their everyday form. Where two pages share one, such as "/a" and "/a/", it means the first. */
-  readonly #everyday: ReadonlyMap<string, Target>;
+  /** Pages by loose key. If two pages share one, such as "/a" and "/a/", the first counts. */
+  readonly #loose: ReadonlyMap<string, Target>;
   readonly #posts: ReadonlySet<string | null>;
   readonly #byTimestamp: ReadonlyMap<string, string | null>;
   readonly #byHash: ReadonlyMap<string, string | null>;
 
-  /** @param pages - the feed first of all its names */
+  /** @param pages - the feed's main URL is the first of `feeds` */
   constructor({ feeds, pages, twts }: SitePages) {
     const [url = ""] = feeds;
     this.#feed = { url, kind: "feed" };
     this.#feedKeys = feeds.map(keyOf);
     this.#pages = new Map(pages.map((url) => [keyOf(url), { url, kind: "page" }]));
-    this.#everyday = new Map(
+    this.#loose = new Map(
       [...this.#pages]
         .filter(([key]) => !key.includes("?"))
         .reverse()
-        .map(([key, target]) => [everydayForm(key), target]),
+        .map(([key, target]) => [looseKey(key), target]),
     );
     this.#posts = new Set(twts.map(({ page }) => page));
     this.#byTimestamp = new Map(twts.map(({ timestamp, page }) => [timestamp, page]));
     this.#byHash = new Map(twts.flatMap(({ hashes, page }) => hashes.map((hash) => [hash, page])));
   }
 
-  /** @returns the URL as the site writes it; `null` for any other site's */
+  /** @returns the target with the URL as the site writes it; `null` for another site's URL */
   target(url: string): Target | null {
     const key = comparableUrl(url);
     if (key === null) return null;
     if (this.#feedKeys.some((name) => name === key || isArchiveOf(name, key))) return this.#feed;
-    return (
-      this.#pages.get(key) ?? this.#pages.get(withoutQueryOf(key)) ?? this.#everyday.get(everydayForm(key)) ?? null
-    );
+    return this.#pages.get(key) ?? this.#pages.get(withoutQueryOf(key)) ?? this.#loose.get(looseKey(key)) ?? null;
   }
 
   /** Whether this is the site's feed, under any of its names, or one of its archives. */
@@ -54,7 +51,7 @@ export class SiteIndex {
     return this.target(url)?.kind === "feed";
   }
 
-  /** Whether a page, as the site writes its URL, is that of a twt. */
+  /** Whether a page is a post. @param page - its URL as the site writes it */
   isPost(page: string): boolean {
     return this.#posts.has(page);
   }
@@ -64,7 +61,7 @@ export class SiteIndex {
     return this.#byTimestamp.get(timestamp) ?? null;
   }
 
-  /** @returns the page of the site's twt with this hash, in either of its forms; `null` for none */
+  /** @returns the page of the site's twt with this short or long hash; `null` for none */
   pageOfHash(hash: string): string | null {
     return this.#byHash.get(hash.toLowerCase()) ?? null;
   }
@@ -74,8 +71,8 @@ function keyOf(url: string): string {
   return comparableUrl(url) ?? url;
 }
 
-/** Without query, `index.html` and the last slash. */
-function everydayForm(comparable: string): string {
+/** A URL without query, `index.html` and the last slash. */
+function looseKey(comparable: string): string {
   return withoutQueryOf(comparable).replace(/\/(?:index\.html?)?$/, "");
 }
 

@@ -1,5 +1,4 @@
-// plugin/mentions/receive/slow-hosts.ts: source hosts that timed out, and are left alone for a while.
-
+// plugin/mentions/receive/slow-hosts.ts: source hosts that timed out and are not asked for a while.
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
@@ -10,7 +9,7 @@ const SLOW = "mentions/slow/";
 
 const SlowHost = v.object({ until: v.number() });
 
-/** Remembers slow source hosts, each in a record of its own. */
+/** Records slow source hosts, one record each. */
 export class SlowHosts {
   readonly #options: SlowHostOptions;
 

@@ -1,4 +1,4 @@
-// plugin/mentions/receive/snapshot.ts: the mentions as they were when events were last folded in.
+// plugin/mentions/receive/snapshot.ts: the snapshot of all mentions up to the last compaction.
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
@@ -10,9 +10,9 @@ import type { Mentions } from "./event.js";
 const PARTS = "mentions/parts/";
 export const SNAPSHOT = "mentions/snapshot";
 
-/** How many mentions one part of the snapshot holds: a hundred thousand are ten requests. */
+/** Mentions per part: a hundred thousand mentions take ten requests. */
 const PART_SIZE = 10_000;
-/** A part that no snapshot names may be one that is being written right now. */
+/** Unreferenced parts are kept this long, since a snapshot may be about to name them. */
 const ORPHAN_AGE = 24 * 3600_000;
 
 /** The index of a snapshot. */
@@ -21,11 +21,10 @@ export interface Snapshot {
   etag: string | null;
   /** Keys of the parts, oldest first. */
   parts: readonly string[];
-  /** Keys of events that are in the parts already, and perhaps not deleted yet. */
+  /** Keys of events that the parts include and that may not be deleted yet. */
   folded: ReadonlySet<string>;
 }
 
-/** The snapshot as it is stored. */
 interface StoredSnapshot {
   version: 1;
   parts: string[];
@@ -34,11 +33,11 @@ interface StoredSnapshot {
 
 const EMPTY: Snapshot = { etag: null, parts: [], folded: new Set() };
 
-/** Reads and replaces the snapshot. The current one is kept in memory. */
+/** Reads and replaces the snapshot, with the current one cached in memory. */
 export class Snapshots {
   readonly #store: Store;
   #index: Snapshot = EMPTY;
-  /** Parts are immutable, so one that was read is never asked for again. */
+  /** Parts are immutable, so each is read once. */
   readonly #parts = new Map<string, StoredMention[]>();
   #mentions: { etag: string | null; all: Mentions } = { etag: null, all: new Map() };
 
@@ -57,9 +56,9 @@ export class Snapshots {
   }
 
   /**
-   * The mentions of a snapshot, by their ids; not to be changed.
+   * The mentions of a snapshot by id. Do not change them.
    *
-   * @throws MissingPart where the snapshot was replaced meanwhile
+   * @throws MissingPart if the snapshot was replaced meanwhile
    */
   async mentions(snapshot: Snapshot): Promise<ReadonlyMap<string, StoredMention>> {
     if (snapshot.etag === this.#mentions.etag) return this.#mentions.all;
@@ -70,11 +69,10 @@ export class Snapshots {
   }
 
   /**
-   * Replaces the snapshot. Each mention stays in its part, so that only those parts are written that have changed; new
-   * ones go behind.
+   * Replaces the snapshot. Mentions stay in their parts and new ones are appended, so only changed parts are written.
    *
-   * @param folded - keys of the events that have led from the old mentions to the new ones
-   * @returns `false` where another process has replaced it meanwhile; nothing has changed then
+   * @param folded - keys of the events applied since the old snapshot
+   * @returns `false` if another process replaced it meanwhile; nothing has changed then
    */
   async replace(old: Snapshot, mentions: Mentions, folded: readonly string[], time: number): Promise<boolean> {
     const plan = layOut(await this.#readParts(old.parts), old.parts, mentions);
@@ -85,7 +83,7 @@ export class Snapshots {
     return (await this.#store.put(SNAPSHOT, Buffer.from(JSON.stringify(next)), condition)) !== null;
   }
 
-  /** Removes old parts that the current snapshot does not name. */
+  /** Deletes old parts that the current snapshot does not name. */
   async sweep(time: number): Promise<void> {
     const { parts } = await this.read();
     const isOld = (key: string) => Number.parseInt(key.slice(PARTS.length), 10) < time - ORPHAN_AGE;
@@ -118,7 +116,7 @@ export class Snapshots {
   }
 }
 
-/** The keys of the parts that a stored snapshot names; none for one that is damaged. */
+/** The keys of the parts that a stored snapshot names; none for a damaged one. */
 export function partsNamedIn(snapshot: Uint8Array): string[] {
   try {
     return (JSON.parse(Buffer.from(snapshot).toString()) as StoredSnapshot).parts;
@@ -127,14 +125,14 @@ export function partsNamedIn(snapshot: Uint8Array): string[] {
   }
 }
 
-/** A part that the snapshot names is not there. */
+/** A part of the snapshot is missing. */
 export class MissingPart extends TwtxtError {
   constructor(key: string) {
-    super("store-failed", `${key} is not there.`);
+    super("store-failed", `${key} is missing.`);
   }
 }
 
-/** The contents of a part, and the key under which they are stored already; `null` where they are not. */
+/** The contents of a part; `key` is `null` if they are not stored yet. */
 interface PlannedPart {
   key: string | null;
   mentions: StoredMention[];

@@ -3,11 +3,11 @@ import type { Requester } from "./allowance.js";
 
 /** PROTOCOL 2.4, "The proof". */
 const AT_ONCE = 3;
-/** Slow sources of one sender leave a slot for all others. */
+/** Leaves a slot for others when one sender's sources are slow. */
 export const AT_ONCE_PER_REQUESTER = 2;
 const PATIENCE_MS = 5_000;
 
-interface Waiting {
+interface QueuedWork {
   requester: Requester;
   start(): void;
 }
@@ -15,8 +15,8 @@ interface Waiting {
 /** Runs at most three verifications at once, at most two of them for one requester. */
 export class VerificationQueue {
   readonly #patienceMs: number;
-  readonly #waiting = new Set<Waiting>();
-  /** How many run, by requester. */
+  readonly #waiting = new Set<QueuedWork>();
+  /** Numbers of running verifications by requester. */
   readonly #running = new Map<Requester, number>();
 
   constructor({ patienceMs = PATIENCE_MS }: { patienceMs?: number } = {}) {
@@ -24,9 +24,9 @@ export class VerificationQueue {
   }
 
   /**
-   * Runs the work when a slot is free. Next in line is the requester with the fewest running, then the one that came first.
+   * Runs `work` when a slot is free. The requester with the fewest running goes first, then the one that waits longest.
    *
-   * @returns `null` where no slot was free within 5 s, and the work was not started
+   * @returns `null` if no slot was free within 5 s and the work was not started
    */
   async run<T>(requester: Requester, work: () => Promise<T>): Promise<T | null> {
     if (!(await this.#slot(requester))) return null;
@@ -59,7 +59,7 @@ export class VerificationQueue {
   #startNext(): void {
     const total = [...this.#running.values()].reduce((sum, count) => sum + count, 0);
     if (total >= AT_ONCE) return;
-    const runningOf = ({ requester }: Waiting) => this.#running.get(requester) ?? 0;
+    const runningOf = ({ requester }: QueuedWork) => this.#running.get(requester) ?? 0;
     const ready = [...this.#waiting].filter((waiting) => runningOf(waiting) < AT_ONCE_PER_REQUESTER);
     ready.sort((a, b) => runningOf(a) - runningOf(b))[0]?.start();
   }

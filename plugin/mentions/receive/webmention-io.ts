@@ -1,10 +1,10 @@
-// plugin/mentions/receive/webmention-io.ts: the mentions that webmention.io has collected, as ours.
+// plugin/mentions/receive/webmention-io.ts: reader of webmention.io's exports.
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { isMentionUrl } from "../../feed/mention.js";
 import type { MentionType } from "../../site/mention-list.js";
 
-/** A mention that somebody else has verified. */
+/** A mention that another service verified. */
 export interface ImportedMention {
   source: string;
   target: string;
@@ -12,9 +12,9 @@ export interface ImportedMention {
   author: { name: string; url: string; photo: string | null };
   /** At most 500 characters. */
   text: string;
-  /** `YYYY-MM-DDThh:mm:ssZ`; `null` where it is not known. */
+  /** `YYYY-MM-DDThh:mm:ssZ`; `null` if unknown. */
   published: string | null;
-  /** The same, of when it was received there. */
+  /** When that service received it, in the same format. */
   received: string | null;
 }
 
@@ -59,42 +59,42 @@ const TYPES: Record<string, MentionType> = {
 };
 
 /**
- * Reads what `https://webmention.io/api/mentions.jf2` or `mentions.json` has answered.
+ * Reads an export from `https://webmention.io/api/mentions.jf2` or `mentions.json`.
  *
- * @returns the public ones, in the order of the file; those whose source is no http or https URL are left out
- * @throws TwtxtError `bad-file` for anything else
+ * @returns the public mentions with http or https sources, in the order of the file
+ * @throws TwtxtError `bad-file` for another format
  */
 export function mentionsOfWebmentionIo(json: unknown): ImportedMention[] {
   const result = v.safeParse(Export, json);
   if (!result.success) {
     throw new TwtxtError(
       "bad-file",
-      "It is not what webmention.io exports: expected its mentions.jf2, an object with a list of children.",
+      'This is not an export from webmention.io: expected its mentions.jf2, an object with a list "children".',
     );
   }
-  const found = "children" in result.output ? result.output.children.map(ofEntry) : result.output.links.map(ofLink);
+  const found = "children" in result.output ? result.output.children.map(fromEntry) : result.output.links.map(fromLink);
   return found.flatMap((mention) => mention ?? []);
 }
 
-function ofEntry(entry: v.InferOutput<typeof Entry>): ImportedMention | null {
+function fromEntry(entry: v.InferOutput<typeof Entry>): ImportedMention | null {
   if (entry["wm-private"]) return null;
-  return imported(entry["wm-source"], entry["wm-target"], entry["wm-property"], {
+  return importedMention(entry["wm-source"], entry["wm-target"], entry["wm-property"], {
     ...entry,
     text: entry.content?.text ?? entry.name,
     received: entry["wm-received"],
   });
 }
 
-function ofLink({ source, target, data, activity, ...link }: v.InferOutput<typeof Link>): ImportedMention | null {
+function fromLink({ source, target, data, activity, ...link }: v.InferOutput<typeof Link>): ImportedMention | null {
   if (link.private) return null;
-  return imported(source, target, activity?.type, {
+  return importedMention(source, target, activity?.type, {
     ...data,
     text: data?.content ?? data?.name,
     received: link.verified_date,
   });
 }
 
-interface Said {
+interface ExportedFields {
   author?: v.InferOutput<typeof Author>;
   url?: string | null | undefined;
   published?: string | null | undefined;
@@ -102,10 +102,15 @@ interface Said {
   received?: string | null | undefined;
 }
 
-function imported(source: string, target: string, type: string | null | undefined, said: Said): ImportedMention | null {
-  const page = isWeb(said.url) ? said.url : source;
+function importedMention(
+  source: string,
+  target: string,
+  type: string | null | undefined,
+  fields: ExportedFields,
+): ImportedMention | null {
+  const page = isWeb(fields.url) ? fields.url : source;
   if (!isWeb(page) || !isWeb(target)) return null;
-  const { name, url, photo } = said.author ?? {};
+  const { name, url, photo } = fields.author ?? {};
   const host = new URL(page).host;
   return {
     source: page,
@@ -116,9 +121,9 @@ function imported(source: string, target: string, type: string | null | undefine
       url: isWeb(url) ? url : page,
       photo: isWeb(photo) ? photo : null,
     },
-    text: shortened(said.text ?? "", 500),
-    published: instantOf(said.published),
-    received: instantOf(said.received),
+    text: shortened(fields.text ?? "", 500),
+    published: instantOf(fields.published),
+    received: instantOf(fields.received),
   };
 }
 

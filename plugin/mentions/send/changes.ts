@@ -1,119 +1,119 @@
-// plugin/mentions/send/changes.ts: what is to be told: the live feed, compared with what was told before.
+// plugin/mentions/send/changes.ts: compares the live feed with the ledger to find the mentions to send.
 import { toInstant } from "../../feed/timestamp.js";
 import type { LiveMention } from "./live-mentions.js";
 
-/** How a mention ended, for one text of its twt. `not-asked`: our own guard refused the address. */
-export type Ending = "sent" | "failed" | "not-asked" | "no-endpoint";
+/** The final outcome for one text of a twt. `not-asked`: the guard refused the address. */
+export type FinalOutcome = "sent" | "failed" | "not-asked" | "no-endpoint";
 
-/** A mention that is done with, for one text of its twt. */
-export interface DoneMention {
-  /** Of its record. */
+/** A mention that needs no further attempt with this text of its twt. */
+export interface FinishedMention {
+  /** Key of its record. */
   key: string;
   pair: string;
   instant: string;
   text: string;
-  ending: Ending;
+  ending: FinalOutcome;
 }
 
-/** A mention that did not get through yet. */
+/** A mention that was not delivered yet. */
 export interface UnfinishedMention extends LiveMention {
-  /** Of its record. */
+  /** Key and etag of its record. */
   key: string;
   etag: string;
   attempts: number;
-  /** When it failed first, and before when it is not tried again, in milliseconds since 1970. */
+  /** Times of the first failure and of the next attempt, in milliseconds since 1970. */
   first: number;
   next: number;
-  /** What was posted as its source; `null` where nothing was, so that nobody can have it. */
+  /** The source that was posted; `null` if nothing was, so that no receiver can have it. */
   source: string | null;
 }
 
-/** What the first run has left alone. */
+/** The old mentions that the first run skipped. */
 export interface Baseline {
   pairs: ReadonlySet<string>;
-  /** All before this instant stood in archives then, which the first run does not read; `null` where there were none. */
+  /** Mentions before this instant were in archives, which the first run does not read; `null` without archives. */
   before: string | null;
 }
 
-/** All that the ledger knows. */
-export interface Known {
-  done: readonly DoneMention[];
+/** The contents of the ledger. */
+export interface LedgerState {
+  done: readonly FinishedMention[];
   unfinished: readonly UnfinishedMention[];
   baseline: Baseline;
-  /** Timestamps of twts that a backfill has taken out of the baseline. */
+  /** Timestamps of twts that a backfill took out of the baseline. */
   backfilled: ReadonlySet<string>;
 }
 
-/** What was read of the feed and its archives. */
-export interface Live {
-  /** Of the feed itself. */
+/** The feed and its archives, as far as they were read. */
+export interface FeedState {
+  /** Mentions in the feed itself. */
   mentions: readonly LiveMention[];
-  /** Of its archives, as far as they were read. */
+  /** Mentions in its archives. */
   archived: readonly LiveMention[];
-  /** Of every twt that was read, with mentions or without. */
+  /** Instants of all twts, with mentions or without. */
   instants: ReadonlySet<string>;
-  /** Whether archives were read as far back as anything is known. Only then is something gone that was not found. */
+  /** Whether archives were read back to the oldest twt of the ledger. Only then does missing mean deleted. */
   isWhole: boolean;
 }
 
-/** What the ledger has of one mention. */
-export interface History {
-  done: readonly DoneMention[];
+/** The ledger's records of one mention. */
+export interface MentionHistory {
+  done: readonly FinishedMention[];
   unfinished: UnfinishedMention | null;
 }
 
-/** A mention that stands in its twt, and was not told with this text. */
-interface Standing extends History {
+/** A mention in the feed that was not sent with this text. */
+interface PresentMention extends MentionHistory {
   kind: "new" | "changed";
   instant: string;
   mention: LiveMention;
 }
 
-/** A mention that was told, or may have been, and stands in no twt any more. */
-interface Gone extends History {
+/** A mention that was sent, or may have been, and is no longer in any twt. */
+interface GoneMention extends MentionHistory {
   kind: "gone";
   instant: string;
 }
 
-export type Change = Standing | Gone;
-export type Waiting = Change & { unfinished: UnfinishedMention };
+export type Change = PresentMention | GoneMention;
+export type WaitingChange = Change & { unfinished: UnfinishedMention };
 
 export interface Changes {
   /** Oldest first. */
   due: Change[];
-  /** Those that wait for their next attempt. */
-  later: Waiting[];
-  /** Keys of records that mean nothing any more. */
+  /** Changes that wait for their next attempt. */
+  later: WaitingChange[];
+  /** Keys of obsolete records. */
   stale: string[];
 }
 
-/** In the place of a text, where the receiver is to learn that there is none any more. */
+/** Stands for the text of a mention that is gone. */
 export const GONE_TEXT = "gone";
 
-const NO_HISTORY: History = { done: [], unfinished: null };
+const NO_HISTORY: MentionHistory = { done: [], unfinished: null };
 
 /**
- * Finds what is to be told: what is new, changed or gone, and what did not get through yet.
+ * Finds mentions that are new, changed, gone, or not delivered yet.
  *
- * A twt in an archive counts where the ledger knows it. Others are not new, only moved.
+ * A twt in an archive counts only if the ledger knows it; others were moved there and are not new.
  *
  * @param now - milliseconds since 1970
- * @param asksAgain - whether addresses that the guard refused once are tried again
+ * @param asksAgain - whether to try addresses again that the guard refused before
  * @see PROTOCOL 2.3
  */
-export function changesSince(known: Known, live: Live, now: number, asksAgain = false): Changes {
+export function changesSince(known: LedgerState, live: FeedState, now: number, asksAgain = false): Changes {
   const histories = historiesOf(known);
-  const standing = standingMentions(known, live);
+  const present = presentMentions(known, live);
   const findings = [
-    ...[...standing.values()].map((mention) =>
-      judgeStanding(mention, histories.get(mention.pair) ?? NO_HISTORY, known, asksAgain),
+    ...[...present.values()].map((mention) =>
+      changeOfPresent(mention, histories.get(mention.pair) ?? NO_HISTORY, known, asksAgain),
     ),
-    ...[...histories].filter(([pair]) => !standing.has(pair)).map(([, history]) => judgeGone(history, live)),
+    ...[...histories].filter(([pair]) => !present.has(pair)).map(([, history]) => changeOfMissing(history, live)),
   ];
   const changes = findings
     .flatMap((finding) => ("kind" in finding ? [finding] : []))
     .sort((a, b) => (a.instant < b.instant ? -1 : a.instant > b.instant ? 1 : 0));
-  const waits = (change: Change): change is Waiting => change.unfinished !== null && change.unfinished.next > now;
+  const waits = (change: Change): change is WaitingChange => change.unfinished !== null && change.unfinished.next > now;
   return {
     due: changes.filter((change) => !waits(change)),
     later: changes.filter(waits),
@@ -121,22 +121,30 @@ export function changesSince(known: Known, live: Live, now: number, asksAgain = 
   };
 }
 
-/** Whether the first run has left this one alone, and no backfill has asked for it. */
-export function isLeftAlone({ pair, instant, timestamp }: LiveMention, { baseline, backfilled }: Known): boolean {
+/** Whether the first run skipped this mention and no backfill included it. */
+export function isInBaseline(
+  { pair, instant, timestamp }: LiveMention,
+  { baseline, backfilled }: LedgerState,
+): boolean {
   const isOld = baseline.pairs.has(pair) || (baseline.before !== null && instant < baseline.before);
   return isOld && !backfilled.has(timestamp);
 }
 
-/** Nothing is to be told, and these records can go. */
-interface Settled {
+/** Nothing to send; these records are obsolete. */
+interface NoChange {
   stale: string[];
 }
 
-function judgeStanding(mention: LiveMention, history: History, known: Known, asksAgain: boolean): Standing | Settled {
+function changeOfPresent(
+  mention: LiveMention,
+  history: MentionHistory,
+  known: LedgerState,
+  asksAgain: boolean,
+): PresentMention | NoChange {
   const { done, unfinished } = history;
-  // Its answer was lost, so the receiver may have another text than the one that stands here.
+  // The answer to an earlier text was lost, so the receiver may have that one.
   const mayHaveAnother = unfinished !== null && unfinished.text !== mention.text && unfinished.source !== null;
-  const isOfThisText = ({ text, ending }: DoneMention) =>
+  const isOfThisText = ({ text, ending }: FinishedMention) =>
     text === mention.text && !(asksAgain && ending === "not-asked");
   const current = done.filter(isOfThisText);
   if (current.length > 0 && !mayHaveAnother) {
@@ -144,27 +152,27 @@ function judgeStanding(mention: LiveMention, history: History, known: Known, ask
     const older = isSent ? done.filter(({ text }) => text !== mention.text) : [];
     return { stale: keysOf({ done: older, unfinished }) };
   }
-  if (done.length === 0 && unfinished === null && isLeftAlone(mention, known)) return { stale: [] };
+  if (done.length === 0 && unfinished === null && isInBaseline(mention, known)) return { stale: [] };
   const kind = mayHaveAnother || done.some(({ ending }) => ending === "sent") ? "changed" : "new";
   return { kind, instant: mention.instant, mention, ...history };
 }
 
-function judgeGone(history: History, live: Live): Gone | Settled {
+function changeOfMissing(history: MentionHistory, live: FeedState): GoneMention | NoChange {
   const { done, unfinished } = history;
   const instant = unfinished?.instant ?? done[0]?.instant ?? "";
-  // Its twt is still there and mentions somebody else now, or all was read and it is nowhere.
+  // It is gone if its twt is there without it, or if everything was read and its twt is missing.
   if (!live.instants.has(instant) && !live.isWhole) return { stale: [] };
-  const wasTold = done.some(({ ending }) => ending === "sent") || (unfinished?.source ?? null) !== null;
-  return wasTold ? { kind: "gone", instant, ...history } : { stale: keysOf(history) };
+  const wasPosted = done.some(({ ending }) => ending === "sent") || (unfinished?.source ?? null) !== null;
+  return wasPosted ? { kind: "gone", instant, ...history } : { stale: keysOf(history) };
 }
 
-/** The records of a mention. */
-export function keysOf({ done, unfinished }: History): string[] {
+/** The keys of a mention's records. */
+export function keysOf({ done, unfinished }: MentionHistory): string[] {
   return [...done.map(({ key }) => key), ...(unfinished ? [unfinished.key] : [])];
 }
 
-function historiesOf({ done, unfinished }: Known): Map<string, History> {
-  const histories = new Map<string, { done: DoneMention[]; unfinished: UnfinishedMention | null }>();
+function historiesOf({ done, unfinished }: LedgerState): Map<string, MentionHistory> {
+  const histories = new Map<string, { done: FinishedMention[]; unfinished: UnfinishedMention | null }>();
   for (const record of done) {
     const history = histories.get(record.pair);
     if (history) history.done.push(record);
@@ -176,24 +184,24 @@ function historiesOf({ done, unfinished }: Known): Map<string, History> {
   return histories;
 }
 
-function standingMentions(known: Known, { mentions, archived }: Live): Map<string, LiveMention> {
+function presentMentions(known: LedgerState, { mentions, archived }: FeedState): Map<string, LiveMention> {
   const instants = knownInstants(known);
   const isKnown = ({ instant }: LiveMention) => instants.has(instant);
   return new Map([...archived.filter(isKnown), ...mentions].map((mention) => [mention.pair, mention]));
 }
 
 /**
- * The oldest twt that the ledger knows and these are without: it is in an archive, or gone.
+ * Finds the oldest twt of the ledger that is not among these: it is in an archive, or gone.
  *
- * @returns an instant; `null` where all are there
+ * @returns an instant; `null` if none is missing
  */
-export function oldestMissing(known: Known, twts: readonly { instant: string }[]): string | null {
-  const there = new Set(twts.map(({ instant }) => instant));
-  return [...knownInstants(known)].filter((instant) => !there.has(instant)).sort()[0] ?? null;
+export function oldestMissing(known: LedgerState, twts: readonly { instant: string }[]): string | null {
+  const present = new Set(twts.map(({ instant }) => instant));
+  return [...knownInstants(known)].filter((instant) => !present.has(instant)).sort()[0] ?? null;
 }
 
-/** When the twts were written that were told, or are to be. */
-function knownInstants({ done, unfinished, backfilled }: Known): Set<string> {
+/** The instants of twts that the ledger knows or a backfill added. */
+function knownInstants({ done, unfinished, backfilled }: LedgerState): Set<string> {
   const asked = [...backfilled].flatMap((timestamp) => toInstant(timestamp) ?? []);
   return new Set([...[...done, ...unfinished].map(({ instant }) => instant), ...asked]);
 }

@@ -1,15 +1,15 @@
-// plugin/mentions/send/circuit-breaker.ts: hosts that are not asked again in this run.
+// plugin/mentions/send/circuit-breaker.ts: skips failing hosts for the rest of a run.
 
-/** Answers for hosts that gave no answer or asked for a pause, so that others do not wait for them. */
+/** Holds a verdict for each host that did not answer or asked for a pause. */
 export class CircuitBreaker<Verdict> {
   readonly #open = new Map<string, Verdict>();
 
-  /** The verdict for everything at this host; `undefined` for a host that may be asked. */
+  /** @returns the verdict for every request to this host; `undefined` if it may be asked */
   verdictOn(host: string): Verdict | undefined {
     return this.#open.get(host);
   }
 
-  /** Asks this host no more. */
+  /** Stops requests to this host. */
   open(host: string, verdict: Verdict): void {
     this.#open.set(host, verdict);
   }

@@ -1,4 +1,4 @@
-// plugin/mentions/send/discover.ts: where somebody wants to be told of mentions.
+// plugin/mentions/send/discover.ts: finds the endpoint of a target.
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { parseFeed } from "../../feed/feed.js";
@@ -10,53 +10,52 @@ import { endpointsInHtml } from "./endpoint-in-html.js";
 import { linkTargets } from "./link-header.js";
 import { readTarget, type TargetStart } from "./read-target.js";
 
-/** An endpoint, and where it was named. */
+/** An endpoint, and how it was found. */
 export interface FoundEndpoint {
-  /** http or https, without credentials and fragment. Whether its address is a public one shows when it is asked. */
+  /** http or https, without credentials and fragment. Its address is checked when it is asked. */
   endpoint: string;
   method: "feed field" | "Link header" | "HTML";
-  /** Milliseconds since 1970 until when this may be used again; `null` for this run only. */
+  /** Milliseconds since 1970 until which this may be reused; `null` for this run only. */
   freshUntil: number | null;
 }
 
-/** A target whose people cannot be told. */
+/** A target without an endpoint. */
 export interface NoEndpoint {
   endpoint: null;
-  /** Half a sentence for the blogger. */
+  /** Half a sentence for the author. */
   why: string;
   freshUntil: number | null;
 }
 
-/** @param target - the URL of a feed or a page; a fragment is left out */
+/** @param target - the URL of a feed or a page; its fragment is ignored */
 export type Discover = (target: string) => Promise<FoundEndpoint | NoEndpoint>;
 
-/** `unreachable`, since their server has asked for patience. */
-export class NotNow extends TwtxtError {
+/** `unreachable`: the server answered 429 or 5xx. */
+export class ServerBusyError extends TwtxtError {
   constructor(
     message: string,
-    /** Milliseconds since 1970; `null` where it has not said how much. */
+    /** From Retry-After, milliseconds since 1970; `null` without one. */
     readonly notBefore: number | null,
   ) {
     super("unreachable", message);
   }
 }
 
-/** 1 MiB of page, PROTOCOL 6; the header of a feed is never as long. */
+/** PROTOCOL 6. */
 const MAX_BYTES = 1 << 20;
 
 /**
- * Makes the function that finds the endpoint of a target. It asks for each target once, and once for the front page that
- * several of them share.
+ * Creates the function that finds the endpoint of a target. It requests each target once, and each site's front page
+ * once.
  *
- * @param now - milliseconds since 1970
- * @returns a function that throws TwtxtError `unreachable` for what may pass, as {@link NotNow} where a server answers
- *   429 or 5xx; `address-refused`, `too-many-redirects` and `bad-compression`
+ * @returns a function that throws TwtxtError `unreachable` for temporary failures ({@link ServerBusyError} for 429 and
+ *   5xx), `address-refused`, `too-many-redirects` and `bad-compression`
  * @see PROTOCOL 2.2
  */
-export function discovery({ ask, now }: { ask: Ask; now(): number }): Discover {
-  const askNow = (url: string) => askPatiently(ask, url, now);
+export function createDiscover({ ask, now }: { ask: Ask; now(): number }): Discover {
+  const askNow = (url: string) => askOnce(ask, url, now);
 
-  const onFrontPage = onceEach(async (url) => {
+  const onFrontPage = memoize(async (url) => {
     const response = await askNow(url);
     const fresh = freshUntil(response.headers, now());
     if (!isGood(response)) return { endpoint: null, freshUntil: fresh };
@@ -64,11 +63,11 @@ export function discovery({ ask, now }: { ask: Ask; now(): number }): Discover {
     return { endpoint: kind === "page" ? await endpointInHtml(text, response.url) : null, freshUntil: fresh };
   });
 
-  const discover = onceEach(async (target): Promise<FoundEndpoint | NoEndpoint> => {
+  const discover = memoize(async (target): Promise<FoundEndpoint | NoEndpoint> => {
     const response = await askNow(target);
     const fresh = freshUntil(response.headers, now());
     const none = (why: string) => ({ endpoint: null, why, freshUntil: fresh });
-    if (!isGood(response)) return none(noAnswer(response));
+    if (!isGood(response)) return none(describeStatus(response));
 
     const { kind, found } = await searchTarget(response);
     if (found !== null) return { ...found, freshUntil: fresh };
@@ -82,7 +81,7 @@ export function discovery({ ask, now }: { ask: Ask; now(): number }): Discover {
   return (target) => discover(target.replace(/#.*$/s, ""));
 }
 
-/** What a target says of itself, and what it is. */
+/** Searches the target itself: its headers, then its contents. */
 async function searchTarget(
   response: GuardedResponse,
 ): Promise<{ kind: TargetStart["kind"]; found: Pick<FoundEndpoint, "endpoint" | "method"> | null }> {
@@ -96,18 +95,18 @@ async function searchTarget(
   return { kind, found: inPage === null ? null : { endpoint: inPage, method: "HTML" } };
 }
 
-/** @throws TwtxtError what the guard throws; NotNow for 429 and 5xx */
-async function askPatiently(ask: Ask, url: string, now: Clock): Promise<GuardedResponse> {
+/** @throws ServerBusyError for 429 and 5xx; also as the guard does */
+async function askOnce(ask: Ask, url: string, now: Clock): Promise<GuardedResponse> {
   const response = await ask(url, { maxBytes: MAX_BYTES });
   if (isGood(response)) return response;
   response.close();
   if (response.status !== 429 && response.status < 500) return response;
   const notBefore = parseRetryAfter(response.headers["retry-after"], now());
-  throw new NotNow(`${url} answers ${response.status}.`, notBefore);
+  throw new ServerBusyError(`${url} answers ${response.status}.`, notBefore);
 }
 
-/** A failure is not remembered; who asks while the answer is under way gets the same one. */
-export function onceEach<T>(ask: (key: string) => Promise<T>): (key: string) => Promise<T> {
+/** Caches results by key, failures excluded. Concurrent calls share one request. */
+export function memoize<T>(ask: (key: string) => Promise<T>): (key: string) => Promise<T> {
   const answers = new Map<string, Promise<T>>();
   return (key) => {
     const known = answers.get(key);
@@ -127,7 +126,7 @@ function isGood({ status }: GuardedResponse): boolean {
   return status >= 200 && status < 300;
 }
 
-function noAnswer({ status }: GuardedResponse): string {
+function describeStatus({ status }: GuardedResponse): string {
   return status === 404 || status === 410 ? `nothing is there (${status})` : `their server answers ${status}`;
 }
 

@@ -1,4 +1,4 @@
-// plugin/mentions/send/endpoint-in-html.ts: where a page wants to be told of mentions.
+// plugin/mentions/send/endpoint-in-html.ts: the Webmention endpoints named in a page's HTML.
 import type { Element } from "hast";
 import { elementsOf, parseHtml } from "../../http/parse-html.js";
 
@@ -8,7 +8,7 @@ const MAX_URL_LENGTH = 2048;
  * The endpoints that the `link` and `a` elements of a page name, in document order.
  *
  * @param pageUrl - the URL that gave the page
- * @returns absolute URLs of any protocol; what is no URL is left out
+ * @returns absolute URLs of any protocol; invalid ones are left out
  * @see PROTOCOL 2.2, W3C Webmention 3.1.2
  */
 export async function endpointsInHtml(html: string, pageUrl: string): Promise<string[]> {
@@ -27,11 +27,11 @@ function isEndpoint(element: Element): boolean {
   return hrefOf(element) !== null && rels.some((rel) => String(rel).toLowerCase() === "webmention");
 }
 
-/** What relative links of the page are relative to: its first `base`, unless that leads out of the web. */
+/** The base URL of the page's relative links: its first `base` with an http or https URL, else its own URL. */
 export function baseOf(elements: Element[], pageUrl: string): string {
   const base = elements.find((element) => element.tagName === "base" && hrefOf(element) !== null);
   const url = resolve((base && hrefOf(base)) ?? "", pageUrl);
-  // A long one would be read anew for each of the page's links.
+  // A long base would be parsed again for each link.
   return url !== null && url.length <= MAX_URL_LENGTH && /^https?:/.test(url) ? url : pageUrl;
 }
 

@@ -1,5 +1,4 @@
-// plugin/mentions/send/lease.ts: at most one run at a time, also where a run was killed.
-
+// plugin/mentions/send/lease.ts: a lease that lets one run at a time send.
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
@@ -9,38 +8,37 @@ import type { Store } from "../../store/store.js";
 const KEY = "sent/lease";
 const DURATION = 30_000;
 const RENEWAL = 5_000;
-/** Nothing that is started while the lease is held may outlast it: a mention takes two requests of ten seconds at most. */
+/** Work started under the lease must not outlast it: a mention takes at most two requests of ten seconds. */
 const MARGIN = 20_000;
 const POLL = 1_000;
 
 const LeaseRecord = v.object({ holder: v.nullable(v.string()), until: v.number() });
 
-/** The right to send. */
 export interface Lease {
-  /** Whether a mention may be told: that will have ended before anybody else may tell one. */
+  /** Whether the lease lasts long enough to send another mention. */
   isHeld(): boolean;
 }
 
 export interface LeaseOptions {
   store: Store;
   now: Clock;
-  /** 0 up to, not including, 1; tells two runs from each other. */
+  /** 0 up to, not including, 1; identifies the run. */
   random(): number;
-  /** Ends early, and without an error, where the signal says so. */
+  /** Resolves early when the signal is aborted. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
-  /** How long to wait for another run, in milliseconds. One that was killed is in the way for 30 s. */
+  /** Milliseconds to wait for another run. A killed run blocks for 30 s. */
   patience: number;
-  /** Called once, when the waiting begins. */
+  /** Called once, when waiting begins. */
   onWaiting?(): void;
 }
 
 /**
- * Does some work while no other run does any.
+ * Runs `work` under a lease that excludes other runs.
  *
- * The lease lasts 30 s and is renewed every 5 s, so that a run that was killed is in nobody's way for long. It is given
- * back by a conditional write and never deleted, since a run that was suspended could delete somebody else's.
+ * The lease lasts 30 s and is renewed every 5 s, so that a killed run does not block others for long. It is released by
+ * a conditional write and never deleted: a run that was suspended could delete the lease of another.
  *
- * @throws TwtxtError `already-sending` where another run keeps the lease for longer than we wait; `store-failed`
+ * @throws TwtxtError `already-sending` if another run still holds the lease after `patience`; `store-failed`
  */
 export async function withLease<T>(options: LeaseOptions, work: (lease: Lease) => Promise<T>): Promise<T> {
   const lease = await takeLease(options);
@@ -51,17 +49,17 @@ export async function withLease<T>(options: LeaseOptions, work: (lease: Lease) =
   } finally {
     over.abort();
     await renewing;
-    await giveBack(lease, options.store);
+    await releaseLease(lease, options.store);
   }
 }
 
-interface Held {
+interface HeldLease {
   holder: string;
   etag: string;
   until: number;
 }
 
-async function takeLease(options: LeaseOptions): Promise<Held> {
+async function takeLease(options: LeaseOptions): Promise<HeldLease> {
   const { store, now, random, sleep, patience, onWaiting } = options;
   const holder = Array.from({ length: 4 }, () => Math.floor(random() * 2 ** 32).toString(16)).join("-");
   const giveUp = now() + patience;
@@ -80,31 +78,31 @@ async function takeLease(options: LeaseOptions): Promise<Held> {
   }
 }
 
-async function keepLease(lease: Held, { store, now, sleep }: LeaseOptions, over: AbortSignal): Promise<void> {
+async function keepLease(lease: HeldLease, { store, now, sleep }: LeaseOptions, over: AbortSignal): Promise<void> {
   while (lease.until > 0) {
     await sleep(RENEWAL, over);
     if (over.aborted) return;
     try {
       await renew(lease, store, now());
     } catch {
-      // The storage gave no answer. The lease runs on as it is, and the next renewal looks what became of this one.
+      // The lease goes on as it is; the next renewal finds out whether this one was written.
     }
   }
 }
 
-async function renew(lease: Held, store: Store, now: number): Promise<void> {
+async function renew(lease: HeldLease, store: Store, now: number): Promise<void> {
   const { holder } = lease;
   const until = now + DURATION;
   const etag = await writeJson(store, KEY, { holder, until }, { etag: lease.etag });
   if (etag !== null) return void Object.assign(lease, { etag, until });
 
-  // Perhaps an earlier renewal was written after all, although the storage did not say so.
+  // An earlier renewal may have been written although the store reported a failure.
   const stored = await readJson(store, KEY, LeaseRecord);
   const isOurs = stored?.value.holder === holder;
   Object.assign(lease, isOurs ? { etag: stored.etag, until: stored.value.until } : { until: 0 });
 }
 
-async function giveBack({ etag }: Held, store: Store): Promise<void> {
-  // What cannot be given back ends by itself.
+async function releaseLease({ etag }: HeldLease, store: Store): Promise<void> {
+  // If this fails, the lease expires.
   await writeJson(store, KEY, { holder: null, until: 0 }, { etag }).catch(() => null);
 }

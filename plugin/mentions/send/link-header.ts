@@ -1,14 +1,13 @@
-// plugin/mentions/send/link-header.ts: the links that an answer carries in its headers.
+// plugin/mentions/send/link-header.ts: parser of the `Link` header.
 
 /**
  * The targets of the links that have a relation, in order.
  *
- * A link with an `anchor` speaks of another page and is left out. One that cannot be read is passed over, up to the next
- * comma.
+ * A link with an `anchor` belongs to another page and is left out. A malformed link is skipped up to the next comma.
  *
  * @param header - the values of all `Link` headers, joined by commas
  * @param rel - in lower case
- * @returns the targets as written, so that some may be relative; the time taken is linear in the length of the header
+ * @returns the targets as written, possibly relative; in time linear in the header's length
  * @example linkTargets('</next>; rel=next, </wm>; rel="x webmention"', "webmention") // ["/wm"]
  * @see RFC 8288, 3 and B.3
  */
@@ -23,7 +22,7 @@ export function linkTargets(header: string, rel: string): string[] {
 
 interface Link {
   target: string;
-  /** By lower-cased name, the first one of each. */
+  /** By lowercase name; the first of each counts. */
   parameters: Map<string, string>;
 }
 
@@ -43,7 +42,7 @@ function* readLinks(header: string): Iterable<Link> {
 /** Reads up to a comma or the end. */
 function readParameters(text: Scanner): Map<string, string> {
   const parameters = new Map<string, string>();
-  // What stands here without a semicolon before it belongs to nothing.
+  // Text without a preceding semicolon is ignored.
   for (text.take(/[^;,]*/y); text.take(/;/y) !== ""; text.take(/[^;,]*/y)) {
     const name = text
       .take(/[^=;,]*/y)
@@ -61,7 +60,6 @@ function readValue(text: Scanner): string {
   return quoted.replace(/^"|"$/g, "").replace(/\\(.)/gs, "$1");
 }
 
-/** A text that is read forwards. */
 class Scanner {
   #at = 0;
 

@@ -1,42 +1,42 @@
-// plugin/mentions/send/live-feed.ts: our own feed as everybody sees it now, with its archives.
+// plugin/mentions/send/live-feed.ts: reads this site's published feed and its archives.
 import { TwtxtError } from "../../errors.js";
 import { type FeedHeader, type ParsedTwt, parseFeed } from "../../feed/feed.js";
 import { isNick } from "../../feed/mention.js";
 import { FEED_BYTES, isFeed, previousPart, startsAsMarkup } from "../../http/feed-file.js";
 import type { Ask } from "../../http/guard.js";
 
-/** The months of forty years. It ends a chain that would never end by itself. */
+/** Forty years of months. Ends a circular chain of archives. */
 const MAX_PARTS = 500;
 
 /** The feed itself, without its archives. */
 export interface LiveFeed {
-  /** Who it says it is, for references: its first `url`, or where it was read. */
+  /** The URL for references: its first `url` field, or where it was read. */
   identity: string;
-  /** `null` where it has none that a mention may hold. */
+  /** `null` if it has none that is valid in a mention. */
   nick: string | null;
-  /** All of its `url`s. */
+  /** All values of its `url` field. */
   names: string[];
   twts: ParsedTwt[];
-  /** Where the archive before it stands; `null` for none. */
+  /** The URL of the newest archive; `null` for none. */
   archive: string | null;
 }
 
-/** What the archives hold, as far as they were read. */
+/** Twts of the archives that were read. */
 export interface Archives {
   twts: ParsedTwt[];
-  /** Why they could not be read to their end; `null` where they were, or as far as was wanted. */
+  /** Why reading stopped early; `null` if it did not. */
   trouble: string | null;
 }
 
 /**
- * Reads the feed at its own URL, past every cache that can be told so.
+ * Reads the feed at its own URL, bypassing caches.
  *
- * @throws TwtxtError `feed-not-live` where no feed is there: nothing follows from that, least of all that twts are gone
+ * @throws TwtxtError `feed-not-live` if there is no feed, so that its twts are not taken for deleted ones
  */
 export async function readLiveFeed(ask: Ask, feedUrl: string): Promise<LiveFeed> {
   const part = await readPart(ask, feedUrl).catch((error: unknown) => {
     if (!(error instanceof TwtxtError)) throw error;
-    const message = `${error.message} Nothing was sent: see that the site is deployed, then try again.`;
+    const message = `${error.message} Nothing was sent. Check that the site is deployed, then try again.`;
     throw new TwtxtError("feed-not-live", message, { cause: error });
   });
   const names = part.header.url ?? [];
@@ -46,9 +46,9 @@ export async function readLiveFeed(ask: Ask, feedUrl: string): Promise<LiveFeed>
 }
 
 /**
- * Reads the archives, newest first, until a part holds a twt as old as wanted.
+ * Reads the archives, newest first, until one has a twt as old as wanted.
  *
- * @param wanted - an instant; the empty text, which is before all of them, for all archives
+ * @param wanted - an instant; "" for all archives
  */
 export async function readArchives(ask: Ask, feed: LiveFeed, wanted: string): Promise<Archives> {
   const twts: ParsedTwt[] = [];
@@ -57,7 +57,7 @@ export async function readArchives(ask: Ask, feed: LiveFeed, wanted: string): Pr
 
   for (let url = feed.archive, part = feed.twts; url !== null && !isOldEnough(part); ) {
     if (asked.has(url) || asked.size === MAX_PARTS)
-      return { twts, trouble: `The archives of the feed do not end: ${url}.` };
+      return { twts, trouble: `The feed's archives form a loop or are more than ${MAX_PARTS}: ${url}.` };
     asked.add(url);
     try {
       const archive = await readPart(ask, url);
@@ -66,7 +66,7 @@ export async function readArchives(ask: Ask, feed: LiveFeed, wanted: string): Pr
       url = archive.archive;
     } catch (error) {
       if (!(error instanceof TwtxtError)) throw error;
-      return { twts, trouble: `${error.message} Nobody was told that a twt is gone: it may be in that archive.` };
+      return { twts, trouble: `${error.message} No removals were sent, since missing twts may be in that archive.` };
     }
   }
   return { twts, trouble: null };
@@ -79,7 +79,7 @@ interface Part {
   archive: string | null;
 }
 
-/** @throws TwtxtError where no feed is there */
+/** @throws TwtxtError `feed-not-live`, and as `ask` does */
 async function readPart(ask: Ask, url: string): Promise<Part> {
   const response = await ask(url, { headers: { "cache-control": "no-cache" }, maxBytes: FEED_BYTES });
   if (response.status !== 200) {

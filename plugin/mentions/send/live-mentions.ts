@@ -1,25 +1,25 @@
-// plugin/mentions/send/live-mentions.ts: whom the twts of our own feed mention.
+// plugin/mentions/send/live-mentions.ts: the mentions in this site's own twts.
 import { createHash } from "node:crypto";
 import type { ParsedTwt } from "../../feed/feed.js";
 
-/** A twt mentions a feed. However often it does, this is one. */
+/** A mention of one feed or page by one twt, counted once. */
 export interface LiveMention {
-  /** Names the timestamp and the target: 32 hex digits. */
+  /** Hash of timestamp and target, 32 hex digits. */
   pair: string;
   timestamp: string;
   instant: string;
   nick: string | null;
-  /** The mention's URL less its fragment, otherwise byte for byte. */
+  /** The mention's URL without its fragment, otherwise byte for byte. */
   target: string;
-  /** Names the text of the twt: 16 hex digits. */
+  /** Hash of the twt's text, 16 hex digits. */
   text: string;
 }
 
 /**
- * The mentions of some twts, one for each timestamp and target. Twts of one timestamp count as one, since a reference
+ * Collects mentions, one for each timestamp and target. Twts with the same timestamp count as one, since a reference
  * cannot tell them apart.
  *
- * @param isOurs - whether a URL is our own feed or page: nobody is told of those
+ * @param isOurs - whether a URL is this site's own; mentions of it are left out
  * @see PROTOCOL 2.3
  */
 export function liveMentions(twts: readonly ParsedTwt[], isOurs: (url: string) => boolean): LiveMention[] {
@@ -37,7 +37,7 @@ export function liveMentions(twts: readonly ParsedTwt[], isOurs: (url: string) =
   return [...found.values()];
 }
 
-/** Names something in a key: the first hex digits of its SHA-256. */
+/** The first hex digits of a text's SHA-256, for use in keys. */
 export function shortHash(text: string, digits: number): string {
   return createHash("sha256").update(text).digest("hex").slice(0, digits);
 }

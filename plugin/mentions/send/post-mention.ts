@@ -6,20 +6,20 @@ import { type PostResult, post } from "../../http/post.js";
 /** A reference to the twt, or the web page of its post. */
 export type Form = "reference" | "page";
 
-/** What is said to mention the target. */
+/** The URL that mentions the target. */
 export interface Source {
   form: Form;
   url: string;
 }
 
-/** The verdict of the endpoint, and the source that it is about. */
+/** The endpoint's verdict on a source. */
 export type Answer = PostResult & { source: Source };
 
-export interface Posting {
+export interface MentionPost {
   endpoint: string;
   /** The mention's URL without its fragment. */
   target: string;
-  /** The form that suits the endpoint, then the other one, if there is another. */
+  /** The preferred form, then the other one, if any. */
   sources: readonly [Source, ...Source[]];
 }
 
@@ -30,14 +30,14 @@ export interface Posting {
  * @throws what {@link post} throws
  * @see PROTOCOL 2.3
  */
-export async function postMention(ask: Ask, posting: Posting, now: Clock): Promise<Answer> {
+export async function postMention(ask: Ask, posting: MentionPost, now: Clock): Promise<Answer> {
   const [first, second] = posting.sources;
   const answer = await postSource(ask, posting, first, now);
   const isRefused = answer.outcome === "refused" && (answer.status ?? 0) >= 400;
   return second && isRefused ? postSource(ask, posting, second, now) : answer;
 }
 
-async function postSource(ask: Ask, { endpoint, target }: Posting, source: Source, now: Clock): Promise<Answer> {
+async function postSource(ask: Ask, { endpoint, target }: MentionPost, source: Source, now: Clock): Promise<Answer> {
   const headers = { "content-type": "application/x-www-form-urlencoded" };
   const body = new URLSearchParams({ source: source.url, target }).toString();
   return { ...(await post(ask, endpoint, { headers, body }, now)), source };

@@ -1,20 +1,20 @@
-// plugin/mentions/send/read-target.ts: of a target, as much as says where it wants to be told of mentions.
+// plugin/mentions/send/read-target.ts: reads only the part of a target that can name an endpoint.
 import { TwtxtError } from "../../errors.js";
 import { parseFeed } from "../../feed/feed.js";
 import { startsAsMarkup } from "../../http/feed-file.js";
 import type { GuardedResponse } from "../../http/guard.js";
 
-/** What a target is, and its start: of a feed all before the first twt, of a page its HTML. */
+/** The kind of a target and its start: everything before a feed's first twt, or a page's HTML. */
 export interface TargetStart {
   kind: "feed" | "page" | "other";
   text: string;
 }
 
 /**
- * Reads no more of an answer than it must. What came before the answer's limit of size counts.
+ * Reads a response until its endpoint must have been named. A response above the size limit counts up to the limit.
  *
- * @param isPageNeeded - whether the HTML of a page is read too, and not only that it is one
- * @throws TwtxtError what the body throws, but for `too-large`
+ * @param isPageNeeded - whether a page's HTML is needed, or only its kind
+ * @throws TwtxtError what the body throws, except `too-large`
  * @see PROTOCOL 2.2
  */
 export async function readTarget(response: GuardedResponse, isPageNeeded: boolean): Promise<TargetStart> {
@@ -30,7 +30,7 @@ export async function readTarget(response: GuardedResponse, isPageNeeded: boolea
   return { kind: kind ?? "other", text: lines.join("\n") };
 }
 
-/** A feed may be served as HTML; a page, with whatever stands in it at the start of a line, is none under any type. */
+/** A feed may be served as HTML; a page is not a feed under any content type. */
 function kindOf(firstLine: string, isHtml: boolean): TargetStart["kind"] {
   if (firstLine.startsWith("#") || isTwt(firstLine)) return "feed";
   if (isHtml) return "page";

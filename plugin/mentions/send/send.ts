@@ -1,68 +1,71 @@
-// plugin/mentions/send/send.ts: tells everybody whom our twts mention.
+// plugin/mentions/send/send.ts: sends the mentions of the live feed.
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
 import { isSameUrl } from "../../http/same-url.js";
 import { memoryStore } from "../../store/memory.js";
 import type { Store } from "../../store/store.js";
-import { politeQueue } from "../polite-queue.js";
-import { type Baseline, changesSince, isLeftAlone, type Known, type Live, oldestMissing } from "./changes.js";
-import { discovery } from "./discover.js";
-import { EndpointCache } from "./endpoints.js";
+import { hostQueue } from "../host-queue.js";
+import {
+  type Baseline,
+  changesSince,
+  type FeedState,
+  isInBaseline,
+  type LedgerState,
+  oldestMissing,
+} from "./changes.js";
+import { createDiscover } from "./discover.js";
+import { EndpointCache } from "./endpoint-cache.js";
 import { withLease } from "./lease.js";
 import { MentionLedger } from "./ledger.js";
 import { type LiveFeed, readArchives, readLiveFeed } from "./live-feed.js";
 import { type LiveMention, liveMentions } from "./live-mentions.js";
-import { type MentionReport, reportOfWaiting, teller } from "./tell.js";
+import { MentionDelivery, type MentionReport, reportOfWaiting } from "./send-mention.js";
 
 const WEEK = 7 * 24 * 3600_000;
 
-/** What a run has done. */
+/** The result of a run. */
 export interface SendReport {
-  /** Those that were due, in the order in which they ended, and then those that wait for another attempt. */
+  /** Due mentions in the order in which they ended, then those that wait for another attempt. */
   mentions: MentionReport[];
-  /** How many mentions of the past the first run has left alone; `null` in later runs. */
+  /** How many old mentions the first run skipped; `null` in later runs. */
   leftAlone: number | null;
-  /** What stood in the way of a part of it, a sentence each. */
+  /** Problems that affected a part of the run, one sentence each. */
   troubles: string[];
 }
 
 export interface SendOptions {
   ask: Ask;
   store: Store;
-  /** Where the feed is read: what it does not show is not told. */
+  /** The URL of the live feed. Only what it shows is sent. */
   feedUrl: string;
   /** Other URLs of the feed. */
   aliases?: readonly string[];
-  /** The page of a twt, for endpoints that take nothing else; `null` for a twt without one. */
+  /** The page of a twt, for endpoints that accept only pages; `null` for a twt without one. */
   pageOf(timestamp: string): string | null;
   now: Clock;
   /** 0 up to, not including, 1. */
   random(): number;
-  /** Ends early, and without an error, where the signal says so. */
+  /** Resolves early when the signal is aborted. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
-  /** Nothing is started any more once this holds; the rest is left to the next run. */
+  /** When true, nothing more is started and the rest is left to the next run. */
   isOver?(): boolean;
-  /** How long to wait for another run, in milliseconds; default not at all. */
+  /** Milliseconds to wait for another run to end; default 0. */
   patience?: number;
-  /** Finds out and sends nothing, writes nothing. */
+  /** Looks up endpoints, but sends and stores nothing. */
   isDryRun?: boolean;
-  /** How many twts of the past to tell of, newest first, although the first run has left them alone. */
+  /** How many old twts, newest first, to send mentions of although the first run skipped them. */
   backfill?: number;
-  /** Whether mentions that wait for their next attempt are tried now. */
+  /** Whether to try mentions now that wait for their next attempt. */
   isNow?: boolean;
-  /** Whether addresses that the guard has refused once are tried again. */
+  /** Whether to try addresses again that the guard refused before. */
   asksAgain?: boolean;
-  /** Called with each mention that has ended. */
+  /** Called with each finished mention. */
   onMention?(mention: MentionReport): void;
   onWaiting?(): void;
 }
 
-/**
- * When a mention is due again.
- *
- * @returns milliseconds since 1970, `now` for one that this run did not get to; `null` where none waits
- */
+/** @returns when the next mention is due, in milliseconds since 1970; `null` if none waits */
 export function nextDue({ mentions }: SendReport, now: number): number | null {
   const times = mentions.flatMap(({ outcome, next }) =>
     next !== null ? [Date.parse(next)] : outcome === "waiting" ? [now] : [],
@@ -71,10 +74,9 @@ export function nextDue({ mentions }: SendReport, now: number): number | null {
 }
 
 /**
- * Reads the live feed, compares it with what was told before, and tells what is new, changed or gone.
+ * Reads the live feed, compares it with the ledger, and sends what is new, changed or gone.
  *
- * Each mention is told at least once: one whose answer could not be written down, because the process was killed just
- * then, is told again.
+ * Delivery is at least once: a mention is sent again if the process was killed before its answer was recorded.
  *
  * @throws TwtxtError `feed-not-live`, `already-sending`, `store-failed`
  * @see PROTOCOL 2.3
@@ -93,7 +95,7 @@ async function run(options: SendOptions, isOver: () => boolean): Promise<SendRep
   const feed = await readLiveFeed(ask, feedUrl);
   const { isFirst, ...recorded } = await readLedger(ledger, feed, mentionsOf(feed.twts, feed, options), now());
   const { live, trouble } = await readAll(feed, recorded, options);
-  const known = await backfilled(recorded, live, ledger, options.backfill ?? 0);
+  const known = await addBackfill(recorded, live, ledger, options.backfill ?? 0);
 
   const { due, later, stale } = changesSince(
     known,
@@ -108,14 +110,15 @@ async function run(options: SendOptions, isOver: () => boolean): Promise<SendRep
     mentions.push(report);
     options.onMention?.(report);
   };
-  const endpoints = new EndpointCache({ store, discover: discovery({ ask, now }), now });
-  const tell = teller({ ...options, ledger, endpoints, identity: feed.identity, queue: politeQueue(), isOver });
-  const outcomes = await Promise.allSettled(due.map(async (change) => end(await tell(change))));
+  const endpoints = new EndpointCache({ store, discover: createDiscover({ ask, now }), now });
+  const { identity } = feed;
+  const delivery = new MentionDelivery({ ...options, ledger, endpoints, identity, queue: hostQueue(), isOver });
+  const outcomes = await Promise.allSettled(due.map(async (change) => end(await delivery.send(change))));
   for (const change of later) end(reportOfWaiting(change));
-  // An endpoint that cannot be forgotten now is used once more, within a day.
+  // If this fails, a stale endpoint is reused within a day at most.
   await endpoints.end().catch(() => {});
 
-  const leftAlone = live.mentions.filter((mention) => isLeftAlone(mention, known)).length;
+  const leftAlone = live.mentions.filter((mention) => isInBaseline(mention, known)).length;
   return {
     mentions,
     leftAlone: isFirst ? leftAlone : null,
@@ -128,33 +131,33 @@ function mentionsOf(twts: LiveFeed["twts"], { names }: LiveFeed, { feedUrl, alia
   return liveMentions(twts, (url) => own.some((one) => isSameUrl(one, url)));
 }
 
-/** What is recorded, and on the first run that the past is to be left alone. */
+/** Reads the ledger. The first run also writes the baseline: old mentions are not sent. */
 async function readLedger(
   ledger: MentionLedger,
   feed: LiveFeed,
   mentions: readonly LiveMention[],
   now: number,
-): Promise<Known & { isFirst: boolean }> {
+): Promise<LedgerState & { isFirst: boolean }> {
   const { baseline, ...record } = await ledger.read();
   if (baseline !== null) return { ...record, baseline, isFirst: false };
-  // A site that is only being set up: the posts that it will have are no news either.
+  // A site that is being set up. No baseline yet: posts imported later are not new either.
   if (feed.twts.length === 0) return { ...record, baseline: { pairs: new Set(), before: null }, isFirst: true };
   return { ...record, baseline: await ledger.writeBaseline(baselineOf(feed, mentions, now)), isFirst: true };
 }
 
-/** What is older than a week is of the past, and so is what stands in archives. */
+/** Mentions older than a week, and everything in archives, belong to the baseline. */
 function baselineOf({ twts, archive }: LiveFeed, mentions: readonly LiveMention[], now: number): Baseline {
   const old = mentions.filter(({ instant }) => Date.parse(instant) < now - WEEK);
   const [oldest = null] = twts.map(({ instant }) => instant).sort();
   return { pairs: new Set(old.map(({ pair }) => pair)), before: archive === null ? null : oldest };
 }
 
-/** The feed, with its archives as far back as they are needed: to look for what it does not hold any more. */
+/** Reads archives as far back as needed to find twts that the ledger knows and the feed no longer has. */
 async function readAll(
   feed: LiveFeed,
-  known: Known,
+  known: LedgerState,
   options: SendOptions,
-): Promise<{ live: Live; trouble: string | null }> {
+): Promise<{ live: FeedState; trouble: string | null }> {
   const wanted = options.backfill ? "" : oldestMissing(known, feed.twts);
   const none = { twts: [], trouble: null };
   const { twts: archived, trouble } = wanted === null ? none : await readArchives(options.ask, feed, wanted);
@@ -167,17 +170,22 @@ async function readAll(
   return { live, trouble };
 }
 
-/** Takes the newest of those out of the baseline that were left alone. */
-async function backfilled(known: Known, live: Live, ledger: MentionLedger, count: number): Promise<Known> {
+/** Takes the newest skipped twts out of the baseline. */
+async function addBackfill(
+  known: LedgerState,
+  live: FeedState,
+  ledger: MentionLedger,
+  count: number,
+): Promise<LedgerState> {
   const left = [...live.archived, ...live.mentions]
-    .filter((mention) => isLeftAlone(mention, known))
+    .filter((mention) => isInBaseline(mention, known))
     .sort((a, b) => (a.instant < b.instant ? 1 : -1));
   const chosen = [...new Set(left.map(({ timestamp }) => timestamp))].slice(0, count);
   if (chosen.length > 0) await ledger.addBackfilled(chosen);
   return { ...known, backfilled: new Set([...known.backfilled, ...chosen]) };
 }
 
-/** What is no verdict on anybody: our own storage, or a mistake of ours. */
+/** Failures of this site's own store. @throws unexpected errors */
 function troublesOf(outcomes: readonly PromiseSettledResult<void>[]): string[] {
   const reasons = outcomes.flatMap((outcome) => (outcome.status === "rejected" ? [outcome.reason] : []));
   const unknown = reasons.find((reason) => !(reason instanceof TwtxtError));
@@ -185,7 +193,7 @@ function troublesOf(outcomes: readonly PromiseSettledResult<void>[]): string[] {
   return [...new Set(reasons.map(({ message }: TwtxtError) => message))];
 }
 
-/** A store that keeps to itself what is written, and leaves the other one as it is. */
+/** A store for dry runs: writes go to memory, reads fall through to the real store. */
 function draftOf(store: Store): Store {
   const draft = memoryStore();
   return {

@@ -1,4 +1,4 @@
-// plugin/mentions/verify/feed-part.ts: one file of a feed, searched for a twt while it arrives.
+// plugin/mentions/verify/feed-part.ts: searches one file of a feed for a twt while it streams in.
 import { TwtxtError } from "../../errors.js";
 import { type FeedHeader, type ParsedTwt, parseFeed } from "../../feed/feed.js";
 import { findTwts } from "../../feed/find-twts.js";
@@ -6,37 +6,35 @@ import { toInstant } from "../../feed/timestamp.js";
 import { LINE_LIMIT } from "../../feed/twt.js";
 import { isFeed, startsAsMarkup } from "../../http/feed-file.js";
 
-/** The twt that is looked for. */
 export interface WantedTwt {
-  /** Its timestamp, in the forms that it may have been meant in. */
+  /** The possible readings of its timestamp. */
   timestamps: readonly string[];
-  /** Whether a twt of that moment says what it is said to say. */
+  /** Whether a twt at that time has the claimed mention. */
   isMeant(twt: ParsedTwt): boolean;
 }
 
-/** What was found in a file. */
 export interface FeedPart {
-  /** The wanted twt; `null` where none of that moment says what it should. */
+  /** The wanted twt; `null` if no twt at that time has the mention. */
   twt: ParsedTwt | null;
-  /** Whether there is a twt of that moment at all. */
+  /** Whether there is any twt at that time. */
   hasMoment: boolean;
-  /** Whether there is a twt of an earlier moment. Then the wanted one stands in no earlier part. */
+  /** Whether there is an older twt. The wanted one is then not in an earlier part. */
   hasOlder: boolean;
-  /** Whether this is a feed, and not, say, a page that says why there is none. */
+  /** Whether the file is a feed and not, for example, an error page. */
   isFeed: boolean;
   header: FeedHeader;
 }
 
 const LF = 0x0a;
-/** Eight megabytes of people's feeds have half as many. */
+/** Real feeds of 8 MB have half as many. */
 const MAX_LINES = 200_000;
 
 /**
- * Searches a file, and stops reading as soon as a twt with the very timestamp says what it should. One of the same second
- * with another timestamp counts only where the whole file has none with this one.
+ * Searches a file, and stops at the first twt with the exact timestamp and the mention. A twt of the same second with a
+ * different timestamp counts only if the whole file has none with this one.
  *
- * @param body - let go of when this returns
- * @throws TwtxtError what the body throws; `too-large`, also for more than 200,000 lines, only where the twt was not found before
+ * @param body - closed on return
+ * @throws TwtxtError what the body throws; `too-large`, also for over 200,000 lines, unless the twt was found before
  * @see PROTOCOL 2.4, "The proof"
  */
 export async function searchPart(body: AsyncIterable<Uint8Array>, wanted: WantedTwt): Promise<FeedPart> {
@@ -53,13 +51,12 @@ export async function searchPart(body: AsyncIterable<Uint8Array>, wanted: Wanted
   return search.part;
 }
 
-/** Reads a file from its start, some lines at a time. */
 class Search {
   readonly #wanted: WantedTwt;
-  /** The earliest moment that may be meant. */
+  /** The earliest reading of the timestamp. */
   readonly #moment: string;
-  readonly #literal: Found = { isThere: false, meant: null };
-  readonly #sameSecond: Found = { isThere: false, meant: null };
+  readonly #literal: Matches = { isThere: false, meant: null };
+  readonly #sameSecond: Matches = { isThere: false, meant: null };
   readonly #header: FeedHeader = {};
   #isPage: boolean | null = null;
   #hasTwt = false;
@@ -84,7 +81,7 @@ class Search {
     };
   }
 
-  /** @param lines - whole ones */
+  /** @param lines - complete lines */
   read(lines: Buffer): void {
     this.#isPage ??= beginsPage(lines);
     if (this.#isPage) return;
@@ -98,7 +95,7 @@ class Search {
     }
   }
 
-  /** Line by line, up to the first older twt. That is mostly the first of all; the rest is searched much faster. */
+  /** Parses every line up to the first older twt, usually the first twt; the rest is searched much faster. */
   #readLines(lines: Buffer): void {
     const { header, twts } = parseFeed(lines);
     if (!this.#hasTwt) {
@@ -111,22 +108,22 @@ class Search {
   }
 }
 
-/** Twts of the wanted moment. */
-interface Found {
+/** Twts at the wanted time. */
+interface Matches {
   isThere: boolean;
-  /** The first that says what it should. */
+  /** The first one with the mention. */
   meant: ParsedTwt | null;
 }
 
-/** @returns `null` for white space, which may begin either */
+/** @returns `null` for white space only, which may precede either */
 function beginsPage(lines: Buffer): boolean | null {
   const start = lines.toString("utf8", 0, 1024);
   return /^[\s\uFEFF]*$/.test(start) ? null : startsAsMarkup(start);
 }
 
 /**
- * A body in pieces that end with a line. The last line of a body that breaks off is left out: it may say something else. The rest
- * of a line that is far longer than lines may be is left out as well.
+ * Splits a body into pieces of complete lines. If the body breaks off, its last line is dropped, and so is the rest of an
+ * overlong line.
  */
 async function* wholeLines(body: AsyncIterable<Uint8Array>): AsyncIterable<Buffer> {
   let open: Uint8Array[] = [];

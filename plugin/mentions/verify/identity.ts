@@ -1,38 +1,37 @@
-// plugin/mentions/verify/identity.ts: the one URL by which a source is known, however it is spelled.
+// plugin/mentions/verify/identity.ts: the URL that identifies a source with several URLs.
 import { TwtxtError } from "../../errors.js";
 import { comparableUrl, isSameHost, isSameUrl, withoutQuery } from "../../http/same-url.js";
 import type { Claim, Proof, ProvenMention } from "../mention.js";
-import type { Inspection } from "./ask-source.js";
+import type { VerificationContext } from "./verification-context.js";
 
-/** A proven mention, and what tells whether another URL answers with the same source. */
-export interface Sighting {
+/** A proven mention, with the data that identifies its source under another URL. */
+export interface SourceMention {
   outcome: "proven";
   mention: ProvenMention;
-  /** The URL that the source says is its own: a feed's field `url`, a page's `rel=canonical`; `null` for none. */
+  /** The URL that the source declares: a feed's `url` field, a page's `rel=canonical`; `null` for none. */
   declared: string | null;
-  /** The same for the same source: a twt's instant and text, a page's bytes. */
+  /** Equal for the same source: a twt's instant and text, or a page's text. */
   contents: string;
 }
 
-/** What a look at a source finds. */
-export type Look = Sighting | Exclude<Proof, { outcome: "proven" }>;
+export type SourceResult = SourceMention | Exclude<Proof, { outcome: "proven" }>;
 
 /** @throws TwtxtError as the guard does */
-export type LookAt = (claim: Claim) => Promise<Look>;
+export type CheckSource = (claim: Claim) => Promise<SourceResult>;
 
 /**
- * Finds the source's own URL: the one that it declares, else its URL without the query. Either counts only on the same
- * host and where it answers with the same twt or page. Otherwise anyone could show a mention again, use up its host's
- * daily share or pass the lists of the author by `bob.txt?1`.
+ * Finds the source's own URL: the one it declares, else its URL without the query. Either counts only on the same host
+ * and with the same twt or page. Otherwise `bob.txt?1` could repeat a mention, use up its host's share or bypass the
+ * author's lists.
  *
- * @returns the mention as its own URL has it
- * @throws TwtxtError where the limits of the verification leave open which URL that is
+ * @returns the mention as found at that URL
+ * @throws TwtxtError if the limits of the verification prevent an answer
  * @see PROTOCOL 2.4, "The proof"
  */
-export async function withOwnIdentity(
-  seen: Sighting,
+export async function resolveIdentity(
+  seen: SourceMention,
   claim: Claim,
-  { look, checkLimits }: Pick<Inspection, "checkLimits"> & { look: LookAt },
+  { look, checkLimits }: Pick<VerificationContext, "checkLimits"> & { look: CheckSource },
 ): Promise<ProvenMention> {
   const { mention, declared } = seen;
   const isOwn = declared !== null && isSameUrl(declared, mention.identity);
@@ -53,14 +52,14 @@ export async function withOwnIdentity(
   return mention;
 }
 
-/** A source that the author blocks is blocked by its own URL too. All else that happens there says nothing. */
+/** Other failures at the source's own URL do not matter. */
 function unlessBlocked(error: unknown): null {
   if (error instanceof TwtxtError && error.code !== "blocked") return null;
   throw error;
 }
 
-function isSameSource(other: Sighting, seen: Sighting, url: string): boolean {
+function isSameSource(other: SourceMention, seen: SourceMention, url: string): boolean {
   if (other.contents === seen.contents) return true;
-  // A page may differ in every answer, such as by a nonce. Then its own word counts.
+  // A page may differ in each answer, such as by a nonce. Its declared URL counts then.
   return seen.mention.timestamp === null && other.declared !== null && isSameUrl(other.declared, url);
 }

@@ -1,15 +1,15 @@
-// plugin/mentions/verify/mention-in-html.ts: a link to us in somebody's page, and whose words stand around it.
+// plugin/mentions/verify/mention-in-html.ts: finds a link to the target in a page, and its author and text.
 import type { Element, Root } from "hast";
 import { parseHtml } from "../../http/parse-html.js";
 import type { TimeSlices } from "../../http/time-slices.js";
 import type { ProvenMention } from "../mention.js";
 import { baseOf } from "../send/endpoint-in-html.js";
-import type { Inspection } from "./ask-source.js";
 import { type Entry, readCard, readEntry } from "./microformats.js";
-import { textSaid, webUrlSaid } from "./said.js";
-import type { SiteInText } from "./site-in-text.js";
+import { quoteText, webUrlOrNull } from "./quoted-text.js";
+import type { SiteMatcher } from "./site-matcher.js";
+import type { VerificationContext } from "./verification-context.js";
 
-/** The attributes that lead somewhere, by element. */
+/** The link attribute of each element. */
 const LINKS: Record<string, "href" | "src"> = {
   a: "href",
   area: "href",
@@ -21,44 +21,42 @@ const LINKS: Record<string, "href" | "src"> = {
   iframe: "src",
 };
 
-/** An element, and the innermost entry that it is, or is in; `null` for none. */
-interface Placed {
+/** An element and the innermost entry that contains it (or is it); `null` for none. */
+interface PlacedElement {
   element: Element;
   entry: Element | null;
 }
 
-/** A page that links to the target. */
 interface PageWithLink {
-  placed: readonly Placed[];
+  placed: readonly PlacedElement[];
   pageUrl: string;
   base: string;
-  site: SiteInText;
+  site: SiteMatcher;
   slices: TimeSlices;
   leadsToUs(url: string): boolean;
 }
 
-/** What a page says of a target, and of itself. */
 export interface ReadHtml {
   /** `null` for a page without a link to the target. */
   mention: ProvenMention | null;
   /** The target of its `rel=canonical`; `null` for none. */
   declared: string | null;
-  /** The plain-text alternate that it names, which may be a twtxt feed; `null` for none. */
+  /** Its plain-text alternate, possibly a twtxt feed; `null` for none. */
   feed: string | null;
-  /** Whether all of the page was read. */
+  /** Whether the whole page was read. */
   isWhole: boolean;
 }
 
 /**
- * Looks for a link to the target. One in an entry counts before one that stands beside.
+ * Looks for a link to the target. A link inside an entry takes precedence.
  *
- * @param pageUrl - the normal spelling of the URL that gave the page
+ * @param pageUrl - the page's normalized URL
  * @see PROTOCOL 2.4, "The proof"
  */
 export async function readHtml(
   html: string,
   pageUrl: string,
-  { site, slices }: Pick<Inspection, "site" | "slices">,
+  { site, slices }: Pick<VerificationContext, "site" | "slices">,
 ): Promise<ReadHtml> {
   const { tree, isWhole } = await parseHtml(html, slices);
   const placed = await slices.arrayOf(placedElements(tree));
@@ -67,7 +65,7 @@ export async function readHtml(
     pageUrl,
   );
   const firstLink = async (isMeant: (element: Element) => boolean) =>
-    webUrlSaid(
+    webUrlOrNull(
       (await slices.filter(placed, ({ element }) => isMeant(element))).flatMap(({ element }) =>
         linksOf(element, base),
       )[0],
@@ -88,7 +86,7 @@ function isFeedLink(element: Element): boolean {
 }
 
 async function mentionBy(
-  link: Placed,
+  link: PlacedElement,
   { placed, pageUrl, base, site, slices, leadsToUs }: PageWithLink,
 ): Promise<ProvenMention> {
   const entry = link.entry && (await readEntry(link.entry, base, leadsToUs));
@@ -112,7 +110,7 @@ async function mentionBy(
   };
 }
 
-function* placedElements(tree: Root): Iterable<Placed> {
+function* placedElements(tree: Root): Iterable<PlacedElement> {
   const ahead: { node: Root["children"][number]; entry: Element | null }[] = [];
   const add = (nodes: Root["children"], entry: Element | null) => {
     for (const node of nodes.toReversed()) ahead.push({ node, entry });
@@ -133,21 +131,25 @@ function linksOf({ tagName, properties }: Element, base: string): string[] {
   return typeof link === "string" && URL.canParse(link, base) ? [new URL(link, base).href] : [];
 }
 
-/** Where yarnd's `/external?uri=<url>` leads, on the page's own origin; any other URL is itself. */
+/** The destination of yarnd's `/external?uri=<url>` on the page's own origin; any other URL is returned as is. */
 function passedOn(url: string, pageUrl: string): string {
   const { origin, pathname, searchParams } = new URL(url);
   const isYarnd = origin === new URL(pageUrl).origin && pathname === "/external";
   return (isYarnd && searchParams.get("uri")) || url;
 }
 
-/** By the one `h-card` that belongs to no entry, or by a link that says `rel=author`. */
-async function authorOfPage(placed: readonly Placed[], base: string, slices: TimeSlices): Promise<Entry["author"]> {
-  const isCard = ({ element, entry }: Placed) => !entry && hasClass(element, "h-card", "vcard");
+/** The author from the page's only `h-card` outside entries, else from its `rel=author` link. */
+async function authorOfPage(
+  placed: readonly PlacedElement[],
+  base: string,
+  slices: TimeSlices,
+): Promise<Entry["author"]> {
+  const isCard = ({ element, entry }: PlacedElement) => !entry && hasClass(element, "h-card", "vcard");
   const [card, another] = await slices.filter(placed, isCard);
   if (card && !another) return readCard(card.element, base);
-  const isAuthorLink = ({ element }: Placed) => hasRel(element, "author") && linksOf(element, base).length > 0;
+  const isAuthorLink = ({ element }: PlacedElement) => hasRel(element, "author") && linksOf(element, base).length > 0;
   const [link] = await slices.filter(placed, isAuthorLink);
-  return { name: null, url: link ? webUrlSaid(linksOf(link.element, base)[0]) : null, photo: null };
+  return { name: null, url: link ? webUrlOrNull(linksOf(link.element, base)[0]) : null, photo: null };
 }
 
 function hasClass({ properties: { className } }: Element, ...names: string[]): boolean {
@@ -158,8 +160,8 @@ function hasRel({ properties: { rel } }: Element, name: string): boolean {
   return [rel ?? []].flat().some((token) => String(token).toLowerCase() === name);
 }
 
-async function titleOf(placed: readonly Placed[], slices: TimeSlices): Promise<string> {
+async function titleOf(placed: readonly PlacedElement[], slices: TimeSlices): Promise<string> {
   const [title] = await slices.filter(placed, ({ element }) => element.tagName === "title");
   const texts = title?.element.children.map((child) => (child.type === "text" ? child.value : "")) ?? [];
-  return textSaid(texts.join("").replace(/\s+/g, " "));
+  return quoteText(texts.join("").replace(/\s+/g, " "));
 }

@@ -1,12 +1,12 @@
-// plugin/mentions/verify/microformats-outline.ts: of a stranger's HTML, what microformats are read from.
+// plugin/mentions/verify/microformats-outline.ts: reduces untrusted HTML to the parts that microformats need.
 import type { Element, Nodes } from "hast";
 import { escapeHtml } from "../../site/html.js";
 
-/** The classes that are read: those of today, and those of blogs that have not changed their theme since. */
+/** The classes of microformats 2, and the classic ones that older themes use. */
 const CLASS =
   /^(h-(entry|card|cite)|[pue]-(author|name|url|photo|content|summary)|dt-published|u-(in-reply-to|like-of|repost-of|bookmark-of)|value|value-title|hentry|vcard|fn|n|author|url|photo|entry-(title|content|summary)|published|updated)$/;
 
-/** What has a value of its own without any class. Everything else is as good as a `div`. */
+/** Elements that have a value without a class. All others become a `div`. */
 const TAGS = new Set(["a", "abbr", "area", "audio", "data", "img", "source", "time", "video"]);
 const VOID_TAGS = new Set(["area", "img", "source"]);
 const ATTRIBUTES = [
@@ -36,28 +36,28 @@ const BLOCK_TAGS = new Set(
   ),
 );
 
-/** Items stand in items, as the author in the entry. The parser reads each anew for every class of what it stands in. */
+/** Items nest, as an author in an entry. The parser reads a nested item once for each class of its parent. */
 const MAX_NESTED = 2;
 const MAX_CLASSES = 3;
 const ROOT = /^(h-(entry|card|cite)|hentry|vcard)$/;
 
-/** Properties stand in properties too, as the name of the author of a cited entry. The parser copies the contents of each. */
+/** Properties nest too, as the author's name in a cited entry. The parser copies the contents of each. */
 const MAX_PROPERTIES_NESTED = 4;
-/** How often a class is read. A page with many comments inside its entry has each class once for each of them. */
+/** Elements read per class. An entry that contains many comments repeats each class in every comment. */
 const MAX_OF_CLASS = 50;
 
-/** How many elements and texts are looked at. */
+/** Elements and texts visited. */
 const MAX_NODES = 5_000;
 const MAX_ELEMENTS = 500;
 const MAX_CHARACTERS = 16 * 1024;
 const MAX_ATTRIBUTE = 2048;
 
 /**
- * An element as small and plain HTML: at most 500 elements and 16 KiB of text, lines separated by LF. It takes some
+ * Reduces an element to small, plain HTML: at most 500 elements and 16 KiB of text, lines separated by LF. This takes a few
  * milliseconds, and so does parsing the result.
  *
- * The parser of microformats gets this and no stranger's page: an open `div` for each of a page's bytes takes it minutes,
- * and as many properties inside each other all of the memory.
+ * The microformats parser must not see an untrusted page: thousands of nested `div`s take it minutes, and as many nested
+ * properties all memory.
  */
 export function microformatsOutline(element: Element): string {
   let nodes = MAX_NODES;
@@ -94,7 +94,7 @@ export function microformatsOutline(element: Element): string {
   return write(element, 0, 0);
 }
 
-/** @returns `null` for an element of which only the contents count */
+/** @returns `null` for an element whose tag is dropped */
 function startTag({ tagName, properties }: Element, classes: readonly string[]): string | null {
   if (classes.length === 0 && !TAGS.has(tagName)) return null;
   const attributes = ATTRIBUTES.map(([property, name]) => [name, properties[property]] as const)
@@ -112,7 +112,7 @@ function nameOf(tagName: string): string {
   return TAGS.has(tagName) ? tagName : "div";
 }
 
-/** Those that are read, each once; of an item no more than a few beside those that make it one. */
+/** The known classes, without repeats; a limited number for items. */
 function classesOf({ properties }: Element): string[] {
   const names = [properties.className ?? []].flat().map(String);
   const classes = [...new Set(names)].filter((name) => CLASS.test(name));

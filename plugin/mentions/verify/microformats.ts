@@ -1,11 +1,11 @@
-// plugin/mentions/verify/microformats.ts: who wrote an entry of a page, and what it says. Its library is loaded with the first one.
+// plugin/mentions/verify/microformats.ts: reads h-entry and h-card. The parser is loaded on first use.
 import type { Element } from "hast";
 import { toInstant } from "../../feed/timestamp.js";
 import type { Author, MentionType } from "../../site/mention-list.js";
 import { microformatsOutline } from "./microformats-outline.js";
-import { nameSaid, textSaid, webUrlSaid } from "./said.js";
+import { quoteName, quoteText, webUrlOrNull } from "./quoted-text.js";
 
-/** An entry as its own microformats describe it; `null` for what they leave out. */
+/** A parsed `h-entry`; missing values are `null`. */
 export interface Entry {
   type: MentionType;
   author: { [Key in keyof Author]: Author[Key] | null };
@@ -18,7 +18,7 @@ type Items = ReturnType<typeof import("microformats-parser").mf2>["items"];
 type Item = Items[number];
 type Property = Item["properties"][string][number];
 
-/** By which property an entry says what it is, the strongest first. */
+/** The properties that determine the type, by precedence. */
 const TYPES = [
   ["in-reply-to", "reply"],
   ["repost-of", "repost"],
@@ -29,8 +29,8 @@ const TYPES = [
 /**
  * Reads an `h-entry`.
  *
- * @param base - what its links are relative to
- * @param isTarget - whether a URL is what the entry is said to mention
+ * @param base - base URL of its links
+ * @param isTarget - whether a URL is the target of the claimed mention
  */
 export async function readEntry(element: Element, base: string, isTarget: (url: string) => boolean): Promise<Entry> {
   const entry = await readItem(element, base);
@@ -39,7 +39,7 @@ export async function readEntry(element: Element, base: string, isTarget: (url: 
   return {
     type: TYPES.find(([property]) => isAbout(property))?.[1] ?? "mention",
     author: authorOf(entry?.properties.author?.[0], base),
-    text: textSaid(tidy(text("content") || text("summary") || text("name"))),
+    text: quoteText(tidy(text("content") || text("summary") || text("name"))),
     published: instantOf(text("published")),
   };
 }
@@ -49,7 +49,7 @@ export async function readCard(element: Element, base: string): Promise<Entry["a
   return authorOf((await readItem(element, base)) ?? undefined, base);
 }
 
-/** @returns `null` where the parser gives up */
+/** @returns `null` if the parser fails */
 async function readItem(element: Element, base: string): Promise<Item | null> {
   const { mf2 } = await import("microformats-parser");
   try {
@@ -63,22 +63,22 @@ function authorOf(author: Property | undefined, base: string): Entry["author"] {
   if (typeof author === "object" && "properties" in author) {
     const { name, url, photo } = author.properties;
     return {
-      name: nameSaid(textOf(name?.[0])) || null,
-      url: webUrlSaid(textOf(url?.[0]), base),
-      photo: webUrlSaid(textOf(photo?.[0]), base),
+      name: quoteName(textOf(name?.[0])) || null,
+      url: webUrlOrNull(textOf(url?.[0]), base),
+      photo: webUrlOrNull(textOf(photo?.[0]), base),
     };
   }
   const text = textOf(author);
-  const url = webUrlSaid(text);
-  return { name: url === null ? nameSaid(text) || null : null, url, photo: null };
+  const url = webUrlOrNull(text);
+  return { name: url === null ? quoteName(text) || null : null, url, photo: null };
 }
 
-/** The text, or the URL, of a property; empty for none. */
+/** The text or URL of a property; empty for none. */
 function textOf(property: Property | undefined): string {
   return typeof property === "object" ? textOf(property.value) : (property ?? "");
 }
 
-/** The parser leaves a relative URL as it is where `://` stands anywhere in it. */
+/** The parser does not resolve a relative URL that contains `://`. */
 function urlsOf(property: Property, base: string): string[] {
   const urls = typeof property === "object" && "properties" in property ? (property.properties.url ?? []) : [];
   const texts = [property, ...urls].map(textOf);
@@ -91,7 +91,7 @@ function tidy(text: string): string {
   return lines.filter((line) => line !== "").join("\n");
 }
 
-/** A date may stand there without a time, and a time after a space. */
+/** The date may have no time, or a space before it. */
 function instantOf(text: string): string | null {
   const date = text.trim().replace(/^(\S+) +(?=\d)/, "$1T");
   return toInstant(/^\d{4}-\d\d-\d\d$/.test(date) ? `${date}T00:00:00Z` : date);

@@ -1,14 +1,14 @@
-// plugin/mentions/verify/page-queue.ts: reads one page at a time, since the tree of a page takes up to 50 MiB.
+// plugin/mentions/verify/page-queue.ts: parses one page at a time, since a page's tree takes up to 50 MiB.
 import PQueue from "p-queue";
 import { TwtxtError } from "../../errors.js";
 
-/** Runs work one after the other. */
+/** Runs work sequentially. */
 export class PageQueue {
   readonly #queue = new PQueue({ concurrency: 1 });
 
   /**
-   * @param signal - the deadline, for the wait as well
-   * @throws TwtxtError `unreachable` once the deadline has passed; no timeout of the source where it passed while others were read
+   * @param signal - the deadline, waiting included
+   * @throws TwtxtError `unreachable` after the deadline; not marked as a timeout of the source if it passed while waiting
    */
   async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
     let isWaiting = !signal.aborted;
@@ -21,7 +21,7 @@ export class PageQueue {
     } catch (error) {
       if (error !== signal.reason) throw error;
       const cause = isWaiting ? undefined : error;
-      throw new TwtxtError("unreachable", "There was no time to read the page.", { cause });
+      throw new TwtxtError("unreachable", "The page could not be read in time.", { cause });
     }
   }
 }

@@ -1,9 +1,9 @@
-// plugin/mentions/verify/text-pieces.ts: a long text in short pieces, each quickly searched.
+// plugin/mentions/verify/text-pieces.ts: splits a long text into pieces that are quick to search.
 
 const PIECE_LENGTH = 4096;
 
 /**
- * Cuts a text behind the first boundary after every 4,096 characters.
+ * Cuts a text after the first boundary beyond each 4,096 characters.
  *
  * @param boundary - matches one character; with the flag `g`
  */

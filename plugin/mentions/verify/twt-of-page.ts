@@ -1,30 +1,30 @@
-// plugin/mentions/verify/twt-of-page.ts: the twt of a page, where the page names its feed.
+// plugin/mentions/verify/twt-of-page.ts: finds the twt of a page in the feed that the page names.
 import { TwtxtError } from "../../errors.js";
 import { type ParsedTwt, parseFeed } from "../../feed/feed.js";
 import { isSameUrl } from "../../http/same-url.js";
 import type { ProvenMention, Target } from "../mention.js";
-import { type AskSource, type Inspection, verdictOnAnswer } from "./ask-source.js";
 import { textPieces } from "./text-pieces.js";
 import { urlsInText } from "./urls-in-text.js";
-import { isNamed, whatTwtSays } from "./verify-feed.js";
+import { type AskSource, type VerificationContext, verdictOnAnswer } from "./verification-context.js";
+import { isNamed, mentionOfTwt } from "./verify-feed.js";
 
 const FEED_BYTES = 1024 * 1024;
 const HEADER_LENGTH = 16 * 1024;
 const ACCEPT = "text/plain, */*;q=0.5";
 
 /**
- * Finds what a page's twt says: nick, text and time are better there than a guess at the page's title. The twt is the one
- * that mentions the target and links to the page, else the only one that mentions the target.
+ * Finds a page's twt, whose nick, text and time are better than the page's title. It is the twt that mentions the target
+ * and links to the page, else the only one that mentions the target.
  *
- * @param feedUrl - believed on the page's own host alone
- * @param page - what the page itself says
- * @returns what replaces it; `null` where there is no such twt
+ * @param feedUrl - ignored unless on the page's own host
+ * @param page - the mention as found in the page
+ * @returns fields to replace in `page`; `null` if there is no such twt
  */
 export async function twtOfPage(
   feedUrl: string,
   page: ProvenMention,
   target: Target,
-  { ask, checkLimits, site, slices }: Inspection,
+  { ask, checkLimits, site, slices }: VerificationContext,
 ): Promise<Partial<ProvenMention> | null> {
   const isOwn = page.type === "mention" || page.type === "reply";
   if (!isOwn || new URL(feedUrl).host !== new URL(page.identity).host) return null;
@@ -43,15 +43,15 @@ export async function twtOfPage(
   const twt = linking[0] ?? (naming.length === 1 ? naming[0] : undefined);
   if (!twt) return null;
 
-  const said = whatTwtSays(twt, { url: feedUrl, header }, site);
-  return { ...said, type: page.type === "reply" ? "reply" : said.type, about: said.about ?? page.about };
+  const mention = mentionOfTwt(twt, { url: feedUrl, header }, site);
+  return { ...mention, type: page.type === "reply" ? "reply" : mention.type, about: mention.about ?? page.about };
 }
 
 function linksTo({ text }: ParsedTwt, pageUrl: string): boolean {
   return urlsInText(text).some((url) => isSameUrl(url, pageUrl));
 }
 
-/** @returns `null` where there is no such file, or not all of it came */
+/** @returns `null` if the file is missing or incomplete */
 async function readWhole(url: string, ask: AskSource): Promise<string | null> {
   try {
     const answer = await ask(url, FEED_BYTES, ACCEPT);

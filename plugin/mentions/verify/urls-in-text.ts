@@ -1,17 +1,16 @@
-// plugin/mentions/verify/urls-in-text.ts: the web addresses that stand in a plain text, each as a whole.
+// plugin/mentions/verify/urls-in-text.ts: finds web addresses in plain text.
 
-/** From `http` up to what no address holds, but not out of the middle of a word or of another address. */
+/** Up to a character that no address contains, but not from the middle of a word or another address. */
 const ADDRESS = /(?<![A-Za-z0-9_=/&?%#@+])https?:\/\/[^\s<>"`]+/gi;
 const LINK = /\]\(\s*<?(https?:\/\/[^\s<>()]+(?:\([^\s<>()]*\)[^\s<>()]*)*)/gi;
 
-/** What ends a sentence or closes a bracket: part of the text rather than of the address before it. */
+/** Punctuation and closing brackets, which belong to the text rather than to the address. */
 const AFTER_ADDRESS = /(?<![.,;:!?'”’»*_~|)\]}…。，、！？）」])[.,;:!?'”’»*_~|)\]}…。，、！？）」]+$/;
 
 /**
- * The addresses that a text may mean: bare ones, those in angle brackets, and the destinations of Markdown links. The
- * time is linear in the length of the text.
+ * Finds bare addresses, those in angle brackets, and the destinations of Markdown links, in linear time.
  *
- * @returns each in the forms in which it may be meant: with and without punctuation at its end
+ * @returns each address with and without the punctuation at its end
  * @example urlsInText("See https://alice.example/a.") // ["https://alice.example/a.", "https://alice.example/a"]
  * @see PROTOCOL 2.4, "The proof"
  */
@@ -23,7 +22,7 @@ export function urlsInText(text: string): string[] {
 
 function formsOf(address: string): string[] {
   const short = address.replace(AFTER_ADDRESS, "");
-  // `https://en.example/Quince_(fruit)`: this one bracket is the address's own.
+  // As in `https://en.example/Quince_(fruit)`, this bracket belongs to the address.
   const isOpen = short.lastIndexOf("(") > short.lastIndexOf(")") && address[short.length] === ")";
   return [address, isOpen ? `${short})` : short];
 }

@@ -1,35 +1,35 @@
-// plugin/mentions/verify/verify.ts: whether a source says what somebody has told us that it says.
+// plugin/mentions/verify/verify.ts: verifies a claim at its source.
 import { TwtxtError } from "../../errors.js";
 import { type Ask, isTimeout } from "../../http/guard.js";
 import { isSameUrl } from "../../http/same-url.js";
 import { TimeSlices } from "../../http/time-slices.js";
 import type { Claim, Proof, ProvenMention, Verify } from "../mention.js";
-import type { Moderation } from "../receive/moderate.js";
+import type { Moderation } from "../receive/moderation.js";
 import type { SiteIndex } from "../receive/site-index.js";
-import { type AskSource, disproven, type Inspection } from "./ask-source.js";
-import { type LookAt, withOwnIdentity } from "./identity.js";
+import { type CheckSource, resolveIdentity } from "./identity.js";
 import { PageQueue } from "./page-queue.js";
-import { siteSeenBy } from "./site-in-text.js";
+import { siteMatcher } from "./site-matcher.js";
+import { type AskSource, disproven, type VerificationContext } from "./verification-context.js";
 import { verifyTwt } from "./verify-feed.js";
 import { verifyPage } from "./verify-page.js";
 
-/** Of one verification, redirects included: the ten parts of a feed, once more under its own URL, and some redirects. */
+/** Per verification: ten parts of a feed, the same under its own URL, and some redirects. */
 const MAX_REQUESTS = 30;
 
 export interface VerificationParts {
   ask: Ask;
   siteIndex: SiteIndex;
   moderation: Pick<Moderation, "isBlocked">;
-  /** For one verification, archives included; default 10,000. */
+  /** Time limit of one verification, archives included; default 10,000. */
   totalMs?: number;
 }
 
 /**
- * Makes the function that verifies a claim by looking at its source.
+ * Creates the function that verifies claims.
  *
  * @see PROTOCOL 2.4, "The proof"
  */
-export function verification({ ask: askGuarded, siteIndex, moderation, totalMs = 10_000 }: VerificationParts): Verify {
+export function createVerify({ ask: askGuarded, siteIndex, moderation, totalMs = 10_000 }: VerificationParts): Verify {
   const pages = new PageQueue();
 
   return async (claim) => {
@@ -42,24 +42,24 @@ export function verification({ ask: askGuarded, siteIndex, moderation, totalMs =
       if (signal.aborted) throw new TwtxtError("unreachable", "The source took too long.", { cause: signal.reason });
     };
     const checkUrl = (url: string) => {
-      if (moderation.isBlocked(url)) throw new TwtxtError("blocked", "This source is not wanted here.");
+      if (moderation.isBlocked(url)) throw new TwtxtError("blocked", "This site blocks mentions from this source.");
       requests += 1;
       checkLimits();
     };
     const ask: AskSource = (url, maxBytes, accept) =>
       askGuarded(url, { maxBytes, headers: { accept }, signal, checkUrl });
-    const inspection: Inspection = {
+    const context: VerificationContext = {
       ask,
       checkLimits,
-      site: siteSeenBy(claim, siteIndex),
+      site: siteMatcher(claim, siteIndex),
       slices: new TimeSlices(signal),
-      whenAlone: (work) => pages.run(work, signal),
+      readAlone: (work) => pages.run(work, signal),
     };
-    const look: LookAt = (claim) => (claim.timestamps.length > 0 ? verifyTwt : verifyPage)(claim, inspection);
+    const look: CheckSource = (claim) => (claim.timestamps.length > 0 ? verifyTwt : verifyPage)(claim, context);
     try {
       const seen = await look(claim);
       if (seen.outcome !== "proven") return seen;
-      const mention = await withOwnIdentity(seen, claim, { look, checkLimits });
+      const mention = await resolveIdentity(seen, claim, { look, checkLimits });
       return isOwn(mention, claim, siteIndex) ? ownSource() : { outcome: "proven", mention };
     } catch (error) {
       return proofOf(error);
@@ -67,13 +67,13 @@ export function verification({ ask: askGuarded, siteIndex, moderation, totalMs =
   };
 }
 
-/** By a redirect, such as from another host. */
+/** Whether the source redirected to this site's own feed or to the target. */
 function isOwn({ identity }: ProvenMention, { target }: Claim, siteIndex: SiteIndex): boolean {
   return siteIndex.isFeed(identity) || isSameUrl(identity, target.url);
 }
 
 function ownSource(): Proof {
-  const why = "The source leads to this site's own feed, or to the target itself.";
+  const why = "The source redirects to this site's own feed or to the target itself.";
   return disproven("bad-source", why, { isGone: false, identity: null });
 }
 

@@ -169,7 +169,7 @@ describe("news after a quiet hour", () => {
       await site.hears(`number ${n}`);
       await site.settled();
     }
-    expect(site.log.filter((line) => line.includes("could not be notified"))).toHaveLength(1);
+    expect(site.log.filter((line) => line.includes("Notification by"))).toHaveLength(1);
   });
 
   it("is looked for nowhere where neither mail nor webhook is set up", async () => {

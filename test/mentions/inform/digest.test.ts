@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { beforeEach, describe, expect, it } from "vitest";
-import { informAuthor } from "../../../plugin/mentions/inform/digest.js";
+import { notifyAuthor } from "../../../plugin/mentions/inform/digest.js";
 import { mailChannel, mailSettings, type SendMail, smtpMail } from "../../../plugin/mentions/inform/mail.js";
 import { type PostNote, webhook, webhookChannel } from "../../../plugin/mentions/inform/webhook.js";
 import type { StoredMention } from "../../../plugin/mentions/mention.js";
@@ -32,7 +32,7 @@ beforeEach(async () => {
 
 const toBox = (): SendMail => smtpMail(`smtp://${box.host}:${box.port}`, "alice@alice.example");
 
-interface Run extends Partial<Pick<Parameters<typeof informAuthor>[0], "inboxes" | "store">> {
+interface Run extends Partial<Pick<Parameters<typeof notifyAuthor>[0], "inboxes" | "store">> {
   /** `null` for none; default into {@link box}. */
   mail?: SendMail | null;
   webhook?: PostNote;
@@ -41,7 +41,7 @@ interface Run extends Partial<Pick<Parameters<typeof informAuthor>[0], "inboxes"
 
 /** One hourly run. */
 function run({ mail = toBox(), webhook: post, page = PAGE, ...change }: Run = {}) {
-  return informAuthor({
+  return notifyAuthor({
     list: listOf(stored),
     inboxes: async () => [],
     store,
@@ -134,7 +134,7 @@ describe("private messages", () => {
       "An inbox at alice.example is nearly full",
       "An inbox at alice.example is nearly full",
     ]);
-    expect(box.mails[1]?.text).toContain("The inbox of alice is more than four fifths full.");
+    expect(box.mails[1]?.text).toContain("The inbox of alice is more than 80% full.");
   });
 });
 
@@ -428,7 +428,7 @@ describe("the mail server", () => {
     expect(logins).toEqual([["alice@mail.example", "p@ss/word"]]);
     expect(server.mails).toEqual([]);
     expect(log).toHaveLength(1);
-    expect(log[0]).toMatch(/TWTXT_SMTP_URL did not take the mail: .*No user/);
+    expect(log[0]).toMatch(/TWTXT_SMTP_URL did not accept the mail: .*No user/);
     expect(log[0]).not.toContain("p@ss/word");
   });
 
@@ -455,7 +455,7 @@ describe("the mail server", () => {
     await run({ mail: smtpMail(`smtp://alice:secret@0.0.0.0:${server.port}`, "alice@alice.example") });
     expect(logins).toEqual([]);
     expect(server.mails).toEqual([]);
-    expect(log).toEqual([expect.stringContaining("TWTXT_SMTP_URL did not take the mail")]);
+    expect(log).toEqual([expect.stringContaining("TWTXT_SMTP_URL did not accept the mail")]);
   });
 
   it("on this machine needs no certificate", async () => {
@@ -577,7 +577,7 @@ describe("the webhook", () => {
       comes("hello");
       await run(note);
       expect(notes).toHaveLength(1);
-      expect(log).toEqual([expect.stringContaining(`TWTXT_WEBHOOK_URL answered with the status ${status}`)]);
+      expect(log).toEqual([expect.stringContaining(`TWTXT_WEBHOOK_URL answered ${status}`)]);
       expect(log[0]).not.toContain("my-topic");
       state.status = 200;
       time += HOUR;

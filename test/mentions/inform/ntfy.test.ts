@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { channelsOf } from "../../../plugin/host/channels.js";
-import { informAuthor } from "../../../plugin/mentions/inform/digest.js";
+import { notifyAuthor } from "../../../plugin/mentions/inform/digest.js";
 import type { InboxState } from "../../../plugin/mentions/inform/inbox-news.js";
 import { ntfyTopic } from "../../../plugin/mentions/inform/ntfy.js";
 import type { StoredMention } from "../../../plugin/mentions/mention.js";
@@ -51,7 +51,7 @@ function run(url: string, inboxes: InboxState[] = []) {
   const options = { page: PAGE, digestHours: 24, fetch };
   const channels = channelsOf({ TWTXT_NTFY_URL: url }, options);
   const parts = { list: listOf(stored), inboxes: async () => inboxes, store, now: () => time, channels };
-  return informAuthor({ ...parts, log: (line) => log.push(line) });
+  return notifyAuthor({ ...parts, log: (line) => log.push(line) });
 }
 
 function comes(text: string): void {
@@ -110,7 +110,7 @@ describe("ntfy", () => {
       comes("hello");
       await run(url);
       expect(log).toEqual([
-        `You could not be notified by ntfy; the next run tries again. TWTXT_NTFY_URL answered with the status ${status} instead of 200.`,
+        `Notification by ntfy failed; the next run tries again. TWTXT_NTFY_URL answered ${status} instead of 200.`,
       ]);
       state.status = 200;
       time += HOUR;

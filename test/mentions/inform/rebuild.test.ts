@@ -160,7 +160,7 @@ describe("a rebuild", () => {
     await run();
     await run();
     expect(hook.asked).toHaveLength(1);
-    expect(log).toEqual([expect.stringContaining("TWTXT_BUILD_HOOK_URL answered with the status 500")]);
+    expect(log).toEqual([expect.stringContaining("TWTXT_BUILD_HOOK_URL answered 500")]);
     expect(log[0]).not.toContain("secret");
     hook.status = 200;
     time += DAY;

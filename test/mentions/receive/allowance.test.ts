@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { AUTHOR, allowance, SCHEDULE } from "../../../plugin/mentions/receive/allowance.js";
+import { Allowance, AUTHOR, SCHEDULE } from "../../../plugin/mentions/receive/allowance.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { StreamingStore } from "../../../plugin/store/store.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
@@ -12,7 +12,7 @@ const CAROL = "192.0.2.7";
 function allowed({ store = memoryStore() as StreamingStore, isMetered = true, slowHostPause = 3600 } = {}) {
   const clock = { time: Date.parse("2026-11-20T09:00:00Z") };
   const log: string[] = [];
-  const may = allowance({
+  const may = new Allowance({
     store,
     now: () => clock.time,
     limits: { slowHostPause, verificationSeconds: 1000 },
@@ -125,7 +125,7 @@ describe("the verification time of a day", () => {
     for (let n = 0; n < 10; n += 1) await may.record("https://slow.example/", EVE, TIMEOUT);
     store.repair();
     expect(log).toContainEqual(expect.stringContaining("are not stored"));
-    expect(log).toContainEqual(expect.stringContaining("A slow host is not remembered"));
+    expect(log).toContainEqual(expect.stringContaining("A slow host could not be recorded"));
     expect(await may.permits("https://bob.example/", EVE)).toBe(false);
     await may.record("https://quick.example/", CAROL, { milliseconds: 1, isTimeout: false });
     expect(await allowed({ store }).may.permits("https://bob.example/", EVE)).toBe(false);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { StoredMention } from "../../../plugin/mentions/mention.js";
-import { apply, idOf, type MentionEvent, type Mentions } from "../../../plugin/mentions/receive/event.js";
+import { applyEvents, idOf, type MentionEvent, type Mentions } from "../../../plugin/mentions/receive/event.js";
 import { Journal } from "../../../plugin/mentions/receive/journal.js";
 import { ReceivedMentions } from "../../../plugin/mentions/receive/received.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
@@ -222,7 +222,7 @@ describe("events that are deleted, and listed all the same", () => {
 
   function modelOf(events: readonly MentionEvent[]): string[] {
     const mentions: Mentions = new Map();
-    apply(mentions, events, 10);
+    applyEvents(mentions, events, 10);
     return textsOf(mentions);
   }
 });

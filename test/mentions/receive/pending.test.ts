@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { PendingMentions } from "../../../plugin/mentions/receive/pending.js";
-import type { ReadClaim } from "../../../plugin/mentions/receive/read-claim.js";
+import type { PostedClaim } from "../../../plugin/mentions/receive/read-claim.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 
 const HOUR = 3600_000;
 
-function claim(source: string, timestamp = "2026-01-02T03:04:05Z"): ReadClaim {
+function claim(source: string, timestamp = "2026-01-02T03:04:05Z"): PostedClaim {
   return {
     source,
     timestamps: [timestamp],

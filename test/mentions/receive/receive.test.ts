@@ -180,7 +180,7 @@ describe("a mention that is sent again", () => {
 
       alice.clock.time += 3600_000;
       for (let n = 0; n < 3; n += 1) {
-        expect(await alice.mentioned(form)).toMatchObject({ status: 200, text: "The mention is verified and kept.\n" });
+        expect(await alice.mentioned(form)).toMatchObject({ status: 200, text: "Mention verified and stored.\n" });
       }
       expect(await alice.store.keys("mentions/events/")).toEqual(keys);
       expect(alice.purged).toHaveLength(1);
@@ -196,7 +196,7 @@ describe("a mention that is sent again", () => {
     await alice.mentioned({ source: bob.twt(AT), target: FEED });
     expect(await alice.mentions()).toHaveLength(1);
     expect(alice.log).toContainEqual(
-      expect.stringContaining("left out; the others are not affected: mentions/events/20261120085900000-0-0"),
+      expect.stringContaining("damaged and was skipped: mentions/events/20261120085900000-0-0"),
     );
   });
 
@@ -227,9 +227,9 @@ describe("a mention that is sent again", () => {
     change(bob as never);
     expect(await alice.mentioned({ source: bob.twt(AT), target: FEED })).toMatchObject({
       status: 200,
-      text: "The mention is removed.\n",
+      text: "Mention removed.\n",
     });
-    expect(alice.log.at(-1)).toBe(`Removed, since it is gone at its source: mention of ${FEED} in ${bob.twt(AT)}`);
+    expect(alice.log.at(-1)).toBe(`Removed a mention that is gone at its source: ${FEED} in ${bob.twt(AT)}`);
     expect(await alice.mentions()).toEqual([]);
     expect((await alice.mentioned({ source: bob.twt(AT), target: FEED })).status).toBe(400);
   });
@@ -306,7 +306,7 @@ describe("a mention whose source gives no verdict", () => {
       await alice.services.runScheduled();
     }
     expect(await alice.store.keys("mentions/pending/")).toEqual([]);
-    expect(alice.log.filter((line) => line.includes("no verdict in time"))).toHaveLength(1);
+    expect(alice.log.filter((line) => line.includes("could not be verified in time"))).toHaveLength(1);
   });
 
   it("202: a host that timed out is not asked again for an hour", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import {
-  apply,
+  applyEvents,
   type MentionEvent,
   type Mentions,
   type NewMention,
@@ -545,7 +545,7 @@ describe("events", () => {
       { kind: "moderated", at, id: "x", state: "shown", version: null },
       { kind: "forgotten", at, id: "x" },
     ];
-    apply(mentions, events, 10);
+    applyEvents(mentions, events, 10);
     expect(mentions.size).toBe(0);
   });
 });

@@ -1,7 +1,7 @@
 // test/mentions/send/bobs-site.ts: sites on loopback whose endpoints are looked for.
 import type { OutgoingHttpHeaders } from "node:http";
 import { createGuard } from "../../../plugin/http/guard.js";
-import { type Discover, discovery } from "../../../plugin/mentions/send/discover.js";
+import { createDiscover, type Discover } from "../../../plugin/mentions/send/discover.js";
 import { type LoopbackServer, loopbackConnector, loopbackServer } from "../../helpers/loopback.js";
 
 export const NOW = Date.parse("2026-11-20T09:00:00Z");
@@ -36,7 +36,7 @@ export function discovererOf(servers: LoopbackServer[], totalMs = 5000): Discove
     connector: loopbackConnector,
     totalMs,
   });
-  return discovery({ ask, now: () => NOW });
+  return createDiscover({ ask, now: () => NOW });
 }
 
 export function feed(body: string | Buffer, headers: OutgoingHttpHeaders = {}): Answer {

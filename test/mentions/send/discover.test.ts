@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { NotNow } from "../../../plugin/mentions/send/discover.js";
+import { ServerBusyError } from "../../../plugin/mentions/send/discover.js";
 import { loopbackServer, strayed } from "../../helpers/loopback.js";
 import { type Answer, discovererOf, feed, NOW, page, siteWith } from "./bobs-site.js";
 
@@ -305,7 +305,7 @@ describe("a target that cannot be asked", () => {
     const headers = { ...named, ...(retryAfter && { "retry-after": retryAfter }) };
     const site = await siteWith(() => ({ "/twtxt.txt": { status, headers, body: `# webmention = ${WM}\n` } }));
     const failure = await site.discover(`${site.url}/twtxt.txt`).catch((error: unknown) => error);
-    expect(failure).toBeInstanceOf(NotNow);
+    expect(failure).toBeInstanceOf(ServerBusyError);
     expect(failure).toMatchObject({ code: "unreachable", notBefore });
   });
 

@@ -127,7 +127,7 @@ describe("a new twt", () => {
     expect(report.mentions).toContainEqual(
       expect.objectContaining({
         target: "gopher://c.example/x",
-        why: "mentions go over http and https alone, and this is gopher://",
+        why: "mentions are sent over http and https only, not gopher://",
       }),
     );
     expect(bob.posts).toHaveLength(1);
@@ -180,7 +180,7 @@ describe("a feed that is not live", () => {
       home.alice.answers["/twtxt.txt"] = (response) => badAnswer(kind, response);
       await expect(home.send()).rejects.toMatchObject({
         code: "feed-not-live",
-        message: expect.stringMatching(/Nothing was sent: see that the site is deployed, then try again\.$/),
+        message: expect.stringMatching(/Nothing was sent. Check that the site is deployed, then try again\.$/),
       });
       expect((await home.store.keys("sent/")).sort()).toEqual(keys);
       expect(bob.posts).toHaveLength(1);

@@ -1,7 +1,7 @@
-// plugin/mentions/receive/spending.ts: the seconds of verification that were used today, in all and by whom.
+// plugin/mentions/receive/verification-budget.ts: the daily budget of verification time.
 //
-// `mentions/spending/<day>/<n>` holds a part of the sums of a day. A process writes one of these records, picked at random, so that
-// processes that run at the same time seldom write the same one.
+// A day's sums are split over the records `mentions/spending/<day>/<n>`. Each process writes one of them, picked at
+// random, so that concurrent processes seldom write the same one.
 
 import { createHash, randomInt } from "node:crypto";
 import * as v from "valibot";
@@ -14,20 +14,20 @@ const SPENDING = "mentions/spending/";
 const RECORDS = 8;
 /** A sender's address or a source host uses at most a tenth. PROTOCOL 2.4. */
 const SHARES = 10;
-/** What other processes spend is noticed after this long. */
+/** How often the records of other processes are read again. */
 const READ_AGAIN_MS = 10_000;
 
 const Sums = v.object({ total: v.number(), parties: v.record(v.string(), v.number()) });
-/** Milliseconds, in all and by party. */
+/** Milliseconds, in total and by party. */
 type Sums = v.InferOutput<typeof Sums>;
 
 /**
- * Counts what verifications take, against a limit for the day. The count is approximate: it is summed in memory, written by one
- * writer a process, and a store that fails only makes it less exact.
+ * Counts verification time against a daily limit. The count is approximate: it is summed in memory and written in
+ * batches, and a failing store only makes it less exact.
  *
  * @see PROTOCOL 2.4, "The proof"
  */
-export class Spending {
+export class VerificationBudget {
   readonly #options: SpendingOptions;
   readonly #record = randomInt(RECORDS);
   #day = "";
@@ -40,7 +40,7 @@ export class Spending {
     this.#options = options;
   }
 
-  /** Whether neither the limit of the day nor the share of one of these parties is used up. */
+  /** Whether there is time left today, in total and for each of these parties. */
   async hasLeft(parties: readonly string[]): Promise<boolean> {
     await this.#refresh();
     const limit = this.#options.secondsPerDay * 1000;
@@ -49,7 +49,7 @@ export class Spending {
     return total < limit && parties.every((party) => used(groupOf(party)) < limit / SHARES);
   }
 
-  /** Adds what a verification for these parties took. Does not throw. */
+  /** Adds the time of a verification for these parties. Does not throw. */
   async add(parties: readonly string[], milliseconds: number): Promise<void> {
     this.#beginDay();
     const groups = new Set(parties.map(groupOf));
@@ -97,11 +97,11 @@ export class Spending {
       this.#stored = noSums();
       for (const record of records) if (record) addTo(this.#stored, record.value);
     } catch (error) {
-      log(`The seconds of verification used today cannot be read: ${(error as Error).message}`);
+      log(`Today's verification time could not be read: ${(error as Error).message}`);
     }
   }
 
-  /** Writes until nothing is left to write, also of what is added meanwhile. After a failure the next call goes on. */
+  /** Writes until nothing is unsaved, including what is added meanwhile. After a failure the next call continues. */
   async #write(): Promise<void> {
     const { store, log } = this.#options;
     while (this.#unsaved.total > 0) {
@@ -112,7 +112,7 @@ export class Spending {
         if (day === this.#day) addTo(this.#stored, saved);
       } catch (error) {
         if (day === this.#day) addTo(this.#unsaved, saved);
-        log(`The seconds of verification used today are not stored: ${(error as Error).message}`);
+        log(`Today's verification time could not be stored: ${(error as Error).message}`);
         return;
       }
     }
@@ -138,7 +138,7 @@ function addTo(sums: Sums, added: Sums): Sums {
   return sums;
 }
 
-/** One of 4,096 groups: records stay small, and do not tell the address of a sender. */
+/** Hashes parties into 4,096 groups: records stay small and do not reveal senders' addresses. */
 function groupOf(party: string): string {
   return createHash("sha256").update(party).digest("hex").slice(0, 3);
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { EndpointCache } from "../../../plugin/mentions/send/endpoints.js";
+import { EndpointCache } from "../../../plugin/mentions/send/endpoint-cache.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
 import { NOW, siteWith } from "./bobs-site.js";

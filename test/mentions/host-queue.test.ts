@@ -1,10 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { politeQueue } from "../../plugin/mentions/polite-queue.js";
+import { hostQueue } from "../../plugin/mentions/host-queue.js";
 
 /** Tasks of hosts that end when a test says so. */
 function hosts() {
-  const queue = politeQueue();
+  const queue = hostQueue();
   const running = new Map<string, () => void>();
   const started: string[] = [];
   return {
@@ -66,7 +66,7 @@ describe("the queue", () => {
   });
 
   it("hands on what a task gives, and goes on after one that fails", async () => {
-    const queue = politeQueue();
+    const queue = hostQueue();
     const failed = queue("a", () => Promise.reject(new Error("no")));
     const next = queue("a", async () => "next");
     await expect(failed).rejects.toThrow("no");

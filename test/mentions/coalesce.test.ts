@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { coalesced } from "../../plugin/mentions/coalesced.js";
+import { coalesce } from "../../plugin/mentions/coalesce.js";
 
 /** Work that ends when the test says so. */
 function gated() {
   const runs: { end(): void; fail(error: Error): void }[] = [];
   let seen = "nothing";
-  const run = coalesced(() => {
+  const run = coalesce(() => {
     const found = seen;
     return new Promise<string>((resolve, reject) => runs.push({ end: () => resolve(found), fail: reject }));
   });
@@ -16,7 +16,7 @@ function gated() {
   return { run, runs, begun, write };
 }
 
-describe("coalesced calls", () => {
+describe("coalesce calls", () => {
   it("share one run, and calls during it share the next, which sees what was written before them", async () => {
     const { run, runs, begun, write } = gated();
     const first = [run(), run(), run()];

@@ -1,24 +1,23 @@
-// plugin/mentions/verify/site-in-text.ts: which URLs of a source lead to this site, and to which of its posts.
+// plugin/mentions/verify/site-matcher.ts: finds the URLs in a source that belong to the target or to a post of this site.
 import type { Claim } from "../mention.js";
 import type { SiteIndex } from "../receive/site-index.js";
 import { parseReference } from "../reference.js";
 
-/** What a verification asks about the site. */
-export interface SiteInText {
+export interface SiteMatcher {
   /** Whether a URL is the claim's target, under any of its names. */
   isTarget(url: string): boolean;
   /**
-   * The post of ours that a source is about, by its own words alone: the twt that it replies to, a twt that it names by a
-   * text fragment, or a post that it links to.
+   * The page of this site's post that a source is about: the twt that it replies to, a twt that it references, or a post
+   * that it links to.
    *
-   * @param subject - the hash that it replies to; `null` for none
-   * @param urls - those that it names, in order
+   * @param subject - hash of the twt that it replies to; `null` for none
+   * @param urls - URLs in the source, in order
    */
   postAbout(subject: string | null, urls: readonly string[]): string | null;
 }
 
 /** @see PROTOCOL 2.4, "The proof" */
-export function siteSeenBy({ target }: Claim, siteIndex: SiteIndex): SiteInText {
+export function siteMatcher({ target }: Claim, siteIndex: SiteIndex): SiteMatcher {
   const postNamedBy = (url: string): string | null => {
     if (!URL.canParse(url)) return null;
     const found = siteIndex.target(url);
@@ -40,7 +39,7 @@ export function siteSeenBy({ target }: Claim, siteIndex: SiteIndex): SiteInText 
   };
 }
 
-/** @returns none for a URL that names no single twt */
+/** @returns an empty list for a URL that does not name a single twt */
 function timestampsIn(url: string): string[] {
   try {
     return parseReference(url, "bad-target").timestamps;

@@ -1,5 +1,4 @@
-// plugin/mentions/receive/take-over.ts: mentions that another service has verified, taken over because the author says so.
-
+// plugin/mentions/receive/import-mentions.ts: imports mentions that another service verified, at the author's request.
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
@@ -13,7 +12,7 @@ import type { SiteIndex } from "./site-index.js";
 
 const webUrl = v.pipe(v.string(), v.maxLength(2000), v.check(isMentionUrl));
 
-/** Clocks differ. Beyond this, a mention would stand above all others until its day has come. */
+/** Allows for clocks that differ. A mention from further in the future would stay on top of the list until then. */
 const FUTURE_MS = 24 * 3600_000;
 
 const time = v.pipe(v.string(), v.isoTimestamp());
@@ -28,27 +27,30 @@ const Mention = v.strictObject({
   received: v.optional(v.nullable(time)),
 });
 
-/** What `POST /import` takes. */
-export const TakeOver = v.strictObject({ mentions: v.pipe(v.array(Mention), v.maxLength(500)) });
+/** The body of `POST /import`. */
+export const ImportBody = v.strictObject({ mentions: v.pipe(v.array(Mention), v.maxLength(500)) });
 
 /**
- * Keeps those whose target is ours.
+ * Stores mentions whose target belongs to this site.
  *
- * @returns how many were kept and how many were not
- * @throws TwtxtError `bad-request` where one was received more than a day from now; then none is kept
+ * @returns the numbers of stored and skipped mentions
+ * @throws TwtxtError `bad-request` if one was received more than a day in the future; nothing is stored then
  */
-export async function takeOver(
-  { mentions }: v.InferOutput<typeof TakeOver>,
+export async function importMentions(
+  { mentions }: v.InferOutput<typeof ImportBody>,
   { received, siteIndex, now }: TakeOverParts,
 ): Promise<{ imported: number; ignored: number }> {
   const latest = now() + FUTURE_MS;
   const early = mentions.find(({ received }) => received && Date.parse(received) > latest);
   if (early) {
-    throw new TwtxtError("bad-request", `${early.source} says that it was received in the future: ${early.received}.`);
+    throw new TwtxtError(
+      "bad-request",
+      `The mention from ${early.source} has a "received" time in the future: ${early.received}.`,
+    );
   }
   let imported = 0;
   for (const mention of mentions) {
-    const known = asKept(mention, siteIndex);
+    const known = newMentionOf(mention, siteIndex);
     if (!known) continue;
     await received.keep(known);
     imported += 1;
@@ -62,13 +64,13 @@ export interface TakeOverParts {
   now: Clock;
 }
 
-function asKept(mention: v.InferOutput<typeof Mention>, siteIndex: SiteIndex): NewMention | null {
-  const { source, target, published, received, ...said } = mention;
+function newMentionOf(mention: v.InferOutput<typeof Mention>, siteIndex: SiteIndex): NewMention | null {
+  const { source, target, published, received, ...fields } = mention;
   const claim = claimOf(source, target, siteIndex);
   if (!claim) return null;
   const [timestamp = null] = claim.timestamps;
   return {
-    ...said,
+    ...fields,
     identity: claim.source,
     isDeclared: false,
     given: claim.source,
@@ -80,12 +82,12 @@ function asKept(mention: v.InferOutput<typeof Mention>, siteIndex: SiteIndex): N
     subject: null,
     about: null,
     hold: "never",
-    // Not now: the author knows them already, and is not told of them.
+    // The original time, so that the author is not notified of old mentions.
     ...(received && { received: new Date(received).toISOString() }),
   };
 }
 
-/** @returns `null` for what an own feed says, and for what is about nothing of ours */
+/** @returns `null` for a source or target that this site does not accept */
 function claimOf(source: string, target: string, siteIndex: SiteIndex) {
   try {
     return checkClaim(source, target, siteIndex);

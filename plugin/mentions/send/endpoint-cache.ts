@@ -1,26 +1,26 @@
-// plugin/mentions/send/endpoints.ts: what one run of sending remembers of endpoints for the next.
+// plugin/mentions/send/endpoint-cache.ts: cache of discovered endpoints, shared by runs.
 import PQueue from "p-queue";
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
-import { type Discover, type FoundEndpoint, onceEach } from "./discover.js";
+import { type Discover, type FoundEndpoint, memoize } from "./discover.js";
 import { shortHash } from "./live-mentions.js";
 import type { Form } from "./post-mention.js";
 
-const Remembered = v.union([
+const CachedEndpoint = v.union([
   v.object({
     endpoint: v.string(),
     method: v.picklist(["feed field", "Link header", "HTML"]),
     freshUntil: v.nullable(v.number()),
-    /** Until then it serves the mentions that it was looked up for, which were not tried yet. */
+    /** Until then usable, fresh or not, for the untried mentions that it was looked up for. */
     untriedUntil: v.optional(v.number()),
   }),
   v.object({ endpoint: v.null(), why: v.string(), freshUntil: v.nullable(v.number()) }),
 ]);
 
 const DAY = 24 * 3600_000;
-/** Requests to the store at once. */
+/** Concurrent writes to the store. */
 const WRITERS = 16;
 
 const FormRecord = v.object({ form: v.picklist(["reference", "page"]) });
@@ -32,11 +32,11 @@ export interface EndpointOptions {
 }
 
 /**
- * Remembers endpoints as long as their servers allow, and which form of a source an endpoint accepts. The store is asked
- * once for each, however many twts mention it. All methods throw TwtxtError `store-failed`.
+ * Caches endpoints as long as their servers allow, and which form of a source each endpoint accepts. The store is asked
+ * once for each target. All methods throw TwtxtError `store-failed`.
  *
- * Until its mentions were tried, an endpoint is stored for a day whatever its server says: a run that ends early, or is
- * killed, does not leave the same requests to the next one.
+ * An endpoint whose mentions were not tried yet is kept for a day regardless of its freshness, so that a run that ended
+ * early does not cost the same requests again.
  *
  * @see PROTOCOL 2.2 and 2.3
  */
@@ -50,11 +50,11 @@ export class EndpointCache {
     this.#options = options;
   }
 
-  /** @throws TwtxtError also what the given `discover` throws */
-  readonly discover: Discover = onceEach(async (target) => {
+  /** @throws also what `options.discover` throws */
+  readonly discover: Discover = memoize(async (target) => {
     const { store, discover, now } = this.#options;
     const key = endpointKey(target);
-    const known = (await readJson(store, key, Remembered))?.value;
+    const known = (await readJson(store, key, CachedEndpoint))?.value;
     if (known?.endpoint && (known.untriedUntil ?? 0) > now()) {
       const { untriedUntil, ...found } = known;
       this.#provisional.set(key, found);
@@ -71,12 +71,12 @@ export class EndpointCache {
     return found;
   });
 
-  /** Records that a mention of this target was not tried: the next run need not look for its endpoint again. */
+  /** Keeps the endpoint of this target for the next run, since a mention of it was not tried. */
   noteUntried(target: string): void {
     this.#untried.add(endpointKey(target));
   }
 
-  /** Ends a run: what is no longer fresh is kept for the untried mentions alone. */
+  /** Ends a run: removes stale endpoints without untried mentions. */
   async end(): Promise<void> {
     const writers = new PQueue({ concurrency: WRITERS });
     const tried = [...this.#provisional].filter(([key]) => !this.#untried.has(key));
@@ -88,19 +88,19 @@ export class EndpointCache {
     );
   }
 
-  /** The form that an endpoint accepted last time; `null` if it is not known. */
+  /** @returns the form that an endpoint accepted last time; `null` if unknown */
   async formOf(endpoint: string): Promise<Form | null> {
     return this.#forms.get(endpoint) ?? (await this.#storedForm(endpoint));
   }
 
-  /** Records the form that an endpoint has accepted. */
+  /** Records the form that an endpoint accepted. */
   async noteForm(endpoint: string, form: Form): Promise<void> {
     if ((await this.formOf(endpoint)) === form) return;
     await writeJson(this.#options.store, formKey(endpoint), { form });
     this.#forms.set(endpoint, form);
   }
 
-  readonly #storedForm = onceEach(async (endpoint) => {
+  readonly #storedForm = memoize(async (endpoint) => {
     const stored = await readJson(this.#options.store, formKey(endpoint), FormRecord);
     return stored?.value.form ?? null;
   });

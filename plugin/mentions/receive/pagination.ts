@@ -1,8 +1,8 @@
-// plugin/mentions/receive/page.ts: pages of a list of mentions, newest first.
+// plugin/mentions/receive/pagination.ts: pages and cursors of lists of mentions, newest first.
 import { TwtxtError } from "../../errors.js";
 
-/** The fields that order a list: `received` is `YYYY-MM-DDThh:mm:ss.sssZ`, `id` 32 hex digits. */
-export interface Listed {
+/** The sort key: `received` is `YYYY-MM-DDThh:mm:ss.sssZ`, `id` 32 hex digits. */
+export interface ListItem {
   received: string;
   id: string;
 }
@@ -10,14 +10,14 @@ export interface Listed {
 const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)_([0-9a-f]{32})$/;
 
 /**
- * One page of a list.
+ * Takes one page from a list.
  *
  * @param mentions - newest first
- * @param after - the cursor of the page before
- * @returns `next`: the cursor for the next page; `null` on the last one
- * @throws TwtxtError `bad-request` for an `after` that is no cursor
+ * @param after - the cursor from the previous page
+ * @returns `next`: the cursor for the next page; `null` on the last page
+ * @throws TwtxtError `bad-request` for an invalid cursor
  */
-export function pageOf<T extends Listed>(
+export function pageOf<T extends ListItem>(
   mentions: Iterable<T>,
   {
     isWanted = () => true,
@@ -36,28 +36,28 @@ export function pageOf<T extends Listed>(
 }
 
 /**
- * Refuses a cursor that names no mention. Each forged one would otherwise take a place in the CDN's cache.
+ * Rejects a cursor that names no mention, since forged ones would fill the CDN's cache.
  *
- * @param find - the mention of an id
+ * @param find - looks up a mention by id
  * @throws TwtxtError `bad-request`
  * @see PROTOCOL 2.4, "The answer"
  */
-export function checkCursor(after: string, find: (id: string) => Listed | undefined): void {
+export function checkCursor(after: string, find: (id: string) => ListItem | undefined): void {
   const { received, id } = parseCursor(after);
   if (find(id)?.received !== received) throw noCursor();
 }
 
-/** Compares two mentions for a sort. */
-export function newestFirst(a: Listed, b: Listed): number {
+/** Compares two items for sorting. */
+export function newestFirst(a: ListItem, b: ListItem): number {
   const [x, y] = a.received === b.received ? [a.id, b.id] : [a.received, b.received];
   return x < y ? 1 : x > y ? -1 : 0;
 }
 
-function cursorOf(mention: Listed | undefined): string | null {
+function cursorOf(mention: ListItem | undefined): string | null {
   return mention ? `${mention.received}_${mention.id}` : null;
 }
 
-function parseCursor(text: string): Listed {
+function parseCursor(text: string): ListItem {
   const [, received, id] = CURSOR.exec(text) ?? [];
   if (received === undefined || id === undefined) throw noCursor();
   return { received, id };

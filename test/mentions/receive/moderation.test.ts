@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { moderation } from "../../../plugin/mentions/receive/moderate.js";
+import { Moderation } from "../../../plugin/mentions/receive/moderation.js";
 
 const none = { allow: [], block: [], moderate: false };
 
@@ -19,7 +19,7 @@ describe("the lists of the author", () => {
     ["https://shared.example/~eve/tw.txt", "https://shared.example/~bob/tw.txt", false],
     ["https://SHARED.example.:443//~eve/%74w.txt", "https://shared.example/~eve/tw.txt?1", true],
   ])("block with %s: %s is %s", (entry, url, isBlocked) => {
-    expect(moderation({ ...none, block: [entry] }).isBlocked(url)).toBe(isBlocked);
+    expect(new Moderation({ ...none, block: [entry] }).isBlocked(url)).toBe(isBlocked);
   });
 
   it.each([
@@ -29,6 +29,6 @@ describe("the lists of the author", () => {
     ["https://bob.example/twtxt.txt", "https://bob.example/other.txt", false],
     ["https://pod.example/feed", "https://pod.example/feed?user=eve", false],
   ])("allow with %s: %s is %s", (entry, url, isAllowed) => {
-    expect(moderation({ ...none, allow: [entry] }).isAllowed(url)).toBe(isAllowed);
+    expect(new Moderation({ ...none, allow: [entry] }).isAllowed(url)).toBe(isAllowed);
   });
 });

@@ -1,42 +1,42 @@
-// plugin/mentions/verify/ask-source.ts: a source's answer, before anybody looks at what it says.
+// plugin/mentions/verify/verification-context.ts: the context of one verification, and verdicts from status and content type.
 import { STATUS_CODES } from "node:http";
 import type { GuardedResponse } from "../../http/guard.js";
 import type { TimeSlices } from "../../http/time-slices.js";
 import type { Proof } from "../mention.js";
-import type { SiteInText } from "./site-in-text.js";
+import type { SiteMatcher } from "./site-matcher.js";
 
 const MAX_URL_LENGTH = 2048;
 
-/** @throws TwtxtError as the guard does, and `blocked` for a URL that the author refuses */
+/** @throws TwtxtError as the guard does, and `blocked` for a blocked URL */
 export type AskSource = (url: string, maxBytes: number, accept: string) => Promise<GuardedResponse>;
 
-/** What one verification works with. */
-export interface Inspection {
+/** Everything that one verification needs. */
+export interface VerificationContext {
   ask: AskSource;
   /**
-   * Throws where the time or the requests of the verification are used up. What was then not asked says nothing: a stranger
-   * who delays a redirect must not decide what is found out about its end.
+   * Throws once the time or the requests of the verification are used up. Whatever was not requested then must not count as
+   * missing, or a slow redirect could change the verdict.
    *
    * @throws TwtxtError `unreachable` or `too-many-redirects`
    */
   checkLimits(): void;
-  site: SiteInText;
+  site: SiteMatcher;
   /** With the deadline of the verification. */
   slices: TimeSlices;
   /**
-   * Reads a page when no other verification reads one.
+   * Parses a page while no other verification does.
    *
    * @throws TwtxtError `unreachable` once the deadline has passed
    */
-  whenAlone<T>(work: () => Promise<T>): Promise<T>;
+  readAlone<T>(work: () => Promise<T>): Promise<T>;
 }
 
 export type Disproof = Extract<Proof, { outcome: "disproven" }>;
 
 /**
- * What follows from an answer's status and type alone.
+ * Judges an answer by its status and content type.
  *
- * @returns `null` for an answer that is worth reading; of any other one the body is let go
+ * @returns `null` if the body must be read; otherwise the body is closed
  * @see PROTOCOL 2.4, "The proof" and "The answer"
  */
 export function verdictOnAnswer(answer: GuardedResponse): Exclude<Proof, { outcome: "proven" }> | null {
@@ -51,13 +51,13 @@ export function verdictOnAnswer(answer: GuardedResponse): Exclude<Proof, { outco
   if (isGood && !isMedia) return null;
 
   answer.close();
-  if (isGood) return disproven("bad-source", `${url} is no text.`, { isGone: false, identity: url });
+  if (isGood) return disproven("bad-source", `${url} is not text.`, { isGone: false, identity: url });
   const why = `${url} answers ${`${status} ${STATUS_CODES[status] ?? ""}`.trim()}.`;
   if (status === 429 || status >= 500) return { outcome: "unreachable", why, isTimeout: false };
   return disproven("source-refused", why, { isGone: status === 404 || status === 410, identity: url });
 }
 
-/** A source that does not say so. */
+/** Creates the result for a source that does not confirm the claim. */
 export function disproven(
   code: Disproof["code"],
   why: string,

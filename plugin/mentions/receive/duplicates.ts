@@ -1,0 +1,129 @@
+// plugin/mentions/receive/duplicates.ts: finds stored mentions that have the same contents under another URL or for another target.
+import type { StoredMention } from "../mention.js";
+
+/** The compared fields of a mention. */
+type ComparedMention = Pick<
+  StoredMention,
+  "identity" | "isDeclared" | "instant" | "published" | "author" | "text" | "target" | "under"
+>;
+
+/**
+ * Index of stored mentions by host and time.
+ *
+ * Duplicates occur because a feed may have two URLs without declaring one, a page may answer over http and https, a
+ * blog's index repeats its posts, and a twt that mentions both the feed and a post is sent for each.
+ *
+ * @see PROTOCOL 2.4, "The proof"
+ */
+export class DuplicateIndex {
+  readonly #mentions: ReadonlyMap<string, StoredMention>;
+  #ids: Map<string, string[]> | undefined;
+
+  constructor(mentions: ReadonlyMap<string, StoredMention>) {
+    this.#mentions = mentions;
+  }
+
+  /** @returns other mentions with the same contents in the same place, or that the author rejected */
+  duplicatesOf(found: ComparedMention, id: string): StoredMention[] {
+    const others = (this.#index().get(indexKeyOf(found)) ?? []).filter((other) => other !== id);
+    return others.flatMap((other) => this.#mentions.get(other) ?? []).filter((known) => isDuplicate(known, found));
+  }
+
+  add(mention: StoredMention): void {
+    const ids = this.#index();
+    if (!ids.get(indexKeyOf(mention))?.includes(mention.id)) addTo(ids, mention);
+  }
+
+  /** Built for the first mention; other events do not need it. */
+  #index(): Map<string, string[]> {
+    if (!this.#ids) {
+      this.#ids = new Map();
+      for (const mention of this.#mentions.values()) addTo(this.#ids, mention);
+    }
+    return this.#ids;
+  }
+}
+
+/**
+ * Whether a mention replaces its duplicate: the same source is shown in more places, or a twt replaces a page of the
+ * same author, since a blog's index drops what its feed keeps. A page never replaces another source, because it can
+ * claim any author and time.
+ */
+export function supersedes(found: ComparedMention, old: StoredMention): boolean {
+  if (old.state === "rejected" || !isWithin(old, found)) return false;
+  return isSameSource(old, found) ? !isWithin(found, old) : isPageOf(old, found);
+}
+
+function isDuplicate(known: StoredMention, found: ComparedMention): boolean {
+  if (!isSameSource(known, found)) return isCopy(known, found);
+  const isRejected = known.state === "rejected";
+  if (known.target === found.target || (isRejected && found.instant !== null)) return true;
+  return hasSameWords(known, found) && (isRejected || isWithin(found, known) || isWithin(known, found));
+}
+
+function isSameSource(known: ComparedMention, found: ComparedMention): boolean {
+  return known.instant === found.instant && withoutScheme(known.identity) === withoutScheme(found.identity);
+}
+
+/**
+ * Whether a source with another URL repeats a known one. A host may have several users, so a feed that declares its own
+ * URL is not a copy of another, and another user's page does not replace a twt.
+ */
+function isCopy(known: StoredMention, found: ComparedMention): boolean {
+  if (!hasSameWords(known, found)) return false;
+  const isRejected = known.state === "rejected";
+  if (found.instant === null) return isRejected || isWithin(found, known);
+  if (known.instant === null) return isPageOf(known, found) && (isRejected || isWithin(known, found));
+  return !found.isDeclared && (isRejected || isWithin(found, known) || isWithin(known, found));
+}
+
+/** Whether a page names the author of a twt as its author. */
+function isPageOf(page: ComparedMention, twt: ComparedMention): boolean {
+  return page.instant === null && twt.instant !== null && page.author.url === twt.author.url;
+}
+
+/** @returns `false` for a page without a publication time, since two likes from one host look alike */
+function hasSameWords(known: ComparedMention, found: ComparedMention): boolean {
+  return (
+    timeOf(found) !== null &&
+    timeOf(found) === timeOf(known) &&
+    found.text !== "" &&
+    found.text === known.text &&
+    found.author.name === known.author.name &&
+    hostOf(found) === hostOf(known)
+  );
+}
+
+/** Whether the second is shown in every place of the first. */
+function isWithin(first: ComparedMention, second: ComparedMention): boolean {
+  const places = [second.target, second.under];
+  return places.includes(first.target) && (first.under === null || places.includes(first.under));
+}
+
+function addTo(ids: Map<string, string[]>, mention: StoredMention): void {
+  const key = indexKeyOf(mention);
+  const others = ids.get(key);
+  if (others) others.push(mention.id);
+  else ids.set(key, [mention.id]);
+}
+
+/** The same for all duplicates. */
+function indexKeyOf(found: ComparedMention): string {
+  const time = timeOf(found);
+  return time === null ? withoutScheme(found.identity) : `${hostOf(found)} ${time}`;
+}
+
+function timeOf({ instant, published }: ComparedMention): string | null {
+  return instant ?? published;
+}
+
+/** Identities are normalized, so slicing gives the same host as `URL`, a hundred times faster. */
+function hostOf({ identity }: ComparedMention): string {
+  const start = identity.indexOf("//") + 2;
+  const end = identity.indexOf("/", start);
+  return end < 0 ? identity.slice(start) : identity.slice(start, end);
+}
+
+function withoutScheme(url: string): string {
+  return url.slice(url.indexOf("//"));
+}

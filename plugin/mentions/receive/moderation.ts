@@ -1,0 +1,54 @@
+// plugin/mentions/receive/moderation.ts: the author's allow and block lists.
+import { isSameUrl, withoutQuery } from "../../http/same-url.js";
+import type { Settings } from "../../options.js";
+
+type Lists = Pick<Exclude<Settings["mentions"], false>, "allow" | "block" | "moderate">;
+
+/**
+ * Applies the lists to the URL of a source, a feed or page without fragment.
+ *
+ * An entry is a host, a `host:port` or a feed. A blocked host includes its subdomains, since the owner of a domain has
+ * all of them, and a blocked feed includes its URL with any query. An allowed entry matches only itself:
+ * `feed?user=eve` may have another author than `feed`.
+ *
+ * @see PROTOCOL 2.5
+ */
+export class Moderation {
+  /** Whether sources that are not allowed wait for the author's approval. */
+  readonly moderate: boolean;
+  readonly #allow: Lists["allow"];
+  readonly #block: Lists["block"];
+
+  constructor({ allow, block, moderate }: Lists) {
+    this.#allow = allow;
+    this.#block = block;
+    this.moderate = moderate;
+  }
+
+  isBlocked(url: string): boolean {
+    return this.#block.some((entry) => isListed(entry, url) || isBelow(entry, url));
+  }
+
+  isAllowed(url: string): boolean {
+    return this.#allow.some((entry) => (isUrl(entry) ? isSameUrl(entry, url) : isHostOf(entry, url)));
+  }
+}
+
+/** Whether a list entry matches a URL, with or without its query. */
+export function isListed(entry: string, url: string): boolean {
+  return isUrl(entry) ? [url, withoutQuery(url)].some((name) => isSameUrl(entry, name)) : isHostOf(entry, url);
+}
+
+function isUrl(entry: string): boolean {
+  return /^https?:\/\//.test(entry);
+}
+
+function isHostOf(entry: string, url: string): boolean {
+  const { hostname, protocol, port } = new URL(url);
+  const actual = port || (protocol === "http:" ? "80" : "443");
+  return entry === hostname || entry === `${hostname}:${actual}`;
+}
+
+function isBelow(entry: string, url: string): boolean {
+  return !entry.includes(":") && new URL(url).hostname.endsWith(`.${entry}`);
+}

@@ -1,0 +1,133 @@
+// plugin/mentions/receive/verify-and-store.ts: verifies a claim at its source, then stores or removes the mention.
+import type { Clock } from "../../clock.js";
+import { TwtxtError } from "../../errors.js";
+import { toInstant } from "../../feed/timestamp.js";
+import type { Log } from "../../http/respond.js";
+import type { Proof, ProvenMention, StoredMention, Verify } from "../mention.js";
+import { formatReference } from "../reference.js";
+import type { Allowance, Requester } from "./allowance.js";
+import type { NewMention } from "./event.js";
+import type { Moderation } from "./moderation.js";
+import type { PendingMentions } from "./pending.js";
+import type { PostedClaim } from "./read-claim.js";
+import type { ReceivedMentions } from "./received.js";
+import type { VerificationQueue } from "./verification-queue.js";
+
+/** `waiting`: the source was not asked; `no verdict`: it did not answer. */
+export type ClaimOutcome = "stored" | "removed" | "waiting" | "no verdict";
+
+type Disproof = Extract<Proof, { outcome: "disproven" }>;
+
+export interface ClaimProcessorOptions {
+  verify: Verify;
+  queue: VerificationQueue;
+  allowance: Allowance;
+  received: ReceivedMentions;
+  pending: Pick<PendingMentions, "drop">;
+  moderation: Moderation;
+  now: Clock;
+  /** Called when a new or changed mention was stored. */
+  onStored(): void;
+  /** Gets one line for each change. */
+  log: Log;
+}
+
+/** Verifies claims and applies the verdicts. */
+export class ClaimProcessor {
+  readonly #options: ClaimProcessorOptions;
+
+  constructor(options: ClaimProcessorOptions) {
+    this.#options = options;
+  }
+
+  /** @throws TwtxtError with the code of PROTOCOL 2.4 if the source does not confirm the claim */
+  async process(claim: PostedClaim, requester: Requester): Promise<ClaimOutcome> {
+    const proof = await this.#verify(claim, requester);
+    if (proof === null) return "waiting";
+    if (proof.outcome === "unreachable") return "no verdict";
+    const outcome =
+      proof.outcome === "proven"
+        ? await this.#store(claim, proof.mention)
+        : await this.#remove(claim, proof, requester);
+    // After storing. Any verdict ends the wait, including one that another request brought.
+    await this.#options.pending.drop(claim);
+    if (outcome instanceof TwtxtError) throw outcome;
+    return outcome;
+  }
+
+  /** Verifies when a slot of the queue is free. @returns `null` if the source may not be asked now */
+  #verify(claim: PostedClaim, requester: Requester): Promise<Proof | null> {
+    const { queue, allowance, verify, now } = this.#options;
+    return queue.run(requester, async () => {
+      if (!(await allowance.permits(claim.source, requester))) return null;
+      const start = now();
+      const proof = await verify(claim);
+      const isTimeout = proof.outcome === "unreachable" && proof.isTimeout;
+      await allowance.record(claim.source, requester, { milliseconds: now() - start, isTimeout });
+      return proof;
+    });
+  }
+
+  async #store(claim: PostedClaim, mention: ProvenMention): Promise<"stored"> {
+    const { received, moderation, onStored, log } = this.#options;
+    const target = claim.target.url;
+    const under = mention.about ?? claim.under;
+    const others = moderation.moderate ? "always" : "when many";
+    const found: NewMention = {
+      ...mention,
+      given: claim.source,
+      target,
+      under: under === target ? null : under,
+      hold: moderation.isAllowed(mention.identity) ? "never" : others,
+    };
+    // Anyone can send a mention again at any time, so a repeat must cost neither a record nor a CDN purge.
+    if (await received.holds(found)) return "stored";
+    const at = await received.keep(found);
+    onStored();
+    // The mention is durable, so a failing store no longer makes this request fail.
+    const stored = await received.find(found).catch(() => null);
+    if (stored) log(describeStored(stored, at, claim));
+    return "stored";
+  }
+
+  /**
+   * Removes what the source no longer says. A mention known by another URL is removed only if that URL confirms it: an
+   * answer to `bob.txt?1` says nothing about `bob.txt`.
+   *
+   * @returns an error if nothing was stored from this source
+   */
+  async #remove(
+    claim: PostedClaim,
+    { code, why, isGone, identity }: Disproof,
+    requester: Requester,
+  ): Promise<"removed" | TwtxtError> {
+    if (!isGone) return new TwtxtError(code, why);
+    const { received, log } = this.#options;
+    const { source, timestamps, target } = claim;
+    const instant = timestamps[0] === undefined ? null : toInstant(timestamps[0]);
+    const known = await received.ofSource({ url: source, identity, instant, timestamps, target: target.url });
+    const isSame = (mention: StoredMention) => mention.identity === (identity ?? source);
+    const gone = known.filter(isSame);
+    // Only one: a URL may have led to any number of others, and each check takes up to ten seconds.
+    const [other] = known.filter((mention) => !isSame(mention));
+    if (other) {
+      const proof = await this.#verify({ ...claim, source: other.identity }, requester);
+      if (proof?.outcome === "disproven" && proof.isGone) gone.push(other);
+    }
+    for (const { id } of gone) {
+      await received.remove(id);
+      log(`Removed a mention that is gone at its source: ${describeClaim(claim)}`);
+    }
+    return gone.length > 0 ? "removed" : new TwtxtError(code, why);
+  }
+}
+
+/** @param at - when it was last stored */
+function describeStored({ state, received }: StoredMention, at: string, claim: PostedClaim): string {
+  const held = state === "held" ? ". It waits for your approval: npx eleventy-twtxt mentions --state held" : "";
+  return `${received === at ? "New" : "Changed"} mention of ${describeClaim(claim)}${held}`;
+}
+
+function describeClaim({ source, timestamps: [timestamp], target }: PostedClaim): string {
+  return `${target.url} in ${timestamp === undefined ? source : formatReference(source, timestamp)}`;
+}
