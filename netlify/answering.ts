@@ -8,7 +8,7 @@ import { prefixOf } from "../plugin/site/routes.js";
 import type { HostSettings, SitePages } from "../plugin/site/site.js";
 import { type Deploy, isLocal, madeAt } from "./environment.js";
 
-/** What Netlify tells a function about a request. */
+/** Netlify's context of a request. */
 interface Context {
   deploy: Deploy;
   ip?: string;
@@ -51,7 +51,7 @@ export function answering(handlersOf: (options: ServiceOptions, onStored: () => 
  * @returns a function that notifies the author after the answer
  */
 function notifierOf(options: ServiceOptions): () => void {
-  // One for all requests, so that mentions which come at once are told at once.
+  // Shared by all requests, so that concurrent mentions are one notification.
   const services = once(async () => (await import("../plugin/host/site-services.js")).siteServices(options));
   const notify = async () => {
     const { hasChannel } = await import("../plugin/host/channels.js");
@@ -60,7 +60,7 @@ function notifierOf(options: ServiceOptions): () => void {
   return () => options.background(attempt("Notifying you", notify, options.log));
 }
 
-/** A proxy in front of the site may have removed the prefix with which the path was signed. */
+/** A proxy may have removed the prefix of the signed path. */
 function withPrefix(request: Request, prefix: string): Request {
   const url = new URL(request.url);
   if (url.pathname.startsWith(`${prefix}/`)) return request;
@@ -68,7 +68,7 @@ function withPrefix(request: Request, prefix: string): Request {
   return new Request(url, request);
 }
 
-/** The path that a signature is for. */
+/** The signed path. */
 function asFirstAsked(request: Request): Request {
   const url = new URL(request.url);
   url.pathname = url.pathname.replace(SECOND_TRY, "");

@@ -1,4 +1,4 @@
-// netlify/environment.ts: the only reader of the environment on Netlify's side: environment in, services out.
+// netlify/environment.ts: creates the services from the environment on Netlify.
 import { setTimeout } from "node:timers/promises";
 import { purgeCache } from "@netlify/functions";
 import manifest from "../package.json" with { type: "json" };
@@ -11,9 +11,9 @@ import { LOG_LENGTH, oneLine } from "../plugin/http/one-line.js";
 import type { HostSettings, SitePages } from "../plugin/site/site.js";
 import { NetlifyStore } from "../plugin/store/netlify.js";
 
-/** What Netlify tells a function about the deploy that it belongs to. */
+/** Netlify's description of a function's deploy. */
 export interface Deploy {
-  /** `production`, or the kind of a preview; empty on one's own machine. */
+  /** `production` or the kind of preview; empty under `netlify dev`. */
   context: string;
   /** Whether visitors of the site see this deploy. */
   published?: boolean;
@@ -27,7 +27,7 @@ type Place = "production" | "preview" | "local";
 
 /** Their stores are apart, since all deploys of a site share their Blobs. */
 const STORES: Record<Place, string> = { production: "twtxt", preview: "twtxt-preview", local: "twtxt-local" };
-/** An open function is paid by the second, and ends after a minute. */
+/** Functions are billed by the second and end after a minute. */
 const STREAMS = { isUsual: false, streamMs: 50_000, lookMs: 5000 };
 /** In which the CDN answers, or is asked once more. */
 const PURGE_MS = 3000;
@@ -59,7 +59,7 @@ export function madeAt<Made>(
   };
 }
 
-/** Whether it runs under `netlify dev` on one's own machine. */
+/** Whether it runs under `netlify dev`. */
 export function isLocal(deploy: Deploy): boolean {
   return placeOf(deploy) === "local";
 }

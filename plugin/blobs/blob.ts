@@ -1,55 +1,51 @@
-// plugin/blobs/blob.ts: a blob: bytes that an owner keeps under a key, and what is said of them.
+// plugin/blobs/blob.ts: a blob: an owner's bytes under a key, with metadata.
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import type { Version } from "../http/conditions.js";
 import { isBlobKey, sharedUrlOf } from "../site/blob-url.js";
 
-/** What an owner says of the contents. */
 export interface Metadata {
   /** A media type, such as `image/jpeg`. */
   type: string;
-  /** Under which it is to be saved; empty for none. */
+  /** Name for downloads; empty for none. */
   filename: string;
-  /** Whether anybody may read it by its shared URL. */
+  /** Whether its shared URL is public. */
   isPublic: boolean;
-  /** The owner's own, and in them the owner's proof: see proof.ts. */
+  /** Custom properties, including the owner's proof: see proof.ts. */
   properties: Readonly<Record<string, string>>;
 }
 
 /** A blob without its contents. */
 export interface BlobInfo extends Metadata {
-  /** Whose it is, `kex1...`. */
+  /** The owner's key, `kex1...`. */
   owner: string;
   key: string;
-  /** Of the contents, in bytes. */
+  /** Size of the contents in bytes. */
   size: number;
-  /** Of the contents, in lower-case hex. */
+  /** SHA-256 of the contents in lowercase hex. */
   sha256: string;
   /** `YYYY-MM-DDThh:mm:ss.sssZ` */
   created: string;
-  /** When contents or metadata were last changed, in the same form. */
+  /** When contents or metadata last changed, in the same format. */
   modified: string;
 }
 
 const CONTENT_ADDRESS = /^[0-9a-f]{64}$/;
 
-/** Whether a key says which contents it has: the SHA-256 of them. PROTOCOL 4 */
+/** Whether a key is the SHA-256 of its contents. PROTOCOL 4 */
 export function isContentAddress(key: string): boolean {
   return CONTENT_ADDRESS.test(key);
 }
 
 /**
- * The strong `ETag` of a blob. It changes with the contents and with each part of the metadata, so that a condition loses
- * no change of either.
- *
- * @returns with its quotation marks
+ * The strong `ETag` of a blob, with quotation marks. It changes with the contents and with any metadata.
  */
 export function etagOf({ sha256, type, filename, isPublic, properties }: Metadata & Pick<BlobInfo, "sha256">): string {
   const said = JSON.stringify([sha256, type, filename, isPublic, sorted(properties)]);
   return `"${createHash("sha256").update(said).digest("hex")}"`;
 }
 
-/** What conditions of requests are about. */
+/** The version of a blob for conditional requests. */
 export function versionOf(blob: BlobInfo): Version {
   return { etag: etagOf(blob), modified: new Date(blob.modified) };
 }
@@ -58,7 +54,7 @@ function sorted(properties: Metadata["properties"]): [string, string][] {
   return Object.entries(properties).sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** A blob as the service tells of it. PROTOCOL 4 */
+/** The JSON of a blob. PROTOCOL 4 */
 export interface BlobJson {
   owner: string;
   key: string;
@@ -74,7 +70,7 @@ export interface BlobJson {
   shared: string | null;
 }
 
-/** @param sharedUrl - where the owner's blobs are shared: that of each is below it */
+/** @param sharedUrl - base URL of the owner's shared blobs */
 export function blobJson(blob: BlobInfo, sharedUrl: string): BlobJson {
   const { owner, key, size, sha256, type, isPublic, filename, properties, created, modified } = blob;
   return {
@@ -92,7 +88,7 @@ export function blobJson(blob: BlobInfo, sharedUrl: string): BlobJson {
   };
 }
 
-/** Properties as they are stored and told. A record of valibot's leaves out those with the name of a constructor. */
+/** Properties. valibot's `record` would drop those with names such as "constructor". */
 export const PROPERTIES = v.custom<Metadata["properties"]>(
   (value) =>
     typeof value === "object" &&
@@ -119,7 +115,7 @@ const BLOB_JSON = v.pipe(
   }),
 );
 
-/** Reads what {@link blobJson} has made. @returns `null` for what is none */
+/** Parses the output of {@link blobJson}. @returns `null` for anything else */
 export function parseBlobJson(value: unknown): BlobInfo | null {
   const result = v.safeParse(BLOB_JSON, value);
   return result.success ? result.output : null;

@@ -1,4 +1,4 @@
-// plugin/blobs/metadata-headers.ts: metadata as it travels in the headers of a request or an answer. PROTOCOL 4
+// plugin/blobs/metadata-headers.ts: metadata in HTTP headers. PROTOCOL 4
 import { parse } from "content-disposition";
 import { parseItem, serializeItem } from "structured-headers";
 import type { Metadata } from "./blob.js";
@@ -8,7 +8,7 @@ const PUBLIC = "?1";
 const PRIVATE = "?0";
 
 /**
- * What the headers of a request say.
+ * Reads the metadata in a request's headers.
  *
  * @throws TwtxtError `bad-metadata`
  */
@@ -25,7 +25,7 @@ export function changeIn(headers: Headers): Change {
   };
 }
 
-/** All that is said of a blob, for a request that puts it or an answer that tells of it. */
+/** Formats metadata as headers. */
 export function headersOf({ type, filename, isPublic, properties }: Metadata): Record<string, string> {
   return {
     "content-type": type,
@@ -35,12 +35,12 @@ export function headersOf({ type, filename, isPublic, properties }: Metadata): R
   };
 }
 
-/** What a browser is to do with it. */
+/** The `Content-Disposition` header. */
 export function dispositionOf(kind: "inline" | "attachment", filename: string): string {
   return filename === "" ? kind : `${kind}; filename*=UTF-8''${encoded(filename)}`;
 }
 
-/** RFC 8187: what `encodeURIComponent` leaves alone and an extended value may not hold. */
+/** Characters that `encodeURIComponent` keeps but RFC 8187 does not allow. */
 function encoded(text: string): string {
   return encodeURIComponent(text).replace(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 }

@@ -1,8 +1,8 @@
-// plugin/blobs/metadata-json.ts: metadata as it travels in JSON. PROTOCOL 4
+// plugin/blobs/metadata-json.ts: metadata in JSON. PROTOCOL 4
 import { TwtxtError } from "../errors.js";
 import { badMetadata, type Change, checkFilename, checkProperties, checkType } from "./metadata.js";
 
-/** What is read under each name. */
+/** Readers of the fields. */
 const FIELDS: Record<string, (value: unknown) => Change> = {
   type: (value) => ({ type: checkType(textOf("Type", value)) }),
   filename: (value) => ({ filename: checkFilename(textOf("Filename", value)) }),
@@ -14,10 +14,10 @@ const FIELDS: Record<string, (value: unknown) => Change> = {
 };
 
 /**
- * What JSON says of a blob: `Type`, `Public`, `Filename` and `Properties`, each in one case, whichever. Of a name that
- * is there twice as it is, the latter counts, as for every reader of JSON.
+ * Reads `Type`, `Public`, `Filename` and `Properties`, in upper or lower case but not both. Of identical names the last
+ * counts, as usual in JSON.
  *
- * @throws TwtxtError `bad-request` for what is no object of JSON; `bad-metadata`
+ * @throws TwtxtError `bad-request` for anything but a JSON object; `bad-metadata`
  */
 export function changeInJson(bytes: Uint8Array): Change {
   const change: Change = {};
@@ -38,10 +38,10 @@ function entriesOf(bytes: Uint8Array): [string, unknown][] {
   try {
     value = JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
-    throw new TwtxtError("bad-request", "The body is no JSON.");
+    throw new TwtxtError("bad-request", "The body is not JSON.");
   }
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return Object.entries(value);
-  throw new TwtxtError("bad-request", "The body is no object of JSON.");
+  throw new TwtxtError("bad-request", "The body is not a JSON object.");
 }
 
 function textOf(name: string, value: unknown): string {

@@ -1,15 +1,15 @@
-// plugin/blobs/metadata.ts: what may be said of a blob, and what becomes of what was said before.
+// plugin/blobs/metadata.ts: checks and changes of metadata.
 import { TwtxtError } from "../errors.js";
 import type { Metadata } from "./blob.js";
 import { PROOF_PROPERTIES } from "./proof.js";
 
-/** What a request says of a blob: what is left out stays as it is. */
+/** The metadata in a request. Omitted fields stay as they are. */
 export type Change = Partial<Metadata>;
 
-/** The type of contents of which nobody has said one. */
+/** The default type. */
 export const ANY_TYPE = "application/octet-stream";
 
-/** What is said of a blob of which nobody has said anything. */
+/** The metadata of a new blob. */
 export const NEW: Metadata = { type: ANY_TYPE, filename: "", isPublic: false, properties: {} };
 
 const MAX_TEXT = 255;
@@ -20,12 +20,12 @@ const TOKEN = "[A-Za-z0-9!#$%&'*+.^_`|~-]+";
 const MEDIA_TYPE = new RegExp(
   `^${TOKEN}/${TOKEN}(?:[ \\t]*;[ \\t]*${TOKEN}=(?:${TOKEN}|"[\\x20-\\x21\\x23-\\x5b\\x5d-\\x7e]*"))*$`,
 );
-/** No path, and nothing that ends a line or turns the direction of a text. */
+/** Path separators, control characters and direction overrides. */
 const NOT_IN_FILENAME = /[/\\\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/;
 const PROPERTY_NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /**
- * The metadata that a change leads to. The owner's proof was given for what was there before, and goes.
+ * Applies a change. The owner's proof is removed, since it does not cover the change.
  *
  * @param before - `null` for a new blob
  */
@@ -34,7 +34,7 @@ export function changed(before: Metadata | null, change: Change): Metadata {
   return { ...others, properties: withoutProof(properties), ...change };
 }
 
-/** The properties that are the owner's own. */
+/** The custom properties without the proof. */
 export function withoutProof(properties: Metadata["properties"]): Record<string, string> {
   return Object.fromEntries(Object.entries(properties).filter(([name]) => !PROOF_PROPERTIES.includes(name)));
 }

@@ -1,34 +1,34 @@
-// plugin/blobs/proof.ts: the owner's proof, by which whoever reads a blob sees that nobody else has changed it.
+// plugin/blobs/proof.ts: the owner's proof, which shows readers that a blob is unchanged.
 import { TwtxtError } from "../errors.js";
 import { isRfc3339 } from "../feed/timestamp.js";
 import { parseKey } from "../keys/key.js";
 import { isSignedBy } from "../keys/verify.js";
 import type { BlobInfo, Metadata } from "./blob.js";
 
-/** The properties that carry it: when it was given, for which contents, and the signature. */
+/** The properties of a proof: its time, the hash of the contents, and the signature. */
 export const PROOF_PROPERTIES: readonly string[] = ["created", "sha256", "signature"];
 
 const FORMAT = "blob-v1";
 const SIGNATURE_BYTES = 64;
 const CONTROL = /[\x00-\x1f\x7f-\x9f]/;
 
-/** What is proven: all that an owner says of a blob, but for further properties. */
+/** The fields that a proof covers: everything but custom properties. */
 export type Proven = Pick<BlobInfo, "owner" | "key" | "size" | "sha256"> & Omit<Metadata, "properties">;
 
-/** What the proof of a blob says of it. */
+/** The result of checking a proof. */
 export type Proof =
-  /** Its owner has given it, at that time, for exactly this. */
+  /** The proof is valid for exactly this blob. */
   | { state: "right"; created: string }
   | { state: "absent" }
-  /** Somebody has changed the blob or its proof. */
+  /** The blob or its proof was changed. */
   | { state: "wrong"; why: string };
 
 /**
- * Proves a blob.
+ * Creates the proof of a blob.
  *
  * @param sign - by the owner's key
- * @param created - of the proof, RFC 3339 with any offset, signed as written; a later state has a later time
- * @returns the properties that carry the proof
+ * @param created - time of the proof, RFC 3339 with any offset, signed as written; later states have later times
+ * @returns the properties of the proof
  * @throws TwtxtError `bad-metadata` for texts with control characters
  * @see PROTOCOL 4
  */
@@ -37,7 +37,7 @@ export function proofOf(
   created: string,
   sign: (bytes: Uint8Array) => Uint8Array,
 ): Record<"created" | "sha256" | "signature", string> {
-  if (hasControls(blob)) throw new TwtxtError("bad-metadata", "Control characters cannot be proven.");
+  if (hasControls(blob)) throw new TwtxtError("bad-metadata", "The metadata must not contain control characters.");
   const signature = Buffer.from(sign(provenBytes(blob, created))).toString("base64");
   return { created, sha256: blob.sha256, signature };
 }
@@ -45,7 +45,7 @@ export function proofOf(
 /**
  * Checks the proof of a blob against its owner's key.
  *
- * @param blob - as it was received, with the hash of the contents as they were received
+ * @param blob - as received, with the hash of the received contents
  */
 export function examineProof(blob: Proven & Pick<Metadata, "properties">): Proof {
   const { created, sha256, signature } = blob.properties;
@@ -64,7 +64,7 @@ function isBy(owner: string, signature: Uint8Array, blob: Proven, created: strin
   return isSignedBy(parseKey(owner), provenBytes(blob, created), signature);
 }
 
-/** By a line end, one text would pass for two. */
+/** A line break would make the signed text ambiguous. */
 function hasControls({ key, type, filename }: Proven): boolean {
   return [key, type, filename].some((text) => CONTROL.test(text));
 }

@@ -1,6 +1,6 @@
 // plugin/host/background.ts: work that goes on after a request was answered.
 
-/** Keeps track of work that no answer waits for, so that a host can wait for it before it ends. */
+/** Tracks background work, so that a host can wait for it before it exits. */
 export class BackgroundWork {
   readonly #underWay = new Set<Promise<void>>();
 
@@ -10,7 +10,7 @@ export class BackgroundWork {
     void work.finally(() => this.#underWay.delete(work));
   };
 
-  /** Fulfilled when all work has ended, including what is added while it waits. */
+  /** Resolves when all work has ended, including work added meanwhile. */
   async settled(): Promise<void> {
     while (this.#underWay.size > 0) await Promise.all(this.#underWay);
   }

@@ -1,4 +1,4 @@
-// plugin/host/bucket.ts: the owner's own bucket, where everything is kept that the site receives, if there is one. PROTOCOL 7
+// plugin/host/bucket.ts: the store in the owner's S3 bucket, if one is configured. PROTOCOL 7
 import { TwtxtError } from "../errors.js";
 import { S3Store } from "../store/s3.js";
 import type { StreamingStore } from "../store/store.js";
@@ -12,11 +12,11 @@ const VARIABLES = {
 } as const;
 
 /**
- * A store in the bucket that the environment names.
+ * Opens the store in the configured bucket.
  *
- * @param prefix - stands before each key in the bucket, such as `twtxt/`
- * @returns `null` where it names none
- * @throws TwtxtError `bad-option` where it names one by halves: what came in meanwhile would be kept elsewhere
+ * @param prefix - prefix of each key in the bucket, such as `twtxt/`
+ * @returns `null` if none is configured
+ * @throws TwtxtError `bad-option` for an incomplete configuration, since data must not go elsewhere
  */
 export function bucketIn(
   environment: Readonly<Record<string, string | undefined>>,

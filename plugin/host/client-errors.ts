@@ -4,16 +4,16 @@ import type { Duplex } from "node:stream";
 import { TwtxtError } from "../errors.js";
 import { problem } from "../http/respond.js";
 
-/** Answers what Node.js reports as `clientError`, in the form of all other errors. */
+/** Answers `clientError` events of Node.js in the format of all other errors. */
 export class ClientErrors {
   readonly #latest = new WeakMap<Duplex, ServerResponse>();
 
-  /** Notes which response is under way on a connection. */
+  /** Records the current response of a connection. */
   track(socket: Duplex, response: ServerResponse): void {
     this.#latest.set(socket, response);
   }
 
-  /** Answers and ends the connection. A response that is under way is not written into: its connection just ends. */
+  /** Answers and closes the connection. If a response is under way, the connection is closed without an answer. */
   refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
     const response = this.#latest.get(socket);
     const isUnderWay = response?.headersSent && !response.writableFinished;
@@ -24,8 +24,8 @@ export class ClientErrors {
 
 function errorOf({ code }: NodeJS.ErrnoException): TwtxtError {
   if (code === "HPE_HEADER_OVERFLOW") return new TwtxtError("headers-too-large", "The headers are larger than 16 KiB.");
-  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return new TwtxtError("too-slow", "The headers come too slowly.");
-  return new TwtxtError("bad-request", "This is no request of HTTP.");
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return new TwtxtError("too-slow", "The headers arrived too slowly.");
+  return new TwtxtError("bad-request", "This is not an HTTP request.");
 }
 
 async function textOf(answer: Response): Promise<string> {

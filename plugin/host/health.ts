@@ -8,15 +8,15 @@ import type { ServiceOptions } from "./service-options.js";
 
 const methods: readonly string[] = ROUTES.health.methods;
 
-/** One read of the store answers all requests of this time. */
+/** Requests within this time share one read of the store. */
 const FRESH_MS = 1000;
 const TIMEOUT_MS = 3000;
-/** Never written: only whether the store answers counts. */
+/** Never written; only whether the store answers matters. */
 const KEY = "health";
 
 type Options = Pick<ServiceOptions, "client" | "store" | "now">;
 
-/** Answers 200 while the store can be read, else 503. However many ask, the store is read at most once a second. */
+/** Answers 200 while the store can be read, else 503. The store is read at most once a second. */
 export function healthHandler({ client, store, now }: Options): Handler {
   const version = client.slice(client.indexOf("/") + 1);
   const checkStore = recentRead(store, now);

@@ -1,4 +1,4 @@
-// plugin/host/node-server.ts: the handlers and the built site on any Node host.
+// plugin/host/node-server.ts: an HTTP server for the handlers and the built site.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -13,28 +13,28 @@ import { addressOf, type RateLimit } from "./rate-limit.js";
 import { RequestQueue } from "./request-queue.js";
 import { pathOf, targetOf } from "./request-target.js";
 
-/** Longer than a verification waits and takes, so that an open request is answered before the server ends. */
+/** Longer than a verification, so that open requests are answered before shutdown. */
 const GRACE_MS = 20_000;
-/** In which nothing at all goes over a connection, before its end: longer than any work, and than the beats of a stream. */
+/** Idle timeout of a connection: longer than any work, and than the heartbeat of streams. */
 const STALLED_MS = 120_000;
 const LINGER_MS = 1_000;
-/** A chunk costs some hundred bytes and a moment, even where it holds one byte: after so many they have to hold more. */
+/** Each chunk has a fixed cost, so after this many chunks they must have a minimum size. */
 const FREE_CHUNKS = 1000;
 const LEAST_CHUNK = 16;
-/** How much of an answer is passed on at a time. */
+/** Buffer size for response bodies. */
 const PASS_BYTES = 256 * 1024;
-/** The same where nobody says how much it is: a few lines, as a rule. */
+/** The same for a body of unknown length, usually a few lines. */
 const UNSAID_BYTES = 16 * 1024;
-/** What a body must bring in this time, or whoever sends it would hold a connection for as good as nothing. */
+/** Minimum progress of a request body per interval, against slow clients that hold connections. */
 const PATIENCE_MS = 30_000;
 const LEAST_BYTES = 30 * 1024;
-/** What Node calls it when the other side has hung up. Nobody is left to answer then, and it is no news to the owner. */
+/** Node's code for a client that disconnected. Not logged. */
 const GONE = ["ECONNRESET", "EPIPE", "ERR_STREAM_PREMATURE_CLOSE", "ERR_STREAM_DESTROYED", "ERR_STREAM_UNABLE_TO_PIPE"];
 
-/** A server that runs. */
+/** A running server. */
 export interface NodeServer {
   port: number;
-  /** Takes no more requests, answers those under way, and ends. */
+  /** Stops accepting requests, answers open ones, and closes. */
   close(): Promise<void>;
 }
 
@@ -49,14 +49,14 @@ export interface NodeServerOptions {
   /** Answers with a file of the site. */
   serveFile(request: IncomingMessage, response: ServerResponse): void | Promise<void>;
   rateLimit: RateLimit;
-  /** How many proxies stand before us. */
+  /** Number of trusted proxies in front of the server. */
   trustedProxies: number;
-  /** In which time the next 30 KiB of a body, or its end, have to come, in milliseconds; default half a minute. */
+  /** Milliseconds in which the next 30 KiB of a body, or its end, must arrive; default 30,000. */
   patienceMs?: number;
   log: Log;
 }
 
-/** Starts the server; the promise is fulfilled once it listens. */
+/** Starts the server. Resolves once it listens. */
 export async function nodeServer(options: NodeServerOptions): Promise<NodeServer> {
   let isWarned = options.trustedProxies > 0;
   const queue = new RequestQueue();
@@ -77,7 +77,7 @@ export async function nodeServer(options: NodeServerOptions): Promise<NodeServer
       response.destroy();
     });
   });
-  // A body that comes fast enough may take as long as it needs; the time for the headers is bounded on its own.
+  // No limit on the total time: bodies have a minimum speed, and headers a limit of their own.
   server.requestTimeout = 0;
   server.on("clientError", (error, socket) => clientErrors.refuse(error, socket));
   server.listen(options.port, options.host);
@@ -85,7 +85,7 @@ export async function nodeServer(options: NodeServerOptions): Promise<NodeServer
   return { port: (server.address() as AddressInfo).port, close: () => close(server) };
 }
 
-/** A stranger's own peer address is a public one. */
+/** Clients without a proxy have a public peer address. */
 function comesByProxy({ headers, socket }: IncomingMessage): boolean {
   return headers["x-forwarded-for"] !== undefined && !isPublicAddress(socket.remoteAddress ?? "");
 }
@@ -100,7 +100,7 @@ async function answer(incoming: IncomingMessage, response: ServerResponse, optio
   await send(refused ?? (await endpoint.answer(requestOf(incoming, options), address)), response);
 }
 
-/** What was not read of a body goes by for a moment, so that the sender gets to read the answer. */
+/** Drains an unread body for a moment, so that the client can read the answer. */
 function letGo(incoming: IncomingMessage): void {
   const timer = setTimeout(() => incoming.destroy(), LINGER_MS);
   incoming.on("close", () => clearTimeout(timer));
@@ -108,7 +108,7 @@ function letGo(incoming: IncomingMessage): void {
   incoming.unpipe().resume();
 }
 
-/** There is no Request with the method TRACE. A handler refuses it like any other that it does not know, with `Allow`. */
+/** `Request` does not support TRACE. Handlers refuse unknown methods with `Allow`. */
 function methodOf({ method = "GET" }: IncomingMessage): string {
   return method === "TRACE" ? "UNKNOWN" : method;
 }
@@ -127,28 +127,29 @@ function requestOf(incoming: IncomingMessage, { origin, patienceMs = PATIENCE_MS
   });
 }
 
-/** By way of another stream: a handler that stops reading would end the connection, and its own answer with it. */
+/** Goes through another stream: otherwise a handler that stops reading would close the connection before its answer. */
 function bodyOf(incoming: IncomingMessage, patienceMs: number): ReadableStream {
   const body = new PassThrough();
   // Whoever reads it is told; a handler may not read it at all.
   body.on("error", () => {});
   // As a fault of the sender's: those are answered, and not logged.
-  incoming.on("error", (cause) => body.destroy(new TwtxtError("bad-request", "The request breaks off.", { cause })));
+  incoming.on("error", (cause) => body.destroy(new TwtxtError("bad-request", "The request ended early.", { cause })));
   let chunks = 0;
   let size = 0;
   incoming.on("data", (chunk: Buffer) => {
     chunks += 1;
     size += chunk.length;
     // Without an answer: until it is sent, all the other chunks would come in.
-    if (chunks > FREE_CHUNKS && size < chunks * LEAST_CHUNK) incoming.destroy(new Error("The body comes in crumbs."));
+    if (chunks > FREE_CHUNKS && size < chunks * LEAST_CHUNK)
+      incoming.destroy(new Error("The body's chunks are too small."));
   });
 
   hurry(incoming, body, patienceMs);
-  // Not by Node's own conversion, which copies each chunk.
+  // Node's own conversion would copy each chunk.
   return ReadableStream.from(incoming.pipe(body));
 }
 
-/** Ends a body that comes too slowly, though nothing of it had to wait for us. */
+/** Ends a body that arrives too slowly. */
 function hurry(incoming: IncomingMessage, body: PassThrough, patienceMs: number): void {
   let size = 0;
   let hasWaited = false;
@@ -163,7 +164,7 @@ function hurry(incoming: IncomingMessage, body: PassThrough, patienceMs: number)
     size = 0;
     hasWaited = incoming.isPaused();
   };
-  // What has come while this process was busy is read first.
+  // Data that arrived while this process was busy is read first.
   const timer = setInterval(() => setImmediate(look), patienceMs);
   for (const stream of [incoming, body]) stream.on("close", () => clearInterval(timer));
 }
@@ -171,7 +172,7 @@ function hurry(incoming: IncomingMessage, body: PassThrough, patienceMs: number)
 function tooSlow(patienceMs: number): TwtxtError {
   return new TwtxtError(
     "too-slow",
-    `The body comes too slowly: less than ${LEAST_BYTES} bytes in ${patienceMs / 1000} s.`,
+    `The body arrives too slowly: less than ${LEAST_BYTES} bytes in ${patienceMs / 1000} s.`,
   );
 }
 
@@ -182,7 +183,7 @@ function isGone(error: Error): boolean {
 
 async function send(answer: Response, response: ServerResponse): Promise<void> {
   response.statusCode = answer.status;
-  // Too short an answer would let the next one on this connection pass for its rest.
+  // After a short answer, the client would read the next one as its rest.
   response.strictContentLength = true;
   for (const [name, value] of answer.headers) response.appendHeader(name, value);
   const reader = answer.body && readerOf(answer.body);
@@ -201,7 +202,7 @@ function readerOf(body: ReadableStream): ReadableStreamBYOBReader | null {
   }
 }
 
-/** By one buffer for it all: new ones for each chunk would be most of the work, and 30 MiB of memory. */
+/** Reuses one buffer. New ones for each chunk would take most of the time and 30 MiB of memory. */
 async function pass(reader: ReadableStreamBYOBReader, response: ServerResponse, size: number): Promise<void> {
   response.once("close", () => void reader.cancel().catch(() => {}));
   try {
@@ -220,7 +221,6 @@ async function pass(reader: ReadableStreamBYOBReader, response: ServerResponse, 
   }
 }
 
-/** Once it is, the buffer is free again. */
 function written(response: ServerResponse, chunk: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     response.write(chunk, (error) => (error ? reject(error) : resolve()));

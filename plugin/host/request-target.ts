@@ -1,7 +1,7 @@
-// plugin/host/request-target.ts: what a request asks for, in whichever form it says so.
+// plugin/host/request-target.ts: path and query of a request.
 import type { IncomingMessage } from "node:http";
 
-/** The path and query of a request. It names its target as a path, or, as to a proxy, as a whole URL. */
+/** The path and query of a request, whose target is a path or, as for proxies, a URL. */
 export function targetOf({ url = "/" }: Pick<IncomingMessage, "url">): string {
   const target = url.replace(/^https?:\/\/[^/?]*/i, "");
   return target.startsWith("/") ? target : `/${target}`;

@@ -1,4 +1,4 @@
-// plugin/host/sent-mention-line.ts: what the log of a host says of a mention that was sent, or why it was not.
+// plugin/host/sent-mention-line.ts: log lines about sent mentions.
 import type { MentionReport } from "../mentions/send/send-mention.js";
 
 /** @example "Mention of https://bob.example/twtxt.txt in your twt of 2026-11-20T09:30:00Z: sent to https://bob.example/webmention" */

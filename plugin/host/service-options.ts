@@ -1,4 +1,4 @@
-// plugin/host/service-options.ts: what a host gives to the services that it runs.
+// plugin/host/service-options.ts: options that a host passes to its services.
 
 import type { Clock } from "../clock.js";
 import type { GuardOptions } from "../http/guard.js";
@@ -13,7 +13,7 @@ export interface ServiceOptions {
   pages: SitePages;
   store: StreamingStore;
   secrets: Secrets;
-  /** What signed requests must be meant for: the site's own host, or a local server's. */
+  /** The authority of signed requests: the site's host, or a local server's. */
   authority: string;
   /** `eleventy-plugin-twtxt/1.2.3` */
   client: string;
@@ -22,7 +22,7 @@ export interface ServiceOptions {
   fetch: typeof fetch;
   now: Clock;
   log: Log;
-  /** Makes the CDN forget what it keeps under a tag; `null` where there is none. */
+  /** Purges a tag from the CDN; `null` without a CDN. */
   purge: ((tag: string) => Promise<void>) | null;
   /** Whether the owner pays for each second of work, so that verifications have a daily limit. */
   isMetered: boolean;
@@ -32,6 +32,6 @@ export interface ServiceOptions {
   streams: { isUsual: boolean; streamMs: number; lookMs: number };
   /** Takes over work that goes on after the answer. The work handles its own errors. */
   background(work: Promise<void>): void;
-  /** Aborted when the host ends. */
+  /** Aborted at shutdown. */
   ending?: AbortSignal;
 }

@@ -1,4 +1,4 @@
-// plugin/host/site-files.ts: the files of a built site, served as peers need them.
+// plugin/host/site-files.ts: serves the files of a built site.
 import { existsSync } from "node:fs";
 import { readFile, realpath } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
@@ -59,8 +59,8 @@ export function siteFiles({ folder, published, prefix, feedPath, endpoint }: Sit
       })
       .on("directory", (answer: ServerResponse) => toFolder(path, answer))
       .on("error", ({ status }: { status?: number }) => {
-        if (status === 412) refuse(response, 412, "The file is not as the request wants it.");
-        else if (status === 416) refuse(response, 416, "The file has no such range.");
+        if (status === 412) refuse(response, 412, "The file does not match the conditions of the request.");
+        else if (status === 416) refuse(response, 416, "The range is outside the file.");
         else void notFound(response, folder);
       })
       .pipe(response);
@@ -114,5 +114,5 @@ async function notFound(response: ServerResponse, folder: string): Promise<void>
   for (const name of response.getHeaderNames()) response.removeHeader(name);
   const type = page ? "text/html; charset=utf-8" : "text/plain; charset=utf-8";
   response.writeHead(404, { "content-type": type, "cache-control": "no-cache" });
-  response.end(page ?? "There is nothing here.\n");
+  response.end(page ?? "Not found.\n");
 }

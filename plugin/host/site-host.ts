@@ -6,7 +6,7 @@ import type { Endpoint } from "./endpoints.js";
 import type { SiteServices } from "./site-services.js";
 
 const HOUR_MS = 3600_000;
-/** How often it looks whether there was a build. */
+/** Milliseconds between checks for a new build. */
 const LOOK_MS = 1000;
 
 /** A site that is being served. */
@@ -15,7 +15,7 @@ export interface SiteHost {
   endpointAt(path: string): Endpoint | null;
   /** Works now, each hour, after each build, and when mentions are due again. */
   begin(): void;
-  /** Begins nothing more, and waits for what is under way. */
+  /** Starts nothing more and waits for running work. */
   end(): Promise<void>;
 }
 
@@ -61,11 +61,11 @@ export function siteHost({ site, file, read, make, log }: SiteHostOptions): Site
       services = make(built);
       // A removed key must not go on reading, and new messages are announced elsewhere now.
       former.endStreams();
-      if (isBehind) log("The new build is served.");
+      if (isBehind) log("Serving the new build.");
       isBehind = false;
     } catch (error) {
       isBehind = true;
-      log(`The build before is still in use. ${(error as Error).message}`);
+      log(`Still serving the previous build. ${(error as Error).message}`);
       return;
     }
     await services.afterDeploy();

@@ -1,4 +1,4 @@
-// plugin/host/store-heads.ts: values in a store that name other values, for consistent backups.
+// plugin/host/store-heads.ts: keys of values that refer to other values of the store.
 import { contentsNamedIn, RECORDS } from "../blobs/serve/stored.js";
 import { EVENTS } from "../mentions/receive/event-log.js";
 import { partsNamedIn, SNAPSHOT } from "../mentions/receive/snapshot.js";

@@ -1,11 +1,10 @@
-// plugin/host/try-store.ts: whether a store can be used, seen before anything comes in.
+// plugin/host/try-store.ts: checks a store at startup.
 import { randomBytes } from "node:crypto";
 import { TwtxtError } from "../errors.js";
 import type { Store } from "../store/store.js";
 
 /**
- * Tries whether a store can be written, and whether of two writers of a key one is refused: a service that does not know the
- * condition would let both win, and lose what one of them has written.
+ * Checks that a store can be written and supports conditional writes. Without them, concurrent writers would lose data.
  *
  * @throws TwtxtError `store-failed`
  */

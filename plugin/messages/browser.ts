@@ -1,4 +1,4 @@
-// plugin/messages/browser.ts: the public API of messages where there is no Node; without looking addresses up.
+// plugin/messages/browser.ts: the public API of messages for browsers, without address lookup.
 import { noblePrimitives } from "./saltpack/noble-primitives.js";
 import { saltpackOn } from "./saltpack/saltpack.js";
 

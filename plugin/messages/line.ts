@@ -1,34 +1,34 @@
-// plugin/messages/line.ts: the plain text of a message, before it is sealed and after it is opened.
+// plugin/messages/line.ts: the plaintext format of messages.
 import { sha256 } from "@noble/hashes/sha2.js";
 import { hex } from "@scure/base";
 import { TwtxtError } from "../errors.js";
 import { isRfc3339, toInstant } from "../feed/timestamp.js";
 import { parseAddress } from "../keys/address.js";
 
-/** A comment line, `# <name>: <args>`. It is never displayed. */
+/** A comment line, `# <name>: <args>`. Not displayed. */
 export interface MessageEvent {
-  /** Empty for a comment of another shape, which then is all in `args`. */
+  /** Empty for another form of comment, which is then in `args`. */
   name: string;
   args: string;
 }
 
 /** A line of a message. */
 export interface MessageLine {
-  /** `YYYY-MM-DDThh:mm:ssZ`; `null` for text that stands before the first line of the protocol's form. */
+  /** `YYYY-MM-DDThh:mm:ssZ`; `null` for text before the first valid line. */
   time: string | null;
-  /** Its line breaks are LF. May hold Markdown, and controls: it is a stranger's. */
+  /** Untrusted, with LF line breaks. May contain Markdown and control characters. */
   text: string;
 }
 
-/** What an opened message says. All of it is a claim. */
+/** The unverified contents of an opened message. */
 export interface Message {
   lines: MessageLine[];
-  /** `user@domain`, in lower case; `null` where lines have different ones, or one has none. */
+  /** `user@domain`, in lower case; `null` if lines have different addresses, or one has none. */
   address: string | null;
   events: MessageEvent[];
 }
 
-/** A message of our own. */
+/** A message to send. */
 export interface NewMessage {
   /** `YYYY-MM-DDThh:mm:ssZ` */
   time: string;
@@ -47,7 +47,7 @@ const READ_HASH = /^[0-9a-f]{64}$/;
 const LF = 0x0a;
 
 /**
- * Writes the plain text of a message. A line break in it becomes U+2028, so that no text can add a line.
+ * Formats the plaintext of a message. Line breaks become U+2028, so that no text can add a line.
  *
  * @returns a content line, then one comment line for each event, each ended by LF
  * @throws TwtxtError `bad-timestamp`, `bad-address`, and `bad-field` for an event's name with a colon or white space
@@ -75,7 +75,7 @@ function inOneLine(text: string): string {
 }
 
 /**
- * Reads the plain text of a message. It never fails: what is no line of the protocol's form is text.
+ * Parses the plaintext of a message. It never fails: anything but a valid line is text.
  *
  * @see PROTOCOL 3.2
  */
@@ -98,10 +98,10 @@ export function parseMessage(text: string): Message {
   };
 }
 
-/** A line, and who it says has written it. */
+/** A line with its claimed author. */
 type ClaimedLine = MessageLine & { address: string | null };
 
-/** Lines end with LF, or CRLF, and with nothing else. */
+/** Splits at LF and CRLF only. */
 function linesOf(text: string): string[] {
   const lines = text.split("\n").map((line) => line.replace(/\r$/, ""));
   return lines.at(-1) === "" ? lines.slice(0, -1) : lines;
@@ -124,27 +124,27 @@ function withBreaks(text: string): string {
 }
 
 /**
- * What a read receipt names a message by.
+ * The hash by which a read receipt names a message.
  *
- * @param plaintext - as it was opened
- * @returns the SHA-256 of it without one LF at its end, in lower-case hex
+ * @param plaintext - as opened
+ * @returns the SHA-256 without one final LF, in lowercase hex
  * @see PROTOCOL 3.2
  */
 export function readHash(plaintext: Uint8Array): string {
   return hex.encode(sha256(plaintext.at(-1) === LF ? plaintext.subarray(0, -1) : plaintext));
 }
 
-/** The event that tells others that their message was read. */
+/** The event of a read receipt. */
 export function receiptFor(hash: string): MessageEvent {
   return { name: READ, args: hash };
 }
 
-/** The hashes of the messages that this one says were read. A hash of another shape is none of ours. */
+/** The hashes in the read receipts of a message; malformed ones are ignored. */
 export function receiptsOf({ events }: Pick<Message, "events">): string[] {
   return events.filter(({ name, args }) => name === READ && READ_HASH.test(args)).map(({ args }) => args);
 }
 
-/** Whether there is nothing in a message for people to read. */
+/** Whether a message has read receipts but no text. */
 export function isReceipt(message: Message): boolean {
   return receiptsOf(message).length > 0 && message.lines.every(({ text }) => text === "");
 }

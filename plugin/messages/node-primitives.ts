@@ -1,4 +1,4 @@
-// plugin/messages/node-primitives.ts: the primitives by node:crypto and WebAssembly, many times faster than plain JavaScript.
+// plugin/messages/node-primitives.ts: the primitives from node:crypto, many times faster than plain JavaScript.
 import { createHash, createHmac, createPrivateKey, type KeyObject } from "node:crypto";
 import { agree, importExchangeKey, publicBytes, secretKeyOf } from "../keys/secret-key.js";
 import { isSignedBy } from "../keys/verify.js";
@@ -25,18 +25,12 @@ export const nodePrimitives: Primitives = {
   },
 };
 
-function boxesFor({ length }: Uint8Array): Boxes {
-  if (length < LARGE_BOX_BYTES) return nobleBoxes;
-  largeBoxes ??= wasmBoxes() ?? nobleBoxes;
-  return largeBoxes;
-}
-
-/** A JWK leaves its text to the garbage collector, but DER takes twice as long as all the rest of a sealing. */
+/** A JWK leaves the key's text to the garbage collector, but DER would take twice as long as the rest of a sealing. */
 function importEphemeral(secret: Uint8Array): KeyObject {
   try {
     return createPrivateKey({ key: { kty: "OKP", crv: "X25519", d: base64url(secret), x: "" }, format: "jwk" });
   } catch {
-    // From Node 26 on, a JWK has to name the public half too, which is what is wanted of it here.
+    // From Node 26 on, a JWK needs the public half too, which is not known here.
     return importExchangeKey(secret);
   }
 }

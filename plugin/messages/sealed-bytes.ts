@@ -1,4 +1,4 @@
-// plugin/messages/sealed-bytes.ts: a sealed message as it came in, in its binary form.
+// plugin/messages/sealed-bytes.ts: binary and canonical forms of received messages.
 import { dearmor, isArmored } from "./saltpack/armor.js";
 import { arrayHead, binHead, FALSE, TRUE } from "./saltpack/msgpack.js";
 import { readSealed } from "./saltpack/sealed.js";
@@ -7,10 +7,9 @@ import { readSealed } from "./saltpack/sealed.js";
 export const MESSAGE_BYTES = 64 * 1024;
 
 /**
- * The binary form of a message, with all of its form checked that can be seen without a key.
+ * Converts a message to its binary form and checks everything that can be checked without a key.
  *
  * @param body - armored or binary
- * @returns the binary form as it came
  * @throws TwtxtError `bad-armor`, `bad-message`
  * @see PROTOCOL 3.3
  */
@@ -21,11 +20,11 @@ export function sealedBytes(body: Uint8Array): Uint8Array {
 }
 
 /**
- * The form of a message that its id is the hash of: the shortest MessagePack around its header and its packets, and nothing
- * in a packet beyond what this version knows. Nothing seals these, so any holder of a message can make variants of it that all open.
+ * The form whose hash is the message's id: the shortest MessagePack around header and packets, without unknown fields in
+ * packets. These parts are not authenticated, so anyone with a message can make variants that open.
  *
- * The header stays as it came: its bytes are hashed into the seal, so one that is encoded in another way does not open. If it
- * counted as the same message, a recipient could deliver such a header to another one first, and the message itself would be refused.
+ * The header's bytes stay as received, since they are hashed into the seal and another encoding does not open. If it
+ * counted as the same message, a recipient could deliver a broken variant first and block the original.
  *
  * @param bytes - the binary form
  * @throws TwtxtError `bad-message`

@@ -366,7 +366,7 @@ describeWithoutKeychain("eleventy-twtxt blob", () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("a.txt", "hello");
     await alice.blob("put", "a.txt", "--key", "a", "--public");
-    const note = "The CDN could not be told. It may show what was there before for up to an hour.";
+    const note = "The CDN could not be purged. It may serve the old blob for up to an hour.";
     alice.operator = async (request, answer) => {
       const response = await answer();
       if (request.method !== "POST") return response;

@@ -78,7 +78,7 @@ describeWithoutKeychain("eleventy-twtxt lookup", () => {
       "each of the 4 places on 127.0.0.1",
       "msg/bob.json is not JSON",
       "msg/bob.json has a malformed key",
-      "msg/bob.json has an endpoint that is no https URL",
+      "msg/bob.json has an endpoint that is not an https URL",
       'msg/bob.json lacks an "endpoint" or a "key"',
       "did not answer (the connection failed: ECONNREFUSED)",
     ];

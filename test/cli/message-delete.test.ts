@@ -20,7 +20,7 @@ describeWithoutKeychain("eleventy-twtxt message delete --unverified", () => {
     const lines = deleted.stdout.split("\n");
     expect(lines).toHaveLength(5);
     expect(lines[0]).toMatch(new RegExp(`^${String(forged[0]?.id).slice(0, 8)}  .*  unverified  forged$`));
-    expect(lines[1]).toBe(`  signed by another key than that of ${alice.address}`);
+    expect(lines[1]).toBe(`  signed with a key that is not that of ${alice.address}`);
     expect(lines[2]).toMatch(/ {2}unverified {2}from nobody$/);
     expect(await bob.found("list")).toMatchObject([{ text: "verified", trust: "verified" }]);
     expect(await bob.message("delete", "--unverified")).toEqual({ exitCode: 0, stdout: "", stderr: "0 deleted.\n" });

@@ -61,7 +61,7 @@ describeWithoutKeychain("a message from an editor", () => {
     const sent = await write(alice, [bob.address], "long ".repeat(20_000));
     const [file = ""] = drafts(alice);
     expect(sent).toMatchObject({ exitCode: 1, stdout: "" });
-    expect(sent.stderr).toMatch(/The text has 99999 bytes[^\n]* At most|For 1 recipients at most \d+ fit\./);
+    expect(sent.stderr).toMatch(/The text has 99999 bytes[^\n]* At most|For 1 recipients, the limit is \d+ bytes\./);
     expect(sent.stderr).toContain(`Your text is in ${file}.`);
     expect(readFileSync(file, "utf8")).toHaveLength(100_000);
 

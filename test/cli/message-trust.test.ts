@@ -18,7 +18,7 @@ describeWithoutKeychain("who has written a message", () => {
     await alice.message("send", bob.address, "I am Alice");
     expect(await eve.message("send", bob.address, "I am Alice too", "--identity", file)).toMatchObject({ exitCode: 0 });
 
-    const reason = `signed by another key than that of ${alice.address}`;
+    const reason = `signed with a key that is not that of ${alice.address}`;
     expect(await bob.found("list")).toMatchObject([
       { text: "I am Alice", trust: "verified", reason: null, signer: alice.kex, address: alice.address },
       { text: "I am Alice too", trust: "unverified", reason, address: alice.address },

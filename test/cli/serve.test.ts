@@ -87,10 +87,10 @@ describe("eleventy-twtxt serve", () => {
     rmSync(join(alice.folder, ".eleventy-twtxt"), { recursive: true });
     await expect
       .poll(server.said)
-      .toMatch(/The build before is still in use\. There is no \S+\.json\. Build the site: npx @11ty\/eleventy\n/);
+      .toMatch(/Still serving the previous build\. There is no \S+\.json\. Build the site: npx @11ty\/eleventy\n/);
     expect((await fetch(`${server.url}/mentions.json`)).status).toBe(200);
     alice.write(".eleventy-twtxt/host.json", host);
-    await expect.poll(server.said).toContain("The new build is served.\n");
+    await expect.poll(server.said).toContain("Serving the new build.\n");
   });
 
   it("receives nothing where the options name another service, or none", async () => {

@@ -61,7 +61,9 @@ describe("the scheduled run", () => {
     alice.clock.time += 1;
     await alice.services.runScheduled();
     expect(await alice.store.keys("mentions/pending/")).toEqual([]);
-    expect(alice.log).toContainEqual(`Dropped a pending mention of ${FEED} in ${bob.feedUrl}. The source could not be verified in time.`);
+    expect(alice.log).toContainEqual(
+      `Dropped a pending mention of ${FEED} in ${bob.feedUrl}. The source could not be verified in time.`,
+    );
     expect(bob.asked).toEqual([]);
   });
 });

@@ -643,11 +643,11 @@ describe("the files of a site", () => {
     const beyond = await ask(server, "/twtxt.txt", { headers: { range: "bytes=10-" } });
     expect(beyond).toMatchObject({
       status: 416,
-      body: "The file has no such range.\n",
+      body: "The range is outside the file.\n",
       headers: { "content-range": "bytes */10", "content-type": "text/plain; charset=utf-8" },
     });
     const changed = await ask(server, "/twtxt.txt", { headers: { "if-match": '"x"' } });
-    expect(changed).toMatchObject({ status: 412, body: "The file is not as the request wants it.\n" });
+    expect(changed).toMatchObject({ status: 412, body: "The file does not match the conditions of the request.\n" });
     const part = await ask(server, "/twtxt.txt", { headers: { range: "bytes=2-4" } });
     expect(part).toMatchObject({ status: 206, body: "234", headers: { "content-range": "bytes 2-4/10" } });
   });
@@ -731,7 +731,7 @@ describe("the files of a site", () => {
     }
     const refused = ["/alice.key", "/twice.key", "/all", "/all/", "/all/alice.key", "/up/", "/%61lice.key", "/nowhere"];
     for (const path of refused) {
-      expect([path, await ask(server, path)]).toMatchObject([path, { status: 404, body: "There is nothing here.\n" }]);
+      expect([path, await ask(server, path)]).toMatchObject([path, { status: 404, body: "Not found.\n" }]);
     }
   });
 

@@ -1,4 +1,4 @@
-// plugin/blobs/serve/blobs.ts: the blobs of a site's owners: what is answered to them, and to everybody. PROTOCOL 4
+// plugin/blobs/serve/blobs.ts: the blob service of a site. PROTOCOL 4
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { type Handler, type Log, methodNotAllowed, optionsAnswer } from "../../http/respond.js";
@@ -15,11 +15,11 @@ import { StoredBlobs } from "./stored.js";
 
 /** The blobs of a site. */
 export interface Blobs {
-  /** Blobs are named by the owner's signature; shared ones, by their path. */
+  /** The signature names the owner; for shared blobs, the path does. */
   handlers: Record<"blobs" | "blob" | "shared", Handler>;
-  /** Tells the CDN once more what to forget. @param isOver - nothing more is started once this holds */
+  /** Purges changed blobs from the CDN once more. @param isOver - when true, nothing more is started */
   forgetAgain(isOver: () => boolean): Promise<void>;
-  /** Clears away contents that belong to no blob. @param isOver - as above */
+  /** Deletes contents without a blob. @param isOver - as above */
   sweep(isOver: () => boolean): Promise<void>;
 }
 
@@ -29,14 +29,14 @@ export interface BlobsOptions {
   /** Random bytes. */
   random(length: number): Uint8Array;
   sleep(milliseconds: number): Promise<void>;
-  /** What signed requests must be meant for, see `SignaturePolicy`. */
+  /** The authority of signed requests, see `SignaturePolicy`. */
   authority: string;
-  /** Who may keep blobs here, each `kex1...`. */
+  /** Keys that may store blobs, each `kex1...`. */
   owners: ReadonlySet<string>;
   limits: BlobLimits;
-  /** Public blobs are below this absolute URL. */
+  /** Absolute base URL of shared blobs. */
   sharedUrl: string;
-  /** Makes the CDN forget what it keeps under a tag; `null` where there is none. */
+  /** Purges a tag from the CDN; `null` without a CDN. */
   purge: ((tag: string) => Promise<void>) | null;
   log: Log;
 }
@@ -63,7 +63,7 @@ export function blobs(options: BlobsOptions): Blobs {
       }),
 
       blob: allowing("blob", async (request, { params }) => {
-        // Before the key: whether there is such a blob, or could be one, is for its owner alone.
+        // Checked before the key, so that only the owner learns which blobs exist.
         const signed = verifyHead(request, terms);
         return answerOwner(parts, { request, signed, key: keyIn(params.rest ?? "") });
       }),

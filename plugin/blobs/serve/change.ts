@@ -14,7 +14,7 @@ import type { Quota } from "./quota.js";
 import type { Next, Stepped, StoredBlob, StoredBlobs } from "./stored.js";
 
 const MAX_JSON_BYTES = 64 * 1024;
-const NOT_FORGOTTEN = "The CDN could not be told. It may show what was there before for up to an hour.";
+const NOT_FORGOTTEN = "The CDN could not be purged. It may serve the old blob for up to an hour.";
 
 export interface ChangeParts {
   stored: StoredBlobs;
@@ -25,14 +25,14 @@ export interface ChangeParts {
   sharedUrl: string;
 }
 
-/** A request whose signature holds, for the blob of this key. */
+/** A request with a valid signature, for the blob with this key. */
 export interface SignedFor {
   request: Request;
   signed: SignedHead;
   key: string;
 }
 
-/** Puts contents and metadata in one step: until then, and where it breaks off, what was there stays. */
+/** Replaces contents and metadata atomically. */
 export async function putBlob(parts: ChangeParts, { request, signed, key }: SignedFor): Promise<Response> {
   const { stored, maxBytes } = parts;
   const { owner, digest } = signed;
@@ -68,7 +68,7 @@ export async function postBlob(parts: ChangeParts, { request, signed, key }: Sig
   return settled(parts, stepped, 200);
 }
 
-/** Deletes a blob: its contents are gone with the answer. */
+/** Deletes a blob. Its contents are gone when this answers. */
 export async function deleteBlob(parts: ChangeParts, { request, signed, key }: SignedFor): Promise<Response> {
   await signedBody(request, signed, 0);
   await signed.spend();
@@ -80,9 +80,9 @@ export async function deleteBlob(parts: ChangeParts, { request, signed, key }: S
   return settled(parts, stepped, 200);
 }
 
-/** The listed owner is told; nobody else gets here. */
+/** Only owners reach this error. */
 export function noSuchBlob(): TwtxtError {
-  return new TwtxtError("not-found", "You have no blob of this key.");
+  return new TwtxtError("not-found", "You have no blob with this key.");
 }
 
 /** Even where the storage gives no answer from here on, what was public does not stay with the CDN. */
@@ -118,7 +118,7 @@ async function orDiscard<T>(stored: StoredBlobs, contents: Pick<StoredBlob, "con
   }
 }
 
-/** The body of a small request, which is the signed one. */
+/** Reads the signed body of a small request. */
 export async function signedBody(request: Request, signed: SignedHead, maxBytes: number): Promise<Uint8Array> {
   const body = await readBody(request, maxBytes);
   signed.checkBody(body);
@@ -128,10 +128,10 @@ export async function signedBody(request: Request, signed: SignedHead, maxBytes:
 /** As a part, or what stands for the contents, would be kept in their place. RFC 9110, 8.4 and 14.5 */
 function checkWhole({ headers }: Request): void {
   if (headers.has("content-range")) {
-    throw new TwtxtError("bad-request", "A blob is put as a whole. Leave Content-Range out.");
+    throw new TwtxtError("bad-request", "Partial uploads are not supported. Remove Content-Range.");
   }
   if ((headers.get("content-encoding") ?? "identity").toLowerCase() === "identity") return;
-  throw new TwtxtError("bad-content-type", "Contents are kept as they come. Leave Content-Encoding out.");
+  throw new TwtxtError("bad-content-type", "Contents are stored as sent. Remove Content-Encoding.");
 }
 
 function checkJsonType(request: Request): void {

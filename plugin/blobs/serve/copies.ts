@@ -1,33 +1,32 @@
-// plugin/blobs/serve/copies.ts: the copies of shared blobs that a CDN keeps, and how it comes to forget them.
+// plugin/blobs/serve/copies.ts: purges the CDN's copies of shared blobs.
 import { createHash } from "node:crypto";
 import type { Log } from "../../http/respond.js";
 import type { Store } from "../../store/store.js";
 import type { BlobInfo } from "../blob.js";
 
-/** Before a second and a third try. */
+/** Pauses before the second and third try, in milliseconds. */
 const PAUSES_MS = [200, 1000];
 const FOLDER = "blobs/purges/";
 
-/** What a CDN keeps of shared blobs. */
+/** The CDN's copies of shared blobs. */
 export interface Copies {
-  /** Notes that a blob is about to be not what it was: the CDN is told in the next run, whatever happens until then. */
+  /** Records that a blob is about to change, so that the next run purges it whatever happens. */
   note(blob: Pick<BlobInfo, "owner" | "key">): Promise<void>;
   /**
-   * Makes the CDN forget a blob that is not what it was.
+   * Purges a changed blob.
    *
-   * @returns whether it has; if not, it is told again in a later run
+   * @returns whether that succeeded; if not, a later run tries again
    */
   forget(blob: Pick<BlobInfo, "owner" | "key">): Promise<boolean>;
   /**
-   * Tells it once more of all blobs that were noted since the last run: an answer that was on its way meanwhile may have
-   * become a copy after it was told.
+   * Purges all blobs recorded since the last run once more: a response under way may have been cached after the purge.
    */
   forgetAgain(isOver: () => boolean): Promise<void>;
 }
 
 export interface CopiesOptions {
   store: Store;
-  /** `null` where there is no CDN. */
+  /** `null` without a CDN. */
   purge: ((tag: string) => Promise<void>) | null;
   sleep(milliseconds: number): Promise<void>;
   log: Log;
@@ -74,7 +73,7 @@ export function copies({ store, purge, sleep, log }: CopiesOptions): Copies {
   };
 }
 
-/** By which the CDN knows the copies of a blob. */
+/** The cache tag of a blob. */
 export function tagOf({ owner, key }: Pick<BlobInfo, "owner" | "key">): string {
   return `twtxt-blob-${createHash("sha256").update(`${owner}/${key}`).digest("hex").slice(0, 32)}`;
 }

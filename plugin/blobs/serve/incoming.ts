@@ -1,22 +1,22 @@
-// plugin/blobs/serve/incoming.ts: the contents that a request brings, checked while they come in.
+// plugin/blobs/serve/incoming.ts: the contents of an upload, checked while they stream in.
 import { createHash } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
 import { contentDigest, digestMismatch } from "../../http/signature.js";
 
-/** What is taken in without its length being said before. */
+/** Limit for uploads without Content-Length. */
 const UNSAID_BYTES = 4 * 2 ** 20;
 
 /** Contents under way. */
 export interface Incoming {
-  /** In bytes, as the request says it. */
+  /** In bytes, from Content-Length. */
   size: number;
   /**
    * The contents, once.
    *
-   * @throws TwtxtError `bad-request` where they break off or are of another size; `not-signed` where they are others
+   * @throws TwtxtError `bad-request` if they break off or have another size; `not-signed` if the digest differs
    */
   chunks(): AsyncIterable<Uint8Array>;
-  /** The SHA-256 of all that has come, in hex. */
+  /** SHA-256 of the received contents, in hex. */
   sha256(): string;
 }
 
@@ -52,7 +52,7 @@ async function sized(request: Request, maxBytes: number): Promise<{ body: AsyncI
   const body = unbroken(request.body ?? []);
   if (said !== null) {
     const size = /^\d{1,15}$/.test(said) ? Number(said) : Number.NaN;
-    if (Number.isNaN(size)) throw new TwtxtError("bad-request", '"Content-Length" is no number.');
+    if (Number.isNaN(size)) throw new TwtxtError("bad-request", '"Content-Length" is not a number.');
     if (size > maxBytes) throw tooLarge(maxBytes);
     return { body, size };
   }
@@ -73,14 +73,14 @@ async function* unbroken(chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array
     yield* chunks;
   } catch (cause) {
     if (cause instanceof TwtxtError) throw cause;
-    throw new TwtxtError("bad-request", "The request breaks off.", { cause });
+    throw new TwtxtError("bad-request", "The request ended early.", { cause });
   }
 }
 
 function tooLarge(maxBytes: number): TwtxtError {
-  return new TwtxtError("body-too-large", `A blob has at most ${maxBytes} bytes here.`);
+  return new TwtxtError("body-too-large", `A blob may have at most ${maxBytes} bytes.`);
 }
 
 function otherSize(size: number): TwtxtError {
-  return new TwtxtError("bad-request", `The body has not the ${size} bytes that "Content-Length" says.`);
+  return new TwtxtError("bad-request", `The body does not have the ${size} bytes of "Content-Length".`);
 }

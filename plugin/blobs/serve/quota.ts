@@ -1,13 +1,13 @@
-// plugin/blobs/serve/quota.ts: how much an owner may keep.
+// plugin/blobs/serve/quota.ts: storage quotas of owners.
 import { TwtxtError } from "../../errors.js";
 import type { BlobInfo } from "../blob.js";
 import { placeOf, type StoredBlobs } from "./stored.js";
 
-/** What each owner may keep. */
+/** The quota of each owner. */
 export interface BlobLimits {
   count: number;
   bytes: number;
-  /** Of one blob. */
+  /** Limit of one blob. */
   maxBytes: number;
 }
 
@@ -26,10 +26,10 @@ interface Reservation {
 }
 
 /**
- * Counts each blob by its contents that are stored, or by all that is coming in for it, whichever is more: the blob may be
- * deleted before they have come. Contents that need no more room than the blob has are always taken.
+ * Counts each blob by its stored contents or its uploads under way, whichever is more, since the blob may be deleted
+ * before they arrive. Contents that need no more room than the blob has are always accepted.
  *
- * Each process counts what comes in through itself, so several at once may exceed the quota by as much.
+ * Each process counts only its own uploads, so several processes may exceed the quota slightly.
  */
 export function quota(blobs: Pick<StoredBlobs, "places">, { count, bytes }: BlobLimits): Quota {
   const reserved = new Map<string, readonly Reservation[]>();
@@ -61,7 +61,7 @@ export function quota(blobs: Pick<StoredBlobs, "places">, { count, bytes }: Blob
 
 function usage(stored: readonly Reservation[], coming: readonly Reservation[]): { count: number; bytes: number } {
   const sizes = new Map<string, number>();
-  // A blob that is being replaced has two contents for a moment, and keeps one.
+  // A blob that is being replaced briefly has two contents and keeps one.
   for (const { place, size } of stored) sizes.set(place, Math.max(size, sizes.get(place) ?? 0));
   const sums = new Map<string, number>();
   for (const { place, size } of coming) sums.set(place, size + (sums.get(place) ?? 0));

@@ -1,4 +1,4 @@
-// plugin/blobs/serve/read.ts: reads of a blob, by its owner or, while it is public, by anybody. PROTOCOL 4
+// plugin/blobs/serve/read.ts: reads of a blob by its owner, or by anyone while it is public. PROTOCOL 4
 import { TwtxtError } from "../../errors.js";
 import { checkConditions, isNotModified } from "../../http/conditions.js";
 import { essenceOf } from "../../http/media-type.js";
@@ -9,12 +9,12 @@ import { dispositionOf, headersOf } from "../metadata-headers.js";
 import { tagOf } from "./copies.js";
 import type { StoredBlob, StoredBlobs } from "./stored.js";
 
-/** How often a blob is replaced between its record and its contents being read, before that is a failure. */
+/** Attempts to read a blob that is replaced meanwhile. */
 const TRIES = 20;
-/** What a purge that is lost leaves standing for no longer, in seconds. */
+/** Lifetime of the CDN's copies in seconds, in case a purge is lost. */
 const CDN_SECONDS = 3600;
 
-/** What a browser may show by itself; all else it is to save. No SVG and no PDF, which hold scripts. */
+/** Types that browsers display; others are downloaded. Without SVG and PDF, which can contain scripts. */
 const SHOWN = /^(?:image\/(?:png|jpeg|gif|webp|avif)|audio\/[a-z0-9.+-]+|video\/[a-z0-9.+-]+|text\/plain)$/;
 
 /** What is the same for all who read a shared blob. */
@@ -31,15 +31,15 @@ const KEPT_BY_NOBODY = { "netlify-cdn-cache-control": "no-store" };
 /** @returns `null` where there is none that who asks may know of */
 type Find = () => Promise<StoredBlob | null>;
 
-/** What a reader may see of it, in headers. */
+/** Headers visible to a reader. */
 type View = (blob: StoredBlob, isWhole: boolean) => Record<string, string>;
 
-/** Answers the owner. @returns `null` where there is no such blob */
+/** Answers the owner. @returns `null` if there is no such blob */
 export function readOwn(stored: StoredBlobs, request: Request, find: Find): Promise<Response | null> {
   return answer(stored, request, find, (blob) => ({ ...headersOf(blob), "cache-control": "private, no-store" }));
 }
 
-/** Answers anybody. @returns `null` where there is no public blob */
+/** Answers anyone. @returns `null` if there is no public blob */
 export function readShared(stored: StoredBlobs, request: Request, find: Find): Promise<Response | null> {
   return answer(stored, request, find, (blob, isWhole) => ({
     ...headersOf(blob),
@@ -49,7 +49,7 @@ export function readShared(stored: StoredBlobs, request: Request, find: Find): P
   }));
 }
 
-/** Begins anew where the blob is replaced before its contents are read, so that these are never another one's. */
+/** Starts over if the blob is replaced before its contents are read, so that record and contents match. */
 async function answer(stored: StoredBlobs, request: Request, find: Find, view: View): Promise<Response | null> {
   for (let tries = 0; tries < TRIES; tries += 1) {
     const blob = await find();
@@ -84,7 +84,7 @@ async function answerWith(stored: StoredBlobs, request: Request, blob: StoredBlo
   });
 }
 
-/** A part of another version is of no use to who has a part of this one. A date is not exact enough to tell. */
+/** A range of a different version must not be combined with this one, and dates are too coarse. RFC 9110, 13.1.5 */
 function wantedRange({ headers }: Request, etag: string): string | null {
   const of = headers.get("if-range");
   return of === null || of === etag ? headers.get("range") : null;

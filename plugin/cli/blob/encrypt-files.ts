@@ -3,7 +3,7 @@ import { formatSealedFile, parseSealedFile, type SealedFile } from "../../blobs/
 import { formatKey, parseKey } from "../../keys/key.js";
 import { Contacts } from "../../messages/lookup/contacts.js";
 import { lookupOnce } from "../../messages/lookup/lookup.js";
-import { resolveAll } from "../../messages/lookup/recipients.js";
+import { resolveRecipients } from "../../messages/lookup/recipients.js";
 import { type OwnKeys, openWith } from "../../messages/read/open-with.js";
 import { seal } from "../../messages/sealing.js";
 import { type Author, ownKeys } from "../author.js";
@@ -21,7 +21,7 @@ export type SealFile = (file: SealedFile) => Uint8Array;
  * Looks recipients up. Keys that are seen for the first time are pinned.
  *
  * @param to - addresses besides the author's own
- * @throws TwtxtError as `resolveAll`
+ * @throws TwtxtError as `resolveRecipients`
  */
 export async function sealingFor(
   to: readonly string[],
@@ -32,7 +32,7 @@ export async function sealingFor(
   const [sender] = await ownKeys(author, terminal);
   const contacts = new Contacts(author.store, terminal.now);
   const lookup = lookupOnce(networkOf(values).lookup);
-  const resolved = to.length === 0 ? [] : await resolveAll(to, { lookup, contacts });
+  const resolved = to.length === 0 ? [] : await resolveRecipients(to, { lookup, contacts });
   for (const { found } of resolved) if (found) await contacts.pin(found);
   const recipients = [...resolved.map(({ key }) => parseKey(key)), sender.publicKey];
   return (file) => seal(formatSealedFile(file), { sender, recipients });

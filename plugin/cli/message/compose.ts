@@ -4,7 +4,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { TwtxtError } from "../../errors.js";
 import { createSecret } from "../../keys/secret-file.js";
-import { resolveAll } from "../../messages/lookup/recipients.js";
+import { resolveRecipients } from "../../messages/lookup/recipients.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
 import { sendMessage } from "../../messages/send/send-message.js";
 import { misuse } from "../arguments.js";
@@ -31,7 +31,7 @@ export async function send(
   }
   // Faults of recipients are reported before the author writes a text. Each recipient is looked up once.
   const { contacts, lookup } = mailbox;
-  const resolved = await resolveAll(recipients, { contacts, lookup });
+  const resolved = await resolveRecipients(recipients, { contacts, lookup });
   const byDns = new Set(resolved.flatMap(({ address, byDns: isByDns }) => (isByDns ? address : [])));
 
   const sendText = (text: string) => {

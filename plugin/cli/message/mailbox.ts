@@ -5,7 +5,11 @@ import type { SecretKey } from "../../keys/key.js";
 import { receiptsOf } from "../../messages/line.js";
 import { Contacts } from "../../messages/lookup/contacts.js";
 import { type Lookup, lookupOnce } from "../../messages/lookup/lookup.js";
-import { type SenderLookup, type SenderLookupOptions, senderLookup } from "../../messages/lookup/sender-lookup.js";
+import {
+  createSenderLookup,
+  type SenderLookup,
+  type SenderLookupOptions,
+} from "../../messages/lookup/sender-lookup.js";
 import type { InboxMessage } from "../../messages/read/inbox-answer.js";
 import { type InboxClient, inboxClient } from "../../messages/read/inbox-client.js";
 import type { OwnKeys } from "../../messages/read/open-with.js";
@@ -57,7 +61,7 @@ export async function mailboxOf(values: OwnSiteValues, terminal: Terminal): Prom
     keys,
     contacts: new Contacts(store, now),
     lookup,
-    senders: (options = {}) => senderLookup(network.lookup, { now, ...options }),
+    senders: (options = {}) => createSenderLookup(network.lookup, { now, ...options }),
     outbox: (onResult) =>
       new Outbox({ store, ask: network.ask, now, random: Math.random, ...(onResult && { onResult }) }),
     inbox: async (fetch = globalThis.fetch) => {

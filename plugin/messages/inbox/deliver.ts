@@ -1,5 +1,4 @@
-// plugin/messages/inbox/deliver.ts: takes in what others send.
-
+// plugin/messages/inbox/deliver.ts: accepts messages from senders.
 import { createHash } from "node:crypto";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
@@ -9,28 +8,29 @@ import type { Shares } from "./share.js";
 import type { StoredMessage, StoredMessages } from "./stored.js";
 
 const DAY_S = 24 * 3600;
-/** Seconds after which a full inbox may have been read. */
+/** Seconds until a retry of a full inbox makes sense. */
 const FULL_RETRY = 3600;
 
-/** How much an inbox holds. */
+/** The capacity of an inbox. */
 export interface InboxLimits {
   messages: number;
   bytes: number;
 }
 
 /**
- * Stores a message: 202, also where it is stored already or was deleted before. 400 `bad-armor`, `bad-message`, `too-large`
- * or `bad-request` for a sender's fault, 429 where the sender's address has filled its share for today, 503 `inbox-full`.
+ * Creates the handler that stores a message. It answers 202, also for a message that is already stored or was deleted;
+ * 400 `bad-armor`, `bad-message`, `too-large` or `bad-request`; 429 if the sender's address has used up its daily share;
+ * 503 `inbox-full`.
  *
- * Each process counts the deliveries that are under way in itself, so several at once may exceed the limits by as much.
+ * Each process counts only its own concurrent deliveries, so several processes may exceed the limits slightly.
  *
- * @throws TwtxtError those of a sender's fault; `store-failed`, and whether the message is stored is then not known
+ * @throws TwtxtError for 400; `store-failed`, after which the message may or may not be stored
  * @see PROTOCOL 3.3
  */
-export function delivering({ messages, shares, limits, now, onStored }: DeliveryParts) {
-  const underWay = new Map<string, readonly Delivery[]>();
+export function createDeliver({ messages, shares, limits, now, onStored }: DeliveryParts) {
+  const current = new Map<string, readonly Delivery[]>();
 
-  const keep = async (
+  const store = async (
     user: string,
     { id, ids, body, size }: Delivery,
     before: readonly Delivery[],
@@ -40,35 +40,35 @@ export function delivering({ messages, shares, limits, now, onStored }: Delivery
       messages.all(user),
       ...[...ids].map((one) => messages.wasDeleted(user, one)),
     ]);
-    if (wereDeleted.includes(true) || stored.some((message) => ids.has(message.id))) return isKept();
+    if (wereDeleted.includes(true) || stored.some((message) => ids.has(message.id))) return storedResponse();
 
     if (!hasRoom([...stored, ...othersOf(before, [id, ...stored.map((message) => message.id)])], size, limits)) {
-      return isFull();
+      return fullResponse();
     }
-    if (!(await shares.take(user, address, { id, size }))) return isTooMuch(now());
+    if (!(await shares.take(user, address, { id, size }))) return shareUsedResponse(now());
     await messages.keep(user, id, body);
     onStored(user);
-    return isKept();
+    return storedResponse();
   };
 
   return async (request: Request, user: string, address: string): Promise<Response> => {
     const delivery = deliveryOf(await bodyOfMessage(request));
-    const before = underWay.get(user) ?? [];
-    underWay.set(user, [...before, delivery]);
+    const before = current.get(user) ?? [];
+    current.set(user, [...before, delivery]);
     try {
-      return await keep(user, delivery, before, address);
+      return await store(user, delivery, before, address);
     } finally {
-      const left = (underWay.get(user) ?? []).filter((one) => one !== delivery);
-      if (left.length > 0) underWay.set(user, left);
-      else underWay.delete(user);
+      const left = (current.get(user) ?? []).filter((one) => one !== delivery);
+      if (left.length > 0) current.set(user, left);
+      else current.delete(user);
     }
   };
 }
 
-/** A message that is being delivered. */
+/** A delivery in progress. */
 interface Delivery {
   id: string;
-  /** Messages of earlier versions are stored, and deleted, under the hash of the bytes that came. */
+  /** Includes the id that earlier versions used, the hash of the received bytes. */
   ids: ReadonlySet<string>;
   body: Uint8Array;
   size: number;
@@ -80,7 +80,7 @@ function deliveryOf(body: Uint8Array): Delivery {
   return { id, ids: new Set([id, idOf(bytes)]), body, size: body.length };
 }
 
-/** Deliveries of messages without these ids, one of each message. */
+/** Deliveries of other messages, one of each. */
 function othersOf(deliveries: readonly Delivery[], ids: readonly string[]): Delivery[] {
   const known = new Set(ids);
   return deliveries.filter(({ id }) => !known.has(id) && known.add(id));
@@ -94,7 +94,7 @@ export interface DeliveryParts {
   onStored(user: string): void;
 }
 
-/** What is taken of an inbox, from 0 to 1. */
+/** How full an inbox is, from 0 to 1. */
 export function fullnessOf(stored: readonly StoredMessage[], limits: InboxLimits): number {
   return Math.min(1, Math.max(stored.length / limits.messages, bytesOf(stored) / limits.bytes));
 }
@@ -109,7 +109,7 @@ async function bodyOfMessage(request: Request): Promise<Uint8Array> {
   try {
     return await readBody(request, MESSAGE_BYTES);
   } catch (error) {
-    // 413 is what a platform says by itself, and means nothing else. PROTOCOL 3.3.
+    // Not 413, which platforms send on their own. PROTOCOL 3.3.
     const isTooLarge = error instanceof TwtxtError && error.code === "body-too-large";
     throw isTooLarge ? new TwtxtError("too-large", `A message is at most ${MESSAGE_BYTES} bytes.`) : error;
   }
@@ -127,17 +127,20 @@ function bytesOf(stored: readonly Pick<StoredMessage, "size">[]): number {
   return stored.reduce((sum, { size }) => sum + size, 0);
 }
 
-function isKept(): Response {
-  return line("The message is kept.", { status: 202 });
+function storedResponse(): Response {
+  return line("Message stored.", { status: 202 });
 }
 
-/** Answered, not thrown: strangers would fill the log of a full inbox. */
-function isFull(): Response {
+/** Returned, not thrown, so that a full inbox does not fill the log. */
+function fullResponse(): Response {
   const error = new TwtxtError("inbox-full", "This inbox is full. Try again later.");
   return problem(error, { "retry-after": String(FULL_RETRY) });
 }
 
-function isTooMuch(now: number): Response {
-  const error = new TwtxtError("too-many-requests", "Your address has filled its share of this inbox for today.");
+function shareUsedResponse(now: number): Response {
+  const error = new TwtxtError(
+    "too-many-requests",
+    "Your IP address has used its share of this inbox for today. Try again tomorrow.",
+  );
   return problem(error, { "retry-after": String(DAY_S - (Math.floor(now / 1000) % DAY_S)) });
 }

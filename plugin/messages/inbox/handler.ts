@@ -1,11 +1,11 @@
-// plugin/messages/inbox/handler.ts: answers at the endpoint of each user, and at each message below it.
+// plugin/messages/inbox/handler.ts: the endpoints of inboxes and their messages.
 import { TwtxtError } from "../../errors.js";
 import { essenceOf } from "../../http/media-type.js";
 import { type Handler, json, methodNotAllowed, optionsAnswer } from "../../http/respond.js";
 import { ROUTES } from "../../site/routes.js";
 import type { StoredMessages } from "./stored.js";
 
-/** The handlers of an inbox. A user without an inbox answers 404, whatever the method. */
+/** The handlers of inboxes. A user without an inbox gets 404 for any method. */
 export type InboxHandlers = Record<"inbox" | "message", Handler>;
 
 export interface InboxParts {
@@ -46,7 +46,7 @@ async function atInbox(parts: InboxParts, request: Request, user: string, addres
   }
 }
 
-/** Deleting a deleted message succeeds; deleting one that never was here fails. PROTOCOL 3.4 */
+/** Deleting a deleted message succeeds; deleting an unknown one fails. PROTOCOL 3.4 */
 async function atMessage(
   { messages, checkSigned }: InboxParts,
   request: Request,

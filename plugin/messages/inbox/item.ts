@@ -1,18 +1,18 @@
-// plugin/messages/inbox/item.ts: a message as its reader gets it, and the cursor that names its place.
+// plugin/messages/inbox/item.ts: messages as returned to their reader, and cursors.
 import { TwtxtError } from "../../errors.js";
 import type { StoredMessage } from "./stored.js";
 
-/** A message as the list and the stream give it. `<created>-<id>` is its cursor. */
+/** A message in the list and the stream. Its cursor is `<created>-<id>`. */
 export interface InboxItem {
   /** SHA-256 of the message's canonical form, in lower-case hex; see `canonicalForm`. */
   id: string;
   /** `YYYY-MM-DDThh:mm:ss.sssZ` */
   created: string;
-  /** Base64 of the body as it was received. */
+  /** Base64 of the body as received. */
   payload: string;
 }
 
-/** A place in an inbox: by the time, and in one millisecond by the id. */
+/** A position in an inbox, ordered by time, then by id. */
 export type Place = Pick<StoredMessage, "created" | "id">;
 
 const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)-([0-9a-f]{64})$/;
@@ -31,7 +31,7 @@ export function parseCursor(text: string): Place {
   const [, time = "", id] = CURSOR.exec(text) ?? [];
   const created = Date.parse(time);
   if (id !== undefined && !Number.isNaN(created)) return { created, id };
-  throw new TwtxtError("bad-request", "The cursor is none that this inbox has given out.");
+  throw new TwtxtError("bad-request", "Invalid cursor: use one that this inbox returned.");
 }
 
 export function isAfter(a: Place, b: Place): boolean {

@@ -1,4 +1,4 @@
-// plugin/messages/inbox/list.ts: an inbox as its owner lists it, a page at a time.
+// plugin/messages/inbox/list.ts: lists an inbox for its owner, in pages.
 import { createHash } from "node:crypto";
 import { parseLimit, parseParameters } from "../../http/parameters.js";
 import { json, matchesEtag } from "../../http/respond.js";
@@ -6,23 +6,22 @@ import { formatCursor, isAfter, itemOf, parseCursor } from "./item.js";
 import type { StoredMessage, StoredMessages } from "./stored.js";
 
 const MAX_LIMIT = 100;
-/** Of bodies in a page, so that it holds some of any size. In base64 they are a third larger; a platform sends 6 MB at most. */
+/** Total size of the bodies in a page. Base64 adds a third, and platforms send at most 6 MB. */
 const PAGE_BYTES = 3_000_000;
 
-/** Nobody but the owner may see it, and Accept decides whether it is a list or a stream. */
+/** Accept decides between list and stream. */
 export const PRIVATE_HEADERS = { "cache-control": "private, no-store", vary: "accept" };
 
 /**
- * Lists messages, oldest first: `GET ?after=<cursor>&limit=<1 to 100>`. Nothing is changed by it.
+ * Creates the handler that lists messages, oldest first: `GET ?after=<cursor>&limit=<1 to 100>`.
  *
- * `after` means this place and nothing else: a message that shows late, with an earlier time than one that was listed
- * before, is in the whole list only. `Link: rel="next"` leads on where there is more. `If-None-Match` costs one look at the
- * keys.
+ * `after` is strict: a message that appears late, with an earlier time than one already listed, is only in the complete
+ * list. `Link: rel="next"` leads to the next page. A matching `If-None-Match` costs one listing of keys.
  *
  * @throws TwtxtError `bad-request`, `store-failed`
  * @see PROTOCOL 3.4
  */
-export function listing(messages: StoredMessages, inboxUrl: (user: string) => string) {
+export function createList(messages: StoredMessages, inboxUrl: (user: string) => string) {
   return async (request: Request, user: string): Promise<Response> => {
     const { after, limit } = parseParameters(request.url, ["after", "limit"]);
     const start = after === undefined ? null : parseCursor(after);
@@ -55,7 +54,7 @@ function firstOf(wanted: readonly StoredMessage[], limit: number): StoredMessage
   return wanted.slice(0, end < 0 ? wanted.length : end);
 }
 
-/** By the keys alone, since nothing that is stored changes. */
+/** Computed from the keys, since records never change. */
 function etagOf(page: readonly StoredMessage[], isMore: boolean): string {
   const text = [...page.map(({ key }) => key), isMore ? "more" : "end"].join("\n");
   return `"${createHash("sha256").update(text).digest("base64url")}"`;

@@ -1,4 +1,4 @@
-// plugin/messages/inbox/new-message-events.ts: tells the subscribers in this process that a message was stored.
+// plugin/messages/inbox/new-message-events.ts: notifies subscribers in this process of new messages.
 
 /** Events of new messages, by user. */
 export class NewMessageEvents {

@@ -1,109 +1,110 @@
-// plugin/messages/inbox/stored.ts: the sealed messages of an inbox, as they are stored.
+// plugin/messages/inbox/stored.ts: the stored messages of the inboxes.
 //
-// - `inbox/<user>/messages/<created>-<id>-<size>` holds a body as it was received. The key tells all the rest, so that one
-//   look at the keys answers what is there. Nobody changes what another has written.
-// - `inbox/<user>/deleted/<period>/<id>` remembers that a message was deleted, for 90 days and what is left of a period.
+// - `inbox/<user>/messages/<created>-<id>-<size>` holds a body as received. The key has everything else, so createList keys
+//   is enough to list messages. Records are never changed.
+// - `inbox/<user>/deleted/<period>/<id>` records a deletion for 90 days and the rest of the period.
 //
-// Of one message that two deliveries store at once two keys may be left. The earlier one counts.
+// Concurrent deliveries of a message may leave two records. The earlier one counts.
 
 import PQueue from "p-queue";
 import type { Clock } from "../../clock.js";
 import type { Store } from "../../store/store.js";
 
 const DAY_MS = 24 * 3600_000;
-/** Ids of deleted messages are kept for three periods after the one in which they were deleted. PROTOCOL 3.3. */
+/** Deletions are remembered for three more periods. PROTOCOL 3.3. */
 const PERIOD_MS = 30 * DAY_MS;
 const PERIODS_KEPT = 3;
-/** Messages that one step of sweeping deletes. */
+/** Messages deleted in one step of a sweep. */
 const BATCH = 50;
 const AT_ONCE = 16;
-/** Fifteen digits, so that keys stand in the order of time. */
+/** Fifteen digits, so that keys sort by time. */
 const MESSAGE = /\/(\d{15})-([0-9a-f]{64})-(\d{1,9})$/;
 
-/** A message as its key tells of it. */
+/** A message as described by its key. */
 export interface StoredMessage {
   key: string;
   /** SHA-256 of the message's canonical form, in lower-case hex; see `canonicalForm`. */
   id: string;
   /** When it was stored, in milliseconds since 1970. */
   created: number;
-  /** Of the body as it was received, in bytes. */
+  /** Size of the body as received, in bytes. */
   size: number;
 }
 
-/** The messages of all users. Each change is durable when it returns. */
-export interface StoredMessages {
-  /** Each message once, oldest first. Costs one look at the keys. */
-  all(user: string): Promise<StoredMessage[]>;
-  /** The bodies as they were received, in this order; `null` for what was deleted meanwhile. */
-  bodies(messages: readonly StoredMessage[]): Promise<(Uint8Array | null)[]>;
-  wasDeleted(user: string, id: string): Promise<boolean>;
-  /** Stores a message; one that is deleted while this runs stays deleted. */
-  keep(user: string, id: string, body: Uint8Array): Promise<void>;
-  delete(user: string, ids: readonly string[]): Promise<void>;
+/** The messages of all users. Changes are durable when they return. */
+export class StoredMessages {
+  readonly #store: Store;
+  readonly #now: Clock;
+
+  constructor(store: Store, now: Clock) {
+    this.#store = store;
+    this.#now = now;
+  }
+
+  /** Lists each message once, oldest first. Costs one createList of keys. */
+  async all(user: string): Promise<StoredMessage[]> {
+    return withoutCopies(await this.#copies(user));
+  }
+
+  /** Reads bodies as received, in this order; `null` for deleted messages. */
+  bodies(messages: readonly StoredMessage[]): Promise<(Uint8Array | null)[]> {
+    return inBatches(messages, async ({ key }) => (await this.#store.get(key))?.bytes ?? null);
+  }
+
+  async wasDeleted(user: string, id: string): Promise<boolean> {
+    const periods = Array.from({ length: PERIODS_KEPT + 1 }, (_, back) => this.#period() - back);
+    const found = await Promise.all(periods.map((period) => this.#store.get(deletedKey(user, period, id))));
+    return found.some((stored) => stored !== null);
+  }
+
+  /** Stores a message. One that is deleted meanwhile stays deleted. */
+  async keep(user: string, id: string, body: Uint8Array): Promise<void> {
+    const key = messageKey(user, this.#now(), id, body.length);
+    await this.#store.put(key, body);
+    if (await this.wasDeleted(user, id)) await this.#store.delete(key);
+  }
+
+  async delete(user: string, ids: readonly string[]): Promise<void> {
+    const time = Buffer.from(new Date(this.#now()).toISOString());
+    await inBatches(ids, (id) => this.#store.put(deletedKey(user, this.#period(), id), time));
+    // Listed only now: a copy that is stored later finds its id among the deleted ones.
+    const copies = (await this.#copies(user)).filter(({ id }) => ids.includes(id));
+    await inBatches(copies, ({ key }) => this.#store.delete(key));
+  }
+
   /**
-   * Deletes messages that are older than `retentionDays`, clears away what is there twice or was brought back, and forgets
-   * ids that were deleted long ago.
+   * Deletes messages older than `retentionDays`, extra copies, copies of deleted messages, and outdated ids of deleted
+   * messages.
    *
-   * @param isOver - nothing more is started once this holds
+   * @param isOver - when true, nothing more is started
    */
-  sweep(user: string, retentionDays: number | null, isOver: () => boolean): Promise<void>;
+  async sweep(user: string, retentionDays: number | null, isOver: () => boolean): Promise<void> {
+    const oldest = retentionDays === null ? 0 : this.#now() - retentionDays * DAY_MS;
+    const old = (await this.all(user)).filter(({ created }) => created < oldest).map(({ id }) => id);
+    for (let start = 0; start < old.length && !isOver(); start += BATCH) {
+      await this.delete(user, old.slice(start, start + BATCH));
+    }
+    const deleted = (await this.#store.keys(deletedFolder(user))).map((key) => ({ key, ...partsOfDeleted(key) }));
+    const isOutdated = (one: { period: number }) => one.period < this.#period() - PERIODS_KEPT;
+    const remembered = new Set(deleted.filter((one) => !isOutdated(one)).map(({ id }) => id));
+    const extra = extraCopies(await this.#copies(user), remembered);
+    for (const { key } of [...extra, ...deleted.filter(isOutdated)]) {
+      if (isOver()) return;
+      await this.#store.delete(key);
+    }
+  }
+
+  async #copies(user: string): Promise<StoredMessage[]> {
+    return parseKeys(await this.#store.keys(messageFolder(user)));
+  }
+
+  #period(): number {
+    return Math.floor(this.#now() / PERIOD_MS);
+  }
 }
 
-export function storedMessages(store: Store, now: Clock): StoredMessages {
-  const period = () => Math.floor(now() / PERIOD_MS);
-  const inBatches = <T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> =>
-    new PQueue({ concurrency: AT_ONCE }).addAll(items.map((item) => () => work(item)));
-  const copies = async (user: string) => parsed(await store.keys(messageFolder(user)));
-
-  const wasDeleted = async (user: string, id: string) => {
-    const periods = Array.from({ length: PERIODS_KEPT + 1 }, (_, back) => period() - back);
-    const found = await Promise.all(periods.map((one) => store.get(deletedKey(user, one, id))));
-    return found.some((stored) => stored !== null);
-  };
-
-  const remove = async (user: string, ids: readonly string[]) => {
-    const isMeant = new Set(ids);
-    await inBatches(ids, (id) => store.put(deletedKey(user, period(), id), Buffer.from(new Date(now()).toISOString())));
-    // Only now: who stores a copy after this finds the id among the deleted ones.
-    const meant = (await copies(user)).filter(({ id }) => isMeant.has(id));
-    await inBatches(meant, ({ key }) => store.delete(key));
-  };
-
-  return {
-    all: async (user) => eachOnce(await copies(user)),
-
-    bodies: (messages) => inBatches(messages, async ({ key }) => (await store.get(key))?.bytes ?? null),
-
-    wasDeleted,
-
-    async keep(user, id, body) {
-      const key = messageKey(user, now(), id, body.length);
-      await store.put(key, body);
-      if (await wasDeleted(user, id)) await store.delete(key);
-    },
-
-    delete: remove,
-
-    async sweep(user, retentionDays, isOver) {
-      const oldest = retentionDays === null ? 0 : now() - retentionDays * DAY_MS;
-      const old = eachOnce(await copies(user)).filter(({ created }) => created < oldest);
-      for (let start = 0; start < old.length && !isOver(); start += BATCH) {
-        await remove(
-          user,
-          old.slice(start, start + BATCH).map(({ id }) => id),
-        );
-      }
-      const deleted = (await store.keys(deletedFolder(user))).map((key) => ({ key, ...partsOfDeleted(key) }));
-      const isForgotten = (one: { period: number }) => one.period < period() - PERIODS_KEPT;
-      const remembered = new Set(deleted.filter((one) => !isForgotten(one)).map(({ id }) => id));
-      const spare = spareOf(await copies(user), remembered);
-      for (const { key } of [...spare, ...deleted.filter(isForgotten)]) {
-        if (isOver()) return;
-        await store.delete(key);
-      }
-    },
-  };
+function inBatches<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  return new PQueue({ concurrency: AT_ONCE }).addAll(items.map((item) => () => work(item)));
 }
 
 function messageFolder(user: string): string {
@@ -128,19 +129,19 @@ function partsOfDeleted(key: string): { period: number; id: string } {
 }
 
 /** All copies, oldest first. */
-function parsed(keys: readonly string[]): StoredMessage[] {
+function parseKeys(keys: readonly string[]): StoredMessage[] {
   return keys.toSorted().flatMap((key) => {
     const [, created, id, size] = MESSAGE.exec(key) ?? [];
     return id === undefined ? [] : [{ key, id, created: Number(created), size: Number(size) }];
   });
 }
 
-function eachOnce(copies: readonly StoredMessage[]): StoredMessage[] {
+function withoutCopies(copies: readonly StoredMessage[]): StoredMessage[] {
   const seen = new Set<string>();
   return copies.filter(({ id }) => seen.size < seen.add(id).size);
 }
 
-function spareOf(copies: readonly StoredMessage[], deleted: ReadonlySet<string>): StoredMessage[] {
-  const first = new Set(eachOnce(copies));
+function extraCopies(copies: readonly StoredMessage[], deleted: ReadonlySet<string>): StoredMessage[] {
+  const first = new Set(withoutCopies(copies));
   return copies.filter((copy) => deleted.has(copy.id) || !first.has(copy));
 }

@@ -7,45 +7,45 @@ import { PRIVATE_HEADERS } from "./list.js";
 import type { NewMessageEvents } from "./new-message-events.js";
 import type { StoredMessage, StoredMessages } from "./stored.js";
 
-/** So long a message may take from the time that it carries until it shows in the store. */
+/** Milliseconds by which a message may appear in the store after its `created` time. */
 export const OVERLAP_MS = 60_000;
 const HEARTBEAT_MS = 15_000;
-/** After so many milliseconds a client connects again. */
+/** Milliseconds after which a client reconnects. */
 const RETRY_MS = 1000;
 
-/** How a host lets its readers subscribe. */
+/** The host's limits for streams. */
 export interface SubscriptionTerms {
-  /** How long a stream lasts, in milliseconds: less than the platform allows. */
+  /** Milliseconds that a stream lasts, below the platform's limit. */
   streamMs: number;
-  /** How often the keys are looked at for what another process has stored, in milliseconds. */
+  /** Milliseconds between listings of the store, to find messages from other processes. */
   lookMs: number;
-  /** Ends early, and at once, where the signal is aborted. */
+  /** Resolves at once when the signal is aborted. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
 /**
- * Streams messages as they come, after those that are there: events `message` with an item of the list as `data` and its
- * cursor as `id`. It goes on after `Last-Event-ID`, or else `?after=`.
+ * Creates the handler that streams stored and new messages: events `message` with a list item as `data` and its cursor
+ * as `id`. It resumes after `Last-Event-ID`, or else `?after=`.
  *
- * Two deliveries may show in another order than that of their times. So a stream sends each message that it has not sent
- * yet, whatever its time, and one that goes on begins {@link OVERLAP_MS} before its cursor: a client drops ids that it knows.
+ * Messages may appear in a different order than their times. A stream therefore sends every message that it has not sent
+ * yet, and a resumed one starts {@link OVERLAP_MS} before its cursor. Clients skip known ids.
  *
- * @throws TwtxtError `bad-request`; `not-acceptable` where the host offers no streams; `store-failed`
+ * @throws TwtxtError `bad-request`; `not-acceptable` if the host offers no streams; `store-failed`
  * @see PROTOCOL 3.4
  */
-export function subscribing(parts: SubscriptionParts) {
+export function createSubscribe(parts: SubscriptionParts) {
   return async (request: Request, user: string): Promise<Response> => {
     const { terms, messages, signal } = parts;
-    if (!terms) throw new TwtxtError("not-acceptable", "Nobody can subscribe here. Ask for application/json.");
+    if (!terms) throw new TwtxtError("not-acceptable", "This inbox offers no event stream. Request application/json.");
     const since = sinceOf(request);
     const headers = {
       ...PRIVATE_HEADERS,
       "content-type": "text/event-stream",
-      // nginx would hold events back until it has some kilobytes of them.
+      // Turns off buffering in nginx.
       "x-accel-buffering": "no",
     };
     if (request.method === "HEAD") return new Response(null, { headers });
-    // A store that is down becomes a status, which it cannot any more once the stream has begun.
+    // A failing store must be detected before the stream starts, while an error status can still be sent.
     await messages.all(user);
 
     const ending = new AbortController();
@@ -67,7 +67,7 @@ export interface SubscriptionParts {
   signal?: AbortSignal | undefined;
 }
 
-/** @returns the earliest time that is sent, in milliseconds since 1970 */
+/** @returns the time of the first message to send, in milliseconds since 1970 */
 function sinceOf(request: Request): number {
   const { after } = parseParameters(request.url, ["after"]);
   const cursor = request.headers.get("last-event-id") || after;
@@ -95,9 +95,9 @@ async function* eventsOf(subscription: Subscription): AsyncGenerator<string> {
   try {
     yield `retry: ${RETRY_MS}\n\n`;
     while (!isOver()) {
-      // What rings from here on ends the next sleep before it begins.
+      // Events from here on end the next sleep before it starts.
       waking = new AbortController();
-      for await (const event of unsentOf(subscription, sent)) {
+      for await (const event of unsentEvents(subscription, sent)) {
         if (isOver()) return;
         yield event;
       }
@@ -113,8 +113,8 @@ async function* eventsOf(subscription: Subscription): AsyncGenerator<string> {
   }
 }
 
-/** @param sent - ids, to which it adds those that it gives */
-async function* unsentOf({ messages, user, since }: Subscription, sent: Set<string>): AsyncGenerator<string> {
+/** @param sent - ids of sent messages, extended in place */
+async function* unsentEvents({ messages, user, since }: Subscription, sent: Set<string>): AsyncGenerator<string> {
   for (const message of await messages.all(user)) {
     if (message.created < since || sent.has(message.id)) continue;
     sent.add(message.id);
@@ -127,7 +127,7 @@ function eventOf(message: StoredMessage, body: Uint8Array): string {
   return `id: ${formatCursor(message)}\nevent: message\ndata: ${JSON.stringify(itemOf(message, body))}\n\n`;
 }
 
-/** A reader who is slow gets one event after another, and one who goes leaves nothing behind. */
+/** Events are pulled one at a time, and released when the client disconnects. */
 function streamOf(events: AsyncGenerator<string>, end: () => void, onEnd: () => void): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {

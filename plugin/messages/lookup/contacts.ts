@@ -1,4 +1,4 @@
-// plugin/messages/lookup/contacts.ts: the keys of others that are pinned on this machine.
+// plugin/messages/lookup/contacts.ts: contacts with pinned keys.
 import { sha256 } from "@noble/hashes/sha2.js";
 import { hex } from "@scure/base";
 import * as v from "valibot";
@@ -21,13 +21,13 @@ const ContactRecord = v.object({
 });
 
 /**
- * Somebody whose key is pinned: `since` is when it was, `YYYY-MM-DDThh:mm:ssZ`; `former` are the keys that were before, and
- * until when; the rest as in {@link Found}.
+ * A contact: `since` is when its key was pinned, `YYYY-MM-DDThh:mm:ssZ`; `former` are earlier keys and their end dates; the
+ * rest as in {@link Found}.
  */
 export type Contact = v.InferOutput<typeof ContactRecord>;
 
 /**
- * The contacts in a store of the author's own. All methods throw TwtxtError `store-failed`.
+ * The author's contacts. All methods throw TwtxtError `store-failed`.
  *
  * @see PROTOCOL 3.2, "Trust"
  */
@@ -45,7 +45,7 @@ export class Contacts {
     return (await readJson(this.#store, keyOf(address), ContactRecord))?.value ?? null;
   }
 
-  /** All, by address. */
+  /** All contacts, sorted by address. */
   async list(): Promise<Contact[]> {
     const keys = await this.#store.keys(`${FOLDER}/`);
     const stored = await Promise.all(keys.map((key) => readJson(this.#store, key, ContactRecord)));
@@ -54,18 +54,18 @@ export class Contacts {
   }
 
   /**
-   * Pins a key on first use. A pinned key stays; if it is the same one, its inbox is updated.
+   * Pins a key on first use. A different pinned key stays; for the same key, the inbox is updated.
    *
-   * @returns what is pinned now, perhaps by another process that was faster
+   * @returns the pinned contact, possibly from another process
    */
   pin(found: Found): Promise<Contact> {
     return this.#change(found, (old) => (old === null ? this.#contactOf(found) : withInbox(old, found)));
   }
 
   /**
-   * Replaces the pinned key, because the author says so.
+   * Replaces the pinned key at the author's request.
    *
-   * @throws TwtxtError `key-changed` for another key than the pinned one that only DNS has led to
+   * @throws TwtxtError `key-changed` for a new key that was found only through DNS
    */
   accept(found: Found): Promise<Contact> {
     return this.#change(found, (old) => {
@@ -77,12 +77,12 @@ export class Contacts {
       }
       throw new TwtxtError(
         "key-changed",
-        `The new key of ${found.address} was found by DNS alone, which replaces no pinned key. Forget the contact first.`,
+        `The new key of ${found.address} was found only through DNS, which must not replace a pinned key. Delete the contact first.`,
       );
     });
   }
 
-  /** @returns whether there was anything to forget */
+  /** @returns whether the contact existed */
   async forget(address: string): Promise<boolean> {
     const isThere = (await this.get(address)) !== null;
     await this.#store.delete(keyOf(address));
@@ -99,13 +99,13 @@ export class Contacts {
   }
 }
 
-/** @returns `null` where nothing is new, or nothing that DNS alone may say */
+/** @returns `null` if nothing changes, or only DNS says so */
 function withInbox(old: Contact, { key, endpoint, byDns }: Found): Contact | null {
   const isKnown = old.endpoint === endpoint && old.byDns === byDns;
   return key !== old.key || isKnown || (byDns && !old.byDns) ? null : { ...old, endpoint, byDns };
 }
 
-/** No address is a key of a store. */
+/** Hashes the address, since it is not a valid key of a store. */
 function keyOf(address: string): string {
   return `${FOLDER}/${hex.encode(sha256(new TextEncoder().encode(address)))}`;
 }

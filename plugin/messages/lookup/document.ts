@@ -1,12 +1,12 @@
-// plugin/messages/lookup/document.ts: one discovery document, as a server answers with it or does not.
+// plugin/messages/lookup/document.ts: requests one discovery document.
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { type Ask, isTimeout } from "../../http/guard.js";
 import { formatKey, parseKey } from "../../keys/key.js";
 
-/** What an address leads to. */
+/** The contents of a discovery document. */
 export interface Document {
-  /** https, or http where that is allowed; without credentials and fragment. */
+  /** https, or http where allowed; without credentials and fragment. */
   endpoint: string;
   /** `kex1...` */
   key: string;
@@ -14,23 +14,19 @@ export interface Document {
   url: string;
 }
 
-/** Why there is no document. */
+/** The reason for a missing document. */
 export interface Miss {
-  /**
-   * `none`: the server has answered, and it is not there. `busy`: it has answered that it cannot say now. `silent`: it has
-   * not answered.
-   */
+  /** `none`: the server has no valid document. `busy`: it answered 429 or 5xx. `silent`: it did not answer. */
   kind: "none" | "busy" | "silent";
-  /** Half a sentence, without anything from outside. */
+  /** Half a sentence without untrusted text. */
   why: string;
 }
 
-/** How strangers' documents are asked for. */
 export interface DocumentNetwork {
   ask: Ask;
-  /** `host:port`, exactly: where plain http is spoken, for trying out. */
+  /** Each exactly `host:port`. Hosts to ask over plain http, for local tests. */
   plainHosts?: readonly string[];
-  /** Ends the asking, as silence would. */
+  /** Aborts the request, which then counts as silence. */
   signal?: AbortSignal;
 }
 
@@ -40,9 +36,8 @@ const MAX_URL_LENGTH = 2048;
 const Fields = v.looseObject({ endpoint: v.string(), key: v.string() });
 
 /**
- * Asks for a document.
+ * Requests a document. Failures of the server are results, not errors.
  *
- * @throws TwtxtError for nothing that a stranger's server does
  * @see PROTOCOL 3.1
  */
 export async function askDocument(
@@ -72,7 +67,7 @@ function readDocument(text: string, url: string, plainHosts: readonly string[]):
   const key = canonicalKey(fields.output.key);
   if (key === null) return none("has a malformed key");
   const endpoint = usableEndpoint(fields.output.endpoint, plainHosts);
-  if (endpoint === null) return none("has an endpoint that is no https URL");
+  if (endpoint === null) return none("has an endpoint that is not an https URL");
   return { endpoint, key, url };
 }
 
@@ -100,7 +95,7 @@ function usableEndpoint(text: string, plainHosts: readonly string[]): string | n
   return isSafe && username === "" && password === "" ? href : null;
 }
 
-/** Whether plain http is spoken with a host, given as a URL has it: port 80 goes without saying. */
+/** Whether to use plain http for a host, written as in a URL (without port 80). */
 export function isPlain(host: string, plainHosts: readonly string[]): boolean {
   return plainHosts.includes(/:\d+$/.test(host) ? host : `${host}:80`);
 }
@@ -108,9 +103,9 @@ export function isPlain(host: string, plainHosts: readonly string[]): boolean {
 function reasonOf(error: TwtxtError): string {
   switch (error.code) {
     case "address-refused":
-      return "leads to an address that is not asked";
+      return "leads to an address that is not public";
     case "too-many-redirects":
-      return "redirects too often, or in a circle";
+      return "has too many redirects";
     case "too-large":
       return `is larger than ${MAX_BYTES / 1024} KiB`;
     case "bad-compression":
@@ -120,7 +115,7 @@ function reasonOf(error: TwtxtError): string {
   }
 }
 
-/** Node's code of what broke the connection, such as `ECONNREFUSED`, since its text may quote the other side. */
+/** Node's error code, such as `ECONNREFUSED`, since the message may quote the server. */
 function brokenBy(error: TwtxtError): string {
   for (let cause: unknown = error.cause; cause; cause = Object(cause).cause) {
     const { code } = Object(cause);

@@ -1,12 +1,12 @@
-// plugin/messages/lookup/public-lookup.ts: looking an address up with nothing but the address.
+// plugin/messages/lookup/public-lookup.ts: address lookup with default settings, for the public API.
 import type { Found } from "./lookup.js";
 
 const USER_AGENT = "eleventy-plugin-twtxt";
-/** For each of two tries of each server of names. */
+/** For each of two tries per DNS server. */
 const DNS_TIMEOUT_MS = 2000;
 
 /**
- * Looks an address up by the guard and the names of this machine, both loaded with the first call.
+ * Looks up an address with the guard and the system's DNS, both loaded on first use.
  *
  * @param address - `user@domain`, in any case
  * @throws TwtxtError `bad-address`, `no-such-address`, `unreachable`
@@ -22,9 +22,9 @@ export async function lookup(address: string): Promise<Found> {
 }
 
 /**
- * The targets of a SRV record, in the order of their priority.
+ * Resolves the targets of a SRV record, by priority.
  *
- * @param servers - the servers of names to ask, `address:port`; default those of this machine
+ * @param servers - DNS servers, `address:port`; default the system's
  * @throws what node:dns throws, with a `code`
  */
 export async function systemSrv(name: string, servers?: readonly string[]): Promise<{ name: string }[]> {

@@ -1,19 +1,18 @@
-// plugin/messages/lookup/recipients.ts: from the addresses that a message is for to keys and inboxes.
+// plugin/messages/lookup/recipients.ts: resolves recipients to keys and inboxes.
 import { TwtxtError, type TwtxtErrorCode } from "../../errors.js";
 import { parseAddress } from "../../keys/address.js";
 import type { Contact, Contacts } from "./contacts.js";
 import type { Found, Lookup } from "./lookup.js";
 
-/** What a recipient was found to have. */
-export interface Resolved {
+export interface ResolvedRecipient {
   /** `user@domain`, in lower case. */
   address: string;
   endpoint: string;
   /** `kex1...` */
   key: string;
-  /** Whether DNS has led to the key, now or when it was pinned. */
+  /** Whether the key was found through DNS, now or when it was pinned. */
   byDns: boolean;
-  /** What was found anew; `null` where its host did not answer, and a pinned contact serves. */
+  /** The lookup's result; `null` if the host did not answer and a pinned contact is used. */
   found: Found | null;
 }
 
@@ -22,22 +21,25 @@ export interface ResolveOptions {
   contacts: Contacts;
 }
 
-/** A message is sealed to 64 keys at the most, and one is the sender's own. */
+/** A message is sealed to at most 64 keys, one of them the sender's. */
 const MAX_RECIPIENTS = 63;
-/** What a sender must look at first stands first. */
+/** The most important first. */
 const FAULTS: readonly TwtxtErrorCode[] = ["key-changed", "bad-address", "no-such-address", "unreachable"];
 
 /**
- * Looks all recipients up, each once.
+ * Looks up all recipients, each once.
  *
  * @param addresses - in any case
- * @throws TwtxtError `key-changed` where a key is not the pinned one, `bad-address`, `no-such-address`, and `unreachable`
- *   where nothing is pinned either, with a line on each that is in trouble; `bad-usage` for nobody and for more than 63
+ * @throws TwtxtError `key-changed` if a key differs from the pinned one, `bad-address`, `no-such-address`, `unreachable`
+ *   without a pinned key, with a line for each failing recipient; `bad-usage` for none or more than 63
  */
-export async function resolveAll(addresses: readonly string[], options: ResolveOptions): Promise<Resolved[]> {
+export async function resolveRecipients(
+  addresses: readonly string[],
+  options: ResolveOptions,
+): Promise<ResolvedRecipient[]> {
   const distinct = new Set(addresses.map((address) => parseAddress(address) ?? address));
   if (distinct.size < 1 || distinct.size > MAX_RECIPIENTS) {
-    throw new TwtxtError("bad-usage", `A message goes to 1 to ${MAX_RECIPIENTS} people, not to ${distinct.size}.`);
+    throw new TwtxtError("bad-usage", `A message must have 1 to ${MAX_RECIPIENTS} recipients, not ${distinct.size}.`);
   }
   const results = await Promise.allSettled([...distinct].map((address) => resolve(address, options)));
   const faults = results.flatMap((result) => (result.status === "rejected" ? [result.reason] : []));
@@ -48,8 +50,8 @@ export async function resolveAll(addresses: readonly string[], options: ResolveO
   return results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
 }
 
-async function resolve(address: string, { lookup, contacts }: ResolveOptions): Promise<Resolved> {
-  // What is no address is no contact either; the lookup says so.
+async function resolve(address: string, { lookup, contacts }: ResolveOptions): Promise<ResolvedRecipient> {
+  // An invalid address has no contact; the lookup rejects it.
   const contact = await contacts.get(address);
   let found: Found;
   try {
@@ -65,9 +67,9 @@ async function resolve(address: string, { lookup, contacts }: ResolveOptions): P
 }
 
 function keyChanged({ address, since }: Contact, { byDns }: Found): TwtxtError {
-  const other = byDns ? "DNS leads to a key of" : "There is a new key of";
+  const other = byDns ? "DNS names a key of" : "There is a new key of";
   return new TwtxtError(
     "key-changed",
-    `${other} ${address} that is not the one pinned on ${since.slice(0, 10)}. Ask them by another way whether it is theirs; if so, \`contacts accept ${address}\` takes it.`,
+    `${other} ${address} that is not the one pinned on ${since.slice(0, 10)}. Ask them through another channel whether it is theirs. If so, accept it: npx eleventy-twtxt contacts accept ${address}`,
   );
 }

@@ -1,42 +1,41 @@
-// plugin/messages/lookup/trust.ts: whether a message is from whom it says.
+// plugin/messages/lookup/trust.ts: decides whether a message is from the claimed sender.
 import { TwtxtError } from "../../errors.js";
 import type { Contact } from "./contacts.js";
 import type { Found } from "./lookup.js";
 
-/** What may be said of a sender. */
+/** The verdict on a sender. */
 export type Trust =
   /**
-   * Signed with the key of its address, which is the pinned one or the first one seen. `byDns`: DNS has led to it, now or
+   * Signed with the key of its address, which is the pinned or first one. `byDns`: the key was found through DNS, now or
    * when it was pinned.
    */
   | { trust: "verified"; byDns: boolean }
   /** `reason` is half a sentence for people. */
   | { trust: "unverified"; reason: string }
-  /** Signed with the pinned key or the published one, which are two. Both are `kex1...`. */
+  /** Signed with the pinned or the published key, which differ. Both are `kex1...`. */
   | { trust: "key-changed"; pinned: string; now: string };
 
-/** All that is known of a sender. */
 export interface Evidence {
-  /** The key that has signed, `kex1...`. */
+  /** The signing key, `kex1...`. */
   signer: string;
-  /** The address that the message claims; `null` where it claims none, or more than one. */
+  /** The claimed address; `null` for none or several. */
   claimed: string | null;
-  /** What looking up the address has found, or failed with; `null` where none is claimed. */
+  /** The result or error of looking up the address; `null` if none is claimed. */
   found: Found | Error | null;
-  /** What is pinned for the address. */
+  /** The pinned contact of the address. */
   contact: Contact | null;
 }
 
 /**
- * Judges who has written a message.
+ * Decides who wrote a message.
  *
- * The signature proves a key, and the address is a claim. Only where the address's document has that very key, and no other
- * one is pinned, the claim is true.
+ * The signature proves a key; the address is a claim. It is true only if the address's document has that key and no other
+ * is pinned.
  *
  * @see PROTOCOL 3.2, "Trust"
  */
 export function judge({ signer, claimed, found, contact }: Evidence): Trust {
-  if (claimed === null || found === null) return unverified("it does not say from which one address it is");
+  if (claimed === null || found === null) return unverified("it does not name one sender's address");
   if (found instanceof Error) return unverified(`${missing(claimed, found)}; ${pinned(signer, contact)}`);
 
   const isPublished = signer === found.key;
@@ -50,8 +49,8 @@ export function judge({ signer, claimed, found, contact }: Evidence): Trust {
 
 function otherKey(signer: string, claimed: string, contact: Contact | null): string {
   const former = contact?.former?.find(({ key }) => key === signer);
-  if (former) return `signed with the key that you knew of ${claimed} until ${former.until.slice(0, 10)}`;
-  return `signed by another key than that of ${claimed}`;
+  if (former) return `signed with the key that ${claimed} had until ${former.until.slice(0, 10)}`;
+  return `signed with a key that is not that of ${claimed}`;
 }
 
 function unverified(reason: string): Trust {
@@ -61,12 +60,12 @@ function unverified(reason: string): Trust {
 function missing(address: string, error: Error): string {
   const domain = address.slice(address.indexOf("@") + 1);
   const code = error instanceof TwtxtError ? error.code : null;
-  if (code === "not-looked-up") return "not looked up this time, too many did not answer";
+  if (code === "not-looked-up") return "not looked up this time, because too many hosts did not answer";
   if (code === "address-refused") {
     const host = /:\d+$/.test(domain) ? domain : `${domain}:443`;
-    return `${domain} was not asked, since its address is not a public one (to ask it: --allow-private-host ${host})`;
+    return `${domain} was not asked, because its address is not public (to ask it: --allow-private-host ${host})`;
   }
-  return code === "no-such-address" ? `${domain} knows no ${address}` : `${domain} did not answer`;
+  return code === "no-such-address" ? `${domain} has no ${address}` : `${domain} did not answer`;
 }
 
 function pinned(signer: string, contact: Contact | null): string {

@@ -1,14 +1,14 @@
-// plugin/messages/read/inbox-answer.ts: the messages in the answers of the author's own inbox.
+// plugin/messages/read/inbox-answer.ts: parsers of the inbox's answers.
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 
-/** A sealed message as an inbox keeps it. */
+/** A sealed message in an inbox. */
 export interface InboxMessage {
   /** SHA-256 of its canonical form, in lower-case hex. */
   id: string;
-  /** When it came, `YYYY-MM-DDThh:mm:ss.sssZ`. */
+  /** When it arrived, `YYYY-MM-DDThh:mm:ss.sssZ`. */
   created: string;
-  /** The body as it was received, armored or binary. */
+  /** The body as received, armored or binary. */
   payload: Uint8Array;
 }
 
@@ -16,7 +16,7 @@ const Item = v.pipe(
   v.object({
     id: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
     created: v.pipe(v.string(), v.isoTimestamp()),
-    // Not by an expression: on a text of megabytes it would run out of stack.
+    // A regular expression would overflow the stack on megabytes.
     payload: v.pipe(v.string(), v.check(isBase64)),
   }),
   v.transform(
@@ -30,20 +30,20 @@ function isBase64(text: string): boolean {
 }
 
 /**
- * The messages of a page.
+ * Parses a page of messages.
  *
- * @throws TwtxtError `bad-message` for what is no list of messages
+ * @throws TwtxtError `bad-message` for anything but a list of messages
  */
 export function itemsOf(url: string, text: string): InboxMessage[] {
   return checked(url, text, Items);
 }
 
-/** One message of a stream. @throws TwtxtError as {@link itemsOf} */
+/** Parses one message of a stream. @throws TwtxtError as {@link itemsOf} */
 export function itemOf(url: string, text: string): InboxMessage {
   return checked(url, text, Item);
 }
 
-/** Whether the answer to a deletion says that there was something to delete; another host may say nothing. */
+/** Whether a deletion removed a message; assumed if the answer does not say. */
 export function isDeletion(text: string): boolean {
   return Object(parsed(text)).deleted !== false;
 }
@@ -51,7 +51,10 @@ export function isDeletion(text: string): boolean {
 function checked<T>(url: string, text: string, schema: v.GenericSchema<unknown, T>): T {
   const result = v.safeParse(schema, parsed(text));
   if (result.success) return result.output;
-  throw new TwtxtError("bad-message", `${url} answers with something else than sealed messages. Is it an inbox?`);
+  throw new TwtxtError(
+    "bad-message",
+    `${url} did not answer with sealed messages. Check that it is the URL of an inbox.`,
+  );
 }
 
 function parsed(text: string): unknown {

@@ -11,55 +11,55 @@ export interface InboxClient {
   /**
    * Lists messages, oldest first, with all their pages.
    *
-   * @param after - the cursor of the last message that is known
-   * @param etag - of the same list, asked for earlier
-   * @returns `null` where nothing has changed since `etag`
-   * @throws TwtxtError `bad-message` for what is no list, `too-large`, and `address-refused` where it leads elsewhere
+   * @param after - the cursor of the last known message
+   * @param etag - from an earlier request of this list
+   * @returns `null` if nothing changed since `etag`
+   * @throws TwtxtError `bad-message` for an invalid list, `too-large`, and `address-refused` for a link to another URL
    */
   list(options?: { after?: string; etag?: string }): Promise<MessageList | null>;
-  /** @returns `false` where it was deleted before. @throws TwtxtError `not-found` for a message that never was */
+  /** @returns `false` if it was deleted before. @throws TwtxtError `not-found` for an unknown message */
   delete(id: string): Promise<boolean>;
   /**
-   * Subscribes to messages after a cursor, and connects again and again until the signal is aborted. A message comes once.
+   * Subscribes to messages after a cursor and reconnects until the signal is aborted. Each message is returned once.
    *
-   * @returns `null` where the host offers no streams: list it every now and then
-   * @throws TwtxtError as {@link InboxClient.list}, also in the midst of the stream; what may pass is tried again
+   * @returns `null` if the host offers no streams: poll the list instead
+   * @throws TwtxtError as {@link InboxClient.list}, also during the stream; temporary failures are retried
    */
   subscribe(options: { after?: string; signal: AbortSignal }): Promise<AsyncIterable<InboxMessage> | null>;
 }
 
 export interface MessageList {
   messages: InboxMessage[];
-  /** `null` where the list has more than one page, or the host gives none. */
+  /** `null` if the list has several pages or the host sends none. */
   etag: string | null;
 }
 
 export interface InboxOptions {
   /** The URL of the inbox, without a slash at its end. */
   endpoint: string;
-  /** Whose inbox it is. */
+  /** The owner of the inbox. */
   signer: Signer;
-  /** The platform's: this is the author's own site, and not a stranger. */
+  /** The platform's fetch, since this is the author's own site. */
   fetch: typeof globalThis.fetch;
   now: Clock;
-  /** Ends early, and without an error, where the signal says so. */
+  /** Resolves early when the signal is aborted. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
-  /** How long an answer may take, and a stream be silent, in milliseconds; default 70,000. */
+  /** Time limit of an answer, and of silence in a stream, in milliseconds; default 70,000. */
   timeoutMs?: number;
 }
 
 const MAX_PAGES = 1000;
-/** No inbox of ours may be set up to hold more. */
+/** The largest inbox that can be configured. */
 const MAX_MESSAGES = 100_000;
 const NEXT = /<([^<>]*)>[^,<>]*;\s*rel="?next"?\s*(?:[;,]|$)/;
 
-/** The place of a message in its inbox, for `after`. */
+/** The cursor of a message, for `after`. */
 export function cursorOf({ created, id }: Pick<InboxMessage, "created" | "id">): string {
   return `${created}-${id}`;
 }
 
 /**
- * A client of one's own inbox. Nobody else's is ever read: on some brokers that takes a message away.
+ * Creates a client of the author's own inbox. Others' inboxes are never read: on some brokers reading removes messages.
  *
  * @see PROTOCOL 3.4, 5
  */
@@ -83,11 +83,11 @@ export function inboxClient({ endpoint, signer, fetch, now, sleep, timeoutMs }: 
       const pages = new Set([path]);
       for (let next = nextPage(answer.headers, endpoint); next !== null; next = nextPage(answer.headers, endpoint)) {
         path = next;
-        if (pages.has(path) || pages.size >= MAX_PAGES) throw refused(path, "the pages of this inbox have no end");
+        if (pages.has(path) || pages.size >= MAX_PAGES) throw refused(path, "the pages of this inbox form a loop");
         pages.add(path);
         answer = await ask({ method: "GET", path });
         for (const message of itemsOf(endpoint + path, await answer.text())) messages.push(message);
-        if (messages.length > MAX_MESSAGES) throw refused(path, "it lists more messages than an inbox holds");
+        if (messages.length > MAX_MESSAGES) throw refused(path, "it lists more messages than an inbox can have");
       }
       return { messages, etag: pages.size === 1 ? answer.headers.get("etag") : null };
     },
@@ -107,7 +107,7 @@ function pathAfter(after: string | undefined): string {
 
 /**
  * @returns the query of the next page; `null` for the last one
- * @throws TwtxtError `address-refused` for a page elsewhere: signed requests go to this inbox alone
+ * @throws TwtxtError `address-refused` for another URL: signed requests go only to this inbox
  */
 function nextPage(headers: Headers, endpoint: string): string | null {
   const [, link] = NEXT.exec(headers.get("link") ?? "") ?? [];
@@ -115,9 +115,9 @@ function nextPage(headers: Headers, endpoint: string): string | null {
   const own = new URL(endpoint);
   const next = URL.canParse(link, endpoint) ? new URL(link, endpoint) : null;
   if (next?.origin === own.origin && next.pathname === own.pathname) return next.search;
-  throw refused(endpoint, "its next page is not of this inbox");
+  throw refused(endpoint, "its next page is at another URL");
 }
 
 function refused(url: string, why: string): TwtxtError {
-  return new TwtxtError("address-refused", `${url} is not asked any further: ${why}.`);
+  return new TwtxtError("address-refused", `Stopped reading ${url}: ${why}.`);
 }

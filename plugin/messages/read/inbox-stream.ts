@@ -1,4 +1,4 @@
-// plugin/messages/read/inbox-stream.ts: messages of one's own inbox as they come, over one connection after another.
+// plugin/messages/read/inbox-stream.ts: streams messages from the author's inbox, with reconnection.
 import { TwtxtError } from "../../errors.js";
 import { readEvents } from "../../http/event-stream.js";
 import type { AskSite } from "../../http/site-api.js";
@@ -8,27 +8,26 @@ export interface SubscriptionOptions {
   ask: AskSite;
   /** The URL of the inbox, for errors. */
   inbox: string;
-  /** The query with the cursor to begin after; empty for the beginning. */
+  /** The query with the cursor to start after; empty for all messages. */
   path: string;
-  /** Ends early, and without an error, where the signal says so. */
+  /** Resolves early when the signal is aborted. */
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
   /** Ends the subscription. */
   signal: AbortSignal;
 }
 
 const MAX_LENGTH = 8 * 1024 * 1024;
-/** Before connecting again, where the host asks for no longer one. */
+/** The shortest pause before reconnecting. */
 const PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
-/** A host repeats the messages of a minute; so many of them are known again. */
+/** Ids kept to recognize repeats: after a reconnection, the host repeats the last minute. */
 const REMEMBERED = 10_000;
 
 /**
- * Connects, and goes on after whatever ends a connection.
+ * Connects, and reconnects whenever a connection ends.
  *
- * @returns messages, each once, until the signal is aborted or the host offers no streams any more; `null` where it never
- *   did
- * @throws TwtxtError what a refusal means; once connected, what may pass is tried again
+ * @returns messages, each once, until the signal is aborted or the host stops offering streams; `null` if it offers none
+ * @throws TwtxtError for a refusal; once connected, temporary failures are retried
  * @see PROTOCOL 3.4
  */
 export async function subscription(options: SubscriptionOptions): Promise<AsyncIterable<InboxMessage> | null> {
@@ -52,7 +51,7 @@ async function* messagesOf(first: Connection, options: SubscriptionOptions): Asy
         if (isNew(message.id, seen)) yield message;
       }
     } catch (error) {
-      throwUnlessItMayPass(error);
+      throwIfPermanent(error);
     }
   }
 }
@@ -65,7 +64,7 @@ function isNew(id: string, seen: Set<string>): boolean {
   return true;
 }
 
-/** Pauses grow while the host does not answer. @returns `null` where it is over */
+/** Pauses longer after each failure. @returns `null` at the end of the subscription */
 async function reconnect(options: SubscriptionOptions, lastId: string, pause: number): Promise<Connection | null> {
   const { sleep, signal } = options;
   for (let failures = 0; !signal.aborted; failures += 1) {
@@ -74,17 +73,17 @@ async function reconnect(options: SubscriptionOptions, lastId: string, pause: nu
     try {
       return await connect(options, lastId);
     } catch (error) {
-      throwUnlessItMayPass(error);
+      throwIfPermanent(error);
     }
   }
   return null;
 }
 
-function throwUnlessItMayPass(error: unknown): void {
+function throwIfPermanent(error: unknown): void {
   if (!(error instanceof TwtxtError) || error.code !== "unreachable") throw error;
 }
 
-/** A connection that stays silent for too long is taken for broken. @returns `null` where the host offers no streams */
+/** @returns `null` if the host offers no streams */
 async function connect({ ask, path, signal }: SubscriptionOptions, lastId: string): Promise<Connection | null> {
   const headers = { accept: "text/event-stream", ...(lastId !== "" && { "last-event-id": lastId }) };
   const answer = await ask({ method: "GET", path, headers, expected: [406], signal });

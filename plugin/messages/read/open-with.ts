@@ -1,13 +1,13 @@
-// plugin/messages/read/open-with.ts: opens a message with whichever of one's own keys it was sealed to.
+// plugin/messages/read/open-with.ts: opens a message with one of the author's keys.
 import { TwtxtError } from "../../errors.js";
 import type { SecretKey } from "../../keys/key.js";
 import type { Opened } from "../saltpack/open.js";
 import { open } from "../sealing.js";
 
-/** One's own keys: that of today, and after it those that the address had before. */
+/** The author's current key, then earlier ones. */
 export type OwnKeys = readonly [SecretKey, ...SecretKey[]];
 
-/** @throws TwtxtError as `open`; `not-a-recipient` where it was sealed to none of them */
+/** @throws TwtxtError as `open`; `not-a-recipient` if it was sealed to none of these keys */
 export function openWith(message: Uint8Array | string, [key, ...others]: OwnKeys): Opened {
   try {
     return open(message, { key });

@@ -1,4 +1,4 @@
-// plugin/messages/read/read.ts: a sealed message of one's own inbox, opened and judged.
+// plugin/messages/read/read.ts: opens messages and verifies their senders.
 import { TwtxtError } from "../../errors.js";
 import { formatKey } from "../../keys/key.js";
 import { isReceipt, type Message, parseMessage, readHash, receiptsOf } from "../line.js";
@@ -10,47 +10,47 @@ import type { SentCopy } from "../send/outbox-entry.js";
 import type { InboxMessage } from "./inbox-answer.js";
 import { type OwnKeys, openWith } from "./open-with.js";
 
-/** A message that has opened. What it says is a claim until it is verified. */
+/** An opened message. Its contents are claims unless `trust` is verified. */
 export interface OpenedMessage {
   id: string;
-  /** When the inbox got it, `YYYY-MM-DDThh:mm:ss.sssZ`. */
+  /** When the inbox received it, `YYYY-MM-DDThh:mm:ss.sssZ`. */
   created: string;
-  /** What a read receipt names it by. */
+  /** The hash for read receipts. */
   hash: string;
   message: Message;
-  /** The key that has signed it, `kex1...`. */
+  /** The signing key, `kex1...`. */
   signer: string;
   trust: Trust;
 }
 
-/** A message that does not open. */
+/** A message that cannot be opened. */
 export interface UnreadableMessage {
   id: string;
   created: string;
-  /** A sentence. */
+  /** The reason, a sentence. */
   unreadable: string;
 }
 
 export interface ReadOptions {
-  /** Of whose inbox it is. */
+  /** The keys of the inbox's owner. */
   keys: OwnKeys;
   contacts: Contacts;
   lookup: SenderLookup;
 }
 
-/** A message that has opened, and what is pinned for the address that it claims. */
+/** An opened message and the pinned contact of its claimed address. */
 interface Claim {
   opened: Omit<OpenedMessage, "trust">;
   contact: Contact | null;
 }
 
-/** Looked up last. */
+/** Sorts unknown senders last. */
 const STRANGER = Number.MAX_SAFE_INTEGER;
 
 /**
- * Opens messages and says of each whether it is from whom it claims. A key that is verified for the first time is pinned.
+ * Opens messages and verifies their senders. A key that is verified for the first time is pinned.
  *
- * @returns them in their order, each of which is there once its sender is looked up
+ * @returns the messages in their order, each resolved once its sender was looked up
  * @throws TwtxtError `store-failed`
  * @see PROTOCOL 3.2, "Opening" and "Trust"
  */
@@ -59,9 +59,9 @@ export async function openMessages(
   { keys, contacts, lookup }: ReadOptions,
 ): Promise<Promise<OpenedMessage | UnreadableMessage>[]> {
   const all = await Promise.all(messages.map((message) => claimIn(message, { keys, contacts })));
-  // The system resolves few names at a time: those of strangers wait behind those who have been known for long.
-  const inTurn = [...all].sort((a, b) => rankOf(a) - rankOf(b));
-  const judged = new Map(inTurn.map((one) => [one, judgedMessage(one, { contacts, lookup })]));
+  // The system resolves few names at a time, so the oldest contacts go first and unknown senders last.
+  const byRank = [...all].sort((a, b) => rankOf(a) - rankOf(b));
+  const judged = new Map(byRank.map((one) => [one, judgeMessage(one, { contacts, lookup })]));
   return all.flatMap((one) => judged.get(one) ?? []);
 }
 
@@ -79,7 +79,7 @@ async function claimIn(
 }
 
 /**
- * Whose pinned key has signed: some clients send a receipt without a content line, so that it claims no address.
+ * Finds the contact with the signing key. Some clients send receipts without a content line, hence without an address.
  *
  * @returns `null` for an unknown key, or one that several addresses share
  */
@@ -106,7 +106,7 @@ function rankOf(one: Claim | UnreadableMessage): number {
   return "unreadable" in one || one.contact === null ? STRANGER : Date.parse(one.contact.since);
 }
 
-async function judgedMessage(
+async function judgeMessage(
   one: Claim | UnreadableMessage,
   { contacts, lookup }: Pick<ReadOptions, "contacts" | "lookup">,
 ): Promise<OpenedMessage | UnreadableMessage> {
@@ -118,7 +118,7 @@ async function judgedMessage(
   const found = await orError(lookup(claimed, contact !== null));
   const trust = judge({ signer, claimed, found, contact });
   if (trust.trust !== "verified" || found instanceof Error) return { ...opened, trust };
-  // Another message, or another process, may have pinned another key meanwhile.
+  // Another message or process may have pinned a different key meanwhile.
   return { ...opened, trust: judge({ signer, claimed, found, contact: await contacts.pin(found) }) };
 }
 
@@ -131,22 +131,21 @@ async function orError(looking: Promise<Found>): Promise<Found | TwtxtError> {
   }
 }
 
-/** Somebody has read what was sent to them. */
+/** A read receipt for a sent message. */
 export interface Receipt {
-  /** Of the message that says so. */
+  /** Id of the receipt's message. */
   id: string;
-  /** Who. */
+  /** The reader's address. */
   by: string;
-  /** When they have said so, as their inbox line has it; `null` where they did not say. */
+  /** The time in the receipt; `null` for none. */
   time: string | null;
-  /** What they have read. */
   sent: SentCopy;
 }
 
 /**
- * The read receipts among messages. Those of somebody who is not verified, or to whom it was not sent, do not count.
+ * Finds read receipts among messages. Those from unverified senders or non-recipients do not count.
  *
- * @param keys - which open one's own copies
+ * @param keys - open the author's copies
  */
 export function receiptsAmong(messages: readonly OpenedMessage[], sent: readonly SentCopy[], keys: OwnKeys): Receipt[] {
   const hashed = sent.flatMap((copy) => hashesOf(copy, keys).map((hash) => ({ hash, copy })));
@@ -154,7 +153,7 @@ export function receiptsAmong(messages: readonly OpenedMessage[], sent: readonly
     const { address, lines } = message;
     if (trust.trust !== "verified" || address === null) return [];
     return receiptsOf(message).flatMap((hash) =>
-      // The same words of one second, sent to several people one by one, are several copies with one hash.
+      // Copies with the same text and second, sent to several people one by one, share a hash.
       hashed
         .filter((one) => one.hash === hash && one.copy.to.includes(address))
         .map(({ copy }) => ({ id, by: address, time: lines[0]?.time ?? null, sent: copy })),
@@ -162,7 +161,7 @@ export function receiptsAmong(messages: readonly OpenedMessage[], sent: readonly
   });
 }
 
-/** None for a copy that does not open. */
+/** Empty for a copy that cannot be opened. */
 function hashesOf({ sealed }: SentCopy, keys: OwnKeys): string[] {
   try {
     return [readHash(openWith(sealed, keys).plaintext)];

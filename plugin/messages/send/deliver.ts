@@ -9,7 +9,7 @@ export interface DeliveryNetwork {
 }
 
 /**
- * Posts a sealed message. https is needed, except where the guard is told otherwise.
+ * Posts a sealed message, over https unless the guard allows otherwise.
  *
  * @param sealed - armored
  * @throws what {@link post} throws

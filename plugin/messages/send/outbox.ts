@@ -1,10 +1,12 @@
-// plugin/messages/send/outbox.ts: what was sealed and is on its way, kept until every recipient has it.
+// plugin/messages/send/outbox.ts: stores sealed messages until every recipient has them.
 import PQueue from "p-queue";
 import type * as v from "valibot";
 import { readJson, update, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import { type DeliveryNetwork, deliver } from "./deliver.js";
 import {
+  afterAttempt,
+  claimRecipients,
   copyOf,
   EntryRecord,
   isDone,
@@ -15,26 +17,24 @@ import {
   type Recipient,
   type SentCopy,
   SentRecord,
-  settled,
-  takenInHand,
 } from "./outbox-entry.js";
 
-/** How it stands with one recipient of one message. */
+/** The delivery state of one recipient of a message. */
 export interface RecipientReport extends Recipient {
-  /** Of the message. */
+  /** The message's id. */
   id: string;
 }
 
 export interface OutboxOptions extends DeliveryNetwork {
-  /** The author's own. */
+  /** The author's local store. */
   store: Store;
   /** 0 up to, not including, 1. */
   random(): number;
-  /** Told of each recipient once its attempt is over and written down. */
+  /** Called for each recipient once its attempt is recorded. */
   onResult?(report: RecipientReport): void;
 }
 
-/** How many inboxes are written to at once. */
+/** Concurrent deliveries. */
 const CONCURRENCY = 4;
 
 /**
@@ -50,8 +50,8 @@ export class Outbox {
   }
 
   /**
-   * Stores a message, then delivers it. A process that is killed in between loses nothing; at worst the message is
-   * delivered again, and receivers keep one.
+   * Stores a message, then delivers it. If the process is killed in between, the message is delivered again later;
+   * receivers ignore repeats.
    *
    * @returns a report for each recipient
    */
@@ -63,10 +63,10 @@ export class Outbox {
   }
 
   /**
-   * Delivers what is due. An inbox that does not answer is not asked again in this run.
+   * Retries due deliveries. An inbox that does not answer is skipped for the rest of the run.
    *
-   * @param all - also what is not due yet, and what was given up
-   * @returns a report for each recipient that was tried
+   * @param all - includes recipients that are not due yet or were given up
+   * @returns a report for each attempted recipient
    */
   async retry({ all }: { all: boolean }): Promise<RecipientReport[]> {
     const { store, now } = this.#options;
@@ -76,9 +76,9 @@ export class Outbox {
     for (const { id } of await this.list()) {
       let taken: Recipient[] = [];
       const entry = await update(store, keyOf(id), EntryRecord, (old) => {
-        const hand = old && takenInHand(old, isWanted, now());
-        taken = hand?.taken ?? [];
-        return taken.length > 0 && hand ? hand.entry : null;
+        const claim = old && claimRecipients(old, isWanted, now());
+        taken = claim?.taken ?? [];
+        return taken.length > 0 && claim ? claim.entry : null;
       });
       if (entry) reports.push(...(await attempt(entry, taken, { ...this.#options, silent })));
     }
@@ -90,7 +90,7 @@ export class Outbox {
     return readAll(this.#options.store, "outbox/", EntryRecord);
   }
 
-  /** Gives a message up; the copy for the recipients who have it stays. @returns whether it was there */
+  /** Gives up a message, and keeps a copy if some recipients have it. @returns whether it was in the outbox */
   async discard(id: string): Promise<boolean> {
     const { store } = this.#options;
     const stored = await readJson(store, keyOf(id), EntryRecord);
@@ -98,9 +98,9 @@ export class Outbox {
     return stored !== null;
   }
 
-  /** Copies of messages that were delivered to someone, oldest first. */
+  /** Copies of messages that at least one recipient has, oldest first. */
   async sent(): Promise<SentCopy[]> {
-    // In this order, so that what moves from one place to the other meanwhile is not missed.
+    // In this order, so that an entry that becomes a copy meanwhile is not missed.
     const entries = await this.list();
     const copies = await readAll(this.#options.store, "sent/", SentRecord);
     const known = new Set(copies.map(({ id }) => id));
@@ -109,10 +109,10 @@ export class Outbox {
   }
 }
 
-/** An attempt notes the inboxes that do not answer. */
+/** `silent` collects the inboxes that do not answer. */
 type AttemptOptions = OutboxOptions & { silent: Set<string> };
 
-/** Delivers to each inbox once, however many recipients share it, and closes the entry where everybody has it. */
+/** Delivers once to each inbox, and closes the entry when all recipients have it. */
 async function attempt(
   entry: OutboxEntry,
   recipients: readonly Recipient[],
@@ -143,11 +143,11 @@ async function attemptInbox(
   if (delivery.outcome === "unavailable" && delivery.status === null) silent.add(endpoint);
   const tried = new Set(sharing.map(({ address }) => address));
   const after = (recipient: Recipient) =>
-    tried.has(recipient.address) ? settled(recipient, delivery, now(), random) : recipient;
+    tried.has(recipient.address) ? afterAttempt(recipient, delivery, now(), random) : recipient;
   const entry = await update(store, keyOf(id), EntryRecord, (old) => {
     return old && { ...old, recipients: old.recipients.map(after) };
   });
-  // Where another process has closed the entry, this one knows all the same what it has seen.
+  // If another process closed the entry, report this attempt's own result.
   const known = entry?.recipients.filter(({ address }) => tried.has(address)) ?? sharing.map(after);
   const reports = known.map((recipient) => ({ id, ...recipient }));
   for (const report of reports) onResult?.(report);

@@ -6,7 +6,7 @@ import { ALICE, alicesBlobs, CAROL, cdn, dump, jsonOf, tagOf } from "../alices-b
 
 const PUBLIC = { "blob-public": "?1" };
 const TAG = tagOf(ALICE.publicKey, "a");
-const NOTE = "The CDN could not be told. It may show what was there before for up to an hour.";
+const NOTE = "The CDN could not be purged. It may serve the old blob for up to an hour.";
 const never = () => false;
 
 async function withPublic() {

@@ -69,7 +69,7 @@ def judge(network, contacts, message, signer):
     is_bare_receipt = message.reads and not message.texts
     address = contacts.owner_of(signer) if is_bare_receipt else message.address
     if address is None:
-        return None, "unverified: it does not say from which one address it is"
+        return None, "unverified: it does not name one sender's address"
     try:
         _, public = look_up(network, address)
     except Refused as error:

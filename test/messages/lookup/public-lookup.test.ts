@@ -73,7 +73,7 @@ describe("the hosts that DNS names", () => {
   it.each<[string, number, string]>([
     ["no such name", NO_SUCH_NAME, "DNS names no other host."],
     ["no such record", NO_ERROR, "DNS names no other host."],
-    ["a server that fails", SERVER_FAILED, "DNS did not say whether there is another host (ESERVFAIL)."],
+    ["a server that fails", SERVER_FAILED, "the DNS lookup for another host failed (ESERVFAIL)."],
   ])("are none: %s", async (_name, code, remark) => {
     const { servers } = await nameServer(code, []);
     const network = neighbourhood({ "bob.example": await hostWith({}) });

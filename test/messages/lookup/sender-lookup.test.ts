@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Found } from "../../../plugin/messages/lookup/lookup.js";
-import { senderLookup } from "../../../plugin/messages/lookup/sender-lookup.js";
+import { createSenderLookup } from "../../../plugin/messages/lookup/sender-lookup.js";
 import { ALICE, BOB, foundFor, NOW, SECOND } from "../neighbourhood.js";
 
 const failsWith = (code: string) => expect.objectContaining({ code });
@@ -15,7 +15,7 @@ function patience(patienceMs?: number) {
     asked.push(address);
     return new Promise<Found>((resolve) => waiting.set(address, resolve));
   };
-  const lookup = senderLookup(look, { now: () => clock.time, ...(patienceMs !== undefined && { patienceMs }) });
+  const lookup = createSenderLookup(look, { now: () => clock.time, ...(patienceMs !== undefined && { patienceMs }) });
   const answer = (address: string) => waiting.get(address)?.(foundFor(BOB, { address }));
   return { clock, asked, lookup, answer };
 }
@@ -77,7 +77,7 @@ describe("a sender", () => {
       if (isDown) throw Object.assign(new Error("x"), { code: "unreachable" });
       return foundFor(BOB);
     };
-    const lookup = senderLookup(look, { now: () => NOW });
+    const lookup = createSenderLookup(look, { now: () => NOW });
     await expect(lookup(BOB.address, false)).rejects.toThrow(failsWith("unreachable"));
     isDown = false;
     expect(await lookup(BOB.address, false)).toMatchObject({ key: BOB.kex });

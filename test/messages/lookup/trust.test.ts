@@ -35,7 +35,7 @@ describe("a message is", () => {
     const former = [{ key: EVE.kex, until: "2026-11-21T08:00:00Z" }];
     expect(verdict({ signer: EVE.kex, contact: { ...contact, former } })).toEqual({
       trust: "unverified",
-      reason: `signed with the key that you knew of ${BOB.address} until 2026-11-21`,
+      reason: `signed with the key that ${BOB.address} had until 2026-11-21`,
     });
   });
 
@@ -54,7 +54,7 @@ describe("a message is", () => {
   ])("unverified: %s", (_name, evidence) => {
     expect(verdict(evidence)).toEqual({
       trust: "unverified",
-      reason: "it does not say from which one address it is",
+      reason: "it does not name one sender's address",
     });
   });
 
@@ -65,7 +65,7 @@ describe("a message is", () => {
   ])("unverified: signed with another key than the published one, %s", (_name, evidence) => {
     expect(verdict({ ...evidence, signer: EVE.kex })).toEqual({
       trust: "unverified",
-      reason: "signed by another key than that of bob@bob.example",
+      reason: "signed with a key that is not that of bob@bob.example",
     });
   });
 
@@ -73,8 +73,11 @@ describe("a message is", () => {
     ["bob.example did not answer; it is the key pinned on 2026-11-20", { found: DOWN }],
     ["bob.example did not answer; it is not the key pinned on 2026-11-20", { found: DOWN, signer: EVE.kex }],
     ["bob.example did not answer; no key is pinned", { found: DOWN, contact: null }],
-    ["not looked up this time, too many did not answer; no key is pinned", { found: LATE, contact: null }],
-    ["bob.example knows no bob@bob.example; it is the key pinned on 2026-11-20", { found: NOBODY }],
+    [
+      "not looked up this time, because too many hosts did not answer; no key is pinned",
+      { found: LATE, contact: null },
+    ],
+    ["bob.example has no bob@bob.example; it is the key pinned on 2026-11-20", { found: NOBODY }],
   ])("unverified: %s", (reason, evidence) => {
     expect(verdict(evidence)).toEqual({ trust: "unverified", reason });
   });

@@ -152,7 +152,7 @@ describe("listing one's inbox", () => {
     const { client, asked } = await hostOf((_request, response) =>
       response.writeHead(200, { link: `</inbox/alice?after=${asked.length}>; rel="next"` }).end(page),
     );
-    await expect(client.list()).rejects.toThrow(failsWith("address-refused", "more messages than an inbox holds"));
+    await expect(client.list()).rejects.toThrow(failsWith("address-refused", "more messages than an inbox can have"));
     expect(asked).toHaveLength(2);
   });
 

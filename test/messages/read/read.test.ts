@@ -113,7 +113,7 @@ describe("a message in one's inbox", () => {
     expect(forged).toMatchObject({
       signer: EVE.kex,
       message: { address: BOB.address },
-      trust: { trust: "unverified", reason: "signed by another key than that of bob@bob.example" },
+      trust: { trust: "unverified", reason: "signed with a key that is not that of bob@bob.example" },
     });
     expect(await alice.contacts.list()).toEqual([]);
   });

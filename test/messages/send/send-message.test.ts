@@ -225,7 +225,7 @@ describe("a message that is not sent to anybody", () => {
     };
     const error: unknown = await say(60_000).catch((thrown: unknown) => thrown);
     expect(error).toEqual(failsWith("too-large", "The text has 60000 bytes"));
-    const fitting = Number(/at most (\d+) fit/.exec((error as Error).message)?.[1]);
+    const fitting = Number(/limit is (\d+) bytes/.exec((error as Error).message)?.[1]);
     expect(fitting).toBeGreaterThan(45_000);
     const [copy] = await say(fitting);
     expect(copy?.sealed.length).toBeLessThanOrEqual(64 * 1024);
