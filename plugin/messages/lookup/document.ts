@@ -103,7 +103,7 @@ export function isPlain(host: string, plainHosts: readonly string[]): boolean {
 function reasonOf(error: TwtxtError): string {
   switch (error.code) {
     case "address-refused":
-      return "leads to an address that is not public";
+      return "leads to an address that is refused";
     case "too-many-redirects":
       return "has too many redirects";
     case "too-large":
