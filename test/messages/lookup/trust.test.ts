@@ -43,7 +43,7 @@ describe("a message is", () => {
     const found = new TwtxtError("address-refused", "x");
     expect(verdict({ found })).toMatchObject({
       reason: expect.stringMatching(
-        /^bob\.example was not asked, since .* \(to ask it: --allow-private-host bob\.example:443\)/,
+        /^bob\.example was not asked, because .* \(to ask it: --allow-private-host bob\.example:443\)/,
       ),
     });
   });

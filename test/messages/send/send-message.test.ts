@@ -196,7 +196,7 @@ describe("a message that is not sent to anybody", () => {
     ["no-such-address", [BOB.address, EVE.address], "eve@eve.example has no document"],
     ["unreachable", [BOB.address, "dan@down.example"], "dan@down.example could not be looked up"],
     ["bad-address", [BOB.address, ""], "expected an address"],
-    ["bad-usage", [], "1 to 63 people, not to 0"],
+    ["bad-usage", [], "1 to 63 recipients, not 0"],
   ])("%s: to %j", async (code, addresses, text) => {
     expect((await refusedWith(addresses)).error).toEqual(failsWith(code, text));
   });
@@ -204,7 +204,7 @@ describe("a message that is not sent to anybody", () => {
   it("bad-usage: more than 63 people, of whom none is looked up", async () => {
     const { send } = alice({});
     const many = Array.from({ length: 64 }, (_, number) => `${number}@bob.example`);
-    await expect(send(many)).rejects.toThrow(failsWith("bad-usage", "not to 64"));
+    await expect(send(many)).rejects.toThrow(failsWith("bad-usage", "not 64"));
   });
 
   it("key-changed: somebody's key is not the pinned one, which stays", async () => {
