@@ -1,4 +1,4 @@
-// plugin/messages/node-primitives.ts: the primitives from node:crypto, many times faster than plain JavaScript.
+// plugin/messages/node-primitives.ts: the primitives by node:crypto and WebAssembly, many times faster than plain JavaScript.
 import { createHash, createHmac, createPrivateKey, type KeyObject } from "node:crypto";
 import { agree, importExchangeKey, publicBytes, secretKeyOf } from "../keys/secret-key.js";
 import { isSignedBy } from "../keys/verify.js";
@@ -24,6 +24,12 @@ export const nodePrimitives: Primitives = {
     open: (key, nonce, box) => boxesFor(box).open(key, nonce, box),
   },
 };
+
+function boxesFor({ length }: Uint8Array): Boxes {
+  if (length < LARGE_BOX_BYTES) return nobleBoxes;
+  largeBoxes ??= wasmBoxes() ?? nobleBoxes;
+  return largeBoxes;
+}
 
 /** A JWK leaves the key's text to the garbage collector, but DER would take twice as long as the rest of a sealing. */
 function importEphemeral(secret: Uint8Array): KeyObject {
