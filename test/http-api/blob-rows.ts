@@ -26,7 +26,7 @@ const changed: Row[] = [
   ...rows(`PUT ${BLOB}`, [
     ["201", "it is new", { isNew: true, json: { size: 17, Filename: "hello.json", Public: true } }],
     ["200", "it is replaced"],
-    ["200", "the CDN could not be told", { site: { isDeaf: true }, json: { purged: false } }],
+    ["200", "the CDN could not be purged", { site: { isDeaf: true }, json: { purged: false } }],
     ["400 bad-blob-key", "the key has a space", NO_KEY],
     ["400 bad-metadata", "it is neither public nor not", { asked: { headers: { "blob-public": "yes" } } }],
     ["400 bad-request", "the body breaks off", { isCut: true }],

@@ -111,7 +111,7 @@ describe("private messages", () => {
   it("are told again where the mail server was down", async () => {
     const down = async () => Promise.reject(new Error("down"));
     await run({ ...inbox(2), mail: down });
-    expect(log).toEqual([expect.stringContaining("not be notified by mail")]);
+    expect(log).toEqual([expect.stringContaining("Notification by mail failed")]);
     time += HOUR;
     await run(inbox(2));
     expect(box.mails.map(({ headers }) => headers.subject)).toEqual(["2 new sealed messages"]);
@@ -329,7 +329,7 @@ describe("when a digest is sent", () => {
     box.refusal = "over quota";
     await run();
     expect(box.mails).toEqual([]);
-    expect(log).toEqual([expect.stringMatching(/not be notified by mail; the next run tries again.*over quota/)]);
+    expect(log).toEqual([expect.stringMatching(/Notification by mail failed; the next run tries again.*over quota/)]);
 
     box.refusal = null;
     time += HOUR;
