@@ -1,4 +1,4 @@
-// bench/attacks.ts: what strangers can do to `eleventy-twtxt serve`, beside one that nobody disturbs.
+// bench/attacks.ts: `eleventy-twtxt serve` under load from hostile clients, compared with an undisturbed server.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,4 +1,4 @@
-// bench/blob-memory.ts: how much memory a server takes for a large blob.
+// bench/blob-memory.ts: memory use of a server during the upload of a large blob.
 import { readFileSync } from "node:fs";
 import { bodyOf, LARGE, send } from "./blob-rates.js";
 import type { BlobServer, Body } from "./blob-servers.js";

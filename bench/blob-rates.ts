@@ -1,4 +1,4 @@
-// bench/blob-rates.ts: how many blobs a second go to each of some servers, and come from them.
+// bench/blob-rates.ts: blob uploads and downloads per second for several servers.
 import { createHash, randomBytes } from "node:crypto";
 import { Writable } from "node:stream";
 import { type BlobServer, type Body, MOST_AT_ONCE, type ReadyRequest, type Step } from "./blob-servers.js";

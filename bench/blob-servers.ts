@@ -1,4 +1,4 @@
-// bench/blob-servers.ts: servers that keep blobs, and how each of them wants to be asked.
+// bench/blob-servers.ts: adapters for the blob servers that are compared.
 import { createHash, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { AwsClient } from "aws4fetch";
 import { Pool } from "undici";

@@ -1,4 +1,4 @@
-// bench/blobs.ts: putting and getting blobs of `eleventy-twtxt serve`, beside a plain server of files and versitygw.
+// bench/blobs.ts: blob uploads and downloads with `eleventy-twtxt serve`, a plain file server and versitygw.
 import { createPublicKey, randomBytes, verify } from "node:crypto";
 import { join } from "node:path";
 import { memoryOf, type Raise } from "./blob-memory.js";

@@ -1,4 +1,4 @@
-// bench/blog.ts: a blog of any size, the same with every run.
+// bench/blog.ts: generator of reproducible blogs of any size.
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 

@@ -1,4 +1,4 @@
-// bench/build.ts: what the plugin adds to a build, beside what the feed of @11ty/eleventy-plugin-rss adds.
+// bench/build.ts: build time added by this plugin and by the feed of @11ty/eleventy-plugin-rss.
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Blog, writeBlog } from "./blog.js";

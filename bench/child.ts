@@ -1,4 +1,4 @@
-// bench/child.ts: processes of their own, which end with us.
+// bench/child.ts: child processes that end with the benchmark.
 import { spawn } from "node:child_process";
 
 export interface ChildOptions {

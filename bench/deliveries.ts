@@ -1,4 +1,4 @@
-// bench/deliveries.ts: sealed messages delivered to `eleventy-twtxt serve` on this machine, beside a bare server.
+// bench/deliveries.ts: deliveries of sealed messages to `eleventy-twtxt serve` and to a bare server.
 import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
 import { mkdirSync } from "node:fs";
 import { open } from "node:fs/promises";

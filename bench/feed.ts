@@ -1,4 +1,4 @@
-// bench/feed.ts: feeds of one and of ten megabytes, the same with every run.
+// bench/feed.ts: reproducible feeds of 1 and 10 MB.
 import { wordsFrom } from "./blog.js";
 
 const FEED_BYTES = 10_000_000;

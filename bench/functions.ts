@@ -1,4 +1,4 @@
-// bench/functions.ts: what a cold start of each of Netlify's functions has to load.
+// bench/functions.ts: code loaded by a cold start of each Netlify function.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";

@@ -1,4 +1,4 @@
-// bench/hostile-sources.ts: sources of mentions, good and hostile ones, in a process of their own.
+// bench/hostile-sources.ts: honest and hostile sources of mentions, in their own process.
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-// bench/main.ts: `npm run bench`. Measures side by side what the package costs, and writes tables.
+// bench/main.ts: `npm run bench`: runs all benchmarks and writes their tables.
 import { spawn } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { Socket } from "node:net";

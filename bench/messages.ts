@@ -1,4 +1,4 @@
-// bench/messages.ts: sealing, opening and armoring, beside the package on npm and, where there is Go, the reference.
+// bench/messages.ts: sealing, opening and armoring with this package, another npm package and, if Go is installed, the reference implementation.
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { type Reference, startReference } from "../test/interop/saltpack/reference.js";

@@ -1,4 +1,4 @@
-// bench/package.ts: the package as it is published, in a folder where nobody else compiles it anew meanwhile.
+// bench/package.ts: the built package in its own folder, so that no other process recompiles it during a run.
 import { copyFileSync, mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";

@@ -1,4 +1,4 @@
-// bench/plain-files.ts: a server of files as plain as can be, in a process of its own: what others are measured by.
+// bench/plain-files.ts: minimal file server in its own process, the baseline for blobs.
 import { createReadStream, createWriteStream, mkdirSync } from "node:fs";
 import { rename, stat, unlink } from "node:fs/promises";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";

@@ -1,4 +1,4 @@
-// bench/reader.ts: reading a large feed, and finding one twt in it. Each series runs in a process of its own.
+// bench/reader.ts: parsing a large feed, and finding one twt in it. Each series runs in its own process.
 import { fileURLToPath } from "node:url";
 import { runNode } from "./child.js";
 import { largeFeed } from "./feed.js";

@@ -1,4 +1,4 @@
-// bench/received.ts: reading a hundred thousand stored mentions. Each store is read by processes of their own.
+// bench/received.ts: reading 100,000 stored mentions. Each store is read in its own process.
 import { mkdirSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";

@@ -1,4 +1,4 @@
-// bench/sealed.ts: what is measured of sealed messages, the same work for us, the package on npm and the reference in Go.
+// bench/sealed.ts: the common workload of the message benchmarks.
 import { randomBytes } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import * as npm from "@samuelthomas2774/saltpack";

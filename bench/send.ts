@@ -1,4 +1,4 @@
-// bench/send.ts: sending many mentions to slow hosts, beside the time that politeness asks for.
+// bench/send.ts: sending many mentions to slow hosts, compared with the minimum time that the polite pauses require.
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";

@@ -1,4 +1,4 @@
-// bench/served-site.ts: a site without a feed, as a build leaves it, and `eleventy-twtxt serve` in its folder.
+// bench/served-site.ts: a built site without a feed, served by `eleventy-twtxt serve`.
 import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";

@@ -1,4 +1,4 @@
-// bench/strangers.ts: servers of strangers, in a process of their own.
+// bench/strangers.ts: third-party servers in their own process.
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";

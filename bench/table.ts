@@ -1,4 +1,4 @@
-// bench/table.ts: what a measurement says, as text.
+// bench/table.ts: text tables of results.
 
 /** One part of the report. */
 export interface Part {

@@ -1,4 +1,4 @@
-// bench/usage.mjs: preloaded into a build, leaves what it took of processor and memory in the file BENCH_USAGE.
+// bench/usage.mjs: preloaded into a build; writes its processor time and memory to the file BENCH_USAGE.
 import { writeFileSync } from "node:fs";
 
 process.on("exit", () => {

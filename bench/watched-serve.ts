@@ -1,4 +1,4 @@
-// bench/watched-serve.ts: `eleventy-twtxt serve` while strangers are busy with it. Linux alone tells what a process takes.
+// bench/watched-serve.ts: `eleventy-twtxt serve` with measurements of its processor time and memory (Linux only) under load.
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Pool } from "undici";

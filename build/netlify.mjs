@@ -1,4 +1,4 @@
-// build/netlify.mjs: makes dist/netlify/ of netlify/functions/: one small file for each function, beside the chunks they share.
+// build/netlify.mjs: bundles netlify/functions/ into dist/netlify/: one small file per function, and shared chunks.
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

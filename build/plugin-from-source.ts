@@ -1,4 +1,4 @@
-// build/plugin-from-source.ts: the plugin for the sites of this repository, without a build of the package.
+// build/plugin-from-source.ts: the plugin from source, for this repository's own sites.
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { definePlugin } from "../plugin/plugin.js";

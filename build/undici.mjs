@@ -1,4 +1,4 @@
-// build/undici.mjs: what of undici the functions use, in place of its main file.
+// build/undici.mjs: the part of undici that the functions use, instead of its main file.
 import requestBy from "undici/lib/api/api-request.js";
 import buildConnector from "undici/lib/core/connect.js";
 import Agent from "undici/lib/dispatcher/agent.js";

@@ -1,11 +1,10 @@
-// plugin/errors.ts: everything that this package throws.
+// plugin/errors.ts: errors and their codes.
 
 /**
- * What went wrong, for programs, and the HTTP status by which an endpoint says so. Codes are stable; a new one is an
- * addition, not a change.
+ * Error codes with their HTTP status. Codes are stable; new ones may be added.
  */
 const STATUS = {
-  // Mistakes of the author's, told at build time or in the terminal. No endpoint answers with them.
+  // Errors of builds and commands. No endpoint responds with them.
   "bad-option": 500,
   "bad-front-matter": 500,
   "bad-post": 500,
@@ -26,7 +25,7 @@ const STATUS = {
   "key-changed": 500,
   "blob-tampered": 500,
   "not-delivered": 500,
-  // A request that cannot be meant.
+  // Invalid requests.
   "bad-request": 400,
   "bad-source": 400,
   "bad-target": 400,
@@ -48,7 +47,7 @@ const STATUS = {
   "too-many-pending": 429,
   "precondition-required": 428,
   "headers-too-large": 431,
-  // What a verification finds.
+  // Failed verification.
   "source-refused": 400,
   "no-such-twt": 400,
   "no-such-mention": 400,
@@ -58,20 +57,20 @@ const STATUS = {
   "too-many-redirects": 400,
   "too-large": 400,
   "bad-compression": 400,
-  // What an address leads to.
+  // Failed lookup of an address.
   "no-such-address": 400,
   "not-looked-up": 400,
-  // What a sealed message turns out to be.
+  // Invalid messages.
   "bad-armor": 400,
   "bad-message": 400,
   "not-a-recipient": 400,
   "not-authentic": 400,
-  // What a blob may not be.
+  // Invalid blobs.
   "bad-blob-key": 400,
   "bad-metadata": 400,
   "wrong-content-address": 400,
   "quota-exceeded": 507,
-  // Our own trouble.
+  // Internal errors.
   "store-failed": 503,
   "inbox-full": 503,
   "bad-store-key": 500,
@@ -86,12 +85,12 @@ export function statusOf(code: TwtxtErrorCode): number {
   return STATUS[code];
 }
 
-/** A mistake of the author's own, told while the site is built: it says who speaks. */
+/** An error of a build, which names the plugin. */
 export function authorError(code: TwtxtErrorCode, message: string, options?: ErrorOptions): TwtxtError {
   return new TwtxtError(code, `[eleventy-plugin-twtxt] ${message}`, options);
 }
 
-/** Everything that this package throws. `code` is stable; the text is for people. */
+/** An error of this package. `code` is stable, `message` may change. */
 export class TwtxtError extends Error {
   override readonly name = "TwtxtError";
 

@@ -1,4 +1,4 @@
-// plugin/options.ts: what a site may configure, and the one place where it is checked.
+// plugin/options.ts: options of the plugin, and their validation.
 import * as v from "valibot";
 import { authorError, type TwtxtError } from "./errors.js";
 import { type FieldName, faultOfFieldValue } from "./feed/header.js";
@@ -23,7 +23,7 @@ export interface Post {
   templateContent: string;
 }
 
-/** What the option `text` may build on. */
+/** The second argument of the option `text`. */
 export interface DefaultText {
   /** The text that the post has without the option; computed when it is read. */
   readonly text: string;
@@ -218,7 +218,7 @@ export const OPTIONS = v.strictObject({
 /** The options as a site writes them. */
 export type TwtxtOptions = v.InferInput<typeof OPTIONS>;
 
-/** Somebody who writes this blog and has an address at it. */
+/** An author of the blog with an address. */
 export interface Author {
   user: string;
   /** `kex1...` */
@@ -234,7 +234,7 @@ export type Settings = Omit<v.InferOutput<typeof OPTIONS>, "address" | "user" | 
   authors: Author[];
 };
 
-/** The options that hold others. */
+/** The options that are objects, with the names in them. */
 const KNOWN: KnownOptions = new Map([
   ["", Object.keys(OPTIONS.entries)],
   ["mentions", Object.keys(MENTIONS.entries)],

@@ -1,4 +1,4 @@
-// plugin/plugin.ts: registers the pieces of eleventy/ with the site's configuration.
+// plugin/plugin.ts: the Eleventy plugin: registers its event handlers, filters and shortcodes.
 
 import { readFile } from "node:fs/promises";
 import type { Clock } from "./clock.js";
@@ -15,18 +15,18 @@ import { PREVIEW_FOLDER } from "./site/site.js";
 
 const NAME = "eleventy-plugin-twtxt";
 
-/** What the plugin asks of the machine that it runs on. */
+/** What the plugin needs from the machine. */
 export interface World {
   now: Clock;
   /** The project's root. */
   root: string;
-  /** Environment variables, for the question which host builds the site. */
+  /** Environment variables, from which the host is guessed. */
   environment: Readonly<Record<string, string | undefined>>;
-  /** Reads a script for the pages of the site, such as `twtxt-mentions`, bundled and ready to serve. */
+  /** Reads a bundled script for pages, such as `twtxt-mentions`. */
   readScript(name: string): Promise<string>;
 }
 
-/** The plugin, given the world it runs in. */
+/** Defines the plugin for an environment. */
 export function definePlugin(world: () => World) {
   return function twtxt(config: EleventyConfig, options: TwtxtOptions): void {
     config.versionCheck(">=3.0.0");
@@ -36,24 +36,24 @@ export function definePlugin(world: () => World) {
     if (config.getFilter("twt")) {
       throw authorError(
         "bad-option",
-        `The plugin is added twice, or the configuration has a filter "twt" of its own. Keep one addPlugin(twtxt, ...), and give your filter another name.`,
+        `The plugin is added twice, or your configuration has its own filter "twt". Keep one addPlugin(twtxt, ...), or rename your filter.`,
       );
     }
     const build = new SiteBuild(config, settings, { now, root, host, readScript });
 
-    // What a build leaves for others is no reason for another build, which would leave it again.
+    // Each build writes these folders, so watching them would start builds in an endless loop.
     for (const folder of [".eleventy-twtxt", ".netlify"]) config.watchIgnores.add(`${folder}/**`);
-    // A preview of its own folder may hold drafts, which the next real build must not read as pages.
+    // A preview may contain drafts, which the next build must not read as templates.
     config.ignores.add(`${PREVIEW_FOLDER}/**`);
     config.on("eleventy.before", (event) => build.begin(event));
     config.amendLibrary("md", (library) => build.extendMarkdown(library));
-    config.addPreprocessor(NAME, "*", (data) => build.see(data));
-    config.on("eleventy.contentMap", (pages) => build.plan(pages));
+    config.addPreprocessor(NAME, "*", (data) => build.addTemplateData(data));
+    config.on("eleventy.contentMap", (pages) => build.schedulePosts(pages));
     config.on("eleventy.passthrough", ({ map }) => build.noteCopies(map));
     addTemplateTools(config, build);
     addOwnPages(config, build, [...mentionPages(build), ...contactPage(settings, () => build.inboxes)]);
     config.addTransform(NAME, function (content) {
-      return build.page(content, this.page ?? {});
+      return build.transformPage(content, this.page ?? {});
     });
     config.on("eleventy.after", (event) => build.finish(event));
   };
@@ -63,7 +63,7 @@ export function definePlugin(world: () => World) {
  * The plugin.
  *
  * @param config - Eleventy's configuration
- * @param options - `url` and `nick`, and what the README lists
+ * @param options - `url` and `nick`, and the options in the README
  * @throws TwtxtError `bad-option`, naming the option, what was expected and what was received
  * @example eleventyConfig.addPlugin(twtxt, { url: "https://alice.example", nick: "alice" })
  */

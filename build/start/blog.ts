@@ -1,4 +1,4 @@
-// build/start/blog.ts: a blog that is built and served on this machine, and the commands that its author types.
+// build/start/blog.ts: builds and serves a blog on this machine, and runs commands for its author.
 import { type ChildProcess, spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";

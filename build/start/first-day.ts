@@ -1,4 +1,4 @@
-// build/start/first-day.ts: what happens at both blogs before you look: each step is a command that an author types.
+// build/start/first-day.ts: prepares the two example blogs with the commands that their authors would run.
 import { type Blog, until } from "./blog.js";
 
 /** Alice's post that Bob replies to. */

@@ -1,4 +1,4 @@
-// build/start/main.ts: `npm start`: builds the example from source, serves it beside a second blog, and lets their authors meet.
+// build/start/main.ts: `npm start`: builds the example from source, serves it and a second blog, and lets them exchange mentions.
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";

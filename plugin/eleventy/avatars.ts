@@ -1,4 +1,4 @@
-// plugin/eleventy/avatars.ts: pictures of those who mention us, downloaded at build time and served by the site itself.
+// plugin/eleventy/avatars.ts: pictures of the authors of mentions, downloaded by the build.
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -7,18 +7,18 @@ import type { Ask } from "../http/guard.js";
 
 /** A picture as a file of the site. */
 export interface Avatar {
-  /** The file's name: a hash of the URL, and the extension of what it holds. */
+  /** File name: a hash of the URL, and the extension of the image type. */
   name: string;
   content: Uint8Array;
 }
 
 const MAX_BYTES = 256 * 1024;
-/** How many a site shows: those of who mentioned it last. */
+/** Maximum number of pictures, from the newest mentions. */
 const MAX_AVATARS = 500;
-/** How many hosts are asked at once, each for one picture after the other. */
+/** Hosts requested at the same time; each for one picture after the other. */
 const CONCURRENT_HOSTS = 32;
 
-/** Raster images only, by their first bytes: what a server calls them is not believed. */
+/** Raster images, recognized by their first bytes. The `Content-Type` is not trusted. */
 const KINDS: readonly [extension: string, start: RegExp][] = [
   ["png", /^\x89PNG\r\n\x1a\n/],
   ["jpg", /^\xff\xd8\xff/],
@@ -27,19 +27,19 @@ const KINDS: readonly [extension: string, start: RegExp][] = [
   ["avif", /^....ftypavi[fs]/s],
 ];
 
-/** Where pictures come from, and where they stay. */
+/** How pictures are downloaded and where they are cached. */
 export interface AvatarSource {
-  /** Where they are kept between builds. */
+  /** The cache folder. */
   folder: string;
   ask: Ask;
-  /** Ends the asking: what is not there by then is left to the next build. */
+  /** Ends the downloads; the next build gets the rest. */
   signal: AbortSignal;
 }
 
 /**
- * Gets the pictures, each once for all builds on this machine.
+ * Downloads the pictures, unless an earlier build on this machine has cached them.
  *
- * @returns those that could be had, by their URLs
+ * @returns the available pictures by URL
  */
 export async function avatarsOf(
   urls: readonly string[],
@@ -78,7 +78,7 @@ async function readAvatar(url: string, folder: string, kept: ReadonlySet<string>
   return name === undefined ? null : { name, content: await readFile(join(folder, name)) };
 }
 
-/** @returns `null` for what is no picture, too large, or not to be had */
+/** @returns `null` for anything but a picture, if it is too large, or if the request fails */
 async function fetchAvatar(url: string, ask: Ask, signal: AbortSignal): Promise<Avatar | null> {
   try {
     const response = await ask(url, { maxBytes: MAX_BYTES, signal });

@@ -1,9 +1,9 @@
-// plugin/eleventy/blob-links.ts: the links to blobs in a build, and whether the site has what they lead to.
+// plugin/eleventy/blob-links.ts: check of the links to blobs.
 import { TwtxtError } from "../errors.js";
 import type { Ask } from "../http/guard.js";
 import { loopbackHostOf } from "../http/loopback.js";
 
-/** How long a build waits for the answers. */
+/** Timeout of the check. */
 const TOTAL_MS = 6_000;
 const CONCURRENCY = 8;
 
@@ -11,21 +11,22 @@ const CONCURRENCY = 8;
 export interface BlobLink {
   key: string;
   url: string;
-  /** The input paths of the pages that it is in. */
+  /** The input paths of the pages with this link. */
   files: ReadonlySet<string>;
 }
 
-/** What the site says of the blobs that its pages link. */
+/** The result of a check. */
 export interface CheckedLinks {
   missing: BlobLink[];
-  /** Why not all could be checked; `null` where they were. */
+  /** Why the check is incomplete; `null` if it is complete. */
   fault: string | null;
 }
 
+/** Collects the links to blobs during a build, and checks them. */
 export class BlobLinks {
   readonly #links = new Map<string, BlobLink & { files: Set<string> }>();
   readonly #withoutKey = new Map<string, Set<string>>();
-  /** Blobs that an earlier build of this process has found. */
+  /** URLs that an earlier build of this process has found. */
   readonly #found = new Set<string>();
 
   note(key: string, url: string, file: string | undefined): void {
@@ -35,7 +36,7 @@ export class BlobLinks {
     else this.#links.set(url, { key, url, files: new Set([file]) });
   }
 
-  /** @param link - such as `blob:a b`, which names no blob */
+  /** @param link - a link without a valid key, such as `blob:a b` */
   noteWithoutKey(link: string, file: string | undefined): void {
     if (file === undefined) return;
     const files = this.#withoutKey.get(link);
@@ -43,7 +44,7 @@ export class BlobLinks {
     else this.#withoutKey.set(link, new Set([file]));
   }
 
-  /** What was noted since the last call. */
+  /** Returns and clears the collected links. */
   take(): { links: BlobLink[]; withoutKey: { link: string; files: ReadonlySet<string> }[] } {
     const links = [...this.#links.values()];
     const withoutKey = [...this.#withoutKey].map(([link, files]) => ({ link, files }));
@@ -53,9 +54,9 @@ export class BlobLinks {
   }
 
   /**
-   * Asks the site for each blob. An outage is no verdict: the build goes on, and says what it does not know.
+   * Requests each blob from the site. If the site does not answer, nothing is reported as missing.
    *
-   * @param links - of this site
+   * @param links - links to blobs of this site
    */
   async check(links: readonly BlobLink[], userAgent: string): Promise<CheckedLinks> {
     const unknown = links.filter(({ url }) => !this.#found.has(url));
@@ -69,7 +70,7 @@ export class BlobLinks {
     const work = async () => {
       for (const link of queue) {
         if (result.fault !== null) return;
-        const fault = await this.#look(link, ask, signal, result.missing);
+        const fault = await this.#checkLink(link, ask, signal, result.missing);
         result.fault ??= fault;
       }
     };
@@ -77,8 +78,8 @@ export class BlobLinks {
     return result;
   }
 
-  /** @returns why the site gave no answer; `null` where it did */
-  async #look(link: BlobLink, ask: Ask, signal: AbortSignal, missing: BlobLink[]): Promise<string | null> {
+  /** @returns why the site could not answer; `null` if it answered */
+  async #checkLink(link: BlobLink, ask: Ask, signal: AbortSignal, missing: BlobLink[]): Promise<string | null> {
     try {
       const response = await ask(link.url, { method: "HEAD", maxBytes: 0, signal });
       response.close();

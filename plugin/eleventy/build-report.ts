@@ -1,4 +1,4 @@
-// plugin/eleventy/build-report.ts: what the author is told after a build.
+// plugin/eleventy/build-report.ts: warnings and notes of a build.
 
 import { normalize, sep } from "node:path";
 import type { Settings } from "../options.js";
@@ -8,15 +8,15 @@ import type { Collections } from "./eleventy.js";
 import { itemsOf } from "./posts.js";
 import type { TwtsFromPosts } from "./twts-from-posts.js";
 
-/** How many of a kind are named before the rest is summed up. */
+/** How many files of a kind are named; the rest is only counted. */
 const NAMED = 5;
 const NAMED_IN_SUMMARY = 3;
 const NAMED_COLLECTIONS = 10;
 
 /**
- * The warnings of a build, a sentence each.
+ * The warnings about posts, one text each.
  *
- * @param configured - the names of the collections that the configuration makes; the others come from tags
+ * @param configured - the collections that the configuration adds; the others come from tags
  */
 export function warningsOf(twts: TwtsFromPosts, collections: Collections, configured: ReadonlySet<string>): string[] {
   const { dated, undated, moved, held } = twts.schedule;
@@ -24,16 +24,16 @@ export function warningsOf(twts: TwtsFromPosts, collections: Collections, config
   const pages = Array.isArray(collections.all) ? collections.all.length : 0;
   return [
     ...(hasNone && twts.empty.length === 0
-      ? [`The function in the option "collection" chooses none of the ${pages} pages in collections.all.`]
+      ? [`The function in the option "collection" selects none of the ${pages} pages in collections.all.`]
       : []),
     ...twts.empty.map(
       (name) =>
-        `The collection "${name}" is empty or missing. ${describeCollections(collections, configured)} Name the right one with the option "collection".`,
+        `The collection "${name}" is empty or missing. ${describeCollections(collections, configured)} Set the option "collection" to the right one.`,
     ),
     ...about(
       undated,
       (files, count) =>
-        `${count} whose date is missing or changes by itself (Last Modified, git Created), and so without a twt: ${files}. Write a date into the front matter, or let "npx eleventy-twtxt stamp" do it.`,
+        `${count} left out of the feed, because the date is missing or changes by itself (Last Modified, git Created): ${files}. Add a date to the front matter, or run: npx eleventy-twtxt stamp`,
     ),
     ...named(
       held.map(
@@ -44,36 +44,36 @@ export function warningsOf(twts: TwtsFromPosts, collections: Collections, config
     ...named(
       moved.map(
         ({ post, from, other }) =>
-          `${post.inputPath} and ${other.inputPath} have the same second, ${from}. The former moved on to the next free one; give it a time of its own, or let "npx eleventy-twtxt stamp" do it.`,
+          `${post.inputPath} and ${other.inputPath} have the same time, ${from}. The feed lists the first one at the next free second. Give it a different time, or run: npx eleventy-twtxt stamp`,
       ),
     ),
     ...about(
       twts.cut,
       (files, count) =>
-        `${count} longer than a line of a feed may be, and so cut: ${files}. The permalink stands behind the cut.`,
+        `${count} shortened in the feed, because a line must be shorter than 64 KiB: ${files}. The text ends with a link to the post.`,
     ),
     ...about(
       twts.invisible,
       (files, count) =>
-        `${count} whose text has no visible character: ${files}. Readers see an empty twt: write some words, or twt: false to leave it out.`,
+        `${count} without a visible character: ${files}. Readers see an empty twt. Add some text, or leave the post out with twt: false.`,
     ),
     ...about(
       twts.repliesWithoutFeed,
       (files, count) =>
-        `${count} with a replyTo that names no feed, so that nobody is notified: ${files}. Write replyTo: "<hash> <feed url>".`,
+        `${count} with a replyTo without the URL of a feed, so the author is not notified: ${files}. Write replyTo: "<hash> <feed url>".`,
     ),
   ];
 }
 
 /** @param reason - completes a sentence after "because" */
 export function noteOnHost(host: NonNullable<Settings["host"]>, reason: string): string {
-  const files = host === "static" ? " (files alone)" : "";
-  return `Built for the host "${host}"${files}, because ${reason}. To choose it yourself, give the plugin the option host: "netlify", "node" or "static".`;
+  const files = host === "static" ? " (only files)" : "";
+  return `Built for the host "${host}"${files}, because ${reason}. To choose another, set the option host to "netlify", "node" or "static".`;
 }
 
-/** Why nothing comes of what should show mentions, on a host of files alone. */
-export function noteOnStaticHost(featuresInUse: readonly string[]): string {
-  return `Nothing comes of ${featuresInUse.join(" and ")}, since the host of this site is "static": files alone receive no mentions. If Netlify or a server of your own serves it, give the plugin the option host: "netlify" or host: "node". If not, mentions: false ends this note.`;
+/** For a site that uses mentions on a static host. */
+export function noteOnStaticHost(features: readonly string[]): string {
+  return `No effect: ${features.join(" and ")}. The host of this site is "static", which cannot receive mentions. If Netlify or your own server serves the site, set the option host: "netlify" or host: "node". Otherwise turn off this note with mentions: false.`;
 }
 
 /**
@@ -82,42 +82,42 @@ export function noteOnStaticHost(featuresInUse: readonly string[]): string {
  * @param output - the folder of the built site, as `./_site/`
  */
 export function noteOnDevelopmentBuild(output: string): string {
-  const start = "This is a development build: nothing of it is sent.";
+  const start = "This is a development build: it sends nothing.";
   if (normalize(`${output}/`) === `${PREVIEW_FOLDER}${sep}`) return start;
-  return `${start} ${output} may show drafts now: before you publish it, build the site: npx @11ty/eleventy`;
+  return `${start} ${output} may now contain drafts. Before you publish it, build the site: npx @11ty/eleventy`;
 }
 
 /** @param files - what a real build removed */
 export function warningOnPreviewFiles(files: readonly string[]): string[] {
   if (files.length === 0) return [];
   const more = files.length > 3 ? `, and ${files.length - 3} more` : "";
-  return [`Removed what only a preview had written, such as drafts: ${files.slice(0, 3).join(", ")}${more}.`];
+  return [`Removed files that a preview had left, such as drafts: ${files.slice(0, 3).join(", ")}${more}.`];
 }
 
-/** For authors with a key whom nobody can write to. */
+/** For authors with a key but without an inbox. */
 export function noteOnInboxes(addresses: readonly string[]): string {
-  return `Nobody can write to ${addresses.join(" and ")} in private, since nothing here can receive it. If Netlify or a server of your own serves the site, give the plugin the option host: "netlify" or host: "node"; if an inbox is elsewhere, name it with endpoint. If not, inbox: false ends this note.`;
+  return `No inbox for ${addresses.join(" and ")}: this host cannot receive private messages. If Netlify or your own server serves the site, set the option host: "netlify" or host: "node". If the inbox is at another site, set endpoint. Otherwise turn off this note with inbox: false.`;
 }
 
-/** For authors of a site with blobs that has nowhere to keep them. */
+/** For a site with blobs on a host that cannot store them. */
 export function noteOnBlobs(): string {
-  return `No blobs are kept here, since nothing here can receive them. If Netlify or a server of your own serves the site, give the plugin the option host: "netlify" or host: "node", and leave functions: false out. If not, blobs: false ends this note.`;
+  return `No blobs are stored: this host cannot receive them. If Netlify or your own server serves the site, set the option host: "netlify" or host: "node", and do not set functions: false. Otherwise turn off this note with blobs: false.`;
 }
 
-/** @param files - with links to blobs, at a site that keeps none */
+/** @param files - pages with links to blobs, if the option `blobs` is off */
 export function warningOnBlobs(files: readonly string[]): string[] {
   return about(
     files.map((inputPath) => ({ inputPath })),
     (named) =>
-      `A link "blob:..." leads nowhere while this site keeps no blobs: ${named}. Give the plugin the option blobs: true, or write another link.`,
+      `Broken link "blob:...", because this site stores no blobs: ${named}. Set the option blobs: true, or change the link.`,
   );
 }
 
-/** @param files - with links to blobs, where nothing keeps blobs on this host */
+/** @param files - pages with links to blobs, if the host cannot store blobs */
 export function warningOnBlobsElsewhere(files: readonly string[]): string[] {
   return about(
     files.map((inputPath) => ({ inputPath })),
-    (named) => `A link "blob:..." leads nowhere, since this host keeps no blobs: ${named}.`,
+    (named) => `Broken link "blob:...", because this host stores no blobs: ${named}.`,
   );
 }
 
@@ -126,31 +126,31 @@ export function warningsOnBlobLinks(withoutKey: readonly { link: string; files: 
   return named(
     withoutKey.map(
       ({ link, files: [file] }) =>
-        `${file}: "${link}" names no blob, so the link leads nowhere. Write blob: and a key as "npx eleventy-twtxt blob list" shows it, of A-Z a-z 0-9 . _ -.`,
+        `${file}: broken link "${link}". Write blob: and a key of A-Z a-z 0-9 . _ - as "npx eleventy-twtxt blob list" shows it.`,
     ),
   );
 }
 
-/** @param missing - blobs that pages link, and the site does not hand out */
+/** @param missing - linked blobs that are not public or do not exist */
 export function warningsOnMissingBlobs(missing: readonly { key: string; files: ReadonlySet<string> }[]): string[] {
   return named(
     missing.map(
       ({ key, files: [file] }) =>
-        `${file}: blob:${key} leads nowhere, since your site has no public blob of this key. Look for it with "npx eleventy-twtxt blob list". If it is private, type: npx eleventy-twtxt blob share ${key}. If it is not there: npx eleventy-twtxt blob put FILE --public --key ${key}`,
+        `${file}: broken link blob:${key}, because your site has no public blob with this key. See "npx eleventy-twtxt blob list". If the blob is private, run: npx eleventy-twtxt blob share ${key}. If it is missing: npx eleventy-twtxt blob put FILE --public --key ${key}`,
     ),
   );
 }
 
-/** @param pages - where a site keeps its shared blobs */
+/** @param pages - pages at the paths of public blobs */
 export function warningOnHidden(pages: readonly { inputPath: string }[]): string[] {
   return about(
     pages,
     (named) =>
-      `A page at ${PATHS.shared}/ or below it is out of reach, since shared blobs are there: ${named}. Give it another permalink.`,
+      `Pages below ${PATHS.shared}/ cannot be reached, because public blobs are served there: ${named}. Give them another permalink.`,
   );
 }
 
-/** @param unknown - what looks like a mention and names no feed, with the posts that it is in */
+/** @param unknown - texts that look like mentions but name no known feed, with their posts */
 export function warningOnMentions(unknown: readonly { mention: string; files: readonly string[] }[]): string[] {
   const [first] = unknown;
   if (!first) return [];
@@ -160,17 +160,17 @@ export function warningOnMentions(unknown: readonly { mention: string; files: re
   const more = unknown.length > NAMED ? ` and ${unknown.length - NAMED} more` : "";
   const nick = /^@<?([^\s>]+)/.exec(first.mention)?.[1];
   return [
-    `No one is notified of ${listed.join(", ")}${more}: the build knows no feed for it. Write @<${nick} https://${nick}.example/twtxt.txt> with the right URL, or add { nick: "${nick}", url: "..." } to the option "follow" and write @${nick}. What is no mention is written \\@${nick}.`,
+    `No one is notified of ${listed.join(", ")}${more}: the feed is unknown. Write @<${nick} https://${nick}.example/twtxt.txt> with the right URL, or add { nick: "${nick}", url: "..." } to the option "follow" and write @${nick}. If it is not a mention, write \\@${nick}.`,
   ];
 }
 
-/** One line: what was written. */
+/** The summary of a build in one line. */
 export function summaryOf(twts: TwtsFromPosts, feed: { path: string; twts: number; archives: number }): string {
   const archives = feed.archives === 0 ? "" : feed.archives === 1 ? " and 1 archive" : ` and ${feed.archives} archives`;
   const silent = about(
     twts.silent,
     (files, count) =>
-      ` ${count} with nothing to say left out: ${files}. Give each a title, a text or a picture (photo), or end this note with twt: false in the front matter.`,
+      ` ${count} without content left out: ${files}. Add a title, a text or a picture (photo), or set twt: false in the front matter to turn off this note.`,
     NAMED_IN_SUMMARY,
   );
   return `Wrote ${feed.path} (${feed.twts} ${feed.twts === 1 ? "twt" : "twts"})${archives}.${silent.join("")}`;
@@ -181,12 +181,12 @@ function describeCollections(collections: Collections, configured: ReadonlySet<s
     .map(([name, items]) => ({ name, count: itemsOf(items).length, isList: Array.isArray(items) }))
     .map((one) => ({ ...one, likelihood: likelihoodOf(one, configured) }))
     .sort((a, b) => b.likelihood - a.likelihood || b.count - a.count);
-  if (known.length === 0) return "There is no other.";
-  const names = known.map(({ name, count, isList }) => `${name} (${isList ? count : "no list"})`);
-  return `There are: ${listed(names, NAMED_COLLECTIONS)}.`;
+  if (known.length === 0) return "The site has no collections.";
+  const names = known.map(({ name, count, isList }) => `${name} (${isList ? count : "not a list"})`);
+  return `Collections: ${listed(names, NAMED_COLLECTIONS)}.`;
 }
 
-/** A collection of posts is more often made by the configuration than by a tag, and is hardly ever that of all pages. */
+/** Collections of posts are more often added by the configuration than by a tag, and hardly ever contain all pages. */
 function likelihoodOf({ name, count }: { name: string; count: number }, configured: ReadonlySet<string>): number {
   if (name === "all") return 0;
   if (count === 0) return 1;
@@ -210,7 +210,7 @@ function listed(names: readonly string[], limit: number): string {
 
 function named(sentences: string[]): string[] {
   const more = sentences.length - NAMED;
-  return more > 0 ? [...sentences.slice(0, NAMED), `So it is with ${more} more.`] : sentences;
+  return more > 0 ? [...sentences.slice(0, NAMED), `And ${more} more.`] : sentences;
 }
 
 function posts(count: number): string {

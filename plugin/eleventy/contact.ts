@@ -1,4 +1,4 @@
-// plugin/eleventy/contact.ts: tells readers of the site how to write to its authors in private.
+// plugin/eleventy/contact.ts: contact page, which explains how to send private messages to the authors.
 import type { Settings } from "../options.js";
 import { escapeHtml } from "../site/html.js";
 import type { OwnPages } from "./own-pages.js";
@@ -8,16 +8,14 @@ import type { Inbox } from "./site-files.js";
 const TITLE = "Contact";
 
 /**
- * How to write to each author who can be written to.
- *
- * @returns HTML; empty where nobody can
+ * The HTML with instructions for each author with an inbox; empty if there is none.
  */
 export function contactHtml(inboxes: readonly Inbox[]): string {
   const cards = inboxes.filter(({ endpoint }) => endpoint !== null).map(cardHtml);
   return cards.length === 0 ? "" : `<div class="twtxt-contact">\n${cards.join("\n")}\n</div>`;
 }
 
-/** @returns none for a site without an author who can be written to, or that wants no such page */
+/** The contact page; empty if the options turn it off. */
 export function contactPage(settings: Pick<Settings, "inbox">, inboxes: () => readonly Inbox[]): OwnPages[] {
   const { page: path, layout } = inboxOptions(settings);
   if (settings.inbox === false || path === false) return [];
@@ -37,7 +35,7 @@ export function contactPage(settings: Pick<Settings, "inbox">, inboxes: () => re
 
 function cardHtml({ address, key }: Inbox): string {
   const shown = escapeHtml(address);
-  return `<p>Write to <strong class="twtxt-address">${shown}</strong> in private. What you send is sealed on your own machine, and nobody else can read it, this site included.</p>
+  return `<p>Write to <strong class="twtxt-address">${shown}</strong> in private. Your message is encrypted on your own machine, and only the recipient can read it, not even this site.</p>
 <pre><code>npx --package eleventy-plugin-twtxt eleventy-twtxt message send ${shown}</code></pre>
-<p>To make sure that it is the right one, compare the key: <code class="twtxt-key">${escapeHtml(key)}</code></p>`;
+<p>To verify the recipient, compare the key: <code class="twtxt-key">${escapeHtml(key)}</code></p>`;
 }

@@ -1,16 +1,16 @@
-// plugin/eleventy/cut-text.ts: a text that is longer than a line of a feed may be.
+// plugin/eleventy/cut-text.ts: shortening of texts that are too long for a line of a feed.
 import { locateMentions } from "../feed/mention.js";
 import { byteLength, LINE_LIMIT, LINE_SEPARATOR } from "../feed/twt.js";
 
-/** Room for a timestamp, the TAB, the LF and some to spare. */
+/** In bytes. Leaves room for the timestamp, TAB and LF. */
 export const TEXT_LIMIT = LINE_LIMIT - 256;
 const ROOM_FOR_NAMES = 4096;
 
 /**
- * Cuts a text at a word, and outside of a mention; those mentioned further on are named at the end, as far as there is
+ * Cuts a long text between words and outside mentions. Mentions after the cut are added at the end as far as there is
  * room.
  *
- * @param permalink - where the whole text stands, named behind the cut
+ * @param permalink - the URL of the full text, added after the cut
  */
 export function cutText(text: string, permalink: string | null): string {
   if (byteLength(text) <= TEXT_LIMIT) return text;

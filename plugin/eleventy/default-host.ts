@@ -1,49 +1,49 @@
-// plugin/eleventy/default-host.ts: the host of a site whose options name none.
+// plugin/eleventy/default-host.ts: default of the option `host`.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Settings } from "../options.js";
 
-/** Set by Netlify's builds; the last two by its commands on the author's machine. */
+/** Set by builds on Netlify; the last two by Netlify's command line. */
 const NETLIFY_VARIABLES = ["NETLIFY", "NETLIFY_LOCAL", "NETLIFY_DEV"];
-/** Set by the builds of hosts that serve files alone. */
+/** Set by builds on static hosts. */
 const OTHER_VARIABLES = ["VERCEL", "CF_PAGES"];
-/** Read by such hosts. Starters such as eleventy-base-blog have several of them, and netlify.toml as well. */
+/** Configuration of static hosts. Starters such as eleventy-base-blog have several of these in addition to netlify.toml. */
 const OTHER_FILES = ["vercel.json", "wrangler.toml", "wrangler.json", "wrangler.jsonc", "CNAME", "public/CNAME"];
 const WORKFLOWS = ".github/workflows";
-/** The actions and the branch by which workflows publish to GitHub Pages. */
+/** Actions and branches of workflows that publish to GitHub Pages. */
 const GITHUB_PAGES = /deploy-pages|upload-pages-artifact|github-pages|gh-pages/i;
 
-/** The host of a site, and why it was taken. */
+/** The host of a site, and why it was chosen. */
 export interface HostChoice {
   name: NonNullable<Settings["host"]>;
-  /** Completes a sentence after "because"; `null` where the options name the host. */
+  /** Completes a sentence after "because"; `null` if the options name the host. */
   reason: string | null;
 }
 
 /**
- * Finds out what serves a site.
+ * Guesses the host of a site from the environment and the project's files.
  *
  * @param root - the project's root
  * @see PROTOCOL 7
  */
 export function guessHost(root: string, environment: Readonly<Record<string, string | undefined>>): HostChoice {
   const isSet = (name: string) => Boolean(environment[name]);
-  const isThere = (name: string) => existsSync(join(root, name));
+  const hasFile = (name: string) => existsSync(join(root, name));
 
   const netlify = NETLIFY_VARIABLES.find(isSet);
   if (netlify) return { name: "netlify", reason: `the environment variable ${netlify} is set` };
   const variable = OTHER_VARIABLES.find(isSet);
   if (variable) return { name: "static", reason: `the environment variable ${variable} is set` };
-  const file = OTHER_FILES.find(isThere);
+  const file = OTHER_FILES.find(hasFile);
   if (file) return { name: "static", reason: `${file} exists` };
   const workflow = pagesWorkflow(join(root, WORKFLOWS));
   if (workflow) return { name: "static", reason: `${WORKFLOWS}/${workflow} publishes to GitHub Pages` };
-  return isThere("netlify.toml")
+  return hasFile("netlify.toml")
     ? { name: "netlify", reason: "netlify.toml exists" }
-    : { name: "static", reason: "nothing here names another" };
+    : { name: "static", reason: "no file or variable indicates another host" };
 }
 
-/** The name of a workflow that publishes to GitHub Pages, if there is one. */
+/** The file name of a workflow that publishes to GitHub Pages, if any. */
 function pagesWorkflow(folder: string): string | undefined {
   if (!existsSync(folder)) return undefined;
   const files = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isFile());

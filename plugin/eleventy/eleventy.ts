@@ -1,7 +1,7 @@
 // plugin/eleventy/eleventy.ts: the part of Eleventy's configuration that the plugin uses. Eleventy ships no types.
 import type { Post } from "../options.js";
 
-/** What Eleventy calls `collections` in templates: every collection by its name. */
+/** `collections` in templates: every collection by name. */
 export type Collections = Record<string, unknown>;
 
 export interface BuildEvent {
@@ -12,7 +12,7 @@ export interface BuildEvent {
   results?: { outputPath: string | false }[];
 }
 
-/** Which page has which URL. */
+/** The URLs of templates. */
 export interface ContentMap {
   urlToInputPath: Record<string, { inputPath: string }>;
   inputPathToUrl: Record<string, string[]>;
@@ -34,7 +34,7 @@ export interface EleventyConfig {
   versionCheck(range: string): void;
   /** Globs of files that are not watched. */
   watchIgnores: Set<string>;
-  /** Globs of files that are no templates. */
+  /** Globs of files that are not templates. */
   ignores: Set<string>;
   on(event: "eleventy.before" | "eleventy.after", listener: (event: BuildEvent) => unknown): void;
   on(event: "eleventy.contentMap", listener: (event: ContentMap) => unknown): void;
@@ -42,10 +42,10 @@ export interface EleventyConfig {
   addPreprocessor(name: string, fileExtensions: string, callback: (data: TemplateData) => void): void;
   addFilter(name: string, callback: (this: TemplateContext, ...values: never[]) => unknown): void;
   addShortcode(name: string, callback: (this: TemplateContext, ...values: never[]) => string): void;
-  /** A template without a file, in the folder of the site's sources. */
+  /** Adds a virtual template in the input folder. */
   addTemplate(path: string, content: string, data: object): void;
   addTemplateFormats(format: string): void;
-  /** A template language: `compile` gives the function that renders a page from its data. */
+  /** Adds a template language: `compile` returns the function that renders a page from its data. */
   addExtension(
     extension: string,
     language: {
@@ -55,12 +55,12 @@ export interface EleventyConfig {
       compile(content: string, file: string): (data: never) => string;
     },
   ): void;
-  /** Told the URL of every page as soon as it is known. */
+  /** The callback gets the URL of every page as soon as it is known. */
   addUrlTransform(callback: (page: { url: string }) => void): void;
   addGlobalData(name: string, value: () => unknown): void;
   addTransform(name: string, callback: (this: TemplateContext, content: string, outputPath: string) => string): void;
   amendLibrary(name: "md", callback: (library: unknown) => void): void;
-  /** The collections that the configuration makes, by name. */
+  /** The collections that the configuration adds, by name. */
   getCollections(): Record<string, unknown>;
   getFilter(name: "url"): (url: string) => string;
   getFilter(name: "htmlBaseUrl" | "twt" | "mentions"): unknown;
@@ -69,11 +69,11 @@ export interface EleventyConfig {
   };
 }
 
-/** A collection item with what Eleventy keeps beside the documented part; folk rely on it. */
+/** A collection item with an undocumented part of Eleventy that is widely used. */
 export interface CollectionItem extends Post {
   template?: {
     isRenderable(): boolean;
-    /** The data that stands in the template itself, without the data cascade. */
+    /** The front matter of the template, without the data cascade. */
     getFrontMatterData(): Promise<{ data: Record<string, unknown> }>;
     renderPageEntryWithoutLayout(item: CollectionItem): Promise<string>;
     isDryRun?: boolean;

@@ -1,10 +1,10 @@
-// plugin/eleventy/head-links.ts: the links by which a page names the feed and the endpoint.
+// plugin/eleventy/head-links.ts: `<link>`s to the feed, the endpoint and the inboxes.
 import type { Settings } from "../options.js";
 import { escapeHtml } from "../site/html.js";
 import type { Inbox } from "./site-files.js";
 import type { SiteUrls } from "./site-urls.js";
 
-/** Comments, scripts and quoted attributes first: an end of a head inside of them ends nothing. */
+/** Matches comments, scripts and tags as a whole, so that a `</head>` inside them is skipped. */
 const END_OF_HEAD =
   /<!--[\s\S]*?-->|<(script|style|template|noscript|title)\b[\s\S]*?<\/\1\s*>|<[a-z](?:"[^"]*"|'[^']*'|[^'"<>])*>|(?<end><\/head\s*>)/gi;
 const COMMENT = /<!--[\s\S]*?-->/g;
@@ -12,7 +12,7 @@ const WEBMENTION =
   /<(?:link|a)\b(?=[^>]*(?<![\w-])rel\s*=\s*(?:"[^"]*\bwebmention\b|'[^']*\bwebmention\b|webmention\b))[^>]*>/i;
 const HREF = /(?<![\w-])href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))/i;
 
-/** Adds the links to pages, and remembers which pages name another endpoint. */
+/** Adds the links to pages, and counts pages with another endpoint. */
 export class HeadLinks {
   readonly #foreign = new Map<string, number>();
 
@@ -22,16 +22,16 @@ export class HeadLinks {
     readonly inboxes: () => readonly Inbox[],
   ) {}
 
-  /** The links themselves, one a line. */
+  /** The links, one per line. */
   html(): string {
     const feed = this.#feedLink(this.urls.feedHrefInTemplates());
     return [feed, this.#endpointLink(), ...this.#inboxLinks()].filter(Boolean).join("\n");
   }
 
   /**
-   * A page with the links before its first `</head>`, each once.
+   * Inserts the missing links before the first `</head>`.
    *
-   * @param url - gives that of the page, for links that are relative to it
+   * @param url - returns the URL of the page, to resolve relative links
    */
   addTo(page: string, url: () => string): string {
     const end = endOfHead(page);
@@ -43,7 +43,7 @@ export class HeadLinks {
     return page.slice(0, end) + missing.join("") + page.slice(end);
   }
 
-  /** A warning about pages whose own endpoint counts, and a clean slate for the next build. */
+  /** Returns a warning about pages with another endpoint, and resets the count. */
   takeWarning(): string | null {
     const entries = [...this.#foreign];
     this.#foreign.clear();
@@ -51,7 +51,7 @@ export class HeadLinks {
     const pages = entries.reduce((sum, [, count]) => sum + count, 0);
     const endpoints = entries.map(([endpoint]) => endpoint).join(", ");
     const who = pages === 1 ? "1 page names" : `${pages} pages name`;
-    return `${who} another webmention endpoint, ${endpoints}, and ${pages === 1 ? "keeps" : "keep"} it, since the first one counts. Remove that link from the layout to receive mentions at ${this.urls.endpoint()}, or make it the option "webmention".`;
+    return `${who} another webmention endpoint, ${endpoints}, which takes precedence. Remove that link from the layout to receive mentions at ${this.urls.endpoint()}, or set the option "webmention" to it.`;
   }
 
   #feedLink(href: string): string {
@@ -64,7 +64,7 @@ export class HeadLinks {
     return webmention ? `<link rel="webmention" href="${escapeHtml(webmention)}">` : "";
   }
 
-  /** To the documents by which the authors are written to; absolute, since these stand at the root of the domain. */
+  /** Links to the discovery documents of the authors. Absolute, because these are at the root of the domain. */
   #inboxLinks(): string[] {
     return this.inboxes().flatMap(({ address, endpoint }) => {
       if (endpoint === null) return [];

@@ -1,4 +1,4 @@
-// plugin/eleventy/markdown-mentions.ts: `@<nick url>` and `@nick` of somebody followed, written in Markdown, as links.
+// plugin/eleventy/markdown-mentions.ts: links for mentions in Markdown, `@<nick url>` or `@nick` of a followed feed.
 import { characterBefore, type Mention, mentionAt } from "../feed/mention.js";
 import type { Settings } from "../options.js";
 import { mentionLink } from "../site/html.js";
@@ -9,7 +9,7 @@ interface InlineState {
   src: string;
   pos: number;
   linkLevel: number;
-  /** What Eleventy hands to the renderer: the data of the page. */
+  /** The data of the page, passed by Eleventy. */
   env?: TemplateContext | undefined;
   push(type: string, tag: string, nesting: -1 | 0 | 1): Token;
 }
@@ -23,7 +23,7 @@ interface Token {
   attrGet(name: string): string | null;
   attrSet(name: string, value: string): void;
 }
-/** The part of markdown-it that learns. */
+/** The part of markdown-it that takes rules. */
 export interface MarkdownIt {
   core: {
     ruler: { push(rule: string, run: (state: { tokens: Token[]; env?: TemplateContext | undefined }) => void): void };
@@ -36,26 +36,26 @@ export interface MarkdownIt {
 /** A name after `@`, as long as a nick may be. */
 const NAME = /[^\s@#!:<>()[\]'"`]+/y;
 const WORD = /[\p{L}\p{N}_]/u;
-/** What glues a name to a URL, an address or an escape. */
+/** A character before "@" that makes it part of a URL, an address or an escape. */
 const GLUE = /[\p{L}\p{N}_/@.=&#%+\\]/u;
 /** `@<bob bob.example>` lacks `https://`, and `@<bob>` a URL. */
 const HALF_MENTION = /@<(?:[^\s<>=/"']+ +[^\s<>="']+\.[^\s<>="']*|(?<name>[^\s<>=/"'@:]+))>/y;
-/** Tags that may stand right behind an "@". */
+/** Tags that may follow an "@". */
 const INLINE_TAG = /^(?:a|abbr|b|br|code|del|em|i|img|ins|kbd|mark|q|s|small|span|strong|sub|sup|u|wbr)$/i;
-/** A name as people have it, without the punctuation behind it. */
+/** A name, without punctuation after it. */
 const PERSON = /^\p{L}(?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_])?/u;
 const LINKABLE = /^(https?|gemini|gopher):\/\//i;
 
-/** Whether a Markdown library is markdown-it, and so can be taught. */
+/** Whether a Markdown library is markdown-it, which takes rules. */
 export function isMarkdownIt(library: unknown): library is MarkdownIt {
   const { core, inline } = (library ?? {}) as Partial<MarkdownIt>;
   return typeof core?.ruler?.push === "function" && typeof inline?.ruler?.before === "function";
 }
 
 /**
- * Teaches markdown-it to write mentions as links.
+ * Adds a rule to markdown-it that renders mentions as links.
  *
- * @param onUnknown - told of what looks like a mention and names no feed, and of its file
+ * @param onUnknown - called with each text that looks like a mention but names no known feed, and its file
  */
 export function addMentionRule(
   markdown: MarkdownIt,
@@ -73,7 +73,7 @@ export function addMentionRule(
   });
 }
 
-/** Keeps `@<bob>` as text: as a tag, which it looks like, it would vanish. */
+/** Keeps `@<bob>` as text, because as a tag it would not be visible. */
 function keepUnknown(state: InlineState, silent: boolean, onUnknown: (name: string) => void): boolean {
   const half = halfMentionAt(state.src, state.pos);
   const unknown = unknownMentionAt(state.src, state.pos);
@@ -92,9 +92,9 @@ function halfMentionAt(text: string, start: number): string | null {
 }
 
 /**
- * What looks like a mention at this place of a text and names no feed: `@name`, `@<name>` or `@<name host>`.
+ * A text at this position that looks like a mention but names no known feed: `@name`, `@<name>` or `@<name host>`.
  *
- * @returns `null` for what is glued to something else: an address, a URL, a package such as `@11ty/eleventy`
+ * @returns `null` for a part of an address, of a URL, or of a package name such as `@11ty/eleventy`
  */
 export function unknownMentionAt(text: string, start: number): string | null {
   return halfMentionAt(text, start) ?? unknownNameAt(text, start);
@@ -110,9 +110,9 @@ function unknownNameAt(text: string, start: number): string | null {
 }
 
 /**
- * A mention by nick alone that starts at this place of a text.
+ * A mention by nick only that starts at this position.
  *
- * @returns `null` where none does, or where nobody of that nick is followed
+ * @returns `null` for none, or if no followed feed has that nick
  */
 export function shortMentionAt(
   text: string,
@@ -132,7 +132,7 @@ export function shortMentionAt(
   return null;
 }
 
-/** The nick of somebody mentioned: as written, else as followed, else the host. */
+/** The nick of a mentioned feed: as written, or from the follow list, or the host. */
 export function nickOf({ nick, url }: Mention, follow: Settings["follow"]): string {
   const known = nick ?? follow.find((feed) => feed.url === url)?.nick;
   return known ?? (new URL(url).host.replace(/[^\p{L}\p{N}.]+/gu, "-").replace(/^-+|-+$/g, "") || "somebody");
@@ -153,7 +153,7 @@ const TEXT_OR_MARKUP = new RegExp(
 );
 
 /**
- * Writes the mentions in a page as links, where the site's Markdown library is one that cannot be taught.
+ * Replaces the mentions in a page by links, for Markdown libraries that take no rules.
  *
  * @param html - a page or a part of one; code, links and attributes stay as they are
  */
@@ -182,7 +182,7 @@ function mentionInHtml(
   return { nick: nickOf({ nick: groups.nick ?? groups.nickEscaped ?? null, url }, follow), url };
 }
 
-/** Marked as automatic, so that the typographer leaves the nick alone. */
+/** Marked as an autolink, so that markdown-it's typographer does not change the nick. */
 function pushLink(state: InlineState, href: string, label: string): void {
   const open = state.push("link_open", "a", 1);
   open.attrs = [

@@ -12,7 +12,7 @@ export interface MentionPagesParts {
   mentions: Pick<SiteMentions, "pageNumbers" | "listOfPage">;
 }
 
-/** @returns none for a site that receives no mentions, or wants no such pages */
+/** The pages; none if the site receives no mentions or turns the pages off. */
 export function mentionPages({ settings: { mentions: options }, urls, mentions }: MentionPagesParts): OwnPages[] {
   if (options === false || options.pages === false || !urls.hasReceiver()) return [];
   const { pages: path, layout, words } = options;

@@ -1,4 +1,4 @@
-// plugin/eleventy/netlify-conflicts.ts: where a site's own functions and ours are in each other's way.
+// plugin/eleventy/netlify-conflicts.ts: conflicts between the site's own Netlify functions and the plugin's.
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { NetlifyFunction } from "./netlify-functions.js";
@@ -11,11 +11,11 @@ const PATHS = /\bpath\s*:\s*(\[[^\]]*\]|"[^"]*"|'[^']*'|`[^`]*`)/g;
 const QUOTED = /["'`]([^"'`]*)["'`]/g;
 
 /**
- * Looks through the site's own functions, as far as their paths stand in the source text. Of two functions with one name
- * or one path, Netlify silently takes one.
+ * Finds functions of the site with the name or a path of a plugin function: Netlify silently uses one of the two. Only
+ * paths that are literal in the source are found.
  *
  * @param root - the project's root
- * @returns a sentence for each
+ * @returns a warning for each
  */
 export async function functionConflicts(root: string, ours: readonly NetlifyFunction[]): Promise<string[]> {
   const toml = await readFile(join(root, "netlify.toml"), "utf8").catch(() => "");
@@ -33,12 +33,12 @@ function conflictsOf(file: string, name: string, paths: string[], ours: readonly
   const isNamesake = ours.some((one) => `twtxt-${one.name}` === name);
   const taken = paths.filter((path) => ours.some((one) => one.paths.includes(path)));
   return [
-    ...(isNamesake ? [`${file} has the name of a function that the plugin writes, and one of the two is lost.`] : []),
-    ...taken.map((path) => `${file} answers at ${path}, as a function of the plugin does.`),
-  ].map((sentence) => `${sentence} Give yours another one, or set the option "functions" to false.`);
+    ...(isNamesake ? [`${file} has the same name as a function of the plugin, so Netlify ignores one of them.`] : []),
+    ...taken.map((path) => `${file} has the path ${path}, like a function of the plugin.`),
+  ].map((sentence) => `${sentence} Change yours, or set the option "functions" to false.`);
 }
 
-/** A function is a file, or a folder by its name. */
+/** The name of a function: that of its file or folder. */
 function nameOf(file: string): string {
   return file.split(/[\\/]/)[0]?.replace(CODE, "") ?? "";
 }

@@ -1,4 +1,4 @@
-// plugin/eleventy/netlify-functions.ts: the functions of a site at Netlify, as files that its own bundler takes up.
+// plugin/eleventy/netlify-functions.ts: files of the Netlify functions.
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative, sep } from "node:path";
@@ -17,13 +17,13 @@ import { inboxPath, mentionsOptions } from "./served-options.js";
 import type { SiteFile } from "./site-files.js";
 import type { SiteUrls } from "./site-urls.js";
 
-/** Where Netlify's Frameworks API looks for functions, from the project's root. */
+/** The folder of functions in Netlify's Frameworks API, from the project's root. */
 const FOLDER = ".netlify/v1/functions";
 const PACKAGE = "eleventy-plugin-twtxt";
 const PAGES = "twtxt-pages.json";
 const HERE = fileURLToPath(new URL("../../", import.meta.url));
 
-/** An array: a single name would silently become "domain". Netlify's free plan has two rate limits. */
+/** `aggregateBy` is an array, because Netlify silently turns a single name into "domain". The free plan has two rate limits. */
 const RATE_LIMIT = { windowLimit: 60, windowSize: 60, aggregateBy: ["ip", "domain"] };
 
 type FunctionName = EndpointFunction | "deploy-succeeded" | "scheduled";
@@ -37,7 +37,7 @@ export interface NetlifyFunction {
   factory: string;
   paths: string[];
   config: { schedule?: string; rateLimit?: typeof RATE_LIMIT };
-  /** The event of Netlify's that it is called with. */
+  /** The Netlify event that calls it. */
   event?: "deploySucceeded";
 }
 
@@ -79,7 +79,7 @@ export function functionsOf(
 }
 
 /**
- * The files of these functions and of the list that they share.
+ * The files of these functions, and of the site's pages, which they share.
  *
  * @param root - the project's root
  */
@@ -95,7 +95,7 @@ export function functionFiles(functions: readonly NetlifyFunction[], site: Publi
   ];
 }
 
-/** Writes them and removes those of an earlier build: outside of Netlify's own build, nothing else empties the folder. */
+/** Writes the files and removes those of an earlier build, because only builds on Netlify start with an empty folder. */
 export async function writeFunctions(root: string, files: readonly SiteFile[]): Promise<void> {
   const folder = join(root, FOLDER);
   const gone = [...NAMES.map(fileOf), PAGES].filter((name) => !files.some(({ path }) => path === name));
@@ -105,7 +105,7 @@ export async function writeFunctions(root: string, files: readonly SiteFile[]): 
   await Promise.all(files.map(({ path, content }) => writeChanged(join(folder, path), content)));
 }
 
-/** `netlify dev` bundles a function anew whenever its file is written. */
+/** Writes a file if its content is different: `netlify dev` bundles a function again whenever its file is written. */
 async function writeChanged(file: string, content: string): Promise<void> {
   const before = await readFile(file, "utf8").catch(() => null);
   if (before !== content) await writeFile(file, content);
@@ -115,24 +115,24 @@ function fileOf(name: FunctionName): string {
   return `twtxt-${name}.mjs`;
 }
 
-/** Netlify reads `config` and the event's name from the source text, so both stand there literally. */
+/** Netlify reads `config` and the event's name from the source, so both must be literals. */
 function source({ factory, paths, config, event }: NetlifyFunction, settings: HostSettings, bundle: string): string {
-  const made = `${factory}(${JSON.stringify(settings)}, pages)`;
+  const handler = `${factory}(${JSON.stringify(settings)}, pages)`;
   const routes = paths.length > 0 ? { path: paths } : {};
   return `// Written by ${PACKAGE} at each build.
 import { ${factory} } from ${JSON.stringify(bundle)};
 import pages from "./${PAGES}" with { type: "json" };
 
-export default ${event ? `{ ${event}: ${made} }` : made};
+export default ${event ? `{ ${event}: ${handler} }` : handler};
 
 export const config = ${JSON.stringify({ ...routes, ...config, generator: PACKAGE })};
 `;
 }
 
 /**
- * Where the functions find our bundle. By the package's name it stays in its chunks, which are loaded when they are
- * needed. Where that name does not lead here, as for the dependency of a dependency under pnpm, a path serves: Netlify
- * then makes one file of it all.
+ * The import specifier of the plugin's bundle. With the package name, its chunks are loaded when they are needed. If that
+ * name does not resolve to this package, as for a transitive dependency under pnpm, a path is used: Netlify then bundles
+ * everything into one file.
  */
 function bundleSeenFrom(folder: string): string {
   const bundle = join(HERE, "dist/netlify");
@@ -140,12 +140,12 @@ function bundleSeenFrom(folder: string): string {
     const found = createRequire(join(folder, "x.mjs")).resolve(`${PACKAGE}/netlify/mentions.js`);
     if (relative(dirname(found), bundle) === "") return `${PACKAGE}/netlify`;
   } catch {
-    // It is not installed by this name.
+    // It is not installed under this name.
   }
   return relative(folder, bundle).split(sep).join("/");
 }
 
-/** At seven past: at the full hour, everybody's run. */
+/** Runs at minute 7, because most schedules run on the hour. */
 function cron(everyHours: number): string {
   if (everyHours === 1) return "7 * * * *";
   return everyHours === 24 ? "7 0 * * *" : `7 */${everyHours} * * *`;

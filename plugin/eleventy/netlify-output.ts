@@ -1,4 +1,4 @@
-// plugin/eleventy/netlify-output.ts: what Netlify is told at build time, without a line in the site's own files.
+// plugin/eleventy/netlify-output.ts: response headers for Netlify, through its Frameworks API.
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
@@ -10,19 +10,19 @@ const CONFIG = ".netlify/v1/config.json";
 /** The rules that this plugin added to it, so that the next build can remove them. Netlify ignores the file. */
 const RECORD = ".netlify/v1/twtxt-headers.json";
 
-/** Headers of one path, as Netlify's Frameworks API takes them. */
+/** Headers of one path, in the format of Netlify's Frameworks API. */
 export interface HeaderRule {
   for: string;
   values: Record<string, string>;
 }
 
-/** The headers that a feed and the discovery documents are served with. See PROTOCOL 1.1 and 3.1. */
+/** The headers of the feed and the discovery documents. PROTOCOL 1.1, 3.1 */
 export function headerRules(
   feed: readonly SiteFile[],
   discovery: readonly SiteFile[],
   webmention: string | null,
 ): HeaderRule[] {
-  // Netlify takes a header's value apart at its commas, also inside of a URL.
+  // Netlify splits header values at commas, even inside URLs.
   const endpoint = webmention?.replaceAll(",", "%2C");
   const link = endpoint ? { Link: `<${endpoint}>; rel="webmention"` } : {};
   const anyone = { "Access-Control-Allow-Origin": "*" };
@@ -36,10 +36,10 @@ export function headerRules(
 }
 
 /**
- * Puts our headers beside those that other tools have written, and removes those of an earlier build.
+ * Adds the headers to those of other tools, and removes those of an earlier build.
  *
  * @param root - the project's root
- * @param rules - none for a site that another host serves
+ * @param rules - empty for other hosts
  */
 export async function writeNetlifyHeaders(root: string, rules: readonly HeaderRule[]): Promise<void> {
   const [file, record] = [join(root, CONFIG), join(root, RECORD)];
@@ -48,8 +48,8 @@ export async function writeNetlifyHeaders(root: string, rules: readonly HeaderRu
 
   const { headers, ...config } = (await readJson(file)) ?? {};
   const paths = new Set(rules.map((rule) => rule.for));
-  const isOurs = (rule: HeaderRule) => paths.has(rule?.for) || before.some((ours) => isDeepStrictEqual(ours, rule));
-  const all = [...rulesIn({ headers }).filter((rule) => !isOurs(rule)), ...rules];
+  const isOwn = (rule: HeaderRule) => paths.has(rule?.for) || before.some((own) => isDeepStrictEqual(own, rule));
+  const all = [...rulesIn({ headers }).filter((rule) => !isOwn(rule)), ...rules];
   await writeJson(file, all.length > 0 ? { ...config, headers: all } : config);
   await writeJson(record, rules.length > 0 ? { headers: rules } : {});
 }
@@ -63,13 +63,13 @@ async function readJson(file: string): Promise<Record<string, unknown> | null> {
     return Object(JSON.parse(await readFile(file, "utf8")));
   } catch (cause) {
     if (Object(cause).code === "ENOENT") return null;
-    throw authorError("bad-file", `${file} is no JSON that can be read. Another tool has written it; remove it.`, {
+    throw authorError("bad-file", `${file} is not valid JSON. Another tool wrote it; delete the file.`, {
       cause,
     });
   }
 }
 
-/** Removes the file where nothing is left to write. */
+/** Writes the file, or removes it if the content is empty. */
 async function writeJson(file: string, content: object): Promise<void> {
   if (Object.keys(content).length === 0) return rm(file, { force: true });
   await mkdir(dirname(file), { recursive: true });

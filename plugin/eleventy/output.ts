@@ -1,4 +1,4 @@
-// plugin/eleventy/output.ts: writing beside what the site itself writes, and never over it.
+// plugin/eleventy/output.ts: writing files without overwriting those of the site.
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
@@ -6,7 +6,7 @@ import { dirname, join } from "node:path";
 import { authorError } from "../errors.js";
 import type { BinaryFile, SiteFile } from "./site-files.js";
 
-/** Who else writes to which path of the site: pages by their template, copied files by their source. */
+/** The site's other output: pages with their templates, and copied files with their sources. */
 export class OtherOutput {
   #pages: Record<string, { inputPath: string }> = {};
   #copies: Record<string, string> = {};
@@ -15,20 +15,23 @@ export class OtherOutput {
     this.#pages = urlToInputPath;
   }
 
-  /** @param map - source by path in the site; a folder where the development server passes it through whole */
+  /** @param map - sources by path in the site; in development builds, also whole folders */
   noteCopies(map: Record<string, string>): void {
     this.#copies = { ...this.#copies, ...map };
   }
 
-  /** @throws TwtxtError `output-conflict` naming the site's file and the two ways out */
-  check(files: readonly { path: string }[], way: string): void {
+  /**
+   * @param alternative - what to do if the other file is to stay
+   * @throws TwtxtError `output-conflict` naming the site's file
+   */
+  check(files: readonly { path: string }[], alternative: string): void {
     for (const { path } of files) {
       const page = this.#pages[path] ?? this.#pages[path.replace(/\/index\.html$/, "/")] ?? this.#pages[`${path}/`];
       const source = page?.inputPath ?? this.#copyAt(path);
       if (source === null) continue;
       throw authorError(
         "output-conflict",
-        `${source} is written to ${path} already. Remove that file, or ${way}. Nothing was overwritten.`,
+        `${source} is written to ${path} already. Remove that file, or ${alternative}. Nothing was overwritten.`,
       );
     }
   }
@@ -44,7 +47,7 @@ export class OtherOutput {
   }
 }
 
-/** Writes files below a folder. */
+/** Writes files into a folder. */
 export async function writeFiles(folder: string, files: readonly (SiteFile | BinaryFile)[]): Promise<void> {
   await Promise.all(
     files.map(async ({ path, content }) => {

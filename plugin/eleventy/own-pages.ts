@@ -1,4 +1,4 @@
-// plugin/eleventy/own-pages.ts: pages that the plugin adds to a site, unless it has one there itself.
+// plugin/eleventy/own-pages.ts: pages that the plugin adds to the site, unless the site has its own at that path.
 import { authorError } from "../errors.js";
 import type { Settings } from "../options.js";
 import { escapeHtml } from "../site/html.js";
@@ -6,34 +6,34 @@ import type { EleventyConfig } from "./eleventy.js";
 import type { SiteUrls } from "./site-urls.js";
 
 /**
- * The language of the templates that the pages are made of: JavaScript, in which nothing that strangers wrote is taken for
- * a template. It is our own, since a site may leave any of Eleventy's out of its `templateFormats`.
+ * The template language of these pages: plain JavaScript, so that text from mentions is never run as a template. Sites may
+ * leave any of Eleventy's own languages out of `templateFormats`.
  */
 const LANGUAGE = "twtxt-page";
 const TEMPLATE = /\/eleventy-plugin-twtxt-\w+\.twtxt-page$/;
 
-/** The part of a page's data that is read here. */
+/** The part of a page's data that is used here. */
 interface PageData {
   pagination: { pageNumber: number; hrefs: string[] };
 }
 
-/** One page, or several that continue each other: `/mentions/`, `/mentions/2/`. */
+/** One page, or numbered pages: `/mentions/`, `/mentions/2/`. */
 export interface OwnPages {
   name: "mentions" | "contact";
   title: string;
-  /** Where the first one is. */
+  /** The path of the first page. */
   path: string;
-  /** The option that gives it another path. */
+  /** The option that sets the path. */
   option: string;
-  /** A layout of the site; without one they are plain pages of their own. */
+  /** A layout of the site; without one, the page is complete HTML with its own style. */
   layout: string | undefined;
-  /** How many there are, once the site's data is read. */
+  /** Number of pages. Called after the site's data is read. */
   count(): number;
   /**
-   * What is in the page, in HTML.
+   * The HTML of a page.
    *
-   * @param number - from 0
-   * @param hrefs - the paths of them all
+   * @param number - page number from 0
+   * @param hrefs - the paths of all pages
    */
   content(number: number, hrefs: readonly string[]): string;
 }
@@ -43,7 +43,7 @@ interface Site {
   urls: Pick<SiteUrls, "hrefInTemplates">;
 }
 
-/** Adds pages to a site. */
+/** Adds the pages to a site. */
 export function addOwnPages(config: EleventyConfig, { settings, urls }: Site, all: readonly OwnPages[]): void {
   if (all.length === 0) return;
   const { nick, lang = "en" } = settings;
@@ -53,7 +53,7 @@ export function addOwnPages(config: EleventyConfig, { settings, urls }: Site, al
   config.addTemplateFormats(LANGUAGE);
   config.addExtension(LANGUAGE, {
     outputFileExtension: "html",
-    // Eleventy 3.0.0 calls the function in `permalink` only where the language says what to do with it.
+    // Eleventy 3.0.0 calls a `permalink` function only if the language defines this option.
     compileOptions: { permalink: (permalink) => permalink },
     compile: (_, file) => {
       const pages = all.find((each) => file.endsWith(fileOf(each)));
@@ -75,7 +75,7 @@ function dataOf({ title, layout, path, count }: OwnPages, others: ReadonlySet<st
     layout: layout ?? false,
     eleventyExcludeFromCollections: true,
     pagination: {
-      // Has its turn after all templates that use no collections, so that their URLs are known by then.
+      // Processed after all templates that use no collections, so their URLs are known by then.
       data: "collections",
       size: 1,
       before: () => (others.has(first) ? [] : Array.from({ length: count() }, (_, i) => i)),
@@ -88,12 +88,12 @@ function fileOf({ name }: OwnPages): string {
   return `eleventy-plugin-twtxt-${name}.${LANGUAGE}`;
 }
 
-/** Those of templates that use no collections: whether others have theirs before or after us is by chance. */
+/** The URLs of templates that use no collections. Those of other templates may not be known in time. */
 function urlsOfPages(config: EleventyConfig): ReadonlySet<string> {
   const urls = new Set<string>();
   let isLate = false;
   config.on("eleventy.before", () => urls.clear());
-  // Each template passes here before it gets its URLs, one template after the other.
+  // Called for each template before its URLs are computed, one template after the other.
   config.addPreprocessor(LANGUAGE, "*", ({ pagination, eleventyImport }) => {
     isLate = eleventyImport !== undefined || /^collections\b/.test(String(pagination?.data));
   });
@@ -103,7 +103,7 @@ function urlsOfPages(config: EleventyConfig): ReadonlySet<string> {
   return urls;
 }
 
-/** @throws TwtxtError `output-conflict` naming the site's file that has an URL of these pages */
+/** @throws TwtxtError `output-conflict` naming the site's file with the URL of one of these pages */
 function checkUrls(urlsByTemplate: Readonly<Record<string, readonly string[]>>, all: readonly OwnPages[]): void {
   const templates = Object.entries(urlsByTemplate);
   const own = new Map(
@@ -122,7 +122,7 @@ function checkUrls(urlsByTemplate: Readonly<Record<string, readonly string[]>>, 
   }
 }
 
-/** A page for sites that name no layout; a layout has the title to print itself. */
+/** A complete page, for sites without a layout. */
 function pageHtml(content: string, { title, lang, home }: { title: string; lang: string; home: string }): string {
   return `<!doctype html>
 <html lang="${escapeHtml(lang)}">

@@ -1,13 +1,13 @@
-// plugin/eleventy/pictures.ts: the pictures that a note names in its front matter.
+// plugin/eleventy/pictures.ts: pictures in the front matter of a note.
 
-/** `photo` is what Micropub servers write; `image` and `featured` are what themes read. */
+/** Micropub servers write `photo`; themes read `image` and `featured`. */
 const KEYS = ["photo", "image", "featured"];
 
-/** A path or a URL of the web or of a blob. `featured: yes` names no picture, and `data:` is not a link. */
+/** A path, a web URL or a blob link, but not `featured: yes` or a `data:` URL. */
 const LINK = /^(?:https?:|blob:|(?![a-z][a-z0-9+.-]*:))(?=.*(?:[/:]|\.[a-z0-9]{2,5}(?:[?#]|$)))/i;
 
 export interface Picture {
-  /** As the front matter has it: absolute, or relative to the page. */
+  /** As in the front matter: absolute, or relative to the page. */
   url: string;
   alt: string;
 }
@@ -15,7 +15,7 @@ export interface Picture {
 /**
  * The pictures of a note, in the order of the keys `photo`, `image` and `featured`.
  *
- * @param frontMatter - the note's own: a picture that the data cascade gives to every page says nothing about the note
+ * @param frontMatter - the note's own front matter, because a picture from the data cascade is not specific to the note
  * @example picturesOf({ photo: [{ value: "/quinces.jpg", alt: "Quinces" }] }) // [{ url: "/quinces.jpg", alt: "Quinces" }]
  */
 export function picturesOf(frontMatter: Record<string, unknown>): Picture[] {

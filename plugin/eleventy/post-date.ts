@@ -1,4 +1,4 @@
-// plugin/eleventy/post-date.ts: when a post was written, from its data or its file's name and from nothing else.
+// plugin/eleventy/post-date.ts: time of a post, from its data or its file name.
 import { blake2b } from "@noble/hashes/blake2.js";
 import { isDateOnly } from "../feed/timestamp.js";
 import type { Post } from "../options.js";
@@ -6,24 +6,24 @@ import type { Post } from "../options.js";
 const DAY = 86_400_000;
 const HOUR_IN_SECONDS = 3600;
 
-/** A timestamp has four digits for the year; what lies outside is no date of a post. */
+/** Timestamps have years of four digits, so other dates are ignored. */
 const FIRST = Date.parse("0000-01-03T00:00:00Z");
 const LAST = Date.parse("9999-12-29T00:00:00Z");
 
-/** Dates that Eleventy takes from the file system or from git: they change with every fresh clone. */
+/** Dates that Eleventy takes from the file system or from git, which change with every clone. */
 const UNSTABLE = /^(git )?(last modified|created)$/i;
 
-/** The date in a file's name that Eleventy falls back to. */
+/** The date in a file name, which Eleventy uses if the data has none. */
 const DATE_IN_NAME = /\d{4}-\d{2}-\d{2}/;
 
 /**
- * How the moments of posts are told, in milliseconds since 1970, whole seconds.
+ * Creates the function that computes the time of a post in milliseconds since 1970, whole seconds.
  *
- * A date at midnight UTC counts as one without a time. It is resolved at midnight of the time zone plus up to an
- * hour that depends on the post's own permalink, so that another post of that day renumbers nothing.
+ * A date at midnight UTC counts as a date without a time. It becomes midnight in the time zone plus up to an hour, which
+ * depends on the post's permalink, so that another post on that day changes nothing.
  *
  * @param timeZone - IANA name
- * @returns a function that gives `null` for a post whose date would change by itself
+ * @returns a function that returns `null` for a post without a stable date
  * @see PROTOCOL 1.2
  */
 export function postClock(timeZone: string): (post: Post) => number | null {
@@ -36,7 +36,7 @@ export function postClock(timeZone: string): (post: Post) => number | null {
   };
 }
 
-/** What orders posts of one second, and spreads those of one day: the page's URL, else the file and its page. */
+/** The identity of a post: the page's URL, or else its file and page number. Orders posts of one second. */
 export function permalinkOf(post: Pick<Post, "url" | "inputPath" | "pageNumber">): string {
   return post.url || `${post.inputPath}${post.pageNumber ? `#${post.pageNumber}` : ""}`;
 }
@@ -47,7 +47,7 @@ function stableTime(post: Post): number | null {
   const moment = isComputed ? date : post.date;
   if (!(moment instanceof Date) || !(moment.getTime() >= FIRST && moment.getTime() <= LAST)) return null;
 
-  // Eleventy passes over whatever is falsy.
+  // Eleventy ignores a falsy date.
   if (!date) return DATE_IN_NAME.test(post.inputPath) ? moment.getTime() : null;
   return typeof date === "string" && UNSTABLE.test(date.trim()) ? null : moment.getTime();
 }
@@ -57,7 +57,7 @@ function secondsFrom(permalink: string): number {
   return new DataView(digest.buffer, digest.byteOffset).getUint32(0) % HOUR_IN_SECONDS;
 }
 
-/** The first moment of a day, also where the clock jumps over midnight. */
+/** The start of a day, also when a clock change skips midnight. */
 function dayStartIn(timeZone: string): (midnightUtc: number) => number {
   const aheadAt = clockIn(timeZone);
   return (midnightUtc) => {
@@ -67,7 +67,7 @@ function dayStartIn(timeZone: string): (midnightUtc: number) => number {
   };
 }
 
-/** How far the zone's clock is ahead of UTC at a moment, in milliseconds. */
+/** The UTC offset of the zone at a time, in milliseconds. */
 function clockIn(timeZone: string): (time: number) => number {
   const format = new Intl.DateTimeFormat("en", { timeZone, timeZoneName: "longOffset", year: "numeric" });
   return (time) => {

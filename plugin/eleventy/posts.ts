@@ -1,4 +1,4 @@
-// plugin/eleventy/posts.ts: which posts the feed has, and at which second each of them stands.
+// plugin/eleventy/posts.ts: selection of posts, and their timestamps in the feed.
 import { authorError } from "../errors.js";
 import { formatTimestamp } from "../feed/timestamp.js";
 import type { Settings } from "../options.js";
@@ -14,18 +14,18 @@ export interface DatedPost {
 /** The posts of a site in the order of the feed, and those that are left out. */
 export interface Schedule {
   dated: DatedPost[];
-  /** Without a date that stays: no twt. */
+  /** Posts without a stable date, which get no twt. */
   undated: CollectionItem[];
-  /** Of the future: no twt yet. */
+  /** Posts dated in the future, which get no twt yet. */
   held: DatedPost[];
-  /** Not at their own second, since another post stands there. */
+  /** Posts at a later second than their own, because another post has it. */
   moved: { post: CollectionItem; from: string; other: CollectionItem }[];
 }
 
 /**
- * The posts that the options choose, each once.
+ * Selects the posts by the option `collection`, each once.
  *
- * @returns the posts, and those of the named collections that the site does not have or that are empty
+ * @returns the posts, and the named collections that are missing or empty
  */
 export function choosePosts(
   collections: Collections,
@@ -56,7 +56,7 @@ export function schedulePosts(
     .sort((a, b) => a.time - b.time || compare(permalinkOf(a.post), permalinkOf(b.post)));
 
   const isFuture = ({ time }: { time: number }) => time > now;
-  const { dated, moved } = spread(wanted.filter((entry) => !isFuture(entry)));
+  const { dated, moved } = assignSeconds(wanted.filter((entry) => !isFuture(entry)));
   return {
     dated,
     moved,
@@ -65,8 +65,8 @@ export function schedulePosts(
   };
 }
 
-/** The first post of a second keeps it; any other moves on to the next that nobody has of his own. */
-function spread(wanted: { post: CollectionItem; time: number }[]): Pick<Schedule, "dated" | "moved"> {
+/** The first post of a second keeps it; each other one moves to the next free second. */
+function assignSeconds(wanted: { post: CollectionItem; time: number }[]): Pick<Schedule, "dated" | "moved"> {
   const owners = new Map<number, CollectionItem>();
   for (const { post, time } of wanted) if (!owners.has(time)) owners.set(time, post);
 
@@ -88,16 +88,19 @@ function spread(wanted: { post: CollectionItem; time: number }[]): Pick<Schedule
   return { dated, moved };
 }
 
-/** A promise counts as yes in a filter, and would publish every page of the site. */
+/** Refuses async functions: a promise is truthy, so every page of the site would be published. */
 function isChosenBy(choice: (post: CollectionItem) => unknown): (post: CollectionItem) => boolean {
   return (post) => {
     const answer = choice(post);
     if (typeof Object(answer).then !== "function") return Boolean(answer);
-    throw authorError("bad-option", "options.collection: expected a function that answers at once, got a promise.");
+    throw authorError(
+      "bad-option",
+      "options.collection: expected a synchronous function, got one that returns a promise.",
+    );
   };
 }
 
-/** The items of a collection; a site's own collection may be anything. */
+/** The items of a collection; empty for anything but a list, since a site's own collections may be anything. */
 export function itemsOf(collection: unknown): CollectionItem[] {
   return Array.isArray(collection) ? collection.filter((item) => typeof item?.inputPath === "string") : [];
 }

@@ -1,4 +1,4 @@
-// plugin/eleventy/preview-files.ts: removes the pages that a preview left in the folder of the real site.
+// plugin/eleventy/preview-files.ts: removal of pages that a preview left in the output folder.
 import { readFile, rm, stat } from "node:fs/promises";
 import { join, relative, resolve, sep } from "node:path";
 import { replaceFile } from "./output.js";

@@ -1,4 +1,4 @@
-// plugin/eleventy/publish.ts: hands a real build over to the host of the site.
+// plugin/eleventy/publish.ts: files of a real build for the host.
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { HOST_FILE, PUBLISHED_FOLDER, type PublishedSite } from "../site/site.js";
@@ -6,7 +6,7 @@ import { replaceFile } from "./output.js";
 import type { SiteFile } from "./site-files.js";
 
 /**
- * Leaves a build for `eleventy-twtxt serve` and `send`. Not for development builds, which may show drafts.
+ * Writes the files for `eleventy-twtxt serve` and `send`. Not for development builds, which may contain drafts.
  *
  * @param root - the project's root
  * @param files - the feed, its archives and the discovery documents
@@ -17,7 +17,7 @@ export async function publish(root: string, site: PublishedSite, files: readonly
   await replaceFile(join(root, HOST_FILE), `${JSON.stringify(site)}\n`);
 }
 
-/** Writes the files and removes all others. A reader sees each file as it was before or as it is now. */
+/** Writes the files, each atomically, and removes all others. */
 async function replaceFolder(folder: string, files: readonly SiteFile[]): Promise<void> {
   await Promise.all(files.map(({ path, content }) => replaceFile(join(folder, path), content)));
   const current = new Set(files.map(({ path }) => join(folder, path)));

@@ -1,4 +1,4 @@
-// plugin/eleventy/read-mentions.ts: the mentions that the site has received, read from where it publishes them.
+// plugin/eleventy/read-mentions.ts: reads the received mentions from the published site.
 import { readFile } from "node:fs/promises";
 import { TwtxtError } from "../errors.js";
 import type { Ask } from "../http/guard.js";

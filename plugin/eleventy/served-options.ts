@@ -1,4 +1,4 @@
-// plugin/eleventy/served-options.ts: the options of what a site receives, complete also where it receives nothing.
+// plugin/eleventy/served-options.ts: complete options of mentions, inboxes and blobs.
 import * as v from "valibot";
 import type { BLOBS } from "../options/blobs.js";
 import { INBOX } from "../options/inbox.js";

@@ -1,4 +1,4 @@
-// plugin/eleventy/shared-blobs.ts: `blob:KEY` in posts and pages, and the filter `sharedBlob`, as the URL where a blob is shared.
+// plugin/eleventy/shared-blobs.ts: URLs of public blobs for `blob:KEY` links and the filter `sharedBlob`.
 import { authorError } from "../errors.js";
 import { show } from "../options/fault.js";
 import type { Settings } from "../options.js";
@@ -9,15 +9,15 @@ import { BlobLinks } from "./blob-links.js";
 import type { MarkdownIt } from "./markdown-mentions.js";
 import type { SiteUrls } from "./site-urls.js";
 
-/** Where the blobs of a page's links are. */
+/** Resolves the blob links of a page. */
 interface LinkTargets {
   /** The URL of the blob with this key; `null` to leave the link as it is. */
   urlOf(key: string): string | null;
-  /** Told of a link such as `blob:a b`, which has no key. */
+  /** Called with a link without a valid key, such as `blob:a b`. */
   onNoKey(link: string): void;
 }
 
-/** The links of browsers to data in memory. */
+/** `blob:` URLs that browsers create for data in memory. */
 const OF_BROWSER = /^\s*blob:(?:https?:|null\/)/;
 const WHOLE_LINK = new RegExp(`^\\s*blob:(${BLOB_KEY.source})\\s*$`);
 const LINK_IN_LIST = new RegExp(`(?<![^\\s,])blob:(${BLOB_KEY.source})(?![^\\s,])`, "g");
@@ -26,17 +26,17 @@ const CODE_OR_LINK_IN_TEXT = new RegExp(
   "g",
 );
 
-/** What is no markup, to the end of the page where nothing ends it (SVG has such tags without), and the tags that lead somewhere. */
+/** Matches comments and raw text as a whole, up to the end of the page if they are not closed, and tags with links. */
 const TAGS =
   /<!--.*?(?:-->|$)|<(?<raw>script|style|textarea|title)\b(?![^<>]*\/>).*?(?:<\/\k<raw>\s*>|$)|(?<tag><(?:a|audio|img|link|source|video)\s(?:"[^"]*"|'[^']*'|[^"'<>])*>)/gis;
 const ATTRIBUTES = /(?<![^\s"'<>/=])([^\s"'<>/=]+)(\s*=\s*)(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/g;
 
-/** The blobs of a site, for its pages, its posts and its templates. */
+/** Replaces blob links in pages and posts, and serves the filter `sharedBlob`. */
 export class SharedBlobs {
   readonly #settings: Pick<Settings, "authors" | "blobs">;
   readonly #urls: Pick<SiteUrls, "absolute">;
-  /** The files whose links stay as they are, since the option is off. */
-  readonly #left = new Set<string>();
+  /** Files with blob links that are not replaced, because the option is off. */
+  readonly #disabledFiles = new Set<string>();
   readonly links = new BlobLinks();
 
   constructor(settings: Pick<Settings, "authors" | "blobs">, urls: Pick<SiteUrls, "absolute">) {
@@ -45,11 +45,11 @@ export class SharedBlobs {
   }
 
   /**
-   * Where a blob is for everybody, whether it is there or not. Absolute, since a build on one's own machine has none.
+   * The absolute URL of a public blob, whether it exists or not. Local builds have no blobs, so they link to the live site.
    *
    * @param owner - a user or a public key of the site; without one, the first author
-   * @param page - the file that asks
-   * @throws TwtxtError `bad-blob-key`, or `bad-option` where no such owner keeps blobs here
+   * @param page - the file that uses the filter
+   * @throws TwtxtError `bad-blob-key`; `bad-option` for an unknown owner, or if the option `blobs` is off
    */
   urlOf(key: unknown, owner: unknown, page: string | undefined): string {
     const { blobs } = this.#settings;
@@ -57,7 +57,7 @@ export class SharedBlobs {
     if (blobs === false) {
       throw authorError(
         "bad-option",
-        `${where} got ${show(key)}, but this site keeps no blobs. Give the plugin the option blobs: true.`,
+        `${where} got ${show(key)}, but this site stores no blobs. Set the option blobs: true.`,
       );
     }
     if (typeof key !== "string" || !isBlobKey(key)) {
@@ -69,27 +69,27 @@ export class SharedBlobs {
     return url;
   }
 
-  /** Teaches `blob:KEY` to a Markdown library. Where the option is off, the pages show who has counted on it. */
-  teach(markdown: MarkdownIt): void {
+  /** Adds a rule for `blob:KEY` to the Markdown library, if the option is on. */
+  extendMarkdown(markdown: MarkdownIt): void {
     if (this.#settings.blobs !== false) addBlobRule(markdown, (file) => this.#targetsIn(file));
   }
 
-  /** A page or a part of one. @param file - which it was made from */
+  /** Replaces blob links in a page or part of one. @param file - its source */
   linkInHtml(html: string, file: string | undefined): string {
     return linkBlobs(html, this.#targetsIn(file));
   }
 
-  /** Markdown that nobody renders, as the front matter has it. @param file - which it stands in */
+  /** Replaces blob links in Markdown of the front matter. @param file - its source */
   linkInText(text: string, file: string): string {
     return text.replace(CODE_OR_LINK_IN_TEXT, (found, _code, key: string | undefined) => {
       return key === undefined ? found : (this.#urlIn(file, key) ?? found);
     });
   }
 
-  /** The files that count on the option, which is off, and a clean slate for the next build. */
+  /** Returns and clears the files with blob links that were not replaced, because the option is off. */
   takeDisabledFiles(): string[] {
-    const files = [...this.#left];
-    this.#left.clear();
+    const files = [...this.#disabledFiles];
+    this.#disabledFiles.clear();
     return files;
   }
 
@@ -106,7 +106,7 @@ export class SharedBlobs {
       this.links.note(key, url, file);
       return url;
     }
-    if (file !== undefined) this.#left.add(file);
+    if (file !== undefined) this.#disabledFiles.add(file);
     return null;
   }
 
@@ -123,12 +123,12 @@ export class SharedBlobs {
     const users = authors.map(({ user }) => `"${user}"`).join(", ");
     throw authorError(
       "bad-option",
-      `${where}: expected a user of this site (${users}), or a public key of theirs or of the option blobs.owners, got ${show(owner)}.`,
+      `${where}: expected a user of this site (${users}), or their public key or one from the option blobs.owners, got ${show(owner)}.`,
     );
   }
 }
 
-/** In links, images and reference definitions, and in HTML that passes through; code has no such tokens. */
+/** Replaces blob links in links, images, reference definitions and inline HTML, but not in code. */
 function addBlobRule(markdown: MarkdownIt, targetsIn: (file: string | undefined) => LinkTargets): void {
   markdown.core.ruler.push("twtxt_blob", ({ tokens, env }) => {
     const targets = targetsIn(env?.page?.inputPath);

@@ -1,4 +1,4 @@
-// plugin/eleventy/site-build.ts: one build of a site after the other, from the first event of Eleventy's to the last.
+// plugin/eleventy/site-build.ts: the steps of a build, called from Eleventy's events.
 
 import { join } from "node:path";
 import type { Clock } from "../clock.js";
@@ -46,27 +46,27 @@ import { type PostTwt, TwtsFromPosts } from "./twts-from-posts.js";
 import { UnknownMentions } from "./unknown-mentions.js";
 
 const NAME = "eleventy-plugin-twtxt";
-const OTHER_FEED_PATH = 'give the feed another place with the option "path"';
-const OTHER_KEY = 'leave the options "key" and "endpoint" out';
+const OTHER_FEED_PATH = 'give the feed another path with the option "path"';
+const OTHER_KEY = 'remove the options "key" and "endpoint"';
 
-/** Where a build happens. */
+/** What a build needs from the machine. */
 export interface BuildEnvironment {
   now: Clock;
   /** The project's root. */
   root: string;
   host: HostChoice;
-  /** Reads a script for the pages of the site. */
+  /** Reads a script for pages, bundled. */
   readScript(name: string): Promise<string>;
 }
 
-/** What the plugin does in the course of a build, in the order of the methods. */
+/** A site's builds, one after the other. The public methods are in the order of Eleventy's events. */
 export class SiteBuild {
   readonly settings: Settings;
   readonly urls: SiteUrls;
   readonly mentions: SiteMentions;
   readonly blobs: SharedBlobs;
   readonly unknownMentions = new UnknownMentions();
-  /** Who can be written to, and where; known from the beginning of a build. */
+  /** The authors with an address. Set at the start of a build. */
   inboxes: readonly Inbox[] = [];
   readonly #config: EleventyConfig;
   readonly #place: BuildEnvironment;
@@ -74,9 +74,9 @@ export class SiteBuild {
   readonly #others = new OtherOutput();
   readonly #remembered = new Map<string, PostText | null>();
   #isMarkdownUsed = false;
-  #isMarkdownTaught = false;
-  readonly #told = new Set<string>();
-  #seen: TemplateData[] = [];
+  #isMarkdownExtended = false;
+  readonly #loggedNotes = new Set<string>();
+  #templateData: TemplateData[] = [];
   #collections: Collections = {};
   #discovery: SiteFile[] = [];
   #paths: string[] = [];
@@ -92,7 +92,7 @@ export class SiteBuild {
     this.#head = new HeadLinks(settings, this.urls, () => this.inboxes);
   }
 
-  /** A build that would disturb the running server, a key or a path prefix that cannot be stops the build here, before anything is read or written. */
+  /** Stops a build with an invalid key or path prefix, or one that would disturb a running server, before it writes files. */
   async begin(event: BuildEvent): Promise<void> {
     const { directories, outputMode } = event;
     const { root } = this.#place;
@@ -100,7 +100,7 @@ export class SiteBuild {
       await (isReal(event) ? refuseOtherSite(root, this.settings.url) : refuseServedFolder(root, directories.output));
     }
     this.#twts = null;
-    this.#seen = [];
+    this.#templateData = [];
     this.urls.noteInput(directories.input);
     this.urls.checkFeedUrl();
     this.inboxes = inboxesOf(this.settings, this.urls);
@@ -108,26 +108,23 @@ export class SiteBuild {
     await this.mentions.read();
   }
 
-  /** Teaches mentions and blobs to the site's Markdown library, if it is one that can learn. */
+  /** Adds the rules for mentions and blobs to the site's Markdown library, if it is markdown-it. */
   extendMarkdown(library: unknown): void {
     if (!isMarkdownIt(library)) return;
     addMentionRule(library, this.settings.follow, (mention, file) => this.unknownMentions.note(mention, file));
-    this.blobs.teach(library);
-    this.#isMarkdownTaught = true;
+    this.blobs.extendMarkdown(library);
+    this.#isMarkdownExtended = true;
   }
 
-  /**
-   * Every template passes here with its data, where Eleventy puts the collections sooner (in version 3) or later (in
-   * version 4): no template of ours is needed to see them.
-   */
-  see(data: TemplateData): void {
-    this.#seen.push(data);
+  /** Remembers the data of each template. Eleventy adds the collections to it: version 3 earlier, version 4 later. */
+  addTemplateData(data: TemplateData): void {
+    this.#templateData.push(data);
     this.#isMarkdownUsed ||= data.page?.inputPath?.endsWith(".md") ?? false;
   }
 
-  /** The collections are complete and nothing is rendered: posts are chosen and dated. */
-  async plan({ urlToInputPath, inputPathToUrl }: ContentMap): Promise<void> {
-    this.#collections = this.#collectionsSeen();
+  /** Selects and dates the posts, when the collections are complete and nothing is rendered yet. */
+  async schedulePosts({ urlToInputPath, inputPathToUrl }: ContentMap): Promise<void> {
+    this.#collections = this.#findCollections();
     this.urls.notePages(inputPathToUrl);
     this.#others.notePages(urlToInputPath);
     this.#paths = Object.keys(urlToInputPath);
@@ -136,6 +133,7 @@ export class SiteBuild {
     this.#twts = await TwtsFromPosts.from(this.#collections, this, this.#remembered);
   }
 
+  /** @param map - the source of each copied file or folder, by its path in the site */
   noteCopies(map: Record<string, string>): void {
     this.#others.noteCopies(map);
   }
@@ -149,9 +147,9 @@ export class SiteBuild {
     return this.#place.now();
   }
 
-  /** HTML with mentions as links and blobs by their URLs, also where no Markdown library of ours has seen to it. */
-  linked(html: string, file: string | undefined): string {
-    const hasRawMentions = this.#isMarkdownUsed && !this.#isMarkdownTaught;
+  /** Replaces mentions by links and `blob:KEY` by URLs, if the Markdown library has not done so. */
+  linkHtml(html: string, file: string | undefined): string {
+    const hasRawMentions = this.#isMarkdownUsed && !this.#isMarkdownExtended;
     return this.blobs.linkInHtml(hasRawMentions ? linkMentions(html, this.settings.follow) : html, file);
   }
 
@@ -159,14 +157,14 @@ export class SiteBuild {
     return this.#head.html();
   }
 
-  /** A page as it is written. */
-  page(content: string, { outputPath, url, inputPath }: NonNullable<TemplateContext["page"]>): string {
+  /** Adds links and head links to a page. */
+  transformPage(content: string, { outputPath, url, inputPath }: NonNullable<TemplateContext["page"]>): string {
     if (typeof outputPath !== "string" || !outputPath.endsWith(".html")) return content;
-    const page = removeKeep(this.linked(content, inputPath));
+    const page = removeKeep(this.linkHtml(content, inputPath));
     return this.settings.head ? this.#head.addTo(page, () => this.urls.absolute(url || "/")) : page;
   }
 
-  /** The site is rendered: the plugin's own files are written beside it. */
+  /** Writes the plugin's files after Eleventy has written the site. */
   async finish(event: BuildEvent): Promise<void> {
     const { outputMode, directories } = event;
     const twts = this.#twts;
@@ -180,7 +178,7 @@ export class SiteBuild {
     const lists = await this.mentions.files();
     this.#others.check(lists, 'give the option "mentions.pages" another path');
     await writeFiles(directories.output, [...feed, ...this.#discovery, ...lists]);
-    await this.mentions.keep();
+    await this.mentions.saveCache();
     const settings = this.#settingsOf(event, twts);
     const content = `${JSON.stringify(settings, null, 2)}\n`;
     await writeFiles(this.#place.root, [{ path: SETTINGS_FILE, content }]);
@@ -199,21 +197,21 @@ export class SiteBuild {
       ...conflicts,
       ...leftovers,
     ];
-    for (const warning of warnings) this.#say(warning, "warn");
+    for (const warning of warnings) this.#log(warning, "warn");
     const preview = isReal(event) ? [] : [noteOnDevelopmentBuild(directories.output)];
-    // Where `serve` shows it, also with `--quiet`, as many starters run their preview.
-    for (const note of this.#newNotes(preview)) this.#say(note, this.#place.host.name === "node" ? "warn" : undefined);
-    for (const note of [...this.#newNotes(this.#hostNotes()), ...this.#notes(), ...blobs.notes]) this.#say(note);
-    this.#say(summaryOf(twts, { path: this.urls.feedHref(), twts: all.length, archives: feed.length - 1 }));
+    // A warning if `serve` shows the folder, because many starters run their preview with `--quiet`.
+    for (const note of this.#newNotes(preview)) this.#log(note, this.#place.host.name === "node" ? "warn" : undefined);
+    for (const note of [...this.#newNotes(this.#hostNotes()), ...this.#notes(), ...blobs.notes]) this.#log(note);
+    this.#log(summaryOf(twts, { path: this.urls.feedHref(), twts: all.length, archives: feed.length - 1 }));
   }
 
-  /** Without templates, as when a copied file alone has changed, those of the build before. */
-  #collectionsSeen(): Collections {
-    const found = this.#seen.find(({ collections }) => collections)?.collections;
-    if (found || this.#seen.length === 0) return found ?? this.#collections;
+  /** The collections; those of the last build if no template was read, for example after a change of a copied file. */
+  #findCollections(): Collections {
+    const found = this.#templateData.find(({ collections }) => collections)?.collections;
+    if (found || this.#templateData.length === 0) return found ?? this.#collections;
     throw authorError(
       "no-collections",
-      "This version of Eleventy keeps its collections from plugins, so that no feed can be written.",
+      "This version of Eleventy does not give plugins its collections, so no feed can be written. Use Eleventy 3 or 4.",
     );
   }
 
@@ -249,7 +247,7 @@ export class SiteBuild {
     return [];
   }
 
-  /** @returns what of the site is in the way of its functions, a sentence each */
+  /** @returns warnings about conflicts with the site's own functions */
   async #writeForNetlify(site: PublishedSite, feed: SiteFile[]): Promise<string[]> {
     const { root } = this.#place;
     const isNetlify = this.#place.host.name === "netlify";
@@ -260,11 +258,11 @@ export class SiteBuild {
     return functions.length > 0 ? functionConflicts(root, functions) : [];
   }
 
-  /** @returns those that no build of this process has told yet */
+  /** The notes that no earlier build of this process has logged. */
   #newNotes(notes: readonly string[]): string[] {
-    const untold = notes.filter((note) => !this.#told.has(note));
-    for (const note of untold) this.#told.add(note);
-    return untold;
+    const fresh = notes.filter((note) => !this.#loggedNotes.has(note));
+    for (const note of fresh) this.#loggedNotes.add(note);
+    return fresh;
   }
 
   #hostNotes(): string[] {
@@ -272,14 +270,14 @@ export class SiteBuild {
     return host.reason === null ? [] : [noteOnHost(host.name, host.reason)];
   }
 
-  /** What comes of nothing on this host. */
+  /** Notes about options that have no effect on this host. */
   #notes(): string[] {
-    const featuresInUse =
+    const features =
       this.#place.host.name === "static" && !this.settings.webmention ? this.mentions.featuresInUse() : [];
-    const nowhere = this.settings.inbox === false ? [] : this.inboxes.filter(({ endpoint }) => endpoint === null);
+    const unreachable = this.settings.inbox === false ? [] : this.inboxes.filter(({ endpoint }) => endpoint === null);
     return [
-      ...(featuresInUse.length > 0 ? [noteOnStaticHost(featuresInUse)] : []),
-      ...(nowhere.length > 0 ? [noteOnInboxes(nowhere.map(({ address }) => address))] : []),
+      ...(features.length > 0 ? [noteOnStaticHost(features)] : []),
+      ...(unreachable.length > 0 ? [noteOnInboxes(unreachable.map(({ address }) => address))] : []),
       ...(this.settings.blobs !== false && !this.urls.hasBlobs() ? [noteOnBlobs()] : []),
     ];
   }
@@ -288,13 +286,13 @@ export class SiteBuild {
     const head = this.#head.takeWarning();
     const isBelowRoot = this.#discovery.length > 0 && this.urls.href("/") !== "/";
     const paths = this.#discovery.map(({ path }) => path).join(", ");
-    const below = `The documents of your address must stand at the root of ${new URL(this.settings.url).host}, and this site is below it. Serve ${paths} from there.`;
+    const below = `The documents of your address must be at the root of ${new URL(this.settings.url).host}, but this site has a path prefix. Serve ${paths} from the root.`;
     const unread = this.mentions.warning();
     const blobs = [...warningOnBlobs(this.blobs.takeDisabledFiles()), ...warningOnHidden(this.#hidden())];
     return [...(head ? [head] : []), ...(isBelowRoot ? [below] : []), ...(unread ? [unread] : []), ...blobs];
   }
 
-  /** Links to blobs that lead nowhere. */
+  /** Checks the links to blobs. */
   async #checkBlobs(): Promise<{ warnings: string[]; notes: string[] }> {
     const { links, withoutKey } = this.blobs.links.take();
     const wrong = warningsOnBlobLinks(withoutKey);
@@ -303,11 +301,11 @@ export class SiteBuild {
       return { warnings: [...wrong, ...warningOnBlobsElsewhere(files)], notes: [] };
     }
     const { missing, fault } = await this.blobs.links.check(links, this.urls.userAgent());
-    const unknown = `Whether the blobs in your pages are there is not known: ${fault}`;
+    const unknown = `The links to blobs could not be checked: ${fault}`;
     return { warnings: [...wrong, ...warningsOnMissingBlobs(missing)], notes: fault === null ? [] : [unknown] };
   }
 
-  /** Pages of the site in the place of its shared blobs. */
+  /** Pages at the paths of public blobs. */
   #hidden(): { inputPath: string }[] {
     if (!this.urls.hasBlobs()) return [];
     return itemsOf(this.#collections.all).filter(
@@ -315,14 +313,14 @@ export class SiteBuild {
     );
   }
 
-  /** Eleventy tells its templates alone that nothing is to be written. */
+  /** Only the templates know that Eleventy runs with `--dryrun`. */
   #isDryRun(): boolean {
     const pages = itemsOf(this.#collections.all);
     return pages.some(({ template }) => template?.isDryRun && !template.isIncremental);
   }
 
-  /** Warnings are told with `--quiet` too, which is how most builds on a server run. */
-  #say(message: string, type?: "warn"): void {
+  /** Warnings are logged even with `--quiet`, which most builds on servers use. */
+  #log(message: string, type?: "warn"): void {
     this.#config.logger.logWithOptions({
       message,
       prefix: `[${NAME}]`,
@@ -331,7 +329,7 @@ export class SiteBuild {
   }
 }
 
-/** Whether a build is to be published. One of `--serve` or `--watch` may show drafts. */
+/** Whether a build is for publication. Builds of `--serve` and `--watch` may contain drafts. */
 function isReal({ runMode }: Pick<BuildEvent, "runMode">): boolean {
   return runMode === "build";
 }

@@ -1,4 +1,4 @@
-// plugin/eleventy/site-files.ts: the files that the plugin adds to a site.
+// plugin/eleventy/site-files.ts: the feed and the discovery documents.
 import { authorError } from "../errors.js";
 import { splitIntoParts } from "../feed/archive.js";
 import { formatFeed } from "../feed/feed.js";

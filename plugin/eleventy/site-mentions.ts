@@ -1,4 +1,4 @@
-// plugin/eleventy/site-mentions.ts: the mentions of a site while it is built.
+// plugin/eleventy/site-mentions.ts: mentions for pages and templates.
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { comparableUrl } from "../http/same-url.js";
@@ -19,20 +19,20 @@ const LIST = "mentions.json";
 const AVATARS = ".eleventy-twtxt/avatars";
 const CACHE = ".eleventy-twtxt/mentions.json";
 
-/** For everything that a build asks of the network. */
+/** Timeout of all network requests of a build. */
 const TOTAL_MS = 10_000;
-/** How many stand under a post: as many as the component reads. */
-const MOST_OF_PAGE = 500;
+/** Maximum number of mentions under a post, the same as in the component. */
+const MAX_UNDER_POST = 500;
 
-/** What the mentions of a site need of the machine that builds it. */
+/** What the mentions need from the machine. */
 export interface MentionsEnvironment {
-  /** The project's root, where pictures are kept between builds. */
+  /** The project's root, for the caches. */
   root: string;
-  /** Reads a script for the pages of the site. */
+  /** Reads a script for pages, bundled. */
   readScript(name: string): Promise<string>;
 }
 
-/** What templates and pages show of them. A site without a receiver of its own has none. */
+/** The mentions of a site; none if it does not receive them itself. */
 export class SiteMentions {
   readonly #settings: Pick<Settings, "mentions" | "nick">;
   readonly #urls: SiteUrls;
@@ -40,10 +40,10 @@ export class SiteMentions {
   readonly #root: string;
   readonly #readScript: MentionsEnvironment["readScript"];
   #known: KnownMentions | null = null;
-  #isKept = false;
+  #isCached = false;
   #isInTemplates = false;
   #avatars: ReadonlyMap<string, Avatar> = new Map();
-  /** Paths of the site by the URLs that the authors have given. */
+  /** Paths of pictures on this site, by their original URL. */
   #pictures: ReadonlyMap<string, string> = new Map();
 
   constructor(
@@ -57,7 +57,7 @@ export class SiteMentions {
     this.#readScript = readScript;
   }
 
-  /** Once for all builds of this process: what comes meanwhile is shown by the component. */
+  /** Reads the mentions, once per process: the component in the pages shows later ones. */
   async read(): Promise<void> {
     if (this.#known || !this.#urls.hasReceiver()) return;
     const signal = AbortSignal.timeout(TOTAL_MS);
@@ -74,49 +74,49 @@ export class SiteMentions {
     }
   }
 
-  /** Newest first; `null` where they are not known, which is not the same as none. */
+  /** All mentions, newest first; `null` if they are unknown. */
   all(): readonly PublicMention[] | null {
     return this.#known?.all ?? null;
   }
 
-  /** @param permalink - the URL of a page in the site; `null` for what has no page, and so no mentions */
+  /** The mentions of a page. @param permalink - its path; `null` for a post without a page */
   of(permalink: string | null): readonly PublicMention[] {
     if (permalink === null) return [];
     return this.#byUrl.get(comparableUrl(this.#urls.absolute(permalink)) ?? "") ?? [];
   }
 
-  /** The list of a page's mentions, with what tops it up; empty for a site that receives none. */
+  /** The HTML list of a page's mentions, with the component; empty for a site that receives none. */
   listOf(permalink: string | null): string {
     this.#isInTemplates = true;
     if (permalink === null || !this.#urls.hasReceiver()) return "";
-    const known = this.all() && this.of(permalink).slice(0, MOST_OF_PAGE);
+    const known = this.all() && this.of(permalink).slice(0, MAX_UNDER_POST);
     return mentionListHtml(known, this.#listOptions(this.#urls.absolute(permalink)));
   }
 
-  /** From 1 to that of the last page of all mentions. */
+  /** The page numbers of the list of all mentions, from 1. */
   pageNumbers(): number[] {
     const count = Math.ceil((this.all()?.length ?? 0) / mentionsOptions(this.#settings).perPage);
     return Array.from({ length: Math.max(count, 1) }, (_, i) => i + 1);
   }
 
-  /** The list of one page of all mentions. */
+  /** The HTML of one page of the list of all mentions. */
   listOfPage(page: number): string {
     const { perPage } = mentionsOptions(this.#settings);
     const shown = this.all()?.slice((page - 1) * perPage, page * perPage) ?? null;
     return mentionListHtml(shown, { ...this.#listOptions(null), page });
   }
 
-  /** The path of the page that lists them all, as a template writes it; `null` for a site without. */
+  /** The path of the list of all mentions for templates; `null` if there is none. */
   pageHref(): string | null {
     const hasPages = this.#urls.hasReceiver() && mentionsOptions(this.#settings).pages;
     return hasPages ? this.#urls.hrefInTemplates(this.#folder()) : null;
   }
 
-  /** By what the author wants mentions shown; not by anything where the option says that there are none. */
+  /** The features with which the author shows mentions; empty if the option is `false`. */
   featuresInUse(): string[] {
     const { mentions } = this.#settings;
     if (mentions === false) return [];
-    // Aliases count for what is sent, too.
+    // Aliases are also used for sending.
     const isConfigured = !isDeepStrictEqual({ ...mentions, aliases: [] }, mentionsOptions({ mentions: false }));
     return [
       ...(isConfigured ? ['the option "mentions"'] : []),
@@ -124,12 +124,12 @@ export class SiteMentions {
     ];
   }
 
-  /** What the author should know; `null` where all went well. */
+  /** A warning about reading the mentions; `null` for none. */
   warning(): string | null {
     return this.#known?.warning ?? null;
   }
 
-  /** The component, and the list for the next build: none where this build knows none. */
+  /** The script of the component, the pictures, and the list for the next build if it is known. */
   async files(): Promise<(SiteFile | BinaryFile)[]> {
     if (!this.#urls.hasReceiver()) return [];
     const script = await this.#readScript(COMPONENT);
@@ -140,12 +140,12 @@ export class SiteMentions {
     return [...own, { path: this.#folder() + LIST, content: `${JSON.stringify({ mentions, next: null })}\n` }];
   }
 
-  /** Keeps the list on this machine, for a build while the site cannot be reached. Once for all builds of this process. */
-  async keep(): Promise<void> {
+  /** Caches the list on this machine for builds that cannot reach the site. Once per process. */
+  async saveCache(): Promise<void> {
     const mentions = this.all();
-    if (mentions === null || this.#isKept) return;
+    if (mentions === null || this.#isCached) return;
     await replaceFile(join(this.#root, CACHE), cacheOf(this.#liveUrl(), mentions));
-    this.#isKept = true;
+    this.#isCached = true;
   }
 
   #listOptions(target: string | null): MentionListOptions {
@@ -184,7 +184,7 @@ export class SiteMentions {
     else this.#byUrl.set(key, [mention]);
   }
 
-  /** Where the script and the list stand: with the pages, or where these would be. */
+  /** The folder of the script and the list: that of the pages, even if they are off. */
   #folder(): string {
     return (mentionsOptions(this.#settings).pages || "/mentions/").replace(/\/?$/, "/");
   }

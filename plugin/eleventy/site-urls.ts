@@ -1,4 +1,4 @@
-// plugin/eleventy/site-urls.ts: where the site's pages are, seen from outside.
+// plugin/eleventy/site-urls.ts: URLs of the site.
 import { posix } from "node:path";
 import { authorError } from "../errors.js";
 import { isMentionUrl } from "../feed/mention.js";

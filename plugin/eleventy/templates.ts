@@ -1,4 +1,4 @@
-// plugin/eleventy/templates.ts: what templates can use: filters, shortcodes and the global data `twtxt`.
+// plugin/eleventy/templates.ts: filters, shortcodes and global data for templates.
 import { formatMention } from "../feed/mention.js";
 import type { Settings } from "../options.js";
 import { escapeHtml } from "../site/html.js";

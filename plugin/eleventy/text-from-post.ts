@@ -1,4 +1,4 @@
-// plugin/eleventy/text-from-post.ts: what a post says in the feed.
+// plugin/eleventy/text-from-post.ts: text of a twt from a post.
 import { authorError, type TwtxtError } from "../errors.js";
 import { formatMention, isMentionUrl, locateMentions, mentionAt } from "../feed/mention.js";
 import { adjustForPeers } from "../feed/peers.js";

@@ -1,4 +1,4 @@
-// plugin/eleventy/twt-markdown.ts: the Markdown of a twt, where it differs from what a Markdown writer makes.
+// plugin/eleventy/twt-markdown.ts: Markdown of twts, where it differs from the Markdown writer.
 
 /** Only what would make or hide a mention is escaped: a wire form that the author wanted as text, and what opens code. */
 export function escapeText(text: string): string {

@@ -1,4 +1,4 @@
-// plugin/eleventy/twts-from-posts.ts: the posts of one build as twts.
+// plugin/eleventy/twts-from-posts.ts: twts of a build.
 import { authorError } from "../errors.js";
 import { twtHash } from "../feed/hash.js";
 import { findMentions, type Mention } from "../feed/mention.js";
@@ -20,25 +20,25 @@ export interface PostTwt extends Twt {
   readonly mentions: Mention[];
 }
 
-/** What a build tells about the site as a whole. */
+/** The parts of a build that posts need. */
 export interface SiteContext {
   settings: Settings;
   urls: Pick<SiteUrls, "feedUrl" | "absolute" | "resolve">;
   blobs: Pick<SharedBlobs, "linkInText">;
-  /** A rendered body with mentions as links and blobs by their URLs. */
-  linked(html: string, file: string): string;
+  /** Replaces mentions and blob links in a rendered body. */
+  linkHtml(html: string, file: string): string;
   now(): number;
   unknownMentions: Pick<UnknownMentions, "note">;
 }
 
-/** A character that leaves a mark. The Braille pattern without dots leaves none. */
+/** A visible character. U+2800, the empty Braille pattern, is invisible. */
 const VISIBLE = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
-/** The twts of a build: dated as soon as the collections are known, worded as the bodies are rendered. */
+/** The twts of a build: dated when the collections are complete, with texts as soon as the posts are rendered. */
 export class TwtsFromPosts {
   readonly #site: SiteContext;
   readonly schedule: Schedule;
-  /** Collections that were named in the options and hold nothing. */
+  /** Collections in the options that are missing or empty. */
   readonly empty: string[];
   #html: HtmlReader | null;
   readonly #pictures: ReadonlyMap<CollectionItem, readonly Picture[]>;
@@ -49,7 +49,7 @@ export class TwtsFromPosts {
   readonly cut: CollectionItem[] = [];
   readonly repliesWithoutFeed: CollectionItem[] = [];
   readonly silent: CollectionItem[] = [];
-  /** Their twts show nothing. */
+  /** Posts with a text without visible characters. */
   readonly invisible: CollectionItem[] = [];
 
   private constructor(
@@ -68,7 +68,7 @@ export class TwtsFromPosts {
     this.#remembered = remembered;
   }
 
-  /** Chooses and dates the posts; loads a parser of HTML only for posts that may need it. */
+  /** Selects and dates the posts. The HTML parser is loaded only if a post may need it. */
   static async from(
     collections: Collections,
     site: SiteContext,
@@ -83,10 +83,10 @@ export class TwtsFromPosts {
   /**
    * The twt of a post.
    *
-   * @param permalink - the post's URL in the site, or its file where it has no page
-   * @param asker - the page that asks
-   * @returns `null` where the feed has none
-   * @throws TwtxtError `twt-too-early` in the post's own body, which its text is made from
+   * @param permalink - the post's path, or its file if it has no page
+   * @param asker - the page that uses the twt
+   * @returns `null` if the post has no twt
+   * @throws TwtxtError `twt-too-early` in the post's own body, from which the twt is made
    */
   twtOf(permalink: string, asker?: string): PostTwt | null {
     const known = this.#twts.get(permalink);
@@ -105,8 +105,8 @@ export class TwtsFromPosts {
   }
 
   /**
-   * Makes sure that every post can be worded: renders what an incremental build has left out, and loads the parser that
-   * nothing but a rendered body has shown to be needed.
+   * Prepares the texts of all posts: renders those that an incremental build has skipped, and loads the HTML parser if only
+   * a rendered body shows that it is needed.
    */
   async prepareAll(): Promise<void> {
     for (const { post } of this.schedule.dated) {
@@ -119,7 +119,7 @@ export class TwtsFromPosts {
     if (!this.#html && this.schedule.dated.some(isMentionRendered)) this.#html = await import("./text-from-html.js");
   }
 
-  /** Every twt of the feed, oldest first. Only after the bodies are rendered. */
+  /** All twts of the feed, oldest first. Call it after the posts are rendered. */
   all(): PostTwt[] {
     return [...this.#entries.keys()].map((permalink) => this.twtOf(permalink)).filter((twt) => twt !== null);
   }
@@ -143,7 +143,7 @@ export class TwtsFromPosts {
     const isLeftOut = post.template?.isRenderable() === false;
     if (isLeftOut && this.#remembered.has(permalink)) return this.#remembered.get(permalink) ?? null;
 
-    const text = this.#worded(post, {
+    const text = this.#makeText(post, {
       settings: this.#site.settings,
       feedUrl: this.#site.urls.feedUrl(),
       permalink: post.url ? this.#site.urls.absolute(post.url) : null,
@@ -158,30 +158,30 @@ export class TwtsFromPosts {
     return text;
   }
 
-  #worded(post: CollectionItem, source: PostSource): PostText | null {
+  #makeText(post: CollectionItem, source: PostSource): PostText | null {
     try {
       return textOfPost(post, source);
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      throw authorError("bad-post", `${post.inputPath}: its HTML is nested too deep to be read.`, { cause: error });
+      throw authorError("bad-post", `${post.inputPath}: its HTML is nested too deeply.`, { cause: error });
     }
   }
 
   #bodyOf(post: CollectionItem, asker: string | undefined): string {
     try {
-      return this.#site.linked(String(post.templateContent ?? ""), post.inputPath);
+      return this.#site.linkHtml(String(post.templateContent ?? ""), post.inputPath);
     } catch (cause) {
-      // Any other page is rendered again by Eleventy once the post is there.
+      // Eleventy renders any other page again when the post is ready.
       if (asker !== permalinkOf(post)) throw cause;
       throw authorError(
         "twt-too-early",
-        `${post.inputPath}: a post's own body cannot show its twt, since the twt is made from that body. Use it in a layout or on another page.`,
+        `${post.inputPath}: a post cannot show its twt in its own body, because the twt is made from the body. Use it in a layout or on another page.`,
       );
     }
   }
 }
 
-/** A titled post is a link to its page, which has the pictures. */
+/** The pictures of posts without a title. A twt with a title links to the page, which shows the pictures. */
 async function picturesOfNotes(posts: readonly CollectionItem[]): Promise<Map<CollectionItem, Picture[]>> {
   const notes = posts.filter(({ data }) => !data.title && picturesOf(data).length > 0);
   const pictures = notes.map(async (note) => {
@@ -192,5 +192,5 @@ async function picturesOfNotes(posts: readonly CollectionItem[]): Promise<Map<Co
 }
 
 function missingParser(post: CollectionItem): never {
-  throw authorError("twt-too-early", `${post.inputPath}: its twt is not there before all posts are rendered.`);
+  throw authorError("twt-too-early", `${post.inputPath}: its twt cannot be used before all posts are rendered.`);
 }

@@ -1,10 +1,10 @@
-// plugin/eleventy/unknown-mentions.ts: what looks like a mention in a post, and names no feed.
+// plugin/eleventy/unknown-mentions.ts: texts in posts that look like mentions but name no known feed.
 
-/** Mentions of a build that notify no one, with the files that they are in. */
+/** Collects such texts during a build, with their files. */
 export class UnknownMentions {
   readonly #files = new Map<string, Set<string>>();
 
-  /** @param file - the input path of a page; `undefined` where it is not known */
+  /** @param file - the input path of a page; `undefined` if unknown */
   note(mention: string, file: string | undefined): void {
     if (file === undefined) return;
     const files = this.#files.get(mention);
@@ -13,9 +13,9 @@ export class UnknownMentions {
   }
 
   /**
-   * What was noted since the last call.
+   * Returns and clears the collected texts.
    *
-   * @param posts - the input paths of the feed's posts: on other pages, an `@name` notifies no one anyway
+   * @param posts - input paths of the feed's posts: mentions on other pages are never sent
    */
   take(posts: ReadonlySet<string>): { mention: string; files: string[] }[] {
     const found = [...this.#files].map(([mention, files]) => ({

@@ -1,4 +1,4 @@
-// plugin/eleventy/write-mentions.ts: the mentions of a text, written the one way that all peers understand.
+// plugin/eleventy/write-mentions.ts: mentions in the form that all peers understand.
 import { formatMention, isMentionUrl, isNick, locateMentions, mentionAt } from "../feed/mention.js";
 import type { Settings } from "../options.js";
 import { nickOf, shortMentionAt, unknownMentionAt } from "./markdown-mentions.js";

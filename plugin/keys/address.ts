@@ -1,19 +1,19 @@
-// plugin/keys/address.ts: an address, `user@domain`, and where others look for its key.
+// plugin/keys/address.ts: addresses, `user@domain`, and the paths of their discovery documents.
 import { sha256 } from "@noble/hashes/sha2.js";
 import { hex } from "@scure/base";
 
-/** What may stand before the `@`. See PROTOCOL 3.1. */
+/** The part before the `@`. PROTOCOL 3.1 */
 export const USER = /^[a-z0-9][a-z0-9._-]{0,63}$/;
-/** A host as a URL has it, with a port where a site is tried out on one. */
+/** A host as in a URL, with an optional port for local sites. */
 const DOMAIN = /^(\[[0-9a-f:]+\]|[a-z0-9]([a-z0-9.-]*[a-z0-9])?)(:\d+)?$/;
 const MAX_DOMAIN = 253;
-/** Of what somebody types or claims: to bring 40,000 characters to their ASCII form takes a quarter of a second. */
+/** Limits untrusted input: converting a domain of 40,000 characters to ASCII takes a quarter of a second. */
 const MAX_TYPED = 1000;
 
 /**
- * Reads an address.
+ * Parses an address.
  *
- * @returns `user@domain` in lower case, the domain in its ASCII form; `null` for what is no address
+ * @returns `user@domain` in lower case with the domain in ASCII; `null` for an invalid address
  * @see PROTOCOL 3.1
  * @example parseAddress("Alice@Bücher.example") // "alice@xn--bcher-kva.example"
  */
@@ -27,11 +27,10 @@ export function parseAddress(text: string): string | null {
 }
 
 /**
- * The paths under which an address's document is looked for, under the specification's own segment and under the one that
- * peers know.
+ * The paths of an address's discovery document: in the folder of the specification, and in that of current peers.
  *
- * @param address - `user@domain`, in lower case
- * @returns four paths from the root of the domain, in the order in which they are asked
+ * @param address - `user@domain` in lower case
+ * @returns four paths from the root of the domain, in the order of the requests
  * @see PROTOCOL 3.1
  */
 export function discoveryPaths(address: string): string[] {

@@ -1,4 +1,4 @@
-// plugin/keys/identity-text.ts: a private key as it is written down, and as something that signs and agrees.
+// plugin/keys/identity-text.ts: format of identity files.
 import { TwtxtError } from "../errors.js";
 import { toInstant } from "../feed/timestamp.js";
 import { parseAddress } from "./address.js";
@@ -8,25 +8,25 @@ import { secretKeyOf } from "./secret-key.js";
 const SEED_BYTES = 32;
 const PAIR_BYTES = 64;
 
-/** Who signs and reads. The private key cannot be read from it, and shows neither in JSON nor in the console. */
+/** A key pair with its address. The private key cannot be read, and does not appear in JSON or the console. */
 export interface Identity {
   /** `user@domain` */
   readonly address: string;
   /** `kex1...` */
   readonly publicKey: string;
-  /** `YYYY-MM-DDThh:mm:ssZ`; `null` where the file does not say. */
+  /** `YYYY-MM-DDThh:mm:ssZ`; `null` if unknown. */
   readonly created: string | null;
   /** @returns an Ed25519 signature of 64 bytes */
   sign(bytes: Uint8Array): Uint8Array;
-  /** X25519: as `SecretKey.agree`. */
+  /** X25519, see `SecretKey.agree`. */
   agree(exchangeKey: Uint8Array): Uint8Array;
 }
 
 /**
- * Writes an identity file, which holds the private key.
+ * Writes an identity file, which contains the private key.
  *
  * @param seed - 32 random bytes
- * @param created - `YYYY-MM-DDThh:mm:ssZ`; `null` where nobody knows
+ * @param created - `YYYY-MM-DDThh:mm:ssZ`; `null` if unknown
  * @see PROTOCOL 3.1
  */
 export function formatIdentity(
@@ -42,10 +42,10 @@ export function formatIdentity(
 }
 
 /**
- * The seed that an identity file holds.
+ * The seed in an identity file.
  *
- * @param text - one that {@link parseIdentity} has read
- * @returns 32 bytes, to be wiped by whoever asked
+ * @param text - a file that {@link parseIdentity} accepts
+ * @returns 32 bytes; the caller must wipe them
  */
 export function seedOf(text: string): Uint8Array {
   const pair =
@@ -60,10 +60,10 @@ export function seedOf(text: string): Uint8Array {
 }
 
 /**
- * Reads an identity file.
+ * Parses an identity file.
  *
- * @param text - comment lines and one line of base64, in any order; CRLF and a byte order mark are passed over
- * @param name - how the file is called in messages, which never quote it
+ * @param text - comment lines and one line of base64, in any order; CRLF and a byte order mark are allowed
+ * @param name - the file's name for messages, which never quote its content
  * @throws TwtxtError `bad-identity`
  * @see PROTOCOL 3.1
  */

@@ -1,4 +1,4 @@
-// plugin/keys/identity.ts: keeps private keys: in the system keychain, or else in a file that its owner alone can read.
+// plugin/keys/identity.ts: stores private keys in the system keychain, or else in a file that only the owner can read.
 import { TwtxtError } from "../errors.js";
 import { formatIdentity, type Identity, parseIdentity, seedOf } from "./identity-text.js";
 import {
@@ -17,32 +17,32 @@ import {
 import { createSecret, readSecret, removeSecret } from "./secret-file.js";
 import { seedOfWords, wordsOfSeed } from "./words.js";
 
-/** An identity, and where it is kept. */
+/** An identity and its place. */
 export interface StoredIdentity {
   identity: Identity;
   /** The identity file; `null` for the system keychain. */
   file: string | null;
 }
 
-/** Whether a new one goes into the keychain or nowhere; without a choice, into a file where there is none that works. */
+/** `keychain` allows only the keychain; by default, a file is used if no keychain works. */
 export type PlaceChoice = "keychain" | undefined;
 
-/** A key that an address had before, and the file in which it still is. */
+/** A former key of an address, and its file. */
 export interface FormerIdentity extends StoredIdentity {
   file: string;
 }
 
 /** A new identity. */
 export interface NewIdentity extends StoredIdentity {
-  /** Why it is in a file although the keychain was to have it. */
+  /** Why it is in a file and not in the keychain. */
   keychainFault: string | null;
 }
 
 /**
  * Finds the identity of an address.
  *
- * @throws TwtxtError `no-identity` where there is none; `bad-identity` for one that is not in order, such as a file
- *   that others can read
+ * @throws TwtxtError `no-identity` if there is none; `bad-identity` for an invalid one, such as a file that others can
+ *   read
  * @see PROTOCOL 3.1
  */
 export async function loadIdentity(address: string, places: IdentityPlaces | IdentityFile): Promise<StoredIdentity> {
@@ -50,7 +50,7 @@ export async function loadIdentity(address: string, places: IdentityPlaces | Ide
 }
 
 /**
- * The identity in a file, whoever's it is.
+ * Reads the identity in a file, whatever its address.
  *
  * @throws TwtxtError as {@link loadIdentity}
  */
@@ -59,9 +59,9 @@ export async function readIdentity({ file }: IdentityFile): Promise<StoredIdenti
 }
 
 /**
- * All identities of this machine that can be read.
+ * Lists the identities on this machine.
  *
- * @returns them by address, and a line on each that cannot be read
+ * @returns those that can be read, by address, and an error message for each of the others
  */
 export async function listIdentities(places: IdentityPlaces): Promise<{ kept: StoredIdentity[]; faults: string[] }> {
   const { addresses, fault } = await addressesIn(places);
@@ -79,12 +79,12 @@ export async function listIdentities(places: IdentityPlaces): Promise<{ kept: St
 }
 
 /**
- * Makes a key for an address and keeps it.
+ * Creates and stores the identity of an address.
  *
  * @param seed - 32 random bytes
  * @param created - `YYYY-MM-DDThh:mm:ssZ`
- * @throws TwtxtError `bad-identity` where the address has a key already, or the chosen keychain does not work;
- *   `bad-file` where the file is there already, or cannot be written
+ * @throws TwtxtError `bad-identity` if the address already has a key, or the chosen keychain does not work;
+ *   `bad-file` if the file already exists or cannot be written
  */
 export function createIdentity(
   { seed, address, created }: { seed: Uint8Array; address: string; created: string },
@@ -95,33 +95,33 @@ export function createIdentity(
 }
 
 /**
- * Puts the key of an address aside, for what was sealed to it: the address may get another one then.
+ * Moves the key of an address to the former keys, which still open old messages. The address can then get a new key.
  *
- * @returns where it is now
- * @throws TwtxtError as {@link loadIdentity}; `bad-file`. The key is then where it was
+ * @returns the new place
+ * @throws TwtxtError as {@link loadIdentity}; `bad-file`. The key is then not moved
  */
 export async function retireIdentity(address: string, places: IdentityPlaces): Promise<FormerIdentity> {
   const found = await findIdentityText(address, places);
   const { identity } = checkIdentity(found, address);
   const file = formerFileOf(address, identity.publicKey, places.folder);
-  // What was cut short the last time has left the same file.
+  // An earlier, interrupted call may have written the same file.
   if ((await readSecret(file)) !== found.text) await createSecret(file, found.text);
   if (found.file === null) await places.keychain.remove(address);
   else await removeSecret(found.file);
   return { identity, file };
 }
 
-/** The keys that an address had before. @throws TwtxtError `bad-identity` for one that is not in order */
+/** The former keys of an address. @throws TwtxtError `bad-identity` for an invalid one */
 export async function formerIdentities(address: string, { folder }: IdentityPlaces): Promise<FormerIdentity[]> {
   const files = await formerFilesOf(address, folder);
   return Promise.all(files.map(async (file) => ({ ...(await readIdentity({ file })), file })));
 }
 
 /**
- * Keeps the key of an address that was written down as words.
+ * Restores the key of an address from its words.
  *
- * @param words - as somebody has typed them; they do not say when the key was made
- * @throws TwtxtError as {@link createIdentity}, and `bad-identity` for words that are no key
+ * @param words - as typed; they do not contain the date of creation
+ * @throws TwtxtError as {@link createIdentity}, and `bad-identity` for invalid words
  */
 export async function restoreIdentity(
   { words, address }: { words: string; address: string },
@@ -135,9 +135,9 @@ export async function restoreIdentity(
 }
 
 /**
- * Keeps the key of an identity file, one of another program too.
+ * Imports an identity file, also of another program.
  *
- * @throws TwtxtError as {@link createIdentity}, and `bad-identity` for a file that is none or that others can read
+ * @throws TwtxtError as {@link createIdentity}, and `bad-identity` for a file that is invalid or that others can read
  */
 export async function importIdentity(
   file: string,
@@ -152,7 +152,7 @@ export async function importIdentity(
 /**
  * Copies an identity into a new file.
  *
- * @throws TwtxtError as {@link loadIdentity}; `bad-file` where the file is there already, or cannot be written
+ * @throws TwtxtError as {@link loadIdentity}; `bad-file` if the file already exists or cannot be written
  */
 export async function copyIdentity(
   address: string,

@@ -1,4 +1,4 @@
-// plugin/keys/key.ts: a public key: as text, `kex1...`, as bytes, and for key exchange; and what its secret half does.
+// plugin/keys/key.ts: public keys as text (`kex1...`), as bytes and for key exchange.
 import { etc, Point } from "@noble/ed25519";
 import { bech32 } from "@scure/base";
 import { TwtxtError } from "../errors.js";
@@ -16,7 +16,7 @@ const SMALL_ORDER_Y = new Set([
 /** The prime of the field: a larger y is not canonical. */
 const FIELD_PRIME = "7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffed";
 
-/** The secret half of a key, which signs and agrees but cannot be read from it. */
+/** A private key, which signs and agrees but cannot be read. */
 export interface SecretKey {
   /** The 32 bytes of its Ed25519 public key. */
   readonly publicKey: Uint8Array;
@@ -24,8 +24,8 @@ export interface SecretKey {
   sign(bytes: Uint8Array): Uint8Array;
   /**
    * @param exchangeKey - an X25519 public key of 32 bytes
-   * @returns the 32 bytes that X25519 gives both sides, to be wiped by whoever asked
-   * @throws TwtxtError `bad-key` for a key of small order, with which everybody would get the same
+   * @returns the shared secret of X25519, 32 bytes; the caller must wipe them
+   * @throws TwtxtError `bad-key` for a key of small order, whose shared secret is the same for everyone
    */
   agree(exchangeKey: Uint8Array): Uint8Array;
 }

@@ -1,8 +1,8 @@
-// plugin/keys/keychain.ts: the system keychain, where there is one.
+// plugin/keys/keychain.ts: system keychain.
 
-/** Keeps one text per address. Each method rejects where the system has no keychain that works, or it stays locked. */
+/** Stores one text per address. Each method rejects if the system has no working keychain, or it is locked. */
 export interface Keychain {
-  /** @returns `null` where there is none */
+  /** @returns `null` if there is none */
   read(address: string): Promise<string | null>;
   write(address: string, secret: string): Promise<void>;
   remove(address: string): Promise<void>;
@@ -12,7 +12,7 @@ export interface Keychain {
 
 const SERVICE = "eleventy-twtxt";
 
-/** The system keychain, by a package that need not be installed and is loaded when it is asked. */
+/** The system keychain, through an optional package that is loaded on first use. */
 export function systemKeychain(): Keychain {
   return {
     read: (address) => plainly(async () => (await (await entry(address)).getPassword()) ?? null),
@@ -26,7 +26,7 @@ export function systemKeychain(): Keychain {
   };
 }
 
-/** What a system says of its keychain is for programmers. */
+/** Turns the system's error messages into plain ones. */
 async function plainly<T>(question: () => Promise<T>): Promise<T> {
   try {
     return await question();
@@ -39,7 +39,7 @@ async function plainly<T>(question: () => Promise<T>): Promise<T> {
 
 async function entry(address: string) {
   const { AsyncEntry } = await keyring();
-  // Without this, a Linux without a keychain falls back to the kernel's key ring, which forgets all at a restart.
+  // Without this, Linux systems without a keychain fall back to the kernel's key ring, which is lost at a restart.
   return new AsyncEntry(SERVICE, address, { linux: { store: "secret-service" } });
 }
 

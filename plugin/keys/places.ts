@@ -1,4 +1,4 @@
-// plugin/keys/places.ts: where identities are: in the system keychain, in a folder, or in one file.
+// plugin/keys/places.ts: storage of identities: the system keychain, a folder, or one file.
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { TwtxtError } from "../errors.js";
@@ -6,36 +6,36 @@ import { parseAddress } from "./address.js";
 import type { Keychain } from "./keychain.js";
 import { readSecret } from "./secret-file.js";
 
-/** Where identities may be. */
+/** The places where identities are stored. */
 export interface IdentityPlaces {
   keychain: Keychain;
   /** The absolute folder of identity files; made when it is needed. */
   folder: string;
 }
 
-/** One identity file wherever its owner wants it, in the place of all others. */
+/** One identity file, instead of the keychain and the folder. */
 export interface IdentityFile {
   /** Absolute. */
   file: string;
 }
 
-/** An identity file's text, and where it was: `null` for the system keychain. */
+/** The text of an identity, and its file: `null` for the system keychain. */
 export interface IdentityText {
   text: string;
   file: string | null;
 }
 
-/** How the keychain is called in messages. */
+/** The keychain's name in messages. */
 export const KEYCHAIN = "The system keychain";
 
 const EXTENSION = ".key";
-/** Where the keys are that an address had before. */
+/** Folder of an address's former keys. */
 const FORMER = "former";
 
 /**
- * Looks an address up.
+ * Finds the identity of an address.
  *
- * @throws TwtxtError `no-identity` where there is none; what reading a file throws
+ * @throws TwtxtError `no-identity` if there is none; errors of reading the file
  */
 export async function findIdentityText(address: string, places: IdentityPlaces | IdentityFile): Promise<IdentityText> {
   if ("file" in places) return readOwnFile(places.file);
@@ -87,12 +87,12 @@ export function fileOf(address: string, folder: string): string {
   return join(folder, `${address.replaceAll(":", "+")}${EXTENSION}`);
 }
 
-/** The file of a key that an address had before: an address may have had several. */
+/** The file of a former key of an address. */
 export function formerFileOf(address: string, publicKey: string, folder: string): string {
   return fileOf(`${address}-${publicKey}`, join(folder, FORMER));
 }
 
-/** The files of all keys that an address had before. */
+/** The files of all former keys of an address. */
 export async function formerFilesOf(address: string, folder: string): Promise<string[]> {
   const start = basename(formerFileOf(address, "", folder), EXTENSION);
   const names = await readdir(join(folder, FORMER)).catch(() => []);
@@ -101,7 +101,7 @@ export async function formerFilesOf(address: string, folder: string): Promise<st
     .map((name) => join(folder, FORMER, name));
 }
 
-/** A keychain that gives no answer is no error, since there is the file. */
+/** Reports a failing keychain as `fault`, because the file may still have the key. */
 async function tryKeychain<T>(question: () => Promise<T>): Promise<{ answer: T | null; fault: string | null }> {
   try {
     return { answer: await question(), fault: null };

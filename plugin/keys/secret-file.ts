@@ -1,4 +1,4 @@
-// plugin/keys/secret-file.ts: files that their owner alone can read.
+// plugin/keys/secret-file.ts: files that only the owner can read.
 import { constants } from "node:fs";
 import { mkdir, open, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -7,13 +7,13 @@ import { TwtxtError } from "../errors.js";
 /** An identity file has some 250 bytes. */
 const MAX_BYTES = 8192;
 const OTHERS = 0o077;
-/** A pipe would be waited for, and then refused. Windows knows no such flag. */
+/** O_NONBLOCK, so that opening a pipe does not wait. Windows has no such flag. */
 const AT_ONCE = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /**
- * Reads a file that holds a secret.
+ * Reads a secret file.
  *
- * @returns `null` where there is no such file
+ * @returns `null` if the file does not exist
  * @throws TwtxtError `bad-identity` for a file that others can read or that is too large; `bad-file`
  */
 export async function readSecret(file: string): Promise<string | null> {
@@ -22,7 +22,7 @@ export async function readSecret(file: string): Promise<string | null> {
     try {
       const stats = await handle.stat();
       if (!stats.isFile() || stats.size > MAX_BYTES) throw badIdentity(`${file} is no identity file.`);
-      // Windows keeps others out of a home folder by other means than the mode.
+      // Windows protects home folders by other means than the mode.
       if (process.platform !== "win32" && (stats.mode & OTHERS) !== 0) {
         throw badIdentity(`${file} can be read by others on this machine. Type: chmod 600 ${quoted(file)}`);
       }
@@ -37,7 +37,7 @@ export async function readSecret(file: string): Promise<string | null> {
 }
 
 /**
- * Creates a file for a secret, of mode 0600, and its folder. One that is there is never written over.
+ * Creates a secret file with mode 0600, and its folder. Existing files are never overwritten.
  *
  * @throws TwtxtError `bad-file`
  */
@@ -48,7 +48,7 @@ export async function createSecret(file: string, text: string): Promise<void> {
   } catch (error) {
     const { code, syscall } = Object(error);
     if (code === "EEXIST" && syscall === "open") throw new TwtxtError("bad-file", `${file} is there already.`);
-    // What could not be written to its end is no backup.
+    // An incomplete file is no backup.
     if (syscall === "write" || syscall === "fsync") await rm(file, { force: true });
     throw badFile(error);
   }

@@ -1,17 +1,17 @@
-// plugin/keys/secret-key.ts: a private key that signs and agrees, held by node:crypto.
+// plugin/keys/secret-key.ts: private keys with node:crypto.
 import { createHash, createPrivateKey, createPublicKey, diffieHellman, type KeyObject, sign } from "node:crypto";
 import { TwtxtError } from "../errors.js";
 import type { SecretKey } from "./key.js";
 
-/** What stands before the 32 bytes of a private key in PKCS #8. See RFC 8410, section 7. */
+/** The prefix of a 32-byte private key in PKCS #8. RFC 8410, section 7 */
 const ED25519_HEAD = Buffer.from("302e020100300506032b657004220420", "hex");
 const X25519_HEAD = Buffer.from("302e020100300506032b656e04220420", "hex");
 const KEY_BYTES = 32;
 
 /**
- * Prepares a private key, which takes longer than to use it once.
+ * Imports a private key. This takes longer than using it once.
  *
- * @param seed - 32 bytes, which may be wiped thereafter
+ * @param seed - 32 bytes; may be wiped afterwards
  */
 export function secretKeyOf(seed: Uint8Array): SecretKey {
   const signing = importKey(ED25519_HEAD, seed);
@@ -34,7 +34,7 @@ export function secretKeyOf(seed: Uint8Array): SecretKey {
  */
 export function agree(privateKey: KeyObject, exchangeKey: Uint8Array): Uint8Array {
   try {
-    // In OpenSSL 3 a JWK is imported in a fifteenth of the time that DER takes.
+    // OpenSSL 3 imports a JWK 15 times as fast as DER.
     const x = Buffer.from(exchangeKey).toString("base64url");
     const publicKey = createPublicKey({ key: { kty: "OKP", crv: "X25519", x }, format: "jwk" });
     return diffieHellman({ privateKey, publicKey });
@@ -63,7 +63,7 @@ export function importExchangeKey(secret: Uint8Array): KeyObject {
   return importKey(X25519_HEAD, secret);
 }
 
-/** By DER, although a JWK is faster: its text could not be wiped. */
+/** Uses DER although a JWK is faster, because the text of a JWK could not be wiped. */
 function importKey(head: Buffer, secret: Uint8Array): KeyObject {
   const der = Buffer.concat([head, secret]);
   const key = createPrivateKey({ key: der, format: "der", type: "pkcs8" });

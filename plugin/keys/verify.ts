@@ -1,9 +1,9 @@
-// plugin/keys/verify.ts: signatures of Ed25519, checked by node:crypto, which takes a tenth of the time of plain JavaScript.
+// plugin/keys/verify.ts: verification of Ed25519 signatures with node:crypto, ten times as fast as JavaScript.
 import { createPublicKey, verify } from "node:crypto";
 
 /**
- * Whether a signature is that of these bytes by this key. OpenSSL compares the bytes of R, without cofactor, and refuses an
- * S beyond the group's order, so that no other bytes pass for the same signature.
+ * Whether this key signed these bytes. OpenSSL compares the bytes of R, without cofactor, and refuses an S beyond the
+ * group's order, so signatures are not malleable.
  *
  * @param publicKey - 32 bytes; the caller has checked `isWeakKey`
  */

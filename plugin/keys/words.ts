@@ -1,9 +1,9 @@
-// plugin/keys/words.ts: a private key as 24 English words, for paper.
+// plugin/keys/words.ts: private keys as 24 English words (BIP-39), for paper backups.
 import { entropyToMnemonic, mnemonicToEntropy } from "@scure/bip39";
 import { wordlist } from "@scure/bip39/wordlists/english.js";
 import { TwtxtError } from "../errors.js";
 
-/** 256 bits and 8 of a checksum, 11 a word. See BIP-39. */
+/** 256 bits and an 8-bit checksum, 11 bits per word. See BIP-39. */
 export const WORDS = 24;
 
 const KNOWN = new Set(wordlist);
@@ -19,10 +19,10 @@ export function wordsOfSeed(seed: Uint8Array): string[] {
 }
 
 /**
- * Reads words as somebody types them from paper: in any case, over several lines, with numbers, commas or full stops.
+ * Parses words typed from paper: in any case, over several lines, with numbers, commas or full stops.
  *
  * @returns a seed of 32 bytes
- * @throws TwtxtError `bad-identity`, which names a wrong word by its place alone
+ * @throws TwtxtError `bad-identity`; names a wrong word only by its position
  */
 export function seedOfWords(text: string): Uint8Array {
   const words = wordsIn(text);
@@ -35,12 +35,12 @@ export function seedOfWords(text: string): Uint8Array {
   try {
     return mnemonicToEntropy(words.join(" "), wordlist);
   } catch {
-    // Not its cause, which may quote a word.
+    // Without the cause, which may quote a word.
     throw bad("The checksum of these words is wrong: one of them is another, or they stand in another order.");
   }
 }
 
-/** How many words a text holds. */
+/** The number of words in a text. */
 export function countWords(text: string): number {
   return wordsIn(text).length;
 }

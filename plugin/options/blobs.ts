@@ -1,4 +1,4 @@
-// plugin/options/blobs.ts: what the option `blobs` may hold.
+// plugin/options/blobs.ts: the option `blobs`.
 import * as v from "valibot";
 import { about, amount } from "./forms.js";
 import { publicKey } from "./inbox.js";

@@ -1,8 +1,8 @@
-// plugin/options/fault.ts: what is wrong with an option, in words for whoever has written it.
+// plugin/options/fault.ts: messages about invalid options.
 import leven from "leven";
 import type * as v from "valibot";
 
-/** The options that there are, by the path of the object that holds them, as `mentions.words`; empty for all of them. */
+/** The option names by the path of their object, such as `mentions.words`; the empty path for the top level. */
 export type KnownOptions = ReadonlyMap<string, readonly string[]>;
 
 /**
@@ -26,7 +26,7 @@ export function describe(
   return `${name}: expected ${expected}, got ${show(issue.input)}.`;
 }
 
-/** The option that was probably meant: one of that very name in another place, or one of that place with a like name. */
+/** The option that was probably meant: the same name in another object, or the most similar one in this object. */
 function suggestion(keys: readonly string[], known: KnownOptions): string {
   const key = keys.at(-1) ?? "";
   const elsewhere = [...known].find(([, names]) => names.includes(key));
@@ -36,7 +36,7 @@ function suggestion(keys: readonly string[], known: KnownOptions): string {
   return nearest ? ` Did you mean "${[...keys.slice(0, -1), nearest].join(".")}"?` : "";
 }
 
-/** A value as it stands in a message. */
+/** Formats a value for a message. */
 export function show(value: unknown): string {
   if (value === undefined) return "nothing";
   if (typeof value === "function") return "a function";

@@ -1,4 +1,4 @@
-// plugin/options/forms.ts: the forms that options have, each with the words for what is expected.
+// plugin/options/forms.ts: value types of options, each with the words for error messages.
 import * as v from "valibot";
 import { isMentionUrl } from "../feed/mention.js";
 

@@ -1,4 +1,4 @@
-// plugin/options/inbox.ts: what the options `inbox` and `authors` may hold.
+// plugin/options/inbox.ts: the options `inbox` and `authors`.
 import * as v from "valibot";
 import { USER } from "../keys/address.js";
 import { about, amount, layout, sitePath, text, webUrl, yesNo } from "./forms.js";

@@ -1,4 +1,4 @@
-// plugin/options/mentions.ts: what the option `mentions` may hold.
+// plugin/options/mentions.ts: the option `mentions`.
 import * as v from "valibot";
 import { about, amount, layout, mentionUrl, sitePath, sources, yesNo } from "./forms.js";
 import { VERBS } from "./verbs.js";

@@ -1,4 +1,4 @@
-// plugin/options/verbs.ts: the default verbs of mentions, by their types.
+// plugin/options/verbs.ts: default verbs of mentions by type.
 
 /** The words between the author's name and the date. */
 export const VERBS = {

@@ -57,22 +57,20 @@ describe("a development build beside `eleventy-twtxt serve`", () => {
     const page = `${url}/posts/b/`;
     expect((await fetch(page)).status).toBe(200);
     const real = await site({ ...setup, files, site: built });
-    expect(real.log).toMatch(
-      /Removed what only a preview had written, such as drafts: _site\/posts\/b\/index.html\.\s/,
-    );
+    expect(real.log).toMatch(/Removed files that a preview had left, such as drafts: _site\/posts\/b\/index.html\.\s/);
     expect((await fetch(page)).status).toBe(404);
     await expect.poll(() => bob.posts.length, { timeout: 60_000 }).toBe(2);
     expect(await live()).toContain("second for");
     expect(await live()).not.toContain("draft");
     expect(carol.asked).toEqual([]);
-    expect(said.match(/This is a development build: nothing of it is sent\..*/g)).toEqual([
-      "This is a development build: nothing of it is sent. ./_site/ may show drafts now: before you publish it, build the site: npx @11ty/eleventy",
+    expect(said.match(/This is a development build: it sends nothing\..*/g)).toEqual([
+      "This is a development build: it sends nothing. ./_site/ may now contain drafts. Before you publish it, build the site: npx @11ty/eleventy",
     ]);
 
     const preview = await watchSite(built, ["--watch", "--quiet", "--output=_preview"]);
     const beside = await preview.stop();
     expect(beside).not.toContain("to visitors");
-    expect(beside).toMatch(/This is a development build: nothing of it is sent\.\s/);
+    expect(beside).toMatch(/This is a development build: it sends nothing\.\s/);
 
     const served = await live();
     const other = await buildSite({ ...setup, options: `{ url: "http://localhost:1", host: "node" }`, site: built });

@@ -91,7 +91,7 @@ describe("the filter sharedBlob", () => {
     const built = await buildSite({ files: { "posts/a.njk": `{{ "k" | sharedBlob }}` } });
     expect(built.exitCode).not.toBe(0);
     expect(built.log).toContain(
-      `[eleventy-plugin-twtxt] ./posts/a.njk: the filter "sharedBlob" got "k", but this site keeps no blobs. Give the plugin the option blobs: true.`,
+      `[eleventy-plugin-twtxt] ./posts/a.njk: the filter "sharedBlob" got "k", but this site stores no blobs. Set the option blobs: true.`,
     );
   });
 });
@@ -322,7 +322,7 @@ describe("a site without blobs", () => {
     const [sentence = "", ...others] = warnings(built);
     expect(others).toEqual([]);
     expect(sentence).toMatch(
-      /^A link "blob:\.\.\." leads nowhere while this site keeps no blobs: (.*)\. Give the plugin the option blobs: true, or write another link\.$/,
+      /^Broken link "blob:\.\.\.", because this site stores no blobs: (.*)\. Set the option blobs: true, or change the link\.$/,
     );
     for (const file of ["./posts/a.md", "./posts/b.md", "./c.njk"]) expect(sentence).toContain(file);
   });
@@ -402,7 +402,7 @@ describe("what a build with blobs leaves", () => {
       options: `{ key: "${ALICE}", blobs: true, host: "node" }`,
     });
     expect(hidden(built)).toEqual([
-      "A page at /shared/ or below it is out of reach, since shared blobs are there: ./mine.njk, ./shared.njk. Give it another permalink.",
+      "Pages below /shared/ cannot be reached, because public blobs are served there: ./mine.njk, ./shared.njk. Give them another permalink.",
     ]);
     const off = await site({ files: { "mine.njk": page }, options: `{ key: "${ALICE}", host: "node" }` });
     expect(hidden(off)).toEqual([]);
@@ -416,7 +416,7 @@ describe("what a build with blobs leaves", () => {
     expect(existsSync(source(alice))).toBe(false);
     expect(leaves(alice, "settings.json").hasEndpoints).toBe(false);
     expect(said(alice).filter((sentence) => sentence.includes("blobs"))).toEqual([
-      `No blobs are kept here, since nothing here can receive them. If Netlify or a server of your own serves the site, give the plugin the option host: "netlify" or host: "node", and leave functions: false out. If not, blobs: false ends this note.`,
+      `No blobs are stored: this host cannot receive them. If Netlify or your own server serves the site, set the option host: "netlify" or host: "node", and do not set functions: false. Otherwise turn off this note with blobs: false.`,
     ]);
   });
 
@@ -437,7 +437,7 @@ describe("what a build with blobs leaves", () => {
   });
 });
 
-describe("a link to a blob that leads nowhere", () => {
+describe("a broken link to a blob", () => {
   const files = {
     "a.md": note("![There](blob:there.png) ![Private](blob:private.png) [b](blob:a%20b) [c](blob:https://x.example/1)"),
     "b.njk": `<img src="blob:private.png"> {{ "there.png" | sharedBlob }}`,
@@ -453,8 +453,8 @@ describe("a link to a blob that leads nowhere", () => {
     const options = `{ host: "node", key: "${ALICE}", blobs: true, url: "${alice.url}" }`;
     const built = await site({ files, options });
     expect(about(built)).toEqual([
-      `./a.md: "blob:a%20b" names no blob, so the link leads nowhere. Write blob: and a key as "npx eleventy-twtxt blob list" shows it, of A-Z a-z 0-9 . _ -.`,
-      `./a.md: blob:private.png leads nowhere, since your site has no public blob of this key. Look for it with "npx eleventy-twtxt blob list". If it is private, type: npx eleventy-twtxt blob share private.png. If it is not there: npx eleventy-twtxt blob put FILE --public --key private.png`,
+      `./a.md: broken link "blob:a%20b". Write blob: and a key of A-Z a-z 0-9 . _ - as "npx eleventy-twtxt blob list" shows it.`,
+      `./a.md: broken link blob:private.png, because your site has no public blob with this key. See "npx eleventy-twtxt blob list". If the blob is private, run: npx eleventy-twtxt blob share private.png. If it is missing: npx eleventy-twtxt blob put FILE --public --key private.png`,
     ]);
     expect(asked.toSorted()).toEqual(["HEAD private.png", "HEAD there.png"]);
   });
@@ -463,13 +463,13 @@ describe("a link to a blob that leads nowhere", () => {
     const alice = await loopbackServer((_, response) => response.destroy());
     const options = `{ host: "node", key: "${ALICE}", blobs: true, url: "${alice.url}", mentions: false }`;
     const built = await site({ files: { "a.md": note("![](blob:k)") }, options });
-    expect(about(built)).toEqual([expect.stringMatching(/^Whether the blobs in your pages are there is not known: /)]);
+    expect(about(built)).toEqual([expect.stringMatching(/^The links to blobs could not be checked: /)]);
   });
 
   it("is named where the host keeps none", async () => {
     const options = `{ host: "static", key: "${ALICE}", blobs: true }`;
     const built = await site({ files: { "a.md": note("![](blob:k)") }, options });
-    expect(about(built)).toContain('A link "blob:..." leads nowhere, since this host keeps no blobs: ./a.md.');
+    expect(about(built)).toContain('Broken link "blob:...", because this host stores no blobs: ./a.md.');
   });
 });
 

@@ -94,6 +94,6 @@ describe("a site that nobody can write to", () => {
     const alice = await site({ files, options });
     expect([...paths, "contact/index.html"].filter((path) => alice.has(path))).toEqual([]);
     expect(alice.read("posts/note/index.html")).not.toContain("describedby");
-    expect(alice.log.includes("Nobody can write to alice@alice.example in private")).toBe(isTold);
+    expect(alice.log.includes("No inbox for alice@alice.example")).toBe(isTold);
   });
 });

@@ -5,7 +5,7 @@ import type { Post } from "../../plugin/options.js";
 import { type BuiltSite, site } from "../helpers/site.js";
 import { lines, quoted, said } from "./read-build.js";
 
-const WHAT_TO_DO = 'give it a time of its own, or let "npx eleventy-twtxt stamp" do it.';
+const WHAT_TO_DO = "Give it a different time, or run: npx eleventy-twtxt stamp";
 
 /** A post whose front matter has this very line for its date, or none. */
 function dated(date: string | null, title = "T"): string {
@@ -107,7 +107,7 @@ describe("a post without a date that stays", () => {
     const [warning = "", ...others] = said(built);
     const files = [...Object.keys(unstable).map((slug) => `./posts/${slug}.md`), "./posts/computed.md"];
     expect(warning).toMatch(
-      /^10 posts whose date is missing or changes by itself \(Last Modified, git Created\), and so without a twt: .* and 5 more\. Write a date into the front matter, or let "npx eleventy-twtxt stamp" do it\.$/,
+      /^10 posts left out of the feed, because the date is missing or changes by itself \(Last Modified, git Created\): .* and 5 more\. Add a date to the front matter, or run: npx eleventy-twtxt stamp$/,
     );
     const named = /without a twt: (.*) and 5 more/.exec(warning)?.[1]?.split(", ") ?? [];
     expect(named).toHaveLength(5);
@@ -119,14 +119,14 @@ describe("a post without a date that stays", () => {
     const built = await site({ files: { "posts/a.md": dated("false") }, now: "2100-01-01T00:00:00Z" });
     expect(lines(built)).toEqual([]);
     expect(said(built)[0]).toMatch(
-      /^1 post whose date is missing or changes by itself \(Last Modified, git Created\), and so without a twt: \.\/posts\/a\.md\./,
+      /^1 post left out of the feed, because the date is missing or changes by itself \(Last Modified, git Created\): \.\/posts\/a\.md\./,
     );
   });
 
   it("is named with its file where it is the only one", async () => {
     const one = await site({ files: { "posts/a.md": dated(null), "posts/b.md": dated("2024-01-02T03:04:05Z") } });
     expect(said(one)).toEqual([
-      '1 post whose date is missing or changes by itself (Last Modified, git Created), and so without a twt: ./posts/a.md. Write a date into the front matter, or let "npx eleventy-twtxt stamp" do it.',
+      "1 post left out of the feed, because the date is missing or changes by itself (Last Modified, git Created): ./posts/a.md. Add a date to the front matter, or run: npx eleventy-twtxt stamp",
       "Wrote /twtxt.txt (1 twt).",
     ]);
   });
@@ -230,7 +230,7 @@ describe("several posts in one second", () => {
       "2024-01-02T03:04:08Z\tUn: https://alice.example/fr/article/",
     ]);
     const sentence = (file: string) =>
-      `${file} and ./en/article.md have the same second, 2024-01-02T03:04:05Z. The former moved on to the next free one; ${WHAT_TO_DO}`;
+      `${file} and ./en/article.md have the same time, 2024-01-02T03:04:05Z. The feed lists the first one at the next free second. ${WHAT_TO_DO}`;
     expect(said(built)).toEqual([
       sentence("./es/article.md"),
       sentence("./fr/article.md"),
@@ -249,9 +249,9 @@ describe("several posts in one second", () => {
     expect(said(built)).toEqual([
       ...[0, 1, 2, 3, 4].map(
         (i) =>
-          `./fr/${i}.md and ./en/${i}.md have the same second, ${days[i]}. The former moved on to the next free one; ${WHAT_TO_DO}`,
+          `./fr/${i}.md and ./en/${i}.md have the same time, ${days[i]}. The feed lists the first one at the next free second. ${WHAT_TO_DO}`,
       ),
-      "So it is with 3 more.",
+      "And 3 more.",
       "Wrote /twtxt.txt (16 twts).",
     ]);
   });
@@ -314,7 +314,7 @@ describe("posts dated in the future", () => {
         (day) =>
           `./${day - 1}.md is dated in the future. It appears with the first build after 2027-01-0${day}T03:04:05Z.`,
       ),
-      "So it is with 2 more.",
+      "And 2 more.",
       "Wrote /twtxt.txt (0 twts).",
     ]);
   });

@@ -58,7 +58,7 @@ describe("the host of a site whose options name none", () => {
       "netlify.toml exists",
     ],
     ["netlify", { ...TOML, ".github/workflows/gh-pages.yml.sample": GH_PAGES }, {}, "netlify.toml exists"],
-    ["static", {}, {}, "nothing here names another"],
+    ["static", {}, {}, "no file or variable indicates another host"],
   ])("is %s with %j and %j", (name, files, environment, reason) => {
     expect(guessHost(folderWith(files), environment)).toEqual({ name, reason });
   });
@@ -73,7 +73,7 @@ describe("the host of a site whose options name none", () => {
     expect(built.read("twtxt.txt")).not.toContain("# webmention");
     expect(projectFile(built, ".netlify/v1/config.json")).toBeNull();
     const line =
-      'Built for the host "static" (files alone), because vercel.json exists. To choose it yourself, give the plugin the option host: "netlify", "node" or "static".';
+      'Built for the host "static" (only files), because vercel.json exists. To choose another, set the option host to "netlify", "node" or "static".';
     expect(built.log).toContain(`[eleventy-plugin-twtxt] ${line}\n`);
 
     const chosen = await site({ site: built, files: {}, options: `{ host: "static" }` });

@@ -385,9 +385,9 @@ describe("mentions in a site", () => {
   });
 
   it.each([
-    ["", LAYOUT, "Nothing comes of the shortcode"],
-    ["mentions: { moderate: true }", "", 'Nothing comes of the option "mentions", since'],
-    ["mentions: { moderate: true }", LAYOUT, 'Nothing comes of the option "mentions" and the shortcode'],
+    ["", LAYOUT, "No effect: the shortcode"],
+    ["mentions: { moderate: true }", "", 'No effect: the option "mentions". The'],
+    ["mentions: { moderate: true }", LAYOUT, 'No effect: the option "mentions" and the shortcode'],
     ['mentions: { aliases: ["https://old.example/twtxt.txt"] }', "", null],
     ["", "", null],
     ["mentions: false", LAYOUT, null],
@@ -401,7 +401,7 @@ describe("mentions in a site", () => {
         files: { ...FILES, "_includes/post.njk": layout || "{{ content | safe }}" },
         options: options(server, `host: "static", ${more}`),
       });
-      const notes = built.log.match(/Nothing comes of .*/g) ?? [];
+      const notes = built.log.match(/No effect: .*/g) ?? [];
       expect(notes).toEqual(note === null ? [] : [expect.stringContaining(note)]);
       if (note !== null) expect(notes[0]).toContain(`the host of this site is "static"`);
       if (note !== null) expect(notes[0]).toContain(`host: "netlify" or host: "node"`);

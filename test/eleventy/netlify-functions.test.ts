@@ -238,14 +238,14 @@ describe("a site that another host serves", () => {
 describe("a function of the site's own", () => {
   const conflicts = async (more: Record<string, string>) => {
     const { log } = await built(`{ host: "netlify" }`, { files: { ...files, ...more } });
-    return log.split("\n").filter((line) => line.includes("Give yours another one"));
+    return log.split("\n").filter((line) => line.includes("Change yours"));
   };
 
   it("on one of our paths is named in a warning", async () => {
     const own = `export default () => {};\nexport const config = {\n  path: ["/hello", '/webmention'],\n};`;
     expect(await conflicts({ "netlify/functions/hooks/index.ts": own })).toEqual([
       expect.stringContaining(
-        "netlify/functions/hooks/index.ts answers at /webmention, as a function of the plugin does.",
+        "netlify/functions/hooks/index.ts has the path /webmention, like a function of the plugin.",
       ),
     ]);
   });

@@ -146,13 +146,13 @@ describe("a key", () => {
     expect(built.has("twtxt.txt")).toBe(false);
   });
 
-  it("below a path prefix brings a warning: the documents must stand at the root of the domain", async () => {
+  it("below a path prefix brings a warning: the documents must be at the root of the domain", async () => {
     const built = await site({
       files,
       options: `{ key: "${KEY}", endpoint: "https://alice.example/inbox/alice" }`,
       config: `return { pathPrefix: "/blog/" };`,
     });
-    expect(built.log).toMatch(/must stand at the root of alice\.example, and this site is below it/);
+    expect(built.log).toMatch(/must be at the root of alice\.example, but this site has a path prefix/);
   });
 });
 
@@ -160,7 +160,7 @@ describe("a file of Netlify's that another tool has broken", () => {
   it("stops the build with its name", async () => {
     const built = await buildSite({ files: { ...files, "netlify.toml": "", ".netlify/v1/config.json": "{" } });
     expect(built.exitCode).toBe(1);
-    expect(built.log).toMatch(/\.netlify\/v1\/config\.json is no JSON that can be read/);
+    expect(built.log).toMatch(/\.netlify\/v1\/config\.json is not valid JSON/);
   });
 });
 
@@ -235,7 +235,9 @@ describe("a year beyond 512 KiB", () => {
     const cut = built.feed().twts.find(({ instant }) => instant === "2026-05-06T07:08:09Z")?.text ?? "";
     expect(cut).toMatch(/ word… https:\/\/alice\.example\/posts\/huge\/ @<bob https:\/\/bob\.example\/twtxt\.txt>$/);
     expect(Buffer.byteLength(cut)).toBeLessThan(64 * 1024 - 22);
-    expect(built.log).toContain("1 post longer than a line of a feed may be, and so cut: ./posts/huge.md");
+    expect(built.log).toContain(
+      "1 post shortened in the feed, because a line must be shorter than 64 KiB: ./posts/huge.md",
+    );
   });
 });
 

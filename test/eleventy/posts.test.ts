@@ -4,7 +4,7 @@ import { HEADER, lines, quoted, said, stopped, textAt } from "./read-build.js";
 
 const LS = "\u2028";
 const WHAT_TO_DO =
-  "Give each a title, a text or a picture (photo), or end this note with twt: false in the front matter.";
+  "Add a title, a text or a picture (photo), or set twt: false in the front matter to turn off this note.";
 
 /** A titled post of one minute of a day. */
 function titled(minute: number, title: string, data: Record<string, unknown> = {}): string {
@@ -152,7 +152,7 @@ describe("a function in the options", () => {
   it.each([
     [
       "{ collection: async () => false }",
-      /options\.collection: expected a function that answers at once, got a promise\./,
+      /options\.collection: expected a synchronous function, got one that returns a promise\./,
     ],
     [
       "{ text: async () => 'mine' }",
@@ -169,19 +169,19 @@ describe("a function in the options", () => {
   it("that chooses nothing brings a warning", async () => {
     const built = await site({ files, options: "{ collection: () => false }" });
     expect(said(built)).toEqual([
-      'The function in the option "collection" chooses none of the 1 pages in collections.all.',
+      'The function in the option "collection" selects none of the 1 pages in collections.all.',
       "Wrote /twtxt.txt (0 twts).",
     ]);
   });
 });
 
-describe("a post nested too deep", () => {
+describe("a post nested too deeply", () => {
   it("stops the build with the name of its file", async () => {
     const built = await buildSite({
       files: { "a.html": `---\ntags: posts\ndate: ${at(1)}\n---\n${"<div>".repeat(5000)}` },
     });
     expect(built.exitCode).toBe(1);
-    expect(built.log).toContain("./a.html: its HTML is nested too deep to be read.");
+    expect(built.log).toContain("./a.html: its HTML is nested too deeply.");
   });
 });
 
@@ -205,9 +205,9 @@ describe("a collection that holds nothing", () => {
     expect(built.read("twtxt.txt")).toBe(HEADER);
     const [warning = "", ...others] = said(built);
     expect(warning).toMatch(
-      /^The collection "posts" is empty or missing\. There are: (.*)\. Name the right one with the option "collection"\.$/,
+      /^The collection "posts" is empty or missing\. Collections: (.*)\. Set the option "collection" to the right one\.$/,
     );
-    const listed = /There are: (.*)\. Name/.exec(warning)?.[1]?.split(", ") ?? [];
+    const listed = /Collections: (.*)\. Set/.exec(warning)?.[1]?.split(", ") ?? [];
     expect(listed).toEqual(["articles (2)", "notes (1)", "all (2)"]);
     expect(others).toEqual(["Wrote /twtxt.txt (0 twts)."]);
   });
@@ -228,7 +228,7 @@ describe("a collection that holds nothing", () => {
         config.addCollection("byYear", () => ({ 2024: [] }));`,
     });
     const [warning = ""] = said(built);
-    expect(/There are: (.*)\. Name/.exec(warning)?.[1]).toMatch(
+    expect(/Collections: (.*)\. Set/.exec(warning)?.[1]).toMatch(
       /^blog \(2\), few \(1\), big \(3\), tag7 \(2\)(, tag\d+ \(1\)){6} and 8 more$/,
     );
   });
@@ -252,7 +252,7 @@ describe("a collection that holds nothing", () => {
     const built = await site({ files: { "index.md": quoted({ title: "Home" }, "Welcome\n") } });
     expect(built.read("twtxt.txt")).toBe(HEADER);
     expect(said(built)).toEqual([
-      'The collection "posts" is empty or missing. There are: all (1). Name the right one with the option "collection".',
+      'The collection "posts" is empty or missing. Collections: all (1). Set the option "collection" to the right one.',
       "Wrote /twtxt.txt (0 twts).",
     ]);
   });
@@ -261,7 +261,7 @@ describe("a collection that holds nothing", () => {
     const built = await site({ files: {} });
     expect(built.read("twtxt.txt")).toBe(HEADER);
     expect(said(built)[0]).toMatch(/^The collection "posts" is empty or missing\. /);
-    expect(said(built)[0]).not.toContain("There are: .");
+    expect(said(built)[0]).not.toContain("Collections: .");
   });
 });
 
@@ -389,7 +389,7 @@ describe("what a post says", () => {
 
   it("counts the posts with nothing to say, and not those of twt: false", () => {
     expect(said(built).at(-1)).toBe(
-      `Wrote /twtxt.txt (${lines(built).length} twts). 3 posts with nothing to say left out: ./twt-full-without-body.md, ./note-with-nothing.md, ./reply-with-nothing.md. ${WHAT_TO_DO}`,
+      `Wrote /twtxt.txt (${lines(built).length} twts). 3 posts without content left out: ./twt-full-without-body.md, ./note-with-nothing.md, ./reply-with-nothing.md. ${WHAT_TO_DO}`,
     );
   });
 
@@ -397,14 +397,14 @@ describe("what a post says", () => {
     const empty = Array.from({ length: 61 }, (_, i) => [`${two(i)}.md`, quoted({ date: at(i), tags: ["posts"] })]);
     const silent = await site({ files: Object.fromEntries(empty) });
     expect(said(silent)).toEqual([
-      `Wrote /twtxt.txt (0 twts). 61 posts with nothing to say left out: ./00.md, ./01.md, ./02.md and 58 more. ${WHAT_TO_DO}`,
+      `Wrote /twtxt.txt (0 twts). 61 posts without content left out: ./00.md, ./01.md, ./02.md and 58 more. ${WHAT_TO_DO}`,
     ]);
   });
 
   it("warns of replies to nobody, naming their files", () => {
     const [warning, ...others] = said(built).filter((line) => line.includes("replyTo"));
     expect(warning).toMatch(
-      /^3 posts with a replyTo that names no feed, so that nobody is notified: .*\. Write replyTo: "<hash> <feed url>"\.$/,
+      /^3 posts with a replyTo without the URL of a feed, so the author is not notified: .*\. Write replyTo: "<hash> <feed url>"\.$/,
     );
     for (const file of ["./reply-to-nobody.md", "./reply-to-nobody-again.md", "./reply-to-digits.md"])
       expect(warning).toContain(file);
@@ -440,7 +440,7 @@ describe("the option text", () => {
       `${at(7)}\ta${LS}2024-01-01T00:00:00Z b`,
     ]);
     expect(said(built)).toEqual([
-      `Wrote /twtxt.txt (5 twts). 1 post with nothing to say left out: ./empty.md. ${WHAT_TO_DO}`,
+      `Wrote /twtxt.txt (5 twts). 1 post without content left out: ./empty.md. ${WHAT_TO_DO}`,
     ]);
   });
 
@@ -468,7 +468,7 @@ describe("the option text", () => {
     ]);
   });
 
-  it("warns of a note whose text has no visible character", async () => {
+  it("warns about a note without visible characters", async () => {
     const built = await site({
       files: {
         "a.md": quoted({ date: at(1), tags: ["posts"] }, "&#8203;&#8288;"),
@@ -477,7 +477,7 @@ describe("the option text", () => {
       },
     });
     expect(said(built)).toEqual([
-      "2 posts whose text has no visible character: ./a.md, ./b.md. Readers see an empty twt: write some words, or twt: false to leave it out.",
+      "2 posts without a visible character: ./a.md, ./b.md. Readers see an empty twt. Add some text, or leave the post out with twt: false.",
       "Wrote /twtxt.txt (3 twts).",
     ]);
   });

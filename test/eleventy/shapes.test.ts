@@ -163,7 +163,7 @@ describe("several languages", () => {
       "2024-01-02T03:01:06Z\tUn: https://alice.example/fr/a/",
       `${at(2)}\tTwo: https://alice.example/en/b/`,
     ]);
-    expect(said(built)[0]).toMatch(/^\.\/fr\/a\.md and \.\/en\/a\.md have the same second, 2024-01-02T03:01:05Z\./);
+    expect(said(built)[0]).toMatch(/^\.\/fr\/a\.md and \.\/en\/a\.md have the same time, 2024-01-02T03:01:05Z\./);
   });
 });
 
@@ -522,7 +522,7 @@ describe("the links in a page's head", () => {
       `<html><head><link href="https://alice.example/webmention?a=1&amp;b=2" rel=webmention>${FEED_LINK}\n</head></html>`,
     );
     expect(said(built).filter((sentence) => sentence.includes("endpoint"))).toEqual([
-      `2 pages name another webmention endpoint, https://webmention.example/alice/webmention, and keep it, since the first one counts. Remove that link from the layout to receive mentions at ${ENDPOINT}, or make it the option "webmention".`,
+      `2 pages name another webmention endpoint, https://webmention.example/alice/webmention, which takes precedence. Remove that link from the layout to receive mentions at ${ENDPOINT}, or set the option "webmention" to it.`,
     ]);
   });
 
@@ -638,7 +638,7 @@ describe("in templates", () => {
       });
       expect(failed.exitCode).toBe(1);
       expect(failed.log).toContain(
-        "[eleventy-plugin-twtxt] ./notes/a.md: a post's own body cannot show its twt, since the twt is made from that body. Use it in a layout or on another page.",
+        "[eleventy-plugin-twtxt] ./notes/a.md: a post cannot show its twt in its own body, because the twt is made from the body. Use it in a layout or on another page.",
       );
       expect(failed.has("twtxt.txt")).toBe(false);
     },
@@ -655,7 +655,7 @@ describe("in templates", () => {
 describe("a site that writes the feed's file itself", () => {
   const own = "2020-01-01T00:00:00Z\tMy own\n";
   const sentence = (source: string, path = "/twtxt.txt") =>
-    `${source} is written to ${path} already. Remove that file, or give the feed another place with the option "path". Nothing was overwritten.`;
+    `${source} is written to ${path} already. Remove that file, or give the feed another path with the option "path". Nothing was overwritten.`;
 
   it.each([
     { kind: "a template", files: { "own.njk": `---\npermalink: /twtxt.txt\n---\n${own}` }, source: "./own.njk" },

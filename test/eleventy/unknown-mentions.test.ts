@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { post, site } from "../helpers/site.js";
 
-describe("what looks like a mention and names no feed", () => {
+describe("a text that looks like a mention but names no known feed", () => {
   it("is named by the build with its post, and stays readable on the page", async () => {
     const built = await site({
       files: {
@@ -14,7 +14,7 @@ describe("what looks like a mention and names no feed", () => {
       options: `{ follow: [{ nick: "eve", url: "https://eve.example/twtxt.txt" }] }`,
     });
     expect(built.log).toContain(
-      `No one is notified of @bob (./posts/a.md and 1 post more), @<carol> (./posts/a.md), @<dave dave.example/tw.txt> (./posts/b.md), @<mallory> (./posts/c.md): the build knows no feed for it. Write @<bob https://bob.example/twtxt.txt> with the right URL, or add { nick: "bob", url: "..." } to the option "follow" and write @bob. What is no mention is written \\@bob.`,
+      `No one is notified of @bob (./posts/a.md and 1 post more), @<carol> (./posts/a.md), @<dave dave.example/tw.txt> (./posts/b.md), @<mallory> (./posts/c.md): the feed is unknown. Write @<bob https://bob.example/twtxt.txt> with the right URL, or add { nick: "bob", url: "..." } to the option "follow" and write @bob. If it is not a mention, write \\@bob.`,
     );
     expect(built.read("posts/a/index.html")).toContain("sister @&lt;carol&gt;.");
     expect(built.texts()[0]).toContain("sister @\\<carol>. Hi @<eve https://eve.example/twtxt.txt>!");
