@@ -109,7 +109,7 @@ describe("a post without a date that stays", () => {
     expect(warning).toMatch(
       /^10 posts left out of the feed, because the date is missing or changes by itself \(Last Modified, git Created\): .* and 5 more\. Add a date to the front matter, or run: npx eleventy-twtxt stamp$/,
     );
-    const named = /without a twt: (.*) and 5 more/.exec(warning)?.[1]?.split(", ") ?? [];
+    const named = /git Created\): (.*) and 5 more/.exec(warning)?.[1]?.split(", ") ?? [];
     expect(named).toHaveLength(5);
     for (const file of named) expect(files).toContain(file);
     expect(others).toEqual(["Wrote /twtxt.txt (3 twts)."]);

@@ -403,7 +403,7 @@ describe("mentions in a site", () => {
       });
       const notes = built.log.match(/No effect: .*/g) ?? [];
       expect(notes).toEqual(note === null ? [] : [expect.stringContaining(note)]);
-      if (note !== null) expect(notes[0]).toContain(`the host of this site is "static"`);
+      if (note !== null) expect(notes[0]).toContain(`The host of this site is "static"`);
       if (note !== null) expect(notes[0]).toContain(`host: "netlify" or host: "node"`);
     },
   );

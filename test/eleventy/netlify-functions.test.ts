@@ -256,7 +256,7 @@ describe("a function of the site's own", () => {
     expect(
       await conflicts({ ...own, "netlify/functions/x.mjs": `export const config = { path: "/webmention" };` }),
     ).toEqual([
-      expect.stringContaining("my/functions/twtxt-mention.mjs has the name of a function that the plugin writes"),
+      expect.stringContaining("my/functions/twtxt-mention.mjs has the same name as a function of the plugin"),
     ]);
   });
 

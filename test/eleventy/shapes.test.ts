@@ -257,7 +257,7 @@ describe("the plugin added twice", () => {
 describe("a quiet build", () => {
   it("still warns", async () => {
     const built = await site({ files: { "a.md": "---\ntags: posts\ntitle: A\n---\n" }, args: ["--quiet"] });
-    expect(said(built)).toEqual([expect.stringMatching(/^1 post whose date is missing/)]);
+    expect(said(built)).toEqual([expect.stringMatching(/^1 post left out of the feed, because the date is missing/)]);
   });
 });
 
@@ -529,7 +529,7 @@ describe("the links in a page's head", () => {
   it("warn in the singular of a single page", async () => {
     const built = await site({ options, files: { "a.html": `<html><head>${OTHER}</head></html>` } });
     expect(said(built).find((sentence) => sentence.includes("endpoint"))).toMatch(
-      /^1 page names another webmention endpoint, https:\/\/webmention\.example\/alice\/webmention, and keeps it, /,
+      /^1 page names another webmention endpoint, https:\/\/webmention\.example\/alice\/webmention, which takes precedence\. /,
     );
   });
 
