@@ -62,8 +62,8 @@ describe("asking one's own site", () => {
   });
 
   it.each([
-    [401, "not-signed", "right? With --url, was `serve` started with the same one?"],
-    [403, "not-allowed", 'look at its option "key"'],
+    [401, "not-signed", "With --url, check that `serve` was started with the same URL."],
+    [403, "not-allowed", 'check its option "key"'],
     [404, "not-found", "It is so."],
     [412, "precondition-failed", "It is so."],
     [413, "body-too-large", "It is so."],

@@ -42,6 +42,6 @@ describe("a page of a list", () => {
     ["one that does not say whether there are more", list(contents("a"))],
     ["one that says that there are more, and not where", list(MORE + contents("a"))],
   ])("is not made of %s", (_name, xml) => {
-    expect(() => listPage(xml)).toThrow(/not a whole list/);
+    expect(() => listPage(xml)).toThrow(/list of keys is incomplete/);
   });
 });

@@ -94,7 +94,7 @@ describe("listing one's inbox", () => {
   it.each([
     ["not-signed", "Check the clock of this machine.", { ahead: 3600 * SECOND }],
     ["not-signed", "Check the clock of this machine.", { endpoint: "https://mallory.example/inbox/alice" }],
-    ["not-allowed", 'look at its option "key", and deploy.', { signer: CAROL }],
+    ["not-allowed", 'check its option "key", and deploy.', { signer: CAROL }],
     ["not-found", "answers 404", { endpoint: "https://alice.example/inbox/nobody" }],
   ])("%s: %s %j", async (code, advice, options) => {
     await expect(alice(options).client.list()).rejects.toThrow(failsWith(code, advice));
