@@ -131,7 +131,7 @@ describe("a message", () => {
 
   it("has failed: it would go to this machine, which gets nothing", async () => {
     const secret = await hostWith({});
-    const refused = { outcome: "not-asked", status: null, why: expect.stringContaining("is not asked") };
+    const refused = { outcome: "not-asked", status: null, why: expect.stringContaining("is not requested") };
     expect(await comesOf({ status: 307, headers: { location: secret.url } })).toEqual(refused);
     const { ask } = neighbourhood({});
     expect(await deliver(secret.url, SEALED, { ask, now: () => NOW })).toEqual(refused);
