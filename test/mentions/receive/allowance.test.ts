@@ -124,7 +124,7 @@ describe("the verification time of a day", () => {
     store.fail({ when: "before", key: "mentions/" });
     for (let n = 0; n < 10; n += 1) await may.record("https://slow.example/", EVE, TIMEOUT);
     store.repair();
-    expect(log).toContainEqual(expect.stringContaining("are not stored"));
+    expect(log).toContainEqual(expect.stringContaining("could not be stored"));
     expect(log).toContainEqual(expect.stringContaining("A slow host could not be recorded"));
     expect(await may.permits("https://bob.example/", EVE)).toBe(false);
     await may.record("https://quick.example/", CAROL, { milliseconds: 1, isTimeout: false });
