@@ -67,7 +67,7 @@ export function inboxClient({ endpoint, signer, fetch, now, sleep, timeoutMs }: 
   const ask = siteApi({
     ...{ root: endpoint, signer, fetch, now },
     missing: "Has the site been deployed with functions?",
-    ...(timeoutMs !== undefined && { patienceMs: timeoutMs }),
+    ...(timeoutMs !== undefined && { idleTimeoutMs: timeoutMs }),
   });
 
   return {
