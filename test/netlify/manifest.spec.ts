@@ -86,7 +86,7 @@ describe("netlify build of the example", () => {
   it("packs our bundle in its chunks, and nothing else of node_modules", () => {
     const entries = namesInZip(readFileSync(join(example.folder, ".netlify/functions/twtxt-mention.zip")));
     const chunks = entries.filter((name) => name.includes("eleventy-plugin-twtxt/dist/netlify/"));
-    expect(chunks).toContain("node_modules/eleventy-plugin-twtxt/dist/netlify/mention.js");
+    expect(chunks).toContain("node_modules/eleventy-plugin-twtxt/dist/netlify/mentions.js");
     expect(chunks.length).toBeGreaterThan(5);
     expect(entries.filter((name) => /node_modules\/(?!eleventy-plugin-twtxt\/)/.test(name))).toEqual([]);
   });
