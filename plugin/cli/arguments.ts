@@ -38,16 +38,16 @@ export function optional<T>(kind: Kind<T>): Words<T | null> {
 }
 
 /** One or more. */
-export function some<T>(kind: Kind<T>): Words<T[]> {
+export function oneOrMore<T>(kind: Kind<T>): Words<T[]> {
   return {
     read(words, where) {
       if (words.length === 0) throw misuse(where, `expected ${kind.expected}.`);
-      return any(kind).read(words, where);
+      return zeroOrMore(kind).read(words, where);
     },
   };
 }
 
-export function any<T>(kind: Kind<T>): Words<T[]> {
+export function zeroOrMore<T>(kind: Kind<T>): Words<T[]> {
   return { read: (words, where) => words.map((word) => parsed(kind, word, where)) };
 }
 

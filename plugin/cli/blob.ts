@@ -3,7 +3,7 @@ import { checkFilename, checkProperties, checkType } from "../blobs/metadata.js"
 import { PROOF_PROPERTIES } from "../blobs/proof.js";
 import { TwtxtError } from "../errors.js";
 import { isBlobKey } from "../site/blob-url.js";
-import { any, one, some } from "./arguments.js";
+import { one, oneOrMore, zeroOrMore } from "./arguments.js";
 import { actionsWith, type Command, commandOf } from "./command.js";
 import { typedHints } from "./invocation.js";
 import { address, FILE, flag, type Kind, number, OWN_SITE_OPTIONS, option, repeatable, text } from "./options.js";
@@ -58,7 +58,7 @@ const actions = {
       again: flag("also sends files that the site says it has"),
       concurrency: option(number(1, 32), "how many files to send at once (default 4; with --encrypt 1)"),
     },
-    words: some(text("FILE", 'a file, a folder, or "-" for standard input')),
+    words: oneOrMore(text("FILE", 'a file, a folder, or "-" for standard input')),
     run: async (...asked) => (await import("./blob/put.js")).put(...asked),
   }),
   get: action({
@@ -100,13 +100,13 @@ const actions = {
   rm: action({
     usage: "KEY...",
     help: "deletes blobs",
-    words: some(KEY),
+    words: oneOrMore(KEY),
     run: async (...asked) => (await import("./blob/edit-blobs.js")).rm(...asked),
   }),
   verify: action({
     usage: "[KEY...]",
     help: "reads all that you have stored, or these blobs, and reports what is wrong",
-    words: any(KEY),
+    words: zeroOrMore(KEY),
     run: async (...asked) => (await import("./blob/list-blobs.js")).verify(...asked),
   }),
 };

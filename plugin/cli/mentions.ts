@@ -5,7 +5,7 @@ import { siteApi } from "../http/site-api.js";
 import { decisionName } from "../mentions/receive/event.js";
 import type { ManagedMention } from "../mentions/receive/manage.js";
 import { mentionsOfWebmentionIo } from "../mentions/receive/webmention-io.js";
-import { some } from "./arguments.js";
+import { oneOrMore } from "./arguments.js";
 import { ownIdentity } from "./author.js";
 import { actionsWith, commandOf } from "./command.js";
 import { readText } from "./files.js";
@@ -79,19 +79,19 @@ export const mentions = commandOf({
     approve: action({
       usage: "ID...",
       help: 'shows a mention. ID.VERSION, as listed, approves it only if it has not changed since; the option "moderate" requires the version',
-      words: some(DECISION),
+      words: oneOrMore(DECISION),
       run: (values, ids, terminal) => decide(values, ids, "shown", terminal),
     }),
     reject: action({
       usage: "ID...",
       help: "hides a mention for good; versions work as with approve",
-      words: some(DECISION),
+      words: oneOrMore(DECISION),
       run: (values, ids, terminal) => decide(values, ids, "rejected", terminal),
     }),
     forget: action({
       usage: "ID|FEED|HOST... [--yes]",
       help: "deletes mentions, by id or all from a source, and keeps no record of them. Asks before it deletes all from a source",
-      words: some(text("ID", "an id, a feed URL or a host")),
+      words: oneOrMore(text("ID", "an id, a feed URL or a host")),
       run: forget,
     }),
     verify: action({ help: "verifies pending mentions now", run: verify }),
@@ -99,7 +99,7 @@ export const mentions = commandOf({
     import: action({
       usage: "FILE",
       help: "imports an export of webmention.io (mentions.jf2) or of this command",
-      words: some(FILE),
+      words: oneOrMore(FILE),
       run: importFiles,
     }),
   },

@@ -1,6 +1,6 @@
 // plugin/cli/message.ts: `eleventy-twtxt message` sends and reads private messages.
 import { parseAddress } from "../keys/address.js";
-import { any, misuse, one, optional, type Words } from "./arguments.js";
+import { misuse, one, optional, type Words, zeroOrMore } from "./arguments.js";
 import { actionsWith, commandOf } from "./command.js";
 import { idPrefix } from "./ids.js";
 import { flag, number, OWN_SITE_OPTIONS, withDefault } from "./options.js";
@@ -51,7 +51,7 @@ export const message = commandOf({
       options: {
         receipts: flag("sends read receipts to verified senders, once per message"),
       },
-      words: any(ID),
+      words: zeroOrMore(ID),
       run: async (...asked) => (await import("./message/read-inbox.js")).read(...asked),
     }),
     follow: action({
@@ -75,7 +75,7 @@ export const message = commandOf({
           "deletes all messages that list shows as unverified, except those signed with a key that you know, or shown as key changed",
         ),
       },
-      words: any(ID),
+      words: zeroOrMore(ID),
       run: async (...asked) => (await import("./message/read-inbox.js")).deleteMessages(...asked),
     }),
     sent: action({

@@ -3,7 +3,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
 import { isDateOnly, toInstant } from "../feed/timestamp.js";
-import { any, misuse } from "./arguments.js";
+import { misuse, zeroOrMore } from "./arguments.js";
 import { command } from "./command.js";
 import { readText, replaceText } from "./files.js";
 import { FILE, flag, type Kind, option, SETTINGS_OPTION } from "./options.js";
@@ -37,7 +37,7 @@ export const stamp = command({
     date: option(DATE, "the date of one FILE that neither the site nor git can date"),
     ...SETTINGS_OPTION,
   },
-  words: any(FILE),
+  words: zeroOrMore(FILE),
   example: `$ eleventy-twtxt stamp --dry-run
 posts/hello.md: 2026-01-02 -> 2026-01-02T00:13:37Z
 1 post would be stamped. Nothing was written.`,

@@ -51,7 +51,7 @@ export function parseEntries(log: Buffer): LogEntry[] {
  *
  * Within the life of a key, versions are in the order of their numbers. A deletion ends a life, whenever its entry was
  * written. So does a change of a later life, since the deletion between them may be of a process that was killed before it
- * wrote its entry. The clock decides between two lives of which the logs know no end.
+ * wrote its entry. The clock decides between two lives of a key if no log says when the first one ended.
  */
 export function lastChange(entries: readonly LogEntry[]): LogEntry | undefined {
   const deletions = entries.filter(({ change }) => change === "deleted");

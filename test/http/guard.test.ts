@@ -178,7 +178,7 @@ describe("an answer", () => {
       Buffer.concat([gzipSync("x"), Buffer.alloc(1 << 20, "x")]),
     ],
     ["unknown", { "content-encoding": "zstd" }, Buffer.from("x")],
-    ["Brotli, of which some bytes cost 16 MiB", { "content-encoding": "br" }, brotliCompressSync("hello")],
+    ["Brotli, because a few bytes cost 16 MiB", { "content-encoding": "br" }, brotliCompressSync("hello")],
     ["twice", { "content-encoding": "gzip, gzip" }, gzipSync(gzipSync("x"))],
   ])("bad-compression: %s", async (_name, headers, body) => {
     const bob = await loopbackServer((_request, response) => response.writeHead(200, headers).end(body));

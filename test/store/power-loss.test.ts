@@ -33,7 +33,7 @@ import {
 } from "./restarts.js";
 
 describe("after a power loss", () => {
-  it("a value of which no file was written is there", async () => {
+  it("a value is there although its file was not written", async () => {
     const folder = newFolder();
     const etag = await new FileStore(folder, BEFORE).put("a/b/c", text("one"));
     rmSync(join(folder, "a"), { recursive: true });
@@ -251,7 +251,7 @@ describe("a repair that a killed process has begun", () => {
     const claimant = uniqueName().replace(/\.\d+\.[0-9a-f]{8}\./, `.${process.ppid}.01234567.`);
     renameSync(join(folder, ".log"), join(folder, `.log.${AFTER}.${claimant}`));
     expect(await valuesIn(new FileStore(folder, bootName(3)))).toEqual({ a: "one" });
-    // A process of which nothing is known is waited for longer than this.
+    // Recovery waits longer than this for a process that it knows nothing about.
   }, 30_000);
 });
 

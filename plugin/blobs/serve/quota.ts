@@ -27,7 +27,7 @@ interface Reservation {
 
 /**
  * Counts each blob by its stored contents or its uploads under way, whichever is more, since the blob may be deleted
- * before they arrive. Contents that need no more room than the blob has are always accepted.
+ * before they arrive. Contents that fit into the room of the existing blob are always accepted.
  *
  * Each process counts only its own uploads, so several processes may exceed the quota slightly.
  */

@@ -26,7 +26,7 @@ export interface LookupNetwork extends DocumentNetwork {
 export type Lookup = (address: string) => Promise<Found>;
 
 const MAX_TARGETS = 3;
-/** Senders choose which hosts are asked: up to sixteen documents, each of which may be slow. */
+/** Senders choose which hosts are asked: up to sixteen documents, and each may be slow. */
 const ADDRESS_MS = 20_000;
 /** Concurrent lookups. */
 const CONCURRENCY = 8;

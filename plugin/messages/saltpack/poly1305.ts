@@ -8,7 +8,7 @@ const LIMB_MASK = 2 ** LIMB_BITS - 1;
 /**
  * The factor of Poly1305, with the bits cleared that RFC 8439, section 2.5.1, names.
  *
- * @param key - 32 bytes as eight words, of which the first four count here
+ * @param key - 32 bytes as eight words; only the first four are used here
  */
 export function factorLimbs([k0 = 0, k1 = 0, k2 = 0, k3 = 0]: Uint32Array): number[] {
   return [

@@ -56,7 +56,7 @@ export interface WasmFunction {
   name: string;
   /** How many parameters of type i32 it has. They are the first locals. */
   parameters: number;
-  /** The other locals: how many of which type. */
+  /** The other locals: the count of each type. */
   locals: readonly (readonly [count: number, type: number])[];
   statements: readonly Code[];
 }

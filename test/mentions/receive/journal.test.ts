@@ -262,7 +262,7 @@ describe("a journal that gets long", () => {
     expect((await processes[0]?.read())?.size).toBe(600);
   });
 
-  it("is left alone for a minute after its folding failed, whoever reads", async () => {
+  it("is not folded for a minute after a failure, however often it is read", async () => {
     const store = faultyStore(memoryStore());
     let time = START;
     const { writer: reader } = await withEvents(300, store, () => time);

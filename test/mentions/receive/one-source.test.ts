@@ -272,7 +272,7 @@ describe("a source, however its URL is spelled", () => {
   });
 });
 
-/** A page of one entry in Bob's name, whoever writes it. */
+/** A page with one entry in Bob's name; anyone may have written it. */
 const entryOf = (feedUrl: string, links: string) =>
   `<!doctype html><title>x</title><div class="h-entry"><a class="p-author h-card" href="${feedUrl}">bob</a>
   <time class="dt-published" datetime="${AT}">x</time>
