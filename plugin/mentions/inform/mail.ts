@@ -1,6 +1,7 @@
 // plugin/mentions/inform/mail.ts: sends mail through the author's SMTP server.
 import { TwtxtError } from "../../errors.js";
 import { isLoopback } from "../../http/loopback.js";
+import { decodeCredential } from "./decode-credential.js";
 import type { Channel } from "./digest.js";
 import { digestMail, type Mail } from "./digest-text.js";
 
@@ -83,7 +84,7 @@ export function mailSettings(url: string, to: string): MailSettings {
   if (!ADDRESS.test(to)) throw mailFailed('TWTXT_MAIL_TO: expected one address such as "alice@alice.example".');
   const { protocol, hostname: host, port, username, password, searchParams } = smtpUrl(url);
   const secure = protocol === "smtps:";
-  const user = decoded(username);
+  const user = decodeCredential(username, badUrl);
   const from = searchParams.get("from") ?? (ADDRESS.test(user) ? user : to);
   if (!ADDRESS.test(from))
     throw mailFailed('TWTXT_SMTP_URL: expected one address such as "alice@alice.example" as "from".');
@@ -92,7 +93,7 @@ export function mailSettings(url: string, to: string): MailSettings {
     port: Number(port) || (secure ? 465 : 587),
     secure,
     requireTLS: !secure && !isLoopback(host),
-    auth: user === "" ? undefined : { user, pass: decoded(password) },
+    auth: user === "" ? undefined : { user, pass: decodeCredential(password, badUrl) },
     from,
     to,
   };
@@ -104,14 +105,6 @@ function smtpUrl(text: string): URL {
     return url;
   }
   throw badUrl();
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw badUrl();
-  }
 }
 
 /** Does not repeat the URL, since it contains a password. */

@@ -1,5 +1,6 @@
 // plugin/mentions/inform/ntfy.ts: notifications on a phone through ntfy, published as JSON.
 import { TwtxtError } from "../../errors.js";
+import { decodeCredential } from "./decode-credential.js";
 import type { Channel } from "./digest.js";
 import { type Digest, digestNote } from "./digest-text.js";
 import { type HookFetch, postHook } from "./hook.js";
@@ -52,7 +53,7 @@ export function ntfyTopic(url: string): NtfyTopic {
   return {
     server: `${protocol}//${host}/`,
     topic,
-    authorization: authorizationOf(decoded(username), decoded(password)),
+    authorization: authorizationOf(decodeCredential(username, badUrl), decodeCredential(password, badUrl)),
   };
 }
 
@@ -74,14 +75,6 @@ function tagsOf({ mentions, sealed, filling }: Digest): string[] {
 function parsed(url: string): URL {
   if (!URL.canParse(url)) throw badUrl();
   return new URL(url);
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw badUrl();
-  }
 }
 
 function badUrl(): TwtxtError {
