@@ -8,7 +8,7 @@ import type { OwnKeys } from "../messages/read/open-with.js";
 import type { SiteSettings } from "../site/site.js";
 import { FileStore } from "../store/file.js";
 import type { Store } from "../store/store.js";
-import { dataFolder, identityPlaces } from "./data-folder.js";
+import { dataFolder, identityPlaces } from "./files.js";
 import { typed } from "./invocation.js";
 import type { AuthorValues } from "./options.js";
 import { siteAt } from "./site.js";

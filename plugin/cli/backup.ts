@@ -9,10 +9,9 @@ import { one } from "./arguments.js";
 import { command } from "./command.js";
 import { checkFree, type Draft, draftIn } from "./files.js";
 import { FOLDER, flag, option, SETTINGS_OPTION, text } from "./options.js";
-import { sizeText, statusOf } from "./progress.js";
+import { counted, sizeText, statusOf } from "./output.js";
 import { publishedSite, siteAt } from "./site.js";
 import { checkWithinReach, type SiteStore, siteStore } from "./site-store.js";
-import { counted } from "./table.js";
 import { endingOf, type Terminal } from "./terminal.js";
 
 const MODE = 0o600;

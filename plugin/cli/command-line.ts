@@ -4,7 +4,7 @@ import { misuse, nearestOf } from "./arguments.js";
 import type { Command } from "./command.js";
 import { PROGRAM, typedHints, version } from "./invocation.js";
 import { FOR_PRIVATE_HOSTS } from "./options.js";
-import { tableOf } from "./table.js";
+import { tableOf } from "./output.js";
 import type { Terminal } from "./terminal.js";
 
 /** Each command is loaded when it is called: small ones stay fast. */

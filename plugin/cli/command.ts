@@ -2,7 +2,7 @@
 import { firstWord, misuse, nearestOf, none, readArguments, type Words } from "./arguments.js";
 import { PROGRAM } from "./invocation.js";
 import type { Option, Options, ValuesOf } from "./options.js";
-import { linesAt } from "./table.js";
+import { linesAt } from "./output.js";
 import type { Terminal } from "./terminal.js";
 
 /** A command of the program. Each is loaded when it is called. */

@@ -7,7 +7,7 @@ import { authorAt } from "./author.js";
 import { actionsWith, commandOf } from "./command.js";
 import { networkOf } from "./network.js";
 import { AUTHOR_OPTIONS, address, HOSTS_OPTION, JSON_OPTION, type Kind, type ValuesOf } from "./options.js";
-import { tableOf } from "./table.js";
+import { tableOf } from "./output.js";
 import type { Terminal } from "./terminal.js";
 
 const OPTIONS = { ...JSON_OPTION, ...AUTHOR_OPTIONS, ...HOSTS_OPTION };

@@ -16,8 +16,8 @@ import { checkOwnUrl, findFeed, type ServedFeed } from "./doctor/find-feed.js";
 import { type Finding, type Probe, probeWith } from "./doctor/finding.js";
 import { userAgent } from "./invocation.js";
 import { address, flag, HOSTS_OPTION, JSON_OPTION, option, SETTINGS_OPTION, url, type ValuesOf } from "./options.js";
+import { counted } from "./output.js";
 import { publishedSite, siteAt } from "./site.js";
-import { counted } from "./table.js";
 import type { Terminal } from "./terminal.js";
 
 const OPTIONS = {

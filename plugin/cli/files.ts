@@ -1,4 +1,4 @@
-// plugin/cli/files.ts: reads and writes an author's files without losing any.
+// plugin/cli/files.ts: the author's files and data folder; no content is lost if a write fails.
 import { randomBytes } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
 import {
@@ -16,10 +16,14 @@ import {
   stat,
   writeFile,
 } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { basename, dirname, join } from "node:path";
+import { homedir, tmpdir } from "node:os";
+import { basename, dirname, isAbsolute, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { TwtxtError } from "../errors.js";
+import { systemKeychain } from "../keys/keychain.js";
+import type { IdentityPlaces } from "../keys/places.js";
+import { PROGRAM } from "./invocation.js";
+import type { Terminal } from "./terminal.js";
 
 /**
  * Reads a text file. Writing the text back gives the same bytes.
@@ -157,4 +161,23 @@ export function badFile(error: unknown): unknown {
   return error instanceof Error && "syscall" in error
     ? new TwtxtError("bad-file", `${error.message}.`, { cause: error })
     : error;
+}
+
+/**
+ * The folder for this program's data: `$XDG_DATA_HOME` or `~/.local/share` on Linux, `~/Library/Application Support` on
+ * macOS, `%APPDATA%` on Windows.
+ *
+ * @see PROTOCOL 7
+ */
+export function dataFolder({ environment }: Pick<Terminal, "environment">, platform = process.platform): string {
+  const home = environment.HOME || environment.USERPROFILE || homedir();
+  if (platform === "win32") return join(environment.APPDATA || join(home, "AppData", "Roaming"), PROGRAM);
+  if (platform === "darwin") return join(home, "Library", "Application Support", PROGRAM);
+  const named = environment.XDG_DATA_HOME ?? "";
+  return join(isAbsolute(named) ? named : join(home, ".local", "share"), PROGRAM);
+}
+
+/** The places of the author's keys. */
+export function identityPlaces(terminal: Pick<Terminal, "environment">): IdentityPlaces {
+  return { keychain: systemKeychain(), folder: join(dataFolder(terminal), "keys") };
 }

@@ -11,7 +11,7 @@ import {
 import type { IdentityFile, IdentityPlaces } from "../keys/places.js";
 import { misuse, one, optional, type Words } from "./arguments.js";
 import { actionsWith, commandOf } from "./command.js";
-import { identityPlaces } from "./data-folder.js";
+import { identityPlaces } from "./files.js";
 import { typed } from "./invocation.js";
 import { createKey, importKey, placeOf, publicFacts, restoreKey } from "./new-key.js";
 import { address, FILE, flag, IDENTITY_OPTION, JSON_OPTION, option, SETTINGS_OPTION } from "./options.js";

@@ -8,7 +8,7 @@ import { command } from "./command.js";
 import { typed } from "./invocation.js";
 import { networkOf } from "./network.js";
 import { AUTHOR_OPTIONS, type AuthorValues, address, HOSTS_OPTION, JSON_OPTION } from "./options.js";
-import { tableOf } from "./table.js";
+import { tableOf } from "./output.js";
 import type { Terminal } from "./terminal.js";
 
 export const lookup = command({

@@ -9,16 +9,19 @@ import { oneOrMore } from "./arguments.js";
 import { ownIdentity } from "./author.js";
 import { actionsWith, commandOf } from "./command.js";
 import { readText } from "./files.js";
-import { type IdUse, idPrefix, oneByPrefix, shortId } from "./ids.js";
 import { typed } from "./invocation.js";
 import {
   FILE,
   flag,
   IDENTITY_OPTION,
+  type IdUse,
+  idPrefix,
   JSON_OPTION,
   type Kind,
+  oneByPrefix,
   oneOf,
   SETTINGS_OPTION,
+  shortId,
   text,
   URL_OPTION,
   type ValuesOf,

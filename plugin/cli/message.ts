@@ -2,8 +2,7 @@
 import { parseAddress } from "../keys/address.js";
 import { misuse, one, optional, type Words, zeroOrMore } from "./arguments.js";
 import { actionsWith, commandOf } from "./command.js";
-import { idPrefix } from "./ids.js";
-import { flag, number, OWN_SITE_OPTIONS, withDefault } from "./options.js";
+import { flag, idPrefix, number, OWN_SITE_OPTIONS, withDefault } from "./options.js";
 
 const LEAST = 4;
 const ID = idPrefix(LEAST, 64, `an id of at least ${LEAST} characters such as 4f0c1a2b, as the lists show it`);

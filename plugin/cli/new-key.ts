@@ -15,7 +15,7 @@ import {
 import type { IdentityFile, IdentityPlaces } from "../keys/places.js";
 import { countWords, WORDS } from "../keys/words.js";
 import { misuse } from "./arguments.js";
-import { identityPlaces } from "./data-folder.js";
+import { identityPlaces } from "./files.js";
 import { typed } from "./invocation.js";
 import { siteAt } from "./site.js";
 import type { Terminal } from "./terminal.js";

@@ -5,8 +5,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
 import { formatTimestamp, isDateOnly } from "../feed/timestamp.js";
 import { misuse } from "./arguments.js";
-import { dataFolder } from "./data-folder.js";
-import { badFile, isMissing } from "./files.js";
+import { badFile, dataFolder, isMissing } from "./files.js";
 import { isBelow, type Site } from "./site.js";
 import type { Terminal } from "./terminal.js";
 

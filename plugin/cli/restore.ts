@@ -10,10 +10,9 @@ import { one } from "./arguments.js";
 import { command } from "./command.js";
 import { badFile } from "./files.js";
 import { FOLDER, flag, option, SETTINGS_OPTION, text } from "./options.js";
-import { progressOf, sizeText } from "./progress.js";
+import { counted, progressOf, sizeText } from "./output.js";
 import { siteAt } from "./site.js";
 import { checkWithinReach, type SiteStore, siteStore, useStoreAlone } from "./site-store.js";
-import { counted } from "./table.js";
 import { endingOf, type Terminal } from "./terminal.js";
 
 export const restore = command({

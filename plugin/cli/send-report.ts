@@ -4,7 +4,7 @@ import type { SendReport } from "../mentions/send/send.js";
 import type { MentionReport } from "../mentions/send/send-mention.js";
 import { typed } from "./invocation.js";
 import { FOR_PRIVATE_HOSTS } from "./options.js";
-import { counted, listed, tableOf } from "./table.js";
+import { counted, listed, tableOf } from "./output.js";
 import type { Terminal } from "./terminal.js";
 
 type Row = Pick<MentionReport, "timestamp" | "nick" | "target">;

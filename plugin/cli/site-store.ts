@@ -11,7 +11,7 @@ import { finishMove, hasValues, moveStore } from "../store/move-store.js";
 import type { StreamingStore } from "../store/store.js";
 import { markInUse, processesUsing } from "../store/store-users.js";
 import { misuse } from "./arguments.js";
-import { dataFolder } from "./data-folder.js";
+import { dataFolder } from "./files.js";
 import { typed } from "./invocation.js";
 import { publishedSite, type Site } from "./site.js";
 import type { Terminal } from "./terminal.js";

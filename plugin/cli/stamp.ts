@@ -7,10 +7,10 @@ import { misuse, zeroOrMore } from "./arguments.js";
 import { command } from "./command.js";
 import { readText, replaceText } from "./files.js";
 import { FILE, flag, type Kind, option, SETTINGS_OPTION } from "./options.js";
+import { counted } from "./output.js";
 import { type Site, siteAt } from "./site.js";
 import { type Plan, planStamp, type Unstamped } from "./stamp-plan.js";
 import { isStamped } from "./stamp-text.js";
-import { counted } from "./table.js";
 import type { Terminal } from "./terminal.js";
 
 const NAME = "stamp";

@@ -14,10 +14,9 @@ import { sharedUrlOf } from "../../site/blob-url.js";
 import type { SiteSettings } from "../../site/site.js";
 import { FileStore } from "../../store/file.js";
 import { type Author, authorAt } from "../author.js";
-import { dataFolder } from "../data-folder.js";
-import { findByPrefix } from "../ids.js";
+import { dataFolder } from "../files.js";
 import { typed } from "../invocation.js";
-import type { OwnSiteValues } from "../options.js";
+import { findByPrefix, type OwnSiteValues } from "../options.js";
 import { siteAt } from "../site.js";
 import type { Terminal } from "../terminal.js";
 

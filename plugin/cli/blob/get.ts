@@ -18,7 +18,7 @@ import { checkFree, type Draft, draftIn } from "../files.js";
 import { typed } from "../invocation.js";
 import { networkOf } from "../network.js";
 import type { OwnSiteValues } from "../options.js";
-import { sizeText } from "../progress.js";
+import { sizeText } from "../output.js";
 import { endingOf, type Terminal } from "../terminal.js";
 import { blobOwner, newestAt, proofFacts, wholeKeys, wrongness } from "./blob-owner.js";
 import { MAX_SEALED, type OpenedFile, openFile } from "./encrypt-files.js";

@@ -12,8 +12,7 @@ import { TwtxtError, type TwtxtErrorCode } from "../../errors.js";
 import { oneLine } from "../../http/one-line.js";
 import { typedHints } from "../invocation.js";
 import type { OwnSiteValues } from "../options.js";
-import { sizeText } from "../progress.js";
-import { counted, listed, tableOf } from "../table.js";
+import { counted, listed, sizeText, tableOf } from "../output.js";
 import { endingOf, type Terminal } from "../terminal.js";
 import {
   type BlobOwner,

@@ -9,7 +9,7 @@ import { SEALED_TYPE } from "../../blobs/client/sealed-file.js";
 import { checkFilename } from "../../blobs/metadata.js";
 import { TwtxtError } from "../../errors.js";
 import { typed } from "../invocation.js";
-import { type Progress, sizeText } from "../progress.js";
+import { type Progress, sizeText } from "../output.js";
 import type { BlobOwner } from "./blob-owner.js";
 import { MAX_SEALED, type SealFile } from "./encrypt-files.js";
 import { contentsOf, contentsOfBytes, mediaTypeOf, type Source } from "./files-to-put.js";

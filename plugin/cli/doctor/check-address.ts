@@ -2,7 +2,7 @@
 import { TwtxtError } from "../../errors.js";
 import { discoveryPaths } from "../../keys/address.js";
 import { parseKey } from "../../keys/key.js";
-import { counted } from "../table.js";
+import { counted } from "../output.js";
 import { type Answer, type Finding, fix, isAnswer, jsonIn, note, ok, type Probe, quoted, typeOf } from "./finding.js";
 
 /** A name that no address has: the part before the @ has at most 64 characters. */

@@ -2,7 +2,7 @@
 import type { ParsedTwt } from "../../feed/feed.js";
 import { twtHash } from "../../feed/hash.js";
 import { FEED_BYTES, previousPart } from "../../http/feed-file.js";
-import { counted } from "../table.js";
+import { counted } from "../output.js";
 import { checkType } from "./check-feed.js";
 import { asFeed, noFeed, type ServedFeed } from "./find-feed.js";
 import { type Finding, fix, isAnswer, note, ok, type Probe, quoted } from "./finding.js";

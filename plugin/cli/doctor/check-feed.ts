@@ -4,7 +4,7 @@ import { type ParsedTwt, parseFeed } from "../../feed/feed.js";
 import { isNick } from "../../feed/mention.js";
 import { LINE_LIMIT } from "../../feed/twt.js";
 import { isLoopback } from "../../http/loopback.js";
-import { counted } from "../table.js";
+import { counted } from "../output.js";
 import type { ServedFeed } from "./find-feed.js";
 import { type Answer, type Finding, fix, isAnswer, note, ok, type Probe, quoted, typeOf } from "./finding.js";
 

@@ -4,7 +4,7 @@ import { type FeedHeader, type ParsedFeed, parseFeed } from "../../feed/feed.js"
 import { FEED_BYTES, isFeed, startsAsMarkup } from "../../http/feed-file.js";
 import { elementsOf, parseHtml } from "../../http/parse-html.js";
 import { baseOf } from "../../mentions/send/endpoint-in-html.js";
-import { counted } from "../table.js";
+import { counted } from "../output.js";
 import { type Answer, type Finding, fix, isAnswer, note, ok, type Probe, quoted, typeOf } from "./finding.js";
 
 /** A feed as it was served. */

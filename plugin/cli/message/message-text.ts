@@ -1,8 +1,8 @@
 // plugin/cli/message/message-text.ts: messages as text and as JSON. Texts of others are indented, and cannot imitate this program.
 import { isReceipt } from "../../messages/line.js";
-import { shortId } from "../ids.js";
 import { typed } from "../invocation.js";
-import { alignedRows, counted, widthOf } from "../table.js";
+import { shortId } from "../options.js";
+import { alignedRows, counted, widthOf } from "../output.js";
 import { shownSafely } from "../terminal.js";
 import { type InboxEntry, isOpened, type ReadMessage } from "./mailbox.js";
 

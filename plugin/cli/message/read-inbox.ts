@@ -1,8 +1,7 @@
 // plugin/cli/message/read-inbox.ts: `message list`, `message read` and `message delete`.
 import type { InboxMessage } from "../../messages/read/inbox-answer.js";
 import { misuse } from "../arguments.js";
-import { type IdUse, oneByPrefix, shortId } from "../ids.js";
-import type { OwnSiteValues } from "../options.js";
+import { type IdUse, type OwnSiteValues, oneByPrefix, shortId } from "../options.js";
 import type { Terminal } from "../terminal.js";
 import { isOpened, type Mailbox, mailboxOf, type ReadMessage, readMessages } from "./mailbox.js";
 import { countsOf, factsOf, listLines, messageLines } from "./message-text.js";
