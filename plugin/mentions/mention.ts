@@ -1,6 +1,11 @@
 // plugin/mentions/mention.ts: types of mentions, from claim to stored record.
+import * as v from "valibot";
 import type { TwtxtErrorCode } from "../errors.js";
-import type { Author, MentionType } from "../site/mention-list.js";
+import { MENTION_TYPES } from "../site/mention-list.js";
+
+/** Schemas of stored values. */
+export const StoredUrl = v.pipe(v.string(), v.check(URL.canParse, "expected a URL"));
+export const StoredTime = v.pipe(v.string(), v.isoTimestamp());
 
 /** A sender's unverified claim that a source mentions a target. */
 export interface Claim {
@@ -18,27 +23,30 @@ export interface Target {
   kind: "feed" | "page";
 }
 
+const orNull = v.nullable(v.string());
+
 /** A mention as found at its source. */
-export interface ProvenMention {
+export const ProvenMention = v.object({
   /** The normalized URL that identifies the source. PROTOCOL 2.4, "The proof". */
-  identity: string;
+  identity: StoredUrl,
   /** Whether the feed's `url` field names this URL; `false` for a page. */
-  isDeclared: boolean;
+  isDeclared: v.optional(v.boolean(), false),
   /** The twt's timestamp as written in the source; `null` for a page. */
-  timestamp: string | null;
+  timestamp: orNull,
   /** The same as an instant, `YYYY-MM-DDThh:mm:ssZ`; `null` for a page. */
-  instant: string | null;
-  type: MentionType;
-  author: Author;
+  instant: orNull,
+  type: v.picklist(MENTION_TYPES),
+  author: v.object({ name: v.string(), url: v.string(), photo: orNull }),
   /** At most 500 characters; lines are separated by LF. */
-  text: string;
+  text: v.string(),
   /** `YYYY-MM-DDThh:mm:ssZ`; `null` if the source does not say. */
-  published: string | null;
+  published: orNull,
   /** The hash of the twt that this one replies to. */
-  subject: string | null;
+  subject: orNull,
   /** The page of the site's post that the source names; `null` for none. */
-  about: string | null;
-}
+  about: v.optional(orNull, null),
+});
+export type ProvenMention = v.InferOutput<typeof ProvenMention>;
 
 /** The result of a verification. */
 export type Proof =
@@ -54,22 +62,29 @@ export type Proof =
 /** Verifies a claim. Failures of the source's server are results, not errors. */
 export type Verify = (claim: Claim) => Promise<Proof>;
 
-export type MentionState = "shown" | "held" | "rejected";
+/** A mention and where the site shows it. */
+export const PlacedMention = v.object({
+  ...ProvenMention.entries,
+  /** The source URL from the first request, without fragment, before redirects. */
+  given: StoredUrl,
+  /** A URL of this site, as the site writes it. */
+  target: v.string(),
+  /** The post that shows it besides its target: the one that the source names, else that of the first request. */
+  under: orNull,
+});
 
 /** A mention as it is stored. */
-export interface StoredMention extends ProvenMention {
+export const StoredMention = v.object({
+  ...PlacedMention.entries,
   /** 32 hex digits, the same for each repeat of a mention. */
-  id: string;
-  /** The source URL from the first request, without fragment, before redirects. */
-  given: string;
-  /** A URL of this site, as the site writes it. */
-  target: string;
-  /** The post that shows it besides its target: the one that the source names, else that of the first request. */
-  under: string | null;
-  state: MentionState;
+  id: v.string(),
+  state: v.picklist(["shown", "held", "rejected"]),
   /** When it was first received, `YYYY-MM-DDThh:mm:ss.sssZ`. */
-  received: string;
-}
+  received: StoredTime,
+});
+export type StoredMention = v.InferOutput<typeof StoredMention>;
+
+export type MentionState = StoredMention["state"];
 
 export interface MentionQuery {
   state?: MentionState;

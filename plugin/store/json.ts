@@ -18,7 +18,7 @@ export async function readJson<T>(
   schema: v.GenericSchema<unknown, T>,
 ): Promise<{ value: T; etag: string } | null> {
   const stored = await store.get(key);
-  return stored && { value: parseValue(key, stored.bytes, schema), etag: stored.etag };
+  return stored && { value: parseJson(key, stored.bytes, schema), etag: stored.etag };
 }
 
 /** Writes a value as {@link Store.put} does. */
@@ -49,7 +49,13 @@ export async function update<T>(
   throw new TwtxtError("store-failed", `${key} was changed by other processes ${TRIES} times in a row.`);
 }
 
-function parseValue<T>(key: string, bytes: Uint8Array, schema: v.GenericSchema<unknown, T>): T {
+/**
+ * Parses and validates the bytes of a value.
+ *
+ * @param key - for the message
+ * @throws TwtxtError `store-failed`
+ */
+export function parseJson<T>(key: string, bytes: Uint8Array, schema: v.GenericSchema<unknown, T>): T {
   const damaged = (why: string, options?: ErrorOptions) =>
     new TwtxtError("store-failed", `The value of ${key} cannot be read: ${why}.`, options);
   let value: unknown;

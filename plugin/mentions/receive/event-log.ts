@@ -3,8 +3,7 @@ import { randomBytes } from "node:crypto";
 import PQueue from "p-queue";
 import type { Log } from "../../http/respond.js";
 import type { Store } from "../../store/store.js";
-import { idOf, type MentionEvent } from "./event.js";
-import { parseEvent } from "./read-event.js";
+import { idOf, type MentionEvent, parseEvent } from "./event.js";
 
 /** The keys of all events start with this. */
 export const EVENTS = "mentions/events/";
@@ -90,7 +89,7 @@ export class EventLog {
   async #readOne(key: string): Promise<MentionEvent | null | undefined> {
     const stored = await this.#store.get(key);
     if (!stored) return undefined;
-    const event = parseEvent(stored.bytes);
+    const event = parseEvent(key, stored.bytes);
     if (!event && !this.#logged.has(key)) {
       this.#logged.add(key);
       this.#log(`A stored mention is damaged and was skipped: ${key}`);

@@ -1,28 +1,47 @@
-// plugin/mentions/receive/event.ts: the events of mentions, and how they change the list.
+// plugin/mentions/receive/event.ts: the stored events of mentions, and how they change the list.
 import { createHash } from "node:crypto";
-import type { MentionState, ProvenMention, StoredMention } from "../mention.js";
+import * as v from "valibot";
+import { parseJson } from "../../store/json.js";
+import { PlacedMention, type StoredMention, StoredTime } from "../mention.js";
 import { DuplicateIndex, supersedes } from "./duplicates.js";
 
 /** A verified mention before it is stored. */
-export interface NewMention extends ProvenMention {
-  given: string;
-  target: string;
-  under: string | null;
+const NewMention = v.object({
+  ...PlacedMention.entries,
   /** `never` for allowed sources, `always` if the author approves each mention, else by its host's number today. */
-  hold: "never" | "always" | "when many";
+  hold: v.picklist(["never", "always", "when many"]),
   /** When another service received it, `YYYY-MM-DDThh:mm:ss.sssZ`; default now. */
-  received?: string;
-}
+  received: v.exactOptional(StoredTime),
+});
+export type NewMention = v.InferOutput<typeof NewMention>;
+
+const change = { at: StoredTime, id: v.string() };
 
 /** An immutable record of a change. It is stored before the request is answered. */
-export type MentionEvent =
-  | { kind: "kept"; at: string; mention: NewMention }
+const MentionEvent = v.variant("kind", [
+  v.object({ kind: v.literal("kept"), at: StoredTime, mention: NewMention }),
   /** The source no longer has the mention. */
-  | { kind: "removed"; at: string; id: string }
+  v.object({ kind: v.literal("removed"), ...change }),
   /** The author's decision about a version; `null` for any version. */
-  | { kind: "moderated"; at: string; id: string; state: Exclude<MentionState, "held">; version: string | null }
+  v.object({
+    kind: v.literal("moderated"),
+    ...change,
+    state: v.picklist(["shown", "rejected"]),
+    version: v.optional(v.nullable(v.string()), null),
+  }),
   /** The author deleted it without blocking it. */
-  | { kind: "forgotten"; at: string; id: string };
+  v.object({ kind: v.literal("forgotten"), ...change }),
+]);
+export type MentionEvent = v.InferOutput<typeof MentionEvent>;
+
+/** @returns `null` for anything but an event, such as a truncated file */
+export function parseEvent(key: string, bytes: Uint8Array): MentionEvent | null {
+  try {
+    return parseJson(key, bytes, MentionEvent);
+  } catch {
+    return null;
+  }
+}
 
 /** Stored mentions by id. */
 export type Mentions = Map<string, StoredMention>;

@@ -5,6 +5,7 @@ import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
+import { StoredUrl } from "../mention.js";
 import type { PostedClaim } from "./read-claim.js";
 import { hostKey } from "./slow-hosts.js";
 
@@ -18,7 +19,7 @@ const ATTEMPTS = [1, 3, 7, 14, 24].map((hours) => hours * HOUR);
 const LONGEST_WAIT = 48 * HOUR;
 
 const PendingClaim = v.object({
-  source: v.string(),
+  source: StoredUrl,
   timestamps: v.array(v.string()),
   target: v.object({ url: v.string(), kind: v.picklist(["feed", "page"]) }),
   under: v.nullable(v.string()),

@@ -2,9 +2,11 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gunzip, gzip } from "node:zlib";
+import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
+import { parseJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
-import type { StoredMention } from "../mention.js";
+import { StoredMention } from "../mention.js";
 import type { Mentions } from "./event.js";
 
 const PARTS = "mentions/parts/";
@@ -25,11 +27,11 @@ export interface Snapshot {
   folded: ReadonlySet<string>;
 }
 
-interface StoredSnapshot {
-  version: 1;
-  parts: string[];
-  folded: string[];
-}
+/** The stored form of the index. */
+const StoredIndex = v.object({ version: v.literal(1), parts: v.array(v.string()), folded: v.array(v.string()) });
+const StoredPart = v.array(StoredMention);
+
+const ADVICE = `Restore the site's data from a backup, or delete ${SNAPSHOT}, which loses all mentions in it.`;
 
 const EMPTY: Snapshot = { etag: null, parts: [], folded: new Set() };
 
@@ -50,7 +52,7 @@ export class Snapshots {
     const stored = await this.#store.get(SNAPSHOT);
     if (!stored) return EMPTY;
     if (stored.etag === this.#index.etag) return this.#index;
-    const { parts, folded } = JSON.parse(Buffer.from(stored.bytes).toString()) as StoredSnapshot;
+    const { parts, folded } = await intact(SNAPSHOT, () => parseJson(SNAPSHOT, stored.bytes, StoredIndex));
     this.#index = { etag: stored.etag, parts, folded: new Set(folded) };
     return this.#index;
   }
@@ -78,7 +80,7 @@ export class Snapshots {
     const plan = layOut(await this.#readParts(old.parts), old.parts, mentions);
     const parts: string[] = [];
     for (const { key, mentions } of plan) parts.push(key ?? (await this.#writePart(mentions, time)));
-    const next: StoredSnapshot = { version: 1, parts, folded: [...folded] };
+    const next: v.InferOutput<typeof StoredIndex> = { version: 1, parts, folded: [...folded] };
     const condition = old.etag === null ? ({ isNew: true } as const) : { etag: old.etag };
     return (await this.#store.put(SNAPSHOT, Buffer.from(JSON.stringify(next)), condition)) !== null;
   }
@@ -102,7 +104,7 @@ export class Snapshots {
     if (known) return known;
     const stored = await this.#store.get(key);
     if (!stored) throw new MissingPart(key);
-    const mentions = JSON.parse((await promisify(gunzip)(stored.bytes)).toString()) as StoredMention[];
+    const mentions = await intact(key, async () => parseJson(key, await promisify(gunzip)(stored.bytes), StoredPart));
     this.#parts.set(key, mentions);
     return mentions;
   }
@@ -119,16 +121,26 @@ export class Snapshots {
 /** The keys of the parts that a stored snapshot names; none for a damaged one. */
 export function partsNamedIn(snapshot: Uint8Array): string[] {
   try {
-    return (JSON.parse(Buffer.from(snapshot).toString()) as StoredSnapshot).parts;
+    return parseJson(SNAPSHOT, snapshot, StoredIndex).parts;
   } catch {
     return [];
+  }
+}
+
+/** Reads a value of the snapshot. @throws TwtxtError `store-failed`, with what to do if the value is damaged */
+async function intact<T>(key: string, read: () => T | Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    const why = error instanceof TwtxtError ? error.message : `The value of ${key} cannot be decompressed.`;
+    throw new TwtxtError("store-failed", `${why} ${ADVICE}`, { cause: error });
   }
 }
 
 /** A part of the snapshot is missing. */
 export class MissingPart extends TwtxtError {
   constructor(key: string) {
-    super("store-failed", `${key} is missing.`);
+    super("store-failed", `${key} is missing. ${ADVICE}`);
   }
 }
 

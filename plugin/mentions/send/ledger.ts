@@ -4,6 +4,7 @@ import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { readJson, update, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
+import { StoredUrl } from "../mention.js";
 import {
   type Baseline,
   type Change,
@@ -26,7 +27,7 @@ const RETRY_DELAYS = [250, 1000, 3000];
 const Details = v.object({
   timestamp: v.string(),
   nick: v.nullable(v.string()),
-  target: v.string(),
+  target: StoredUrl,
   endpoint: v.nullable(v.string()),
   source: v.nullable(v.string()),
   status: v.nullable(v.number()),
@@ -40,7 +41,7 @@ const Unfinished = v.object({
   timestamp: v.string(),
   instant: v.string(),
   nick: v.nullable(v.string()),
-  target: v.string(),
+  target: StoredUrl,
   text: v.string(),
   attempts: v.number(),
   first: v.number(),

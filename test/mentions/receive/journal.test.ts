@@ -1,13 +1,17 @@
+import { gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { withProblemResponses } from "../../../plugin/http/respond.js";
+import { listMentions } from "../../../plugin/mentions/inform/list-json.js";
 import type { StoredMention } from "../../../plugin/mentions/mention.js";
 import { applyEvents, idOf, type MentionEvent, type Mentions } from "../../../plugin/mentions/receive/event.js";
 import { Journal } from "../../../plugin/mentions/receive/journal.js";
 import { ReceivedMentions } from "../../../plugin/mentions/receive/received.js";
+import { partsNamedIn, SNAPSHOT } from "../../../plugin/mentions/receive/snapshot.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
-import { newMention as mention } from "../../helpers/stored-mentions.js";
+import { newMention as mention, storedMention } from "../../helpers/stored-mentions.js";
 
 const START = Date.parse("2026-11-20T09:00:00.000Z");
 
@@ -292,5 +296,52 @@ describe("a journal that gets long", () => {
     await later.read();
     await later.compactIfLong();
     expect(await eventsIn(store)).toBe(0);
+  });
+});
+
+describe("a damaged snapshot", () => {
+  const truncated = async (store: Store, key: string) => {
+    const bytes = (await store.get(key))?.bytes ?? new Uint8Array();
+    await store.put(key, bytes.subarray(0, bytes.length / 2));
+  };
+  const damages: Record<string, (store: Store, part: string) => Promise<unknown>> = {
+    "a truncated index": (store) => truncated(store, SNAPSHOT),
+    "an index without parts": (store) => store.put(SNAPSHOT, Buffer.from('{"version":1,"folded":[]}')),
+    "a truncated part": truncated,
+    "a part with a mention without an identity": (store, part) =>
+      store.put(part, gzipSync(JSON.stringify([{ ...storedMention(), identity: "bob" }]))),
+    "a missing part": (store, part) => store.delete(part),
+  };
+
+  it.each(Object.entries(damages))("503, and a log line with what to do: %s", async (_name, damage) => {
+    const { store, writer } = await withEvents(3);
+    await writer.compact();
+    const [part = ""] = await store.keys("mentions/parts/");
+    const files = await store.keys("");
+    await damage(store, part);
+
+    const { list } = new ReceivedMentions({
+      journal: processOfName(store),
+      now: () => START,
+      onChange: async () => {},
+    });
+    const log: string[] = [];
+    const handler = withProblemResponses(
+      listMentions({ list, siteIndex: { target: () => null }, cacheTag: "mentions" }),
+      (line) => void log.push(line),
+    );
+    const response = await handler(new Request("https://alice.example/mentions.json"), { address: "", params: {} });
+    expect([response.status, await response.json()]).toEqual([503, expect.objectContaining({ code: "store-failed" })]);
+    expect(log).toEqual([
+      expect.stringMatching(/^A request failed: .*mentions\/.* Restore the site's data from a backup/),
+    ]);
+
+    await expect(processOfName(store).compact()).rejects.toMatchObject({ code: "store-failed" });
+    expect(files).toEqual(expect.arrayContaining(await store.keys("")));
+  });
+
+  it("names no parts to a backup", () => {
+    expect(partsNamedIn(Buffer.from('{"version":1,"parts":5,"folded":[]}'))).toEqual([]);
+    expect(partsNamedIn(Buffer.from('{"version":1,"parts":["a"],"folded":[]}'))).toEqual(["a"]);
   });
 });

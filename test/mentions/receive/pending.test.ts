@@ -43,6 +43,15 @@ describe("a pending mention", () => {
     await expect(pending.add(claim("https://host9.example/"))).rejects.toMatchObject({ code: "too-many-pending" });
   });
 
+  it("store-failed, with its key: its record is damaged", async () => {
+    const { pending, store } = waiting();
+    await pending.add(claim("https://bob.example/tw.txt"));
+    const [key = ""] = await store.keys("");
+    const [mention] = await pending.all();
+    await store.put(key, Buffer.from(JSON.stringify({ ...mention, source: "bob" })));
+    await expect(pending.all()).rejects.toMatchObject({ code: "store-failed", message: expect.stringContaining(key) });
+  });
+
   it("is tried at most five times over a day, then dropped", async () => {
     const { pending, clock } = waiting();
     const start = clock.time;

@@ -49,6 +49,17 @@ describe("the records", () => {
     expect(after).not.toEqual(expect.arrayContaining(before.slice(0, 1)));
   });
 
+  it("store-failed, with its key: a record is damaged", async () => {
+    const { bob, store, home, folder } = await ten();
+    bob.answer = () => ({ status: 500 });
+    await home.send();
+    const [key = ""] = await store.keys(`${folder}/retry/`);
+    const record = JSON.parse(Buffer.from((await store.get(key))?.bytes ?? "").toString());
+    await store.put(key, Buffer.from(JSON.stringify({ ...record, target: "bob" })));
+    home.clock.time += HOUR;
+    await expect(home.send()).rejects.toMatchObject({ code: "store-failed", message: expect.stringContaining(key) });
+  });
+
   it("that a killed run has left beside the last one are removed, and nothing is told of them", async () => {
     const { bob, store, home, folder } = await ten();
     bob.answer = () => ({ status: 500 });
