@@ -9,6 +9,7 @@ import { describe, type KnownOptions, show } from "./options/fault.js";
 import { about, isOrigin, mentionUrl, SITE_PATH, text, webUrl, yesNo } from "./options/forms.js";
 import { AUTHORS, INBOX, inboxUrl, publicKey, user } from "./options/inbox.js";
 import { MENTIONS } from "./options/mentions.js";
+import { canParseUrl } from "./url.js";
 
 /** A collection item as Eleventy hands it out; see its documentation, "Collection item data structure". */
 export interface Post {
@@ -39,7 +40,7 @@ const NEEDED = {
 
 const nick = text(isNick, NEEDED.nick);
 const linkUrl = text(
-  (value) => (isMentionUrl(value) || (value.startsWith("mailto:") && URL.canParse(value))) && !/[#\s]/.test(value),
+  (value) => (isMentionUrl(value) || (value.startsWith("mailto:") && canParseUrl(value))) && !/[#\s]/.test(value),
   'an absolute URL without "#", such as "https://alice.example/about/" or "mailto:alice@alice.example"',
 );
 const fieldText = (field: FieldName) =>

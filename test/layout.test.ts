@@ -67,6 +67,12 @@ describe("the house", () => {
     expect(opening.map(({ file }) => file)).toEqual(["http/guard.ts"]);
   });
 
+  it("asks whether a text is a URL in one place, around the bug of URL.canParse in Node.js 20 and 22", () => {
+    expect(
+      sources.filter(({ text }) => /\bURL\.canParse\b/.test(withoutComments(text))).map(({ file }) => file),
+    ).toEqual(["url.ts"]);
+  });
+
   it("knows Eleventy in plugin/eleventy/ and the plugin's entry alone", () => {
     const knowing = sources.filter(
       ({ room, imports }) => room !== "eleventy" && imports.some((name) => roomOf(name) === "eleventy"),

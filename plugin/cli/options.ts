@@ -1,6 +1,7 @@
 // plugin/cli/options.ts: options and ids of the command line. Each option is declared once, with its kind, help and default.
 import { TwtxtError } from "../errors.js";
 import { parseAddress } from "../keys/address.js";
+import { canParseUrl } from "../url.js";
 
 /** A kind of value. */
 export interface Kind<T> {
@@ -70,7 +71,7 @@ export function oneOf<const T extends string>(name: string, words: readonly T[])
 
 /** @param example - such as `https://alice.example/twtxt.txt` */
 export function url(example: string): Kind<string> {
-  const isUrl = (value: string) => /^https?:\/\/[^/]/i.test(value) && URL.canParse(value);
+  const isUrl = (value: string) => /^https?:\/\/[^/]/i.test(value) && canParseUrl(value);
   return { name: "URL", expected: `a URL such as "${example}"`, parse: (value) => (isUrl(value) ? value : null) };
 }
 

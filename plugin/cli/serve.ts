@@ -16,6 +16,7 @@ import { prefixOf } from "../site/routes.js";
 import type { PublishedSite } from "../site/site.js";
 import type { StreamingStore } from "../store/store.js";
 import { markInUse } from "../store/store-users.js";
+import { canParseUrl } from "../url.js";
 import { none } from "./arguments.js";
 import { command } from "./command.js";
 import { userAgent } from "./invocation.js";
@@ -38,7 +39,7 @@ const ORIGIN: Kind<string> = {
   name: "URL",
   expected: 'an origin such as "https://alice.example"',
   parse(value) {
-    const isOrigin = /^https?:\/\//.test(value) && URL.canParse(value) && new URL(value).pathname === "/";
+    const isOrigin = /^https?:\/\//.test(value) && canParseUrl(value) && new URL(value).pathname === "/";
     return isOrigin ? new URL(value).origin : null;
   },
 };

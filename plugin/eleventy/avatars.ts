@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { TwtxtError } from "../errors.js";
 import type { Ask } from "../http/guard.js";
+import { canParseUrl } from "../url.js";
 
 /** A picture as a file of the site. */
 export interface Avatar {
@@ -64,7 +65,7 @@ export async function avatarsOf(
 
 function urlsByHost(urls: readonly string[]): string[][] {
   const hosts = new Map<string, string[]>();
-  for (const url of [...new Set(urls)].filter((each) => URL.canParse(each)).slice(0, MAX_AVATARS)) {
+  for (const url of [...new Set(urls)].filter((each) => canParseUrl(each)).slice(0, MAX_AVATARS)) {
     const { host } = new URL(url);
     const ofHost = hosts.get(host);
     if (ofHost) ofHost.push(url);

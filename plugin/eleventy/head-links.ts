@@ -1,6 +1,7 @@
 // plugin/eleventy/head-links.ts: `<link>`s to the feed, the endpoint and the inboxes.
 import type { Settings } from "../options.js";
 import { escapeHtml } from "../site/html.js";
+import { canParseUrl } from "../url.js";
 import type { Inbox } from "./site-files.js";
 import type { SiteUrls } from "./site-urls.js";
 
@@ -81,7 +82,7 @@ export class HeadLinks {
     if (!named) return true;
     const [, double, single, bare] = HREF.exec(named[0]) ?? [];
     const href = (double ?? single ?? bare ?? "").replaceAll("&amp;", "&");
-    const endpoint = URL.canParse(href, url()) ? new URL(href, url()).href : href;
+    const endpoint = canParseUrl(href, url()) ? new URL(href, url()).href : href;
     if (endpoint !== webmention) this.#foreign.set(endpoint, (this.#foreign.get(endpoint) ?? 0) + 1);
     return false;
   }

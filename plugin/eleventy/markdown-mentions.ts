@@ -2,6 +2,7 @@
 import { characterBefore, type Mention, mentionAt } from "../feed/mention.js";
 import type { Settings } from "../options.js";
 import { mentionLink } from "../site/html.js";
+import { canParseUrl } from "../url.js";
 import type { TemplateContext } from "./eleventy.js";
 
 /** The part of markdown-it's state that an inline rule uses. */
@@ -178,7 +179,7 @@ function mentionInHtml(
 ): { nick: string; url: string; end?: number } | null {
   const url = (groups.url ?? groups.urlEscaped)?.replaceAll("&amp;", "&");
   if (url === undefined) return shortMentionAt(html, at, follow);
-  if (WORD.test(characterBefore(html, at)) || !LINKABLE.test(url) || !URL.canParse(url)) return null;
+  if (WORD.test(characterBefore(html, at)) || !LINKABLE.test(url) || !canParseUrl(url)) return null;
   return { nick: nickOf({ nick: groups.nick ?? groups.nickEscaped ?? null, url }, follow), url };
 }
 

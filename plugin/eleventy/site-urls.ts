@@ -3,6 +3,7 @@ import { posix } from "node:path";
 import { authorError } from "../errors.js";
 import { isMentionUrl } from "../feed/mention.js";
 import type { Author, Post, Settings } from "../options.js";
+import { canParseUrl } from "../url.js";
 import type { EleventyConfig } from "./eleventy.js";
 import { authorsHere, inboxPath } from "./served-options.js";
 
@@ -123,9 +124,9 @@ export class SiteUrls {
    * EleventyHtmlBasePlugin adds the path prefix.
    */
   resolve(link: string, post: Post): string {
-    if (URL.canParse(link)) return link;
+    if (canParseUrl(link)) return link;
     const base = this.absolute(post.url || "/");
-    if (!URL.canParse(link, base)) return link;
+    if (!canParseUrl(link, base)) return link;
     const [, path = "", rest = ""] = /^([^?#]*)(.*)$/s.exec(link) ?? [];
     const page = this.#pageOf(path, post);
     if (page !== null) return this.absolute(page) + rest;

@@ -1,4 +1,5 @@
 // plugin/feed/mention.ts: mentions, `@<nick url>`.
+import { canParseUrl } from "../url.js";
 
 /** A mentioned feed: its URL, and the nick that the author wrote. */
 export interface Mention {
@@ -55,7 +56,7 @@ export function isNick(name: string): boolean {
 /** Whether a URL can be written in a mention: its scheme can serve feeds, and no reader cuts it off. */
 export function isMentionUrl(url: string): boolean {
   return (
-    /^(https?|gemini|gopher):\/\/[^\s)>`<\x00-\x1f\x7f-\x9f]+$/i.test(url) && url.isWellFormed() && URL.canParse(url)
+    /^(https?|gemini|gopher):\/\/[^\s)>`<\x00-\x1f\x7f-\x9f]+$/i.test(url) && url.isWellFormed() && canParseUrl(url)
   );
 }
 
@@ -78,7 +79,7 @@ export function mentionAt(text: string, start: number): LocatedMention | null {
   const close = text.indexOf(">", start);
   const match = close < 0 ? null : INSIDE.exec(text.slice(start + 2, close));
   const url = match?.[2];
-  if (!url || !URL.canParse(url)) return null;
+  if (!url || !canParseUrl(url)) return null;
   return { nick: match[1] ?? null, url, start, end: close + 1 };
 }
 

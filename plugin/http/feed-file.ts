@@ -1,6 +1,7 @@
 // plugin/http/feed-file.ts: feeds from the network: recognition, previous parts and the endpoint for mentions.
 import { previousOf } from "../feed/archive.js";
 import type { FeedHeader, ParsedFeed } from "../feed/feed.js";
+import { canParseUrl } from "../url.js";
 
 /** Maximum size of a feed. PROTOCOL 6 */
 export const FEED_BYTES = 8 * 1024 * 1024;
@@ -29,7 +30,7 @@ export interface PreviousPart {
  */
 export function previousPart(header: FeedHeader, partUrl: string): PreviousPart | null {
   const previous = previousOf(header);
-  if (previous === null || !URL.canParse(previous.file, partUrl)) return null;
+  if (previous === null || !canParseUrl(previous.file, partUrl)) return null;
   const url = new URL(previous.file, partUrl);
   url.hash = "";
   return { url: url.href, hash: previous.hash };
@@ -54,7 +55,7 @@ export function endpointInHeader({ webmention = [] }: FeedHeader, feedUrl: strin
  */
 export function firstEndpoint(values: readonly string[], base: string): string | null {
   for (const value of values) {
-    if (value.length > MAX_URL_LENGTH || !URL.canParse(value, base)) continue;
+    if (value.length > MAX_URL_LENGTH || !canParseUrl(value, base)) continue;
     const url = new URL(value, base);
     url.hash = "";
     const isWeb = url.protocol === "https:" || url.protocol === "http:";

@@ -4,6 +4,7 @@ import { isIP, type LookupFunction } from "node:net";
 import { Agent, buildConnector, request } from "undici";
 import { TwtxtError } from "../errors.js";
 import { concatChunks } from "../store/chunks.js";
+import { canParseUrl } from "../url.js";
 import { boundedBody } from "./bounded-body.js";
 import { isPublicAddress } from "./public-address.js";
 
@@ -131,7 +132,7 @@ export function isTimeout(error: unknown): boolean {
 /** @throws TwtxtError `address-refused` for a URL that is forbidden whatever its address */
 function checkedUrl(address: string, { isHttpsNeeded }: GuardedRequest, allowed: ReadonlySet<string>): URL {
   const refuse = (why: string) => new TwtxtError("address-refused", `${address} is not requested: ${why}.`);
-  if (!URL.canParse(address)) throw refuse("it is not a URL");
+  if (!canParseUrl(address)) throw refuse("it is not a URL");
   const url = new URL(address);
   url.hash = "";
   // Trailing dots name the same host, but lists of hosts would not match.
@@ -180,7 +181,7 @@ function redirectOf(
 ): string | null {
   const location = [headers.location].flat()[0];
   const codes = method === "POST" ? [307, 308] : [301, 302, 303, 307, 308];
-  return location !== undefined && codes.includes(statusCode) && URL.canParse(location, url.href)
+  return location !== undefined && codes.includes(statusCode) && canParseUrl(location, url.href)
     ? new URL(location, url).href
     : null;
 }

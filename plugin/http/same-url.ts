@@ -1,4 +1,5 @@
 // plugin/http/same-url.ts: normalization and comparison of URLs.
+import { canParseUrl } from "../url.js";
 
 const UNRESERVED = /[A-Za-z0-9._~-]/;
 /** In a path, servers treat these the same whether they are encoded or not: `/@bob` and `/%40bob`. */
@@ -13,7 +14,7 @@ const PLAIN_IN_PATH = /[A-Za-z0-9._~!$'()*,:@-]/;
  * @see PROTOCOL 2.4, "The proof"; RFC 3986 6.2
  */
 export function normalUrl(url: string): string | null {
-  if (!URL.canParse(url)) return null;
+  if (!canParseUrl(url)) return null;
   const normal = new URL(url);
   if (normal.protocol !== "https:" && normal.protocol !== "http:") return null;
   normal.hash = "";

@@ -1,6 +1,7 @@
 // plugin/keys/address.ts: addresses, `user@domain`, and the paths of their discovery documents.
 import { sha256 } from "@noble/hashes/sha2.js";
 import { hex } from "@scure/base";
+import { canParseUrl } from "../url.js";
 
 /** The part before the `@`. PROTOCOL 3.1 */
 export const USER = /^[a-z0-9][a-z0-9._-]{0,63}$/;
@@ -21,7 +22,7 @@ export function parseAddress(text: string): string | null {
   if (text.length > MAX_TYPED) return null;
   const [user = "", name = "", ...others] = text.toLowerCase().split("@");
   const url = `https://${name}`;
-  if (others.length > 0 || !USER.test(user) || /[\s/\\?#%]/.test(name) || !URL.canParse(url)) return null;
+  if (others.length > 0 || !USER.test(user) || /[\s/\\?#%]/.test(name) || !canParseUrl(url)) return null;
   const { host } = new URL(url);
   return DOMAIN.test(host) && host.length <= MAX_DOMAIN ? `${user}@${host}` : null;
 }

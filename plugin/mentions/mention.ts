@@ -2,9 +2,13 @@
 import * as v from "valibot";
 import type { TwtxtErrorCode } from "../errors.js";
 import { MENTION_TYPES } from "../site/mention-list.js";
+import { canParseUrl } from "../url.js";
 
 /** Schemas of stored values. */
-export const StoredUrl = v.pipe(v.string(), v.check(URL.canParse, "expected a URL"));
+export const StoredUrl = v.pipe(
+  v.string(),
+  v.check((text) => canParseUrl(text), "expected a URL"),
+);
 export const StoredTime = v.pipe(v.string(), v.isoTimestamp());
 
 /** A sender's unverified claim that a source mentions a target. */

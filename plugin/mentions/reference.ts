@@ -1,6 +1,7 @@
 // plugin/mentions/reference.ts: references to a twt, `<feed url>#:~:text=<timestamp>`.
 import { TwtxtError, type TwtxtErrorCode } from "../errors.js";
 import { toInstant } from "../feed/timestamp.js";
+import { canParseUrl } from "../url.js";
 
 const MAX_URL_LENGTH = 2048;
 const MARK = ":~:text=";
@@ -40,7 +41,7 @@ export interface Reference {
 export function parseReference(value: string, code: TwtxtErrorCode): Reference {
   if (/[\x00-\x1f\x7f-\x9f]/.test(value)) throw new TwtxtError(code, "The URL must not contain control characters.");
   const text = readable(value);
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
+  if (!/^https?:\/\//i.test(text) || !canParseUrl(text)) {
     throw new TwtxtError(code, `Expected an absolute http or https URL, got ${JSON.stringify(value.slice(0, 200))}.`);
   }
   const url = new URL(text);

@@ -1,6 +1,7 @@
 // plugin/options/forms.ts: value types of options, each with the words for error messages.
 import * as v from "valibot";
 import { isMentionUrl } from "../feed/mention.js";
+import { canParseUrl } from "../url.js";
 
 /** A path from the root of the site. */
 export const SITE_PATH = /^(\/[A-Za-z0-9._~-]+)+$/;
@@ -80,7 +81,7 @@ function isWebUrl(value: string): boolean {
 
 /** https, or http on a loopback host for trying out. */
 function isSafeUrl(value: string): boolean {
-  if (!/^https?:\/\/[^/\\]/.test(value) || !URL.canParse(value) || !value.isWellFormed()) return false;
+  if (!/^https?:\/\/[^/\\]/.test(value) || !canParseUrl(value) || !value.isWellFormed()) return false;
   const { protocol, hostname, username, password } = new URL(value);
   if (username !== "" || password !== "") return false;
   return protocol === "https:" || (protocol === "http:" && /^(localhost|\[::1\]|127(\.\d+){3})$/.test(hostname));

@@ -1,4 +1,6 @@
 // plugin/site/mention-markup.ts: the markup of mentions, for the pages of the build and for the component in the browser.
+
+import { canParseUrl } from "../url.js";
 import { element, type Markup, type MarkupElement } from "./html.js";
 import type { Author, MentionType, PublicMention } from "./mention-list.js";
 
@@ -74,5 +76,5 @@ function readableText(text: string): string {
 }
 
 function isWeb(url: string): boolean {
-  return /^https?:\/\//i.test(url) && URL.canParse(url);
+  return /^https?:\/\//i.test(url) && canParseUrl(url);
 }

@@ -1,6 +1,7 @@
 // plugin/store/s3-bucket.ts: signed requests to an S3 bucket, and the meaning of its responses.
 import { AwsClient } from "aws4fetch";
 import { TwtxtError } from "../errors.js";
+import { canParseUrl } from "../url.js";
 import { fetchWithRetry } from "./fetch-with-retry.js";
 import { textsIn } from "./s3-xml.js";
 import { isKey } from "./store.js";
@@ -76,7 +77,7 @@ export function s3Bucket({ endpoint, bucket, prefix = "", fetch, ...access }: S3
 }
 
 function bucketUrl(endpoint: string, bucket: string): string {
-  const url = URL.canParse(endpoint) ? new URL(endpoint) : null;
+  const url = canParseUrl(endpoint) ? new URL(endpoint) : null;
   const isUsable = url && /^https?:$/.test(url.protocol) && !url.username && !url.password && !url.search && !url.hash;
   if (!isUsable) {
     throw new TwtxtError(

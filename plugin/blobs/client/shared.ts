@@ -3,6 +3,7 @@ import { TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
 import { parseKey } from "../../keys/key.js";
 import { isBlobKey } from "../../site/blob-url.js";
+import { canParseUrl } from "../../url.js";
 import type { Coming } from "./client.js";
 import { shownBlob } from "./shown.js";
 
@@ -21,7 +22,7 @@ const MAX_BYTES = 10_000 * 2 ** 20;
 
 /** @returns `null` for what is no shared URL */
 export function parseSharedUrl(text: string): SharedUrl | null {
-  if (!/^https?:/i.test(text) || !URL.canParse(text)) return null;
+  if (!/^https?:/i.test(text) || !canParseUrl(text)) return null;
   const { href, origin, pathname } = new URL(text);
   const { owner = "", key = "" } = PATH.exec(pathname)?.groups ?? {};
   return isOwner(owner) && isBlobKey(key) ? { url: href, origin, owner, key } : null;

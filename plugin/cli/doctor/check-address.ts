@@ -2,6 +2,7 @@
 import { TwtxtError } from "../../errors.js";
 import { discoveryPaths } from "../../keys/address.js";
 import { parseKey } from "../../keys/key.js";
+import { canParseUrl } from "../../url.js";
 import { counted } from "../output.js";
 import { type Answer, type Finding, fix, isAnswer, jsonIn, note, ok, type Probe, quoted, typeOf } from "./finding.js";
 
@@ -122,7 +123,7 @@ function checkContent(answer: Answer): Finding[] {
 
 /** http is fine where the document itself is served over http, for tests. */
 function isInbox(endpoint: string, documentUrl: string): boolean {
-  if (!URL.canParse(endpoint)) return false;
+  if (!canParseUrl(endpoint)) return false;
   const { protocol } = new URL(endpoint);
   return protocol === "https:" || (protocol === "http:" && documentUrl.startsWith("http:"));
 }

@@ -1,6 +1,7 @@
 // plugin/cli/doctor/check-endpoint.ts: whether senders find the endpoint of a feed, and whether it receives mentions.
 import { endpointInHeader, firstEndpoint } from "../../http/feed-file.js";
 import { linkTargets } from "../../mentions/send/link-header.js";
+import { canParseUrl } from "../../url.js";
 import { checkScheme } from "./check-feed.js";
 import type { ServedFeed } from "./find-feed.js";
 import { type Answer, type Finding, fix, isAnswer, jsonIn, note, ok, type Probe, quoted, typeOf } from "./finding.js";
@@ -52,7 +53,7 @@ function checkLine({ text, header }: ServedFeed, field: string): Finding[] {
   const at = text.indexOf("webmention = ");
   const line = at < 0 ? "" : (text.slice(text.lastIndexOf("\n", at) + 1).split(/\r?\n/, 1)[0] ?? "");
   const value = /^# webmention = (\S+)$/.exec(line)?.[1] ?? "";
-  if (URL.canParse(value) && firstEndpoint([value], value) === field) return more;
+  if (canParseUrl(value) && firstEndpoint([value], value) === field) return more;
   const found = line === "" ? "and find nothing" : `which is ${quoted(line)}`;
   return [
     ...more,

@@ -4,6 +4,7 @@ import { type FeedHeader, type ParsedFeed, parseFeed } from "../../feed/feed.js"
 import { FEED_BYTES, isFeed, startsAsMarkup } from "../../http/feed-file.js";
 import { elementsOf, parseHtml } from "../../http/parse-html.js";
 import { baseOf } from "../../mentions/send/endpoint-in-html.js";
+import { canParseUrl } from "../../url.js";
 import { counted } from "../output.js";
 import { type Answer, type Finding, fix, isAnswer, note, ok, type Probe, quoted, typeOf } from "./finding.js";
 
@@ -86,11 +87,11 @@ export async function checkOwnUrl(feed: ServedFeed, probe: Probe): Promise<Findi
 }
 
 async function checkPlace(own: string, { url, text }: ServedFeed, probe: Probe): Promise<Finding> {
-  if (URL.canParse(own) && new URL(own).href === url) return ok(`The feed names its own URL, ${url}`);
+  if (canParseUrl(own) && new URL(own).href === url) return ok(`The feed names its own URL, ${url}`);
   const says = `The feed says that its URL is ${quoted(own)}`;
   const todo = `Serve it there, or write "# url = ${url}". Another URL changes the hashes in replies to your twts, so change it at most once.`;
 
-  const answer = URL.canParse(own) ? await probe(own, { maxBytes: FEED_BYTES }) : null;
+  const answer = canParseUrl(own) ? await probe(own, { maxBytes: FEED_BYTES }) : null;
   if (answer === null || !isAnswer(answer) || !asFeed(answer)) return fix(`${says}, but it is not there.`, todo);
   if (answer.asked.length > 1) {
     return fix(`${says}, which redirects to ${answer.url}. Some readers follow no redirects.`, todo);
@@ -128,7 +129,7 @@ async function feedLinks(page: Answer): Promise<string[]> {
   const elements = [...elementsOf((await parseHtml(page.bytes.toString())).tree)];
   const base = baseOf(elements, page.url);
   const hrefs = elements.filter(isFeedLink).map(({ properties: { href } }) => String(href));
-  const urls = hrefs.filter((href) => URL.canParse(href, base)).map((href) => new URL(href, base).href);
+  const urls = hrefs.filter((href) => canParseUrl(href, base)).map((href) => new URL(href, base).href);
   return [...new Set(urls)].slice(0, MAX_LINKS);
 }
 

@@ -1,5 +1,6 @@
 // plugin/mentions/inform/hook.ts: posts to a webhook of the author.
 import { TwtxtError } from "../../errors.js";
+import { canParseUrl } from "../../url.js";
 
 /** The subset of `fetch` that hooks need. */
 export type HookFetch = (
@@ -40,7 +41,7 @@ export async function postHook(
 }
 
 function isHookUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
+  if (!canParseUrl(text)) return false;
   const { protocol, username, password } = new URL(text);
   return /^https?:$/.test(protocol) && username === "" && password === "";
 }

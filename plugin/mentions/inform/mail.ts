@@ -1,6 +1,7 @@
 // plugin/mentions/inform/mail.ts: sends mail through the author's SMTP server.
 import { TwtxtError } from "../../errors.js";
 import { isLoopback } from "../../http/loopback.js";
+import { canParseUrl } from "../../url.js";
 import { decodeCredential } from "./decode-credential.js";
 import type { Channel } from "./digest.js";
 import { digestMail, type Mail } from "./digest-text.js";
@@ -100,7 +101,7 @@ export function mailSettings(url: string, to: string): MailSettings {
 }
 
 function smtpUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : null;
+  const url = canParseUrl(text) ? new URL(text) : null;
   if (url && /^smtps?:$/.test(url.protocol) && url.hostname !== "" && /^\/?$/.test(url.pathname) && url.hash === "") {
     return url;
   }

@@ -1,5 +1,6 @@
 // plugin/mentions/inform/ntfy.ts: notifications on a phone through ntfy, published as JSON.
 import { TwtxtError } from "../../errors.js";
+import { canParseUrl } from "../../url.js";
 import { decodeCredential } from "./decode-credential.js";
 import type { Channel } from "./digest.js";
 import { type Digest, digestNote } from "./digest-text.js";
@@ -73,7 +74,7 @@ function tagsOf({ mentions, sealed, filling }: Digest): string[] {
 }
 
 function parsed(url: string): URL {
-  if (!URL.canParse(url)) throw badUrl();
+  if (!canParseUrl(url)) throw badUrl();
   return new URL(url);
 }
 

@@ -1,6 +1,7 @@
 // plugin/mentions/send/endpoint-in-html.ts: the Webmention endpoints named in a page's HTML.
 import type { Element } from "hast";
 import { elementsOf, parseHtml } from "../../http/parse-html.js";
+import { canParseUrl } from "../../url.js";
 
 const MAX_URL_LENGTH = 2048;
 
@@ -40,5 +41,5 @@ function hrefOf({ properties: { href } }: Element): string | null {
 }
 
 function resolve(href: string, base: string): string | null {
-  return URL.canParse(href, base) ? new URL(href, base).href : null;
+  return canParseUrl(href, base) ? new URL(href, base).href : null;
 }

@@ -4,6 +4,7 @@ import { type FeedHeader, type ParsedTwt, parseFeed } from "../../feed/feed.js";
 import { isNick } from "../../feed/mention.js";
 import { FEED_BYTES, isFeed, previousPart, startsAsMarkup } from "../../http/feed-file.js";
 import type { Ask } from "../../http/guard.js";
+import { canParseUrl } from "../../url.js";
 
 /** Forty years of months. Ends a circular chain of archives. */
 const MAX_PARTS = 500;
@@ -95,5 +96,5 @@ async function readPart(ask: Ask, url: string): Promise<Part> {
 }
 
 function isIdentity(url: string): boolean {
-  return /^https?:\/\/[^\s#]+$/i.test(url) && URL.canParse(url);
+  return /^https?:\/\/[^\s#]+$/i.test(url) && canParseUrl(url);
 }

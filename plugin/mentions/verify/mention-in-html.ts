@@ -2,6 +2,7 @@
 import type { Element, Root } from "hast";
 import { parseHtml } from "../../http/parse-html.js";
 import type { TimeSlices } from "../../http/time-slices.js";
+import { canParseUrl } from "../../url.js";
 import type { ProvenMention } from "../mention.js";
 import { baseOf } from "../send/endpoint-in-html.js";
 import { type Entry, readCard, readEntry } from "./microformats.js";
@@ -128,7 +129,7 @@ function* placedElements(tree: Root): Iterable<PlacedElement> {
 function linksOf({ tagName, properties }: Element, base: string): string[] {
   const attribute = LINKS[tagName];
   const link = attribute && properties[attribute];
-  return typeof link === "string" && URL.canParse(link, base) ? [new URL(link, base).href] : [];
+  return typeof link === "string" && canParseUrl(link, base) ? [new URL(link, base).href] : [];
 }
 
 /** The destination of yarnd's `/external?uri=<url>` on the page's own origin; any other URL is returned as is. */

@@ -2,6 +2,7 @@
 import type { Element } from "hast";
 import { toInstant } from "../../feed/timestamp.js";
 import type { Author, MentionType } from "../../site/mention-list.js";
+import { canParseUrl } from "../../url.js";
 import { microformatsOutline } from "./microformats-outline.js";
 import { quoteName, quoteText, webUrlOrNull } from "./quoted-text.js";
 
@@ -82,7 +83,7 @@ function textOf(property: Property | undefined): string {
 function urlsOf(property: Property, base: string): string[] {
   const urls = typeof property === "object" && "properties" in property ? (property.properties.url ?? []) : [];
   const texts = [property, ...urls].map(textOf);
-  return texts.filter((text) => URL.canParse(text, base)).map((text) => new URL(text, base).href);
+  return texts.filter((text) => canParseUrl(text, base)).map((text) => new URL(text, base).href);
 }
 
 /** One line for each block of the page. */

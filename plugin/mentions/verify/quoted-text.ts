@@ -1,4 +1,6 @@
 // plugin/mentions/verify/quoted-text.ts: limits for names, texts and URLs quoted from other sites.
+
+import { canParseUrl } from "../../url.js";
 import { nameLine, plainLines, shortened } from "../plain-text.js";
 
 const TEXT_LIMIT = 500;
@@ -19,7 +21,7 @@ export function quoteName(raw: string): string {
 
 /** @returns `null` for anything but an http or https URL without credentials of at most 2,048 characters */
 export function webUrlOrNull(raw: string | undefined, base?: string): string | null {
-  if (raw === undefined || raw.trim() === "" || raw.length > URL_LIMIT || !URL.canParse(raw, base)) return null;
+  if (raw === undefined || raw.trim() === "" || raw.length > URL_LIMIT || !canParseUrl(raw, base)) return null;
   const url = new URL(raw, base);
   const isWeb = url.protocol === "https:" || url.protocol === "http:";
   return isWeb && url.username === "" && url.password === "" && url.href.length <= URL_LIMIT ? url.href : null;

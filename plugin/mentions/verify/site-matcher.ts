@@ -1,4 +1,6 @@
 // plugin/mentions/verify/site-matcher.ts: finds the URLs in a source that belong to the target or to a post of this site.
+
+import { canParseUrl } from "../../url.js";
 import type { Claim } from "../mention.js";
 import type { SiteIndex } from "../receive/site-index.js";
 import { parseReference } from "../reference.js";
@@ -19,7 +21,7 @@ export interface SiteMatcher {
 /** @see PROTOCOL 2.4, "The proof" */
 export function siteMatcher({ target }: Claim, siteIndex: SiteIndex): SiteMatcher {
   const postNamedBy = (url: string): string | null => {
-    if (!URL.canParse(url)) return null;
+    if (!canParseUrl(url)) return null;
     const found = siteIndex.target(url);
     if (found?.kind === "page") return siteIndex.isPost(found.url) ? found.url : null;
     return (

@@ -3,6 +3,7 @@ import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { type Ask, isTimeout } from "../../http/guard.js";
 import { formatKey, parseKey } from "../../keys/key.js";
+import { canParseUrl } from "../../url.js";
 
 /** The contents of a discovery document. */
 export interface Document {
@@ -89,7 +90,7 @@ function canonicalKey(text: string): string | null {
 }
 
 function usableEndpoint(text: string, plainHosts: readonly string[]): string | null {
-  if (text.length > MAX_URL_LENGTH || !URL.canParse(text) || text.includes("#")) return null;
+  if (text.length > MAX_URL_LENGTH || !canParseUrl(text) || text.includes("#")) return null;
   const { protocol, username, password, host, href } = new URL(text);
   const isSafe = protocol === "https:" || (protocol === "http:" && isPlain(host, plainHosts));
   return isSafe && username === "" && password === "" ? href : null;

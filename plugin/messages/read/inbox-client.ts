@@ -3,6 +3,7 @@ import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import type { Signer } from "../../http/signature.js";
 import { siteApi } from "../../http/site-api.js";
+import { canParseUrl } from "../../url.js";
 import { type InboxMessage, isDeletion, itemsOf } from "./inbox-answer.js";
 import { subscription } from "./inbox-stream.js";
 
@@ -113,7 +114,7 @@ function nextPage(headers: Headers, endpoint: string): string | null {
   const [, link] = NEXT.exec(headers.get("link") ?? "") ?? [];
   if (link === undefined) return null;
   const own = new URL(endpoint);
-  const next = URL.canParse(link, endpoint) ? new URL(link, endpoint) : null;
+  const next = canParseUrl(link, endpoint) ? new URL(link, endpoint) : null;
   if (next?.origin === own.origin && next.pathname === own.pathname) return next.search;
   throw refused(endpoint, "its next page is at another URL");
 }

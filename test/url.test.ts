@@ -1,0 +1,11 @@
+import { expect, it } from "vitest";
+import { canParseUrl } from "../plugin/url.js";
+
+it("tells URLs with characters beyond ASCII also after many calls, when URL.canParse of Node.js 20 no longer does", () => {
+  for (let calls = 0; calls < 20_000; calls += 1) {
+    if (canParseUrl("https://bücher.example/") && canParseUrl("/Tür", "https://bücher.example/")) continue;
+    expect.fail(`wrong after ${calls} calls`);
+  }
+  expect(canParseUrl("ü")).toBe(false);
+  expect(canParseUrl("https://ü:port/")).toBe(false);
+});
