@@ -1,8 +1,8 @@
 // netlify/answering.ts: hands the requests of a Netlify function to the endpoints of a capability.
-import { attempt } from "../plugin/host/attempt.js";
+
 import { endpointsOf, type Handlers } from "../plugin/host/endpoints.js";
-import { once } from "../plugin/host/once.js";
 import type { ServiceOptions } from "../plugin/host/service-options.js";
+import { attempt, once } from "../plugin/host/work.js";
 import { clientKey } from "../plugin/http/client-address.js";
 import { prefixOf } from "../plugin/site/routes.js";
 import type { HostSettings, SitePages } from "../plugin/site/site.js";

@@ -1,11 +1,10 @@
 // netlify/environment.ts: creates the services from the environment on Netlify.
-import { setTimeout } from "node:timers/promises";
 import { purgeCache } from "@netlify/functions";
 import manifest from "../package.json" with { type: "json" };
-import { BackgroundWork } from "../plugin/host/background.js";
 import { bucketIn } from "../plugin/host/bucket.js";
-import { secretsOf } from "../plugin/host/secrets.js";
 import type { ServiceOptions } from "../plugin/host/service-options.js";
+import { secretsOf } from "../plugin/host/service-options.js";
+import { BackgroundWork, withTimeout } from "../plugin/host/work.js";
 import { isLoopback } from "../plugin/http/loopback.js";
 import { LOG_LENGTH, oneLine } from "../plugin/http/one-line.js";
 import type { HostSettings, SitePages } from "../plugin/site/site.js";
@@ -28,7 +27,7 @@ type Place = "production" | "preview" | "local";
 /** Their stores are apart, since all deploys of a site share their Blobs. */
 const STORES: Record<Place, string> = { production: "twtxt", preview: "twtxt-preview", local: "twtxt-local" };
 /** Functions are billed by the second and end after a minute. */
-const STREAMS = { isUsual: false, streamMs: 50_000, lookMs: 5000 };
+const STREAMS = { isDefault: false, streamMs: 50_000, lookMs: 5000 };
 /** In which the CDN answers, or is asked once more. */
 const PURGE_MS = 3000;
 
@@ -89,18 +88,9 @@ function optionsIn(place: Place, site: Pick<ServiceOptions, "settings" | "pages"
   };
 }
 
-/** On one's own machine it only says that there is nothing to do. */
-async function purge(tag: string): Promise<void> {
-  const end = new AbortController();
-  const late = setTimeout(PURGE_MS, undefined, { signal: end.signal }).then(() => {
-    throw new Error(`it has not answered for ${PURGE_MS / 1000} s`);
-  });
-  try {
-    await Promise.race([purgeCache({ tags: [tag] }), late]);
-  } finally {
-    end.abort();
-    await late.catch(() => {});
-  }
+/** Purges a tag from Netlify's CDN. Under `netlify dev`, which has no CDN, `purgeCache` only logs this. */
+function purge(tag: string): Promise<void> {
+  return withTimeout(purgeCache({ tags: [tag] }), PURGE_MS, new Error(`no answer for ${PURGE_MS / 1000} s`));
 }
 
 /** On one's own machine, a site is tried out under an address of this machine: a real one has its mentions sent already. */

@@ -134,7 +134,7 @@ describe("a server", () => {
       ...laterImports(text, file),
     ]);
     const later = [...everything].flatMap((file) => laterImports(byFile.get(file)?.text ?? "", file));
-    const preloaded = laterImports(byFile.get("host/preload.ts")?.text ?? "", "host/preload.ts");
+    const preloaded = laterImports(byFile.get("host/site-host.ts")?.text ?? "", "host/site-host.ts");
     const loaded = reachedFrom(["host/site-services.ts", ...preloaded], staticImports);
     expect(later.filter((name) => !loaded.has(name))).toEqual([]);
     expect(later).toContain("host/verification.ts");

@@ -1,10 +1,12 @@
 // plugin/cli/backup.ts: `eleventy-twtxt backup` writes all data of a site into one file.
 import { dirname, resolve } from "node:path";
+import { contentsNamedIn, RECORDS } from "../blobs/serve/stored.js";
 import { TwtxtError } from "../errors.js";
-import { STORE_HEADS } from "../host/store-heads.js";
+import { EVENTS } from "../mentions/receive/event-log.js";
+import { partsNamedIn, SNAPSHOT } from "../mentions/receive/snapshot.js";
 import { prefixOf } from "../site/routes.js";
 import { type ArchiveSource, ArchiveWriter, checkArchive } from "../store/archive.js";
-import { copyConsistently } from "../store/consistent-copy.js";
+import { copyConsistently, type HeadKeys } from "../store/consistent-copy.js";
 import { one } from "./arguments.js";
 import { command } from "./command.js";
 import { checkFree, type Draft, draftIn } from "./files.js";
@@ -15,6 +17,11 @@ import { checkWithinReach, type SiteStore, siteStore } from "./site-store.js";
 import { endingOf, type Terminal } from "./terminal.js";
 
 const MODE = 0o600;
+/** Keys of values that refer to other values of the store. */
+export const STORE_HEADS: readonly HeadKeys[] = [
+  { prefix: SNAPSHOT, relatedPrefix: EVENTS, referencedKeys: partsNamedIn },
+  { prefix: RECORDS, relatedPrefix: null, referencedKeys: contentsNamedIn },
+];
 
 export const backup = command({
   name: "backup",

@@ -2,15 +2,14 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
-import { BackgroundWork } from "../host/background.js";
-import { featuresOff, VARIABLES } from "../host/features.js";
+import { FEATURES, featuresOff } from "../host/channels.js";
 import { type NodeServer, nodeServer } from "../host/node-server.js";
-import { preload } from "../host/preload.js";
 import { rateLimit } from "../host/rate-limit.js";
-import { secretsOf } from "../host/secrets.js";
+import { secretsOf } from "../host/service-options.js";
 import { siteFiles } from "../host/site-files.js";
-import { type SiteHost, siteHost } from "../host/site-host.js";
+import { preload, SiteHost } from "../host/site-host.js";
 import { type SiteServices, siteServices } from "../host/site-services.js";
+import { BackgroundWork } from "../host/work.js";
 import { loopbackHostOf } from "../http/loopback.js";
 import { prefixOf } from "../site/routes.js";
 import type { PublishedSite } from "../site/site.js";
@@ -67,7 +66,7 @@ const OPTIONS = {
 type Values = ValuesOf<typeof OPTIONS>;
 
 /** A reader reconnects after an hour; messages that another process stores are seen within ten seconds. */
-const STREAMS = { isUsual: true, streamMs: 3600_000, lookMs: 10_000 };
+const STREAMS = { isDefault: true, streamMs: 3600_000, lookMs: 10_000 };
 
 export const serve = command({
   name: "serve",
@@ -78,7 +77,7 @@ export const serve = command({
 Mentions, messages, blobs and the list of what was sent are stored in the data folder of this machine, by the URL of the site: ~/.local/share/eleventy-twtxt/sites/alice.example on Linux. Back it up with: eleventy-twtxt backup FILE`,
   options: OPTIONS,
   words: none,
-  notes: `Environment: ${VARIABLES.join(", ")}; for a bucket instead of --store: TWTXT_S3_ENDPOINT, TWTXT_S3_BUCKET, TWTXT_S3_REGION, TWTXT_S3_ACCESS_KEY_ID, TWTXT_S3_SECRET_ACCESS_KEY`,
+  notes: `Environment: ${FEATURES.flatMap(({ variables }) => variables).join(", ")}; for a bucket instead of --store: TWTXT_S3_ENDPOINT, TWTXT_S3_BUCKET, TWTXT_S3_REGION, TWTXT_S3_ACCESS_KEY_ID, TWTXT_S3_SECRET_ACCESS_KEY`,
   example: `$ eleventy-twtxt serve --port 8080
 http://127.0.0.1:8080/
 http://127.0.0.1:8080/twtxt.txt`,
@@ -178,7 +177,7 @@ async function start(
   const ending = new AbortController();
   const work = new BackgroundWork();
   const { site, published, origin } = served;
-  const host = siteHost({
+  const host = new SiteHost({
     site: published,
     file: site.host.file,
     read: async () => {

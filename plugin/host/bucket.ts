@@ -1,7 +1,9 @@
-// plugin/host/bucket.ts: the store in the owner's S3 bucket, if one is configured. PROTOCOL 7
+// plugin/host/bucket.ts: the store in the owner's S3 bucket, if one is configured, and the check of a store. PROTOCOL 7
+import { randomBytes } from "node:crypto";
 import { TwtxtError } from "../errors.js";
 import { S3Store } from "../store/s3.js";
-import type { StreamingStore } from "../store/store.js";
+import type { Store, StreamingStore } from "../store/store.js";
+import { type Environment, valueIn } from "./service-options.js";
 
 const VARIABLES = {
   endpoint: "TWTXT_S3_ENDPOINT",
@@ -11,6 +13,8 @@ const VARIABLES = {
   secretAccessKey: "TWTXT_S3_SECRET_ACCESS_KEY",
 } as const;
 
+type BucketOptions = Record<keyof typeof VARIABLES, string>;
+
 /**
  * Opens the store in the configured bucket.
  *
@@ -18,20 +22,30 @@ const VARIABLES = {
  * @returns `null` if none is configured
  * @throws TwtxtError `bad-option` for an incomplete configuration, since data must not go elsewhere
  */
-export function bucketIn(
-  environment: Readonly<Record<string, string | undefined>>,
-  prefix: string,
-): StreamingStore | null {
-  const values = Object.entries(VARIABLES).map(
-    ([name, variable]) => [name, environment[variable]?.trim() ?? ""] as const,
-  );
-  const lacking = values.filter(([, value]) => value === "").map(([name]) => VARIABLES[name as keyof typeof VARIABLES]);
-  if (lacking.length === values.length) return null;
-  if (lacking.length > 0) {
-    throw new TwtxtError(
-      "bad-option",
-      `A bucket needs ${Object.values(VARIABLES).join(", ")}. Set also ${lacking.join(" and ")}.`,
-    );
+export function bucketIn(environment: Environment, prefix: string): StreamingStore | null {
+  const variables = Object.values(VARIABLES);
+  const missing = variables.filter((variable) => valueIn(environment, variable) === undefined);
+  if (missing.length === variables.length) return null;
+  if (missing.length > 0) {
+    throw new TwtxtError("bad-option", `A bucket needs ${variables.join(", ")}. Set also ${missing.join(" and ")}.`);
   }
-  return new S3Store({ ...(Object.fromEntries(values) as Record<keyof typeof VARIABLES, string>), prefix });
+  const values = Object.entries(VARIABLES).map(([name, variable]) => [name, valueIn(environment, variable)]);
+  return new S3Store({ ...(Object.fromEntries(values) as BucketOptions), prefix });
+}
+
+/**
+ * Checks that a store can be written and supports conditional writes. Without them, concurrent writers would lose data.
+ *
+ * @throws TwtxtError `store-failed`
+ */
+export async function tryStore(store: Store): Promise<void> {
+  const key = `trials/${randomBytes(16).toString("hex")}`;
+  const first = await store.put(key, randomBytes(16), { isNew: true });
+  const second = await store.put(key, randomBytes(16), { isNew: true });
+  await store.delete(key);
+  if (first !== null && second === null) return;
+  throw new TwtxtError(
+    "store-failed",
+    "The service of this bucket ignores If-None-Match, so concurrent writes would overwrite each other. Use a service that supports conditional writes.",
+  );
 }

@@ -1,10 +1,10 @@
-// plugin/host/channels.ts: the notification channels, and the variables that turn each one on.
+// plugin/host/channels.ts: the notification channels, and all features that environment variables turn on.
 import type { Channel } from "../mentions/inform/digest.js";
 import type { HookFetch } from "../mentions/inform/hook.js";
 import { mailChannel, smtpMail } from "../mentions/inform/mail.js";
 import { ntfyChannel } from "../mentions/inform/ntfy.js";
 import { webhook, webhookChannel } from "../mentions/inform/webhook.js";
-import { type Environment, valueIn } from "./secrets.js";
+import { BUILD_HOOK_URL, type Environment, MENTIONS_TOKEN, valueIn } from "./service-options.js";
 
 export interface ChannelOptions {
   /** Where the author sees all mentions: an absolute URL of the site. */
@@ -14,43 +14,69 @@ export interface ChannelOptions {
   fetch: HookFetch;
 }
 
-/** A row of the table. */
-interface ChannelKind {
-  /** For the list of features that are off. */
-  feature: string;
-  /** The channel is on when all of them are set. */
+/** A feature that is on when all of its variables are set. */
+interface Feature {
+  name: string;
   variables: readonly string[];
+}
+
+interface ChannelFeature extends Feature {
   /** @param values - of the variables, in their order */
   open(values: readonly string[], options: ChannelOptions): Channel;
 }
 
-export const CHANNELS: readonly ChannelKind[] = [
+const CHANNELS: readonly ChannelFeature[] = [
   {
-    feature: "Mail about mentions",
+    name: "Mail about mentions",
     variables: ["TWTXT_SMTP_URL", "TWTXT_MAIL_TO"],
     open: ([url = "", to = ""], options) => mailChannel(smtpMail(url, to), options),
   },
   {
-    feature: "Webhook",
+    name: "Webhook",
     variables: ["TWTXT_WEBHOOK_URL"],
     open: ([url = ""], { page, fetch }) => webhookChannel(webhook(url, fetch), page),
   },
   {
-    feature: "Notifications through ntfy",
+    name: "Notifications through ntfy",
     variables: ["TWTXT_NTFY_URL"],
     open: ([url = ""], { page, fetch }) => ntfyChannel(url, fetch, page),
   },
 ];
 
+/** The features that are off by default. */
+export const FEATURES: readonly Feature[] = [
+  { name: "Private feed of mentions", variables: [MENTIONS_TOKEN] },
+  ...CHANNELS,
+  { name: "Rebuilds of the site", variables: [BUILD_HOOK_URL] },
+];
+
 /** @returns the channels that are on */
 export function channelsOf(environment: Environment, options: ChannelOptions): Channel[] {
-  return CHANNELS.flatMap(({ variables, open }) => {
-    const values = variables.flatMap((variable) => valueIn(environment, variable) ?? []);
-    return values.length === variables.length ? [open(values, options)] : [];
-  });
+  return CHANNELS.filter((channel) => isOn(environment, channel)).map(({ variables, open }) =>
+    open(
+      variables.map((variable) => valueIn(environment, variable) ?? ""),
+      options,
+    ),
+  );
 }
 
 /** Whether a channel is on. */
 export function hasChannel(environment: Environment): boolean {
-  return CHANNELS.some(({ variables }) => variables.every((variable) => valueIn(environment, variable)));
+  return CHANNELS.some((channel) => isOn(environment, channel));
+}
+
+/** @returns a line for each feature that is off, with the variables that turn it on */
+export function featuresOff(environment: Environment): string[] {
+  return FEATURES.filter((feature) => !isOn(environment, feature)).map((feature) => {
+    const missing = missingVariables(environment, feature);
+    return `${feature.name}: off (set ${missing.join(" and ")} to turn it on)`;
+  });
+}
+
+function isOn(environment: Environment, feature: Feature): boolean {
+  return missingVariables(environment, feature).length === 0;
+}
+
+function missingVariables(environment: Environment, { variables }: Feature): string[] {
+  return variables.filter((variable) => valueIn(environment, variable) === undefined);
 }

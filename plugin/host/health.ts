@@ -5,12 +5,14 @@ import { type Handler, json, methodNotAllowed } from "../http/respond.js";
 import { ROUTES } from "../site/routes.js";
 import type { Store } from "../store/store.js";
 import type { ServiceOptions } from "./service-options.js";
+import { withTimeout } from "./work.js";
 
 const methods: readonly string[] = ROUTES.health.methods;
 
 /** Requests within this time share one read of the store. */
 const FRESH_MS = 1000;
 const TIMEOUT_MS = 3000;
+const NO_ANSWER = `The store has not answered for ${TIMEOUT_MS / 1000} s.`;
 /** Never written; only whether the store answers matters. */
 const KEY = "health";
 
@@ -22,7 +24,7 @@ export function healthHandler({ client, store, now }: Options): Handler {
   const checkStore = recentRead(store, now);
   return async (request) => {
     if (!methods.includes(request.method)) return methodNotAllowed(methods);
-    await withTimeout(checkStore());
+    await withTimeout(checkStore(), TIMEOUT_MS, new TwtxtError("store-failed", NO_ANSWER));
     return json({ status: "ok", version });
   };
 }
@@ -41,14 +43,4 @@ function recentRead(store: Store, now: Clock): () => Promise<unknown> {
     last = current;
     return read;
   };
-}
-
-/** @throws TwtxtError `store-failed` */
-async function withTimeout(read: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise((_, reject) => {
-    const error = new TwtxtError("store-failed", `The store has not answered for ${TIMEOUT_MS / 1000} s.`);
-    timer = setTimeout(() => reject(error), TIMEOUT_MS);
-  });
-  await Promise.race([read, late]).finally(() => clearTimeout(timer));
 }

@@ -28,7 +28,7 @@ export function inboxServices({ settings, streams, ending, ...options }: Options
       retentionDays: inbox?.retentionDays || null,
     },
     onStored,
-    subscribe: (inbox?.subscribe ?? streams.isUsual) ? { ...streams, sleep } : null,
+    subscribe: (inbox?.subscribe ?? streams.isDefault) ? { ...streams, sleep } : null,
     ...(ending && { signal: ending }),
   });
 }

@@ -5,11 +5,10 @@ import type { ListMentions } from "../mentions/mention.js";
 import { Journal } from "../mentions/receive/journal.js";
 import { ReceivedMentions } from "../mentions/receive/received.js";
 import { SiteIndex } from "../mentions/receive/site-index.js";
-import { attempt } from "./attempt.js";
 import type { Handlers } from "./endpoints.js";
-import { once } from "./once.js";
 import type { ServiceOptions } from "./service-options.js";
 import type { Verification } from "./verification.js";
+import { attempt, once } from "./work.js";
 
 const CACHE_TAG = "twtxt-mentions";
 
@@ -27,7 +26,7 @@ export function mentionServices(options: ServiceOptions, onStored: () => void): 
   const { settings, pages, store, secrets, now, log } = options;
   const siteIndex = new SiteIndex(pages);
   const compactSoon = () =>
-    options.background(attempt("Tidying the list of mentions", received.journal.compactIfLong, log));
+    options.background(attempt("Compacting the list of mentions", received.journal.compactIfLong, log));
   const received = new ReceivedMentions({
     journal: new Journal({ store, now, shownPerHost: settings.mentions.limits.shownPerHost, log }),
     now,

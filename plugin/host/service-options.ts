@@ -1,13 +1,11 @@
-// plugin/host/service-options.ts: options that a host passes to its services.
-
+// plugin/host/service-options.ts: what a host passes to its services, and the secrets that it reads from its environment.
 import type { Clock } from "../clock.js";
 import type { GuardOptions } from "../http/guard.js";
 import type { Log } from "../http/respond.js";
 import type { HostSettings, SitePages } from "../site/site.js";
 import type { StreamingStore } from "../store/store.js";
-import type { Secrets } from "./secrets.js";
 
-/** A site, and what its host has. */
+/** A site, and the means of its host. */
 export interface ServiceOptions {
   settings: HostSettings;
   pages: SitePages;
@@ -18,7 +16,7 @@ export interface ServiceOptions {
   /** `eleventy-plugin-twtxt/1.2.3` */
   client: string;
   guard: Omit<GuardOptions, "userAgent">;
-  /** For the owner's own hooks, which may be private. */
+  /** For the owner's own hooks, which may have private addresses. */
   fetch: typeof fetch;
   now: Clock;
   log: Log;
@@ -26,12 +24,44 @@ export interface ServiceOptions {
   purge: ((tag: string) => Promise<void>) | null;
   /** Whether the owner pays for each second of work, so that verifications have a daily limit. */
   isMetered: boolean;
-  /** Whether visitors see this deploy of the site. One that they don't see tells nobody anything. */
+  /** Whether visitors see this deploy of the site. Only such a deploy sends mentions and notifications. */
   isLive: boolean;
-  /** How long connections may be kept open, and whether they are where the site's options don't say. */
-  streams: { isUsual: boolean; streamMs: number; lookMs: number };
-  /** Takes over work that goes on after the answer. The work handles its own errors. */
+  /**
+   * Event streams of the inboxes: whether they are on by default, the maximum duration of one, and the pause between two
+   * reads of the store.
+   */
+  streams: { isDefault: boolean; streamMs: number; lookMs: number };
+  /** Keeps the process alive for work that goes on after an answer. The work handles its own errors. */
   background(work: Promise<void>): void;
   /** Aborted at shutdown. */
   ending?: AbortSignal;
+}
+
+/** The environment variables of a process. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Values that only the owner of a site and its host know. PROTOCOL 7 */
+export interface Secrets {
+  /** Opens the private feed `mentions.txt`. */
+  mentionsToken: string | undefined;
+  /** Starts a build of the site. */
+  buildHookUrl: string | undefined;
+  /** With the variables of the notification channels, see channels.ts. */
+  channels: Environment;
+}
+
+export const MENTIONS_TOKEN = "TWTXT_MENTIONS_TOKEN";
+export const BUILD_HOOK_URL = "TWTXT_BUILD_HOOK_URL";
+
+export function secretsOf(environment: Environment): Secrets {
+  return {
+    mentionsToken: valueIn(environment, MENTIONS_TOKEN),
+    buildHookUrl: valueIn(environment, BUILD_HOOK_URL),
+    channels: environment,
+  };
+}
+
+/** The value of a variable; an empty one is not set. */
+export function valueIn(environment: Environment, variable: string): string | undefined {
+  return environment[variable]?.trim() || undefined;
 }

@@ -1,4 +1,4 @@
-// plugin/host/site-host.ts: runs the endpoints and jobs of a site, and takes over each new build.
+// plugin/host/site-host.ts: runs a site on a server: its endpoints, its jobs and their timers, and each new build.
 import { unwatchFile, watchFile } from "node:fs";
 import type { Log } from "../http/respond.js";
 import type { PublishedSite } from "../site/site.js";
@@ -6,21 +6,11 @@ import type { Endpoint } from "./endpoints.js";
 import type { SiteServices } from "./site-services.js";
 
 const HOUR_MS = 3600_000;
-/** Milliseconds between checks for a new build. */
-const LOOK_MS = 1000;
-
-/** A site that is being served. */
-export interface SiteHost {
-  /** @param path - as `URL.pathname` has it; `null` where the site's own files answer */
-  endpointAt(path: string): Endpoint | null;
-  /** Works now, each hour, after each build, and when mentions are due again. */
-  begin(): void;
-  /** Starts nothing more and waits for running work. */
-  end(): Promise<void>;
-}
+/** Milliseconds between two checks for a new build. */
+const WATCH_MS = 1000;
 
 export interface SiteHostOptions {
-  /** What the last build left. */
+  /** The last build. */
   site: PublishedSite;
   /** The file that each real build replaces. */
   file: string;
@@ -30,60 +20,92 @@ export interface SiteHostOptions {
   log: Log;
 }
 
-export function siteHost({ site, file, read, make, log }: SiteHostOptions): SiteHost {
-  const everyMs = site.settings.mentions.everyHours * HOUR_MS;
-  let services = make(site);
-  let timer: NodeJS.Timeout | undefined;
-  let sending: NodeJS.Timeout | undefined;
-  let isEnding = false;
-  let isBehind = false;
-  let work = Promise.resolve();
+/** A site that is being served. */
+export class SiteHost {
+  readonly #options: SiteHostOptions;
+  #services: SiteServices;
+  /** Starts the scheduled run. */
+  #timer: NodeJS.Timeout | undefined;
+  /** Starts the next attempt to send mentions. */
+  #sendTimer: NodeJS.Timeout | undefined;
+  #isEnding = false;
+  /** Whether the last new build could not be read. */
+  #isOutdated = false;
+  #work = Promise.resolve();
 
-  /** One thing after the other, and none the last for having failed. */
-  const then = (job: () => Promise<void>) => {
-    work = work
+  constructor(options: SiteHostOptions) {
+    this.#options = options;
+    this.#services = options.make(options.site);
+  }
+
+  /** @param path - as `URL.pathname` has it; `null` where the site's own files answer */
+  readonly endpointAt = (path: string): Endpoint | null => this.#services.endpointAt(path);
+
+  /** Runs the jobs now, every few hours, after each build, and when mentions are due again. */
+  begin(): void {
+    const { site, file } = this.#options;
+    const runScheduled = () => this.#enqueue(() => this.#services.runScheduled());
+    runScheduled();
+    this.#timer = setInterval(runScheduled, site.settings.mentions.everyHours * HOUR_MS);
+    watchFile(file, { interval: WATCH_MS }, () => this.#enqueue(() => this.#takeUpBuild()));
+  }
+
+  /** Starts no more jobs and waits for the running one. */
+  async end(): Promise<void> {
+    this.#isEnding = true;
+    clearInterval(this.#timer);
+    clearTimeout(this.#sendTimer);
+    unwatchFile(this.#options.file);
+    await this.#work;
+  }
+
+  /** Runs jobs one after the other. A failure is logged and does not stop the next one. */
+  #enqueue(job: () => Promise<void>): void {
+    this.#work = this.#work
       .then(job)
-      .catch((error) => log((error as Error).message))
-      .then(sendLater);
-  };
+      .catch((error) => this.#options.log((error as Error).message))
+      .then(() => this.#sendLater());
+  }
 
-  /** A mention that failed is tried again when its next attempt is due, not with the next hourly work. */
-  const sendLater = () => {
-    clearTimeout(sending);
-    const pause = services.untilNextSend();
-    if (pause !== null && !isEnding) sending = setTimeout(() => then(() => services.sendDue()), pause);
-  };
+  /** A mention that failed is tried again when its next attempt is due, not only in the next scheduled run. */
+  #sendLater(): void {
+    clearTimeout(this.#sendTimer);
+    const pause = this.#services.untilNextSend();
+    if (pause === null || this.#isEnding) return;
+    this.#sendTimer = setTimeout(() => this.#enqueue(() => this.#services.sendDue()), pause);
+  }
 
-  const takeUp = async () => {
+  async #takeUpBuild(): Promise<void> {
+    const { read, make, log } = this.#options;
     try {
-      const built = await read();
-      const former = services;
-      services = make(built);
-      // A removed key must not go on reading, and new messages are announced elsewhere now.
-      former.endStreams();
-      if (isBehind) log("Serving the new build.");
-      isBehind = false;
+      const services = make(await read());
+      // Readers connect again: a removed key must not keep reading, and new messages are announced by the new services.
+      this.#services.endStreams();
+      this.#services = services;
     } catch (error) {
-      isBehind = true;
+      this.#isOutdated = true;
       log(`Still serving the previous build. ${(error as Error).message}`);
       return;
     }
-    await services.afterDeploy();
-  };
+    if (this.#isOutdated) log("Serving the new build.");
+    this.#isOutdated = false;
+    await this.#services.afterDeploy();
+  }
+}
 
-  return {
-    endpointAt: (path) => services.endpointAt(path),
-    begin() {
-      then(() => services.runScheduled());
-      timer = setInterval(() => then(() => services.runScheduled()), everyMs);
-      watchFile(file, { interval: LOOK_MS }, () => then(takeUp));
-    },
-    async end() {
-      isEnding = true;
-      clearInterval(timer);
-      clearTimeout(sending);
-      unwatchFile(file);
-      await work;
-    },
-  };
+/**
+ * Loads every module that a handler or a job imports later. Call it before a server listens: Node.js remembers a module
+ * that it could not load, for example because the process had no file descriptors left, and fails each later import of it.
+ */
+export async function preload(): Promise<void> {
+  await Promise.all([
+    import("nodemailer"),
+    import("parse5"),
+    import("hast-util-from-parse5"),
+    import("microformats-parser"),
+    import("../http/signature.js"),
+    import("../mentions/inform/mentions-feed.js"),
+    import("../mentions/receive/manage.js"),
+    import("./verification.js"),
+  ]);
 }

@@ -1,43 +1,59 @@
-// plugin/host/site-services.ts: everything that a host runs for a site.
+// plugin/host/site-services.ts: all endpoints and jobs of a site.
 import { LOG_LENGTH, oneLine } from "../http/one-line.js";
+import { coalesce } from "../mentions/coalesce.js";
+import { notifyAuthor } from "../mentions/inform/digest.js";
 import { blobServices } from "./blobs.js";
+import { channelsOf } from "./channels.js";
 import { type Endpoint, endpointsOf } from "./endpoints.js";
 import { healthHandler } from "./health.js";
 import { inboxServices } from "./inbox.js";
-import { type Jobs, jobsOf } from "./jobs.js";
+import { type JobParts, type Jobs, jobsOf } from "./jobs.js";
 import { mentionServices } from "./mentions.js";
-import { authorNotifier } from "./notify.js";
 import type { ServiceOptions } from "./service-options.js";
+import { attempt } from "./work.js";
 
 /** The endpoints and jobs of a site. */
 export interface SiteServices extends Jobs {
   /** @param path - as `URL.pathname` has it; `null` where the site's own files answer */
   endpointAt(path: string): Endpoint | null;
-  /** Tells the author of new mentions and messages, if there is something to tell now. */
+  /** Notifies the author of new mentions and messages, if a channel is on and its time has come. */
   notifyAuthor(): Promise<void>;
-  /** Ends the event streams of the inboxes, because other services take over: their readers connect again. */
+  /** Ends the event streams of the inboxes, because a new build takes over: readers connect again. */
   endStreams(): void;
 }
 
 export function siteServices(given: ServiceOptions): SiteServices {
   const streams = new AbortController();
-  const endings = [streams.signal, ...(given.ending ? [given.ending] : [])];
   const options: ServiceOptions = {
     ...given,
-    // What strangers send may end up in a message.
+    // A line may quote what another server sent.
     log: (line) => given.log(oneLine(line, LOG_LENGTH)),
-    ending: AbortSignal.any(endings),
+    ending: AbortSignal.any([streams.signal, ...(given.ending ? [given.ending] : [])]),
   };
   const notifySoon = () => options.background(notifyAuthor());
   const mentions = mentionServices(options, notifySoon);
   const inbox = inboxServices(options, notifySoon);
   const blobs = blobServices(options);
-  const notifyAuthor = authorNotifier(options, { received: mentions.received, inbox });
+  const notifyAuthor = authorNotifier(options, { mentions, inbox });
   const handlers = { health: healthHandler(options), ...mentions.handlers, ...inbox.handlers, ...blobs.handlers };
   return {
     ...jobsOf(options, { mentions, inbox, blobs, notifyAuthor }),
     endpointAt: endpointsOf(options.settings, handlers, options.log),
     notifyAuthor,
     endStreams: () => streams.abort(),
+  };
+}
+
+function authorNotifier(options: ServiceOptions, { mentions, inbox }: Pick<JobParts, "mentions" | "inbox">) {
+  const { settings, store, secrets, now, log, isLive } = options;
+  const channels = channelsOf(secrets.channels, {
+    page: settings.urls.mentionsPage ?? settings.url,
+    digestHours: settings.mentions.digestHours,
+    fetch: options.fetch,
+  });
+  const { list } = mentions.received;
+  const notify = coalesce(() => notifyAuthor({ list, inboxes: inbox.news, store, now, channels, log }));
+  return async () => {
+    if (isLive && channels.length > 0) await attempt("Notifying you", notify, log);
   };
 }

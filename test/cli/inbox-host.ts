@@ -1,12 +1,12 @@
 // test/cli/inbox-host.ts: what a host answers for a site with inboxes, with everything real but the store.
-import { secretsOf } from "../../plugin/host/secrets.js";
-import { siteHost } from "../../plugin/host/site-host.js";
+import { secretsOf } from "../../plugin/host/service-options.js";
+import { SiteHost } from "../../plugin/host/site-host.js";
 import { siteServices } from "../../plugin/host/site-services.js";
 import type { HostSettings } from "../../plugin/site/site.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
 import { loopbackConnector } from "../helpers/loopback.js";
 
-export type EndpointAt = ReturnType<typeof siteHost>["endpointAt"];
+export type EndpointAt = SiteHost["endpointAt"];
 
 export interface Hosting {
   store: StreamingStore;
@@ -20,7 +20,7 @@ export interface Hosting {
 
 export function endpointsAt(settings: HostSettings, { store, isStreaming, now, ending }: Hosting): EndpointAt {
   const site = { settings, pages: { feeds: [settings.feedUrl], pages: [], twts: [] } };
-  return siteHost({
+  return new SiteHost({
     site,
     file: "",
     read: async () => site,
@@ -33,7 +33,7 @@ export function endpointsAt(settings: HostSettings, { store, isStreaming, now, e
         guard: { connector: loopbackConnector },
         log: () => {},
         purge: async () => {},
-        streams: { isUsual: isStreaming, streamMs: 60_000, lookMs: 1000 },
+        streams: { isDefault: isStreaming, streamMs: 60_000, lookMs: 1000 },
         background: () => {},
         ending,
       }),

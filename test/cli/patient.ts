@@ -10,9 +10,9 @@ import { discoveryFiles, feedFiles, inboxesOf } from "../../plugin/eleventy/site
 import type { Twt } from "../../plugin/feed/twt.js";
 import { type NodeServer, nodeServer } from "../../plugin/host/node-server.js";
 import { rateLimit } from "../../plugin/host/rate-limit.js";
-import { secretsOf } from "../../plugin/host/secrets.js";
+import { secretsOf } from "../../plugin/host/service-options.js";
 import { siteFiles } from "../../plugin/host/site-files.js";
-import { siteHost } from "../../plugin/host/site-host.js";
+import { SiteHost } from "../../plugin/host/site-host.js";
 import { siteServices } from "../../plugin/host/site-services.js";
 import type { TwtxtOptions } from "../../plugin/options.js";
 import { type HostSettings, hostSettings, type PublishedSite, type SitePages } from "../../plugin/site/site.js";
@@ -205,7 +205,7 @@ function writeSite(files: Record<string, string | Buffer | null>): string {
 }
 
 function endpointsOf(built: PublishedSite, made: PatientOptions, asked: string[]) {
-  const { endpointAt } = siteHost({
+  const { endpointAt } = new SiteHost({
     site: built,
     file: "",
     read: async () => built,
@@ -224,7 +224,7 @@ function endpointsOf(built: PublishedSite, made: PatientOptions, asked: string[]
         purge: async () => {},
         isMetered: false,
         isLive: true,
-        streams: { isUsual: false, streamMs: 0, lookMs: 0 },
+        streams: { isDefault: false, streamMs: 0, lookMs: 0 },
         background: () => {},
       }),
     log: () => {},

@@ -1,7 +1,8 @@
 // test/helpers/receiver.ts: Alice's site as it receives mentions, with everything real but the host.
-import { BackgroundWork } from "../../plugin/host/background.js";
-import { secretsOf } from "../../plugin/host/secrets.js";
+
+import { secretsOf } from "../../plugin/host/service-options.js";
 import { type SiteServices, siteServices } from "../../plugin/host/site-services.js";
+import { BackgroundWork } from "../../plugin/host/work.js";
 import type { TwtxtOptions } from "../../plugin/options.js";
 import type { PublicMention } from "../../plugin/site/mention-list.js";
 import type { HostSettings, SitePages } from "../../plugin/site/site.js";
@@ -80,7 +81,7 @@ export function receiver(options: ReceiverOptions = {}): Receiver {
     purge: async (tag) => void purged.push(tag),
     isMetered: options.isMetered ?? true,
     isLive: true,
-    streams: { isUsual: false, streamMs: 0, lookMs: 0 },
+    streams: { isDefault: false, streamMs: 0, lookMs: 0 },
     background: work.add,
   });
 

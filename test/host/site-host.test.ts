@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest";
-import { type SiteHost, siteHost } from "../../plugin/host/site-host.js";
+import { SiteHost } from "../../plugin/host/site-host.js";
 import { MentionLedger } from "../../plugin/mentions/send/ledger.js";
 import { writeJson } from "../../plugin/store/json.js";
 import { strayed } from "../helpers/loopback.js";
@@ -33,7 +33,7 @@ function served(home: Alice, bob: Neighbour) {
   const site = { settings: settingsOf({ feedUrl: home.feedUrl }), pages: PAGES };
   const file = join(folder, "host.json");
   writeFileSync(file, "{}");
-  const host = siteHost({
+  const host = new SiteHost({
     site,
     file,
     read: async () => site,

@@ -9,7 +9,7 @@ import { TwtxtError } from "../../plugin/errors.js";
 import { nodeServer } from "../../plugin/host/node-server.js";
 import { rateLimit } from "../../plugin/host/rate-limit.js";
 import { siteFiles } from "../../plugin/host/site-files.js";
-import { type SiteHost, siteHost } from "../../plugin/host/site-host.js";
+import { SiteHost } from "../../plugin/host/site-host.js";
 import { siteServices } from "../../plugin/host/site-services.js";
 import type { TwtxtOptions } from "../../plugin/options.js";
 import { type HostSettings, hostSettings } from "../../plugin/site/site.js";
@@ -90,7 +90,7 @@ export async function alicesSite(options: SiteOptions = {}): Promise<AlicesSite>
   const neighbour = await loopbackServer((_, response) => response.writeHead(bob.status, bob.headers).end(bob.body));
   const { store, fail } = breakable(memoryStore());
   const settings = settingsOf(options);
-  const { endpointAt } = siteHost({
+  const { endpointAt } = new SiteHost({
     site: { settings, pages: { feeds: [FEED], pages: [PAGE], twts: [] } },
     file: "",
     read: () => Promise.reject(new Error("There is no build here.")),
@@ -159,7 +159,7 @@ function servedBy({ token, isDeaf = false }: SiteOptions, port: number) {
     purge: () => (isDeaf ? Promise.reject(new Error("The CDN is busy.")) : Promise.resolve()),
     isMetered: false,
     isLive: true,
-    streams: { isUsual: true, streamMs: 50_000, lookMs: 1000 },
+    streams: { isDefault: true, streamMs: 50_000, lookMs: 1000 },
     background: () => {},
   };
 }

@@ -1,5 +1,5 @@
 // plugin/cli/doctor/check-lists.ts: the public list of mentions, the author's private feed, and features that cannot be checked.
-import { FEATURES } from "../../host/features.js";
+import { FEATURES } from "../../host/channels.js";
 import { PATHS } from "../../site/routes.js";
 import { type Answer, type Finding, fix, isAnswer, jsonIn, note, ok, type Probe, quoted, typeOf } from "./finding.js";
 
@@ -94,8 +94,8 @@ async function checkPrivateFeed(url: string, probe: Probe): Promise<Finding> {
 }
 
 function uncheckable(): Finding {
-  const features = FEATURES.filter(({ needs }) => !needs.includes("TWTXT_MENTIONS_TOKEN"));
-  const names = features.map(({ name, needs }) => `${name} (${needs.join(", ")})`);
+  const features = FEATURES.filter(({ variables }) => !variables.includes("TWTXT_MENTIONS_TOKEN"));
+  const names = features.map(({ name, variables }) => `${name} (${variables.join(", ")})`);
   return note(
     `From outside, no one can see which of these are on: ${names.join("; ")}.`,
     "Each is off unless its variables are set at your host.",

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { STORE_HEADS } from "../../plugin/host/store-heads.js";
+import { STORE_HEADS } from "../../plugin/cli/backup.js";
 import { type CopyTarget, copyConsistently } from "../../plugin/store/consistent-copy.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import type { StreamingStore } from "../../plugin/store/store.js";

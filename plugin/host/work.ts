@@ -1,0 +1,48 @@
+// plugin/host/work.ts: asynchronous work: in the background, at most once, within a time, and without failing its caller.
+import type { Log } from "../http/respond.js";
+
+/** Tracks work that goes on after an answer, so that a host can wait for it before it exits. */
+export class BackgroundWork {
+  readonly #running = new Set<Promise<void>>();
+
+  /** @param work - handles its own errors */
+  readonly add = (work: Promise<void>): void => {
+    this.#running.add(work);
+    void work.finally(() => this.#running.delete(work));
+  };
+
+  /** Resolves when all work has ended, including work added meanwhile. */
+  async settled(): Promise<void> {
+    while (this.#running.size > 0) await Promise.all(this.#running);
+  }
+}
+
+/** Runs `work` and logs its failure, so that the next job still runs. */
+export async function attempt(name: string, work: () => Promise<unknown>, log: Log): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    log(`${name} failed; next try within the hour: ${(error as Error).message}`);
+  }
+}
+
+/** Makes a value at the first call and returns it at later ones. After a failure, the next call tries again. */
+export function once<T>(make: () => Promise<T>): () => Promise<T> {
+  let made: Promise<T> | null = null;
+  return () => {
+    made ??= make().catch((error) => {
+      made = null;
+      throw error;
+    });
+    return made;
+  };
+}
+
+/** The result of `work`. Rejects with `timeoutError` if it takes longer than this many milliseconds. */
+export async function withTimeout<T>(work: Promise<T>, milliseconds: number, timeoutError: Error): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(timeoutError), milliseconds);
+  });
+  return Promise.race([work, timeout]).finally(() => clearTimeout(timer));
+}
