@@ -151,14 +151,13 @@ function bodyParts(body: SiteRequest["body"], refreshing: IdleTimeout["refreshin
   return { signed: { bodyHash: body.sha256 }, sent: { headers: { "content-length": String(body.size) }, init } };
 }
 
-function answerOf(
-  { status, headers, body }: Response,
-  idle: IdleTimeout,
-  failed: (cause: unknown) => TwtxtError,
-): SiteAnswer {
-  if (!body) idle.end();
+function answerOf(response: Response, idle: IdleTimeout, failed: (cause: unknown) => TwtxtError): SiteAnswer {
+  const { status, headers } = response;
+  if (!response.body) idle.end();
   const chunks = async function* () {
     try {
+      // Only here: Node.js cancels the unread body of a response that no one refers to.
+      const { body } = response;
       if (body) yield* idle.refreshing(chunksUntilAborted(body, idle.signal));
     } catch (cause) {
       throw failed(cause);

@@ -1,6 +1,9 @@
 import { createHash } from "node:crypto";
 import type { RequestListener } from "node:http";
 import { buffer } from "node:stream/consumers";
+import { setImmediate } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { describe, expect, it } from "vitest";
 import { TwtxtError } from "../../plugin/errors.js";
 import { verifyRequest } from "../../plugin/http/signature.js";
@@ -49,6 +52,18 @@ describe("asking one's own site", () => {
     const headers = { "content-type": "text/plain", "if-match": '"a"' };
     expect(await (await ask({ method: "PUT", path: "/a", headers, body })).json()).toEqual({ ok: true });
     expect(came).toEqual([{ length: "11", encodings: "identity", body: "hello world", owner: ALICE.publicKey }]);
+  });
+
+  it("gives the whole body even if it is read after a garbage collection", async () => {
+    setFlagsFromString("--expose-gc");
+    const collectGarbage: () => void = runInNewContext("gc");
+    const { ask } = await siteThat((_, response) => void response.end(Buffer.alloc(2 ** 20)));
+    const answer = await ask({ method: "GET", path: "/a" });
+    for (let turns = 0; turns < 5; turns += 1) {
+      collectGarbage();
+      await setImmediate();
+    }
+    expect(await buffer(answer.chunks())).toHaveLength(2 ** 20);
   });
 
   it("throws what the chunks of a body throw", async () => {
