@@ -15,8 +15,8 @@ export interface Metadata {
   properties: Readonly<Record<string, string>>;
 }
 
-/** A blob without its contents. */
-export interface BlobInfo extends Metadata {
+/** A blob without its contents, as its owner describes it. */
+export interface BlobFields extends Metadata {
   /** The owner's key, `kex1...`. */
   owner: string;
   key: string;
@@ -24,6 +24,10 @@ export interface BlobInfo extends Metadata {
   size: number;
   /** SHA-256 of the contents in lowercase hex. */
   sha256: string;
+}
+
+/** The same, with the times that the site adds. */
+export interface BlobInfo extends BlobFields {
   /** `YYYY-MM-DDThh:mm:ss.sssZ` */
   created: string;
   /** When contents or metadata last changed, in the same format. */
@@ -37,12 +41,22 @@ export function isContentAddress(key: string): boolean {
   return CONTENT_ADDRESS.test(key);
 }
 
+const SHORT_KEY_LENGTH = 12;
+/** How many characters of a content address identify a blob in a command. */
+export const MIN_KEY_PREFIX = 6;
+
+/** A key as commands show it: the start of a content address, or the whole of another key. */
+export function shortKey(key: string): string {
+  return isContentAddress(key) ? key.slice(0, SHORT_KEY_LENGTH) : key;
+}
+
 /**
  * The strong `ETag` of a blob, with quotation marks. It changes with the contents and with any metadata.
  */
 export function etagOf({ sha256, type, filename, isPublic, properties }: Metadata & Pick<BlobInfo, "sha256">): string {
-  const said = JSON.stringify([sha256, type, filename, isPublic, sorted(properties)]);
-  return `"${createHash("sha256").update(said).digest("hex")}"`;
+  const sorted = Object.entries(properties).sort(([a], [b]) => (a < b ? -1 : 1));
+  const hash = createHash("sha256").update(JSON.stringify([sha256, type, filename, isPublic, sorted]));
+  return `"${hash.digest("hex")}"`;
 }
 
 /** The version of a blob for conditional requests. */
@@ -50,28 +64,13 @@ export function versionOf(blob: BlobInfo): Version {
   return { etag: etagOf(blob), modified: new Date(blob.modified) };
 }
 
-function sorted(properties: Metadata["properties"]): [string, string][] {
-  return Object.entries(properties).sort(([a], [b]) => (a < b ? -1 : 1));
-}
-
-/** The JSON of a blob. PROTOCOL 4 */
-export interface BlobJson {
-  owner: string;
-  key: string;
-  size: number;
-  sha256: string;
-  Type: string;
-  Public: boolean;
-  Filename: string;
-  Properties: Readonly<Record<string, string>>;
-  created: string;
-  modified: string;
-  /** The shared URL; `null` for a private one. */
-  shared: string | null;
-}
-
-/** @param sharedUrl - base URL of the owner's shared blobs */
-export function blobJson(blob: BlobInfo, sharedUrl: string): BlobJson {
+/**
+ * The JSON of a blob. PROTOCOL 4
+ *
+ * @param sharedUrl - base URL of the site's shared blobs
+ * @returns `shared` is the shared URL, `null` for a private blob
+ */
+export function blobJson(blob: BlobInfo, sharedUrl: string) {
   const { owner, key, size, sha256, type, isPublic, filename, properties, created, modified } = blob;
   return {
     owner,

@@ -1,4 +1,6 @@
-// plugin/blobs/metadata.ts: checks and changes of metadata.
+// plugin/blobs/metadata.ts: the metadata of a blob: its rules, and how requests carry it, in headers or JSON. PROTOCOL 4
+import { parse } from "content-disposition";
+import { parseItem, serializeItem } from "structured-headers";
 import { TwtxtError } from "../errors.js";
 import type { Metadata } from "./blob.js";
 import { PROOF_PROPERTIES } from "./proof.js";
@@ -42,7 +44,7 @@ export function withoutProof(properties: Metadata["properties"]): Record<string,
 /** @throws TwtxtError `bad-metadata` */
 export function checkType(type: string): string {
   if (type.length <= MAX_TEXT && MEDIA_TYPE.test(type)) return type;
-  throw badMetadata(`"Type" is a media type such as "image/jpeg", in at most ${MAX_TEXT} characters`);
+  throw badMetadata(`"Type" must be a media type such as "image/jpeg", of at most ${MAX_TEXT} characters`);
 }
 
 /** @throws TwtxtError `bad-metadata` */
@@ -50,31 +52,152 @@ export function checkFilename(filename: string): string {
   const isName = filename.isWellFormed() && !NOT_IN_FILENAME.test(filename) && filename !== "." && filename !== "..";
   if (filename.length <= MAX_TEXT && isName) return filename;
   throw badMetadata(
-    `"Filename" is a name without a path and without control characters, of at most ${MAX_TEXT} characters`,
+    `"Filename" must be a name of at most ${MAX_TEXT} characters, without a path and without control characters`,
   );
 }
 
 /**
- * @param value - of JSON
+ * @param value - parsed JSON
  * @throws TwtxtError `bad-metadata`
  */
 export function checkProperties(value: unknown): Record<string, string> {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw badMetadata('"Properties" is an object of JSON whose values are texts');
-  }
+  if (!isObject(value)) throw badMetadata('"Properties" must be a JSON object whose values are strings');
   const entries = Object.entries(value);
   if (entries.length > MAX_PROPERTIES) throw badMetadata(`there are more than ${MAX_PROPERTIES} properties`);
   for (const [name, text] of entries) {
     if (!PROPERTY_NAME.test(name)) {
-      throw badMetadata("a property's name is 1 to 64 of A-Z a-z 0-9 . _ -, the first a letter or digit");
+      throw badMetadata(
+        "the name of a property must be 1 to 64 characters of A-Z a-z 0-9 . _ -, and start with a letter or digit",
+      );
     }
-    if (typeof text !== "string" || !text.isWellFormed()) throw badMetadata("the value of a property is a text");
+    if (typeof text !== "string" || !text.isWellFormed()) {
+      throw badMetadata("the value of a property must be a string");
+    }
   }
   const properties = Object.fromEntries(entries);
   if (Buffer.byteLength(JSON.stringify(properties)) <= MAX_PROPERTIES_BYTES) return properties;
   throw badMetadata(`the properties are larger than ${MAX_PROPERTIES_BYTES} bytes of JSON`);
 }
 
-export function badMetadata(why: string): TwtxtError {
-  return new TwtxtError("bad-metadata", `The metadata cannot be: ${why}.`);
+const PUBLIC = "?1";
+const PRIVATE = "?0";
+
+/**
+ * Reads the metadata in a request's headers.
+ *
+ * @throws TwtxtError `bad-metadata`
+ */
+export function changeIn(headers: Headers): Change {
+  const type = headers.get("content-type");
+  const disposition = headers.get("content-disposition");
+  const isPublic = headers.get("blob-public");
+  const properties = headers.get("blob-properties");
+  return {
+    ...(type !== null && { type: checkType(type) }),
+    ...(disposition !== null && { filename: filenameIn(disposition) }),
+    ...(isPublic !== null && { isPublic: publicIn(isPublic) }),
+    ...(properties !== null && { properties: checkProperties(propertiesIn(properties)) }),
+  };
+}
+
+/** Formats metadata as headers. */
+export function headersOf({ type, filename, isPublic, properties }: Metadata): Record<string, string> {
+  return {
+    "content-type": type,
+    "content-disposition": dispositionOf("attachment", filename),
+    "blob-public": isPublic ? PUBLIC : PRIVATE,
+    "blob-properties": serializeItem(Uint8Array.from(Buffer.from(JSON.stringify(properties))).buffer),
+  };
+}
+
+/** The `Content-Disposition` header. */
+export function dispositionOf(kind: "inline" | "attachment", filename: string): string {
+  return filename === "" ? kind : `${kind}; filename*=UTF-8''${percentEncoded(filename)}`;
+}
+
+/** Also encodes the characters that `encodeURIComponent` keeps but RFC 8187 does not allow. */
+function percentEncoded(text: string): string {
+  return encodeURIComponent(text).replace(/['()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
+}
+
+function filenameIn(header: string): string {
+  const { filename, "filename*": extended } = parse(header).parameters;
+  if (filename === undefined && extended !== undefined) {
+    throw badMetadata(`"Content-Disposition" must be such as attachment; filename*=UTF-8''photo.jpg`);
+  }
+  return checkFilename(filename ?? "");
+}
+
+function publicIn(header: string): boolean {
+  if (header === PUBLIC || header === PRIVATE) return header === PUBLIC;
+  throw badMetadata(`"Blob-Public" must be ${PUBLIC} or ${PRIVATE}`);
+}
+
+function propertiesIn(header: string): unknown {
+  try {
+    const [bytes, parameters] = parseItem(header);
+    if (!(bytes instanceof ArrayBuffer) || parameters.size > 0) throw new Error("not a byte sequence");
+    return parseUtf8Json(bytes);
+  } catch {
+    throw badMetadata('"Blob-Properties" must be JSON as a byte sequence of RFC 8941, such as :e30=:');
+  }
+}
+
+/** Readers of the JSON fields. */
+const FIELDS: Record<string, (value: unknown) => Change> = {
+  type: (value) => ({ type: checkType(stringIn("Type", value)) }),
+  filename: (value) => ({ filename: checkFilename(stringIn("Filename", value)) }),
+  public: (value) => {
+    if (typeof value !== "boolean") throw badMetadata('"Public" must be true or false');
+    return { isPublic: value };
+  },
+  properties: (value) => ({ properties: checkProperties(value) }),
+};
+
+/**
+ * Reads the JSON fields `Type`, `Public`, `Filename` and `Properties`, in upper or lower case but not both. Of identical
+ * names the last one counts, as usual in JSON.
+ *
+ * @throws TwtxtError `bad-request` for anything but a JSON object; `bad-metadata`
+ */
+export function changeInJson(bytes: Uint8Array): Change {
+  const change: Change = {};
+  const seen = new Set<string>();
+  for (const [name, value] of entriesIn(bytes)) {
+    const field = name.toLowerCase();
+    const read = Object.hasOwn(FIELDS, field) ? FIELDS[field] : undefined;
+    if (!read) throw badMetadata("the only fields are Type, Public, Filename and Properties");
+    if (seen.has(field)) throw badMetadata(`"${name}" occurs twice`);
+    seen.add(field);
+    Object.assign(change, read(value));
+  }
+  return change;
+}
+
+function entriesIn(bytes: Uint8Array): [string, unknown][] {
+  let value: unknown;
+  try {
+    value = parseUtf8Json(bytes);
+  } catch {
+    throw new TwtxtError("bad-request", "The body is not JSON.");
+  }
+  if (isObject(value)) return Object.entries(value);
+  throw new TwtxtError("bad-request", "The body is not a JSON object.");
+}
+
+function stringIn(name: string, value: unknown): string {
+  if (typeof value === "string") return value;
+  throw badMetadata(`"${name}" must be a string`);
+}
+
+function parseUtf8Json(bytes: Uint8Array | ArrayBuffer): unknown {
+  return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+function badMetadata(why: string): TwtxtError {
+  return new TwtxtError("bad-metadata", `The metadata is invalid: ${why}.`);
 }

@@ -1,6 +1,6 @@
 import { createPrivateKey, sign } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { examineProof, type Proven, proofOf } from "../../plugin/blobs/proof.js";
+import { examineProof, proofOf, type SignedFields } from "../../plugin/blobs/proof.js";
 import { ALICE, CAROL } from "./alices-blobs.js";
 
 /** Made by node:crypto of the seed 00 01 02 ... 1f, without this package. */
@@ -11,7 +11,7 @@ const CREATED = "2026-11-20T09:00:00Z";
 const SIGNATURE = "i4DbyvGSr26fcCmHvsw3ubE30vuWAIXKOCQDM3YSUxEcya6M95rUeFSujPJydE2gBwVbEx6dtiHuRqQSL62tDw==";
 const LINES = `blob-v1\n${OWNER}\nphoto.jpg\n${SHA256}\n6\n${CREATED}\nimage/jpeg\nK\u00fche.jpg\n?1\n`;
 
-const BLOB: Proven = {
+const BLOB: SignedFields = {
   owner: OWNER,
   key: "photo.jpg",
   size: 6,
@@ -30,7 +30,7 @@ const privateKey = createPrivateKey({
 });
 const signed = (text: string) => sign(null, Buffer.from(text), privateKey).toString("base64");
 
-function examined(changes: Partial<Proven> = {}, properties: Record<string, string> = PROOF) {
+function examined(changes: Partial<SignedFields> = {}, properties: Record<string, string> = PROOF) {
   return examineProof({ ...BLOB, ...changes, properties });
 }
 
@@ -65,7 +65,7 @@ describe("the owner's proof", () => {
     expect(await examined({ filename: "" }, { ...PROOF, created, signature })).toEqual({ state: "right", created });
   });
 
-  it.each<[string, Partial<Proven>]>([
+  it.each<[string, Partial<SignedFields>]>([
     ["owner", { owner: ALICE.publicKey }],
     ["key", { key: "photo.jpeg" }],
     ["size", { size: 7 }],

@@ -57,7 +57,10 @@ describeWithoutKeychain("eleventy-twtxt blob get", () => {
 
     await alice.blob("set", sha256(PNG), "--private");
     const gone = await bob.blob("get", url, "-o", "b.png");
-    expect(gone).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("it is not shared, or not any more") });
+    expect(gone).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("the blob does not exist, or is no longer shared"),
+    });
   });
 
   it("refuses what somebody else's site has changed, or shows as it was before", async () => {
@@ -73,9 +76,9 @@ describeWithoutKeychain("eleventy-twtxt blob get", () => {
     alice.operator = async (_, answer) => new Response("owt", { headers: (await answer()).headers });
     const changed = await bob.blob("get", url, "-o", "b.txt");
     expect(changed).toMatchObject({ exitCode: 1, stdout: "" });
-    expect(changed.stderr).toContain("a: it is not as its owner has put it: it was given for other contents.");
+    expect(changed.stderr).toContain("a: it is not as its owner stored it: its proof is for other contents.");
     alice.operator = async () => new Response(body, { headers });
-    expect((await bob.blob("get", url, "-o", "b.txt")).stderr).toContain("the site shows an older state, of ");
+    expect((await bob.blob("get", url, "-o", "b.txt")).stderr).toContain("the site shows an old version, of ");
     expect(bob.machine.list(".").filter((name) => /^b\.txt|\.tmp$/.test(name))).toEqual([]);
   });
 });
@@ -119,7 +122,7 @@ describeWithoutKeychain("Ctrl-C", () => {
       return answer();
     };
     const put = await alice.blobWith({ ended: () => ending.fulfilled }, "put", "files", "--concurrency", "1");
-    const stderr = "eleventy-twtxt: Interrupted: 0 of 2 put. To continue, run the same command again.";
+    const stderr = "eleventy-twtxt: Interrupted: 0 of 2 stored. To continue, run the same command again.";
     expect(put).toMatchObject({ exitCode: 1, stdout: "", stderr });
     alice.operator = null;
     expect(await alice.listed()).toEqual([]);
@@ -142,7 +145,7 @@ describeWithoutKeychain("Ctrl-C", () => {
     expect(put).toMatchObject({ exitCode: 1, stdout: sha256("a") });
     expect(put.stderr.split("\n")).toEqual([
       expect.stringContaining("files/a.txt: new, "),
-      "eleventy-twtxt: Interrupted: 1 of 3 put. To continue, run the same command again.",
+      "eleventy-twtxt: Interrupted: 1 of 3 stored. To continue, run the same command again.",
     ]);
     alice.operator = null;
     expect(await alice.listed()).toMatchObject([{ key: sha256("a") }]);
@@ -312,9 +315,7 @@ describeWithoutKeychain("a sealed blob", () => {
     alice.machine.write("plan.txt", "our plan");
     await alice.blob("put", "--encrypt", "--public", "--key", "plan", "plan.txt");
     const put = await alice.blob("put", "--key", "plan", "plan.txt");
-    expect(put.stderr).toMatch(
-      /^plan\.txt: replaced, 8 bytes, private, plan\nplan\.txt: It was shared while it was sealed\./,
-    );
+    expect(put.stderr).toMatch(/^plan\.txt: replaced, 8 bytes, private, plan\nplan\.txt: The sealed blob was public\./);
     expect((await fetch(alice.shared("plan"))).status).toBe(404);
 
     await alice.blob("put", "--encrypt", "--public", "--key", "plan", "plan.txt");
@@ -332,7 +333,7 @@ describeWithoutKeychain("a sealed blob", () => {
     const put = await alice.blob("put", "--encrypt", "large.bin");
     expect(put).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining("A file has to be at most 256.0 MiB to be sealed"),
+      stderr: expect.stringContaining("A file to seal must be at most 256.0 MiB"),
     });
     expect(alice.methods()).toEqual([]);
   });

@@ -72,8 +72,8 @@ const LISTED = {
   ...{ Properties: {}, created: "2026-11-20T09:00:00.000Z", modified: "2026-11-20T09:00:00.000Z", shared: null },
 };
 
-const WAY_OUT =
-  "`eleventy-twtxt blob get KEY --unverified` saves what is there; `eleventy-twtxt blob put --again FILE`, or `eleventy-twtxt blob rm KEY` and then `eleventy-twtxt blob put FILE`, put yours anew.";
+const ADVICE =
+  "To save what the site has, type `eleventy-twtxt blob get KEY --unverified`; to store your file again, type `eleventy-twtxt blob put --again FILE`, or `eleventy-twtxt blob rm KEY` and then `eleventy-twtxt blob put FILE`.";
 
 describeWithoutKeychain("a site that was restored from a copy", () => {
   it("has an older state, which is saved unverified, removed and put anew, as it says", async () => {
@@ -138,7 +138,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     for (const args of [["get", "a", "-o", "got"], ["verify"]]) {
       const { exitCode, stdout, stderr } = await alice.blob(...args);
       expect(exitCode).toBe(1);
-      expect(stdout + stderr).toContain("a: it is not as its owner has put it: it was given for other contents");
+      expect(stdout + stderr).toContain("a: it is not as its owner stored it: its proof is for other contents");
     }
     expect(alice.machine.list(".")).not.toContain("got");
     const forced = await alice.blob("get", "a", "-o", "got", "--unverified");
@@ -157,7 +157,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     const { exitCode, stderr } = await bob.blob("get", alice.shared("a"), "-o", "got");
     expect(exitCode).toBe(1);
     expect(stderr).toContain(
-      "given for other contents. Its owner or host can tell why, and the owner can put it again; `eleventy-twtxt blob get URL --unverified` saves what is there.",
+      "its proof is for other contents. Ask its owner, who can store it again. To save what the site has, type `eleventy-twtxt blob get URL --unverified`.",
     );
   });
 
@@ -175,7 +175,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     const { exitCode, stderr } = await alice.blob("get", key, "-o", "got");
     expect([exitCode, stderr]).toEqual([
       1,
-      expect.stringContaining("other contents than its key, their SHA-256, says"),
+      expect.stringContaining("its contents do not match its key, which is their SHA-256"),
     ]);
   });
 
@@ -193,7 +193,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     const alice = await aliceWith("hello");
     withHeaders(alice, headers);
     for (const said of await refusals(alice)) {
-      expect(said).toMatch(/a: it is not as its owner|a: it had a proof of its owner's|something that is no blob/);
+      expect(said).toMatch(/a: it is not as its owner|a: it had a proof of|is not a blob/);
     }
   });
 
@@ -203,17 +203,17 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     await put(alice, "two");
     replay();
     for (const said of await refusals(alice)) {
-      expect(said).toMatch(/a: the site shows an older state, of \S+Z, than was put on \S+Z/);
+      expect(said).toMatch(/a: the site shows an old version, of \S+Z; the newest one is of \S+Z/);
     }
     const listed = await alice.blob("list");
     expect([listed.exitCode, listed.stderr]).toEqual([1, "1 blob, 3 bytes, 1 wrong."]);
-    expect(listed.stdout).toMatch(/^a {2}.*\n {2}the site shows an older state/);
+    expect(listed.stdout).toMatch(/^a {2}.*\n {2}the site shows an old version/);
     expect(JSON.parse((await alice.blob("list", "--json")).stdout)).toMatchObject([{ proof: { state: "wrong" } }]);
     const refused = await alice.blob("get", "a", "-o", "got", "--json");
-    expect(JSON.parse(refused.stdout)).toEqual({ error: expect.stringContaining("an older state") });
+    expect(JSON.parse(refused.stdout)).toEqual({ error: expect.stringContaining("an old version") });
     const third = await put(alice, "three");
-    expect(third.stderr).toContain("a.txt: a: the site shows an older state");
-    for (const said of [refused.stderr, third.stderr]) expect(said).toContain(WAY_OUT);
+    expect(third.stderr).toContain("a.txt: a: the site shows an old version");
+    for (const said of [refused.stderr, third.stderr]) expect(said).toContain(ADVICE);
 
     alice.operator = null;
     const data = join(alice.machine.folder, "data2");
@@ -226,7 +226,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
       written: Buffer.from("by the other"),
     });
     replay();
-    expect((await alice.blob("info", "a")).stderr).toContain("the site shows an older state");
+    expect((await alice.blob("info", "a")).stderr).toContain("the site shows an old version");
   });
 
   it("is found out where it makes public again what was made private", async () => {
@@ -234,7 +234,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     const replay = await replayed(alice);
     await alice.blob("set", "a", "--private");
     replay();
-    for (const said of await refusals(alice)) expect(said).toContain("the site shows an older state");
+    for (const said of await refusals(alice)) expect(said).toContain("the site shows an old version");
   });
 
   it("is found out where it shows again what was removed", async () => {
@@ -242,7 +242,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     const replay = await replayed(alice);
     await alice.blob("rm", "a");
     replay();
-    for (const said of await refusals(alice)) expect(said).toContain("what was removed on ");
+    for (const said of await refusals(alice)) expect(said).toContain("and the site shows it again, as of ");
   });
 
   it("is found out where it hides what was put", async () => {
@@ -253,7 +253,8 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
         ? Response.json({ blobs: [], next: null })
         : new Response(null, { status: 404, headers: { "content-type": "application/problem+json" } });
     alice.operator = hiding;
-    const lost = /a: it was put on \S+Z, and the site says that it has none: it was removed, from another machine/;
+    const lost =
+      /a: it was stored on \S+Z, and the site no longer has it: the site or another machine of yours deleted it/;
     for (const said of await refusals(alice)) expect(said).toMatch(lost);
     expect(await alice.blob("list")).toMatchObject({ exitCode: 1, stderr: expect.stringMatching(lost) });
     expect(await alice.listed()).toEqual([
@@ -263,10 +264,10 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
       request.method === "HEAD"
         ? new Response(null, { status: 404, headers: { "content-type": "application/problem+json" } })
         : answer();
-    expect((await put(alice, "hello")).stderr).toContain("a is being changed by somebody else.");
+    expect((await put(alice, "hello")).stderr).toContain("a is being changed by another machine.");
     alice.operator = null;
     await alice.blobWith({ environment: another.environment }, "rm", "a", "--identity", keyFileOf(alice));
-    expect((await put(alice, "hello")).stderr).toMatch(/^a\.txt: new, .*\na\.txt: It was put again: it was put on /);
+    expect((await put(alice, "hello")).stderr).toMatch(/^a\.txt: new, .*\na\.txt: It was missing: it was stored on /);
     alice.operator = hiding;
     expect(await alice.blob("rm", "a")).toMatchObject({
       exitCode: 0,
@@ -285,7 +286,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
       request.url.endsWith("/blob")
         ? Response.json({ blobs: [], next: null })
         : new Response(null, { status: 404, headers: { "content-type": "application/problem+json" } });
-    expect((await alice.blob("info", key.slice(0, 6))).stderr).toContain(`${key}: it was put on `);
+    expect((await alice.blob("info", key.slice(0, 6))).stderr).toContain(`${key}: it was stored on `);
   });
 
   it("is told of where it breaks off, and nothing half is left", async () => {
@@ -330,7 +331,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     const got = await alice.blob("get", "a", "-o", "got");
     expect(got).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining("a: more comes than the 104857600 bytes"),
+      stderr: expect.stringContaining("a: the site sends more than the allowed 104857600 bytes"),
     });
   });
 
@@ -357,12 +358,12 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     const got = await alice.blob("get", "a", "-o", "got");
     expect(got).toMatchObject({
       exitCode: 0,
-      stderr: expect.stringContaining("a: there is no proof that this is what its owner put"),
+      stderr: expect.stringContaining("a: there is no proof that its owner stored this"),
     });
-    expect((await alice.blob("info", "a")).stdout).toMatch(/\nproof {5}none: it was stored without one$/);
+    expect((await alice.blob("info", "a")).stdout).toMatch(/\nproof {5}none: it was stored without a proof$/);
     expect(await alice.blob("verify")).toMatchObject({ exitCode: 0, stdout: "a: it has no proof" });
     const set = await alice.blob("set", "a", "--public");
-    expect(set.stderr).toContain("It has no proof, since it was stored without one. Put it again to add one.");
+    expect(set.stderr).toContain("It was stored without a proof. To add one, put the file again.");
     alice.operator = null;
     expect(await alice.listed()).toMatchObject([{ public: true, proof: { state: "absent" } }]);
     expect((await put(alice, "hello")).stderr).toContain("a.txt: replaced");
@@ -417,7 +418,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     alice.operator = async () => Response.json(list);
     const { exitCode, stdout, stderr } = await alice.blob("list");
     expect([exitCode, stdout]).toEqual([1, ""]);
-    expect(stderr).toContain("The site answers with something else than blobs.");
+    expect(stderr).toContain("The response of the site is not a list of blobs.");
   });
 
   it("is refused where its list has no end", async () => {
@@ -430,7 +431,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     };
     const { exitCode, stderr } = await alice.blob("list");
     expect([exitCode, page]).toEqual([1, 2000]);
-    expect(stderr).toContain("The site answers with something else than blobs.");
+    expect(stderr).toContain("The response of the site is not a list of blobs.");
   });
 
   it("cannot pass another owner's blob, with a right proof by them, for one's own", async () => {
@@ -448,6 +449,6 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     expect(list).toMatchObject([{ proof: { state: "right" } }]);
     alice.operator = async () => answer?.clone() ?? new Response(null, { status: 500 });
     const got = await alice.blob("get", "a", "-o", "got");
-    expect(got).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("the owner has not signed this") });
+    expect(got).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("its owner did not sign this") });
   });
 });

@@ -1,7 +1,7 @@
 // test/cli/blob-state.ts: blobs whose contents and metadata each tell which request has made them, so that a mixture shows.
 import { createHash } from "node:crypto";
 import { etagOf, type Metadata } from "../../plugin/blobs/blob.js";
-import { headersOf } from "../../plugin/blobs/metadata-headers.js";
+import { headersOf } from "../../plugin/blobs/metadata.js";
 import { type Answer, ask, type BlobServer } from "./blob-server.js";
 
 /** What a blob is: its contents, and the number of the request that has said all the rest of it. */

@@ -179,7 +179,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     };
     const put = await alice.blob("put", "growing.log");
     expect(put).toMatchObject({ exitCode: 1, stdout: "" });
-    expect(put.stderr).toBe("growing.log: growing.log changed while it was read. It was not put.");
+    expect(put.stderr).toBe("growing.log: growing.log changed while it was read. It was not stored.");
     alice.operator = null;
     expect(await alice.listed()).toEqual([]);
   });
@@ -229,7 +229,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     expect(put).toMatchObject({ exitCode: 1, stdout: sha256("b") });
     expect(put.stderr.split("\n")).toEqual([
       `missing.txt: There is no file ${alice.machine.folder}/missing.txt.`,
-      "files/deep/\ufffd: Its name has to be UTF-8.",
+      "files/deep/\ufffd: Its name must be UTF-8.",
       expect.stringContaining("files/deep/b.txt: new, "),
       "1 new, 2 failed.",
     ]);
@@ -278,7 +278,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
       request.method === "POST" ? new Response(null, { status: 412 }) : answer();
     const lost = await alice.blob("set", "a", "--private");
     expect(lost).toMatchObject({ exitCode: 1, stdout: "" });
-    expect(lost.stderr).toContain("a is being changed by somebody else. Look at it, and try again.");
+    expect(lost.stderr).toContain("a is being changed by another machine. Check it, and try again.");
   });
 
   it("shows one bar for all on a terminal, and takes it away", async () => {
@@ -306,11 +306,11 @@ describeWithoutKeychain("eleventy-twtxt blob", () => {
     );
     expect(info.stdout).toMatch(new RegExp(`\nproof     right, of ${TIME.source}$`));
     expect((await alice.blob("info", key.slice(0, 5))).stderr).toBe(
-      `eleventy-twtxt: There is no blob ${key.slice(0, 5)}. Of a key that is a SHA-256, type the first 6 characters or more.`,
+      `eleventy-twtxt: There is no blob ${key.slice(0, 5)}. Type at least the first 6 characters of a SHA-256.`,
     );
     expect((await alice.blob("info", key.slice(0, 9).toUpperCase())).stdout).toContain(`key       ${key}\n`);
     expect((await alice.blob("info", "a.txt")).stderr).toBe(
-      `eleventy-twtxt: There is no blob a.txt. The file of that name is under ${key.slice(0, 12)}.`,
+      `eleventy-twtxt: There is no blob a.txt. The key of the file with this name is ${key.slice(0, 12)}.`,
     );
     expect((await alice.blob("info", "../etc")).exitCode).toBe(2);
   });
@@ -418,9 +418,9 @@ describeWithoutKeychain("eleventy-twtxt blob", () => {
       return stderr;
     };
     expect(await said("put", "missing.txt")).toContain("There is no file ");
-    expect(await said("put", "empty")).toContain("There is no file to put.");
+    expect(await said("put", "empty")).toContain("There is no file to store.");
     expect(await said("put", "a.txt", "--key", sha256("other"))).toContain(
-      `has to be the SHA-256 of the file, here ${sha256("hello")}`,
+      `must be the SHA-256 of the file, here ${sha256("hello")}`,
     );
     expect(await said("set", "none", "--public")).toContain("There is no blob none.");
     const other = alice.keyFile("other.key", alice.address, 9);

@@ -1,109 +1,150 @@
-// plugin/blobs/client/client.ts: an owner's requests to the site that keeps the blobs. PROTOCOL 4
+// plugin/blobs/client/client.ts: client of a site's blob endpoints, for the owner of the blobs. PROTOCOL 4
 import { TwtxtError } from "../../errors.js";
 import { oneLine } from "../../http/one-line.js";
 import type { AskSite, SiteAnswer, SiteRequest } from "../../http/site-api.js";
-import { type BlobInfo, type Metadata, parseBlobJson } from "../blob.js";
-import { checkProperties } from "../metadata.js";
-import { headersOf } from "../metadata-headers.js";
-import { type ShownBlob, shownBlob } from "./shown.js";
+import { type BlobFields, type BlobInfo, isContentAddress, type Metadata, parseBlobJson } from "../blob.js";
+import { changeIn, checkProperties, headersOf } from "../metadata.js";
 
-/** The bytes of a blob, which can be read more than once. */
+/** The contents of a blob. They can be read more than once. */
 export interface Contents {
   size: number;
-  /** In lower-case hex. */
+  /** In lowercase hex. */
   sha256: string;
-  /** @throws TwtxtError `bad-file` where they are not the same as before */
+  /** @throws TwtxtError `bad-file` if they have changed */
   chunks(): AsyncIterable<Uint8Array>;
 }
 
-/** What a change has led to. */
-export interface Changed {
-  isNew: boolean;
-  /** What went wrong beside it: a sentence; `null` for nothing. */
-  note: string | null;
+/** A blob as the headers of a response describe it. Nothing of it is verified. */
+export interface RemoteBlob extends Omit<BlobFields, "size"> {
+  /** By the proof or the key, in hex; empty if unknown. */
+  sha256: string;
+  /** In bytes; `null` if a proxy left it out. */
+  size: number | null;
+  /** Strong, with quotation marks. */
+  etag: string;
 }
 
-/** A blob whose contents are on their way. */
-export interface Coming {
-  blob: ShownBlob;
-  /** Once. */
+/** A blob whose contents can be received. */
+export interface Download {
+  blob: RemoteBlob;
+  /** Can be read once. */
   chunks(): AsyncIterable<Uint8Array>;
-  /** Lets go of contents that are not read to their end. */
+  /** Closes the connection of contents that are not read to their end. */
   close(): void;
 }
 
-/** All functions throw TwtxtError as {@link AskSite}, and `blob-tampered` for an answer that is none. */
-export interface BlobClient {
-  /** @returns `null` where there is none */
-  head(key: string): Promise<(ShownBlob & { size: number }) | null>;
-  /** @returns `null` where there is none */
-  get(key: string): Promise<Coming | null>;
-  /** @param etag - of the blob that is replaced; `null` for a new one. `precondition-failed` where it is another one */
-  put(key: string, contents: Contents, metadata: Metadata, etag: string | null): Promise<Changed>;
-  /** Changes the metadata. @param etag - as for {@link BlobClient.put} */
-  change(key: string, metadata: Metadata, etag: string): Promise<Changed>;
-  /** @returns `null` where there is none */
-  delete(key: string): Promise<Changed | null>;
-  /** All of them, in no order. */
-  list(): Promise<BlobInfo[]>;
+/** The response to a change. */
+export interface ChangeResponse {
+  isNew: boolean;
+  /** A warning of the site, a sentence; `null` for none. */
+  note: string | null;
 }
 
-/** Of a list. A site has 100 blobs on each, and 100,000 are the most that it can be told to keep. */
+/** A list has 100 blobs on each page, and a site stores at most 100,000. */
 const MAX_PAGES = 2_000;
-const MOST_ON_PAGE = 100;
+const MAX_ON_PAGE = 100;
 
-/** @param owner - whose key signs the requests, `kex1...` */
-export function blobClient(ask: AskSite, owner: string): BlobClient {
-  const changed = async (request: SiteRequest) => changedIn(await ask(request));
-  const shown = (key: string, { headers }: SiteAnswer) => shownBlob("The site", { owner, key }, headers);
+/** All methods throw TwtxtError as {@link AskSite}, and `blob-tampered` for an invalid response. */
+export class BlobClient {
+  readonly #ask: AskSite;
+  readonly #owner: string;
 
-  const list = async () => {
+  /** @param owner - the key that signs the requests, `kex1...` */
+  constructor(ask: AskSite, owner: string) {
+    this.#ask = ask;
+    this.#owner = owner;
+  }
+
+  /** @returns `null` if there is no such blob */
+  async head(key: string): Promise<(RemoteBlob & { size: number }) | null> {
+    const answer = await ifExists(this.#ask({ method: "HEAD", path: pathOf(key) }));
+    if (!answer) return null;
+    const blob = this.#remoteBlob(key, answer);
+    if (blob.size !== null) return { ...blob, size: blob.size };
+    const listed = (await this.list()).find((one) => one.key === key);
+    return listed ? { ...blob, size: listed.size } : null;
+  }
+
+  /** @returns `null` if there is no such blob */
+  async get(key: string): Promise<Download | null> {
+    const answer = await ifExists(this.#ask({ method: "GET", path: pathOf(key) }));
+    return answer && { blob: this.#remoteBlob(key, answer), chunks: answer.chunks, close: answer.close };
+  }
+
+  /**
+   * @param etag - of the blob to replace; `null` for a new one
+   * @throws TwtxtError `precondition-failed` if the site has another version
+   */
+  put(key: string, { size, sha256, chunks }: Contents, metadata: Metadata, etag: string | null) {
+    const condition: Record<string, string> = etag === null ? { "if-none-match": "*" } : { "if-match": etag };
+    const headers = { ...headersOf(metadata), ...condition };
+    const body = { size, sha256: Buffer.from(sha256, "hex"), chunks };
+    return this.#change({ method: "PUT", path: pathOf(key), headers, body });
+  }
+
+  /** Changes the metadata. @param etag - as for {@link put} */
+  change(key: string, { type, filename, isPublic, properties }: Metadata, etag: string) {
+    const fields = { Type: type, Filename: filename, Public: isPublic, Properties: properties };
+    const headers = { "content-type": "application/json", "if-match": etag };
+    return this.#change({ method: "POST", path: pathOf(key), headers, body: Buffer.from(JSON.stringify(fields)) });
+  }
+
+  /** @returns `null` if there is no such blob */
+  delete(key: string): Promise<ChangeResponse | null> {
+    return ifExists(this.#change({ method: "DELETE", path: pathOf(key) }));
+  }
+
+  /** All blobs, in no order. */
+  async list(): Promise<BlobInfo[]> {
     const blobs: BlobInfo[] = [];
     let after = "";
     for (let pages = 0; pages < MAX_PAGES; pages += 1) {
-      const page = Object(await (await ask({ method: "GET", path: after && `?after=${after}` })).json());
-      blobs.push(...blobsIn(page.blobs, owner));
+      const page = Object(await (await this.#ask({ method: "GET", path: after && `?after=${after}` })).json());
+      blobs.push(...blobsIn(page.blobs, this.#owner));
       const next = nextAfter(page.next, after);
       if (next === null) return blobs;
       after = next;
     }
-    throw strange();
-  };
+    throw notBlobs();
+  }
 
-  return {
-    list,
+  #remoteBlob(key: string, { headers }: SiteAnswer): RemoteBlob {
+    return remoteBlob("The site", { owner: this.#owner, key }, headers);
+  }
 
-    async head(key) {
-      const answer = await ifExists(ask({ method: "HEAD", path: pathOf(key) }));
-      if (!answer) return null;
-      const blob = shown(key, answer);
-      if (blob.size !== null) return { ...blob, size: blob.size };
-      const listed = (await list()).find((one) => one.key === key);
-      return listed ? { ...blob, size: listed.size } : null;
-    },
+  async #change(request: SiteRequest): Promise<ChangeResponse> {
+    const answer = await this.#ask(request);
+    const json = await answer.json();
+    if (!parseBlobJson(json)) throw notBlobs();
+    const { purged, note } = Object(json);
+    return { isNew: answer.status === 201, note: purged === false ? oneLine(String(note)) : null };
+  }
+}
 
-    async get(key) {
-      const answer = await ifExists(ask({ method: "GET", path: pathOf(key) }));
-      return answer && { blob: shown(key, answer), chunks: answer.chunks, close: answer.close };
-    },
-
-    put(key, { size, sha256, chunks }, metadata, etag) {
-      const condition: Record<string, string> = etag === null ? { "if-none-match": "*" } : { "if-match": etag };
-      const headers = { ...headersOf(metadata), ...condition };
-      const body = { size, sha256: Buffer.from(sha256, "hex"), chunks };
-      return changed({ method: "PUT", path: pathOf(key), headers, body });
-    },
-
-    change(key, { type, filename, isPublic, properties }, etag) {
-      const said = { Type: type, Filename: filename, Public: isPublic, Properties: properties };
-      const headers = { "content-type": "application/json", "if-match": etag };
-      return changed({ method: "POST", path: pathOf(key), headers, body: Buffer.from(JSON.stringify(said)) });
-    },
-
-    async delete(key) {
-      return ifExists(changed({ method: "DELETE", path: pathOf(key) }));
-    },
-  };
+/**
+ * Reads a blob from the headers of a response.
+ *
+ * @param url - that has answered, for messages
+ * @throws TwtxtError `blob-tampered` for invalid headers
+ */
+export function remoteBlob(
+  url: string,
+  { owner, key }: Pick<BlobFields, "owner" | "key">,
+  headers: Headers,
+): RemoteBlob {
+  const notBlob = () => new TwtxtError("blob-tampered", `The response of ${url} is not a blob.`);
+  try {
+    const { type, filename = "", isPublic, properties } = changeIn(headers);
+    if (type === undefined || isPublic === undefined || properties === undefined) throw notBlob();
+    const sha256 = [properties.sha256, key].find((hash) => hash !== undefined && isContentAddress(hash)) ?? "";
+    const length = headers.get("content-length") ?? "";
+    const size = /^\d{1,15}$/.test(length) ? Number(length) : null;
+    // A server that may compress weakens the ETag.
+    const etag = (headers.get("etag") ?? "").replace(/^W\//, "");
+    return { owner, key, type, filename, isPublic, properties, sha256, size, etag };
+  } catch (error) {
+    throw error instanceof TwtxtError ? notBlob() : error;
+  }
 }
 
 function pathOf(key: string): string {
@@ -119,40 +160,29 @@ async function ifExists<T>(asking: Promise<T>): Promise<T | null> {
   }
 }
 
-async function changedIn(answer: SiteAnswer): Promise<Changed> {
-  const json = await answer.json();
-  if (!parseBlobJson(json)) throw strange();
-  const { purged, note } = Object(json);
-  return { isNew: answer.status === 201, note: purged === false ? oneLine(String(note)) : null };
-}
-
-/** Whose they are is known: a proof of somebody else's does not hold for them. */
+/** @param owner - of all blobs: a proof of another owner is not valid for them */
 function blobsIn(values: unknown, owner: string): BlobInfo[] {
-  if (!Array.isArray(values) || values.length > MOST_ON_PAGE) throw strange();
+  if (!Array.isArray(values) || values.length > MAX_ON_PAGE) throw notBlobs();
   return values.map((value) => {
     const blob = parseBlobJson(value);
-    if (!blob || !areProperties(blob.properties)) throw strange();
+    if (!blob) throw notBlobs();
+    try {
+      // A list with larger properties would not fit in memory.
+      checkProperties(blob.properties);
+    } catch {
+      throw notBlobs();
+    }
     return { ...blob, owner };
   });
 }
 
-/** A list of larger ones would not fit in memory. */
-function areProperties(properties: Metadata["properties"]): boolean {
-  try {
-    checkProperties(properties);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** Each page is behind the one before, or there would be no end. */
+/** Each cursor is greater than the one before, or the list would have no end. */
 function nextAfter(next: unknown, after: string): string | null {
   if (next === null) return null;
-  if (typeof next === "string" && /^[0-9a-f]{64}$/.test(next) && next > after) return next;
-  throw strange();
+  if (typeof next === "string" && isContentAddress(next) && next > after) return next;
+  throw notBlobs();
 }
 
-function strange(): TwtxtError {
-  return new TwtxtError("blob-tampered", "The site answers with something else than blobs.");
+function notBlobs(): TwtxtError {
+  return new TwtxtError("blob-tampered", "The response of the site is not a list of blobs.");
 }

@@ -1,18 +1,21 @@
-// plugin/blobs/client/sealed-file.ts: what a sealed blob holds: a line with the name and type of a file, then its bytes. PROTOCOL 4
+// plugin/blobs/client/sealed-file.ts: the content of a sealed blob: a line with the name and type of a file, then its bytes. PROTOCOL 4
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { essenceOf } from "../../http/media-type.js";
 import { checkFilename, checkType } from "../metadata.js";
 
-/** The type of a blob that is sealed. */
+/** The type of a sealed blob. */
 export const SEALED_TYPE = "application/x-saltpack";
 
-/** @param type - as a site says it, with parameters or without */
+/** The largest sealed file, in bytes: sealing and opening need the whole file in memory. */
+export const MAX_SEALED_BYTES = 256 * 2 ** 20;
+
+/** @param type - with or without parameters */
 export function isSealedType(type: string): boolean {
   return essenceOf(type) === SEALED_TYPE;
 }
 
-/** A file with what its sealed blob does not say. */
+/** A file, with the name and type that its sealed blob hides. */
 export interface SealedFile {
   filename: string;
   type: string;
@@ -21,16 +24,16 @@ export interface SealedFile {
 
 const FIELDS = v.looseObject({ filename: v.string(), type: v.string() });
 const LF = 0x0a;
-/** JSON writes a character in at most 6. */
+/** JSON needs at most 6 characters for one. */
 const MAX_LINE = 2 * 255 * 6 + 64;
 
-/** The plain text to be sealed. */
+/** The plain text to seal. */
 export function formatSealedFile({ filename, type, bytes }: SealedFile): Uint8Array {
   return Buffer.concat([Buffer.from(`${JSON.stringify({ filename, type })}\n`), bytes]);
 }
 
 /**
- * Reads what {@link formatSealedFile} has written.
+ * Parses the output of {@link formatSealedFile}.
  *
  * @throws TwtxtError `bad-message`
  */
@@ -39,12 +42,8 @@ export function parseSealedFile(plaintext: Uint8Array): SealedFile {
   try {
     const line = new TextDecoder("utf-8", { fatal: true }).decode(plaintext.subarray(0, Math.max(0, end)));
     const { filename, type } = v.parse(FIELDS, JSON.parse(line));
-    return {
-      filename: checkFilename(filename),
-      type: checkType(type),
-      bytes: plaintext.subarray(end + 1),
-    };
+    return { filename: checkFilename(filename), type: checkType(type), bytes: plaintext.subarray(end + 1) };
   } catch (cause) {
-    throw new TwtxtError("bad-message", "It does not begin with a line that names a file and its type.", { cause });
+    throw new TwtxtError("bad-message", "The sealed file does not start with a line of its name and type.", { cause });
   }
 }

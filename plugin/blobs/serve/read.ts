@@ -5,7 +5,7 @@ import { essenceOf } from "../../http/media-type.js";
 import { noSuchRange, parseRange } from "../../http/range.js";
 import type { Range } from "../../store/store.js";
 import { versionOf } from "../blob.js";
-import { dispositionOf, headersOf } from "../metadata-headers.js";
+import { dispositionOf, headersOf } from "../metadata.js";
 import { tagOf } from "./copies.js";
 import type { StoredBlob, StoredBlobs } from "./stored.js";
 

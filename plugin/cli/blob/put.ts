@@ -1,16 +1,27 @@
-// plugin/cli/blob/put.ts: `blob put`: stores files.
-import { shortKey } from "../../blobs/client/short-key.js";
+// plugin/cli/blob/put.ts: `blob put`: stores files, several at once. A failure does not stop the others.
+import { buffer } from "node:stream/consumers";
+import PQueue from "p-queue";
+import { isContentAddress, shortKey } from "../../blobs/blob.js";
+import type { Contents } from "../../blobs/client/client.js";
+import type { ChangeResult, MetadataChange, PutOptions } from "../../blobs/client/own-blobs.js";
+import { formatSealedFile, MAX_SEALED_BYTES, SEALED_TYPE, type SealedFile } from "../../blobs/client/sealed-file.js";
+import { checkFilename } from "../../blobs/metadata.js";
 import { TwtxtError } from "../../errors.js";
+import { parseKey } from "../../keys/key.js";
+import { Contacts } from "../../messages/lookup/contacts.js";
+import { lookupOnce } from "../../messages/lookup/lookup.js";
+import { resolveRecipients } from "../../messages/lookup/recipients.js";
+import { seal } from "../../messages/sealing.js";
 import { misuse } from "../arguments.js";
+import { type Author, ownKeys } from "../author.js";
 import { typed, typedHints } from "../invocation.js";
+import { networkOf } from "../network.js";
 import type { OwnSiteValues } from "../options.js";
-import { listed, progressOf, sizeText } from "../output.js";
-import { endingOf, lineShownSafely, type Terminal } from "../terminal.js";
-import { blobOwner, factsOf, markdownOf, placeOf, visibility } from "./blob-owner.js";
-import { changesIn, type MetadataValues } from "./edit-blobs.js";
-import { sealingFor } from "./encrypt-files.js";
-import { type Sources, sourcesOf } from "./files-to-put.js";
-import { type PutResult, putAll } from "./put-all.js";
+import { listed, type Progress, progressOf, sizeText } from "../output.js";
+import { lineShownSafely, type Terminal } from "../terminal.js";
+import { type BlobSite, blobSite, factsOf, markdownOf, placeOf, visibility } from "./blob-site.js";
+import { changeOf, type MetadataValues } from "./edit-blobs.js";
+import { contentsOf, contentsOfBytes, findFiles, mediaTypeOf, type SourceFile } from "./put-files.js";
 
 type Values = OwnSiteValues &
   MetadataValues & {
@@ -22,91 +33,228 @@ type Values = OwnSiteValues &
     concurrency: number | undefined;
   };
 
+/** The result for a file: either `result` or `error` is `null`. */
+interface PutResult {
+  file: Pick<SourceFile, "shown" | "filename">;
+  result: ChangeResult | null;
+  /** A sentence. */
+  error: string | null;
+}
+
 const WHERE = "blob put";
 const CONCURRENCY = 4;
 
 export async function put(values: Values, words: string[], terminal: Terminal): Promise<number> {
-  const wish = changesIn(values, WHERE);
-  checkUsage(values, words);
-  const signal = endingOf(terminal);
-  const owner = await blobOwner(values, terminal, signal);
-  const seal = values.encrypt ? await sealingFor(values.to, owner.author, values, terminal) : null;
-  const found = await sourcesOf(words, { terminal, maxBytes: owner.maxBytes, signal });
+  const change = changeOf(values, WHERE);
+  if (words.filter((word) => word === "-").length > 1) throw misuse(WHERE, '"-", standard input, is allowed once.');
+  if (values.to.length > 0 && !values.encrypt) throw misuse(WHERE, "--to needs --encrypt.");
+  const site = await blobSite(values, terminal);
+  const sealFile = values.encrypt ? await sealingFor(values, site.author, terminal) : null;
+  const { files, leftOut, unread, clear } = await findFiles(words, { terminal, ...site });
   try {
-    for (const line of found.leftOut) terminal.say(lineShownSafely(line));
-    checkSources(found, values);
-    const progress = progressOf(
-      terminal,
-      found.sources.reduce((sum, { size }) => sum + size, 0),
-    );
-    const onResult = (result: PutResult) => progress.above(() => show(result, values, owner.sharedUrl, terminal));
-    const unread = found.unread.map(({ shown, error }) => ({ source: { shown, filename: "" }, outcome: null, error }));
-    for (const result of unread) onResult(result);
-    const work = { owner, wish, key: values.key, seal, isSentAnyway: values.again, progress, signal };
-    // Sealing needs the whole file in memory.
-    const concurrency = values.concurrency ?? (values.encrypt ? 1 : CONCURRENCY);
-    const results = await putAll(found.sources, work, { concurrency, onResult }).finally(progress.end);
-    return conclude([...unread, ...results], values, owner.sharedUrl, terminal);
+    for (const line of leftOut) terminal.say(lineShownSafely(line));
+    const count = files.length + unread.length;
+    if (count === 0) throw new TwtxtError("bad-file", "There is no file to store.");
+    if (count > 1 && (values.key ?? values.filename) !== undefined) {
+      throw misuse(WHERE, "--key and --filename are for one file.");
+    }
+    const total = files.reduce((sum, { size }) => sum + size, 0);
+    const progress = progressOf(terminal, total);
+    const onResult = (result: PutResult) => progress.above(() => show(result, values, site.sharedUrl, terminal));
+    const failed = unread.map(({ shown, error }) => ({ file: { shown, filename: "" }, result: null, error }));
+    failed.forEach(onResult);
+    const batch = new PutBatch({ site, change, values, sealFile, progress, onResult });
+    return conclude([...failed, ...(await batch.put(files).finally(progress.end))], values, site.sharedUrl, terminal);
   } finally {
-    await found.clear();
+    await clear();
+  }
+}
+
+/**
+ * Looks recipients up. Keys that are seen for the first time are pinned.
+ *
+ * @returns seals a file to the author and the recipients
+ * @throws TwtxtError as `resolveRecipients`
+ */
+async function sealingFor(
+  values: Values,
+  author: Author,
+  terminal: Terminal,
+): Promise<(file: SealedFile) => Uint8Array> {
+  const [sender] = await ownKeys(author, terminal);
+  const contacts = new Contacts(author.store, terminal.now);
+  const lookup = lookupOnce(networkOf(values).lookup);
+  const resolved = values.to.length === 0 ? [] : await resolveRecipients(values.to, { lookup, contacts });
+  for (const { found } of resolved) if (found) await contacts.pin(found);
+  const recipients = [...resolved.map(({ key }) => parseKey(key)), sender.publicKey];
+  return (file) => seal(formatSealedFile(file), { sender, recipients });
+}
+
+interface PutWork {
+  site: BlobSite;
+  change: MetadataChange;
+  values: Pick<Values, "key" | "again" | "concurrency">;
+  /** `null` for no encryption. */
+  sealFile: ((file: SealedFile) => Uint8Array) | null;
+  progress: Progress;
+  /** Called for each file as soon as it is done. */
+  onResult(result: PutResult): void;
+}
+
+/** The files of one command. Files with the same contents become one blob. */
+class PutBatch {
+  readonly #work: PutWork;
+  /** The files so far, by the keys of their blobs. */
+  readonly #byKey = new Map<string, { file: SourceFile; result: Promise<ChangeResult> }>();
+  #stored = 0;
+
+  constructor(work: PutWork) {
+    this.#work = work;
+  }
+
+  /** @returns results in the order of the files @throws TwtxtError if it is interrupted */
+  put(files: readonly SourceFile[]): Promise<PutResult[]> {
+    const { values, sealFile } = this.#work;
+    // Sealing needs the whole file in memory.
+    const queue = new PQueue({ concurrency: values.concurrency ?? (sealFile ? 1 : CONCURRENCY) });
+    return Promise.all(files.map((file) => queue.add(() => this.#resultOf(file, files.length))));
+  }
+
+  async #resultOf(file: SourceFile, total: number): Promise<PutResult> {
+    this.#checkInterrupted(total);
+    let result: PutResult;
+    try {
+      result = { file, result: await this.#putOne(file), error: null };
+      this.#stored += 1;
+    } catch (error) {
+      if (!(error instanceof TwtxtError)) throw error;
+      this.#checkInterrupted(total);
+      result = { file, result: null, error: error.message };
+    }
+    this.#work.onResult(result);
+    return result;
+  }
+
+  #checkInterrupted(total: number): void {
+    const { site, sealFile } = this.#work;
+    if (!site.signal.aborted) return;
+    // Sealing gives new bytes each time, so the same command would send everything again.
+    const advice = sealFile ? "" : " To continue, run the same command again.";
+    throw new TwtxtError("unreachable", `Interrupted: ${this.#stored} of ${total} stored.${advice}`);
+  }
+
+  async #putOne(file: SourceFile): Promise<ChangeResult> {
+    const { site, values, progress } = this.#work;
+    const counter = byteCounter(file.size, progress);
+    this.#checkSize(file.size);
+    const { contents, ...options } = await this.#prepare(file);
+    // Sealing adds some bytes.
+    this.#checkSize(contents.size);
+    const key = checkedKey(values.key ?? contents.sha256, contents);
+    const same = this.#byKey.get(key);
+    const counted = { ...contents, chunks: () => counter.through(contents.chunks()) };
+    const putting = same?.result ?? site.blobs.put(key, counted, { ...options, isSentAnyway: values.again });
+    if (!same) this.#byKey.set(key, { file, result: putting });
+    const result = await putting;
+    counter.end();
+    if (!same) return result;
+    return { ...result, outcome: "unchanged", note: `It is the same as ${same.file.shown}: both are one blob.` };
+  }
+
+  async #prepare(file: SourceFile): Promise<Pick<PutOptions, "change" | "file"> & { contents: Contents }> {
+    const { change, sealFile, site } = this.#work;
+    const { filename } = file;
+    if (change.filename === undefined) checkName(filename);
+    const contents = await contentsOf(file, site.signal);
+    const type = change.type ?? (await mediaTypeOf(filename, contents));
+    if (!sealFile) return { contents, change, file: { type, ...(filename !== "" && { filename }) } };
+    const sealed = sealFile({ filename: change.filename ?? filename, type, bytes: await buffer(contents.chunks()) });
+    return { contents: contentsOfBytes(sealed), change: { ...change, type: SEALED_TYPE, filename: "" }, file: {} };
+  }
+
+  /** @throws TwtxtError `too-large` */
+  #checkSize(size: number): void {
+    const { sealFile, site } = this.#work;
+    const { maxBytes, host } = site;
+    if (sealFile && size > MAX_SEALED_BYTES) {
+      throw new TwtxtError("too-large", `A file to seal must be at most ${sizeText(MAX_SEALED_BYTES)}.`);
+    }
+    if (size <= maxBytes) return;
+    const needed = Math.ceil(size / 2 ** 20) + (sealFile ? 1 : 0);
+    const more = `accepts it with the option blobs: { maxMegabytes: ${needed} } or more`;
+    const advice =
+      host === "netlify"
+        ? `Netlify accepts no larger body; \`${typed("serve")}\` on your own host ${more}.`
+        : `The site ${more}, once it is built and deployed.`;
+    throw new TwtxtError("too-large", `It is larger than the ${sizeText(maxBytes)} that the site accepts. ${advice}`);
+  }
+}
+
+/** @throws TwtxtError `bad-metadata` */
+function checkName(filename: string): void {
+  try {
+    checkFilename(filename);
+  } catch (cause) {
+    if (!(cause instanceof TwtxtError)) throw cause;
+    throw new TwtxtError(cause.code, `${cause.message} --filename NAME stores it under another name.`, { cause });
   }
 }
 
 /** @throws TwtxtError `bad-usage` */
-function checkUsage({ to, encrypt }: Values, words: readonly string[]): void {
-  if (words.filter((word) => word === "-").length > 1) throw misuse(WHERE, '"-", standard input, is allowed once.');
-  if (to.length > 0 && !encrypt) throw misuse(WHERE, "--to needs --encrypt.");
+function checkedKey(key: string, { sha256 }: Contents): string {
+  if (!isContentAddress(key) || key === sha256) return key;
+  throw new TwtxtError("bad-usage", `A key of 64 hex characters must be the SHA-256 of the file, here ${sha256}.`);
 }
 
-/** @throws TwtxtError `bad-usage`; `bad-file` for no file at all */
-function checkSources({ sources, unread }: Sources, { key, filename }: Values): void {
-  const count = sources.length + unread.length;
-  if (count === 0) throw new TwtxtError("bad-file", "There is no file to put.");
-  if (count > 1 && (key ?? filename) !== undefined) throw misuse(WHERE, "--key and --filename are for one file.");
+/** Counts each byte once; `end` counts the bytes that were not sent. */
+function byteCounter(size: number, progress: Progress) {
+  let left = size;
+  const count = (bytes: number) => {
+    const counted = Math.min(bytes, left);
+    left -= counted;
+    progress.add(counted);
+  };
+  return {
+    async *through(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+      for await (const chunk of chunks) {
+        yield chunk;
+        count(chunk.length);
+      }
+    },
+    end: () => count(left),
+  };
 }
 
-/** Shows the result of a file as soon as it is done. */
-function show(result: PutResult, values: Values, sharedUrl: string, terminal: Terminal): void {
-  const { source, outcome } = result;
-  for (const line of linesOf(result)) terminal.say(lineShownSafely(line));
-  if (!outcome || values.json) return;
-  const { blob } = outcome;
-  terminal.print(values.markdown ? markdownOf(blob, source.filename) : placeOf(blob, sharedUrl));
-}
-
-function linesOf({ source, outcome, error }: PutResult): string[] {
-  if (!outcome) return [`${source.shown}: ${typedHints(error ?? "")}`];
-  const { blob, note } = outcome;
-  const facts = [outcome.outcome, sizeText(blob.size), visibility(blob), shortKey(blob.key)];
-  return [`${source.shown}: ${facts.join(", ")}`, ...(note === null ? [] : [`${source.shown}: ${note}`])];
+function show({ file, result, error }: PutResult, values: Values, sharedUrl: string, terminal: Terminal): void {
+  const say = (text: string) => terminal.say(lineShownSafely(`${file.shown}: ${text}`));
+  if (error !== null) say(typedHints(error));
+  if (!result) return;
+  const { outcome, blob, note } = result;
+  say([outcome, sizeText(blob.size), visibility(blob), shortKey(blob.key)].join(", "));
+  if (note !== null) say(note);
+  if (values.json) return;
+  terminal.print(values.markdown ? markdownOf(blob, file.filename) : placeOf(blob, sharedUrl));
 }
 
 /** @returns the exit code */
 function conclude(results: readonly PutResult[], values: Values, sharedUrl: string, terminal: Terminal): number {
   if (values.json) {
-    const facts = results.map(({ source, outcome, error }) => ({
-      file: source.shown,
-      ...(outcome ? { outcome: outcome.outcome, ...factsOf(outcome.blob, sharedUrl), note: outcome.note } : { error }),
+    const facts = results.map(({ file, result, error }) => ({
+      file: file.shown,
+      ...(result ? { outcome: result.outcome, ...factsOf(result.blob, sharedUrl), note: result.note } : { error }),
     }));
     terminal.print(JSON.stringify(facts, null, 2));
   }
-  if (values.to.length > 0 || values.markdown) hintAtSharing(results, terminal);
-  if (results.length > 1) terminal.say(sumOf(results));
-  return results.some(({ error }) => error !== null) ? 1 : 0;
-}
-
-function hintAtSharing(results: readonly PutResult[], terminal: Terminal): void {
-  for (const { outcome } of results) {
-    if (!outcome || outcome.blob.isPublic) continue;
-    const key = shortKey(outcome.blob.key);
-    terminal.say(`${key} is private. To let others get it, type: ${typed(`blob share ${key}`)}`);
+  if (values.to.length > 0 || values.markdown) {
+    const keys = results.flatMap(({ result }) => (result && !result.blob.isPublic ? shortKey(result.blob.key) : []));
+    for (const key of keys) {
+      terminal.say(`${key} is private. To let others get it, type: ${typed(`blob share ${key}`)}`);
+    }
   }
-}
-
-function sumOf(results: readonly PutResult[]): string {
-  const states = results.map(({ outcome }) => outcome?.outcome ?? "failed");
+  const states = results.map(({ result }) => result?.outcome ?? "failed");
   const counts = (["new", "replaced", "changed", "unchanged", "failed"] as const).map(
     (state) => [states.filter((one) => one === state).length, state] as const,
   );
-  return `${listed(counts)}.`;
+  if (results.length > 1) terminal.say(`${listed(counts)}.`);
+  return states.includes("failed") ? 1 : 0;
 }

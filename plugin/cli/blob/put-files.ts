@@ -1,4 +1,4 @@
-// plugin/cli/blob/files-to-put.ts: the files that `blob put` finds, their contents and media types.
+// plugin/cli/blob/put-files.ts: the files that `blob put` stores: finds them, reads them and detects their media types.
 import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
 import { mkdtemp, readdir, realpath, rm, stat } from "node:fs/promises";
@@ -14,9 +14,9 @@ import { badFile, isMissing } from "../files.js";
 import type { Terminal } from "../terminal.js";
 
 /** A file to put. */
-export interface Source {
+export interface SourceFile {
   /** Absolute. */
-  file: string;
+  path: string;
   /** Its name in messages. */
   shown: string;
   /** Empty for standard input. */
@@ -24,56 +24,51 @@ export interface Source {
   size: number;
 }
 
-/** A file or folder that cannot be read. */
-export interface Unread {
-  shown: string;
-  /** A sentence. */
-  error: string;
-}
-
-export interface Sources {
-  sources: Source[];
-  /** What was left out in folders, and why: a line each. */
+interface FoundFiles {
+  files: SourceFile[];
+  /** What was left out of folders, and why: a line each. */
   leftOut: string[];
-  unread: Unread[];
-  /** Deletes the temporary copy of standard input. */
-  clear(): Promise<void>;
+  /** Files and folders that cannot be read, and why, a sentence. */
+  unread: { shown: string; error: string }[];
 }
 
-/** Stands for standard input. */
-const INPUT = "-";
+const STANDARD_INPUT = "-";
 
 /**
  * Finds all files: named ones, those below folders, and standard input.
  *
  * @param maxBytes - a limit for standard input
- * @throws TwtxtError where it is interrupted
+ * @returns the files; `clear` deletes the temporary copy of standard input
+ * @throws TwtxtError if it is interrupted
  */
-export async function sourcesOf(
+export async function findFiles(
   words: readonly string[],
   { terminal, maxBytes, signal }: { terminal: Terminal; maxBytes: number; signal: AbortSignal },
-): Promise<Sources> {
-  const found: Found = { sources: [], leftOut: [], unread: [] };
-  let folder: string | null = null;
-  for (const word of words) {
-    const file = resolve(terminal.folder, word);
-    await readable(word, found, async () => {
-      if (word === INPUT) {
-        folder = await mkdtemp(join(tmpdir(), "eleventy-twtxt-"));
-        found.sources.push(await written(folder, terminal.input(), maxBytes, signal));
-      } else if ((await statOf(file)).isDirectory()) {
-        await findBelow(await realpath(file), word, found);
-      } else found.sources.push(await sourceAt(file, word));
-    });
+): Promise<FoundFiles & { clear(): Promise<void> }> {
+  const found: FoundFiles = { files: [], leftOut: [], unread: [] };
+  let temporary: string | null = null;
+  const clear = async () => {
+    if (temporary !== null) await rm(temporary, { recursive: true, force: true });
+  };
+  const add = async (word: string) => {
+    const path = resolve(terminal.folder, word);
+    if (word === STANDARD_INPUT) {
+      temporary = await mkdtemp(join(tmpdir(), "eleventy-twtxt-"));
+      found.files.push(await copyInput(terminal.input(), join(temporary, "input"), maxBytes, signal));
+    } else if ((await statOf(path)).isDirectory()) await addFolder(await realpath(path), word, found);
+    else found.files.push(await fileAt(path, word));
+  };
+  try {
+    for (const word of words) await unlessUnread(word, found, () => add(word));
+    return { ...found, clear };
+  } catch (error) {
+    await clear();
+    throw error;
   }
-  const clear = async () => void (folder !== null && (await rm(folder, { recursive: true, force: true })));
-  return { ...found, clear };
 }
 
-type Found = Omit<Sources, "clear">;
-
 /** Records a file that cannot be read, and goes on. */
-async function readable(shown: string, { unread }: Found, look: () => Promise<void>): Promise<void> {
+async function unlessUnread(shown: string, { unread }: FoundFiles, look: () => Promise<void>): Promise<void> {
   try {
     await look();
   } catch (error) {
@@ -83,16 +78,16 @@ async function readable(shown: string, { unread }: Found, look: () => Promise<vo
   }
 }
 
-async function findBelow(root: string, word: string, found: Found, folder = root): Promise<void> {
+async function addFolder(root: string, word: string, found: FoundFiles, folder = root): Promise<void> {
   const entries = await readdir(folder, { withFileTypes: true });
   for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
-    const file = join(folder, entry.name);
-    const shown = join(word, relative(root, file));
-    await readable(shown, found, async () => {
+    const path = join(folder, entry.name);
+    const shown = join(word, relative(root, path));
+    await unlessUnread(shown, found, async () => {
       if (entry.name.startsWith(".")) found.leftOut.push(`${shown}: left out: it is hidden.`);
-      else if (entry.isDirectory()) await findBelow(root, word, found, file);
-      else if (entry.isFile() || (entry.isSymbolicLink() && (await isFileWithin(root, file)))) {
-        found.sources.push(await sourceAt(file, shown));
+      else if (entry.isDirectory()) await addFolder(root, word, found, path);
+      else if (entry.isFile() || (entry.isSymbolicLink() && (await isFileWithin(root, path)))) {
+        found.files.push(await fileAt(path, shown));
       } else found.leftOut.push(`${shown}: left out: it is not a file in this folder.`);
     });
   }
@@ -102,55 +97,49 @@ async function findBelow(root: string, word: string, found: Found, folder = root
 async function isFileWithin(root: string, link: string): Promise<boolean> {
   const target = await realpath(link).catch(() => undefined);
   if (!target?.startsWith(root + sep)) return false;
-  const isHidden = relative(root, target)
-    .split(sep)
-    .some((name) => name.startsWith("."));
-  return !isHidden && (await stat(target)).isFile();
+  const names = relative(root, target).split(sep);
+  return !names.some((name) => name.startsWith(".")) && (await stat(target)).isFile();
 }
 
-async function sourceAt(file: string, shown: string): Promise<Source> {
-  const found = await statOf(file);
+async function fileAt(path: string, shown: string): Promise<SourceFile> {
+  const found = await statOf(path);
   if (!found.isFile()) throw new TwtxtError("bad-file", `${shown} is not a file.`);
-  return { file, shown, filename: basename(file), size: found.size };
+  return { path, shown, filename: basename(path), size: found.size };
 }
 
-async function statOf(file: string) {
-  return stat(file).catch((error) => {
+async function statOf(path: string) {
+  return stat(path).catch((error) => {
     if (!isMissing(error)) throw badFile(error);
-    // Node replaces bytes that are not UTF-8 in a name, so the name leads to no file.
-    const why = file.includes("\ufffd") ? "Its name has to be UTF-8." : `There is no file ${file}.`;
+    // Node.js replaces bytes that are not UTF-8 in a name, and then finds no file of that name.
+    const why = path.includes("\ufffd") ? "Its name must be UTF-8." : `There is no file ${path}.`;
     throw new TwtxtError("bad-file", why, { cause: error });
   });
 }
 
-/** Copies standard input into a file: size and hash have to be known before it is sent. */
-async function written(
-  folder: string,
+/** Copies standard input into a file: size and hash must be known before it is sent. */
+async function copyInput(
   input: AsyncIterable<Uint8Array>,
+  path: string,
   maxBytes: number,
   signal: AbortSignal,
-): Promise<Source> {
-  const file = join(folder, "input");
-  const shown = "standard input";
+): Promise<SourceFile> {
   let size = 0;
-  const bounded = async function* () {
+  const limited = async function* () {
     for await (const chunk of input) {
       size += chunk.length;
       yield chunk;
-      // One byte too many is enough to refuse it.
+      // The first chunk over the limit is enough to refuse it.
       if (size > maxBytes) return;
     }
   };
+  const shown = "standard input";
   try {
-    await pipeline(bounded, createWriteStream(file, { mode: 0o600 }), { signal });
-  } catch (error) {
-    await rm(folder, { recursive: true, force: true });
+    await pipeline(limited, createWriteStream(path, { mode: 0o600 }), { signal });
+    return { path, shown, filename: "", size };
+  } catch (cause) {
     signal.throwIfAborted();
-    throw new TwtxtError("bad-file", `Standard input could not be read: ${(error as Error).message}.`, {
-      cause: error,
-    });
+    throw new TwtxtError("bad-file", `Standard input could not be read: ${(cause as Error).message}.`, { cause });
   }
-  return { file, shown, filename: "", size };
 }
 
 /** Contents, and hints at their media type. */
@@ -162,29 +151,33 @@ export interface FileContents extends Contents {
 }
 
 const START_BYTES = 4100;
-const READ_BYTES = 256 * 1024;
+const CHUNK_BYTES = 256 * 1024;
 
 /**
  * Reads a file once for its size and hash. Its chunks are read from the disk each time.
  *
- * @param shown - its name in messages
  * @throws TwtxtError `bad-file`
  */
-export async function contentsOf(file: string, shown: string, signal: AbortSignal): Promise<FileContents> {
+export async function contentsOf(file: SourceFile, signal: AbortSignal): Promise<FileContents> {
   const hash = createHash("sha256");
-  const decodes = strictDecoder();
+  const decoder = new TextDecoder("utf-8", { fatal: true });
   let [size, start, isUtf8] = [0, Buffer.alloc(0), true];
-  for await (const chunk of read(file, signal)) {
+  const decode = (chunk?: Uint8Array) => {
+    try {
+      if (isUtf8) decoder.decode(chunk, { stream: chunk !== undefined });
+    } catch {
+      isUtf8 = false;
+    }
+  };
+  for await (const chunk of chunksOf(file, signal)) {
     size += chunk.length;
     hash.update(chunk);
-    isUtf8 = isUtf8 && decodes(chunk);
+    decode(chunk);
     if (start.length < START_BYTES) start = Buffer.concat([start, chunk.subarray(0, START_BYTES - start.length)]);
   }
+  decode();
   const sha256 = hash.digest("hex");
-  return {
-    ...{ size, sha256, start, isUtf8: isUtf8 && decodes() },
-    chunks: () => unchanged(read(file, signal), { size, sha256, shown }),
-  };
+  return { size, sha256, start, isUtf8, chunks: () => unchanged(chunksOf(file, signal), sha256, { ...file, size }) };
 }
 
 /** Contents in memory. */
@@ -193,14 +186,14 @@ export function contentsOfBytes(bytes: Uint8Array): Contents {
     size: bytes.length,
     sha256: createHash("sha256").update(bytes).digest("hex"),
     async *chunks() {
-      for (let at = 0; at < bytes.length; at += READ_BYTES) yield bytes.subarray(at, at + READ_BYTES);
+      for (let at = 0; at < bytes.length; at += CHUNK_BYTES) yield bytes.subarray(at, at + CHUNK_BYTES);
     },
   };
 }
 
-async function* read(file: string, signal: AbortSignal): AsyncGenerator<Buffer> {
+async function* chunksOf({ path }: SourceFile, signal: AbortSignal): AsyncGenerator<Buffer> {
   try {
-    for await (const chunk of createReadStream(file, { highWaterMark: READ_BYTES })) {
+    for await (const chunk of createReadStream(path, { highWaterMark: CHUNK_BYTES })) {
       signal.throwIfAborted();
       yield chunk;
     }
@@ -212,9 +205,10 @@ async function* read(file: string, signal: AbortSignal): AsyncGenerator<Buffer> 
 /** Holds the last chunk back until the hash matches: the site discards an incomplete body. */
 async function* unchanged(
   chunks: AsyncIterable<Uint8Array>,
-  { size, sha256, shown }: { size: number; sha256: string; shown: string },
+  sha256: string,
+  { size, shown }: Pick<SourceFile, "size" | "shown">,
 ): AsyncGenerator<Uint8Array> {
-  const changed = () => new TwtxtError("bad-file", `${shown} changed while it was read. It was not put.`);
+  const changed = () => new TwtxtError("bad-file", `${shown} changed while it was read. It was not stored.`);
   const hash = createHash("sha256");
   let received = 0;
   let last: Uint8Array | undefined;
@@ -227,19 +221,6 @@ async function* unchanged(
   }
   if (hash.digest("hex") !== sha256) throw changed();
   if (last) yield last;
-}
-
-/** Takes chunks, and no chunk at the end. Returns whether all so far is UTF-8. */
-function strictDecoder(): (chunk?: Uint8Array) => boolean {
-  const decoder = new TextDecoder("utf-8", { fatal: true });
-  return (chunk) => {
-    try {
-      decoder.decode(chunk, { stream: chunk !== undefined });
-      return true;
-    } catch {
-      return false;
-    }
-  };
 }
 
 /** Container formats: the file name is more specific. */

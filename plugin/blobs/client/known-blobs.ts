@@ -1,0 +1,162 @@
+// plugin/blobs/client/known-blobs.ts: what this machine knows about an owner's blobs, to detect changed, old and lost ones.
+import { createHash } from "node:crypto";
+import * as v from "valibot";
+import { TwtxtError } from "../../errors.js";
+import { toInstant } from "../../feed/timestamp.js";
+import { readJson, update } from "../../store/json.js";
+import type { Store } from "../../store/store.js";
+import { type BlobFields, isContentAddress } from "../blob.js";
+import { examineProof, type Proof } from "../proof.js";
+
+const STATE = v.object({
+  key: v.string(),
+  created: v.string(),
+  sha256: v.string(),
+  isDeleted: v.boolean(),
+});
+
+/**
+ * A state of a blob. `created` is the time of the owner's proof or of the deletion; `sha256` is that of the contents in
+ * hex, empty if unknown.
+ */
+export type BlobState = v.InferOutput<typeof STATE>;
+
+/**
+ * The newest state of each blob of one owner at one site, as far as this machine knows. All methods throw TwtxtError
+ * `store-failed`.
+ *
+ * @see PROTOCOL 4, "Owner's proof"
+ */
+export class KnownBlobs {
+  readonly #store: Store;
+  readonly #folder: string;
+
+  /**
+   * @param store - of this machine
+   * @param origin - of the site
+   */
+  constructor(store: Store, { origin, owner }: { origin: string; owner: string }) {
+    this.#store = store;
+    this.#folder = `newest/${sha256Of(origin)}/${owner}/`;
+  }
+
+  /** @returns `null` for a blob that this machine has never seen */
+  async get(key: string): Promise<BlobState | null> {
+    return (await readJson(this.#store, this.#recordOf(key), STATE))?.value ?? null;
+  }
+
+  /** All states, in no order, and a message for each record that cannot be read. */
+  async list(): Promise<{ states: BlobState[]; damaged: string[] }> {
+    const states: BlobState[] = [];
+    const damaged: string[] = [];
+    for (const record of await this.#store.keys(this.#folder)) {
+      try {
+        const found = await readJson(this.#store, record, STATE);
+        if (found) states.push(found.value);
+      } catch (error) {
+        if (!(error instanceof TwtxtError)) throw error;
+        damaged.push(error.message);
+      }
+    }
+    return { states, damaged };
+  }
+
+  /** Records a state, unless a newer one is recorded. */
+  async record(state: BlobState): Promise<void> {
+    await update(this.#store, this.#recordOf(state.key), STATE, (old) => {
+      return old === null || isLater(state.created, old.created) ? state : null;
+    });
+  }
+
+  /** The time for a new state of a blob: now, or just after the newest known state if the clock is behind. */
+  async nextTime(key: string, now: number): Promise<string> {
+    const known = await this.get(key);
+    const after = known ? Date.parse(known.created.toUpperCase()) + 1 : now;
+    return new Date(Math.max(now, after)).toISOString();
+  }
+
+  /**
+   * Verifies a blob, and records its state if its proof is right.
+   *
+   * @returns `wrong` also for an older state than the newest known one, and for a missing proof where there was one
+   */
+  async verify(blob: BlobFields): Promise<Proof> {
+    const { key, sha256 } = blob;
+    if (isContentAddress(key) && sha256 !== key) {
+      return wrong("its contents do not match its key, which is their SHA-256");
+    }
+    const proof = examineProof(blob);
+    if (proof.state === "wrong") return wrong(`it is not as its owner stored it: ${proof.why}`);
+    const known = await this.get(key);
+    const why = known && rollbackIn(proof, known);
+    if (why !== null) return wrong(why);
+    if (proof.state === "right") await this.record({ key, created: proof.created, sha256, isDeleted: false });
+    return proof;
+  }
+
+  /** A URL, and some keys of blobs, are not valid keys of a store. */
+  #recordOf(key: string): string {
+    return this.#folder + sha256Of(key);
+  }
+}
+
+/** How a site has gone back behind a known state, a clause; `null` if it has not. */
+function rollbackIn(proof: Exclude<Proof, { state: "wrong" }>, { created, isDeleted }: BlobState): string | null {
+  if (proof.state === "absent") {
+    // The operator of the site could remove a proof too.
+    const before = isDeleted ? `was deleted on ${created}` : `had a proof of ${created}`;
+    return `it ${before}, and the site now shows it without a proof`;
+  }
+  if (isDeleted && !isLater(proof.created, created)) {
+    return `it was deleted on ${created}, and the site shows it again, as of ${proof.created}`;
+  }
+  if (isLater(created, proof.created)) {
+    return `the site shows an old version, of ${proof.created}; the newest one is of ${created}`;
+  }
+  return null;
+}
+
+/** Why it is wrong that a site does not have a blob, a clause; `null` if it is right. */
+export function lossOf(known: BlobState | null): string | null {
+  if (known === null || known.isDeleted) return null;
+  return `it was stored on ${known.created}, and the site no longer has it: the site or another machine of yours deleted it`;
+}
+
+/** What to do about a lost blob, a sentence. */
+export const LOST_ADVICE =
+  "To store it again, type `blob put FILE`; to record on this machine that it is gone, type `blob rm KEY`.";
+
+/** What to do about a wrong blob of the author's own, a sentence. */
+export const WRONG_ADVICE =
+  "To save what the site has, type `blob get KEY --unverified`; to store your file again, type `blob put --again FILE`, or `blob rm KEY` and then `blob put FILE`.";
+
+/** What to do about a wrong blob of another owner, a sentence. */
+export const WRONG_SHARED_ADVICE =
+  "Ask its owner, who can store it again. To save what the site has, type `blob get URL --unverified`.";
+
+/**
+ * @param advice - what to do about it, a sentence
+ * @throws TwtxtError `blob-tampered` for a wrong blob
+ */
+export function refuseWrong(key: string, proof: Proof, advice = WRONG_ADVICE): Exclude<Proof, { state: "wrong" }> {
+  if (proof.state === "wrong") throw new TwtxtError("blob-tampered", `${key}: ${proof.why}. ${advice}`);
+  return proof;
+}
+
+/** Whether the first of two RFC 3339 times is later. They may have any offset and any number of decimals. */
+export function isLater(a: string, b: string): boolean {
+  return sortable(a) > sortable(b);
+}
+
+function sortable(time: string): string {
+  const decimals = /\.(\d*[1-9])/.exec(time)?.[1] ?? "";
+  return `${toInstant(time)}.${decimals}`;
+}
+
+function sha256Of(text: string): string {
+  return createHash("sha256").update(text).digest("hex");
+}
+
+function wrong(why: string): Proof {
+  return { state: "wrong", why };
+}
