@@ -2,18 +2,30 @@
 import { TwtxtError } from "../errors.js";
 import { createGuard } from "../http/guard.js";
 import { loopbackHostOf } from "../http/loopback.js";
-import { isSameUrl } from "../http/same-url.js";
+import { isSameHost, isSameUrl } from "../http/same-url.js";
 import { parseAddress } from "../keys/address.js";
 import type { HostSettings } from "../site/site.js";
 import { misuse, optional } from "./arguments.js";
 import { command } from "./command.js";
-import { checkAddress } from "./doctor/check-address.js";
-import { checkArchives } from "./doctor/check-archives.js";
-import { checkEndpoint, checkNames, checkRateLimit, endpointOf, notTested } from "./doctor/check-endpoint.js";
-import { checkServing, checkText } from "./doctor/check-feed.js";
-import { checkMentionLists, listsBeside } from "./doctor/check-lists.js";
-import { checkOwnUrl, findFeed, type ServedFeed } from "./doctor/find-feed.js";
-import { type Finding, type Probe, probeWith } from "./doctor/finding.js";
+import { type Finding, type Probe, probeWith, runChecks } from "./doctor/check.js";
+import { type AddressToCheck, checkAddress } from "./doctor/check-address.js";
+import {
+  checkEndpoint,
+  checkNames,
+  checkRateLimit,
+  endpointOf,
+  listsBeside,
+  notTested,
+} from "./doctor/check-endpoint.js";
+import {
+  checkConditions,
+  checkHead,
+  checkHeaders,
+  checkOwnUrl,
+  findFeed,
+  type ServedFeed,
+} from "./doctor/check-feed.js";
+import { checkArchives, checkText } from "./doctor/check-text.js";
 import { userAgent } from "./invocation.js";
 import { address, flag, HOSTS_OPTION, JSON_OPTION, option, SETTINGS_OPTION, url, type ValuesOf } from "./options.js";
 import { counted } from "./output.js";
@@ -52,7 +64,7 @@ fix   https://alice.example/tw.txt is served as "text/html". Some readers accept
     const start = given ?? own?.feedUrl;
     if (start === undefined) throw misuse("doctor", "expected a URL, since there is no built site in this folder.");
     const findings: Finding[] = [];
-    for await (const finding of examine(start, checkupOf(values, own, terminal))) {
+    for await (const finding of runChecks(examine(start, own, values, terminal))) {
       findings.push(finding);
       if (!values.json) for (const line of linesOf(finding)) terminal.print(line);
     }
@@ -92,71 +104,51 @@ async function ownSite(terminal: Terminal, settingsFile: string | undefined): Pr
   }
 }
 
-/** How to check a site. */
-interface Checkup {
-  probe: Probe;
-  /** Milliseconds since 1970. */
-  now: number;
-  own: OwnSite | null;
-  /** The address to look up; `undefined` for that of the feed. */
-  address: string | undefined;
-  isFlood: boolean;
-}
-
-function checkupOf(values: Values, own: OwnSite | null, terminal: Terminal): Checkup {
+/** Runs all checks. The rate limit comes last, since it refuses all further requests. */
+async function* examine(
+  start: string,
+  own: OwnSite | null,
+  values: Values,
+  terminal: Terminal,
+): AsyncGenerator<Finding> {
   const allowPrivateHosts = [...values["allow-private-host"], ...(own === null ? [] : loopbackHostOf(own.feedUrl))];
-  return {
-    probe: probeWith(createGuard({ userAgent: userAgent(), allowPrivateHosts })),
-    now: terminal.now(),
-    own,
-    address: values.address,
-    isFlood: values.flood,
-  };
-}
-
-/**
- * Runs all checks. The rate limit comes last, since it refuses all further requests.
- *
- * @param start - the URL of a feed, a page or a site
- */
-async function* examine(start: string, checkup: Checkup): AsyncIterable<Finding> {
-  const { probe, now, own } = checkup;
-  const { feed, findings } = await findFeed(start, probe);
-  yield* findings;
+  const probe = probeWith(createGuard({ userAgent: userAgent(), allowPrivateHosts }));
+  const now = terminal.now();
+  const feed = yield* findFeed(start, probe);
   if (!feed) return;
 
   const site = own && isSameUrl(own.feedUrl, feed.url) ? own : null;
-  yield* await checkServing(feed, probe, now);
-  yield* await checkOwnUrl(feed, probe);
-  yield* checkText(feed, now);
-  yield* await checkArchives(feed, probe);
-  yield* checkNames(feed);
-
   const endpoint = endpointOf(feed);
-  if (endpoint !== null) {
-    const { findings: ofEndpoint, isOurs } = await checkEndpoint(endpoint, probe);
-    yield* ofEndpoint;
-    if (isOurs) yield* await checkMentionLists(site?.urls ?? listsBeside(endpoint), probe);
-  }
-  yield* await checkAddressOf(feed, site, checkup);
-  if (endpoint !== null) yield await checkLimit(endpoint, feed, checkup.isFlood || site !== null, probe);
-}
-
-async function checkAddressOf(feed: ServedFeed, site: OwnSite | null, checkup: Checkup): Promise<Finding[]> {
-  const { host, origin } = new URL(feed.url);
-  const known = checkup.address ?? site?.address ?? parseAddress(`${feed.header.nick?.[0] ?? ""}@${host}`);
-  if (known === null) return [];
-  const domain = known.slice(known.indexOf("@") + 1);
-  const isExpected = known === site?.address;
-  return checkAddress(
-    { address: known, origin: domain === host ? origin : `https://${domain}`, isExpected },
-    checkup.probe,
+  const address = addressOf(feed, site, values);
+  yield* runChecks(
+    checkHeaders(feed, now),
+    checkHead(feed, probe),
+    checkConditions(feed, probe, now),
+    checkOwnUrl(feed, probe),
+    checkText(feed, now),
+    checkArchives(feed, probe),
+    checkNames(feed),
+    ...(endpoint === null ? [] : [checkEndpoint(endpoint, site?.urls ?? listsBeside(endpoint), probe)]),
+    ...(address === null ? [] : [checkAddress(address, probe)]),
+    ...(endpoint === null ? [] : [checkLimit(endpoint, feed, values.flood || site !== null, probe)]),
   );
 }
 
+function addressOf(feed: ServedFeed, site: OwnSite | null, values: Values): AddressToCheck | null {
+  const { host, origin } = new URL(feed.url);
+  const address = values.address ?? site?.address ?? parseAddress(`${feed.header.nick?.[0] ?? ""}@${host}`);
+  if (address === null) return null;
+  const domain = address.slice(address.indexOf("@") + 1);
+  return {
+    address,
+    origin: domain === host ? origin : `https://${domain}`,
+    isExpected: address === site?.address,
+  };
+}
+
 /** Floods the author's own endpoint only: no shared service, and no endpoint that a stranger's feed names. */
-async function checkLimit(endpoint: string, feed: ServedFeed, isOwn: boolean, probe: Probe): Promise<Finding> {
-  if (!isOwn) return notTested("If it is your own site, add --flood, or run doctor in the folder of its sources.");
-  if (new URL(endpoint).host === new URL(feed.url).host) return checkRateLimit(endpoint, probe);
-  return notTested("The endpoint is not on the host of the feed.");
+async function* checkLimit(endpoint: string, feed: ServedFeed, isOwn: boolean, probe: Probe): AsyncGenerator<Finding> {
+  if (!isOwn) yield notTested("If it is your own site, add --flood, or run doctor in the folder of its sources.");
+  else if (!isSameHost(endpoint, feed.url)) yield notTested("The endpoint is not on the host of the feed.");
+  else yield* checkRateLimit(endpoint, probe);
 }

@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
+import { type Finding, probeWith, runChecks } from "../../plugin/cli/doctor/check.js";
 import { checkAddress } from "../../plugin/cli/doctor/check-address.js";
 import { checkScheme } from "../../plugin/cli/doctor/check-feed.js";
-import { probeWith } from "../../plugin/cli/doctor/finding.js";
 import { createGuard } from "../../plugin/http/guard.js";
 import { answer, examined, type PatientOptions, PLAIN, patient, report, says } from "./patient.js";
 
@@ -197,19 +197,21 @@ describe("how the feed is served", () => {
 describe("http", () => {
   it("note: for a site that is not tried out on one's own machine", () => {
     const note = { level: "note", what: "The feed is served without encryption, at http://alice.example/twtxt.txt" };
-    expect(checkScheme("http://alice.example/twtxt.txt", "The feed")).toEqual([
+    expect([...checkScheme("http://alice.example/twtxt.txt", "The feed")]).toEqual([
       { ...note, todo: "Serve it over https." },
     ]);
     for (const url of ["https://alice.example/", "http://127.0.0.1:8080/", "http://[::1]/", "http://localhost/"]) {
-      expect(checkScheme(url, "The feed")).toEqual([]);
+      expect([...checkScheme(url, "The feed")]).toEqual([]);
     }
-    expect(checkScheme("http://127.evil.example/", "The feed")).toHaveLength(1);
+    expect([...checkScheme("http://127.evil.example/", "The feed")]).toHaveLength(1);
   });
 
   it("fix: no document of an address is asked for by http", async () => {
     const look = probeWith(createGuard({ userAgent: "test" }));
     const site = { address: "alice@alice.example", origin: "http://alice.example", isExpected: false };
-    expect(await checkAddress(site, look)).toEqual([
+    const findings: Finding[] = [];
+    for await (const finding of runChecks(checkAddress(site, look))) findings.push(finding);
+    expect(findings).toEqual([
       {
         level: "fix",
         what: "http://alice.example/.well-known/msg/alice.json is not requested: https is required here.",

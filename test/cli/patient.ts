@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, expect } from "vitest";
 import { runCommandLine } from "../../plugin/cli/command-line.js";
-import type { Finding } from "../../plugin/cli/doctor/finding.js";
+import type { Finding } from "../../plugin/cli/doctor/check.js";
 import { discoveryFiles, feedFiles, inboxesOf } from "../../plugin/eleventy/site-files.js";
 import type { Twt } from "../../plugin/feed/twt.js";
 import { type NodeServer, nodeServer } from "../../plugin/host/node-server.js";

@@ -1,82 +1,74 @@
-// plugin/cli/doctor/check-endpoint.ts: whether senders find the endpoint of a feed, and whether it receives mentions.
+// plugin/cli/doctor/check-endpoint.ts: whether senders find the endpoint of a feed, whether it receives mentions, and its lists of them.
+import { FEATURES } from "../../host/channels.js";
 import { endpointInHeader, firstEndpoint } from "../../http/feed-file.js";
 import { linkTargets } from "../../mentions/send/link-header.js";
+import { PATHS } from "../../site/routes.js";
 import { canParseUrl } from "../../url.js";
-import { checkScheme } from "./check-feed.js";
-import type { ServedFeed } from "./find-feed.js";
-import { type Answer, type Finding, fix, isAnswer, jsonIn, note, ok, type Probe, quoted, typeOf } from "./finding.js";
+import {
+  type Answer,
+  type Finding,
+  fix,
+  isReadableInBrowsers,
+  jsonIn,
+  note,
+  ok,
+  type Probe,
+  quoted,
+  runChecks,
+  typeOf,
+} from "./check.js";
+import { checkScheme, type ServedFeed } from "./check-feed.js";
+
+type Findings = AsyncGenerator<Finding>;
 
 /** The endpoint that a feed names; `null` for none. PROTOCOL 2.2 */
 export function endpointOf(feed: ServedFeed): string | null {
-  return inField(feed) ?? inLink(feed);
+  return endpointInHeader(feed.header, feed.url) ?? endpointInLink(feed);
+}
+
+function endpointInLink({ headers, url }: ServedFeed): string | null {
+  return firstEndpoint(linkTargets(headers.link ?? "", "webmention"), url);
 }
 
 /** @see PROTOCOL 1.1 */
-export function checkNames(feed: ServedFeed): Finding[] {
-  const field = inField(feed);
-  const link = inLink(feed);
-  const values = feed.header.webmention ?? [];
-  if (field === null && link === null) {
-    return values.length > 0
-      ? [fix(`Its line "# webmention = ${values[0]}" has no valid URL.`, "Write an absolute https URL there.")]
-      : [note("The feed names no endpoint for mentions.", "Without one, no one can send you mentions.")];
+export function* checkNames(feed: ServedFeed): Generator<Finding> {
+  const field = endpointInHeader(feed.header, feed.url);
+  const link = endpointInLink(feed);
+  const [value, ...others] = feed.header.webmention ?? [];
+  if (field === null && link !== null) {
+    const todo = `Add "# webmention = ${link}" at the top.`;
+    return yield fix(`A Link header names the endpoint ${link}, but the feed does not.`, todo);
+  }
+  if (field === null && value !== undefined) {
+    return yield fix(`Its line "# webmention = ${value}" has no valid URL.`, "Write an absolute https URL there.");
   }
   if (field === null) {
-    return [
-      fix(
-        `A Link header names the endpoint ${link}, but the feed does not.`,
-        `Add "# webmention = ${link}" at the top.`,
-      ),
-    ];
+    return yield note("The feed names no endpoint for mentions.", "Without one, no one can send you mentions.");
   }
-  const findings = checkLine(feed, field);
+  if (others.length > 0) yield note("The feed names more than one endpoint.", "Keep one: only the first is used.");
+  yield* checkLine(feed, field);
   if (link === null) {
-    return [
-      ...findings,
-      note(
-        `The feed names the endpoint ${field}, but no Link header does. Some clients only look there.`,
-        `Have your host send: Link: <${field}>; rel="webmention"`,
-      ),
-    ];
-  }
-  return field === link
-    ? [...findings, ok(`The feed and its Link header name the endpoint ${field}`)]
-    : [...findings, fix(`The feed names the endpoint ${field}, but its Link header ${link}`, "Make them the same.")];
+    const what = `The feed names the endpoint ${field}, but no Link header does. Some clients only look there.`;
+    yield note(what, `Have your host send: Link: <${field}>; rel="webmention"`);
+  } else if (field === link) yield ok(`The feed and its Link header name the endpoint ${field}`);
+  else yield fix(`The feed names the endpoint ${field}, but its Link header ${link}`, "Make them the same.");
 }
 
 /** One peer (timeline) takes the first `webmention = ` anywhere in the file, with exactly these spaces. */
-function checkLine({ text, header }: ServedFeed, field: string): Finding[] {
-  const more =
-    (header.webmention?.length ?? 0) > 1
-      ? [note("The feed names more than one endpoint.", "Keep one: only the first is used.")]
-      : [];
-  const at = text.indexOf("webmention = ");
-  const line = at < 0 ? "" : (text.slice(text.lastIndexOf("\n", at) + 1).split(/\r?\n/, 1)[0] ?? "");
-  const value = /^# webmention = (\S+)$/.exec(line)?.[1] ?? "";
-  if (canParseUrl(value) && firstEndpoint([value], value) === field) return more;
-  const found = line === "" ? "and find nothing" : `which is ${quoted(line)}`;
-  return [
-    ...more,
-    fix(
-      `Some senders look for the first "webmention = " in the file, ${found}.`,
-      `Add "# webmention = ${field}" at the top, exactly like this.`,
-    ),
-  ];
-}
-
-function inField({ header, url }: ServedFeed): string | null {
-  return endpointInHeader(header, url);
-}
-
-function inLink({ headers, url }: ServedFeed): string | null {
-  return firstEndpoint(linkTargets(headers.link ?? "", "webmention"), url);
+function* checkLine({ text }: ServedFeed, field: string): Generator<Finding> {
+  const line = /^.*?webmention = .*/m.exec(text)?.[0];
+  const value = /^# webmention = (\S+)$/.exec(line ?? "")?.[1] ?? "";
+  if (canParseUrl(value) && firstEndpoint([value], value) === field) return;
+  const found = line === undefined ? "and find nothing" : `which is ${quoted(line)}`;
+  const todo = `Add "# webmention = ${field}" at the top, exactly like this.`;
+  yield fix(`Some senders look for the first "webmention = " in the file, ${found}.`, todo);
 }
 
 const FORM = "application/x-www-form-urlencoded";
 
 /** Cheap for any receiver: there is nothing to fetch. */
 const INVALID = { method: "POST", headers: { "content-type": FORM }, body: "source=x" } as const;
-const MOST_INVALID = 70;
+const MAX_INVALID = 70;
 const WAIT_MS = 60_000;
 
 /** The answers of this package's endpoint to other mistakes. PROTOCOL 2.4 */
@@ -94,74 +86,35 @@ const MISTAKES = [
 const NO_RECEIVER =
   'Deploy the site with its functions, or name another endpoint. If its host only serves files, give the plugin the option host: "static" and build the site.';
 
-/** The findings on an endpoint. */
-export interface EndpointCheckup {
-  findings: Finding[];
-  /** Whether it is an endpoint of this package. */
-  isOurs: boolean;
-}
-
-/** @param endpoint - an http or https URL */
-export async function checkEndpoint(endpoint: string, probe: Probe): Promise<EndpointCheckup> {
-  const page = await probe(endpoint);
-  if (!isAnswer(page)) return { findings: [page], isOurs: false };
-  const refusal = await probe(endpoint, INVALID);
-  if (!isAnswer(refusal)) return { findings: [refusal], isOurs: false };
-
-  const isOurs = ["bad-request", "too-many-requests"].includes(codeOf(refusal));
-  const findings = [...checkScheme(endpoint, "The endpoint"), ...checkPage(page, endpoint), checkRefusal(refusal)];
-  if (isOurs && refusal.status === 400) findings.push(...(await checkMistakes(endpoint, probe)));
-  return { findings, isOurs };
-}
-
 /**
- * Sends invalid mentions, at most 70, until the rate limit refuses one. Only for the author's own site: an endpoint that
- * redirects gets no second one.
+ * @param endpoint - an http or https URL
+ * @param lists - its lists of mentions, checked if it is an endpoint of this package
  */
-export async function checkRateLimit(endpoint: string, probe: Probe): Promise<Finding> {
-  const signal = AbortSignal.timeout(WAIT_MS);
-  for (let sent = 0; sent < MOST_INVALID; sent += 1) {
-    const answer = await probe(endpoint, { ...INVALID, signal });
-    if (!isAnswer(answer)) return answer;
-    if (answer.asked.length > 1) return notTested("The endpoint redirects.");
-    if (answer.status === 429) return ok("It limits the requests of one IP address");
-    if (answer.status >= 500) {
-      return fix(
-        `After ${sent} invalid mentions the endpoint answers ${answer.status}.`,
-        "It should answer 429. Your host's log may say why.",
-      );
-    }
-  }
-  return fix(
-    `${MOST_INVALID} invalid mentions in a row were processed: there is no rate limit.`,
-    "Limit it to 60 per minute, as the plugin's own endpoint does. At the turn of a minute this may be wrong: check again.",
-  );
+export async function* checkEndpoint(endpoint: string, lists: ListUrls, probe: Probe): Findings {
+  const page = await probe(endpoint);
+  const refusal = await probe(endpoint, INVALID);
+  yield* checkScheme(endpoint, "The endpoint");
+  yield* checkPage(page, endpoint);
+  yield checkRefusal(refusal);
+  const code = codeOf(refusal);
+  const hasRefused = code === "bad-request" && refusal.status === 400;
+  if (hasRefused) yield* runChecks(...MISTAKES.map((mistake) => checkMistake(mistake, endpoint, probe)));
+  if (code === "bad-request" || code === "too-many-requests") yield* checkLists(lists, probe);
 }
 
-/** @param why - or advice */
-export function notTested(why: string): Finding {
-  return note("The rate limit was not tested.", why);
-}
-
-function checkPage({ status, asked, url }: Answer, endpoint: string): Finding[] {
-  const findings: Finding[] = [];
+function* checkPage({ status, asked, url }: Answer, endpoint: string): Generator<Finding> {
   if (asked.length > 1) {
-    findings.push(
-      fix(`The endpoint ${endpoint} redirects to ${url}. Some senders follow no redirects.`, "Name the second URL."),
+    yield fix(
+      `The endpoint ${endpoint} redirects to ${url}. Some senders follow no redirects.`,
+      "Name the second URL.",
     );
   }
-  if (status < 400) findings.push(ok(`${url} answers visitors who open it in a browser (${status})`));
-  else if (status === 404 || status === 410 || status >= 500) {
-    findings.push(fix(`${url} answers ${status}.`, NO_RECEIVER));
-  } else {
-    findings.push(
-      note(
-        `${url} has no page for visitors who open it in a browser (${status}).`,
-        "A short explanation there helps people.",
-      ),
-    );
+  if (status < 400) yield ok(`${url} answers visitors who open it in a browser (${status})`);
+  else if (status === 404 || status === 410 || status >= 500) yield fix(`${url} answers ${status}.`, NO_RECEIVER);
+  else {
+    const what = `${url} has no page for visitors who open it in a browser (${status}).`;
+    yield note(what, "A short explanation there helps people.");
   }
-  return findings;
 }
 
 function checkRefusal({ status, url }: Answer): Finding {
@@ -172,42 +125,120 @@ function checkRefusal({ status, url }: Answer): Finding {
     return fix(`${url} does not receive mentions: it answers POST with ${status}.`, NO_RECEIVER);
   }
   if (status === 401 || status === 403) {
-    return fix(
-      `${url} refuses all POST requests (${status}).`,
-      "Remove the protection of that URL: senders of mentions have no password.",
-    );
+    const todo = "Remove the protection of that URL: senders of mentions have no password.";
+    return fix(`${url} refuses all POST requests (${status}).`, todo);
   }
   if (status < 300) {
     return fix(`${url} accepts an invalid mention (${status}).`, "It should answer 400. Update what runs there.");
   }
   if (status < 400) {
-    return fix(
-      `${url} redirects POST requests (${status}), which senders do not follow.`,
-      "Name the URL that it redirects to.",
-    );
+    const what = `${url} redirects POST requests (${status}), which senders do not follow.`;
+    return fix(what, "Name the URL that it redirects to.");
   }
   if (status < 500) return ok(`${url} refuses an invalid mention (${status})`);
   return fix(`${url} fails on an invalid mention (${status}).`, "It should answer 400. Your host's log may say why.");
 }
 
-async function checkMistakes(endpoint: string, probe: Probe): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  for (const { what, type, body, status, code } of MISTAKES) {
-    const answer = await probe(endpoint, { method: "POST", headers: { "content-type": type }, body });
-    if (!isAnswer(answer)) findings.push(answer);
-    else if (answer.status !== status || codeOf(answer) !== code) {
-      findings.push(
-        fix(
-          `${endpoint} answers ${what} with ${answer.status} instead of ${status}.`,
-          "Is there a proxy in front of it? If not, update the plugin, build and deploy.",
-        ),
-      );
-    }
-  }
-  return findings;
+async function* checkMistake(mistake: (typeof MISTAKES)[number], endpoint: string, probe: Probe): Findings {
+  const { what, type, body, status, code } = mistake;
+  const answer = await probe(endpoint, { method: "POST", headers: { "content-type": type }, body });
+  if (answer.status === status && codeOf(answer) === code) return;
+  yield fix(
+    `${endpoint} answers ${what} with ${answer.status} instead of ${status}.`,
+    "Is there a proxy in front of it? If not, update the plugin, build and deploy.",
+  );
 }
 
 /** The code in a problem document of this package's endpoints; empty for anything else. */
 function codeOf(answer: Answer): string {
   return typeOf(answer) === "application/problem+json" ? String(jsonIn(answer).code) : "";
+}
+
+/**
+ * Sends invalid mentions, at most 70, until the rate limit refuses one. Only for the author's own site: an endpoint that
+ * redirects gets no second one.
+ */
+export async function* checkRateLimit(endpoint: string, probe: Probe): Findings {
+  const signal = AbortSignal.timeout(WAIT_MS);
+  for (let sent = 0; sent < MAX_INVALID; sent += 1) {
+    const { status, asked } = await probe(endpoint, { ...INVALID, signal });
+    if (asked.length > 1) return yield notTested("The endpoint redirects.");
+    if (status === 429) return yield ok("It limits the requests of one IP address");
+    if (status >= 500) {
+      const what = `After ${sent} invalid mentions the endpoint answers ${status}.`;
+      return yield fix(what, "It should answer 429. Your host's log may say why.");
+    }
+  }
+  yield fix(
+    `${MAX_INVALID} invalid mentions in a row were processed: there is no rate limit.`,
+    "Limit it to 60 per minute, as the plugin's own endpoint does. At the turn of a minute this may be wrong: check again.",
+  );
+}
+
+/** @param why - or advice */
+export function notTested(why: string): Finding {
+  return note("The rate limit was not tested.", why);
+}
+
+export interface ListUrls {
+  mentionsJson: string;
+  mentionsFeed: string;
+}
+
+/** The lists of another site: beside its endpoint. */
+export function listsBeside(endpoint: string): ListUrls {
+  const at = (path: string) => new URL(`.${path}`, endpoint).href;
+  return { mentionsJson: at(PATHS.mentionsJson), mentionsFeed: at(PATHS.mentionsFeed) };
+}
+
+/** @see PROTOCOL 2.4, 2.5 and 7 */
+async function* checkLists({ mentionsJson, mentionsFeed }: ListUrls, probe: Probe): Findings {
+  yield* runChecks(checkList(mentionsJson, probe), checkPrivateFeed(mentionsFeed, probe));
+  // The private feed was checked.
+  const features = FEATURES.filter(({ variables }) => !variables.includes("TWTXT_MENTIONS_TOKEN"));
+  const names = features.map(({ name, variables }) => `${name} (${variables.join(", ")})`);
+  const what = `From outside, no one can see which of these are on: ${names.join("; ")}.`;
+  yield note(what, "Each is off unless its variables are set at your host.");
+}
+
+async function* checkList(url: string, probe: Probe): Findings {
+  const list = await probe(url);
+  const { etag, "cache-control": caching = "" } = list.headers;
+  if (list.status !== 200 || typeOf(list) !== "application/json" || !Array.isArray(jsonIn(list).mentions)) {
+    return yield fix(
+      `${url} is not a list of mentions: it answers ${list.status}.`,
+      `Deploy the site with its functions. If its host only serves files, give the plugin the option host: "static" and build the site. If its endpoint is in its own folder, run doctor in the folder of the site's sources.`,
+    );
+  }
+  yield ok(`${url} lists the mentions`);
+  if (!isReadableInBrowsers(list)) {
+    const todo = 'A proxy removes "Access-Control-Allow-Origin: *"; configure it to keep that header.';
+    yield fix(`Pages of other sites cannot read ${url}`, todo);
+  }
+  if (etag === undefined || (await probe(url, { headers: { "if-none-match": etag } })).status !== 304) {
+    const what = `${url} is downloaded as a whole each time, changed or not.`;
+    yield note(what, "A proxy removes its ETag; configure it to keep that header.");
+  }
+  if (/max-age="?0*[1-9]/i.test(caching)) {
+    const what = `Browsers cache ${url} (${quoted(caching)}), so new mentions appear late.`;
+    yield note(what, 'A proxy changes "max-age=0"; configure it to keep that value.');
+  }
+  if ((await probe(`${url}?doctor=1`)).status === 200) {
+    const what = `${url} answers with any made-up parameters, and each fills the cache with a copy.`;
+    yield note(what, "A proxy removes the parameters; configure it to keep them, so that they are refused.");
+  }
+}
+
+async function* checkPrivateFeed(url: string, probe: Probe): Findings {
+  const { status } = await probe(url);
+  if (status === 401) yield ok(`${url}, the private feed of mentions, requires its token`);
+  else if (status === 404) {
+    yield note(
+      `There is no private feed of mentions at ${url}`,
+      "To follow your mentions in a client, set TWTXT_MENTIONS_TOKEN at your host to the output of `openssl rand -hex 16`.",
+    );
+  } else if (status === 200) {
+    const todo = "Delete that file from your site: its path belongs to the private feed of mentions.";
+    yield fix(`${url} is public.`, todo);
+  } else yield fix(`${url} answers ${status} without a token, not 401.`, "Your host's log may say why.");
 }

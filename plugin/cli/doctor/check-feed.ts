@@ -1,238 +1,237 @@
-// plugin/cli/doctor/check-feed.ts: whether a feed is served and written so that all readers can read it.
-import { isUtf8 } from "node:buffer";
-import { type ParsedTwt, parseFeed } from "../../feed/feed.js";
-import { isNick } from "../../feed/mention.js";
-import { LINE_LIMIT } from "../../feed/twt.js";
+// plugin/cli/doctor/check-feed.ts: finds the feed of a site, and checks its URL and the headers that it is served with.
+import type { Element } from "hast";
+import { type FeedHeader, type ParsedFeed, type ParsedTwt, parseFeed } from "../../feed/feed.js";
+import { FEED_BYTES, isFeed, startsAsMarkup } from "../../http/feed-file.js";
 import { isLoopback } from "../../http/loopback.js";
+import { elementsOf, parseHtml } from "../../http/parse-html.js";
+import { baseOf } from "../../mentions/send/endpoint-in-html.js";
+import { canParseUrl } from "../../url.js";
 import { counted } from "../output.js";
-import type { ServedFeed } from "./find-feed.js";
-import { type Answer, type Finding, fix, isAnswer, note, ok, type Probe, quoted, typeOf } from "./finding.js";
+import {
+  type Answer,
+  answerOrNull,
+  type Finding,
+  fix,
+  isReadableInBrowsers,
+  note,
+  ok,
+  type Probe,
+  quoted,
+  typeOf,
+} from "./check.js";
 
+/** A feed as it was served. */
+export interface ServedFeed extends Answer {
+  text: string;
+  parsed: ParsedFeed;
+  header: FeedHeader;
+}
+
+const USUAL_PLACE = "/twtxt.txt";
+const MAX_LINKS = 5;
 const HOUR = 3600_000;
 const DAY_SECONDS = 24 * 3600;
+
+/**
+ * Looks for the feed: at the given URL, in the links of the page there, or at `/twtxt.txt`.
+ *
+ * @param given - of a feed, of a page or of a site
+ * @returns `null` for no feed
+ */
+export async function* findFeed(given: string, probe: Probe): AsyncGenerator<Finding, ServedFeed | null> {
+  const first = await probe(given, { maxBytes: FEED_BYTES });
+  const feed = asFeed(first);
+  if (feed) {
+    yield found(feed);
+    if (feed.asked.length > 1) {
+      yield note(`${given} redirects to ${feed.url}`, "Give people the second URL: some readers follow no redirects.");
+    }
+    return feed;
+  }
+  for (const link of await feedLinks(first)) {
+    const linked = await feedAt(link, probe);
+    if (!linked) continue;
+    yield ok(`${first.url} names the feed ${link}`);
+    yield found(linked);
+    return linked;
+  }
+  const page = new URL(first.url);
+  const usual = page.pathname === "/" ? await probe(new URL(USUAL_PLACE, page).href, { maxBytes: FEED_BYTES }) : first;
+  const unnamed = asFeed(usual);
+  if (!unnamed) {
+    yield noFeed(usual);
+    return null;
+  }
+  yield found(unnamed);
+  const link = `<link rel="alternate" type="text/plain" href="${unnamed.url}">`;
+  yield note(`${first.url} does not name the feed.`, `Put this into the head of your pages: ${link}`);
+  return unnamed;
+}
+
+function found({ url, parsed: { twts } }: ServedFeed): Finding {
+  if (twts.length === 0) return note(`${url} is a feed without twts.`, "Write a post.");
+  return ok(`${url} is a feed with ${counted(twts.length, "twt")}`);
+}
+
+/** @returns `null` where the answer is not a feed */
+export function asFeed(answer: Answer): ServedFeed | null {
+  const text = answer.bytes.toString();
+  if (answer.status !== 200 || startsAsMarkup(text)) return null;
+  const parsed = parseFeed(text);
+  return isFeed(parsed) ? { ...answer, text, parsed, header: parsed.header } : null;
+}
+
+/** Describes an answer that is not a feed. */
+export function noFeed({ status, url, headers }: Answer): Finding {
+  if (status === 200) {
+    const type = headers["content-type"];
+    const what = `${url} is not a feed${type === undefined ? "" : `, but ${quoted(type)}`}.`;
+    return fix(what, "Give the URL of the feed, such as https://alice.example/twtxt.txt");
+  }
+  if (status === 404 || status === 410) {
+    return fix(`There is nothing at ${url} (${status}).`, "Build and deploy the site, or give the URL of its feed.");
+  }
+  if (status >= 500) return fix(`${url} answers ${status}.`, "Your host has a problem. Try again later.");
+  const todo =
+    "Programs have to be able to read it too. Some hosts have a protection against programs that you can turn off.";
+  return fix(`${url} is refused (${status}).`, todo);
+}
+
+async function feedAt(url: string, probe: Probe): Promise<ServedFeed | null> {
+  const answer = await answerOrNull(probe(url, { maxBytes: FEED_BYTES }));
+  return answer && asFeed(answer);
+}
+
+/** The links of a page to plain text: a feed, or another file such as `/llms.txt`. */
+async function feedLinks(page: Answer): Promise<string[]> {
+  if (page.status !== 200 || typeOf(page) !== "text/html") return [];
+  const elements = [...elementsOf((await parseHtml(page.bytes.toString())).tree)];
+  const base = baseOf(elements, page.url);
+  const hrefs = elements.filter(isFeedLink).map(({ properties: { href } }) => String(href));
+  const urls = hrefs.filter((href) => canParseUrl(href, base)).map((href) => new URL(href, base).href);
+  return [...new Set(urls)].slice(0, MAX_LINKS);
+}
+
+function isFeedLink({ tagName, properties: { rel, type, href } }: Element): boolean {
+  const rels = [rel ?? []].flat().map((one) => String(one).toLowerCase());
+  return tagName === "link" && rels.includes("alternate") && /^text\/plain\b/i.test(String(type)) && Boolean(href);
+}
 
 /**
  * @param now - milliseconds since 1970
  * @see PROTOCOL 1.1
  */
-export async function checkServing(feed: ServedFeed, probe: Probe, now: number): Promise<Finding[]> {
-  return [
-    ...checkScheme(feed.url, "The feed"),
-    checkType(feed),
-    checkOrigins(feed),
-    ...checkAge(feed),
-    ...checkModified(feed, now),
-    ...(await checkHead(feed, probe)),
-    ...(await checkConditions(feed, probe, now)),
-  ];
+export function* checkHeaders(feed: ServedFeed, now: number): Generator<Finding> {
+  yield* checkScheme(feed.url, "The feed");
+  yield checkType(feed);
+  yield isReadableInBrowsers(feed)
+    ? ok("Readers in a browser can read the feed")
+    : note("Readers in a browser cannot read the feed.", 'Have your host send "Access-Control-Allow-Origin: *".');
+
+  const maxAge = /(?:^|[\s,])max-age="?(\d+)/i.exec(feed.headers["cache-control"] ?? "")?.[1];
+  const days = Number(maxAge ?? 0) / DAY_SECONDS;
+  if (days > 1) {
+    yield fix(
+      `Readers may cache the feed for ${Math.round(days)} days, and see nothing new until then.`,
+      'Have your host send "Cache-Control: no-cache", or a max-age of an hour.',
+    );
+  }
+  yield* checkModified(feed, now);
 }
 
 /** On loopback, http is fine. */
-export function checkScheme(url: string, what: string): Finding[] {
+export function* checkScheme(url: string, what: string): Generator<Finding> {
   const { protocol, hostname } = new URL(url);
-  if (protocol !== "http:" || isLoopback(hostname)) return [];
-  return [note(`${what} is served without encryption, at ${url}`, "Serve it over https.")];
+  if (protocol !== "http:" || isLoopback(hostname)) return;
+  yield note(`${what} is served without encryption, at ${url}`, "Serve it over https.");
 }
 
 export function checkType(answer: Answer): Finding {
   const type = answer.headers["content-type"];
   const todo = 'Have your host serve it as "text/plain; charset=utf-8".';
   if (type === undefined) return fix(`${answer.url} is served without a Content-Type.`, todo);
-  if (typeOf(answer) !== "text/plain") {
-    return fix(`${answer.url} is served as ${quoted(type)}. Some readers accept only plain text.`, todo);
-  }
-  if (!/;\s*charset\s*=\s*"?utf-?8"?\s*(;|$)/i.test(type)) {
-    return fix(`${answer.url} is served as ${quoted(type)}. Browsers show letters such as ü wrong.`, todo);
-  }
+  const served = `${answer.url} is served as ${quoted(type)}.`;
+  if (typeOf(answer) !== "text/plain") return fix(`${served} Some readers accept only plain text.`, todo);
+  const isUtf8 = /;\s*charset\s*=\s*"?utf-?8"?\s*(;|$)/i.test(type);
+  if (!isUtf8) return fix(`${served} Browsers show letters such as ü wrong.`, todo);
   return ok(`${answer.url} is served as text/plain in UTF-8`);
 }
 
-function checkOrigins({ headers }: Answer): Finding {
-  return headers["access-control-allow-origin"] === "*"
-    ? ok("Readers in a browser can read the feed")
-    : note("Readers in a browser cannot read the feed.", 'Have your host send "Access-Control-Allow-Origin: *".');
-}
-
-function checkAge({ headers }: Answer): Finding[] {
-  const seconds = Number(/(?:^|[\s,])max-age="?(\d+)/i.exec(headers["cache-control"] ?? "")?.[1] ?? 0);
-  if (seconds <= DAY_SECONDS) return [];
-  return [
-    fix(
-      `Readers may cache the feed for ${Math.round(seconds / DAY_SECONDS)} days, and see nothing new until then.`,
-      'Have your host send "Cache-Control: no-cache", or a max-age of an hour.',
-    ),
-  ];
-}
-
 /** Some hosts send the same time for every file. */
-function checkModified({ headers, parsed }: ServedFeed, now: number): Finding[] {
+function* checkModified({ headers, parsed }: ServedFeed, now: number): Generator<Finding> {
   const modified = Date.parse(headers["last-modified"] ?? "");
-  const newest = parsed.twts
+  const newest = newestOf(parsed.twts.filter(({ instant }) => Date.parse(instant) <= now))?.instant ?? "";
+  if (!(Date.parse(newest) > modified + HOUR)) return;
+  yield fix(
+    `The Last-Modified header is ${new Date(modified).toISOString()}, but the newest twt is from ${newest}.`,
+    "Readers that only ask for changes miss that twt. Have your host send the time of the deploy as Last-Modified, or omit the header.",
+  );
+}
+
+/** The twt with the latest time; the last one of several. */
+export function newestOf(twts: readonly ParsedTwt[]): ParsedTwt | undefined {
+  const latest = twts
     .map(({ instant }) => instant)
-    .filter((instant) => Date.parse(instant) <= now)
-    .reduce((last, instant) => (instant > last ? instant : last), "");
-  if (Number.isNaN(modified) || newest === "" || Date.parse(newest) <= modified + HOUR) return [];
-  return [
-    fix(
-      `The Last-Modified header is ${new Date(modified).toISOString()}, but the newest twt is from ${newest}.`,
-      "Readers that only ask for changes miss that twt. Have your host send the time of the deploy as Last-Modified, or omit the header.",
-    ),
-  ];
+    .toSorted()
+    .at(-1);
+  return twts.findLast(({ instant }) => instant === latest);
 }
 
-async function checkHead(feed: ServedFeed, probe: Probe): Promise<Finding[]> {
+export async function* checkHead(feed: ServedFeed, probe: Probe): AsyncGenerator<Finding> {
   const head = await probe(feed.url, { method: "HEAD" });
-  if (!isAnswer(head)) return [head];
-  if (head.status !== 200) {
-    return [
-      fix(
-        `${feed.url} answers HEAD with ${head.status}.`,
-        "Some registries drop such a feed. Have your host answer HEAD like GET.",
-      ),
-    ];
-  }
   const others = ["content-type", "last-modified"].filter((name) => head.headers[name] !== feed.headers[name]);
-  if (others.length === 0) return [ok("HEAD requests get the same headers as GET")];
-  return [
-    fix(`HEAD and GET have a different ${others.join(" and ")}.`, "Have your host send the same headers with both."),
-  ];
+  if (head.status !== 200) {
+    const todo = "Some registries drop such a feed. Have your host answer HEAD like GET.";
+    yield fix(`${feed.url} answers HEAD with ${head.status}.`, todo);
+  } else if (others.length > 0) {
+    const what = `HEAD and GET have a different ${others.join(" and ")}.`;
+    yield fix(what, "Have your host send the same headers with both.");
+  } else yield ok("HEAD requests get the same headers as GET");
 }
 
-/** One peer (timeline) empties its copy of a feed on a 304 without the Last-Modified that it sent. */
-async function checkConditions({ url, headers }: Answer, probe: Probe, now: number): Promise<Finding[]> {
+/**
+ * One peer (timeline) empties its copy of a feed on a 304 without the Last-Modified that it sent.
+ *
+ * @param now - milliseconds since 1970
+ */
+export async function* checkConditions({ url, headers }: Answer, probe: Probe, now: number): AsyncGenerator<Finding> {
   const { etag, "last-modified": modified } = headers;
   const byDate = await probe(url, { headers: { "if-modified-since": modified ?? new Date(now).toUTCString() } });
   const byTag = etag === undefined ? byDate : await probe(url, { headers: { "if-none-match": etag } });
-  const copies = [byDate, byTag].filter(isAnswer).filter(({ status }) => status === 304);
-  if (copies.length === 0) {
-    return [
-      note(
-        "Readers download the whole feed each time, changed or not.",
-        "A host that sends ETag and Last-Modified avoids that.",
-      ),
-    ];
-  }
+  const copies = [byDate, byTag].filter(({ status }) => status === 304);
   const isWrong = (copy: Answer) =>
     copy.headers["last-modified"] === undefined && (modified !== undefined || copy === byDate);
-  if (!copies.some(isWrong)) return [ok("Readers with a copy learn whether the feed has changed")];
-  return [
-    fix(
-      'Its "304 Not Modified" has no Last-Modified. One reader then empties its copy of the feed.',
-      "Have your host send that header with the 304 too, or answer 200 each time.",
-    ),
-  ];
+  if (copies.length === 0) {
+    const todo = "A host that sends ETag and Last-Modified avoids that.";
+    yield note("Readers download the whole feed each time, changed or not.", todo);
+  } else if (copies.some(isWrong)) {
+    const todo = "Have your host send that header with the 304 too, or answer 200 each time.";
+    yield fix('Its "304 Not Modified" has no Last-Modified. One reader then empties its copy of the feed.', todo);
+  } else yield ok("Readers with a copy learn whether the feed has changed");
 }
 
-/** The limit of some readers. */
-const FIRST_MIB = 1024 * 1024;
-const SHOWN_LINES = 3;
-/** The only form that some parsers accept. */
-const PLAIN_FIELD = /^# [A-Za-z0-9_-]+ = \S/;
-const ANY_FIELD = /^#[ \t]*[A-Za-z0-9_-]+[ \t]*=/;
-/** A TAB, and characters that Python treats as the end of a line. */
-const STRAY = /[\t\v\f\x1c-\x1e\x85\u2029]/;
-
-/**
- * @param now - milliseconds since 1970
- * @see PROTOCOL 1.1, 1.2
- */
-export function checkText(feed: ServedFeed, now: number): Finding[] {
-  const faults = [...checkBytes(feed), ...checkLines(feed), ...checkHeader(feed), ...checkTwts(feed.parsed.twts, now)];
-  return faults.some(({ level }) => level === "fix") ? faults : [ok("Every line is readable"), ...faults];
+/** Checks that the URL that a feed gives as its own leads to it, without redirects. */
+export async function* checkOwnUrl(feed: ServedFeed, probe: Probe): AsyncGenerator<Finding> {
+  const [own, ...others] = feed.header.url ?? [];
+  if (own === undefined) {
+    const todo = `Add "# url = ${feed.url}" at the top: the hashes in replies to your twts are made with it.`;
+    return yield fix("The feed does not give its URL.", todo);
+  }
+  yield await checkPlace(own, feed, probe);
+  if (others.length === 0) return;
+  const todo = "Hashes are made with the first one; it should be the URL that you give to people.";
+  yield note(`The feed has ${others.length + 1} lines "# url = ...".`, todo);
 }
 
-function checkBytes({ bytes, text }: ServedFeed): Finding[] {
-  const findings: Finding[] = [];
-  if (text.startsWith("\uFEFF")) {
-    findings.push(
-      fix("The feed starts with a byte order mark.", "Save it without one: some readers lose the first line."),
-    );
+async function checkPlace(own: string, { url, text }: ServedFeed, probe: Probe): Promise<Finding> {
+  if (canParseUrl(own) && new URL(own).href === url) return ok(`The feed names its own URL, ${url}`);
+  const says = `The feed says that its URL is ${quoted(own)}`;
+  const todo = `Serve it there, or write "# url = ${url}". Another URL changes the hashes in replies to your twts, so change it at most once.`;
+  const there = canParseUrl(own) ? await feedAt(own, probe) : null;
+  if (!there) return fix(`${says}, but it is not there.`, todo);
+  if (there.asked.length > 1) {
+    return fix(`${says}, which redirects to ${there.url}. Some readers follow no redirects.`, todo);
   }
-  if (text.includes("\r\n")) findings.push(fix("Its lines end with CR LF.", "Save it with LF."));
-  if (!isUtf8(bytes)) {
-    findings.push(fix("Some of it is not UTF-8.", "Save it as UTF-8: some readers drop other feeds."));
-  }
-  if (bytes.length > FIRST_MIB) {
-    findings.push(
-      note(
-        "It is larger than 1 MiB. Some readers only read the first MiB.",
-        'Move older twts to a file that "# prev = ..." names.',
-      ),
-    );
-  }
-  return findings;
-}
-
-function checkLines({ text, parsed }: ServedFeed): Finding[] {
-  const lines = text.split("\n");
-  const findings: Finding[] = [];
-  const long = lines.findIndex((line) => Buffer.byteLength(line) >= LINE_LIMIT);
-  if (long >= 0) {
-    findings.push(fix(`Line ${long + 1} has 64 KiB or more. Some registries stop there.`, "Shorten that twt."));
-  }
-  if (parsed.skippedLines > 0) {
-    const bad = lines.flatMap((line, i) =>
-      parseFeed(line).skippedLines > 0 ? [`line ${i + 1}, ${quoted(line)}`] : [],
-    );
-    findings.push(
-      fix(
-        `${counted(parsed.skippedLines, "line is", "lines are")} neither a twt nor a comment: ${bad.slice(0, SHOWN_LINES).join("; ")}${bad.length > SHOWN_LINES ? "; ..." : ""}`,
-        "A twt is a time such as 2026-01-02T03:04:05Z, one TAB and a text. Fix these lines or delete them.",
-      ),
-    );
-  }
-  return findings;
-}
-
-function checkHeader({ text, header }: ServedFeed): Finding[] {
-  const [nick] = header.nick ?? [];
-  const findings: Finding[] = [];
-  if (nick === undefined || !isNick(nick)) {
-    findings.push(
-      fix(
-        nick === undefined ? "The feed has no nick." : `Its nick, ${quoted(nick)}, cannot be used in a mention.`,
-        'Add a line such as "# nick = alice" at the top.',
-      ),
-    );
-  }
-  const loose = text.split("\n").filter((line) => ANY_FIELD.test(line) && !PLAIN_FIELD.test(line));
-  if (loose.length > 0) {
-    findings.push(
-      note(
-        `${counted(loose.length, "line")} of the header ${loose.length === 1 ? "is" : "are"} not in the form "# name = value": ${quoted(loose[0] ?? "")}`,
-        "Use one # and single spaces: some readers accept nothing else.",
-      ),
-    );
-  }
-  return findings;
-}
-
-function checkTwts(twts: readonly ParsedTwt[], now: number): Finding[] {
-  const findings: Finding[] = [];
-  const find = (isSo: (twt: ParsedTwt) => boolean, what: string, todo: string, say = fix) => {
-    const found = twts.filter(isSo);
-    const [first] = found;
-    if (first) findings.push(say(`${counted(found.length, "twt")} ${what}, the first at ${first.timestamp}.`, todo));
-  };
-  const seconds = new Set<string>();
-  const isTaken = ({ instant }: ParsedTwt) => seconds.has(instant) || !seconds.add(instant);
-
-  find(isTaken, "with the same second as another one", "A mention cannot tell them apart: move one by a second.");
-  find(
-    ({ instant }) => Date.parse(instant) > now,
-    "in the future",
-    "Some readers drop them: publish them at their time.",
-  );
-  find(
-    ({ text }) => STRAY.test(text),
-    "with a TAB or another control character in the text",
-    "Some registries drop the whole feed: use spaces instead.",
-  );
-  find(
-    ({ timestamp, instant }) => timestamp !== instant,
-    "with a time that is not in the form 2026-01-02T03:04:05Z",
-    "Some readers ignore time zones and fractions of a second: use UTC, to the second.",
-    note,
-  );
-  return findings;
+  const what = there.text === text ? "it is served too" : "another feed is served";
+  return note(`${says}, where ${what}.`, "Give that URL to people, and to this command.");
 }

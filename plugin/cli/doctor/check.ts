@@ -1,0 +1,176 @@
+// plugin/cli/doctor/check.ts: findings, and requests that end a check if they get no answer.
+import { TwtxtError } from "../../errors.js";
+import { type Ask, type GuardedRequest, type GuardedResponse, isTimeout, OLD_TLS } from "../../http/guard.js";
+import { essenceOf } from "../../http/media-type.js";
+import { FOR_PRIVATE_HOSTS } from "../options.js";
+
+const MIB = 1024 * 1024;
+const MAX_QUOTE = 160;
+const MAX_TEXT = 1000;
+
+/** A fact about the site. */
+export interface Finding {
+  /** `fix` for a fault that affects peers, `note` for something that may be intended. */
+  level: "ok" | "note" | "fix";
+  /** A sentence. */
+  what: string;
+  /** Advice, a sentence or two. */
+  todo?: string;
+}
+
+/** A check yields its findings in the order in which they are shown. */
+export type Check = Iterable<Finding> | AsyncIterable<Finding>;
+
+export const ok = (what: string): Finding => ({ level: "ok", what: visible(what) });
+export const note = (what: string, todo: string) => advice("note", what, todo);
+export const fix = (what: string, todo: string) => advice("fix", what, todo);
+
+function advice(level: Finding["level"], what: string, todo: string): Finding {
+  return { level, what: visible(what), todo: visible(todo) };
+}
+
+/** Quotes a stranger's text. */
+export function quoted(text: string): string {
+  return `"${cut(text, MAX_QUOTE)}"`;
+}
+
+/** Escapes characters that are invisible, or that control the terminal. */
+function visible(text: string): string {
+  return cut(text, MAX_TEXT).replace(
+    /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  );
+}
+
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+}
+
+/** A complete answer. */
+export interface Answer extends Pick<GuardedResponse, "status" | "headers" | "url" | "asked"> {
+  bytes: Buffer;
+}
+
+/** Sends a request. @throws NoAnswer */
+export type Probe = (url: string, request?: Partial<GuardedRequest>) => Promise<Answer>;
+
+/** A request without an answer. */
+class NoAnswer extends Error {
+  constructor(readonly finding: Finding) {
+    super(finding.what);
+  }
+}
+
+/** Runs checks in turn. A request without an answer ends its check, with a finding that says why. */
+export async function* runChecks(...checks: Check[]): AsyncGenerator<Finding> {
+  for (const check of checks) {
+    try {
+      yield* check;
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+      yield error.finding;
+    }
+  }
+}
+
+/** @returns `null` for a request without an answer */
+export function answerOrNull(answer: Promise<Answer>): Promise<Answer | null> {
+  return answer.catch((error) => {
+    if (error instanceof NoAnswer) return null;
+    throw error;
+  });
+}
+
+export function probeWith(ask: Ask): Probe {
+  return async (url, request = {}) => {
+    const asked = { maxBytes: MIB, ...request };
+    try {
+      const { status, headers, url: finalUrl, asked: urls, bytes, close } = await ask(url, asked);
+      // These have no body, even if a Content-Encoding header is present.
+      const hasBody = asked.method !== "HEAD" && status !== 304;
+      if (!hasBody) close();
+      return { status, headers, url: finalUrl, asked: urls, bytes: hasBody ? await bytes() : Buffer.alloc(0) };
+    } catch (error) {
+      if (!(error instanceof TwtxtError)) throw error;
+      throw new NoAnswer(refused(url, error, asked) ?? unreachable(url, error));
+    }
+  };
+}
+
+/** A JSON object; an empty one for anything else. */
+export function jsonIn({ bytes }: Answer): Record<string, unknown> {
+  try {
+    return Object(JSON.parse(bytes.toString()));
+  } catch {
+    return {};
+  }
+}
+
+/** The media type in lower case, without parameters. */
+export function typeOf({ headers }: Answer): string {
+  return essenceOf(headers["content-type"]);
+}
+
+/** Whether scripts of other sites can read the answer. */
+export function isReadableInBrowsers({ headers }: Answer): boolean {
+  return headers["access-control-allow-origin"] === "*";
+}
+
+/** @returns `null` for an error that the guard did not raise itself */
+function refused(url: string, { code, message }: TwtxtError, request: GuardedRequest): Finding | null {
+  switch (code) {
+    case "address-refused": {
+      const isPlain = request.isHttpsNeeded && url.startsWith("http:");
+      return fix(message, isPlain ? "Serve your site over https." : FOR_PRIVATE_HOSTS);
+    }
+    case "too-many-redirects":
+      return fix(message, "Serve it at its own address, without redirects.");
+    case "too-large": {
+      const what = `${url} is larger than ${request.maxBytes / MIB} MiB, or endless.`;
+      return fix(what, "Other sites do not read that much. Is it the right address?");
+    }
+    case "bad-compression":
+      return fix(`${url}: ${message}`, "Have your host serve it without compression.");
+    default:
+      return null;
+  }
+}
+
+/** Faults of the network by the system's error code: what is wrong, and what to do. */
+const FAULTS: readonly (readonly [code: RegExp, what: (url: string, code: string) => string, todo: string])[] = [
+  [
+    /^(ENOTFOUND|EAI_)/,
+    (url, code) => `There is no server for ${url}: its name is unknown (${code}).`,
+    "Is it spelled correctly? A new domain takes some hours to be known everywhere.",
+  ],
+  [/^ECONNREFUSED$/, (url) => `Nothing answers at ${url}.`, "Is its server running, and is the port correct?"],
+  [
+    OLD_TLS,
+    (url, code) => `The server of ${url} offers only TLS older than 1.2 (${code}).`,
+    "Turn on TLS 1.2 or 1.3 at your host: other sites and browsers refuse older versions.",
+  ],
+  [
+    /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS/,
+    (url, code) => `The certificate of ${url} is not accepted (${code}).`,
+    "Renew it at your host, for this exact name and with the intermediate certificates.",
+  ],
+];
+
+function unreachable(url: string, error: TwtxtError): Finding {
+  if (isTimeout(error)) {
+    return fix(
+      `${url} is too slow: its answer did not start within 5 s, or did not end within 10 s.`,
+      "Other readers do not wait longer either. Try again later, or ask your host.",
+    );
+  }
+  const code = codeOf(error);
+  for (const [pattern, what, todo] of FAULTS) if (pattern.test(code)) return fix(what(url, code), todo);
+  return fix(`${url} gives no readable answer (${code || error.message}).`, "Try again, or ask your host.");
+}
+
+/** The system's code, of the innermost cause. */
+function codeOf(error: unknown): string {
+  if (!(error instanceof Error)) return "";
+  const { code } = error as NodeJS.ErrnoException;
+  return codeOf(error.cause) || (error instanceof TwtxtError ? "" : (code ?? ""));
+}
