@@ -1,21 +1,33 @@
-// plugin/cli/backup.ts: `eleventy-twtxt backup` writes all data of a site into one file.
+// plugin/cli/backup.ts: `eleventy-twtxt backup` and `restore` write all data of a site into one file, and back.
+import { createReadStream } from "node:fs";
+import { stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { contentsNamedIn, RECORDS } from "../blobs/serve/stored.js";
 import { TwtxtError } from "../errors.js";
 import { EVENTS } from "../mentions/receive/event-log.js";
 import { partsNamedIn, SNAPSHOT } from "../mentions/receive/snapshot.js";
 import { prefixOf } from "../site/routes.js";
-import { type ArchiveSource, ArchiveWriter, checkArchive } from "../store/archive.js";
+import {
+  type About,
+  type ArchiveContents,
+  type ArchiveSource,
+  ArchiveWriter,
+  checkArchive,
+  valuesOf,
+} from "../store/archive.js";
 import { copyConsistently, type HeadKeys } from "../store/consistent-copy.js";
+import type { StreamingStore } from "../store/store.js";
+import { hashOf, SMALL_BYTES, writeValue } from "../store/value.js";
 import { one } from "./arguments.js";
 import { command } from "./command.js";
-import { checkFree, type Draft, draftIn } from "./files.js";
+import { badFile, checkFree, type Draft, draftIn } from "./files.js";
 import { FOLDER, flag, option, SETTINGS_OPTION, text } from "./options.js";
-import { counted, sizeText, statusOf } from "./output.js";
-import { publishedSite, siteAt } from "./site.js";
-import { checkWithinReach, type SiteStore, siteStore } from "./site-store.js";
+import { counted, progressOf, sizeText, statusOf } from "./output.js";
+import { publishedSite, type Site, siteAt } from "./site.js";
+import { checkWithinReach, type SiteStore, siteStore, useStoreAlone } from "./site-store.js";
 import { endingOf, type Terminal } from "./terminal.js";
 
+const ARCHIVE = one(text("FILE", "one file, such as alice.tar.gz"));
 const MODE = 0o600;
 /** Keys of values that refer to other values of the store. */
 export const STORE_HEADS: readonly HeadKeys[] = [
@@ -34,28 +46,21 @@ export const backup = command({
     store: option(FOLDER, "the data of serve --store DIR; with the variables of a bucket, the bucket"),
     ...SETTINGS_OPTION,
   },
-  words: one(text("FILE", "one file, such as alice.tar.gz")),
+  words: ARCHIVE,
   notes: "Without this program, `tar xzf FILE` and `sha256sum -c SHA256SUMS` unpack and check it.",
   example: `$ eleventy-twtxt backup alice.tar.gz
 /home/alice/alice.tar.gz
 3412 values, 1.2 GiB, read again and compared.`,
-  async run({ force, store, settings }, word, terminal) {
-    const file = resolve(terminal.folder, word);
+  async run({ force, store, settings }, name, terminal) {
+    const file = resolve(terminal.folder, name);
     if (!force) await checkFree(file);
     const site = await siteAt(terminal, settings);
-    const request = { command: "backup", store, isReadOnly: true };
-    checkWithinReach(site, request, terminal);
-    const data = await siteStore(site, request, terminal);
-    const { settings: published } = await publishedSite(site);
-    const about = {
-      site: `${published.url}${prefixOf(published)}/`,
-      created: new Date(terminal.now()).toISOString(),
-    };
+    const data = await dataOf(site, { command: "backup", store, isReadOnly: true }, terminal);
     const signal = endingOf(terminal);
     const draft = await draftIn(dirname(file), MODE);
     try {
-      const writer = await write({ draft, signal }, data, about, terminal);
-      await compare({ name: word, chunks: () => untilEnded(draft.chunks(), signal) }, writer, terminal);
+      const writer = await writeArchive({ draft, signal }, data, await aboutOf(site, terminal), terminal);
+      await compare({ name, chunks: () => untilEnded(draft.chunks(), signal) }, writer, terminal);
       await draft.moveTo(file, force);
       terminal.print(file);
       terminal.say(`${counted(writer.sums.size, "value")}, ${sizeText(writer.bytes)}, read again and compared.`);
@@ -66,10 +71,20 @@ export const backup = command({
   },
 });
 
-async function write(
+async function dataOf(site: Site, request: Parameters<typeof siteStore>[1], terminal: Terminal): Promise<SiteStore> {
+  checkWithinReach(site, request, terminal);
+  return siteStore(site, request, terminal);
+}
+
+async function aboutOf(site: Site, terminal: Terminal): Promise<About> {
+  const { settings } = await publishedSite(site);
+  return { site: `${settings.url}${prefixOf(settings)}/`, created: new Date(terminal.now()).toISOString() };
+}
+
+async function writeArchive(
   { draft, signal }: { draft: Draft; signal: AbortSignal },
   { store, place }: SiteStore,
-  about: Parameters<ArchiveWriter["stream"]>[0],
+  about: About,
   terminal: Terminal,
 ): Promise<ArchiveWriter> {
   const writer = new ArchiveWriter();
@@ -109,4 +124,108 @@ async function* untilEnded(chunks: AsyncIterable<Uint8Array>, signal: AbortSigna
     signal.throwIfAborted();
     yield chunk;
   }
+}
+
+export const restore = command({
+  name: "restore",
+  summary: "restores the data of your site from a backup",
+  usage: "FILE [options]",
+  about:
+    "Restores mentions, messages, blobs and the list of what was sent from a file that eleventy-twtxt backup wrote. The whole file is checked before anything is written. Stop serve first; it cannot start meanwhile.",
+  options: {
+    force: flag("replaces all data of the site with the backup"),
+    store: option(FOLDER, "into the data of serve --store DIR; with the variables of a bucket, into the bucket"),
+    ...SETTINGS_OPTION,
+  },
+  words: ARCHIVE,
+  notes: "Mentions that were sent after the backup may be sent again.",
+  example: `$ eleventy-twtxt restore alice.tar.gz
+Backup of https://alice.example/ from 2026-11-20T09:00:00.000Z: 3412 values, 1.2 GiB.
+Restored into /home/alice/.local/share/eleventy-twtxt/sites/alice.example/store.`,
+  async run({ force, store, settings }, name, terminal) {
+    const file = resolve(terminal.folder, name);
+    const { size } = await stat(file).catch((error) => {
+      throw badFile(error);
+    });
+    const source = { name, size, chunks: () => createReadStream(file) };
+    const site = await siteAt(terminal, settings);
+    const data = await dataOf(site, { command: "restore", store, isReadOnly: false }, terminal);
+    const leaveStore = await useStoreAlone(data);
+    try {
+      if (!force) await checkEmpty(data);
+      const signal = endingOf(terminal);
+      const contents = await check(source, signal, terminal);
+      await checkSpace(data, contents);
+      await writeValues(data.store, { source, contents, signal }, terminal);
+      terminal.say(`Restored into ${data.place}.`);
+      return 0;
+    } finally {
+      await leaveStore();
+    }
+  },
+});
+
+/** @throws TwtxtError `bad-usage` */
+async function checkEmpty({ store, place }: SiteStore): Promise<void> {
+  const { length } = await store.keys("");
+  if (length === 0) return;
+  throw new TwtxtError(
+    "bad-usage",
+    `${place} already has data: ${counted(length, "value")}. Nothing was changed. To replace all of it with the backup, add --force.`,
+  );
+}
+
+interface SizedSource extends ArchiveSource {
+  /** In bytes. */
+  size: number;
+}
+
+async function check(source: SizedSource, signal: AbortSignal, terminal: Terminal): Promise<ArchiveContents> {
+  const progress = progressOf(terminal, source.size);
+  try {
+    const contents = await checkArchive(source, (bytes) => {
+      signal.throwIfAborted();
+      progress.add(bytes);
+    });
+    const { about, values } = contents;
+    const size = `${counted(values.size, "value")}, ${sizeText(bytesOf(contents))}`;
+    progress.above(() => terminal.say(`Backup of ${about.site} from ${about.created}: ${size}.`));
+    return contents;
+  } finally {
+    progress.end();
+  }
+}
+
+/** @throws TwtxtError `store-failed` before anything was written */
+async function checkSpace({ folder }: SiteStore, contents: ArchiveContents): Promise<void> {
+  if (folder === null) return;
+  const { bavail, bsize } = await statfs(folder);
+  if (bytesOf(contents) <= bavail * bsize) return;
+  const [wanted, free] = [bytesOf(contents), bavail * bsize].map(sizeText);
+  throw new TwtxtError("store-failed", `The backup needs ${wanted}, and ${folder} has ${free} of free space.`);
+}
+
+/** Writes values before it deletes others: after an interruption, the same command completes the work. */
+async function writeValues(
+  store: StreamingStore,
+  { source, contents, signal }: { source: SizedSource; contents: ArchiveContents; signal: AbortSignal },
+  terminal: Terminal,
+): Promise<void> {
+  const progress = progressOf(terminal, source.size);
+  try {
+    for await (const { key, value, chunks } of valuesOf(source, contents, progress.add)) {
+      if (signal.aborted) {
+        throw new TwtxtError("store-failed", "Interrupted: the data is incomplete. To continue, add --force.");
+      }
+      const isStored = value.size > SMALL_BYTES && (await hashOf(store, key)) === value.sha256;
+      if (!isStored) await writeValue(store, key, { size: value.size, chunks });
+    }
+    for (const key of await store.keys("")) if (!contents.values.has(key)) await store.delete(key);
+  } finally {
+    progress.end();
+  }
+}
+
+function bytesOf({ values }: ArchiveContents): number {
+  return [...values.values()].reduce((sum, { size }) => sum + size, 0);
 }

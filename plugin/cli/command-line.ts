@@ -18,7 +18,7 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ["mentions", async () => (await import("./mentions.js")).mentions],
   ["message", async () => (await import("./message.js")).message],
   ["post", async () => (await import("./post.js")).post],
-  ["restore", async () => (await import("./restore.js")).restore],
+  ["restore", async () => (await import("./backup.js")).restore],
   ["send", async () => (await import("./send.js")).send],
   ["serve", async () => (await import("./serve.js")).serve],
   ["stamp", async () => (await import("./stamp.js")).stamp],

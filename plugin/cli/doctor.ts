@@ -1,5 +1,4 @@
 // plugin/cli/doctor.ts: `eleventy-twtxt doctor` checks a live site as its peers see it.
-import { TwtxtError } from "../errors.js";
 import { createGuard } from "../http/guard.js";
 import { loopbackHostOf } from "../http/loopback.js";
 import { isSameHost, isSameUrl } from "../http/same-url.js";
@@ -29,7 +28,7 @@ import { checkArchives, checkText } from "./doctor/check-text.js";
 import { userAgent } from "./invocation.js";
 import { address, flag, HOSTS_OPTION, JSON_OPTION, option, SETTINGS_OPTION, url, type ValuesOf } from "./options.js";
 import { counted } from "./output.js";
-import { publishedSite, siteAt } from "./site.js";
+import { ifBuilt, publishedSite, siteAt } from "./site.js";
 import type { Terminal } from "./terminal.js";
 
 const OPTIONS = {
@@ -60,7 +59,7 @@ ok    https://alice.example/ names the feed https://alice.example/tw.txt
 fix   https://alice.example/tw.txt is served as "text/html". Some readers accept only plain text.
       Have your host serve it as "text/plain; charset=utf-8".`,
   async run(values, given, terminal) {
-    const own = await ownSite(terminal, values.settings);
+    const own = await ifBuilt(values.settings, ownSite(terminal, values.settings));
     const start = given ?? own?.feedUrl;
     if (start === undefined) throw misuse("doctor", "expected a URL, since there is no built site in this folder.");
     const findings: Finding[] = [];
@@ -88,20 +87,10 @@ interface OwnSite {
   address: string | null;
 }
 
-/**
- * @returns `null` where there is no built site here
- * @throws TwtxtError `no-settings` for a settings file that does not exist
- */
-async function ownSite(terminal: Terminal, settingsFile: string | undefined): Promise<OwnSite | null> {
-  try {
-    const site = await siteAt(terminal, settingsFile);
-    const { feedUrl, urls } = (await publishedSite(site)).settings;
-    return { feedUrl, urls, address: site.settings.authors.find(({ endpoint }) => endpoint !== null)?.address ?? null };
-  } catch (error) {
-    const isNone = error instanceof TwtxtError && error.code === "no-settings" && settingsFile === undefined;
-    if (isNone) return null;
-    throw error;
-  }
+async function ownSite(terminal: Terminal, settingsFile: string | undefined): Promise<OwnSite> {
+  const site = await siteAt(terminal, settingsFile);
+  const { feedUrl, urls } = (await publishedSite(site)).settings;
+  return { feedUrl, urls, address: site.settings.authors.find(({ endpoint }) => endpoint !== null)?.address ?? null };
 }
 
 /** Runs all checks. The rate limit comes last, since it refuses all further requests. */

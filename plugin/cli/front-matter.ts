@@ -1,4 +1,5 @@
-// plugin/cli/front-matter.ts: the YAML that a post starts with, read as Eleventy reads it.
+// plugin/cli/front-matter.ts: the YAML that a post starts with: read as Eleventy reads it, written, and given a date.
+import { isDeepStrictEqual } from "node:util";
 import matter from "gray-matter";
 import { TwtxtError } from "../errors.js";
 
@@ -7,10 +8,12 @@ export interface ParsedPost {
   data: Record<string, unknown>;
   /** The body. */
   content: string;
+  /** The front matter in the text; `null` for none. */
+  block: FrontMatterBlock | null;
 }
 
-/** The front matter in a text: the lines between the two lines of dashes. */
-export interface FrontMatterBlock {
+/** Where the front matter stands in a text: the lines between the two lines of dashes. */
+interface FrontMatterBlock {
   start: number;
   end: number;
   lineEnd: "\n" | "\r\n";
@@ -20,13 +23,8 @@ export interface FrontMatterBlock {
 const OPENING = /^\uFEFF?---(?!-)([^\n]*)(\n|$)/;
 const YAML = /^(ya?ml)?$/i;
 
-/**
- * Finds the front matter of a text.
- *
- * @returns `null` for none
- * @throws TwtxtError `bad-front-matter` where it is not YAML, or not closed
- */
-export function findFrontMatter(text: string): FrontMatterBlock | null {
+/** @throws TwtxtError `bad-front-matter` where it is not YAML, or not closed */
+function findFrontMatter(text: string): FrontMatterBlock | null {
   const opening = OPENING.exec(text);
   if (!opening) return null;
   const language = (opening[1] ?? "").trim();
@@ -44,11 +42,11 @@ export function findFrontMatter(text: string): FrontMatterBlock | null {
  * @throws TwtxtError `bad-front-matter`; the message is a clause about the file
  */
 export function readPost(text: string): ParsedPost {
-  findFrontMatter(text);
+  const block = findFrontMatter(text);
   try {
     // Options turn off gray-matter's cache, which would keep a failed text as if it had been parsed.
     const { data, content } = matter(text, { language: "yaml" });
-    if (isRecord(data)) return { data, content };
+    if (isRecord(data)) return { data, content, block };
   } catch (error) {
     throw bad(`its front matter cannot be read: ${Object(error).reason ?? "it is not YAML"}`, error);
   }
@@ -73,4 +71,88 @@ function isRecord(data: unknown): data is Record<string, unknown> {
 
 function bad(message: string, cause?: unknown): TwtxtError {
   return new TwtxtError("bad-front-matter", message, { cause });
+}
+
+/** A text with a new date. */
+export interface StampedText {
+  text: string;
+  /** The former date as written; `null` for none. */
+  old: string | null;
+}
+
+const DATE_KEY = /^[ \t]*(?:date|"date"|'date')[ \t]*:(?=[ \t]|$)/;
+const TAIL = /[ \t]+#[^\r]*$|[ \t]+$/;
+
+/**
+ * Writes a date into a text.
+ *
+ * Tries each line that could hold the date, and takes the first after which the parser finds the wanted date and
+ * everything else unchanged. So it never changes a `date:` of another key, in a multi-line text or in the body, and
+ * refuses a date that is not on one line.
+ *
+ * @param text - a whole file, with its byte order mark and line endings
+ * @param timestamp - `YYYY-MM-DDThh:mm:ssZ`
+ * @returns `null` for a text that has this date already
+ * @throws TwtxtError `bad-front-matter`; the message is a clause about the file
+ * @example stampText("---\ndate: 2026-01-02 # draft\n---\n", "2026-01-02T00:13:37Z") // text: "---\ndate: 2026-01-02T00:13:37Z # draft\n---\n"
+ */
+export function stampText(text: string, timestamp: string): StampedText | null {
+  const before = readPost(text);
+  if (isWanted(before.data.date, timestamp)) return null;
+  for (const stamped of attempts(text, before, timestamp)) {
+    if (changesOnlyDate(before, stamped.text, timestamp)) return stamped;
+  }
+  throw bad("date" in before.data ? "its date is not on one line" : "its front matter has no room for one more line");
+}
+
+function changesOnlyDate(before: ParsedPost, text: string, timestamp: string): boolean {
+  let after: ParsedPost;
+  try {
+    after = readPost(text);
+  } catch {
+    return false;
+  }
+  const { date: _, ...others } = before.data;
+  const { date, ...othersAfter } = after.data;
+  return isWanted(date, timestamp) && before.content === after.content && isDeepStrictEqual(others, othersAfter);
+}
+
+function isWanted(date: unknown, timestamp: string): boolean {
+  return date instanceof Date && date.getTime() === Date.parse(timestamp);
+}
+
+function attempts(text: string, { data, block }: ParsedPost, timestamp: string): Iterable<StampedText> {
+  if (!block) return newFrontMatter(text, timestamp);
+  return "date" in data ? changes(text, block, timestamp) : insertions(text, block, timestamp);
+}
+
+function* changes(text: string, { start, end }: FrontMatterBlock, timestamp: string): Generator<StampedText> {
+  for (let at = start; at < end; at = text.indexOf("\n", at) + 1) {
+    const line = text.slice(at, text.indexOf("\n", at)).replace(/\r$/, "");
+    const key = DATE_KEY.exec(line)?.[0];
+    if (key === undefined) continue;
+
+    const rest = line.slice(key.length);
+    const tail = TAIL.exec(rest)?.[0] ?? "";
+    const value = rest.slice(0, rest.length - tail.length);
+    const gap = /^[ \t]*/.exec(value)?.[0] || " ";
+    yield { text: splice(text, at, line.length, key + gap + timestamp + tail), old: value.trim() };
+  }
+}
+
+/** As the last line, or as the first one where the last would become part of a multi-line text. */
+function* insertions(text: string, block: FrontMatterBlock, timestamp: string): Generator<StampedText> {
+  const indent = /^([ \t]*)[^\s#]/m.exec(text.slice(block.start, block.end))?.[1] ?? "";
+  const line = `${indent}date: ${timestamp}${block.lineEnd}`;
+  for (const at of [block.end, block.start]) yield { text: splice(text, at, 0, line), old: null };
+}
+
+function* newFrontMatter(text: string, timestamp: string): Generator<StampedText> {
+  const lineEnd = /^[^\n]*\r\n/.test(text) ? "\r\n" : "\n";
+  const lines = ["---", `date: ${timestamp}`, "---", ""].join(lineEnd);
+  yield { text: splice(text, text.startsWith("\uFEFF") ? 1 : 0, 0, lines), old: null };
+}
+
+function splice(text: string, at: number, length: number, insert: string): string {
+  return text.slice(0, at) + insert + text.slice(at + length);
 }

@@ -2,18 +2,43 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { TwtxtError } from "../errors.js";
+import { twtHash } from "../feed/hash.js";
+import { parseReplyTo } from "../feed/subject.js";
+import { toInstant } from "../feed/timestamp.js";
+import { parseReference } from "../mentions/reference.js";
+import { readArchives, readLiveFeed } from "../mentions/send/live-feed.js";
 import { PREVIEW_FOLDER } from "../site/site.js";
 import { misuse, optional } from "./arguments.js";
 import { command } from "./command.js";
 import { createText, readText } from "./files.js";
 import { formatPost, readPost } from "./front-matter.js";
+import { userAgent } from "./invocation.js";
 import { chooseNotesFolder, freeNoteTimes, type NotesFolder, noteName, rememberNotesFolder } from "./notes-folder.js";
-import { FOLDER, flag, HOSTS_OPTION, option, SETTINGS_OPTION, text } from "./options.js";
-import { REPLY, replyToOf } from "./reply-to.js";
+import { FOLDER, flag, HOSTS_OPTION, type Kind, option, SETTINGS_OPTION, text } from "./options.js";
 import { isBelow, type Site, siteAt } from "./site.js";
 import type { Terminal } from "./terminal.js";
 
 const NAME = "post";
+
+/** A twt, by its hash or by its time. */
+type Reply = { hash: string; nick: string | null; feedUrl: string } | { feedUrl: string; timestamp: string };
+
+const MARK = "#:~:text=";
+
+const REPLY: Kind<Reply> = {
+  name: "TWT",
+  expected:
+    'a hash and a feed URL, such as "abcdefg https://bob.example/twtxt.txt", or a reference, such as "https://bob.example/twtxt.txt#:~:text=2026-01-02T03:04:05Z"',
+  parse(value) {
+    if (!value.includes(MARK)) {
+      const { hash, nick = null, feedUrl } = parseReplyTo(value) ?? {};
+      return hash !== undefined && feedUrl ? { hash, nick, feedUrl } : null;
+    }
+    const { url, timestamps } = parseReference(value, "bad-usage");
+    const [timestamp] = timestamps;
+    return timestamp === undefined ? null : { feedUrl: url, timestamp };
+  },
+};
 
 export const post = command({
   name: NAME,
@@ -152,4 +177,39 @@ function nextStep({ settings: { host } }: Site): string {
   }
   const deploy = host === "netlify" ? "publish it with git add, git commit and git push" : "deploy it";
   return `Look at it with npx @11ty/eleventy --serve, then ${deploy}.`;
+}
+
+/**
+ * The value for the front matter: `<hash> <nick> <feed url>`, without the nick where none is known.
+ *
+ * @param reply - a time is looked up in the feed and its archives
+ * @param allowPrivateHosts - `host:port`s in the author's own network
+ * @throws TwtxtError `no-such-twt`; as reading the feed
+ */
+async function replyToOf(reply: Reply, allowPrivateHosts: readonly string[]): Promise<string> {
+  const { hash, nick, feedUrl } = "hash" in reply ? reply : await lookUp(reply, allowPrivateHosts);
+  return [hash, ...(nick === null ? [] : [nick]), feedUrl].join(" ");
+}
+
+async function lookUp(
+  { feedUrl, timestamp }: { feedUrl: string; timestamp: string },
+  allowPrivateHosts: readonly string[],
+) {
+  // Loaded late: most notes reply to nothing.
+  const { createGuard } = await import("../http/guard.js");
+  const ask = createGuard({ userAgent: userAgent(), allowPrivateHosts });
+  const feed = await readLiveFeed(ask, feedUrl).catch((error: unknown) => {
+    // The outer error is about the author's own feed.
+    throw Object(error).cause instanceof TwtxtError ? Object(error).cause : error;
+  });
+  const instant = toInstant(timestamp) ?? "";
+  const isWanted = (twt: { instant: string }) => twt.instant === instant;
+  const found = feed.twts.filter(isWanted);
+  if (found.length === 0) found.push(...(await readArchives(ask, feed, instant)).twts.filter(isWanted));
+  const [twt, ...others] = found;
+  if (!twt) throw new TwtxtError("no-such-twt", `${feedUrl} has no twt at ${timestamp}.`);
+  if (others.length > 0) {
+    throw new TwtxtError("no-such-twt", `${feedUrl} has ${found.length} twts at ${timestamp}: choose one by its hash.`);
+  }
+  return { hash: twtHash(feed.identity, twt), nick: feed.nick, feedUrl: feed.identity };
 }

@@ -5,17 +5,19 @@ import { TwtxtError } from "../errors.js";
 import { createGuard } from "../http/guard.js";
 import { loopbackHostOf } from "../http/loopback.js";
 import { SiteIndex } from "../mentions/receive/site-index.js";
-import { MentionLedger } from "../mentions/send/ledger.js";
-import { type SendReport, sendMentions } from "../mentions/send/send.js";
+import { type LedgerEntry, MentionLedger } from "../mentions/send/ledger.js";
+import { type SendOptions, type SendReport, sendMentions } from "../mentions/send/send.js";
+import type { MentionReport } from "../mentions/send/send-mention.js";
 import type { PublishedSite } from "../site/site.js";
 import { FileStore } from "../store/file.js";
 import { memoryStore } from "../store/memory.js";
 import type { Store } from "../store/store.js";
 import { misuse, none } from "./arguments.js";
 import { command } from "./command.js";
-import { userAgent } from "./invocation.js";
+import { typed, userAgent } from "./invocation.js";
 import {
   FOLDER,
+  FOR_PRIVATE_HOSTS,
   flag,
   HOSTS_OPTION,
   JSON_OPTION,
@@ -25,8 +27,8 @@ import {
   url,
   type ValuesOf,
 } from "./options.js";
-import { notedFacts, notedLines, notedSum, progressOf, reportLines, reportSum } from "./send-report.js";
-import { publishedSite, type Site, siteAt } from "./site.js";
+import { counted, listed, tableOf } from "./output.js";
+import { ifBuilt, publishedSite, type Site, siteAt } from "./site.js";
 import { storeFolder } from "./site-store.js";
 import type { Terminal } from "./terminal.js";
 
@@ -64,59 +66,24 @@ export const send = command({
   async run(values, _, terminal) {
     const source = await sourceOf(values, terminal);
     if (values.list) return listSent(source, values, terminal);
-    const report = await sendFrom(source, values, terminal);
+    const report = await sendMentions({ ...source, ...sendOptions(source, values, terminal) });
     if (values.json) terminal.print(JSON.stringify(report, null, 2));
-    else for (const line of reportLines(report)) terminal.print(line);
+    else for (const line of linesOf(report.mentions)) terminal.print(line);
     for (const line of reportSum(report, values["dry-run"])) terminal.say(line);
     return report.troubles.length > 0 || report.mentions.some(({ outcome }) => outcome === "failed") ? 1 : 0;
   },
 });
 
-function sendFrom(source: Source, values: Values, terminal: Terminal): Promise<SendReport> {
-  const { feedUrl, nick, store, aliases, pageOf } = source;
-  const allowed = values["allow-private-host"];
-  return sendMentions({
-    ask: createGuard({
-      userAgent: `${userAgent()} (+${feedUrl}${nick ? `; @${nick}` : ""})`,
-      allowPrivateHosts: [...allowed, ...loopbackHostOf(feedUrl)],
-    }),
-    ...{ store, feedUrl, aliases, pageOf },
-    now: terminal.now,
-    random: Math.random,
-    sleep: (milliseconds, signal) => setTimeout(milliseconds, undefined, { signal }).catch(() => {}),
-    patience: PATIENCE_MS,
-    isDryRun: values["dry-run"],
-    backfill: values.backfill ?? 0,
-    isNow: values.now,
-    asksAgain: allowed.length > 0,
-    onMention: progressOf(values, terminal),
-    onWaiting: () => terminal.say("Waiting for another run to end. It is sending, or was killed."),
-  });
-}
-
-async function listSent({ store, feedUrl }: Source, values: Values, terminal: Terminal): Promise<number> {
-  if (values.now || values["dry-run"] || values.backfill !== undefined) {
-    throw misuse(NAME, "--list sends nothing. Leave out --now, --dry-run and --backfill.");
-  }
-  const mentions = await new MentionLedger({ store, feedUrl, sleep: setTimeout }).list();
-  if (values.json) terminal.print(JSON.stringify({ mentions: mentions.map(notedFacts) }, null, 2));
-  else for (const line of notedLines(mentions)) terminal.print(line);
-  terminal.say(notedSum(mentions));
-  return 0;
-}
-
 /** A feed, and the store that records what was sent. */
-interface Source {
-  feedUrl: string;
+interface Source extends Pick<SendOptions, "feedUrl" | "aliases" | "pageOf"> {
   nick: string | null;
-  aliases: readonly string[];
-  pageOf(timestamp: string): string | null;
   store: Store;
 }
 
 async function sourceOf(values: Values, terminal: Terminal): Promise<Source> {
   const { feed, settings } = values;
-  const site = await siteIfAny(terminal, settings, feed !== undefined);
+  const here = siteAt(terminal, settings);
+  const site = feed === undefined ? await here : await ifBuilt(settings, here);
   const published = site && (await publishedIfOwn(site, feed));
   const feedUrl = feed ?? published?.settings.feedUrl;
   if (feedUrl === undefined) throw misuse(NAME, "choose a feed with --feed.");
@@ -129,6 +96,17 @@ async function sourceOf(values: Values, terminal: Terminal): Promise<Source> {
     pageOf: (timestamp) => siteIndex?.pageOfTwt(timestamp) ?? null,
     store: await storeOf(site, values, terminal),
   };
+}
+
+/** @returns `null` where the feed belongs to another site */
+async function publishedIfOwn(site: Site, feed: string | undefined): Promise<PublishedSite | null> {
+  try {
+    const published = await publishedSite(site);
+    return feed === undefined || feed === published.settings.feedUrl ? published : null;
+  } catch (error) {
+    if (feed !== undefined && error instanceof TwtxtError) return null;
+    throw error;
+  }
 }
 
 /** On Netlify the site itself sends, and records what it has sent. */
@@ -150,24 +128,129 @@ async function storeOf(site: Site | null, { store, list, "dry-run": isDryRun }: 
   throw misuse(NAME, "choose with --store where to record what was sent.");
 }
 
-/** @param isOptional - whether the command works without a site */
-async function siteIfAny(terminal: Terminal, settings: string | undefined, isOptional: boolean): Promise<Site | null> {
-  try {
-    return await siteAt(terminal, settings);
-  } catch (error) {
-    if (isOptional && settings === undefined && error instanceof TwtxtError && error.code === "no-settings")
-      return null;
-    throw error;
+function sendOptions({ feedUrl, nick }: Source, values: Values, terminal: Terminal) {
+  const allowed = values["allow-private-host"];
+  return {
+    ask: createGuard({
+      userAgent: `${userAgent()} (+${feedUrl}${nick ? `; @${nick}` : ""})`,
+      allowPrivateHosts: [...allowed, ...loopbackHostOf(feedUrl)],
+    }),
+    now: terminal.now,
+    random: Math.random,
+    sleep: (milliseconds: number, signal?: AbortSignal) =>
+      setTimeout(milliseconds, undefined, { signal }).catch(() => {}),
+    patience: PATIENCE_MS,
+    isDryRun: values["dry-run"],
+    backfill: values.backfill ?? 0,
+    isNow: values.now,
+    asksAgain: allowed.length > 0,
+    onMention: progressOf(values, terminal),
+    onWaiting: () => terminal.say("Waiting for another run to end. It is sending, or was killed."),
+  };
+}
+
+/** Shows mentions as soon as they are done. */
+function progressOf({ json, "dry-run": isDryRun }: Values, { isTerminal, say }: Terminal) {
+  let done = 0;
+  return (mention: MentionReport) => {
+    done += 1;
+    if (json || isDryRun) return;
+    // On one screen the table follows anyway.
+    if (!isTerminal.stdout || !isTerminal.stderr) say(cellsOf(mention).join("  "));
+    else if (done % 10 === 0) say(`${done} so far.`);
+  };
+}
+
+async function listSent({ store, feedUrl }: Source, values: Values, terminal: Terminal): Promise<number> {
+  if (values.now || values["dry-run"] || values.backfill !== undefined) {
+    throw misuse(NAME, "--list sends nothing. Leave out --now, --dry-run and --backfill.");
+  }
+  const mentions = (await new MentionLedger({ store, feedUrl, sleep: setTimeout }).list()).map(withDates);
+  if (values.json) terminal.print(JSON.stringify({ mentions }, null, 2));
+  else for (const line of linesOf(mentions)) terminal.print(line);
+  const sum = sumOf(mentions, [
+    ["sent", "sent"],
+    [`waiting (to try at once: ${typed("send --now")})`, "waiting"],
+    ["failed", "failed"],
+    ["without an endpoint", "no-endpoint"],
+    ["not requested", "not-asked"],
+  ]);
+  terminal.say(sum === "" ? "No mentions were sent from here yet." : `${sum}.`);
+  return 0;
+}
+
+function withDates({ at, next, ...mention }: LedgerEntry) {
+  const dateOf = (time: number | null) => (time === null ? null : new Date(time).toISOString());
+  return { ...mention, at: dateOf(at), next: dateOf(next) };
+}
+
+/** A mention of a run or of the ledger, which has the time and the number of attempts. */
+type Mention = Omit<MentionReport, "kind" | "method" | "status"> &
+  Partial<Pick<MentionReport, "kind" | "method">> &
+  Partial<Pick<ReturnType<typeof withDates>, "at" | "attempts">>;
+
+/** Counts, and what went wrong. */
+function reportSum({ mentions, leftAlone, troubles }: SendReport, isDryRun: boolean): string[] {
+  const toSend = mentions.filter(({ outcome }) => outcome === "would be sent").length;
+  const isRefused = mentions.some(({ outcome }) => outcome === "not-asked");
+  const sum = sumOf(mentions, [
+    [toSend === 1 ? "mention to send" : "mentions to send", "would be sent"],
+    ["sent", "sent"],
+    ["failed", "failed"],
+    ["to be retried", "retry", "waiting"],
+    ["without an endpoint", "no-endpoint"],
+    ["not requested", "not-asked"],
+  ]);
+  return [
+    ...troubles,
+    ...(isRefused ? [FOR_PRIVATE_HOSTS] : []),
+    ...(leftAlone ? [`${counted(leftAlone, "older mention")} skipped: --backfill N sends the newest N twts.`] : []),
+    sum === "" ? "Nothing to send." : `${sum}.${isDryRun ? " Nothing was sent." : ""}`,
+  ];
+}
+
+function sumOf(mentions: readonly Mention[], kinds: readonly (readonly [string, ...Mention["outcome"][]])[]): string {
+  const count = (outcomes: readonly string[]) => mentions.filter(({ outcome }) => outcomes.includes(outcome)).length;
+  return listed(kinds.map(([what, ...outcomes]) => [count(outcomes), what]));
+}
+
+/** A line for each mention, oldest first. */
+function linesOf(mentions: readonly Mention[]): string[] {
+  const place = ({ timestamp, target }: Mention) => `${timestamp} ${target}`;
+  return tableOf(mentions.toSorted((a, b) => (place(a) < place(b) ? -1 : 1)).map(cellsOf));
+}
+
+function cellsOf(mention: Mention): string[] {
+  const { timestamp, nick, target } = mention;
+  return [timestamp, nick === null ? "" : `@${nick}`, target, outcomeOf(mention)];
+}
+
+function outcomeOf({ kind, outcome, endpoint, method, why, at, attempts, next }: Mention): string {
+  const change = kind === "gone" ? ", as deleted" : kind === "changed" ? ", as changed" : "";
+  const date = at ? ` ${minuteOf(at)}` : "";
+  const place = method ? `${endpoint} (${method})` : endpoint;
+  const where = place === null ? "" : ` at ${place}`;
+  const again = next === null ? "" : `; next attempt after ${minuteOf(next)}`;
+  switch (outcome) {
+    case "sent":
+    case "would be sent":
+      return `${outcome}${date} to ${place}${change}`;
+    case "failed":
+      return `failed${date}${where}: ${why}`;
+    case "retry":
+      return `not sent yet${where}: ${why}${again}`;
+    case "waiting":
+      if (attempts === undefined) return again.slice(2) || "left to the next run";
+      return attempts
+        ? `waiting, ${counted(attempts, "attempt")}${where}: ${why ?? "no answer"}${again}`
+        : `waiting, not tried yet${again}`;
+    case "not-asked":
+      return `${why}${again}`;
+    case "no-endpoint":
+      return why?.startsWith("no endpoint") ? why : `no endpoint: ${why}`;
   }
 }
 
-/** @returns `null` where the feed belongs to another site */
-async function publishedIfOwn(site: Site, feed: string | undefined): Promise<PublishedSite | null> {
-  try {
-    const published = await publishedSite(site);
-    return feed === undefined || feed === published.settings.feedUrl ? published : null;
-  } catch (error) {
-    if (feed !== undefined && error instanceof TwtxtError) return null;
-    throw error;
-  }
+function minuteOf(date: string): string {
+  return `${date.slice(0, 16)}Z`;
 }

@@ -60,6 +60,21 @@ export async function siteAt(terminal: Terminal, settingsFile?: string): Promise
   );
 }
 
+/**
+ * Work on a site where a command can do without one.
+ *
+ * @param settingsFile - as in {@link siteAt}
+ * @returns `null` where there is no built site, unless its settings were named
+ */
+export async function ifBuilt<T>(settingsFile: string | undefined, work: Promise<T>): Promise<T | null> {
+  try {
+    return await work;
+  } catch (error) {
+    if (settingsFile === undefined && error instanceof TwtxtError && error.code === "no-settings") return null;
+    throw error;
+  }
+}
+
 /** Stops at the root of the project: folders above it may belong to others. */
 function placesAbove(folder: string): string[] {
   const above = dirname(folder);

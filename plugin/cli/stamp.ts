@@ -1,19 +1,22 @@
 // plugin/cli/stamp.ts: `eleventy-twtxt stamp` writes dates into posts that have no time of their own.
+import { execFile } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
-import { resolve } from "node:path";
+import { basename, dirname, resolve } from "node:path";
+import { promisify } from "node:util";
 import { TwtxtError } from "../errors.js";
-import { isDateOnly, toInstant } from "../feed/timestamp.js";
+import { formatTimestamp, isDateOnly, toInstant } from "../feed/timestamp.js";
 import { misuse, zeroOrMore } from "./arguments.js";
 import { command } from "./command.js";
 import { readText, replaceText } from "./files.js";
+import { readPost, type StampedText, stampText } from "./front-matter.js";
 import { FILE, flag, type Kind, option, SETTINGS_OPTION } from "./options.js";
-import { counted } from "./output.js";
+import { counted, listed } from "./output.js";
 import { type Site, siteAt } from "./site.js";
-import { type Plan, planStamp, type Unstamped } from "./stamp-plan.js";
-import { isStamped } from "./stamp-text.js";
 import type { Terminal } from "./terminal.js";
 
 const NAME = "stamp";
+const SCRIPT = /\.[cm]?[jt]sx?$/i;
+const DAY_IN_NAME = /\d{4}-\d{2}-\d{2}/;
 
 const DATE: Kind<string> = {
   name: "DATE",
@@ -23,8 +26,6 @@ const DATE: Kind<string> = {
     return timestamp === null || isDateOnly(Date.parse(timestamp)) ? null : timestamp;
   },
 };
-
-type Stamping = Extract<Plan, { action: "stamp" }>;
 
 export const stamp = command({
   name: NAME,
@@ -47,28 +48,27 @@ posts/hello.md: 2026-01-02 -> 2026-01-02T00:13:37Z
     const posts = files.length === 0 ? all : files.map((file) => chosen(file, all, terminal));
     if (date !== undefined) checkDate(files, posts);
 
-    const context = { timeZone: site.settings.timeZone, named: date, taken: takenIn(all) };
+    const taken = new Set(all.flatMap(({ timestamps }) => timestamps).filter((timestamp) => timestamp !== null));
+    const context = { timeZone: site.settings.timeZone, named: date, taken };
     const count = { stamp: 0, none: 0, leave: 0 };
     for (const post of posts) {
-      const plan = post.timestamps.length === 0 ? notListed(post.file) : await planStamp(post, context);
-      const done = plan.action === "stamp" && !isDryRun ? await write(plan) : plan;
-      show(done, site.shown(post.file), terminal);
-      count[done.action] += 1;
+      const plan = await stampPost(post, context, isDryRun);
+      show(plan, site.shown(post.file), terminal);
+      count[plan.action] += 1;
     }
     terminal.say(posts.length === 0 ? "Every post has a time of its own." : total(count, isDryRun));
     return count.leave > 0 ? 1 : 0;
   },
 });
 
-/** @throws TwtxtError `bad-usage` */
-function checkDate(files: readonly string[], [post]: readonly Unstamped[]): void {
-  if (files.length !== 1) throw misuse(NAME, "--date is for one FILE.");
-  const [timestamp] = post?.timestamps ?? [];
-  if (!timestamp) return;
-  throw misuse(
-    NAME,
-    `the feed has ${files[0]} at ${timestamp}. Another date would make it another twt; leave --date out.`,
-  );
+/** A file that has no time of its own, or the same second as another post, according to the last build. */
+interface Unstamped {
+  /** Absolute path. */
+  file: string;
+  /** The timestamps in the feed of its posts, mostly one; `null` for a post that is not in the feed. */
+  timestamps: (string | null)[];
+  /** Its own time, where another post has the same second. */
+  shared?: string | undefined;
 }
 
 /** A template that makes several posts is listed once per post. */
@@ -91,26 +91,173 @@ function chosen(named: string, all: Unstamped[], terminal: Terminal): Unstamped 
   return all.find((post) => isSame(post.file)) ?? { file, timestamps: [] };
 }
 
-function notListed(file: string): Plan {
-  return { action: "none", file, why: "the last build did not list it as a post without a time" };
+/** @throws TwtxtError `bad-usage` */
+function checkDate(files: readonly string[], [post]: readonly Unstamped[]): void {
+  if (files.length !== 1) throw misuse(NAME, "--date is for one FILE.");
+  const [timestamp] = post?.timestamps ?? [];
+  if (!timestamp) return;
+  throw misuse(
+    NAME,
+    `the feed has ${files[0]} at ${timestamp}. Another date would make it another twt; leave --date out.`,
+  );
 }
 
-function takenIn(posts: Unstamped[]): Set<string> {
-  return new Set(posts.flatMap(({ timestamps }) => timestamps.filter((timestamp) => timestamp !== null)));
+/** What to do with a post. */
+type Plan =
+  | ({ action: "stamp"; timestamp: string; before: string; notes: string[] } & StampedText)
+  /** There is nothing to do. */
+  | { action: "none"; why: string }
+  /** It has no time, and cannot get one. */
+  | { action: "leave"; why: string };
+
+/** Inputs of a plan besides the post. */
+interface PlanContext {
+  timeZone: string;
+  /** The value of --date, for a post without any other date. */
+  named: string | undefined;
+  /** Timestamps in use. New ones are added. */
+  taken: Set<string>;
 }
 
-async function write(plan: Stamping): Promise<Plan> {
-  const { file, before, after, timestamp } = plan;
+async function stampPost(post: Unstamped, context: PlanContext, isDryRun: boolean): Promise<Plan> {
   try {
-    await replaceText(file, after);
-    const written = await readText(file);
-    if (written === after && isStamped(before, written, timestamp)) return plan;
-    await replaceText(file, before);
-    return { action: "leave", file, why: "it did not read back as written, and was restored" };
+    const plan = await planStamp(post, context);
+    if (plan.action === "stamp" && !isDryRun) await write(post.file, plan.before, plan.text);
+    return plan;
   } catch (error) {
-    if (error instanceof TwtxtError) return { action: "leave", file, why: error.message };
+    if (error instanceof TwtxtError) return { action: "leave", why: error.message };
     throw error;
   }
+}
+
+/** @throws TwtxtError where the post cannot be stamped; the message is a clause about the file */
+async function planStamp(post: Unstamped, context: PlanContext): Promise<Plan> {
+  const { file, timestamps, shared } = post;
+  const [given] = timestamps;
+  if (given === undefined) {
+    return { action: "none", why: "the last build did not list it as a post without a time" };
+  }
+  if (SCRIPT.test(file)) throw cannot("a script has no front matter");
+  const before = await readText(file);
+  if (before === null) throw cannot("it is not UTF-8 text");
+  if (timestamps.length > 1)
+    throw cannot(`it makes ${timestamps.length} posts, and one date would give them all the same second`);
+
+  const { data, block } = readPost(before);
+  if ("date" in Object(data.eleventyComputed))
+    throw cannot("its date is computed, so a date in its front matter has no effect");
+  const isShared = hasTime(data.date) && timeOf(data.date) === shared;
+  if (hasTime(data.date) && !isShared) return { action: "none", why: "it has a time of its own" };
+
+  const day = isShared ? null : dayOf(data.date);
+  if (isStale(day, given, context.timeZone))
+    throw cannot("its date has changed since the last build; build the site again");
+
+  const timestamp = given === null ? await newTimestamp(file, context) : givenTimestamp(given, post, context);
+  const stamped = stampText(before, timestamp);
+  if (!stamped) return { action: "none", why: "it has this date" };
+  const notes = isShared ? [] : notesOnDay(day ?? DAY_IN_NAME.exec(file)?.[0], given);
+  if (!block) notes.unshift("it had no front matter, and has some now");
+  return { action: "stamp", timestamp, before, notes, ...stamped };
+}
+
+/** The time of its first commit. Posts that came with one commit follow each other by a second. */
+async function newTimestamp(file: string, { named, taken }: PlanContext): Promise<string> {
+  if (named !== undefined) return named;
+  let time = Date.parse(await firstCommit(file));
+  while (taken.has(formatTimestamp(time)) || isDateOnly(time)) time += 1000;
+  taken.add(formatTimestamp(time));
+  return formatTimestamp(time);
+}
+
+function givenTimestamp(given: string, { shared }: Unstamped, { timeZone }: PlanContext): string {
+  // In UTC, a date at midnight gives the same second again, unless another post has it too.
+  const isKept = timeZone === "UTC" && shared === undefined;
+  if (isKept || !isDateOnly(Date.parse(given))) return given;
+  throw cannot(`its time in the feed, ${given}, would read as a date without a time; give it another one`);
+}
+
+function notesOnDay(day: string | undefined, timestamp: string | null): string[] {
+  if (day === undefined || timestamp === null || timestamp.startsWith(day)) return [];
+  return [`in UTC this is another day; check pages and permalinks that show ${day}`];
+}
+
+function hasTime(date: unknown): boolean {
+  const timestamp = timeOf(date);
+  return timestamp !== null && !isDateOnly(date instanceof Date ? date.getTime() : Date.parse(timestamp));
+}
+
+/** A date to the second, in UTC; `null` where it cannot be read. */
+function timeOf(date: unknown): string | null {
+  if (date instanceof Date) return formatTimestamp(date);
+  return typeof date === "string" ? toInstant(date.trim().replace(" ", "T")) : null;
+}
+
+/** The day of a date without a time; `null` for anything else. */
+function dayOf(date: unknown): string | null {
+  if (date instanceof Date) return formatTimestamp(date).slice(0, 10);
+  return typeof date === "string" ? (/^\d{4}-\d{2}-\d{2}(?![^T ])/.exec(date.trim())?.[0] ?? null) : null;
+}
+
+/** Whether the timestamp in the feed was made from another day than this one. */
+function isStale(day: string | null, timestamp: string | null, timeZone: string): boolean {
+  if (day === null) return false;
+  return (
+    timestamp === null ||
+    new Intl.DateTimeFormat("sv", { timeZone, dateStyle: "short" }).format(new Date(timestamp)) !== day
+  );
+}
+
+const run = promisify(execFile);
+
+/**
+ * The time of the first commit of a file, renames included.
+ *
+ * @param file - absolute path
+ * @returns the author date in UTC, whole seconds
+ * @throws TwtxtError `bad-file` where git does not know it
+ */
+async function firstCommit(file: string): Promise<string> {
+  const git = async (...args: string[]) => (await run("git", args, { cwd: dirname(file) })).stdout;
+  const unknown = (why: string) => cannot(`${why}; say when it was written with --date`);
+  try {
+    const log = await git(
+      ...["-c", "log.showSignature=false", "log", "--follow", "--diff-filter=ACR", "--name-status", "--format=%aI"],
+      ...["--", basename(file)],
+    );
+    const timestamp = additionIn(log);
+    if (timestamp === null) throw unknown("git has no commit of it");
+    const isShallow = (await git("rev-parse", "--is-shallow-repository")).trim() === "true";
+    if (isShallow) throw unknown("this clone lacks the older commits (git fetch --unshallow brings them)");
+    return timestamp;
+  } catch (error) {
+    throw error instanceof TwtxtError ? error : unknown("git does not know it");
+  }
+}
+
+/** The oldest addition, up to a copy: git follows the original too, so a post made from an older one would get its date. */
+function additionIn(log: string): string | null {
+  let commit: string | null = null;
+  let addition: string | null = null;
+  for (const line of log.split("\n")) {
+    const status = /^([ACR])\d*\t/.exec(line)?.[1];
+    if (status === undefined) commit = toInstant(line) ?? commit;
+    else if (status !== "R") addition = commit;
+    if (status === "C") break;
+  }
+  return addition;
+}
+
+function cannot(why: string): TwtxtError {
+  return new TwtxtError("bad-file", why);
+}
+
+/** @throws TwtxtError `bad-file`; the file is then unchanged */
+async function write(file: string, before: string, after: string): Promise<void> {
+  await replaceText(file, after);
+  if ((await readText(file)) === after) return;
+  await replaceText(file, before);
+  throw cannot("it did not read back as written, and was restored");
 }
 
 function show(plan: Plan, file: string, terminal: Terminal): void {
@@ -123,8 +270,10 @@ function show(plan: Plan, file: string, terminal: Terminal): void {
 }
 
 function total({ stamp, none, leave }: Record<Plan["action"], number>, isDryRun: boolean): string {
-  const posts = counted(stamp, "post");
-  const others = [...(none > 0 ? [`${none} with nothing to do`] : []), ...(leave > 0 ? [`${leave} not changed`] : [])];
-  const counts = [isDryRun ? `${posts} would be stamped` : `${posts} stamped`, ...others].join(", ");
-  return isDryRun ? `${counts}. Nothing was written.` : `${counts}.`;
+  const others = listed([
+    [none, "with nothing to do"],
+    [leave, "not changed"],
+  ]);
+  const counts = `${counted(stamp, "post")} ${isDryRun ? "would be stamped" : "stamped"}${others && `, ${others}`}.`;
+  return isDryRun ? `${counts} Nothing was written.` : counts;
 }
