@@ -2,11 +2,9 @@
 
 import { readFile } from "node:fs/promises";
 import type { Clock } from "./clock.js";
-import { contactPage } from "./eleventy/contact.js";
 import { guessHost } from "./eleventy/default-host.js";
 import type { EleventyConfig } from "./eleventy/eleventy.js";
-import { mentionPages } from "./eleventy/mention-pages.js";
-import { addOwnPages } from "./eleventy/own-pages.js";
+import { addPluginPages } from "./eleventy/plugin-pages.js";
 import { SiteBuild } from "./eleventy/site-build.js";
 import { addTemplateTools } from "./eleventy/templates.js";
 import { authorError } from "./errors.js";
@@ -51,7 +49,7 @@ export function definePlugin(world: () => World) {
     config.on("eleventy.contentMap", (pages) => build.schedulePosts(pages));
     config.on("eleventy.passthrough", ({ map }) => build.noteCopies(map));
     addTemplateTools(config, build);
-    addOwnPages(config, build, [...mentionPages(build), ...contactPage(settings, () => build.inboxes)]);
+    addPluginPages(config, build);
     config.addTransform(NAME, function (content) {
       return build.transformPage(content, this.page ?? {});
     });

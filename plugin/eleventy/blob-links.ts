@@ -1,95 +1,76 @@
-// plugin/eleventy/blob-links.ts: check of the links to blobs.
-import { TwtxtError } from "../errors.js";
-import type { Ask } from "../http/guard.js";
-import { loopbackHostOf } from "../http/loopback.js";
+// plugin/eleventy/blob-links.ts: replaces `blob:KEY` links in Markdown and HTML by URLs.
+import { BLOB_KEY } from "../site/blob-url.js";
+import { escapeHtml } from "../site/html.js";
+import type { MarkdownIt } from "./markdown-mentions.js";
 
-/** Timeout of the check. */
-const TOTAL_MS = 6_000;
-const CONCURRENCY = 8;
-
-/** A link to a blob. */
-export interface BlobLink {
-  key: string;
-  url: string;
-  /** The input paths of the pages with this link. */
-  files: ReadonlySet<string>;
+/** Resolves the blob links of a page. */
+export interface LinkTargets {
+  /** The URL of the blob with this key; `null` to leave the link as it is. */
+  urlOf(key: string): string | null;
+  /** Called with a link without a valid key, such as `blob:a b`. */
+  onNoKey(link: string): void;
 }
 
-/** The result of a check. */
-export interface CheckedLinks {
-  missing: BlobLink[];
-  /** Why the check is incomplete; `null` if it is complete. */
-  fault: string | null;
-}
+/** `blob:` URLs that browsers create for data in memory. */
+const OF_BROWSER = /^\s*blob:(?:https?:|null\/)/;
+const WHOLE_LINK = new RegExp(`^\\s*blob:(${BLOB_KEY.source})\\s*$`);
+const LINK_IN_LIST = new RegExp(`(?<![^\\s,])blob:(${BLOB_KEY.source})(?![^\\s,])`, "g");
+const CODE_OR_LINK_IN_TEXT = new RegExp(
+  `(\`+)(?:(?!\`)[^])*?\\1(?!\`)|(?<=\\]\\()blob:(${BLOB_KEY.source})(?=\\)|\\s+["'(])`,
+  "g",
+);
 
-/** Collects the links to blobs during a build, and checks them. */
-export class BlobLinks {
-  readonly #links = new Map<string, BlobLink & { files: Set<string> }>();
-  readonly #withoutKey = new Map<string, Set<string>>();
-  /** URLs that an earlier build of this process has found. */
-  readonly #found = new Set<string>();
+/** Matches comments and raw text as a whole, up to the end of the page if they are not closed, and tags with links. */
+const TAGS =
+  /<!--.*?(?:-->|$)|<(?<raw>script|style|textarea|title)\b(?![^<>]*\/>).*?(?:<\/\k<raw>\s*>|$)|(?<tag><(?:a|audio|img|link|source|video)\s(?:"[^"]*"|'[^']*'|[^"'<>])*>)/gis;
+const ATTRIBUTES = /(?<![^\s"'<>/=])([^\s"'<>/=]+)(\s*=\s*)(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/g;
 
-  note(key: string, url: string, file: string | undefined): void {
-    if (file === undefined) return;
-    const link = this.#links.get(url);
-    if (link) link.files.add(file);
-    else this.#links.set(url, { key, url, files: new Set([file]) });
-  }
-
-  /** @param link - a link without a valid key, such as `blob:a b` */
-  noteWithoutKey(link: string, file: string | undefined): void {
-    if (file === undefined) return;
-    const files = this.#withoutKey.get(link);
-    if (files) files.add(file);
-    else this.#withoutKey.set(link, new Set([file]));
-  }
-
-  /** Returns and clears the collected links. */
-  take(): { links: BlobLink[]; withoutKey: { link: string; files: ReadonlySet<string> }[] } {
-    const links = [...this.#links.values()];
-    const withoutKey = [...this.#withoutKey].map(([link, files]) => ({ link, files }));
-    this.#links.clear();
-    this.#withoutKey.clear();
-    return { links, withoutKey };
-  }
-
-  /**
-   * Requests each blob from the site. If the site does not answer, nothing is reported as missing.
-   *
-   * @param links - links to blobs of this site
-   */
-  async check(links: readonly BlobLink[], userAgent: string): Promise<CheckedLinks> {
-    const unknown = links.filter(({ url }) => !this.#found.has(url));
-    const [first] = unknown;
-    if (!first) return { missing: [], fault: null };
-    const { createGuard } = await import("../http/guard.js");
-    const ask = createGuard({ userAgent, allowPrivateHosts: loopbackHostOf(first.url) });
-    const result: CheckedLinks = { missing: [], fault: null };
-    const signal = AbortSignal.timeout(TOTAL_MS);
-    const queue = unknown.values();
-    const work = async () => {
-      for (const link of queue) {
-        if (result.fault !== null) return;
-        const fault = await this.#checkLink(link, ask, signal, result.missing);
-        result.fault ??= fault;
+/** Replaces blob links in links, images, reference definitions and inline HTML, but not in code. */
+export function addBlobRule(markdown: MarkdownIt, targetsIn: (file: string | undefined) => LinkTargets): void {
+  markdown.core.ruler.push("twtxt_blob", ({ tokens, env }) => {
+    const targets = targetsIn(env?.page?.inputPath);
+    for (const token of tokens.flatMap((block) => [block, ...(block.children ?? [])])) {
+      if (token.type.startsWith("html_")) token.content = linkBlobs(token.content, targets);
+      for (const name of ["href", "src"]) {
+        const value = token.attrGet(name);
+        if (value !== null) token.attrSet(name, linkedValue(name, value, targets));
       }
-    };
-    await Promise.all(Array.from({ length: CONCURRENCY }, work));
-    return result;
-  }
-
-  /** @returns why the site could not answer; `null` if it answered */
-  async #checkLink(link: BlobLink, ask: Ask, signal: AbortSignal, missing: BlobLink[]): Promise<string | null> {
-    try {
-      const response = await ask(link.url, { method: "HEAD", maxBytes: 0, signal });
-      response.close();
-      if (response.status === 404) missing.push(link);
-      else if (response.status >= 400) return `${link.url} answers ${response.status}.`;
-      else this.#found.add(link.url);
-      return null;
-    } catch (error) {
-      if (error instanceof TwtxtError) return error.message;
-      throw error;
     }
-  }
+  });
+}
+
+/** Replaces blob links in HTML. */
+export function linkBlobs(html: string, targets: LinkTargets): string {
+  if (!html.includes("blob:")) return html;
+  return html.replace(TAGS, (found, _raw, tag: string | undefined) => (tag ? linkTag(tag, targets) : found));
+}
+
+/** Replaces blob links in a text in Markdown, but not in code. */
+export function linkBlobsInText(text: string, urlOf: LinkTargets["urlOf"]): string {
+  return text.replace(CODE_OR_LINK_IN_TEXT, (found, _code, key: string | undefined) => {
+    return key === undefined ? found : (urlOf(key) ?? found);
+  });
+}
+
+function linkTag(tag: string, { urlOf, onNoKey }: LinkTargets): string {
+  const escaped = {
+    onNoKey,
+    urlOf: (key: string) => {
+      const url = urlOf(key);
+      return url && escapeHtml(url);
+    },
+  };
+  return tag.replace(ATTRIBUTES, (found, name: string, equals: string, double?: string, single?: string, bare = "") => {
+    const value = double ?? single ?? bare;
+    const linked = linkedValue(name.toLowerCase(), value, escaped);
+    return linked === value ? found : `${name}${equals}"${linked.replaceAll('"', "&quot;")}"`;
+  });
+}
+
+function linkedValue(name: string, value: string, { urlOf, onNoKey }: LinkTargets): string {
+  const link = (found: string, key: string) => urlOf(key) ?? found;
+  if (name === "srcset") return value.replace(LINK_IN_LIST, link);
+  if (!["href", "poster", "src"].includes(name)) return value;
+  if (/^\s*blob:/.test(value) && !WHOLE_LINK.test(value) && !OF_BROWSER.test(value)) onNoKey(value.trim());
+  return value.replace(WHOLE_LINK, link);
 }

@@ -67,9 +67,8 @@ export class HeadLinks {
 
   /** Links to the discovery documents of the authors. Absolute, because these are at the root of the domain. */
   #inboxLinks(): string[] {
-    return this.inboxes().flatMap(({ address, endpoint }) => {
+    return this.inboxes().flatMap(({ user, address, endpoint }) => {
       if (endpoint === null) return [];
-      const [user] = address.split("@");
       const href = new URL(`/.well-known/msg/${user}.json`, this.settings.url);
       const title = escapeHtml(`Private messages to ${address}`);
       return [`<link rel="describedby" type="application/json" title="${title}" href="${escapeHtml(href.href)}">`];

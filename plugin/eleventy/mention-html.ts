@@ -1,8 +1,8 @@
 // plugin/eleventy/mention-html.ts: lists of mentions as HTML, with the component that updates them.
+import type { MentionsOptions } from "../options/mentions.js";
 import { element, type Markup, type MarkupElement, toHtml } from "../site/html.js";
 import type { PublicMention } from "../site/mention-list.js";
 import { type MentionListContext, mentionItem, mentionList } from "../site/mention-markup.js";
-import type { MentionsOptions } from "./served-options.js";
 
 /** An attribute that keeps WebC from looking for the script among the site's sources, where it is not. */
 const KEEP = "webc:keep";

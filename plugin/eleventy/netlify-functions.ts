@@ -1,20 +1,13 @@
-// plugin/eleventy/netlify-functions.ts: files of the Netlify functions.
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+// plugin/eleventy/netlify-functions.ts: files of the Netlify functions, and conflicts with those of the site.
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
+import { mentionsOptions } from "../options/mentions.js";
 import type { Settings } from "../options.js";
-import {
-  basesOf,
-  type Capability,
-  type EndpointFunction,
-  pathsOf,
-  type SiteRoute,
-  siteRoutes,
-} from "../site/routes.js";
+import { type Capability, type EndpointFunction, pathsOf, type SiteRoute, siteRoutes } from "../site/routes.js";
 import type { HostSettings, PublishedSite } from "../site/site.js";
-import { inboxPath, mentionsOptions } from "./served-options.js";
-import type { SiteFile } from "./site-files.js";
+import type { SiteFile } from "./output.js";
 import type { SiteUrls } from "./site-urls.js";
 
 /** The folder of functions in Netlify's Frameworks API, from the project's root. */
@@ -28,8 +21,8 @@ const RATE_LIMIT = { windowLimit: 60, windowSize: 60, aggregateBy: ["ip", "domai
 
 type FunctionName = EndpointFunction | "deploy-succeeded" | "scheduled";
 
-/** A function on Netlify, called at its paths, by its schedule or with its event. */
-export interface NetlifyFunction {
+/** A function on Netlify, called at its paths, by its schedule or by its event. */
+interface NetlifyFunction {
   name: FunctionName;
   /** The file `netlify/functions/<module>.ts`. */
   module: Capability | "jobs";
@@ -41,22 +34,21 @@ export interface NetlifyFunction {
   event?: "deploySucceeded";
 }
 
-/** The functions that answer at the endpoints, with the capability and the rate limit of each. */
+/** The functions that answer at the endpoints, each with one of its routes. */
 const ENDPOINTS = new Map<EndpointFunction, SiteRoute>(siteRoutes().map((route) => [route.netlify, route]));
 const NAMES: FunctionName[] = [...ENDPOINTS.keys(), "deploy-succeeded", "scheduled"];
 
 /** The functions of a site. */
 export function functionsOf(
   settings: Settings,
-  urls: Pick<SiteUrls, "href" | "hasReceiver" | "hasInbox" | "hasBlobs">,
+  urls: Pick<SiteUrls, "bases" | "href" | "hasReceiver" | "hasInbox" | "hasBlobs">,
 ): NetlifyFunction[] {
-  const { path, everyHours } = mentionsOptions(settings);
-  const bases = basesOf({ webmention: path, inbox: inboxPath(settings) });
+  const { everyHours } = mentionsOptions(settings);
   const isOn = { mentions: urls.hasReceiver(), inbox: urls.hasInbox(), blobs: urls.hasBlobs() };
   const endpoints = [...ENDPOINTS].filter(([, { capability }]) => isOn[capability]);
   return [
     ...endpoints.map(([name, { capability, rateLimit }]): NetlifyFunction => {
-      const paths = pathsOf(name, bases);
+      const paths = pathsOf(name, urls.bases());
       return {
         name,
         module: capability,
@@ -79,7 +71,7 @@ export function functionsOf(
 }
 
 /**
- * The files of these functions, and of the site's pages, which they share.
+ * The files of these functions, and a file with the site's pages, which they share.
  *
  * @param root - the project's root
  */
@@ -98,14 +90,14 @@ export function functionFiles(functions: readonly NetlifyFunction[], site: Publi
 /** Writes the files and removes those of an earlier build, because only builds on Netlify start with an empty folder. */
 export async function writeFunctions(root: string, files: readonly SiteFile[]): Promise<void> {
   const folder = join(root, FOLDER);
-  const gone = [...NAMES.map(fileOf), PAGES].filter((name) => !files.some(({ path }) => path === name));
-  await Promise.all(gone.map((name) => rm(join(folder, name), { force: true })));
+  const stale = [...NAMES.map(fileOf), PAGES].filter((name) => !files.some(({ path }) => path === name));
+  await Promise.all(stale.map((name) => rm(join(folder, name), { force: true })));
   if (files.length === 0) return;
   await mkdir(folder, { recursive: true });
   await Promise.all(files.map(({ path, content }) => writeChanged(join(folder, path), content)));
 }
 
-/** Writes a file if its content is different: `netlify dev` bundles a function again whenever its file is written. */
+/** Writes a file only if its content is different, because `netlify dev` bundles a function whenever its file is written. */
 async function writeChanged(file: string, content: string): Promise<void> {
   const before = await readFile(file, "utf8").catch(() => null);
   if (before !== content) await writeFile(file, content);
@@ -149,4 +141,44 @@ function bundleSeenFrom(folder: string): string {
 function cron(everyHours: number): string {
   if (everyHours === 1) return "7 * * * *";
   return everyHours === 24 ? "7 0 * * *" : `7 */${everyHours} * * *`;
+}
+
+/** The default folder of the site's own functions. */
+const SITE_FUNCTIONS = "netlify/functions";
+/** `functions.directory` in `netlify.toml`, or its older name `build.functions`. */
+const FOLDER_OPTION = /^\s*(?:directory|functions)\s*=\s*["']([^"']+)["']/m;
+const CODE = /\.[cm]?[jt]s$/;
+const PATH_OPTION = /\bpath\s*:\s*(\[[^\]]*\]|"[^"]*"|'[^']*'|`[^`]*`)/g;
+const QUOTED = /["'`]([^"'`]*)["'`]/g;
+
+/**
+ * Finds functions of the site with the name or a path of a plugin function: Netlify silently uses one of the two. Only
+ * paths that are literal in the source are found.
+ *
+ * @param root - the project's root
+ * @returns a warning for each
+ */
+export async function functionConflicts(root: string, functions: readonly NetlifyFunction[]): Promise<string[]> {
+  const toml = await readFile(join(root, "netlify.toml"), "utf8").catch(() => "");
+  const folder = FOLDER_OPTION.exec(toml)?.[1] ?? SITE_FUNCTIONS;
+  const files = await readdir(join(root, folder), { recursive: true }).catch(() => []);
+  const sources = files.filter((file) => CODE.test(file) && !file.includes("node_modules")).sort();
+  const conflicts = sources.map(async (file) => {
+    const source = await readFile(join(root, folder, file), "utf8").catch(() => "");
+    // A function is named after its file or folder.
+    const name = file.split(/[\\/]/)[0]?.replace(CODE, "");
+    const isNameTaken = functions.some((one) => `twtxt-${one.name}` === name);
+    const taken = pathsIn(source).filter((path) => functions.some(({ paths }) => paths.includes(path)));
+    return [
+      ...(isNameTaken ? ["has the same name as a function of the plugin, so Netlify ignores one of them"] : []),
+      ...taken.map((path) => `has the path ${path}, like a function of the plugin`),
+    ].map((what) => `${folder}/${file} ${what}. Change yours, or set the option "functions" to false.`);
+  });
+  return (await Promise.all(conflicts)).flat();
+}
+
+function pathsIn(source: string): string[] {
+  return [...source.matchAll(PATH_OPTION)].flatMap(([, list = ""]) =>
+    [...list.matchAll(QUOTED)].map(([, path = ""]) => path),
+  );
 }

@@ -1,10 +1,16 @@
-// plugin/eleventy/output.ts: writing files without overwriting those of the site.
+// plugin/eleventy/output.ts: writes files of the plugin, without overwriting those of the site.
 import { randomBytes } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, rename, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { authorError } from "../errors.js";
-import type { BinaryFile, SiteFile } from "./site-files.js";
+import { authorError, type TwtxtError } from "../errors.js";
+
+/** A text file of the site. */
+export interface SiteFile {
+  /** From the site's root, such as `/twtxt.txt`. */
+  path: string;
+  content: string;
+}
 
 /** The site's other output: pages with their templates, and copied files with their sources. */
 export class OtherOutput {
@@ -28,11 +34,7 @@ export class OtherOutput {
     for (const { path } of files) {
       const page = this.#pages[path] ?? this.#pages[path.replace(/\/index\.html$/, "/")] ?? this.#pages[`${path}/`];
       const source = page?.inputPath ?? this.#copyAt(path);
-      if (source === null) continue;
-      throw authorError(
-        "output-conflict",
-        `${source} is written to ${path} already. Remove that file, or ${alternative}. Nothing was overwritten.`,
-      );
+      if (source !== null) throw outputConflict(source, path, alternative);
     }
   }
 
@@ -47,8 +49,19 @@ export class OtherOutput {
   }
 }
 
+/** The error about a file of the site at a path of the plugin. */
+export function outputConflict(source: string, path: string, alternative: string): TwtxtError {
+  return authorError(
+    "output-conflict",
+    `${source} is already written to ${path}. Remove that file, or ${alternative}. Nothing was overwritten.`,
+  );
+}
+
 /** Writes files into a folder. */
-export async function writeFiles(folder: string, files: readonly (SiteFile | BinaryFile)[]): Promise<void> {
+export async function writeFiles(
+  folder: string,
+  files: readonly { path: string; content: string | Uint8Array }[],
+): Promise<void> {
   await Promise.all(
     files.map(async ({ path, content }) => {
       const file = join(folder, path);

@@ -1,4 +1,5 @@
-// plugin/eleventy/pictures.ts: pictures in the front matter of a note.
+// plugin/eleventy/pictures.ts: pictures in the front matter of notes.
+import type { CollectionItem } from "./eleventy.js";
 
 /** Micropub servers write `photo`; themes read `image` and `featured`. */
 const KEYS = ["photo", "image", "featured"];
@@ -10,6 +11,16 @@ export interface Picture {
   /** As in the front matter: absolute, or relative to the page. */
   url: string;
   alt: string;
+}
+
+/** The pictures of posts without a title. A twt with a title links to the page, which shows the pictures. */
+export async function picturesOfNotes(posts: readonly CollectionItem[]): Promise<Map<CollectionItem, Picture[]>> {
+  const notes = posts.filter(({ data }) => !data.title && picturesOf(data).length > 0);
+  const pictures = notes.map(async (note) => {
+    const own = await note.template?.getFrontMatterData();
+    return [note, picturesOf(own?.data ?? {})] as const;
+  });
+  return new Map(await Promise.all(pictures));
 }
 
 /**

@@ -1,9 +1,39 @@
-// plugin/eleventy/publish.ts: files of a real build for the host.
+// plugin/eleventy/publish.ts: leaves a built site for its host.
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { HOST_FILE, PUBLISHED_FOLDER, type PublishedSite } from "../site/site.js";
-import { replaceFile } from "./output.js";
-import type { SiteFile } from "./site-files.js";
+import { twtHashes } from "../feed/hash.js";
+import { mentionsOptions } from "../options/mentions.js";
+import type { Settings } from "../options.js";
+import { HOST_FILE, PUBLISHED_FOLDER, type PublishedSite, type SitePages } from "../site/site.js";
+import { replaceFile, type SiteFile } from "./output.js";
+import { permalinkOf } from "./post-date.js";
+import type { SiteUrls } from "./site-urls.js";
+import type { TwtsFromPosts } from "./twts-from-posts.js";
+
+/** URLs of HTML pages. A path without an extension is one, too. */
+const HTML = /(\/|\.html?|\/[^./]+)$/;
+
+/**
+ * Lists the pages and twts of a build that can be mentioned.
+ *
+ * @param paths - the paths of all templates, as in Eleventy's `eleventy.contentMap`
+ * @param needsHashes - hashes take as long as the rest of the plugin's work, and a static host does not need them
+ */
+export function sitePages(
+  { settings, urls }: { settings: Settings; urls: Pick<SiteUrls, "feedUrl" | "absolute"> },
+  { twts, paths, needsHashes }: { twts: TwtsFromPosts; paths: readonly string[]; needsHashes: boolean },
+): SitePages {
+  return {
+    feeds: [urls.feedUrl(), ...mentionsOptions(settings).aliases],
+    pages: paths.filter((path) => HTML.test(path)).map((path) => urls.absolute(path)),
+    twts: twts.schedule.dated.flatMap(({ post }) => {
+      const twt = twts.twtOf(permalinkOf(post));
+      if (!twt) return [];
+      const hashes = needsHashes ? Object.values(twtHashes(urls.feedUrl(), twt)) : [];
+      return [{ timestamp: twt.timestamp, hashes, page: post.url ? urls.absolute(post.url) : null }];
+    }),
+  };
+}
 
 /**
  * Writes the files for `eleventy-twtxt serve` and `send`. Not for development builds, which may contain drafts.

@@ -1,43 +1,30 @@
 // plugin/eleventy/shared-blobs.ts: URLs of public blobs for `blob:KEY` links and the filter `sharedBlob`.
-import { authorError } from "../errors.js";
+import { authorError, TwtxtError } from "../errors.js";
+import type { Ask } from "../http/guard.js";
+import { loopbackHostOf } from "../http/loopback.js";
 import { show } from "../options/fault.js";
 import type { Settings } from "../options.js";
-import { BLOB_KEY, isBlobKey, sharedUrlOf } from "../site/blob-url.js";
-import { escapeHtml } from "../site/html.js";
+import { isBlobKey, sharedUrlOf } from "../site/blob-url.js";
 import { PATHS } from "../site/routes.js";
-import { BlobLinks } from "./blob-links.js";
+import { addBlobRule, type LinkTargets, linkBlobs, linkBlobsInText } from "./blob-links.js";
+import { Findings, firstOf, sentenceAbout } from "./findings.js";
 import type { MarkdownIt } from "./markdown-mentions.js";
 import type { SiteUrls } from "./site-urls.js";
 
-/** Resolves the blob links of a page. */
-interface LinkTargets {
-  /** The URL of the blob with this key; `null` to leave the link as it is. */
-  urlOf(key: string): string | null;
-  /** Called with a link without a valid key, such as `blob:a b`. */
-  onNoKey(link: string): void;
-}
+/** Timeout of the check of all links. */
+const TOTAL_MS = 6_000;
+const CONCURRENCY = 8;
 
-/** `blob:` URLs that browsers create for data in memory. */
-const OF_BROWSER = /^\s*blob:(?:https?:|null\/)/;
-const WHOLE_LINK = new RegExp(`^\\s*blob:(${BLOB_KEY.source})\\s*$`);
-const LINK_IN_LIST = new RegExp(`(?<![^\\s,])blob:(${BLOB_KEY.source})(?![^\\s,])`, "g");
-const CODE_OR_LINK_IN_TEXT = new RegExp(
-  `(\`+)(?:(?!\`)[^])*?\\1(?!\`)|(?<=\\]\\()blob:(${BLOB_KEY.source})(?=\\)|\\s+["'(])`,
-  "g",
-);
-
-/** Matches comments and raw text as a whole, up to the end of the page if they are not closed, and tags with links. */
-const TAGS =
-  /<!--.*?(?:-->|$)|<(?<raw>script|style|textarea|title)\b(?![^<>]*\/>).*?(?:<\/\k<raw>\s*>|$)|(?<tag><(?:a|audio|img|link|source|video)\s(?:"[^"]*"|'[^']*'|[^"'<>])*>)/gis;
-const ATTRIBUTES = /(?<![^\s"'<>/=])([^\s"'<>/=]+)(\s*=\s*)(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/g;
-
-/** Replaces blob links in pages and posts, and serves the filter `sharedBlob`. */
+/** Replaces blob links in pages and posts, serves the filter `sharedBlob`, and checks the links. */
 export class SharedBlobs {
   readonly #settings: Pick<Settings, "authors" | "blobs">;
   readonly #urls: Pick<SiteUrls, "absolute">;
-  /** Files with blob links that are not replaced, because the option is off. */
-  readonly #disabledFiles = new Set<string>();
-  readonly links = new BlobLinks();
+  /** The URLs of linked blobs. */
+  readonly #links = new Findings();
+  /** Links without a valid key, such as `blob:a b`. */
+  readonly #withoutKey = new Findings();
+  /** URLs that an earlier build of this process has found. */
+  readonly #found = new Set<string>();
 
   constructor(settings: Pick<Settings, "authors" | "blobs">, urls: Pick<SiteUrls, "absolute">) {
     this.#settings = settings;
@@ -65,7 +52,7 @@ export class SharedBlobs {
       throw authorError("bad-blob-key", `${where}: ${expected}, got ${show(key)}.`);
     }
     const url = this.#url(key, this.#ownerOf(owner, blobs.owners, where));
-    this.links.note(key, url, page);
+    this.#links.note(url, page);
     return url;
   }
 
@@ -81,33 +68,78 @@ export class SharedBlobs {
 
   /** Replaces blob links in Markdown of the front matter. @param file - its source */
   linkInText(text: string, file: string): string {
-    return text.replace(CODE_OR_LINK_IN_TEXT, (found, _code, key: string | undefined) => {
-      return key === undefined ? found : (this.#urlIn(file, key) ?? found);
-    });
+    return linkBlobsInText(text, this.#targetsIn(file).urlOf);
   }
 
-  /** Returns and clears the files with blob links that were not replaced, because the option is off. */
-  takeDisabledFiles(): string[] {
-    const files = [...this.#disabledFiles];
-    this.#disabledFiles.clear();
-    return files;
+  /**
+   * Checks the links since the last check: requests each blob from the site. If the site does not answer, nothing is
+   * reported as missing.
+   *
+   * @returns warnings about broken links, and a note if the check is incomplete
+   */
+  async check(urls: Pick<SiteUrls, "hasBlobs" | "userAgent">): Promise<{ warnings: string[]; notes: string[] }> {
+    const links = this.#links.take();
+    const invalid = this.#withoutKey
+      .take()
+      .map(
+        ({ text, files: [file] }) =>
+          `${file}: broken link "${text}". Write blob: and a key of A-Z a-z 0-9 . _ - as "npx eleventy-twtxt blob list" shows it.`,
+      );
+    if (!urls.hasBlobs()) return { warnings: [...firstOf(invalid), ...this.#withoutBlobs(links)], notes: [] };
+
+    const { missing, fault } = await this.#findMissing(links, urls.userAgent());
+    const broken = missing.map(({ text, files: [file] }) => {
+      const key = text.slice(text.lastIndexOf("/") + 1);
+      return `${file}: broken link blob:${key}, because your site has no public blob with this key. See "npx eleventy-twtxt blob list". If the blob is private, run: npx eleventy-twtxt blob share ${key}. If it is missing: npx eleventy-twtxt blob put FILE --public --key ${key}`;
+    });
+    const notes = fault === null ? [] : [`The links to blobs could not be checked: ${fault}`];
+    return { warnings: [...firstOf(invalid), ...firstOf(broken)], notes };
+  }
+
+  #withoutBlobs(links: readonly { files: string[] }[]): string[] {
+    const pages = links.flatMap(({ files }) => files).map((inputPath) => ({ inputPath }));
+    const isOff = this.#settings.blobs === false;
+    const [where, advice] = isOff ? ["site", " Set the option blobs: true, or change the link."] : ["host", ""];
+    return sentenceAbout(
+      pages,
+      (files) => `Broken link "blob:...", because this ${where} stores no blobs: ${files}.${advice}`,
+    );
+  }
+
+  async #findMissing<Link extends { text: string }>(
+    links: readonly Link[],
+    userAgent: string,
+  ): Promise<{ missing: Link[]; fault: string | null }> {
+    const unknown = links.filter(({ text }) => !this.#found.has(text));
+    const result: { missing: Link[]; fault: string | null } = { missing: [], fault: null };
+    const [first] = unknown;
+    if (!first) return result;
+    const { createGuard } = await import("../http/guard.js");
+    const ask = createGuard({ userAgent, allowPrivateHosts: loopbackHostOf(first.text) });
+    const signal = AbortSignal.timeout(TOTAL_MS);
+    const queue = unknown.values();
+    const work = async () => {
+      for (const link of queue) {
+        if (result.fault !== null) return;
+        const answer = await exists(link.text, ask, signal);
+        if (typeof answer === "string") result.fault ??= answer;
+        else if (answer) this.#found.add(link.text);
+        else result.missing.push(link);
+      }
+    };
+    await Promise.all(Array.from({ length: CONCURRENCY }, work));
+    return result;
   }
 
   #targetsIn(file: string | undefined): LinkTargets {
     return {
-      urlOf: (key) => this.#urlIn(file, key),
-      onNoKey: (link) => this.links.noteWithoutKey(link, file),
+      urlOf: (key) => {
+        const url = this.#url(key);
+        this.#links.note(url, file);
+        return this.#settings.blobs === false ? null : url;
+      },
+      onNoKey: (link) => this.#withoutKey.note(link, file),
     };
-  }
-
-  #urlIn(file: string | undefined, key: string): string | null {
-    if (this.#settings.blobs !== false) {
-      const url = this.#url(key);
-      this.links.note(key, url, file);
-      return url;
-    }
-    if (file !== undefined) this.#disabledFiles.add(file);
-    return null;
   }
 
   #url(key: string, owner = this.#settings.authors[0]?.key ?? ""): string {
@@ -128,44 +160,15 @@ export class SharedBlobs {
   }
 }
 
-/** Replaces blob links in links, images, reference definitions and inline HTML, but not in code. */
-function addBlobRule(markdown: MarkdownIt, targetsIn: (file: string | undefined) => LinkTargets): void {
-  markdown.core.ruler.push("twtxt_blob", ({ tokens, env }) => {
-    const targets = targetsIn(env?.page?.inputPath);
-    for (const token of tokens.flatMap((block) => [block, ...(block.children ?? [])])) {
-      if (token.type.startsWith("html_")) token.content = linkBlobs(token.content, targets);
-      for (const name of ["href", "src"]) {
-        const value = token.attrGet(name);
-        if (value !== null) token.attrSet(name, linkedValue(name, value, targets));
-      }
-    }
-  });
-}
-
-function linkBlobs(html: string, targets: LinkTargets): string {
-  if (!html.includes("blob:")) return html;
-  return html.replace(TAGS, (found, _raw, tag: string | undefined) => (tag ? linkTag(tag, targets) : found));
-}
-
-function linkTag(tag: string, { urlOf, onNoKey }: LinkTargets): string {
-  const escaped = {
-    onNoKey,
-    urlOf: (key: string) => {
-      const url = urlOf(key);
-      return url && escapeHtml(url);
-    },
-  };
-  return tag.replace(ATTRIBUTES, (found, name: string, equals: string, double?: string, single?: string, bare = "") => {
-    const value = double ?? single ?? bare;
-    const linked = linkedValue(name.toLowerCase(), value, escaped);
-    return linked === value ? found : `${name}${equals}"${linked.replaceAll('"', "&quot;")}"`;
-  });
-}
-
-function linkedValue(name: string, value: string, { urlOf, onNoKey }: LinkTargets): string {
-  const link = (found: string, key: string) => urlOf(key) ?? found;
-  if (name === "srcset") return value.replace(LINK_IN_LIST, link);
-  if (!["href", "poster", "src"].includes(name)) return value;
-  if (/^\s*blob:/.test(value) && !WHOLE_LINK.test(value) && !OF_BROWSER.test(value)) onNoKey(value.trim());
-  return value.replace(WHOLE_LINK, link);
+/** @returns whether the blob exists, or why the site could not answer */
+async function exists(url: string, ask: Ask, signal: AbortSignal): Promise<boolean | string> {
+  try {
+    const response = await ask(url, { method: "HEAD", maxBytes: 0, signal });
+    response.close();
+    if (response.status === 404) return false;
+    return response.status >= 400 ? `${url} answers ${response.status}.` : true;
+  } catch (error) {
+    if (error instanceof TwtxtError) return error.message;
+    throw error;
+  }
 }

@@ -4,50 +4,32 @@ import { join } from "node:path";
 import type { Clock } from "../clock.js";
 import { authorError } from "../errors.js";
 import type { Settings } from "../options.js";
-import { PATHS } from "../site/routes.js";
-import { hostSettings, type PublishedSite, SETTINGS_FILE, type SiteSettings } from "../site/site.js";
-import {
-  noteOnBlobs,
-  noteOnDevelopmentBuild,
-  noteOnHost,
-  noteOnInboxes,
-  noteOnStaticHost,
-  summaryOf,
-  warningOnBlobs,
-  warningOnBlobsElsewhere,
-  warningOnHidden,
-  warningOnMentions,
-  warningOnPreviewFiles,
-  warningsOf,
-  warningsOnBlobLinks,
-  warningsOnMissingBlobs,
-} from "./build-report.js";
+import { hostSettings, type PublishedSite, SETTINGS_FILE } from "../site/site.js";
+import * as report from "./build-report.js";
 import type { HostChoice } from "./default-host.js";
 import type { BuildEvent, Collections, ContentMap, EleventyConfig, TemplateContext, TemplateData } from "./eleventy.js";
+import { Findings } from "./findings.js";
 import { HeadLinks } from "./head-links.js";
 import { addMentionRule, isMarkdownIt, linkMentions } from "./markdown-mentions.js";
 import { removeKeep } from "./mention-html.js";
-import { functionConflicts } from "./netlify-conflicts.js";
-import { functionFiles, functionsOf, writeFunctions } from "./netlify-functions.js";
-import { headerRules, writeNetlifyHeaders } from "./netlify-output.js";
-import { OtherOutput, writeFiles } from "./output.js";
+import { functionConflicts, functionFiles, functionsOf, writeFunctions } from "./netlify-functions.js";
+import { headerRules, writeNetlifyHeaders } from "./netlify-headers.js";
+import { OtherOutput, type SiteFile, writeFiles } from "./output.js";
 import { itemsOf } from "./posts.js";
-import { notePreviewFiles, removePreviewFiles } from "./preview-files.js";
-import { publish } from "./publish.js";
-import { refuseOtherSite, refuseServedFolder } from "./served-folder.js";
+import { notePreviewFiles, refuseOtherSite, refuseServedFolder, removePreviewFiles } from "./previews.js";
+import { publish, sitePages } from "./publish.js";
 import { SharedBlobs } from "./shared-blobs.js";
-import { discoveryFiles, feedFiles, type Inbox, inboxesOf, type SiteFile } from "./site-files.js";
+import { discoveryFiles, feedFiles, type Inbox, inboxesOf } from "./site-files.js";
 import { SiteMentions } from "./site-mentions.js";
-import { sitePages } from "./site-pages.js";
 import { siteSettings } from "./site-settings.js";
 import { SiteUrls } from "./site-urls.js";
 import type { PostText } from "./text-from-post.js";
 import { type PostTwt, TwtsFromPosts } from "./twts-from-posts.js";
-import { UnknownMentions } from "./unknown-mentions.js";
 
 const NAME = "eleventy-plugin-twtxt";
 const OTHER_FEED_PATH = 'give the feed another path with the option "path"';
 const OTHER_KEY = 'remove the options "key" and "endpoint"';
+const OTHER_PAGES = 'give the option "mentions.pages" another path';
 
 /** What a build needs from the machine. */
 export interface BuildEnvironment {
@@ -55,7 +37,7 @@ export interface BuildEnvironment {
   /** The project's root. */
   root: string;
   host: HostChoice;
-  /** Reads a script for pages, bundled. */
+  /** Reads a bundled script for pages. */
   readScript(name: string): Promise<string>;
 }
 
@@ -65,11 +47,12 @@ export class SiteBuild {
   readonly urls: SiteUrls;
   readonly mentions: SiteMentions;
   readonly blobs: SharedBlobs;
-  readonly unknownMentions = new UnknownMentions();
+  /** Texts that look like mentions but name no known feed. */
+  readonly unknownMentions = new Findings();
   /** The authors with an address. Set at the start of a build. */
   inboxes: readonly Inbox[] = [];
   readonly #config: EleventyConfig;
-  readonly #place: BuildEnvironment;
+  readonly #environment: BuildEnvironment;
   readonly #head: HeadLinks;
   readonly #others = new OtherOutput();
   readonly #remembered = new Map<string, PostText | null>();
@@ -82,12 +65,12 @@ export class SiteBuild {
   #paths: string[] = [];
   #twts: TwtsFromPosts | null = null;
 
-  constructor(config: EleventyConfig, settings: Settings, place: BuildEnvironment) {
+  constructor(config: EleventyConfig, settings: Settings, environment: BuildEnvironment) {
     this.#config = config;
     this.settings = settings;
-    this.#place = place;
-    this.urls = new SiteUrls(config, settings, place.host.name);
-    this.mentions = new SiteMentions(settings, this.urls, place);
+    this.#environment = environment;
+    this.urls = new SiteUrls(config, settings, environment.host.name);
+    this.mentions = new SiteMentions(settings, this.urls, environment);
     this.blobs = new SharedBlobs(settings, this.urls);
     this.#head = new HeadLinks(settings, this.urls, () => this.inboxes);
   }
@@ -95,7 +78,7 @@ export class SiteBuild {
   /** Stops a build with an invalid key or path prefix, or one that would disturb a running server, before it writes files. */
   async begin(event: BuildEvent): Promise<void> {
     const { directories, outputMode } = event;
-    const { root } = this.#place;
+    const { root } = this.#environment;
     if (outputMode === "fs") {
       await (isReal(event) ? refuseOtherSite(root, this.settings.url) : refuseServedFolder(root, directories.output));
     }
@@ -130,7 +113,7 @@ export class SiteBuild {
     this.#paths = Object.keys(urlToInputPath);
     this.#others.check([{ path: this.settings.path }], OTHER_FEED_PATH);
     this.#others.check(this.#discovery, OTHER_KEY);
-    this.#twts = await TwtsFromPosts.from(this.#collections, this, this.#remembered);
+    this.#twts = await TwtsFromPosts.from(this.#collections, this, this.#environment.now(), this.#remembered);
   }
 
   /** @param map - the source of each copied file or folder, by its path in the site */
@@ -141,10 +124,6 @@ export class SiteBuild {
   /** @see TwtsFromPosts.twtOf */
   twtOf(permalink: string, asker: string | undefined): PostTwt | null {
     return this.#twts?.twtOf(permalink, asker) ?? null;
-  }
-
-  now(): number {
-    return this.#place.now();
   }
 
   /** Replaces mentions by links and `blob:KEY` by URLs, if the Markdown library has not done so. */
@@ -166,43 +145,19 @@ export class SiteBuild {
 
   /** Writes the plugin's files after Eleventy has written the site. */
   async finish(event: BuildEvent): Promise<void> {
-    const { outputMode, directories } = event;
     const twts = this.#twts;
-    if (outputMode !== "fs" || !twts || this.#isDryRun()) return;
+    if (event.outputMode !== "fs" || !twts || this.#isDryRun()) return;
+    const { root } = this.#environment;
     await twts.prepareAll();
     const all = twts.all();
     const feed = feedFiles(all, this.settings, this.urls);
-    this.#others.check(feed, OTHER_FEED_PATH);
-    this.#others.check(this.#discovery, OTHER_KEY);
-
-    const lists = await this.mentions.files();
-    this.#others.check(lists, 'give the option "mentions.pages" another path');
-    await writeFiles(directories.output, [...feed, ...this.#discovery, ...lists]);
-    await this.mentions.saveCache();
-    const settings = this.#settingsOf(event, twts);
-    const content = `${JSON.stringify(settings, null, 2)}\n`;
-    await writeFiles(this.#place.root, [{ path: SETTINGS_FILE, content }]);
-    const leftovers = await this.#cleanUp(event, [...feed, ...this.#discovery, ...lists]);
-    const site = this.#published(settings, twts);
-    if (isReal(event)) await publish(this.#place.root, site, [...feed, ...this.#discovery]);
+    const written = await this.#writeSite(event, feed);
+    const site = await this.#writeSettings(event, twts);
+    const leftovers = await this.#cleanUp(event, written);
+    if (isReal(event)) await publish(root, site, [...feed, ...this.#discovery]);
     const conflicts = await this.#writeForNetlify(site, feed);
-    const posts = new Set(twts.schedule.dated.map(({ post }) => post.inputPath));
-    const configured = new Set(Object.keys(this.#config.getCollections()));
-    const blobs = await this.#checkBlobs();
-    const warnings = [
-      ...warningsOf(twts, this.#collections, configured),
-      ...warningOnMentions(this.unknownMentions.take(posts)),
-      ...this.#ownWarnings(),
-      ...blobs.warnings,
-      ...conflicts,
-      ...leftovers,
-    ];
-    for (const warning of warnings) this.#log(warning, "warn");
-    const preview = isReal(event) ? [] : [noteOnDevelopmentBuild(directories.output)];
-    // A warning if `serve` shows the folder, because many starters run their preview with `--quiet`.
-    for (const note of this.#newNotes(preview)) this.#log(note, this.#place.host.name === "node" ? "warn" : undefined);
-    for (const note of [...this.#newNotes(this.#hostNotes()), ...this.#notes(), ...blobs.notes]) this.#log(note);
-    this.#log(summaryOf(twts, { path: this.urls.feedHref(), twts: all.length, archives: feed.length - 1 }));
+    await this.#report(event, twts, [...conflicts, ...leftovers]);
+    this.#log(report.summaryOf(twts, { path: this.urls.feedHref(), twts: all.length, archives: feed.length - 1 }));
   }
 
   /** The collections; those of the last build if no template was read, for example after a change of a copied file. */
@@ -215,42 +170,49 @@ export class SiteBuild {
     );
   }
 
-  #settingsOf(event: BuildEvent, { schedule }: TwtsFromPosts): SiteSettings {
-    const host = this.#place.host.name;
-    return siteSettings(this.settings, this.urls, {
-      ...event.directories,
-      host,
-      isDevelopment: !isReal(event),
-      schedule,
-    });
+  /** Writes the plugin's files of the site. @returns their paths, from the project's root */
+  async #writeSite({ directories: { output } }: BuildEvent, feed: SiteFile[]): Promise<string[]> {
+    this.#others.check(feed, OTHER_FEED_PATH);
+    this.#others.check(this.#discovery, OTHER_KEY);
+    const lists = await this.mentions.files();
+    this.#others.check(lists, OTHER_PAGES);
+    const files = [...feed, ...this.#discovery, ...lists];
+    await writeFiles(output, files);
+    await this.mentions.saveCache();
+    return files.map(({ path }) => join(output, path));
   }
 
-  #published(settings: SiteSettings, twts: TwtsFromPosts): PublishedSite {
-    const site = { settings: this.settings, urls: this.urls, paths: this.#paths, host: settings.host };
-    return { settings: hostSettings(settings), pages: sitePages(site, twts) };
+  /** Writes the settings for the commands. @returns the site for its host */
+  async #writeSettings(event: BuildEvent, twts: TwtsFromPosts): Promise<PublishedSite> {
+    const { host, root } = this.#environment;
+    const build = { ...event.directories, host: host.name, isDevelopment: !isReal(event), schedule: twts.schedule };
+    const settings = siteSettings(this.settings, this.urls, build);
+    await writeFiles(root, [{ path: SETTINGS_FILE, content: `${JSON.stringify(settings, null, 2)}\n` }]);
+    const pages = sitePages(this, { twts, paths: this.#paths, needsHashes: host.name !== "static" });
+    return { settings: hostSettings(settings), pages };
   }
 
   /**
    * Keeps pages of previews out of the real site.
    *
-   * @returns warnings about what was removed
+   * @param written - the files of the plugin
+   * @returns warnings about removed files
    */
-  async #cleanUp(
-    { directories: { output }, results, ...event }: BuildEvent,
-    own: { path: string }[],
-  ): Promise<string[]> {
-    const { root } = this.#place;
-    const pages = (results ?? []).flatMap(({ outputPath }) => (typeof outputPath === "string" ? [outputPath] : []));
-    const files = [...pages, ...own.map(({ path }) => join(output, path))];
-    if (isReal(event)) return warningOnPreviewFiles(await removePreviewFiles(root, output, files));
+  async #cleanUp({ directories, results = [], runMode }: BuildEvent, written: readonly string[]): Promise<string[]> {
+    const { root } = this.#environment;
+    const pages = results.flatMap(({ outputPath }) => (typeof outputPath === "string" ? [outputPath] : []));
+    const files = [...pages, ...written];
+    if (isReal({ runMode })) {
+      return report.warningsOnPreviewFiles(await removePreviewFiles(root, directories.output, files));
+    }
     await notePreviewFiles(root, files);
     return [];
   }
 
   /** @returns warnings about conflicts with the site's own functions */
   async #writeForNetlify(site: PublishedSite, feed: SiteFile[]): Promise<string[]> {
-    const { root } = this.#place;
-    const isNetlify = this.#place.host.name === "netlify";
+    const { root, host } = this.#environment;
+    const isNetlify = host.name === "netlify";
     const headers = isNetlify ? headerRules(feed, this.#discovery, site.settings.endpoint) : [];
     await writeNetlifyHeaders(root, headers);
     const functions = isNetlify && this.settings.functions ? functionsOf(this.settings, this.urls) : [];
@@ -258,65 +220,48 @@ export class SiteBuild {
     return functions.length > 0 ? functionConflicts(root, functions) : [];
   }
 
-  /** The notes that no earlier build of this process has logged. */
-  #newNotes(notes: readonly string[]): string[] {
-    const fresh = notes.filter((note) => !this.#loggedNotes.has(note));
-    for (const note of fresh) this.#loggedNotes.add(note);
-    return fresh;
-  }
-
-  #hostNotes(): string[] {
-    const { host } = this.#place;
-    return host.reason === null ? [] : [noteOnHost(host.name, host.reason)];
-  }
-
-  /** Notes about options that have no effect on this host. */
-  #notes(): string[] {
-    const features =
-      this.#place.host.name === "static" && !this.settings.webmention ? this.mentions.featuresInUse() : [];
-    const unreachable = this.settings.inbox === false ? [] : this.inboxes.filter(({ endpoint }) => endpoint === null);
-    return [
-      ...(features.length > 0 ? [noteOnStaticHost(features)] : []),
-      ...(unreachable.length > 0 ? [noteOnInboxes(unreachable.map(({ address }) => address))] : []),
-      ...(this.settings.blobs !== false && !this.urls.hasBlobs() ? [noteOnBlobs()] : []),
+  /** Logs warnings and notes. @param warnings - those about the written files */
+  async #report(event: BuildEvent, twts: TwtsFromPosts, warnings: readonly string[]): Promise<void> {
+    const { host } = this.#environment;
+    const configured = new Set(Object.keys(this.#config.getCollections()));
+    const blobs = await this.blobs.check(this.urls);
+    const all = [
+      ...report.warningsOnPosts(twts, this.#collections, configured),
+      ...report.warningsOnMentions(this.unknownMentions, twts),
+      ...this.#warningsOnSite(),
+      ...blobs.warnings,
+      ...warnings,
     ];
+    for (const warning of all) this.#log(warning, "warn");
+    // A warning if `serve` shows the folder, because many starters run their preview with `--quiet`.
+    const type = host.name === "node" ? "warn" : undefined;
+    if (!isReal(event)) this.#logOnce(report.noteOnDevelopmentBuild(event.directories.output), type);
+    if (host.reason !== null) this.#logOnce(report.noteOnHost(host.name, host.reason));
+    for (const note of [...report.notesOnOptions(this, host.name), ...blobs.notes]) this.#log(note);
   }
 
-  #ownWarnings(): string[] {
-    const head = this.#head.takeWarning();
+  #warningsOnSite(): string[] {
     const isBelowRoot = this.#discovery.length > 0 && this.urls.href("/") !== "/";
     const paths = this.#discovery.map(({ path }) => path).join(", ");
     const below = `The documents of your address must be at the root of ${new URL(this.settings.url).host}, but this site has a path prefix. Serve ${paths} from the root.`;
-    const unread = this.mentions.warning();
-    const blobs = [...warningOnBlobs(this.blobs.takeDisabledFiles()), ...warningOnHidden(this.#hidden())];
-    return [...(head ? [head] : []), ...(isBelowRoot ? [below] : []), ...(unread ? [unread] : []), ...blobs];
-  }
-
-  /** Checks the links to blobs. */
-  async #checkBlobs(): Promise<{ warnings: string[]; notes: string[] }> {
-    const { links, withoutKey } = this.blobs.links.take();
-    const wrong = warningsOnBlobLinks(withoutKey);
-    if (!this.urls.hasBlobs()) {
-      const files = [...new Set(links.flatMap((link) => [...link.files]))];
-      return { warnings: [...wrong, ...warningOnBlobsElsewhere(files)], notes: [] };
-    }
-    const { missing, fault } = await this.blobs.links.check(links, this.urls.userAgent());
-    const unknown = `The links to blobs could not be checked: ${fault}`;
-    return { warnings: [...wrong, ...warningsOnMissingBlobs(missing)], notes: fault === null ? [] : [unknown] };
-  }
-
-  /** Pages at the paths of public blobs. */
-  #hidden(): { inputPath: string }[] {
-    if (!this.urls.hasBlobs()) return [];
-    return itemsOf(this.#collections.all).filter(
-      ({ url }) => typeof url === "string" && url.startsWith(`${PATHS.shared}/`),
-    );
+    const warnings = [this.#head.takeWarning(), isBelowRoot ? below : null, this.mentions.warning()];
+    return [
+      ...warnings.filter((warning) => warning !== null),
+      ...(this.urls.hasBlobs() ? report.warningsOnHiddenPages(this.#collections) : []),
+    ];
   }
 
   /** Only the templates know that Eleventy runs with `--dryrun`. */
   #isDryRun(): boolean {
     const pages = itemsOf(this.#collections.all);
     return pages.some(({ template }) => template?.isDryRun && !template.isIncremental);
+  }
+
+  /** Logs a note unless an earlier build of this process has logged it. */
+  #logOnce(note: string, type?: "warn"): void {
+    if (this.#loggedNotes.has(note)) return;
+    this.#loggedNotes.add(note);
+    this.#log(note, type);
   }
 
   /** Warnings are logged even with `--quiet`, which most builds on servers use. */

@@ -5,35 +5,19 @@ import { formatFeed } from "../feed/feed.js";
 import type { FieldName } from "../feed/header.js";
 import type { Twt } from "../feed/twt.js";
 import type { Settings } from "../options.js";
+import type { SiteSettings } from "../site/site.js";
+import type { SiteFile } from "./output.js";
 import type { SiteUrls } from "./site-urls.js";
-
-/** A file of the site: its path from the root, as `/twtxt.txt`, and what is in it. */
-export interface SiteFile {
-  path: string;
-  content: string;
-}
-
-/** The same, of bytes. */
-export interface BinaryFile {
-  path: string;
-  content: Uint8Array;
-}
 
 type FeedUrls = Pick<SiteUrls, "feedUrl" | "endpoint">;
 
-/** Who has an address, and where messages go. */
-export interface Inbox {
-  address: string;
-  key: string;
-  /** `null` where nobody can write to. */
-  endpoint: string | null;
-}
+/** An author with an address. */
+export type Inbox = SiteSettings["authors"][number];
 
 /**
  * The feed and its archives.
  *
  * @param twts - oldest first
- * @param urls - the absolute URL of the feed, its identity, and that of the endpoint for mentions
  */
 export function feedFiles(twts: readonly Twt[], settings: Settings, urls: FeedUrls): SiteFile[] {
   const feedUrl = urls.feedUrl();
@@ -44,20 +28,19 @@ export function feedFiles(twts: readonly Twt[], settings: Settings, urls: FeedUr
   });
 }
 
-/** The addresses of a site. */
+/** The authors with their addresses and inboxes. */
 export function inboxesOf({ authors, url }: Settings, urls: Pick<SiteUrls, "inboxOf">): Inbox[] {
   const { host } = new URL(url);
-  return authors.map((author) => ({
-    address: `${author.user}@${host}`,
-    key: author.key,
-    endpoint: urls.inboxOf(author),
-  }));
+  return authors.map((author) => {
+    const { user, key } = author;
+    return { user, address: `${user}@${host}`, key, endpoint: urls.inboxOf(author) };
+  });
 }
 
 /**
- * The documents by which others find the authors' keys and inboxes; none for whom nobody can write to.
+ * The documents that lead from an address to its key and inbox; none for an author without an inbox.
  *
- * @throws TwtxtError `bad-option` for a key that is none
+ * @throws TwtxtError `bad-option` for an invalid key
  * @see PROTOCOL 3.1
  */
 export async function discoveryFiles(inboxes: readonly Inbox[]): Promise<SiteFile[]> {

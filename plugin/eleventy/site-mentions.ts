@@ -2,6 +2,7 @@
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { comparableUrl } from "../http/same-url.js";
+import { mentionsOptions } from "../options/mentions.js";
 import type { Settings } from "../options.js";
 import type { PublicMention } from "../site/mention-list.js";
 import { PATHS } from "../site/routes.js";
@@ -9,8 +10,6 @@ import type { Avatar } from "./avatars.js";
 import { type MentionListOptions, mentionListHtml } from "./mention-html.js";
 import { replaceFile } from "./output.js";
 import { cacheOf, type KnownMentions, readMentions } from "./read-mentions.js";
-import { mentionsOptions } from "./served-options.js";
-import type { BinaryFile, SiteFile } from "./site-files.js";
 import type { SiteUrls } from "./site-urls.js";
 
 const COMPONENT = "twtxt-mentions";
@@ -93,13 +92,12 @@ export class SiteMentions {
     return mentionListHtml(known, this.#listOptions(this.#urls.absolute(permalink)));
   }
 
-  /** The page numbers of the list of all mentions, from 1. */
-  pageNumbers(): number[] {
-    const count = Math.ceil((this.all()?.length ?? 0) / mentionsOptions(this.#settings).perPage);
-    return Array.from({ length: Math.max(count, 1) }, (_, i) => i + 1);
+  /** The number of pages of the list of all mentions. */
+  pageCount(): number {
+    return Math.ceil((this.all()?.length ?? 0) / mentionsOptions(this.#settings).perPage) || 1;
   }
 
-  /** The HTML of one page of the list of all mentions. */
+  /** The HTML of one page of the list of all mentions. @param page - page number from 1 */
   listOfPage(page: number): string {
     const { perPage } = mentionsOptions(this.#settings);
     const shown = this.all()?.slice((page - 1) * perPage, page * perPage) ?? null;
@@ -130,7 +128,7 @@ export class SiteMentions {
   }
 
   /** The script of the component, the pictures, and the list for the next build if it is known. */
-  async files(): Promise<(SiteFile | BinaryFile)[]> {
+  async files(): Promise<{ path: string; content: string | Uint8Array }[]> {
     if (!this.#urls.hasReceiver()) return [];
     const script = await this.#readScript(COMPONENT);
     const avatars = [...this.#avatars.values()].map(({ name, content }) => ({ path: this.#avatarPath(name), content }));

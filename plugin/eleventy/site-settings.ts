@@ -1,31 +1,25 @@
 // plugin/eleventy/site-settings.ts: the settings of a site, from its options and its build.
 import { basename, dirname, extname, relative } from "node:path";
 import { isDateOnly } from "../feed/timestamp.js";
+import { maxBlobBytes } from "../options/blobs.js";
+import { inboxOptions } from "../options/inbox.js";
+import { mentionsOptions } from "../options/mentions.js";
 import type { Settings } from "../options.js";
-import { basesOf } from "../site/routes.js";
+import type { Bases } from "../site/routes.js";
 import { SETTINGS_VERSION, type SiteSettings } from "../site/site.js";
 import type { CollectionItem } from "./eleventy.js";
 import type { Schedule } from "./posts.js";
-import { authorsHere, inboxOptions, inboxPath, maxBlobBytes, mentionsOptions } from "./served-options.js";
-import type { SiteUrls } from "./site-urls.js";
+import { inboxesOf } from "./site-files.js";
+import { authorsHere, type SiteUrls } from "./site-urls.js";
 
-type Urls = Pick<SiteUrls, "feedUrl" | "absolute" | "endpoint" | "inboxOf" | "hasFunctions">;
+/** A build, as far as the settings depend on it. */
+type Build = Pick<SiteSettings, "host" | "input" | "output" | "isDevelopment"> & { schedule: Schedule };
 
-/** What the settings need to know of a build. */
-export interface BuildFacts {
-  host: SiteSettings["host"];
-  input: string;
-  output: string;
-  isDevelopment: boolean;
-  schedule: Schedule;
-}
-
-/** The settings of a site, made of its options. */
-export function siteSettings(settings: Settings, urls: Urls, build: BuildFacts): SiteSettings {
+/** Derives the settings of a site from its options and a build. */
+export function siteSettings(settings: Settings, urls: SiteUrls, build: Build): SiteSettings {
   const { path, pages, layout, perPage, words, avatars, ...mentions } = mentionsOptions(settings);
   const { host, input, output, isDevelopment, schedule } = build;
-  const bases = Object.entries(basesOf({ webmention: path, inbox: inboxPath(settings) }));
-  const absolute = Object.fromEntries(bases.map(([name, base]) => [name, urls.absolute(base)]));
+  const absolute = Object.entries(urls.bases()).map(([name, base]) => [name, urls.absolute(base)] as const);
   return {
     version: SETTINGS_VERSION,
     host,
@@ -39,19 +33,14 @@ export function siteSettings(settings: Settings, urls: Urls, build: BuildFacts):
     timeZone: settings.timeZone,
     follow: settings.follow,
     address: settings.address,
-    authors: settings.authors.map((author) => ({
-      user: author.user,
-      address: `${author.user}@${new URL(settings.url).host}`,
-      key: author.key,
-      endpoint: urls.inboxOf(author),
-    })),
+    authors: inboxesOf(settings, urls),
     isReceiver: settings.mentions !== false && settings.webmention === undefined,
     hasEndpoints: urls.hasFunctions(),
     urls: {
-      ...(absolute as ReturnType<typeof basesOf>),
+      ...(Object.fromEntries(absolute) as Bases),
       mentionsPage: settings.mentions && pages ? urls.absolute(pages) : null,
     },
-    inbox: inboxesOf(settings),
+    inbox: inboxLimits(settings),
     blobs: blobsOf(settings, host),
     mentions,
     notes: notesOf(schedule, settings.collection, input),
@@ -59,7 +48,7 @@ export function siteSettings(settings: Settings, urls: Urls, build: BuildFacts):
   };
 }
 
-function inboxesOf(settings: Settings): SiteSettings["inbox"] {
+function inboxLimits(settings: Settings): SiteSettings["inbox"] {
   const users = authorsHere(settings).map(({ user }) => user);
   if (users.length === 0) return null;
   const { messages, megabytes, retentionDays, subscribe = null } = inboxOptions(settings);
@@ -88,7 +77,7 @@ function notesOf({ dated }: Schedule, collection: Settings["collection"], input:
   };
 }
 
-/** The folder of a post; the one above it where the post has a folder of its own: `quinces/quinces.md`, `quinces/index.md`. */
+/** The folder of posts that contains a post, also if the post has its own folder: `quinces/quinces.md`, `quinces/index.md`. */
 function folderOfPosts({ inputPath }: CollectionItem, input: string): string {
   const folder = dirname(inputPath);
   const name = withoutDate(basename(inputPath, extname(inputPath)));
@@ -106,7 +95,7 @@ function tagsOf({ data }: CollectionItem): string[] {
 
 function unstamped({ dated, undated, moved }: Schedule): SiteSettings["unstamped"] {
   const shared = new Map(moved.map(({ post, from }) => [post, from]));
-  // A template that makes several posts is listed with all of them, because one date in it would move them all.
+  // All posts of a paginated template are listed, because a date in it would move all of them.
   const files = new Set(moved.map(({ post }) => post.inputPath));
   return [
     ...dated

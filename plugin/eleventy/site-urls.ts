@@ -2,18 +2,19 @@
 import { posix } from "node:path";
 import { authorError } from "../errors.js";
 import { isMentionUrl } from "../feed/mention.js";
+import { inboxOptions } from "../options/inbox.js";
+import { mentionsOptions } from "../options/mentions.js";
 import type { Author, Post, Settings } from "../options.js";
+import { type Bases, basesOf } from "../site/routes.js";
 import { canParseUrl } from "../url.js";
 import type { EleventyConfig } from "./eleventy.js";
-import { authorsHere, inboxPath } from "./served-options.js";
 
-/** The options that say where a site is, and what of it is served. */
 type UrlOptions = Pick<
   Settings,
   "url" | "nick" | "path" | "webmention" | "mentions" | "functions" | "authors" | "inbox" | "blobs"
 >;
 
-/** The URLs of a site. Asked only once the configuration is read whole: until then the path prefix is not known. */
+/** The URLs of a site. The path prefix is known when Eleventy has read the whole configuration, so do not ask earlier. */
 export class SiteUrls {
   readonly #config: EleventyConfig;
   readonly #settings: UrlOptions;
@@ -28,10 +29,15 @@ export class SiteUrls {
     this.#host = host;
   }
 
-  /** Where mentions are to be sent: somebody's service, or our own receiver; `null` for nowhere. */
+  /** The base paths of the endpoints, without the path prefix. */
+  bases(): Bases {
+    const { path: webmention } = mentionsOptions(this.#settings);
+    return basesOf({ webmention, inbox: inboxOptions(this.#settings).path.replace(/\/$/, "") });
+  }
+
+  /** The endpoint for mentions, of this site or of another service; `null` for none. */
   endpoint(): string | null {
-    const { webmention, mentions } = this.#settings;
-    return webmention ?? (mentions && this.hasReceiver() ? this.absolute(mentions.path) : null);
+    return this.#settings.webmention ?? (this.hasReceiver() ? this.absolute(this.bases().webmention) : null);
   }
 
   /** Whether the site receives its mentions itself. PROTOCOL 7 */
@@ -40,49 +46,48 @@ export class SiteUrls {
     return mentions !== false && webmention === undefined && this.hasFunctions();
   }
 
-  /** Whether there is an inbox of an author's here. PROTOCOL 7 */
+  /** Whether the site has the inbox of an author. PROTOCOL 7 */
   hasInbox(): boolean {
     return authorsHere(this.#settings).length > 0 && this.hasFunctions();
   }
 
-  /** Whether the authors' files are kept here. PROTOCOL 7 */
+  /** Whether the site stores blobs. PROTOCOL 7 */
   hasBlobs(): boolean {
     return this.#settings.blobs !== false && this.hasFunctions();
   }
 
-  /** Where messages to an author go: at somebody's service, or here; `null` for nowhere. */
+  /** The inbox of an author, at this site or another; `null` for none. */
   inboxOf({ user, endpoint }: Author): string | null {
-    if (endpoint !== undefined) return endpoint;
-    return this.hasInbox() ? this.absolute(`${inboxPath(this.#settings)}/${user}`) : null;
+    return endpoint ?? (this.hasInbox() ? this.absolute(`${this.bases().inbox}/${user}`) : null);
   }
 
-  /** Whether anything answers at this site beside its files. */
+  /** Whether the host runs the endpoints. */
   hasFunctions(): boolean {
     return this.#host === "node" || (this.#host === "netlify" && this.#settings.functions);
   }
 
-  /** The user agent of what a build asks the network. */
+  /** The `User-Agent` of requests by the build. */
   userAgent(): string {
     return `eleventy-plugin-twtxt (+${this.feedUrl()}; @${this.#settings.nick})`;
   }
 
-  /** @param pages - the URLs of each template, as Eleventy's `eleventy.contentMap` has them */
+  /** @param pages - the URLs of each template, as in Eleventy's `eleventy.contentMap` */
   notePages(pages: Record<string, string[]>): void {
     this.#pages = pages;
   }
 
-  /** @param input - the folder of the site's sources, as `./src/` */
+  /** @param input - the folder of the site's sources, such as `./src/` */
   noteInput(input: string): void {
     this.#input = input;
   }
 
-  /** A path of the site, from its root, with the path prefix. Every post asks, and Eleventy's own filter takes its time. */
+  /** A path of the site, with the path prefix. Called for every post, so it does not use Eleventy's slower filter. */
   href(path: string): string {
     this.#prefix ||= this.#config.getFilter("url")("/");
     return this.#prefix.replace(/\/$/, "") + path;
   }
 
-  /** A path of the site as a URL. */
+  /** The absolute URL of a path of the site. */
   absolute(path: string): string {
     return new URL(this.href(path), this.#settings.url).href;
   }
@@ -92,23 +97,23 @@ export class SiteUrls {
     return this.href(this.#settings.path);
   }
 
-  /** The path of the feed as a template writes it. */
+  /** The path of the feed for templates. */
   feedHrefInTemplates(): string {
     return this.hrefInTemplates(this.#settings.path);
   }
 
-  /** A path of the site as a template writes it: EleventyHtmlBasePlugin adds the path prefix to what it finds in pages. */
+  /** A path of the site for templates: without the path prefix if EleventyHtmlBasePlugin adds it to all links in pages. */
   hrefInTemplates(path: string): string {
     return this.#hasHtmlBase() ? path : this.href(path);
   }
 
-  /** @throws TwtxtError `bad-option` for a path prefix that makes a URL which other readers take apart; PROTOCOL 1.1 */
+  /** @throws TwtxtError `bad-option` if the path prefix makes a feed URL that some clients cannot parse; PROTOCOL 1.1 */
   checkFeedUrl(): void {
     const url = this.feedUrl();
     if (isMentionUrl(url) && !/[&+%#?]/.test(url)) return;
     throw authorError(
       "bad-option",
-      `pathPrefix: expected a path of letters, digits and . _ ~ - for the address of the feed, such as "/blog/", got "${this.href("/")}".`,
+      `pathPrefix: expected a path of letters, digits and . _ ~ -, such as "/blog/", because it is part of the feed's URL, got "${this.href("/")}".`,
     );
   }
 
@@ -117,11 +122,11 @@ export class SiteUrls {
   }
 
   /**
-   * A link in the body of a post, made absolute.
+   * The absolute URL of a link in the body of a post. An absolute link stays the same byte for byte, because mentions are
+   * compared byte for byte.
    *
-   * One that is so already stays byte for byte, since mentions are compared so. Two plugins of Eleventy's change the
-   * links of a page after its body has been read, and a twt follows them: a link to a template leads to its page, and
-   * EleventyHtmlBasePlugin adds the path prefix.
+   * Does what two plugins of Eleventy do later in pages: replaces the path of a template by that of its page, and adds the
+   * path prefix.
    */
   resolve(link: string, post: Post): string {
     if (canParseUrl(link)) return link;
@@ -146,9 +151,14 @@ export class SiteUrls {
   }
 
   #isUnprefixed(link: string): boolean {
-    const isOfRoot = link.startsWith("/") && !link.startsWith("//");
-    return isOfRoot && !link.startsWith(this.href("/")) && this.#hasHtmlBase();
+    const isPath = link.startsWith("/") && !link.startsWith("//");
+    return isPath && !link.startsWith(this.href("/")) && this.#hasHtmlBase();
   }
+}
+
+/** The authors with an inbox at this site, if the host runs it. */
+export function authorsHere({ authors, inbox }: Pick<Settings, "authors" | "inbox">): Settings["authors"] {
+  return inbox === false ? [] : authors.filter(({ endpoint }) => endpoint === undefined);
 }
 
 function decodePath(path: string): string {

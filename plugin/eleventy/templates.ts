@@ -1,37 +1,22 @@
 // plugin/eleventy/templates.ts: filters, shortcodes and global data for templates.
 import { formatMention } from "../feed/mention.js";
-import type { Settings } from "../options.js";
 import { escapeHtml } from "../site/html.js";
-import { contactHtml } from "./contact.js";
 import type { EleventyConfig, TemplateContext } from "./eleventy.js";
+import { contactHtml } from "./plugin-pages.js";
 import { permalinkOf } from "./post-date.js";
-import type { SharedBlobs } from "./shared-blobs.js";
-import type { Inbox } from "./site-files.js";
-import type { SiteMentions } from "./site-mentions.js";
-import type { SiteUrls } from "./site-urls.js";
+import type { SiteBuild } from "./site-build.js";
 import type { PostTwt } from "./twts-from-posts.js";
-
-/** What the templates' tools need of the build that is under way. */
-export interface TemplateTools {
-  settings: Settings;
-  urls: Pick<SiteUrls, "feedUrl" | "feedHrefInTemplates">;
-  headLinks(): string;
-  /** @param permalink - the post's URL in the site, or its file where it has no page */
-  twtOf(permalink: string, asker: string | undefined): PostTwt | null;
-  mentions: Pick<SiteMentions, "all" | "of" | "listOf" | "pageHref">;
-  blobs: Pick<SharedBlobs, "urlOf">;
-  readonly inboxes: readonly Inbox[];
-}
 
 /** A post by its collection item, its `page`, or its URL. */
 type PostLike = string | { url?: string | false; inputPath?: string; pageNumber?: number } | undefined;
 
-export function addTemplateTools(config: EleventyConfig, tools: TemplateTools): void {
+/** Adds the filters, shortcodes and global data of a site's builds. */
+export function addTemplateTools(config: EleventyConfig, build: SiteBuild): void {
   const twtOf = (post: PostLike, asker: PostLike) => {
     const permalink = keyOf(post);
-    return permalink === undefined ? null : tools.twtOf(permalink, keyOf(asker));
+    return permalink === undefined ? null : build.twtOf(permalink, keyOf(asker));
   };
-  const html = htmlTools(tools, twtOf);
+  const html = htmlTools(build, twtOf);
 
   config.addFilter("twt", function (this: TemplateContext, post: PostLike) {
     try {
@@ -42,13 +27,13 @@ export function addTemplateTools(config: EleventyConfig, tools: TemplateTools): 
     }
   });
 
-  // A site that has received Webmentions before may have one of that name.
+  // Sites that use another plugin for Webmentions may have a filter of this name.
   if (!config.getFilter("mentions")) {
-    config.addFilter("mentions", (post: PostLike) => [...tools.mentions.of(urlOf(post))]);
+    config.addFilter("mentions", (post: PostLike) => [...build.mentions.of(urlOf(post))]);
   }
 
   config.addFilter("sharedBlob", function (this: TemplateContext, key: unknown, owner?: unknown) {
-    return tools.blobs.urlOf(key, given(owner), this.page?.inputPath);
+    return build.blobs.urlOf(key, given(owner), this.page?.inputPath);
   });
 
   config.addShortcode("twtxtReply", function (this: TemplateContext, label?: string, post?: PostLike) {
@@ -64,42 +49,42 @@ export function addTemplateTools(config: EleventyConfig, tools: TemplateTools): 
   config.addShortcode("twtxtContact", html.contact);
 
   config.addGlobalData("twtxt", () => ({
-    url: tools.urls.feedUrl(),
-    href: tools.urls.feedHrefInTemplates(),
-    nick: tools.settings.nick,
-    follow: tools.settings.follow,
-    mentions: [...(tools.mentions.all() ?? [])],
-    mentionsHref: tools.mentions.pageHref(),
-    authors: tools.inboxes.filter(({ endpoint }) => endpoint !== null),
+    url: build.urls.feedUrl(),
+    href: build.urls.feedHrefInTemplates(),
+    nick: build.settings.nick,
+    follow: build.settings.follow,
+    mentions: [...(build.mentions.all() ?? [])],
+    mentionsHref: build.mentions.pageHref(),
+    authors: build.inboxes.filter(({ endpoint }) => endpoint !== null),
     html,
   }));
 }
 
 /** The HTML of the shortcodes as functions, for languages without shortcodes (EJS) and for components in JSX. */
-function htmlTools(tools: TemplateTools, twtOf: (post: PostLike, asker: PostLike) => PostTwt | null) {
+function htmlTools(build: SiteBuild, twtOf: (post: PostLike, asker: PostLike) => PostTwt | null) {
   return {
-    head: () => tools.headLinks(),
-    mentions: (post: PostLike) => tools.mentions.listOf(urlOf(post)),
+    head: () => build.headLinks(),
+    mentions: (post: PostLike) => build.mentions.listOf(urlOf(post)),
     /** @param asker - the page that is rendered */
     reply(post: PostLike, label = "Reply from a twtxt client with:", asker?: PostLike): string {
       const twt = twtOf(post, asker);
       if (!twt) return "";
-      const start = `(#${twt.hash}) ${formatMention({ nick: tools.settings.nick, url: tools.urls.feedUrl() })} `;
+      const start = `(#${twt.hash}) ${formatMention({ nick: build.settings.nick, url: build.urls.feedUrl() })} `;
       return `<p class="twtxt-reply">${escapeHtml(label)} <code>${escapeHtml(start.trim())}</code></p>`;
     },
-    contact: () => contactHtml(tools.inboxes),
+    contact: () => contactHtml(build.inboxes),
   };
 }
 
-/** An argument that the template left out: Nunjucks passes an empty string, Handlebars its own options. */
+/** Returns `undefined` for an omitted argument: Nunjucks passes an empty string, Handlebars its own options. */
 function given<Value>(argument: Value): Value | undefined {
-  const isLeftOut = !argument || typeof Object(argument).lookupProperty === "function";
-  return isLeftOut ? undefined : argument;
+  const isOmitted = !argument || typeof Object(argument).lookupProperty === "function";
+  return isOmitted ? undefined : argument;
 }
 
 /**
- * Stands for a twt whose post is not rendered yet. Eleventy renders a page again that asks for a body too early, but
- * in Nunjucks it notices only what is thrown by a property, not by a filter.
+ * Creates a twt whose properties throw this error, because its post is not rendered yet. Eleventy renders a page later if
+ * the body of a post was not available, but in Nunjucks it notices only errors of properties, not of filters.
  */
 function tooEarly(error: unknown): PostTwt {
   const fail = (): never => {

@@ -10,8 +10,7 @@ import remarkGfm from "remark-gfm";
 import remarkStringify from "remark-stringify";
 import { unified } from "unified";
 import { SKIP, visit } from "unist-util-visit";
-import { type PageOfHtml, textFromPlainHtml } from "./text-from-plain-html.js";
-import { escapeText, linkText } from "./twt-markdown.js";
+import { escapeText, linkText, type PageOfHtml, textFromPlainHtml } from "./text-from-plain-html.js";
 
 /** What this module does, for those who load it late. */
 export interface HtmlReader {

@@ -2,9 +2,8 @@
 //
 // `text-from-html.ts` reads any HTML and builds three trees for it. This module builds none and refuses what is not plain.
 // Both give the same text to the byte: another text would have another hash.
-import { escapeText, linkText } from "./twt-markdown.js";
 
-/** What the text of a body needs to know about its page. */
+/** The page of a body. */
 export interface PageOfHtml {
   /** Makes a link of the page absolute. */
   resolve(link: string): string;
@@ -171,6 +170,27 @@ function attribute(attributes: string, name: string): string | null {
 /** The character references that Markdown and templates write. */
 function decode(html: string): string {
   return html.replace(/&(?:\w+;|#39;)?/g, (reference) => REFERENCES[reference] ?? refuse());
+}
+
+/** Escapes only text that would be read as a mention or as code. */
+export function escapeText(text: string): string {
+  return text.replace(/@</g, "@\\<").replace(/`/g, "\u02cb");
+}
+
+/** A link as its URL if the label is that URL, or else as Markdown without a title, because one client rewrites titles. */
+export function linkText(label: string, url: string): string {
+  const address = url.replace(/^mailto:/, "");
+  const isBare = withoutScheme(label) === withoutScheme(address);
+  if (address === "") return label;
+  return isBare || label === "" ? address : `[${label}](${url.replace(/[()\s\\]/g, percentEncode)})`;
+}
+
+function withoutScheme(url: string): string {
+  return url.replace(/^https?:\/\//, "").replace(/\/$/, "");
+}
+
+function percentEncode(character: string): string {
+  return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
 type Groups = Partial<Record<string, string>>;

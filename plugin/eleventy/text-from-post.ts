@@ -3,79 +3,87 @@ import { authorError, type TwtxtError } from "../errors.js";
 import { formatMention, isMentionUrl, locateMentions, mentionAt } from "../feed/mention.js";
 import { adjustForPeers } from "../feed/peers.js";
 import { parseReplyTo, type ReplyTo } from "../feed/subject.js";
-import { byteLength, cleanText } from "../feed/twt.js";
+import { byteLength, cleanText, LINE_LIMIT, LINE_SEPARATOR } from "../feed/twt.js";
 import type { Post, Settings } from "../options.js";
 import { escapeHtml, mentionLink } from "../site/html.js";
-import { cutText, TEXT_LIMIT } from "./cut-text.js";
 import { nickOf } from "./markdown-mentions.js";
 import type { Picture } from "./pictures.js";
 import type { HtmlReader } from "./text-from-html.js";
 import type { PageOfHtml } from "./text-from-plain-html.js";
 import { expandShortMentions, wireForm, writeMentions } from "./write-mentions.js";
 
-/** What a text is made from, beside the post's own data. */
+/** The context of a post. */
 export interface PostSource {
   settings: Pick<Settings, "text" | "follow" | "nick">;
-  /** Of the site's own feed. */
+  /** The URL of the site's own feed. */
   feedUrl: string;
-  /** The absolute URL of the post's page; `null` for one without a page. */
+  /** The absolute URL of the post's page; `null` for a post without a page. */
   permalink: string | null;
-  /** The rendered body, mentions as links. */
+  /** The rendered body, with mentions as links. */
   body(): string;
-  /** Called only where there is markup. */
+  /** Called only for HTML. */
   html(): HtmlReader;
   /** Makes a link of the page absolute. */
   resolve(link: string): string;
-  /** Writes the shared URL for each `blob:KEY` of Markdown. */
+  /** Replaces each `blob:KEY` in Markdown by the shared URL. */
   linkBlobs(text: string): string;
-  /** Told of what looks like a mention in the front matter and names no feed. */
+  /** Called with each text of the front matter that looks like a mention but names no known feed. */
   onUnknownMention(mention: string): void;
   /** The pictures in the front matter; empty for a post with a title. */
   pictures: readonly Picture[];
 }
 
-/** A text, and what its author should know of it. */
+/** A text, and what its author should know about it. */
 export interface PostText {
-  /** Empty where the post says nothing. */
+  /** Empty for a post without content. */
   text: string;
-  /** Longer than a line of a feed may be, and so cut. */
+  /** Shortened, because it was too long for a line of a feed. */
   isCut: boolean;
-  /** A reply that names nobody, so that nobody can be notified. */
+  /** A reply without the feed of its author, who is therefore not notified. */
   isReplyWithoutFeed: boolean;
 }
 
-/** A title that needs no colon behind it: "Really?", 'He said "no."'. */
-const ENDS_BY_ITSELF = /[.!?…:]["'”’»)\]]*$/;
+/** In bytes. Leaves room for the timestamp, TAB and LF. */
+const TEXT_LIMIT = LINE_LIMIT - 256;
+/** Bytes for mentions after the cut of a long text. */
+const ROOM_FOR_MENTIONS = 4096;
 
-/** Tags that format; any other one, as in "The <dialog> element", is meant as text. */
+/** A title that needs no colon after it: "Really?", 'He said "no."'. */
+const PUNCTUATED_END = /[.!?…:]["'”’»)\]]*$/;
+
+/** Tags that format text. Any other tag in a title, as in "The <dialog> element", is text. */
 const FORMATTING =
   /<\/?(?:a|abbr|b|bdi|bdo|br|cite|code|del|dfn|div|em|i|img|ins|kbd|li|mark|ol|p|q|s|samp|small|span|strike|strong|sub|sup|tt|u|ul|var|wbr)(?:\s[^<>]*)?\/?>/i;
 const ENTITY = /&(?:#\d+|#x[\da-f]+|[a-z][a-z0-9]*);/i;
-/** Where there is neither, a title needs no parser. */
+/** Texts that need a parser. */
 const MARKUP = new RegExp(`${FORMATTING.source}|${ENTITY.source}`, "i");
 const CODE_OR_MENTION_OR_TAG = new RegExp(`\`[^\`]*\`|@<[^<>]*>|(${FORMATTING.source})|<`, "gi");
 
 /**
  * The text of a post.
  *
- * @returns `null` for a post that is to have no twt
- * @throws TwtxtError `bad-front-matter` for a `replyTo` that cannot be read, naming the file
+ * @returns `null` for a post without a twt
+ * @throws TwtxtError `bad-front-matter` for an invalid `twt` or `replyTo`, naming the file; `bad-option` for the option
+ *   `text`
  */
 export function textOfPost(post: Post, source: PostSource): PostText | null {
   if (post.data.twt === false) return null;
-  const words = wordsOfOption(post, source) ?? defaultWords(post, source);
+  const draft = textOfOption(post, source) ?? defaultText(post, source);
   const reply = replyOf(post);
 
-  const written = cleanText(writeMentions(cleanText(words), source.settings.follow));
-  const whole = written && reply ? addReply(written, reply, source) : written;
-  const mended = adjustForPeers(cutText(whole, source.permalink));
-  // Mending adds a few bytes at a place, so the text may be too long again.
-  const cut = cutText(mended, source.permalink);
-  const text = cut === mended ? mended : adjustForPeers(cut);
-  return { text, isCut: byteLength(whole) > TEXT_LIMIT, isReplyWithoutFeed: reply !== null && reply.feedUrl === null };
+  const text = cleanText(writeMentions(cleanText(draft), source.settings.follow));
+  const whole = text && reply ? addReply(text, reply, source) : text;
+  const adjusted = adjustForPeers(cutText(whole, source.permalink));
+  // The adjustment adds bytes, so the text may be too long again.
+  const cut = cutText(adjusted, source.permalink);
+  return {
+    text: cut === adjusted ? adjusted : adjustForPeers(cut),
+    isCut: byteLength(whole) > TEXT_LIMIT,
+    isReplyWithoutFeed: reply !== null && reply.feedUrl === null,
+  };
 }
 
-/** Whether the text of this post needs a parser of HTML; answers yes where that is not sure. */
+/** Whether the text of this post may need the HTML parser. */
 export function mayNeedHtml(post: Post, settings: Pick<Settings, "text">): boolean {
   const { title, summary, twt } = post.data;
   const isPlain = (value: unknown) => !MARKUP.test(stringOf(value));
@@ -85,49 +93,49 @@ export function mayNeedHtml(post: Post, settings: Pick<Settings, "text">): boole
 }
 
 /** The text that the option `text` gives a post; `null` for the default text. */
-function wordsOfOption(post: Post, source: PostSource): string | null {
-  const words: unknown =
+function textOfOption(post: Post, source: PostSource): string | null {
+  const text: unknown =
     source.settings.text?.(post, {
       permalink: source.permalink,
-      // Most functions have no use for it, and it takes a parser.
+      // Computed only if it is read, because it may need the parser.
       get text() {
-        return defaultWords(post, source);
+        return defaultText(post, source);
       },
     }) ?? null;
-  if (words === null || typeof words === "string") return words;
+  if (text === null || typeof text === "string") return text;
   throw authorError(
     "bad-option",
-    `options.text: expected a text, or undefined for the default one, got ${JSON.stringify(words)} for ${post.inputPath}.`,
+    `options.text: expected a text, or undefined for the default text, got ${JSON.stringify(text)} for ${post.inputPath}.`,
   );
 }
 
-function defaultWords(post: Post, source: PostSource): string {
-  return withMentionsOfBody(wordsOfPost(post, source), source);
+function defaultText(post: Post, source: PostSource): string {
+  return addMentionsOfBody(textWithoutMentionsOfBody(post, source), source);
 }
 
-function wordsOfPost(post: Post, source: PostSource): string {
+function textWithoutMentionsOfBody(post: Post, source: PostSource): string {
   const { twt } = post.data;
   if (typeof twt === "object" && twt !== null && !(twt instanceof Date)) {
     throw badFrontMatter(post, 'twt: "a text", twt: full or twt: false', twt);
   }
-  if (twt === "full") return withPictures(bodyText(source), source);
-  const said = twt === true ? "" : source.linkBlobs(plain(twt, source));
-  if (said !== "") return said;
+  if (twt === "full") return addPictures(bodyText(source), source);
+  const text = twt === true ? "" : source.linkBlobs(plain(twt, source));
+  if (text !== "") return text;
 
   const title = oneLine(plain(post.data.title, source));
   const summary = oneLine(plain(post.data.summary, source));
   const more = [summary, source.permalink].filter(Boolean).join(" ");
-  if (title !== "") return more === "" ? title : `${title}${ENDS_BY_ITSELF.test(title) ? "" : ":"} ${more}`;
-  return withPictures(bodyText(source) || summary, source);
+  if (title !== "") return more === "" ? title : `${title}${PUNCTUATED_END.test(title) ? "" : ":"} ${more}`;
+  return addPictures(bodyText(source) || summary, source);
 }
 
-/** A text and behind it, each in a paragraph of its own, the pictures that it does not show or link to already. */
-function withPictures(text: string, source: PostSource): string {
-  return source.pictures.reduce((said, { url, alt }) => {
+/** Adds the pictures that the text does not show or link to, each as its own paragraph. */
+function addPictures(text: string, source: PostSource): string {
+  return source.pictures.reduce((all, { url, alt }) => {
     const html = `<img src="${escapeHtml(url)}" alt="${escapeHtml(alt)}">`;
     const picture = source.linkBlobs(source.html().textFromHtml(html, pageOf(source)).trim());
     const link = picture.slice(picture.lastIndexOf("](") + 2, -1);
-    return said.includes(link) ? said : [said, picture].filter(Boolean).join("\n\n");
+    return all.includes(link) ? all : [all, picture].filter(Boolean).join("\n\n");
   }, text);
 }
 
@@ -136,19 +144,19 @@ function bodyText(source: PostSource): string {
   return body.trim() === "" ? "" : source.html().textFromHtml(body, pageOf(source)).trim();
 }
 
-/** Somebody mentioned in the body alone could not verify it in the feed. */
-function withMentionsOfBody(words: string, source: PostSource): string {
+/** Adds the mentions that are only in the body, because a mention is verified in the feed. */
+function addMentionsOfBody(text: string, source: PostSource): string {
   const body = source.body();
-  if (!body.includes("u-mention")) return words;
-  const named = new Set(locateMentions(writeMentions(words, source.settings.follow)).map(({ url }) => url));
+  if (!body.includes("u-mention")) return text;
+  const known = new Set(locateMentions(writeMentions(text, source.settings.follow)).map(({ url }) => url));
   const missing = new Map(
     source
       .html()
       .mentionsInHtml(body, pageOf(source))
-      .filter(({ url }) => isMentionUrl(url) && !named.has(url))
+      .filter(({ url }) => isMentionUrl(url) && !known.has(url))
       .map(({ label, url }) => [url, wireForm(label, url, source.settings.follow)]),
   );
-  return [words, ...missing.values()].join(" ");
+  return [text, ...missing.values()].join(" ");
 }
 
 function pageOf(source: PostSource): PageOfHtml {
@@ -159,14 +167,15 @@ function pageOf(source: PostSource): PageOfHtml {
 }
 
 function plain(value: unknown, source: PostSource): string {
+  const { follow } = source.settings;
   const text = stringOf(value);
   const isPlain = !MARKUP.test(text.replace(/@<[^<>]*>/g, ""));
-  const words = isPlain ? text : source.html().plainText(keepText(text, source.settings.follow), pageOf(source));
-  return expandShortMentions(words.trim(), source.settings.follow, source.onUnknownMention);
+  const parsed = isPlain ? text : source.html().plainText(escapeExceptFormatting(text, follow), pageOf(source));
+  return expandShortMentions(parsed.trim(), follow, source.onUnknownMention);
 }
 
-/** A parser would take all angle brackets for tags, also those of code and of what is meant as text. */
-function keepText(text: string, follow: Settings["follow"]): string {
+/** Escapes each "<" except those of formatting tags: the parser would read code and texts in angle brackets as tags. */
+function escapeExceptFormatting(text: string, follow: Settings["follow"]): string {
   return text.replace(CODE_OR_MENTION_OR_TAG, (found, tag) => {
     if (tag) return found;
     const mention = mentionAt(found, 0);
@@ -175,7 +184,7 @@ function keepText(text: string, follow: Settings["follow"]): string {
 }
 
 function stringOf(value: unknown): string {
-  // What YAML takes for a date may be a title: `title: 2024-01-02`.
+  // YAML parses a title such as `2024-01-02` as a date.
   if (value instanceof Date) return value.toISOString().replace(/T00:00:00\.000Z$/, "");
   return typeof value === "string" || typeof value === "number" ? String(value).trim() : "";
 }
@@ -184,7 +193,7 @@ function oneLine(text: string): string {
   return text.replace(/[\s\x85\u2028]+/g, " ").trim();
 }
 
-/** `replyTo: "<hash> <feed url>"`, as PROTOCOL 2.3 has it, or with a nick before the URL. */
+/** Reads `replyTo: "<hash> <feed url>"`, optionally with a nick before the URL. PROTOCOL 2.3 */
 function replyOf(post: Post): ReplyTo | null {
   const { replyTo } = post.data;
   if (replyTo === undefined || replyTo === null || replyTo === "") return null;
@@ -197,11 +206,41 @@ function badFrontMatter({ inputPath }: Post, expected: string, got: unknown): Tw
   return authorError("bad-front-matter", `${inputPath}: expected ${expected}, got ${JSON.stringify(got)}.`);
 }
 
-/** The subject first, then the author, so that he is notified, then what is said. */
+/** Adds the subject, and a mention of the author unless the text has one. */
 function addReply(text: string, { hash, nick, feedUrl }: ReplyTo, source: PostSource): string {
   const { settings } = source;
-  const isNamed = feedUrl === null || locateMentions(text).some(({ url }) => url === feedUrl);
-  if (isNamed) return `(#${hash}) ${text}`;
+  const isMentioned = feedUrl === null || locateMentions(text).some(({ url }) => url === feedUrl);
+  if (isMentioned) return `(#${hash}) ${text}`;
   const known = [...settings.follow, { nick: settings.nick, url: source.feedUrl }];
   return `(#${hash}) ${formatMention({ nick: nickOf({ nick, url: feedUrl }, known), url: feedUrl })} ${text}`;
+}
+
+/**
+ * Cuts a text that is too long for a line of a feed, between words and outside mentions. Mentions after the cut are added
+ * at the end as far as there is room.
+ *
+ * @param permalink - the URL of the full text, added after the cut
+ */
+function cutText(text: string, permalink: string | null): string {
+  if (byteLength(text) <= TEXT_LIMIT) return text;
+  const mentions = locateMentions(text);
+  const tail = permalink ? `… ${permalink}` : "…";
+
+  const room = new Uint8Array(TEXT_LIMIT - byteLength(tail) - (mentions.length > 0 ? ROOM_FOR_MENTIONS : 0));
+  const fitting = new TextEncoder().encodeInto(text, room).read;
+  const space = Math.max(text.lastIndexOf(" ", fitting), text.lastIndexOf(LINE_SEPARATOR, fitting));
+  const word = space > fitting / 2 ? space : fitting;
+  const end = mentions.find((mention) => mention.start < word && word < mention.end)?.start ?? word;
+
+  const omitted = new Set(
+    mentions.filter(({ start }) => start >= end).map(({ start, end }) => ` ${text.slice(start, end)}`),
+  );
+  let cut = `${text.slice(0, end).trimEnd()}${tail}`;
+  let left = TEXT_LIMIT - byteLength(cut);
+  for (const mention of omitted) {
+    left -= byteLength(mention);
+    if (left < 0) break;
+    cut += mention;
+  }
+  return cut;
 }

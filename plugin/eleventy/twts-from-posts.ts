@@ -5,14 +5,14 @@ import { findMentions, type Mention } from "../feed/mention.js";
 import type { Twt } from "../feed/twt.js";
 import type { Settings } from "../options.js";
 import type { CollectionItem, Collections } from "./eleventy.js";
-import { type Picture, picturesOf } from "./pictures.js";
+import type { Findings } from "./findings.js";
+import { type Picture, picturesOfNotes } from "./pictures.js";
 import { permalinkOf } from "./post-date.js";
-import { choosePosts, type Schedule, schedulePosts } from "./posts.js";
+import { choosePosts, type DatedPost, type Schedule, schedulePosts } from "./posts.js";
 import type { SharedBlobs } from "./shared-blobs.js";
 import type { SiteUrls } from "./site-urls.js";
 import type { HtmlReader } from "./text-from-html.js";
 import { mayNeedHtml, type PostSource, type PostText, textOfPost } from "./text-from-post.js";
-import type { UnknownMentions } from "./unknown-mentions.js";
 
 /** A twt as templates see it. */
 export interface PostTwt extends Twt {
@@ -20,15 +20,23 @@ export interface PostTwt extends Twt {
   readonly mentions: Mention[];
 }
 
-/** The parts of a build that posts need. */
+/** The parts of a site that posts need. */
 export interface SiteContext {
   settings: Settings;
-  urls: Pick<SiteUrls, "feedUrl" | "absolute" | "resolve">;
-  blobs: Pick<SharedBlobs, "linkInText">;
+  urls: SiteUrls;
+  blobs: SharedBlobs;
   /** Replaces mentions and blob links in a rendered body. */
   linkHtml(html: string, file: string): string;
-  now(): number;
-  unknownMentions: Pick<UnknownMentions, "note">;
+  /** Texts that look like mentions but name no known feed. */
+  unknownMentions: Findings;
+}
+
+interface Prepared {
+  schedule: Schedule;
+  empty: readonly string[];
+  /** `null` until it is needed. */
+  html: HtmlReader | null;
+  pictures: ReadonlyMap<CollectionItem, readonly Picture[]>;
 }
 
 /** A visible character. U+2800, the empty Braille pattern, is invisible. */
@@ -39,45 +47,51 @@ export class TwtsFromPosts {
   readonly #site: SiteContext;
   readonly schedule: Schedule;
   /** Collections in the options that are missing or empty. */
-  readonly empty: string[];
+  readonly empty: readonly string[];
   #html: HtmlReader | null;
   readonly #pictures: ReadonlyMap<CollectionItem, readonly Picture[]>;
-  readonly #entries: Map<string, { post: CollectionItem; timestamp: string }>;
+  readonly #entries: ReadonlyMap<string, DatedPost>;
   readonly #twts = new Map<string, PostTwt | null>();
-  /** Texts of an earlier build, for posts that an incremental build does not render again. */
   readonly #remembered: Map<string, PostText | null>;
+  /** Posts with a shortened text. */
   readonly cut: CollectionItem[] = [];
   readonly repliesWithoutFeed: CollectionItem[] = [];
+  /** Posts without a text. */
   readonly silent: CollectionItem[] = [];
   /** Posts with a text without visible characters. */
   readonly invisible: CollectionItem[] = [];
 
   private constructor(
     site: SiteContext,
-    choice: ReturnType<typeof choosePosts>,
-    html: HtmlReader | null,
-    pictures: ReadonlyMap<CollectionItem, readonly Picture[]>,
+    { schedule, empty, html, pictures }: Prepared,
     remembered: Map<string, PostText | null>,
   ) {
     this.#site = site;
-    this.empty = choice.empty;
-    this.schedule = schedulePosts(choice.posts, site.settings, site.now());
-    this.#entries = new Map(this.schedule.dated.map((entry) => [permalinkOf(entry.post), entry]));
+    this.schedule = schedule;
+    this.empty = empty;
     this.#html = html;
     this.#pictures = pictures;
+    this.#entries = new Map(schedule.dated.map((entry) => [permalinkOf(entry.post), entry]));
     this.#remembered = remembered;
   }
 
-  /** Selects and dates the posts. The HTML parser is loaded only if a post may need it. */
+  /**
+   * Selects and dates the posts. The HTML parser is loaded only if a post may need it.
+   *
+   * @param now - milliseconds since 1970
+   * @param remembered - texts by permalink from earlier builds, for posts that an incremental build does not render again
+   */
   static async from(
     collections: Collections,
     site: SiteContext,
+    now: number,
     remembered: Map<string, PostText | null>,
   ): Promise<TwtsFromPosts> {
-    const choice = choosePosts(collections, site.settings.collection);
-    const needsHtml = choice.posts.some((post) => mayNeedHtml(post, site.settings));
+    const { posts, empty } = choosePosts(collections, site.settings.collection);
+    const schedule = schedulePosts(posts, site.settings, now);
+    const needsHtml = posts.some((post) => mayNeedHtml(post, site.settings));
     const html = needsHtml ? await import("./text-from-html.js") : null;
-    return new TwtsFromPosts(site, choice, html, await picturesOfNotes(choice.posts), remembered);
+    return new TwtsFromPosts(site, { schedule, empty, html, pictures: await picturesOfNotes(posts) }, remembered);
   }
 
   /**
@@ -94,13 +108,13 @@ export class TwtsFromPosts {
     const entry = this.#entries.get(permalink);
     if (!entry) return null;
 
-    const said = this.#textOf(entry.post, asker);
-    const twt = said?.text ? this.#twt(entry.timestamp, said.text) : null;
+    const made = this.#textOf(entry.post, asker);
+    const twt = made?.text ? this.#twt(entry.timestamp, made.text) : null;
     this.#twts.set(permalink, twt);
-    if (said?.text === "") this.silent.push(entry.post);
+    if (made?.text === "") this.silent.push(entry.post);
     if (twt && !VISIBLE.test(twt.text)) this.invisible.push(entry.post);
-    if (said?.isCut) this.cut.push(entry.post);
-    if (said?.isReplyWithoutFeed) this.repliesWithoutFeed.push(entry.post);
+    if (made?.isCut) this.cut.push(entry.post);
+    if (made?.isReplyWithoutFeed) this.repliesWithoutFeed.push(entry.post);
     return twt;
   }
 
@@ -140,8 +154,8 @@ export class TwtsFromPosts {
 
   #textOf(post: CollectionItem, asker: string | undefined): PostText | null {
     const permalink = permalinkOf(post);
-    const isLeftOut = post.template?.isRenderable() === false;
-    if (isLeftOut && this.#remembered.has(permalink)) return this.#remembered.get(permalink) ?? null;
+    const isSkipped = post.template?.isRenderable() === false;
+    if (isSkipped && this.#remembered.has(permalink)) return this.#remembered.get(permalink) ?? null;
 
     const text = this.#makeText(post, {
       settings: this.#site.settings,
@@ -179,16 +193,6 @@ export class TwtsFromPosts {
       );
     }
   }
-}
-
-/** The pictures of posts without a title. A twt with a title links to the page, which shows the pictures. */
-async function picturesOfNotes(posts: readonly CollectionItem[]): Promise<Map<CollectionItem, Picture[]>> {
-  const notes = posts.filter(({ data }) => !data.title && picturesOf(data).length > 0);
-  const pictures = notes.map(async (note) => {
-    const own = await note.template?.getFrontMatterData();
-    return [note, picturesOf(own?.data ?? {})] as const;
-  });
-  return new Map(await Promise.all(pictures));
 }
 
 function missingParser(post: CollectionItem): never {

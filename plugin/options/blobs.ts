@@ -3,9 +3,13 @@ import * as v from "valibot";
 import { about, amount } from "./forms.js";
 import { publicKey } from "./inbox.js";
 
+const MIB = 2 ** 20;
+/** Netlify passes no larger request to a function. PROTOCOL 6 */
+const NETLIFY_MIB = 4;
+
 const BLOBS_FORM = "true, false, or an object such as { megabytes: 1000 }";
 
-/** The option `blobs`, where it is an object. */
+/** The option `blobs` as an object. */
 export const BLOBS = v.strictObject(
   {
     count: about("Blobs that an owner may keep.", amount(1, 100_000, 1000)),
@@ -21,3 +25,11 @@ export const BLOBS = v.strictObject(
   },
   BLOBS_FORM,
 );
+
+/** The option `blobs`, complete. */
+export type BlobsOptions = v.InferOutput<typeof BLOBS>;
+
+/** The limit of one blob in bytes. */
+export function maxBlobBytes({ maxMegabytes }: BlobsOptions, host: string): number {
+  return (host === "netlify" ? Math.min(maxMegabytes, NETLIFY_MIB) : maxMegabytes) * MIB;
+}

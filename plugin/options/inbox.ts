@@ -20,7 +20,7 @@ export const user = text(
 
 export const inboxUrl = webUrl("https://alice.example/inbox/alice");
 
-/** What the option `inbox` may hold. */
+/** The option `inbox` as an object. */
 export const INBOX = v.strictObject(
   {
     path: v.optional(about("The path of the inboxes. Each author's inbox is below it.", sitePath("/inbox")), "/inbox"),
@@ -50,7 +50,12 @@ export const INBOX = v.strictObject(
   INBOX_FORM,
 );
 
-/** What the option `authors` may hold. */
+/** The option `inbox`, complete; the defaults for a site without inboxes. */
+export function inboxOptions({ inbox }: { inbox: false | v.InferOutput<typeof INBOX> }): v.InferOutput<typeof INBOX> {
+  return inbox || v.parse(INBOX, {});
+}
+
+/** The option `authors`. */
 export const AUTHORS = v.pipe(
   v.array(v.strictObject({ user, key: publicKey, endpoint: v.optional(inboxUrl) }, AUTHOR), `a list of ${AUTHOR}`),
   v.check((authors) => new Set(authors.map(({ user }) => user)).size === authors.length, "each user once"),

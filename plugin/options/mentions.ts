@@ -11,7 +11,7 @@ const WORDS = 'a text such as "Erwähnungen"';
 const words = (description: string, standard: string) =>
   v.optional(about(description, v.pipe(v.string(WORDS), v.nonEmpty(WORDS))), standard);
 
-/** What the option `mentions` may hold. */
+/** The option `mentions` as an object. */
 export const MENTIONS = v.strictObject(
   {
     path: v.optional(about("The path that receives mentions.", sitePath("/webmention")), "/webmention"),
@@ -97,3 +97,11 @@ export const MENTIONS = v.strictObject(
   },
   FORM,
 );
+
+/** The option `mentions`, complete. */
+export type MentionsOptions = v.InferOutput<typeof MENTIONS>;
+
+/** The option `mentions`, complete; the defaults for a site that receives none. */
+export function mentionsOptions({ mentions }: { mentions: false | MentionsOptions }): MentionsOptions {
+  return mentions || v.parse(MENTIONS, {});
+}

@@ -7,7 +7,7 @@ import { type Browser, type BrowserContext, type BrowserContextOptions, chromium
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { readScript } from "../../build/plugin-from-source.js";
 import { mentionListHtml } from "../../plugin/eleventy/mention-html.js";
-import { mentionsOptions } from "../../plugin/eleventy/served-options.js";
+import { mentionsOptions } from "../../plugin/options/mentions.js";
 import type { MentionType, PublicMention } from "../../plugin/site/mention-list.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { COMPILED } from "../helpers/paths.js";

@@ -333,10 +333,12 @@ describe("a site without blobs", () => {
     expect(warnings(built)).toEqual([expect.stringContaining("./a.md")]);
   });
 
-  it("is told of each build alone", () => {
+  it("gets a warning only for links of the current build", async () => {
     const blobs = sharedBlobs({});
+    const site = { hasBlobs: () => false, userAgent: () => "" };
     expect(blobs.linkInHtml(`<img src="blob:k">`, "./a.md")).toBe(`<img src="blob:k">`);
-    expect([blobs.takeDisabledFiles(), blobs.takeDisabledFiles()]).toEqual([["./a.md"], []]);
+    expect((await blobs.check(site)).warnings).toEqual([expect.stringContaining("./a.md")]);
+    expect(await blobs.check(site)).toEqual({ warnings: [], notes: [] });
   });
 
   it("hears nothing where no file counts on them", async () => {

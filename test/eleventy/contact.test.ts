@@ -79,7 +79,7 @@ describe("a site with a key", () => {
       options: `{ host: "node", key: "${KEY}" }`,
     });
     expect(built.exitCode).not.toBe(0);
-    expect(built.log).toContain("contact.njk is written to /contact/ already");
+    expect(built.log).toContain("contact.njk is already written to /contact/");
     expect(built.log).toContain('the option "inbox.page"');
   });
 });

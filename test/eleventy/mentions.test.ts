@@ -264,7 +264,7 @@ describe("mentions in a site", () => {
       });
       expect(built.exitCode).toBe(1);
       expect(built.log).toContain(
-        `./who.njk is written to ${permalink} already. Remove that file, or give the option "mentions.pages" another path, or false.`,
+        `./who.njk is already written to ${permalink}. Remove that file, or set the option "mentions.pages" to another path or to false.`,
       );
       expect(built.has("mentions/index.html")).toBe(false);
     },

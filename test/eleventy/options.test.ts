@@ -524,7 +524,7 @@ describe("a path prefix", () => {
       });
       expect(built.exitCode).toBe(1);
       expect(built.log).toContain(
-        "pathPrefix: expected a path of letters, digits and . _ ~ - for the address of the feed",
+        'pathPrefix: expected a path of letters, digits and . _ ~ -, such as "/blog/", because it is part of the feed\'s URL',
       );
       expect(built.has("twtxt.txt")).toBe(false);
     },

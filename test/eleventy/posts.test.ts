@@ -156,9 +156,9 @@ describe("a function in the options", () => {
     ],
     [
       "{ text: async () => 'mine' }",
-      /options\.text: expected a text, or undefined for the default one, got \{\} for \.\/a\.md\./,
+      /options\.text: expected a text, or undefined for the default text, got \{\} for \.\/a\.md\./,
     ],
-    ["{ text: () => 42 }", /options\.text: expected a text, or undefined for the default one, got 42 for \.\/a\.md\./],
+    ["{ text: () => 42 }", /options\.text: expected a text, or undefined for the default text, got 42 for \.\/a\.md\./],
   ])("that answers otherwise stops the build: %s", async (options, message) => {
     const built = await buildSite({ files, options });
     expect(built.exitCode).toBe(1);

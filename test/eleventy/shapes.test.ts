@@ -239,7 +239,7 @@ describe("a feed that would stand where a page does", () => {
   it.each(["/feed/index.html", "/feed"])("stops the build: %s", async (path) => {
     const built = await buildSite({ files: { "feed.md": "A page" }, options: `{ path: "${path}" }` });
     expect(built.exitCode).toBe(1);
-    expect(stopped(built)).toContain(`./feed.md is written to ${path} already.`);
+    expect(stopped(built)).toContain(`./feed.md is already written to ${path}.`);
   });
 });
 
@@ -655,7 +655,7 @@ describe("in templates", () => {
 describe("a site that writes the feed's file itself", () => {
   const own = "2020-01-01T00:00:00Z\tMy own\n";
   const sentence = (source: string, path = "/twtxt.txt") =>
-    `${source} is written to ${path} already. Remove that file, or give the feed another path with the option "path". Nothing was overwritten.`;
+    `${source} is already written to ${path}. Remove that file, or give the feed another path with the option "path". Nothing was overwritten.`;
 
   it.each([
     { kind: "a template", files: { "own.njk": `---\npermalink: /twtxt.txt\n---\n${own}` }, source: "./own.njk" },

@@ -1,9 +1,10 @@
-// plugin/eleventy/own-pages.ts: pages that the plugin adds to the site, unless the site has its own at that path.
-import { authorError } from "../errors.js";
-import type { Settings } from "../options.js";
+// plugin/eleventy/plugin-pages.ts: pages that the plugin adds to a site: all mentions, and how to contact the authors.
+import { inboxOptions } from "../options/inbox.js";
 import { escapeHtml } from "../site/html.js";
 import type { EleventyConfig } from "./eleventy.js";
-import type { SiteUrls } from "./site-urls.js";
+import { outputConflict } from "./output.js";
+import type { SiteBuild } from "./site-build.js";
+import type { Inbox } from "./site-files.js";
 
 /**
  * The template language of these pages: plain JavaScript, so that text from mentions is never run as a template. Sites may
@@ -12,13 +13,8 @@ import type { SiteUrls } from "./site-urls.js";
 const LANGUAGE = "twtxt-page";
 const TEMPLATE = /\/eleventy-plugin-twtxt-\w+\.twtxt-page$/;
 
-/** The part of a page's data that is used here. */
-interface PageData {
-  pagination: { pageNumber: number; hrefs: string[] };
-}
-
 /** One page, or numbered pages: `/mentions/`, `/mentions/2/`. */
-export interface OwnPages {
+interface PluginPages {
   name: "mentions" | "contact";
   title: string;
   /** The path of the first page. */
@@ -38,16 +34,17 @@ export interface OwnPages {
   content(number: number, hrefs: readonly string[]): string;
 }
 
-interface Site {
-  settings: Pick<Settings, "nick" | "lang">;
-  urls: Pick<SiteUrls, "hrefInTemplates">;
+/** The part of a page's data that is used here. */
+interface PageData {
+  pagination: { pageNumber: number; hrefs: string[] };
 }
 
-/** Adds the pages to a site. */
-export function addOwnPages(config: EleventyConfig, { settings, urls }: Site, all: readonly OwnPages[]): void {
+/** Adds the pages that the options turn on, unless the site has its own at that path. */
+export function addPluginPages(config: EleventyConfig, site: SiteBuild): void {
+  const all = [...mentionPages(site), ...contactPage(site)];
   if (all.length === 0) return;
-  const { nick, lang = "en" } = settings;
-  const home = () => `<a href="${escapeHtml(urls.hrefInTemplates("/"))}" rel="home">${escapeHtml(nick)}</a>`;
+  const { nick, lang = "en" } = site.settings;
+  const home = () => `<a href="${escapeHtml(site.urls.hrefInTemplates("/"))}" rel="home">${escapeHtml(nick)}</a>`;
   const others = urlsOfPages(config);
   config.on("eleventy.contentMap", ({ inputPathToUrl }) => checkUrls(inputPathToUrl, all));
   config.addTemplateFormats(LANGUAGE);
@@ -68,7 +65,49 @@ export function addOwnPages(config: EleventyConfig, { settings, urls }: Site, al
   for (const pages of all) config.addTemplate(fileOf(pages), "", dataOf(pages, others));
 }
 
-function dataOf({ title, layout, path, count }: OwnPages, others: ReadonlySet<string>): object {
+/** The pages that list all mentions. */
+function mentionPages({ settings: { mentions: options }, urls, mentions }: SiteBuild): PluginPages[] {
+  if (options === false || options.pages === false || !urls.hasReceiver()) return [];
+  const { pages: path, layout, words } = options;
+  const link = (href: string | undefined, rel: string, text: string) =>
+    href === undefined
+      ? ""
+      : `<a href="${escapeHtml(urls.hrefInTemplates(href))}" rel="${rel}">${escapeHtml(text)}</a>\n`;
+
+  const content = (number: number, hrefs: readonly string[]) => {
+    const around = link(hrefs[number - 1], "prev", words.newer) + link(hrefs[number + 1], "next", words.older);
+    const nav = around && `<nav class="twtxt-around" aria-label="${escapeHtml(words.title)}">\n${around}</nav>\n`;
+    return `${mentions.listOfPage(number + 1)}\n${nav}`;
+  };
+  const count = () => mentions.pageCount();
+  return [{ name: "mentions", title: words.title, path, option: "mentions.pages", layout, count, content }];
+}
+
+/** The page with instructions for private messages. */
+function contactPage(site: SiteBuild): PluginPages[] {
+  const { page: path, layout } = inboxOptions(site.settings);
+  if (site.settings.inbox === false || path === false) return [];
+  const html = () => contactHtml(site.inboxes);
+  const count = () => (html() === "" ? 0 : 1);
+  return [
+    { name: "contact", title: "Contact", path, option: "inbox.page", layout, count, content: () => `${html()}\n` },
+  ];
+}
+
+/** Instructions for messages to each author with an inbox; empty if there is none. */
+export function contactHtml(inboxes: readonly Inbox[]): string {
+  const cards = inboxes.filter(({ endpoint }) => endpoint !== null).map(contactCard);
+  return cards.length === 0 ? "" : `<div class="twtxt-contact">\n${cards.join("\n")}\n</div>`;
+}
+
+function contactCard({ address, key }: Inbox): string {
+  const shown = escapeHtml(address);
+  return `<p>Write to <strong class="twtxt-address">${shown}</strong> in private. Your message is encrypted on your own machine, and only the recipient can read it, not even this site.</p>
+<pre><code>npx --package eleventy-plugin-twtxt eleventy-twtxt message send ${shown}</code></pre>
+<p>To verify the recipient, compare the key: <code class="twtxt-key">${escapeHtml(key)}</code></p>`;
+}
+
+function dataOf({ title, layout, path, count }: PluginPages, others: ReadonlySet<string>): object {
   const first = path.replace(/\/?$/, "/");
   return {
     title,
@@ -84,7 +123,7 @@ function dataOf({ title, layout, path, count }: OwnPages, others: ReadonlySet<st
   };
 }
 
-function fileOf({ name }: OwnPages): string {
+function fileOf({ name }: PluginPages): string {
   return `eleventy-plugin-twtxt-${name}.${LANGUAGE}`;
 }
 
@@ -104,7 +143,7 @@ function urlsOfPages(config: EleventyConfig): ReadonlySet<string> {
 }
 
 /** @throws TwtxtError `output-conflict` naming the site's file with the URL of one of these pages */
-function checkUrls(urlsByTemplate: Readonly<Record<string, readonly string[]>>, all: readonly OwnPages[]): void {
+function checkUrls(urlsByTemplate: Readonly<Record<string, readonly string[]>>, all: readonly PluginPages[]): void {
   const templates = Object.entries(urlsByTemplate);
   const own = new Map(
     templates.flatMap(([path, urls]) => {
@@ -115,10 +154,7 @@ function checkUrls(urlsByTemplate: Readonly<Record<string, readonly string[]>>, 
   for (const [path, urls] of templates) {
     const url = TEMPLATE.test(path) ? undefined : urls.find((each) => own.has(each));
     if (url === undefined) continue;
-    throw authorError(
-      "output-conflict",
-      `${path} is written to ${url} already. Remove that file, or give the option "${own.get(url)}" another path, or false. Nothing was overwritten.`,
-    );
+    throw outputConflict(path, url, `set the option "${own.get(url)}" to another path or to false`);
   }
 }
 

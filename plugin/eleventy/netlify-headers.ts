@@ -1,13 +1,13 @@
-// plugin/eleventy/netlify-output.ts: response headers for Netlify, through its Frameworks API.
+// plugin/eleventy/netlify-headers.ts: response headers for Netlify, through its Frameworks API.
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { authorError } from "../errors.js";
-import type { SiteFile } from "./site-files.js";
+import type { SiteFile } from "./output.js";
 
-/** Netlify's Frameworks API reads it. Other tools may write to it, too. */
+/** Read by Netlify's Frameworks API. Other tools may write to it, too. */
 const CONFIG = ".netlify/v1/config.json";
-/** The rules that this plugin added to it, so that the next build can remove them. Netlify ignores the file. */
+/** The rules that this plugin added, so that the next build can remove them. Netlify ignores this file. */
 const RECORD = ".netlify/v1/twtxt-headers.json";
 
 /** Headers of one path, in the format of Netlify's Frameworks API. */
