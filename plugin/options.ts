@@ -5,18 +5,28 @@ import { type FieldName, faultOfFieldValue } from "./feed/header.js";
 import { isMentionUrl, isNick } from "./feed/mention.js";
 import { parseAddress, USER } from "./keys/address.js";
 import { BLOBS } from "./options/blobs.js";
-import { describe, type KnownOptions, show } from "./options/fault.js";
-import { about, isOrigin, mentionUrl, SITE_PATH, text, webUrl, yesNo } from "./options/forms.js";
 import { AUTHORS, INBOX, inboxUrl, publicKey, user } from "./options/inbox.js";
 import { MENTIONS } from "./options/mentions.js";
+import { type KnownOptions, messageOf, show } from "./options/messages.js";
+import {
+  about,
+  isOrigin,
+  mentionUrl,
+  optional,
+  optionalOr,
+  SITE_PATH,
+  text,
+  webUrl,
+  yesNo,
+} from "./options/value-types.js";
 import { canParseUrl } from "./url.js";
 
-/** A collection item as Eleventy hands it out; see its documentation, "Collection item data structure". */
+/** A collection item of Eleventy; see its documentation, "Collection item data structure". */
 export interface Post {
   url: string | false;
   inputPath: string;
   date: Date;
-  /** Which page of a paginated template this is. */
+  /** The number of this page of a paginated template, from 0. */
   pageNumber?: number;
   data: Record<string, unknown>;
   page?: { url: string | false; inputPath: string; date: Date };
@@ -32,186 +42,148 @@ export interface DefaultText {
   permalink: string | null;
 }
 
-/** The two options that every site has, and what they are. */
-const NEEDED = {
+/** Descriptions of the two required options for error messages. */
+const REQUIRED = {
   url: 'the origin of the site, an absolute https URL without a path, such as "https://alice.example"',
   nick: 'a nick without spaces and without @ # ! : < > ( ) [ ] \' " `, such as "alice"',
 };
 
-const nick = text(isNick, NEEDED.nick);
+const nick = text(isNick, REQUIRED.nick);
 const linkUrl = text(
   (value) => (isMentionUrl(value) || (value.startsWith("mailto:") && canParseUrl(value))) && !/[#\s]/.test(value),
   'an absolute URL without "#", such as "https://alice.example/about/" or "mailto:alice@alice.example"',
 );
-const fieldText = (field: FieldName) =>
+const fieldText = (field: FieldName, example: string) =>
   text(
     (value) => faultOfFieldValue(field, value) === null,
-    'one line of text without "#" and without another field\'s "name = "',
+    `one line of text without "#" or a field such as "nick = ", for example "${example}"`,
   );
 
-const LINK = 'an object such as { text: "Home", url: "https://alice.example" }';
-const COLLECTION = 'the name of a collection, a list of names, or a function, such as "posts"';
+const LINK = '{ text: "Home", url: "https://alice.example" }';
+const FEED = '{ nick: "bob", url: "https://bob.example/twtxt.txt" }';
+const COLLECTION = 'the name of a collection such as "posts", a list of names, or a function';
+const SECONDS = "a whole number of seconds, such as 3600";
 const collectionName = v.pipe(v.string(COLLECTION), v.nonEmpty(COLLECTION));
 
 /** Every option with its type, its default and its sentence in the README. */
 export const OPTIONS = v.strictObject({
   url: about(
     "The origin of the site, without a path; Eleventy's `pathPrefix` is added. It is part of the feed's identity, so do not change it later.",
-    text(isOrigin, NEEDED.url),
+    text(isOrigin, REQUIRED.url),
   ),
   nick: about("Your name in the feed.", nick),
-  path: v.optional(
-    about(
-      "The path of the feed. Archives are in the same folder.",
-      text(
-        (value) => SITE_PATH.test(value) && !/\/\.+(\/|$)|^\/_(headers|redirects)$/.test(value),
-        'a path from the root of the site, such as "/twtxt.txt"',
-      ),
+  path: optionalOr(
+    "The path of the feed. Archives are in the same folder.",
+    text(
+      (value) => SITE_PATH.test(value) && !/\/\.+(\/|$)|^\/_(headers|redirects)$/.test(value),
+      'a path from the root of the site, such as "/twtxt.txt"',
     ),
     "/twtxt.txt",
   ),
-  collection: v.optional(
-    about(
-      "The posts: a collection, a list of collections, or a function that gets each item of `collections.all` and returns whether it is a post.",
-      v.union(
-        [
-          collectionName,
-          v.pipe(v.array(collectionName), v.nonEmpty(COLLECTION)),
-          v.custom<(post: Post) => boolean>(isFunction),
-        ],
-        COLLECTION,
-      ),
+  collection: optionalOr(
+    "The posts: a collection, a list of collections, or a function that gets each item of `collections.all` and returns whether it is a post.",
+    v.union(
+      [
+        collectionName,
+        v.pipe(v.array(collectionName), v.nonEmpty(COLLECTION)),
+        v.custom<(post: Post) => boolean>(isFunction),
+      ],
+      COLLECTION,
     ),
     "posts",
   ),
-  text: v.optional(
-    about(
-      "A function that returns the text of a post in the feed, or `undefined` for the default text. It gets the post and `{ text, permalink }`, the default text and the absolute URL.",
-      v.custom<(post: Post, standard: DefaultText) => string | null | undefined>(
-        isFunction,
-        "a function from a post to its text",
-      ),
+  text: optional(
+    "A function that returns the text of a post in the feed, or `undefined` for the default text. It gets the post and `{ text, permalink }`, the default text and the absolute URL.",
+    v.custom<(post: Post, standard: DefaultText) => string | null | undefined>(
+      isFunction,
+      "a function that returns the text of a post, such as (post) => post.data.title",
     ),
   ),
-  timeZone: v.optional(
-    about(
-      "The time zone of dates without a time, as an IANA name.",
-      text(isTimeZone, 'the IANA name of a time zone, such as "Europe/Berlin"'),
-    ),
+  timeZone: optionalOr(
+    "The time zone of dates without a time, as an IANA name.",
+    text(isTimeZone, 'the IANA name of a time zone, such as "Europe/Berlin"'),
     "UTC",
   ),
-  follow: v.optional(
-    about(
-      "Feeds that you follow, as `{ nick, url }`. They are listed in the header of your feed and in `twtxt.follow`, and you can mention them as `@nick`.",
-      v.pipe(
-        v.array(
-          v.strictObject(
-            { nick, url: mentionUrl },
-            'an object such as { nick: "bob", url: "https://bob.example/twtxt.txt" }',
-          ),
-          'a list such as [{ nick: "bob", url: "https://bob.example/twtxt.txt" }]',
-        ),
-        v.check((feeds) => new Set(feeds.map(({ nick }) => nick)).size === feeds.length, "each nick once"),
+  follow: optionalOr(
+    "Feeds that you follow, as `{ nick, url }`. They are listed in the header of your feed and in `twtxt.follow`, and you can mention them as `@nick`.",
+    v.pipe(
+      v.array(v.strictObject({ nick, url: mentionUrl }, `an object such as ${FEED}`), `a list such as [${FEED}]`),
+      v.check(
+        (feeds) => new Set(feeds.map(({ nick }) => nick)).size === feeds.length,
+        "a list with each nick only once",
       ),
     ),
     [],
   ),
-  avatar: v.optional(about("The URL of your picture.", webUrl("https://alice.example/avatar.png"))),
-  description: v.optional(about("One line about you.", fieldText("description"))),
-  lang: v.optional(
-    about(
-      "The language of the feed.",
-      text((value) => /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/.test(value), 'a language tag such as "en"'),
-    ),
+  avatar: optional("The URL of your picture.", webUrl("https://alice.example/avatar.png")),
+  description: optional("One line about you.", fieldText("description", "Notes about bread and bicycles.")),
+  lang: optional(
+    "The language of the feed.",
+    text((value) => /^[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*$/.test(value), 'a language tag, such as "en"'),
   ),
-  link: v.optional(
-    about(
-      "Links for the header of the feed, as `{ text, url }`.",
-      v.array(
-        v.pipe(
-          v.strictObject({ text: fieldText("link"), url: linkUrl }, LINK),
-          v.check(({ text, url }) => faultOfFieldValue("link", `${text} ${url}`) === null, LINK),
-        ),
-        'a list such as [{ text: "Home", url: "https://alice.example" }]',
+  link: optionalOr(
+    "Links for the header of the feed, as `{ text, url }`.",
+    v.array(
+      v.pipe(
+        v.strictObject({ text: fieldText("link", "Home"), url: linkUrl }, `an object such as ${LINK}`),
+        v.check(({ text, url }) => faultOfFieldValue("link", `${text} ${url}`) === null, `an object such as ${LINK}`),
       ),
+      `a list such as [${LINK}]`,
     ),
     [],
   ),
-  refresh: v.optional(
-    about(
-      "Seconds that clients should wait between two requests for the feed.",
-      v.pipe(
-        v.number("a whole number of seconds such as 3600"),
-        v.safeInteger("a whole number of seconds such as 3600"),
-        v.minValue(1, "a whole number of seconds such as 3600"),
-      ),
-    ),
+  refresh: optional(
+    "Seconds that clients should wait between two requests for the feed.",
+    v.pipe(v.number(SECONDS), v.safeInteger(SECONDS), v.minValue(1, SECONDS)),
   ),
-  webmention: v.optional(
-    about("The endpoint of another service that receives your mentions.", webUrl("https://alice.example/webmention")),
+  webmention: optional(
+    "The endpoint of another service that receives your mentions.",
+    webUrl("https://alice.example/webmention"),
   ),
-  mentions: v.optional(
-    about(
-      "How mentions are received and shown, as [an object](docs/mentions.md#options); `false` turns them off. Receiving needs the host Netlify or `serve`.",
-      v.lazy((input) => (input === false ? v.literal(false) : MENTIONS)),
-    ),
+  mentions: optionalOr(
+    "How mentions are received and shown, as [an object](docs/mentions.md#options); `false` turns them off. Receiving needs the host Netlify or `serve`.",
+    v.lazy((input) => (input === false ? v.literal(false) : MENTIONS)),
     {},
   ),
-  functions: v.optional(about("Whether the build writes the functions that Netlify runs.", yesNo()), true),
-  head: v.optional(
-    about(
-      "Whether the build adds the `<link>`s of the feed and the endpoint to each page. If `false`, use the shortcode `twtxtHead`.",
-      yesNo(),
-    ),
+  functions: optionalOr("Whether the build writes the functions that Netlify runs.", yesNo, true),
+  head: optionalOr(
+    "Whether the build adds the `<link>`s of the feed and the endpoint to each page. If `false`, use the shortcode `twtxtHead`.",
+    yesNo,
     true,
   ),
-  address: v.optional(
-    about(
-      "Your address for private messages, `user@domain`, with the domain of `url`. Needs `key`.",
-      text((value) => parseAddress(value) === value, 'an address in lower case such as "alice@alice.example"'),
-    ),
+  address: optional(
+    "Your address for private messages, `user@domain`, with the domain of `url`. Needs `key`.",
+    text((value) => parseAddress(value) === value, 'an address in lower case, such as "alice@alice.example"'),
   ),
-  user: v.optional(
-    about(
-      "The part of your address before the `@`, if you leave out `address`. Default: the nick in lower case.",
-      user,
-    ),
+  user: optional(
+    "The part of your address before the `@`, if you leave out `address`. Default: the nick in lower case.",
+    user,
   ),
-  key: v.optional(
-    about(
-      "Your public key. You need it to moderate mentions, receive [messages](docs/messages.md) and keep [files](docs/blobs.md).",
-      publicKey,
-    ),
+  key: optional(
+    "Your public key. You need it to moderate mentions, receive [messages](docs/messages.md) and keep [files](docs/blobs.md).",
+    publicKey,
   ),
-  endpoint: v.optional(about("The URL of your inbox, if it is at another site. Needs `key`.", inboxUrl)),
-  authors: v.optional(
-    about(
-      "Further authors with an address at this site, as `{ user, key, endpoint }`. `endpoint` is optional.",
-      AUTHORS,
-    ),
+  endpoint: optional("The URL of your inbox, if it is at another site. Needs `key`.", inboxUrl),
+  authors: optionalOr(
+    "Further authors with an address at this site, as `{ user, key, endpoint }`. `endpoint` is optional.",
+    AUTHORS,
     [],
   ),
-  inbox: v.optional(
-    about(
-      "How private messages are received, as [an object](docs/messages.md#options); `false` turns them off. Receiving needs a `key`, and the host Netlify or `serve`.",
-      v.lazy((input) => (input === false ? v.literal(false) : INBOX)),
-    ),
+  inbox: optionalOr(
+    "How private messages are received, as [an object](docs/messages.md#options); `false` turns them off. Receiving needs a `key`, and the host Netlify or `serve`.",
+    v.lazy((input) => (input === false ? v.literal(false) : INBOX)),
     {},
   ),
-  blobs: v.optional(
-    about(
-      "Whether this site stores your files: `true`, or [an object](docs/blobs.md#options). It needs a `key`, and the host Netlify or `serve`.",
-      v.lazy((input) => (typeof input === "boolean" ? v.pipe(v.boolean(), v.transform(blobsOf)) : BLOBS)),
-    ),
+  blobs: optionalOr(
+    "Whether this site stores your files: `true`, or [an object](docs/blobs.md#options). It needs a `key`, and the host Netlify or `serve`.",
+    v.lazy((input) => (typeof input === "boolean" ? v.pipe(v.boolean(), v.transform(blobsOf)) : BLOBS)),
     false,
   ),
-  host: v.optional(
-    about(
-      'What serves the site: `"netlify"`, `"node"` or `"static"`. Default: `"netlify"` in builds on Netlify, or next to a `netlify.toml` unless the project is also set up for Vercel, Cloudflare or GitHub Pages; otherwise `"static"`. The build prints its choice and the reason.',
-      v.picklist(
-        ["netlify", "node", "static"],
-        '"netlify", "node" (a server of your own) or "static" (any other host, such as Vercel, Cloudflare Pages or GitHub Pages)',
-      ),
+  host: optional(
+    'What serves the site: `"netlify"`, `"node"` or `"static"`. Default: `"netlify"` in builds on Netlify, or next to a `netlify.toml` unless the project is also set up for Vercel, Cloudflare or GitHub Pages; otherwise `"static"`. The build prints its choice and the reason.',
+    v.picklist(
+      ["netlify", "node", "static"],
+      '"netlify", "node" (a server of your own) or "static" (any other host, such as Vercel, Cloudflare Pages or GitHub Pages)',
     ),
   ),
 });
@@ -219,23 +191,18 @@ export const OPTIONS = v.strictObject({
 /** The options as a site writes them. */
 export type TwtxtOptions = v.InferInput<typeof OPTIONS>;
 
-/** An author of the blog with an address. */
-export interface Author {
-  user: string;
-  /** `kex1...` */
-  key: string;
-  /** The URL of the inbox, where it is not at this site. */
-  endpoint?: string | undefined;
-}
+type CompleteOptions = v.InferOutput<typeof OPTIONS>;
 
-/** The options, checked and complete: all authors are in one list. */
-export type Settings = Omit<v.InferOutput<typeof OPTIONS>, "address" | "user" | "key" | "endpoint" | "authors"> & {
-  /** The first author's address, as it is or would be with a key; `null` where the nick cannot be part of one. */
+/** An author of the blog with an address. */
+export type Author = CompleteOptions["authors"][number];
+
+/** The valid options with defaults. All authors are in one list. */
+export type Settings = Omit<CompleteOptions, "address" | "user" | "key" | "endpoint"> & {
+  /** The first author's address, also without a key; `null` if the nick cannot be part of an address. */
   address: string | null;
-  authors: Author[];
 };
 
-/** The options that are objects, with the names in them. */
+/** The names of the options, by the path of their object. */
 const KNOWN: KnownOptions = new Map([
   ["", Object.keys(OPTIONS.entries)],
   ["mentions", Object.keys(MENTIONS.entries)],
@@ -249,33 +216,33 @@ const KNOWN: KnownOptions = new Map([
 /**
  * Checks the options of a site and fills in the defaults.
  *
- * @param options - what stands in the site's configuration
+ * @param options - the options in the site's configuration
  * @throws TwtxtError `bad-option`, naming the option, what was expected and what was received
  */
 export function checkOptions(options: unknown): Settings {
   if (typeof options !== "object" || options === null || Array.isArray(options)) {
     throw badOption(
-      `options: expected two at least, such as { url: "https://alice.example", nick: "alice" }, got ${show(options ?? undefined)}.`,
+      `options: expected at least url and nick, such as { url: "https://alice.example", nick: "alice" }, got ${show(options ?? undefined)}.`,
     );
   }
   const result = v.safeParse(OPTIONS, options, { abortEarly: true });
-  if (!result.success) throw badOption(describe(result.issues[0], KNOWN, NEEDED));
+  if (!result.success) throw badOption(messageOf(result.issues[0], KNOWN, REQUIRED));
 
-  const { address: _, user, key, endpoint, authors, ...settings } = result.output;
+  const { address: _, user: __, key, endpoint, authors, ...settings } = result.output;
   const url = new URL(settings.url).origin;
   const address = addressOf(result.output);
   const first = key === undefined ? withoutKey(result.output) : [{ user: userOf(result.output), key, endpoint }];
-  const all: Author[] = [...first, ...authors];
   const twice = authors.find(({ user }) => user === first[0]?.user);
-  if (twice) throw badOption(`options.authors: "${twice.user}" is there already, by options.key.`);
+  if (twice) {
+    throw badOption(`options.authors: "${twice.user}" is already the author of options.key. Remove one of the two.`);
+  }
+  const all = [...first, ...authors];
   if (settings.blobs !== false && all.length === 0) throw keyNeeded("blobs", address);
   return { ...settings, url, address, authors: all };
 }
 
-type OwnOptions = v.InferOutput<typeof OPTIONS>;
-
-/** @throws TwtxtError `bad-option` for options that mean nothing without a key */
-function withoutKey(options: OwnOptions): [] {
+/** @throws TwtxtError `bad-option` for options that have no meaning without a key */
+function withoutKey(options: CompleteOptions): [] {
   const name = (["address", "endpoint"] as const).find((name) => options[name] !== undefined);
   if (name === undefined) return [];
   throw keyNeeded(name, addressOf(options));
@@ -283,16 +250,16 @@ function withoutKey(options: OwnOptions): [] {
 
 function keyNeeded(option: string, address: string | null): TwtxtError {
   return badOption(
-    `options.key: expected your public key, since options.${option} is set. To make one, type: npx eleventy-twtxt keys create ${address ?? "ADDRESS"}`,
+    `options.key: expected your public key, because options.${option} is set. To create one, run: npx eleventy-twtxt keys create ${address ?? "ADDRESS"}`,
   );
 }
 
-function addressOf({ url, nick, address, user }: OwnOptions): string | null {
+function addressOf({ url, nick, address, user }: CompleteOptions): string | null {
   const name = address?.split("@")[0] ?? user ?? nick.toLowerCase();
   return USER.test(name) ? `${name}@${new URL(url).host}` : null;
 }
 
-function userOf({ url, nick, address, user }: OwnOptions): string {
+function userOf({ url, nick, address, user }: CompleteOptions): string {
   const { host } = new URL(url);
   const [named, domain] = address?.split("@") ?? [];
   if (address !== undefined && domain !== host) {
@@ -301,12 +268,14 @@ function userOf({ url, nick, address, user }: OwnOptions): string {
     );
   }
   if (user !== undefined && named !== undefined && user !== named) {
-    throw badOption(`options.user: expected "${named}" as in options.address, or nothing, got "${user}".`);
+    throw badOption(
+      `options.user: expected "${named}", as in options.address, got "${user}". Remove one of the two options.`,
+    );
   }
   const name = named ?? user ?? nick.toLowerCase();
   if (USER.test(name)) return name;
   throw badOption(
-    `options.address: expected up to 64 of a-z 0-9 . _ - before the "@", since the nick "${nick}" cannot stand there. Write it out, such as "me@${host}".`,
+    `options.address: expected an address such as "me@${host}", because the nick "${nick}" cannot be part of one. Before the "@", write up to 64 of a-z 0-9 . _ -`,
   );
 }
 

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import type { Version } from "../http/conditions.js";
-import { isBlobKey, sharedUrlOf } from "../site/blob-url.js";
+import { isBlobKey, sharedUrlOf } from "../site/routes.js";
 
 export interface Metadata {
   /** A media type, such as `image/jpeg`. */

@@ -6,7 +6,7 @@ export const MENTION_TYPES = Object.keys(VERBS) as MentionType[];
 const PAGE_SIZE = 100;
 const MAX_PAGES = 5;
 
-/** In UTF-16 units. Enough for what the site accepts: 500 and 100 characters. */
+/** In UTF-16 units. A site accepts 500 and 100 characters. */
 const MAX_TEXT = 1000;
 const MAX_NAME = 200;
 
@@ -23,9 +23,10 @@ export function keyOf({ source, target }: { source?: string | undefined; target?
 }
 
 /**
- * Reads pages of the list until one has a mention that is known already.
+ * Reads pages of the list, up to the first one with a known mention.
  *
- * @throws if there is no answer, or if it is not a list of mentions
+ * @param known - the known mentions, by key
+ * @throws if a request fails or its response is not a list of mentions
  */
 export async function readNewest(
   url: URL,
@@ -61,7 +62,7 @@ function parseMention(json: unknown): PublicMention {
     target: textOf(target),
     under: textOrNull(under),
     type: MENTION_TYPES.find((known) => known === type) ?? "mention",
-    // No picture: the site serves only those that the build has fetched, and the page has them already.
+    // No picture: the site serves only those that the build downloaded, and the page has them already.
     author: { name: textOf(name).slice(0, MAX_NAME), url: textOf(url), photo: null },
     text: textOf(text).slice(0, MAX_TEXT),
     published: textOrNull(published),

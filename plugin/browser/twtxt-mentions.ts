@@ -1,18 +1,22 @@
 // plugin/browser/twtxt-mentions.ts: the component that updates a list of mentions in a page.
-import { type MentionListContext, mentionItem, mentionList, VERBS } from "../site/mention-markup.js";
+import {
+  type MarkupElement,
+  type MentionListContext,
+  mentionItem,
+  mentionList,
+  VERBS,
+} from "../site/mention-markup.js";
 import { type NewestMentions, readNewest } from "./newest-mentions.js";
-import { toDom } from "./to-dom.js";
 import { itemsOf, updateList } from "./update-list.js";
 
 const TIMEOUT_MS = 10_000;
-/** The shortest time between two requests. */
+/** Minimum time between two requests. */
 const PAUSE_MS = 60_000;
 
 /**
- * A list of mentions. Without JavaScript it shows what the build wrote. With JavaScript it also shows what was added,
- * changed or removed since, and leaves alone what is still right.
+ * Updates a list of mentions that the build wrote: adds, changes and removes items.
  *
- * Attributes: `src`, the URL of the JSON; `target`, the page that the mentions are about, or none for all mentions;
+ * Attributes: `src`, the URL of the JSON; `target`, the page that the mentions are about, absent for all mentions;
  * `data-page`, the number of this page in a list of several pages (only the first is updated); `data-feed` and `data-nick`,
  * the site's own feed; `data-text-<type>`, the verbs.
  *
@@ -45,7 +49,7 @@ class TwtxtMentions extends HTMLElement {
     const request = new AbortController();
     this.#request = request;
     this.#requestedAt = performance.now();
-    // Before anything changes: screen readers do not announce a change that happens together with this attribute.
+    // In advance, because screen readers do not announce changes that come together with this attribute.
     if (this.#isLoaded) this.#list()?.setAttribute("aria-live", "polite");
     setTimeout(() => request.abort(), TIMEOUT_MS);
     let newest = null;
@@ -53,7 +57,7 @@ class TwtxtMentions extends HTMLElement {
       await pageParsed();
       newest = await readNewest(this.#url(), () => itemsOf(this.#list()), request.signal);
     } catch {
-      // Offline, an error of the server, or no list of mentions: the list of the build stays.
+      // Offline, a server error, or an invalid list: the list of the build stays.
     }
     if (this.#request !== request) return;
     this.dataset.state = newest ? "live" : "offline";
@@ -99,7 +103,15 @@ class TwtxtMentions extends HTMLElement {
   }
 }
 
-/** Resolves when the page is parsed: a script that loads early runs before its list is there. */
+/** Creates an element with its content. Texts become text nodes. */
+function toDom({ tag, attributes, children }: MarkupElement): HTMLElement {
+  const created = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) created.setAttribute(name, value);
+  created.append(...children.map((child) => (typeof child === "string" ? child : toDom(child))));
+  return created;
+}
+
+/** Resolves when the page is parsed: an early script runs before its list exists. */
 async function pageParsed(): Promise<void> {
   if (document.readyState !== "loading") return;
   await new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve));

@@ -1,8 +1,8 @@
-// plugin/browser/update-list.ts: changes a list of mentions in the page to what the site says now.
+// plugin/browser/update-list.ts: updates a list of mentions in the page.
 import type { PublicMention } from "../site/mention-markup.js";
 import { keyOf, MENTION_TYPES, type NewestMentions } from "./newest-mentions.js";
 
-/** The parts of an item that can change. Everything else in an item belongs to the page. */
+/** The parts of an item that are updated. The page may have added others. */
 const PARTS = [".p-author", ".twtxt-verb", ".u-url, .dt-published", ".twtxt-about", ".p-content"];
 
 /** The items of a list by key, in order. */
@@ -12,7 +12,7 @@ export function itemsOf(list: Element | null): Map<string, HTMLElement> {
 }
 
 /**
- * Adds, changes and removes items. An item that is right is not touched, so that focus and selection stay.
+ * Adds, changes and removes items. Unchanged items are not replaced, so they keep focus and selection.
  *
  * @param hasNextPage - whether mentions older than the last item may belong to another page
  */
@@ -25,7 +25,7 @@ export function updateList(
   const items = itemsOf(list);
   const before = [...items.keys()];
   const lastInBoth = before.findLastIndex((key) => mentions.has(key));
-  // Items further down may be older than all of the newest mentions.
+  // Items further down may be older than the received mentions.
   const covered = isAll ? before : before.slice(0, lastInBoth + 1);
   for (const key of covered) if (!mentions.has(key)) items.get(key)?.remove();
 
@@ -42,7 +42,7 @@ export function updateList(
   }
 }
 
-/** Changes the parts of an item that differ from a new one. Pictures stay. */
+/** Replaces the parts of an item that differ from those of a new one. Pictures stay. */
 function updateItem(item: Element, created: Element): void {
   for (const type of MENTION_TYPES) {
     const name = `twtxt-is-${type}`;
@@ -51,7 +51,7 @@ function updateItem(item: Element, created: Element): void {
   for (const part of PARTS) {
     const old = item.querySelector(part);
     const next = created.querySelector(part);
-    if (meaningOf(old) === meaningOf(next)) continue;
+    if (contentOf(old) === contentOf(next)) continue;
     if (old && next) next.prepend(...old.querySelectorAll("img"));
     if (!next) old?.remove();
     else if (old) old.replaceWith(next);
@@ -59,8 +59,8 @@ function updateItem(item: Element, created: Element): void {
   }
 }
 
-/** What a part says to a reader: an HTML minifier or a plugin may have changed its white space and attributes. */
-function meaningOf(part: Element | null): string {
+/** The content of a part for comparison, without white space and attributes that a minifier or a plugin may have changed. */
+function contentOf(part: Element | null): string {
   if (!part) return "";
   const text = [...part.childNodes].map(({ nodeName, textContent }) =>
     nodeName === "BR" ? "\n" : textContent?.replace(/\s+/g, " ").trim(),

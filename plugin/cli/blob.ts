@@ -2,7 +2,7 @@
 import { checkFilename, checkProperties, checkType } from "../blobs/metadata.js";
 import { PROOF_PROPERTIES } from "../blobs/proof.js";
 import { TwtxtError } from "../errors.js";
-import { isBlobKey } from "../site/blob-url.js";
+import { isBlobKey } from "../site/routes.js";
 import { one, oneOrMore, zeroOrMore } from "./arguments.js";
 import { actionsWith, type Command, commandOf } from "./command.js";
 import { typedHints } from "./invocation.js";

@@ -1,6 +1,7 @@
 // plugin/eleventy/blob-links.ts: replaces `blob:KEY` links in Markdown and HTML by URLs.
-import { BLOB_KEY } from "../site/blob-url.js";
+
 import { escapeHtml } from "../site/html.js";
+import { BLOB_KEY } from "../site/routes.js";
 import type { MarkdownIt } from "./markdown-mentions.js";
 
 /** Resolves the blob links of a page. */

@@ -8,32 +8,33 @@ import { type MentionList, type PublicMention, parseMentionList } from "../site/
 const PAGE_BYTES = 1024 * 1024;
 const FILE_BYTES = 64 * 1024 * 1024;
 const MAX_PAGES = 1000;
-/** What the list may take, so that some time is left for the other one. */
+/** Timeout of the live list. Leaves time for the published one. */
 const LIVE_MS = 6_000;
 
-/** What a build knows of the site's mentions. */
+/** The site's mentions, as far as a build could read them. */
 export interface KnownMentions {
-  /** Newest first; `null` where nothing is known, which is not the same as none. */
+  /** Newest first; `null` if unknown, which is not the same as none. */
   all: readonly PublicMention[] | null;
-  /** What the author should know; `null` where all went well. */
+  /** `null` for no warning. */
   warning: string | null;
 }
 
-/** Where a site publishes its mentions. */
+/** Lists of a site's mentions. */
 export interface MentionSources {
-  /** `/mentions.json` as a URL: what was received up to now. */
+  /** The URL of `/mentions.json`, the live list. */
   live: string;
-  /** The list that the last deploy has published, as a URL. */
+  /** The URL of the list that the last deploy published. */
   file: string;
-  /** The list that the last build on this machine has kept, as a path. */
+  /** The path of the list that the last build on this machine cached. */
   cache: string;
   userAgent: string;
-  /** Ends the reading, wherever it is. */
+  /** Ends all requests. */
   signal: AbortSignal;
 }
 
 /**
- * Reads them. What is read is not trusted: it was a stranger's, and a network's.
+ * Reads the live list. If it is unavailable or incomplete, the rest comes from the published or the cached list. All
+ * lists are validated, because other people wrote the mentions.
  *
  * @see PROTOCOL 2.5, "In the site"
  */
@@ -43,29 +44,29 @@ export async function readMentions(sources: MentionSources): Promise<KnownMentio
   const ask = createGuard({ userAgent, allowPrivateHosts: loopbackHostOf(live) });
   const newest: PublicMention[] = [];
   try {
-    const isTimeOver = AbortSignal.any([signal, AbortSignal.timeout(LIVE_MS)]);
-    for await (const mentions of livePages(ask, live, isTimeOver)) newest.push(...mentions);
+    const timeout = AbortSignal.any([signal, AbortSignal.timeout(LIVE_MS)]);
+    for await (const mentions of livePages(ask, live, timeout)) newest.push(...mentions);
     return { all: newest, warning: null };
   } catch (error) {
-    const why = networkReason(error);
+    const reason = networkReason(error);
     const former = await lastMentions(ask, sources);
     if (former === null) {
-      const warning = `${why} Pages show mentions by JavaScript alone until a build can read them. This is normal before the first deploy, and while your server is not running. If your host only serves files, give the plugin the option host: "static".`;
+      const warning = `${reason} Until a build can read the mentions, pages show them only with JavaScript. This is normal before the first deploy, and while your server is not running. If your host only serves files, give the plugin the option host: "static".`;
       return { all: null, warning };
     }
     const last = newest.at(-1);
     const older = last ? former.filter(({ received }) => received < last.received) : former;
-    const which = last ? `Those from before ${last.received}` : "The mentions";
-    return { all: [...newest, ...older], warning: `${why} ${which} in this build are those of the last one.` };
+    const which = last ? `the mentions before ${last.received}` : "the mentions";
+    return { all: [...newest, ...older], warning: `${reason} This build takes ${which} from the last one.` };
   }
 }
 
-/** The content of the cache, for the next build that cannot read the list. */
+/** The content of the cache. */
 export function cacheOf(live: string, mentions: readonly PublicMention[]): string {
   return `${JSON.stringify({ live, mentions, next: null })}\n`;
 }
 
-/** @returns `null` where no build has left any */
+/** @returns the published list, or the cached one; `null` if there is neither */
 async function lastMentions(
   ask: Ask,
   { live, file, cache, signal }: MentionSources,
@@ -75,7 +76,7 @@ async function lastMentions(
   } catch (error) {
     networkReason(error);
     const json = jsonOf(await readFile(cache, "utf8").catch(() => ""));
-    // The options may have named another site then.
+    // The cache may be that of another site, from before a change of the options.
     return Object(json).live === live ? (parseMentionList(json)?.mentions ?? null) : null;
   }
 }
@@ -98,7 +99,7 @@ async function readList(ask: Ask, url: string, maxBytes: number, signal: AbortSi
   }
   const list = parseMentionList(jsonOf(String(await response.bytes())));
   if (list) return list;
-  throw new TwtxtError("unreachable", `${url} is no list of mentions.`);
+  throw new TwtxtError("unreachable", `${url} is not a list of mentions.`);
 }
 
 function jsonOf(text: string): unknown {
@@ -109,7 +110,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** @throws what is no trouble of the network's */
+/** @throws any error that does not come from the network */
 function networkReason(error: unknown): string {
   if (error instanceof TwtxtError) return error.message;
   throw error;

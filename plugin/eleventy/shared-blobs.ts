@@ -2,10 +2,9 @@
 import { authorError, TwtxtError } from "../errors.js";
 import type { Ask } from "../http/guard.js";
 import { loopbackHostOf } from "../http/loopback.js";
-import { show } from "../options/fault.js";
+import { show } from "../options/messages.js";
 import type { Settings } from "../options.js";
-import { isBlobKey, sharedUrlOf } from "../site/blob-url.js";
-import { PATHS } from "../site/routes.js";
+import { isBlobKey, PATHS, sharedUrlOf } from "../site/routes.js";
 import { addBlobRule, type LinkTargets, linkBlobs, linkBlobsInText } from "./blob-links.js";
 import { Findings, firstOf, sentenceAbout } from "./findings.js";
 import type { MarkdownIt } from "./markdown-mentions.js";

@@ -2,7 +2,7 @@
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { comparableUrl } from "../http/same-url.js";
-import { mentionsOptions } from "../options/mentions.js";
+import { type MentionsOptions, mentionsOptions } from "../options/mentions.js";
 import type { Settings } from "../options.js";
 import type { PublicMention } from "../site/mention-list.js";
 import { PATHS } from "../site/routes.js";
@@ -27,17 +27,19 @@ const MAX_UNDER_POST = 500;
 export interface MentionsEnvironment {
   /** The project's root, for the caches. */
   root: string;
-  /** Reads a script for pages, bundled. */
+  /** Reads a bundled script for pages. */
   readScript(name: string): Promise<string>;
 }
 
 /** The mentions of a site; none if it does not receive them itself. */
 export class SiteMentions {
   readonly #settings: Pick<Settings, "mentions" | "nick">;
+  readonly #options: MentionsOptions;
   readonly #urls: SiteUrls;
+  readonly #environment: MentionsEnvironment;
+  /** The folder of the script and the list: that of the pages, even if they are off. */
+  readonly #folder: string;
   readonly #byUrl = new Map<string, PublicMention[]>();
-  readonly #root: string;
-  readonly #readScript: MentionsEnvironment["readScript"];
   #known: KnownMentions | null = null;
   #isCached = false;
   #isInTemplates = false;
@@ -45,15 +47,12 @@ export class SiteMentions {
   /** Paths of pictures on this site, by their original URL. */
   #pictures: ReadonlyMap<string, string> = new Map();
 
-  constructor(
-    settings: Pick<Settings, "mentions" | "nick">,
-    urls: SiteUrls,
-    { root, readScript }: MentionsEnvironment,
-  ) {
+  constructor(settings: Pick<Settings, "mentions" | "nick">, urls: SiteUrls, environment: MentionsEnvironment) {
     this.#settings = settings;
+    this.#options = mentionsOptions(settings);
     this.#urls = urls;
-    this.#root = root;
-    this.#readScript = readScript;
+    this.#environment = environment;
+    this.#folder = (this.#options.pages || "/mentions/").replace(/\/?$/, "/");
   }
 
   /** Reads the mentions, once per process: the component in the pages shows later ones. */
@@ -61,14 +60,15 @@ export class SiteMentions {
     if (this.#known || !this.#urls.hasReceiver()) return;
     const signal = AbortSignal.timeout(TOTAL_MS);
     this.#known = await readMentions({
-      live: this.#liveUrl(),
-      file: this.#urls.absolute(this.#folder() + LIST),
-      cache: join(this.#root, CACHE),
+      live: this.#urls.absolute(PATHS.mentionsJson),
+      file: this.#urls.absolute(this.#folder + LIST),
+      cache: join(this.#environment.root, CACHE),
       userAgent: this.#urls.userAgent(),
       signal,
     });
-    if (mentionsOptions(this.#settings).avatars) await this.#readAvatars(this.#known.all ?? [], signal);
-    for (const mention of this.#known.all ?? []) {
+    const all = this.#known.all ?? [];
+    if (this.#options.avatars) await this.#readAvatars(all, signal);
+    for (const mention of all) {
       for (const url of new Set([mention.target, mention.under])) if (url !== null) this.#note(url, mention);
     }
   }
@@ -94,28 +94,26 @@ export class SiteMentions {
 
   /** The number of pages of the list of all mentions. */
   pageCount(): number {
-    return Math.ceil((this.all()?.length ?? 0) / mentionsOptions(this.#settings).perPage) || 1;
+    return Math.ceil((this.all()?.length ?? 0) / this.#options.perPage) || 1;
   }
 
   /** The HTML of one page of the list of all mentions. @param page - page number from 1 */
   listOfPage(page: number): string {
-    const { perPage } = mentionsOptions(this.#settings);
+    const { perPage } = this.#options;
     const shown = this.all()?.slice((page - 1) * perPage, page * perPage) ?? null;
     return mentionListHtml(shown, { ...this.#listOptions(null), page });
   }
 
   /** The path of the list of all mentions for templates; `null` if there is none. */
   pageHref(): string | null {
-    const hasPages = this.#urls.hasReceiver() && mentionsOptions(this.#settings).pages;
-    return hasPages ? this.#urls.hrefInTemplates(this.#folder()) : null;
+    return this.#urls.hasReceiver() && this.#options.pages ? this.#urls.hrefInTemplates(this.#folder) : null;
   }
 
   /** The features with which the author shows mentions; empty if the option is `false`. */
   featuresInUse(): string[] {
-    const { mentions } = this.#settings;
-    if (mentions === false) return [];
+    if (this.#settings.mentions === false) return [];
     // Aliases are also used for sending.
-    const isConfigured = !isDeepStrictEqual({ ...mentions, aliases: [] }, mentionsOptions({ mentions: false }));
+    const isConfigured = !isDeepStrictEqual({ ...this.#options, aliases: [] }, mentionsOptions({ mentions: false }));
     return [
       ...(isConfigured ? ['the option "mentions"'] : []),
       ...(this.#isInTemplates ? ['the shortcode "twtxtMentions"'] : []),
@@ -130,30 +128,32 @@ export class SiteMentions {
   /** The script of the component, the pictures, and the list for the next build if it is known. */
   async files(): Promise<{ path: string; content: string | Uint8Array }[]> {
     if (!this.#urls.hasReceiver()) return [];
-    const script = await this.#readScript(COMPONENT);
-    const avatars = [...this.#avatars.values()].map(({ name, content }) => ({ path: this.#avatarPath(name), content }));
-    const own = [{ path: this.#folder() + SCRIPT, content: script }, ...avatars];
     const mentions = this.all();
-    if (mentions === null) return own;
-    return [...own, { path: this.#folder() + LIST, content: `${JSON.stringify({ mentions, next: null })}\n` }];
+    const list = `${JSON.stringify({ mentions, next: null })}\n`;
+    return [
+      { path: this.#folder + SCRIPT, content: await this.#environment.readScript(COMPONENT) },
+      ...[...this.#avatars.values()].map(({ name, content }) => ({ path: this.#avatarPath(name), content })),
+      ...(mentions === null ? [] : [{ path: this.#folder + LIST, content: list }]),
+    ];
   }
 
   /** Caches the list on this machine for builds that cannot reach the site. Once per process. */
   async saveCache(): Promise<void> {
     const mentions = this.all();
     if (mentions === null || this.#isCached) return;
-    await replaceFile(join(this.#root, CACHE), cacheOf(this.#liveUrl(), mentions));
+    const content = cacheOf(this.#urls.absolute(PATHS.mentionsJson), mentions);
+    await replaceFile(join(this.#environment.root, CACHE), content);
     this.#isCached = true;
   }
 
   #listOptions(target: string | null): MentionListOptions {
     return {
       json: this.#urls.href(PATHS.mentionsJson),
-      script: this.#urls.hrefInTemplates(this.#folder() + SCRIPT),
+      script: this.#urls.hrefInTemplates(this.#folder + SCRIPT),
       target,
       feed: { url: this.#urls.feedUrl(), nick: this.#settings.nick },
       pictures: this.#pictures,
-      words: mentionsOptions(this.#settings).words,
+      words: this.#options.words,
     };
   }
 
@@ -161,17 +161,13 @@ export class SiteMentions {
     const urls = mentions.flatMap(({ author: { photo } }) => photo ?? []);
     const [{ avatarsOf }, { createGuard }] = await Promise.all([import("./avatars.js"), import("../http/guard.js")]);
     const ask = createGuard({ userAgent: this.#urls.userAgent() });
-    this.#avatars = await avatarsOf(urls, { folder: join(this.#root, AVATARS), ask, signal });
+    this.#avatars = await avatarsOf(urls, { folder: join(this.#environment.root, AVATARS), ask, signal });
     const pathOf = ({ name }: Avatar) => this.#urls.hrefInTemplates(this.#avatarPath(name));
     this.#pictures = new Map([...this.#avatars].map(([url, avatar]) => [url, pathOf(avatar)]));
   }
 
   #avatarPath(name: string): string {
-    return `${this.#folder()}avatars/${name}`;
-  }
-
-  #liveUrl(): string {
-    return this.#urls.absolute(PATHS.mentionsJson);
+    return `${this.#folder}avatars/${name}`;
   }
 
   #note(url: string, mention: PublicMention): void {
@@ -180,10 +176,5 @@ export class SiteMentions {
     const list = this.#byUrl.get(key);
     if (list) list.push(mention);
     else this.#byUrl.set(key, [mention]);
-  }
-
-  /** The folder of the script and the list: that of the pages, even if they are off. */
-  #folder(): string {
-    return (mentionsOptions(this.#settings).pages || "/mentions/").replace(/\/?$/, "/");
   }
 }

@@ -1,29 +1,25 @@
 // plugin/options/blobs.ts: the option `blobs`.
 import * as v from "valibot";
-import { about, amount } from "./forms.js";
 import { publicKey } from "./inbox.js";
+import { amount, optionalOr } from "./value-types.js";
 
 const MIB = 2 ** 20;
 /** Netlify passes no larger request to a function. PROTOCOL 6 */
 const NETLIFY_MIB = 4;
 
-const BLOBS_FORM = "true, false, or an object such as { megabytes: 1000 }";
-
 /** The option `blobs` as an object. */
 export const BLOBS = v.strictObject(
   {
-    count: about("Blobs that an owner may keep.", amount(1, 100_000, 1000)),
-    megabytes: about("MiB that an owner may keep in total.", amount(1, 1_000_000, 1000)),
-    maxMegabytes: about("The maximum size of a blob in MiB. On Netlify, never more than 4.", amount(1, 10_000, 100)),
-    owners: v.optional(
-      about(
-        "Public keys of further owners, in addition to the authors of the site.",
-        v.array(publicKey, 'a list of public keys such as ["kex1..."]'),
-      ),
+    count: amount("Blobs that an owner may keep.", 1, 100_000, 1000),
+    megabytes: amount("MiB that an owner may keep in total.", 1, 1_000_000, 1000),
+    maxMegabytes: amount("The maximum size of a blob in MiB. On Netlify, never more than 4.", 1, 10_000, 100),
+    owners: optionalOr(
+      "Public keys of further owners, in addition to the authors of the site.",
+      v.array(publicKey, 'a list of public keys such as ["kex1..."]'),
       [],
     ),
   },
-  BLOBS_FORM,
+  "true, false, or an object such as { megabytes: 1000 }",
 );
 
 /** The option `blobs`, complete. */

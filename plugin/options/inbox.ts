@@ -1,13 +1,12 @@
 // plugin/options/inbox.ts: the options `inbox` and `authors`.
 import * as v from "valibot";
 import { USER } from "../keys/address.js";
-import { about, amount, layout, sitePath, text, webUrl, yesNo } from "./forms.js";
+import { amount, layout, optional, optionalOr, pagePath, sitePath, text, webUrl, yesNo } from "./value-types.js";
 
 const KEX = /^kex1[02-9ac-hj-np-z]{58}$/;
-const INBOX_FORM = "false, or an object such as { messages: 500 }";
-const AUTHOR = 'an object such as { user: "bob", key: "kex1..." }';
+const AUTHOR = '{ user: "bob", key: "kex1..." }';
 
-/** A public key. Whether it is a point that a key may be is looked at when it is used. */
+/** A public key. It is decoded when it is used. */
 export const publicKey = text(
   (value) => KEX.test(value),
   'a public key of 62 lower-case characters that starts with "kex1"',
@@ -23,31 +22,22 @@ export const inboxUrl = webUrl("https://alice.example/inbox/alice");
 /** The option `inbox` as an object. */
 export const INBOX = v.strictObject(
   {
-    path: v.optional(about("The path of the inboxes. Each author's inbox is below it.", sitePath("/inbox")), "/inbox"),
-    messages: about(
-      "Messages that an inbox holds. A full inbox asks senders to try again later.",
-      amount(1, 100_000, 1000),
+    path: optionalOr("The path of the inboxes. Each author's inbox is below it.", sitePath("/inbox"), "/inbox"),
+    messages: amount("Messages that an inbox holds. A full inbox asks senders to try again later.", 1, 100_000, 1000),
+    megabytes: amount("MiB that an inbox holds.", 1, 10_000, 64),
+    retentionDays: amount("Days until a message is removed; 0 keeps it until you delete it.", 0, 3650, 0),
+    subscribe: optional(
+      "Whether `message follow` may keep a connection open to get messages at once. Default: `true` with `serve`; `false` on Netlify, which charges for an open function by the second.",
+      yesNo,
     ),
-    megabytes: about("MiB that an inbox holds.", amount(1, 10_000, 64)),
-    retentionDays: about("Days until a message is removed; 0 keeps it until you delete it.", amount(0, 3650, 0)),
-    subscribe: v.optional(
-      about(
-        "Whether `message follow` may keep a connection open to get messages at once. Default: `true` with `serve`; `false` on Netlify, which charges for an open function by the second.",
-        yesNo(),
-      ),
-    ),
-    page: v.optional(
-      about(
-        "The path of the page that tells readers how to write to you; `false` for no page.",
-        v.union([v.literal(false), sitePath("/contact/")], 'false, or a path such as "/contact/"'),
-      ),
+    page: optionalOr(
+      "The path of the page that tells readers how to write to you; `false` for no page.",
+      pagePath("/contact/"),
       "/contact/",
     ),
-    layout: v.optional(
-      about("The layout of that page. Without it, it is a plain page with a style of its own.", layout()),
-    ),
+    layout: optional("The layout of that page. Without it, it is a plain page with a style of its own.", layout),
   },
-  INBOX_FORM,
+  "false, or an object such as { messages: 500 }",
 );
 
 /** The option `inbox`, complete; the defaults for a site without inboxes. */
@@ -57,6 +47,12 @@ export function inboxOptions({ inbox }: { inbox: false | v.InferOutput<typeof IN
 
 /** The option `authors`. */
 export const AUTHORS = v.pipe(
-  v.array(v.strictObject({ user, key: publicKey, endpoint: v.optional(inboxUrl) }, AUTHOR), `a list of ${AUTHOR}`),
-  v.check((authors) => new Set(authors.map(({ user }) => user)).size === authors.length, "each user once"),
+  v.array(
+    v.strictObject({ user, key: publicKey, endpoint: v.optional(inboxUrl) }, `an object such as ${AUTHOR}`),
+    `a list such as [${AUTHOR}]`,
+  ),
+  v.check(
+    (authors) => new Set(authors.map(({ user }) => user)).size === authors.length,
+    "a list with each user only once",
+  ),
 );

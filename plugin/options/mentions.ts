@@ -1,34 +1,26 @@
 // plugin/options/mentions.ts: the option `mentions`.
 import * as v from "valibot";
-import { about, amount, layout, mentionUrl, sitePath, sources, yesNo } from "./forms.js";
+import { amount, layout, mentionUrl, optional, optionalOr, pagePath, sitePath, sources, yesNo } from "./value-types.js";
 import { VERBS } from "./verbs.js";
 
-const FORM = 'false, or an object such as { moderate: true, block: ["spam.example"] }';
-const REBUILD_FORM = "an object such as { perDay: 1 }";
-const LIMITS_FORM = "an object such as { pending: 500 }";
-const WORDS_FORM = 'an object such as { title: "Erwähnungen" }';
 const WORDS = 'a text such as "Erwähnungen"';
 const words = (description: string, standard: string) =>
-  v.optional(about(description, v.pipe(v.string(WORDS), v.nonEmpty(WORDS))), standard);
+  optionalOr(description, v.pipe(v.string(WORDS), v.nonEmpty(WORDS)), standard);
 
 /** The option `mentions` as an object. */
 export const MENTIONS = v.strictObject(
   {
-    path: v.optional(about("The path that receives mentions.", sitePath("/webmention")), "/webmention"),
-    pages: v.optional(
-      about(
-        "The path of the pages that list all mentions; `false` for no such pages.",
-        v.union([v.literal(false), sitePath("/mentions/")], 'false, or a path such as "/mentions/"'),
-      ),
+    path: optionalOr("The path that receives mentions.", sitePath("/webmention"), "/webmention"),
+    pages: optionalOr(
+      "The path of the pages that list all mentions; `false` for no such pages.",
+      pagePath("/mentions/"),
       "/mentions/",
     ),
-    layout: v.optional(
-      about(
-        "The layout of these pages, such as `base.njk`. Without it, they are plain pages with a style of their own.",
-        layout(),
-      ),
+    layout: optional(
+      "The layout of these pages, such as `base.njk`. Without it, they are plain pages with a style of their own.",
+      layout,
     ),
-    perPage: about("Mentions per page.", amount(1, 500, 50)),
+    perPage: amount("Mentions per page.", 1, 500, 50),
     words: v.optional(
       v.strictObject(
         {
@@ -42,60 +34,65 @@ export const MENTIONS = v.strictObject(
           repost: words("The verb of a repost.", VERBS.repost),
           bookmark: words("The verb of a bookmark.", VERBS.bookmark),
         },
-        WORDS_FORM,
+        'an object such as { title: "Erwähnungen" }',
       ),
       {},
     ),
-    avatars: v.optional(
-      about("Whether the build downloads the pictures of authors and publishes them with the site.", yesNo()),
+    avatars: optionalOr(
+      "Whether the build downloads the pictures of authors and publishes them with the site.",
+      yesNo,
       false,
     ),
-    aliases: about(
+    aliases: optionalOr(
       "Other URLs of your feed, such as an earlier one. Mentions of them count, too.",
-      v.optional(v.array(mentionUrl, 'a list such as ["https://old.example/twtxt.txt"]'), []),
+      v.array(mentionUrl, 'a list such as ["https://old.example/twtxt.txt"]'),
+      [],
     ),
-    moderate: v.optional(
-      about("Whether mentions wait for your approval, except from sources in `allow`.", yesNo()),
-      false,
-    ),
-    allow: about("Sources whose mentions are always shown.", sources),
-    block: about("Sources whose mentions are refused.", sources),
-    digestHours: about(
+    moderate: optionalOr("Whether mentions wait for your approval, except from sources in `allow`.", yesNo, false),
+    allow: optionalOr("Sources whose mentions are always shown.", sources, []),
+    block: optionalOr("Sources whose mentions are refused.", sources, []),
+    digestHours: amount(
       "Minimum hours between two digests by mail. The first mention or message after a quiet hour is mailed at once.",
-      amount(1, 720, 24),
+      1,
+      720,
+      24,
     ),
-    everyHours: about("Hours between two runs of the scheduled work.", amount(1, 24, 1)),
+    everyHours: amount("Hours between two runs of the scheduled work.", 1, 24, 1),
     rebuild: v.optional(
       v.strictObject(
         {
-          perDay: about("Rebuilds in 24 hours at most, if you set a build hook.", amount(0, 24, 1)),
-          perMonth: about("Rebuilds in 31 days at most. On Netlify, each costs 15 credits.", amount(0, 500, 5)),
+          perDay: amount("Rebuilds in 24 hours at most, if you set a build hook.", 0, 24, 1),
+          perMonth: amount("Rebuilds in 31 days at most. On Netlify, each costs 15 credits.", 0, 500, 5),
         },
-        REBUILD_FORM,
+        "an object such as { perDay: 1 }",
       ),
       {},
     ),
     limits: v.optional(
       v.strictObject(
         {
-          slowHostPause: about("Seconds before a host that was too slow is requested again.", amount(0, 86_400, 3600)),
-          verificationSeconds: about(
+          slowHostPause: amount("Seconds before a host that was too slow is requested again.", 0, 86_400, 3600),
+          verificationSeconds: amount(
             "Seconds a day for verification, on Netlify only. One sender or source host can use a tenth.",
-            amount(1, 86_400, 1000),
+            1,
+            86_400,
+            1000,
           ),
-          pending: about("Mentions that may wait for verification.", amount(1, 10_000, 500)),
-          pendingPerHost: about("The same, from one host.", amount(1, 1000, 20)),
-          shownPerHost: about(
+          pending: amount("Mentions that may wait for verification.", 1, 10_000, 500),
+          pendingPerHost: amount("The same, from one host.", 1, 1000, 20),
+          shownPerHost: amount(
             "Mentions from one host that are shown per day. Further ones wait for your approval.",
-            amount(0, 10_000, 10),
+            0,
+            10_000,
+            10,
           ),
         },
-        LIMITS_FORM,
+        "an object such as { pending: 500 }",
       ),
       {},
     ),
   },
-  FORM,
+  'false, or an object such as { moderate: true, block: ["spam.example"] }',
 );
 
 /** The option `mentions`, complete. */

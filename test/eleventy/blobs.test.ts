@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { SharedBlobs } from "../../plugin/eleventy/shared-blobs.js";
 import { checkOptions } from "../../plugin/options.js";
-import { isBlobKey } from "../../plugin/site/blob-url.js";
+import { isBlobKey } from "../../plugin/site/routes.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { type BuiltSite, buildSite, site } from "../helpers/site.js";
 import { projectFile, quoted, said, stopped, textAt } from "./read-build.js";
@@ -433,7 +433,7 @@ describe("what a build with blobs leaves", () => {
   it("is none without a key: blobs belong to somebody", async () => {
     const built = await buildSite({ files, options: "{ blobs: true }" });
     expect(stopped(built)).toBe(
-      "options.key: expected your public key, since options.blobs is set. To make one, type: npx eleventy-twtxt keys create alice@alice.example",
+      "options.key: expected your public key, because options.blobs is set. To create one, run: npx eleventy-twtxt keys create alice@alice.example",
     );
     expect(projectFile(built, ".eleventy-twtxt/settings.json")).toBeNull();
   });

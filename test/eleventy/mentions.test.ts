@@ -319,7 +319,7 @@ describe("mentions in a site", () => {
     expect(names(built.read("mentions/index.html"))).toEqual(["bob7"]);
     expect(JSON.parse(built.read("mentions/mentions.json")).mentions).toHaveLength(1);
     expect(built.log).toContain(
-      `${server.url}/mentions.json?limit=100 answers 500. The mentions in this build are those of the last one.`,
+      `${server.url}/mentions.json?limit=100 answers 500. This build takes the mentions from the last one.`,
     );
   });
 
@@ -337,12 +337,12 @@ describe("mentions in a site", () => {
     rmSync(join(first.folder, "_site"), { recursive: true });
     const second = await site({ site: first, files: {}, options: options(server), args: ["--quiet"] });
     expect(names(second.read("mentions/index.html"))).toEqual(["bob8"]);
-    expect(second.log.match(/The mentions in this build are those of the last one\./g)).toHaveLength(1);
+    expect(second.log.match(/This build takes the mentions from the last one\./g)).toHaveLength(1);
 
     const elsewhere = { url: server.url.replace("127.0.0.1", "localhost") };
     const other = await site({ site: first, files: {}, options: options(elsewhere) });
     expect(names(other.read("mentions/index.html"))).toEqual([]);
-    expect(other.log).toContain("Pages show mentions by JavaScript alone");
+    expect(other.log).toContain("pages show them only with JavaScript");
   });
 
   it("are read up to where the list breaks off, and from there on in the last deploy", async () => {
@@ -355,7 +355,7 @@ describe("mentions in a site", () => {
     const built = await build(server);
     const { mentions } = JSON.parse(built.read("mentions/mentions.json"));
     expect(mentions).toEqual([...all.slice(0, 200), ...all.slice(200)]);
-    expect(built.log).toContain(`Those from before ${all[199]?.received} in this build are those of the last one.`);
+    expect(built.log).toContain(`This build takes the mentions before ${all[199]?.received} from the last one.`);
   });
 
   it.each([
@@ -370,7 +370,7 @@ describe("mentions in a site", () => {
     expect(page).toContain('<ol class="twtxt-mentions"></ol>\n<p class="twtxt-none" hidden="">');
     expect(names(page)).toEqual([]);
     expect(built.has("mentions/mentions.json")).toBe(false);
-    expect(built.log).toContain("Pages show mentions by JavaScript alone until a build can read them.");
+    expect(built.log).toContain("Until a build can read the mentions, pages show them only with JavaScript.");
     expect(built.log).toContain('If your host only serves files, give the plugin the option host: "static".');
   });
 

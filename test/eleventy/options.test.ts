@@ -10,7 +10,7 @@ const INBOX = "https://alice.example/inbox/alice";
 const URL_WANTED = 'the origin of the site, an absolute https URL without a path, such as "https://alice.example"';
 const NICK_WANTED = 'a nick without spaces and without @ # ! : < > ( ) [ ] \' " `, such as "alice"';
 const PATH_WANTED = 'a path from the root of the site, such as "/twtxt.txt"';
-const COLLECTION_WANTED = 'the name of a collection, a list of names, or a function, such as "posts"';
+const COLLECTION_WANTED = 'the name of a collection such as "posts", a list of names, or a function';
 const ZONE_WANTED = 'the IANA name of a time zone, such as "Europe/Berlin"';
 const FEEDS_WANTED = 'a list such as [{ nick: "bob", url: "https://bob.example/twtxt.txt" }]';
 const FEED_WANTED = 'an object such as { nick: "bob", url: "https://bob.example/twtxt.txt" }';
@@ -19,9 +19,10 @@ const AVATAR_WANTED = 'an absolute https URL without "#", such as "https://alice
 const LINK_URL_WANTED =
   'an absolute URL without "#", such as "https://alice.example/about/" or "mailto:alice@alice.example"';
 const ENDPOINT_WANTED = 'an absolute https URL without "#", such as "https://alice.example/webmention"';
-const LINE_WANTED = 'one line of text without "#" and without another field\'s "name = "';
+const LINE_WANTED =
+  'one line of text without "#" or a field such as "nick = ", for example "Notes about bread and bicycles."';
 const LINK_WANTED = 'an object such as { text: "Home", url: "https://alice.example" }';
-const SECONDS_WANTED = "a whole number of seconds such as 3600";
+const SECONDS_WANTED = "a whole number of seconds, such as 3600";
 const KEY_WANTED = 'a public key of 62 lower-case characters that starts with "kex1"';
 const USER_WANTED = 'up to 64 of a-z 0-9 . _ -, the first a letter or digit, such as "alice"';
 
@@ -192,7 +193,7 @@ describe("a wrong option is named with what was expected and what was received",
         { nick: "bob", url: "https://b.example/" },
         { nick: "bob", url: "https://c.example/" },
       ],
-      'options.follow: expected each nick once, got [{"nick":"bob","url":"https://b.example/"},{"nick":"bob","url":"https://c.example/"}].',
+      'options.follow: expected a list with each nick only once, got [{"nick":"bob","url":"https://b.example/"},{"nick":"bob","url":"https://c.example/"}].',
     ],
     [
       "link",
@@ -218,7 +219,11 @@ describe("a wrong option is named with what was expected and what was received",
     ["collection", "", `options.collection: expected ${COLLECTION_WANTED}, got "".`],
     ["collection", [], `options.collection: expected ${COLLECTION_WANTED}, got [].`],
     ["collection", { posts: true }, `options.collection: expected ${COLLECTION_WANTED}, got {"posts":true}.`],
-    ["text", "title", 'options.text: expected a function from a post to its text, got "title".'],
+    [
+      "text",
+      "title",
+      'options.text: expected a function that returns the text of a post, such as (post) => post.data.title, got "title".',
+    ],
     ["timeZone", "Berlin", `options.timeZone: expected ${ZONE_WANTED}, got "Berlin".`],
     ["timeZone", "", `options.timeZone: expected ${ZONE_WANTED}, got "".`],
     [
@@ -256,14 +261,18 @@ describe("a wrong option is named with what was expected and what was received",
     ["description", "#1 blog", `options.description: expected ${LINE_WANTED}, got "#1 blog".`],
     ["description", "my url = x", `options.description: expected ${LINE_WANTED}, got "my url = x".`],
     ["description", " ", `options.description: expected ${LINE_WANTED}, got " ".`],
-    ["lang", "English!", 'options.lang: expected a language tag such as "en", got "English!".'],
+    ["lang", "English!", 'options.lang: expected a language tag, such as "en", got "English!".'],
     [
       "link",
       "https://alice.example",
       'options.link: expected a list such as [{ text: "Home", url: "https://alice.example" }], got "https://alice.example".',
     ],
     ["link", [null], `options.link[0]: expected ${LINK_WANTED}, got null.`],
-    ["link", [{ text: "#", url: "https://alice.example" }], `options.link[0].text: expected ${LINE_WANTED}, got "#".`],
+    [
+      "link",
+      [{ text: "#", url: "https://alice.example" }],
+      `options.link[0].text: expected ${LINE_WANTED.replace("Notes about bread and bicycles.", "Home")}, got "#".`,
+    ],
     ["link", [{ text: "Home", url: "/" }], `options.link[0].url: expected ${LINK_URL_WANTED}, got "/".`],
     ["refresh", "3600", `options.refresh: expected ${SECONDS_WANTED}, got "3600".`],
     ["refresh", 0, `options.refresh: expected ${SECONDS_WANTED}, got 0.`],
@@ -290,7 +299,7 @@ describe("a wrong option is named with what was expected and what was received",
     [
       "address",
       "Alice@alice.example",
-      'options.address: expected an address in lower case such as "alice@alice.example", got "Alice@alice.example".',
+      'options.address: expected an address in lower case, such as "alice@alice.example", got "Alice@alice.example".',
     ],
     [
       "authors",
@@ -323,7 +332,7 @@ describe("a wrong option is named with what was expected and what was received",
 
   it("no options at all", () => {
     const message =
-      'options: expected two at least, such as { url: "https://alice.example", nick: "alice" }, got nothing.';
+      'options: expected at least url and nick, such as { url: "https://alice.example", nick: "alice" }, got nothing.';
     expect(complaint(undefined)).toBe(message);
     expect(complaint(null)).toBe(message);
   });
@@ -339,8 +348,10 @@ describe("a wrong option is named with what was expected and what was received",
     expect(complaint({ ...key, address: "alice@bob.example" })).toBe(
       'options.address: expected an address at the domain of the site, such as "alice@alice.example", got "alice@bob.example".',
     );
-    expect(complaint({ ...key, address: "alice@alice.example", user: "bob" })).toContain('expected "alice" as in');
-    expect(complaint({ ...key, authors: [{ user: "alice", key: KEY }] })).toContain('"alice" is there already');
+    expect(complaint({ ...key, address: "alice@alice.example", user: "bob" })).toContain('expected "alice", as in');
+    expect(complaint({ ...key, authors: [{ user: "alice", key: KEY }] })).toContain(
+      'options.authors: "alice" is already the author of options.key. Remove one of the two.',
+    );
     expect(complaint({ ...TWO, address: "alice@alice.example" })).toContain("keys create");
   });
 
@@ -360,14 +371,14 @@ describe("a wrong option is named with what was expected and what was received",
 
   it("a name in a list of collections", () => {
     expect(complaint({ ...TWO, collection: ["posts", 1] })).toMatch(
-      /^options\.collection(\[1\])?: expected the name of a collection, a list of names, or a function, such as "posts", got (1|\["posts",1\])\.$/,
+      /^options\.collection(\[1\])?: expected the name of a collection such as "posts", a list of names, or a function, got (1|\["posts",1\])\.$/,
     );
   });
 
   it("an inbox without a key", () => {
     expect(complaint({ ...TWO, key: KEY })).toBeNull();
     expect(complaint({ ...TWO, endpoint: INBOX })).toBe(
-      "options.key: expected your public key, since options.endpoint is set. To make one, type: npx eleventy-twtxt keys create alice@alice.example",
+      "options.key: expected your public key, because options.endpoint is set. To create one, run: npx eleventy-twtxt keys create alice@alice.example",
     );
   });
 
@@ -382,7 +393,7 @@ describe("a wrong option is named with what was expected and what was received",
 
   it("blobs without a key, which they would belong to", () => {
     const message =
-      "options.key: expected your public key, since options.blobs is set. To make one, type: npx eleventy-twtxt keys create alice@alice.example";
+      "options.key: expected your public key, because options.blobs is set. To create one, run: npx eleventy-twtxt keys create alice@alice.example";
     expect(complaint({ ...TWO, blobs: true })).toBe(message);
     expect(complaint({ ...TWO, blobs: { owners: [KEY] } })).toBe(message);
     expect(complaint({ ...TWO, blobs: false })).toBeNull();
@@ -461,7 +472,7 @@ describe("a wrong option is named with what was expected and what was received",
 
   it("a nick that cannot stand in an address", () => {
     expect(complaint({ ...TWO, nick: "Älice", key: KEY, endpoint: INBOX })).toBe(
-      'options.address: expected up to 64 of a-z 0-9 . _ - before the "@", since the nick "Älice" cannot stand there. Write it out, such as "me@alice.example".',
+      'options.address: expected an address such as "me@alice.example", because the nick "Älice" cannot be part of one. Before the "@", write up to 64 of a-z 0-9 . _ -',
     );
     expect(complaint({ ...TWO, nick: "Älice" })).toBeNull();
   });

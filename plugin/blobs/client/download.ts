@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
 import { parseKey } from "../../keys/key.js";
-import { isBlobKey } from "../../site/blob-url.js";
+import { isBlobKey } from "../../site/routes.js";
 import { canParseUrl } from "../../url.js";
 import type { BlobFields } from "../blob.js";
 import type { Proof } from "../proof.js";

@@ -8,7 +8,7 @@ import type { Proof } from "../../blobs/proof.js";
 import { TwtxtError } from "../../errors.js";
 import { oneLine } from "../../http/one-line.js";
 import { siteApi } from "../../http/site-api.js";
-import { sharedUrlOf } from "../../site/blob-url.js";
+import { sharedUrlOf } from "../../site/routes.js";
 import type { SiteSettings } from "../../site/site.js";
 import { FileStore } from "../../store/file.js";
 import { type Author, authorAt } from "../author.js";

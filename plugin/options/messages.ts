@@ -1,4 +1,4 @@
-// plugin/options/fault.ts: messages about invalid options.
+// plugin/options/messages.ts: messages about invalid options.
 import leven from "leven";
 import type * as v from "valibot";
 
@@ -8,12 +8,12 @@ export type KnownOptions = ReadonlyMap<string, readonly string[]>;
 /**
  * A sentence that names the option, what was expected, and what was received.
  *
- * @param needed - what is expected of options that every site has
+ * @param required - what is expected of each required option
  */
-export function describe(
+export function messageOf(
   issue: v.BaseIssue<unknown>,
   known: KnownOptions,
-  needed: Readonly<Record<string, string>>,
+  required: Readonly<Record<string, string>>,
 ): string {
   const path = (issue.path ?? []) as { key: unknown; input: unknown }[];
   const keys = path.map(({ key }) => String(key));
@@ -21,12 +21,12 @@ export function describe(
   if (issue.type === "strict_object" && issue.expected === "never") {
     return `${name}: there is no such option.${suggestion(keys, known)}`;
   }
-  const isLacking = issue.type === "strict_object" && path.length === 1 && issue.expected !== "Object";
-  const expected = (isLacking && needed[keys[0] ?? ""]) || issue.message;
+  const isMissing = issue.type === "strict_object" && path.length === 1 && issue.expected !== "Object";
+  const expected = (isMissing && required[keys[0] ?? ""]) || issue.message;
   return `${name}: expected ${expected}, got ${show(issue.input)}.`;
 }
 
-/** The option that was probably meant: the same name in another object, or the most similar one in this object. */
+/** Suggests the option of the same name in another object, or the one with the most similar name in this object. */
 function suggestion(keys: readonly string[], known: KnownOptions): string {
   const key = keys.at(-1) ?? "";
   const elsewhere = [...known].find(([, names]) => names.includes(key));

@@ -1,0 +1,106 @@
+// plugin/options/value-types.ts: types of option values. Each says in error messages what to write, with an example.
+import * as v from "valibot";
+import { isMentionUrl } from "../feed/mention.js";
+import { canParseUrl } from "../url.js";
+
+/** A path from the root of the site. */
+export const SITE_PATH = /^(\/[A-Za-z0-9._~-]+)+$/;
+
+const SOURCES = 'a list of hosts, "host:port"s and feeds, such as ["spam.example", "https://bob.example/twtxt.txt"]';
+const LAYOUT = 'the name of a layout, such as "base.njk"';
+
+type Described<Schema extends v.GenericSchema> = v.SchemaWithPipe<
+  readonly [Schema, v.DescriptionAction<v.InferOutput<Schema>, string>]
+>;
+
+/** A value with its sentence in the documents. */
+export function about<const Schema extends v.GenericSchema>(description: string, schema: Schema): Described<Schema> {
+  return v.pipe(schema, v.description(description));
+}
+
+/** An option without a default. */
+export function optional<const Schema extends v.GenericSchema>(description: string, schema: Schema) {
+  return v.optional(about(description, schema));
+}
+
+/** An option with a default. */
+export function optionalOr<
+  const Schema extends v.GenericSchema,
+  const Standard extends v.Default<Described<Schema>, undefined>,
+>(description: string, schema: Schema, standard: Standard) {
+  return v.optional(about(description, schema), standard);
+}
+
+/** A whole number with its default. */
+export function amount(description: string, least: number, most: number, standard: number) {
+  const expected = `a whole number from ${least} to ${most}, such as ${standard}`;
+  const value = v.pipe(
+    v.number(expected),
+    v.safeInteger(expected),
+    v.minValue(least, expected),
+    v.maxValue(most, expected),
+  );
+  return optionalOr(description, value, standard);
+}
+
+/** A text that passes a check. */
+export function text(isValid: (value: string) => boolean, expected: string) {
+  return v.pipe(v.string(expected), v.check(isValid, expected));
+}
+
+export const yesNo = v.boolean("true or false");
+
+/** The name of a layout of the site. */
+export const layout = v.pipe(v.string(LAYOUT), v.nonEmpty(LAYOUT));
+
+export const mentionUrl = text(
+  (value) => isMentionUrl(value) && !value.includes("#"),
+  'an absolute URL without ) > # ` and spaces, such as "https://bob.example/twtxt.txt"',
+);
+
+/** A list of sources of mentions. */
+export const sources = v.array(text(isSource, 'a host, a "host:port" or a feed, such as "spam.example"'), SOURCES);
+
+/** A path of the site, with or without a slash at its end. */
+export function sitePath(example: string) {
+  return text(
+    (value) => SITE_PATH.test(value.replace(/\/$/, "")) && !/\/\.+(\/|$)/.test(value),
+    `a path from the root of the site, such as "${example}"`,
+  );
+}
+
+/** The path of a page that can be turned off. */
+export function pagePath(example: string) {
+  return v.union([v.literal(false), sitePath(example)], `false, or a path such as "${example}"`);
+}
+
+/** An absolute https URL. */
+export function webUrl(example: string) {
+  return text(isWebUrl, `an absolute https URL without "#", such as "${example}"`);
+}
+
+/** Whether this is the origin of a site, without a path. */
+export function isOrigin(value: string): boolean {
+  if (!isSafeUrl(value) || /[?#@]/.test(value)) return false;
+  const { pathname, host } = new URL(value);
+  return pathname === "/" && /^(\[[0-9a-f:]+\]|[a-z0-9.-]+)(:\d+)?$/.test(host);
+}
+
+/** A host, `host:port`, or the URL of a feed or page. A URL without a path would name the page `/`, not the host. */
+function isSource(value: string): boolean {
+  return /^https?:\/\//.test(value)
+    ? isMentionUrl(value) && /^https?:\/\/[^/?#]+\//.test(value)
+    : /^(\[[0-9a-f:]+\]|[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)(:\d{1,5})?$/.test(value);
+}
+
+function isWebUrl(value: string): boolean {
+  return isSafeUrl(value) && !/[\s#<>"`\x00-\x1f\x7f-\x9f]/.test(value);
+}
+
+/** https, or http on a loopback host for trials. */
+function isSafeUrl(value: string): boolean {
+  if (!/^https?:\/\/[^/\\]/.test(value) || !canParseUrl(value) || !value.isWellFormed()) return false;
+  const { protocol, hostname, username, password } = new URL(value);
+  if (username !== "" || password !== "") return false;
+  return protocol === "https:" || (protocol === "http:" && /^(localhost|\[::1\]|127(\.\d+){3})$/.test(hostname));
+}
