@@ -165,13 +165,13 @@ describe("eleventy-twtxt serve", () => {
     const preview = () => refuseServedFolder(alice.folder, "_site");
     await expect(preview()).resolves.toBeUndefined();
     const server = await serve(alice);
-    await expect(preview()).rejects.toThrow("a preview would show them drafts");
+    await expect(preview()).rejects.toThrow("visitors would see the drafts");
     symlinkSync("_site", join(alice.folder, "link"));
-    await expect(refuseServedFolder(alice.folder, "link")).rejects.toThrow("a preview would show them drafts");
+    await expect(refuseServedFolder(alice.folder, "link")).rejects.toThrow("visitors would see the drafts");
     rmSync(join(alice.folder, ".eleventy-twtxt"), { recursive: true });
     await expect
       .poll(() => preview().catch(({ message }: Error) => message))
-      .toContain("a preview would show them drafts");
+      .toContain("visitors would see the drafts");
     expect(await server.end("SIGTERM")).toBe(0);
     await expect(preview()).resolves.toBeUndefined();
   });
