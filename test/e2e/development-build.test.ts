@@ -69,7 +69,7 @@ describe("a development build beside `eleventy-twtxt serve`", () => {
 
     const preview = await watchSite(built, ["--watch", "--quiet", "--output=_preview"]);
     const beside = await preview.stop();
-    expect(beside).not.toContain("to visitors");
+    expect(beside).not.toContain("visitors would see");
     expect(beside).toMatch(/This is a development build: it sends nothing\.\s/);
 
     const served = await live();
@@ -78,7 +78,7 @@ describe("a development build beside `eleventy-twtxt serve`", () => {
     expect(await live()).toBe(served);
     expect(await server.end("SIGTERM")).toBe(0);
     const alone = await watchSite(built, ["--watch", "--quiet"]);
-    expect(await alone.stop()).not.toContain("to visitors");
+    expect(await alone.stop()).not.toContain("visitors would see");
     expect(JSON.parse(readFileSync(settingsFile, "utf8")).isDevelopment).toBe(true);
   });
 });
