@@ -26,8 +26,10 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     globalSetup: ["test/helpers/compile.ts"],
-    setupFiles: ["test/helpers/seed.ts"],
+    setupFiles: ["test/helpers/setup.ts"],
     pool: "forks",
+    // A worker imports the plugin and its packages once, for all the files that it runs.
+    isolate: false,
     maxWorkers: "100%",
     sequence: { sequencer: LongestFirst },
     // So long that they end only what hangs, however busy the machine is.

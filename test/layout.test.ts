@@ -1,3 +1,6 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
 import { floors } from "./helpers/architecture.js";
 import { importedFile, netlifySources, roomOf, sources } from "./helpers/sources.js";
@@ -140,6 +143,26 @@ describe("a server", () => {
     expect(later).toContain("host/verification.ts");
   });
 });
+
+describe("a helper of tests", () => {
+  it("registers its hooks with hooks.ts, since a worker imports it once for many files", () => {
+    const helpers = filesBelow(fileURLToPath(new URL(".", import.meta.url))).filter(
+      (file) => file.endsWith(".ts") && !/\.(?:test|spec)\.ts$/.test(file),
+    );
+    const registering = /import \{[^}]*\b(?:after|before)(?:Each|All)\b[^}]*\} from "vitest"/;
+    const hooked = helpers.filter((file) => registering.test(readFileSync(file, "utf8"))).map((file) => basename(file));
+    expect(hooked).toEqual(["setup.ts"]);
+  });
+});
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { withFileTypes: true })
+    .filter(({ name }) => name !== "node_modules")
+    .flatMap((entry) => {
+      const path = join(folder, entry.name);
+      return entry.isDirectory() ? filesBelow(path) : [path];
+    });
+}
 
 function laterImports(text: string, file: string): string[] {
   return [...text.matchAll(/(?<!typeof )\bimport\("([^"]+)"\)/g)].map(([, name = ""]) => importedFile(name, file));

@@ -2,7 +2,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach } from "vitest";
 import { discoveryFiles, inboxesOf } from "../../plugin/eleventy/site-files.js";
 import type { Endpoint } from "../../plugin/host/endpoints.js";
 import { type NodeServer, nodeServer } from "../../plugin/host/node-server.js";
@@ -17,6 +16,7 @@ import { FileStore } from "../../plugin/store/file.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import { builtSite } from "../helpers/built-site.js";
 import { endpoint } from "../helpers/endpoints.js";
+import { afterEach } from "../helpers/hooks.js";
 import "../helpers/loopback-only.mjs";
 import { runCommandLine } from "../../plugin/cli/command-line.js";
 import type { Terminal } from "../../plugin/cli/terminal.js";

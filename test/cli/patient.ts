@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterEach, expect } from "vitest";
+import { expect } from "vitest";
 import { runCommandLine } from "../../plugin/cli/command-line.js";
 import type { Finding } from "../../plugin/cli/doctor/check.js";
 import { discoveryFiles, feedFiles, inboxesOf } from "../../plugin/eleventy/site-files.js";
@@ -19,6 +19,7 @@ import { type HostSettings, hostSettings, type PublishedSite, type SitePages } f
 import { memoryStore } from "../../plugin/store/memory.js";
 import { builtSite, hostFile } from "../helpers/built-site.js";
 import { endpoint } from "../helpers/endpoints.js";
+import { afterEach } from "../helpers/hooks.js";
 import { loopbackConnector } from "../helpers/loopback.js";
 import "../helpers/loopback-only.mjs";
 import { LOOPBACK_ONLY } from "../helpers/paths.js";

@@ -1,9 +1,10 @@
 // test/cli/server.ts: `eleventy-twtxt serve` in a process of its own.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { createServer } from "node:net";
-import { afterEach, expect } from "vitest";
+import { expect } from "vitest";
 import { type HostSettings, type PublishedSite, parsePublishedSite, type SitePages } from "../../plugin/site/site.js";
 import { hostFile } from "../helpers/built-site.js";
+import { afterEach } from "../helpers/hooks.js";
 import { COMMAND, LOOPBACK_ONLY } from "../helpers/paths.js";
 import { PAGES, settingsOf } from "../helpers/receiver.js";
 import { type Blog, blog, ownData } from "./helpers.js";

@@ -11,9 +11,9 @@ import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BlobsServer } from "@netlify/blobs/server";
 import PQueue from "p-queue";
-import { afterEach } from "vitest";
 import { NetlifyStore, type NetlifyStoreOptions } from "../../plugin/store/netlify.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
+import { afterEach } from "./hooks.js";
 import { loopbackServer } from "./loopback.js";
 
 const PAGE_SIZE = 100;

@@ -3,7 +3,7 @@ import { lookup as systemLookup } from "node:dns";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { type AddressInfo, isIP, type LookupFunction } from "node:net";
 import { buildConnector } from "undici";
-import { afterEach } from "vitest";
+import { afterEach } from "./hooks.js";
 
 const servers: Server[] = [];
 

@@ -1,7 +1,7 @@
 // test/helpers/mailbox.ts: a real SMTP server on loopback, and what has come in.
 import type { AddressInfo } from "node:net";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
-import { afterEach } from "vitest";
+import { afterEach } from "./hooks.js";
 
 const servers: SMTPServer[] = [];
 

@@ -3,9 +3,10 @@ import { spawn } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { afterAll, expect, vi } from "vitest";
+import { expect, vi } from "vitest";
 import { type ParsedFeed, parseFeed } from "../../plugin/feed/feed.js";
 import { buildInProcess } from "./build-in-process.js";
+import { afterAll } from "./hooks.js";
 import { LONGEST_MS } from "./longest.js";
 import { COMPILED, LOOPBACK_ONLY, REPO } from "./paths.js";
 

@@ -5,6 +5,7 @@ export default defineConfig({
   test: {
     include: ["test/netlify/*.spec.ts"],
     globalSetup: ["test/netlify/install.ts"],
+    setupFiles: ["test/helpers/setup.ts"],
     testTimeout: 120_000,
     hookTimeout: 180_000,
   },

@@ -1,14 +1,17 @@
 // test/store/restarts.ts: stores whose machine is restarted, and a look at their files.
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { open } from "node:fs/promises";
+import { type FileHandle, open } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, afterEach, vi } from "vitest";
+import { vi } from "vitest";
 import type { Store } from "../../plugin/store/store.js";
+import { afterAll, afterEach } from "../helpers/hooks.js";
 
-export const work = mkdtempSync(join(tmpdir(), "twtxt-power-"));
+const folders: string[] = [];
 export const text = (value: string) => Buffer.from(value);
-afterAll(() => rmSync(work, { recursive: true, force: true }));
+afterAll(() => {
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
+});
 afterEach(() => {
   vi.restoreAllMocks();
 });
@@ -17,7 +20,16 @@ afterEach(() => {
 export const [BEFORE, AFTER] = ["11111111-1111-1111-1111-111111111111", "22222222-2222-2222-2222-222222222222"];
 
 export function newFolder(): string {
-  return join(mkdtempSync(join(work, "store-")), "store");
+  const folder = mkdtempSync(join(tmpdir(), "twtxt-power-"));
+  folders.push(folder);
+  return join(folder, "store");
+}
+
+/** The methods that all open files share, for spies. */
+export async function fileMethods(): Promise<FileHandle> {
+  const handle = await open(tmpdir());
+  await handle.close();
+  return Object.getPrototypeOf(handle);
 }
 
 export async function valuesIn(store: Store): Promise<Record<string, string>> {
@@ -35,10 +47,7 @@ export function keyFolders(folder: string): { path: string; files: string[] }[] 
 
 /** Does something between two steps of a store: in the midst of the next sync of a file. */
 export async function duringNextSync(name: "sync" | "datasync", action: () => Promise<void>): Promise<void> {
-  const handle = await open(work);
-  const call = vi.spyOn(Object.getPrototypeOf(handle), name);
-  await handle.close();
-  call.mockImplementationOnce(action);
+  vi.spyOn(await fileMethods(), name).mockImplementationOnce(action);
 }
 
 export function bootName(number: number): string {

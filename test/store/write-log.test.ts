@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { open } from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
 import { FileStore } from "../../plugin/store/file.js";
@@ -8,22 +8,21 @@ import {
   AFTER,
   BEFORE,
   duringNextSync,
+  fileMethods,
   keyFolders,
   logsIn,
   newFolder,
   text,
   valuesIn,
   versionOf,
-  work,
 } from "./restarts.js";
 
 describe("a write log", () => {
   it("holds the values of all writers that wait at once, with fewer syncs than values", async () => {
     const folder = newFolder();
     const store = new FileStore(folder, BEFORE);
-    const handle = await open(work);
-    const calls = (["sync", "datasync"] as const).map((name) => vi.spyOn(Object.getPrototypeOf(handle), name));
-    await handle.close();
+    const methods = await fileMethods();
+    const calls = (["sync", "datasync"] as const).map((name) => vi.spyOn(methods, name));
     await Promise.all(Array.from({ length: 32 }, (_, i) => store.put(`k${i}`, text(String(i)))));
     expect(calls.flatMap(({ mock }) => mock.calls).length).toBeLessThan(32);
     expect(logsIn(folder, BEFORE)).toHaveLength(1);
@@ -81,10 +80,8 @@ describe("a write log", () => {
     for (let i = 0; i < 20; i += 1) writeFileSync(join(place, `0-${i}`), "");
     const { ino } = statSync(head);
     const synced: number[] = [];
-    const handle = await open(work);
-    const call = vi.spyOn(Object.getPrototypeOf(handle), "sync");
-    await handle.close();
-    call.mockImplementation(async function (this: typeof handle) {
+    const call = vi.spyOn(await fileMethods(), "sync");
+    call.mockImplementation(async function (this: FileHandle) {
       synced.push((await this.stat()).ino);
       if (existsSync(head)) renameSync(head, join(place, "head.2-0123456789abcdef-00000000"));
     });

@@ -1,0 +1,11 @@
+// test/helpers/setup.ts: runs before each test file. `SEED=n` makes the property tests try other values.
+import fc from "fast-check";
+import { afterAll, afterEach } from "vitest";
+import { runAfterAllHooks, runAfterEachHooks } from "./hooks.js";
+
+// Hints name the package manager that runs; here they are the same, however the tests are started.
+delete process.env.npm_config_user_agent;
+fc.configureGlobal({ seed: Number(process.env.SEED ?? 20_261_121) });
+
+afterEach(runAfterEachHooks);
+afterAll(runAfterAllHooks);
