@@ -47,7 +47,7 @@ describe("a development build beside `eleventy-twtxt serve`", () => {
     const edited = { "posts/b.md": draft(`an edited draft for ${carol.mention}`) };
     await running.change(edited, () => expect(running.log()).toContain("visitors would see the drafts"));
     const said = await running.stop();
-    expect(said).toMatch(/"eleventy-twtxt serve" \(process \d+\) shows \.\/_site\/ to visitors/);
+    expect(said).toMatch(/"eleventy-twtxt serve" \(process \d+\) serves \.\/_site\/, so visitors/);
     expect(built.read("twtxt.txt")).not.toContain("an edited draft");
     expect(await live()).toBe(before);
     expect(await live()).not.toContain("draft");
