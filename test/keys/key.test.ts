@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import { bech32, bech32m } from "@scure/base";
@@ -65,6 +66,17 @@ describe("a public key as bytes", () => {
   ])("is none: %s", (_name, bytes) => {
     expect(isPublicKey(bytes)).toBe(false);
     expect(exchangeKeyOf(bytes)).toBeNull();
+  });
+});
+
+describe("random bytes", () => {
+  it("are a key if they are a point of the curve, and have the exchange key of another implementation", () => {
+    for (let number = 0; number < 200; number += 1) {
+      const bytes = new Uint8Array(createHash("sha256").update(`point ${number}`).digest());
+      const isPoint = ed25519.utils.isValidPublicKey(bytes, false);
+      expect(isPublicKey(bytes)).toBe(isPoint);
+      expect(exchangeKeyOf(bytes)).toEqual(isPoint ? ed25519.utils.toMontgomery(bytes) : null);
+    }
   });
 });
 

@@ -111,30 +111,38 @@ func workFor(request Request) (work, error) {
 	return nil, fmt.Errorf("there is no %q to do", request.Do)
 }
 
+// sealing prepares the sender's key once, as one prepares a secretKey in JavaScript. The recipients' keys are checked and
+// converted for each message, since seal takes them as 32 bytes of Ed25519 there, too.
 func sealing(request Request) (work, error) {
 	sender, err := signingKey(request.Sender)
 	if err != nil {
 		return nil, err
 	}
-	recipients := make([]saltpack.BoxPublicKey, len(request.Recipients))
-	for index, key := range request.Recipients {
-		raw, err := montgomery(key)
-		if err != nil {
-			return nil, err
-		}
-		recipients[index] = basic.PublicKey{RawBoxKey: raw}
-	}
 	creator := basic.EphemeralKeyCreator{}
-	if request.Armored {
-		return func() ([]byte, []byte, error) {
+	return func() ([]byte, []byte, error) {
+		recipients, err := boxKeys(request.Recipients)
+		if err != nil {
+			return nil, nil, err
+		}
+		if request.Armored {
 			text, err := saltpack.SigncryptArmor62Seal(request.Input, creator, sender, recipients, nil, "")
 			return []byte(text), nil, err
-		}, nil
-	}
-	return func() ([]byte, []byte, error) {
+		}
 		output, err := saltpack.SigncryptSeal(request.Input, creator, sender, recipients, nil)
 		return output, nil, err
 	}, nil
+}
+
+func boxKeys(publics [][]byte) ([]saltpack.BoxPublicKey, error) {
+	keys := make([]saltpack.BoxPublicKey, len(publics))
+	for index, public := range publics {
+		raw, err := montgomery(public)
+		if err != nil {
+			return nil, err
+		}
+		keys[index] = basic.PublicKey{RawBoxKey: raw}
+	}
+	return keys, nil
 }
 
 func opening(request Request) (work, error) {
@@ -186,18 +194,26 @@ func boxKeyring(seed []byte) (*basic.Keyring, error) {
 	return keyring, nil
 }
 
-// montgomery is the map of RFC 7748, 4.1: u = (1+y)/(1-y) modulo 2^255-19. Done here by large numbers, so that it is
-// nobody else's.
+var (
+	one   = big.NewInt(1)
+	prime = new(big.Int).Sub(new(big.Int).Lsh(one, 255), big.NewInt(19))
+	// d is -121665/121666, the constant of Edwards25519.
+	d = new(big.Int).Mul(big.NewInt(-121665), new(big.Int).ModInverse(big.NewInt(121666), prime))
+)
+
+// montgomery is the map of RFC 7748, 4.1: u = (1+y)/(1-y) modulo 2^255-19, for points of the curve. It uses math/big, not a
+// library of curves, to be independent of the other implementations.
 func montgomery(public []byte) (key saltpack.RawBoxKey, err error) {
 	if len(public) != len(key) {
 		return key, errors.New("a public key has 32 bytes")
 	}
-	one := big.NewInt(1)
-	prime := new(big.Int).Sub(new(big.Int).Lsh(one, 255), big.NewInt(19))
 	littleEndian := slices.Clone(public)
 	littleEndian[31] &= 127
 	slices.Reverse(littleEndian)
 	y := new(big.Int).SetBytes(littleEndian)
+	if !isOnCurve(y) {
+		return key, errors.New("a public key is not a point of the curve")
+	}
 	denominator := new(big.Int).Sub(one, y)
 	inverse := new(big.Int).ModInverse(denominator.Mod(denominator, prime), prime)
 	if inverse == nil {
@@ -207,4 +223,12 @@ func montgomery(public []byte) (key saltpack.RawBoxKey, err error) {
 	u.Mod(u, prime).FillBytes(key[:])
 	slices.Reverse(key[:])
 	return key, nil
+}
+
+// isOnCurve tells whether x^2 = (y^2-1)/(dy^2+1) has a solution.
+func isOnCurve(y *big.Int) bool {
+	square := new(big.Int).Mul(y, y)
+	product := new(big.Int).Mul(d, square)
+	product.Add(product, one).Mul(product, square.Sub(square, one))
+	return big.Jacobi(product.Mod(product, prime), prime) >= 0
 }
