@@ -2,8 +2,8 @@
 import { randomBytes } from "node:crypto";
 import { ed25519 } from "@noble/curves/ed25519.js";
 import * as npm from "@samuelthomas2774/saltpack";
-import { nodePrimitives } from "../plugin/messages/node-primitives.js";
-import { sealInOrder } from "../plugin/messages/saltpack/seal.js";
+import { sealInOrder } from "../plugin/messages/saltpack/signcryption.js";
+import { nodePrimitives } from "../plugin/messages/sealing.js";
 import type { Question } from "../test/interop/saltpack/reference.js";
 
 type Ours = typeof import("../plugin/messages/index.js");

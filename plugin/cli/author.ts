@@ -4,7 +4,7 @@ import { TwtxtError } from "../errors.js";
 import { formerIdentities, listIdentities, loadIdentity, readIdentity } from "../keys/identity.js";
 import type { Identity } from "../keys/identity-text.js";
 import { parseKey, type SecretKey } from "../keys/key.js";
-import type { OwnKeys } from "../messages/read/open-with.js";
+import type { OwnKeys } from "../messages/sealing.js";
 import type { SiteSettings } from "../site/site.js";
 import { FileStore } from "../store/file.js";
 import type { Store } from "../store/store.js";

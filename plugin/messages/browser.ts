@@ -1,17 +1,18 @@
 // plugin/messages/browser.ts: the public API of messages for browsers, without address lookup.
 import { noblePrimitives } from "./saltpack/noble-primitives.js";
-import { saltpackOn } from "./saltpack/saltpack.js";
+import { Saltpack } from "./saltpack/saltpack.js";
 
 export type { TwtxtErrorCode } from "../errors.js";
 export { TwtxtError } from "../errors.js";
+export type { SecretKey } from "../keys/key.js";
 export { formatKey as encodeKey, parseKey as decodeKey } from "../keys/key.js";
 export type { Message, MessageEvent, MessageLine, NewMessage } from "./line.js";
 export { formatMessage, parseMessage } from "./line.js";
 export { armor, dearmor } from "./saltpack/armor.js";
-export type { Opened } from "./saltpack/open.js";
-export type { SecretKey } from "./saltpack/primitives.js";
 export type { SealOptions } from "./saltpack/saltpack.js";
+export type { Opened } from "./saltpack/signcryption.js";
 
-export const { seal, open, secretKey } = saltpackOn(noblePrimitives, (count) =>
-  crypto.getRandomValues(new Uint8Array(count)),
-);
+const saltpack = new Saltpack(noblePrimitives, (count) => crypto.getRandomValues(new Uint8Array(count)));
+export const seal: Saltpack["seal"] = saltpack.seal.bind(saltpack);
+export const open: Saltpack["open"] = saltpack.open.bind(saltpack);
+export const secretKey: Saltpack["secretKey"] = saltpack.secretKey.bind(saltpack);

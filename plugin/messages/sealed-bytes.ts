@@ -1,9 +1,9 @@
-// plugin/messages/sealed-bytes.ts: binary and canonical forms of received messages.
+// plugin/messages/sealed-bytes.ts: the size limit, the binary form and the canonical form of received messages.
 import { dearmor, isArmored } from "./saltpack/armor.js";
-import { arrayHead, binHead, FALSE, TRUE } from "./saltpack/msgpack.js";
-import { readSealed } from "./saltpack/sealed.js";
+import { bin } from "./saltpack/msgpack.js";
+import { packetParts, readSealed } from "./saltpack/sealed.js";
 
-/** The size limit of a message, armored or binary: some brokers cut a larger one. PROTOCOL 3.3 */
+/** The size limit of a message, armored or binary: some brokers truncate larger ones. PROTOCOL 3.3 */
 export const MESSAGE_BYTES = 64 * 1024;
 
 /**
@@ -23,8 +23,8 @@ export function sealedBytes(body: Uint8Array): Uint8Array {
  * The form whose hash is the message's id: the shortest MessagePack around header and packets, without unknown fields in
  * packets. These parts are not authenticated, so anyone with a message can make variants that open.
  *
- * The header's bytes stay as received, since they are hashed into the seal and another encoding does not open. If it
- * counted as the same message, a recipient could deliver a broken variant first and block the original.
+ * The header stays as received, since its bytes are authenticated. If a variant with a re-encoded header, which does not open,
+ * had the same id, a recipient could deliver it first and block the original.
  *
  * @param bytes - the binary form
  * @throws TwtxtError `bad-message`
@@ -32,14 +32,5 @@ export function sealedBytes(body: Uint8Array): Uint8Array {
  */
 export function canonicalForm(bytes: Uint8Array): Uint8Array {
   const { header, packets } = readSealed(bytes);
-  return Buffer.concat([
-    binHead(header.length),
-    header,
-    ...packets.flatMap(({ box, isFinal }) => [
-      arrayHead(2),
-      binHead(box.length),
-      box,
-      Uint8Array.of(isFinal ? TRUE : FALSE),
-    ]),
-  ]);
+  return Buffer.concat([...bin(header), ...packets.flatMap(packetParts)]);
 }

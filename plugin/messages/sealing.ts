@@ -1,6 +1,66 @@
-// plugin/messages/sealing.ts: sealing and opening on Node.
-import { randomBytes } from "node:crypto";
-import { nodePrimitives } from "./node-primitives.js";
-import { saltpackOn } from "./saltpack/saltpack.js";
+// plugin/messages/sealing.ts: sealing and opening on Node.js, with node:crypto and WebAssembly.
+import { createHash, createHmac, createPrivateKey, type KeyObject, randomBytes } from "node:crypto";
+import { TwtxtError } from "../errors.js";
+import type { SecretKey } from "../keys/key.js";
+import { agree, importExchangeKey, publicBytes, secretKeyOf } from "../keys/secret-key.js";
+import { isSignedBy } from "../keys/verify.js";
+import { type Boxes, nobleBoxes, type Primitives } from "./saltpack/primitives.js";
+import { Saltpack } from "./saltpack/saltpack.js";
+import type { Opened } from "./saltpack/signcryption.js";
+import { wasmBoxes } from "./saltpack/wasm-boxes.js";
 
-export const { seal, open, secretKey } = saltpackOn(nodePrimitives, randomBytes);
+/** WebAssembly takes 10 to 20 ms to compile, which smaller boxes do not save. All messages of an inbox are smaller. */
+const LARGE_BOX_BYTES = 2 ** 16;
+let largeBoxes: Boxes | undefined;
+
+export const nodePrimitives: Primitives = {
+  sha512: (bytes) => createHash("sha512").update(bytes).digest(),
+  hmacSha512: (key, bytes) => createHmac("sha512", key).update(bytes).digest(),
+  verify: (signature, bytes, publicKey) => isSignedBy(publicKey, bytes, signature),
+  ephemeralKey: (secret) => {
+    const key = importEphemeral(secret);
+    return { publicKey: publicBytes(key), agree: (exchangeKey) => agree(key, exchangeKey) };
+  },
+  secretKey: secretKeyOf,
+  boxes: {
+    close: (key, nonce, content) => boxesFor(content).close(key, nonce, content),
+    open: (key, nonce, box) => boxesFor(box).open(key, nonce, box),
+  },
+};
+
+const saltpack = new Saltpack(nodePrimitives, randomBytes);
+export const seal: Saltpack["seal"] = saltpack.seal.bind(saltpack);
+export const open: Saltpack["open"] = saltpack.open.bind(saltpack);
+export const secretKey: Saltpack["secretKey"] = saltpack.secretKey.bind(saltpack);
+
+/** The author's current key, then earlier ones. */
+export type OwnKeys = readonly [SecretKey, ...SecretKey[]];
+
+/** @throws TwtxtError as `open`; `not-a-recipient` if it was sealed to none of these keys */
+export function openWith(message: Uint8Array | string, [key, ...others]: OwnKeys): Opened {
+  try {
+    return open(message, { key });
+  } catch (error) {
+    const [next, ...rest] = others;
+    const isOfAnother = error instanceof TwtxtError && error.code === "not-a-recipient";
+    if (next === undefined || !isOfAnother) throw error;
+    return openWith(message, [next, ...rest]);
+  }
+}
+
+function boxesFor({ length }: Uint8Array): Boxes {
+  if (length < LARGE_BOX_BYTES) return nobleBoxes;
+  largeBoxes ??= wasmBoxes() ?? nobleBoxes;
+  return largeBoxes;
+}
+
+/** Uses a JWK, whose text cannot be wiped, because importing DER would take twice as long as the rest of sealing. */
+function importEphemeral(secret: Uint8Array): KeyObject {
+  try {
+    const d = Buffer.from(secret).toString("base64url");
+    return createPrivateKey({ key: { kty: "OKP", crv: "X25519", d, x: "" }, format: "jwk" });
+  } catch {
+    // Node.js 26 and later require the public key in a JWK, which is not known yet.
+    return importExchangeKey(secret);
+  }
+}

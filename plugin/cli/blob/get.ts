@@ -14,7 +14,7 @@ import { WRONG_SHARED_ADVICE } from "../../blobs/client/known-blobs.js";
 import { isSealedType, MAX_SEALED_BYTES, parseSealedFile, type SealedFile } from "../../blobs/client/sealed-file.js";
 import { TwtxtError, type TwtxtErrorCode } from "../../errors.js";
 import { formatKey } from "../../keys/key.js";
-import { type OwnKeys, openWith } from "../../messages/read/open-with.js";
+import { type OwnKeys, openWith } from "../../messages/sealing.js";
 import { isBlobKey } from "../../site/routes.js";
 import { misuse } from "../arguments.js";
 import { authorAt, ownKeys } from "../author.js";

@@ -12,7 +12,6 @@ import {
 } from "../../messages/lookup/sender-lookup.js";
 import type { InboxMessage } from "../../messages/read/inbox-answer.js";
 import { type InboxClient, inboxClient } from "../../messages/read/inbox-client.js";
-import type { OwnKeys } from "../../messages/read/open-with.js";
 import {
   type OpenedMessage,
   openMessages,
@@ -20,6 +19,7 @@ import {
   receiptsAmong,
   type UnreadableMessage,
 } from "../../messages/read/read.js";
+import type { OwnKeys } from "../../messages/sealing.js";
 import { Outbox, type RecipientReport } from "../../messages/send/outbox.js";
 import { type Author, authorAt, ownKeys } from "../author.js";
 import { networkOf } from "../network.js";

@@ -2,7 +2,7 @@
 import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import { parseMessage } from "../../messages/line.js";
-import { type OwnKeys, openWith } from "../../messages/read/open-with.js";
+import { type OwnKeys, openWith } from "../../messages/sealing.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
 import { typed } from "../invocation.js";

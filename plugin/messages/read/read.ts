@@ -6,9 +6,9 @@ import type { Contact, Contacts } from "../lookup/contacts.js";
 import type { Found } from "../lookup/lookup.js";
 import type { SenderLookup } from "../lookup/sender-lookup.js";
 import { judge, type Trust } from "../lookup/trust.js";
+import { type OwnKeys, openWith } from "../sealing.js";
 import type { SentCopy } from "../send/outbox-entry.js";
 import type { InboxMessage } from "./inbox-answer.js";
-import { type OwnKeys, openWith } from "./open-with.js";
 
 /** An opened message. Its contents are claims unless `trust` is verified. */
 export interface OpenedMessage {

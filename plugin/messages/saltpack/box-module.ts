@@ -1,16 +1,16 @@
 // plugin/messages/saltpack/box-module.ts: a WebAssembly module with the inner loops of XSalsa20 and Poly1305.
 //
-// No branch and no address in it depends on a secret.
+// No branch and no address depends on a secret.
 import * as wasm from "./wasm-code.js";
 
 type Code = wasm.Code;
 
-/** In the module's memory. It begins with the state of Salsa20, each word four times; limbs have eight bytes each. */
+/** Addresses in memory, after the state of Salsa20 with each word four times. A limb takes eight bytes. */
 export const ADDRESSES = { counter: 8 * 16, sum: 256, factor: 296, data: 512 };
-/** `xor` works on four blocks at a time. */
+/** `xor` processes four blocks at once. */
 export const STEP_BYTES = 256;
 const BLOCK_BYTES = 64;
-/** Of memory, 64 KiB each. */
+/** Memory in pages of 64 KiB. */
 const PAGES = 2;
 
 const ZERO = wasm.i32(0);
@@ -28,8 +28,8 @@ const QUARTERS = [
 ] as const;
 
 /**
- * - `xor(start, end)` adds the key stream to memory, in whole steps, and counts the blocks.
- * - `authenticate(start, end, top)` adds blocks of 16 bytes to the sum of Poly1305 and multiplies it by the factor after each.
+ * - `xor(start, end)` adds the key stream to memory, in whole steps, and increases the counter.
+ * - `authenticate(start, end, top)` adds blocks of 16 bytes to the sum of Poly1305, multiplying by the factor after each.
  *   `top` is added to the highest limb: 2^24 for whole blocks.
  */
 export function boxModule(): Uint8Array {
@@ -46,7 +46,7 @@ const LOCALS_OF_XOR = [
 const SUM = 3;
 const WORDS = range(16);
 
-/** Lane n of a word's vector is that word of block n. */
+/** The local variable of a word. Lane n of its vector belongs to block n. */
 function word(index: number): number {
   return 4 + index;
 }
@@ -83,7 +83,7 @@ function rotateInto(to: number, a: number, b: number, bits: number): Code[] {
   return [set(SUM, lanesAdd(get(word(a)), get(word(b)))), set(word(to), lanesXor(get(word(to)), rotated))];
 }
 
-/** Adds four words of a block to memory. They are one lane of four vectors. */
+/** Adds four words of a block to memory. They come from one lane of four vectors. */
 function xorWords(at: Code, row: number, block: number): Code {
   const { get, lanesPick } = wasm;
   const offset = BLOCK_BYTES * block + 16 * row;
@@ -94,10 +94,10 @@ function xorWords(at: Code, row: number, block: number): Code {
 }
 
 const LIMBS = range(5);
-const LIMB_BITS = 26;
+export const LIMB_BITS = 26;
 const MASK = wasm.i64(2 ** LIMB_BITS - 1);
 
-/** Locals of `authenticate`: the sum, the factor, five times the factor, and the product. */
+/** Local variables of `authenticate`. */
 const sum = (limb: number) => 3 + limb;
 const factor = (limb: number) => 8 + limb;
 const fiveTimes = (limb: number) => 13 + limb;
@@ -130,7 +130,7 @@ function limbOfBlock(at: Code, limb: number, top: Code): Code {
   return i64And(i64ShiftRight(i64LoadShort(at, 3 * limb), i64(2 * limb)), MASK);
 }
 
-/** Modulo 2^130 - 5, what goes beyond the highest limb comes back five times at the lowest. */
+/** Modulo 2^130 - 5, an overflow of the highest limb is added to the lowest, times five. */
 function productLimb(limb: number): Code {
   const factorOf = (index: number) => (index <= limb ? factor(limb - index) : fiveTimes(5 + limb - index));
   return LIMBS.map((index) => wasm.i64Multiply(wasm.get(sum(index)), wasm.get(factorOf(index)))).reduce((a, b) =>

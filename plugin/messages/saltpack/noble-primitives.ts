@@ -1,12 +1,11 @@
-// plugin/messages/saltpack/noble-primitives.ts: the primitives in plain JavaScript, for browsers and any other runtime.
+// plugin/messages/saltpack/noble-primitives.ts: the primitives in JavaScript, for browsers and other runtimes.
 import { ed25519, x25519 } from "@noble/curves/ed25519.js";
 import { bytesToNumberLE, equalBytes } from "@noble/curves/utils.js";
 import { hmac } from "@noble/hashes/hmac.js";
 import { sha512 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { TwtxtError } from "../../errors.js";
-import { nobleBoxes } from "./box.js";
-import type { Primitives } from "./primitives.js";
+import { nobleBoxes, type Primitives } from "./primitives.js";
 
 const { Point } = ed25519;
 
@@ -36,7 +35,7 @@ export const noblePrimitives: Primitives = {
   boxes: nobleBoxes,
 };
 
-/** The library's own `verify` multiplies by the cofactor, and so lets an R of mixed order pass, which others refuse. */
+/** Not the library's `verify`, which multiplies by the cofactor: it accepts an R of mixed order, which others reject. */
 function verify(signature: Uint8Array, bytes: Uint8Array, publicKey: Uint8Array): boolean {
   const r = signature.subarray(0, 32);
   const s = bytesToNumberLE(signature.subarray(32));
@@ -60,6 +59,6 @@ function agree(secret: Uint8Array, exchangeKey: Uint8Array): Uint8Array {
   try {
     return x25519.getSharedSecret(secret, exchangeKey);
   } catch (cause) {
-    throw new TwtxtError("bad-key", "That is no key to agree with: it is of small order.", { cause });
+    throw new TwtxtError("bad-key", "This key cannot be used for a key exchange: it is of small order.", { cause });
   }
 }

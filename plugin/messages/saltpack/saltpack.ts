@@ -1,89 +1,108 @@
-// plugin/messages/saltpack/saltpack.ts: sealing and opening as everybody calls them, on the primitives of a runtime.
+// plugin/messages/saltpack/saltpack.ts: sealing and opening with the primitives of a runtime.
 import { equalBytes } from "@noble/ciphers/utils.js";
 import { TwtxtError } from "../../errors.js";
+import type { SecretKey } from "../../keys/key.js";
 import { armor, dearmor, isArmored } from "./armor.js";
-import { type Opened, openBinary } from "./open.js";
-import type { Primitives, Random, SecretKey } from "./primitives.js";
-import { sealInOrder } from "./seal.js";
+import type { Primitives, Random } from "./primitives.js";
 import { KEY_BYTES, MAX_RECIPIENTS } from "./sealed.js";
-import { shuffled } from "./shuffle.js";
+import { type Opened, openBinary, sealInOrder } from "./signcryption.js";
 
-/** Who seals, and to whom. */
+/** The sender, the recipients and the form of a message. */
 export interface SealOptions {
-  /** 64 bytes, a seed of 32 and its public key; or such a key prepared once, which is several times faster. */
+  /** 64 bytes, a seed of 32 and its public key; or the result of `secretKey`, which is several times faster. */
   sender: Uint8Array | SecretKey;
-  /** 1 to 64 Ed25519 public keys of 32 bytes. Who wants a copy of their own is one of them. */
+  /** 1 to 64 Ed25519 public keys of 32 bytes. Include the sender's own key to keep a readable copy. */
   recipients: readonly Uint8Array[];
-  /** Whether text is wanted, which is larger by 43 percent and survives being pasted. */
+  /** Whether to return text, which is 43 percent larger and can be pasted. */
   armor?: boolean;
 }
 
 /** Sealing and opening on one runtime. */
-export interface Saltpack {
+export class Saltpack {
+  readonly #primitives: Primitives;
+  readonly #random: Random;
+
+  /** @param random - cryptographically secure */
+  constructor(primitives: Primitives, random: Random) {
+    this.#primitives = primitives;
+    this.#random = random;
+  }
+
   /**
-   * Seals a message: its recipients alone can read it, and they can prove to themselves who has sent it.
+   * Seals a message. Only its recipients can read it, and they can verify its sender.
    *
-   * @returns the binary form, or text where `armor` is asked for
-   * @throws TwtxtError `bad-message` for no recipient or more than 64, `bad-key` for a key that is none
+   * @returns the binary form, or text with `armor`
+   * @throws TwtxtError `bad-message` for no recipient or more than 64, `bad-key` for an invalid key
    * @see PROTOCOL 3.2
    * @example open(seal(plaintext, { sender: alice, recipients: [bob.publicKey] }), { key: bob }).plaintext
    */
   seal(plaintext: Uint8Array, options: SealOptions & { armor: true }): string;
   seal(plaintext: Uint8Array, options: SealOptions & { armor?: false }): Uint8Array;
   seal(plaintext: Uint8Array, options: SealOptions): Uint8Array | string;
+  seal(plaintext: Uint8Array, options: SealOptions): Uint8Array | string {
+    const sender = this.#prepared(options.sender);
+    // The order of the recipients must not reveal anything.
+    const recipients = shuffled(distinct(options.recipients), this.#random);
+    const bytes = sealInOrder(plaintext, { sender, recipients, random: this.#random }, this.#primitives);
+    return options.armor ? armor(bytes) : bytes;
+  }
+
   /**
-   * Opens a message, all of it or nothing.
+   * Opens a message. If any part of it is invalid, nothing is returned.
    *
-   * @param message - text is armored; bytes are either
+   * @param message - armored text, or bytes in either form
    * @param options - `key` as the `sender` of `seal`
-   * @throws TwtxtError `bad-armor`, `bad-message` for what is not exactly in the format; `not-a-recipient`;
-   *   `not-authentic`; `bad-key` where one's own key is none
+   * @throws TwtxtError `bad-armor`, `bad-message` for an invalid format; `not-a-recipient`; `not-authentic`; `bad-key` for
+   *   an invalid `key`
    * @see PROTOCOL 3.2
    */
-  open(message: Uint8Array | string, options: { key: Uint8Array | SecretKey }): Opened;
+  open(message: Uint8Array | string, { key }: { key: Uint8Array | SecretKey }): Opened {
+    const isText = typeof message === "string" || isArmored(message);
+    return openBinary(isText ? dearmor(message) : message, this.#prepared(key), this.#primitives);
+  }
+
   /**
    * Prepares a key that is used more than once.
    *
-   * @param pair - 64 bytes, a seed of 32 and its public key, which may be wiped thereafter
-   * @throws TwtxtError `bad-key` where the halves do not belong together
+   * @param pair - 64 bytes, a seed of 32 and its public key; may be wiped afterwards
+   * @throws TwtxtError `bad-key` if the public key is not that of the seed
    */
-  secretKey(pair: Uint8Array): SecretKey;
-}
-
-/** @param random - asked for what nobody must guess */
-export function saltpackOn(primitives: Primitives, random: Random): Saltpack {
-  function prepared(key: Uint8Array | SecretKey): SecretKey {
-    return key instanceof Uint8Array ? secretKey(key) : key;
-  }
-
-  function secretKey(pair: Uint8Array): SecretKey {
+  secretKey(pair: Uint8Array): SecretKey {
     if (pair.length !== 2 * KEY_BYTES) {
       throw new TwtxtError("bad-key", `A secret key has ${2 * KEY_BYTES} bytes, not ${pair.length}.`);
     }
-    const key = primitives.secretKey(pair.subarray(0, KEY_BYTES));
+    const key = this.#primitives.secretKey(pair.subarray(0, KEY_BYTES));
     if (equalBytes(key.publicKey, pair.subarray(KEY_BYTES))) return key;
-    throw new TwtxtError("bad-key", "The halves of the secret key do not belong together.");
+    throw new TwtxtError("bad-key", "The second half of the secret key is not the public key of the first.");
   }
 
-  function seal(plaintext: Uint8Array, options: SealOptions & { armor: true }): string;
-  function seal(plaintext: Uint8Array, options: SealOptions & { armor?: false }): Uint8Array;
-  function seal(plaintext: Uint8Array, { sender, recipients, armor: asText }: SealOptions): Uint8Array | string {
-    // The order in which somebody named them is nobody's business.
-    const inAnyOrder = shuffled(different(recipients), random);
-    const bytes = sealInOrder(plaintext, { sender: prepared(sender), recipients: inAnyOrder, random }, primitives);
-    return asText ? armor(bytes) : bytes;
+  #prepared(key: Uint8Array | SecretKey): SecretKey {
+    return key instanceof Uint8Array ? this.secretKey(key) : key;
   }
-
-  function open(message: Uint8Array | string, { key }: { key: Uint8Array | SecretKey }): Opened {
-    const isText = typeof message === "string" || isArmored(message);
-    return openBinary(isText ? dearmor(message) : message, prepared(key), primitives);
-  }
-
-  return { seal, open, secretKey };
 }
 
-function different(recipients: readonly Uint8Array[]): Uint8Array[] {
+function distinct(recipients: readonly Uint8Array[]): Uint8Array[] {
   const keys = [...new Map(recipients.map((key) => [key.join(), key])).values()];
   if (keys.length >= 1 && keys.length <= MAX_RECIPIENTS) return keys;
-  throw new TwtxtError("bad-message", `A message is sealed to 1 to ${MAX_RECIPIENTS} recipients, not ${keys.length}.`);
+  throw new TwtxtError("bad-message", `A message must have 1 to ${MAX_RECIPIENTS} recipients, not ${keys.length}.`);
+}
+
+/**
+ * Returns the items in random order, with equal probability for each order.
+ *
+ * @param items - at most 256
+ */
+export function shuffled<T>(items: readonly T[], random: Random): T[] {
+  const left = [...items];
+  return items.flatMap(() => left.splice(randomBelow(left.length, random), 1));
+}
+
+/** Rejects bytes beyond the last multiple of the limit, which would make small numbers more likely. */
+function randomBelow(limit: number, random: Random): number {
+  if (limit === 1) return 0;
+  const unbiased = 256 - (256 % limit);
+  for (;;) {
+    const [byte = 0] = random(1);
+    if (byte < unbiased) return byte % limit;
+  }
 }

@@ -1,6 +1,6 @@
-// plugin/messages/saltpack/wasm-code.ts: the WebAssembly instructions of the box module, in their binary form.
+// plugin/messages/saltpack/wasm-code.ts: assembles the WebAssembly instructions of the box module.
 
-/** Expressions leave one value, statements none. */
+/** An expression, which leaves one value on the stack, or a statement, which leaves none. */
 export type Code = readonly number[];
 type Operator = (a: Code, b: Code) => Code;
 
@@ -40,13 +40,13 @@ export const lanesStore = (address: Code, offset: number, value: Code): Code => 
   ...[...address, ...value],
   ...[...simd(0x0b), 0, ...unsigned(offset)],
 ];
-/** @param order - four lanes: 0 to 3 are those of `a`, 4 to 7 those of `b` */
+/** @param order - four lanes: 0 to 3 of `a`, 4 to 7 of `b` */
 export const lanesPick = (a: Code, b: Code, order: readonly number[]): Code => [
   ...[...a, ...b, ...simd(0x0d)],
   ...order.flatMap((lane) => [0, 1, 2, 3].map((byte) => 4 * lane + byte)),
 ];
 
-/** Runs the statements once, and again as long as the condition holds. */
+/** Runs the statements once, then repeats them while the condition is true. */
 export const repeatWhile = (condition: Code, statements: readonly Code[]): Code => [
   ...[0x03, 0x40, ...statements.flat()],
   ...[...condition, 0x0d, 0, 0x0b],
@@ -54,17 +54,17 @@ export const repeatWhile = (condition: Code, statements: readonly Code[]): Code 
 
 export interface WasmFunction {
   name: string;
-  /** How many parameters of type i32 it has. They are the first locals. */
+  /** Number of parameters, all of type i32. They are the first local variables. */
   parameters: number;
-  /** The other locals: the count of each type. */
+  /** The other local variables: the number of each type. */
   locals: readonly (readonly [count: number, type: number])[];
   statements: readonly Code[];
 }
 
 /**
- * A module of functions that return nothing and share a memory, which is exported as `memory`.
+ * Creates a module of functions without results. Their memory is exported as `memory`.
  *
- * @param pages - of 64 KiB
+ * @param pages - size of the memory, in 64 KiB
  * @see webassembly.github.io/spec/core/binary/modules.html
  */
 export function wasmModule(pages: number, functions: readonly WasmFunction[]): Uint8Array {

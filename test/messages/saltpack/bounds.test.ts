@@ -1,10 +1,10 @@
 import { concatBytes } from "@noble/hashes/utils.js";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { TwtxtError } from "../../../plugin/errors.js";
+import type { SecretKey } from "../../../plugin/keys/key.js";
 import { arrayHead, binHead } from "../../../plugin/messages/saltpack/msgpack.js";
-import { openBinary } from "../../../plugin/messages/saltpack/open.js";
-import type { SecretKey } from "../../../plugin/messages/saltpack/primitives.js";
-import { saltpackOn } from "../../../plugin/messages/saltpack/saltpack.js";
+import { Saltpack } from "../../../plugin/messages/saltpack/saltpack.js";
+import { openBinary } from "../../../plugin/messages/saltpack/signcryption.js";
 import { sealedBytes } from "../../../plugin/messages/sealed-bytes.js";
 import { arraysMade } from "./arrays.js";
 import { BOB, backends, hex, openedByBob, sealed, utf8 } from "./vectors.js";
@@ -109,9 +109,9 @@ describe.each(backends)("what a stranger may cost on %s", (_name, primitives) =>
 
   it("is no key exchange where no message is to be seen", () => {
     const { key, agreed } = counting(primitives.secretKey(BOB));
-    const { open } = saltpackOn(primitives, () => new Uint8Array(0));
+    const saltpack = new Saltpack(primitives, () => new Uint8Array(0));
     for (const body of [new Uint8Array(0), utf8("hello"), "", "BEGIN SALTPACK ENCRYPTED MESSAGE. zz. END SALTPACK"]) {
-      expect(() => open(body, { key })).toThrow(TwtxtError);
+      expect(() => saltpack.open(body, { key })).toThrow(TwtxtError);
     }
     expect(agreed()).toBe(0);
   });

@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { describe, expect, it } from "vitest";
 import { open, secretKey } from "../../../plugin/messages/index.js";
-import { nodePrimitives } from "../../../plugin/messages/node-primitives.js";
+import { nodePrimitives } from "../../../plugin/messages/sealing.js";
 import { ALICE, BOB, sealed, utf8 } from "./vectors.js";
 
 async function bundle(file: string, platform: "browser" | "node") {

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { arrayHead, binHead, messagePackReader } from "../../../plugin/messages/saltpack/msgpack.js";
+import { arrayHead, binHead, MessagePackReader } from "../../../plugin/messages/saltpack/msgpack.js";
 import { hex, utf8 } from "./vectors.js";
 
 const badMessage = expect.objectContaining({ code: "bad-message" });
-const reader = (text: string) => messagePackReader(hex(text.replaceAll(" ", "")));
+const reader = (text: string) => new MessagePackReader(hex(text.replaceAll(" ", "")));
 
 describe("reading MessagePack", () => {
   it.each([
@@ -91,7 +91,7 @@ describe("reading MessagePack", () => {
   it("passes over objects as deep as somebody likes", () => {
     const deep = new Uint8Array(1_000_000).fill(0x91);
     deep[deep.length - 1] = 0xc0;
-    const read = messagePackReader(deep);
+    const read = new MessagePackReader(deep);
     read.skip(1);
     expect(read.isAtEnd()).toBe(true);
   });
@@ -119,7 +119,7 @@ describe("writing MessagePack", () => {
   });
 
   it("is read again", () => {
-    const read = messagePackReader(Uint8Array.of(...arrayHead(1), ...binHead(2), ...utf8("hi")));
+    const read = new MessagePackReader(Uint8Array.of(...arrayHead(1), ...binHead(2), ...utf8("hi")));
     expect(read.array()).toBe(1);
     expect(read.bin()).toEqual(utf8("hi"));
   });

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { TwtxtError } from "../../../plugin/errors.js";
 import { armor, dearmor } from "../../../plugin/messages/saltpack/armor.js";
-import { openBinary } from "../../../plugin/messages/saltpack/open.js";
 import type { Primitives } from "../../../plugin/messages/saltpack/primitives.js";
 import { readSealed } from "../../../plugin/messages/saltpack/sealed.js";
+import { openBinary } from "../../../plugin/messages/saltpack/signcryption.js";
 import { BOB, backends, hex, openedByBob, sealed, surgeries, utf8 } from "./vectors.js";
 
 /** How many a run tries; a recorded run tries more. */

@@ -1,12 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import type { SecretKey } from "../../../plugin/keys/key.js";
 import * as browser from "../../../plugin/messages/browser.js";
 import * as node from "../../../plugin/messages/index.js";
-import { nodePrimitives } from "../../../plugin/messages/node-primitives.js";
-import { openBinary } from "../../../plugin/messages/saltpack/open.js";
-import type { Primitives, SecretKey } from "../../../plugin/messages/saltpack/primitives.js";
-import { saltpackOn } from "../../../plugin/messages/saltpack/saltpack.js";
+import type { Primitives } from "../../../plugin/messages/saltpack/primitives.js";
+import { Saltpack } from "../../../plugin/messages/saltpack/saltpack.js";
 import { readSealed } from "../../../plugin/messages/saltpack/sealed.js";
+import { openBinary } from "../../../plugin/messages/saltpack/signcryption.js";
+import { nodePrimitives } from "../../../plugin/messages/sealing.js";
 import { arraysMade } from "./arrays.js";
 import { ALICE, BOB, backends, hex, sealed, utf8 } from "./vectors.js";
 
@@ -20,56 +21,56 @@ function pairOf(seed: Uint8Array, { secretKey }: Primitives): Uint8Array {
 }
 
 describe.each(backends)("sealing and opening on %s", (_name, primitives) => {
-  const { seal, open, secretKey } = saltpackOn(primitives, randomBytes);
+  const saltpack = new Saltpack(primitives, randomBytes);
   const [alice, bob] = [pairOf(ALICE, primitives), pairOf(BOB, primitives)];
   const bobPublic = bob.subarray(32);
   const opened = { plaintext: TEXT, sender: alice.subarray(32) };
 
   it("gives back what was sealed, and who has sealed it", () => {
-    const message = seal(TEXT, { sender: alice, recipients: [bobPublic] });
+    const message = saltpack.seal(TEXT, { sender: alice, recipients: [bobPublic] });
     expect(message).toBeInstanceOf(Uint8Array);
-    expect(open(message, { key: bob })).toEqual(opened);
+    expect(saltpack.open(message, { key: bob })).toEqual(opened);
   });
 
   it("gives text where it is asked for, which opens as text and as bytes", () => {
-    const message = seal(TEXT, { sender: alice, recipients: [bobPublic], armor: true });
+    const message = saltpack.seal(TEXT, { sender: alice, recipients: [bobPublic], armor: true });
     expect(message).toMatch(/^BEGIN SALTPACK ENCRYPTED MESSAGE\. /);
-    expect(open(message, { key: bob })).toEqual(opened);
-    expect(open(utf8(message), { key: bob })).toEqual(opened);
+    expect(saltpack.open(message, { key: bob })).toEqual(opened);
+    expect(saltpack.open(utf8(message), { key: bob })).toEqual(opened);
   });
 
   it("takes a key that was prepared, and reads nothing of the pair thereafter", () => {
     const pair = new Uint8Array(alice);
-    const prepared = secretKey(pair);
+    const prepared = saltpack.secretKey(pair);
     pair.fill(0);
     expect(prepared.publicKey).toEqual(alice.subarray(32));
-    const message = seal(TEXT, { sender: prepared, recipients: [prepared.publicKey] });
-    expect(open(message, { key: prepared })).toEqual(opened);
+    const message = saltpack.seal(TEXT, { sender: prepared, recipients: [prepared.publicKey] });
+    expect(saltpack.open(message, { key: prepared })).toEqual(opened);
   });
 
   it("never seals to the same bytes again", () => {
-    const [one, other] = [1, 2].map(() => readSealed(seal(TEXT, { sender: alice, recipients: [bobPublic] })));
+    const [one, other] = [1, 2].map(() => readSealed(saltpack.seal(TEXT, { sender: alice, recipients: [bobPublic] })));
     expect(one?.ephemeralKey).not.toEqual(other?.ephemeralKey);
     expect(one?.senderBox).not.toEqual(other?.senderBox);
   });
 
   it("seals once to a recipient who is named twice", () => {
-    const message = seal(TEXT, {
+    const message = saltpack.seal(TEXT, {
       sender: alice,
       recipients: [bobPublic, alice.subarray(32), new Uint8Array(bobPublic)],
     });
     expect(readSealed(message).recipients).toHaveLength(2);
-    for (const key of [alice, bob]) expect(open(message, { key })).toEqual(opened);
+    for (const key of [alice, bob]) expect(saltpack.open(message, { key })).toEqual(opened);
   });
 
   it("seals to 64, and to neither none nor 65", () => {
     const keys = Array.from({ length: 65 }, (_, index) => primitives.secretKey(new Uint8Array(32).fill(100 + index)));
     const recipients = keys.map(({ publicKey }) => publicKey);
-    const message = seal(TEXT, { sender: alice, recipients: recipients.slice(0, 64) });
-    for (const key of keys.slice(0, 64)) expect(open(message, { key })).toEqual(opened);
-    expect(() => open(message, { key: keys[64] as SecretKey })).toThrow(code("not-a-recipient"));
+    const message = saltpack.seal(TEXT, { sender: alice, recipients: recipients.slice(0, 64) });
+    for (const key of keys.slice(0, 64)) expect(saltpack.open(message, { key })).toEqual(opened);
+    expect(() => saltpack.open(message, { key: keys[64] as SecretKey })).toThrow(code("not-a-recipient"));
     for (const wrong of [[], recipients]) {
-      expect(() => seal(TEXT, { sender: alice, recipients: wrong })).toThrow(code("bad-message"));
+      expect(() => saltpack.seal(TEXT, { sender: alice, recipients: wrong })).toThrow(code("bad-message"));
     }
   });
 
@@ -78,7 +79,7 @@ describe.each(backends)("sealing and opening on %s", (_name, primitives) => {
     const recipients = keys.map(({ publicKey }) => publicKey);
     const placeOfBob = (toss: number) => {
       const random = (count: number) => new Uint8Array(count).fill(count === 1 ? toss : 7);
-      const message = saltpackOn(primitives, random).seal(TEXT, { sender: alice, recipients });
+      const message = new Saltpack(primitives, random).seal(TEXT, { sender: alice, recipients });
       const ordered = (order: Uint8Array[]) =>
         sealed(TEXT, primitives, { recipients: order, random }).join() === message.join();
       return ordered(recipients) ? 1 : ordered([...recipients].reverse()) ? 0 : -1;
@@ -94,17 +95,17 @@ describe.each(backends)("sealing and opening on %s", (_name, primitives) => {
     ["too short", new Uint8Array(31)],
     ["64 bytes", new Uint8Array(64).fill(1)],
   ])("refuses a recipient's key: %s", (_what, key) => {
-    expect(() => seal(TEXT, { sender: alice, recipients: [bobPublic, key] })).toThrow(code("bad-key"));
+    expect(() => saltpack.seal(TEXT, { sender: alice, recipients: [bobPublic, key] })).toThrow(code("bad-key"));
   });
 
   it("refuses a secret key whose halves do not belong together, or that is none", () => {
     const mixed = Uint8Array.of(...ALICE, ...bobPublic);
     for (const wrong of [mixed, ALICE, new Uint8Array(0), new Uint8Array(65)]) {
-      expect(() => secretKey(wrong)).toThrow(code("bad-key"));
-      expect(() => seal(TEXT, { sender: wrong, recipients: [bobPublic] })).toThrow(code("bad-key"));
+      expect(() => saltpack.secretKey(wrong)).toThrow(code("bad-key"));
+      expect(() => saltpack.seal(TEXT, { sender: wrong, recipients: [bobPublic] })).toThrow(code("bad-key"));
     }
-    const message = seal(TEXT, { sender: alice, recipients: [bobPublic] });
-    expect(() => open(message, { key: mixed })).toThrow(code("bad-key"));
+    const message = saltpack.seal(TEXT, { sender: alice, recipients: [bobPublic] });
+    expect(() => saltpack.open(message, { key: mixed })).toThrow(code("bad-key"));
   });
 
   it("wipes what it was given at random, the shared secret, and its half of the exchange", () => {
@@ -121,7 +122,7 @@ describe.each(backends)("sealing and opening on %s", (_name, primitives) => {
         return { ...key, agree: (other) => keep(key.agree(other)) };
       },
     };
-    const message = saltpackOn(watched, random).seal(TEXT, { sender: alice, recipients: [bobPublic] });
+    const message = new Saltpack(watched, random).seal(TEXT, { sender: alice, recipients: [bobPublic] });
     const key = primitives.secretKey(BOB);
     const watchedKey = { ...key, agree: (other: Uint8Array) => keep(key.agree(other)) };
     expect(openBinary(message, watchedKey, primitives)).toEqual(opened);

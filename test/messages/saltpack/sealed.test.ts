@@ -1,8 +1,8 @@
 import { concatBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
-import { nodePrimitives } from "../../../plugin/messages/node-primitives.js";
 import { arrayHead, binHead } from "../../../plugin/messages/saltpack/msgpack.js";
 import { readSealed } from "../../../plugin/messages/saltpack/sealed.js";
+import { nodePrimitives } from "../../../plugin/messages/sealing.js";
 import { hex, openedByBob, sealed, utf8 } from "./vectors.js";
 
 const badMessage = expect.objectContaining({ code: "bad-message" });

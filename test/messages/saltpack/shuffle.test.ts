@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { shuffled } from "../../../plugin/messages/saltpack/shuffle.js";
+import { shuffled } from "../../../plugin/messages/saltpack/saltpack.js";
 import { scripted } from "./vectors.js";
 
 describe("any order", () => {

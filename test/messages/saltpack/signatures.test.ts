@@ -3,9 +3,9 @@ import { bytesToNumberLE, numberToBytesLE } from "@noble/curves/utils.js";
 import { sha512 } from "@noble/hashes/sha2.js";
 import { concatBytes } from "@noble/hashes/utils.js";
 import { describe, expect, it } from "vitest";
+import type { SecretKey } from "../../../plugin/keys/key.js";
 import { isPublicKey } from "../../../plugin/keys/key.js";
 import { noblePrimitives } from "../../../plugin/messages/saltpack/noble-primitives.js";
-import type { SecretKey } from "../../../plugin/messages/saltpack/primitives.js";
 import { ALICE, BOB, backends, hex, openedByBob, sealed, utf8 } from "./vectors.js";
 
 const { Point } = ed25519;
@@ -89,7 +89,7 @@ describe.each(backends)("signatures on %s", (_name, primitives) => {
     expect(holdsTimesEight(signature, TEXT, forger.publicKey)).toBe(true);
     expect(ed25519.verify(signature, TEXT, forger.publicKey, { zip215: false })).toBe(true);
     expect(primitives.verify(signature, TEXT, forger.publicKey)).toBe(false);
-    expect(openFrom(forger)).toThrow(refused(/not signed/));
+    expect(openFrom(forger)).toThrow(refused(/did not sign/));
   });
 
   it("are refused where R is of small order itself", () => {
@@ -117,26 +117,26 @@ describe.each(backends)("signatures on %s", (_name, primitives) => {
       const larger = bytesToNumberLE(honest.subarray(32)) + Fn.ORDER;
       return concatBytes(honest.subarray(0, 32), numberToBytesLE(larger, 32));
     };
-    expect(openFrom({ ...alice, sign })).toThrow(refused(/not signed/));
+    expect(openFrom({ ...alice, sign })).toThrow(refused(/did not sign/));
   });
 
   it.each(SMALL)("are refused by a key of small order, with which anybody signs: %s", (form) => {
     const nobody = signByNobody(hex(form));
     expect(isPublicKey(nobody.publicKey)).toBe(false);
     const zeros = `${"00".repeat(32)}`;
-    expect(openFrom(nobody)).toThrow(refused(form === zeros ? /anonymous/ : /key is none/));
+    expect(openFrom(nobody)).toThrow(refused(form === zeros ? /anonymous/ : /key is invalid/));
   });
 
   it("are refused by a key in another form than the canonical", () => {
     expect(isPublicKey(hex(CANONICAL))).toBe(true);
     expect(Point.fromBytes(hex(BEYOND), true).isSmallOrder()).toBe(false);
     const sender = { ...alice, publicKey: hex(BEYOND) };
-    expect(openFrom(sender)).toThrow(refused(/key is none/));
+    expect(openFrom(sender)).toThrow(refused(/key is invalid/));
   });
 
   it("are refused by what is no point of the curve", () => {
     const sender = { ...alice, publicKey: hex("02".padEnd(64, "0")) };
-    expect(openFrom(sender)).toThrow(refused(/key is none/));
+    expect(openFrom(sender)).toThrow(refused(/key is invalid/));
   });
 
   it("hold for a key of mixed order exactly where they hold without cofactor", () => {
@@ -145,7 +145,7 @@ describe.each(backends)("signatures on %s", (_name, primitives) => {
     expect(openFrom(whole)()).toEqual({ plaintext: TEXT, sender: whole.publicKey });
     const broken = signWith({ seed, inKey: TORSION }, (k) => k % 8n !== 0n);
     expect(holdsTimesEight(broken.sign(TEXT), TEXT, broken.publicKey)).toBe(true);
-    expect(openFrom(broken)).toThrow(refused(/not signed/));
+    expect(openFrom(broken)).toThrow(refused(/did not sign/));
   });
 });
 

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { armor, dearmor } from "../../../plugin/messages/saltpack/armor.js";
-import { openBinary } from "../../../plugin/messages/saltpack/open.js";
 import type { Primitives } from "../../../plugin/messages/saltpack/primitives.js";
-import { sealInOrder } from "../../../plugin/messages/saltpack/seal.js";
+import { openBinary, sealInOrder } from "../../../plugin/messages/saltpack/signcryption.js";
 import { sealedBytes } from "../../../plugin/messages/sealed-bytes.js";
 import {
   backends,

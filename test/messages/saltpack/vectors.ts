@@ -1,9 +1,8 @@
 import { readFileSync } from "node:fs";
-import { nodePrimitives } from "../../../plugin/messages/node-primitives.js";
 import { noblePrimitives } from "../../../plugin/messages/saltpack/noble-primitives.js";
-import { type Opened, openBinary } from "../../../plugin/messages/saltpack/open.js";
 import type { Primitives } from "../../../plugin/messages/saltpack/primitives.js";
-import { type Sealing, sealInOrder } from "../../../plugin/messages/saltpack/seal.js";
+import { type Opened, openBinary, type Sealing, sealInOrder } from "../../../plugin/messages/saltpack/signcryption.js";
+import { nodePrimitives } from "../../../plugin/messages/sealing.js";
 
 /** Each runtime's primitives, for `describe.each`. */
 export const backends: [string, Primitives][] = [

@@ -2,10 +2,9 @@ import { randomBytes } from "node:crypto";
 import { poly1305 } from "@noble/ciphers/_poly1305.js";
 import { u32 } from "@noble/ciphers/utils.js";
 import { describe, expect, it } from "vitest";
-import { nobleBoxes } from "../../../plugin/messages/saltpack/box.js";
 import { ADDRESSES, boxModule } from "../../../plugin/messages/saltpack/box-module.js";
-import { factorLimbs, tagOf } from "../../../plugin/messages/saltpack/poly1305.js";
-import { wasmBoxes } from "../../../plugin/messages/saltpack/wasm-boxes.js";
+import { nobleBoxes } from "../../../plugin/messages/saltpack/primitives.js";
+import { factorLimbs, tagOf, wasmBoxes } from "../../../plugin/messages/saltpack/wasm-boxes.js";
 import { hex } from "./vectors.js";
 
 const SLAB = 2 ** 16;
