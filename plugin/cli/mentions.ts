@@ -1,7 +1,7 @@
 // plugin/cli/mentions.ts: `eleventy-twtxt mentions` lists the mentions that the site received, and moderates them.
 import { resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
-import { siteApi } from "../http/site-api.js";
+import { type SiteRequest, siteApi } from "../http/site-api.js";
 import { decisionName } from "../mentions/receive/event.js";
 import type { ManagedMention } from "../mentions/receive/manage.js";
 import { mentionsOfWebmentionIo } from "../mentions/receive/webmention-io.js";
@@ -83,13 +83,13 @@ export const mentions = commandOf({
       usage: "ID...",
       help: 'shows a mention. ID.VERSION, as listed, approves it only if it has not changed since; the option "moderate" requires the version',
       words: oneOrMore(DECISION),
-      run: (values, ids, terminal) => decide(values, ids, "shown", terminal),
+      run: decide("shown"),
     }),
     reject: action({
       usage: "ID...",
       help: "hides a mention for good; versions work as with approve",
       words: oneOrMore(DECISION),
-      run: (values, ids, terminal) => decide(values, ids, "rejected", terminal),
+      run: decide("rejected"),
     }),
     forget: action({
       usage: "ID|FEED|HOST... [--yes]",
@@ -113,31 +113,25 @@ export const mentions = commandOf({
 $ eleventy-twtxt mentions approve 3f2a91bc.07d4e5f6`,
 });
 
-/** Sends a request to the site. @returns the answer's JSON. @throws TwtxtError as `AskSite` of site-api.ts */
-type AskMentions = (
-  method: "GET" | "POST" | "DELETE",
-  path: string,
-  body?: unknown,
-  headers?: Record<string, string>,
-) => Promise<unknown>;
-
-async function apiOf({ url, settings, identity: file }: Values, terminal: Terminal): Promise<AskMentions> {
+/** @returns sends a request to the site, and gives the JSON of its answer. @throws TwtxtError as `AskSite` of site-api.ts */
+async function apiOf({ url, settings, identity: file }: Values, terminal: Terminal) {
   const { settings: site } = await publishedSite(await siteAt(terminal, settings));
   const signer = await ownIdentity(terminal, { keys: site.authors.map(({ key }) => key), file });
   const { pathname, origin } = new URL(site.urls.mentionsApi);
   const root = (url === undefined ? origin : new URL(url).origin) + pathname;
   const ask = siteApi({ root, signer, now: terminal.now, missing: "Has the site been deployed with functions?" });
-  return async (method, path, body, headers = {}) => {
-    const bytes = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-    const answer = await ask({ method, path, headers, ...(bytes && { body: bytes }) });
-    return answer.json();
+  return async (method: SiteRequest["method"], path: string, json?: unknown, headers = {}): Promise<unknown> => {
+    const body = json === undefined ? {} : { body: Buffer.from(JSON.stringify(json)) };
+    return (await ask({ method, path, headers, ...body })).json();
   };
 }
+
+type AskMentions = Awaited<ReturnType<typeof apiOf>>;
 
 async function list(values: Values, _: null, terminal: Terminal): Promise<number> {
   const ask = await apiOf(values, terminal);
   const { state } = values;
-  const listed = await allOf(ask, state);
+  const listed = await mentionsIn(state, ask);
   if (values.json) terminal.print(JSON.stringify(listed, null, 2));
   else for (const mention of listed) terminal.print(lineOf(mention));
   terminal.say(`${listed.length} ${state}.${await nextStep(listed, state, ask)}`);
@@ -148,38 +142,26 @@ async function nextStep([first]: ManagedMention[], state: Values["state"], ask: 
   if (state === "held" && first) {
     return ` To show one: ${typed(`mentions approve ${decisionName(first.id, first.version)}`)}`;
   }
-  const held = state === "shown" ? (await allOf(ask, "held")).length : 0;
+  const held = state === "shown" ? (await mentionsIn("held", ask)).length : 0;
   if (held > 0) return ` ${held} held for your approval: ${typed("mentions --state held")}`;
   return first ? "" : ` Other states: --state ${STATES.filter((other) => other !== state).join(", ")}.`;
 }
 
-async function decide(
-  values: Values,
-  decisions: Decision[],
-  state: "shown" | "rejected",
-  terminal: Terminal,
-): Promise<number> {
-  const ask = await apiOf(values, terminal);
-  for (const { id, version } of await Promise.all(decisions.map((decision) => wholeDecision(decision, ask)))) {
-    const headers = version === null ? {} : { "if-match": `"${version}"` };
-    const mention = (await ask("POST", `/${id}`, { state }, headers).catch(async (error: unknown) => {
-      throw isVersionNeeded(error) ? await versionNeeded(id, ask) : error;
-    })) as ManagedMention;
-    terminal.say(`${state}: ${lineOf(mention)}`);
-  }
-  return 0;
-}
-
-function isVersionNeeded(error: unknown): boolean {
-  return error instanceof TwtxtError && error.code === "precondition-required";
-}
-
-async function versionNeeded(id: string, ask: AskMentions): Promise<TwtxtError> {
-  const listed = lineOf(await mentionOf(id, ask));
-  return new TwtxtError(
-    "precondition-required",
-    `An id alone is not enough, since the mention may have changed since you read it. Type the id with its version, as listed: ${listed}`,
-  );
+function decide(state: "shown" | "rejected") {
+  return async (values: Values, decisions: Decision[], terminal: Terminal): Promise<number> => {
+    const ask = await apiOf(values, terminal);
+    for (const { id, version } of await Promise.all(decisions.map((decision) => wholeDecision(decision, ask)))) {
+      const headers = version === null ? {} : { "if-match": `"${version}"` };
+      const mention = await ask("POST", `/${id}`, { state }, headers).catch(async (error: unknown) => {
+        if (!(error instanceof TwtxtError && error.code === "precondition-required")) throw error;
+        const why = "An id alone is not enough, since the mention may have changed since you read it.";
+        const listed = lineOf(await mentionOf(id, ask));
+        throw new TwtxtError(error.code, `${why} Type the id with its version, as listed: ${listed}`);
+      });
+      terminal.say(`${state}: ${lineOf(mention as ManagedMention)}`);
+    }
+    return 0;
+  };
 }
 
 /**
@@ -191,10 +173,8 @@ async function wholeDecision({ id, version }: Decision, ask: AskMentions): Promi
   if (version === null) return { id: await wholeId(id, ask), version };
   const mention = await mentionOf(id, ask);
   if (mention.version?.startsWith(version)) return mention;
-  throw new TwtxtError(
-    "precondition-failed",
-    `${id}.${version} has changed since it was listed. It is now: ${lineOf(mention)}`,
-  );
+  const what = `${id}.${version} has changed since it was listed. It is now: ${lineOf(mention)}`;
+  throw new TwtxtError("precondition-failed", what);
 }
 
 async function forget(values: Values, names: string[], terminal: Terminal): Promise<number> {
@@ -233,17 +213,16 @@ async function verify(values: Values, _: null, terminal: Terminal): Promise<numb
 }
 
 async function exportAll(values: Values, _: null, terminal: Terminal): Promise<number> {
-  const ask = await apiOf(values, terminal);
-  const all = await everything(ask);
-  terminal.print(JSON.stringify({ mentions: all }, null, 2));
-  terminal.say(`${all.length} exported.`);
+  const mentions = await allMentions(await apiOf(values, terminal));
+  terminal.print(JSON.stringify({ mentions }, null, 2));
+  terminal.say(`${mentions.length} exported.`);
   return 0;
 }
 
 async function importFiles(values: Values, files: string[], terminal: Terminal): Promise<number> {
   const ask = await apiOf(values, terminal);
   for (const file of files) {
-    const found = await mentionsIn(resolve(terminal.folder, file));
+    const found = await readExport(resolve(terminal.folder, file));
     let imported = 0;
     for (let start = 0; start < found.length; start += PER_IMPORT) {
       const answer = await ask("POST", "/import", { mentions: found.slice(start, start + PER_IMPORT) });
@@ -258,7 +237,7 @@ async function importFiles(values: Values, files: string[], terminal: Terminal):
 }
 
 /** @throws TwtxtError `bad-file` */
-async function mentionsIn(file: string) {
+async function readExport(file: string) {
   const content = await readText(file);
   let json: unknown;
   try {
@@ -266,16 +245,15 @@ async function mentionsIn(file: string) {
   } catch (cause) {
     throw new TwtxtError("bad-file", `${file} is not JSON.`, { cause });
   }
-  const own = Object(json).mentions;
+  const own: ManagedMention[] | undefined = Object(json).mentions;
   if (!Array.isArray(own)) return mentionsOfWebmentionIo(json);
-  return (own as ManagedMention[])
-    .filter(({ state }) => state === "shown")
-    .map(({ source, target, type, author, text: said, published, received }) => ({
-      ...{ source, target, type, author, text: said, published, received },
-    }));
+  const shown = own.filter(({ state }) => state === "shown");
+  return shown.map(({ source, target, type, author, text: said, published, received }) => ({
+    ...{ source, target, type, author, text: said, published, received },
+  }));
 }
 
-async function allOf(ask: AskMentions, state: string): Promise<ManagedMention[]> {
+async function mentionsIn(state: string, ask: AskMentions): Promise<ManagedMention[]> {
   const all: ManagedMention[] = [];
   for (let after = ""; ; ) {
     const page = Object(await ask("GET", `?state=${state}${after}`));
@@ -285,8 +263,8 @@ async function allOf(ask: AskMentions, state: string): Promise<ManagedMention[]>
   }
 }
 
-async function everything(ask: AskMentions): Promise<ManagedMention[]> {
-  return (await Promise.all(STATES.map((state) => allOf(ask, state)))).flat();
+async function allMentions(ask: AskMentions): Promise<ManagedMention[]> {
+  return (await Promise.all(STATES.map((state) => mentionsIn(state, ask)))).flat();
 }
 
 async function wholeId(prefix: string, ask: AskMentions): Promise<string> {
@@ -295,7 +273,7 @@ async function wholeId(prefix: string, ask: AskMentions): Promise<string> {
 
 /** @throws TwtxtError `not-found` unless exactly one id starts so */
 async function mentionOf(prefix: string, ask: AskMentions): Promise<ManagedMention> {
-  return oneByPrefix(prefix, await everything(ask), MENTION_ID);
+  return oneByPrefix(prefix, await allMentions(ask), MENTION_ID);
 }
 
 function lineOf({ id, version, received, author, source, target, under, text: said }: ManagedMention): string {

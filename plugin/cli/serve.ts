@@ -5,14 +5,14 @@ import { TwtxtError } from "../errors.js";
 import { FEATURES, featuresOff } from "../host/channels.js";
 import { type NodeServer, nodeServer } from "../host/node-server.js";
 import { rateLimit } from "../host/rate-limit.js";
-import { secretsOf } from "../host/service-options.js";
+import { type ServiceOptions, secretsOf } from "../host/service-options.js";
 import { siteFiles } from "../host/site-files.js";
 import { preload, SiteHost } from "../host/site-host.js";
 import { type SiteServices, siteServices } from "../host/site-services.js";
 import { BackgroundWork } from "../host/work.js";
 import { loopbackHostOf } from "../http/loopback.js";
 import { prefixOf } from "../site/routes.js";
-import type { PublishedSite } from "../site/site.js";
+import type { HostSettings, PublishedSite } from "../site/site.js";
 import type { StreamingStore } from "../store/store.js";
 import { markInUse } from "../store/store-users.js";
 import { canParseUrl } from "../url.js";
@@ -31,7 +31,7 @@ import {
   withDefault,
 } from "./options.js";
 import { publishedSite, type Site, siteAt } from "./site.js";
-import { type SiteStore, siteStore, useStore } from "./site-store.js";
+import { siteStore, useStore } from "./site-store.js";
 import type { Terminal } from "./terminal.js";
 
 const ORIGIN: Kind<string> = {
@@ -85,14 +85,19 @@ http://127.0.0.1:8080/twtxt.txt`,
     const served = await servedSite(values, terminal);
     const data = await siteStore(served.site, { command: "serve", store: values.store, isReadOnly: false }, terminal);
     const leaveStore = await useStore(data);
-    const mark = await markServed(served);
+    const mark = new ServedMark(served);
+    await mark.renew();
     const running = await start(served, { store: data.store, mark }, values, terminal);
 
     // Listens for signals first: a program that reads the address may stop the server at once.
     const ended = terminal.ended();
-    announce(served, running.server, values, terminal);
-    for (const line of messagesAtStart(served, data, terminal)) terminal.say(line);
-    running.host.begin();
+    const place = `http://${values.host.includes(":") ? `[${values.host}]` : values.host}:${running.port}`;
+    const { settings } = served.published;
+    terminal.print(`${place}${prefixOf(settings)}/`);
+    terminal.print(`${place}${new URL(settings.feedUrl).pathname}`);
+    terminal.say(`Data is kept in ${data.place}.`);
+    for (const line of [...hostWarning(settings), ...featuresOff(terminal.environment)]) terminal.say(line);
+    running.begin();
     await ended;
     terminal.say("Shutting down: finishing open requests.");
     await running.stop();
@@ -112,71 +117,66 @@ interface ServedSite {
   origin: string;
 }
 
-/** @throws TwtxtError `no-settings` where the folder does not exist: each request would be answered with 404 */
+/**
+ * @throws TwtxtError `no-settings` where the folder does not exist: each request would be answered with 404;
+ *   `output-conflict` where it has the pages of a preview, which may be drafts
+ */
 async function servedSite(values: Values, terminal: Terminal): Promise<ServedSite> {
   const site = await siteAt(terminal, values.settings);
   const published = await publishedSite(site);
   const { output, url } = published.settings;
-  const folder = values.site === undefined ? site.file(output) : resolve(terminal.folder, values.site);
+  const built = site.file(output);
+  const folder = values.site === undefined ? built : resolve(terminal.folder, values.site);
   if (!existsSync(folder)) {
     throw new TwtxtError("no-settings", `There is no site in ${folder}. Build it: npx @11ty/eleventy`);
   }
-  refuseDevelopmentBuild(site, published, folder);
+  if (site.settings.isDevelopment && site.settings.output === output && folder === built) {
+    throw new TwtxtError(
+      "output-conflict",
+      `${folder} has the pages of a preview, and visitors may see drafts there. Build the site first: npx @11ty/eleventy`,
+    );
+  }
   return { site, published, folder, origin: values.url ?? url };
 }
 
-/** @throws TwtxtError `output-conflict` where the folder has the pages of a preview, which may be drafts */
-function refuseDevelopmentBuild({ settings: last, file }: Site, { settings }: PublishedSite, folder: string): void {
-  if (!last.isDevelopment || last.output !== settings.output || file(settings.output) !== folder) return;
-  throw new TwtxtError(
-    "output-conflict",
-    `${folder} has the pages of a preview, and visitors may see drafts there. Build the site first: npx @11ty/eleventy`,
-  );
-}
-
-/** Marks a folder as shown to visitors. */
-interface ServedMark {
-  renew(): Promise<void>;
-  remove(): Promise<void>;
-}
+const nothing = async () => {};
 
 /**
  * Marks the folder of the last build as served, so that a preview does not write drafts into it. The mark is renewed
  * when the file of the build changes, because `git clean -X` deletes it along with that file.
  */
-async function markServed({ site: { file, host }, published, folder }: ServedSite): Promise<ServedMark> {
-  const nothing = async () => {};
-  // Where the project is read-only, no preview can be built either.
-  const write = async () => {
-    const isLastBuild = folder === file(published.settings.output) && existsSync(file("."));
-    return isLastBuild ? markInUse(host.serving).catch(() => nothing) : nothing;
-  };
-  let remove = await write();
-  return {
-    async renew() {
-      const removeFormer = remove;
-      remove = await write();
-      await removeFormer();
-    },
-    remove: () => remove(),
-  };
+class ServedMark {
+  readonly #served: ServedSite;
+  #remove = nothing;
+
+  constructor(served: ServedSite) {
+    this.#served = served;
+  }
+
+  async renew(): Promise<void> {
+    const { site, published, folder } = this.#served;
+    const removeFormer = this.#remove;
+    const isLastBuild = folder === site.file(published.settings.output) && existsSync(site.file("."));
+    // Where the project is read-only, no preview can be built either.
+    this.#remove = isLastBuild ? await markInUse(site.host.serving).catch(() => nothing) : nothing;
+    await removeFormer();
+  }
+
+  remove(): Promise<void> {
+    return this.#remove();
+  }
 }
 
-interface RunningServer {
-  server: NodeServer;
-  host: SiteHost;
-  stop(): Promise<void>;
-}
-
+/** Starts the server. `begin` starts the jobs. */
 async function start(
-  served: ServedSite,
+  { site, published, folder, origin }: ServedSite,
   { store, mark }: { store: StreamingStore; mark: ServedMark },
   values: Values,
   terminal: Terminal,
-): Promise<RunningServer> {
+) {
+  const { settings } = published;
   const ending = new AbortController();
   const work = new BackgroundWork();
-  const { site, published, origin } = served;
   const host = new SiteHost({
     site: published,
     file: site.host.file,
@@ -184,52 +184,46 @@ async function start(
       await mark.renew();
       return publishedSite(site);
     },
-    make: (current) => servicesFor(current, { store, origin, work, ending: ending.signal }, values, terminal),
+    make: (current) => servicesFor({ ...current, store, origin, work, ending: ending.signal }, values, terminal),
     log: terminal.say,
   });
   await preload();
-  const server = await listen({
+  const { port, close } = await listen({
     port: values.port,
     host: values.host,
     origin,
     endpointAt: host.endpointAt,
-    serveFile: filesOf(served),
+    serveFile: siteFiles({
+      folder,
+      published: site.host.published,
+      prefix: prefixOf(settings),
+      feedPath: new URL(settings.feedUrl).pathname,
+      endpoint: settings.endpoint,
+    }),
     rateLimit: rateLimit({ perMinute: values["rate-limit"], now: terminal.now }),
     trustedProxies: values["trust-proxy"],
     log: terminal.say,
   });
   const stop = async () => {
     ending.abort();
-    await Promise.all([server.close(), host.end()]);
+    await Promise.all([close(), host.end()]);
     await work.settled();
   };
-  return { server, host, stop };
+  return { port, begin: () => host.begin(), stop };
 }
 
-function filesOf({ site, published: { settings }, folder }: ServedSite) {
-  return siteFiles({
-    folder,
-    published: site.host.published,
-    prefix: prefixOf(settings),
-    feedPath: new URL(settings.feedUrl).pathname,
-    endpoint: settings.endpoint,
-  });
-}
+type Served = Pick<ServiceOptions, "settings" | "pages" | "store" | "ending"> & {
+  origin: string;
+  work: BackgroundWork;
+};
 
-function servicesFor(
-  { settings, pages }: PublishedSite,
-  { store, origin, work, ending }: { store: StreamingStore; origin: string; work: BackgroundWork; ending: AbortSignal },
-  values: Values,
-  terminal: Terminal,
-): SiteServices {
+function servicesFor({ origin, work, ...served }: Served, values: Values, terminal: Terminal): SiteServices {
   return siteServices({
-    settings,
-    pages,
-    store,
+    ...served,
     secrets: secretsOf(terminal.environment),
     authority: new URL(origin).host,
     client: userAgent(),
-    guard: { allowPrivateHosts: [...values["allow-private-host"], ...loopbackHostOf(settings.url)] },
+    guard: { allowPrivateHosts: [...values["allow-private-host"], ...loopbackHostOf(served.settings.url)] },
     fetch,
     now: terminal.now,
     log: terminal.say,
@@ -238,21 +232,10 @@ function servicesFor(
     isLive: true,
     streams: STREAMS,
     background: work.add,
-    ending,
   });
 }
 
-function announce({ published }: ServedSite, { port }: NodeServer, { host }: Values, { print }: Terminal): void {
-  const place = `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
-  print(`${place}${prefixOf(published.settings)}/`);
-  print(`${place}${new URL(published.settings.feedUrl).pathname}`);
-}
-
-function messagesAtStart(served: ServedSite, { place }: SiteStore, { environment }: Terminal): string[] {
-  return [`Data is kept in ${place}.`, ...hostWarning(served.published), ...featuresOff(environment)];
-}
-
-function hostWarning({ settings: { host, endpoint, urls } }: PublishedSite): string[] {
+function hostWarning({ host, endpoint, urls }: HostSettings): string[] {
   if (host === "node" || endpoint === urls.webmention) return [];
   return [
     `The site was built for the host "${host}", so its feed does not name ${urls.webmention}, and no one can mention you there. Give the plugin the option host: "node" and build the site again.`,
