@@ -20,7 +20,7 @@ import type { StreamingStore } from "../store/store.js";
 import { hashOf, SMALL_BYTES, writeValue } from "../store/value.js";
 import { one } from "./arguments.js";
 import { command } from "./command.js";
-import { badFile, checkFree, type Draft, draftIn } from "./files.js";
+import { checkFree, type Draft, draftIn, orBadFile } from "./files.js";
 import { FOLDER, flag, option, SETTINGS_OPTION, text } from "./options.js";
 import { counted, progressOf, sizeText, statusOf } from "./output.js";
 import { publishedSite, type Site, siteAt } from "./site.js";
@@ -144,9 +144,7 @@ Backup of https://alice.example/ from 2026-11-20T09:00:00.000Z: 3412 values, 1.2
 Restored into /home/alice/.local/share/eleventy-twtxt/sites/alice.example/store.`,
   async run({ force, store, settings }, name, terminal) {
     const file = resolve(terminal.folder, name);
-    const { size } = await stat(file).catch((error) => {
-      throw badFile(error);
-    });
+    const { size } = await orBadFile(stat(file));
     const source = { name, size, chunks: () => createReadStream(file) };
     const site = await siteAt(terminal, settings);
     const data = await dataOf(site, { command: "restore", store, isReadOnly: false }, terminal);

@@ -120,11 +120,8 @@ export async function draftIn(folder: string | null, mode = 0o666): Promise<Draf
 
 /** @throws TwtxtError `bad-file` where the file exists */
 export async function checkFree(file: string): Promise<void> {
-  const exists = await lstat(file).then(
-    () => true,
-    (error) => !isMissing(error),
-  );
-  if (exists) throw alreadyExists(file);
+  const isFree = await lstat(file).then(() => false, isMissing);
+  if (!isFree) throw alreadyExists(file);
 }
 
 /** A link, unlike a rename, replaces nothing. Some file systems have none. */
@@ -143,7 +140,8 @@ function alreadyExists(file: string): TwtxtError {
   return new TwtxtError("bad-file", `${file} already exists. Replace it with --force, or choose another name.`);
 }
 
-async function orBadFile<T>(work: Promise<T>): Promise<T> {
+/** @throws TwtxtError `bad-file` for an error of the file system */
+export async function orBadFile<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {

@@ -2,10 +2,10 @@
 import { existsSync, readdirSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
-import { TwtxtError } from "../errors.js";
+import type { TwtxtError } from "../errors.js";
 import { formatTimestamp, isDateOnly } from "../feed/timestamp.js";
 import { misuse } from "./arguments.js";
-import { badFile, dataFolder, isMissing } from "./files.js";
+import { badFile, dataFolder, isMissing, orBadFile } from "./files.js";
 import { isBelow, type Site } from "./site.js";
 import type { Terminal } from "./terminal.js";
 
@@ -48,12 +48,8 @@ export async function chooseNotesFolder(
 /** Remembers the folder for the next note, on this machine. @throws TwtxtError `bad-file` */
 export async function rememberNotesFolder(folder: string, site: Site, terminal: Terminal): Promise<void> {
   const file = choiceFile(site, terminal);
-  try {
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, `${JSON.stringify({ folder: relative(site.file("."), folder) })}\n`);
-  } catch (error) {
-    throw badFile(error);
-  }
+  await orBadFile(mkdir(dirname(file), { recursive: true }));
+  await orBadFile(writeFile(file, `${JSON.stringify({ folder: relative(site.file("."), folder) })}\n`));
 }
 
 /** One file per feed: a clean checkout or another copy of the site keeps the choice. */
@@ -147,6 +143,6 @@ function namesIn(folder: string): string[] {
     return readdirSync(folder);
   } catch (error) {
     if (isMissing(error)) return [];
-    throw new TwtxtError("bad-file", `${Object(error).message}.`, { cause: error });
+    throw badFile(error);
   }
 }

@@ -103,8 +103,11 @@ export function streamTerminal(
     write: (chunks) => pipeline(chunks, stdout, { end: false }).catch(checkOutput),
     readInput: async () => (stdin.isTTY ? null : text(stdin)),
     input: () => stdin,
-    ask: (question) => ask(question, streams),
-    readSecret: (promptFor) => readSecret(promptFor, streams),
+    ask: async (question) => {
+      const typed = await readLines((line) => (line === "" ? question : null), streams, false);
+      return typed?.slice(0, -1) ?? null;
+    },
+    readSecret: (promptFor) => readLines(promptFor, streams, true),
     open,
     ended,
   };
@@ -137,35 +140,28 @@ function escaped(mark: string): string {
   return `\\u${mark.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-async function ask(question: string, { stdin, stderr }: Streams): Promise<string | null> {
-  const editor = createInterface({ input: stdin, output: stderr, terminal: true, historySize: 0 });
-  const lines = editor[Symbol.asyncIterator]();
-  editor.setPrompt(shownSafely(question));
-  editor.prompt();
-  try {
-    const { value, done } = await lines.next();
-    if (!done) return value;
-    stderr.write("\n");
-    return null;
-  } finally {
-    editor.close();
-  }
-}
-
-/** Node's line editor handles Ctrl-C and Backspace; its output is discarded. */
-async function readSecret(
+/**
+ * Reads lines with Node's line editor, which handles Ctrl-C and Backspace.
+ *
+ * @param isSecret - whether to discard what the editor shows
+ */
+async function readLines(
   promptFor: (typed: string) => string | null,
   { stdin, stderr }: Streams,
+  isSecret: boolean,
 ): Promise<string | null> {
-  const output = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const hidden = new Writable({ write: (_chunk, _encoding, done) => done() });
+  const output = isSecret ? hidden : stderr;
   const editor = createInterface({ input: stdin, output, terminal: true, historySize: 0 });
   const lines = editor[Symbol.asyncIterator]();
   let typed = "";
   try {
     for (let prompt = promptFor(typed); prompt !== null; prompt = promptFor(typed)) {
-      stderr.write(shownSafely(prompt));
+      if (isSecret) stderr.write(shownSafely(prompt));
+      editor.setPrompt(shownSafely(prompt));
+      editor.prompt();
       const { value, done } = await lines.next();
-      stderr.write("\n");
+      if (isSecret || done) stderr.write("\n");
       if (done) return null;
       typed += `${value}\n`;
     }

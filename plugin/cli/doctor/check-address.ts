@@ -4,18 +4,7 @@ import { discoveryPaths } from "../../keys/address.js";
 import { parseKey } from "../../keys/key.js";
 import { canParseUrl } from "../../url.js";
 import { counted } from "../output.js";
-import {
-  type Answer,
-  type Finding,
-  fix,
-  isReadableInBrowsers,
-  jsonIn,
-  note,
-  ok,
-  type Probe,
-  quoted,
-  typeOf,
-} from "./check.js";
+import { type Answer, type Finding, fix, jsonIn, note, ok, type Probe, quoted } from "./check.js";
 
 /** A name that no address has: the part before the @ has at most 64 characters. */
 const UNKNOWN_USER = `/.well-known/msg/${"nobody".repeat(11)}.json`;
@@ -75,11 +64,11 @@ function* checkDocument(answer: Answer): Generator<Finding> {
   if (asked.length > 1) {
     yield note(`${asked[0]} redirects to ${url}`, "Serve it at the first URL: some clients follow no redirects.");
   }
-  if (typeOf(answer) !== "application/json") {
+  if (answer.type !== "application/json") {
     const what = `${url} is served as ${quoted(headers["content-type"] ?? "")}.`;
     yield fix(what, "Have your host serve it as application/json.");
   }
-  if (!isReadableInBrowsers(answer)) {
+  if (!answer.isForBrowsers) {
     yield fix(`Clients in a browser cannot read ${url}`, 'Have your host send "Access-Control-Allow-Origin: *".');
   }
   if (headers["accept-encoding"] !== undefined) {
@@ -107,9 +96,9 @@ function isInbox(endpoint: string, documentUrl: string): boolean {
 
 /** A client must not take the answer for an unknown user for a document. */
 function* checkMisses(misses: Answer[]): Generator<Finding> {
-  const wrong = misses.find((answer) => answer.status !== 404 || /json/.test(typeOf(answer)));
+  const wrong = misses.find((answer) => answer.status !== 404 || /json/.test(answer.type));
   if (!wrong) return;
-  const kind = /json/.test(typeOf(wrong)) ? `${wrong.status} and JSON` : String(wrong.status);
+  const kind = /json/.test(wrong.type) ? `${wrong.status} and JSON` : String(wrong.status);
   const todo = "Have your host answer 404 with a page or a line of text.";
   yield fix(`For an unknown user, ${wrong.url} answers ${kind}. Some clients take that for a key.`, todo);
 }

@@ -4,19 +4,7 @@ import { endpointInHeader, firstEndpoint } from "../../http/feed-file.js";
 import { linkTargets } from "../../mentions/send/link-header.js";
 import { PATHS } from "../../site/routes.js";
 import { canParseUrl } from "../../url.js";
-import {
-  type Answer,
-  type Finding,
-  fix,
-  isReadableInBrowsers,
-  jsonIn,
-  note,
-  ok,
-  type Probe,
-  quoted,
-  runChecks,
-  typeOf,
-} from "./check.js";
+import { type Answer, type Finding, fix, jsonIn, note, ok, type Probe, quoted, runChecks } from "./check.js";
 import { checkScheme, type ServedFeed } from "./check-feed.js";
 
 type Findings = AsyncGenerator<Finding>;
@@ -151,7 +139,7 @@ async function* checkMistake(mistake: (typeof MISTAKES)[number], endpoint: strin
 
 /** The code in a problem document of this package's endpoints; empty for anything else. */
 function codeOf(answer: Answer): string {
-  return typeOf(answer) === "application/problem+json" ? String(jsonIn(answer).code) : "";
+  return answer.type === "application/problem+json" ? String(jsonIn(answer).code) : "";
 }
 
 /**
@@ -204,14 +192,14 @@ async function* checkLists({ mentionsJson, mentionsFeed }: ListUrls, probe: Prob
 async function* checkList(url: string, probe: Probe): Findings {
   const list = await probe(url);
   const { etag, "cache-control": caching = "" } = list.headers;
-  if (list.status !== 200 || typeOf(list) !== "application/json" || !Array.isArray(jsonIn(list).mentions)) {
+  if (list.status !== 200 || list.type !== "application/json" || !Array.isArray(jsonIn(list).mentions)) {
     return yield fix(
       `${url} is not a list of mentions: it answers ${list.status}.`,
       `Deploy the site with its functions. If its host only serves files, give the plugin the option host: "static" and build the site. If its endpoint is in its own folder, run doctor in the folder of the site's sources.`,
     );
   }
   yield ok(`${url} lists the mentions`);
-  if (!isReadableInBrowsers(list)) {
+  if (!list.isForBrowsers) {
     const todo = 'A proxy removes "Access-Control-Allow-Origin: *"; configure it to keep that header.';
     yield fix(`Pages of other sites cannot read ${url}`, todo);
   }

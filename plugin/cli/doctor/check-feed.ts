@@ -7,18 +7,7 @@ import { elementsOf, parseHtml } from "../../http/parse-html.js";
 import { baseOf } from "../../mentions/send/endpoint-in-html.js";
 import { canParseUrl } from "../../url.js";
 import { counted } from "../output.js";
-import {
-  type Answer,
-  answerOrNull,
-  type Finding,
-  fix,
-  isReadableInBrowsers,
-  note,
-  ok,
-  type Probe,
-  quoted,
-  typeOf,
-} from "./check.js";
+import { type Answer, answerOrNull, type Finding, fix, note, ok, type Probe, quoted } from "./check.js";
 
 /** A feed as it was served. */
 export interface ServedFeed extends Answer {
@@ -104,7 +93,7 @@ async function feedAt(url: string, probe: Probe): Promise<ServedFeed | null> {
 
 /** The links of a page to plain text: a feed, or another file such as `/llms.txt`. */
 async function feedLinks(page: Answer): Promise<string[]> {
-  if (page.status !== 200 || typeOf(page) !== "text/html") return [];
+  if (page.status !== 200 || page.type !== "text/html") return [];
   const elements = [...elementsOf((await parseHtml(page.bytes.toString())).tree)];
   const base = baseOf(elements, page.url);
   const hrefs = elements.filter(isFeedLink).map(({ properties: { href } }) => String(href));
@@ -124,7 +113,7 @@ function isFeedLink({ tagName, properties: { rel, type, href } }: Element): bool
 export function* checkHeaders(feed: ServedFeed, now: number): Generator<Finding> {
   yield* checkScheme(feed.url, "The feed");
   yield checkType(feed);
-  yield isReadableInBrowsers(feed)
+  yield feed.isForBrowsers
     ? ok("Readers in a browser can read the feed")
     : note("Readers in a browser cannot read the feed.", 'Have your host send "Access-Control-Allow-Origin: *".');
 
@@ -151,7 +140,7 @@ export function checkType(answer: Answer): Finding {
   const todo = 'Have your host serve it as "text/plain; charset=utf-8".';
   if (type === undefined) return fix(`${answer.url} is served without a Content-Type.`, todo);
   const served = `${answer.url} is served as ${quoted(type)}.`;
-  if (typeOf(answer) !== "text/plain") return fix(`${served} Some readers accept only plain text.`, todo);
+  if (answer.type !== "text/plain") return fix(`${served} Some readers accept only plain text.`, todo);
   const isUtf8 = /;\s*charset\s*=\s*"?utf-?8"?\s*(;|$)/i.test(type);
   if (!isUtf8) return fix(`${served} Browsers show letters such as ü wrong.`, todo);
   return ok(`${answer.url} is served as text/plain in UTF-8`);

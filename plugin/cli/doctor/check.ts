@@ -49,6 +49,10 @@ function cut(text: string, length: number): string {
 /** A complete answer. */
 export interface Answer extends Pick<GuardedResponse, "status" | "headers" | "url" | "asked"> {
   bytes: Buffer;
+  /** The media type in lower case, without parameters. */
+  type: string;
+  /** Whether scripts of other sites can read it. */
+  isForBrowsers: boolean;
 }
 
 /** Sends a request. @throws NoAnswer */
@@ -85,11 +89,16 @@ export function probeWith(ask: Ask): Probe {
   return async (url, request = {}) => {
     const asked = { maxBytes: MIB, ...request };
     try {
-      const { status, headers, url: finalUrl, asked: urls, bytes, close } = await ask(url, asked);
+      const { body, bytes, close, ...answer } = await ask(url, asked);
       // These have no body, even if a Content-Encoding header is present.
-      const hasBody = asked.method !== "HEAD" && status !== 304;
+      const hasBody = asked.method !== "HEAD" && answer.status !== 304;
       if (!hasBody) close();
-      return { status, headers, url: finalUrl, asked: urls, bytes: hasBody ? await bytes() : Buffer.alloc(0) };
+      return {
+        ...answer,
+        bytes: hasBody ? await bytes() : Buffer.alloc(0),
+        type: essenceOf(answer.headers["content-type"]),
+        isForBrowsers: answer.headers["access-control-allow-origin"] === "*",
+      };
     } catch (error) {
       if (!(error instanceof TwtxtError)) throw error;
       throw new NoAnswer(refused(url, error, asked) ?? unreachable(url, error));
@@ -104,16 +113,6 @@ export function jsonIn({ bytes }: Answer): Record<string, unknown> {
   } catch {
     return {};
   }
-}
-
-/** The media type in lower case, without parameters. */
-export function typeOf({ headers }: Answer): string {
-  return essenceOf(headers["content-type"]);
-}
-
-/** Whether scripts of other sites can read the answer. */
-export function isReadableInBrowsers({ headers }: Answer): boolean {
-  return headers["access-control-allow-origin"] === "*";
 }
 
 /** @returns `null` for an error that the guard did not raise itself */
