@@ -1,4 +1,4 @@
-// netlify/environment.ts: creates the services from the environment on Netlify.
+// netlify/environment.ts: reads the environment of a function on Netlify, and creates the options of its services.
 import { purgeCache } from "@netlify/functions";
 import manifest from "../package.json" with { type: "json" };
 import { bucketIn } from "../plugin/host/bucket.js";
@@ -18,47 +18,33 @@ export interface Deploy {
   published?: boolean;
 }
 
-/**
- * Where a function runs. A preview is a deploy that visitors of the site do not see: it keeps what it receives to itself
- * and tells nobody anything.
- */
+/** Where a function runs. A preview, which visitors do not see, sends nothing and stores what it receives separately. */
 type Place = "production" | "preview" | "local";
 
-/** Their stores are apart, since all deploys of a site share their Blobs. */
+/** The names of the stores. They differ because all deploys of a site share one Netlify Blobs. */
 const STORES: Record<Place, string> = { production: "twtxt", preview: "twtxt-preview", local: "twtxt-local" };
 /** Functions are billed by the second and end after a minute. */
 const STREAMS = { isDefault: false, streamMs: 50_000, lookMs: 5000 };
-/** In which the CDN answers, or is asked once more. */
-const PURGE_MS = 3000;
-
-/** Kept as long as a function's process lives. */
-interface Kept<Made> {
-  made: Made;
-  /** Fulfilled when the work has ended that goes on after an answer. */
-  settled(): Promise<void>;
-}
+const PURGE_TIMEOUT_MS = 3000;
 
 /**
- * Makes something from the options of a site at the first call, and keeps it as long as the function's process lives.
+ * Creates a value from the options of a site, once for each place, and keeps it as long as the function's process lives.
  *
- * @param make - loads no more than its function needs
+ * @param create - loads no more than its function needs
+ * @returns a function that returns the value for a deploy, and waits for the work that goes on after an answer
  */
-export function madeAt<Made>(
-  settings: HostSettings,
-  pages: SitePages,
-  make: (options: ServiceOptions) => Made,
-): (deploy: Deploy) => Kept<Made> {
-  const kept = new Map<Place, Made>();
+export function byPlace<T>(settings: HostSettings, pages: SitePages, create: (options: ServiceOptions) => T) {
+  const values = new Map<Place, T>();
   const work = new BackgroundWork();
-  return (deploy) => {
+  return (deploy: Deploy): { value: T; settled(): Promise<void> } => {
     const place = placeOf(deploy);
-    const made = kept.get(place) ?? make(optionsIn(place, { settings, pages, background: work.add }));
-    kept.set(place, made);
-    return { made, settled: () => work.settled() };
+    const value = values.get(place) ?? create(optionsIn(place, { settings, pages, background: work.add }));
+    values.set(place, value);
+    return { value, settled: () => work.settled() };
   };
 }
 
-/** Whether it runs under `netlify dev`. */
+/** Whether a function runs under `netlify dev`. */
 export function isLocal(deploy: Deploy): boolean {
   return placeOf(deploy) === "local";
 }
@@ -90,21 +76,28 @@ function optionsIn(place: Place, site: Pick<ServiceOptions, "settings" | "pages"
 
 /** Purges a tag from Netlify's CDN. Under `netlify dev`, which has no CDN, `purgeCache` only logs this. */
 function purge(tag: string): Promise<void> {
-  return withTimeout(purgeCache({ tags: [tag] }), PURGE_MS, new Error(`no answer for ${PURGE_MS / 1000} s`));
+  return withTimeout(
+    purgeCache({ tags: [tag] }),
+    PURGE_TIMEOUT_MS,
+    new Error(`no answer for ${PURGE_TIMEOUT_MS / 1000} s`),
+  );
 }
 
-/** On one's own machine, a site is tried out under an address of this machine: a real one has its mentions sent already. */
+/**
+ * Whether the site sends mentions. Under `netlify dev` only a site with a loopback address does: the mentions of a site
+ * with a public address are sent by its production deploy.
+ */
 function isLive(place: Place, { feedUrl }: HostSettings): boolean {
   return place === "production" || (place === "local" && isLoopback(new URL(feedUrl).hostname));
 }
 
-/** `netlify dev` names its own address in `URL`. A site that is built for an address of this machine has a name there. */
+/** `netlify dev` has its own address in `URL`. It counts unless the site was built for a loopback address. */
 function authorityIn(place: Place, { url }: HostSettings): string {
-  const isNamed = place !== "local" || isLoopback(new URL(url).hostname);
-  return new URL((!isNamed && process.env.URL) || url).host;
+  const isBuiltFor = place !== "local" || isLoopback(new URL(url).hostname);
+  return new URL((!isBuiltFor && process.env.URL) || url).host;
 }
 
-/** Of hosts in one's own network, for two blogs that are tried out under `netlify dev`. */
+/** Private hosts that the guard allows, to try out two sites under `netlify dev`. */
 function privateHostsIn(place: Place): string[] {
   const { NETLIFY_DEV, TWTXT_ALLOW_PRIVATE_HOSTS = "" } = process.env;
   if (place !== "local" || NETLIFY_DEV !== "true") return [];

@@ -1,5 +1,5 @@
-// netlify/functions/blobs.ts: keeps the authors' files, and shares the public ones. PROTOCOL 4
+// netlify/functions/blobs.ts: stores the authors' blobs, and shares the public ones. PROTOCOL 4
 import { blobServices } from "../../plugin/host/blobs.js";
-import { answering } from "../answering.js";
+import { endpointFunction } from "../endpoint-function.js";
 
-export const blobs = answering((options) => blobServices(options).handlers);
+export const blobs = endpointFunction((options) => blobServices(options).handlers);

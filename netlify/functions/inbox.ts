@@ -1,5 +1,5 @@
-// netlify/functions/inbox.ts: receives private messages, and hands them to their owner. PROTOCOL 3.3, 3.4
+// netlify/functions/inbox.ts: receives private messages, and lists them for their owner. PROTOCOL 3.3, 3.4
 import { inboxServices } from "../../plugin/host/inbox.js";
-import { answering } from "../answering.js";
+import { endpointFunction } from "../endpoint-function.js";
 
-export const inbox = answering((options, onStored) => inboxServices(options, onStored).handlers);
+export const inbox = endpointFunction((options, onStored) => inboxServices(options, onStored).handlers);

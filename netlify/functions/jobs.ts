@@ -1,23 +1,23 @@
-// netlify/functions/jobs.ts: work that no request asks for. PROTOCOL 2.3, 6
+// netlify/functions/jobs.ts: runs after a deploy and every hour. PROTOCOL 2.3, 6
 import { siteServices } from "../../plugin/host/site-services.js";
 import type { HostSettings, SitePages } from "../../plugin/site/site.js";
-import { type Deploy, madeAt } from "../environment.js";
+import { byPlace, type Deploy } from "../environment.js";
 
 /** Sends the mentions of new posts once visitors see them. */
 export function deploySucceeded(settings: HostSettings, pages: SitePages) {
-  const services = madeAt(settings, pages, siteServices);
+  const services = byPlace(settings, pages, siteServices);
   return async ({ deploy }: { deploy: Deploy & { publishedAt: string | null } }): Promise<void> => {
-    // A site may be set not to publish its deploys by itself. The scheduled run notices when its owner does.
-    if (deploy.publishedAt !== null) await services(deploy).made.afterDeploy();
+    // `null`: the owner has turned off auto publishing. The scheduled run sends after the owner publishes the deploy.
+    if (deploy.publishedAt !== null) await services(deploy).value.afterDeploy();
   };
 }
 
-/** The scheduled run. Netlify calls it for the published deploy alone. */
+/** The scheduled run. Netlify calls it only for the published deploy. */
 export function scheduled(settings: HostSettings, pages: SitePages) {
-  const services = madeAt(settings, pages, siteServices);
+  const services = byPlace(settings, pages, siteServices);
   return async (_request: Request, { deploy }: { deploy: Deploy }): Promise<void> => {
-    const { made, settled } = services({ ...deploy, published: true });
-    await made.runScheduled();
+    const { value, settled } = services({ ...deploy, published: true });
+    await value.runScheduled();
     await settled();
   };
 }

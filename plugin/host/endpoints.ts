@@ -2,17 +2,17 @@
 import { type Handler, type Log, withProblemResponses } from "../http/respond.js";
 import { type RateLimitKind, type RoutedSite, type RouteName, routesOf } from "../site/routes.js";
 
-/** The handlers of one capability, or of all. What they throw is answered by {@link withProblemResponses}. */
+/** The handlers of one or all capabilities. {@link withProblemResponses} answers what they throw. */
 export type Handlers = Partial<Record<RouteName, Handler>>;
 
-/** What answers at one path. */
+/** The endpoint at one path. */
 export interface Endpoint {
   rateLimit: RateLimitKind | null;
   /** @param address - of the client, as `clientKey` of client-address.ts has it */
   answer(request: Request, address: string): Promise<Response>;
 }
 
-/** @returns a function that finds the endpoint of a normalised path; `null` where no handler answers */
+/** @returns a function that finds the endpoint of a normalised path; `null` if no handler answers there */
 export function endpointsOf(site: RoutedSite, handlers: Handlers, log: Log): (path: string) => Endpoint | null {
   const find = routesOf(site);
   return (path) => {

@@ -9,11 +9,11 @@ import { withTimeout } from "./work.js";
 
 const methods: readonly string[] = ROUTES.health.methods;
 
-/** Requests within this time share one read of the store. */
+/** How long a read of the store answers all requests. */
 const FRESH_MS = 1000;
 const TIMEOUT_MS = 3000;
 const NO_ANSWER = `The store has not answered for ${TIMEOUT_MS / 1000} s.`;
-/** Never written; only whether the store answers matters. */
+/** Never written: it only matters whether the store answers. */
 const KEY = "health";
 
 type Options = Pick<ServiceOptions, "client" | "store" | "now">;
@@ -29,17 +29,17 @@ export function healthHandler({ client, store, now }: Options): Handler {
   };
 }
 
-/** @returns a function that reads the store, or returns the last read while it is fresh or not answered yet */
+/** @returns a function that reads the store, or returns the last read while that is recent or pending */
 function recentRead(store: Store, now: Clock): () => Promise<unknown> {
   let last: { freshUntil: number; read: Promise<unknown> } | null = null;
   return () => {
     if (last && now() < last.freshUntil) return last.read;
     const read = store.get(KEY);
     const current = { freshUntil: Number.POSITIVE_INFINITY, read };
-    const noteEnd = () => {
+    const setEnd = () => {
       current.freshUntil = now() + FRESH_MS;
     };
-    read.then(noteEnd, noteEnd);
+    read.then(setEnd, setEnd);
     last = current;
     return read;
   };

@@ -1,8 +1,8 @@
 // plugin/host/inbox.ts: wires the inboxes of a site.
 import { randomBytes } from "node:crypto";
-import { setTimeout } from "node:timers/promises";
 import { type Inboxes, inboxes } from "../messages/inbox/inboxes.js";
 import type { ServiceOptions } from "./service-options.js";
+import { sleep } from "./work.js";
 
 const MIB = 2 ** 20;
 
@@ -31,8 +31,4 @@ export function inboxServices({ settings, streams, ending, ...options }: Options
     subscribe: (inbox?.subscribe ?? streams.isDefault) ? { ...streams, sleep } : null,
     ...(ending && { signal: ending }),
   });
-}
-
-async function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
-  await setTimeout(milliseconds, undefined, { signal }).catch(() => {});
 }

@@ -22,7 +22,7 @@ export interface Jobs {
   afterDeploy(): Promise<void>;
   /** Sends the mentions that are due, and those that an earlier run did not get to. */
   sendDue(): Promise<void>;
-  /** Milliseconds until mentions are due again, at least a minute; `null` if none wait, or no run knows. */
+  /** Milliseconds until mentions are due again, at least a minute; `null` if none wait or none was sent yet. */
   untilNextSend(): number | null;
   /** The scheduled run. */
   runScheduled(): Promise<void>;

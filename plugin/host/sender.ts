@@ -1,11 +1,11 @@
 // plugin/host/sender.ts: sends the mentions of a site's new posts.
-import { setTimeout } from "node:timers/promises";
 import { TwtxtError } from "../errors.js";
 import { nextDue, sendMentions } from "../mentions/send/send.js";
 import type { MentionReport } from "../mentions/send/send-mention.js";
 import type { MentionServices } from "./mentions.js";
 import type { ServiceOptions } from "./service-options.js";
 import { guardOf } from "./verification.js";
+import { sleep } from "./work.js";
 
 const MINUTE_MS = 60_000;
 
@@ -22,15 +22,15 @@ export class MentionSender {
     this.#ask = guardOf(options);
   }
 
-  /** Milliseconds until mentions are due again, at least a minute; `null` if none wait, or no run knows. */
+  /** Milliseconds until mentions are due again, at least a minute; `null` if none wait or none was sent yet. */
   untilNext(): number | null {
     return this.#next && Math.max(this.#next - this.#options.now(), MINUTE_MS);
   }
 
   /**
-   * @param isOver - nothing is started once this holds
+   * @param isOver - nothing new is started once it returns true
    * @param patience - milliseconds to wait for another run that is sending
-   * @throws TwtxtError `already-sending`, and what reading the feed and the ledger throws
+   * @throws TwtxtError `already-sending`; errors of reading the feed and the ledger
    */
   async send(isOver: () => boolean, patience: number): Promise<void> {
     const { settings, store, now, log } = this.#options;
@@ -42,7 +42,7 @@ export class MentionSender {
       pageOf: (timestamp) => this.#siteIndex.pageOfTwt(timestamp),
       now,
       random: Math.random,
-      sleep: (milliseconds, signal) => setTimeout(milliseconds, undefined, { signal }).catch(() => {}),
+      sleep,
       isOver,
       patience,
       onMention: (mention) => log(sentMentionLine(mention)),

@@ -5,59 +5,47 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { isAbsolute, join, posix, relative, sep } from "node:path";
 import send from "send";
 import { isArchiveOf } from "../feed/archive.js";
-import { pathOf } from "./request-target.js";
+import { pathOf } from "./node-request.js";
 
 export interface SiteFilesOptions {
   /** The folder of the built site. */
   folder: string;
-  /** The folder of its feed and discovery documents, which a development build of the site leaves as they are. */
+  /** The folder with the feed and the discovery documents of the last real build, which a preview does not change. */
   published: string;
-  /** What stands before every path of the site, as `/blog`; empty for none. */
+  /** The prefix of all paths of the site, such as `/blog`; empty for none. */
   prefix: string;
-  /** The path of the feed, as `/blog/twtxt.txt`. */
+  /** The path of the feed, such as `/blog/twtxt.txt`. */
   feedPath: string;
-  /** The endpoint that the feed's `Link` header names; `null` for none. */
+  /** The endpoint in the `Link` header of the feed; `null` for none. */
   endpoint: string | null;
 }
 
 /**
- * Serves them with what readers of the feed need: UTF-8, any origin, the endpoint in a `Link` header, and the same
- * `Last-Modified` and `ETag` in a 304 as in a 200. A symbolic link that leads out of the folder is answered with 404.
+ * Serves the files of a site. The feed has what its readers need: UTF-8, any origin, the endpoint in a `Link` header, and
+ * the same `Last-Modified` and `ETag` in a 304 as in a 200. A symbolic link that leads out of the folder is answered with
+ * 404.
  *
  * @see PROTOCOL 1.1
  */
-export function siteFiles({ folder, published, prefix, feedPath, endpoint }: SiteFilesOptions) {
-  const isOfFeed = (path: string) => path === feedPath || isArchiveOf(feedPath, path);
+export function siteFiles(options: SiteFilesOptions) {
+  const { folder, prefix } = options;
 
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const path = pathOf(request);
     if (request.method !== "GET" && request.method !== "HEAD") {
-      refuse(response, 405, "Use GET or HEAD.", { allow: "GET, HEAD" });
-      return;
+      return refuse(response, 405, "Use GET or HEAD.", { allow: "GET, HEAD" });
     }
-    if (prefix !== "" && path === prefix) {
-      toFolder(path, response);
-      return;
-    }
-    if (prefix !== "" && !path.startsWith(`${prefix}/`)) {
-      return notFound(response, folder);
-    }
+    if (prefix !== "" && path === prefix) return redirectToFolder(path, response);
+    if (prefix !== "" && !path.startsWith(`${prefix}/`)) return notFound(response, folder);
     const file = path.slice(prefix.length);
-    const dotfiles = isWellKnown(file) ? "allow" : "ignore";
-    const isFeed = isOfFeed(plain(path));
-    // A site may have documents of its own for another service.
-    const isPublished = isFeed || (isDiscovery(path) && isWellKnown(file) && existsSync(join(published, file)));
-    const root = isPublished ? published : folder;
+    const root = rootOf(path, options);
     if (!(await isInside(root, file))) return notFound(response, folder);
+    const dotfiles = isWellKnown(file) ? "allow" : "ignore";
     send(request, file, { root, dotfiles, index: ["index.html"], maxAge: 0 })
       .on("headers", (answer: ServerResponse) => {
-        if (isFeed) answer.setHeader("Content-Type", "text/plain; charset=utf-8");
-        if (isFeed && endpoint !== null) answer.setHeader("Link", `<${endpoint}>; rel="webmention"`);
-        if (isDiscovery(path)) answer.setHeader("Content-Type", "application/json");
-        if (isFeed || isDiscovery(path)) answer.setHeader("Access-Control-Allow-Origin", "*");
-        answer.setHeader("X-Content-Type-Options", "nosniff");
+        for (const [name, value] of Object.entries(headersOf(path, options))) answer.setHeader(name, value);
       })
-      .on("directory", (answer: ServerResponse) => toFolder(path, answer))
+      .on("directory", (answer: ServerResponse) => redirectToFolder(path, answer))
       .on("error", ({ status }: { status?: number }) => {
         if (status === 412) refuse(response, 412, "The file does not match the conditions of the request.");
         else if (status === 416) refuse(response, 416, "The range is outside the file.");
@@ -67,13 +55,29 @@ export function siteFiles({ folder, published, prefix, feedPath, endpoint }: Sit
   };
 }
 
-/** Of all names that begin with a dot this one alone is served, and nothing by way of it: `/.well-known/../.env`. */
-function isWellKnown(file: string): boolean {
-  return /^\/\.well-known\/(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-]*$/.test(file);
+/** The folder of a file. The site may have its own discovery documents for another service. */
+function rootOf(path: string, { folder, published, prefix, feedPath }: SiteFilesOptions): string {
+  const file = path.slice(prefix.length);
+  const isPublishedDocument = isDiscovery(path) && isWellKnown(file) && existsSync(join(published, file));
+  return isPublishedDocument || isFeed(path, feedPath) ? published : folder;
 }
 
-/** The path that another spelling of it leads to, such as `/%74wtxt.txt` or `//twtxt.txt`. */
-function plain(path: string): string {
+function headersOf(path: string, { feedPath, endpoint }: SiteFilesOptions): Record<string, string> {
+  const headers = { "X-Content-Type-Options": "nosniff" };
+  const shared = { ...headers, "Access-Control-Allow-Origin": "*" };
+  if (isDiscovery(path)) return { ...shared, "Content-Type": "application/json" };
+  if (!isFeed(path, feedPath)) return headers;
+  const link = endpoint === null ? {} : { Link: `<${endpoint}>; rel="webmention"` };
+  return { ...shared, ...link, "Content-Type": "text/plain; charset=utf-8" };
+}
+
+/** Whether a path leads to the feed or an archive of it, also when spelled differently: `/%74wtxt.txt`, `//twtxt.txt`. */
+function isFeed(path: string, feedPath: string): boolean {
+  const plain = plainPath(path);
+  return plain === feedPath || isArchiveOf(feedPath, plain);
+}
+
+function plainPath(path: string): string {
   try {
     return posix.normalize(decodeURIComponent(path));
   } catch {
@@ -81,24 +85,29 @@ function plain(path: string): string {
   }
 }
 
+/** The only dotfiles that are served, and no path through them: `/.well-known/../.env`. */
+function isWellKnown(file: string): boolean {
+  return /^\/\.well-known\/(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-]*$/.test(file);
+}
+
 function isDiscovery(path: string): boolean {
   return /\/\.well-known\/(msg|salty)\/[^/]+\.json$/.test(path);
 }
 
-/** @param path - as it stands in a URL, percent-encoded; one that ends with a slash means the index of a folder */
-async function isInside(folder: string, path: string): Promise<boolean> {
+/** @param urlPath - percent-encoded; a path that ends with a slash means the index of a folder */
+async function isInside(folder: string, urlPath: string): Promise<boolean> {
   try {
-    const file = decodeURIComponent(path.endsWith("/") ? `${path}index.html` : path);
+    const file = decodeURIComponent(urlPath.endsWith("/") ? `${urlPath}index.html` : urlPath);
     const [root, target] = await Promise.all([realpath(folder), realpath(join(folder, file))]);
-    const way = relative(root, target);
-    return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+    const path = relative(root, target);
+    return path !== ".." && !path.startsWith(`..${sep}`) && !isAbsolute(path);
   } catch {
     return false;
   }
 }
 
-/** Relative, so that neither the prefix is lost nor another host is named. */
-function toFolder(path: string, response: ServerResponse): void {
+/** With a relative location, which keeps the path prefix and cannot name another host. */
+function redirectToFolder(path: string, response: ServerResponse): void {
   response.writeHead(301, { location: `./${path.slice(path.lastIndexOf("/") + 1)}/` }).end();
 }
 

@@ -18,11 +18,11 @@ export interface Verification {
   pending: PendingMentions;
   moderation: Moderation;
   verifyPending(which: "due" | "all", isOver: () => boolean): Promise<VerifiedPending>;
-  /** Deletes outdated records of verification times. */
+  /** Deletes old records of how long verifications took. */
   sweep(): Promise<void>;
 }
 
-/** Creates the guard for all connections to other servers on behalf of the site. */
+/** The guard for the site's requests to other servers. */
 export function guardOf({ client, settings, guard }: ServiceOptions) {
   return createGuard({ userAgent: `${client} (+${settings.feedUrl}; @${settings.nick})`, ...guard });
 }

@@ -1,0 +1,64 @@
+// plugin/host/connections.ts: the requests of each connection, in order, and answers to those that cannot be parsed.
+import { type ServerResponse, STATUS_CODES } from "node:http";
+import type { Duplex } from "node:stream";
+import { TwtxtError } from "../errors.js";
+import { problem } from "../http/respond.js";
+
+/** How many requests may wait on a connection. No browser pipelines even two. */
+const MAX_WAITING = 100;
+
+interface Connection {
+  /** The response to the current request. */
+  current: ServerResponse | null;
+  /** Fulfilled when the latest request is answered. */
+  latestClosed: Promise<void>;
+  waiting: number;
+}
+
+/** The open connections of a server. */
+export class Connections {
+  readonly #connections = new WeakMap<Duplex, Connection>();
+
+  /**
+   * Runs the work for a request when the requests before it on the same connection are answered (HTTP/1.1 pipelining).
+   * Without this, a client that sends a thousand requests in one packet would make the server open a thousand files.
+   */
+  async run(socket: Duplex, response: ServerResponse, work: () => Promise<void>): Promise<void> {
+    const connection = this.#connections.get(socket) ?? { current: null, latestClosed: Promise.resolve(), waiting: 0 };
+    this.#connections.set(socket, connection);
+    const previousClosed = connection.latestClosed;
+    connection.latestClosed = new Promise((resolve) => response.once("close", resolve));
+    connection.waiting += 1;
+    if (connection.waiting > MAX_WAITING) socket.destroy();
+    await previousClosed;
+    connection.current = response;
+    if (!socket.destroyed) await work();
+    connection.waiting -= 1;
+  }
+
+  /**
+   * Answers a `clientError` event of Node.js like all other errors, and closes the connection. If a response is under
+   * way, there is no answer.
+   */
+  refuse(error: NodeJS.ErrnoException, socket: Duplex): void {
+    const response = this.#connections.get(socket)?.current;
+    const isUnderWay = response?.headersSent && !response.writableFinished;
+    if (!socket.writable || isUnderWay || error.code === "ECONNRESET") socket.destroy();
+    else void httpText(problem(errorOf(error))).then((text) => socket.end(text, () => socket.destroy()));
+  }
+}
+
+function errorOf({ code }: NodeJS.ErrnoException): TwtxtError {
+  if (code === "HPE_HEADER_OVERFLOW") return new TwtxtError("headers-too-large", "The headers are larger than 16 KiB.");
+  if (code === "ERR_HTTP_REQUEST_TIMEOUT") return new TwtxtError("too-slow", "The headers arrived too slowly.");
+  return new TwtxtError("bad-request", "This is not an HTTP request.");
+}
+
+/** A whole response as it is sent. */
+async function httpText(response: Response): Promise<string> {
+  const body = await response.text();
+  const headers = [...response.headers].map(([name, value]) => `${name}: ${value}`);
+  const length = `content-length: ${Buffer.byteLength(body)}`;
+  const status = `HTTP/1.1 ${response.status} ${STATUS_CODES[response.status]}`;
+  return `${[status, ...headers, length, "connection: close"].join("\r\n")}\r\n\r\n${body}`;
+}

@@ -1,0 +1,111 @@
+// plugin/host/node-request.ts: reads requests of Node.js: target, client address, and the `Request` for a handler.
+import type { IncomingMessage } from "node:http";
+import { PassThrough } from "node:stream";
+import { TwtxtError } from "../errors.js";
+import { clientKey } from "../http/client-address.js";
+import { isPublicAddress } from "../http/public-address.js";
+
+/** Every chunk has a fixed cost, so after this many chunks they must have a minimum average size. */
+const FREE_CHUNKS = 1000;
+const MIN_CHUNK_BYTES = 16;
+/** The minimum progress of a body in each interval, because slow clients hold connections. */
+const MIN_PROGRESS_BYTES = 30 * 1024;
+
+/** The path and query of a request, whose target is a path or, as for proxies, a URL. */
+export function targetOf({ url = "/" }: Pick<IncomingMessage, "url">): string {
+  const target = url.replace(/^https?:\/\/[^/?]*/i, "");
+  return target.startsWith("/") ? target : `/${target}`;
+}
+
+/** The path of a request, without its query. */
+export function pathOf(request: Pick<IncomingMessage, "url">): string {
+  return targetOf(request).split("?")[0] ?? "/";
+}
+
+/**
+ * The client of a request, as the rate limit counts it.
+ *
+ * @param trustedProxies - the number of proxies in front of this server: the address is the Nth value of
+ *   `X-Forwarded-For` from the right. With 0 it is the peer's own address, because any client can send that header.
+ */
+export function addressOf({ headersDistinct, socket }: IncomingMessage, trustedProxies: number): string {
+  const forwarded = (headersDistinct["x-forwarded-for"] ?? []).join(",").split(",");
+  const named = trustedProxies > 0 ? forwarded.at(-trustedProxies)?.trim() : undefined;
+  return clientKey(named || (socket.remoteAddress ?? ""));
+}
+
+/** Whether a proxy on this machine or in its network sent the request. Other clients have public addresses. */
+export function isFromProxy({ headers, socket }: IncomingMessage): boolean {
+  return headers["x-forwarded-for"] !== undefined && !isPublicAddress(socket.remoteAddress ?? "");
+}
+
+/**
+ * The request for a handler. Its body fails with `bad-request` if it ends early and with `too-slow` if it stalls.
+ *
+ * @param origin - what `request.url` begins with, whatever `Host` says
+ * @param patienceMs - the interval in which the next 30 KiB of the body, or its end, must arrive, in milliseconds
+ */
+export function requestOf(incoming: IncomingMessage, origin: string, patienceMs: number): Request {
+  // `Request` does not support TRACE. Handlers answer unknown methods with `Allow`.
+  const method = incoming.method === "TRACE" ? "UNKNOWN" : (incoming.method ?? "GET");
+  const headers = new Headers();
+  for (const [name, values = []] of Object.entries(incoming.headersDistinct)) {
+    for (const value of values) headers.append(name, value);
+  }
+  const hasBody = method !== "GET" && method !== "HEAD";
+  return new Request(origin + targetOf(incoming), {
+    method,
+    headers,
+    ...(hasBody && { body: bodyOf(incoming, patienceMs), duplex: "half" }),
+  });
+}
+
+/** Through a second stream: otherwise a handler that stops reading would close the connection before its answer. */
+function bodyOf(incoming: IncomingMessage, patienceMs: number): ReadableStream {
+  const body = new PassThrough();
+  // Handlers get the error when they read the body, but some do not read it.
+  body.on("error", () => {});
+  incoming.on("error", (cause) => body.destroy(new TwtxtError("bad-request", "The request ended early.", { cause })));
+  limitChunks(incoming);
+  limitDuration(incoming, body, patienceMs);
+  // `Readable.toWeb` would copy each chunk.
+  return ReadableStream.from(incoming.pipe(body));
+}
+
+/** Closes the connection of a body in tiny chunks. An answer would have to wait for all the other chunks. */
+function limitChunks(incoming: IncomingMessage): void {
+  let chunks = 0;
+  let size = 0;
+  incoming.on("data", (chunk: Buffer) => {
+    chunks += 1;
+    size += chunk.length;
+    if (chunks > FREE_CHUNKS && size < chunks * MIN_CHUNK_BYTES) {
+      incoming.destroy(new Error("The body's chunks are too small."));
+    }
+  });
+}
+
+/** Ends a body that arrives too slowly. An interval in which the handler did not read does not count. */
+function limitDuration(incoming: IncomingMessage, body: PassThrough, patienceMs: number): void {
+  let size = 0;
+  let wasPaused = false;
+  incoming.on("data", (chunk: Buffer) => {
+    size += chunk.length;
+  });
+  incoming.on("pause", () => {
+    wasPaused = true;
+  });
+  const check = () => {
+    if (size < MIN_PROGRESS_BYTES && !wasPaused) body.destroy(tooSlow(patienceMs));
+    size = 0;
+    wasPaused = incoming.isPaused();
+  };
+  // Data that arrived while this process was busy is read first.
+  const timer = setInterval(() => setImmediate(check), patienceMs);
+  for (const stream of [incoming, body]) stream.on("close", () => clearInterval(timer));
+}
+
+function tooSlow(patienceMs: number): TwtxtError {
+  const why = `less than ${MIN_PROGRESS_BYTES} bytes in ${patienceMs / 1000} s`;
+  return new TwtxtError("too-slow", `The body arrives too slowly: ${why}.`);
+}
