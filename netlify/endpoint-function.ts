@@ -1,8 +1,8 @@
 // netlify/endpoint-function.ts: a Netlify function that answers at the endpoints of a capability.
 import { endpointsOf, type Handlers } from "../plugin/host/endpoints.js";
+import { clientKey } from "../plugin/host/rate-limit.js";
 import type { ServiceOptions } from "../plugin/host/service-options.js";
 import { attempt, once } from "../plugin/host/work.js";
-import { clientKey } from "../plugin/http/client-address.js";
 import { prefixOf } from "../plugin/site/routes.js";
 import type { HostSettings, SitePages } from "../plugin/site/site.js";
 import { byPlace, type Deploy, isLocal } from "./environment.js";

@@ -5,7 +5,7 @@ import { bucketIn } from "../plugin/host/bucket.js";
 import type { ServiceOptions } from "../plugin/host/service-options.js";
 import { secretsOf } from "../plugin/host/service-options.js";
 import { BackgroundWork, withTimeout } from "../plugin/host/work.js";
-import { isLoopback } from "../plugin/http/loopback.js";
+import { isLoopback } from "../plugin/http/hosts.js";
 import { LOG_LENGTH, oneLine } from "../plugin/http/one-line.js";
 import type { HostSettings, SitePages } from "../plugin/site/site.js";
 import { NetlifyStore } from "../plugin/store/netlify.js";

@@ -1,7 +1,7 @@
 // plugin/cli/doctor.ts: `eleventy-twtxt doctor` checks a live site as its peers see it.
 import { createGuard } from "../http/guard.js";
-import { loopbackHostOf } from "../http/loopback.js";
-import { isSameHost, isSameUrl } from "../http/same-url.js";
+import { isSameHost, loopbackHostOf } from "../http/hosts.js";
+import { isSameUrl } from "../http/same-url.js";
 import { parseAddress } from "../keys/address.js";
 import type { HostSettings } from "../site/site.js";
 import { misuse, optional } from "./arguments.js";

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { TwtxtError } from "../errors.js";
 import { createGuard } from "../http/guard.js";
-import { loopbackHostOf } from "../http/loopback.js";
+import { loopbackHostOf } from "../http/hosts.js";
 import { SiteIndex } from "../mentions/receive/site-index.js";
 import { type LedgerEntry, MentionLedger } from "../mentions/send/ledger.js";
 import { type SendOptions, type SendReport, sendMentions } from "../mentions/send/send.js";

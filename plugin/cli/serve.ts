@@ -10,7 +10,7 @@ import { siteFiles } from "../host/site-files.js";
 import { preload, SiteHost } from "../host/site-host.js";
 import { type SiteServices, siteServices } from "../host/site-services.js";
 import { BackgroundWork } from "../host/work.js";
-import { loopbackHostOf } from "../http/loopback.js";
+import { loopbackHostOf } from "../http/hosts.js";
 import { prefixOf } from "../site/routes.js";
 import type { HostSettings, PublishedSite } from "../site/site.js";
 import type { StreamingStore } from "../store/store.js";

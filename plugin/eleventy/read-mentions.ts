@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { TwtxtError } from "../errors.js";
 import type { Ask } from "../http/guard.js";
-import { loopbackHostOf } from "../http/loopback.js";
+import { loopbackHostOf } from "../http/hosts.js";
 import { type MentionList, type PublicMention, parseMentionList } from "../site/mention-list.js";
 
 const PAGE_BYTES = 1024 * 1024;

@@ -1,7 +1,7 @@
 // plugin/eleventy/shared-blobs.ts: URLs of public blobs for `blob:KEY` links and the filter `sharedBlob`.
 import { authorError, TwtxtError } from "../errors.js";
 import type { Ask } from "../http/guard.js";
-import { loopbackHostOf } from "../http/loopback.js";
+import { loopbackHostOf } from "../http/hosts.js";
 import { show } from "../options/messages.js";
 import type { Settings } from "../options.js";
 import { isBlobKey, PATHS, sharedUrlOf } from "../site/routes.js";

@@ -1,8 +1,8 @@
 // plugin/eleventy/site-files.ts: the feed and the discovery documents.
 import { authorError } from "../errors.js";
-import { splitIntoParts } from "../feed/archive.js";
 import { formatFeed } from "../feed/feed.js";
 import type { FieldName } from "../feed/header.js";
+import { splitIntoParts } from "../feed/split.js";
 import type { Twt } from "../feed/twt.js";
 import type { Settings } from "../options.js";
 import type { SiteSettings } from "../site/site.js";

@@ -8,7 +8,7 @@ export type Handlers = Partial<Record<RouteName, Handler>>;
 /** The endpoint at one path. */
 export interface Endpoint {
   rateLimit: RateLimitKind | null;
-  /** @param address - of the client, as `clientKey` of client-address.ts has it */
+  /** @param address - of the client, as `clientKey` of rate-limit.ts returns it */
   answer(request: Request, address: string): Promise<Response>;
 }
 

@@ -2,8 +2,8 @@
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
 import { TwtxtError } from "../errors.js";
-import { clientKey } from "../http/client-address.js";
 import { isPublicAddress } from "../http/public-address.js";
+import { clientKey } from "./rate-limit.js";
 
 /** Every chunk has a fixed cost, so after this many chunks they must have a minimum average size. */
 const FREE_CHUNKS = 1000;

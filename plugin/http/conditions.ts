@@ -1,7 +1,7 @@
-// plugin/http/conditions.ts: conditional requests. RFC 9110, section 13
+// plugin/http/conditions.ts: conditional requests, and the refusal of a range. RFC 9110, sections 13 and 14
 import { TwtxtError } from "../errors.js";
-import { parseHttpDate } from "./http-date.js";
-import { matchesEtag } from "./respond.js";
+import { parseHttpDate } from "./headers.js";
+import { matchesEtag, problem } from "./respond.js";
 
 /** The validators of a resource. */
 export interface Version {
@@ -40,6 +40,15 @@ export function isNotModified(request: Request, { etag, modified }: Version): bo
   if (request.headers.has("if-none-match")) return matchesEtag(request, etag);
   const since = parseHttpDate(request.headers.get("if-modified-since"));
   return since !== null && secondsOf(modified) <= since;
+}
+
+/** The response to a range outside the resource. */
+export function noSuchRange(size: number): Response {
+  const error = new TwtxtError(
+    "range-not-satisfiable",
+    `Request one range within the ${size} bytes, such as bytes=0-99.`,
+  );
+  return problem(error, { "content-range": `bytes */${size}` });
 }
 
 /** HTTP dates have whole seconds. @returns milliseconds since 1970 */

@@ -6,6 +6,7 @@ import { TwtxtError } from "../errors.js";
 import { concatChunks } from "../store/chunks.js";
 import { canParseUrl } from "../url.js";
 import { boundedBody } from "./bounded-body.js";
+import { hostAndPort, portOf } from "./hosts.js";
 import { isPublicAddress } from "./public-address.js";
 
 /** A request to an untrusted server. */
@@ -225,12 +226,4 @@ function reasonOf({ code, message }: NodeJS.ErrnoException): string {
 
 function tooManyRedirects(address: string): TwtxtError {
   return new TwtxtError("too-many-redirects", `${address} redirects more than ${MAX_REDIRECTS} times, or in a loop.`);
-}
-
-function hostAndPort(url: URL): string {
-  return `${url.hostname}:${portOf(url)}`;
-}
-
-function portOf(url: URL): number {
-  return Number(url.port || (url.protocol === "http:" ? 80 : 443));
 }

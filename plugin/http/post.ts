@@ -2,8 +2,8 @@
 import type { Clock } from "../clock.js";
 import { TwtxtError } from "../errors.js";
 import type { Ask, GuardedRequest, GuardedResponse } from "./guard.js";
-import { essenceOf } from "./media-type.js";
 import { oneLine, problemDetail } from "./one-line.js";
+import { essenceOf } from "./respond.js";
 import { parseRetryAfter } from "./retry.js";
 
 /** The result of a POST. `why` is half a sentence; `status` is null without a response. */

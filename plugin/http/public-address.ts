@@ -1,13 +1,13 @@
 // plugin/http/public-address.ts: public and private IP addresses.
 import ipaddr from "ipaddr.js";
 
-/** Prefixes of IPv6 addresses that embed an IPv4 address, and its offset in the 16 bytes. */
-const WRAPPERS: { range: [ipaddr.IPv6, number]; at: number; isInverted?: true }[] = [
-  { range: ipaddr.IPv6.parseCIDR("::ffff:0:0/96"), at: 12 }, // IPv4-mapped
-  { range: ipaddr.IPv6.parseCIDR("::/96"), at: 12 }, // IPv4-compatible
-  { range: ipaddr.IPv6.parseCIDR("64:ff9b::/96"), at: 12 }, // NAT64
-  { range: ipaddr.IPv6.parseCIDR("2002::/16"), at: 2 }, // 6to4
-  { range: ipaddr.IPv6.parseCIDR("2001::/32"), at: 12, isInverted: true }, // Teredo
+/** IPv6 prefixes of addresses that embed an IPv4 address, with its offset in the 16 bytes. */
+const EMBEDDINGS: { prefix: string; offset: number; isInverted?: true }[] = [
+  { prefix: "::ffff:0:0/96", offset: 12 }, // IPv4-mapped
+  { prefix: "::/96", offset: 12 }, // IPv4-compatible
+  { prefix: "64:ff9b::/96", offset: 12 }, // NAT64
+  { prefix: "2002::/16", offset: 2 }, // 6to4
+  { prefix: "2001::/32", offset: 12, isInverted: true }, // Teredo
 ];
 
 /**
@@ -21,8 +21,9 @@ export function isPublicAddress(address: string): boolean {
   const parsed = ipaddr.parse(address);
   if (parsed instanceof ipaddr.IPv4) return parsed.range() === "unicast";
 
-  const wrapper = WRAPPERS.find(({ range }) => parsed.match(range));
-  if (!wrapper) return parsed.range() === "unicast";
-  const inner = parsed.toByteArray().slice(wrapper.at, wrapper.at + 4);
-  return isPublicAddress(inner.map((byte) => (wrapper.isInverted ? byte ^ 0xff : byte)).join("."));
+  const embedding = EMBEDDINGS.find(({ prefix }) => parsed.match(ipaddr.IPv6.parseCIDR(prefix)));
+  if (!embedding) return parsed.range() === "unicast";
+  const { offset, isInverted } = embedding;
+  const embedded = parsed.toByteArray().slice(offset, offset + 4);
+  return isPublicAddress(embedded.map((byte) => (isInverted ? byte ^ 0xff : byte)).join("."));
 }

@@ -1,9 +1,9 @@
-// plugin/http/respond.ts: handlers and their responses, the same on every host.
+// plugin/http/respond.ts: handlers, how they read requests and how they respond, on every host.
 import { statusOf, TwtxtError } from "../errors.js";
 
 /** What a handler gets in addition to the request. */
 export interface RequestContext {
-  /** The client: an IPv4 address, or the first 64 bits of an IPv6 one, see `clientKey` of client-address.ts. */
+  /** The client: an IPv4 address, or the first 64 bits of an IPv6 one, see `clientKey` of host/rate-limit.ts. */
   address: string;
   /** The path segments of the route's parameters, as written in the URL. */
   params: Readonly<Record<string, string>>;
@@ -110,4 +110,41 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
+}
+
+/** The media type of a `Content-Type` in lower case, without parameters; empty if there is none. */
+export function essenceOf(contentType: string | null | undefined): string {
+  const [essence = ""] = (contentType ?? "").split(";");
+  return essence.trim().toLowerCase();
+}
+
+/**
+ * Parses the query parameters of a URL.
+ *
+ * @throws TwtxtError `bad-request` for an unknown, empty or repeated parameter
+ */
+export function parseParameters<Name extends string>(
+  url: string,
+  names: readonly Name[],
+): Partial<Record<Name, string>> {
+  const parameters = [...new URL(url).searchParams];
+  const keys = parameters.map(([key]) => key);
+  const isWrong = ([key, value]: [string, string], i: number) =>
+    !names.some((name) => name === key) || keys.indexOf(key) !== i || value === "";
+  if (parameters.some(isWrong)) {
+    throw new TwtxtError("bad-request", `The parameters are ${names.join(", ")}, each once and not empty.`);
+  }
+  return Object.fromEntries(parameters) as Partial<Record<Name, string>>;
+}
+
+/**
+ * Parses the parameter `limit`. Only one spelling of a number is accepted, so that a CDN caches each page once.
+ *
+ * @param standard - the default
+ * @throws TwtxtError `bad-request`
+ */
+export function parseLimit(text: string | undefined, most: number, standard = most): number {
+  if (text === undefined) return standard;
+  if (/^[1-9]\d{0,2}$/.test(text) && Number(text) <= most) return Number(text);
+  throw new TwtxtError("bad-request", `"limit" must be a number from 1 to ${most}.`);
 }

@@ -45,11 +45,6 @@ export function isSameUrl(a: string, b: string): boolean {
   return comparable !== null && comparable === comparableUrl(b);
 }
 
-/** Whether two absolute URLs have the same host and port. */
-export function isSameHost(a: string, b: string): boolean {
-  return new URL(a).host === new URL(b).host;
-}
-
 /** The URL without its query. */
 export function withoutQuery(url: string): string {
   const bare = new URL(url);

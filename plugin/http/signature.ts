@@ -10,8 +10,7 @@ import { formatKey, parseKey } from "../keys/key.js";
 import { isSignedBy } from "../keys/verify.js";
 import type { Store } from "../store/store.js";
 import { CLOCK_SKEW, spendNonce } from "./nonces.js";
-import { notSigned, signatureBase } from "./signature-base.js";
-import { formatSignature, readSignature } from "./signature-headers.js";
+import { formatSignature, notSigned, readSignature, signatureBase } from "./signature-fields.js";
 
 const DERIVED = ["@method", "@authority", "@path", "@query"] as const;
 /** Header fields that must be signed if they are sent. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { freshUntil } from "../../plugin/http/freshness.js";
+import { freshUntil } from "../../plugin/http/retry.js";
 
 const NOW = Date.parse("2026-11-20T09:00:00Z");
 const SECOND = 1000;

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { noSuchRange, parseRange } from "../../plugin/http/range.js";
+import { noSuchRange } from "../../plugin/http/conditions.js";
+import { parseRange } from "../../plugin/http/headers.js";
 
 describe("the part that a Range header names", () => {
   it.each<[string | null, number, object | "none" | null]>([

@@ -1,7 +1,7 @@
 // plugin/blobs/client/sealed-file.ts: the content of a sealed blob: a line with the name and type of a file, then its bytes. PROTOCOL 4
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
-import { essenceOf } from "../../http/media-type.js";
+import { essenceOf } from "../../http/respond.js";
 import { checkFilename, checkType } from "../metadata.js";
 
 /** The type of a sealed blob. */

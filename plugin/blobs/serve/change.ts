@@ -1,8 +1,7 @@
 // plugin/blobs/serve/change.ts: an owner's requests that put, change or delete a blob. PROTOCOL 4
 import { TwtxtError } from "../../errors.js";
 import { checkConditions } from "../../http/conditions.js";
-import { essenceOf } from "../../http/media-type.js";
-import { json, readBody } from "../../http/respond.js";
+import { essenceOf, json, readBody } from "../../http/respond.js";
 import { contentDigest, type SignedHead } from "../../http/signature.js";
 import { blobJson, etagOf, isContentAddress, versionOf } from "../blob.js";
 import { changed, changeIn, changeInJson } from "../metadata.js";

@@ -1,7 +1,6 @@
 // plugin/blobs/serve/list.ts: an owner's list of blobs, a page at a time. PROTOCOL 4
 import { TwtxtError } from "../../errors.js";
-import { parseLimit, parseParameters } from "../../http/parameters.js";
-import { json } from "../../http/respond.js";
+import { json, parseLimit, parseParameters } from "../../http/respond.js";
 import { blobJson } from "../blob.js";
 import type { StoredBlobs } from "./stored.js";
 

@@ -1,8 +1,8 @@
 // plugin/blobs/serve/read.ts: reads of a blob by its owner, or by anyone while it is public. PROTOCOL 4
 import { TwtxtError } from "../../errors.js";
-import { checkConditions, isNotModified } from "../../http/conditions.js";
-import { essenceOf } from "../../http/media-type.js";
-import { noSuchRange, parseRange } from "../../http/range.js";
+import { checkConditions, isNotModified, noSuchRange } from "../../http/conditions.js";
+import { parseRange } from "../../http/headers.js";
+import { essenceOf } from "../../http/respond.js";
 import type { Range } from "../../store/store.js";
 import { versionOf } from "../blob.js";
 import { dispositionOf, headersOf } from "../metadata.js";

@@ -2,7 +2,7 @@
 import type { Element } from "hast";
 import { type FeedHeader, type ParsedFeed, type ParsedTwt, parseFeed } from "../../feed/feed.js";
 import { FEED_BYTES, isFeed, startsAsMarkup } from "../../http/feed-file.js";
-import { isLoopback } from "../../http/loopback.js";
+import { isLoopback } from "../../http/hosts.js";
 import { elementsOf, parseHtml } from "../../http/parse-html.js";
 import { baseOf } from "../../mentions/send/endpoint-in-html.js";
 import { canParseUrl } from "../../url.js";

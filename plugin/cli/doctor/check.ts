@@ -1,7 +1,7 @@
 // plugin/cli/doctor/check.ts: findings, and requests that end a check if they get no answer.
 import { TwtxtError } from "../../errors.js";
 import { type Ask, type GuardedRequest, type GuardedResponse, isTimeout, OLD_TLS } from "../../http/guard.js";
-import { essenceOf } from "../../http/media-type.js";
+import { essenceOf } from "../../http/respond.js";
 import { FOR_PRIVATE_HOSTS } from "../options.js";
 
 const MIB = 1024 * 1024;

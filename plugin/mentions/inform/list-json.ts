@@ -1,8 +1,15 @@
 // plugin/mentions/inform/list-json.ts: the public list of mentions as JSON.
 import { createHash } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
-import { parseLimit, parseParameters } from "../../http/parameters.js";
-import { type Handler, json, matchesEtag, methodNotAllowed, optionsAnswer } from "../../http/respond.js";
+import {
+  type Handler,
+  json,
+  matchesEtag,
+  methodNotAllowed,
+  optionsAnswer,
+  parseLimit,
+  parseParameters,
+} from "../../http/respond.js";
 import type { MentionList, PublicMention } from "../../site/mention-list.js";
 import { ROUTES } from "../../site/routes.js";
 import type { ListMentions, MentionQuery, StoredMention } from "../mention.js";

@@ -1,6 +1,6 @@
 // plugin/mentions/inform/mail.ts: sends mail through the author's SMTP server.
 import { TwtxtError } from "../../errors.js";
-import { isLoopback } from "../../http/loopback.js";
+import { isLoopback } from "../../http/hosts.js";
 import { canParseUrl } from "../../url.js";
 import { decodeCredential } from "./decode-credential.js";
 import type { Channel } from "./digest.js";

@@ -2,9 +2,15 @@
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import { parseLimit, parseParameters } from "../../http/parameters.js";
-import { type Handler, json, methodNotAllowed, type RequestContext } from "../../http/respond.js";
-import { isSameHost } from "../../http/same-url.js";
+import { isSameHost } from "../../http/hosts.js";
+import {
+  type Handler,
+  json,
+  methodNotAllowed,
+  parseLimit,
+  parseParameters,
+  type RequestContext,
+} from "../../http/respond.js";
 import { ROUTES, type RouteName } from "../../site/routes.js";
 import type { MentionState, StoredMention } from "../mention.js";
 import { formatReference, sourceOf } from "../reference.js";

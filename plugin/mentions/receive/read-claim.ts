@@ -1,7 +1,6 @@
 // plugin/mentions/receive/read-claim.ts: reads and checks the form of a posted mention.
 import { TwtxtError } from "../../errors.js";
-import { essenceOf } from "../../http/media-type.js";
-import { readBody } from "../../http/respond.js";
+import { essenceOf, readBody } from "../../http/respond.js";
 import type { Claim } from "../mention.js";
 import { parseReference } from "../reference.js";
 import type { SiteIndex } from "./site-index.js";

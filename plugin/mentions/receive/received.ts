@@ -1,7 +1,8 @@
 // plugin/mentions/receive/received.ts: the site's received mentions.
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import { isSameHost, isSameUrl, withoutQuery } from "../../http/same-url.js";
+import { isSameHost } from "../../http/hosts.js";
+import { isSameUrl, withoutQuery } from "../../http/same-url.js";
 import type { ListMentions, MentionState, StoredMention } from "../mention.js";
 import { idOf, type MentionEvent, type NewMention, versionOf } from "./event.js";
 import type { Journal } from "./journal.js";

@@ -1,6 +1,7 @@
 // plugin/mentions/verify/identity.ts: the URL that identifies a source with several URLs.
 import { TwtxtError } from "../../errors.js";
-import { comparableUrl, isSameHost, isSameUrl, withoutQuery } from "../../http/same-url.js";
+import { isSameHost } from "../../http/hosts.js";
+import { comparableUrl, isSameUrl, withoutQuery } from "../../http/same-url.js";
 import type { Claim, Proof, ProvenMention } from "../mention.js";
 import type { VerificationContext } from "./verification-context.js";
 

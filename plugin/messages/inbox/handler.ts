@@ -1,7 +1,6 @@
 // plugin/messages/inbox/handler.ts: the endpoints of inboxes and their messages.
 import { TwtxtError } from "../../errors.js";
-import { essenceOf } from "../../http/media-type.js";
-import { type Handler, json, methodNotAllowed, optionsAnswer } from "../../http/respond.js";
+import { essenceOf, type Handler, json, methodNotAllowed, optionsAnswer } from "../../http/respond.js";
 import { ROUTES } from "../../site/routes.js";
 import type { StoredMessages } from "./stored.js";
 

@@ -1,7 +1,6 @@
 // plugin/messages/inbox/list.ts: lists an inbox for its owner, in pages.
 import { createHash } from "node:crypto";
-import { parseLimit, parseParameters } from "../../http/parameters.js";
-import { json, matchesEtag } from "../../http/respond.js";
+import { json, matchesEtag, parseLimit, parseParameters } from "../../http/respond.js";
 import { formatCursor, isAfter, itemOf, parseCursor } from "./item.js";
 import type { StoredMessage, StoredMessages } from "./stored.js";
 

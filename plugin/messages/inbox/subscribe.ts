@@ -1,7 +1,7 @@
 // plugin/messages/inbox/subscribe.ts: an inbox as a stream of server-sent events.
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import { parseParameters } from "../../http/parameters.js";
+import { parseParameters } from "../../http/respond.js";
 import { formatCursor, itemOf, parseCursor } from "./item.js";
 import { PRIVATE_HEADERS } from "./list.js";
 import type { NewMessageEvents } from "./new-message-events.js";
