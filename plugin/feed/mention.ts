@@ -9,7 +9,7 @@ export interface Mention {
 }
 
 /** A mention and its position in the text: from `start` up to, not including, `end`. */
-export interface LocatedMention extends Mention {
+interface LocatedMention extends Mention {
   start: number;
   end: number;
 }

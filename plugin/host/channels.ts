@@ -6,7 +6,7 @@ import { ntfyChannel } from "../mentions/inform/ntfy.js";
 import { webhook, webhookChannel } from "../mentions/inform/webhook.js";
 import { BUILD_HOOK_URL, type Environment, MENTIONS_TOKEN, valueIn } from "./service-options.js";
 
-export interface ChannelOptions {
+interface ChannelOptions {
   /** Where the author sees all mentions: an absolute URL of the site. */
   page: string;
   /** Hours between two digests by mail. */

@@ -39,7 +39,7 @@ export function rateLimit({ perMinute, now }: RateLimitOptions): RateLimit {
   };
 }
 
-export interface RateLimitOptions {
+interface RateLimitOptions {
   perMinute: number;
   now: Clock;
 }

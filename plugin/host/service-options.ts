@@ -41,7 +41,7 @@ export interface ServiceOptions {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Values that only the owner of a site and its host know. PROTOCOL 7 */
-export interface Secrets {
+interface Secrets {
   /** Opens the private feed `mentions.txt`. */
   mentionsToken: string | undefined;
   /** Starts a build of the site. */

@@ -9,7 +9,7 @@ const HOUR_MS = 3600_000;
 /** Milliseconds between two checks for a new build. */
 const WATCH_MS = 1000;
 
-export interface SiteHostOptions {
+interface SiteHostOptions {
   /** The last build. */
   site: PublishedSite;
   /** The file that each real build replaces. */

@@ -18,7 +18,7 @@ export function isFeed({ twts, header }: Pick<ParsedFeed, "header"> & { twts: re
 }
 
 /** The previous part of a feed, from its field `prev`. PROTOCOL 1.4 */
-export interface PreviousPart {
+interface PreviousPart {
   url: string;
   /** The hash of its last twt. */
   hash: string;

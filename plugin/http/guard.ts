@@ -1,7 +1,7 @@
 // plugin/http/guard.ts: HTTP client for untrusted servers (SSRF protection, limits on time and size).
 import { lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
-import { Agent, buildConnector, request } from "undici";
+import { Agent, buildConnector, type Dispatcher, request } from "undici";
 import { TwtxtError } from "../errors.js";
 import { concatChunks } from "../store/chunks.js";
 import { canParseUrl } from "../url.js";
@@ -73,21 +73,9 @@ const ACCEPTED_ENCODINGS = "gzip, deflate";
  * @see PROTOCOL 6
  */
 export function createGuard(options: GuardOptions): Ask {
-  const { userAgent, totalMs = 10_000, firstByteMs = 5_000 } = options;
+  const { totalMs = 10_000 } = options;
   const allowed = new Set(options.allowPrivateHosts ?? []);
-  const publicAgent = agent(options, guardedLookup(options.lookup ?? systemLookup));
-  const privateAgent = agent(options, options.lookup ?? systemLookup);
-
-  const askOnce = async (url: URL, { method = "GET", headers, body }: GuardedRequest, signal: AbortSignal) => {
-    return request(url, {
-      method,
-      headers: { "user-agent": userAgent, "accept-encoding": ACCEPTED_ENCODINGS, ...headers },
-      body: body ?? null,
-      dispatcher: allowed.has(hostAndPort(url)) ? privateAgent : publicAgent,
-      headersTimeout: firstByteMs,
-      signal,
-    });
-  };
+  const askOnce = singleRequest(options, allowed);
 
   return async (address, guarded) => {
     const deadline = new AbortController();
@@ -105,13 +93,7 @@ export function createGuard(options: GuardOptions): Ask {
         asked.push(url.href);
         const answer = await askOnce(url, guarded, signal);
         const next = redirectOf(answer, url, guarded.method ?? "GET");
-        if (next === null) {
-          const headers = headersOf(answer.headers);
-          const limited = boundedBody(answer.body, headers["content-encoding"], guarded.maxBytes, signal);
-          const body = closeAfter(limited, close);
-          const bytes = async () => Buffer.from(await concatChunks(body));
-          return { status: answer.statusCode, headers, url: url.href, asked, body, bytes, close };
-        }
+        if (next === null) return { url: url.href, asked, close, ...readable(answer, guarded.maxBytes, signal, close) };
         await answer.body.dump();
         url = checkedUrl(next, guarded, allowed);
       }
@@ -120,6 +102,34 @@ export function createGuard(options: GuardOptions): Ask {
       throw unreachable(error, address);
     }
   };
+}
+
+/** Sends a request without following redirects. */
+function singleRequest(options: GuardOptions, allowed: ReadonlySet<string>) {
+  const { userAgent, firstByteMs = 5_000, lookup = systemLookup, connector = buildConnector } = options;
+  const agent = (lookup: LookupFunction) => {
+    const connect = { lookup, timeout: firstByteMs, minVersion: "TLSv1.2" } as buildConnector.BuildOptions;
+    return new Agent({ connect: connector(connect), pipelining: 1 });
+  };
+  const publicAgent = agent(guardedLookup(lookup));
+  const privateAgent = agent(lookup);
+
+  return (url: URL, { method = "GET", headers, body }: GuardedRequest, signal: AbortSignal) =>
+    request(url, {
+      method,
+      headers: { "user-agent": userAgent, "accept-encoding": ACCEPTED_ENCODINGS, ...headers },
+      body: body ?? null,
+      dispatcher: allowed.has(hostAndPort(url)) ? privateAgent : publicAgent,
+      headersTimeout: firstByteMs,
+      signal,
+    });
+}
+
+/** The parts of a response that undici has in another form. */
+function readable(answer: Dispatcher.ResponseData, maxBytes: number, signal: AbortSignal, close: () => void) {
+  const headers = headersOf(answer.headers);
+  const body = closeAfter(boundedBody(answer.body, headers["content-encoding"], maxBytes, signal), close);
+  return { status: answer.statusCode, headers, body, bytes: async () => Buffer.from(await concatChunks(body)) };
 }
 
 /** Whether an `unreachable` of the guard is a timeout. */
@@ -151,11 +161,6 @@ function checkedUrl(address: string, { isHttpsNeeded }: GuardedRequest, allowed:
   return url;
 }
 
-function agent({ firstByteMs = 5_000, connector = buildConnector }: GuardOptions, lookup: LookupFunction): Agent {
-  const connect = connector({ lookup, timeout: firstByteMs, minVersion: "TLSv1.2" } as buildConnector.BuildOptions);
-  return new Agent({ connect, pipelining: 1 });
-}
-
 /** Resolves a name, and refuses it if any of its addresses is not public. */
 function guardedLookup(lookup: typeof systemLookup): LookupFunction {
   return (name, options, callback) => {
@@ -175,11 +180,7 @@ function guardedLookup(lookup: typeof systemLookup): LookupFunction {
 }
 
 /** The URL of a redirect. A POST follows only redirects that keep method and body. */
-function redirectOf(
-  { statusCode, headers }: { statusCode: number; headers: Record<string, string | string[] | undefined> },
-  url: URL,
-  method: string,
-): string | null {
+function redirectOf({ statusCode, headers }: Dispatcher.ResponseData, url: URL, method: string): string | null {
   const location = [headers.location].flat()[0];
   const codes = method === "POST" ? [307, 308] : [301, 302, 303, 307, 308];
   return location !== undefined && codes.includes(statusCode) && canParseUrl(location, url.href)
@@ -187,7 +188,7 @@ function redirectOf(
     : null;
 }
 
-function headersOf(headers: Record<string, string | string[] | undefined>): Record<string, string> {
+function headersOf(headers: Dispatcher.ResponseData["headers"]): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [value ?? ""].flat().join(", ")]),
   );

@@ -9,7 +9,7 @@ const HOUR = 3600;
 export const CLOCK_SKEW = 60;
 
 /** The parameters that make a signed request unique. */
-export interface Nonce {
+interface Nonce {
   /** The signer's key, `kex1...`. */
   keyid: string;
   nonce: string;

@@ -19,7 +19,7 @@ const MAX_VALUE_LENGTH = 16_384;
 const PIECE_LENGTH = 4096;
 
 /** A page as a tree. */
-export interface ParsedHtml {
+interface ParsedHtml {
   /** At most 128 elements deep: deeper elements are moved up to that level, in document order. */
   tree: Root;
   /** `false` if the page has more than 50,000 elements and the rest is missing. */

@@ -102,14 +102,23 @@ export function methodNotAllowed(allowed: readonly string[]): Response {
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
   const tooLarge = new TwtxtError("body-too-large", `The body is larger than ${maxBytes} bytes.`);
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge;
-  const chunks: Uint8Array[] = [];
+  return concatUpTo(request.body ?? [], maxBytes, tooLarge);
+}
+
+/** Collects all chunks into one. @throws `tooLarge` for more than this many bytes */
+export async function concatUpTo(
+  chunks: AsyncIterable<Uint8Array> | readonly [],
+  maxBytes: number,
+  tooLarge: Error,
+): Promise<Buffer> {
+  const all: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of request.body ?? []) {
+  for await (const chunk of chunks) {
     size += chunk.length;
     if (size > maxBytes) throw tooLarge;
-    chunks.push(chunk);
+    all.push(chunk);
   }
-  return Buffer.concat(chunks);
+  return Buffer.concat(all);
 }
 
 /** The media type of a `Content-Type` in lower case, without parameters; empty if there is none. */

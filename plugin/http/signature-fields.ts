@@ -16,7 +16,7 @@ const SIGNATURE_BYTES = 64;
 const FIELD_VALUE = /^[\t\x20-\x7e]*$/;
 
 /** The parts of a request that a signature may cover. */
-export interface SignedParts {
+interface SignedParts {
   method: string;
   /** `host` or `host:port` from the signer's point of view. */
   authority: string;
@@ -56,7 +56,7 @@ function componentValue(name: string, { method, authority, url, headers }: Signe
 }
 
 /** The signature fields of a request, not yet verified. */
-export interface SignatureFields {
+interface SignatureFields {
   components: string[];
   parameters: Parameters;
   /** 64 bytes. */

@@ -98,7 +98,7 @@ export interface SignedHead {
 }
 
 /** A request with a valid signature and body. */
-export interface SignedRequest {
+interface SignedRequest {
   owner: string;
   body: Uint8Array;
 }

@@ -3,10 +3,11 @@ import type { Clock } from "../clock.js";
 import { TwtxtError, type TwtxtErrorCode } from "../errors.js";
 import { chunksUntilAborted } from "../store/chunks.js";
 import { problemDetail } from "./one-line.js";
+import { concatUpTo } from "./respond.js";
 import { type Signer, signRequest } from "./signature.js";
 
 /** A streamed body. */
-export interface StreamedBody {
+interface StreamedBody {
   /** In bytes. */
   size: number;
   /** 32 bytes. */
@@ -81,39 +82,27 @@ const REFUSALS: Record<number, { code: TwtxtErrorCode; advice: string }> = {
   507: { code: "quota-exceeded", advice: "" },
 };
 
-export function siteApi({
-  root,
-  signer,
-  now,
-  missing,
-  idleTimeoutMs = IDLE_TIMEOUT_MS,
-  ...options
-}: SiteApiOptions): AskSite {
-  const { fetch = globalThis.fetch } = options;
+export function siteApi(options: SiteApiOptions): AskSite {
+  const { root, signer, now, missing, idleTimeoutMs = IDLE_TIMEOUT_MS, fetch = globalThis.fetch } = options;
   return async ({ method, path, headers = {}, body, expected = [], signal }) => {
     const url = root + path;
+    const signed = signRequest({ method, url, headers, ...signedBody(body) }, signer, now());
     const idle = idleTimeout(idleTimeoutMs, [options.signal, signal]);
-    const failed = (cause: unknown) => unreachable(url, cause);
-    const { signed, sent } = bodyParts(body, idle.refreshing);
     let response: Response;
     try {
       response = await fetch(url, {
         method,
         // A compressed body would have no Content-Length.
-        headers: {
-          ...signRequest({ method, url, headers, ...signed }, signer, now()),
-          ...sent.headers,
-          "accept-encoding": "identity",
-        },
+        headers: { ...signed, ...lengthOf(body), "accept-encoding": "identity" },
         redirect: "error",
         signal: idle.signal,
-        ...sent.init,
+        ...sentBody(body, idle.refreshing),
       });
     } catch (cause) {
       idle.end();
-      throw failed(cause);
+      throw unreachable(url, cause);
     }
-    const answer = answerOf(response, idle, failed);
+    const answer = answerOf(url, response, idle);
     if (response.ok || expected.includes(response.status)) return answer;
     throw refusal(url, response, await answer.text(), missing);
   };
@@ -142,16 +131,21 @@ function idleTimeout(idleTimeoutMs: number, signals: readonly (AbortSignal | und
   };
 }
 
-/** The signed part of a body, and how it is sent. */
-function bodyParts(body: SiteRequest["body"], refreshing: IdleTimeout["refreshing"]) {
-  if (body === undefined) return { signed: {}, sent: { headers: {}, init: {} } };
-  if (body instanceof Uint8Array)
-    return { signed: { body }, sent: { headers: {}, init: { body: Uint8Array.from(body) } } };
-  const init = { body: ReadableStream.from(refreshing(body.chunks())), duplex: "half" as const };
-  return { signed: { bodyHash: body.sha256 }, sent: { headers: { "content-length": String(body.size) }, init } };
+function signedBody(body: SiteRequest["body"]) {
+  return body instanceof Uint8Array ? { body } : body && { bodyHash: body.sha256 };
 }
 
-function answerOf(response: Response, idle: IdleTimeout, failed: (cause: unknown) => TwtxtError): SiteAnswer {
+function lengthOf(body: SiteRequest["body"]) {
+  return body && !(body instanceof Uint8Array) ? { "content-length": String(body.size) } : {};
+}
+
+function sentBody(body: SiteRequest["body"], refreshing: IdleTimeout["refreshing"]) {
+  if (body === undefined) return {};
+  if (body instanceof Uint8Array) return { body: Uint8Array.from(body) };
+  return { body: ReadableStream.from(refreshing(body.chunks())), duplex: "half" as const };
+}
+
+function answerOf(url: string, response: Response, idle: IdleTimeout): SiteAnswer {
   const { status, headers } = response;
   if (!response.body) idle.end();
   const chunks = async function* () {
@@ -160,38 +154,24 @@ function answerOf(response: Response, idle: IdleTimeout, failed: (cause: unknown
       const { body } = response;
       if (body) yield* idle.refreshing(chunksUntilAborted(body, idle.signal));
     } catch (cause) {
-      throw failed(cause);
+      throw unreachable(url, cause);
     } finally {
       idle.close();
     }
   };
-  const text = () => textOf(chunks());
-  return {
-    status,
-    headers,
-    chunks,
-    text,
-    close: idle.close,
-    async json() {
-      const json = await text();
-      try {
-        return JSON.parse(json);
-      } catch {
-        throw failed(new Error("its answer is not JSON"));
-      }
-    },
+  const text = async () => {
+    const tooLarge = new TwtxtError("too-large", `The answer is larger than ${MAX_JSON_BYTES} bytes.`);
+    return new TextDecoder().decode(await concatUpTo(chunks(), MAX_JSON_BYTES, tooLarge));
   };
-}
-
-async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
-  const all: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of chunks) {
-    size += chunk.length;
-    if (size > MAX_JSON_BYTES) throw new TwtxtError("too-large", `The answer is larger than ${MAX_JSON_BYTES} bytes.`);
-    all.push(chunk);
-  }
-  return new TextDecoder().decode(Buffer.concat(all));
+  const json = async () => {
+    const source = await text();
+    try {
+      return JSON.parse(source);
+    } catch {
+      throw unreachable(url, new Error("its answer is not JSON"));
+    }
+  };
+  return { status, headers, chunks, text, json, close: idle.close };
 }
 
 function refusal(url: string, { status, headers }: Response, text: string, missing: string): TwtxtError {
