@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import * as api from "../plugin/index.js";
-import { secretKeyOf } from "../plugin/keys/secret-key.js";
+import { secretKeyOf } from "../plugin/keys/ed25519.js";
 import * as browser from "../plugin/messages/browser.js";
 import * as messages from "../plugin/messages/index.js";
 

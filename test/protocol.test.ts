@@ -4,9 +4,9 @@ import { describe, expect, it } from "vitest";
 import { formatSealedFile } from "../plugin/blobs/client/sealed-file.js";
 import { proofOf } from "../plugin/blobs/proof.js";
 import { discoveryPaths } from "../plugin/keys/address.js";
+import { secretKeyOf } from "../plugin/keys/ed25519.js";
 import { formatIdentity } from "../plugin/keys/identity-text.js";
 import { exchangeKeyOf, formatKey } from "../plugin/keys/key.js";
-import { secretKeyOf } from "../plugin/keys/secret-key.js";
 import { open } from "../plugin/messages/index.js";
 import { formatMessage, readHash, receiptFor } from "../plugin/messages/line.js";
 

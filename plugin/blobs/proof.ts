@@ -1,8 +1,8 @@
 // plugin/blobs/proof.ts: the owner's proof, which shows readers that a blob is unchanged.
 import { TwtxtError } from "../errors.js";
 import { isRfc3339 } from "../feed/timestamp.js";
+import { isSignedBy } from "../keys/ed25519.js";
 import { parseKey } from "../keys/key.js";
-import { isSignedBy } from "../keys/verify.js";
 import type { BlobFields } from "./blob.js";
 
 /** The properties of a proof: its time, the hash of the contents, and the signature. */

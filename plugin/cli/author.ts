@@ -19,28 +19,31 @@ export interface Author {
   /** `user@domain` */
   address: string;
   identity: Identity;
-  /** The inbox of the site here; `null` where there is none. */
+  /** The inbox of the site here; `null` if there is none. */
   endpoint: string | null;
   /** Contacts, outbox and copies on this machine. */
   store: Store;
 }
 
-type Chosen = Omit<Author, "store">;
+type AuthorWithoutStore = Omit<Author, "store">;
 type SiteAuthor = SiteSettings["authors"][number];
 
 /**
- * Finds the author: by the identity file that was given, else of the site here, else by the only key on this machine.
+ * Finds the author: of the identity file that was given, else of the site here, else of the only key on this machine.
  *
- * @throws TwtxtError `no-identity`, `bad-identity`; `bad-usage` where there are several and none was chosen
+ * @throws TwtxtError `no-identity`, `bad-identity`; `bad-usage` if there are several and none was chosen
  */
 export async function authorAt(values: AuthorValues, terminal: Terminal): Promise<Author> {
-  const chosen = await choose(values, terminal);
+  const author = await findAuthor(values, terminal);
   // A file name on Windows cannot contain ":", and an address cannot contain "+".
-  const folder = join(dataFolder(terminal), "messages", chosen.address.replaceAll(":", "+"));
-  return { ...chosen, store: new FileStore(folder) };
+  const folder = join(dataFolder(terminal), "messages", author.address.replaceAll(":", "+"));
+  return { ...author, store: new FileStore(folder) };
 }
 
-async function choose({ as: wanted, identity: file, settings }: AuthorValues, terminal: Terminal): Promise<Chosen> {
+async function findAuthor(
+  { as: wanted, identity: file, settings }: AuthorValues,
+  terminal: Terminal,
+): Promise<AuthorWithoutStore> {
   const all = await authorsHere(settings, terminal);
   const authors = all.filter(({ address }) => wanted === undefined || address === wanted);
   if (file !== undefined) {
@@ -51,7 +54,7 @@ async function choose({ as: wanted, identity: file, settings }: AuthorValues, te
   return authors.length > 0 ? ofSite(authors, terminal) : ofMachine(wanted, terminal);
 }
 
-/** An author can have a key without a site. */
+/** The authors of the site in this folder; none without a site. */
 async function authorsHere(settings: string | undefined, terminal: Terminal): Promise<SiteAuthor[]> {
   try {
     return (await siteAt(terminal, settings)).settings.authors;
@@ -61,35 +64,35 @@ async function authorsHere(settings: string | undefined, terminal: Terminal): Pr
   }
 }
 
-/** The author of the site whose key is on this machine: the others write from their own machines. */
-async function ofSite(authors: SiteAuthor[], terminal: Terminal): Promise<Chosen> {
+/** The author of the site whose key is on this machine; other authors have their keys on their own machines. */
+async function ofSite(authors: SiteAuthor[], terminal: Terminal): Promise<AuthorWithoutStore> {
   const identity = await ownIdentity(terminal, { keys: authors.map(({ key }) => key), file: undefined });
   if (authors.length > 1) {
-    const { kept } = await listIdentities(identityPlaces(terminal));
-    const keys = kept.map((one) => one.identity.publicKey);
+    const { identities } = await listIdentities(identityPlaces(terminal));
+    const keys = identities.map((one) => one.identity.publicKey);
     const here = authors.filter(({ key }) => keys.includes(key));
-    if (here.length > 1) throw several(here);
+    if (here.length > 1) throw ambiguous(here);
   }
   const { address = identity.address, endpoint = null } = authors.find(({ key }) => key === identity.publicKey) ?? {};
   return { identity, address, endpoint };
 }
 
-async function ofMachine(wanted: string | undefined, terminal: Terminal): Promise<Chosen> {
+async function ofMachine(wanted: string | undefined, terminal: Terminal): Promise<AuthorWithoutStore> {
   const places = identityPlaces(terminal);
   if (wanted !== undefined) {
     return { identity: (await loadIdentity(wanted, places)).identity, address: wanted, endpoint: null };
   }
-  const { kept, faults } = await listIdentities(places);
-  const [only, ...others] = kept.map(({ identity }) => identity);
+  const { identities, faults } = await listIdentities(places);
+  const [only, ...others] = identities.map(({ identity }) => identity);
   if (only && others.length === 0) return { identity: only, address: only.address, endpoint: null };
-  if (only) throw several([only, ...others]);
+  if (only) throw ambiguous([only, ...others]);
   throw noIdentity(
     `There is no key on this machine. Create one with \`${typed("keys create ADDRESS")}\`, or name its file with --identity FILE.`,
     faults,
   );
 }
 
-function several(authors: readonly { address: string }[]): TwtxtError {
+function ambiguous(authors: readonly { address: string }[]): TwtxtError {
   const addresses = authors.map(({ address }) => address).join(" or ");
   return new TwtxtError("bad-usage", `This machine has several keys. Choose one with --as ADDRESS: ${addresses}.`);
 }
@@ -98,8 +101,8 @@ function several(authors: readonly { address: string }[]): TwtxtError {
  * Finds the private key of an author of the site.
  *
  * @param keys - the public keys of the site's authors
- * @param file - the value of `--identity`, which wins whatever the site knows
- * @throws TwtxtError `no-identity` where none of these is here; `bad-identity` for a malformed file
+ * @param file - the value of `--identity`, which takes precedence
+ * @throws TwtxtError `no-identity` if none of them is on this machine; `bad-identity` for a malformed file
  */
 export async function ownIdentity(
   terminal: Terminal,
@@ -111,8 +114,8 @@ export async function ownIdentity(
       `The site has no key. Create one with \`${typed("keys create")}\`, set it as the option "key", build and deploy.`,
     );
   }
-  const { kept, faults } = await listIdentities(identityPlaces(terminal));
-  const found = kept.find(({ identity }) => keys.includes(identity.publicKey));
+  const { identities, faults } = await listIdentities(identityPlaces(terminal));
+  const found = identities.find(({ identity }) => keys.includes(identity.publicKey));
   if (found) return found.identity;
   throw noIdentity(
     `The private key of ${keys.join(" or ")} is not on this machine. If it is in a file, name it with --identity FILE.`,
@@ -121,14 +124,14 @@ export async function ownIdentity(
 }
 
 /** @param faults - why keys on this machine could not be read, a sentence each */
-function noIdentity(what: string, faults: readonly string[] = []): TwtxtError {
-  return new TwtxtError("no-identity", [what, ...faults].join(" "));
+function noIdentity(message: string, faults: readonly string[] = []): TwtxtError {
+  return new TwtxtError("no-identity", [message, ...faults].join(" "));
 }
 
 /** The author's current key, which also signs and seals, followed by the former keys of the address. */
 export async function ownKeys({ address, identity }: Author, terminal: Terminal): Promise<OwnKeys> {
   const former = await formerIdentities(address, identityPlaces(terminal));
-  return [secretKeyOf(identity), ...former.map((one) => secretKeyOf(one.identity))];
+  return [secretKeyOf(identity), ...former.map(secretKeyOf)];
 }
 
 function secretKeyOf({ publicKey, sign, agree }: Identity): SecretKey {

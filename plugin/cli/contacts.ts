@@ -1,4 +1,4 @@
-// plugin/cli/contacts.ts: `eleventy-twtxt contacts` lists the keys of others that you know, and accepts or forgets them.
+// plugin/cli/contacts.ts: `eleventy-twtxt contacts` lists the known keys of other people, and accepts or forgets them.
 import { TwtxtError } from "../errors.js";
 import { formatKey, parseKey } from "../keys/key.js";
 import { Contacts } from "../messages/lookup/contacts.js";
@@ -26,12 +26,7 @@ const KEY: Kind<string> = {
   },
 };
 
-interface AddressAndKey {
-  address: string;
-  key: string | null;
-}
-
-const addressAndKey: Words<AddressAndKey> = {
+const addressAndKey: Words<{ address: string; key: string | null }> = {
   read: (words, where) => ({
     address: one(ADDRESS).read(words.slice(0, 1), where),
     key: optional(KEY).read(words.slice(1), where),
@@ -44,7 +39,7 @@ const action = actionsWith(OPTIONS);
 
 export const contacts = commandOf({
   name: "contacts",
-  summary: "lists the keys of others that you know",
+  summary: "lists the keys that you know of other people",
   about:
     "The key of an address is stored the first time you see it, so that someone who takes over the host later cannot pose as its owner.",
   actions: {
@@ -55,7 +50,7 @@ export const contacts = commandOf({
     }),
     accept: action({
       usage: "ADDRESS [KEY]",
-      help: "replaces the key that you know with the current key of the address: first ask its owner over another channel. With the KEY that they gave you, no other key is accepted. A key that was found only through DNS is never accepted",
+      help: "replaces the key that you know with the current key of the address. First ask its owner over another channel. With the KEY that they gave you, no other key is accepted. A key that was found only through DNS is never accepted",
       words: addressAndKey,
       run: accept,
     }),
@@ -85,12 +80,16 @@ async function list(values: Values, _: null, terminal: Terminal): Promise<number
   return 0;
 }
 
-async function accept(values: Values, { address, key }: AddressAndKey, terminal: Terminal): Promise<number> {
+async function accept(
+  values: Values,
+  { address, key }: { address: string; key: string | null },
+  terminal: Terminal,
+): Promise<number> {
   const contacts = await contactsFor(values, terminal);
   const old = await contacts.get(address);
   const found = await networkOf(values).lookup(address);
   if (key !== null && key !== found.key) {
-    throw new TwtxtError("key-changed", `${address} has published another key, ${found.key}. Nothing was changed.`);
+    throw new TwtxtError("key-changed", `${address} has published a different key, ${found.key}. Nothing was changed.`);
   }
   const isNew = old?.key !== found.key;
   if (!values.json) {

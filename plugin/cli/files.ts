@@ -20,8 +20,7 @@ import { homedir, tmpdir } from "node:os";
 import { basename, dirname, isAbsolute, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { TwtxtError } from "../errors.js";
-import { systemKeychain } from "../keys/keychain.js";
-import type { IdentityPlaces } from "../keys/places.js";
+import { type IdentityPlaces, systemKeychain } from "../keys/places.js";
 import { PROGRAM } from "./invocation.js";
 import type { Terminal } from "./terminal.js";
 

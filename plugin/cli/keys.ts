@@ -1,46 +1,56 @@
 // plugin/cli/keys.ts: `eleventy-twtxt keys` creates, shows, backs up and restores private keys.
+import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
+import { TwtxtError } from "../errors.js";
+import { formatTimestamp } from "../feed/timestamp.js";
 import {
   copyIdentity,
+  createIdentity,
+  importIdentity,
   listIdentities,
   loadIdentity,
+  type NewIdentity,
   readIdentity,
+  restoreIdentity,
+  retireIdentity,
   type StoredIdentity,
   wordsOfIdentity,
 } from "../keys/identity.js";
-import type { IdentityFile, IdentityPlaces } from "../keys/places.js";
+import type { IdentityLocation } from "../keys/places.js";
+import { countWords, WORDS } from "../keys/words.js";
 import { misuse, one, optional, type Words } from "./arguments.js";
 import { actionsWith, commandOf } from "./command.js";
 import { identityPlaces } from "./files.js";
 import { typed } from "./invocation.js";
-import { createKey, importKey, placeOf, publicFacts, restoreKey } from "./new-key.js";
-import { address, FILE, flag, IDENTITY_OPTION, JSON_OPTION, option, SETTINGS_OPTION } from "./options.js";
+import {
+  address,
+  FILE,
+  flag,
+  IDENTITY_OPTION,
+  JSON_OPTION,
+  option,
+  SETTINGS_OPTION,
+  type ValuesOf,
+} from "./options.js";
+import { siteAt } from "./site.js";
 import type { Terminal } from "./terminal.js";
 
 const ADDRESS = address("alice@alice.example");
-const REPLACE_OPTION = {
-  replace: flag(
-    "replaces the key that you have. The old one is moved to a file, so that what was sealed to it can still be read. Others see that your key has changed",
-  ),
-};
 const NEW_KEY_OPTIONS = {
   file: option(FILE, "stores the new key in this file, and nowhere else"),
   keychain: flag("stores the new key in the system keychain, or fails"),
   ...JSON_OPTION,
   ...SETTINGS_OPTION,
 };
-const KEPT_KEY_OPTIONS = { ...IDENTITY_OPTION, ...SETTINGS_OPTION };
+const EXISTING_KEY_OPTIONS = { ...IDENTITY_OPTION, ...SETTINGS_OPTION };
+
+type NewKeyValues = ValuesOf<typeof NEW_KEY_OPTIONS>;
 
 const newKey = actionsWith(NEW_KEY_OPTIONS);
-const keptKey = actionsWith(KEPT_KEY_OPTIONS);
+const existingKey = actionsWith(EXISTING_KEY_OPTIONS);
 
-interface Copy {
-  address: string;
-  /** `null` for words on the terminal. */
-  file: string | null;
-}
-
-const addressAndFile: Words<Copy> = {
+/** For `backup`: the file is `null` for words on the terminal. */
+const addressAndFile: Words<{ address: string; file: string | null }> = {
   read: (words, where) => ({
     address: one(ADDRESS).read(words.slice(0, 1), where),
     file: optional(FILE).read(words.slice(1), where),
@@ -51,39 +61,47 @@ export const keys = commandOf({
   name: "keys",
   summary: "creates, shows and backs up the key of your address",
   about:
-    "Your address is NICK@DOMAIN of your site. With its private key you read your messages, moderate your mentions and store your blobs; the public key, kex1..., is in the configuration of your site. The private key is only printed by backup, and never overwritten.",
+    "Your address is NICK@DOMAIN of your site. With its private key you read your messages, moderate your mentions and store your blobs; the public key, kex1..., is in the configuration of your site. Only backup prints the private key, and no command overwrites it.",
   actions: {
     create: newKey({
       usage: "[ADDRESS] [options]",
-      help: "creates a key, and stores it in the system keychain, or else in a file that only you can read; without ADDRESS for the address of the site in this folder",
-      options: REPLACE_OPTION,
+      help: "creates a key, and stores it in the system keychain, or else in a file that only you can read. Without ADDRESS, it is for the address of the site in this folder",
+      options: {
+        replace: flag(
+          "replaces your key. The old one is moved to a file, and messages that were sealed to it can still be read. Others see that your key has changed",
+        ),
+      },
       words: optional(ADDRESS),
-      run: createKey,
+      run: create,
     }),
-    show: keptKey({
+    show: existingKey({
       usage: "[ADDRESS] [--identity FILE] [--json]",
       help: "prints addresses, public keys, and where the private ones are stored",
       options: JSON_OPTION,
       words: optional(ADDRESS),
       async run({ identity, json }, wanted, terminal) {
-        const { kept, faults } = await keptKeys(wanted, placesOf(identity, terminal));
-        if (json) terminal.print(JSON.stringify(kept.map(publicFacts)));
-        else for (const key of kept) terminal.print(lineOf(key));
+        const { identities, faults } = await identitiesAt(locationOf(identity, terminal), wanted);
+        if (json) terminal.print(JSON.stringify(identities.map(publicFacts)));
+        else for (const key of identities) terminal.print(lineOf(key));
         for (const fault of faults) terminal.say(fault);
-        if (kept.length === 0) terminal.say(`No key was found. To create one, type: ${typed("keys create ADDRESS")}`);
+        if (identities.length === 0) {
+          terminal.say(`No key was found. To create one, type: ${typed("keys create ADDRESS")}`);
+        }
         return 0;
       },
     }),
-    backup: keptKey({
+    backup: existingKey({
       usage: "ADDRESS [FILE] [--identity FILE]",
-      help: "shows the private key as 24 words to write down, on a terminal only, or copies it into a new FILE, for a place that only you can access",
+      help: "shows the private key as 24 words to write down, on a terminal only, or copies it into a new FILE; keep it where only you can read it",
       words: addressAndFile,
       async run({ identity }, { address, file }, terminal) {
-        const places = placesOf(identity, terminal);
-        if (file === null) return showWords(address, places, terminal);
-        await copyIdentity(address, resolve(terminal.folder, file), places);
+        const location = locationOf(identity, terminal);
+        if (file === null) return showWords(address, location, terminal);
+        await copyIdentity(address, resolve(terminal.folder, file), location);
         terminal.print(file);
-        terminal.say(`Anyone with this file can sign and read as you. To restore it: ${typed(`keys import ${file}`)}`);
+        terminal.say(
+          `Anyone who has this file can sign and read as you. To restore it, type: ${typed(`keys import ${file}`)}`,
+        );
         return 0;
       },
     }),
@@ -91,54 +109,152 @@ export const keys = commandOf({
       usage: "ADDRESS [options]",
       help: "stores the key of 24 words, which it reads from standard input or asks for",
       words: one(ADDRESS),
-      run: restoreKey,
+      run: restore,
     }),
     import: newKey({
       usage: "FILE [options]",
       help: "stores the key of an identity file, from a backup or from another program",
       words: one(FILE),
-      run: importKey,
+      async run(values, file, terminal) {
+        const { location, ...options } = newLocation(values, terminal);
+        report(await importIdentity(resolve(terminal.folder, file), location, options), values, terminal);
+        terminal.say(`${file} was not changed: store it where only you can read it, or delete it.`);
+        return 0;
+      },
     }),
   },
-  shared: { ...NEW_KEY_OPTIONS, ...KEPT_KEY_OPTIONS },
+  shared: { ...NEW_KEY_OPTIONS, ...EXISTING_KEY_OPTIONS },
   example: `$ eleventy-twtxt keys create alice@alice.example
 kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg`,
 });
 
-type Places = IdentityPlaces | IdentityFile;
-
-async function keptKeys(address: string | null, places: Places): Promise<{ kept: StoredIdentity[]; faults: string[] }> {
-  if (address !== null) return { kept: [await loadIdentity(address, places)], faults: [] };
-  if ("file" in places) return { kept: [await readIdentity(places)], faults: [] };
-  return listIdentities(places);
+async function create(
+  values: NewKeyValues & { replace: boolean },
+  given: string | null,
+  terminal: Terminal,
+): Promise<number> {
+  const address = given ?? (await addressOfSite(values.settings, terminal));
+  const { location, ...options } = newLocation(values, terminal);
+  if (values.replace) await retire(address, location, terminal);
+  const seed = randomBytes(32);
+  const created = formatTimestamp(terminal.now());
+  const key = await createIdentity({ seed, address, created }, location, options).finally(() => seed.fill(0));
+  report(key, values, terminal);
+  const where = values.file === undefined ? "" : ` --identity ${values.file}`;
+  terminal.say(`If you lose the private key, no one can read the messages that were sent to you. Write it down, or copy it to a safe place:
+  ${typed(`keys backup ${address}${where}`)}
+  ${typed(`keys backup ${address} FILE${where}`)}`);
+  return 0;
 }
 
-function placesOf(file: string | undefined, terminal: Terminal): Places {
+/** The address of the site here, from its last build. */
+async function addressOfSite(settings: string | undefined, terminal: Terminal): Promise<string> {
+  const site = await siteAt(terminal, settings).catch((error: unknown) => {
+    if (settings === undefined && error instanceof TwtxtError && error.code === "no-settings") return null;
+    throw error;
+  });
+  const address = site?.settings.address;
+  if (address) return address;
+  const why = site ? "the nick of your site cannot be part of one" : "there is no built site in this folder";
+  throw misuse("keys create", `expected an address such as alice@alice.example, since ${why}.`);
+}
+
+async function retire(address: string, location: IdentityLocation, terminal: Terminal): Promise<void> {
+  if ("file" in location) throw misuse("keys create", "use either --replace or --file.");
+  const { file } = await retireIdentity(address, location);
+  terminal.say(`The old key is now in ${file}. Messages that were sealed to it can still be read.`);
+  terminal.say('Your blobs still belong to the old key: see "When your key changes" in docs/blobs.md.');
+}
+
+async function restore(values: NewKeyValues, address: string, terminal: Terminal): Promise<number> {
+  const { location, ...options } = newLocation(values, terminal);
+  const words = (await terminal.readInput()) ?? (await terminal.readSecret(promptAfter));
+  if (words === null) {
+    terminal.say("Nothing was restored.");
+    return 1;
+  }
+  report(await restoreIdentity({ words, address }, location, options), values, terminal);
+  return 0;
+}
+
+/** The prompt for the next words; `null` once all are there. */
+function promptAfter(typedWords: string): string | null {
+  const count = countWords(typedWords);
+  if (count >= WORDS) return null;
+  return count === 0
+    ? `Type the ${WORDS} words, in one line or several; they are not shown: `
+    : `${count} of ${WORDS} words so far; the next ones: `;
+}
+
+/** Where a new key is stored. */
+function newLocation(
+  { file, keychain }: NewKeyValues,
+  terminal: Terminal,
+): { location: IdentityLocation; isKeychainOnly: boolean } {
+  if (file !== undefined && keychain) throw misuse("keys", "use either --file or --keychain.");
+  return { location: locationOf(file, terminal), isKeychainOnly: keychain };
+}
+
+function locationOf(file: string | undefined, terminal: Terminal): IdentityLocation {
   return file === undefined ? identityPlaces(terminal) : { file: resolve(terminal.folder, file) };
+}
+
+function report(key: NewIdentity, { json, file }: NewKeyValues, terminal: Terminal): void {
+  const { identity, keychainFault } = key;
+  const { address, publicKey } = identity;
+  terminal.print(json ? JSON.stringify(publicFacts(key)) : publicKey);
+  if (keychainFault !== null) {
+    terminal.say(`The system keychain could not be used: ${keychainFault}.`);
+    terminal.say(`If it has a key of ${address}, that key stays there unchanged.`);
+  }
+  terminal.say(`The private key of ${address} is in ${placeOf(key)}.`);
+  if (file !== undefined) terminal.say(`Commands do not look for it there: they need --identity ${file}`);
+  terminal.say(`Put these lines into the options of the plugin, in the configuration of your site:
+  address: "${address}",
+  key: "${publicKey}",`);
+}
+
+async function identitiesAt(
+  location: IdentityLocation,
+  address: string | null,
+): Promise<{ identities: StoredIdentity[]; faults: string[] }> {
+  if (address !== null) return { identities: [await loadIdentity(address, location)], faults: [] };
+  if ("file" in location) return { identities: [await readIdentity(location)], faults: [] };
+  return listIdentities(location);
+}
+
+/** For `--json`. */
+function publicFacts({ identity: { address, publicKey, created }, file }: StoredIdentity) {
+  return { address, key: publicKey, created, file };
 }
 
 function lineOf(key: StoredIdentity): string {
   return `${key.identity.address}  ${key.identity.publicKey}  ${placeOf(key)}`;
 }
 
+function placeOf({ file }: StoredIdentity): string {
+  return file ?? "the system keychain";
+}
+
 const WORDS_PER_LINE = 4;
 
-async function showWords(address: string, places: Places, terminal: Terminal): Promise<number> {
+async function showWords(address: string, location: IdentityLocation, terminal: Terminal): Promise<number> {
   if (!terminal.isTerminal.stdout) {
-    throw misuse(
-      "keys backup",
-      "the words are shown on a terminal only, and this output goes elsewhere. Name a FILE for a copy, or run it in a terminal.",
-    );
+    throw misuse("keys backup", "the words are only shown on a terminal. Run it in one, or name a FILE for a copy.");
   }
-  const words = await wordsOfIdentity(address, places);
+  const words = await wordsOfIdentity(address, location);
   terminal.say(`These words are the private key of ${address}. Anyone who has them can sign and read as you.
 Write them down on paper where no one can watch, and close the window afterwards.
 `);
   const numbered = words.map((word, at) => `${String(at + 1).padStart(2)} ${word.padEnd(8)}`);
   for (let at = 0; at < numbered.length; at += WORDS_PER_LINE) {
-    const line = numbered.slice(at, at + WORDS_PER_LINE);
-    terminal.print(line.join("   ").trimEnd());
+    terminal.print(
+      numbered
+        .slice(at, at + WORDS_PER_LINE)
+        .join("   ")
+        .trimEnd(),
+    );
   }
-  terminal.say(`\nTo restore them: ${typed(`keys restore ${address}`)}`);
+  terminal.say(`\nTo restore them, type: ${typed(`keys restore ${address}`)}`);
   return 0;
 }

@@ -2,8 +2,8 @@
 import { TwtxtError } from "../errors.js";
 import { toInstant } from "../feed/timestamp.js";
 import { parseAddress } from "./address.js";
+import { secretKeyOf } from "./ed25519.js";
 import { formatKey } from "./key.js";
-import { secretKeyOf } from "./secret-key.js";
 
 const SEED_BYTES = 32;
 const PAIR_BYTES = 64;
@@ -35,8 +35,8 @@ export function formatIdentity(
 ): string {
   const { publicKey } = secretKeyOf(seed);
   const pair = Buffer.concat([seed, publicKey]);
-  const birth = created === null ? "" : `# created: ${created}\n`;
-  const text = `${birth}# public key: ${formatKey(publicKey)}\n# user: ${address}\n${pair.toString("base64")}\n`;
+  const creation = created === null ? "" : `# created: ${created}\n`;
+  const text = `${creation}# public key: ${formatKey(publicKey)}\n# user: ${address}\n${pair.toString("base64")}\n`;
   pair.fill(0);
   return text;
 }
@@ -72,17 +72,17 @@ export function parseIdentity(text: string, name: string): Identity {
   if (lines.at(-1) === "") lines.pop();
   const comments = lines.filter((line) => line.startsWith("#"));
   const [pair, ...others] = lines.filter((line) => !line.startsWith("#"));
-  const refuse = (why: string) => new TwtxtError("bad-identity", `${name} is no identity file: ${why}.`);
-  if (pair === undefined || others.length > 0) throw refuse("beside comments it holds one line, the key");
+  const refuse = (why: string) => new TwtxtError("bad-identity", `${name} is not an identity file: ${why}.`);
+  if (pair === undefined || others.length > 0) throw refuse("apart from comments, it must have one line, the key");
 
   const bytes = Buffer.from(pair, "base64");
   if (bytes.length !== PAIR_BYTES || bytes.toString("base64") !== pair) {
     throw refuse(`the key is not ${PAIR_BYTES} bytes of base64`);
   }
   const { publicKey: ownBytes, sign, agree } = secretKeyOf(bytes.subarray(0, SEED_BYTES));
-  const doBelong = bytes.subarray(SEED_BYTES).equals(ownBytes);
+  const isPair = bytes.subarray(SEED_BYTES).equals(ownBytes);
   bytes.fill(0);
-  if (!doBelong) throw refuse("the halves of the key do not belong together");
+  if (!isPair) throw refuse("the two halves of the key do not match");
   return { ...publicPart(comments, formatKey(ownBytes), refuse), sign, agree };
 }
 
@@ -97,9 +97,9 @@ function publicPart(comments: string[], publicKey: string, refuse: (why: string)
   const address = parseAddress(valueOfField("user") ?? "");
   if (address === null) throw refuse('it needs a line such as "# user: alice@alice.example"');
   const named = valueOfField("public key");
-  if (named !== undefined && named !== publicKey) throw refuse('"# public key: " names another key than the one in it');
+  if (named !== undefined && named !== publicKey) throw refuse('"# public key: " does not match the key');
   const time = valueOfField("created");
   const created = time === undefined ? null : toInstant(time);
-  if (time !== undefined && created === null) throw refuse('"# created: " is no time such as 2026-01-02T03:04:05Z');
+  if (time !== undefined && created === null) throw refuse('"# created: " must be a time such as 2026-01-02T03:04:05Z');
   return { address, publicKey, created };
 }

@@ -8,11 +8,12 @@ import {
   formerFileOf,
   formerFilesOf,
   type IdentityFile,
+  type IdentityLocation,
   type IdentityPlaces,
   type IdentityText,
   KEYCHAIN,
-  keepInKeychain,
-  readOwnFile,
+  readIdentityFile,
+  storeInKeychain,
 } from "./places.js";
 import { createSecret, readSecret, removeSecret } from "./secret-file.js";
 import { seedOfWords, wordsOfSeed } from "./words.js";
@@ -24,18 +25,16 @@ export interface StoredIdentity {
   file: string | null;
 }
 
-/** `keychain` allows only the keychain; by default, a file is used if no keychain works. */
-export type PlaceChoice = "keychain" | undefined;
-
-/** A former key of an address, and its file. */
-export interface FormerIdentity extends StoredIdentity {
-  file: string;
-}
-
 /** A new identity. */
 export interface NewIdentity extends StoredIdentity {
-  /** Why it is in a file and not in the keychain. */
+  /** Why it is in a file and not in the keychain; `null` if the keychain has it or was not tried. */
   keychainFault: string | null;
+}
+
+/** How a new identity is stored. */
+export interface NewIdentityOptions {
+  /** Whether to fail if the keychain does not work, instead of using a file. */
+  isKeychainOnly?: boolean;
 }
 
 /**
@@ -45,8 +44,8 @@ export interface NewIdentity extends StoredIdentity {
  *   read
  * @see PROTOCOL 3.1
  */
-export async function loadIdentity(address: string, places: IdentityPlaces | IdentityFile): Promise<StoredIdentity> {
-  return checkIdentity(await findIdentityText(address, places), address);
+export async function loadIdentity(address: string, location: IdentityLocation): Promise<StoredIdentity> {
+  return checkIdentity(await findIdentityText(address, location), address);
 }
 
 /**
@@ -55,27 +54,29 @@ export async function loadIdentity(address: string, places: IdentityPlaces | Ide
  * @throws TwtxtError as {@link loadIdentity}
  */
 export async function readIdentity({ file }: IdentityFile): Promise<StoredIdentity> {
-  return { identity: parseIdentity((await readOwnFile(file)).text, file), file };
+  return { identity: parseIdentity((await readIdentityFile(file)).text, file), file };
 }
 
 /**
  * Lists the identities on this machine.
  *
- * @returns those that can be read, by address, and an error message for each of the others
+ * @returns the readable ones, sorted by address, and an error message for each of the others
  */
-export async function listIdentities(places: IdentityPlaces): Promise<{ kept: StoredIdentity[]; faults: string[] }> {
+export async function listIdentities(
+  places: IdentityPlaces,
+): Promise<{ identities: StoredIdentity[]; faults: string[] }> {
   const { addresses, fault } = await addressesIn(places);
   const faults = fault === null ? [] : [`${KEYCHAIN} did not answer: ${fault}.`];
-  const kept: StoredIdentity[] = [];
+  const identities: StoredIdentity[] = [];
   for (const address of addresses) {
     try {
-      kept.push(await loadIdentity(address, places));
+      identities.push(await loadIdentity(address, places));
     } catch (error) {
       if (!(error instanceof TwtxtError)) throw error;
       faults.push(error.message);
     }
   }
-  return { kept: kept.sort((a, b) => (a.identity.address < b.identity.address ? -1 : 1)), faults };
+  return { identities: identities.sort((a, b) => (a.identity.address < b.identity.address ? -1 : 1)), faults };
 }
 
 /**
@@ -83,15 +84,15 @@ export async function listIdentities(places: IdentityPlaces): Promise<{ kept: St
  *
  * @param seed - 32 random bytes
  * @param created - `YYYY-MM-DDThh:mm:ssZ`
- * @throws TwtxtError `bad-identity` if the address already has a key, or the chosen keychain does not work;
+ * @throws TwtxtError `bad-identity` if the address already has a key, or the keychain does not work and no file is allowed;
  *   `bad-file` if the file already exists or cannot be written
  */
 export function createIdentity(
   { seed, address, created }: { seed: Uint8Array; address: string; created: string },
-  places: IdentityPlaces | IdentityFile,
-  choice?: PlaceChoice,
+  location: IdentityLocation,
+  options: NewIdentityOptions = {},
 ): Promise<NewIdentity> {
-  return storeIdentity(formatIdentity(seed, { address, created }), "The new key", places, choice);
+  return storeIdentity(formatIdentity(seed, { address, created }), "The new key", location, options);
 }
 
 /**
@@ -100,7 +101,10 @@ export function createIdentity(
  * @returns the new place
  * @throws TwtxtError as {@link loadIdentity}; `bad-file`. The key is then not moved
  */
-export async function retireIdentity(address: string, places: IdentityPlaces): Promise<FormerIdentity> {
+export async function retireIdentity(
+  address: string,
+  places: IdentityPlaces,
+): Promise<StoredIdentity & { file: string }> {
   const found = await findIdentityText(address, places);
   const { identity } = checkIdentity(found, address);
   const file = formerFileOf(address, identity.publicKey, places.folder);
@@ -112,9 +116,9 @@ export async function retireIdentity(address: string, places: IdentityPlaces): P
 }
 
 /** The former keys of an address. @throws TwtxtError `bad-identity` for an invalid one */
-export async function formerIdentities(address: string, { folder }: IdentityPlaces): Promise<FormerIdentity[]> {
+export async function formerIdentities(address: string, { folder }: IdentityPlaces): Promise<Identity[]> {
   const files = await formerFilesOf(address, folder);
-  return Promise.all(files.map(async (file) => ({ ...(await readIdentity({ file })), file })));
+  return Promise.all(files.map(async (file) => (await readIdentity({ file })).identity));
 }
 
 /**
@@ -125,28 +129,28 @@ export async function formerIdentities(address: string, { folder }: IdentityPlac
  */
 export async function restoreIdentity(
   { words, address }: { words: string; address: string },
-  places: IdentityPlaces | IdentityFile,
-  choice?: PlaceChoice,
+  location: IdentityLocation,
+  options: NewIdentityOptions = {},
 ): Promise<NewIdentity> {
   const seed = seedOfWords(words);
   const text = formatIdentity(seed, { address, created: null });
   seed.fill(0);
-  return storeIdentity(text, "The key", places, choice);
+  return storeIdentity(text, "The key", location, options);
 }
 
 /**
- * Imports an identity file, also of another program.
+ * Imports an identity file, which may be from another program.
  *
  * @throws TwtxtError as {@link createIdentity}, and `bad-identity` for a file that is invalid or that others can read
  */
 export async function importIdentity(
   file: string,
-  places: IdentityPlaces | IdentityFile,
-  choice?: PlaceChoice,
+  location: IdentityLocation,
+  options: NewIdentityOptions = {},
 ): Promise<NewIdentity> {
   const text = await readSecret(file);
   if (text === null) throw new TwtxtError("bad-file", `There is no file ${file}.`);
-  return storeIdentity(text, file, places, choice);
+  return storeIdentity(text, file, location, options);
 }
 
 /**
@@ -154,12 +158,8 @@ export async function importIdentity(
  *
  * @throws TwtxtError as {@link loadIdentity}; `bad-file` if the file already exists or cannot be written
  */
-export async function copyIdentity(
-  address: string,
-  file: string,
-  places: IdentityPlaces | IdentityFile,
-): Promise<void> {
-  const found = await findIdentityText(address, places);
+export async function copyIdentity(address: string, file: string, location: IdentityLocation): Promise<void> {
+  const found = await findIdentityText(address, location);
   checkIdentity(found, address);
   await createSecret(file, found.text);
 }
@@ -169,8 +169,8 @@ export async function copyIdentity(
  *
  * @throws TwtxtError as {@link loadIdentity}
  */
-export async function wordsOfIdentity(address: string, places: IdentityPlaces | IdentityFile): Promise<string[]> {
-  const found = await findIdentityText(address, places);
+export async function wordsOfIdentity(address: string, location: IdentityLocation): Promise<string[]> {
+  const found = await findIdentityText(address, location);
   checkIdentity(found, address);
   const seed = seedOf(found.text);
   const words = wordsOfSeed(seed);
@@ -181,40 +181,36 @@ export async function wordsOfIdentity(address: string, places: IdentityPlaces | 
 async function storeIdentity(
   text: string,
   name: string,
-  places: IdentityPlaces | IdentityFile,
-  choice: PlaceChoice,
+  location: IdentityLocation,
+  { isKeychainOnly = false }: NewIdentityOptions,
 ): Promise<NewIdentity> {
   const identity = parseIdentity(text, name);
   const { address } = identity;
-  if ("file" in places) {
-    await createSecret(places.file, text);
-    return { identity, file: places.file, keychainFault: null };
+  if ("file" in location) {
+    await createSecret(location.file, text);
+    return { identity, file: location.file, keychainFault: null };
   }
-  const present = await findIdentityText(address, places).catch(ifNone);
+  const present = await findIdentityText(address, location).catch((error) => {
+    if (error instanceof TwtxtError && error.code === "no-identity") return null;
+    throw error;
+  });
   if (present) {
     throw new TwtxtError(
       "bad-identity",
-      `${address} has a key already, in ${present.file ?? "the system keychain"}. It is left as it is. \`keys create ${address} --replace\` makes a new one in its place.`,
+      `${address} already has a key, in ${present.file ?? "the system keychain"}. Nothing was changed. To replace it, type \`keys create ${address} --replace\`.`,
     );
   }
-  const keychainFault = await keepInKeychain(address, text, places.keychain);
+  const keychainFault = await storeInKeychain(address, text, location.keychain);
   if (keychainFault === null) return { identity, file: null, keychainFault };
-  if (choice === "keychain")
-    throw new TwtxtError("bad-identity", `${KEYCHAIN} cannot store the key: ${keychainFault}.`);
-
-  const file = fileOf(address, places.folder);
+  if (isKeychainOnly) throw new TwtxtError("bad-identity", `${KEYCHAIN} cannot store the key: ${keychainFault}.`);
+  const file = fileOf(address, location.folder);
   await createSecret(file, text);
   return { identity, file, keychainFault };
-}
-
-function ifNone(error: unknown): null {
-  if (error instanceof TwtxtError && error.code === "no-identity") return null;
-  throw error;
 }
 
 function checkIdentity({ text, file }: IdentityText, address: string): StoredIdentity {
   const name = file ?? KEYCHAIN;
   const identity = parseIdentity(text, name);
   if (identity.address === address) return { identity, file };
-  throw new TwtxtError("bad-identity", `${name} has the key of ${identity.address} in the place of ${address}.`);
+  throw new TwtxtError("bad-identity", `${name} has the key of ${identity.address}, not of ${address}.`);
 }

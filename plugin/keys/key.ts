@@ -41,8 +41,8 @@ export interface SecretKey {
  */
 export function parseKey(text: string): Uint8Array {
   const bytes = decode(text);
-  if (bytes.length !== KEY_BYTES) throw badKey(text, `it holds ${bytes.length} bytes instead of ${KEY_BYTES}`);
-  if (!isPublicKey(bytes)) throw badKey(text, "it is no point of the curve that a key may be");
+  if (bytes.length !== KEY_BYTES) throw badKey(text, `it has ${bytes.length} bytes instead of ${KEY_BYTES}`);
+  if (!isPublicKey(bytes)) throw badKey(text, "it is not a valid point of the curve");
   return bytes;
 }
 
@@ -100,7 +100,7 @@ function decode(text: string): Uint8Array {
   try {
     decoded = bech32.decodeToBytes(text);
   } catch {
-    throw badKey(text, "it is not copied whole, or not copied right");
+    throw badKey(text, "it is incomplete or mistyped");
   }
   if (decoded.prefix === PREFIX) return decoded.bytes;
   throw badKey(text, `it starts with "${decoded.prefix}1" instead of "${PREFIX}1"`);

@@ -1,15 +1,14 @@
-// plugin/keys/places.ts: storage of identities: the system keychain, a folder, or one file.
+// plugin/keys/places.ts: where identities are stored: in the system keychain, in a folder, or in one file.
 import { readdir } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { TwtxtError } from "../errors.js";
 import { parseAddress } from "./address.js";
-import type { Keychain } from "./keychain.js";
 import { readSecret } from "./secret-file.js";
 
-/** The places where identities are stored. */
+/** The system keychain, and a folder for what it cannot store. */
 export interface IdentityPlaces {
   keychain: Keychain;
-  /** The absolute folder of identity files; made when it is needed. */
+  /** Absolute; created when it is needed. */
   folder: string;
 }
 
@@ -18,6 +17,8 @@ export interface IdentityFile {
   /** Absolute. */
   file: string;
 }
+
+export type IdentityLocation = IdentityPlaces | IdentityFile;
 
 /** The text of an identity, and its file: `null` for the system keychain. */
 export interface IdentityText {
@@ -37,9 +38,9 @@ const FORMER = "former";
  *
  * @throws TwtxtError `no-identity` if there is none; errors of reading the file
  */
-export async function findIdentityText(address: string, places: IdentityPlaces | IdentityFile): Promise<IdentityText> {
-  if ("file" in places) return readOwnFile(places.file);
-  const { keychain, folder } = places;
+export async function findIdentityText(address: string, location: IdentityLocation): Promise<IdentityText> {
+  if ("file" in location) return readIdentityFile(location.file);
+  const { keychain, folder } = location;
   const { answer, fault } = await tryKeychain(() => keychain.read(address));
   if (answer !== null) return { text: answer, file: null };
   const file = fileOf(address, folder);
@@ -49,14 +50,14 @@ export async function findIdentityText(address: string, places: IdentityPlaces |
   throw new TwtxtError("no-identity", `There is no key of ${address} on this machine.${why}`);
 }
 
-/** @throws TwtxtError `no-identity`; what reading a file throws */
-export async function readOwnFile(file: string): Promise<IdentityText> {
+/** @throws TwtxtError `no-identity` if there is no such file; errors of reading it */
+export async function readIdentityFile(file: string): Promise<IdentityText> {
   const text = await readSecret(file);
   if (text === null) throw new TwtxtError("no-identity", `There is no identity file ${file}.`);
   return { text, file };
 }
 
-/** All addresses that have an identity here, and why the keychain did not answer. */
+/** The addresses that have an identity here, and why the keychain did not answer, if it did not. */
 export async function addressesIn({
   keychain,
   folder,
@@ -73,16 +74,16 @@ async function addressesOfFiles(folder: string): Promise<string[]> {
     .filter((address) => parseAddress(address) === address);
 }
 
-/** @returns why it could not; `null` where it did, which is looked at */
-export async function keepInKeychain(address: string, text: string, keychain: Keychain): Promise<string | null> {
+/** Stores an identity, and reads it back. @returns why that failed; `null` if it did not */
+export async function storeInKeychain(address: string, text: string, keychain: Keychain): Promise<string | null> {
   const { answer, fault } = await tryKeychain(async () => {
     await keychain.write(address, text);
     return keychain.read(address);
   });
-  return fault ?? (answer === text ? null : "it did not give back what it was given");
+  return fault ?? (answer === text ? null : "it did not return what was stored");
 }
 
-/** The file of an address: none holds a "+", and no name of a file on Windows a ":". */
+/** The file of an address. A file name on Windows cannot contain ":", and an address cannot contain "+". */
 export function fileOf(address: string, folder: string): string {
   return join(folder, `${address.replaceAll(":", "+")}${EXTENSION}`);
 }
@@ -102,11 +103,62 @@ export async function formerFilesOf(address: string, folder: string): Promise<st
 }
 
 /** Reports a failing keychain as `fault`, because the file may still have the key. */
-async function tryKeychain<T>(question: () => Promise<T>): Promise<{ answer: T | null; fault: string | null }> {
+async function tryKeychain<T>(request: () => Promise<T>): Promise<{ answer: T | null; fault: string | null }> {
   try {
-    return { answer: await question(), fault: null };
+    return { answer: await request(), fault: null };
   } catch (error) {
     const [line = ""] = String(Object(error).message ?? error).split("\n");
     return { answer: null, fault: line.replace(/\.$/, "") };
+  }
+}
+
+/** A system keychain, with one text for each address. Methods reject if it does not work or is locked. */
+export interface Keychain {
+  /** @returns `null` if there is none */
+  read(address: string): Promise<string | null>;
+  write(address: string, secret: string): Promise<void>;
+  remove(address: string): Promise<void>;
+  /** The addresses that have a text. */
+  addresses(): Promise<string[]>;
+}
+
+const SERVICE = "eleventy-twtxt";
+
+/** The system keychain, through an optional package that is loaded on first use. */
+export function systemKeychain(): Keychain {
+  return {
+    read: (address) => withPlainErrors(async () => (await (await entry(address)).getPassword()) ?? null),
+    write: (address, secret) => withPlainErrors(async () => (await entry(address)).setPassword(secret)),
+    remove: (address) => withPlainErrors(async () => void (await (await entry(address)).deletePassword())),
+    addresses: () =>
+      withPlainErrors(async () => {
+        const { findCredentialsAsync } = await keyring();
+        return (await findCredentialsAsync(SERVICE)).map(({ account }) => account);
+      }),
+  };
+}
+
+/** Turns the system's error messages into plain ones. */
+async function withPlainErrors<T>(request: () => Promise<T>): Promise<T> {
+  try {
+    return await request();
+  } catch (cause) {
+    const message = String(Object(cause).message ?? cause).replace(/^Platform failure: /, "");
+    const hasNoService = /D-?Bus error|zbus error|No DBus session/i.test(message);
+    throw new Error(hasNoService ? "no secret service answers on this machine" : message, { cause });
+  }
+}
+
+async function entry(address: string) {
+  const { AsyncEntry } = await keyring();
+  // Without this, Linux systems without a keychain fall back to the kernel's key ring, which is lost at a restart.
+  return new AsyncEntry(SERVICE, address, { linux: { store: "secret-service" } });
+}
+
+async function keyring() {
+  try {
+    return await import("@napi-rs/keyring");
+  } catch (cause) {
+    throw new Error("the package @napi-rs/keyring is not installed, or not for this system", { cause });
   }
 }

@@ -4,11 +4,11 @@ import { mkdir, open, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { TwtxtError } from "../errors.js";
 
-/** An identity file has some 250 bytes. */
+/** An identity file has about 250 bytes. */
 const MAX_BYTES = 8192;
-const OTHERS = 0o077;
+const GROUP_AND_OTHERS = 0o077;
 /** O_NONBLOCK, so that opening a pipe does not wait. Windows has no such flag. */
-const AT_ONCE = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+const OPEN_FLAGS = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
 /**
  * Reads a secret file.
@@ -18,12 +18,12 @@ const AT_ONCE = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
  */
 export async function readSecret(file: string): Promise<string | null> {
   try {
-    const handle = await open(file, AT_ONCE);
+    const handle = await open(file, OPEN_FLAGS);
     try {
       const stats = await handle.stat();
-      if (!stats.isFile() || stats.size > MAX_BYTES) throw badIdentity(`${file} is no identity file.`);
+      if (!stats.isFile() || stats.size > MAX_BYTES) throw badIdentity(`${file} is not an identity file.`);
       // Windows protects home folders by other means than the mode.
-      if (process.platform !== "win32" && (stats.mode & OTHERS) !== 0) {
+      if (process.platform !== "win32" && (stats.mode & GROUP_AND_OTHERS) !== 0) {
         throw badIdentity(`${file} can be read by others on this machine. Type: chmod 600 ${quoted(file)}`);
       }
       return await handle.readFile("utf8");
@@ -47,7 +47,7 @@ export async function createSecret(file: string, text: string): Promise<void> {
     await writeFile(file, text, { flag: "wx", mode: 0o600, flush: true });
   } catch (error) {
     const { code, syscall } = Object(error);
-    if (code === "EEXIST" && syscall === "open") throw new TwtxtError("bad-file", `${file} is there already.`);
+    if (code === "EEXIST" && syscall === "open") throw new TwtxtError("bad-file", `${file} already exists.`);
     // An incomplete file is no backup.
     if (syscall === "write" || syscall === "fsync") await rm(file, { force: true });
     throw badFile(error);

@@ -29,14 +29,14 @@ export function seedOfWords(text: string): Uint8Array {
   if (words.length !== WORDS) throw bad(`Expected ${WORDS} words, got ${words.length}.`);
   const unknown = words.flatMap((word, at) => (KNOWN.has(word) ? [] : [at + 1]));
   if (unknown.length > 0) {
-    const which = unknown.length === 1 ? `Word ${unknown[0]} is` : `Words ${unknown.join(", ")} are`;
-    throw bad(`${which} not in the English list of BIP-39: look at the spelling.`);
+    const wrong = unknown.length === 1 ? `Word ${unknown[0]} is` : `Words ${unknown.join(", ")} are`;
+    throw bad(`${wrong} not in the English list of BIP-39: check the spelling.`);
   }
   try {
     return mnemonicToEntropy(words.join(" "), wordlist);
   } catch {
     // Without the cause, which may quote a word.
-    throw bad("The checksum of these words is wrong: one of them is another, or they stand in another order.");
+    throw bad("The checksum of these words does not match: a word is wrong, or their order is.");
   }
 }
 

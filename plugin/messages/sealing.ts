@@ -1,9 +1,8 @@
 // plugin/messages/sealing.ts: sealing and opening on Node.js, with node:crypto and WebAssembly.
 import { createHash, createHmac, createPrivateKey, type KeyObject, randomBytes } from "node:crypto";
 import { TwtxtError } from "../errors.js";
+import { agree, importExchangeKey, isSignedBy, publicBytes, secretKeyOf } from "../keys/ed25519.js";
 import type { SecretKey } from "../keys/key.js";
-import { agree, importExchangeKey, publicBytes, secretKeyOf } from "../keys/secret-key.js";
-import { isSignedBy } from "../keys/verify.js";
 import { type Boxes, nobleBoxes, type Primitives } from "./saltpack/primitives.js";
 import { Saltpack } from "./saltpack/saltpack.js";
 import type { Opened } from "./saltpack/signcryption.js";

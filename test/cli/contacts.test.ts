@@ -52,7 +52,7 @@ describeWithoutKeychain("eleventy-twtxt contacts", () => {
     expect(refused).toEqual({
       exitCode: 1,
       stdout: "",
-      stderr: `eleventy-twtxt: ${bob.address} has published another key, ${bob.kex}. Nothing was changed.\n`,
+      stderr: `eleventy-twtxt: ${bob.address} has published a different key, ${bob.kex}. Nothing was changed.\n`,
     });
     expect(await contactsKept(alice).get(bob.address)).toMatchObject({ key: old });
     const accepted = await alice.type(["contacts", "accept", bob.address, bob.kex.toUpperCase()]);

@@ -73,7 +73,7 @@ describeWithoutKeychain("eleventy-twtxt keys create", () => {
     const mine = machine.read("stick/mine.key");
     expect(await keys(machine, "create", ...args)).toMatchObject({
       exitCode: 1,
-      stderr: `eleventy-twtxt: ${join(machine.folder, "stick/mine.key")} is there already.\n`,
+      stderr: `eleventy-twtxt: ${join(machine.folder, "stick/mine.key")} already exists.\n`,
     });
     expect(machine.read("stick/mine.key")).toBe(mine);
   });
@@ -85,7 +85,7 @@ describeWithoutKeychain("eleventy-twtxt keys create", () => {
     expect(await keys(machine, "create", "alice@alice.example")).toEqual({
       exitCode: 1,
       stdout: "",
-      stderr: `eleventy-twtxt: alice@alice.example has a key already, in ${join(machine.folder, KEY_FILE)}. It is left as it is. \`eleventy-twtxt keys create alice@alice.example --replace\` makes a new one in its place.\n`,
+      stderr: `eleventy-twtxt: alice@alice.example already has a key, in ${join(machine.folder, KEY_FILE)}. Nothing was changed. To replace it, type \`eleventy-twtxt keys create alice@alice.example --replace\`.\n`,
     });
     expect(machine.read(KEY_FILE)).toBe(before);
   });
@@ -157,7 +157,7 @@ describeWithoutKeychain("eleventy-twtxt keys show", () => {
     expect(await keys(machine, "show", "alice@sour.is", "--identity", "alice.key")).toEqual(shown);
     expect(await keys(machine, "show", "bob@bob.example", "--identity", "alice.key")).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining("has the key of alice@sour.is in the place of bob@bob.example."),
+      stderr: expect.stringContaining("has the key of alice@sour.is, not of bob@bob.example."),
     });
     expect(await keys(machine, "show", "--identity", "no.key")).toMatchObject({
       exitCode: 1,
@@ -193,7 +193,7 @@ describeWithoutKeychain("eleventy-twtxt keys backup", () => {
     const again = await keys(machine, "backup", "alice@alice.example", "stick/alice.key");
     expect(again).toMatchObject({
       exitCode: 1,
-      stderr: `eleventy-twtxt: ${join(machine.folder, "stick/alice.key")} is there already.\n`,
+      stderr: `eleventy-twtxt: ${join(machine.folder, "stick/alice.key")} already exists.\n`,
     });
 
     const elsewhere = blog(null);
@@ -255,7 +255,7 @@ describeWithoutKeychain("eleventy-twtxt keys", () => {
     ],
     [
       ["backup", "a@b.example"],
-      "keys backup: the words are shown on a terminal only, and this output goes elsewhere. Name a FILE for a copy, or run it in a terminal.",
+      "keys backup: the words are only shown on a terminal. Run it in one, or name a FILE for a copy.",
     ],
   ])("2 bad-usage: %j", async (args, message) => {
     const machine = blog(null);

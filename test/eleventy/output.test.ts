@@ -141,7 +141,7 @@ describe("a key", () => {
     });
     expect(built.exitCode).toBe(1);
     expect(built.log).toMatch(
-      /options\.key of alice@alice\.example: expected a public key such as "kex1\.\.\.", got ".*": it is not copied whole, or not copied right\./,
+      /options\.key of alice@alice\.example: expected a public key such as "kex1\.\.\.", got ".*": it is incomplete or mistyped\./,
     );
     expect(built.has("twtxt.txt")).toBe(false);
   });

@@ -21,8 +21,7 @@ import {
 } from "../../plugin/keys/identity.js";
 import { formatIdentity, parseIdentity } from "../../plugin/keys/identity-text.js";
 import { exchangeKeyOf, parseKey } from "../../plugin/keys/key.js";
-import type { Keychain } from "../../plugin/keys/keychain.js";
-import type { IdentityPlaces } from "../../plugin/keys/places.js";
+import type { IdentityPlaces, Keychain } from "../../plugin/keys/places.js";
 import { wordsOfSeed } from "../../plugin/keys/words.js";
 
 interface Vector {
@@ -114,10 +113,10 @@ describe("an identity file", () => {
   });
 
   it.each([
-    ["nothing in it", "", "beside comments it holds one line, the key"],
-    ["no key", TEXT.replace(PAIR, "#"), "beside comments it holds one line, the key"],
-    ["two keys", `${TEXT}${PAIR}\n`, "beside comments it holds one line, the key"],
-    ["an empty line", TEXT.replace("\n", "\n\n"), "beside comments it holds one line, the key"],
+    ["nothing in it", "", "apart from comments, it must have one line, the key"],
+    ["no key", TEXT.replace(PAIR, "#"), "apart from comments, it must have one line, the key"],
+    ["two keys", `${TEXT}${PAIR}\n`, "apart from comments, it must have one line, the key"],
+    ["an empty line", TEXT.replace("\n", "\n\n"), "apart from comments, it must have one line, the key"],
     ["white space around the key", TEXT.replace(PAIR, ` ${PAIR}`), "the key is not 64 bytes of base64"],
     ["base64url", (vectors[3]?.file ?? "").replace("+", "-"), "the key is not 64 bytes of base64"],
     ["no padding", TEXT.replace(PAIR, PAIR.replace("==", "")), "the key is not 64 bytes of base64"],
@@ -126,12 +125,12 @@ describe("an identity file", () => {
     [
       "another public half",
       TEXT.replace(PAIR, Buffer.concat([seed, new Uint8Array(32).fill(9)]).toString("base64")),
-      "the halves of the key do not belong together",
+      "the two halves of the key do not match",
     ],
     [
       "another public key in its comment",
       TEXT.replace(KEX, vectors[0]?.kex ?? ""),
-      '"# public key: " names another key than the one in it',
+      '"# public key: " does not match the key',
     ],
     ["no address", TEXT.replace(/# user.*\n/, ""), 'it needs a line such as "# user: alice@alice.example"'],
     ["a wrong address", TEXT.replace("alice@", "alice"), 'it needs a line such as "# user: alice@alice.example"'],
@@ -139,10 +138,10 @@ describe("an identity file", () => {
     [
       "a wrong time",
       TEXT.replace("2026-01-02T", "2026-13-02T"),
-      '"# created: " is no time such as 2026-01-02T03:04:05Z',
+      '"# created: " must be a time such as 2026-01-02T03:04:05Z',
     ],
   ])("is refused, and not quoted, with %s", (_, text, why) => {
-    expect(() => parseIdentity(text, "alice.key")).toThrow(badIdentity(`alice.key is no identity file: ${why}.`));
+    expect(() => parseIdentity(text, "alice.key")).toThrow(badIdentity(`alice.key is not an identity file: ${why}.`));
   });
 
   it("is refused with any letter of the key changed", () => {
@@ -179,7 +178,7 @@ describe("an identity", () => {
 describe("keeping an identity", () => {
   it("the keychain comes first", async () => {
     const places = newPlaces(workingKeychain());
-    expect(await createIdentity(ALICE, places, undefined)).toMatchObject({
+    expect(await createIdentity(ALICE, places)).toMatchObject({
       identity: { publicKey: KEX },
       file: null,
       keychainFault: null,
@@ -194,13 +193,13 @@ describe("keeping an identity", () => {
 
   it.each<[string, Keychain, string]>([
     ["is locked", lockedKeychain(), "It is locked"],
-    ["forgets", { ...workingKeychain(), read: async () => null }, "it did not give back what it was given"],
+    ["forgets", { ...workingKeychain(), read: async () => null }, "it did not return what was stored"],
   ])(
     "a file of mode 0600 takes its place where the keychain %s, and why is said",
     async (_, keychain, keychainFault) => {
       const places = newPlaces(keychain);
       const file = join(places.folder, "alice@alice.example.key");
-      expect(await createIdentity(ALICE, places, undefined)).toMatchObject({ file, keychainFault });
+      expect(await createIdentity(ALICE, places)).toMatchObject({ file, keychainFault });
 
       expect(readFileSync(file, "utf8")).toBe(TEXT);
       expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -221,7 +220,7 @@ describe("keeping an identity", () => {
     expect(await readIdentity(own)).toMatchObject({ identity: { publicKey: KEX }, ...own });
     expect(await loadIdentity("alice@alice.example", own)).toMatchObject({ identity: { publicKey: KEX }, ...own });
     await expect(loadIdentity("bob@bob.example", own)).rejects.toEqual(
-      badIdentity(`${own.file} has the key of alice@alice.example in the place of bob@bob.example.`),
+      badIdentity(`${own.file} has the key of alice@alice.example, not of bob@bob.example.`),
     );
     expect((await loadIdentity("alice@alice.example", places)).identity.publicKey).not.toBe(KEX);
   });
@@ -240,7 +239,7 @@ describe("keeping an identity", () => {
 
   it("bad-identity: the keychain was chosen, and does not work", async () => {
     const places = newPlaces(lockedKeychain());
-    await expect(createIdentity(ALICE, places, "keychain")).rejects.toEqual(
+    await expect(createIdentity(ALICE, places, { isKeychainOnly: true })).rejects.toEqual(
       badIdentity("The system keychain cannot store the key: It is locked."),
     );
     expect(existsSync(places.folder)).toBe(false);
@@ -253,10 +252,10 @@ describe("keeping an identity", () => {
       const keychain = first === "file" ? lockedKeychain() : places.keychain;
       const { file } = await createIdentity(ALICE, { ...places, keychain });
       const other = { ...ALICE, seed: new Uint8Array(32).fill(3) };
-      for (const choice of ["keychain", undefined] as const) {
-        await expect(createIdentity(other, places, choice)).rejects.toEqual(
+      for (const isKeychainOnly of [true, false]) {
+        await expect(createIdentity(other, places, { isKeychainOnly })).rejects.toEqual(
           badIdentity(
-            `alice@alice.example has a key already, in ${file ?? "the system keychain"}. It is left as it is. \`keys create alice@alice.example --replace\` makes a new one in its place.`,
+            `alice@alice.example already has a key, in ${file ?? "the system keychain"}. Nothing was changed. To replace it, type \`keys create alice@alice.example --replace\`.`,
           ),
         );
       }
@@ -285,7 +284,7 @@ describe("keeping an identity", () => {
     const places = newPlaces(workingKeychain());
     places.keychain.kept.set("bob@bob.example", TEXT);
     await expect(loadIdentity("bob@bob.example", places)).rejects.toEqual(
-      badIdentity("The system keychain has the key of alice@alice.example in the place of bob@bob.example."),
+      badIdentity("The system keychain has the key of alice@alice.example, not of bob@bob.example."),
     );
   });
 
@@ -308,7 +307,7 @@ describe("importing", () => {
     const file = join(places.root, "from elsewhere.key");
     const text = `\uFEFF${TEXT.replaceAll("\n", "\r\n")}# mine\r\n`;
     writeFileSync(file, text, { mode: 0o600 });
-    expect(await importIdentity(file, places, undefined)).toMatchObject({ identity: { publicKey: KEX }, file: null });
+    expect(await importIdentity(file, places)).toMatchObject({ identity: { publicKey: KEX }, file: null });
     expect(places.keychain.kept.get("alice@alice.example")).toBe(text);
     expect(readFileSync(file, "utf8")).toBe(text);
   });
@@ -322,7 +321,7 @@ describe("importing", () => {
     const file = join(places.root, "it's mine.key");
     writeFileSync(file, text, { mode });
     chmodSync(file, mode);
-    await expect(importIdentity(file, places, undefined)).rejects.toMatchObject({ code });
+    await expect(importIdentity(file, places)).rejects.toMatchObject({ code });
     expect(places.keychain.kept.size).toBe(0);
   });
 
@@ -331,26 +330,24 @@ describe("importing", () => {
     const file = join(places.root, "it's mine.key");
     writeFileSync(file, TEXT);
     chmodSync(file, 0o644);
-    await expect(importIdentity(file, places, undefined)).rejects.toThrow(
-      `Type: chmod 600 '${places.root}/it'\\''s mine.key'`,
-    );
+    await expect(importIdentity(file, places)).rejects.toThrow(`Type: chmod 600 '${places.root}/it'\\''s mine.key'`);
   });
 
   it.skipIf(process.platform === "win32")("bad-identity: a pipe is not waited for", async () => {
     const places = newPlaces(workingKeychain());
     const file = join(places.root, "pipe.key");
     execFileSync("mkfifo", ["-m", "600", file]);
-    await expect(importIdentity(file, places, undefined)).rejects.toMatchObject({ code: "bad-identity" });
+    await expect(importIdentity(file, places)).rejects.toMatchObject({ code: "bad-identity" });
   });
 
   it("bad-file: there is none", async () => {
     const places = newPlaces(workingKeychain());
-    await expect(importIdentity(join(places.root, "no.key"), places, undefined)).rejects.toMatchObject({
+    await expect(importIdentity(join(places.root, "no.key"), places)).rejects.toMatchObject({
       code: "bad-file",
       message: `There is no file ${join(places.root, "no.key")}.`,
     });
     mkdirSync(join(places.root, "folder"), { mode: 0o700 });
-    await expect(importIdentity(join(places.root, "folder"), places, undefined)).rejects.toMatchObject({
+    await expect(importIdentity(join(places.root, "folder"), places)).rejects.toMatchObject({
       code: "bad-identity",
     });
   });
@@ -359,7 +356,7 @@ describe("importing", () => {
 describe("a backup", () => {
   it("is an identity file of mode 0600 that can be imported elsewhere", async () => {
     const places = newPlaces(workingKeychain());
-    await createIdentity(ALICE, places, undefined);
+    await createIdentity(ALICE, places);
     const file = join(places.root, "stick", "alice.key");
     await copyIdentity("alice@alice.example", file, places);
     expect(statSync(file).mode & 0o777).toBe(0o600);
@@ -371,12 +368,12 @@ describe("a backup", () => {
 
   it("bad-file: is never written over another file", async () => {
     const places = newPlaces(workingKeychain());
-    await createIdentity(ALICE, places, undefined);
+    await createIdentity(ALICE, places);
     const file = join(places.root, "alice.key");
     writeFileSync(file, "precious");
     await expect(copyIdentity("alice@alice.example", file, places)).rejects.toMatchObject({
       code: "bad-file",
-      message: `${file} is there already.`,
+      message: `${file} already exists.`,
     });
     expect(readFileSync(file, "utf8")).toBe("precious");
   });
@@ -422,29 +419,29 @@ describe("the list of identities", () => {
     const places = newPlaces(workingKeychain());
     const withoutKeychain = { ...places, keychain: lockedKeychain() };
     await createIdentity({ ...ALICE, address: "zoe@localhost:8080" }, withoutKeychain);
-    await createIdentity(ALICE, places, undefined);
+    await createIdentity(ALICE, places);
     writeFileSync(join(places.folder, "alice@alice.example.key"), TEXT, { mode: 0o600 });
     writeFileSync(join(places.folder, "bob@bob.example.key"), "rubbish", { mode: 0o600 });
     writeFileSync(join(places.folder, "notes.txt"), "");
     writeFileSync(join(places.folder, "No Address.key"), "");
 
-    const { kept, faults } = await listIdentities(places);
-    expect(kept.map(({ identity, file }) => [identity.address, file])).toEqual([
+    const { identities, faults } = await listIdentities(places);
+    expect(identities.map(({ identity, file }) => [identity.address, file])).toEqual([
       ["alice@alice.example", null],
       ["zoe@localhost:8080", join(places.folder, "zoe@localhost+8080.key")],
     ]);
     expect(faults).toEqual([
-      `${join(places.folder, "bob@bob.example.key")} is no identity file: the key is not 64 bytes of base64.`,
+      `${join(places.folder, "bob@bob.example.key")} is not an identity file: the key is not 64 bytes of base64.`,
     ]);
   });
 
   it("is empty on a new machine", async () => {
-    expect(await listIdentities(newPlaces(workingKeychain()))).toEqual({ kept: [], faults: [] });
+    expect(await listIdentities(newPlaces(workingKeychain()))).toEqual({ identities: [], faults: [] });
   });
 
   it("reports that the keychain did not answer", async () => {
     expect(await listIdentities(newPlaces(lockedKeychain()))).toEqual({
-      kept: [],
+      identities: [],
       faults: ["The system keychain did not answer: It is locked."],
     });
   });
@@ -501,10 +498,10 @@ describe("a key that is put aside for a new one", () => {
 
     await createIdentity({ ...ALICE, seed: new Uint8Array(32).fill(3) }, places);
     const former = await formerIdentities("alice@alice.example", places);
-    expect(former.map(({ identity }) => identity.publicKey)).toEqual([KEX]);
+    expect(former.map(({ publicKey }) => publicKey)).toEqual([KEX]);
     expect(await formerIdentities("alice@alice.example.org", places)).toEqual([]);
     expect((await loadIdentity("alice@alice.example", places)).identity.publicKey).not.toBe(KEX);
-    expect((await listIdentities(places)).kept).toHaveLength(1);
+    expect((await listIdentities(places)).identities).toHaveLength(1);
   });
 
   it("no-identity: there is none", async () => {

