@@ -5,7 +5,7 @@ import { Contacts } from "../messages/lookup/contacts.js";
 import { one, optional, type Words } from "./arguments.js";
 import { authorAt } from "./author.js";
 import { actionsWith, commandOf } from "./command.js";
-import { networkOf } from "./network.js";
+import { networkOf } from "./lookup.js";
 import { AUTHOR_OPTIONS, address, HOSTS_OPTION, JSON_OPTION, type Kind, type ValuesOf } from "./options.js";
 import { tableOf } from "./output.js";
 import type { Terminal } from "./terminal.js";

@@ -1,13 +1,14 @@
-// plugin/cli/lookup.ts: `eleventy-twtxt lookup` shows the key and the inbox of an address.
+// plugin/cli/lookup.ts: `eleventy-twtxt lookup` shows the key and the inbox of an address; how commands look addresses up.
 import { TwtxtError } from "../errors.js";
+import { type Ask, createGuard, type GuardOptions } from "../http/guard.js";
 import { type Contact, Contacts } from "../messages/lookup/contacts.js";
-import type { Found } from "../messages/lookup/lookup.js";
+import { type Found, type Lookup, lookup as lookUp } from "../messages/lookup/lookup.js";
+import { systemSrv } from "../messages/lookup/public-lookup.js";
 import { one } from "./arguments.js";
 import { authorAt } from "./author.js";
 import { command } from "./command.js";
-import { typed } from "./invocation.js";
-import { networkOf } from "./network.js";
-import { AUTHOR_OPTIONS, type AuthorValues, address, HOSTS_OPTION, JSON_OPTION } from "./options.js";
+import { typed, userAgent } from "./invocation.js";
+import { AUTHOR_OPTIONS, type AuthorValues, address, HOSTS_OPTION, type HostsValues, JSON_OPTION } from "./options.js";
 import { tableOf } from "./output.js";
 import type { Terminal } from "./terminal.js";
 
@@ -33,7 +34,7 @@ contact  the same key, since 2026-11-20`,
   },
 });
 
-/** @param contact - what is known of the address; `undefined` where it is not clear whose contacts to look at */
+/** @param contact - the contact with this address; `undefined` where it is not clear whose contacts to search */
 export function linesOf({ address, key, endpoint, url, byDns }: Found, contact: Contact | null | undefined): string[] {
   return tableOf([
     ["address", address],
@@ -55,9 +56,9 @@ function factsOf({ address, key, endpoint, url, byDns }: Found, contact: Contact
 }
 
 /**
- * What is known of an address. An author with no key, or with several, can look addresses up too.
+ * The contact with an address. Addresses can also be looked up without a key, or with several.
  *
- * @returns `undefined` where it is not clear whose contacts to look at; `null` for an unknown address
+ * @returns `null` for no contact; `undefined` where it is not clear whose contacts to search
  */
 async function contactFor(
   address: string,
@@ -73,4 +74,18 @@ async function contactFor(
     if (isUnclear && !isChosen) return undefined;
     throw error;
   }
+}
+
+/** How commands reach the servers of others. */
+interface Network {
+  ask: Ask;
+  /** Sends a request each time. */
+  lookup: Lookup;
+}
+
+/** @param limits - instead of the guard's defaults */
+export function networkOf(values: HostsValues, limits: Pick<GuardOptions, "totalMs"> = {}): Network {
+  const plainHosts = values["allow-private-host"];
+  const ask = createGuard({ userAgent: userAgent(), allowPrivateHosts: plainHosts, ...limits });
+  return { ask, lookup: (address) => lookUp(address, { ask, plainHosts, resolveSrv: systemSrv }) };
 }

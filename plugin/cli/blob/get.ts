@@ -20,7 +20,7 @@ import { misuse } from "../arguments.js";
 import { authorAt, ownKeys } from "../author.js";
 import { checkFree, type Draft, draftIn } from "../files.js";
 import { typed } from "../invocation.js";
-import { networkOf } from "../network.js";
+import { networkOf } from "../lookup.js";
 import type { OwnSiteValues } from "../options.js";
 import { sizeText } from "../output.js";
 import { endingOf, type Terminal } from "../terminal.js";

@@ -15,7 +15,7 @@ import { seal } from "../../messages/sealing.js";
 import { misuse } from "../arguments.js";
 import { type Author, ownKeys } from "../author.js";
 import { typed, typedHints } from "../invocation.js";
-import { networkOf } from "../network.js";
+import { networkOf } from "../lookup.js";
 import type { OwnSiteValues } from "../options.js";
 import { listed, type Progress, progressOf, sizeText } from "../output.js";
 import { lineShownSafely, type Terminal } from "../terminal.js";

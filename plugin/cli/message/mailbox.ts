@@ -22,7 +22,7 @@ import {
 import type { OwnKeys } from "../../messages/sealing.js";
 import { Outbox, type RecipientReport } from "../../messages/send/outbox.js";
 import { type Author, authorAt, ownKeys } from "../author.js";
-import { networkOf } from "../network.js";
+import { networkOf } from "../lookup.js";
 import type { OwnSiteValues } from "../options.js";
 import type { Terminal } from "../terminal.js";
 
