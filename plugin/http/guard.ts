@@ -1,7 +1,7 @@
 // plugin/http/guard.ts: HTTP client for untrusted servers (SSRF protection, limits on time and size).
 import { lookup as systemLookup } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
-import { Agent, buildConnector, type Dispatcher, request } from "undici";
+import { Agent, buildConnector, request } from "undici";
 import { TwtxtError } from "../errors.js";
 import { concatChunks } from "../store/chunks.js";
 import { canParseUrl } from "../url.js";
@@ -39,6 +39,8 @@ export interface GuardedResponse {
   /** Closes the connection of a body that is not read to its end. */
   close(): void;
 }
+
+type ResponseData = Awaited<ReturnType<typeof request>>;
 
 export type Ask = (url: string, request: GuardedRequest) => Promise<GuardedResponse>;
 
@@ -126,7 +128,7 @@ function singleRequest(options: GuardOptions, allowed: ReadonlySet<string>) {
 }
 
 /** The parts of a response that undici has in another form. */
-function readable(answer: Dispatcher.ResponseData, maxBytes: number, signal: AbortSignal, close: () => void) {
+function readable(answer: ResponseData, maxBytes: number, signal: AbortSignal, close: () => void) {
   const headers = headersOf(answer.headers);
   const body = closeAfter(boundedBody(answer.body, headers["content-encoding"], maxBytes, signal), close);
   return { status: answer.statusCode, headers, body, bytes: async () => Buffer.from(await concatChunks(body)) };
@@ -180,7 +182,7 @@ function guardedLookup(lookup: typeof systemLookup): LookupFunction {
 }
 
 /** The URL of a redirect. A POST follows only redirects that keep method and body. */
-function redirectOf({ statusCode, headers }: Dispatcher.ResponseData, url: URL, method: string): string | null {
+function redirectOf({ statusCode, headers }: ResponseData, url: URL, method: string): string | null {
   const location = [headers.location].flat()[0];
   const codes = method === "POST" ? [307, 308] : [301, 302, 303, 307, 308];
   return location !== undefined && codes.includes(statusCode) && canParseUrl(location, url.href)
@@ -188,7 +190,7 @@ function redirectOf({ statusCode, headers }: Dispatcher.ResponseData, url: URL, 
     : null;
 }
 
-function headersOf(headers: Dispatcher.ResponseData["headers"]): Record<string, string> {
+function headersOf(headers: ResponseData["headers"]): Record<string, string> {
   return Object.fromEntries(
     Object.entries(headers).map(([name, value]) => [name.toLowerCase(), [value ?? ""].flat().join(", ")]),
   );

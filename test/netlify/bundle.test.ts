@@ -14,12 +14,12 @@ const repo = fileURLToPath(new URL("../../", import.meta.url));
 const bundle = mkdtempSync(join(tmpdir(), "twtxt-bundle-"));
 const WRITTEN = "2026-01-02T03:04:05Z";
 
-/** Words that stay in the code of what must be loaded late. */
+/** Texts in the code that must be loaded late. */
 const LATE = {
   "a parser of HTML": "callAdoptionAgency",
   "a parser of microformats": "u-uid",
   mail: "STARTTLS",
-  "the curves": "isTorsionFree",
+  "the verification of signatures": "@signature-params",
 };
 
 beforeAll(() => void execFileSync(process.execPath, [join(repo, "build/netlify.mjs"), bundle]));
