@@ -16,11 +16,11 @@ export interface Avatar {
 const MAX_BYTES = 256 * 1024;
 /** Maximum number of pictures, from the newest mentions. */
 const MAX_AVATARS = 500;
-/** Hosts requested at the same time; each for one picture after the other. */
+/** Hosts requested at the same time. Each is asked for one picture at a time. */
 const CONCURRENT_HOSTS = 32;
 
 /** Raster images, recognized by their first bytes. The `Content-Type` is not trusted. */
-const KINDS: readonly [extension: string, start: RegExp][] = [
+const IMAGE_TYPES: readonly [extension: string, start: RegExp][] = [
   ["png", /^\x89PNG\r\n\x1a\n/],
   ["jpg", /^\xff\xd8\xff/],
   ["gif", /^GIF8[79]a/],
@@ -33,7 +33,7 @@ export interface AvatarSource {
   /** The cache folder. */
   folder: string;
   ask: Ask;
-  /** Ends the downloads; the next build gets the rest. */
+  /** Ends the downloads. The next build gets the other pictures. */
   signal: AbortSignal;
 }
 
@@ -46,20 +46,20 @@ export async function avatarsOf(
   urls: readonly string[],
   { folder, ask, signal }: AvatarSource,
 ): Promise<Map<string, Avatar>> {
-  const kept = new Set(await readdir(folder).catch(() => []));
+  const cached = new Set(await readdir(folder).catch(() => []));
   const avatars = new Map<string, Avatar>();
-  const wanted = urlsByHost(urls);
-  const askHosts = async () => {
-    for (let ofHost = wanted.shift(); ofHost; ofHost = wanted.shift()) {
-      for (const url of ofHost) {
-        const avatar = (await readAvatar(url, folder, kept)) ?? (await fetchAvatar(url, ask, signal));
+  const queue = urlsByHost(urls).values();
+  const work = async () => {
+    for (const urlsOfHost of queue) {
+      for (const url of urlsOfHost) {
+        const avatar = (await readAvatar(url, folder, cached)) ?? (await fetchAvatar(url, ask, signal));
         if (avatar) avatars.set(url, avatar);
       }
     }
   };
-  await Promise.all(Array.from({ length: CONCURRENT_HOSTS }, askHosts));
+  await Promise.all(Array.from({ length: CONCURRENT_HOSTS }, work));
   await mkdir(folder, { recursive: true });
-  for (const { name, content } of avatars.values()) if (!kept.has(name)) await writeFile(join(folder, name), content);
+  for (const { name, content } of avatars.values()) if (!cached.has(name)) await writeFile(join(folder, name), content);
   return avatars;
 }
 
@@ -67,26 +67,24 @@ function urlsByHost(urls: readonly string[]): string[][] {
   const hosts = new Map<string, string[]>();
   for (const url of [...new Set(urls)].filter((each) => canParseUrl(each)).slice(0, MAX_AVATARS)) {
     const { host } = new URL(url);
-    const ofHost = hosts.get(host);
-    if (ofHost) ofHost.push(url);
-    else hosts.set(host, [url]);
+    hosts.set(host, [...(hosts.get(host) ?? []), url]);
   }
   return [...hosts.values()];
 }
 
-async function readAvatar(url: string, folder: string, kept: ReadonlySet<string>): Promise<Avatar | null> {
-  const name = KINDS.map(([extension]) => nameOf(url, extension)).find((candidate) => kept.has(candidate));
+async function readAvatar(url: string, folder: string, cached: ReadonlySet<string>): Promise<Avatar | null> {
+  const name = IMAGE_TYPES.map(([extension]) => nameOf(url, extension)).find((candidate) => cached.has(candidate));
   return name === undefined ? null : { name, content: await readFile(join(folder, name)) };
 }
 
-/** @returns `null` for anything but a picture, if it is too large, or if the request fails */
+/** @returns `null` if the response is not a picture or is too large, or if the request fails */
 async function fetchAvatar(url: string, ask: Ask, signal: AbortSignal): Promise<Avatar | null> {
   try {
     const response = await ask(url, { maxBytes: MAX_BYTES, signal });
     const content = await response.bytes();
     const start = content.subarray(0, 16).toString("latin1");
-    const kind = response.status === 200 ? KINDS.find(([, pattern]) => pattern.test(start)) : undefined;
-    return kind ? { name: nameOf(url, kind[0]), content } : null;
+    const type = response.status === 200 ? IMAGE_TYPES.find(([, pattern]) => pattern.test(start)) : undefined;
+    return type ? { name: nameOf(url, type[0]), content } : null;
   } catch (error) {
     if (error instanceof TwtxtError) return null;
     throw error;

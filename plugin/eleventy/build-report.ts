@@ -15,6 +15,9 @@ import type { TwtsFromPosts } from "./twts-from-posts.js";
 const NAMED_IN_SUMMARY = 3;
 const NAMED_COLLECTIONS = 10;
 
+/** A visible character. U+2800, the empty Braille pattern, is invisible. */
+const VISIBLE = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
 /** What to do if the host was not recognized. */
 const OTHER_HOST = 'If Netlify or your own server serves the site, set the option host: "netlify" or host: "node"';
 
@@ -49,17 +52,17 @@ export function warningsOnPosts(
       ),
     ),
     ...sentenceAbout(
-      twts.cut,
+      twts.postsWhere(({ isCut }) => isCut),
       (files, count) =>
         `${count} shortened in the feed, because a line must be shorter than 64 KiB: ${files}. The text ends with a link to the post.`,
     ),
     ...sentenceAbout(
-      twts.invisible,
+      twts.postsWhere(({ text }) => text !== "" && !VISIBLE.test(text)),
       (files, count) =>
         `${count} without a visible character: ${files}. Readers see an empty twt. Add some text, or leave the post out with twt: false.`,
     ),
     ...sentenceAbout(
-      twts.repliesWithoutFeed,
+      twts.postsWhere(({ isReplyWithoutFeed }) => isReplyWithoutFeed),
       (files, count) =>
         `${count} with a replyTo without the URL of a feed, so the author is not notified: ${files}. Write replyTo: "<hash> <feed url>".`,
     ),
@@ -193,7 +196,7 @@ interface BuiltSite {
 export function summaryOf(twts: TwtsFromPosts, feed: { path: string; twts: number; archives: number }): string {
   const archives = feed.archives === 0 ? "" : feed.archives === 1 ? " and 1 archive" : ` and ${feed.archives} archives`;
   const silent = sentenceAbout(
-    twts.silent,
+    twts.postsWhere(({ text }) => text === ""),
     (files, count) =>
       ` ${count} without content left out: ${files}. Add a title, a text or a picture (photo), or set twt: false in the front matter to turn off this note.`,
     NAMED_IN_SUMMARY,

@@ -13,9 +13,10 @@ const WEBMENTION =
   /<(?:link|a)\b(?=[^>]*(?<![\w-])rel\s*=\s*(?:"[^"]*\bwebmention\b|'[^']*\bwebmention\b|webmention\b))[^>]*>/i;
 const HREF = /(?<![\w-])href\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>]+))/i;
 
-/** Adds the links to pages, and counts pages with another endpoint. */
+/** Adds the links to pages, and counts the pages that name another endpoint. */
 export class HeadLinks {
-  readonly #foreign = new Map<string, number>();
+  /** Numbers of pages, by endpoint. */
+  readonly #otherEndpoints = new Map<string, number>();
 
   constructor(
     readonly settings: Pick<Settings, "nick" | "url">,
@@ -46,13 +47,13 @@ export class HeadLinks {
 
   /** Returns a warning about pages with another endpoint, and resets the count. */
   takeWarning(): string | null {
-    const entries = [...this.#foreign];
-    this.#foreign.clear();
+    const entries = [...this.#otherEndpoints];
+    this.#otherEndpoints.clear();
     if (entries.length === 0) return null;
     const pages = entries.reduce((sum, [, count]) => sum + count, 0);
     const endpoints = entries.map(([endpoint]) => endpoint).join(", ");
-    const who = pages === 1 ? "1 page names" : `${pages} pages name`;
-    return `${who} another webmention endpoint, ${endpoints}, which takes precedence. Remove that link from the layout to receive mentions at ${this.urls.endpoint()}, or set the option "webmention" to it.`;
+    const subject = pages === 1 ? "1 page names" : `${pages} pages name`;
+    return `${subject} another webmention endpoint, ${endpoints}, which takes precedence. Remove that link from the layout to receive mentions at ${this.urls.endpoint()}, or set the option "webmention" to it.`;
   }
 
   #feedLink(href: string): string {
@@ -77,12 +78,12 @@ export class HeadLinks {
 
   #isEndpointWanted(page: string, url: () => string): boolean {
     const webmention = this.urls.endpoint();
-    const named = webmention && page.includes("webmention") ? WEBMENTION.exec(page.replace(COMMENT, "")) : null;
-    if (!named) return true;
-    const [, double, single, bare] = HREF.exec(named[0]) ?? [];
+    const existing = webmention && page.includes("webmention") ? WEBMENTION.exec(page.replace(COMMENT, "")) : null;
+    if (!existing) return true;
+    const [, double, single, bare] = HREF.exec(existing[0]) ?? [];
     const href = (double ?? single ?? bare ?? "").replaceAll("&amp;", "&");
     const endpoint = canParseUrl(href, url()) ? new URL(href, url()).href : href;
-    if (endpoint !== webmention) this.#foreign.set(endpoint, (this.#foreign.get(endpoint) ?? 0) + 1);
+    if (endpoint !== webmention) this.#otherEndpoints.set(endpoint, (this.#otherEndpoints.get(endpoint) ?? 0) + 1);
     return false;
   }
 }

@@ -38,12 +38,12 @@ export interface MarkdownIt {
 const NAME = /[^\s@#!:<>()[\]'"`]+/y;
 const WORD = /[\p{L}\p{N}_]/u;
 /** A character before "@" that makes it part of a URL, an address or an escape. */
-const GLUE = /[\p{L}\p{N}_/@.=&#%+\\]/u;
-/** `@<bob bob.example>` lacks `https://`, and `@<bob>` a URL. */
-const HALF_MENTION = /@<(?:[^\s<>=/"']+ +[^\s<>="']+\.[^\s<>="']*|(?<name>[^\s<>=/"'@:]+))>/y;
+const JOINED = /[\p{L}\p{N}_/@.=&#%+\\]/u;
+/** `@<bob bob.example>`, without `https://`, or `@<bob>`, without a URL. */
+const INCOMPLETE_MENTION = /@<(?:[^\s<>=/"']+ +[^\s<>="']+\.[^\s<>="']*|(?<name>[^\s<>=/"'@:]+))>/y;
 /** Tags that may follow an "@". */
 const INLINE_TAG = /^(?:a|abbr|b|br|code|del|em|i|img|ins|kbd|mark|q|s|small|span|strong|sub|sup|u|wbr)$/i;
-/** A name, without punctuation after it. */
+/** A name without the punctuation after it. */
 const PERSON = /^\p{L}(?:[\p{L}\p{N}_.-]*[\p{L}\p{N}_])?/u;
 const LINKABLE = /^(https?|gemini|gopher):\/\//i;
 
@@ -74,20 +74,20 @@ export function addMentionRule(
   });
 }
 
-/** Keeps `@<bob>` as text, because as a tag it would not be visible. */
+/** Keeps `@<bob>` as text, because a browser would not show a tag. */
 function keepUnknown(state: InlineState, silent: boolean, onUnknown: (name: string) => void): boolean {
-  const half = halfMentionAt(state.src, state.pos);
+  const incomplete = incompleteMentionAt(state.src, state.pos);
   const unknown = unknownMentionAt(state.src, state.pos);
   if (unknown !== null && !silent) onUnknown(unknown);
-  if (half === null) return false;
-  if (!silent) state.push("text", "", 0).content = half;
-  state.pos += half.length;
+  if (incomplete === null) return false;
+  if (!silent) state.push("text", "", 0).content = incomplete;
+  state.pos += incomplete.length;
   return true;
 }
 
-function halfMentionAt(text: string, start: number): string | null {
-  HALF_MENTION.lastIndex = start;
-  const found = HALF_MENTION.exec(text);
+function incompleteMentionAt(text: string, start: number): string | null {
+  INCOMPLETE_MENTION.lastIndex = start;
+  const found = INCOMPLETE_MENTION.exec(text);
   const isTag = INLINE_TAG.test(found?.groups?.name ?? "");
   return !found || isTag || WORD.test(characterBefore(text, start)) ? null : found[0];
 }
@@ -98,11 +98,11 @@ function halfMentionAt(text: string, start: number): string | null {
  * @returns `null` for a part of an address, of a URL, or of a package name such as `@11ty/eleventy`
  */
 export function unknownMentionAt(text: string, start: number): string | null {
-  return halfMentionAt(text, start) ?? unknownNameAt(text, start);
+  return incompleteMentionAt(text, start) ?? unknownNameAt(text, start);
 }
 
 function unknownNameAt(text: string, start: number): string | null {
-  if (text[start] !== "@" || GLUE.test(characterBefore(text, start))) return null;
+  if (text[start] !== "@" || JOINED.test(characterBefore(text, start))) return null;
   NAME.lastIndex = start + 1;
   const name = NAME.exec(text)?.[0] ?? "";
   if (name.includes("/") || text[start + 1 + name.length] === "@") return null;
@@ -120,7 +120,7 @@ export function shortMentionAt(
   start: number,
   follow: Settings["follow"],
 ): { nick: string; url: string; start: number; end: number } | null {
-  if (text[start] !== "@" || GLUE.test(characterBefore(text, start))) return null;
+  if (text[start] !== "@" || JOINED.test(characterBefore(text, start))) return null;
   NAME.lastIndex = start + 1;
   let name = NAME.exec(text)?.[0] ?? "";
   if (text[start + 1 + name.length] === "@") return null;
@@ -142,9 +142,9 @@ export function nickOf({ nick, url }: Mention, follow: Settings["follow"]): stri
 const TEXT_OR_MARKUP = new RegExp(
   [
     /<!--.*?-->/, // a comment
-    /<(?<raw>head|script|style|textarea|title|template|pre|code|svg|a)\b.*?<\/\k<raw>\s*>/, // what is left alone
-    /@<(?:(?<nick>[^\s<>]+) +)?(?<url>[a-z][a-z0-9+.-]*:\/\/[^\s<>]+)>/, // as the author wrote it
-    /@&lt;(?:(?<nickEscaped>[^\s<>&]+) +)?(?:<a\b[^<>]*>)?(?<urlEscaped>[a-z][a-z0-9+.-]*:\/\/[^\s<>]+?)(?:<\/a>)?&gt;/, // escaped, perhaps linked
+    /<(?<raw>head|script|style|textarea|title|template|pre|code|svg|a)\b.*?<\/\k<raw>\s*>/, // an element without mentions
+    /@<(?:(?<nick>[^\s<>]+) +)?(?<url>[a-z][a-z0-9+.-]*:\/\/[^\s<>]+)>/, // a mention
+    /@&lt;(?:(?<nickEscaped>[^\s<>&]+) +)?(?:<a\b[^<>]*>)?(?<urlEscaped>[a-z][a-z0-9+.-]*:\/\/[^\s<>]+?)(?:<\/a>)?&gt;/, // a mention, escaped, perhaps linked
     /<[^<>]*>/, // a tag
     /@[^\s@#!:<>()[\]'"`&]+/, // perhaps a nick
   ]
@@ -154,9 +154,7 @@ const TEXT_OR_MARKUP = new RegExp(
 );
 
 /**
- * Replaces the mentions in a page by links, for Markdown libraries that take no rules.
- *
- * @param html - a page or a part of one; code, links and attributes stay as they are
+ * Replaces the mentions in HTML by links, except in code, links and attributes. For Markdown libraries that take no rules.
  */
 export function linkMentions(html: string, follow: Settings["follow"]): string {
   if (!html.includes("@")) return html;
@@ -183,7 +181,7 @@ function mentionInHtml(
   return { nick: nickOf({ nick: groups.nick ?? groups.nickEscaped ?? null, url }, follow), url };
 }
 
-/** Marked as an autolink, so that markdown-it's typographer does not change the nick. */
+/** Adds a link, marked as an autolink so that markdown-it's typographer does not change the nick. */
 function pushLink(state: InlineState, href: string, label: string): void {
   const open = state.push("link_open", "a", 1);
   open.attrs = [

@@ -4,24 +4,28 @@ import { element, type Markup, type MarkupElement, toHtml } from "../site/html.j
 import type { PublicMention } from "../site/mention-list.js";
 import { type MentionListContext, mentionItem, mentionList } from "../site/mention-markup.js";
 
-/** An attribute that keeps WebC from looking for the script among the site's sources, where it is not. */
+/** An attribute that stops WebC from bundling the script, which is not among the site's sources. */
 const KEEP = "webc:keep";
 const KEPT_SCRIPT = new RegExp(`(<script\\b[^<>]*) ${KEEP}(?:="")?(?=[^<>]*>)`, "g");
 
-/** A list and its component. */
+/** The options of a list. */
 export interface MentionListOptions extends Pick<MentionListContext, "target" | "feed"> {
-  /** The URL of the JSON that the component reads: a path of the site. */
+  /** The path of the JSON that the component reads. */
   json: string;
-  /** The URL of the component's script, as a template writes it. */
+  /** The path of the component's script, for templates. */
   script: string;
   /** The number of this page in a list of several pages. The component updates the first page only. */
   page?: number;
-  /** Paths of pictures on this site, by the URL that the author gives. */
+  /** Paths of pictures on this site, by their original URL. */
   pictures: ReadonlyMap<string, string>;
   words: MentionsOptions["words"];
 }
 
-/** @param mentions - newest first; `null` if they are not known */
+/**
+ * A list with the component that updates it.
+ *
+ * @param mentions - newest first; `null` if unknown
+ */
 export function mentionListHtml(mentions: readonly PublicMention[] | null, options: MentionListOptions): string {
   const { target, feed, pictures, words } = options;
   const context: MentionListContext = {
@@ -31,7 +35,7 @@ export function mentionListHtml(mentions: readonly PublicMention[] | null, optio
     verbOf: (type) => words[type],
   };
   const items = (mentions ?? []).flatMap((mention) => [mentionItem(mention, context), "\n"]);
-  // An empty list has no white space either, so that CSS can find it by `:empty`.
+  // Without white space if it is empty, so that the CSS selector `:empty` matches.
   const list = mentionList(items.length > 0 ? ["\n", ...items] : []);
   const empty = target === null ? [emptyNote(mentions, options), "\n"] : [];
   const component = element("twtxt-mentions", attributesOf(options), "\n", list, "\n", ...empty);
@@ -53,12 +57,12 @@ function picture(src: string | undefined): Markup[] {
   return src === undefined ? [] : [element("img", { class: "u-photo", src, alt: "", width: "40", height: "40" }), " "];
 }
 
-/** Hidden unless the build knows that there are no mentions. The component shows or hides it later. */
+/** The text of an empty list, hidden if there are mentions or they are unknown. The component shows or hides it later. */
 function emptyNote(mentions: readonly PublicMention[] | null, { words }: MentionListOptions): MarkupElement {
   return element("p", { class: "twtxt-none", ...(mentions?.length === 0 ? {} : { hidden: "" }) }, words.none);
 }
 
-/** A page as it is published, without the attribute for WebC: only WebC removes it itself. */
+/** Removes the attribute for WebC from a page, because other template languages leave it. */
 export function removeKeep(page: string): string {
   return page.includes(KEEP) ? page.replace(KEPT_SCRIPT, "$1") : page;
 }

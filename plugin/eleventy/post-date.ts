@@ -6,11 +6,11 @@ import type { Post } from "../options.js";
 const DAY = 86_400_000;
 const HOUR_IN_SECONDS = 3600;
 
-/** Timestamps have years of four digits, so other dates are ignored. */
+/** Other dates are ignored, because the years of timestamps have four digits. */
 const FIRST = Date.parse("0000-01-03T00:00:00Z");
 const LAST = Date.parse("9999-12-29T00:00:00Z");
 
-/** Dates that Eleventy takes from the file system or from git, which change with every clone. */
+/** Values of `date` for which Eleventy asks the file system or git. These dates change with every clone. */
 const UNSTABLE = /^(git )?(last modified|created)$/i;
 
 /** The date in a file name, which Eleventy uses if the data has none. */
@@ -36,7 +36,7 @@ export function postClock(timeZone: string): (post: Post) => number | null {
   };
 }
 
-/** The identity of a post: the page's URL, or else its file and page number. Orders posts of one second. */
+/** The identity of a post: the page's URL, or else its file and page number. */
 export function permalinkOf(post: Pick<Post, "url" | "inputPath" | "pageNumber">): string {
   return post.url || `${post.inputPath}${post.pageNumber ? `#${post.pageNumber}` : ""}`;
 }

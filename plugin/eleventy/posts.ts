@@ -18,7 +18,7 @@ export interface Schedule {
   undated: CollectionItem[];
   /** Posts dated in the future, which get no twt yet. */
   held: DatedPost[];
-  /** Posts at a later second than their own, because another post has it. */
+  /** Posts whose own second belongs to another post, so they are at a later one. */
   moved: { post: CollectionItem; from: string; other: CollectionItem }[];
 }
 
@@ -65,7 +65,7 @@ export function schedulePosts(
   };
 }
 
-/** The first post of a second keeps it; each other one moves to the next free second. */
+/** The first post of a second keeps it. The others move to the next free second. */
 function assignSeconds(wanted: { post: CollectionItem; time: number }[]): Pick<Schedule, "dated" | "moved"> {
   const owners = new Map<number, CollectionItem>();
   for (const { post, time } of wanted) if (!owners.has(time)) owners.set(time, post);
@@ -100,7 +100,7 @@ function isChosenBy(choice: (post: CollectionItem) => unknown): (post: Collectio
   };
 }
 
-/** The items of a collection; empty for anything but a list, since a site's own collections may be anything. */
+/** The items of a collection; empty if it is not a list, because a site's own collections can have any type. */
 export function itemsOf(collection: unknown): CollectionItem[] {
   return Array.isArray(collection) ? collection.filter((item) => typeof item?.inputPath === "string") : [];
 }

@@ -55,7 +55,8 @@ export class SiteBuild {
   readonly #environment: BuildEnvironment;
   readonly #head: HeadLinks;
   readonly #others = new OtherOutput();
-  readonly #remembered = new Map<string, PostText | null>();
+  /** Texts of posts by permalink. */
+  readonly #texts = new Map<string, PostText | null>();
   #isMarkdownUsed = false;
   #isMarkdownExtended = false;
   readonly #loggedNotes = new Set<string>();
@@ -113,7 +114,9 @@ export class SiteBuild {
     this.#paths = Object.keys(urlToInputPath);
     this.#others.check([{ path: this.settings.path }], OTHER_FEED_PATH);
     this.#others.check(this.#discovery, OTHER_KEY);
-    this.#twts = await TwtsFromPosts.from(this.#collections, this, this.#environment.now(), this.#remembered);
+    const twts = new TwtsFromPosts(this.#collections, this, this.#environment.now(), this.#texts);
+    await twts.load();
+    this.#twts = twts;
   }
 
   /** @param map - the source of each copied file or folder, by its path in the site */

@@ -12,17 +12,7 @@ import { unified } from "unified";
 import { SKIP, visit } from "unist-util-visit";
 import { escapeText, linkText, type PageOfHtml, textFromPlainHtml } from "./text-from-plain-html.js";
 
-/** What this module does, for those who load it late. */
-export interface HtmlReader {
-  /** A body as Markdown: links absolute, our mentions back in wire form. */
-  textFromHtml(html: string, page: PageOfHtml): string;
-  /** A title or a summary as plain text, entities decoded once. */
-  plainText(html: string, page: PageOfHtml): string;
-  /** The URLs and labels of the links with the class `u-mention`. */
-  mentionsInHtml(html: string, page: PageOfHtml): { label: string; url: string }[];
-}
-
-/** The attributes that lead somewhere, by element. */
+/** The attributes with a URL, by element. */
 const LINKS: Record<string, "href" | "src"> = {
   a: "href",
   area: "href",
@@ -35,11 +25,12 @@ const LINKS: Record<string, "href" | "src"> = {
 
 const parser = unified().use(rehypeParse, { fragment: true });
 
+/** A body as Markdown, with absolute links and with mentions as `@<nick url>`. */
 export function textFromHtml(html: string, page: PageOfHtml): string {
   return textFromPlainHtml(html, page) ?? textFromAnyHtml(html, page);
 }
 
-/** The text of any HTML, read by a parser. {@link textFromPlainHtml} gives the same text, or none. */
+/** The same text as `textFromHtml`, always with the parser. */
 export function textFromAnyHtml(html: string, page: PageOfHtml): string {
   const tree = parser.parse(html);
   removeMentions(tree);
@@ -54,6 +45,7 @@ export function textFromAnyHtml(html: string, page: PageOfHtml): string {
   return writer.stringify(markdown.runSync(tree) as never);
 }
 
+/** A title or a summary as plain text, with entities decoded once. */
 export function plainText(html: string, page: PageOfHtml): string {
   const tree = parser.parse(html);
   visit(tree, (node, index, parent) => {
@@ -66,6 +58,7 @@ export function plainText(html: string, page: PageOfHtml): string {
   return toText(tree);
 }
 
+/** The URLs and labels of the links with the class `u-mention`. */
 export function mentionsInHtml(html: string, page: PageOfHtml): { label: string; url: string }[] {
   const tree = parser.parse(html);
   const mentions: { label: string; url: string }[] = [];
@@ -75,7 +68,7 @@ export function mentionsInHtml(html: string, page: PageOfHtml): { label: string;
   return mentions;
 }
 
-/** In the writer, text comes out as it reads: a twt is read as plain text at least as often as it is rendered. */
+/** Escapes as little as possible, because many clients show a twt as plain text. */
 const writer = unified()
   .use(remarkGfm)
   .use(remarkStringify, {
@@ -100,7 +93,7 @@ function dropLinkTitles() {
   };
 }
 
-/** What others said about a post is not what its author says. */
+/** Removes lists of mentions: their texts are not by the author. */
 function removeMentions(tree: Root): void {
   visit(tree, "element", ({ tagName, properties: { className } }, index, parent) => {
     const isList = tagName === "ol" && Array.isArray(className) && className.includes("twtxt-mentions");

@@ -1,7 +1,7 @@
-// plugin/eleventy/text-from-plain-html.ts: the text of a body in plain HTML, as most notes are.
+// plugin/eleventy/text-from-plain-html.ts: fast path for bodies of plain HTML, such as most notes.
 //
-// `text-from-html.ts` reads any HTML and builds three trees for it. This module builds none and refuses what is not plain.
-// Both give the same text to the byte: another text would have another hash.
+// `text-from-html.ts` reads any HTML, but builds three trees for it. This module builds none, and refuses other HTML. Both
+// must give the same text byte for byte, because a different text has a different hash.
 
 /** The page of a body. */
 export interface PageOfHtml {
@@ -15,13 +15,13 @@ export interface PageOfHtml {
 const ATTRIBUTES =
   '(?: (?:href|src|alt|title|class|id|rel|target|tabindex|width|height|loading|decoding|start)="[^"<>\\0-\\x1f]*")*';
 const SPACE = "[ \\t\\n\\f\\r]*";
-/** An element ends at the first end tag of its name. If it holds another of that name, its contents match nothing. */
+/** Up to the first end tag of this name. If elements of this name are nested, the contents match no pattern. */
 const INNER = "(?<inner>[^]*?)</\\k<tag>>";
 const BLOCK = new RegExp(
   `${SPACE}<(?<tag>p|h[1-6]|ul|ol|blockquote)(?<attributes>${ATTRIBUTES})>${INNER}${SPACE}`,
   "gy",
 );
-/** A class may mean the mentions of a post or a list of tasks. */
+/** No class, because the list may be one of mentions or of tasks. */
 const LIST_ATTRIBUTES = /^(?: start="(?<start>\d{1,9})")?$/;
 const ITEM = new RegExp(`${SPACE}<(?<tag>li)>${INNER}${SPACE}`, "gy");
 const INLINE = new RegExp(
@@ -34,11 +34,11 @@ const INLINE = new RegExp(
 );
 
 const EMPHASIS: Record<string, string> = { em: "*", i: "*", strong: "**", b: "**" };
-/** The characters outside and inside of an emphasis, where its marker between them needs no help to be read as one. */
+/** The characters outside and inside of an emphasis between which Markdown recognizes a marker. */
 const EDGE = /^(?:\s[^\s*_~]|(?![*_~])\p{P}[\p{L}\p{N}])$/u;
 
 const REFERENCES: Record<string, string> = { "&amp;": "&", "&lt;": "<", "&gt;": ">", "&quot;": '"', "&#39;": "'" };
-/** Labels and URLs that need no escape in the Markdown of an image. */
+/** Labels and URLs that need no escaping in the Markdown of an image. */
 const PLAIN_LABEL = /^(?:[\p{L}\p{N} ,;()?-]|\.(?= |$))*$/u;
 const PLAIN_URL = /^https?:\/\/[\w./:?=%,+-]+$/;
 
@@ -47,7 +47,7 @@ const notPlain = new Error("This HTML needs a parser.");
 /**
  * Reads paragraphs, headings, quotations and flat lists that hold formatted text, links, images and mentions.
  *
- * @returns Markdown as `textFromHtml` gives it; `null` for HTML that needs a parser
+ * @returns the same Markdown as `textFromHtml`; `null` for HTML that needs the parser
  */
 export function textFromPlainHtml(html: string, page: PageOfHtml): string | null {
   try {
@@ -64,7 +64,7 @@ function flow(html: string, page: PageOfHtml): string {
   let isAfterList = false;
   for (const { tag = "", attributes = "", inner = "" } of partsOf(html, BLOCK)) {
     const isList = tag === "ul" || tag === "ol";
-    // Of two lists in a row, the second one has another marker.
+    // The second of two lists in a row would need a different marker.
     if (isAfterList && (isList || tag === "blockquote")) throw notPlain;
     isAfterList = isList;
     blocks.push(isList ? list(tag, attributes, inner, page) : block(tag, inner, page));
@@ -85,7 +85,7 @@ function quotation(text: string): string {
 function list(tag: string, attributes: string, html: string, page: PageOfHtml): string {
   const { groups = {} } = LIST_ATTRIBUTES.exec(attributes) ?? refuse();
   const items = [...partsOf(html, ITEM)].map(({ inner = "" }) => oneLine(inner, page));
-  // `textFromHtml` gives a mention in an item a paragraph of its own.
+  // `textFromHtml` makes a mention in an item a separate paragraph.
   if (items.length === 0 || items.some((item) => item.includes("@<"))) throw notPlain;
   return items.map((item, i) => `${tag === "ol" ? `${Number(groups.start ?? 1) + i}.` : "-"} ${item}`).join("\n");
 }
@@ -100,7 +100,7 @@ function lines(html: string, page: PageOfHtml): string {
   const text = phrasing(html, page, "\n", "\n")
     .replace(/ *\n */g, "\n")
     .replace(/^ | $/g, "");
-  // `textFromHtml` joins a line that starts with a mention to the line before.
+  // `textFromHtml` joins a line that starts with a mention to the previous line.
   return /^$|^\n|\n$|\n@</.test(text) ? refuse() : text;
 }
 
@@ -167,7 +167,7 @@ function attribute(attributes: string, name: string): string | null {
   return null;
 }
 
-/** The character references that Markdown and templates write. */
+/** Decodes the character references that Markdown libraries and templates write. */
 function decode(html: string): string {
   return html.replace(/&(?:\w+;|#39;)?/g, (reference) => REFERENCES[reference] ?? refuse());
 }
@@ -195,7 +195,7 @@ function percentEncode(character: string): string {
 
 type Groups = Partial<Record<string, string>>;
 
-/** The matches of a pattern that follow each other from the first character to the last one. */
+/** The matches of a pattern. Together they must cover the whole text. */
 function* partsOf(html: string, pattern: RegExp): Iterable<Groups> {
   let end = 0;
   for (const { 0: part, groups = {} } of html.matchAll(pattern)) {

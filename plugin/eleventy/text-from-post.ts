@@ -8,9 +8,11 @@ import type { Post, Settings } from "../options.js";
 import { escapeHtml, mentionLink } from "../site/html.js";
 import { nickOf } from "./markdown-mentions.js";
 import type { Picture } from "./pictures.js";
-import type { HtmlReader } from "./text-from-html.js";
 import type { PageOfHtml } from "./text-from-plain-html.js";
 import { expandShortMentions, wireForm, writeMentions } from "./write-mentions.js";
+
+/** The HTML parser, which is imported only if a post needs it. */
+export type HtmlReader = typeof import("./text-from-html.js");
 
 /** The context of a post. */
 export interface PostSource {

@@ -11,8 +11,7 @@ import { permalinkOf } from "./post-date.js";
 import { choosePosts, type DatedPost, type Schedule, schedulePosts } from "./posts.js";
 import type { SharedBlobs } from "./shared-blobs.js";
 import type { SiteUrls } from "./site-urls.js";
-import type { HtmlReader } from "./text-from-html.js";
-import { mayNeedHtml, type PostSource, type PostText, textOfPost } from "./text-from-post.js";
+import { type HtmlReader, mayNeedHtml, type PostText, textOfPost } from "./text-from-post.js";
 
 /** A twt as templates see it. */
 export interface PostTwt extends Twt {
@@ -31,67 +30,40 @@ export interface SiteContext {
   unknownMentions: Findings;
 }
 
-interface Prepared {
-  schedule: Schedule;
-  empty: readonly string[];
-  /** `null` until it is needed. */
-  html: HtmlReader | null;
-  pictures: ReadonlyMap<CollectionItem, readonly Picture[]>;
-}
-
-/** A visible character. U+2800, the empty Braille pattern, is invisible. */
-const VISIBLE = /[^\p{White_Space}\p{Default_Ignorable_Code_Point}\u2800]/u;
-
 /** The twts of a build: dated when the collections are complete, with texts as soon as the posts are rendered. */
 export class TwtsFromPosts {
   readonly #site: SiteContext;
+  readonly #posts: readonly CollectionItem[];
   readonly schedule: Schedule;
   /** Collections in the options that are missing or empty. */
   readonly empty: readonly string[];
-  #html: HtmlReader | null;
-  readonly #pictures: ReadonlyMap<CollectionItem, readonly Picture[]>;
   readonly #entries: ReadonlyMap<string, DatedPost>;
+  readonly #texts: Map<string, PostText | null>;
   readonly #twts = new Map<string, PostTwt | null>();
-  readonly #remembered: Map<string, PostText | null>;
-  /** Posts with a shortened text. */
-  readonly cut: CollectionItem[] = [];
-  readonly repliesWithoutFeed: CollectionItem[] = [];
-  /** Posts without a text. */
-  readonly silent: CollectionItem[] = [];
-  /** Posts with a text without visible characters. */
-  readonly invisible: CollectionItem[] = [];
-
-  private constructor(
-    site: SiteContext,
-    { schedule, empty, html, pictures }: Prepared,
-    remembered: Map<string, PostText | null>,
-  ) {
-    this.#site = site;
-    this.schedule = schedule;
-    this.empty = empty;
-    this.#html = html;
-    this.#pictures = pictures;
-    this.#entries = new Map(schedule.dated.map((entry) => [permalinkOf(entry.post), entry]));
-    this.#remembered = remembered;
-  }
+  /** `null` until it is needed. */
+  #html: HtmlReader | null = null;
+  #pictures: ReadonlyMap<CollectionItem, readonly Picture[]> = new Map();
 
   /**
-   * Selects and dates the posts. The HTML parser is loaded only if a post may need it.
+   * Selects and dates the posts. Call `load` next.
    *
    * @param now - milliseconds since 1970
-   * @param remembered - texts by permalink from earlier builds, for posts that an incremental build does not render again
+   * @param texts - texts by permalink from earlier builds, for posts that an incremental build does not render again
    */
-  static async from(
-    collections: Collections,
-    site: SiteContext,
-    now: number,
-    remembered: Map<string, PostText | null>,
-  ): Promise<TwtsFromPosts> {
+  constructor(collections: Collections, site: SiteContext, now: number, texts: Map<string, PostText | null>) {
     const { posts, empty } = choosePosts(collections, site.settings.collection);
-    const schedule = schedulePosts(posts, site.settings, now);
-    const needsHtml = posts.some((post) => mayNeedHtml(post, site.settings));
-    const html = needsHtml ? await import("./text-from-html.js") : null;
-    return new TwtsFromPosts(site, { schedule, empty, html, pictures: await picturesOfNotes(posts) }, remembered);
+    this.#site = site;
+    this.#posts = posts;
+    this.empty = empty;
+    this.schedule = schedulePosts(posts, site.settings, now);
+    this.#entries = new Map(this.schedule.dated.map((entry) => [permalinkOf(entry.post), entry]));
+    this.#texts = texts;
+  }
+
+  /** Reads the pictures of notes, and loads the HTML parser if a post may need it. */
+  async load(): Promise<void> {
+    this.#pictures = await picturesOfNotes(this.#posts);
+    if (this.#posts.some((post) => mayNeedHtml(post, this.#site.settings))) await this.#loadHtml();
   }
 
   /**
@@ -107,14 +79,9 @@ export class TwtsFromPosts {
     if (known !== undefined) return known;
     const entry = this.#entries.get(permalink);
     if (!entry) return null;
-
-    const made = this.#textOf(entry.post, asker);
-    const twt = made?.text ? this.#twt(entry.timestamp, made.text) : null;
+    const text = this.#textOf(entry.post, asker)?.text;
+    const twt = text ? this.#twt(entry.timestamp, text) : null;
     this.#twts.set(permalink, twt);
-    if (made?.text === "") this.silent.push(entry.post);
-    if (twt && !VISIBLE.test(twt.text)) this.invisible.push(entry.post);
-    if (made?.isCut) this.cut.push(entry.post);
-    if (made?.isReplyWithoutFeed) this.repliesWithoutFeed.push(entry.post);
     return twt;
   }
 
@@ -125,17 +92,29 @@ export class TwtsFromPosts {
   async prepareAll(): Promise<void> {
     for (const { post } of this.schedule.dated) {
       const isRendered = post.template?.isRenderable() ?? true;
-      if (isRendered || this.#remembered.has(permalinkOf(post))) continue;
+      if (isRendered || this.#texts.has(permalinkOf(post))) continue;
       post.templateContent = (await post.template?.renderPageEntryWithoutLayout(post)) ?? "";
     }
-    const isMentionRendered = ({ post }: { post: CollectionItem }) =>
+    const isMentionRendered = ({ post }: DatedPost) =>
       post.template?.isRenderable() !== false && String(post.templateContent ?? "").includes("u-mention");
-    if (!this.#html && this.schedule.dated.some(isMentionRendered)) this.#html = await import("./text-from-html.js");
+    if (!this.#html && this.schedule.dated.some(isMentionRendered)) await this.#loadHtml();
   }
 
   /** All twts of the feed, oldest first. Call it after the posts are rendered. */
   all(): PostTwt[] {
     return [...this.#entries.keys()].map((permalink) => this.twtOf(permalink)).filter((twt) => twt !== null);
+  }
+
+  /** The posts of the feed with such a text. Call it after `all`. */
+  postsWhere(isSuch: (text: PostText) => boolean): CollectionItem[] {
+    return this.schedule.dated.flatMap(({ post }) => {
+      const text = this.#texts.get(permalinkOf(post));
+      return text && isSuch(text) ? [post] : [];
+    });
+  }
+
+  async #loadHtml(): Promise<void> {
+    this.#html = await import("./text-from-html.js");
   }
 
   #twt(timestamp: string, text: string): PostTwt {
@@ -155,26 +134,26 @@ export class TwtsFromPosts {
   #textOf(post: CollectionItem, asker: string | undefined): PostText | null {
     const permalink = permalinkOf(post);
     const isSkipped = post.template?.isRenderable() === false;
-    if (isSkipped && this.#remembered.has(permalink)) return this.#remembered.get(permalink) ?? null;
-
-    const text = this.#makeText(post, {
-      settings: this.#site.settings,
-      feedUrl: this.#site.urls.feedUrl(),
-      permalink: post.url ? this.#site.urls.absolute(post.url) : null,
-      body: () => this.#bodyOf(post, asker),
-      html: () => this.#html ?? missingParser(post),
-      resolve: (link) => this.#site.urls.resolve(link, post),
-      onUnknownMention: (mention) => this.#site.unknownMentions.note(mention, post.inputPath),
-      linkBlobs: (text) => this.#site.blobs.linkInText(text, post.inputPath),
-      pictures: this.#pictures.get(post) ?? [],
-    });
-    this.#remembered.set(permalink, text);
+    if (isSkipped && this.#texts.has(permalink)) return this.#texts.get(permalink) ?? null;
+    const text = this.#makeText(post, asker);
+    this.#texts.set(permalink, text);
     return text;
   }
 
-  #makeText(post: CollectionItem, source: PostSource): PostText | null {
+  #makeText(post: CollectionItem, asker: string | undefined): PostText | null {
+    const { settings, urls, blobs, unknownMentions } = this.#site;
     try {
-      return textOfPost(post, source);
+      return textOfPost(post, {
+        settings,
+        feedUrl: urls.feedUrl(),
+        permalink: post.url ? urls.absolute(post.url) : null,
+        body: () => this.#bodyOf(post, asker),
+        html: () => this.#html ?? missingParser(post),
+        resolve: (link) => urls.resolve(link, post),
+        onUnknownMention: (mention) => unknownMentions.note(mention, post.inputPath),
+        linkBlobs: (text) => blobs.linkInText(text, post.inputPath),
+        pictures: this.#pictures.get(post) ?? [],
+      });
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
       throw authorError("bad-post", `${post.inputPath}: its HTML is nested too deeply.`, { cause: error });

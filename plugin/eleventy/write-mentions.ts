@@ -1,31 +1,31 @@
-// plugin/eleventy/write-mentions.ts: mentions in the form that all peers understand.
+// plugin/eleventy/write-mentions.ts: mentions in the form `@<nick url>`, which all clients understand.
 import { formatMention, isMentionUrl, isNick, locateMentions, mentionAt } from "../feed/mention.js";
 import type { Settings } from "../options.js";
 import { nickOf, shortMentionAt, unknownMentionAt } from "./markdown-mentions.js";
 
 type Follow = Settings["follow"];
 
-/** Who is followed keeps the nick of the follow list; anybody else the one that the link shows. */
+/** A mention from a link. The nick is that of the follow list, or else the label. */
 export function wireForm(label: string, url: string, follow: Follow): string {
-  const shown = label.replace(/^@/, "");
+  const name = label.replace(/^@/, "");
   const followed = follow.find((feed) => feed.url === url)?.nick;
-  const nick = followed ?? (isNick(shown) ? shown : null);
+  const nick = followed ?? (isNick(name) ? name : null);
   return formatMention({ nick: nickOf({ nick, url }, follow), url });
 }
 
 /**
- * Every mention as `@<nick url>`, at the start or after a space, since some peers overlook others. One that a feed cannot
- * hold, for a parenthesis in its URL, say, stays readable as text.
+ * Writes every mention as `@<nick url>`, at the start or after a space, because some clients do not find others. A mention
+ * that is not valid in a feed, for example with a parenthesis in its URL, becomes text.
  */
 export function writeMentions(text: string, follow: Follow): string {
   const pieces: string[] = [];
   let from = 0;
   for (const mention of locateMentions(text)) {
     const before = text.slice(from, mention.start);
-    const isApart = /(^|[ \u2028])$/.test(before.slice(-1)) && (before !== "" || pieces.length === 0);
+    const isSeparate = /(^|[ \u2028])$/.test(before.slice(-1)) && (before !== "" || pieces.length === 0);
     const isWritable = (mention.nick === null || isNick(mention.nick)) && isMentionUrl(mention.url);
     const written = isWritable
-      ? (isApart ? "" : " ") + formatMention({ nick: nickOf(mention, follow), url: mention.url })
+      ? (isSeparate ? "" : " ") + formatMention({ nick: nickOf(mention, follow), url: mention.url })
       : text.slice(mention.start, mention.end).replace("@<", "@\\<");
     pieces.push(before, written);
     from = mention.end;
@@ -36,10 +36,9 @@ export function writeMentions(text: string, follow: Follow): string {
 const CODE_OR_MENTION_OR_NAME = /(?<!\\)(`+)(?:(?!`)[\s\S])*?\1(?!`)|(?<!\\)@<[^<>]*>|\\?@/g;
 
 /**
- * Writes `@nick` as a mention, and `\@` as the text that its author wants. In a body, the Markdown library has done this
- * already.
+ * Replaces `@nick` by a mention, and `\@` by `@`. For front matter: in a body, the Markdown library does this.
  *
- * @param onUnknown - told of what looks like a mention and names no feed
+ * @param onUnknown - called with each text that looks like a mention but names no known feed
  */
 export function expandShortMentions(text: string, follow: Follow, onUnknown: (name: string) => void): string {
   if (!text.includes("@")) return text;
@@ -52,8 +51,8 @@ export function expandShortMentions(text: string, follow: Follow, onUnknown: (na
     if (unknown !== null) onUnknown(unknown);
     if (!mention && found !== "\\@") continue;
     const isWireForm = text[index + 2] === "<";
-    const instead = mention ? formatMention(mention) : isWireForm ? "@\\" : "@";
-    written += text.slice(from, index) + instead;
+    const replacement = mention ? formatMention(mention) : isWireForm ? "@\\" : "@";
+    written += text.slice(from, index) + replacement;
     from = mention ? mention.end : index + found.length;
   }
   return written + text.slice(from);

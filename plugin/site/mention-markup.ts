@@ -19,8 +19,8 @@ export interface MentionListContext {
   verbOf(type: MentionType): string;
 }
 
-/** The links that strangers give. */
-const STRANGERS_LINK = { rel: "nofollow ugc noopener" };
+/** For links from other people. */
+const UNTRUSTED_LINK = { rel: "nofollow ugc noopener" };
 
 export function mentionList(items: readonly Markup[]): MarkupElement {
   return element("ol", { class: "twtxt-mentions" }, ...items);
@@ -41,18 +41,18 @@ function byline(mention: PublicMention, context: MentionListContext): MarkupElem
   const verb = element("span", { class: "twtxt-verb" }, context.verbOf(type));
   const datetime = published ?? received;
   const date = element("time", { class: "dt-published", datetime }, datetime.slice(0, 10));
-  const linkedDate = isWeb(source) ? element("a", { class: "u-url", href: source, ...STRANGERS_LINK }, date) : date;
+  const linkedDate = isWeb(source) ? element("a", { class: "u-url", href: source, ...UNTRUSTED_LINK }, date) : date;
   const about = context.target === null ? pageLink(mention, context) : [];
   const names = [...context.pictureOf(author), nameOf(author)];
   return element("p", { class: "twtxt-by" }, ...names, " ", verb, " ", linkedDate, ...about);
 }
 
 function nameOf({ name, url }: Author): MarkupElement {
-  const link = isWeb(url) ? { href: url, ...STRANGERS_LINK } : null;
+  const link = isWeb(url) ? { href: url, ...UNTRUSTED_LINK } : null;
   return element(link ? "a" : "span", { class: "p-author h-card", ...link, dir: "auto" }, name);
 }
 
-/** A link to the page or feed of this site that the mention is about. A twt in the feed has no URL of its own to reply to. */
+/** A link to the page or feed of this site that the mention is about. `u-in-reply-to` needs a page: a twt has no URL. */
 function pageLink({ under, target, type }: PublicMention, { feed }: MentionListContext): Markup[] {
   const href = under ?? target;
   if (!isWeb(href)) return [];

@@ -185,7 +185,7 @@ describe("the file of <twtxt-mentions>", () => {
 });
 
 describeInChromium("<twtxt-mentions>", () => {
-  it("shows what the build has written where there is no JavaScript", async () => {
+  it("shows the list of the build without JavaScript", async () => {
     const site = await siteWith(listOf(mentionsAt(2, 1)), all(...mentionsAt(3, 2, 1)));
     const { page } = await opened(site.server.url, { javaScriptEnabled: false });
     await page.locator("li").last().waitFor();
@@ -194,7 +194,7 @@ describeInChromium("<twtxt-mentions>", () => {
     expect(site.questions()).toEqual([]);
   });
 
-  it("adds what has come since where it belongs, and says how many there are", async () => {
+  it("adds new mentions in order, and fires an event with their number", async () => {
     const site = await siteWith(listOf(mentionsAt(4, 2)), all(...mentionsAt(6, 5, 4, 3, 2)));
     const { page } = await openedUntil("live", site.server.url);
 
@@ -213,7 +213,7 @@ describeInChromium("<twtxt-mentions>", () => {
     expect(await page.locator(".twtxt-none").isVisible()).toBe(false);
   });
 
-  it("removes what is gone, says so where nothing is left, and leaves what is not its own", async () => {
+  it("removes deleted mentions, shows the text of an empty list, and keeps other elements", async () => {
     const list = listOf(mentionsAt(2, 1)).replace("</ol>", `<li class="own">Write to me.</li></ol>`);
     const none = `<p class="twtxt-none" hidden>Nobody yet.</p></twtxt-mentions>`;
     const site = await siteWith(list.replace("</twtxt-mentions>", none), all());
@@ -224,7 +224,7 @@ describeInChromium("<twtxt-mentions>", () => {
     expect(await page.evaluate("counts")).toEqual([0]);
   });
 
-  it("removes what is gone among the newest, and keeps those that may be older", async () => {
+  it("removes deleted mentions among the newest, and keeps older ones", async () => {
     const site = await siteWith(listOf(mentionsAt(5, 4, 3, 2, 1)), () => ({
       mentions: mentionsAt(5, 3),
       next: "older",
@@ -267,7 +267,7 @@ describeInChromium("<twtxt-mentions>", () => {
     expect(await page.locator("aside li").count()).toBe(mentions.length);
   });
 
-  it("touches nothing that is right", async () => {
+  it("does not touch unchanged items", async () => {
     const photo = { name: "bob", url: "https://bob.example/", photo: "https://bob.example/bob.png" };
     const mentions = [mentionAt(4, { author: photo }), mentionAt(3, { text: "one\ntwo", type: "like" }), mentionAt(2)];
     const site = await siteWith(listOf(mentions), all(...mentions));
@@ -277,7 +277,7 @@ describeInChromium("<twtxt-mentions>", () => {
     expect(await page.evaluate("changes")).toEqual([]);
   });
 
-  it("leaves focus and selection where they are while others come, change and go", async () => {
+  it("keeps focus and selection while other items change", async () => {
     const site = await siteWith(listOf(mentionsAt(4, 3, 2)), all(...mentionsAt(4, 3, 2)));
     const { page } = await openedUntil("live", site.server.url);
     await page.locator("li:nth-child(2) .u-url").focus();
@@ -295,7 +295,7 @@ describeInChromium("<twtxt-mentions>", () => {
   it.each([
     ["before the name", (list: string) => list],
     ["in the link", (list: string) => list.replace(/(<img [^>]*> )(<a class="p-author[^>]*>)/, "$2$1")],
-  ])("brings up to date what has changed, and keeps the picture %s", async (_where, place) => {
+  ])("updates changed items, and keeps the picture %s", async (_where, place) => {
     const author = { name: "bob", url: "https://bob.example/", photo: "https://bob.example/bob.png" };
     const changed = {
       type: "reply" as const,
@@ -314,7 +314,7 @@ describeInChromium("<twtxt-mentions>", () => {
     expect(requests.filter((url) => !url.startsWith(site.server.url))).toEqual([]);
   });
 
-  it("brings up to date what of ours it is about", async () => {
+  it("updates the link to the page that a mention is about", async () => {
     const target = { target: FEED };
     const site = await siteWith(
       listOf([mentionAt(2, target), mentionAt(1)], { target: null }),
@@ -335,7 +335,7 @@ describeInChromium("<twtxt-mentions>", () => {
     ["one has come", [], all(mentionAt(1)), false],
     ["it is not known", null, all(), true],
     ["it is not known, nor can be", null, () => null, false],
-  ])("says on the page of all that there are none, or nothing: %s", async (_name, built, json, isSaid) => {
+  ])("shows the text of an empty list on the page of all mentions, or not: %s", async (_name, built, json, isSaid) => {
     const site = await siteWith(listOf(built, { target: null }), json);
     const { page } = await opened(site.server.url);
     await page.locator("twtxt-mentions[data-state]").waitFor({ state: "attached" });
@@ -344,7 +344,7 @@ describeInChromium("<twtxt-mentions>", () => {
     expect(await page.locator(".twtxt-none").textContent()).toBe("No mentions yet.");
   });
 
-  it("says it in the words of the page", async () => {
+  it("uses the words of the page", async () => {
     const list = listOf([]).replace("<twtxt-mentions", `<twtxt-mentions data-text-like="mag das"`);
     const site = await siteWith(list, all(mentionAt(1, { type: "like" })));
     const { page } = await openedUntil("live", site.server.url);
@@ -352,7 +352,7 @@ describeInChromium("<twtxt-mentions>", () => {
     expect(await page.locator(".twtxt-by").innerText()).toBe("bob 1 mag das 2026-01-02");
   });
 
-  describe("what strangers have written", () => {
+  describe("text of other people", () => {
     const evil = [
       mentionAt(5, {
         author: {
@@ -370,7 +370,7 @@ describeInChromium("<twtxt-mentions>", () => {
       }),
     ];
 
-    it("becomes text, links into the web and nothing else", async () => {
+    it("becomes only text and links to the web", async () => {
       const site = await siteWith(listOf(mentionsAt(1)), all(...evil, mentionAt(1)));
       const { page, requests } = await openedUntil("live", site.server.url);
       const made = "li.h-cite:not(:last-child)";
@@ -394,7 +394,7 @@ describeInChromium("<twtxt-mentions>", () => {
       expect(requests.filter((url) => !url.startsWith(site.server.url))).toEqual([]);
     });
 
-    it("is cut where it is huge", async () => {
+    it("is shortened if it is very long", async () => {
       const author = { name: "b".repeat(100_000), url: "https://bob.example/", photo: null };
       const huge = mentionAt(2, { author, text: "a\n".repeat(500_000) });
       const more = Array.from({ length: 300 }, (_, minute) =>
@@ -409,7 +409,7 @@ describeInChromium("<twtxt-mentions>", () => {
     });
   });
 
-  describe("where the list cannot be had", () => {
+  describe("an unavailable list", () => {
     const listThen = (second: Json): Json => {
       return (url, ...parts) =>
         url.searchParams.has("after") ? second(url, ...parts) : { mentions: mentionsAt(9), next: "more" };
@@ -435,7 +435,7 @@ describeInChromium("<twtxt-mentions>", () => {
       ["a second page that fails", listThen((_url, _request, response) => void response.writeHead(503).end())],
     ];
 
-    it.each(answers)("keeps what the build has written: %s", async (_name, json) => {
+    it.each(answers)("leaves the list of the build: %s", async (_name, json) => {
       const site = await siteWith(listOf(mentionsAt(2, 1)), json);
       const { page } = await openedUntil("offline", site.server.url);
 
@@ -443,7 +443,7 @@ describeInChromium("<twtxt-mentions>", () => {
       expect(await page.evaluate("[counts, changes]")).toEqual([[], []]);
     });
 
-    it("waits ten seconds and no longer", async () => {
+    it("is requested with a timeout of ten seconds", async () => {
       const asked = event();
       const closed = event();
       const site = await siteWith(listOf(mentionsAt(1)), (_url, _request, response) => {
@@ -474,7 +474,7 @@ describeInChromium("<twtxt-mentions>", () => {
     const askedFor = (questions: string[]) =>
       questions.map((path) => new URL(path, "http://alice.example").searchParams.get("after"));
 
-    it("is read up to the first that the page has", async () => {
+    it("is read up to the first mention that the page has", async () => {
       const site = await siteWith(listOf(mentionsAt(5, 4, 3)), pagesOf(8));
       const { page } = await openedUntil("live", site.server.url);
 
@@ -482,7 +482,7 @@ describeInChromium("<twtxt-mentions>", () => {
       expect(askedFor(site.questions())).toEqual([null, "6"]);
     });
 
-    it("is read for five pages at the most", async () => {
+    it("is read for at most five pages", async () => {
       const site = await siteWith(listOf(mentionsAt(2)), pagesOf(40));
       const { page } = await openedUntil("live", site.server.url);
 
@@ -490,7 +490,7 @@ describeInChromium("<twtxt-mentions>", () => {
       expect(askedFor(site.questions())).toEqual([null, "38", "36", "34", "32"]);
     });
 
-    it("leaves older ones to the next page of a list in pages", async () => {
+    it("leaves older mentions to the next page", async () => {
       const site = await siteWith(listOf(mentionsAt(4, 3), { target: null }), all(...mentionsAt(5, 4, 3, 2, 1)));
       const { page } = await openedUntil("live", site.server.url);
 
@@ -498,14 +498,14 @@ describeInChromium("<twtxt-mentions>", () => {
       expect(site.questions()).toEqual(["/mentions.json?limit=100"]);
     });
 
-    it("shows older ones that were held until now under their post", async () => {
+    it("shows older mentions that were held until now under their post", async () => {
       const site = await siteWith(listOf(mentionsAt(4, 3)), all(...mentionsAt(4, 3, 2, 1)));
       const { page } = await openedUntil("live", site.server.url);
 
       expect(await shown(page)).toEqual(said(4, 3, 2, 1));
     });
 
-    it("is not topped up on its second page", async () => {
+    it("is not updated on its second page", async () => {
       const second = listOf(mentionsAt(1), { target: null, page: 2 });
       const site = await siteWith(`${second}${listOf(mentionsAt(4))}`, all(...mentionsAt(5, 4)));
       const { page } = await openedUntil("live", site.server.url);
@@ -516,7 +516,7 @@ describeInChromium("<twtxt-mentions>", () => {
     });
   });
 
-  it("keeps several lists of a page apart", async () => {
+  it("updates several lists of a page separately", async () => {
     const other = "https://alice.example/posts/y/";
     const body = `<main>${listOf(mentionsAt(1))}</main><aside>${listOf([], { target: other })}</aside>`;
     const site = await siteWith(body, (url) => {
@@ -530,7 +530,7 @@ describeInChromium("<twtxt-mentions>", () => {
     expect(await page.locator("aside .p-content").allInnerTexts()).toEqual(said(7));
   });
 
-  it("asks again when the page is looked at again, at most once a minute, and reads out what is new then", async () => {
+  it("is requested again when the page becomes visible, at most once a minute, and changes are announced", async () => {
     const site = await siteWith(listOf(mentionsAt(1)), all(...mentionsAt(2, 1)));
     const { page } = await openedUntil("live", site.server.url);
     const isLive = page.locator("ol[aria-live=polite]");
@@ -553,7 +553,7 @@ describeInChromium("<twtxt-mentions>", () => {
     expect(site.questions()).toHaveLength(3);
   });
 
-  it("lets go of its question when it leaves the page, and asks anew when it comes back", async () => {
+  it("cancels its request when it leaves the page, and sends a new one when it returns", async () => {
     const asked = event();
     const closed = event();
     const site = await siteWith(listOf(mentionsAt(1)), (_url, _request, response) => {
@@ -575,7 +575,7 @@ describeInChromium("<twtxt-mentions>", () => {
     expect(await page.locator("[data-state=live]").count()).toBe(1);
   });
 
-  it("waits for its list where the script is there before the page", async () => {
+  it("waits for its list if the script runs before the page is parsed", async () => {
     const [start = "", end = ""] = listOf(mentionsAt(1)).split("<ol");
     const early = `<!doctype html><script type="module" async src="/twtxt-mentions.js"></script>${start}<script>
       customElements.whenDefined("twtxt-mentions").then(() => fetch("/rest"));

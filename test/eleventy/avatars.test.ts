@@ -25,14 +25,14 @@ async function got(listener: RequestListener, paths: readonly string[], signal =
   return { server, avatars: [...avatars].map(([url, avatar]) => [url.replace(server.url, ""), avatar] as const) };
 }
 
-describe("a picture of somebody who mentions us", () => {
+describe("a picture of an author", () => {
   it.each([
     ["png", "\x89PNG\r\n\x1a\n..."],
     ["jpg", "\xff\xd8\xff\xe0..."],
     ["gif", "GIF89a..."],
     ["webp", "RIFF\n\n\0\0WEBPVP8 "],
     ["avif", "\0\0\0\x20ftypavif..."],
-  ])("is a file of the site and of the next build: %s", async (extension, content) => {
+  ])("is published and cached for the next build: %s", async (extension, content) => {
     const { avatars } = await got(
       (_, response) => response.setHeader("content-type", "text/html").end(bytes(content)),
       ["/me"],
@@ -49,7 +49,7 @@ describe("a picture of somebody who mentions us", () => {
     ["nothing", ""],
     ["a picture further on", ` ${PNG.toString("latin1")}`],
     ["more than 256 KiB", PNG.toString("latin1").padEnd(256 * 1024 + 1)],
-  ])("is left out: %s", async (_, content) => {
+  ])("is not published: %s", async (_, content) => {
     const { avatars } = await got(
       (_, response) => response.setHeader("content-type", "image/png").end(bytes(content)),
       ["/me"],
@@ -58,19 +58,19 @@ describe("a picture of somebody who mentions us", () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it.each([404, 500])("is left out where the server answers %d", async (status) => {
+  it.each([404, 500])("is not published if the server answers %d", async (status) => {
     const { avatars } = await got((_, response) => response.writeHead(status).end(PNG), ["/me"]);
     expect(avatars).toEqual([]);
   });
 
-  it("is not asked for where no stranger's server may be asked", async () => {
+  it("is not requested from a private host", async () => {
     const other = await loopbackServer((_, response) => response.end(PNG));
     const urls = [`${other.url}/me`, "data:image/png;base64,iVBORw0KGgo=", "file:///etc/passwd", "me.png", ""];
     const { avatars, server } = await got((_, response) => response.end(PNG), urls);
     expect([avatars, server.asked, other.asked]).toEqual([[], [], []]);
   });
 
-  it("is asked for once, and one after the other on one host", async () => {
+  it("is requested once, and one host gets one request at a time", async () => {
     let open = 0;
     let most = 0;
     const listener: RequestListener = (_, response) => {
@@ -87,7 +87,7 @@ describe("a picture of somebody who mentions us", () => {
     expect(most).toBe(1);
   });
 
-  it("is taken from the build before", async () => {
+  it("comes from the cache of an earlier build", async () => {
     const server = await loopbackServer((_, response) => response.end(PNG));
     const ask = createGuard({ userAgent: "test/1", allowPrivateHosts: [server.host], connector: loopbackConnector });
     const build = () => avatarsOf([`${server.url}/me`], { folder, ask, signal: new AbortController().signal });
@@ -97,14 +97,14 @@ describe("a picture of somebody who mentions us", () => {
     expect(server.asked).toEqual(["/me"]);
   });
 
-  it("is left to the next build when the time is over", async () => {
+  it("is left to the next build after the timeout", async () => {
     const time = new AbortController();
     const { server, avatars } = await got(() => time.abort(), ["/a", "/b"], time.signal);
     expect(avatars).toEqual([]);
     expect(server.asked).toEqual(["/a"]);
   });
 
-  it("is one of 500 at the most", async () => {
+  it("is one of at most 500", async () => {
     const paths = Array.from({ length: 501 }, (_, n) => `/${n}`);
     const { server, avatars } = await got((_, response) => response.end(PNG), paths);
     expect(avatars).toHaveLength(500);

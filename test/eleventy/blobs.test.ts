@@ -31,7 +31,7 @@ const leaves = ({ folder }: BuiltSite, name: string) =>
 describe("the filter sharedBlob", () => {
   const blogOfTwo = { key: ALICE, authors: [{ user: "bob", key: BOB }], blobs: { owners: [CAROL] } };
 
-  it("gives the URL of a blob of the first author's, in each template language", async () => {
+  it("returns the URL of a blob of the first author, in each template language", async () => {
     const built = await site({
       options: ON,
       files: {
@@ -45,7 +45,7 @@ describe("the filter sharedBlob", () => {
     expect(built.read("c/index.html")).toBe(`${SHARED}/My_File-1..PNG`);
   });
 
-  it("gives that of another author, by user or by key, and of whom the option owners lets in", async () => {
+  it("returns the URL for another author, by user or key, and for a key in the option owners", async () => {
     const built = await site({
       options: JSON.stringify(blogOfTwo),
       files: {
@@ -58,7 +58,7 @@ describe("the filter sharedBlob", () => {
     expect(built.read("b/index.html")).toBe(`${SHARED}/k`);
   });
 
-  it("has the path prefix, and is absolute also where this build is not what serves it", async () => {
+  it("returns an absolute URL with the path prefix, also in a local build", async () => {
     const built = await site({
       options: `{ host: "static", key: "${ALICE}", blobs: true }`,
       files: { "a.njk": `{{ "k" | sharedBlob }}`, "b.md": "![](blob:k)" },
@@ -81,13 +81,13 @@ describe("the filter sharedBlob", () => {
     ["an unknown user", "k", "dave", `${OWNER_WANTED}, got "dave".`],
     ["an empty user", "k", "", `${OWNER_WANTED}, got "".`],
     ["a key that may keep nothing here", "k", DAVE, `${OWNER_WANTED}, got "${DAVE}".`],
-  ])("says where and what to write, for %s", (_, key, owner, message) => {
+  ])("names the page and what to write: %s", (_, key, owner, message) => {
     expect(() => sharedBlobs(blogOfTwo).urlOf(key, owner, "./posts/a.njk")).toThrow(
       `[eleventy-plugin-twtxt] ./posts/a.njk: the filter "sharedBlob": ${message}`,
     );
   });
 
-  it("stops the build with the file, where the option is off", async () => {
+  it("stops the build and names the file if the option blobs is off", async () => {
     const built = await buildSite({ files: { "posts/a.njk": `{{ "k" | sharedBlob }}` } });
     expect(built.exitCode).not.toBe(0);
     expect(built.log).toContain(
@@ -170,11 +170,11 @@ describe("blob:KEY in Markdown, by markdown-it", () => {
   });
 });
 
-describe("blob:KEY in what others read", () => {
+describe("blob:KEY in feeds", () => {
   const body = `Look: ![Quinces](blob:quinces.jpg), and [the list](blob:List.pdf), <img src="blob:c.png" alt="c">, not \`blob:x\``;
   const text = `Look: ![Quinces](${SHARED}/quinces.jpg), and [the list](${SHARED}/List.pdf), ![c](${SHARED}/c.png), not \`blob:x\``;
 
-  it("is the URL in the twt of a note, in the feed of the RSS plugin and in one of a template", async () => {
+  it("is the URL in the twt of a note, in the feed of the RSS plugin and in the feed of a template", async () => {
     const built = await site({
       options: ON,
       imports: `import { feedPlugin } from "@11ty/eleventy-plugin-rss";`,
@@ -193,7 +193,7 @@ describe("blob:KEY in what others read", () => {
     expect(`${built.read("feed.xml")}${built.read("all.xml")}`).not.toMatch(/(src|href)=("|&quot;)blob:/);
   });
 
-  it("is the URL in a twt by another library, and by a template without one", async () => {
+  it("is the URL in a twt from another Markdown library and from a template", async () => {
     const html = `<p>Look: <img src="blob:quinces.jpg" alt="Quinces">, <a href="blob:List.pdf">the list</a></p>`;
     const built = await site({
       options: ON,
@@ -208,7 +208,7 @@ describe("blob:KEY in what others read", () => {
     for (const second of ["05", "06", "07"]) expect(textAt(built, `2026-01-02T03:04:${second}Z`)).toBe(twt);
   });
 
-  it("is the URL in the words that the front matter has for the twt, but for code", async () => {
+  it("is the URL in a text of the front matter, except in code", async () => {
     const built = await site({
       options: ON,
       files: { "a.md": note("Body", { title: "T", twt: "See ![q](blob:q.jpg), not `[c](blob:c)` or blob:d" }) },
@@ -217,8 +217,8 @@ describe("blob:KEY in what others read", () => {
   });
 });
 
-describe("blob:KEY in Markdown, beside what Eleventy does with the links of a page", () => {
-  it("is a URL before the transforms see it, that of Eleventy's image plugin among them, and none changes it", async () => {
+describe("blob:KEY in Markdown with plugins of Eleventy that change links", () => {
+  it("is replaced before the transforms, such as that of Eleventy's image plugin, which do not change the URL", async () => {
     const built = await site({
       options: ON,
       imports: `import { EleventyHtmlBasePlugin, InputPathToUrlTransformPlugin } from "@11ty/eleventy";`,
@@ -239,7 +239,7 @@ describe("blob:KEY in Markdown, beside what Eleventy does with the links of a pa
   });
 });
 
-describe("blob:KEY in HTML, as a page is written", () => {
+describe("blob:KEY in HTML pages", () => {
   const pages: [name: string, html: string, expected: string][] = [
     ["an image", `<img src="blob:a.jpg">`, `<img src="${SHARED}/a.jpg">`],
     [
@@ -288,7 +288,7 @@ describe("blob:KEY in HTML, as a page is written", () => {
     expect(found).toEqual(pages.map(([name, , expected]) => [name, expected]));
   });
 
-  it("is escaped as its attribute wants it", () => {
+  it("is escaped for its attribute", () => {
     const settings = checkOptions({ url: "https://alice.example", nick: "alice", key: ALICE, blobs: true });
     const blobs = new SharedBlobs(settings, { absolute: (path) => `https://alice.example/it's"&/${path}` });
     const url = `https://alice.example/it's&quot;&amp;//shared/${ALICE}`;
@@ -297,7 +297,7 @@ describe("blob:KEY in HTML, as a page is written", () => {
     );
   });
 
-  it("stays as it is in what is no page of HTML", async () => {
+  it("is not replaced in files other than HTML pages", async () => {
     const built = await site({
       options: ON,
       files: { "a.njk": `---\npermalink: /a.txt\n---\n<img src="blob:k">` },
@@ -309,7 +309,7 @@ describe("blob:KEY in HTML, as a page is written", () => {
 describe("a site without blobs", () => {
   const warnings = (built: BuiltSite) => said(built).filter((sentence) => sentence.includes("blob"));
 
-  it("keeps its links as they are, and is told once which files have them and what to write", async () => {
+  it("keeps the links, with one warning that names the files and what to write", async () => {
     const built = await site({
       files: {
         "posts/a.md": note("![a](blob:a.jpg) and [b](blob:b)"),
@@ -327,7 +327,7 @@ describe("a site without blobs", () => {
     for (const file of ["./posts/a.md", "./posts/b.md", "./c.njk"]) expect(sentence).toContain(file);
   });
 
-  it("is told of a text in the front matter as well", async () => {
+  it("gets the warning also for a text in the front matter", async () => {
     const built = await site({ files: { "a.md": note("Body", { title: "T", twt: "[q](blob:q)" }) } });
     expect(textAt(built, AT)).toBe("[q](blob:q)");
     expect(warnings(built)).toEqual([expect.stringContaining("./a.md")]);
@@ -341,7 +341,7 @@ describe("a site without blobs", () => {
     expect(await blobs.check(site)).toEqual({ warnings: [], notes: [] });
   });
 
-  it("hears nothing where no file counts on them", async () => {
+  it("gets no warning without such links", async () => {
     const built = await site({
       files: { "a.md": note("`[q](blob:q)`, blob:q, [a](blob:https://alice.example/1f0c)") },
     });
@@ -349,12 +349,12 @@ describe("a site without blobs", () => {
   });
 });
 
-describe("what a build with blobs leaves", () => {
+describe("a build with blobs", () => {
   const files = { "a.md": note("hello") };
   const source = ({ folder }: BuiltSite) => join(folder, ".netlify/v1/functions/twtxt-blob.mjs");
   const owners = `{ count: 10, megabytes: 20, maxMegabytes: 3, owners: ["${BOB}", "${ALICE}"] }`;
 
-  it("on Netlify is a function at the paths of both, and limits that the platform has", async () => {
+  it("writes for Netlify one function at both paths, and the limits of the platform", async () => {
     const alice = await site({ files, options: `{ host: "netlify", key: "${ALICE}", blobs: true }` });
     expect(readFileSync(source(alice), "utf8")).toContain(
       `export const config = {"path":["/api/v1/blob","/api/v1/blob/*","/shared/*"],"generator":"eleventy-plugin-twtxt"};`,
@@ -369,7 +369,7 @@ describe("what a build with blobs leaves", () => {
     expect(leaves(alice, "settings.json")).toMatchObject(settings);
   });
 
-  it("on a server of one's own is no function, and the limits of the option", async () => {
+  it("writes for a Node host no function, and the limits of the option", async () => {
     const alice = await site({ files, options: `{ host: "node", key: "${ALICE}", blobs: ${owners} }` });
     expect(existsSync(join(alice.folder, ".netlify"))).toBe(false);
     expect(leaves(alice, "host.json").settings.blobs).toEqual({
@@ -382,7 +382,7 @@ describe("what a build with blobs leaves", () => {
     expect(said(alice).filter((sentence) => sentence.includes("blobs"))).toEqual([]);
   });
 
-  it("below a path prefix answers at the plain and at the prefixed paths, and its URLs have the prefix", async () => {
+  it("with a path prefix has paths with and without it, and URLs with it", async () => {
     const alice = await site({
       files,
       options: `{ host: "netlify", key: "${ALICE}", blobs: true }`,
@@ -396,7 +396,7 @@ describe("what a build with blobs leaves", () => {
     expect(leaves(alice, "host.json").settings.urls).toMatchObject(urls);
   });
 
-  it("are in the place of a page below /shared/, which a warning names", async () => {
+  it("warns of pages below /shared/", async () => {
     const hidden = (built: BuiltSite) => said(built).filter((sentence) => sentence.includes("/shared/"));
     const page = "---\npermalink: /shared/mine/\n---\nMine";
     const built = await site({
@@ -413,7 +413,7 @@ describe("what a build with blobs leaves", () => {
   it.each([
     ["files alone", `host: "static"`],
     ["Netlify without functions", `host: "netlify", functions: false`],
-  ])("on %s is nothing for the commands to write to, and a note that says why", async (_, place) => {
+  ])("has no endpoint for the commands on %s, and logs why", async (_, place) => {
     const alice = await site({ files, options: `{ ${place}, key: "${ALICE}", inbox: false, blobs: true }` });
     expect(existsSync(source(alice))).toBe(false);
     expect(leaves(alice, "settings.json").hasEndpoints).toBe(false);
@@ -422,7 +422,7 @@ describe("what a build with blobs leaves", () => {
     ]);
   });
 
-  it("goes with the build that has none any more", async () => {
+  it("removes the function when the option is turned off", async () => {
     const first = await site({ files, options: `{ host: "netlify", key: "${ALICE}", blobs: true }` });
     expect(existsSync(source(first))).toBe(true);
     const second = await site({ files, site: first, options: `{ host: "netlify", key: "${ALICE}" }` });
@@ -430,7 +430,7 @@ describe("what a build with blobs leaves", () => {
     expect([leaves(second, "host.json").settings.blobs, leaves(second, "settings.json").blobs]).toEqual([null, null]);
   });
 
-  it("is none without a key: blobs belong to somebody", async () => {
+  it("stops without a key, because blobs need an owner", async () => {
     const built = await buildSite({ files, options: "{ blobs: true }" });
     expect(stopped(built)).toBe(
       "options.key: expected your public key, because options.blobs is set. To create one, run: npx eleventy-twtxt keys create alice@alice.example",
@@ -446,7 +446,7 @@ describe("a broken link to a blob", () => {
   };
   const about = (built: BuiltSite) => said(built).filter((sentence) => /blob/i.test(sentence));
 
-  it("is named by the build, with the page and what to type", async () => {
+  it("is named by the build, with its page and the command to run", async () => {
     const asked: string[] = [];
     const alice = await loopbackServer(({ method, url }, response) => {
       if (url?.startsWith("/shared/")) asked.push(`${method} ${url.split("/").at(-1)}`);
@@ -461,23 +461,23 @@ describe("a broken link to a blob", () => {
     expect(asked.toSorted()).toEqual(["HEAD private.png", "HEAD there.png"]);
   });
 
-  it("is not known where the site does not answer: the build goes on, and says so", async () => {
+  it("is not reported if the site does not answer; a note says so", async () => {
     const alice = await loopbackServer((_, response) => response.destroy());
     const options = `{ host: "node", key: "${ALICE}", blobs: true, url: "${alice.url}", mentions: false }`;
     const built = await site({ files: { "a.md": note("![](blob:k)") }, options });
     expect(about(built)).toEqual([expect.stringMatching(/^The links to blobs could not be checked: /)]);
   });
 
-  it("is named where the host keeps none", async () => {
+  it("is named if the host stores no blobs", async () => {
     const options = `{ host: "static", key: "${ALICE}", blobs: true }`;
     const built = await site({ files: { "a.md": note("![](blob:k)") }, options });
     expect(about(built)).toContain('Broken link "blob:...", because this host stores no blobs: ./a.md.');
   });
 });
 
-describe("what is a key", () => {
+describe("a blob key", () => {
   it.each(["a", "A.b_c-9", "...", ".a", "..a", "a..", "k".repeat(128), ".", "..", "", "k".repeat(129), "a b", "ä"])(
-    "is the same in a link as in a request: %j",
+    "is the same in a link and in a request: %j",
     (key) => {
       const blobs = sharedBlobs({ key: ALICE, blobs: true });
       expect(blobs.linkInHtml(`<a href="blob:${key}">`, undefined) === `<a href="${SHARED}/${key}">`).toBe(

@@ -16,7 +16,7 @@ const files = {
 const paths = [".well-known/msg/alice.json", ".well-known/salty/alice.json"];
 
 describe("a site with a key", () => {
-  it("has documents that name its own inbox, and a page that says how to write to it", async () => {
+  it("has discovery documents with its own inbox, and a contact page", async () => {
     const alice = await site({ files, options: `{ host: "node", key: "${KEY}" }` });
     for (const path of paths) {
       expect(JSON.parse(alice.read(path))).toEqual({ endpoint: "https://alice.example/inbox/alice", key: KEY });
@@ -29,7 +29,7 @@ describe("a site with a key", () => {
     expect(alice.read("posts/note/index.html")).toContain(DOCUMENT);
   });
 
-  it("tells host and commands whose inboxes it has, and nothing of other places", async () => {
+  it("lists its own inboxes for the host and the commands, and no others", async () => {
     const alice = await site({
       files,
       options: `{ host: "node", address: "me@alice.example", key: "${KEY}", authors: [{ user: "bob", key: "${OTHER}", endpoint: "https://inbox.example/bob" }], inbox: { path: "/letters/", messages: 10, retentionDays: 30, subscribe: false } }`,
@@ -49,7 +49,7 @@ describe("a site with a key", () => {
     expect(alice.read("contact/index.html").match(/twtxt-address/g)).toHaveLength(2);
   });
 
-  it("gives its page the site's layout, and templates the same as data and as a shortcode", async () => {
+  it("uses the site's layout for the page, and offers its content as data and as a shortcode", async () => {
     const template = "---\npermalink: /about/\n---\n{% twtxtContact %}\n{{ twtxt.authors[0].address }}!";
     const alice = await site({
       files: { ...files, "about.njk": template },
@@ -61,7 +61,7 @@ describe("a site with a key", () => {
     expect(alice.read("about/index.html")).toContain("alice@alice.example!");
   });
 
-  it("keeps a contact page of its own", async () => {
+  it("keeps the site's own contact page", async () => {
     const alice = await site({
       files: { ...files, "contact.md": "My telephone" },
       options: `{ host: "node", key: "${KEY}" }`,
@@ -70,7 +70,7 @@ describe("a site with a key", () => {
     expect(alice.read("contact/index.html")).not.toContain("twtxt-contact");
   });
 
-  it("stops with both ways out where its own page is only known later", async () => {
+  it("stops with both solutions if the site's own page is known too late", async () => {
     const built = await buildSite({
       files: {
         ...files,
@@ -84,13 +84,13 @@ describe("a site with a key", () => {
   });
 });
 
-describe("a site that nobody can write to", () => {
+describe("a site without an inbox", () => {
   it.each([
     ["it has no key", `{ host: "node" }`, false],
     ["its host has no functions", `{ host: "static", key: "${KEY}" }`, true],
     ["its functions are off", `{ host: "netlify", functions: false, key: "${KEY}" }`, true],
     ["its inbox is off", `{ host: "node", key: "${KEY}", inbox: false }`, false],
-  ])("has neither documents nor a page: %s", async (_, options, isTold) => {
+  ])("has neither discovery documents nor a contact page: %s", async (_, options, isTold) => {
     const alice = await site({ files, options });
     expect([...paths, "contact/index.html"].filter((path) => alice.has(path))).toEqual([]);
     expect(alice.read("posts/note/index.html")).not.toContain("describedby");

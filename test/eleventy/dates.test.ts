@@ -61,12 +61,12 @@ describe("a date with a time", () => {
     expect(timestampOf(built, slug)).toBe(timestamp);
   });
 
-  it("is told without a warning", () => {
+  it("causes no warning", () => {
     expect(said(built)).toEqual([`Wrote /twtxt.txt (${spellings.length} twts) and 1 archive.`]);
   });
 });
 
-describe("a post without a date that stays", () => {
+describe("a post without a stable date", () => {
   const unstable: Record<string, string | null> = {
     "a-none": null,
     "b-modified": "Last Modified",
@@ -93,7 +93,7 @@ describe("a post without a date that stays", () => {
     });
   });
 
-  it("has no twt, and one whose file or folder has a date in its name has one", () => {
+  it("has no twt, unless its file or folder has a date in its name", () => {
     expect(lines(built).map((line) => line.split(": ")[1])).toEqual([
       "https://alice.example/posts/2024-03-04-named/",
       "https://alice.example/posts/2024-03-05-empty/",
@@ -103,7 +103,7 @@ describe("a post without a date that stays", () => {
     expect(days).toEqual(["2024-03-04T00", "2024-03-05T00", "2024-03-06T00"]);
   });
 
-  it("is named in a warning that names the command stamp as well", () => {
+  it("is named in a warning with the command stamp", () => {
     const [warning = "", ...others] = said(built);
     const files = [...Object.keys(unstable).map((slug) => `./posts/${slug}.md`), "./posts/computed.md"];
     expect(warning).toMatch(
@@ -115,7 +115,7 @@ describe("a post without a date that stays", () => {
     expect(others).toEqual(["Wrote /twtxt.txt (3 twts)."]);
   });
 
-  it("has none where front matter denies it a date, since Eleventy then takes the one of the file", async () => {
+  it("has no twt if the front matter has a falsy date, for which Eleventy uses the date of the file", async () => {
     const built = await site({ files: { "posts/a.md": dated("false") }, now: "2100-01-01T00:00:00Z" });
     expect(lines(built)).toEqual([]);
     expect(said(built)[0]).toMatch(
@@ -123,7 +123,7 @@ describe("a post without a date that stays", () => {
     );
   });
 
-  it("is named with its file where it is the only one", async () => {
+  it("is named with its file if it is the only one", async () => {
     const one = await site({ files: { "posts/a.md": dated(null), "posts/b.md": dated("2024-01-02T03:04:05Z") } });
     expect(said(one)).toEqual([
       "1 post left out of the feed, because the date is missing or changes by itself (Last Modified, git Created): ./posts/a.md. Add a date to the front matter, or run: npx eleventy-twtxt stamp",
@@ -172,20 +172,20 @@ describe("a date without a time", () => {
     expect(new Set(seconds).size).toBeGreaterThan(1);
   });
 
-  it("is as far from the start of its day in every zone and on every day, by its permalink alone", () => {
+  it("has the same distance from the start of its day in every zone and on every day, from its permalink", () => {
     const offsets = starts.map(
       ([timeZone, day, start]) => (postClock(timeZone)(item("/a/", day)) ?? 0) - Date.parse(start),
     );
     expect(new Set(offsets).size).toBe(1);
   });
 
-  it("counts an explicit midnight of UTC as one, and no other", () => {
+  it("includes an explicit midnight UTC, and no other midnight", () => {
     const clock = postClock("Australia/Sydney");
     expect(clock(item("/a/", "2024-01-02T00:00:00Z"))).toBe(clock(item("/a/", "2024-01-02")));
     expect(formatTimestamp(clock(item("/a/", "2024-01-02T00:00:00+11:00")) ?? 0)).toBe("2024-01-01T13:00:00Z");
   });
 
-  it("stays when other posts come and go", async () => {
+  it("stays the same when other posts are added and removed", async () => {
     const day = {
       "a.md": dated("2022-03-27"),
       "2022-03-27-b.md": dated(null),
@@ -214,7 +214,7 @@ describe("a date without a time", () => {
 });
 
 describe("several posts in one second", () => {
-  it("are told apart by their permalinks, and both files are named", async () => {
+  it("are ordered by permalink, and both files are named", async () => {
     const built = await site({
       files: {
         "fr/article.md": dated("2024-01-02T03:04:05Z", "Un"),
@@ -238,7 +238,7 @@ describe("several posts in one second", () => {
     ]);
   });
 
-  it("are summed up where they are many", async () => {
+  it("are summarized if they are many", async () => {
     const days = Array.from({ length: 8 }, (_, i) => `2024-01-0${i + 1}T03:04:05Z`);
     const files = days.flatMap((date, i) => [
       [`en/${i}.md`, dated(date, "One")],
@@ -256,7 +256,7 @@ describe("several posts in one second", () => {
     ]);
   });
 
-  it("move over the turn of a day and a year", async () => {
+  it("move across the end of a day and of a year", async () => {
     const built = await site({
       files: { "a.md": dated("2023-12-31T23:59:59Z"), "b.md": dated("2023-12-31T23:59:59.511Z") },
     });
@@ -293,7 +293,7 @@ describe("posts dated in the future", () => {
     expect(said(then)).toEqual(["Wrote /twtxt.txt (4 twts)."]);
   });
 
-  it("are so by the time zone of the site, where they have no time", async () => {
+  it("use the time zone of the site if they have no time", async () => {
     const files = { "today.md": dated("2026-11-20") };
     const now = "2026-11-19T14:00:00Z";
     const utc = await site({ files, now });
@@ -306,7 +306,7 @@ describe("posts dated in the future", () => {
     expect(lines(sydney).map((line) => line.slice(0, 13))).toEqual(["2026-11-19T13"]);
   });
 
-  it("are summed up where they are many", async () => {
+  it("are summarized if they are many", async () => {
     const files = Array.from({ length: 7 }, (_, i) => [`${i}.md`, dated(`2027-01-0${i + 1}T03:04:05Z`)]);
     const built = await site({ files: Object.fromEntries(files) });
     expect(said(built)).toEqual([

@@ -26,7 +26,7 @@ const TOML = { "netlify.toml": "" };
 const PAGES = "jobs:\n  deploy:\n    steps:\n      - uses: actions/deploy-pages@v4\n";
 const GH_PAGES = "steps:\n  - uses: peaceiris/actions-gh-pages@v4\n";
 
-describe("the host of a site whose options name none", () => {
+describe("the host of a site without the option host", () => {
   it.each<[string, Record<string, string>, Record<string, string>, string]>([
     ["netlify", TOML, {}, "netlify.toml exists"],
     ["netlify", {}, { NETLIFY: "true" }, "the environment variable NETLIFY is set"],
@@ -63,7 +63,7 @@ describe("the host of a site whose options name none", () => {
     expect(guessHost(folderWith(files), environment)).toEqual({ name, reason });
   });
 
-  it("the starter with files for several hosts names no endpoint that Vercel would not have, and the build says why", async () => {
+  it("the starter with files for several hosts gets no endpoint that Vercel would not have, and the build says why", async () => {
     const files = {
       ...TOML,
       "vercel.json": "{}",

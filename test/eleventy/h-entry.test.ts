@@ -11,7 +11,7 @@ const document = readFileSync(new URL("../../docs/mentions.md", import.meta.url)
 const [, lines = ""] = /<!-- h-entry -->\n```njk\n([\s\S]*?)```/.exec(document) ?? [];
 
 describe("the lines of h-entry in docs/mentions.md", () => {
-  it("are six, and tell a receiver the author, text and time of a mention", async () => {
+  it("are six, from which a receiver reads the author, text and time of a mention", async () => {
     const built = await site({
       files: {
         "_includes/post.njk": `<!doctype html><title>A site</title>\n${lines}`,

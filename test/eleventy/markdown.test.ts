@@ -296,7 +296,7 @@ describe("mentions in Markdown, by another library that does not escape HTML", (
 });
 
 describe("another Markdown library", () => {
-  it("has mentions linked in the page's text alone: not in its head, its code, its links and its attributes", async () => {
+  it("gets links for mentions in the text of the page, but not in its head, code, links and attributes", async () => {
     const built = await site({
       options: FOLLOW,
       config: `config.setLibrary("md", { render: (text) => text });`,
@@ -319,7 +319,7 @@ describe("another Markdown library", () => {
 });
 
 describe("the body of a titled post", () => {
-  it("has those whom it mentions named behind the text, each once and none twice", async () => {
+  it("adds its mentions to the text, each once", async () => {
     const body = `@bob and ${WIRE} and @<carol ${CAROL}>, \`@<dave https://dave.example/twtxt.txt>\``;
     const built = await site({
       options: FOLLOW,
@@ -343,7 +343,7 @@ describe("the body of a titled post", () => {
     ]);
   });
 
-  it("may be written in Nunjucks or by a template's include, and is named all the same", async () => {
+  it("adds its mentions also if they come from Nunjucks or an include", async () => {
     const built = await site({
       options: FOLLOW,
       files: {
@@ -362,8 +362,8 @@ describe("the body of a titled post", () => {
   });
 });
 
-describe("a mention that only a rendered body shows", () => {
-  it("is told in the feed all the same", async () => {
+describe("a mention that is only in the rendered body", () => {
+  it("is in the feed, too", async () => {
     const built = await site({
       files: { "a.md": quoted({ tags: "posts", title: "A", date: at(1) }, "See ~bob~.\n") },
       config: `config.amendLibrary("md", (md) => {

@@ -57,7 +57,7 @@ function build(server: LoopbackServer, setup: Partial<SiteSetup> = {}): Promise<
 }
 
 describe("mentions in a site", () => {
-  it("stand on pages of their own, newest first, and under the post that they are about", async () => {
+  it("are listed on pages of their own, newest first, and under the post that they are about", async () => {
     const server = await live((url) => [
       mention(3, { target: `${url}/posts/quinces/` }),
       mention(2, { under: `${url}/posts/quinces/`, type: "reply" }),
@@ -81,7 +81,7 @@ describe("mentions in a site", () => {
     expect(built.log).not.toMatch(/could not|answers/);
   });
 
-  it("say what of ours they are about, and which are replies to it", async () => {
+  it("link to the page or feed of the site that they are about, and mark replies", async () => {
     const server = await live((url) => [
       mention(5, { target: `${url}/posts/quinces/` }),
       mention(4, { target: `${url}/posts/quinces/`, type: "like" }),
@@ -104,7 +104,7 @@ describe("mentions in a site", () => {
     ]);
   });
 
-  it("have classes of their own beside that of the shortcode twtxtReply", async () => {
+  it("have other classes than the shortcode twtxtReply", async () => {
     const server = await live((url) => [mention(1, { type: "reply", target: `${url}/posts/quinces/` })]);
     const layout = LAYOUT.replace("{% twtxtMentions %}", "{% twtxtReply %}{% twtxtMentions %}");
     const built = await build(server, { files: { ...FILES, "_includes/post.njk": layout } });
@@ -113,7 +113,7 @@ describe("mentions in a site", () => {
     expect(page.match(/twtxt-reply/g)).toHaveLength(1);
   });
 
-  it("are none yet: the page of all says so, in the words of the site, and no post does", async () => {
+  it("are none yet: the page of all mentions says so in the words of the site, and no post does", async () => {
     const server = await live(() => []);
     const built = await build(server, { options: options(server, `mentions: { words: { none: "Noch <keine>." } }`) });
     expect(built.read("mentions/index.html")).toContain(
@@ -127,7 +127,7 @@ describe("mentions in a site", () => {
     );
   });
 
-  it("are read page by page, thousands of them, of which the newest 500 stand under their post", async () => {
+  it("are read page by page, thousands of them, and the newest 500 are under their post", async () => {
     const server = await live((url) =>
       Array.from({ length: 10_000 }, (_, n) => mention(n, n % 2 === 0 ? { target: `${url}/posts/quinces/` } : {})),
     );
@@ -139,7 +139,7 @@ describe("mentions in a site", () => {
     expect([under.length, under[0], under.at(-1)]).toEqual([500, "bob0", "bob998"]);
   });
 
-  it("are about the same page whatever its scheme, and about no other", async () => {
+  it("belong to the same page with http and https, and to no other page", async () => {
     const server = await live((url) => [
       mention(4, { target: `${url.replace("http:", "https:")}/posts/quinces/#top` }),
       mention(3, { target: `${url}/posts/quinces` }),
@@ -158,7 +158,7 @@ describe("mentions in a site", () => {
     expect(built.texts().join()).not.toContain("mentions");
   });
 
-  it("are there for templates of one's own", async () => {
+  it("are available to the site's own templates", async () => {
     const server = await live((url) => [mention(1, { target: `${url}/posts/quinces/` }), mention(2)]);
     const files = {
       ...FILES,
@@ -170,7 +170,7 @@ describe("mentions in a site", () => {
     expect(built.read("liquid/index.html")).toBe("1");
   });
 
-  it("are not those of the first page where a post has no page", async () => {
+  it("are none for a post without a page", async () => {
     const server = await live((url) => [mention(1, { target: `${url}/` })]);
     const files = {
       ...FILES,
@@ -182,7 +182,7 @@ describe("mentions in a site", () => {
     expect(names(built.read("own/index.html"))).toEqual([]);
   });
 
-  it("leave a filter of the author's own alone", async () => {
+  it("keep the site's own filter", async () => {
     const server = await live(() => [mention(1)]);
     const built = await build(server, {
       files: { ...FILES, "own.njk": `{{ "x" | mentions }}` },
@@ -191,7 +191,7 @@ describe("mentions in a site", () => {
     expect(built.read("own/index.html")).toBe("mine x");
   });
 
-  it("speak the language of the site", async () => {
+  it("use the words of the site", async () => {
     const server = await live(() => [mention(2, { type: "like" }), mention(1)]);
     const words = `{ title: "Erwähnungen", older: "Ältere", like: "mag <das>" }`;
     const built = await build(server, {
@@ -205,7 +205,7 @@ describe("mentions in a site", () => {
     expect(page).toContain('rel="next">Ältere</a>');
   });
 
-  it("are not said by the author, whose post lists them in its own body", async () => {
+  it("are not part of the twt of a post that lists them in its body", async () => {
     const server = await live((url) => [mention(1, { target: `${url}/posts/own/`, text: "*buy* [this](x) now" })]);
     const body = "Before {% twtxtMentions %} after.\n\n{% twtxtMentions %}\n";
     const built = await build(server, {
@@ -215,7 +215,7 @@ describe("mentions in a site", () => {
     expect(built.texts().at(-1)).toMatch(/^Before\s+after\.$/);
   });
 
-  it("take the layout that is given, and nothing of theirs for a template", async () => {
+  it("use the layout of the option, and their text is not run as a template", async () => {
     const hostile = `{{ 7 * 7 }}{% set x = 1 %}<script>alert(1)</script>\n# not Markdown`;
     const server = await live(() => [
       mention(1, {
@@ -240,7 +240,7 @@ describe("mentions in a site", () => {
     ["mentions/index.md", "mine"],
     ["who.njk", "---\npermalink: /mentions/\neleventyExcludeFromCollections: true\n---\nmine"],
     ["who.njk", "---\npermalink: /mentions/index.html\npagination: { data: list, size: 2 }\nlist: [1]\n---\nmine"],
-  ])("leave a page of the author's own alone: %s %j", async (file, content) => {
+  ])("keep the site's own page: %s %j", async (file, content) => {
     const server = await live(() => [mention(1)]);
     const built = await build(server, {
       files: { ...FILES, [file]: content },
@@ -270,7 +270,7 @@ describe("mentions in a site", () => {
     },
   );
 
-  it("have their pages in any site", async () => {
+  it("have pages in any site", async () => {
     const server = await live(() => [mention(1)]);
     const files = { ...FILES, "mentions.png": "", "_data/layout.json": '"post.njk"' };
     const built = await build(server, { files, config: 'return { templateFormats: ["md", "njk"] };' });
@@ -279,21 +279,21 @@ describe("mentions in a site", () => {
     expect(built.log).not.toContain("template format");
   });
 
-  it("keep the style of their own pages where a site collects all styles in bundles, as the official starter does", async () => {
+  it("keep the style of their pages if a site collects all styles in bundles, as the official starter does", async () => {
     const server = await live(() => [mention(1)]);
     const config = 'config.addBundle("css", { toFileDirectory: "dist", bundleHtmlContentFromSelector: "style" });';
     const built = await build(server, { config });
     expect(built.read("mentions/index.html")).toMatch(/<style[^>]*>\s*body \{/);
   });
 
-  it("have no pages where the author wants none", async () => {
+  it("have no pages if the option turns them off", async () => {
     const server = await live(() => [mention(1)]);
     const none = await build(server, { options: options(server, "mentions: { pages: false }") });
     expect(none.has("mentions/index.html")).toBe(false);
     expect(none.has("mentions/twtxt-mentions.js")).toBe(true);
   });
 
-  it("are asked for once while Eleventy keeps running", async () => {
+  it("are requested once while Eleventy keeps running", async () => {
     const server = await live((url) => [mention(1, { target: `${url}/posts/quinces/` })]);
     const built = await build(server);
     const running = await watchSite(built, ["--watch", "--incremental"]);
@@ -312,7 +312,7 @@ describe("mentions in a site", () => {
     expect(server.asked).toEqual(["/mentions.json?limit=100", "/mentions.json?limit=100"]);
   });
 
-  it("are those of the last deploy where the list cannot be read, and the build says so", async () => {
+  it("are those of the last deploy if the list cannot be read, with a warning", async () => {
     const server = await live(() => "down");
     server.pages["/mentions/mentions.json"] = JSON.stringify({ mentions: [mention(7)], next: null });
     const built = await build(server, { args: ["--quiet"] });
@@ -323,7 +323,7 @@ describe("mentions in a site", () => {
     );
   });
 
-  it("are those of the last build where the site's own server is down, and the build says so", async () => {
+  it("are those of the last build if the site's server is down, with a warning", async () => {
     const list = JSON.stringify({ mentions: [mention(8)], next: null });
     const own = createServer((_, response) => response.end(list)).listen(0, "127.0.0.1");
     await once(own, "listening");
@@ -345,7 +345,7 @@ describe("mentions in a site", () => {
     expect(other.log).toContain("pages show them only with JavaScript");
   });
 
-  it("are read up to where the list breaks off, and from there on in the last deploy", async () => {
+  it("come from the last deploy after the point at which the live list fails", async () => {
     const all = Array.from({ length: 250 }, (_, n) =>
       mention(n, { received: new Date(Date.parse("2026-11-20T09:00:00Z") - n * 1000).toISOString() }),
     );
@@ -361,7 +361,7 @@ describe("mentions in a site", () => {
   it.each([
     ["an error", "down"],
     ["something else", ""],
-  ])("are never taken for none: where both lists answer with %s, pages have the component alone", async (_, text) => {
+  ])("are unknown, not none, if both lists answer with %s: pages have only the component", async (_, text) => {
     const server = await live(() => text);
     if (text === "") server.pages["/mentions.json"] = "<html>";
     const built = await build(server);
@@ -374,7 +374,7 @@ describe("mentions in a site", () => {
     expect(built.log).toContain('If your host only serves files, give the plugin the option host: "static".');
   });
 
-  it("are not asked for where the site does not receive them itself", async () => {
+  it("are not requested if the site does not receive them itself", async () => {
     const server = await live(() => [mention(1)]);
     for (const more of ['host: "static"', "mentions: false", 'webmention: "https://elsewhere.example/webmention"']) {
       const built = await build(server, { options: options(server, more) });
@@ -408,7 +408,7 @@ describe("mentions in a site", () => {
     },
   );
 
-  it("name the endpoint in the feed and in pages where the site receives them itself", async () => {
+  it("have their endpoint in the feed and in pages if the site receives them itself", async () => {
     const server = await live(() => []);
     const built = await build(server);
     expect(built.feed().fields.webmention).toEqual([`${server.url}/webmention`]);
@@ -420,7 +420,7 @@ describe("mentions in a site", () => {
   it.each([
     ["", ""],
     [" with EleventyHtmlBasePlugin", "config.addPlugin(Base);"],
-  ])("stand below a path prefix%s", async (_, config) => {
+  ])("have pages below a path prefix%s", async (_, config) => {
     const server = await live(() => "down");
     server.pages["/blog/mentions.json"] = JSON.stringify({
       mentions: [2, 1].map((n) => mention(n, { target: `${server.url}/blog/posts/quinces/` })),
@@ -439,7 +439,7 @@ describe("mentions in a site", () => {
     expect(built.read("mentions/index.html")).toContain('<a href="/blog/" rel="home">');
   });
 
-  it("say so where the site has a file of its own in their place", async () => {
+  it("stop the build if the site has its own file at their path", async () => {
     const server = await live(() => []);
     const built = await buildSite({
       files: { ...FILES, "own.njk": "---\npermalink: /mentions/mentions.json\n---\n[]" },
@@ -453,7 +453,7 @@ describe("mentions in a site", () => {
 describe("docs/mentions.md", () => {
   const document = readFileSync(new URL("../../docs/mentions.md", import.meta.url), "utf8");
 
-  it("gives the lines by which the page of a reply links to what it replies to, and no other page does", async () => {
+  it("has lines that link the page of a reply, and no other page, to the post that it replies to", async () => {
     const [, lines = ""] = /```njk\n((?:(?!```)[\s\S])*u-in-reply-to[\s\S]*?)```/.exec(document) ?? [];
     const reply = (replyTo: string, date: string) => post({ date, tags: "posts", layout: "post.njk", replyTo }, "Yes.");
     const built = await site({
@@ -472,7 +472,7 @@ describe("docs/mentions.md", () => {
     expect(built.texts().at(-2)).toBe("(#abcdefg) @<bob https://bob.example/twtxt.txt> Yes.");
   });
 
-  it("names every class and attribute by which CSS and JavaScript find what is in a list", async () => {
+  it("lists all classes and attributes for CSS and JavaScript", async () => {
     const server = await live((url) => [
       ...(["mention", "reply", "like", "repost", "bookmark"] as const).map((type, n) =>
         mention(n, { type, target: `${url}/posts/quinces/` }),
@@ -498,14 +498,14 @@ describe("docs/mentions.md", () => {
 describe("pictures of authors", () => {
   const PNG = Buffer.from("89504e470d0a1a0a0000000d49484452", "hex");
 
-  it("are not shown unless the author says so", async () => {
+  it("are shown only with the option avatars", async () => {
     const server = await live((url) => [mention(1, { author: { name: "b", url, photo: `${url}/me.png` } })]);
     const built = await build(server);
     expect(built.read("mentions/index.html")).not.toContain("<img");
     expect(server.asked).not.toContain("/me.png");
   });
 
-  it("come from what was fetched before, as files of the site", async () => {
+  it("come from the cache, as files of the site", async () => {
     const photo = "https://bob.example/me.png";
     const server = await live((url) => [mention(1, { author: { name: "b", url, photo } })]);
     const first = await build(server, { options: options(server, "mentions: { avatars: true }") });

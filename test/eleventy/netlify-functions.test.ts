@@ -58,7 +58,7 @@ describe("the functions that a build for Netlify writes", () => {
     delete process.env.TWTXT_SMTP_URL;
   });
 
-  it("are one for each door and job, beside the list of pages that they share", () => {
+  it("are one for each endpoint and job, with a list of pages that they share", () => {
     expect(names(alice)).toEqual([
       "twtxt-deploy-succeeded.mjs",
       "twtxt-inbox.mjs",
@@ -71,7 +71,7 @@ describe("the functions that a build for Netlify writes", () => {
     ]);
   });
 
-  it("have their routes, their rate limit, their schedule and their event literally in the source", () => {
+  it("have their paths, rate limit, schedule and event as literals in the source", () => {
     const { config: mention } = read(alice, "mention");
     expect(mention).toEqual({ path: ["/hooks/mention"], rateLimit: RATE_LIMIT, generator });
     expect(read(alice, "inbox").config).toEqual({
@@ -86,7 +86,7 @@ describe("the functions that a build for Netlify writes", () => {
     expect(read(alice, "deploy-succeeded")).toMatchObject({ event: "deploySucceeded", config: { generator } });
   });
 
-  it("import our bundle, the list of pages and nothing else", () => {
+  it("import the bundle of the plugin, the list of pages and nothing else", () => {
     for (const file of names(alice).filter((name) => name.endsWith(".mjs"))) {
       const name = file.slice("twtxt-".length, -".mjs".length);
       const imports = [...source(alice, name).matchAll(/^import (.*) from "(.*?)"(.*);$/gm)].map(([, ...what]) => what);
@@ -99,7 +99,7 @@ describe("the functions that a build for Netlify writes", () => {
     }
   });
 
-  it("hold the public settings and no secret", () => {
+  it("contain the public settings and no secret", () => {
     const { settings } = read(alice, "mention");
     expect(settings).toEqual({
       version: 5,
@@ -147,7 +147,7 @@ describe("the functions that a build for Netlify writes", () => {
     expect(all.filter((content) => /a-token-that|a-password/.test(content))).toEqual([]);
   });
 
-  it("share what can be mentioned: the feed's names, the pages of HTML and the twts", () => {
+  it("share the list of what can be mentioned: the URLs of the feed, the HTML pages and the twts", () => {
     const pages = JSON.parse(text(alice, `${FOLDER}/twtxt-pages.json`));
     const [hello, note] = alice
       .feed()
@@ -167,7 +167,7 @@ describe("the functions that a build for Netlify writes", () => {
     expect(pages.pages).not.toContain("https://alice.example/feed.xml");
   });
 
-  it("go with the next build where they are not wanted any more, and other tools' functions stay", async () => {
+  it("are removed by the next build when they are turned off, and functions of other tools stay", async () => {
     const alone = `{ host: "netlify", webmention: "https://webmention.io/alice.example/webmention" }`;
     const first = await built(`{ host: "netlify" }`, { files: { ...files, [`${FOLDER}/other.mjs`]: "// not ours" } });
     const second = await built(alone, { site: first });
@@ -182,7 +182,7 @@ describe("the functions that a build for Netlify writes", () => {
 });
 
 describe("a site below a path prefix", () => {
-  it("is answered for at the plain and at the prefixed path", async () => {
+  it("has functions at the paths with and without it", async () => {
     const below = await built(`{ host: "netlify" }`, { config: `return { pathPrefix: "/blog/" };` });
     expect(read(below, "mention").config.path).toEqual(["/webmention", "/blog/webmention"]);
     expect(read(below, "mentions-api").config.path).toEqual([
@@ -200,14 +200,14 @@ describe("the schedule", () => {
     [1, "7 * * * *"],
     [5, "7 */5 * * *"],
     [24, "7 0 * * *"],
-  ])("of every %i hours is %s", async (everyHours, schedule) => {
+  ])("for every %i hours is %s", async (everyHours, schedule) => {
     const one = await built(`{ host: "netlify", mentions: { everyHours: ${everyHours} } }`);
     expect(read(one, "scheduled").config.schedule).toBe(schedule);
   });
 });
 
-describe("what a build leaves for others", () => {
-  it("is not watched: it would be a reason for another build, again and again", async () => {
+describe("the files that a build leaves for the host", () => {
+  it("are not watched, because a change would start the next build", async () => {
     const atTheEnd = `config.on("eleventy.after", () => console.log("Unwatched:", ...config.watchIgnores));`;
     const { log } = await built(`{ host: "netlify" }`, { config: atTheEnd });
     expect(log).toMatch(/^Unwatched:.* \.eleventy-twtxt\/\*\*.* \.netlify\/\*\*/m);
@@ -215,7 +215,7 @@ describe("what a build leaves for others", () => {
 });
 
 describe("a site that another host serves", () => {
-  it.each(["node", "static"])("gets no function on a %s host, but what that host needs to know", async (host) => {
+  it.each(["node", "static"])("gets no function on a %s host, but the settings for that host", async (host) => {
     const one = await built(`{ host: "${host}", mentions: { pages: false } }`);
     expect(existsSync(join(one.folder, ".netlify"))).toBe(false);
     const { settings, pages } = JSON.parse(text(one, ".eleventy-twtxt/host.json"));
@@ -241,7 +241,7 @@ describe("a function of the site's own", () => {
     return log.split("\n").filter((line) => line.includes("Change yours"));
   };
 
-  it("on one of our paths is named in a warning", async () => {
+  it("at a path of the plugin is named in a warning", async () => {
     const own = `export default () => {};\nexport const config = {\n  path: ["/hello", '/webmention'],\n};`;
     expect(await conflicts({ "netlify/functions/hooks/index.ts": own })).toEqual([
       expect.stringContaining(
@@ -250,7 +250,7 @@ describe("a function of the site's own", () => {
     ]);
   });
 
-  it("with the name of ours is named in a warning, also in a folder that netlify.toml names", async () => {
+  it("with the name of a plugin function is named in a warning, also in the folder of netlify.toml", async () => {
     const toml = `[build]\n  publish = "_site"\n[functions]\n  directory = "my/functions"\n`;
     const own = { "netlify.toml": toml, "my/functions/twtxt-mention.mjs": "export default () => {};" };
     expect(
@@ -260,7 +260,7 @@ describe("a function of the site's own", () => {
     ]);
   });
 
-  it("elsewhere brings none", async () => {
+  it("at another path causes no warning", async () => {
     const own = `export const config = { path: "/webmentions", method: "POST" };`;
     expect(await conflicts({ "netlify/functions/mention.mjs": own })).toEqual([]);
   });

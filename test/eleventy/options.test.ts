@@ -67,7 +67,7 @@ const MENTIONS = {
 };
 
 describe("the options", () => {
-  it("are complete with two of them, and safe to publish", () => {
+  it("need only two of them, and their defaults are safe to publish", () => {
     expect(checkOptions(TWO)).toEqual({
       url: "https://alice.example",
       nick: "alice",
@@ -145,7 +145,7 @@ describe("the options", () => {
     expect(checkOptions({ ...TWO, url }).url).toBe(new URL(url).origin);
   });
 
-  it("take the nick in lower case for the user of an address, unless it is given in one of two ways", () => {
+  it("have the nick in lower case as the user of the address, unless user or address is set", () => {
     const users = (options: object) => checkOptions({ ...TWO, nick: "Alice", key: KEY, ...options }).authors;
     expect(users({ endpoint: INBOX })).toEqual([{ user: "alice", key: KEY, endpoint: INBOX }]);
     expect(users({ address: "me@alice.example" })).toEqual([{ user: "me", key: KEY }]);
@@ -337,13 +337,13 @@ describe("a wrong option is named with what was expected and what was received",
     expect(complaint(null)).toBe(message);
   });
 
-  it("an option in another one's place", () => {
+  it("an option in the wrong object", () => {
     expect(complaint({ ...TWO, moderate: true })).toBe(
       'options.moderate: there is no such option. Did you mean "mentions.moderate"?',
     );
   });
 
-  it("an address that is not at the site, or somebody's who is there already", () => {
+  it("an address of another site, or an author who is listed twice", () => {
     const key = { ...TWO, key: KEY };
     expect(complaint({ ...key, address: "alice@bob.example" })).toBe(
       'options.address: expected an address at the domain of the site, such as "alice@alice.example", got "alice@bob.example".',
@@ -355,12 +355,12 @@ describe("a wrong option is named with what was expected and what was received",
     expect(complaint({ ...TWO, address: "alice@alice.example" })).toContain("keys create");
   });
 
-  it("options that are no object", () => {
+  it("options that are not an object", () => {
     expect(complaint("https://alice.example")).toMatch(/^options: expected .*, got "https:\/\/alice\.example"\.$/);
     expect(complaint("https://alice.example")).not.toContain("Object");
   });
 
-  it("an option that is missing", () => {
+  it("a missing option", () => {
     expect(complaint({})).toBe(`options.url: expected ${URL_WANTED}, got nothing.`);
     expect(complaint({ nick: "alice" })).toBe(`options.url: expected ${URL_WANTED}, got nothing.`);
     expect(complaint({ url: "https://alice.example" })).toBe(`options.nick: expected ${NICK_WANTED}, got nothing.`);
@@ -382,7 +382,7 @@ describe("a wrong option is named with what was expected and what was received",
     );
   });
 
-  it("keeps blobs within the standard limits where the option says no more than yes", () => {
+  it("gives blobs the default limits if the option is true", () => {
     const standard = { count: 1000, megabytes: 1000, maxMegabytes: 100, owners: [] };
     const blobs = (value: unknown) => checkOptions({ ...TWO, key: KEY, blobs: value }).blobs;
     expect(blobs(true)).toEqual(standard);
@@ -391,7 +391,7 @@ describe("a wrong option is named with what was expected and what was received",
     expect(blobs(false)).toBe(false);
   });
 
-  it("blobs without a key, which they would belong to", () => {
+  it("blobs without a key", () => {
     const message =
       "options.key: expected your public key, because options.blobs is set. To create one, run: npx eleventy-twtxt keys create alice@alice.example";
     expect(complaint({ ...TWO, blobs: true })).toBe(message);
@@ -421,7 +421,7 @@ describe("a wrong option is named with what was expected and what was received",
     ],
     [{ blobs: { owners: ["bob"] } }, `options.blobs.owners[0]: expected ${KEY_WANTED}, got "bob".`],
     [{ blobs: null }, "options.blobs: expected true, false, or an object such as { megabytes: 1000 }, got null."],
-  ])("what is wrong with blobs: %j", (options, message) => {
+  ])("invalid options of blobs: %j", (options, message) => {
     expect(complaint({ ...TWO, key: KEY, ...options })).toBe(message);
   });
 
@@ -456,13 +456,13 @@ describe("a wrong option is named with what was expected and what was received",
       { rebuild: { perDay: -1 } },
       "options.mentions.rebuild.perDay: expected a whole number from 0 to 24, such as 1, got -1.",
     ],
-  ])("what is wrong in mentions: %j", (mentions, message) => {
+  ])("invalid options of mentions: %j", (mentions, message) => {
     const found = complaint({ ...TWO, mentions });
     if (typeof message === "string") expect(found).toBe(message);
     else expect(found).toMatch(message);
   });
 
-  it("takes the limits on strangers that are not given from the protocol", () => {
+  it("has the default limits of the protocol", () => {
     const { mentions } = checkOptions({ ...TWO, mentions: { limits: { pending: 7 } } });
     expect(mentions).toMatchObject({
       limits: { slowHostPause: 3600, verificationSeconds: 1000, pending: 7, pendingPerHost: 20, shownPerHost: 10 },
@@ -470,20 +470,20 @@ describe("a wrong option is named with what was expected and what was received",
     expect(checkOptions({ ...TWO, mentions: false }).mentions).toBe(false);
   });
 
-  it("a nick that cannot stand in an address", () => {
+  it("a nick that cannot be part of an address", () => {
     expect(complaint({ ...TWO, nick: "Älice", key: KEY, endpoint: INBOX })).toBe(
       'options.address: expected an address such as "me@alice.example", because the nick "Älice" cannot be part of one. Before the "@", write up to 64 of a-z 0-9 . _ -',
     );
     expect(complaint({ ...TWO, nick: "Älice" })).toBeNull();
   });
 
-  it("a long value in part", () => {
+  it("a long value is shortened", () => {
     expect(complaint({ ...TWO, nick: `${"a ".repeat(1000)}` })).toBe(
       `options.nick: expected ${NICK_WANTED}, got "${"a ".repeat(100).slice(0, 199)}….`,
     );
   });
 
-  it("a function where none is wanted", () => {
+  it("a function for another type", () => {
     expect(complaint({ ...TWO, nick: () => "alice" })).toBe(`options.nick: expected ${NICK_WANTED}, got a function.`);
   });
 });
@@ -503,7 +503,7 @@ describe("an unknown option is an error with the nearest known name", () => {
     );
   });
 
-  it("also where a required one is missing for it", () => {
+  it("also if a required option is missing", () => {
     expect(complaint({ URL: "https://alice.example", nick: "alice" })).toMatch(
       /^options\.(URL: there is no such option\. Did you mean "url"\?|url: expected )/,
     );

@@ -15,7 +15,7 @@ const files = {
   "posts/undated.md": post({ title: "Undated" }, "Body"),
 };
 
-describe("what a build writes beside the pages", () => {
+describe("the files that a build writes besides pages", () => {
   let built: BuiltSite;
   const json = (path: string) => JSON.parse(readFileSync(join(built.folder, path), "utf8"));
 
@@ -30,7 +30,7 @@ describe("what a build writes beside the pages", () => {
     });
   });
 
-  it("is one archive a year, but for the newest year and the one before it, each linked to the one before", () => {
+  it("include an archive for each year, except for the newest two, each with a link to the previous one", () => {
     const header = "# nick = alice\n# url = https://alice.example/twtxt.txt\n";
     expect(built.read("twtxt-2018.txt")).toBe(
       `${header}\n2018-03-04T05:06:07Z\tOlder: https://alice.example/posts/older/\n`,
@@ -44,7 +44,7 @@ describe("what a build writes beside the pages", () => {
     expect(built.has("twtxt-2025.txt")).toBe(false);
   });
 
-  it("is the discovery document under plain and hashed name in both places", () => {
+  it("include the discovery document with plain and hashed name in both places", () => {
     const names = [`${HASHED}.json`, "alice.json"].sort();
     for (const segment of ["msg", "salty"]) {
       expect(readdirSync(join(built.folder, "_site/.well-known", segment)).sort()).toEqual(names);
@@ -57,7 +57,7 @@ describe("what a build writes beside the pages", () => {
     }
   });
 
-  it("is what the commands need to know, without a secret", () => {
+  it("include the settings for the commands, without a secret", () => {
     expect(json(".eleventy-twtxt/settings.json")).toEqual({
       version: 5,
       url: "https://alice.example",
@@ -112,7 +112,7 @@ describe("what a build writes beside the pages", () => {
     });
   });
 
-  it("is Netlify's headers, beside those of other tools", () => {
+  it("include Netlify's headers, in addition to those of other tools", () => {
     const feed = {
       "Content-Type": "text/plain; charset=utf-8",
       Link: '<https://alice.example/webmention?for=a%2Cb>; rel="webmention"',
@@ -134,7 +134,7 @@ describe("what a build writes beside the pages", () => {
 });
 
 describe("a key", () => {
-  it("that is none stops the build before anything is written", async () => {
+  it("that is invalid stops the build before it writes files", async () => {
     const built = await buildSite({
       files,
       options: `{ key: "${KEY.slice(0, -1)}q", endpoint: "https://alice.example/inbox/alice" }`,
@@ -146,7 +146,7 @@ describe("a key", () => {
     expect(built.has("twtxt.txt")).toBe(false);
   });
 
-  it("below a path prefix brings a warning: the documents must be at the root of the domain", async () => {
+  it("of a site with a path prefix causes a warning: the documents must be at the root of the domain", async () => {
     const built = await site({
       files,
       options: `{ key: "${KEY}", endpoint: "https://alice.example/inbox/alice" }`,
@@ -156,7 +156,7 @@ describe("a key", () => {
   });
 });
 
-describe("a file of Netlify's that another tool has broken", () => {
+describe("a Netlify file that another tool has damaged", () => {
   it("stops the build with its name", async () => {
     const built = await buildSite({ files: { ...files, "netlify.toml": "", ".netlify/v1/config.json": "{" } });
     expect(built.exitCode).toBe(1);
@@ -164,8 +164,8 @@ describe("a file of Netlify's that another tool has broken", () => {
   });
 });
 
-describe("a host that is not Netlify any more", () => {
-  it("leaves nothing of ours in Netlify's configuration, and all that others have written", async () => {
+describe("a host that is no longer Netlify", () => {
+  it("removes the plugin's part of Netlify's configuration, and keeps that of other tools", async () => {
     const others = { images: { remote: [] }, headers: [{ for: "/x", values: { A: "b" } }] };
     const config = ".netlify/v1/config.json";
     const first = await site({
@@ -183,7 +183,7 @@ describe("a host that is not Netlify any more", () => {
     });
   });
 
-  it("leaves no file where ours was the only part, and no rule for an address that the feed has left", async () => {
+  it("leaves no empty file, and no rule for a former path of the feed", async () => {
     const folder = (built: BuiltSite) => join(built.folder, ".netlify/v1");
     const first = await site({ files, options: `{ host: "netlify" }` });
     await site({ files: {}, options: `{ host: "netlify", path: "/tw.txt" }`, site: first });
@@ -196,7 +196,7 @@ describe("a host that is not Netlify any more", () => {
 });
 
 describe("a host that is not Netlify", () => {
-  it("gets no folder of Netlify's, and the site's own _headers and _redirects stay as they are", async () => {
+  it("gets no Netlify folder, and the site's own _headers and _redirects stay the same", async () => {
     const built = await site({
       files: { ...files, _headers: "/*\n  X-Mine: yes\n", _redirects: "/a /b\n" },
       config: `config.addPassthroughCopy("_headers"); config.addPassthroughCopy("_redirects");`,
@@ -208,7 +208,7 @@ describe("a host that is not Netlify", () => {
 });
 
 describe("a year beyond 512 KiB", () => {
-  it("is split into months, and every line stays below 64 KiB with a warning for what is cut", async () => {
+  it("is split into months, and every line is below 64 KiB, with a warning about shortened posts", async () => {
     const long = "word ".repeat(12_000);
     const months = Object.fromEntries(
       Array.from({ length: 12 }, (_, i) => [
@@ -241,7 +241,7 @@ describe("a year beyond 512 KiB", () => {
   });
 });
 
-it("no page of a preview in _preview comes into a real build, also where git does not ignore the folder", async () => {
+it("a real build reads no page of a preview in _preview, also if git does not ignore the folder", async () => {
   const page = "<!doctype html><title>A draft</title>";
   const built = await site({ files: { ...files, "_preview/posts/draft/index.html": page } });
   expect(built.has("_preview/posts/draft/index.html")).toBe(false);

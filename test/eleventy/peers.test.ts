@@ -31,7 +31,7 @@ const AWKWARD = [
   `${"word ".repeat(14_000)}@<bob ${BOB}>`,
 ];
 
-describe("what is emitted, by the habits of those who read it", () => {
+describe("the feed, for the parsers of other clients", () => {
   let built: BuiltSite;
   let files: { bytes: Buffer; text: string; twtLines: string[]; texts: string[] }[];
 
@@ -70,7 +70,7 @@ describe("what is emitted, by the habits of those who read it", () => {
     });
   });
 
-  it("has every post in one file or another, each at its own second", () => {
+  it("has every post in one of its files, each at its own second", () => {
     const timestamps = files.flatMap(({ twtLines }) => twtLines.map((line) => line.slice(0, 20)));
     expect(files.length).toBeGreaterThan(1);
     expect(timestamps.length).toBe(AWKWARD.length * 3);
@@ -90,7 +90,7 @@ describe("what is emitted, by the habits of those who read it", () => {
     }
   });
 
-  it("buckket/twtxt: no line end of Python's but U+2028, and that not at the start; UTF-8; nothing of the future", () => {
+  it("buckket/twtxt: no Python line end except U+2028, and not at the start; UTF-8; nothing from the future", () => {
     for (const { bytes, texts, twtLines } of files) {
       expect(() => new TextDecoder("utf-8", { fatal: true }).decode(bytes)).not.toThrow();
       for (const text of texts) expect(text).not.toMatch(/[\r\v\f\x1c-\x1e\x85\u2029]|^[\u2028\s]/);
@@ -98,7 +98,7 @@ describe("what is emitted, by the habits of those who read it", () => {
     }
   });
 
-  it("timeline: fields with single spaces, the endpoint first of what reads like it, mentions with a nick and a space before them", () => {
+  it("timeline: fields with single spaces, the endpoint before similar texts, mentions with a nick and a space before them", () => {
     expect(/webmention = (.*)/.exec(files[0]?.text ?? "")?.[1]).toBe("https://alice.example/webmention");
     for (const { text, texts } of files) {
       const header = text.slice(0, text.indexOf("\n\n")).split("\n");
@@ -112,11 +112,11 @@ describe("what is emitted, by the habits of those who read it", () => {
     }
   });
 
-  it("yarnd: nothing that its parser swallows the next twts for, or changes", () => {
+  it("yarnd: nothing that its parser changes, or that hides the next twts", () => {
     for (const { texts } of files) for (const text of texts) expect(adjustForPeers(text)).toBe(text);
   });
 
-  it("everybody: whoever is mentioned in a post can find it in the feed, also behind a cut", () => {
+  it("all: every mention of a post is in the feed, also after a cut", () => {
     const mentioning = files
       .flatMap(({ texts }) => texts)
       .filter((text) => findMentions(text).some(({ url }) => url === BOB));

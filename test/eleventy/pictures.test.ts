@@ -35,7 +35,7 @@ describe("the pictures in a front matter", () => {
     { photo: "data:image/png;base64,AAAA" },
     { photo: "javascript:alert(1)/x.jpg" },
     { title: "/a.jpg" },
-  ])("are none in %j", (frontMatter) => {
+  ])("are not read from %j", (frontMatter) => {
     expect(picturesOf(frontMatter)).toEqual([]);
   });
 });

@@ -23,7 +23,7 @@ function lineOf(minute: number, title: string, slug = title.toLowerCase()): stri
   return `${at(minute)}\t${title}: https://alice.example/${slug}/`;
 }
 
-describe("which posts the feed has", () => {
+describe("the posts of the feed", () => {
   const three = {
     "a.md": titled(1, "A"),
     "b.md": titled(2, "B", { tags: ["posts", "notes"] }),
@@ -31,23 +31,23 @@ describe("which posts the feed has", () => {
     "page.md": quoted({ title: "Page", date: at(4) }, "No post.\n"),
   };
 
-  it("those tagged posts, by default", async () => {
+  it("are those tagged posts by default", async () => {
     const built = await site({ files: three });
     expect(built.read("twtxt.txt")).toBe(`${HEADER}${lineOf(1, "A")}\n${lineOf(2, "B")}\n`);
     expect(said(built)).toEqual(["Wrote /twtxt.txt (2 twts)."]);
   });
 
-  it("those of the collection that is named", async () => {
+  it("are those of the collection in the option", async () => {
     const built = await site({ files: three, options: `{ collection: "notes" }` });
     expect(lines(built)).toEqual([lineOf(2, "B"), lineOf(3, "C")]);
   });
 
-  it("those of several collections, one that is in two of them once", async () => {
+  it("are those of several collections, each once", async () => {
     const built = await site({ files: three, options: `{ collection: ["notes", "posts"] }` });
     expect(lines(built)).toEqual([lineOf(1, "A"), lineOf(2, "B"), lineOf(3, "C")]);
   });
 
-  it("those that a function chooses among all pages, of a collection or of none", async () => {
+  it("are those that a function selects from all pages", async () => {
     const built = await site({
       files: three,
       options: `{ collection: (post) => post.data.title === "Page" || post.inputPath.endsWith("c.md") }`,
@@ -56,7 +56,7 @@ describe("which posts the feed has", () => {
     expect(said(built)).toEqual(["Wrote /twtxt.txt (2 twts)."]);
   });
 
-  it("by time, then by permalink, whatever order the site's own collection has", async () => {
+  it("are ordered by time, then by permalink, regardless of the order of the collection", async () => {
     const built = await site({
       files: {
         "z.md": titled(1, "Z", { tags: ["blog"] }),
@@ -75,7 +75,7 @@ describe("which posts the feed has", () => {
     ]);
   });
 
-  it("none that the site's own preprocessor leaves out as a draft", async () => {
+  it("include no draft that the site's own preprocessor omits", async () => {
     const built = await site({
       files: { "a.md": titled(1, "A"), "draft.md": titled(2, "Draft", { draft: true }) },
       config: `config.addPreprocessor("drafts", "*", (data) => (data.draft ? false : undefined));`,
@@ -84,7 +84,7 @@ describe("which posts the feed has", () => {
     expect(said(built)).toEqual(["Wrote /twtxt.txt (1 twt)."]);
   });
 
-  it("none that the site's own collection leaves out", async () => {
+  it("include no post that the site's own collection omits", async () => {
     const built = await site({
       files: { "a.md": titled(1, "A"), "hidden.md": titled(2, "Hidden", { hidden: true }) },
       options: `{ collection: "shown" }`,
@@ -93,7 +93,7 @@ describe("which posts the feed has", () => {
     expect(lines(built)).toEqual([lineOf(1, "A")]);
   });
 
-  it("none that eleventyExcludeFromCollections leaves out", async () => {
+  it("include no post with eleventyExcludeFromCollections", async () => {
     const built = await site({
       files: { "a.md": titled(1, "A"), "out.md": titled(2, "Out", { eleventyExcludeFromCollections: true }) },
     });
@@ -120,8 +120,8 @@ describe("a title", () => {
   });
 });
 
-describe("words in the front matter", () => {
-  it("keep what is escaped as text, and say what is no mention", async () => {
+describe("a text in the front matter", () => {
+  it("keeps escaped texts, and causes a warning for an unknown mention", async () => {
     const built = await site({
       files: {
         "a.md": quoted({ tags: "posts", date: at(1), twt: "to @bob, not \\@bob nor \\@<bob https://b.example/t>" }),
@@ -139,7 +139,7 @@ describe("words in the front matter", () => {
   it.each([
     ["twt: [a, b]", /a\.md: expected twt: "a text", twt: full or twt: false, got \["a","b"\]\./],
     ["twt: { a: b }", /a\.md: expected twt: "a text", twt: full or twt: false, got \{"a":"b"\}\./],
-  ])("stop the build where they are no text: %s", async (line, message) => {
+  ])("stops the build if it is not a text: %s", async (line, message) => {
     const built = await buildSite({ files: { "a.md": `---\ntags: posts\ndate: ${at(1)}\n${line}\n---\nBody\n` } });
     expect(built.exitCode).toBe(1);
     expect(built.log).toMatch(message);
@@ -159,14 +159,14 @@ describe("a function in the options", () => {
       /options\.text: expected a text, or undefined for the default text, got \{\} for \.\/a\.md\./,
     ],
     ["{ text: () => 42 }", /options\.text: expected a text, or undefined for the default text, got 42 for \.\/a\.md\./],
-  ])("that answers otherwise stops the build: %s", async (options, message) => {
+  ])("with an invalid result stops the build: %s", async (options, message) => {
     const built = await buildSite({ files, options });
     expect(built.exitCode).toBe(1);
     expect(built.log).toMatch(message);
     expect(built.has("twtxt.txt")).toBe(false);
   });
 
-  it("that chooses nothing brings a warning", async () => {
+  it("that selects nothing causes a warning", async () => {
     const built = await site({ files, options: "{ collection: () => false }" });
     expect(said(built)).toEqual([
       'The function in the option "collection" selects none of the 1 pages in collections.all.',
@@ -185,7 +185,7 @@ describe("a post nested too deeply", () => {
   });
 });
 
-describe("a title that YAML takes for a date", () => {
+describe("a title that YAML parses as a date", () => {
   it("is that date", async () => {
     const built = await site({
       files: { "a.md": "---\ntitle: 2024-01-02\ntags: posts\ndate: 2024-01-03T00:00:01Z\n---\nBody\n" },
@@ -194,8 +194,8 @@ describe("a title that YAML takes for a date", () => {
   });
 });
 
-describe("a collection that holds nothing", () => {
-  it("gets a warning that lists the collections there are", async () => {
+describe("an empty collection", () => {
+  it("causes a warning that lists the collections", async () => {
     const built = await site({
       files: {
         "a.md": titled(1, "A", { tags: ["articles", "notes"] }),
@@ -212,7 +212,7 @@ describe("a collection that holds nothing", () => {
     expect(others).toEqual(["Wrote /twtxt.txt (0 twts)."]);
   });
 
-  it("gets a list of ten that starts with the likeliest: the largest, from the configuration before tags", async () => {
+  it("causes a list of ten, the likeliest first: large ones, and those of the configuration before tags", async () => {
     const tags = Array.from({ length: 12 }, (_, i) => `tag${i}`);
     const built = await site({
       files: {
@@ -233,7 +233,7 @@ describe("a collection that holds nothing", () => {
     );
   });
 
-  it("is warned about beside another one that has posts", async () => {
+  it("causes a warning also next to a collection with posts", async () => {
     const built = await site({
       files: { "a.md": titled(1, "A") },
       options: `{ collection: ["posts", "nothing", "missing"] }`,
@@ -248,7 +248,7 @@ describe("a collection that holds nothing", () => {
     expect(said(built)[0]).toContain("nothing (0)");
   });
 
-  it("leaves a feed with a header alone in a site without any post", async () => {
+  it("gives a feed with only a header in a site without posts", async () => {
     const built = await site({ files: { "index.md": quoted({ title: "Home" }, "Welcome\n") } });
     expect(built.read("twtxt.txt")).toBe(HEADER);
     expect(said(built)).toEqual([
@@ -257,7 +257,7 @@ describe("a collection that holds nothing", () => {
     ]);
   });
 
-  it("gets a whole sentence in a site without any page, which has no collection either", async () => {
+  it("is described in a site without pages, which has no collection", async () => {
     const built = await site({ files: {} });
     expect(built.read("twtxt.txt")).toBe(HEADER);
     expect(said(built)[0]).toMatch(/^The collection "posts" is empty or missing\. /);
@@ -265,7 +265,7 @@ describe("a collection that holds nothing", () => {
   });
 });
 
-describe("what a post says", () => {
+describe("the text of a post", () => {
   const HTTPS = "https://alice.example";
   const BOB = "https://bob.example/twtxt.txt";
   /** Name, front matter, body, and the text; `null` for no twt. */
@@ -383,17 +383,17 @@ describe("what a post says", () => {
     expect(textAt(built, at(minute))).toBe(text);
   });
 
-  it("puts no line into the feed beside those", () => {
+  it("adds no other line to the feed", () => {
     expect(lines(built)).toHaveLength(cases.filter(([, , , text]) => text !== null).length);
   });
 
-  it("counts the posts with nothing to say, and not those of twt: false", () => {
+  it("is counted as missing if it is empty, but not for twt: false", () => {
     expect(said(built).at(-1)).toBe(
       `Wrote /twtxt.txt (${lines(built).length} twts). 3 posts without content left out: ./twt-full-without-body.md, ./note-with-nothing.md, ./reply-with-nothing.md. ${WHAT_TO_DO}`,
     );
   });
 
-  it("names the first three posts with nothing to say, and what to do", async () => {
+  it("is reported as missing for the first three posts, with advice", async () => {
     const empty = Array.from({ length: 61 }, (_, i) => [`${two(i)}.md`, quoted({ date: at(i), tags: ["posts"] })]);
     const silent = await site({ files: Object.fromEntries(empty) });
     expect(said(silent)).toEqual([
@@ -401,7 +401,7 @@ describe("what a post says", () => {
     ]);
   });
 
-  it("warns of replies to nobody, naming their files", () => {
+  it("causes a warning for a reply without a feed, which names the file", () => {
     const [warning, ...others] = said(built).filter((line) => line.includes("replyTo"));
     expect(warning).toMatch(
       /^3 posts with a replyTo without the URL of a feed, so the author is not notified: .*\. Write replyTo: "<hash> <feed url>"\.$/,
@@ -413,7 +413,7 @@ describe("what a post says", () => {
 });
 
 describe("the option text", () => {
-  it("words each post its own way, gets the item of the collection, and leaves the default by undefined", async () => {
+  it("sets the text of each post from its collection item, or the default with undefined", async () => {
     const built = await site({
       files: {
         "words.md": titled(1, "Words"),
@@ -444,7 +444,7 @@ describe("the option text", () => {
     ]);
   });
 
-  it("is given the default text, which stays the same where it is returned, and the URL of the page", async () => {
+  it("gets the default text, which it can return unchanged, and the URL of the page", async () => {
     const bob = "https://bob.example/twtxt.txt";
     const built = await site({
       files: {
@@ -494,7 +494,7 @@ describe("the option text", () => {
 });
 
 describe("the option follow", () => {
-  it("gives a reply the nick that its author goes by here, and short forms their feed", async () => {
+  it("gives a reply the nick of its author, and short mentions their feed", async () => {
     const built = await site({
       files: {
         "reply.md": quoted({ date: at(1), tags: ["posts"], replyTo: "abcdefg https://bob.example/twtxt.txt" }, "Yes"),
@@ -511,14 +511,14 @@ describe("the option follow", () => {
   });
 });
 
-describe("a replyTo that cannot be read", () => {
+describe("an invalid replyTo", () => {
   it.each<{ replyTo: unknown }>([
     { replyTo: "abcdef https://bob.example/twtxt.txt" },
     { replyTo: "https://bob.example/twtxt.txt" },
     { replyTo: "abcdefg bob.example/twtxt.txt" },
     { replyTo: "1BCDEFG https://bob.example/twtxt.txt" },
     { replyTo: ["abcdefg", "https://bob.example/twtxt.txt"] },
-  ])("stops the build naming the file: $replyTo", async ({ replyTo }) => {
+  ])("stops the build and names the file: $replyTo", async ({ replyTo }) => {
     const built = await buildSite({
       files: { "notes/yes.md": quoted({ date: at(1), tags: ["posts"], replyTo }, "Yes") },
     });

@@ -18,7 +18,7 @@ function newFolder(): string {
   return folder;
 }
 
-it("a build replaces what the last one has published, and removes archives and documents that are gone", async () => {
+it("a build replaces the published files, and removes former archives and documents", async () => {
   const root = newFolder();
   const published = join(root, ".eleventy-twtxt/published");
   const names = () => readdirSync(published, { recursive: true }).sort();

@@ -80,7 +80,7 @@ describe("permalinks", () => {
 });
 
 describe("template languages", () => {
-  it("all have posts", async () => {
+  it("can all have posts", async () => {
     const built = await site({
       files: {
         "a.liquid": note(1, "<p>{{ 1 | plus: 1 }} in Liquid</p>"),
@@ -111,7 +111,7 @@ describe("template languages", () => {
     ]);
   });
 
-  it("may be Markdown alone, without JavaScript", async () => {
+  it("can be only Markdown, without JavaScript", async () => {
     const built = await site({ files: { "a.md": titled(1, "A") }, config: `return { templateFormats: ["md"] };` });
     expect(built.read("twtxt.txt")).toBe(`${HEADER}${at(1)}\tA: https://alice.example/a/\n`);
     expect(said(built)).toEqual(["Wrote /twtxt.txt (1 twt)."]);
@@ -119,7 +119,7 @@ describe("template languages", () => {
 });
 
 describe("folders", () => {
-  it("may be the root for the input and dist for the output", async () => {
+  it("can be the root for the input and dist for the output", async () => {
     const built = await site({
       files: { "a.md": titled(1, "A") },
       config: `return { dir: { input: ".", output: "dist" } };`,
@@ -129,7 +129,7 @@ describe("folders", () => {
     expect(projectFile(built, "twtxt.txt")).toBeNull();
   });
 
-  it("may be src for the input", async () => {
+  it("can be src for the input", async () => {
     const built = await site({
       files: { "src/_includes/page.njk": PAGE, "src/posts/a.md": titled(1, "A", { layout: "page.njk" }) },
       config: `return { dir: { input: "src", output: "public/site" } };`,
@@ -168,7 +168,7 @@ describe("several languages", () => {
 });
 
 describe("pagination", () => {
-  it("over the posts adds no twt and takes none away", async () => {
+  it("over the posts adds and removes no twt", async () => {
     const built = await site({
       files: {
         "a.md": titled(1, "A"),
@@ -216,7 +216,7 @@ describe("a path prefix", () => {
     config: `config.addPlugin(EleventyHtmlBasePlugin); return { pathPrefix: "/blog/" };`,
   };
 
-  it("is added once also where EleventyHtmlBasePlugin adds it to every link", async () => {
+  it("is added once also with EleventyHtmlBasePlugin, which adds it to every link", async () => {
     const built = await site({
       files: { ...files, "a.md": titled(1, "A", { layout: "page.njk" }, "[b](/b/)\n"), "n.md": null },
       ...htmlBase,
@@ -226,7 +226,7 @@ describe("a path prefix", () => {
     expect(hrefs).toEqual(["/blog/twtxt.txt", "/blog/b/"]);
   });
 
-  it("is in the links of a note as it is on its page, where EleventyHtmlBasePlugin adds it", async () => {
+  it("is in the links of a note, as EleventyHtmlBasePlugin adds it on the page", async () => {
     const built = await site({ files: { "n.md": note(2, "[b](/b/) [c](c/) ![d](/d.png)\n") }, ...htmlBase });
     expect(built.read("n/index.html")).toContain('href="/blog/b/"');
     expect(textAt(built, at(2))).toBe(
@@ -235,7 +235,7 @@ describe("a path prefix", () => {
   });
 });
 
-describe("a feed that would stand where a page does", () => {
+describe("a feed at the path of a page", () => {
   it.each(["/feed/index.html", "/feed"])("stops the build: %s", async (path) => {
     const built = await buildSite({ files: { "feed.md": "A page" }, options: `{ path: "${path}" }` });
     expect(built.exitCode).toBe(1);
@@ -273,7 +273,7 @@ describe("pages without a page of their own", () => {
 });
 
 describe("links in templates, below a path prefix", () => {
-  it("are prefixed once, whoever does it", async () => {
+  it("are prefixed once, by the plugin or by EleventyHtmlBasePlugin", async () => {
     const files = { "a.html": `<html><head>{% twtxtHead %}</head><a href="{{ twtxt.href }}">feed</a></html>` };
     const prefix = `return { pathPrefix: "/blog/", htmlTemplateEngine: "liquid" };`;
     const byHand = await site({ files, config: prefix });
@@ -291,8 +291,8 @@ describe("links in templates, below a path prefix", () => {
   });
 });
 
-describe("what only looks like a link or a head", () => {
-  it("counts for neither", async () => {
+describe("text that only looks like a link or a head", () => {
+  it("is ignored", async () => {
     const feedLink = `<link rel="alternate" type="text/plain" title="alice&#39;s twtxt feed" href="/twtxt.txt">`;
     const built = await site({
       files: {
@@ -312,7 +312,7 @@ describe("what only looks like a link or a head", () => {
 });
 
 describe("posts in WebC", () => {
-  it("have their text from what is rendered", async () => {
+  it("have the text of their rendered body", async () => {
     const built = await site({
       files: {
         "a.webc": `---\ntags: posts\ndate: ${at(1)}\n---\n<p>Hi <a class="u-mention" href="https://bob.example/twtxt.txt">@bob</a>, from <b @text="page.fileSlug"></b></p>`,
@@ -325,7 +325,7 @@ describe("posts in WebC", () => {
 });
 
 describe("links between posts", () => {
-  it("to a template lead to its page, as InputPathToUrlTransformPlugin has them on the page", async () => {
+  it("to a template lead to its page, as with InputPathToUrlTransformPlugin", async () => {
     const body =
       "[b](b.md) [up](../top.md?x=1#part) [root](/notes/b.md) [none](gone.md) [other](https://x.example/b.md)";
     const built = await site({
@@ -383,13 +383,13 @@ describe("the ways to build", () => {
     expect(said(built).filter((sentence) => sentence.startsWith("Wrote"))).toEqual([]);
   });
 
-  it("dry writes nothing also for a site without posts", async () => {
+  it("dry writes nothing, also without posts", async () => {
     const built = await site({ files: { "index.md": "Home" }, args: ["--dryrun"] });
     expect(existsSync(join(built.folder, "_site"))).toBe(false);
     expect(projectFile(built, ".eleventy-twtxt/settings.json")).toBeNull();
   });
 
-  it("quietly says no more than the warnings", async () => {
+  it("quietly logs only warnings", async () => {
     const built = await site({ files, options, args: ["--quiet"] });
     expect(built.read("twtxt.txt")).toBe(first.read("twtxt.txt"));
     expect(said(built).filter((sentence) => !sentence.startsWith("Wrote"))).toEqual([]);
@@ -423,7 +423,7 @@ describe("the rest of the site", () => {
     config.addPassthroughCopy({ public: "/" });
     return { dir: { input: "content", includes: "../_includes" } };`;
 
-  it("is byte for byte what it is without the plugin, the links in the heads aside", async () => {
+  it("is the same byte for byte as without the plugin, except for the links in the heads", async () => {
     const plain = await site({
       files: { ...files, "eleventy.config.js": `export default function (config) {${config}}\n` },
     });
@@ -441,7 +441,7 @@ describe("the rest of the site", () => {
     expect(filesIn(join(built.folder, ".netlify"))).toEqual({});
   });
 
-  it("has its _headers and _redirects untouched where Netlify serves it", async () => {
+  it("keeps its _headers and _redirects on Netlify", async () => {
     const built = await site({
       files,
       config,
@@ -470,7 +470,7 @@ describe("the links in a page's head", () => {
   const OTHER = `<link rel="webmention" href="https://webmention.example/alice/webmention">`;
   const options = `{ webmention: "${ENDPOINT}" }`;
 
-  it("stand before the first end of a head, once", async () => {
+  it("are before the first end of a head, once", async () => {
     const built = await site({
       options,
       files: {
@@ -491,7 +491,7 @@ describe("the links in a page's head", () => {
     expect(built.read("e.xml")).toBe("<head></head>");
   });
 
-  it("leave a script and a comment in the head alone, which hold an end of a head", async () => {
+  it("ignore an end of a head in a script or a comment", async () => {
     const script = `<script>const page = "<head></head>";</script>`;
     const comment = "<!-- </head> -->";
     const built = await site({
@@ -501,7 +501,7 @@ describe("the links in a page's head", () => {
     expect(built.read("b/index.html")).toBe(`<html><head>${comment}${FEED_LINK}\n</head></html>`);
   });
 
-  it("leave another endpoint where it is, and one warning says how many, whose and what to do", async () => {
+  it("keep another endpoint, with one warning that has the number of pages, the endpoint and advice", async () => {
     const built = await site({
       options,
       files: {
@@ -526,20 +526,20 @@ describe("the links in a page's head", () => {
     ]);
   });
 
-  it("warn in the singular of a single page", async () => {
+  it("cause a warning in the singular for a single page", async () => {
     const built = await site({ options, files: { "a.html": `<html><head>${OTHER}</head></html>` } });
     expect(said(built).find((sentence) => sentence.includes("endpoint"))).toMatch(
       /^1 page names another webmention endpoint, https:\/\/webmention\.example\/alice\/webmention, which takes precedence\. /,
     );
   });
 
-  it("say nothing of another endpoint where none of ours is configured", async () => {
+  it("cause no warning about another endpoint if the site has none", async () => {
     const built = await site({ files: { "a.html": `<html><head>${OTHER}</head></html>`, "b.md": titled(1, "B") } });
     expect(built.read("a/index.html")).toBe(`<html><head>${OTHER}${FEED_LINK}\n</head></html>`);
     expect(said(built)).toEqual(["Wrote /twtxt.txt (1 twt)."]);
   });
 
-  it("are left to the shortcode twtxtHead by the option head", async () => {
+  it("are only in the shortcode twtxtHead if the option head is false", async () => {
     const built = await site({
       options: `{ webmention: "${ENDPOINT}", head: false }`,
       files: {
@@ -554,7 +554,7 @@ describe("the links in a page's head", () => {
     expect(built.read("c/index.html")).toBe(links);
   });
 
-  it("are not doubled by the shortcode twtxtHead without that option", async () => {
+  it("are not added twice with the shortcode twtxtHead", async () => {
     const built = await site({ options, files: { "a.njk": "<html><head>{% twtxtHead %}\n</head></html>" } });
     expect(built.read("a/index.html")).toBe(`<html><head>${FEED_LINK}\n${ENDPOINT_LINK}\n</head></html>`);
   });
@@ -598,7 +598,7 @@ describe("in templates", () => {
     expect(built.read("d/index.html")).toBe(`${dHash}|${reply("Reply from a twtxt client with:", dHash)}`);
   });
 
-  it("a layout of a page without a twt has none to show", () => {
+  it("a layout gets no twt for a page without one", () => {
     expect(built.read("c/index.html")).toBe("<p>Body</p>\nno twt||");
     expect(built.read("about/index.html")).toBe("<p>About</p>\nno twt||");
   });
@@ -694,7 +694,7 @@ describe("a site that writes the feed's file itself", () => {
       config: `config.addTemplateFormats("txt");`,
       source: "./twtxt.txt",
     },
-  ])("stops the build, named with both ways out: $kind", async ({ files, config, source }) => {
+  ])("stops the build, with both solutions: $kind", async ({ files, config, source }) => {
     const built = await buildSite({ files: { "a.md": titled(1, "A"), ...files }, ...(config && { config }) });
     expect(built.exitCode).toBe(1);
     expect((stopped(built) ?? "").replace(/^(?!\.\/)/, "./")).toBe(sentence(source));
@@ -716,7 +716,7 @@ describe("a site that writes the feed's file itself", () => {
     expect(built.has("twtxt.txt")).toBe(false);
   });
 
-  it("keeps it where the feed has another place", async () => {
+  it("keeps it if the feed has another path", async () => {
     const built = await site({
       files: { "a.md": titled(1, "A"), "public/twtxt.txt": own },
       config: `config.addPassthroughCopy({ public: "/" });`,
@@ -726,7 +726,7 @@ describe("a site that writes the feed's file itself", () => {
     expect(lines(built, "alice.txt")).toEqual([`${at(1)}\tA: https://alice.example/a/`]);
   });
 
-  it("is told apart from a second build over the first one's output", async () => {
+  it("is not confused with the output of an earlier build", async () => {
     const built = await site({
       files: { "a.md": titled(1, "A"), "public/x.css": "" },
       config: `config.addPassthroughCopy({ public: "/" });`,

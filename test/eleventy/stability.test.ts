@@ -203,7 +203,7 @@ describe("a post that is added, edited or removed", () => {
     },
   );
 
-  it("gives the same feed whatever the order in which the posts come", () => {
+  it("gives the same feed for any order of the posts", () => {
     fc.assert(
       fc.property(aBlog, (blog) => {
         expect(feedOf(blog.toReversed(), "UTC").files).toEqual(feedOf(blog, "UTC").files);
@@ -212,7 +212,7 @@ describe("a post that is added, edited or removed", () => {
     );
   });
 
-  it("opens no closed archive with the first post of a new year, which closes one more", () => {
+  it("changes no closed archive with the first post of a new year, which closes another one", () => {
     const blog = fc.sample(aBlog, { seed: 20261120, numRuns: 1 })[0] ?? [];
     const before = feedOf(blog, "UTC");
     const after = feedOf([...blog, { slug: "new", date: Date.parse("2024-01-01T10:00:00Z"), words: "New." }], "UTC");

@@ -109,18 +109,18 @@ describe("a layout", () => {
     expect({ language, isShown }).toEqual({ language, isShown: true });
   });
 
-  it("in Handlebars gives the URL of a blob of the first author", () => {
+  it("in Handlebars has the URL of a blob of the first author", () => {
     const [feedUrl = ""] = built.feed().fields.url ?? [];
     expect(built.read("post-hbs/index.html")).toContain(new URL(`/shared/${KEY}/quinces.jpg`, feedUrl).href);
   });
 
-  it("in WebC takes a body that lists mentions, and the page of all mentions", () => {
+  it("in WebC renders a body that lists mentions, and the page of all mentions", () => {
     expect(built.read("own/index.html").split(SCRIPT)).toHaveLength(3);
     expect(built.read("mentions/index.html").split(SCRIPT)).toHaveLength(3);
     expect(built.read("mentions/index.html")).toContain(">bob of post.njk</a>");
   });
 
-  it("leaves nothing of WebC's in the pages of any language", () => {
+  it("leaves no WebC attribute in the pages of any language", () => {
     const pages = ["own", "mentions", "contact", ...Object.keys(LAYOUTS).map(nameOf)];
     expect(pages.filter((page) => built.read(`${page}/index.html`).includes("webc:"))).toEqual([]);
   });

@@ -169,7 +169,7 @@ const aSoup = some(
   12,
 ).map((inner) => element("p", inner));
 
-describe("plain HTML has the text that a parser gives it", () => {
+describe("plain HTML has the same text as with the parser", () => {
   it.each([{}, { html: true }, { html: true, linkify: true, typographer: true, breaks: true, xhtmlOut: true }])(
     "in notes rendered by markdown-it with %o",
     (options) => {
@@ -187,11 +187,11 @@ describe("plain HTML has the text that a parser gives it", () => {
     expect(shareOfPlain(aBody, 4000)).toBeGreaterThan(0.1);
   });
 
-  it("in tags and texts in any order", () => {
+  it("with tags and texts in any order", () => {
     expect(shareOfPlain(aSoup, 4000)).toBeGreaterThan(0.02);
   });
 
-  it("in the posts of the example, and most of them are plain", () => {
+  it("in the posts of the example, most of which are plain", () => {
     const markdown = markdownIt({ html: true });
     const files = readdirSync("site-example/posts").filter((file) => file.endsWith(".md"));
     const bodies = files.map((file) => markdown.render(matter.read(`site-example/posts/${file}`).content));

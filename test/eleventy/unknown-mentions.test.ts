@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { post, site } from "../helpers/site.js";
 
 describe("a text that looks like a mention but names no known feed", () => {
-  it("is named by the build with its post, and stays readable on the page", async () => {
+  it("is named by the build with its post, and stays visible on the page", async () => {
     const built = await site({
       files: {
         "posts/posts.json": '{"tags":"posts"}',
@@ -20,7 +20,7 @@ describe("a text that looks like a mention but names no known feed", () => {
     expect(built.texts()[0]).toContain("sister @\\<carol>. Hi @<eve https://eve.example/twtxt.txt>!");
   });
 
-  it("is none of what is text, code, a link, an address or a package", async () => {
+  it("is not found in escaped text, code, links, addresses and package names", async () => {
     const built = await site({
       files: {
         "posts/posts.json": '{"tags":"posts"}',

@@ -43,7 +43,7 @@ function normal(nodes: readonly Markup[]): Markup[] {
 }
 
 describe("markup as HTML", () => {
-  it("is read back as the same elements and texts, whatever they contain", () => {
+  it("is parsed as the same elements and texts, whatever they contain", () => {
     fc.assert(
       fc.property(markup, (tree) => {
         expect(normal(parseFragment(toHtml(tree)).childNodes.map(read))).toEqual(normal([tree]));
