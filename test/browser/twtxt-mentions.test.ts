@@ -12,7 +12,7 @@ import type { MentionType, PublicMention } from "../../plugin/site/mention-list.
 import { loopbackServer } from "../helpers/loopback.js";
 import { COMPILED } from "../helpers/paths.js";
 
-/** As the package has it. */
+/** The script as in the package. */
 const SCRIPT = join(COMPILED, "browser/twtxt-mentions.js");
 const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const CHROMIUM_FLAGS = [
@@ -22,7 +22,7 @@ const CHROMIUM_FLAGS = [
   "--disable-component-update",
   "--disable-sync",
   "--no-first-run",
-  // The way out of this machine is closed.
+  // Requests to other hosts fail.
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ];
 const POST = "https://alice.example/posts/x/";
@@ -35,7 +35,7 @@ const describeInChromium = existsSync(CHROMIUM)
   ? describe
   : (name: string, tests: () => void) => describe.skip(`${name} (skipped: no Chromium at ${CHROMIUM})`, tests);
 
-/** What bob has said in a minute of 2026-01-02; later ones are newer. */
+/** A mention by bob at a minute of 2026-01-02. */
 function mentionAt(minute: number, change: Partial<PublicMention> = {}): PublicMention {
   const time = `2026-01-02T03:${String(minute).padStart(2, "0")}:00`;
   return {
@@ -55,7 +55,7 @@ function mentionsAt(...minutes: number[]): PublicMention[] {
   return minutes.map((minute) => mentionAt(minute));
 }
 
-/** A list as the build writes it. */
+/** The HTML list of the build. */
 function listOf(
   mentions: readonly PublicMention[] | null,
   options: { target?: string | null; page?: number } = {},
@@ -73,7 +73,7 @@ function listOf(
 
 type Json = (url: URL, ...parts: Parameters<RequestListener>) => unknown;
 
-/** Answers every page of the list with these, and says that there are no more. */
+/** Answers with these mentions and no next page. */
 const all =
   (...mentions: PublicMention[]): Json =>
   () => ({ mentions, next: null });
@@ -86,7 +86,7 @@ afterEach(async () => {
   context = undefined;
 });
 
-/** A site that shows a page and answers for its list: with what `json` returns, or itself where that is nothing. */
+/** A site with a page and its list of mentions: the result of `json`, unless `json` answers the request itself. */
 async function siteWith(body: string, json: Json) {
   const script = await readFile(SCRIPT);
   const site = {
@@ -102,13 +102,13 @@ async function siteWith(body: string, json: Json) {
       if (answer === undefined) return;
       response.setHeader("content-type", "application/json").end(JSON.stringify(answer));
     }),
-    /** What was asked of the list, in order. */
+    /** The requests for the list, in order. */
     questions: () => site.server.asked.filter((path) => path.startsWith("/mentions.json")),
   };
   return site;
 }
 
-/** Opens a page of a site. What it counts, where it asks and what it changes in lists is noted from the start. */
+/** Opens a page of a site, and records its events, its requests and its changes of lists. */
 async function opened(url: string, options: BrowserContextOptions = {}) {
   context = await browser.newContext(options);
   await context.addInitScript(`
@@ -142,7 +142,7 @@ async function openedUntil(state: "live" | "offline", url: string) {
   return { page, requests };
 }
 
-/** Something that happens once, and can be waited for. */
+/** An event that occurs once, with a promise. */
 function event() {
   let happen = () => {};
   const happened = new Promise<void>((resolve) => {
@@ -153,7 +153,7 @@ function event() {
 
 const settled = (page: Page, count: number) => page.waitForFunction(`counts.length === ${count}`);
 const shown = (page: Page) => page.locator("li.h-cite .p-content").allInnerTexts();
-/** Somebody turns to the page, or away from it. */
+/** Makes the page visible or hidden. */
 const look = (page: Page, state = "visible") =>
   page.evaluate(`
     Object.defineProperty(document, "visibilityState", { value: "${state}", configurable: true });
@@ -463,7 +463,7 @@ describeInChromium("<twtxt-mentions>", () => {
   });
 
   describe("a long list", () => {
-    /** Pages of two, from the newest of so many on. */
+    /** Pages of two mentions, newest first. */
     const pagesOf =
       (count: number): Json =>
       (url) => {

@@ -16,7 +16,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What a site gets of these pictures, by their paths on one server each. */
+/** Downloads these pictures from a server. @returns the published ones by path */
 async function got(listener: RequestListener, paths: readonly string[], signal = new AbortController().signal) {
   const server = await loopbackServer(listener);
   const ask = createGuard({ userAgent: "test/1", allowPrivateHosts: [server.host], connector: loopbackConnector });

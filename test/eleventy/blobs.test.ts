@@ -96,7 +96,7 @@ describe("the filter sharedBlob", () => {
   });
 });
 
-/** What stands in Markdown, and what is in the page. */
+/** Markdown, and its HTML in the page. */
 const cases: [name: string, md: string, html: string][] = [
   ["an image", "![Quinces](blob:quinces.jpg)", `<p><img src="${SHARED}/quinces.jpg" alt="Quinces"></p>`],
   ["a link", "[a list](blob:list)", `<p><a href="${SHARED}/list">a list</a></p>`],
@@ -158,7 +158,7 @@ const cases: [name: string, md: string, html: string][] = [
 describe("blob:KEY in Markdown, by markdown-it", () => {
   let built: BuiltSite;
   beforeAll(async () => {
-    // What is no page of HTML shows what Markdown alone has made.
+    // In other files than HTML pages, only the Markdown library replaces links.
     const files = Object.fromEntries(
       cases.map(([, md], i) => [`n${i}.md`, quoted({ permalink: `n${i}.txt` }, `${md}\n`)]),
     );

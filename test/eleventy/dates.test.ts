@@ -7,12 +7,12 @@ import { lines, quoted, said } from "./read-build.js";
 
 const WHAT_TO_DO = "Give it a different time, or run: npx eleventy-twtxt stamp";
 
-/** A post whose front matter has this very line for its date, or none. */
+/** A post with this line for the date in its front matter, or without a date. */
 function dated(date: string | null, title = "T"): string {
   return `---\ntitle: ${title}\ntags: posts\n${date === null ? "" : `date: ${date}\n`}---\nBody\n`;
 }
 
-/** The timestamp of the twt that has this permalink; `null` where there is none. */
+/** The timestamp of the twt with this permalink; `null` for none. */
 function timestampOf(built: BuiltSite, slug: string): string | null {
   const archive = built.has("twtxt-1969.txt") ? lines(built, "twtxt-1969.txt") : [];
   return (
@@ -150,7 +150,7 @@ describe("a date without a time", () => {
     // Just before midnight the clock goes back to 23:00.
     ["America/Sao_Paulo", "2018-02-18", "2018-02-18T03:00:00Z"],
     ["America/Sao_Paulo", "2018-02-17", "2018-02-17T02:00:00Z"],
-    // Midnight comes twice: the clock goes back from 01:00.
+    // Midnight occurs twice: the clock goes back from 01:00.
     ["America/Havana", "2023-11-05", "2023-11-05T04:00:00Z"],
     ["Asia/Kathmandu", "2024-01-02", "2024-01-01T18:15:00Z"],
     ["Pacific/Kiritimati", "2024-01-02", "2024-01-01T10:00:00Z"],

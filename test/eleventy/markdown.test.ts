@@ -6,7 +6,7 @@ import { quoted, textAt } from "./read-build.js";
 const LS = "\u2028";
 const BOB = "https://bob.example/twtxt.txt";
 const CAROL = "https://carol.example/tw.txt";
-/** Bob as a page shows him, and as the feed names him. */
+/** A mention of Bob in a page and in the feed. */
 const LINK = `<a href="${BOB}" class="u-mention">@bob</a>`;
 const WIRE = `@<bob ${BOB}>`;
 const FOLLOW = `{ follow: [
@@ -16,13 +16,13 @@ const FOLLOW = `{ follow: [
 ] }`;
 
 interface Case {
-  /** What the author writes. */
+  /** The Markdown of the post. */
   md: string;
   /** The page. */
   html?: string;
-  /** The text of the twt, in which PAGE stands for the page's own name. */
+  /** The text of the twt, with PAGE for the name of the page. */
   twt?: string;
-  /** Whether a reader finds no mention in the twt. */
+  /** Whether the twt has no mention. */
   isPlain?: true;
 }
 
@@ -36,7 +36,7 @@ function notes(cases: Record<string, Case>): Record<string, string> {
   );
 }
 
-/** Builds all cases as one site and tells each by its name. */
+/** Builds all cases as one site. */
 function itWrites(cases: Record<string, Case>, setup: { config?: string; imports?: string; options?: string }): void {
   let built: BuiltSite;
   beforeAll(async () => {

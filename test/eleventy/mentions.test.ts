@@ -29,7 +29,7 @@ function mention(n: number, change: Partial<PublicMention> = {}): PublicMention 
   };
 }
 
-/** Alice's site as it is live, and what it answers with. */
+/** Alice's published site, and its answers. */
 async function live(mentions: (url: string, asked: number) => PublicMention[] | string) {
   const pages: Record<string, string> = {};
   let asked = 0;
@@ -394,7 +394,7 @@ describe("mentions in a site", () => {
     ['webmention: "https://elsewhere.example/webmention"', LAYOUT, null],
     ['host: "node", mentions: { moderate: true }', LAYOUT, null],
   ])(
-    "are not for a static host, and the build says once why, where they are wanted: %s %#",
+    "have no effect on a static host, and the build says so once if they are in use: %s %#",
     async (more, layout, note) => {
       const server = await live(() => []);
       const built = await build(server, {

@@ -35,7 +35,7 @@ const names = ({ folder }: BuiltSite) =>
 const text = ({ folder }: BuiltSite, path: string) => readFileSync(join(folder, path), "utf8");
 const source = (one: BuiltSite, name: string) => text(one, `${FOLDER}/twtxt-${name}.mjs`);
 
-/** What stands in a file of a function, read as plain text: Netlify runs nothing of it to find these out. */
+/** The parts of a function's source that Netlify reads without running it. */
 function read(one: BuiltSite, name: string) {
   const [, config = ""] = /^export const config = (.*);$/m.exec(source(one, name)) ?? [];
   const [, event, factory, settings = ""] =

@@ -26,7 +26,7 @@ const SECONDS_WANTED = "a whole number of seconds, such as 3600";
 const KEY_WANTED = 'a public key of 62 lower-case characters that starts with "kex1"';
 const USER_WANTED = 'up to 64 of a-z 0-9 . _ -, the first a letter or digit, such as "alice"';
 
-/** What is wrong with these options, without the package's name; `null` if nothing is. */
+/** The error message about these options, without the package's name; `null` for valid options. */
 function complaint(options: unknown): string | null {
   try {
     checkOptions(options);
@@ -39,7 +39,7 @@ function complaint(options: unknown): string | null {
   }
 }
 
-/** What the option `mentions` is where nothing is said. */
+/** The defaults of the option `mentions`. */
 const MENTIONS = {
   path: "/webmention",
   pages: "/mentions/",
@@ -163,7 +163,7 @@ describe("a wrong option is named with what was expected and what was received",
     ["url", "https://alice@alice.example", `options.url: expected ${URL_WANTED}, got "https://alice@alice.example".`],
     ["url", 42, `options.url: expected ${URL_WANTED}, got 42.`],
     ["url", undefined, `options.url: expected ${URL_WANTED}, got nothing.`],
-    // A host may hold what a feed's address may not.
+    // Characters that are valid in a host, but not in the URL of a feed.
     ...[
       "https://a&b.example",
       "https://a)b.example",

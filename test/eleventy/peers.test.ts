@@ -7,7 +7,7 @@ import { quoted } from "./read-build.js";
 
 const BOB = "https://bob.example/twtxt.txt";
 
-/** What authors write that one reader or another choked on, as titles, as words for the feed and as notes. */
+/** Texts that a client misread, as titles, as texts in the front matter and as notes. */
 const AWKWARD = [
   "(open, and never closed",
   "ends in [",
@@ -120,7 +120,7 @@ describe("the feed, for the parsers of other clients", () => {
     const mentioning = files
       .flatMap(({ texts }) => texts)
       .filter((text) => findMentions(text).some(({ url }) => url === BOB));
-    // Four of the awkward ones mention bob; each is a title, words and a note.
+    // Four of these texts mention bob, and each is a title, a text in the front matter and a note.
     expect(mentioning.length).toBe(4 * 3);
   });
 });

@@ -6,7 +6,7 @@ const LS = "\u2028";
 const WHAT_TO_DO =
   "Add a title, a text or a picture (photo), or set twt: false in the front matter to turn off this note.";
 
-/** A titled post of one minute of a day. */
+/** A titled post at a minute of a day. */
 function titled(minute: number, title: string, data: Record<string, unknown> = {}): string {
   return quoted({ title, date: at(minute), tags: ["posts"], ...data }, "Body\n");
 }

@@ -21,7 +21,7 @@ function note(minute: number, body: string, data: Record<string, unknown> = {}):
   return quoted({ date: at(minute), tags: ["posts"], ...data }, body);
 }
 
-/** Every file below a folder, by its path from there. */
+/** All files below a folder, by path from there. */
 function filesIn(folder: string): Record<string, string> {
   if (!existsSync(folder)) return {};
   const paths = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((path) =>

@@ -36,7 +36,7 @@ type Change =
   | { kind: "redate"; at: number; date: number };
 
 const aDay = fc.nat(DAYS - 1).map((day) => FIRST_DAY + day * DAY);
-/** Half of them without a time; some of the others in a second that others like too. */
+/** Half of the posts have no time. Some of the others share a second. */
 const aDate = fc.oneof(
   { weight: 5, arbitrary: aDay },
   { weight: 4, arbitrary: fc.tuple(aDay, fc.nat(DAY / 1000 - 1)).map(([day, second]) => day + second * 1000) },
@@ -107,12 +107,12 @@ function urlOf(slug: string): string {
   return `/${slug}/`;
 }
 
-/** The posts that are not at their own second, which the author is told. */
+/** The posts that moved to another second, with a warning. */
 function movedIn({ schedule }: Feed): Set<string> {
   return new Set(schedule.moved.map(({ post }) => permalinkOf(post)));
 }
 
-/** Whether the seconds from one post to another are all taken, so that they push each other on. */
+/** Whether all seconds between two posts are taken, so that one moves the other. */
 function isNextTo(url: string, other: string, { twts }: Feed): boolean {
   const taken = new Set([...twts.values()].map(({ timestamp }) => Date.parse(timestamp)));
   const [from = 0, to = 0] = [url, other]
@@ -141,7 +141,7 @@ function lastTwt(file: string): Twt {
   return { timestamp, text: text.join("\t") };
 }
 
-/** All that may not change when one post does. */
+/** The parts that must not change when one post does. */
 function expectSame(before: Feed, after: Feed, slug: string): void {
   const url = urlOf(slug);
   const warned = new Set([...movedIn(before), ...movedIn(after)]);
@@ -164,12 +164,12 @@ function expectSame(before: Feed, after: Feed, slug: string): void {
     const was = before.files.get(path);
     if (path === "/twtxt.txt" || was === undefined || years.has(periodOf(path))) continue;
     expect(withoutPrev(content), path).toBe(withoutPrev(was));
-    // The hash of the last twt of the archive before, where that very twt is another now.
+    // The hash of the last twt of the previous archive, if that twt is a different one now.
     if (content !== was) expectOtherEnd(before, after, path);
   }
 }
 
-/** Two `prev` differ for one reason alone: the archive that they name ends otherwise. */
+/** Two `prev` fields may differ only if their archive ends with a different twt. */
 function expectOtherEnd(before: Feed, after: Feed, path: string): void {
   const [was, is] = [before, after].map(({ files }) => {
     const [hash = "", name = ""] = prevOf(files.get(path))?.split(" ") ?? [];

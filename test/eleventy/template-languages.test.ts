@@ -8,7 +8,7 @@ import { type BuiltSite, post, site } from "../helpers/site.js";
 const KEY = "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077";
 const HOSTILE = `<script src="/x.js"></script> <b @html="7 * 7">&lt;</b> {{ 7 * 7 }} {% twtxtHead %} <%= 7 * 7 %>`;
 
-/** A layout of posts in each language, written as docs/templates.md says. */
+/** A layout of posts in each language, as in docs/templates.md. */
 const LAYOUTS: Record<string, string> = {
   "post.njk": `<head></head>{{ content | safe }}{% twtxtMentions %}{% twtxtReply "Antworte mit:" %}{% twtxtContact %}`,
   "post.liquid": `<head></head>{{ content }}{% twtxtMentions %}{% twtxtReply "Antworte mit:" %}{% twtxtContact %}`,

@@ -14,7 +14,7 @@ const page: PageOfHtml = {
   mention: (label, url) => (url.includes("(") ? null : `@<${label.replace(/^@|\s/g, "")} ${url}>`),
 };
 
-/** Whether HTML is plain. If so, both functions must give the same text. */
+/** Whether HTML is plain. If so, both functions must return the same text. */
 function isPlain(html: string): boolean {
   const text = textFromPlainHtml(html, page);
   if (text !== null) expect(text, html).toBe(textFromAnyHtml(html, page));

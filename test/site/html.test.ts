@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { element, type Markup, toHtml } from "../../plugin/site/html.js";
 
 const syntax = ["<", ">", "&", '"', "'", "/", "=", "<b", "</span>", "<!--", "&lt", "&amp;", "&#97;", " ", "\n", "a"];
-/** Without CR and NUL, which HTML cannot hold. */
+/** Without CR and NUL, which HTML cannot contain. */
 const text = fc
   .oneof(fc.string({ unit: "binary" }), fc.string({ unit: fc.constantFrom(...syntax) }))
   .map((value) => value.replace(/[\r\0]/g, ""));
@@ -30,7 +30,7 @@ function read(node: DefaultTreeAdapterTypes.ChildNode): Markup {
   return element(node.tagName, values, ...node.childNodes.map(read));
 }
 
-/** Texts side by side are one text in a page, and an empty one is none. */
+/** Joins neighbouring texts and drops empty ones, as a parser does. */
 function normal(nodes: readonly Markup[]): Markup[] {
   const result: Markup[] = [];
   for (const node of nodes) {
