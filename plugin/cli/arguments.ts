@@ -1,4 +1,4 @@
-// plugin/cli/arguments.ts: reads what was typed: options by their kinds, and the words between them.
+// plugin/cli/arguments.ts: parses the arguments of a command: options, and the words between them.
 import { parseArgs } from "node:util";
 import { closestMatch } from "leven";
 import { TwtxtError } from "../errors.js";
@@ -15,8 +15,8 @@ export interface Words<W> {
 }
 
 export const none: Words<null> = {
-  read(words, where) {
-    if (words.length > 0) throw misuse(where, `expected no arguments, got "${words[0]}".`);
+  read([word], where) {
+    if (word !== undefined) throw misuse(where, `expected no arguments, got "${word}".`);
     return null;
   },
 };
@@ -37,7 +37,13 @@ export function optional<T>(kind: Kind<T>): Words<T | null> {
   return { read: (words, where) => (words.length === 0 ? null : one(kind).read(words, where)) };
 }
 
-/** One or more. */
+/** One word, and perhaps another of another kind. */
+export function oneAndOptional<A, B>(first: Kind<A>, second: Kind<B>): Words<[A, B | null]> {
+  return {
+    read: (words, where) => [one(first).read(words.slice(0, 1), where), optional(second).read(words.slice(1), where)],
+  };
+}
+
 export function oneOrMore<T>(kind: Kind<T>): Words<T[]> {
   return {
     read(words, where) {
@@ -68,7 +74,7 @@ function parsed<T>(kind: Kind<T>, value: string, where: string, label = ""): T {
  * Reads the options of a command.
  *
  * @param where - the command, with its action, for messages
- * @throws TwtxtError `bad-usage`, naming the nearest option there is, or what is expected
+ * @throws TwtxtError `bad-usage`; the message suggests an option, or says which value is expected
  */
 export function readArguments<const O extends Options>(
   where: string,
@@ -86,7 +92,7 @@ export function readArguments<const O extends Options>(
   return { values: Object.fromEntries(values) as ValuesOf<O>, words };
 }
 
-/** @returns the place of the first word in a command line; -1 for none */
+/** @returns the index of the first word in a command line; -1 for none */
 export function firstWord(args: readonly string[], options: Options): number {
   return tokensOf(args, options).find(({ kind }) => kind === "positional")?.index ?? -1;
 }
@@ -126,13 +132,13 @@ function noSuchOption(where: string, { name, rawName }: OptionToken, names: stri
   return misuse(where, `there is no option "${rawName}". ${hint}`);
 }
 
-/** The name that was probably meant. A name that starts with the word comes first. */
+/** The name that was probably meant: one that starts with the word, or else the most similar one. */
 export function nearestOf(word: string, names: readonly string[]): string | undefined {
   return names.find((name) => name.startsWith(word)) ?? closestMatch(word, names, { maxDistance: 3 });
 }
 
 /**
- * An error about what was typed, with the command that prints the help.
+ * An error in the command line, with the command that prints the help.
  *
  * @param where - the command, perhaps with its action; empty for none
  */

@@ -1,26 +1,26 @@
-// plugin/cli/command.ts: what a command is: options, words and what to run. Its help is printed from these.
+// plugin/cli/command.ts: a command: its options, its words, and the function to run. Its help is generated from these.
 import { firstWord, misuse, nearestOf, none, readArguments, type Words } from "./arguments.js";
 import { PROGRAM } from "./invocation.js";
 import type { Option, Options, ValuesOf } from "./options.js";
 import { linesAt } from "./output.js";
 import type { Terminal } from "./terminal.js";
 
-/** A command of the program. Each is loaded when it is called. */
+/** A command of the program. */
 export interface Command {
   name: string;
-  /** What it does, in a few words, for the list of commands. */
+  /** A few words for the list of commands. */
   summary: string;
   /** Printed by `COMMAND --help`. */
   help: string;
   /**
    * @param args - what follows the command's name
-   * @returns the exit code: 0, or 1 where something could not be done
+   * @returns the exit code: 0, or 1 for a failure
    * @throws TwtxtError `bad-usage`, which ends with exit code 2
    */
   run(args: readonly string[], terminal: Terminal): Promise<number>;
 }
 
-/** What to run, and for which arguments. */
+/** A function, and the arguments that it takes. */
 interface Runnable<O extends Options, W> {
   /** What follows the name, such as `FILE [options]`. */
   usage: string | readonly string[];
@@ -29,18 +29,18 @@ interface Runnable<O extends Options, W> {
   run(values: ValuesOf<O>, words: W, terminal: Terminal): Promise<number>;
 }
 
-/** What the help of a command says besides its options. */
+/** The help of a command without its options. */
 interface About {
   name: string;
   summary: string;
   about: string;
   /** Such as exit codes. */
   notes?: string;
-  /** As typed in a terminal, with what appears. */
+  /** A command line and its output. */
   example: string;
 }
 
-/** One of several things that a command does. */
+/** One of the actions of a command, such as `mentions approve`. */
 export interface Action {
   usage: readonly string[];
   help: string;
@@ -48,7 +48,7 @@ export interface Action {
   run(where: string, args: readonly string[], terminal: Terminal): Promise<number>;
 }
 
-/** A command that does one thing. */
+/** A command without actions. */
 export function command<const O extends Options, W>(spec: About & Runnable<O, W>): Command {
   const { name, summary } = spec;
   const { usage, options, run } = actionOf({ ...spec, help: summary });
@@ -56,7 +56,7 @@ export function command<const O extends Options, W>(spec: About & Runnable<O, W>
   return { name, summary, help, run: (args, terminal) => run(name, args, terminal) };
 }
 
-/** An action of a command, without options of its own and without words unless it says so. */
+/** An action, by default without words and without options of its own. */
 interface ActionSpec<S extends Options, O extends Options, W> {
   usage?: string | readonly string[];
   help: string;
@@ -65,7 +65,7 @@ interface ActionSpec<S extends Options, O extends Options, W> {
   run(values: ValuesOf<S & O>, words: W, terminal: Terminal): Promise<number>;
 }
 
-/** @param shared - options that all of these actions have. @returns a function that makes actions */
+/** @param shared - options of all these actions. @returns a function that creates actions */
 export function actionsWith<const S extends Options>(shared: S) {
   return <const O extends Options = Record<never, never>, W = null>(spec: ActionSpec<S, O, W>): Action => {
     const { usage = "", help, words = none as Words<unknown> as Words<W>, run } = spec;
@@ -87,7 +87,7 @@ function actionOf<O extends Options, W>(spec: Runnable<O, W> & { help: string })
 /**
  * A command of several actions: the first word chooses one.
  *
- * @param standard - the action that is run where there is no word
+ * @param standard - the action that is run if there is no word
  */
 export function commandOf(
   spec: About & { actions: Readonly<Record<string, Action>>; standard?: string; shared: Options },
@@ -121,7 +121,7 @@ function noSuchAction(command: string, word: string, actions: readonly string[])
 }
 
 const COLUMNS = 100;
-/** Longer names stand on a line of their own. */
+/** Longer names get a line of their own. */
 const NAME_COLUMNS = 18;
 
 function helpOf(

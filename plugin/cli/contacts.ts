@@ -2,7 +2,7 @@
 import { TwtxtError } from "../errors.js";
 import { formatKey, parseKey } from "../keys/key.js";
 import { Contacts } from "../messages/lookup/contacts.js";
-import { one, optional, type Words } from "./arguments.js";
+import { one, oneAndOptional } from "./arguments.js";
 import { authorAt } from "./author.js";
 import { actionsWith, commandOf } from "./command.js";
 import { networkOf } from "./lookup.js";
@@ -26,13 +26,6 @@ const KEY: Kind<string> = {
   },
 };
 
-const addressAndKey: Words<{ address: string; key: string | null }> = {
-  read: (words, where) => ({
-    address: one(ADDRESS).read(words.slice(0, 1), where),
-    key: optional(KEY).read(words.slice(1), where),
-  }),
-};
-
 type Values = ValuesOf<typeof OPTIONS>;
 
 const action = actionsWith(OPTIONS);
@@ -51,7 +44,7 @@ export const contacts = commandOf({
     accept: action({
       usage: "ADDRESS [KEY]",
       help: "replaces the key that you know with the current key of the address. First ask its owner over another channel. With the KEY that they gave you, no other key is accepted. A key that was found only through DNS is never accepted",
-      words: addressAndKey,
+      words: oneAndOptional(ADDRESS, KEY),
       run: accept,
     }),
     forget: action({
@@ -80,11 +73,7 @@ async function list(values: Values, _: null, terminal: Terminal): Promise<number
   return 0;
 }
 
-async function accept(
-  values: Values,
-  { address, key }: { address: string; key: string | null },
-  terminal: Terminal,
-): Promise<number> {
+async function accept(values: Values, [address, key]: [string, string | null], terminal: Terminal): Promise<number> {
   const contacts = await contactsFor(values, terminal);
   const old = await contacts.get(address);
   const found = await networkOf(values).lookup(address);

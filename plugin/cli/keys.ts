@@ -18,7 +18,7 @@ import {
 } from "../keys/identity.js";
 import type { IdentityLocation } from "../keys/places.js";
 import { countWords, WORDS } from "../keys/words.js";
-import { misuse, one, optional, type Words } from "./arguments.js";
+import { misuse, one, oneAndOptional, optional } from "./arguments.js";
 import { actionsWith, commandOf } from "./command.js";
 import { identityPlaces } from "./files.js";
 import { typed } from "./invocation.js";
@@ -48,14 +48,6 @@ type NewKeyValues = ValuesOf<typeof NEW_KEY_OPTIONS>;
 
 const newKey = actionsWith(NEW_KEY_OPTIONS);
 const existingKey = actionsWith(EXISTING_KEY_OPTIONS);
-
-/** For `backup`: the file is `null` for words on the terminal. */
-const addressAndFile: Words<{ address: string; file: string | null }> = {
-  read: (words, where) => ({
-    address: one(ADDRESS).read(words.slice(0, 1), where),
-    file: optional(FILE).read(words.slice(1), where),
-  }),
-};
 
 export const keys = commandOf({
   name: "keys",
@@ -93,8 +85,8 @@ export const keys = commandOf({
     backup: existingKey({
       usage: "ADDRESS [FILE] [--identity FILE]",
       help: "shows the private key as 24 words to write down, on a terminal only, or copies it into a new FILE; keep it where only you can read it",
-      words: addressAndFile,
-      async run({ identity }, { address, file }, terminal) {
+      words: oneAndOptional(ADDRESS, FILE),
+      async run({ identity }, [address, file], terminal) {
         const location = locationOf(identity, terminal);
         if (file === null) return showWords(address, location, terminal);
         await copyIdentity(address, resolve(terminal.folder, file), location);
