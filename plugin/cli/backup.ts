@@ -103,7 +103,7 @@ async function writeArchive(
   return writer;
 }
 
-/** @throws TwtxtError `bad-file` where the disk does not return what was written */
+/** @throws TwtxtError `bad-file` if the disk does not return what was written */
 async function compare(source: ArchiveSource, { sums }: ArchiveWriter, terminal: Terminal): Promise<void> {
   const status = statusOf(terminal);
   let read = 0;

@@ -1,4 +1,4 @@
-// plugin/cli/command-line.ts: finds the command that was typed, runs it, and reports errors.
+// plugin/cli/command-line.ts: the commands: finds one by its name, runs it, and reports errors.
 import { TwtxtError } from "../errors.js";
 import { misuse, nearestOf } from "./arguments.js";
 import type { Command } from "./command.js";
@@ -7,7 +7,7 @@ import { FOR_PRIVATE_HOSTS } from "./options.js";
 import { tableOf } from "./output.js";
 import type { Terminal } from "./terminal.js";
 
-/** Each command is loaded when it is called: small ones stay fast. */
+/** Only the module of the command that is called is loaded. */
 const COMMANDS = new Map<string, () => Promise<Command>>([
   ["backup", async () => (await import("./backup.js")).backup],
   ["blob", async () => (await import("./blob.js")).blob],
@@ -28,7 +28,7 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
  * Runs a command line.
  *
  * @param args - without the program's own name
- * @returns the exit code: 0; 1 where something failed; 2 where the arguments make no sense
+ * @returns the exit code: 0; 1 for a failure; 2 for invalid arguments
  */
 export async function runCommandLine(args: string[], terminal: Terminal): Promise<number> {
   try {

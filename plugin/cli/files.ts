@@ -44,7 +44,7 @@ export async function readText(file: string): Promise<string | null> {
 /**
  * Replaces a file's content atomically, and keeps its mode; a symbolic link stays one.
  *
- * @throws TwtxtError `bad-file`; the file is then unchanged
+ * @throws TwtxtError `bad-file`; the file is unchanged then
  */
 export async function replaceText(file: string, text: string): Promise<void> {
   try {
@@ -73,8 +73,8 @@ async function renameInto(target: string, text: string, mode: number): Promise<v
 /**
  * Creates a file, and its folder.
  *
- * @returns `false` where the file exists; it is unchanged
- * @throws TwtxtError `bad-file` where it cannot be written
+ * @returns `false` if the file exists; it is unchanged
+ * @throws TwtxtError `bad-file` if it cannot be written
  */
 export async function createText(file: string, text: string): Promise<boolean> {
   try {
@@ -94,14 +94,14 @@ export interface Draft {
   replace(bytes: Uint8Array): Promise<void>;
   bytes(): Promise<Uint8Array>;
   chunks(): AsyncIterable<Uint8Array>;
-  /** Names the file. @param isForced - whether it may replace another file */
+  /** Moves the file to its name. @param isForced - whether it may replace another file */
   moveTo(file: string, isForced: boolean): Promise<void>;
-  /** Deletes a file without a name. */
+  /** Deletes the file, unless it was moved. */
   clear(): Promise<void>;
 }
 
 /**
- * @param folder - of the file's later name; `null` for a file that gets none
+ * @param folder - the folder of the final name; `null` for a file without one
  * @param mode - the permissions of the file, such as 0o600; the process's umask applies
  */
 export async function draftIn(folder: string | null, mode = 0o666): Promise<Draft> {
@@ -117,13 +117,13 @@ export async function draftIn(folder: string | null, mode = 0o666): Promise<Draf
   };
 }
 
-/** @throws TwtxtError `bad-file` where the file exists */
+/** @throws TwtxtError `bad-file` if the file exists */
 export async function checkFree(file: string): Promise<void> {
   const isFree = await lstat(file).then(() => false, isMissing);
   if (!isFree) throw alreadyExists(file);
 }
 
-/** A link, unlike a rename, replaces nothing. Some file systems have none. */
+/** A hard link, unlike a rename, replaces nothing. Some file systems do not support it. */
 async function moveToFree(path: string, file: string): Promise<void> {
   try {
     await link(path, file);
@@ -148,12 +148,12 @@ export async function orBadFile<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Whether an error of the file system says that a file does not exist. */
+/** Whether the error says that a file does not exist. */
 export function isMissing(error: unknown): boolean {
   return ["ENOENT", "ENOTDIR"].includes(Object(error).code);
 }
 
-/** Keeps the system's message, such as `EACCES: permission denied, open '/blog/a.md'`. Other errors are bugs, and stay as they are. */
+/** Converts an error of the file system to `bad-file`, with its message. Other errors are bugs and stay unchanged. */
 export function badFile(error: unknown): unknown {
   return error instanceof Error && "syscall" in error
     ? new TwtxtError("bad-file", `${error.message}.`, { cause: error })
@@ -174,7 +174,7 @@ export function dataFolder({ environment }: Pick<Terminal, "environment">, platf
   return join(isAbsolute(named) ? named : join(home, ".local", "share"), PROGRAM);
 }
 
-/** The places of the author's keys. */
+/** Where the author's keys are stored. */
 export function identityPlaces(terminal: Pick<Terminal, "environment">): IdentityPlaces {
   return { keychain: systemKeychain(), folder: join(dataFolder(terminal), "keys") };
 }

@@ -1,4 +1,4 @@
-// plugin/cli/front-matter.ts: the YAML that a post starts with: read as Eleventy reads it, written, and given a date.
+// plugin/cli/front-matter.ts: reads and writes the YAML front matter of a post, as Eleventy reads it.
 import { isDeepStrictEqual } from "node:util";
 import matter from "gray-matter";
 import { TwtxtError } from "../errors.js";
@@ -23,7 +23,7 @@ interface FrontMatterBlock {
 const OPENING = /^\uFEFF?---(?!-)([^\n]*)(\n|$)/;
 const YAML = /^(ya?ml)?$/i;
 
-/** @throws TwtxtError `bad-front-matter` where it is not YAML, or not closed */
+/** @throws TwtxtError `bad-front-matter` if it is not YAML, or not closed */
 function findFrontMatter(text: string): FrontMatterBlock | null {
   const opening = OPENING.exec(text);
   if (!opening) return null;
@@ -56,7 +56,7 @@ export function readPost(text: string): ParsedPost {
 /**
  * Writes a post.
  *
- * @param data - `date` is its first key, and is written to the second and without quotes
+ * @param data - `date` is the first key; it is written to the second, without quotes
  */
 export function formatPost(data: { date: Date } & Record<string, unknown>, body: string): string {
   const options = { language: "yaml", lineWidth: -1 };
@@ -140,7 +140,7 @@ function* changes(text: string, { start, end }: FrontMatterBlock, timestamp: str
   }
 }
 
-/** As the last line, or as the first one where the last would become part of a multi-line text. */
+/** As the last line, or as the first one if the last would become part of a multi-line text. */
 function* insertions(text: string, block: FrontMatterBlock, timestamp: string): Generator<StampedText> {
   const indent = /^([ \t]*)[^\s#]/m.exec(text.slice(block.start, block.end))?.[1] ?? "";
   const line = `${indent}date: ${timestamp}${block.lineEnd}`;

@@ -1,4 +1,4 @@
-// plugin/cli/invocation.ts: the program's name and version, and how a command is typed here, for hints.
+// plugin/cli/invocation.ts: the program's name and version, and how users type its commands, for hints.
 import { readFileSync } from "node:fs";
 
 /** The name of the program, in usage lines and before errors. */
@@ -15,7 +15,7 @@ export function userAgent(): string {
   return `eleventy-plugin-twtxt/${version()}`;
 }
 
-/** The runner of each package manager, by the first word of the user agent that it gives its child processes. */
+/** The runner of each package manager, by the first word of `npm_config_user_agent`. */
 const RUNNERS = new Map([
   ["npm", "npx"],
   ["pnpm", "pnpm"],
@@ -24,7 +24,7 @@ const RUNNERS = new Map([
 ]);
 
 /**
- * A command as this one was started: with `npx` where npx started it, without where it is installed globally.
+ * A command line that starts like this one: with `npx` if npx started it, without if it is installed globally.
  *
  * @param words - what follows the program's name
  * @param script - the file that Node runs
@@ -42,7 +42,7 @@ export function typed(
   return `${runner ? `${runner} ` : ""}${PROGRAM} ${words}`;
 }
 
-/** Adds the program to hints from modules that do not know it, such as `contacts accept bob@bob.example` in backticks. */
+/** Adds the program to hints from modules without a command line, such as `contacts accept bob@bob.example` in backticks. */
 export function typedHints(text: string): string {
   return text.replace(/`((?:blob|contacts|keys) [^`]+)`/g, (_, words: string) => `\`${typed(words)}\``);
 }

@@ -48,7 +48,7 @@ type Values = ValuesOf<typeof OPTIONS>;
 
 const action = actionsWith(OPTIONS);
 
-/** A mention, and perhaps the version that the author has seen. */
+/** The id of a mention, and perhaps the version that the author has read. */
 interface Decision {
   id: string;
   version: string | null;
@@ -113,7 +113,7 @@ export const mentions = commandOf({
 $ eleventy-twtxt mentions approve 3f2a91bc.07d4e5f6`,
 });
 
-/** @returns sends a request to the site, and gives the JSON of its answer. @throws TwtxtError as `AskSite` of site-api.ts */
+/** @returns a function that sends a request to the site and returns the JSON of the answer, with errors as `AskSite` has them */
 async function apiOf({ url, settings, identity: file }: Values, terminal: Terminal) {
   const { settings: site } = await publishedSite(await siteAt(terminal, settings));
   const signer = await ownIdentity(terminal, { keys: site.authors.map(({ key }) => key), file });
@@ -167,7 +167,7 @@ function decide(state: "shown" | "rejected") {
 /**
  * Completes the id and the version.
  *
- * @throws TwtxtError `precondition-failed` where the mention has changed since it was listed
+ * @throws TwtxtError `precondition-failed` if the mention has changed since it was listed
  */
 async function wholeDecision({ id, version }: Decision, ask: AskMentions): Promise<Decision> {
   if (version === null) return { id: await wholeId(id, ask), version };
@@ -194,7 +194,7 @@ async function forget(values: Values, names: string[], terminal: Terminal): Prom
   return deleted > 0 ? 0 : 1;
 }
 
-/** @throws TwtxtError `bad-usage` where there is no terminal to ask on */
+/** @throws TwtxtError `bad-usage` if there is no terminal to ask on */
 async function isConfirmed(sources: readonly string[], { isTerminal, ask }: Terminal): Promise<boolean> {
   const what = `all mentions from ${sources.join(" and ")}`;
   if (!isTerminal.stdin || !isTerminal.stderr) {
@@ -271,7 +271,7 @@ async function wholeId(prefix: string, ask: AskMentions): Promise<string> {
   return prefix.length === ID_LENGTH ? prefix : (await mentionOf(prefix, ask)).id;
 }
 
-/** @throws TwtxtError `not-found` unless exactly one id starts so */
+/** @throws TwtxtError `not-found` unless exactly one id has this prefix */
 async function mentionOf(prefix: string, ask: AskMentions): Promise<ManagedMention> {
   return oneByPrefix(prefix, await allMentions(ask), MENTION_ID);
 }

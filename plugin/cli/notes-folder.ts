@@ -1,4 +1,4 @@
-// plugin/cli/notes-folder.ts: the folder of new notes (typed, chosen before, or the site's only one), and their file names.
+// plugin/cli/notes-folder.ts: the folder of new notes, and their file names.
 import { existsSync, readdirSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
@@ -9,19 +9,19 @@ import { badFile, dataFolder, isMissing, orBadFile } from "./files.js";
 import { isBelow, type Site } from "./site.js";
 import type { Terminal } from "./terminal.js";
 
-/** How many folders a question or a message lists. */
-const SHOWN = 9;
+/** The number of folders in a question or a message. */
+const MAX_SHOWN = 9;
 
 /** A folder for notes. */
 export interface NotesFolder {
   /** Absolute. */
   folder: string;
-  /** Whether it was typed just now, to be remembered. */
+  /** Whether to remember it. */
   isNew: boolean;
 }
 
 /**
- * Chooses the folder of a new note. Asks on a terminal if the site does not show it.
+ * Chooses the folder of a new note: the typed one, the remembered one, or the only one of the site. Otherwise asks.
  *
  * @param typed - the value of `--folder`, from the working directory
  * @returns `null` after Ctrl-C or Ctrl-D
@@ -59,7 +59,7 @@ function choiceFile({ settings }: Site, terminal: Terminal): string {
   return join(dataFolder(terminal), "notes", `${name}.json`);
 }
 
-/** @returns `null` where there is none, or its folder no longer exists */
+/** @returns `null` for no choice, or a folder that no longer exists */
 async function readChoice(site: Site, terminal: Terminal): Promise<string | null> {
   try {
     const { folder } = Object(JSON.parse(await readFile(choiceFile(site, terminal), "utf8")));
@@ -72,7 +72,7 @@ async function readChoice(site: Site, terminal: Terminal): Promise<string | null
 }
 
 async function askForFolder(folders: string[], site: Site, terminal: Terminal): Promise<NotesFolder | null> {
-  const choices = folders.length > 0 ? folders.slice(0, SHOWN) : [exampleFolder(site)];
+  const choices = folders.length > 0 ? folders.slice(0, MAX_SHOWN) : [exampleFolder(site)];
   const [standard = ""] = choices;
   terminal.say(
     folders.length > 0
@@ -99,7 +99,7 @@ function checkFolder(typed: string, site: Site, terminal: Terminal): string {
 }
 
 function unclear(folders: string[], site: Site): TwtxtError {
-  const where = folders.slice(0, SHOWN).map((folder) => site.shown(folder));
+  const where = folders.slice(0, MAX_SHOWN).map((folder) => site.shown(folder));
   const found = where.length === 0 ? "the site has no posts yet" : `there are posts in ${where.join(", ")}`;
   return misuse(
     "post",
@@ -112,7 +112,7 @@ function exampleFolder(site: Site): string {
 }
 
 /**
- * The file name of a note. It has no dashes in its date, since Eleventy would remove those from the URL of the page.
+ * The file name of a note, with a date without dashes: Eleventy would remove a date with dashes from the URL of the page.
  *
  * @example noteName(Date.parse("2026-11-20T09:30:00Z")) // "20261120-093000.md"
  */
@@ -121,10 +121,8 @@ export function noteName(time: number): string {
 }
 
 /**
- * The seconds that a new note may have, the nearest first.
- *
- * Skips seconds in the names of other files, since no two posts share one, and midnight, which reads as a date without
- * a time.
+ * The possible times of a new note, in milliseconds, the earliest first. Skips seconds in the names of other files, because
+ * no two posts may share one, and midnight, which means a date without a time.
  */
 export function* freeNoteTimes(folder: string, now: number): Generator<number> {
   const names = namesIn(folder);

@@ -5,29 +5,29 @@ import { canParseUrl } from "../url.js";
 
 /** A kind of value. */
 export interface Kind<T> {
-  /** Stands for the value in the help, such as `FILE`. */
+  /** The placeholder of the value in the help, such as `FILE`. */
   name: string;
   /** With an article and an example: `an address such as bob@bob.example`. */
   expected: string;
-  /** @returns `null` for a text that is not of this kind @throws TwtxtError which says what is wrong with it */
+  /** @returns `null` for an invalid text @throws TwtxtError with the reason why it is invalid */
   parse(text: string): T | null;
 }
 
-/** An option of a command. `T` is the value that the command gets, whether or not the option was typed. */
+/** An option of a command. `T` is the type of its value for the command, the default included. */
 export interface Option<T> {
   /** `null` for a flag. */
   kind: Kind<unknown> | null;
   help: string;
   /** One letter. */
   short?: string;
-  /** @param given - the parsed values, in order; empty where the option was not typed */
+  /** @param given - the parsed values in order; empty if the option was not typed */
   value(given: readonly unknown[]): T;
 }
 
-/** The options of a command by their names, without the dashes. */
+/** The options of a command by name, without the dashes. */
 export type Options = Readonly<Record<string, Option<unknown>>>;
 
-/** What a command gets for its options. */
+/** The values of options. */
 export type ValuesOf<O extends Options> = { [Name in keyof O]: O[Name] extends Option<infer T> ? T : never };
 
 /** An option without a value. */
@@ -35,12 +35,12 @@ export function flag(help: string): Option<boolean> {
   return { kind: null, help, value: (given) => given.length > 0 };
 }
 
-/** An option with a value; `undefined` where it was not typed. The last one counts. */
+/** An option with a value; `undefined` if it was not typed. The last one wins. */
 export function option<T>(kind: Kind<T>, help: string, short?: string): Option<T | undefined> {
   return { kind, help, value: (given) => given.at(-1) as T | undefined, ...(short !== undefined && { short }) };
 }
 
-/** An option with a default, which the help names. */
+/** An option with a default, which the help shows. */
 export function withDefault<T>(kind: Kind<T>, standard: T, help: string): Option<T> {
   const value = (given: readonly unknown[]) => (given.length > 0 ? (given.at(-1) as T) : standard);
   return { kind, help: `${help} (default ${standard})`, value };
@@ -103,10 +103,10 @@ export const SETTINGS_OPTION = {
 export const HOSTS_OPTION = {
   "allow-private-host": repeatable(HOST, "a host in your own network that may be contacted"),
 };
-/** What to do where the guard has refused an address. */
+/** Advice for an address that the guard refused. */
 export const FOR_PRIVATE_HOSTS =
   "Only public servers are contacted. To allow one in your own network, add --allow-private-host HOST:PORT";
-export const IDENTITY_OPTION = { identity: option(FILE, "your key, in a file that you chose yourself") };
+export const IDENTITY_OPTION = { identity: option(FILE, "the file with your key, if it is not in the default place") };
 export const AUTHOR_OPTIONS = {
   as: option(address("alice@alice.example"), "which of your addresses, if this machine has several keys"),
   ...IDENTITY_OPTION,

@@ -15,9 +15,9 @@ export function tableOf(rows: readonly (readonly string[])[]): string[] {
 }
 
 /**
- * The same, with the last column padded too.
+ * As {@link tableOf}, with the last column padded too.
  *
- * @param widest - a wider cell does not widen its column: a stranger may claim a name of 300 characters
+ * @param widest - the maximum width of a column; a wider cell, such as a long name of a stranger, overflows
  */
 export function alignedRows(rows: readonly (readonly string[])[], widest = Number.POSITIVE_INFINITY): string[] {
   const widths = (rows[0] ?? []).map((_, column) =>
@@ -26,12 +26,12 @@ export function alignedRows(rows: readonly (readonly string[])[], widest = Numbe
   return rows.map((row) => row.map((cell, column) => padded(cell, widths[column] ?? 0)).join("  "));
 }
 
-/** Fills a text up with spaces. */
+/** Pads a text with spaces. */
 export function padded(text: string, width: number): string {
   return text + " ".repeat(Math.max(0, width - widthOf(text)));
 }
 
-/** The columns that a text takes, or a few more: combining marks count too. */
+/** The width of a text in columns, or a few more, because combining marks count too. */
 export function widthOf(text: string): number {
   let width = 0;
   for (const character of text) {
@@ -67,14 +67,14 @@ export function listed(counts: readonly (readonly [count: number, what: string])
 export interface Progress {
   /** Counts bytes as done. */
   add(bytes: number): void;
-  /** Makes room for lines above the status line. @param write - prints and says them */
+  /** Shows lines above the status line. @param write - prints them */
   above(write: () => void): void;
   /** Removes the status line. */
   end(): void;
 }
 
 const WIDTH = 24;
-/** Without a terminal: a line for each tenth, and none for little work. */
+/** Without a terminal: a line for each tenth, but none for small sizes. */
 const STEPS = 10;
 const SMALL_BYTES = 8 * 2 ** 20;
 
@@ -106,7 +106,7 @@ export function progressOf(terminal: Terminal, total: number): Progress {
   };
 }
 
-/** Shows a status line on a terminal, when it changes. An empty line removes it. */
+/** Shows a status line on a terminal if it has changed. An empty line removes it. */
 export function statusOf({ isTerminal, showStatus }: Terminal): (line: string) => void {
   let shown = "";
   return (line) => {

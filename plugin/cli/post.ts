@@ -20,8 +20,9 @@ import type { Terminal } from "./terminal.js";
 
 const NAME = "post";
 
-/** A twt, by its hash or by its time. */
-type Reply = { hash: string; nick: string | null; feedUrl: string } | { feedUrl: string; timestamp: string };
+type TwtReference = { feedUrl: string; timestamp: string };
+/** The twt that a note replies to, by its hash or by its time. */
+type Reply = { hash: string; nick: string | null; feedUrl: string } | TwtReference;
 
 const MARK = "#:~:text=";
 
@@ -171,7 +172,7 @@ async function create(folder: string, now: number, contentAt: (time: number) => 
 }
 
 function nextStep({ settings: { host } }: Site): string {
-  // `serve` shows visitors the pages of a preview that has no folder of its own.
+  // Without a folder of its own, `serve` would show the preview to visitors.
   if (host === "node") {
     return `Look at it with npx @11ty/eleventy --serve --output=${PREVIEW_FOLDER}, then publish it with npx @11ty/eleventy.`;
   }
@@ -180,36 +181,31 @@ function nextStep({ settings: { host } }: Site): string {
 }
 
 /**
- * The value for the front matter: `<hash> <nick> <feed url>`, without the nick where none is known.
+ * The value for the front matter: `<hash> <nick> <feed url>`, without an unknown nick.
  *
  * @param reply - a time is looked up in the feed and its archives
  * @param allowPrivateHosts - `host:port`s in the author's own network
- * @throws TwtxtError `no-such-twt`; as reading the feed
+ * @throws TwtxtError `no-such-twt`, and errors of reading the feed
  */
 async function replyToOf(reply: Reply, allowPrivateHosts: readonly string[]): Promise<string> {
   const { hash, nick, feedUrl } = "hash" in reply ? reply : await lookUp(reply, allowPrivateHosts);
   return [hash, ...(nick === null ? [] : [nick]), feedUrl].join(" ");
 }
 
-async function lookUp(
-  { feedUrl, timestamp }: { feedUrl: string; timestamp: string },
-  allowPrivateHosts: readonly string[],
-) {
-  // Loaded late: most notes reply to nothing.
+async function lookUp({ feedUrl, timestamp }: TwtReference, allowPrivateHosts: readonly string[]) {
+  // Loaded on demand: most notes are not replies.
   const { createGuard } = await import("../http/guard.js");
   const ask = createGuard({ userAgent: userAgent(), allowPrivateHosts });
   const feed = await readLiveFeed(ask, feedUrl).catch((error: unknown) => {
-    // The outer error is about the author's own feed.
+    // The message of the outer error is for the author's own feed.
     throw Object(error).cause instanceof TwtxtError ? Object(error).cause : error;
   });
   const instant = toInstant(timestamp) ?? "";
   const isWanted = (twt: { instant: string }) => twt.instant === instant;
   const found = feed.twts.filter(isWanted);
   if (found.length === 0) found.push(...(await readArchives(ask, feed, instant)).twts.filter(isWanted));
-  const [twt, ...others] = found;
+  const [twt] = found;
   if (!twt) throw new TwtxtError("no-such-twt", `${feedUrl} has no twt at ${timestamp}.`);
-  if (others.length > 0) {
-    throw new TwtxtError("no-such-twt", `${feedUrl} has ${found.length} twts at ${timestamp}: choose one by its hash.`);
-  }
-  return { hash: twtHash(feed.identity, twt), nick: feed.nick, feedUrl: feed.identity };
+  if (found.length === 1) return { hash: twtHash(feed.identity, twt), nick: feed.nick, feedUrl: feed.identity };
+  throw new TwtxtError("no-such-twt", `${feedUrl} has ${found.length} twts at ${timestamp}: choose one by its hash.`);
 }

@@ -48,7 +48,7 @@ const OPTIONS = {
 
 type Values = ValuesOf<typeof OPTIONS>;
 
-/** How long to wait for another run. A run that was killed blocks the next one for less. */
+/** How long to wait for another run. A run that was killed blocks the next one for a shorter time. */
 const PATIENCE_MS = 45_000;
 
 export const send = command({
@@ -98,7 +98,7 @@ async function sourceOf(values: Values, terminal: Terminal): Promise<Source> {
   };
 }
 
-/** @returns `null` where the feed belongs to another site */
+/** @returns `null` for the feed of another site */
 async function publishedIfOwn(site: Site, feed: string | undefined): Promise<PublishedSite | null> {
   try {
     const published = await publishedSite(site);
@@ -109,7 +109,7 @@ async function publishedIfOwn(site: Site, feed: string | undefined): Promise<Pub
   }
 }
 
-/** On Netlify the site itself sends, and records what it has sent. */
+/** On Netlify the site itself sends, and records what it sent. */
 function checkHost({ settings: { host } }: Site, { store, list, "dry-run": isDryRun }: Values): void {
   if (host !== "netlify" || store !== undefined || isDryRun) return;
   throw misuse(
@@ -155,7 +155,7 @@ function progressOf({ json, "dry-run": isDryRun }: Values, { isTerminal, say }: 
   return (mention: MentionReport) => {
     done += 1;
     if (json || isDryRun) return;
-    // On one screen the table follows anyway.
+    // On a terminal, the table that follows has the same lines.
     if (!isTerminal.stdout || !isTerminal.stderr) say(cellsOf(mention).join("  "));
     else if (done % 10 === 0) say(`${done} so far.`);
   };
@@ -184,12 +184,12 @@ function withDates({ at, next, ...mention }: LedgerEntry) {
   return { ...mention, at: dateOf(at), next: dateOf(next) };
 }
 
-/** A mention of a run or of the ledger, which has the time and the number of attempts. */
+/** A mention of a run, or of the ledger, with the time and the number of attempts. */
 type Mention = Omit<MentionReport, "kind" | "method" | "status"> &
   Partial<Pick<MentionReport, "kind" | "method">> &
   Partial<Pick<ReturnType<typeof withDates>, "at" | "attempts">>;
 
-/** Counts, and what went wrong. */
+/** Problems, advice and counts. */
 function reportSum({ mentions, leftAlone, troubles }: SendReport, isDryRun: boolean): string[] {
   const toSend = mentions.filter(({ outcome }) => outcome === "would be sent").length;
   const isRefused = mentions.some(({ outcome }) => outcome === "not-asked");

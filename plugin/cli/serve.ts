@@ -65,7 +65,7 @@ const OPTIONS = {
 
 type Values = ValuesOf<typeof OPTIONS>;
 
-/** A reader reconnects after an hour; messages that another process stores are seen within ten seconds. */
+/** Streams end after an hour, and readers reconnect. Messages that another process stores are announced within ten seconds. */
 const STREAMS = { isDefault: true, streamMs: 3600_000, lookMs: 10_000 };
 
 export const serve = command({
@@ -89,7 +89,7 @@ http://127.0.0.1:8080/twtxt.txt`,
     await mark.renew();
     const running = await start(served, { store: data.store, mark }, values, terminal);
 
-    // Listens for signals first: a program that reads the address may stop the server at once.
+    // Before the address is printed: a program that reads it may stop the server at once.
     const ended = terminal.ended();
     const place = `http://${values.host.includes(":") ? `[${values.host}]` : values.host}:${running.port}`;
     const { settings } = served.published;
@@ -107,19 +107,19 @@ http://127.0.0.1:8080/twtxt.txt`,
   },
 });
 
-/** What is served: the site here, and the pages of its last real build. */
+/** The site, and the pages of its last production build. */
 interface ServedSite {
   site: Site;
   published: PublishedSite;
-  /** Of its pages, absolute. */
+  /** The folder of its pages, absolute. */
   folder: string;
-  /** Where others reach it. */
+  /** The public origin. */
   origin: string;
 }
 
 /**
- * @throws TwtxtError `no-settings` where the folder does not exist: each request would be answered with 404;
- *   `output-conflict` where it has the pages of a preview, which may be drafts
+ * @throws TwtxtError `no-settings` if the folder does not exist: each request would be answered with 404;
+ *   `output-conflict` if it has the pages of a preview, which may be drafts
  */
 async function servedSite(values: Values, terminal: Terminal): Promise<ServedSite> {
   const site = await siteAt(terminal, values.settings);
@@ -157,7 +157,7 @@ class ServedMark {
     const { site, published, folder } = this.#served;
     const removeFormer = this.#remove;
     const isLastBuild = folder === site.file(published.settings.output) && existsSync(site.file("."));
-    // Where the project is read-only, no preview can be built either.
+    // In a read-only project, no preview can be built either.
     this.#remove = isLastBuild ? await markInUse(site.host.serving).catch(() => nothing) : nothing;
     await removeFormer();
   }

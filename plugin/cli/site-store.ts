@@ -1,5 +1,6 @@
 // plugin/cli/site-store.ts: the store of a site: a folder on this machine, or a bucket.
 import { createHash } from "node:crypto";
+import { existsSync } from "node:fs";
 import { lstat, statfs } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
@@ -15,13 +16,13 @@ import { typed } from "./invocation.js";
 import { publishedSite, type Site } from "./site.js";
 import type { Terminal } from "./terminal.js";
 
-/** The place in earlier versions, from the project's root. Git ignores it, so `git clean -fdX` deletes it. */
+/** The folder of earlier versions, below the project's root. Git ignores it, so `git clean -fdX` deletes it. */
 const FIRST_PLACE = ".eleventy-twtxt/store";
 const BUCKET_PREFIX = "twtxt/";
-/** File systems that end with their container or at the next reboot: overlay, tmpfs, ramfs. */
+/** File systems that are lost with their container or at a reboot: overlay, tmpfs, ramfs. */
 const TEMPORARY_FILE_SYSTEMS = [0x794c7630, 0x01021994, 0x858458f6];
 const MAX_NAME = 100;
-/** In a store's folder, for the process that replaces all of its values. No key of a store starts with a dot. */
+/** A subfolder for the process that replaces all values. No key of a store starts with a dot. */
 const RESTORING = ".restoring";
 
 const REASONS: Record<string, string> = {
@@ -42,8 +43,7 @@ export interface SiteStore {
   place: string;
 }
 
-/** What a command needs. */
-export interface StoreRequest {
+interface StoreRequest {
   /** The name of the command, for messages. */
   command: string;
   /** The value of --store. */
@@ -63,16 +63,17 @@ export async function siteStore(site: Site, request: StoreRequest, terminal: Ter
     throw misuse(request.command, "--store names a folder, and TWTXT_S3_BUCKET a bucket. Leave one of them out.");
   }
   if (bucket) return { store: bucket, folder: null, place: `the bucket ${terminal.environment.TWTXT_S3_BUCKET}` };
-  const given = request.store === undefined ? null : resolve(terminal.folder, request.store);
-  const folder = given ?? (await storeFolder(site, request.isReadOnly, terminal));
+  const folder =
+    request.store === undefined
+      ? await storeFolder(site, request.isReadOnly, terminal)
+      : resolve(terminal.folder, request.store);
   return { store: new FileStore(folder), folder, place: folder };
 }
 
 /**
- * The folder of a site's store where --store names none.
+ * The default folder of a site's store, absolute.
  *
  * @param isReadOnly - as in {@link StoreRequest}
- * @returns an absolute path
  */
 export async function storeFolder(site: Site, isReadOnly: boolean, terminal: Terminal): Promise<string> {
   // The real site: a preview may be built for another address.
@@ -87,11 +88,7 @@ export async function storeFolder(site: Site, isReadOnly: boolean, terminal: Ter
   }
 }
 
-/**
- * Refuses a site whose data is in Netlify Blobs.
- *
- * @throws TwtxtError `bad-usage`
- */
+/** @throws TwtxtError `bad-usage` for a site whose data is in Netlify Blobs */
 export function checkWithinReach(
   site: Site,
   { command, store }: Pick<StoreRequest, "command" | "store">,
@@ -127,11 +124,7 @@ export async function useStore({ store, folder }: SiteStore): Promise<() => Prom
   }
 }
 
-/**
- * As {@link useStore}, for a process that replaces all values: no other process may use the store, or start to.
- *
- * @throws TwtxtError `store-failed`
- */
+/** As {@link useStore}, for a process that replaces all values: no other process may use the store, or start to. */
 export async function useStoreAlone(data: SiteStore): Promise<() => Promise<void>> {
   const leave = await useStore(data);
   const { folder } = data;
@@ -164,7 +157,7 @@ export function folderName(url: string): string {
   return `${name}-${createHash("sha256").update(site).digest("hex").slice(0, 8)}`;
 }
 
-/** Moves a store of an earlier version to the data folder, if it may be moved. @returns the place of the store */
+/** Moves a store of an earlier version to the data folder if it can be moved. @returns the folder of the store */
 async function movedHome(
   first: string,
   home: string,
@@ -172,7 +165,7 @@ async function movedHome(
 ): Promise<string> {
   await finishMove(first, home);
   if (!(await hasValues(first))) return home;
-  // The owner chose a symbolic link or a volume of a container.
+  // A symbolic link or a volume of a container was the owner's choice.
   if (await isPlacedElsewhere(first)) return first;
   if (await hasValues(home)) {
     say(
@@ -192,7 +185,7 @@ async function movedHome(
     return first;
   }
   await moveStore(first, home);
-  say(`Moved the data of this site from ${shown} to ${home}, where git clean does not delete them.`);
+  say(`Moved the data of this site from ${shown} to ${home}, where git clean does not delete it.`);
   return home;
 }
 
@@ -203,19 +196,14 @@ async function isPlacedElsewhere(folder: string): Promise<boolean> {
 
 async function isLessDurable(home: string, first: string): Promise<boolean> {
   if (process.platform !== "linux") return false;
-  const [own, other] = await Promise.all([home, first].map(nearestFolder));
-  if (own === undefined || other === undefined) return false;
-  const [{ dev }, { dev: otherDev }, { type }] = await Promise.all([lstat(own), lstat(other), statfs(own)]);
+  const own = nearestFolder(home);
+  const [{ dev }, { dev: otherDev }, { type }] = await Promise.all([lstat(own), lstat(first), statfs(own)]);
   return dev !== otherDev && TEMPORARY_FILE_SYSTEMS.includes(type);
 }
 
 /** The folder itself, or the nearest parent that exists. */
-async function nearestFolder(path: string): Promise<string> {
-  const exists = await lstat(path).then(
-    () => true,
-    () => false,
-  );
-  return exists || dirname(path) === path ? path : nearestFolder(dirname(path));
+function nearestFolder(path: string): string {
+  return existsSync(path) || dirname(path) === path ? path : nearestFolder(dirname(path));
 }
 
 function unusable(folder: string, error: unknown): unknown {

@@ -1,4 +1,4 @@
-// plugin/cli/site.ts: the site that a command works on, as its last build left it.
+// plugin/cli/site.ts: the site of a command: the settings and files that its last build left.
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
@@ -16,7 +16,7 @@ import {
 import { isMissing } from "./files.js";
 import type { Terminal } from "./terminal.js";
 
-/** Mark the root of a project. */
+/** They mark the root of a project. */
 const ROOT_MARKS = ["package.json", ".git"];
 
 const BUILD = "Build the site first: npx @11ty/eleventy";
@@ -24,8 +24,6 @@ const BUILD = "Build the site first: npx @11ty/eleventy";
 /** A site on this machine. */
 export interface Site {
   settings: SiteSettings;
-  /** Absolute path of the settings. */
-  settingsFile: string;
   /** Files of builds and of `serve` beside the settings, absolute. */
   host: Record<"file" | "published" | "serving", string>;
   /** The absolute path of a file that the settings name. */
@@ -38,7 +36,7 @@ export interface Site {
  * Finds the site of the working directory.
  *
  * @param settingsFile - instead of `.eleventy-twtxt/settings.json` here or in a folder above
- * @throws TwtxtError `no-settings` where there are none, or those of another version
+ * @throws TwtxtError `no-settings` for no settings, or settings of another version
  */
 export async function siteAt(terminal: Terminal, settingsFile?: string): Promise<Site> {
   const places = settingsFile === undefined ? placesAbove(terminal.folder) : [resolve(terminal.folder, settingsFile)];
@@ -46,25 +44,23 @@ export async function siteAt(terminal: Terminal, settingsFile?: string): Promise
     const text = await readIfThere(place);
     if (text === null) continue;
     const root = dirname(dirname(place));
+    const beside = (name: string) => join(dirname(place), basename(name));
     return {
       settings: parsed(text, place, parseSiteSettings),
-      settingsFile: place,
-      host: hostFilesBeside(place),
+      host: { file: beside(HOST_FILE), published: beside(PUBLISHED_FOLDER), serving: beside(SERVING_FOLDER) },
       file: (name) => fileBelow(root, name),
       shown: (file) => relative(terminal.folder, file) || ".",
     };
   }
-  throw new TwtxtError(
-    "no-settings",
-    `There is no ${settingsFile ?? SETTINGS_FILE}. Run this command in the folder of the site. ${BUILD}`,
-  );
+  const what = `There is no ${settingsFile ?? SETTINGS_FILE}. Run this command in the folder of the site.`;
+  throw new TwtxtError("no-settings", `${what} ${BUILD}`);
 }
 
 /**
- * Work on a site where a command can do without one.
+ * For commands that also work without a site.
  *
  * @param settingsFile - as in {@link siteAt}
- * @returns `null` where there is no built site, unless its settings were named
+ * @returns `null` for no built site, unless a settings file was named
  */
 export async function ifBuilt<T>(settingsFile: string | undefined, work: Promise<T>): Promise<T | null> {
   try {
@@ -104,19 +100,14 @@ function fileBelow(root: string, name: string): string {
 }
 
 /**
- * The site as the last real build published it.
+ * The site as the last production build published it.
  *
- * @throws TwtxtError `no-settings` where there was none, or one of another version
+ * @throws TwtxtError `no-settings` for no such build, or one of another version
  */
 export async function publishedSite({ host: { file } }: Pick<Site, "host">): Promise<PublishedSite> {
   const text = await readIfThere(file);
-  if (text === null) throw new TwtxtError("no-settings", `There is no ${file}. Build the site: npx @11ty/eleventy`);
+  if (text === null) throw new TwtxtError("no-settings", `There is no ${file}. ${BUILD}`);
   return parsed(text, file, parsePublishedSite);
-}
-
-function hostFilesBeside(settingsFile: string): Site["host"] {
-  const at = (name: string) => join(dirname(settingsFile), basename(name));
-  return { file: at(HOST_FILE), published: at(PUBLISHED_FOLDER), serving: at(SERVING_FOLDER) };
 }
 
 function parsed<T>(text: string, file: string, parse: (json: string) => T): T {

@@ -61,13 +61,13 @@ posts/hello.md: 2026-01-02 -> 2026-01-02T00:13:37Z
   },
 });
 
-/** A file that has no time of its own, or the same second as another post, according to the last build. */
+/** A file that, according to the last build, has no time of its own, or the same second as another post. */
 interface Unstamped {
   /** Absolute path. */
   file: string;
   /** The timestamps in the feed of its posts, mostly one; `null` for a post that is not in the feed. */
   timestamps: (string | null)[];
-  /** Its own time, where another post has the same second. */
+  /** Its own time, if another post has the same second. */
   shared?: string | undefined;
 }
 
@@ -83,7 +83,7 @@ function unstampedOf({ settings, file }: Site): Unstamped[] {
   return [...files.values()];
 }
 
-/** A file from the command line; without timestamps where the build did not list it. */
+/** A file from the command line; without timestamps if the build did not list it. */
 function chosen(named: string, all: Unstamped[], terminal: Terminal): Unstamped {
   const file = resolve(terminal.folder, named);
   if (!existsSync(file)) throw misuse(NAME, `there is no file "${named}".`);
@@ -130,7 +130,7 @@ async function stampPost(post: Unstamped, context: PlanContext, isDryRun: boolea
   }
 }
 
-/** @throws TwtxtError where the post cannot be stamped; the message is a clause about the file */
+/** @throws TwtxtError if the post cannot be stamped; the message is a clause about the file */
 async function planStamp(post: Unstamped, context: PlanContext): Promise<Plan> {
   const { file, timestamps, shared } = post;
   const [given] = timestamps;
@@ -161,7 +161,7 @@ async function planStamp(post: Unstamped, context: PlanContext): Promise<Plan> {
   return { action: "stamp", timestamp, before, notes, ...stamped };
 }
 
-/** The time of its first commit. Posts that came with one commit follow each other by a second. */
+/** The time of the first commit. Posts of the same commit get consecutive seconds. */
 async function newTimestamp(file: string, { named, taken }: PlanContext): Promise<string> {
   if (named !== undefined) return named;
   let time = Date.parse(await firstCommit(file));
@@ -187,7 +187,7 @@ function hasTime(date: unknown): boolean {
   return timestamp !== null && !isDateOnly(date instanceof Date ? date.getTime() : Date.parse(timestamp));
 }
 
-/** A date to the second, in UTC; `null` where it cannot be read. */
+/** A date to the second, in UTC; `null` for an invalid one. */
 function timeOf(date: unknown): string | null {
   if (date instanceof Date) return formatTimestamp(date);
   return typeof date === "string" ? toInstant(date.trim().replace(" ", "T")) : null;
@@ -215,7 +215,7 @@ const run = promisify(execFile);
  *
  * @param file - absolute path
  * @returns the author date in UTC, whole seconds
- * @throws TwtxtError `bad-file` where git does not know it
+ * @throws TwtxtError `bad-file` if git cannot tell
  */
 async function firstCommit(file: string): Promise<string> {
   const git = async (...args: string[]) => (await run("git", args, { cwd: dirname(file) })).stdout;

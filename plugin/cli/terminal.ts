@@ -1,4 +1,4 @@
-// plugin/cli/terminal.ts: input, output, environment, clock and working directory of a command.
+// plugin/cli/terminal.ts: input, output, environment, clock and working directory of commands.
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { type Readable, Writable } from "node:stream";
@@ -7,14 +7,14 @@ import { pipeline } from "node:stream/promises";
 import { TwtxtError } from "../errors.js";
 import { PROGRAM } from "./invocation.js";
 
-/** A command's view of the machine. */
+/** The machine for a command; tests have another one. */
 export interface Terminal {
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** The working directory, absolute. */
   readonly folder: string;
-  /** Whether a person reads or types there, rather than a file or a pipe. */
+  /** Whether each stream is a terminal, and not a file or a pipe. */
   readonly isTerminal: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
-  /** The width of stdout in characters; `null` where it is not a terminal. */
+  /** The width of stdout in characters; `null` if it is not a terminal. */
   columns(): number | null;
   /** Milliseconds since 1970. */
   now(): number;
@@ -24,20 +24,20 @@ export interface Terminal {
   say(line: string): void;
   /** Shows a status line on stderr, which the next line replaces; an empty one removes it. */
   showStatus(line: string): void;
-  /** Writes binary data, on stdout. @throws TwtxtError `bad-file` where they cannot be written */
+  /** Writes binary data, on stdout. @throws TwtxtError `bad-file` if they cannot be written */
   write(chunks: AsyncIterable<Uint8Array>): Promise<void>;
-  /** All of standard input; `null` where it is a terminal. */
+  /** All of standard input; `null` if it is a terminal. */
   readInput(): Promise<string | null>;
-  /** Standard input as it comes. */
+  /** Standard input as a stream. */
   input(): AsyncIterable<Uint8Array>;
   /**
-   * Asks a person a question, and reads one line.
+   * Asks a question, and reads one line.
    *
    * @returns the line; `null` after Ctrl-C or Ctrl-D
    */
   ask(question: string): Promise<string | null>;
   /**
-   * Reads lines from a person without echoing them.
+   * Reads typed lines without echoing them.
    *
    * @param promptFor - the next prompt for the lines so far; `null` ends the input
    * @returns the lines; `null` after Ctrl-C or Ctrl-D
@@ -46,7 +46,7 @@ export interface Terminal {
   /**
    * Runs a program in the foreground, on a file.
    *
-   * @param command - a program, perhaps with arguments, as $EDITOR has it
+   * @param command - a program, perhaps with arguments, like the value of $EDITOR
    * @returns its exit code
    */
   open(command: string, file: string): Promise<number>;
@@ -54,7 +54,7 @@ export interface Terminal {
   ended(): Promise<void>;
 }
 
-/** Aborts work at SIGTERM or Ctrl-C, so that it can clean up. */
+/** Is aborted at SIGTERM or Ctrl-C, so that work can clean up. */
 export function endingOf(terminal: Pick<Terminal, "ended">): AbortSignal {
   const ending = new AbortController();
   void terminal.ended().then(() => ending.abort(new TwtxtError("unreachable", "Interrupted.")));
@@ -123,7 +123,7 @@ function ended(): Promise<void> {
 const UNSAFE = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
 /**
- * Escapes what a terminal would take for a command: texts of strangers and file names may contain it.
+ * Escapes control characters, which texts of strangers and file names may contain.
  *
  * @example shownSafely("a\u202eb") // "a\\u202eb": a line of JSON stays JSON and means the same
  */
@@ -171,7 +171,7 @@ async function readLines(
   }
 }
 
-/** Unlike {@link leave}, lets the command clean up. */
+/** Unlike {@link leave}, allows the command to clean up. */
 function checkOutput(error: NodeJS.ErrnoException): void {
   if (isReaderGone(error)) return;
   throw error.syscall === "write" ? new TwtxtError("bad-file", unwritable(error), { cause: error }) : error;
@@ -191,7 +191,7 @@ function unwritable(error: NodeJS.ErrnoException): string {
   return `Standard output cannot be written: ${error.message}.`;
 }
 
-/** Uses a shell, as git does, since $EDITOR may contain arguments and quotes; the file name is never part of the script. */
+/** Uses a shell, as git does, because $EDITOR may contain arguments and quotes. The file name is never part of the script. */
 function open(command: string, file: string): Promise<number> {
   const isWindows = process.platform === "win32";
   const child = isWindows

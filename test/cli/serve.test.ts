@@ -87,7 +87,9 @@ describe("eleventy-twtxt serve", () => {
     rmSync(join(alice.folder, ".eleventy-twtxt"), { recursive: true });
     await expect
       .poll(server.said)
-      .toMatch(/Still serving the previous build\. There is no \S+\.json\. Build the site: npx @11ty\/eleventy\n/);
+      .toMatch(
+        /Still serving the previous build\. There is no \S+\.json\. Build the site first: npx @11ty\/eleventy\n/,
+      );
     expect((await fetch(`${server.url}/mentions.json`)).status).toBe(200);
     alice.write(".eleventy-twtxt/host.json", host);
     await expect.poll(server.said).toContain("Serving the new build.\n");

@@ -72,7 +72,7 @@ describe("the data of a site", () => {
     const { bob, alice, server } = await mentioned();
     await server.end("SIGTERM");
     const moved = await serve(alice);
-    const sentence = `Moved the data of this site from ${OLD} to ${join(alice.folder, ALICES_DATA)}, where git clean does not delete them.`;
+    const sentence = `Moved the data of this site from ${OLD} to ${join(alice.folder, ALICES_DATA)}, where git clean does not delete it.`;
     expect(moved.said()).toContain(`${sentence}\n`);
     expect(await shown(moved)).toMatchObject([{ source: bob.twt(AT) }]);
     expect(alice.list(".eleventy-twtxt")).not.toContain("store");
