@@ -24,7 +24,7 @@ export async function readSecret(file: string): Promise<string | null> {
       if (!stats.isFile() || stats.size > MAX_BYTES) throw badIdentity(`${file} is not an identity file.`);
       // Windows protects home folders by other means than the mode.
       if (process.platform !== "win32" && (stats.mode & GROUP_AND_OTHERS) !== 0) {
-        throw badIdentity(`${file} can be read by others on this machine. Type: chmod 600 ${quoted(file)}`);
+        throw badIdentity(`${file} can be read by others on this machine. Type: chmod 600 ${shellQuoted(file)}`);
       }
       return await handle.readFile("utf8");
     } finally {
@@ -63,7 +63,8 @@ export async function removeSecret(file: string): Promise<void> {
   }
 }
 
-function quoted(file: string): string {
+/** A file name as a word of a shell command. */
+export function shellQuoted(file: string): string {
   return /^[\w./@+-]+$/.test(file) ? file : `'${file.replaceAll("'", `'\\''`)}'`;
 }
 

@@ -46,7 +46,7 @@ describeWithoutKeychain("who has written a message", () => {
     await alice.message("send", bob.address, "my copy");
     const created = await keys(alice.machine, "create", alice.address, "--replace");
     expect(created.exitCode).toBe(0);
-    expect(created.stderr).toMatch(/The former key is in \S+\/former\/\S+\.key/);
+    expect(created.stderr).toMatch(/The old key is now in \S+\/former\/\S+\.key/);
     expect(created.stdout.trim()).not.toBe(alice.kex);
     await alice.publish(created.stdout.trim());
 

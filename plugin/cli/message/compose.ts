@@ -3,16 +3,15 @@ import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { TwtxtError } from "../../errors.js";
-import { createSecret } from "../../keys/secret-file.js";
+import { createSecret, shellQuoted } from "../../keys/secret-file.js";
 import { resolveRecipients } from "../../messages/lookup/recipients.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
-import { sendMessage } from "../../messages/send/send-message.js";
 import { misuse } from "../arguments.js";
 import { dataFolder, readText } from "../files.js";
 import { typed } from "../invocation.js";
 import type { OwnSiteValues } from "../options.js";
 import type { Terminal } from "../terminal.js";
-import { type Mailbox, mailboxOf } from "./mailbox.js";
+import { Mailbox } from "./mailbox.js";
 import { exitCodeOf, reportLines, reportSum } from "./outgoing.js";
 
 const WHERE = "message send";
@@ -23,49 +22,37 @@ export async function send(
   terminal: Terminal,
 ): Promise<number> {
   const source = await textSource(given, terminal);
-  const mailbox = await mailboxOf(values, terminal);
+  const mailbox = await Mailbox.open(values, terminal);
   const retried = await mailbox.outbox().retry({ all: false });
   if (retried.length > 0) {
     terminal.say(`From the outbox: ${reportSum(retried)} To see what is left, type: ${typed("message outbox")}`);
   }
-  // Faults of recipients are reported before the author writes a text. Each recipient is looked up once.
-  const { contacts, lookup } = mailbox;
-  const resolved = await resolveRecipients(recipients, { contacts, lookup });
+  // Before the author writes a text: a recipient without a key is an error.
+  const resolved = await resolveRecipients(recipients, mailbox);
   const byDns = new Set(resolved.flatMap(({ address, byDns: isByDns }) => (isByDns ? address : [])));
+  const width = Math.max(...recipients.map(({ length }) => length));
 
-  const sendText = (text: string) => {
+  const sendText = async (text: string) => {
     const message = { recipients, text, keepCopy: !values["no-copy"] };
-    return deliver(message, { byDns, isJson: values.json }, mailbox, terminal);
+    const { id, reports } = await mailbox.send(message, (report) => {
+      if (values.json) return;
+      const [line = "", ...reason] = reportLines(report, terminal.columns(), width);
+      const verified = byDns.has(report.address) ? "  verified by DNS" : "";
+      for (const one of [line + verified, ...reason]) terminal.print(one);
+    });
+    const factsOf = ({ id: _, ...report }: RecipientReport) => ({ ...report, byDns: byDns.has(report.address) });
+    if (values.json) terminal.print(JSON.stringify({ id, recipients: reports.map(factsOf) }, null, 2));
+    terminal.say(reportSum(reports));
+    return exitCodeOf(reports);
   };
   return "text" in source ? sendText(source.text) : sendFromEditor(source.editor, recipients, sendText, terminal);
 }
 
-async function deliver(
-  message: { recipients: string[]; text: string; keepCopy: boolean },
-  { byDns, isJson }: { byDns: ReadonlySet<string>; isJson: boolean },
-  { author, key, contacts, lookup, outbox: outboxWith }: Mailbox,
-  terminal: Terminal,
-): Promise<number> {
-  const width = Math.max(...message.recipients.map(({ length }) => length));
-  const outbox = outboxWith((report) => {
-    if (isJson) return;
-    const [line = "", ...reason] = reportLines(report, terminal.columns(), width);
-    const verified = byDns.has(report.address) ? "  verified by DNS" : "";
-    for (const one of [line + verified, ...reason]) terminal.print(one);
-  });
-  const from = { address: author.address, key };
-  const { id, reports } = await sendMessage(message, { from, contacts, lookup, outbox, now: terminal.now });
-  const factsOf = ({ id: _, ...report }: RecipientReport) => ({ ...report, byDns: byDns.has(report.address) });
-  if (isJson) terminal.print(JSON.stringify({ id, recipients: reports.map(factsOf) }, null, 2));
-  terminal.say(reportSum(reports));
-  return exitCodeOf(reports);
-}
-
-/** @throws TwtxtError `bad-usage` where there is neither a text nor an editor */
+/** @throws TwtxtError `bad-usage` if there is neither a text nor an editor */
 async function textSource(given: string | null, terminal: Terminal): Promise<{ text: string } | { editor: string }> {
   const input = given ?? (await terminal.readInput());
   if (input !== null) {
-    const text = tidied(input);
+    const text = trimmed(input);
     if (text === "") throw misuse(WHERE, 'expected a text, such as "See you at nine?".');
     return { text };
   }
@@ -81,7 +68,7 @@ async function textSource(given: string | null, terminal: Terminal): Promise<{ t
  * Opens the editor, and sends the text. A text that could not be sent stays in a file.
  *
  * @param to - the recipients, for the command that sends the file
- * @param send - resolves to the exit code
+ * @param sendText - resolves to the exit code
  * @returns the exit code
  */
 async function sendFromEditor(
@@ -96,38 +83,30 @@ async function sendFromEditor(
   try {
     const exitCode = await terminal.open(editor, file);
     if (exitCode !== 0) terminal.say(`The editor exited with code ${exitCode}. Nothing was sent.`);
-    const text = tidied(await draftIn(file));
+    const draft = await readText(file);
+    if (draft === null) throw new TwtxtError("bad-file", "The text is not in UTF-8. Nothing was sent.");
+    const text = trimmed(draft);
     const isEmpty = text === "";
     if (isEmpty && exitCode === 0) terminal.say("The message is empty, and was not sent.");
     const result = isEmpty || exitCode !== 0 ? 1 : await sendText(text);
     if (isEmpty || exitCode === 0) await rm(file, { force: true });
-    else sayWhere(file, to, terminal);
+    else sayDraft(file, to, terminal);
     return result;
   } catch (error) {
-    sayWhere(file, to, terminal);
+    sayDraft(file, to, terminal);
     throw error;
   }
 }
 
-function sayWhere(file: string, to: readonly string[], terminal: Terminal): void {
-  const command = `${typed(`message send ${to.join(" ")}`)} < ${quoted(file)}`;
+function sayDraft(file: string, to: readonly string[], terminal: Terminal): void {
+  const command = `${typed(`message send ${to.join(" ")}`)} < ${shellQuoted(file)}`;
   terminal.say(`Your text is in ${file}. To send it, type: ${command}`);
 }
 
-async function draftIn(file: string): Promise<string> {
-  const text = await readText(file);
-  if (text === null) throw new TwtxtError("bad-file", "The text is not in UTF-8. Nothing was sent.");
-  return text;
-}
-
-function tidied(text: string): string {
+function trimmed(text: string): string {
   return text
     .replace(/^\uFEFF/, "")
     .replace(/\r\n?/g, "\n")
     .replace(/^(?:[ \t]*\n)+/, "")
     .trimEnd();
-}
-
-function quoted(file: string): string {
-  return /^[\w./@+-]+$/.test(file) ? file : `'${file.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,7 +1,7 @@
 // plugin/cli/message/mailbox.ts: the author's inbox, outbox and contacts, and messages opened with the author's keys.
 import { setTimeout } from "node:timers/promises";
+import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import type { SecretKey } from "../../keys/key.js";
 import { receiptsOf } from "../../messages/line.js";
 import { Contacts } from "../../messages/lookup/contacts.js";
 import { type Lookup, lookupOnce } from "../../messages/lookup/lookup.js";
@@ -21,104 +21,112 @@ import {
 } from "../../messages/read/read.js";
 import type { OwnKeys } from "../../messages/sealing.js";
 import { Outbox, type RecipientReport } from "../../messages/send/outbox.js";
+import { type MessageToSend, sendMessage } from "../../messages/send/send-message.js";
 import { type Author, authorAt, ownKeys } from "../author.js";
 import { networkOf } from "../lookup.js";
 import type { OwnSiteValues } from "../options.js";
 import type { Terminal } from "../terminal.js";
 
-export interface Mailbox {
-  author: Author;
-  /** Signs and seals. */
-  key: SecretKey;
-  /** Open what was sealed to the author, now or earlier. */
-  keys: OwnKeys;
-  contacts: Contacts;
+/** An opened message, and the author's own messages that it confirms as read. */
+export type ReadMessage = OpenedMessage & { receipts: Receipt[] };
+
+/** A message of the inbox, opened if possible. */
+export type InboxEntry = ReadMessage | UnreadableMessage;
+
+/** Called for each recipient as soon as the result is known. */
+type OnResult = (report: RecipientReport) => void;
+
+export class Mailbox {
+  readonly author: Author;
+  /** The current key signs and seals, all of them open. */
+  readonly keys: OwnKeys;
+  readonly contacts: Contacts;
   /** Looks each address up once. */
-  lookup: Lookup;
-  /** Looks up senders. */
-  senders(options?: Pick<SenderLookupOptions, "patienceMs">): SenderLookup;
-  /** @param onResult - called for each recipient as soon as its result is known */
-  outbox(onResult?: (report: RecipientReport) => void): Outbox;
+  readonly lookup: Lookup;
+  readonly #network: ReturnType<typeof networkOf>;
+  readonly #now: Clock;
+  readonly #url: string | undefined;
+
+  private constructor(author: Author, keys: OwnKeys, values: OwnSiteValues, now: Clock) {
+    this.author = author;
+    this.keys = keys;
+    this.contacts = new Contacts(author.store, now);
+    this.#network = networkOf(values);
+    this.lookup = lookupOnce(this.#network.lookup);
+    this.#now = now;
+    this.#url = values.url;
+  }
+
+  /** @throws TwtxtError as {@link authorAt} */
+  static async open(values: OwnSiteValues, terminal: Terminal): Promise<Mailbox> {
+    const author = await authorAt(values, terminal);
+    return new Mailbox(author, await ownKeys(author, terminal), values, terminal.now);
+  }
+
+  /** Looks senders up. */
+  senders(options: Pick<SenderLookupOptions, "patienceMs"> = {}): SenderLookup {
+    return createSenderLookup(this.#network.lookup, { now: this.#now, ...options });
+  }
+
+  outbox(onResult?: OnResult): Outbox {
+    const { ask } = this.#network;
+    const random = Math.random;
+    return new Outbox({ store: this.author.store, ask, now: this.#now, random, ...(onResult && { onResult }) });
+  }
+
+  /** Sends a message of the author. @throws TwtxtError as `sendMessage` */
+  send(message: MessageToSend, onResult: OnResult) {
+    const { author, contacts, lookup } = this;
+    const from = { address: author.address, key: this.keys[0] };
+    return sendMessage(message, { from, contacts, lookup, outbox: this.outbox(onResult), now: this.#now });
+  }
+
   /**
    * @param fetch - replaces the platform's
-   * @throws TwtxtError `no-such-address`, `unreachable` or `key-changed` where its URL has to be looked up
+   * @throws TwtxtError `no-such-address`, `unreachable` or `key-changed` if its URL has to be looked up
    */
-  inbox(fetch?: typeof globalThis.fetch): Promise<InboxClient>;
+  async inbox(fetch = globalThis.fetch): Promise<InboxClient> {
+    const endpoint = atOrigin(this.author.endpoint ?? (await this.#publishedInbox()), this.#url);
+    return inboxClient({ endpoint, signer: this.author.identity, fetch, now: this.#now, sleep });
+  }
+
+  /** @param lookup - looks senders up */
+  async read(messages: readonly InboxMessage[], lookup = this.senders()): Promise<InboxEntry[]> {
+    const { keys, contacts } = this;
+    return this.withReceipts(await Promise.all(await openMessages(messages, { keys, contacts, lookup })));
+  }
+
+  /** Adds the author's own messages that these confirm as read. */
+  async withReceipts(all: readonly (OpenedMessage | UnreadableMessage)[]): Promise<InboxEntry[]> {
+    const opened = all.filter((one) => isOpened(one));
+    const hasReceipts = opened.some(({ message, trust }) => {
+      return trust.trust === "verified" && receiptsOf(message).length > 0;
+    });
+    const receipts = hasReceipts ? receiptsAmong(opened, await this.outbox().sent(), this.keys) : [];
+    return all.map((one) => (isOpened(one) ? { ...one, receipts: receipts.filter(({ id }) => id === one.id) } : one));
+  }
+
+  /** Never the inbox of another key: on some brokers reading deletes messages. PROTOCOL 3.4 */
+  async #publishedInbox(): Promise<string> {
+    const { address, identity } = this.author;
+    const { key, endpoint } = await this.lookup(address);
+    if (key === identity.publicKey) return endpoint;
+    throw new TwtxtError(
+      "key-changed",
+      `${address} has published a key that is not the one on this machine, so its inbox was not read. Give the site the option key: "${identity.publicKey}", build and deploy.`,
+    );
+  }
 }
 
-/** @throws TwtxtError as {@link authorAt} */
-export async function mailboxOf(values: OwnSiteValues, terminal: Terminal): Promise<Mailbox> {
-  const network = networkOf(values);
-  const author = await authorAt(values, terminal);
-  const { identity, store } = author;
-  const keys = await ownKeys(author, terminal);
-  const { now } = terminal;
-  const lookup = lookupOnce(network.lookup);
-
-  return {
-    author,
-    key: keys[0],
-    keys,
-    contacts: new Contacts(store, now),
-    lookup,
-    senders: (options = {}) => createSenderLookup(network.lookup, { now, ...options }),
-    outbox: (onResult) =>
-      new Outbox({ store, ask: network.ask, now, random: Math.random, ...(onResult && { onResult }) }),
-    inbox: async (fetch = globalThis.fetch) => {
-      const endpoint = atOrigin(author.endpoint ?? (await publishedInbox(author, lookup)), values.url);
-      return inboxClient({ endpoint, signer: identity, fetch, now, sleep });
-    },
-  };
-}
-
-/** Resolves early when the signal aborts. */
+/** Resolves early when the signal is aborted. */
 export async function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   await setTimeout(milliseconds, undefined, { signal }).catch(() => {});
-}
-
-/** Never reads the inbox of another key: on some brokers reading deletes messages. PROTOCOL 3.4 */
-async function publishedInbox({ address, identity }: Author, lookup: Lookup): Promise<string> {
-  const { key, endpoint } = await lookup(address);
-  if (key === identity.publicKey) return endpoint;
-  throw new TwtxtError(
-    "key-changed",
-    `${address} has published a key that is not the one on this machine, so its inbox was not read. Give the site the option key: "${identity.publicKey}", build and deploy.`,
-  );
 }
 
 function atOrigin(endpoint: string, url: string | undefined): string {
   if (url === undefined) return endpoint;
   const { pathname, search } = new URL(endpoint);
   return new URL(url).origin + pathname + search;
-}
-
-/** An opened message, with the author's own messages that it confirms as read. */
-export type ReadMessage = OpenedMessage & { receipts: Receipt[] };
-
-/** A message of the inbox, opened if possible. */
-export type InboxEntry = ReadMessage | UnreadableMessage;
-
-/** @param lookup - looks up senders */
-export async function readMessages(
-  messages: readonly InboxMessage[],
-  mailbox: Mailbox,
-  lookup: SenderLookup,
-): Promise<InboxEntry[]> {
-  const { keys, contacts } = mailbox;
-  return withReceipts(await Promise.all(await openMessages(messages, { keys, contacts, lookup })), mailbox);
-}
-
-/** Adds the author's own messages that these confirm as read. */
-export async function withReceipts(
-  all: readonly (OpenedMessage | UnreadableMessage)[],
-  { keys, outbox }: Pick<Mailbox, "keys" | "outbox">,
-): Promise<InboxEntry[]> {
-  const opened = all.filter((one) => isOpened(one));
-  const hasReceipts = opened.some(({ message, trust }) => {
-    return trust.trust === "verified" && receiptsOf(message).length > 0;
-  });
-  const receipts = hasReceipts ? receiptsAmong(opened, await outbox().sent(), keys) : [];
-  return all.map((one) => (isOpened(one) ? { ...one, receipts: receipts.filter(({ id }) => id === one.id) } : one));
 }
 
 export function isOpened<T extends OpenedMessage>(one: T | UnreadableMessage): one is T {

@@ -1,4 +1,4 @@
-// plugin/cli/message/message-text.ts: messages as text and as JSON. Texts of others are indented, and cannot imitate this program.
+// plugin/cli/message/message-text.ts: messages as text and as JSON. Texts of senders are indented, so they cannot imitate this program.
 import { isReceipt } from "../../messages/line.js";
 import { typed } from "../invocation.js";
 import { shortId } from "../options.js";
@@ -9,12 +9,12 @@ import { type InboxEntry, isOpened, type ReadMessage } from "./mailbox.js";
 const UNKNOWN = "?";
 /** A message may consist of line breaks only. */
 const MAX_LINES = 500;
-/** A stranger may claim an address of 300 characters, which does not widen the column. */
-const WIDEST = 40;
+/** A longer address does not widen the column: a sender can claim one of 300 characters. */
+const MAX_COLUMN = 40;
 
-/** A line for each message, and a second one with the reason where it is not verified. */
+/** A line for each message, and a second one with the reason if it is not verified. */
 export function listLines(messages: readonly InboxEntry[], columns: number | null): string[] {
-  const heads = alignedRows(messages.map(headOf), WIDEST);
+  const heads = alignedRows(messages.map(headOf), MAX_COLUMN);
   return messages.flatMap((message, at) => {
     const { text, reason } = summaryOf(message);
     return [...followedBy(text, heads[at] ?? "", columns), ...(reason === null ? [] : indented(reason, columns))];
@@ -72,8 +72,8 @@ function headOf(message: InboxEntry): string[] {
 function summaryOf(message: InboxEntry): { text: string; reason: string | null } {
   if (!isOpened(message)) return { text: "", reason: message.unreadable };
   const receipts = receiptLines(message);
-  const nothing = "read receipt for a message that is not among your copies";
-  const text = isReceipt(message.message) ? receipts.join(", ") || nothing : textOf(message);
+  const unknown = "read receipt for a message that is not among your copies";
+  const text = isReceipt(message.message) ? receipts.join(", ") || unknown : textOf(message);
   return { text, reason: reasonOf(message) };
 }
 
@@ -109,22 +109,22 @@ function reasonOf({ trust, signer, message: { address } }: ReadMessage): string 
 
 const INDENT = "  ";
 /** Narrower terminals get lines of this length. */
-const LEAST = 20;
+const MIN_COLUMNS = 20;
 const COLUMNS_WITHOUT_TERMINAL = 160;
 
 /**
- * The lines of a text, indented. Breaks long lines, since those that the terminal breaks start at the margin, like lines
- * of this program.
+ * The lines of a text, indented. Long lines are broken: a line that the terminal breaks would continue at the margin, like
+ * a line of this program.
  *
  * @param columns - of the terminal; `null` for no terminal
  */
 export function indented(text: string, columns: number | null): string[] {
-  const room = columns === null ? Number.POSITIVE_INFINITY : Math.max(LEAST, columns - INDENT.length);
+  const room = columns === null ? Number.POSITIVE_INFINITY : Math.max(MIN_COLUMNS, columns - INDENT.length);
   return text.split("\n").flatMap((line) => brokenAt(room, shownSafely(line)).map((part) => INDENT + part));
 }
 
 /**
- * A line of this program, followed by the start of a text, on the next line where there is no room.
+ * A line of this program, followed by the start of a text, on the next line if there is no room.
  *
  * @param columns - of the terminal; `null` for no terminal
  */
@@ -132,8 +132,8 @@ export function followedBy(text: string, line: string, columns: number | null): 
   const first = text.split("\n").find((one) => one.trim() !== "") ?? "";
   if (first === "") return [line.trimEnd()];
   const room = (columns ?? COLUMNS_WITHOUT_TERMINAL) - widthOf(line) - INDENT.length;
-  if (room >= LEAST) return [`${line}  ${cut(first.trim(), room)}`];
-  return [line.trimEnd(), INDENT + cut(first.trim(), Math.max(LEAST, (columns ?? 0) - INDENT.length))];
+  if (room >= MIN_COLUMNS) return [`${line}  ${cut(first.trim(), room)}`];
+  return [line.trimEnd(), INDENT + cut(first.trim(), Math.max(MIN_COLUMNS, (columns ?? 0) - INDENT.length))];
 }
 
 function cut(line: string, room: number): string {
@@ -146,17 +146,17 @@ function cut(line: string, room: number): string {
 function brokenAt(room: number, line: string, byWords = true): string[] {
   const parts: string[] = [];
   let part = "";
-  let taken = 0;
+  let width = 0;
   for (const character of line) {
-    const width = widthOf(character);
-    if (taken + width > room) {
+    const added = widthOf(character);
+    if (width + added > room) {
       const end = byWords ? part.lastIndexOf(" ") + 1 || part.length : part.length;
       parts.push(part.slice(0, end));
       part = part.slice(end);
-      taken = widthOf(part);
+      width = widthOf(part);
     }
     part += character;
-    taken += width;
+    width += added;
   }
   return [...parts, part];
 }

@@ -9,30 +9,31 @@ import { typed } from "../invocation.js";
 import { type IdUse, type OwnSiteValues, oneByPrefix, shortId } from "../options.js";
 import { counted, listed, padded } from "../output.js";
 import type { Terminal } from "../terminal.js";
-import { type Mailbox, mailboxOf } from "./mailbox.js";
+import { Mailbox } from "./mailbox.js";
 import { followedBy, indented, textOf } from "./message-text.js";
 
-function idUse(what: string): IdUse<{ id: string }> {
-  return { idOf: ({ id }) => id, what, short: shortId, least: 4 };
-}
+const idUse = (what: string): IdUse<{ id: string }> => ({ idOf: ({ id }) => id, what, short: shortId, least: 4 });
 
 /** `message sent [ID]` */
 export async function sent(values: OwnSiteValues, id: string | null, terminal: Terminal): Promise<number> {
-  const mailbox = await mailboxOf(values, terminal);
+  const mailbox = await Mailbox.open(values, terminal);
   const all = await mailbox.outbox().sent();
   const wanted = id === null ? all : all.filter((copy) => copy === oneByPrefix(id, all, idUse("copy of yours")));
-  const copies = wanted.map(({ id: whole, created, to, sealed }) => {
-    return { id: whole, created, to, text: ownText(sealed, mailbox.keys) };
-  });
+  const copies = wanted.map(({ id, created, to, sealed }) => ({
+    id,
+    created,
+    to,
+    text: ownText(sealed, mailbox.keys),
+  }));
   if (values.json) {
     terminal.print(JSON.stringify(copies, null, 2));
     return 0;
   }
   const columns = terminal.columns();
-  for (const { id: whole, created, to, text } of copies) {
-    const head = `${shortId(whole)}  ${created}  to ${to.join(", ")}`;
-    const shown = text ?? "(sealed to a key that is not on this machine)";
-    const lines = id === null ? followedBy(shown, head, columns) : [head, ...indented(shown, columns)];
+  for (const copy of copies) {
+    const head = `${shortId(copy.id)}  ${copy.created}  to ${copy.to.join(", ")}`;
+    const text = copy.text ?? "(sealed to a key that is not on this machine)";
+    const lines = id === null ? followedBy(text, head, columns) : [head, ...indented(text, columns)];
     for (const line of lines) terminal.print(line);
   }
   if (id === null) terminal.say(`${counted(copies.length, "copy", "copies")}.`);
@@ -41,7 +42,7 @@ export async function sent(values: OwnSiteValues, id: string | null, terminal: T
 
 /** `message outbox` */
 export async function outbox(values: OwnSiteValues, _: null, terminal: Terminal): Promise<number> {
-  const mailbox = await mailboxOf(values, terminal);
+  const mailbox = await Mailbox.open(values, terminal);
   const entries = await mailbox.outbox().list();
   if (values.json) terminal.print(JSON.stringify(entries.map(factsOf), null, 2));
   else for (const line of entries.flatMap((entry) => entryLines(entry, mailbox, terminal))) terminal.print(line);
@@ -52,13 +53,13 @@ export async function outbox(values: OwnSiteValues, _: null, terminal: Terminal)
 
 /** `message retry` */
 export async function retry(values: OwnSiteValues, _: null, terminal: Terminal): Promise<number> {
-  const mailbox = await mailboxOf(values, terminal);
-  const tried = mailbox.outbox((report) => {
+  const mailbox = await Mailbox.open(values, terminal);
+  const outbox = mailbox.outbox((report) => {
     if (values.json) return;
     const [line = "", ...reason] = reportLines(report, terminal.columns());
     for (const one of [`${shortId(report.id)}  ${line}`, ...reason]) terminal.print(one);
   });
-  const reports = await tried.retry({ all: true });
+  const reports = await outbox.retry({ all: true });
   if (values.json) terminal.print(JSON.stringify(reports, null, 2));
   terminal.say(reports.length === 0 ? "The outbox has nothing to retry." : reportSum(reports));
   return exitCodeOf(reports);
@@ -66,9 +67,9 @@ export async function retry(values: OwnSiteValues, _: null, terminal: Terminal):
 
 /** `message discard ID` */
 export async function discard(values: OwnSiteValues, id: string, terminal: Terminal): Promise<number> {
-  const box = (await mailboxOf(values, terminal)).outbox();
-  const entry = oneByPrefix<OutboxEntry>(id, await box.list(), idUse("message in the outbox"));
-  await box.discard(entry.id);
+  const outbox = (await Mailbox.open(values, terminal)).outbox();
+  const entry = oneByPrefix<OutboxEntry>(id, await outbox.list(), idUse("message in the outbox"));
+  await outbox.discard(entry.id);
   const others = entry.recipients.filter(({ state }) => state !== "delivered").map(({ address }) => address);
   if (values.json) terminal.print(JSON.stringify(factsOf(entry), null, 2));
   else terminal.print(`${shortId(entry.id)}  ${entry.created}`);
@@ -94,7 +95,7 @@ function factsOf({ id, created, recipients }: OutboxEntry) {
   return { id, created, recipients };
 }
 
-/** @returns the author's own text; `null` where none of the author's keys opens it */
+/** @returns the author's own text; `null` if none of the author's keys opens it */
 function ownText(sealed: string, keys: OwnKeys): string | null {
   try {
     return textOf({ message: parseMessage(new TextDecoder().decode(openWith(sealed, keys).plaintext)) });
@@ -143,7 +144,7 @@ export function reportSum(reports: readonly Pick<Report, "state">[]): string {
   return `${listed(counts)}.`;
 }
 
-/** 1 where something failed permanently, as in `send`. */
+/** 1 if something failed permanently. */
 export function exitCodeOf(reports: readonly Pick<Report, "state">[]): number {
   return reports.some(({ state }) => state === "failed") ? 1 : 0;
 }

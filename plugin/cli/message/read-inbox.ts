@@ -1,18 +1,23 @@
-// plugin/cli/message/read-inbox.ts: `message list`, `message read` and `message delete`.
+// plugin/cli/message/read-inbox.ts: `message list`, `message read` with read receipts, and `message delete`.
+import { TwtxtError } from "../../errors.js";
+import { formatTimestamp } from "../../feed/timestamp.js";
+import { isReceipt, receiptFor } from "../../messages/line.js";
 import type { InboxMessage } from "../../messages/read/inbox-answer.js";
+import type { OpenedMessage } from "../../messages/read/read.js";
+import { writeJson } from "../../store/json.js";
 import { misuse } from "../arguments.js";
 import { type IdUse, type OwnSiteValues, oneByPrefix, shortId } from "../options.js";
 import type { Terminal } from "../terminal.js";
-import { isOpened, type Mailbox, mailboxOf, type ReadMessage, readMessages } from "./mailbox.js";
-import { countsOf, factsOf, listLines, messageLines } from "./message-text.js";
-import { sendReceipts } from "./read-receipts.js";
+import { isOpened, Mailbox, type ReadMessage } from "./mailbox.js";
+import { countsOf, factsOf, indented, listLines, messageLines } from "./message-text.js";
+import { reportLines } from "./outgoing.js";
 
 const INBOX_ID: IdUse<InboxMessage> = { idOf: ({ id }) => id, what: "message in your inbox", short: shortId, least: 4 };
 
 /** `message list` */
 export async function list(values: OwnSiteValues, _: null, terminal: Terminal): Promise<number> {
-  const mailbox = await mailboxOf(values, terminal);
-  const messages = await readMessages(await inboxOf(mailbox), mailbox, mailbox.senders());
+  const mailbox = await Mailbox.open(values, terminal);
+  const messages = await mailbox.read(await messagesIn(mailbox));
   if (values.json) terminal.print(JSON.stringify(messages.map(factsOf), null, 2));
   else for (const line of listLines(messages, terminal.columns())) terminal.print(line);
   terminal.say(countsOf(messages));
@@ -25,10 +30,9 @@ export async function read(
   ids: string[],
   terminal: Terminal,
 ): Promise<number> {
-  const mailbox = await mailboxOf(values, terminal);
-  const all = await inboxOf(mailbox);
-  const wanted = ids.length === 0 ? all : messagesOf(ids, all);
-  const messages = await readMessages(wanted, mailbox, mailbox.senders());
+  const mailbox = await Mailbox.open(values, terminal);
+  const all = await messagesIn(mailbox);
+  const messages = await mailbox.read(ids.length === 0 ? all : messagesOf(ids, all));
   if (values.json) terminal.print(JSON.stringify(messages.map(factsOf), null, 2));
   else {
     const blocks = messages.map((message) => messageLines(message, terminal.columns()));
@@ -48,7 +52,7 @@ export async function deleteMessages(
   if ((ids.length === 0) === !values.unverified) {
     throw misuse("message delete", "expected ids such as 4f0c1a2b, as message list shows them, or --unverified.");
   }
-  const mailbox = await mailboxOf(values, terminal);
+  const mailbox = await Mailbox.open(values, terminal);
   const inbox = await mailbox.inbox();
   const all = (await inbox.list())?.messages ?? [];
   // Resolves all ids, or looks all senders up, before it deletes anything.
@@ -67,7 +71,7 @@ export async function deleteMessages(
   return 0;
 }
 
-async function inboxOf(mailbox: Mailbox): Promise<InboxMessage[]> {
+async function messagesIn(mailbox: Mailbox): Promise<InboxMessage[]> {
   return (await (await mailbox.inbox()).list())?.messages ?? [];
 }
 
@@ -76,12 +80,12 @@ function messagesOf(ids: readonly string[], all: readonly InboxMessage[]): Inbox
   return [...new Set(ids.map((id) => oneByPrefix(id, all, INBOX_ID)))];
 }
 
-/** Keeps what a contact has signed: the contact's host may be down, or the contact had another key then. */
+/** Keeps messages that a contact signed: the contact's host may be down, or the contact had another key then. */
 async function unverifiedAmong(
   all: readonly InboxMessage[],
   mailbox: Mailbox,
 ): Promise<{ wanted: ReadMessage[]; kept: number }> {
-  const messages = await readMessages(all, mailbox, mailbox.senders({ patienceMs: Number.POSITIVE_INFINITY }));
+  const messages = await mailbox.read(all, mailbox.senders({ patienceMs: Number.POSITIVE_INFINITY }));
   const unverified = messages.filter((one) => isOpened(one)).filter(({ trust }) => trust.trust === "unverified");
   const wanted: ReadMessage[] = [];
   for (const message of unverified) {
@@ -96,4 +100,60 @@ async function unverifiedAmong(
 function deletedLines(message: InboxMessage | ReadMessage, columns: number | null): string[] {
   if ("trust" in message) return listLines([message], columns);
   return [`${shortId(message.id)}  ${message.created.slice(0, 19)}Z`];
+}
+
+/** Messages per receipt; a message has room for some hundreds. */
+const PER_RECEIPT = 100;
+const RECEIPTS_FOLDER = "receipts";
+
+/**
+ * Sends receipts to verified senders, once per message: never for a receipt, and never to the author.
+ *
+ * @returns 1 if one could not be sent; the next `read` sends it again
+ */
+async function sendReceipts(messages: readonly OpenedMessage[], mailbox: Mailbox, terminal: Terminal): Promise<number> {
+  const hashesBySender = new Map<string, Set<string>>();
+  for (const { message, trust, hash } of messages) {
+    const { address } = message;
+    const isOwed = trust.trust === "verified" && address !== null && address !== mailbox.author.address;
+    if (!isOwed || isReceipt(message)) continue;
+    hashesBySender.set(address, (hashesBySender.get(address) ?? new Set()).add(hash));
+  }
+  let exitCode = 0;
+  for (const [address, hashes] of hashesBySender) {
+    for (let start = 0; start < hashes.size; start += PER_RECEIPT) {
+      const claimed = await claimReceipts([...hashes].slice(start, start + PER_RECEIPT), mailbox, terminal);
+      if (claimed.length > 0 && !(await sendReceipt(address, claimed, mailbox, terminal))) exitCode = 1;
+    }
+  }
+  return exitCode;
+}
+
+/** Of several processes that read the same messages at once, one claims each message. */
+async function claimReceipts(hashes: readonly string[], { author }: Mailbox, { now }: Terminal): Promise<string[]> {
+  const claimed: string[] = [];
+  for (const hash of hashes) {
+    const written = await writeJson(author.store, `${RECEIPTS_FOLDER}/${hash}`, formatTimestamp(now()), {
+      isNew: true,
+    });
+    if (written !== null) claimed.push(hash);
+  }
+  return claimed;
+}
+
+async function sendReceipt(address: string, hashes: string[], mailbox: Mailbox, terminal: Terminal): Promise<boolean> {
+  const columns = terminal.columns();
+  const say = ([line = "", ...reason]: string[]) => {
+    for (const one of [`Read receipt: ${line}`, ...reason]) terminal.say(one);
+  };
+  const message = { recipients: [address], text: "", events: hashes.map(receiptFor), keepCopy: false };
+  try {
+    const { reports } = await mailbox.send(message, (report) => say(reportLines(report, columns)));
+    return reports.every(({ state }) => state !== "failed");
+  } catch (error) {
+    if (!(error instanceof TwtxtError)) throw error;
+    for (const hash of hashes) await mailbox.author.store.delete(`${RECEIPTS_FOLDER}/${hash}`);
+    say([`${address}  failed`, ...indented(error.message, columns)]);
+    return false;
+  }
 }
