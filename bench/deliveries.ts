@@ -62,7 +62,7 @@ export async function measureDeliveries(entry: string, { folder, count, stop }: 
     title: `${count} deliveries of ${TEXT_BYTES} bytes of text to an inbox`,
     rows,
     aims: [],
-    note: "Before a delivery is answered, the share of its sender and the message are in the synced log of the store. The keys of the inbox are listed once for each.",
+    note: "Before a delivery is answered, the share of its sender and the message are in the synced log of the store.",
     figures,
   };
 }

@@ -1,7 +1,7 @@
 // plugin/host/blobs.ts: wires the blobs of a site.
 import { randomBytes } from "node:crypto";
 import { setTimeout } from "node:timers/promises";
-import { type Blobs, blobs } from "../blobs/serve/blobs.js";
+import { Blobs } from "../blobs/serve/blobs.js";
 import type { ServiceOptions } from "./service-options.js";
 
 type Options = Pick<ServiceOptions, "settings" | "store" | "authority" | "now" | "log" | "purge">;
@@ -9,7 +9,7 @@ type Options = Pick<ServiceOptions, "settings" | "store" | "authority" | "now" |
 /** @returns blobs without owners for a site that has none */
 export function blobServices({ settings, store, authority, now, log, purge }: Options): Blobs {
   const { owners = [], count = 0, bytes = 0, maxBytes = 0 } = settings.blobs ?? {};
-  return blobs({
+  return new Blobs({
     store,
     now,
     random: randomBytes,

@@ -32,7 +32,7 @@ export interface Jobs {
 export interface JobParts {
   mentions: MentionServices;
   inbox: Pick<Inboxes, "sweep" | "news">;
-  blobs: Pick<Blobs, "sweep" | "forgetAgain">;
+  blobs: Pick<Blobs, "sweep" | "purgeAgain">;
   notifyAuthor(): Promise<void>;
 }
 
@@ -74,7 +74,7 @@ function scheduledJobs(options: ServiceOptions, { mentions, inbox, blobs, notify
     if (url) await rebuildIfChanged({ list: received.list, store, now, url, fetch, ...settings.mentions.rebuild, log });
   };
   const purgeBlobs = async (isOver: () => boolean) => {
-    if (settings.blobs && options.purge) await blobs.forgetAgain(isOver);
+    if (settings.blobs && options.purge) await blobs.purgeAgain(isOver);
   };
   const removeExpired = async (isOver: () => boolean) => {
     await (await verification()).sweep();

@@ -9,7 +9,7 @@ const HOUR = 3600;
 export const CLOCK_SKEW = 60;
 
 /** The parameters that make a signed request unique. */
-interface Nonce {
+export interface Nonce {
   /** The signer's key, `kex1...`. */
   keyid: string;
   nonce: string;
@@ -23,10 +23,19 @@ interface Nonce {
  * @returns `false` if it was used before
  * @throws TwtxtError `store-failed`; the nonce may then be used or not
  */
-export async function spendNonce(store: Store, { keyid, nonce, expires }: Nonce): Promise<boolean> {
-  const hash = createHash("sha256").update(`${keyid} ${nonce}`).digest("hex");
+export async function spendNonce(store: Store, nonce: Nonce): Promise<boolean> {
   // Random, because two writers that compete for a key must write different bytes.
-  return (await store.put(`${FOLDER}${hourOf(expires)}-${hash}`, randomBytes(16), { isNew: true })) !== null;
+  return (await store.put(keyOf(nonce), randomBytes(16), { isNew: true })) !== null;
+}
+
+/** Whether {@link spendNonce} has marked a nonce as used. @throws TwtxtError `store-failed` */
+export async function isNonceSpent(store: Store, nonce: Nonce): Promise<boolean> {
+  return (await store.get(keyOf(nonce))) !== null;
+}
+
+/** Whether a request that expired at this time can no longer be valid. @param expires - seconds since 1970 */
+export function isExpired(expires: number, now: number): boolean {
+  return expires < now / 1000 - CLOCK_SKEW;
 }
 
 /**
@@ -42,6 +51,11 @@ export async function sweepNonces(store: Store, now: number, isOver: () => boole
     if (isOver()) return;
     if (Number.parseInt(key.slice(FOLDER.length), 10) < current) await store.delete(key);
   }
+}
+
+function keyOf({ keyid, nonce, expires }: Nonce): string {
+  const hash = createHash("sha256").update(`${keyid} ${nonce}`).digest("hex");
+  return `${FOLDER}${hourOf(expires)}-${hash}`;
 }
 
 /** The hour in which a nonce expires. */

@@ -9,7 +9,7 @@ import { isSignedBy } from "../keys/ed25519.js";
 import type { Identity } from "../keys/identity-text.js";
 import { formatKey, parseKey } from "../keys/key.js";
 import type { Store } from "../store/store.js";
-import { CLOCK_SKEW, spendNonce } from "./nonces.js";
+import { CLOCK_SKEW, type Nonce, spendNonce } from "./nonces.js";
 import { formatSignature, notSigned, readSignature, signatureBase } from "./signature-fields.js";
 
 const DERIVED = ["@method", "@authority", "@path", "@query"] as const;
@@ -87,14 +87,10 @@ export interface SignedHead {
   owner: string;
   /** The signed `Content-Digest`, `sha-256=:...:`; `null` for no body. */
   digest: string | null;
+  /** A write must refuse a nonce that was used before, see {@link nonceUsed}. */
+  nonce: Nonce;
   /** @throws TwtxtError `not-signed` for a body that does not match the digest */
   checkBody(body: Uint8Array): void;
-  /**
-   * Marks the request as used. Call it once the body is verified.
-   *
-   * @throws TwtxtError `not-signed` for a replayed write; `store-failed`
-   */
-  spend(): Promise<void>;
 }
 
 /** A request with a valid signature and body. */
@@ -107,7 +103,8 @@ interface SignedRequest {
  * Verifies a signed request with its body.
  *
  * @param readBody - reads the body with a size limit; called only after the signature of an allowed key
- * @throws TwtxtError as {@link verifyHead} and {@link SignedHead.spend}; errors of `readBody`
+ * @throws TwtxtError as {@link verifyHead}; `not-signed` also for a wrong body and a replayed write; `store-failed`; errors
+ *   of `readBody`
  * @see PROTOCOL 5
  */
 export async function verifyRequest(
@@ -115,20 +112,20 @@ export async function verifyRequest(
   readBody: () => Promise<Uint8Array>,
   policy: SignaturePolicy,
 ): Promise<SignedRequest> {
-  const { owner, checkBody, spend } = verifyHead(request, policy);
+  const { owner, nonce, checkBody } = verifyHead(request, policy);
   const body = await readBody();
   checkBody(body);
-  await spend();
+  if (!READING.includes(request.method) && !(await spendNonce(policy.store, nonce))) throw nonceUsed();
   return { owner, body };
 }
 
 /**
- * Verifies a signed request without its body, for streamed bodies.
+ * Verifies a signed request without its body and nonce, for streamed bodies.
  *
  * @throws TwtxtError `not-signed` for a missing or invalid signature; `not-allowed` for a key that is not allowed
  * @see PROTOCOL 5
  */
-export function verifyHead(request: Request, { authority, allowed, store, now }: SignaturePolicy): SignedHead {
+export function verifyHead(request: Request, { authority, allowed, now }: Omit<SignaturePolicy, "store">): SignedHead {
   const { method, url, headers } = request;
   const { components, parameters, signature } = readSignature(headers);
   checkComponents(components, headers);
@@ -143,14 +140,16 @@ export function verifyHead(request: Request, { authority, allowed, store, now }:
   return {
     owner: nonce.keyid,
     digest,
+    nonce,
     checkBody(body) {
       if (digest === null ? body.length > 0 : digest !== contentDigest(sha256(body))) throw digestMismatch();
     },
-    async spend() {
-      const isNew = READING.includes(method) || (await spendNonce(store, nonce));
-      if (!isNew) throw notSigned("its nonce was used before");
-    },
   };
+}
+
+/** The error for a replayed write. */
+export function nonceUsed(): TwtxtError {
+  return notSigned("its nonce was used before");
 }
 
 /** The error for a body that does not match the signed digest. */

@@ -90,25 +90,22 @@ export class FileStore implements StreamingStore {
 
   async put(key: string, bytes: Uint8Array, condition?: Condition): Promise<string | null> {
     checkKey(key);
-    const place = folderOf(this.#folder.root, key);
-    return this.#run(() =>
-      withRetries(key, async () => {
-        const current = await findCurrent(place);
+    return this.#run(async () => {
+      if (condition && "isNew" in condition) return (await this.#create(key, bytes)) ?? null;
+      return withRetries(key, async () => {
+        const current = await findCurrent(folderOf(this.#folder.root, key));
         if (current === undefined) return undefined;
         if (!isConditionMet(condition, current?.version ?? null)) return null;
-        if (current) return replaceValue(this.#folder, key, current, bytes);
-        await this.#cleanUp();
-        return createKey(this.#folder, key, bytes);
-      }),
-    );
+        return current ? replaceValue(this.#folder, key, current, bytes) : this.#create(key, bytes);
+      });
+    });
   }
 
   async write(key: string, chunks: AsyncIterable<Uint8Array>, size: number): Promise<void> {
     checkKey(key);
     await this.#run(async () => {
-      await this.#cleanUp();
       const value = size > LOGGED_BYTES ? chunks : await concatChunks(chunks);
-      if ((await createKey(this.#folder, key, value)) === undefined) {
+      if ((await this.#create(key, value)) === undefined) {
         throw new TwtxtError("store-failed", `${key} exists already. Streamed values are never replaced.`);
       }
     });
@@ -133,6 +130,12 @@ export class FileStore implements StreamingStore {
   async keys(prefix: string): Promise<string[]> {
     checkPrefix(prefix);
     return this.#run(() => keysIn(this.#folder.root, prefix));
+  }
+
+  /** @returns `undefined` if the key exists; then nothing was written */
+  async #create(key: string, value: Uint8Array | AsyncIterable<Uint8Array>): Promise<string | undefined> {
+    await this.#cleanUp();
+    return createKey(this.#folder, key, value);
   }
 
   /** Runs an operation after the recovery, and turns its errors into `store-failed`. */

@@ -1,6 +1,6 @@
 // test/blobs/alices-blobs.ts: Alice's blobs, her who keeps them, and those who would like to.
 import { createHash, randomBytes } from "node:crypto";
-import { type BlobsOptions, blobs } from "../../plugin/blobs/serve/blobs.js";
+import { Blobs, type BlobsOptions } from "../../plugin/blobs/serve/blobs.js";
 import { signRequest, type UnsignedRequest } from "../../plugin/http/signature.js";
 import type { Identity } from "../../plugin/keys/identity-text.js";
 import { memoryStore } from "../../plugin/store/memory.js";
@@ -61,7 +61,7 @@ export function alicesBlobs(
   const clock = options.clock ?? { time: Date.parse("2026-11-20T09:00:00Z") };
   const log: string[] = [];
   const slept: number[] = [];
-  const service = blobs({
+  const service = new Blobs({
     now: () => clock.time,
     random: randomBytes,
     sleep: async (milliseconds) => void slept.push(milliseconds),
@@ -101,8 +101,8 @@ export function alicesBlobs(
 
   return {
     answer,
-    sweep: service.sweep,
-    forgetAgain: service.forgetAgain,
+    sweep: (isOver: () => boolean) => service.sweep(isOver),
+    purgeAgain: (isOver: () => boolean) => service.purgeAgain(isOver),
     store,
     clock,
     log,
@@ -153,7 +153,7 @@ export async function kept(store: Store) {
   const unnamed = new Set(await store.keys("blobs/contents/"));
   const blobs = [];
   for (const name of (await store.keys("blobs/records/")).sort()) {
-    const { write: _, contents, ...said } = JSON.parse(await textIn(store, name));
+    const { write: _, nonces: __, contents, ...said } = JSON.parse(await textIn(store, name));
     unnamed.delete(contents);
     blobs.push(contents === undefined ? said : { ...said, contents: await textIn(store, contents) });
   }

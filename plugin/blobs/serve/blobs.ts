@@ -1,26 +1,28 @@
 // plugin/blobs/serve/blobs.ts: the blob service of a site. PROTOCOL 4
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import { type Handler, type Log, methodNotAllowed, optionsAnswer } from "../../http/respond.js";
+import {
+  type Handler,
+  json,
+  type Log,
+  methodNotAllowed,
+  optionsAnswer,
+  parseLimit,
+  parseParameters,
+} from "../../http/respond.js";
 import { verifyHead } from "../../http/signature.js";
 import { isBlobKey, ROUTES, type RouteName } from "../../site/routes.js";
 import type { StreamingStore } from "../../store/store.js";
-import { type ChangeParts, deleteBlob, noSuchBlob, postBlob, putBlob, type SignedFor, signedBody } from "./change.js";
-import { copies } from "./copies.js";
-import { listBlobs } from "./list.js";
-import { type BlobLimits, quota } from "./quota.js";
+import { blobJson } from "../blob.js";
+import { type BlobRequest, type ChangeParts, deleteBlob, noSuchBlob, postBlob, putBlob, signedBody } from "./change.js";
+import { CdnCopies } from "./copies.js";
+import { type BlobLimits, Quota } from "./quota.js";
 import { readOwn, readShared } from "./read.js";
 import { StoredBlobs } from "./stored.js";
 
-/** The blobs of a site. */
-export interface Blobs {
-  /** The signature names the owner; for shared blobs, the path does. */
-  handlers: Record<"blobs" | "blob" | "shared", Handler>;
-  /** Purges changed blobs from the CDN once more. @param isOver - when true, nothing more is started */
-  forgetAgain(isOver: () => boolean): Promise<void>;
-  /** Deletes contents without a blob. @param isOver - as above */
-  sweep(isOver: () => boolean): Promise<void>;
-}
+/** Maximum length of a page of the list. */
+const MAX_PAGE = 100;
+const PLACE = /^[0-9a-f]{64}$/;
 
 export interface BlobsOptions {
   store: StreamingStore;
@@ -40,51 +42,85 @@ export interface BlobsOptions {
   log: Log;
 }
 
-export function blobs(options: BlobsOptions): Blobs {
-  const { store, now, random, sleep, authority, owners, limits, sharedUrl, purge, log } = options;
-  const stored = new StoredBlobs({ store, now, random, log });
-  const cdn = copies({ store, purge, sleep, log });
-  const parts: ChangeParts = {
-    stored,
-    quota: quota(stored, limits),
-    copies: cdn,
-    maxBytes: limits.maxBytes,
-    sharedUrl,
-  };
-  const terms = { authority, allowed: owners, store, now };
+/** The blobs of a site. */
+export class Blobs {
+  /** The signature names the owner; for shared blobs, the path does. */
+  readonly handlers: Record<"blobs" | "blob" | "shared", Handler>;
+  readonly #options: BlobsOptions;
+  readonly #parts: ChangeParts;
 
-  return {
-    handlers: {
-      blobs: allowing("blobs", async (request) => {
-        const signed = verifyHead(request, terms);
-        await signedBody(request, signed, 0);
-        return listBlobs(stored, request, signed.owner, sharedUrl);
-      }),
+  constructor(options: BlobsOptions) {
+    const { store, now, random, sleep, limits, sharedUrl, purge, log } = options;
+    const stored = new StoredBlobs({ store, now, random, log });
+    this.#options = options;
+    this.#parts = {
+      stored,
+      quota: new Quota(stored, limits),
+      copies: new CdnCopies({ store, purge, sleep, log }),
+      maxBytes: limits.maxBytes,
+      sharedUrl,
+    };
+    this.handlers = {
+      blobs: allowing("blobs", (request) => this.#list(request)),
+      blob: allowing("blob", (request, { params }) => this.#answerOwner(request, params.rest ?? "")),
+      shared: allowing("shared", (request, { params }) => this.#answerReader(request, params.rest ?? "")),
+    };
+  }
 
-      blob: allowing("blob", async (request, { params }) => {
-        // Checked before the key, so that only the owner learns which blobs exist.
-        const signed = verifyHead(request, terms);
-        return answerOwner(parts, { request, signed, key: keyIn(params.rest ?? "") });
-      }),
+  /** Purges changed blobs from the CDN once more. @param isOver - when true, nothing more is started */
+  purgeAgain(isOver: () => boolean): Promise<void> {
+    return this.#parts.copies.purgeAgain(isOver);
+  }
 
-      shared: allowing("shared", async (request, { params }) => {
-        const [owner = "", key = "", ...others] = (params.rest ?? "").split("/");
-        const isPossible = owners.has(owner) && isBlobKey(key) && others.length === 0;
-        const response = await readShared(stored, request, async () => {
-          const blob = isPossible ? await stored.find(owner, key) : null;
-          return blob?.isPublic ? blob : null;
-        });
-        if (!response) throw new TwtxtError("not-found", "Nothing is shared here.");
-        return response;
-      }),
-    },
+  /** Deletes contents without a blob. @param isOver - as above */
+  sweep(isOver: () => boolean): Promise<void> {
+    return this.#parts.stored.sweep(isOver);
+  }
 
-    forgetAgain: cdn.forgetAgain,
-    sweep: (isOver) => stored.sweep(isOver),
-  };
+  /** Lists an owner's blobs in a fixed order: `?after=<cursor>&limit=<1 to 100>`. A page may have fewer than the limit. */
+  async #list(request: Request): Promise<Response> {
+    const { stored, sharedUrl } = this.#parts;
+    const signed = this.#verify(request);
+    await signedBody(request, signed, 0);
+    const { after = "", limit } = parseParameters(request.url, ["after", "limit"]);
+    if (after !== "" && !PLACE.test(after))
+      throw new TwtxtError("bad-request", '"after" must be the "next" of a page.');
+    const most = parseLimit(limit, MAX_PAGE);
+    // A blob that is being replaced briefly has two contents.
+    const places = new Set((await stored.contentsOf(signed.owner)).map(({ place }) => place));
+    const rest = [...places].filter((place) => place > after).sort();
+    const page = rest.slice(0, most);
+    const found = await Promise.all(page.map((place) => stored.findAt(signed.owner, place)));
+    const blobs = found.flatMap((blob) => (blob ? [blobJson(blob, sharedUrl)] : []));
+    const next = rest.length > most ? (page.at(-1) ?? null) : null;
+    return json({ blobs, next }, { headers: { "cache-control": "private, no-store" } });
+  }
+
+  async #answerOwner(request: Request, path: string): Promise<Response> {
+    // Verified before the key is checked, so that only the owner learns which blobs exist.
+    const signed = this.#verify(request);
+    return answerOwner(this.#parts, { request, signed, key: keyIn(path) });
+  }
+
+  async #answerReader(request: Request, path: string): Promise<Response> {
+    const { stored } = this.#parts;
+    const [owner = "", key = "", ...others] = path.split("/");
+    const isPossible = this.#options.owners.has(owner) && isBlobKey(key) && others.length === 0;
+    const response = await readShared(stored, request, async () => {
+      const blob = isPossible ? await stored.find(owner, key) : null;
+      return blob?.isPublic ? blob : null;
+    });
+    if (!response) throw new TwtxtError("not-found", "Nothing is shared here.");
+    return response;
+  }
+
+  #verify(request: Request) {
+    const { authority, owners, now } = this.#options;
+    return verifyHead(request, { authority, allowed: owners, now });
+  }
 }
 
-async function answerOwner(parts: ChangeParts, asked: SignedFor): Promise<Response> {
+async function answerOwner(parts: ChangeParts, asked: BlobRequest): Promise<Response> {
   const { request, signed, key } = asked;
   switch (request.method) {
     case "PUT":

@@ -1,4 +1,4 @@
-// plugin/blobs/serve/copies.ts: purges the CDN's copies of shared blobs.
+// plugin/blobs/serve/copies.ts: purges the CDN's copies of shared blobs. PROTOCOL 4
 import { createHash } from "node:crypto";
 import type { Log } from "../../http/respond.js";
 import type { Store } from "../../store/store.js";
@@ -8,38 +8,58 @@ import type { BlobInfo } from "../blob.js";
 const PAUSES_MS = [200, 1000];
 const FOLDER = "blobs/purges/";
 
-/** The CDN's copies of shared blobs. */
-export interface Copies {
-  /** Records that a blob is about to change, so that the next run purges it whatever happens. */
-  note(blob: Pick<BlobInfo, "owner" | "key">): Promise<void>;
-  /**
-   * Purges a changed blob.
-   *
-   * @returns whether that succeeded; if not, a later run tries again
-   */
-  forget(blob: Pick<BlobInfo, "owner" | "key">): Promise<boolean>;
-  /**
-   * Purges all blobs recorded since the last run once more: a response under way may have been cached after the purge.
-   */
-  forgetAgain(isOver: () => boolean): Promise<void>;
-}
+type BlobId = Pick<BlobInfo, "owner" | "key">;
 
-export interface CopiesOptions {
+export interface CdnCopiesOptions {
   store: Store;
-  /** `null` without a CDN. */
+  /** Purges a tag from the CDN; `null` without a CDN. */
   purge: ((tag: string) => Promise<void>) | null;
   sleep(milliseconds: number): Promise<void>;
   log: Log;
 }
 
-/** @see PROTOCOL 4 */
-export function copies({ store, purge, sleep, log }: CopiesOptions): Copies {
-  if (!purge) return { note: async () => {}, forget: async () => true, forgetAgain: async () => {} };
+/** The CDN's copies of shared blobs. */
+export class CdnCopies {
+  readonly #options: CdnCopiesOptions;
 
-  const purged = async (tag: string): Promise<boolean> => {
+  constructor(options: CdnCopiesOptions) {
+    this.#options = options;
+  }
+
+  /** Records that a blob is about to change, so that the next run purges it whatever happens. */
+  async noteChange(blob: BlobId): Promise<void> {
+    const { store, purge } = this.#options;
+    if (purge) await store.put(FOLDER + tagOf(blob), new Uint8Array());
+  }
+
+  /** Purges a changed blob. @returns whether that succeeded; if not, a later run tries again */
+  async purge(blob: BlobId): Promise<boolean> {
+    if (await this.#purgeTag(tagOf(blob))) return true;
+    // A run may have purged the blob before the change, and deleted its record.
+    await this.noteChange(blob);
+    return false;
+  }
+
+  /**
+   * Purges all blobs changed since the last run once more: a response in progress may have been cached after the purge.
+   *
+   * @param isOver - when true, nothing more is started
+   */
+  async purgeAgain(isOver: () => boolean): Promise<void> {
+    const { store, purge } = this.#options;
+    if (!purge) return;
+    for (const key of await store.keys(FOLDER)) {
+      // If one purge fails after all tries, the others would fail too.
+      if (isOver() || !(await this.#purgeTag(key.slice(FOLDER.length)))) return;
+      await store.delete(key);
+    }
+  }
+
+  async #purgeTag(tag: string): Promise<boolean> {
+    const { purge, sleep, log } = this.#options;
     for (const pause of [...PAUSES_MS, null]) {
       try {
-        await purge(tag);
+        await purge?.(tag);
         return true;
       } catch (error) {
         if (pause === null) log(`The CDN still serves an old copy of a blob (${tag}): ${(error as Error).message}`);
@@ -47,33 +67,10 @@ export function copies({ store, purge, sleep, log }: CopiesOptions): Copies {
       }
     }
     return false;
-  };
-
-  const note = async (blob: Pick<BlobInfo, "owner" | "key">) => {
-    await store.put(FOLDER + tagOf(blob), new Uint8Array());
-  };
-
-  return {
-    note,
-
-    async forget(blob) {
-      if (await purged(tagOf(blob))) return true;
-      // A run may have taken the first note, and told of the blob before it was changed.
-      await note(blob);
-      return false;
-    },
-
-    async forgetAgain(isOver) {
-      for (const key of await store.keys(FOLDER)) {
-        // One that it does not answer takes time, and the next one would do so too.
-        if (isOver() || !(await purged(key.slice(FOLDER.length)))) return;
-        await store.delete(key);
-      }
-    },
-  };
+  }
 }
 
 /** The cache tag of a blob. */
-export function tagOf({ owner, key }: Pick<BlobInfo, "owner" | "key">): string {
+export function tagOf({ owner, key }: BlobId): string {
   return `twtxt-blob-${createHash("sha256").update(`${owner}/${key}`).digest("hex").slice(0, 32)}`;
 }

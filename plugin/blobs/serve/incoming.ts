@@ -1,19 +1,19 @@
-// plugin/blobs/serve/incoming.ts: the contents of an upload, checked while they stream in.
+// plugin/blobs/serve/incoming.ts: contents of an upload, checked while they arrive.
 import { createHash } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
 import { contentDigest, digestMismatch } from "../../http/signature.js";
 
-/** Limit for uploads without Content-Length. */
-const UNSAID_BYTES = 4 * 2 ** 20;
+/** Limit of uploads without Content-Length, which are held in memory. */
+const MAX_UNKNOWN_BYTES = 4 * 2 ** 20;
 
-/** Contents under way. */
-export interface Incoming {
+/** The contents of an upload. */
+export interface Upload {
   /** In bytes, from Content-Length. */
   size: number;
   /**
-   * The contents, once.
+   * The contents; may be read once.
    *
-   * @throws TwtxtError `bad-request` if they break off or have another size; `not-signed` if the digest differs
+   * @throws TwtxtError `bad-request` if they end early or have another size; `not-signed` if the digest differs
    */
   chunks(): AsyncIterable<Uint8Array>;
   /** SHA-256 of the received contents, in hex. */
@@ -21,37 +21,41 @@ export interface Incoming {
 }
 
 /**
- * @param digest - what is signed of them, `sha-256=:...:`; `null` for no contents
+ * @param digest - the signed digest of the contents, `sha-256=:...:`; `null` for no contents
  * @throws TwtxtError `body-too-large`, `length-required`, `bad-request`
  */
-export async function incoming(
+export async function openUpload(
   request: Request,
   { digest, maxBytes }: { digest: string | null; maxBytes: number },
-): Promise<Incoming> {
-  const { body, size } = await sized(request, maxBytes);
+): Promise<Upload> {
+  const { body, size } = await sizedBody(request, maxBytes);
   const hash = createHash("sha256");
   return {
     size,
     async *chunks() {
-      let come = 0;
+      let received = 0;
       for await (const chunk of body) {
-        come += chunk.length;
-        if (come > size) throw otherSize(size);
+        received += chunk.length;
+        if (received > size) throw wrongSize(size);
         hash.update(chunk);
         yield chunk;
       }
-      if (come < size) throw otherSize(size);
+      if (received < size) throw wrongSize(size);
       if (digest === null ? size > 0 : digest !== contentDigest(hash.copy().digest())) throw digestMismatch();
     },
     sha256: () => hash.copy().digest("hex"),
   };
 }
 
-async function sized(request: Request, maxBytes: number): Promise<{ body: AsyncIterable<Uint8Array>; size: number }> {
-  const said = request.headers.get("content-length");
-  const body = unbroken(request.body ?? []);
-  if (said !== null) {
-    const size = /^\d{1,15}$/.test(said) ? Number(said) : Number.NaN;
+/** A body without Content-Length is read into memory. */
+async function sizedBody(
+  request: Request,
+  maxBytes: number,
+): Promise<{ body: AsyncIterable<Uint8Array>; size: number }> {
+  const length = request.headers.get("content-length");
+  const body = withRequestErrors(request.body ?? []);
+  if (length !== null) {
+    const size = /^\d{1,15}$/.test(length) ? Number(length) : Number.NaN;
     if (Number.isNaN(size)) throw new TwtxtError("bad-request", '"Content-Length" is not a number.');
     if (size > maxBytes) throw tooLarge(maxBytes);
     return { body, size };
@@ -61,14 +65,14 @@ async function sized(request: Request, maxBytes: number): Promise<{ body: AsyncI
   for await (const chunk of body) {
     size += chunk.length;
     if (size > maxBytes) throw tooLarge(maxBytes);
-    if (size > UNSAID_BYTES) throw new TwtxtError("length-required", 'Send a "Content-Length".');
+    if (size > MAX_UNKNOWN_BYTES) throw new TwtxtError("length-required", 'Send a "Content-Length".');
     chunks.push(chunk);
   }
-  return { body: unbroken(chunks), size };
+  return { body: withRequestErrors(chunks), size };
 }
 
-/** That a body breaks off is not the storage's fault. */
-async function* unbroken(chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
+/** Reports a body that ends early as an error of the client, not of the storage. */
+async function* withRequestErrors(chunks: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
   try {
     yield* chunks;
   } catch (cause) {
@@ -81,6 +85,6 @@ function tooLarge(maxBytes: number): TwtxtError {
   return new TwtxtError("body-too-large", `A blob may have at most ${maxBytes} bytes.`);
 }
 
-function otherSize(size: number): TwtxtError {
+function wrongSize(size: number): TwtxtError {
   return new TwtxtError("bad-request", `The body does not have the ${size} bytes of "Content-Length".`);
 }

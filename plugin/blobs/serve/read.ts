@@ -17,21 +17,21 @@ const CDN_SECONDS = 3600;
 /** Types that browsers display; others are downloaded. Without SVG and PDF, which can contain scripts. */
 const SHOWN = /^(?:image\/(?:png|jpeg|gif|webp|avif)|audio\/[a-z0-9.+-]+|video\/[a-z0-9.+-]+|text\/plain)$/;
 
-/** What is the same for all who read a shared blob. */
+/** Headers of all shared blobs. */
 const SHARED_HEADERS = {
   "cache-control": "public, no-cache",
   "access-control-allow-origin": "*",
-  // What a script of another site needs to check the owner's proof.
+  // Scripts of other sites need these to check the owner's proof.
   "access-control-expose-headers": "blob-properties, content-disposition",
   "x-content-type-options": "nosniff",
   "content-security-policy": "sandbox; default-src 'none'",
 };
-const KEPT_BY_NOBODY = { "netlify-cdn-cache-control": "no-store" };
+const NOT_CACHED = { "netlify-cdn-cache-control": "no-store" };
 
-/** @returns `null` where there is none that who asks may know of */
+/** @returns `null` if there is no blob that this reader may know of */
 type Find = () => Promise<StoredBlob | null>;
 
-/** Headers visible to a reader. */
+/** The headers that a reader gets. @param isWhole - whether the response is the whole blob */
 type View = (blob: StoredBlob, isWhole: boolean) => Record<string, string>;
 
 /** Answers the owner. @returns `null` if there is no such blob */
@@ -45,7 +45,7 @@ export function readShared(stored: StoredBlobs, request: Request, find: Find): P
     ...headersOf(blob),
     ...SHARED_HEADERS,
     "content-disposition": dispositionOf(isShown(blob.type) ? "inline" : "attachment", blob.filename),
-    ...(isWhole ? keptByCdn(blob) : KEPT_BY_NOBODY),
+    ...(isWhole ? cdnHeaders(blob) : NOT_CACHED),
   }));
 }
 
@@ -86,8 +86,8 @@ async function answerWith(stored: StoredBlobs, request: Request, blob: StoredBlo
 
 /** A range of a different version must not be combined with this one, and dates are too coarse. RFC 9110, 13.1.5 */
 function wantedRange({ headers }: Request, etag: string): string | null {
-  const of = headers.get("if-range");
-  return of === null || of === etag ? headers.get("range") : null;
+  const condition = headers.get("if-range");
+  return condition === null || condition === etag ? headers.get("range") : null;
 }
 
 function lengthOf(range: Range | null, size: number): Record<string, string> {
@@ -96,11 +96,11 @@ function lengthOf(range: Range | null, size: number): Record<string, string> {
   return { "content-length": String(last - first + 1), "content-range": `bytes ${first}-${last}/${size}` };
 }
 
-function keptByCdn(blob: StoredBlob): Record<string, string> {
+function cdnHeaders(blob: StoredBlob): Record<string, string> {
   return {
     "netlify-cdn-cache-control": `public, durable, s-maxage=${CDN_SECONDS}`,
     "netlify-cache-tag": tagOf(blob),
-    // What people hang on to a URL makes no other copy, but for a version.
+    // Other query parameters get the same copy.
     "netlify-vary": "query=v",
   };
 }

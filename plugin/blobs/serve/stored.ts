@@ -1,55 +1,71 @@
-// plugin/blobs/serve/stored.ts: blobs in a store: a record says all of one, and names its contents, which never change.
+// plugin/blobs/serve/stored.ts: storage of blobs. A record has everything about a blob and names its contents.
 //
-// Contents are written first, under a name of their own; then the record is switched, in one step, which is the only one
-// that counts; then the former contents go. A blob that is deleted leaves a record that says so, since no storage removes
-// a key on the condition of its version. How many blobs an owner has, and how large they are, stands in the names of the
-// contents, so that it takes a list and no reading.
+// Contents are written first, under a key of their own, and never change. Then the record is replaced in one conditional
+// write, which commits the change. Then the former contents are deleted. A deleted blob leaves a record that marks the
+// deletion, since no storage deletes a key on the condition of its version. The keys of the contents have place and size, so
+// that quotas need a listing of keys and no reads.
 import { createHash } from "node:crypto";
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
+import { isExpired, isNonceSpent, type Nonce, spendNonce } from "../../http/nonces.js";
 import type { Log } from "../../http/respond.js";
+import { nonceUsed } from "../../http/signature.js";
 import { readJson, writeJson } from "../../store/json.js";
+import { type KeyListing, listingsOf } from "../../store/key-listing.js";
 import type { Range, StreamingStore } from "../../store/store.js";
 import { type BlobInfo, type Metadata, PROPERTIES } from "../blob.js";
 
-/** How often it is tried while others write the same key. Each time that one loses, another has won. */
+/** Retries after losing a race with another writer. */
 const TRIES = 100;
 /** Longer than any request may take. */
 const LEFTOVER_AGE_MS = 24 * 3600_000;
 const RANDOM_BYTES = 8;
-/** How many are looked at in a run, of which each costs a read. */
+/** Contents checked in one sweep. Each costs a read. */
 const SWEPT_AT_ONCE = 100;
 
-/** A blob with the name of its contents. */
+/** A blob with the key of its contents. */
 export interface StoredBlob extends BlobInfo {
   contents: string;
 }
 
-/** Contents that have been written, and belong to no blob yet. */
+/** Contents without a blob. */
 export type NewContents = Pick<StoredBlob, "contents" | "size" | "sha256">;
 
-/** What a blob becomes; `null` for its end. */
-export type Next = { contents: NewContents; metadata: Metadata } | null;
+/** The next version of a blob; `null` deletes it. */
+export type NextVersion = { contents: NewContents; metadata: Metadata } | null;
 
-/** What a step makes of a blob. */
-export type Step = (before: StoredBlob | null) => Promise<Next>;
-
-/** What has come of a step. */
-export interface Stepped {
+/** A blob before and after a change; `null` if there is none. */
+export interface BlobChange {
   before: StoredBlob | null;
   after: StoredBlob | null;
 }
 
+/** Stored contents as described by their key. */
+export interface ContentsName {
+  /** The key in the store. */
+  contents: string;
+  owner: string;
+  /** See {@link placeOf}. */
+  place: string;
+  /** In bytes. */
+  size: number;
+  /** When the upload began, in milliseconds since 1970. */
+  time: number;
+}
+
 const FOLDER = "blobs/contents/";
-/** What the keys of all records start with. */
+/** The prefix of all records. */
 export const RECORDS = "blobs/records/";
 const NAME = /^(?<place>[0-9a-f]{64})\.(?<size>\d+)\.(?<time>[0-9a-z]+)-[0-9a-f]+$/;
 
 const text = v.string();
+/** Nonces of the latest writes, each with its expiry in seconds since 1970. Earlier versions had none in records. */
+const nonces = v.optional(v.record(text, v.number()), {});
 const RECORD = v.union([
-  v.object({ isDeleted: v.literal(true) }),
+  v.object({ isDeleted: v.literal(true), nonces }),
   v.object({
+    nonces,
     owner: text,
     key: text,
     size: v.pipe(v.number(), v.safeInteger()),
@@ -75,9 +91,12 @@ export interface StoredBlobsOptions {
 /** The blobs of all owners. All methods throw TwtxtError `store-failed`. */
 export class StoredBlobs {
   readonly #options: StoredBlobsOptions;
+  readonly #listingOf: (owner: string) => KeyListing<ContentsName>;
 
   constructor(options: StoredBlobsOptions) {
     this.#options = options;
+    const { store, now } = options;
+    this.#listingOf = listingsOf((owner) => ({ store, now, prefix: `${FOLDER}${owner}/`, parse: parseContents }));
   }
 
   async find(owner: string, key: string): Promise<StoredBlob | null> {
@@ -90,9 +109,11 @@ export class StoredBlobs {
   }
 
   /**
-   * Writes contents that belong to no blob yet.
+   * Writes contents without a blob.
    *
-   * @param chunks - if they throw a TwtxtError, nothing is left and it is thrown
+   * @param chunks - a TwtxtError that they throw is passed on, and nothing is stored
+   * @param hash - called after the last chunk; their SHA-256 in hex
+   * @throws TwtxtError `too-slow`
    */
   async write(
     { owner, key, size }: Pick<BlobInfo, "owner" | "key" | "size">,
@@ -101,73 +122,101 @@ export class StoredBlobs {
   ): Promise<NewContents> {
     const { store, now } = this.#options;
     const start = now();
-    const name = `${placeOf(key)}.${size}.${start.toString(36)}-${this.#unique()}`;
+    const name = `${placeOf(key)}.${size}.${start.toString(36)}-${this.#randomHex()}`;
     const contents = `${FOLDER}${owner}/${name}`;
     await store.write(contents, chunks, size);
+    this.#listingOf(owner).add(contents);
     if (now() - start < LEFTOVER_AGE_MS / 2) return { contents, size, sha256: hash() };
-    // The sweep would soon take them for leftovers.
-    await store.delete(contents);
-    throw new TwtxtError("too-slow", "The body has taken more than half a day.");
+    // The sweep would soon delete them.
+    await this.discard({ contents });
+    throw new TwtxtError("too-slow", "The upload took more than half a day.");
   }
 
-  /** Removes contents that no longer belong to a blob. */
+  /** Deletes contents without a blob. */
   async discard({ contents }: Pick<NewContents, "contents">): Promise<void> {
     await this.#options.store.delete(contents);
+    this.#listingOf(contents.slice(FOLDER.length).split("/")[0] ?? "").delete(contents);
   }
 
   /**
-   * Replaces, changes or ends a blob. Its former contents are left to {@link discard}.
+   * Creates, changes or deletes a blob. The caller discards its former contents.
    *
-   * @param step - called with what is there, and again after each lost race; what it throws is thrown
+   * @param nonce - of the signed request. The record stores it, so that a replay of a write to this blob finds it
+   * @param change - makes the next version; called again after each lost race, and its errors are thrown
+   * @throws TwtxtError `not-signed` for a nonce that was used before
    */
-  async step(owner: string, key: string, step: Step): Promise<Stepped> {
+  async update(
+    key: string,
+    nonce: Nonce,
+    change: (before: StoredBlob | null) => Promise<NextVersion>,
+  ): Promise<BlobChange> {
     const { store, now } = this.#options;
+    const owner = nonce.keyid;
     const place = placeOf(key);
     for (let tries = 0; tries < TRIES; tries += 1) {
-      const { blob: before, etag } = await this.#record(owner, place);
-      const next = await step(before);
-      const after = next && stepped({ owner, key }, before, next, now());
-      // Of two writers one must lose, so no two write the same bytes.
-      const value = { ...(after ?? { isDeleted: true }), write: this.#unique() };
+      const found = await Promise.all([this.#record(owner, place), isNonceSpent(store, nonce)]);
+      const [{ blob: before, etag, nonces }, isSpent] = found;
+      if (isSpent || Object.hasOwn(nonces, nonce.nonce)) throw nonceUsed();
+      // A refused request changes no record, so its nonce needs its own key.
+      const next = await change(before).catch(async (refusal) => {
+        await spendNonce(store, nonce);
+        throw refusal;
+      });
+      const after = next && storedBlob({ owner, key }, before, next, now());
+      const valid = Object.entries(nonces).filter(([, expires]) => !isExpired(expires, now()));
+      // Random, because writers that compete must write different bytes.
+      const write = this.#randomHex();
+      const used = { ...Object.fromEntries(valid), [nonce.nonce]: nonce.expires };
+      const record = { ...(after ?? { isDeleted: true }), nonces: used, write };
       const condition = etag === undefined ? { isNew: true as const } : { etag };
-      if ((await writeJson(store, recordKey(owner, place), value, condition)) !== null) return { before, after };
+      if ((await writeJson(store, recordKey(owner, place), record, condition)) !== null) return { before, after };
     }
-    throw new TwtxtError("store-failed", `The record of ${key} was changed by others ${TRIES} times in a row.`);
+    throw new TwtxtError(
+      "store-failed",
+      `The record of ${key} was changed by other processes ${TRIES} times in a row.`,
+    );
   }
 
-  /** What an owner has, in the order of `place`, an opaque text. */
-  async places(owner: string): Promise<{ place: string; size: number }[]> {
-    const found = await this.#names(`${owner}/`);
-    return found.sort((a, b) => (a.place < b.place ? -1 : 1));
+  /** The stored contents of an owner. */
+  async contentsOf(owner: string): Promise<ContentsName[]> {
+    return this.#contentsUnder(`${FOLDER}${owner}/`);
   }
 
-  /** @returns `null` if nothing is at this place any more, or nothing that can be read, which is logged */
-  async at(owner: string, place: string): Promise<StoredBlob | null> {
-    return (await this.#legible(owner, place)).blob;
+  /** The stored contents of an owner. Changes by other processes may be missing for two seconds. */
+  async recentContentsOf(owner: string): Promise<ContentsName[]> {
+    const listing = this.#listingOf(owner);
+    await listing.refresh();
+    return listing.entries();
   }
 
-  /** Removes contents that no record names, some of them in each run. @param isOver - nothing is started once this holds */
+  /** @returns `null` for a deleted blob, and for a damaged record, which is logged */
+  async findAt(owner: string, place: string): Promise<StoredBlob | null> {
+    return (await this.#readableRecord(owner, place)).blob;
+  }
+
+  /** Deletes contents that no record names, some of them in each run. @param isOver - when true, nothing more is started */
   async sweep(isOver: () => boolean): Promise<void> {
-    const { store, now, random } = this.#options;
-    const latest = now() - LEFTOVER_AGE_MS;
-    for (const { contents, owner, place } of suspects(await this.#names(""), latest, random)) {
+    const { now, random } = this.#options;
+    const all = await this.#contentsUnder(FOLDER);
+    for (const { contents, owner, place } of possibleLeftovers(all, now() - LEFTOVER_AGE_MS, random)) {
       if (isOver()) return;
-      const { blob, isDamaged } = await this.#legible(owner, place);
-      if (!isDamaged && blob?.contents !== contents) await store.delete(contents);
+      const { blob, isDamaged } = await this.#readableRecord(owner, place);
+      if (!isDamaged && blob?.contents !== contents) await this.discard({ contents });
     }
   }
 
-  #unique(): string {
+  #randomHex(): string {
     return Buffer.from(this.#options.random(RANDOM_BYTES)).toString("hex");
   }
 
   async #record(owner: string, place: string) {
     const found = await readJson(this.#options.store, recordKey(owner, place), RECORD);
-    return { blob: found && !("isDeleted" in found.value) ? found.value : null, etag: found?.etag };
+    const blob = found && !("isDeleted" in found.value) ? found.value : null;
+    return { blob, etag: found?.etag, nonces: found?.value.nonces ?? {} };
   }
 
-  /** A damaged record does not keep the others from being read; a store that gives no answer does. */
-  async #legible(owner: string, place: string) {
+  /** Logs a damaged record instead of throwing, so that the others can be read. */
+  async #readableRecord(owner: string, place: string) {
     const { store, log } = this.#options;
     const key = recordKey(owner, place);
     const found = await store.get(key);
@@ -176,19 +225,20 @@ export class StoredBlobs {
     return { blob: value && !("isDeleted" in value) ? value : null, isDamaged: found !== null && value === null };
   }
 
-  async #names(prefix: string) {
-    const keys = await this.#options.store.keys(FOLDER + prefix);
-    return keys.flatMap((contents) => {
-      const [, , owner = "", name = ""] = contents.split("/");
-      const { place, size, time } = NAME.exec(name)?.groups ?? {};
-      if (place === undefined) return [];
-      return [{ contents, owner, place, size: Number(size), time: Number.parseInt(time ?? "", 36) }];
-    });
+  async #contentsUnder(prefix: string): Promise<ContentsName[]> {
+    return (await this.#options.store.keys(prefix)).flatMap((key) => parseContents(key) ?? []);
   }
 }
 
 function recordKey(owner: string, place: string): string {
   return `${RECORDS}${owner}/${place}`;
+}
+
+function parseContents(contents: string): ContentsName | null {
+  const [, , owner = "", name = ""] = contents.split("/");
+  const { place, size, time } = NAME.exec(name)?.groups ?? {};
+  if (place === undefined) return null;
+  return { contents, owner, place, size: Number(size), time: Number.parseInt(time ?? "", 36) };
 }
 
 /** The keys of the contents that a record names. */
@@ -197,7 +247,7 @@ export function contentsNamedIn(record: Uint8Array): string[] {
   return value && !("isDeleted" in value) ? [value.contents] : [];
 }
 
-/** @returns `null` for what is no record */
+/** @returns `null` for a damaged record */
 function recordIn(bytes: Uint8Array): v.InferOutput<typeof RECORD> | null {
   try {
     return v.parse(RECORD, JSON.parse(Buffer.from(bytes).toString()));
@@ -206,10 +256,10 @@ function recordIn(bytes: Uint8Array): v.InferOutput<typeof RECORD> | null {
   }
 }
 
-function stepped(
+function storedBlob(
   id: Pick<BlobInfo, "owner" | "key">,
   before: StoredBlob | null,
-  { contents, metadata }: NonNullable<Next>,
+  { contents, metadata }: NonNullable<NextVersion>,
   now: number,
 ): StoredBlob {
   const modified = new Date(now).toISOString();
@@ -229,28 +279,25 @@ function stepped(
   };
 }
 
-interface Named {
-  contents: string;
-  owner: string;
-  place: string;
-  time: number;
-}
-
-/** Where two contents are in one place, one is left over. Of all others there are some each time, and in time all. */
-function suspects(all: readonly Named[], latest: number, random: (length: number) => Uint8Array): Named[] {
-  const idOf = ({ owner, place }: Named) => `${owner}/${place}`;
+/** Old contents to check: first those of places with several, since only one is in use, then others from a random start. */
+function possibleLeftovers(
+  all: readonly ContentsName[],
+  latest: number,
+  random: (length: number) => Uint8Array,
+): ContentsName[] {
+  const idOf = ({ owner, place }: ContentsName) => `${owner}/${place}`;
   const counts = new Map<string, number>();
   for (const one of all) counts.set(idOf(one), (counts.get(idOf(one)) ?? 0) + 1);
-  const isOfSeveral = (one: Named) => (counts.get(idOf(one)) ?? 0) > 1;
+  const isOfSeveral = (one: ContentsName) => (counts.get(idOf(one)) ?? 0) > 1;
 
   const old = all.filter(({ time }) => time <= latest);
   const start = old.length > 0 ? Buffer.from(random(4)).readUInt32BE() % old.length : 0;
-  const turned = [...old.slice(start), ...old.slice(0, start)];
-  const ordered = [...turned.filter(isOfSeveral), ...turned.filter((one) => !isOfSeveral(one))];
+  const rotated = [...old.slice(start), ...old.slice(0, start)];
+  const ordered = [...rotated.filter(isOfSeveral), ...rotated.filter((one) => !isOfSeveral(one))];
   return ordered.slice(0, SWEPT_AT_ONCE);
 }
 
-/** A key may be longer than a name in the store, and differ from another one in case alone. */
+/** The place of a blob among those of its owner. Its key may be too long for a store key, and differ from another only in case. */
 export function placeOf(key: string): string {
   return createHash("sha256").update(key).digest("hex");
 }

@@ -36,17 +36,17 @@ export function createDeliver({ messages, shares, limits, now, onStored }: Deliv
     before: readonly Delivery[],
     address: string,
   ) => {
-    const [stored, ...wereDeleted] = await Promise.all([
-      messages.all(user),
-      ...[...ids].map((one) => messages.wasDeleted(user, one)),
-    ]);
-    if (wereDeleted.includes(true) || stored.some((message) => ids.has(message.id))) return storedResponse();
-
-    if (!hasRoom([...stored, ...othersOf(before, [id, ...stored.map((message) => message.id)])], size, limits)) {
-      return fullResponse();
+    const { stored, deleted } = await messages.recent(user);
+    if ([...ids].some((one) => deleted.has(one)) || stored.some((message) => ids.has(message.id))) {
+      return storedResponse();
     }
-    if (!(await shares.take(user, address, { id, size }))) return shareUsedResponse(now());
-    await messages.keep(user, id, body);
+    const fits = (found: readonly StoredMessage[]) =>
+      hasRoom([...found, ...othersOf(before, [id, ...found.map((message) => message.id)])], size, limits);
+    if (!fits(stored) && !fits(await messages.all(user))) return fullResponse();
+
+    const record = await shares.take(user, address, { id, size });
+    if (!record) return shareUsedResponse(now());
+    await Promise.all([record(), messages.keep(user, [...ids], body)]);
     onStored(user);
     return storedResponse();
   };

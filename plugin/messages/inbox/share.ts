@@ -5,6 +5,7 @@
 
 import { createHmac } from "node:crypto";
 import type { Clock } from "../../clock.js";
+import { type KeyListing, listingsOf } from "../../store/key-listing.js";
 import type { Store } from "../../store/store.js";
 
 const SENDERS = "inbox-senders/";
@@ -23,48 +24,79 @@ export interface ShareOptions {
   limits: { messages: number; bytes: number };
 }
 
-/** Limits what one sender's address may store in an inbox per day. PROTOCOL 3.3. */
+interface Day {
+  /** `YYYY-MM-DD`. */
+  name: string;
+  salt: Uint8Array;
+  listingOf(user: string): KeyListing<string>;
+}
+
+/**
+ * Limits what one sender's address may store in an inbox per day. PROTOCOL 3.3.
+ *
+ * A process sees what others record after up to two seconds, so several processes may exceed the limit by what they accept
+ * in that time.
+ */
 export class Shares {
   readonly #options: ShareOptions;
+  #day: Day | null = null;
 
   constructor(options: ShareOptions) {
     this.#options = options;
   }
 
   /**
-   * Reserves room for a message. Call it before storing, so that concurrent deliveries respect the limit. Of two that take
-   * the last room at the same time, both may be refused. A repeat of a message takes its room once.
+   * Counts a message, so that concurrent deliveries respect the limit. A repeat of a message is counted once.
    *
    * @param address - the client's address; only its digest is stored
    * @param size - in bytes
-   * @returns `false` if the share of this address is used up
+   * @returns records the message durably; `null` if the share of this address is used up
    */
-  async take(user: string, address: string, { id, size }: { id: string; size: number }): Promise<boolean> {
+  async take(
+    user: string,
+    address: string,
+    { id, size }: { id: string; size: number },
+  ): Promise<(() => Promise<void>) | null> {
     const { store, limits } = this.#options;
-    const day = this.#today();
-    const digest = createHmac("sha256", await this.#saltOf(day))
-      .update(address)
-      .digest("hex");
-    const folder = `${SENDERS}${day}/${user}/${digest}/`;
+    const day = await this.#today();
+    const digest = createHmac("sha256", day.salt).update(address).digest("hex");
+    const folder = `${SENDERS}${day.name}/${user}/${digest}/`;
     const key = `${folder}${id}-${size}`;
-    await store.put(key, NOTHING);
-    const sizes = (await store.keys(folder)).map((taken) => Number(taken.slice(taken.lastIndexOf("-") + 1)));
-    if (isWithin(sizes, limits)) return true;
-    await store.delete(key);
-    return false;
+    const listing = day.listingOf(user);
+    await listing.refresh();
+    const others = listing.entries().filter((one) => one.startsWith(folder) && one !== key);
+    if (!isWithin([...others, key].map(sizeIn), limits)) return null;
+    listing.add(key);
+    return async () => {
+      await store.put(key, NOTHING, { isNew: true });
+      // A listing may have begun before the record was written.
+      listing.add(key);
+    };
   }
 
   /** Deletes the records of earlier days. @param isOver - when true, nothing more is started */
   async sweep(isOver: () => boolean): Promise<void> {
     const { store } = this.#options;
     const keys = [...(await store.keys(SENDERS)), ...(await store.keys(SALTS))];
-    for (const key of keys.filter((one) => (one.split("/")[1] ?? "") < this.#today())) {
+    for (const key of keys.filter((one) => (one.split("/")[1] ?? "") < this.#date())) {
       if (isOver()) return;
       await store.delete(key);
     }
   }
 
-  #today(): string {
+  async #today(): Promise<Day> {
+    const { store, now } = this.#options;
+    const name = this.#date();
+    if (this.#day?.name === name) return this.#day;
+    const salt = await this.#saltOf(name);
+    const prefix = `${SENDERS}${name}/`;
+    const listingOf = listingsOf((user) => ({ store, now, prefix: `${prefix}${user}/`, parse: (key) => key }));
+    // Of concurrent deliveries, the first one has made the listings.
+    if (this.#day?.name !== name) this.#day = { name, salt, listingOf };
+    return this.#day;
+  }
+
+  #date(): string {
     return new Date(this.#options.now()).toISOString().slice(0, 10);
   }
 
@@ -76,6 +108,10 @@ export class Shares {
     const etag = await store.put(SALTS + day, salt, { isNew: true });
     return etag === null ? this.#saltOf(day) : salt;
   }
+}
+
+function sizeIn(key: string): number {
+  return Number(key.slice(key.lastIndexOf("-") + 1));
 }
 
 /** One message a day is always allowed, however small the inbox. */

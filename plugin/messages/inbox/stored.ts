@@ -8,12 +8,15 @@
 
 import PQueue from "p-queue";
 import type { Clock } from "../../clock.js";
+import { type KeyListing, listingsOf } from "../../store/key-listing.js";
 import type { Store } from "../../store/store.js";
 
 const DAY_MS = 24 * 3600_000;
 /** Deletions are remembered for three more periods. PROTOCOL 3.3. */
 const PERIOD_MS = 30 * DAY_MS;
 const PERIODS_KEPT = 3;
+/** Longer than {@link StoredMessages.recent} may miss a deletion by another process. */
+const RECENT_MS = 60_000;
 /** Messages deleted in one step of a sweep. */
 const BATCH = 50;
 const AT_ONCE = 16;
@@ -31,19 +34,42 @@ export interface StoredMessage {
   size: number;
 }
 
+/** A record of a deletion. */
+interface DeletedId {
+  key: string;
+  id: string;
+  /** When it was deleted. */
+  period: number;
+}
+
 /** The messages of all users. Changes are durable when they return. */
 export class StoredMessages {
   readonly #store: Store;
   readonly #now: Clock;
+  readonly #messagesOf: (user: string) => KeyListing<StoredMessage>;
+  readonly #deletedOf: (user: string) => KeyListing<DeletedId>;
 
   constructor(store: Store, now: Clock) {
     this.#store = store;
     this.#now = now;
+    this.#messagesOf = listingsOf((user) => ({ store, now, prefix: messageFolder(user), parse: parseKey }));
+    this.#deletedOf = listingsOf((user) => ({ store, now, prefix: deletedFolder(user), parse: partsOfDeleted }));
   }
 
-  /** Lists each message once, oldest first. Costs one createList of keys. */
+  /** Lists each message once, oldest first. Lists the keys. */
   async all(user: string): Promise<StoredMessage[]> {
     return withoutCopies(await this.#copies(user));
+  }
+
+  /**
+   * Each message once, and the ids of deleted ones, both unordered. Changes by other processes may be missing for two
+   * seconds.
+   */
+  async recent(user: string): Promise<{ stored: StoredMessage[]; deleted: ReadonlySet<string> }> {
+    const [messages, deleted] = [this.#messagesOf(user), this.#deletedOf(user)];
+    await Promise.all([messages.refresh(), deleted.refresh()]);
+    const remembered = deleted.entries().filter((one) => !this.#isOutdated(one));
+    return { stored: withoutCopies(messages.entries()), deleted: new Set(remembered.map(({ id }) => id)) };
   }
 
   /** Reads bodies as received, in this order; `null` for deleted messages. */
@@ -53,23 +79,33 @@ export class StoredMessages {
 
   async wasDeleted(user: string, id: string): Promise<boolean> {
     const periods = Array.from({ length: PERIODS_KEPT + 1 }, (_, back) => this.#period() - back);
-    const found = await Promise.all(periods.map((period) => this.#store.get(deletedKey(user, period, id))));
-    return found.some((stored) => stored !== null);
+    return this.#isAnyStored(periods.map((period) => deletedKey(user, period, id)));
   }
 
-  /** Stores a message. One that is deleted meanwhile stays deleted. */
-  async keep(user: string, id: string, body: Uint8Array): Promise<void> {
-    const key = messageKey(user, this.#now(), id, body.length);
-    await this.#store.put(key, body);
-    if (await this.wasDeleted(user, id)) await this.#store.delete(key);
+  /**
+   * Stores a message. One that is being deleted, or was deleted since {@link recent}, stays deleted.
+   *
+   * @param ids - its ids, the current one first
+   */
+  async keep(user: string, ids: readonly string[], body: Uint8Array): Promise<void> {
+    const key = messageKey(user, this.#now(), ids[0] ?? "", body.length);
+    await this.#store.put(key, body, { isNew: true });
+    this.#messagesOf(user).add(key);
+    const periods = new Set([this.#period(), periodOf(this.#now() - RECENT_MS)]);
+    const deleted = [...periods].flatMap((period) => ids.map((one) => deletedKey(user, period, one)));
+    if (await this.#isAnyStored(deleted)) await this.#deleteMessage(user, key);
   }
 
   async delete(user: string, ids: readonly string[]): Promise<void> {
     const time = Buffer.from(new Date(this.#now()).toISOString());
-    await inBatches(ids, (id) => this.#store.put(deletedKey(user, this.#period(), id), time));
+    await inBatches(ids, async (id) => {
+      const key = deletedKey(user, this.#period(), id);
+      await this.#store.put(key, time);
+      this.#deletedOf(user).add(key);
+    });
     // Listed only now: a copy that is stored later finds its id among the deleted ones.
     const copies = (await this.#copies(user)).filter(({ id }) => ids.includes(id));
-    await inBatches(copies, ({ key }) => this.#store.delete(key));
+    await inBatches(copies, ({ key }) => this.#deleteMessage(user, key));
   }
 
   /**
@@ -84,23 +120,42 @@ export class StoredMessages {
     for (let start = 0; start < old.length && !isOver(); start += BATCH) {
       await this.delete(user, old.slice(start, start + BATCH));
     }
-    const deleted = (await this.#store.keys(deletedFolder(user))).map((key) => ({ key, ...partsOfDeleted(key) }));
-    const isOutdated = (one: { period: number }) => one.period < this.#period() - PERIODS_KEPT;
-    const remembered = new Set(deleted.filter((one) => !isOutdated(one)).map(({ id }) => id));
+    const deleted = (await this.#store.keys(deletedFolder(user))).map(partsOfDeleted);
+    const outdated = deleted.filter((one) => this.#isOutdated(one));
+    const remembered = new Set(deleted.filter((one) => !outdated.includes(one)).map(({ id }) => id));
     const extra = extraCopies(await this.#copies(user), remembered);
-    for (const { key } of [...extra, ...deleted.filter(isOutdated)]) {
+    for (const { key } of [...extra, ...outdated]) {
       if (isOver()) return;
       await this.#store.delete(key);
     }
   }
 
+  async #isAnyStored(keys: readonly string[]): Promise<boolean> {
+    const values = await Promise.all(keys.map((key) => this.#store.get(key)));
+    return values.some((value) => value !== null);
+  }
+
+  async #deleteMessage(user: string, key: string): Promise<void> {
+    await this.#store.delete(key);
+    this.#messagesOf(user).delete(key);
+  }
+
   async #copies(user: string): Promise<StoredMessage[]> {
-    return parseKeys(await this.#store.keys(messageFolder(user)));
+    const keys = await this.#store.keys(messageFolder(user));
+    return keys.toSorted().flatMap((key) => parseKey(key) ?? []);
+  }
+
+  #isOutdated({ period }: DeletedId): boolean {
+    return period < this.#period() - PERIODS_KEPT;
   }
 
   #period(): number {
-    return Math.floor(this.#now() / PERIOD_MS);
+    return periodOf(this.#now());
   }
+}
+
+function periodOf(time: number): number {
+  return Math.floor(time / PERIOD_MS);
 }
 
 function inBatches<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
@@ -123,17 +178,14 @@ function deletedKey(user: string, period: number, id: string): string {
   return `${deletedFolder(user)}${period}/${id}`;
 }
 
-function partsOfDeleted(key: string): { period: number; id: string } {
+function partsOfDeleted(key: string): DeletedId {
   const [period, id = ""] = key.split("/").slice(-2);
-  return { period: Number(period), id };
+  return { key, id, period: Number(period) };
 }
 
-/** All copies, oldest first. */
-function parseKeys(keys: readonly string[]): StoredMessage[] {
-  return keys.toSorted().flatMap((key) => {
-    const [, created, id, size] = MESSAGE.exec(key) ?? [];
-    return id === undefined ? [] : [{ key, id, created: Number(created), size: Number(size) }];
-  });
+function parseKey(key: string): StoredMessage | null {
+  const [, created, id, size] = MESSAGE.exec(key) ?? [];
+  return id === undefined ? null : { key, id, created: Number(created), size: Number(size) };
 }
 
 function withoutCopies(copies: readonly StoredMessage[]): StoredMessage[] {

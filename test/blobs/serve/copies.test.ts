@@ -36,9 +36,9 @@ describe("the CDN's copies of a public blob", () => {
       expect(network.told).toEqual([TAG]);
       expect(answer).not.toHaveProperty("purged");
       expect(answer).not.toHaveProperty("note");
-      await alice.forgetAgain(never);
+      await alice.purgeAgain(never);
       expect(network.told).toEqual([TAG, TAG]);
-      await alice.forgetAgain(never);
+      await alice.purgeAgain(never);
       expect(network.told).toEqual([TAG, TAG]);
     },
   );
@@ -53,11 +53,11 @@ describe("the CDN's copies of a public blob", () => {
     expect(network.told).toEqual([TAG, TAG, TAG]);
     expect(alice.log).toEqual([`The CDN still serves an old copy of a blob (${TAG}): The CDN is down.`]);
 
-    await alice.forgetAgain(never);
+    await alice.purgeAgain(never);
     expect(network.told).toHaveLength(6);
     network.isDown = false;
-    await alice.forgetAgain(never);
-    await alice.forgetAgain(never);
+    await alice.purgeAgain(never);
+    await alice.purgeAgain(never);
     expect(network.told).toHaveLength(7);
     expect(Object.keys(await dump(alice.store)).filter((key) => key.startsWith("blobs/purges/"))).toEqual([]);
   });
@@ -70,7 +70,7 @@ describe("the CDN's copies of a public blob", () => {
       ...inner,
       async put(key, bytes, condition) {
         if (isArmed && key.startsWith("blobs/records/")) {
-          await alice.forgetAgain(never);
+          await alice.purgeAgain(never);
           network.isDown = true;
         }
         return inner.put(key, bytes, condition);
@@ -82,7 +82,7 @@ describe("the CDN's copies of a public blob", () => {
     expect(await jsonOf(await alice.post("a", { Public: false }))).toMatchObject({ purged: false });
     network.isDown = false;
     network.told.length = 0;
-    await alice.forgetAgain(never);
+    await alice.purgeAgain(never);
     expect(network.told).toEqual([TAG]);
   });
 
@@ -95,7 +95,7 @@ describe("the CDN's copies of a public blob", () => {
     await alice.delete("c");
     await alice.put("a", "Carol's", {}, { signer: CAROL });
     await alice.delete("a", { signer: CAROL });
-    await alice.forgetAgain(never);
+    await alice.purgeAgain(never);
     expect(network.told).toEqual([]);
   });
 
@@ -106,7 +106,7 @@ describe("the CDN's copies of a public blob", () => {
     await alice.post("a", { Filename: "b" }, headers);
     await alice.post("a", { Filename: "../b" });
     await alice.delete("a", { headers });
-    await alice.forgetAgain(never);
+    await alice.purgeAgain(never);
     expect(network.told).toEqual([]);
   });
 
@@ -115,12 +115,12 @@ describe("the CDN's copies of a public blob", () => {
     for (const key of ["b", "c"]) await alice.put(key, "one", PUBLIC);
     for (const key of ["a", "b", "c"]) await alice.delete(key);
     network.told.length = 0;
-    await alice.forgetAgain(() => true);
+    await alice.purgeAgain(() => true);
     expect(network.told).toEqual([]);
     let asked = 0;
-    await alice.forgetAgain(() => ++asked > 2);
+    await alice.purgeAgain(() => ++asked > 2);
     expect(network.told).toHaveLength(2);
-    await alice.forgetAgain(never);
+    await alice.purgeAgain(never);
     expect(new Set(network.told).size).toBe(3);
   });
 
@@ -152,7 +152,7 @@ describe("where the store fails", () => {
       const isChanged = (await alice.getShared("a")).headers.get("etag") !== etag;
       expect([200, 503]).toContain(status);
       expect(isChanged || status === 503).toBe(true);
-      await alice.forgetAgain(never);
+      await alice.purgeAgain(never);
       if (isChanged) expect(network.told).toContain(TAG);
     }
   });

@@ -12,7 +12,8 @@ const STEPS: [string, Pick<Fault, "operation" | "key">][] = [
   ["the record is read", { operation: "get", key: "blobs/records/" }],
   ["the contents are counted", { operation: "keys", key: "blobs/contents/" }],
   ["the contents are written", { operation: "write" }],
-  ["the nonce is used up", { operation: "put", key: "nonces/" }],
+
+  ["the nonce is looked up", { operation: "get", key: "nonces/" }],
   ["the record is written", { operation: "put", key: "blobs/records/" }],
   ["former contents are deleted", { operation: "delete", key: "blobs/contents/" }],
 ];

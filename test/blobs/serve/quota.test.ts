@@ -89,6 +89,34 @@ describe("507 quota-exceeded", () => {
   });
 });
 
+describe("two processes", () => {
+  function twoProcesses() {
+    const store = memoryStore();
+    const clock = { time: Date.parse("2026-11-20T09:00:00Z") };
+    const limits = { count: 2, bytes: 10, maxBytes: 10 };
+    return { clock, first: alicesBlobs({ store, clock, limits }), second: alicesBlobs({ store, clock, limits }) };
+  }
+
+  it("count each other's blobs after two seconds, and may exceed the quota until then", async () => {
+    const { clock, first, second } = twoProcesses();
+    await first.put("a", "one");
+    await second.put("b", "two");
+    expect((await first.put("c", "3")).status).toBe(201);
+    expect(await outcomeOf(await second.put("d", "4"))).toEqual(EXCEEDED);
+    clock.time += 2001;
+    expect(await outcomeOf(await first.put("e", "5"))).toEqual(EXCEEDED);
+  });
+
+  it("use the space at once that the other one has freed", async () => {
+    const { first, second } = twoProcesses();
+    await first.put("a", "one");
+    await first.put("b", "two");
+    expect(await outcomeOf(await second.put("c", "3"))).toEqual(EXCEEDED);
+    await first.delete("a");
+    expect((await second.put("c", "3")).status).toBe(201);
+  });
+});
+
 describe("twenty puts at once", () => {
   const TWENTY = Array.from({ length: 20 }, (_, at) => `key-${at}`);
 

@@ -6,7 +6,7 @@ import { FileStore } from "../../../plugin/store/file.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store, StreamingStore } from "../../../plugin/store/store.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
-import { ARMORED, alicesInbox, BINARY, DAY, INBOX, idOf, outcomeOf, sealed } from "./alices-inbox.js";
+import { ARMORED, alicesInbox, BINARY, DAY, INBOX, idOf, outcomeOf, sealed, steppedClock } from "./alices-inbox.js";
 
 const KiB = 1024;
 const ROOMY = 64 * KiB * KiB;
@@ -314,6 +314,18 @@ describe("the share of one address", () => {
     expect((await alice.ids()).length).toBeLessThanOrEqual(3);
   });
 
+  it("429: two processes may exceed it for two seconds", async () => {
+    const store = memoryStore();
+    const clock = steppedClock();
+    const [first, second] = [alicesInbox({ store, clock, limits }), alicesInbox({ store, clock, limits })];
+    await first.send(sealed(1));
+    await second.send(sealed(2));
+    expect((await first.send(sealed(3))).status).toBe(202);
+    expect((await second.send(sealed(4))).status).toBe(202);
+    clock.step(2001);
+    for (const host of [first, second]) expect((await host.send(sealed(5))).status).toBe(429);
+  });
+
   it("counts what was stored alone: neither what is no message nor what a full inbox has refused", async () => {
     const alice = alicesInbox({ limits: { ...limits, bytes: 2000 } });
     await alice.send(sealed(1, 1000), { from: "192.0.2.2" });
@@ -411,11 +423,9 @@ describe("a store that fails", () => {
 
   it.each([
     ["when the keys are looked at", { when: "before", operation: "keys", key: MESSAGES }],
-    ["when deleted ids are looked up", { when: "before", operation: "get", key: "inbox/alice/deleted/" }],
+    ["when deleted ids are looked up", { when: "before", operation: "keys", key: "inbox/alice/deleted/" }],
     ["before the salt is written", { when: "before", operation: "put", key: "inbox-salts/" }],
     ["after the salt was written", { when: "after", operation: "put", key: "inbox-salts/" }],
-    ["before the sender's share is written", { when: "before", operation: "put", key: "inbox-senders/" }],
-    ["after the sender's share was written", { when: "after", operation: "put", key: "inbox-senders/" }],
     ["when the sender's share is counted", { when: "before", operation: "keys", key: "inbox-senders/" }],
     ["before the message is written", { when: "before", operation: "put", key: MESSAGES }],
   ] as const)("503: %s nothing is stored, and the next try stores it", async (_, fault) => {
@@ -431,6 +441,21 @@ describe("a store that fails", () => {
       expect(await alice.ids()).toEqual([idOf(BINARY)]);
     }
   });
+
+  it.each(["before", "after"] as const)(
+    "503: %s the sender's share is written the message may be stored, and the next try stores it once",
+    async (when) => {
+      for (const [, open] of STORES) {
+        const store = faultyStore(open());
+        const alice = alicesInbox({ store });
+        store.fail({ when, operation: "put", key: "inbox-senders/" });
+        expect(await outcomeOf(await alice.send(ARMORED))).toEqual({ status: 503, code: "store-failed" });
+        store.repair();
+        expect((await alice.send(ARMORED)).status).toBe(202);
+        expect(await store.keys("inbox/alice/messages/")).toHaveLength(1);
+      }
+    },
+  );
 
   it("503: after the message was written it is there, and the next try finds it", async () => {
     for (const [, open] of STORES) {

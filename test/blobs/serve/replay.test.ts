@@ -1,0 +1,96 @@
+import { describe, expect, it } from "vitest";
+import { spendNonce } from "../../../plugin/http/nonces.js";
+import { signRequest } from "../../../plugin/http/signature.js";
+import { memoryStore } from "../../../plugin/store/memory.js";
+import { ALICE, type AlicesBlobs, API, alicesBlobs, kept, outcomeOf, sha256 } from "../alices-blobs.js";
+
+const REPLAYED = { status: 401, code: "not-signed" };
+const RECORD = `blobs/records/${ALICE.publicKey}/${sha256("a")}`;
+
+/** Requests of two processes on one store, at the same time. */
+function twoProcesses() {
+  const store = memoryStore();
+  const clock = { time: Date.parse("2026-11-20T09:00:00Z") };
+  return { store, clock, first: alicesBlobs({ store, clock }), second: alicesBlobs({ store, clock }) };
+}
+
+const putA = (alice: AlicesBlobs) => alice.prepared("PUT", `${API}/a`, { body: "one" });
+
+/** A signed request, which can be sent to each process. */
+function signedPut(time: number) {
+  const [url, body] = [`${API}/a`, Buffer.from("one")];
+  const headers = signRequest({ method: "PUT", url, body }, ALICE, time);
+  const [nonce = ""] = /(?<=nonce=")[^"]+/.exec(headers["signature-input"] ?? "") ?? [];
+  const sent = { method: "PUT", headers: { ...headers, "content-length": "3" }, body };
+  return { nonce, send: ({ answer }: AlicesBlobs) => answer(new Request(url, sent)) };
+}
+
+describe("a replayed write", () => {
+  it("401: is recognized by another process, and its nonce has no key of its own", async () => {
+    const { store, clock, first, second } = twoProcesses();
+    const { send } = signedPut(clock.time);
+    expect((await send(first)).status).toBe(201);
+    expect(await outcomeOf(await send(second))).toEqual(REPLAYED);
+    expect(await store.keys("nonces/")).toEqual([]);
+  });
+
+  it("401: after the blob was changed and deleted since", async () => {
+    const { first } = twoProcesses();
+    const put = putA(first);
+    expect((await put()).status).toBe(201);
+    await first.put("a", "two");
+    await first.post("a", { Filename: "b.txt" });
+    expect(await outcomeOf(await put())).toEqual(REPLAYED);
+    await first.delete("a");
+    expect(await outcomeOf(await put())).toEqual(REPLAYED);
+    expect((await kept(first.store)).blobs).toEqual([{ isDeleted: true }]);
+  });
+
+  it("401: of thirty at once, one is done", async () => {
+    const { first } = twoProcesses();
+    const put = putA(first);
+    const statuses = await Promise.all(Array.from({ length: 30 }, async () => (await put()).status));
+    expect(statuses.sort()).toEqual([201, ...Array(29).fill(401)]);
+    expect((await kept(first.store)).leftovers).toEqual([]);
+  });
+
+  it("401: of a request that was refused before", async () => {
+    const { store, first } = twoProcesses();
+    const deletion = first.prepared("DELETE", `${API}/a`);
+    expect((await deletion()).status).toBe(404);
+    await first.put("a", "one");
+    expect(await outcomeOf(await deletion())).toEqual(REPLAYED);
+    expect(await store.keys("nonces/")).toHaveLength(1);
+  });
+
+  it("401: of a request to an earlier version, which stored each nonce under its own key", async () => {
+    const { store, clock, first } = twoProcesses();
+    const { nonce, send } = signedPut(clock.time);
+    await spendNonce(store, { keyid: ALICE.publicKey, nonce, expires: clock.time / 1000 + 300 });
+    expect(await outcomeOf(await send(first))).toEqual(REPLAYED);
+    expect(await kept(store)).toEqual({ blobs: [], leftovers: [] });
+  });
+});
+
+describe("the nonces of a record", () => {
+  it("are those of the requests that have not expired", async () => {
+    const { store, clock, first } = twoProcesses();
+    const nonces = async () =>
+      Object.keys(JSON.parse(Buffer.from((await store.get(RECORD))?.bytes ?? "").toString()).nonces);
+    await first.put("a", "one");
+    await first.put("a", "two");
+    expect(await nonces()).toHaveLength(2);
+    clock.time += 361_000;
+    await first.put("a", "three");
+    expect(await nonces()).toHaveLength(1);
+  });
+
+  it("are none in a record of an earlier version, which is read as before", async () => {
+    const { store, first } = twoProcesses();
+    await first.put("a", "one");
+    const { nonces: _, ...earlier } = JSON.parse(Buffer.from((await store.get(RECORD))?.bytes ?? "").toString());
+    await store.put(RECORD, Buffer.from(JSON.stringify(earlier)));
+    expect(await (await first.get("a")).text()).toBe("one");
+    expect((await first.put("a", "two")).status).toBe(200);
+  });
+});
