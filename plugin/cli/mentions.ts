@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
 import { type SiteRequest, siteApi } from "../http/site-api.js";
-import { decisionName } from "../mentions/receive/event.js";
+import { decisionName } from "../mentions/inform/digest-text.js";
 import type { ManagedMention } from "../mentions/receive/manage.js";
 import { mentionsOfWebmentionIo } from "../mentions/receive/webmention-io.js";
 import { oneOrMore } from "./arguments.js";

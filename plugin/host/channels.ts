@@ -1,9 +1,8 @@
 // plugin/host/channels.ts: the notification channels, and all features that environment variables turn on.
 import type { Channel } from "../mentions/inform/digest.js";
-import type { HookFetch } from "../mentions/inform/hook.js";
-import { mailChannel, smtpMail } from "../mentions/inform/mail.js";
+import { mailChannel } from "../mentions/inform/mail.js";
 import { ntfyChannel } from "../mentions/inform/ntfy.js";
-import { webhook, webhookChannel } from "../mentions/inform/webhook.js";
+import { type HookFetch, webhookChannel } from "../mentions/inform/webhook.js";
 import { BUILD_HOOK_URL, type Environment, MENTIONS_TOKEN, valueIn } from "./service-options.js";
 
 interface ChannelOptions {
@@ -29,12 +28,12 @@ const CHANNELS: readonly ChannelFeature[] = [
   {
     name: "Mail about mentions",
     variables: ["TWTXT_SMTP_URL", "TWTXT_MAIL_TO"],
-    open: ([url = "", to = ""], options) => mailChannel(smtpMail(url, to), options),
+    open: ([url = "", to = ""], options) => mailChannel(url, to, options),
   },
   {
     name: "Webhook",
     variables: ["TWTXT_WEBHOOK_URL"],
-    open: ([url = ""], { page, fetch }) => webhookChannel(webhook(url, fetch), page),
+    open: ([url = ""], { page, fetch }) => webhookChannel(url, fetch, page),
   },
   {
     name: "Notifications through ntfy",

@@ -1,6 +1,6 @@
 // plugin/host/site-services.ts: all endpoints and jobs of a site.
 import { LOG_LENGTH, oneLine } from "../http/one-line.js";
-import { coalesce } from "../mentions/coalesce.js";
+import { coalesce } from "../mentions/concurrency.js";
 import { notifyAuthor } from "../mentions/inform/digest.js";
 import { blobServices } from "./blobs.js";
 import { channelsOf } from "./channels.js";

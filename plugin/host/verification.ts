@@ -7,9 +7,7 @@ import { PendingMentions } from "../mentions/receive/pending.js";
 import { receiveMention } from "../mentions/receive/receive.js";
 import type { ReceivedMentions } from "../mentions/receive/received.js";
 import type { SiteIndex } from "../mentions/receive/site-index.js";
-import { VerificationQueue } from "../mentions/receive/verification-queue.js";
-import { ClaimProcessor } from "../mentions/receive/verify-and-store.js";
-import { type VerifiedPending, verifyPending } from "../mentions/receive/verify-pending.js";
+import { ClaimProcessor, type VerifiedPending } from "../mentions/receive/verify-and-store.js";
 import { createVerify } from "../mentions/verify/verify.js";
 import type { ServiceOptions } from "./service-options.js";
 
@@ -38,7 +36,6 @@ export function mentionVerification(
   const pending = new PendingMentions({ store, now, limits });
   const claims = new ClaimProcessor({
     verify: createVerify({ ask: guardOf(options), siteIndex, moderation }),
-    queue: new VerificationQueue(),
     allowance,
     received,
     pending,
@@ -51,7 +48,7 @@ export function mentionVerification(
     receive: receiveMention({ siteIndex, moderation, claims, pending, feedUrl: settings.feedUrl }),
     pending,
     moderation,
-    verifyPending: (which, isOver) => verifyPending({ pending, claims, log }, which, isOver),
+    verifyPending: (which, isOver) => claims.verifyPending(which, isOver),
     sweep: () => allowance.sweep(),
   };
 }

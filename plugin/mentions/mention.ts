@@ -11,21 +11,24 @@ export const StoredUrl = v.pipe(
 );
 export const StoredTime = v.pipe(v.string(), v.isoTimestamp());
 
-/** A sender's unverified claim that a source mentions a target. */
-export interface Claim {
-  /** The source as a URL without fragment. */
-  source: string;
-  /** The possible readings of the twt's timestamp; empty for a page. */
-  timestamps: string[];
-  target: Target;
-}
+/** A URL of this site, as the site writes it. */
+const Target = v.object({ url: v.string(), kind: v.picklist(["feed", "page"]) });
+export type Target = v.InferOutput<typeof Target>;
 
-/** A URL of this site. */
-export interface Target {
-  /** As the site writes it. */
-  url: string;
-  kind: "feed" | "page";
-}
+/** A sender's unverified claim that a source mentions a target. */
+export const PostedClaim = v.object({
+  /** The source as a URL without fragment. */
+  source: StoredUrl,
+  /** The possible readings of the twt's timestamp; empty for a page. */
+  timestamps: v.array(v.string()),
+  target: Target,
+  /** The post that the mention belongs to besides its target; `null` for none. */
+  under: v.nullable(v.string()),
+});
+export type PostedClaim = v.InferOutput<typeof PostedClaim>;
+
+/** What a verification checks. */
+export type Claim = Omit<PostedClaim, "under">;
 
 const orNull = v.nullable(v.string());
 
@@ -93,9 +96,9 @@ export type MentionState = StoredMention["state"];
 export interface MentionQuery {
   state?: MentionState;
   /** A URL of this site, as the site writes it, compared with `target` and `under`. */
-  target?: string;
+  target?: string | undefined;
   /** The cursor from the previous page. */
-  after?: string;
+  after?: string | undefined;
   limit: number;
 }
 

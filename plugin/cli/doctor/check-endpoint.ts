@@ -1,7 +1,7 @@
 // plugin/cli/doctor/check-endpoint.ts: whether senders find the endpoint of a feed, whether it receives mentions, and its lists of them.
 import { FEATURES } from "../../host/channels.js";
 import { endpointInHeader, firstEndpoint } from "../../http/feed-file.js";
-import { linkTargets } from "../../mentions/send/link-header.js";
+import { linkTargets } from "../../mentions/send/endpoint-links.js";
 import { PATHS } from "../../site/routes.js";
 import { canParseUrl } from "../../url.js";
 import { type Answer, type Finding, fix, jsonIn, note, ok, type Probe, quoted, runChecks } from "./check.js";

@@ -4,7 +4,7 @@ import { type FeedHeader, type ParsedFeed, type ParsedTwt, parseFeed } from "../
 import { FEED_BYTES, isFeed, startsAsMarkup } from "../../http/feed-file.js";
 import { isLoopback } from "../../http/hosts.js";
 import { elementsOf, parseHtml } from "../../http/parse-html.js";
-import { baseOf } from "../../mentions/send/endpoint-in-html.js";
+import { baseOf } from "../../mentions/send/endpoint-links.js";
 import { canParseUrl } from "../../url.js";
 import { counted } from "../output.js";
 import { type Answer, answerOrNull, type Finding, fix, note, ok, type Probe, quoted } from "./check.js";

@@ -2,7 +2,7 @@
 import type { MentionType } from "../../site/mention-list.js";
 import type { StoredMention } from "../mention.js";
 import { plainLines, plainName, quotedLines, shortened } from "../plain-text.js";
-import { decisionName, versionOf } from "../receive/event.js";
+import { versionOf } from "../receive/event.js";
 import { sourceOf } from "../reference.js";
 
 const VERBS: Record<MentionType, string> = {
@@ -19,7 +19,6 @@ const NOTE_LIMIT = 10;
 /** Characters per line of a note: ntfy turns more than 4,096 bytes into an attachment. */
 const NOTE_LINE = 90;
 
-/** A mail without its addresses. */
 export interface Mail {
   subject: string;
   text: string;
@@ -46,6 +45,11 @@ export interface Digest {
   sealed: number;
   /** Users whose inboxes are nearly full. */
   filling: string[];
+}
+
+/** The short name of a mention's version for `eleventy-twtxt mentions approve`: the first digits of its id and version. */
+export function decisionName(id: string, version: string | null): string {
+  return [id, version].flatMap((part) => part?.slice(0, 8) ?? []).join(".");
 }
 
 /**

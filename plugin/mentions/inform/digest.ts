@@ -7,17 +7,22 @@ import { readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import type { ListMentions, StoredMention } from "../mention.js";
 import type { Digest } from "./digest-text.js";
-import { type InboxState, inboxNews, ReportedInboxes } from "./inbox-news.js";
 
 /** More mentions than an interval can bring; older ones are not reported. */
 const MENTION_LIMIT = 10_000;
 /** Time limit for sending, and the pause after a failure. */
 const LEASE = 10 * 60_000;
 const HOUR = 3600_000;
-/** Digest after this much silence is sent at once. */
+/** News after this much silence is sent at once. */
 const QUIET = HOUR;
 /** A mention may appear in the list some time after its `received`. */
 const OVERLAP = 24 * HOUR;
+
+/** The author is notified once an inbox is this full. PROTOCOL 3.3 */
+const NEARLY_FULL = 0.8;
+
+/** By user: when the newest reported message arrived, and whether a nearly full inbox was reported. */
+const ReportedInboxes = v.record(v.string(), v.object({ newest: v.string(), isFull: v.boolean() }));
 
 /** The state of a channel. Times are milliseconds since 1970, except `since`. */
 const ChannelState = v.object({
@@ -35,14 +40,21 @@ type ChannelState = v.InferOutput<typeof ChannelState>;
 
 const INITIAL_STATE: ChannelState = { at: null, since: "", ids: [], begun: null, inboxes: {} };
 
-/** A way to notify the author. */
+export interface InboxState {
+  user: string;
+  /** Oldest first; `created` is `YYYY-MM-DDThh:mm:ss.sssZ`. */
+  messages: readonly { created: string }[];
+  /** From 0 to 1. */
+  fullness: number;
+}
+
 export interface Channel {
   /** For messages, such as `mail`. */
   name: string;
   /** Key of its state in the store. */
   key: string;
-  /** Milliseconds from one notification to the digest of what followed; at least {@link QUIET}. */
-  pauseMs: number;
+  /** Hours from one notification to the digest of what followed; at least 1. */
+  pauseHours: number;
   /** @throws TwtxtError `mail-failed` or `hook-failed`, with what to do and without a secret */
   send(news: Digest): Promise<void>;
 }
@@ -57,11 +69,11 @@ export interface Channel {
  * @throws TwtxtError `store-failed`; a channel that fails is logged
  * @see PROTOCOL 2.5
  */
-export async function notifyAuthor(parts: InformParts): Promise<void> {
+export async function notifyAuthor(parts: NotificationParts): Promise<void> {
   await Promise.all(parts.channels.map((channel) => notify(channel, parts)));
 }
 
-export interface InformParts {
+interface NotificationParts {
   list: ListMentions;
   /** The site's inboxes; empty for a site without. */
   inboxes(): Promise<InboxState[]>;
@@ -71,11 +83,13 @@ export interface InformParts {
   log: Log;
 }
 
-async function notify(channel: Channel, parts: InformParts): Promise<void> {
+async function notify(channel: Channel, parts: NotificationParts): Promise<void> {
   const { store, now, log } = parts;
   const stored = await readJson(store, channel.key, ChannelState);
   const state = stored?.value ?? INITIAL_STATE;
-  if (!mayNotify(state, now())) return;
+  const quietTime = now() - (state.at ?? Number.NEGATIVE_INFINITY);
+  const isSending = state.begun !== null && now() < state.begun.until;
+  if (isSending || quietTime < QUIET) return;
 
   const found = await findDigest(state, parts);
   if (found.isNothing) {
@@ -84,7 +98,7 @@ async function notify(channel: Channel, parts: InformParts): Promise<void> {
     if (stored && hasChanged) await writeJson(store, channel.key, { ...state, inboxes: found.inboxes }, stored);
     return;
   }
-  if (!found.isFirstAfterQuiet && !isDigestDue(state, channel, now())) return;
+  if (!found.isFirstAfterQuiet && quietTime < channel.pauseHours * HOUR) return;
 
   const ids = found.news.mentions.map(({ id }) => id);
   // After a failure this record stays, and the first call after the lease sends the same again.
@@ -102,7 +116,7 @@ async function notify(channel: Channel, parts: InformParts): Promise<void> {
 }
 
 /** Finds unreported news, and the state of the inboxes once it is reported. */
-async function findDigest(state: ChannelState, { list, inboxes }: InformParts) {
+async function findDigest(state: ChannelState, { list, inboxes }: NotificationParts) {
   const recent = (await list({ limit: MENTION_LIMIT })).mentions.filter(({ received }) => received >= state.since);
   const mentions = mentionsToReport(recent, state);
   const { fresh, earlier, filling, after } = inboxNews(await inboxes(), state.inboxes);
@@ -119,13 +133,32 @@ async function findDigest(state: ChannelState, { list, inboxes }: InformParts) {
   };
 }
 
-/** Whether no other run is sending, and nothing was sent in the last hour. */
-function mayNotify({ at, begun }: ChannelState, now: number): boolean {
-  return (begun === null || now >= begun.until) && (at === null || now >= at + QUIET);
-}
-
-function isDigestDue({ at }: ChannelState, { pauseMs }: Channel, now: number): boolean {
-  return at === null || now >= at + pauseMs;
+/**
+ * Finds news since the last notification.
+ *
+ * @returns `fresh`: times of new messages; `earlier`: times of the others; `filling`: users whose inboxes became nearly
+ *   full; `after`: the state to store once this is reported
+ */
+function inboxNews(inboxes: readonly InboxState[], reported: v.InferOutput<typeof ReportedInboxes>) {
+  const now = inboxes.map(({ user, messages, fullness }) => {
+    const { newest = "", isFull: wasFull = false } = reported[user] ?? {};
+    const isFull = fullness >= NEARLY_FULL;
+    const times = messages.map(({ created }) => created);
+    const last = times.at(-1) ?? "";
+    return {
+      fresh: times.filter((time) => time > newest),
+      // Includes the newest reported message, which may be deleted by now.
+      earlier: [...times, newest].filter((time) => time !== "" && time <= newest),
+      filling: isFull && !wasFull ? [user] : [],
+      after: [user, { newest: last > newest ? last : newest, isFull }] as const,
+    };
+  });
+  return {
+    fresh: now.flatMap(({ fresh }) => fresh),
+    earlier: now.flatMap(({ earlier }) => earlier),
+    filling: now.flatMap(({ filling }) => filling),
+    after: Object.fromEntries(now.map(({ after }) => after)),
+  };
 }
 
 function receivedTimes(mentions: readonly StoredMention[]): string[] {

@@ -48,7 +48,7 @@ export function listMentions({ list, siteIndex, cacheTag }: ListParts): Handler 
   };
 }
 
-export interface ListParts {
+interface ListParts {
   list: ListMentions;
   siteIndex: Pick<SiteIndex, "target">;
   cacheTag: string;
@@ -66,12 +66,7 @@ function queryOf(url: string, siteIndex: ListParts["siteIndex"]): MentionQuery {
   if (target !== undefined && canonical === undefined) {
     throw new TwtxtError("not-our-target", "The target is neither a feed nor a page of this site.");
   }
-  return {
-    state: "shown",
-    limit: parseLimit(limit, MAX_LIMIT, DEFAULT_LIMIT),
-    ...(canonical !== undefined && { target: canonical }),
-    ...(after !== undefined && { after }),
-  };
+  return { state: "shown", target: canonical, after, limit: parseLimit(limit, MAX_LIMIT, DEFAULT_LIMIT) };
 }
 
 /** Browsers revalidate every time; the CDN keeps its copy until it is purged or an hour old. */

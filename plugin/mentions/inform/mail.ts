@@ -2,75 +2,56 @@
 import { TwtxtError } from "../../errors.js";
 import { isLoopback } from "../../http/hosts.js";
 import { canParseUrl } from "../../url.js";
-import { decodeCredential } from "./decode-credential.js";
 import type { Channel } from "./digest.js";
 import { digestMail, type Mail } from "./digest-text.js";
+import { decodeCredential } from "./webhook.js";
 
-/** @throws TwtxtError `mail-failed`, with what to do and without the password */
-export type SendMail = (mail: Mail) => Promise<void>;
+type MailSettings = ReturnType<typeof mailSettings>;
 
-export interface MailSettings {
-  host: string;
-  port: number;
-  /** TLS from the first byte. */
-  secure: boolean;
-  /** Requires STARTTLS. */
-  requireTLS: boolean;
-  auth: { user: string; pass: string } | undefined;
-  from: string;
-  to: string;
-}
-
-const HOUR_MS = 3600_000;
 const TIMEOUT = 10_000;
 const ADDRESS = /^[^\s<>()[\],;:"\\@]+@[^\s<>()[\],;:"\\@]+$/;
 
 /**
- * Notifies the author by mail, with at most one digest in `digestHours`.
- *
- * @param page - where the author sees all mentions
- */
-export function mailChannel(send: SendMail, { page, digestHours }: { page: string; digestHours: number }): Channel {
-  return {
-    name: "mail",
-    key: "inform/digest",
-    pauseMs: digestHours * HOUR_MS,
-    send: (news) => send(digestMail(news, page)),
-  };
-}
-
-/**
- * Sends mail by SMTP.
+ * Notifies the author by mail, through SMTP, with at most one digest in `digestHours`.
  *
  * @param url - `TWTXT_SMTP_URL`: see {@link mailSettings}
  * @param to - `TWTXT_MAIL_TO`
+ * @param page - where the author sees all mentions
  */
-export function smtpMail(url: string, to: string): SendMail {
-  return async ({ subject, text, messageId }) => {
-    const { from, ...server } = mailSettings(url, to);
-    const { createTransport } = await import("nodemailer");
-    const transport = createTransport({
-      host: server.host.replace(/^\[|\]$/g, ""),
-      port: server.port,
-      secure: server.secure,
-      requireTLS: server.requireTLS,
-      ignoreTLS: !server.requireTLS,
-      ...(server.auth && { auth: server.auth }),
-      tls: { minVersion: "TLSv1.2" },
-      connectionTimeout: TIMEOUT,
-      greetingTimeout: TIMEOUT,
-      socketTimeout: TIMEOUT,
-      dnsTimeout: TIMEOUT,
-      disableFileAccess: true,
-      disableUrlAccess: true,
-    });
-    try {
-      const headers = { "Auto-Submitted": "auto-generated" };
-      await transport.sendMail({ from, to: server.to, subject, text, messageId, headers });
-    } catch (error) {
-      throw failure(error as Error, server.auth?.pass);
-    }
+export function mailChannel(
+  url: string,
+  to: string,
+  { page, digestHours }: { page: string; digestHours: number },
+): Channel {
+  return {
+    name: "mail",
+    key: "inform/digest",
+    pauseHours: digestHours,
+    async send(news) {
+      await sendMail(mailSettings(url, to), digestMail(news, page));
+    },
   };
+}
+
+async function sendMail({ from, to, auth, ...server }: MailSettings, mail: Mail): Promise<void> {
+  const { createTransport } = await import("nodemailer");
+  const transport = createTransport({
+    ...server,
+    ignoreTLS: !server.requireTLS,
+    ...(auth && { auth }),
+    tls: { minVersion: "TLSv1.2" },
+    connectionTimeout: TIMEOUT,
+    greetingTimeout: TIMEOUT,
+    socketTimeout: TIMEOUT,
+    dnsTimeout: TIMEOUT,
+    disableFileAccess: true,
+    disableUrlAccess: true,
+  });
+  try {
+    await transport.sendMail({ from, to, ...mail, headers: { "Auto-Submitted": "auto-generated" } });
+  } catch (error) {
+    throw failure(error as Error, auth?.pass);
+  }
 }
 
 /**
@@ -79,9 +60,10 @@ export function smtpMail(url: string, to: string): SendMail {
  *
  * The sender is `?from=`, else the user if it is an address, else the recipient.
  *
+ * @returns options of nodemailer: `secure` for TLS from the first byte, `requireTLS` for STARTTLS
  * @throws TwtxtError `mail-failed`, with what to write instead
  */
-export function mailSettings(url: string, to: string): MailSettings {
+export function mailSettings(url: string, to: string) {
   if (!ADDRESS.test(to)) throw mailFailed('TWTXT_MAIL_TO: expected one address such as "alice@alice.example".');
   const { protocol, hostname: host, port, username, password, searchParams } = smtpUrl(url);
   const secure = protocol === "smtps:";
@@ -90,7 +72,7 @@ export function mailSettings(url: string, to: string): MailSettings {
   if (!ADDRESS.test(from))
     throw mailFailed('TWTXT_SMTP_URL: expected one address such as "alice@alice.example" as "from".');
   return {
-    host,
+    host: host.replace(/^\[|\]$/g, ""),
     port: Number(port) || (secure ? 465 : 587),
     secure,
     requireTLS: !secure && !isLoopback(host),

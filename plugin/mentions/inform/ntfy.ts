@@ -1,23 +1,12 @@
 // plugin/mentions/inform/ntfy.ts: notifications on a phone through ntfy, published as JSON.
 import { TwtxtError } from "../../errors.js";
 import { canParseUrl } from "../../url.js";
-import { decodeCredential } from "./decode-credential.js";
 import type { Channel } from "./digest.js";
 import { type Digest, digestNote } from "./digest-text.js";
-import { type HookFetch, postHook } from "./hook.js";
+import { decodeCredential, type HookFetch, postHook } from "./webhook.js";
 
-const HOUR_MS = 3600_000;
 const VARIABLE = "TWTXT_NTFY_URL";
 const TOPIC = /^\/([A-Za-z0-9_-]{1,64})$/;
-
-/** Where a notification is published. */
-export interface NtfyTopic {
-  /** The root of the server. */
-  server: string;
-  topic: string;
-  /** `null` for a topic that anyone may write to. */
-  authorization: string | null;
-}
 
 /**
  * Notifies the author through ntfy, at most once an hour.
@@ -30,7 +19,7 @@ export function ntfyChannel(url: string, fetch: HookFetch, page: string): Channe
   return {
     name: "ntfy",
     key: "inform/ntfy",
-    pauseMs: HOUR_MS,
+    pauseHours: 1,
     async send(news) {
       const { server, topic, authorization } = ntfyTopic(url);
       const { title, text: message, click } = digestNote(news, page);
@@ -42,13 +31,15 @@ export function ntfyChannel(url: string, fetch: HookFetch, page: string): Channe
 }
 
 /**
- * Reads the URL of a topic, such as `https://ntfy.sh/topic` or `https://user:password@ntfy.example/topic`. An access token
- * stands alone before the `@`. All of them are percent-encoded.
+ * Parses the URL of a topic: `https://ntfy.sh/topic`, `https://user:password@ntfy.example/topic`, or with an access token
+ * instead of user and password. All of them are percent-encoded.
  *
- * @throws TwtxtError `hook-failed`, without the URL: it may hold a password, and a topic is as good as one
+ * @returns the root of the server, the topic, and the header `Authorization`; `null` for a topic that anyone may write to
+ * @throws TwtxtError `hook-failed`, without the URL: it may contain a password, and a secret topic works like one
  */
-export function ntfyTopic(url: string): NtfyTopic {
-  const { protocol, host, pathname, search, hash, username, password } = parsed(url);
+export function ntfyTopic(url: string): { server: string; topic: string; authorization: string | null } {
+  if (!canParseUrl(url)) throw badUrl();
+  const { protocol, host, pathname, search, hash, username, password } = new URL(url);
   const topic = TOPIC.exec(pathname)?.[1];
   if (!/^https?:$/.test(protocol) || topic === undefined || search + hash !== "") throw badUrl();
   return {
@@ -71,11 +62,6 @@ function tagsOf({ mentions, sealed, filling }: Digest): string[] {
     ...(sealed > 0 ? ["envelope"] : []),
     ...(filling.length > 0 ? ["warning"] : []),
   ];
-}
-
-function parsed(url: string): URL {
-  if (!canParseUrl(url)) throw badUrl();
-  return new URL(url);
 }
 
 function badUrl(): TwtxtError {

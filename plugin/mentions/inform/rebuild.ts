@@ -6,8 +6,8 @@ import type { Log } from "../../http/respond.js";
 import { readJson, writeJson } from "../../store/json.js";
 import type { Condition, Store } from "../../store/store.js";
 import type { ListMentions } from "../mention.js";
-import { type HookFetch, postHook } from "./hook.js";
 import { publicMention } from "./list-json.js";
+import { type HookFetch, postHook } from "./webhook.js";
 
 const KEY = "inform/rebuild";
 const DAY = 24 * 3600_000;
@@ -60,7 +60,7 @@ export async function rebuildIfChanged(parts: RebuildParts): Promise<void> {
   await writeJson(store, KEY, { ...counted, shown: stored.value.shown }, { etag });
 }
 
-export interface RebuildParts {
+interface RebuildParts {
   list: ListMentions;
   store: Store;
   now: Clock;

@@ -1,38 +1,92 @@
-// plugin/mentions/inform/webhook.ts: a short note as a plain POST.
+// plugin/mentions/inform/webhook.ts: notifications by a plain POST, and requests to the author's webhooks.
+import { TwtxtError } from "../../errors.js";
+import { canParseUrl } from "../../url.js";
 import type { Channel } from "./digest.js";
-import { digestNote, type Note } from "./digest-text.js";
-import { type HookFetch, postHook } from "./hook.js";
+import { digestNote } from "./digest-text.js";
 
-const HOUR_MS = 3600_000;
+/** The subset of `fetch` that hooks need. */
+export type HookFetch = (
+  url: string,
+  request: { method: "POST"; headers: Record<string, string>; body: string; redirect: "manual"; signal: AbortSignal },
+) => Promise<Pick<Response, "ok" | "status" | "body">>;
 
-/** @throws TwtxtError `hook-failed` */
-export type PostNote = (note: Note) => Promise<void>;
+/** A webhook. Its URL may be on a private network and is a secret, so messages never contain it. */
+interface Hook {
+  /** The environment variable that has the URL, for messages. */
+  variable: string;
+  url: string;
+  fetch: HookFetch;
+}
+
+const TIMEOUT = 10_000;
 
 /**
- * Notifies the author by a webhook, at most once an hour.
+ * Notifies the author by a webhook, at most once an hour, with the headers that ntfy reads.
  *
+ * @param url - `TWTXT_WEBHOOK_URL`
  * @param page - where the author sees all mentions
+ * @see docs.ntfy.sh/publish
  */
-export function webhookChannel(post: PostNote, page: string): Channel {
+export function webhookChannel(url: string, fetch: HookFetch, page: string): Channel {
   return {
     name: "webhook",
     key: "inform/webhook",
-    pauseMs: HOUR_MS,
-    send: (news) => post(digestNote(news, page)),
+    pauseHours: 1,
+    async send(news) {
+      const { title, click, text } = digestNote(news, page);
+      const headers = { title, click, "content-type": "text/plain; charset=utf-8" };
+      await postHook({ variable: "TWTXT_WEBHOOK_URL", url, fetch }, headers, text);
+    },
   };
 }
 
+/** @throws TwtxtError `hook-failed`, with what to do */
+export async function postHook(
+  { variable, url, fetch }: Hook,
+  headers: Record<string, string>,
+  body: string,
+): Promise<void> {
+  if (!isHookUrl(url)) {
+    throw hookFailed(`${variable}: expected an http or https URL without user and password.`);
+  }
+  const response = await fetch(url, {
+    method: "POST",
+    headers,
+    body,
+    redirect: "manual",
+    signal: AbortSignal.timeout(TIMEOUT),
+  }).catch((error: Error) => {
+    throw hookFailed(`${variable} could not be reached (${codeOf(error)}).`);
+  });
+  await response.body?.cancel();
+  if (!response.ok) throw hookFailed(`${variable} answered ${response.status} instead of 200.`);
+}
+
+function isHookUrl(text: string): boolean {
+  if (!canParseUrl(text)) return false;
+  const { protocol, username, password } = new URL(text);
+  return /^https?:$/.test(protocol) && username === "" && password === "";
+}
+
+/** The error's code, since its message may contain the URL. */
+function codeOf({ name, cause }: Error): string {
+  const code = (cause as { code?: unknown } | undefined)?.code;
+  return typeof code === "string" ? code : name;
+}
+
+function hookFailed(message: string): TwtxtError {
+  return new TwtxtError("hook-failed", message);
+}
+
 /**
- * Posts notes with the headers that ntfy reads.
+ * Decodes a percent-encoded user name or password of a URL.
  *
- * @param url - `TWTXT_WEBHOOK_URL`
- * @see docs.ntfy.sh/publish
+ * @param badUrl - makes the error to throw if it is not well-formed
  */
-export function webhook(url: string, fetch: HookFetch): PostNote {
-  return ({ title, click, text }) =>
-    postHook(
-      { variable: "TWTXT_WEBHOOK_URL", url, fetch },
-      { title, click, "content-type": "text/plain; charset=utf-8" },
-      text,
-    );
+export function decodeCredential(text: string, badUrl: () => Error): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw badUrl();
+  }
 }

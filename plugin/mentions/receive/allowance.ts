@@ -1,9 +1,8 @@
 // plugin/mentions/receive/allowance.ts: limits on the time and money that verifications cost the owner.
-import type { Clock } from "../../clock.js";
-import type { Log } from "../../http/respond.js";
-import type { Store } from "../../store/store.js";
-import { SlowHosts } from "./slow-hosts.js";
-import { VerificationBudget } from "./verification-budget.js";
+import { createHash } from "node:crypto";
+import * as v from "valibot";
+import { readJson, writeJson } from "../../store/json.js";
+import { type BudgetOptions, VerificationBudget } from "./verification-budget.js";
 
 /** The address of a sender (IPv4, or the /64 of an IPv6 one), {@link SCHEDULE} or {@link AUTHOR}. */
 export type Requester = string;
@@ -12,37 +11,32 @@ export const SCHEDULE: Requester = "schedule";
 /** The daily limit does not apply to the author. */
 export const AUTHOR: Requester = "author";
 
-export interface AllowanceOptions {
-  store: Store;
-  now: Clock;
-  limits: {
-    /** Seconds; 0 for no pause. */
+/** Records of source hosts that timed out. */
+const SLOW = "mentions/slow/";
+const SlowHost = v.object({ until: v.number() });
+
+interface AllowanceOptions extends BudgetOptions {
+  limits: BudgetOptions["limits"] & {
+    /** Seconds for which a slow host is not asked; 0 for no pause. */
     slowHostPause: number;
-    /** Seconds a day, on a metered host. */
-    verificationSeconds: number;
   };
   /** Whether the owner pays for each second. */
   isMetered: boolean;
-  log: Log;
 }
 
 /** Decides which sources may be asked. PROTOCOL 2.4, "The proof". */
 export class Allowance {
-  readonly #slowHosts: SlowHosts;
+  readonly #options: AllowanceOptions;
   readonly #budget: VerificationBudget | null;
-  readonly #log: Log;
 
-  constructor({ store, now, limits, isMetered, log }: AllowanceOptions) {
-    this.#slowHosts = new SlowHosts({ store, now, pauseSeconds: limits.slowHostPause });
-    this.#budget = isMetered
-      ? new VerificationBudget({ store, now, secondsPerDay: limits.verificationSeconds, log })
-      : null;
-    this.#log = log;
+  constructor(options: AllowanceOptions) {
+    this.#options = options;
+    this.#budget = options.isMetered ? new VerificationBudget(options) : null;
   }
 
   /** Whether a source may be asked now: its host is not slow, and the requester has time left. */
   async permits(source: string, requester: Requester): Promise<boolean> {
-    if (await this.#slowHosts.has(source)) return false;
+    if (await this.#isSlow(slowKey(source))) return false;
     return requester === AUTHOR || this.#budget === null || this.#budget.hasLeft(partiesOf(source, requester));
   }
 
@@ -52,18 +46,34 @@ export class Allowance {
     requester: Requester,
     { milliseconds, isTimeout }: { milliseconds: number; isTimeout: boolean },
   ): Promise<void> {
+    const { store, now, limits, log } = this.#options;
     if (requester !== AUTHOR) await this.#budget?.add(partiesOf(source, requester), milliseconds);
-    if (!isTimeout) return;
-    await this.#slowHosts
-      .add(source)
-      .catch((error: Error) => this.#log(`A slow host could not be recorded: ${error.message}`));
+    if (!isTimeout || limits.slowHostPause === 0) return;
+    await writeJson(store, slowKey(source), { until: now() + limits.slowHostPause * 1000 }).catch((error: Error) =>
+      log(`A slow host could not be recorded: ${error.message}`),
+    );
   }
 
   /** Deletes outdated records. */
   async sweep(): Promise<void> {
+    const { store } = this.#options;
     await this.#budget?.sweep();
-    await this.#slowHosts.sweep();
+    for (const key of await store.keys(SLOW)) if (!(await this.#isSlow(key))) await store.delete(key);
   }
+
+  async #isSlow(key: string): Promise<boolean> {
+    const { store, now } = this.#options;
+    return ((await readJson(store, key, SlowHost))?.value.until ?? 0) > now();
+  }
+}
+
+/** A host as part of a key. */
+export function hostKey(url: string): string {
+  return createHash("sha256").update(new URL(url).hostname).digest("hex").slice(0, 16);
+}
+
+function slowKey(source: string): string {
+  return `${SLOW}${hostKey(source)}`;
 }
 
 function partiesOf(source: string, requester: Requester): string[] {

@@ -1,7 +1,6 @@
 // plugin/mentions/receive/duplicates.ts: finds stored mentions that have the same contents under another URL or for another target.
 import type { StoredMention } from "../mention.js";
 
-/** The compared fields of a mention. */
 type ComparedMention = Pick<
   StoredMention,
   "identity" | "isDeclared" | "instant" | "published" | "author" | "text" | "target" | "under"

@@ -1,30 +1,29 @@
 // plugin/mentions/receive/event-log.ts: events in the store, one immutable record each.
 import { randomBytes } from "node:crypto";
-import PQueue from "p-queue";
 import type { Log } from "../../http/respond.js";
 import type { Store } from "../../store/store.js";
+import { mapInParallel } from "../concurrency.js";
 import { idOf, type MentionEvent, parseEvent } from "./event.js";
 
 /** The keys of all events start with this. */
 export const EVENTS = "mentions/events/";
 const AT_ONCE = 32;
 
-export interface FoundEvents {
+interface FoundEvents {
   /** In the order of their keys. */
   events: Map<string, MentionEvent>;
   /** Whether an event was deleted between listing and reading. */
   isAnyGone: boolean;
 }
 
-/** The events of a site that are not deleted yet. */
 export class EventLog {
   readonly #store: Store;
   readonly #log: Log;
   /** Keys of damaged events that were logged. */
   readonly #logged = new Set<string>();
-  /** The snapshot to which `#known` belongs. */
+  /** Etag of the snapshot to which `#known` belongs. */
   #snapshot: string | null = null;
-  /** Events by their keys; `null` for a damaged one. */
+  /** Events by key; `null` for a damaged one. */
   #known = new Map<string, MentionEvent | null>();
   #count = 0;
 
@@ -62,7 +61,7 @@ export class EventLog {
    * events are therefore read again, and missing ones do not count.
    *
    * @param keys - oldest first
-   * @param snapshot - the etag of the snapshot that was read before
+   * @param snapshot - etag of the snapshot that was read before
    * @throws TwtxtError `store-failed`: an unread event is never skipped
    */
   async read(keys: readonly string[], snapshot: string | null): Promise<FoundEvents> {
@@ -72,17 +71,19 @@ export class EventLog {
     }
     const known = this.#known;
     const missing = keys.filter((key) => !known.has(key));
-    const read = new Map(await inBatches(missing, async (key) => [key, await this.#readOne(key)] as const));
-    for (const [key, event] of read) if (event !== undefined) known.set(key, event);
+    await mapInParallel(missing, AT_ONCE, async (key) => {
+      const event = await this.#readOne(key);
+      if (event !== undefined) known.set(key, event);
+    });
     const events = keys.flatMap((key) => {
-      const event = known.get(key) ?? read.get(key);
+      const event = known.get(key);
       return event ? [[key, event] as const] : [];
     });
-    return { events: new Map(events), isAnyGone: [...read.values()].includes(undefined) };
+    return { events: new Map(events), isAnyGone: missing.some((key) => !known.has(key)) };
   }
 
   async delete(keys: readonly string[]): Promise<void> {
-    await inBatches(keys, (key) => this.#store.delete(key));
+    await mapInParallel(keys, AT_ONCE, (key) => this.#store.delete(key));
   }
 
   /** @returns `null` for a damaged event, `undefined` for a missing one */
@@ -96,8 +97,4 @@ export class EventLog {
     }
     return event;
   }
-}
-
-function inBatches<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
-  return new PQueue({ concurrency: AT_ONCE }).addAll(items.map((item) => () => work(item)));
 }

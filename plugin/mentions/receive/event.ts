@@ -61,11 +61,6 @@ export function versionOf({ identity, timestamp, type, author, text, under }: St
   return hashOf(JSON.stringify([identity, timestamp, type, name, url, photo, text, under])).slice(0, 16);
 }
 
-/** The short name of a mention's version for `eleventy-twtxt mentions approve`: the first digits of its id and version. */
-export function decisionName(id: string, version: string | null): string {
-  return [id, version].flatMap((part) => part?.slice(0, 8) ?? []).join(".");
-}
-
 function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex");
 }
@@ -82,45 +77,77 @@ function hashOf(text: string): string {
  * @param shownPerHost - mentions of one host shown per day; the rest is held
  */
 export function applyEvents(mentions: Mentions, events: readonly MentionEvent[], shownPerHost: number): void {
-  const days = new Set(events.map(({ at }) => dayOf(at)));
-  const tally = new Tally([...mentions.values()].filter(({ received }) => days.has(dayOf(received))));
-  const sources = new DuplicateIndex(mentions);
-  for (const event of events) {
-    if (event.kind === "kept") keep(mentions, event, { tally, sources, shownPerHost });
-    else if (event.kind === "forgotten") mentions.delete(event.id);
-    else {
-      const mention = mentions.get(event.id);
-      if (!mention) continue;
-      if (event.kind === "moderated") moderate(mentions, mention, event);
-      else if (mention.state !== "rejected") mentions.delete(event.id);
-    }
-  }
+  const changes = new MentionChanges(mentions, events, shownPerHost);
+  for (const event of events) changes.apply(event);
 }
 
-function keep(
-  mentions: Mentions,
-  { at, mention: { hold, received = at, ...found } }: Extract<MentionEvent, { kind: "kept" }>,
-  { tally, sources, shownPerHost }: { tally: Tally; sources: DuplicateIndex; shownPerHost: number },
-): void {
-  const id = idOf(found);
-  const known = mentions.get(id);
-  const duplicates = sources.duplicatesOf(found, id);
-  // An approved mention stays as it is rather than being held again under another URL.
-  const replaced = duplicates.filter((old) => supersedes(found, old) && updated(old, found, hold).state === old.state);
-  if (!known && replaced.length < duplicates.length) return;
-  for (const old of replaced) mentions.delete(old.id);
-  const before = known ?? replaced[0];
-  if (before) {
-    const next = { ...updated(before, found, hold), id };
-    mentions.set(id, next);
-    sources.add(next);
-    return;
+class MentionChanges {
+  readonly #mentions: Mentions;
+  readonly #shownPerHost: number;
+  readonly #duplicates: DuplicateIndex;
+  /** Numbers of shown mentions by day and host. */
+  readonly #shown = new Map<string, number>();
+
+  constructor(mentions: Mentions, events: readonly MentionEvent[], shownPerHost: number) {
+    this.#mentions = mentions;
+    this.#shownPerHost = shownPerHost;
+    this.#duplicates = new DuplicateIndex(mentions);
+    const days = new Set(events.map(({ at }) => dayOf(at)));
+    for (const { identity, received, state } of mentions.values()) {
+      if (state !== "held" && days.has(dayOf(received))) this.#count(identity, received);
+    }
   }
-  const isHeld = hold === "always" || (hold === "when many" && tally.of(found.identity, at) >= shownPerHost);
-  const mention: StoredMention = { ...found, id, state: isHeld ? "held" : "shown", received };
-  mentions.set(id, mention);
-  sources.add(mention);
-  if (!isHeld) tally.count(found.identity, received);
+
+  apply(event: MentionEvent): void {
+    if (event.kind === "kept") {
+      this.#keep(event);
+      return;
+    }
+    const mention = this.#mentions.get(event.id);
+    if (!mention) return;
+    if (event.kind === "moderated") this.#moderate(mention, event);
+    else if (event.kind === "forgotten" || mention.state !== "rejected") this.#mentions.delete(event.id);
+  }
+
+  #keep({ at, mention: { hold, received = at, ...found } }: Extract<MentionEvent, { kind: "kept" }>): void {
+    const id = idOf(found);
+    const known = this.#mentions.get(id);
+    const duplicates = this.#duplicates.duplicatesOf(found, id);
+    // An approved mention stays as it is rather than being held again under another URL.
+    const replaced = duplicates.filter(
+      (old) => supersedes(found, old) && updated(old, found, hold).state === old.state,
+    );
+    if (!known && replaced.length < duplicates.length) return;
+    for (const old of replaced) this.#mentions.delete(old.id);
+    const before = known ?? replaced[0];
+    if (before) {
+      this.#set({ ...updated(before, found, hold), id });
+      return;
+    }
+    const isHeld = hold === "always" || (hold === "when many" && this.#isHostOverLimit(found.identity, at));
+    this.#set({ ...found, id, state: isHeld ? "held" : "shown", received });
+    if (!isHeld) this.#count(found.identity, received);
+  }
+
+  #moderate(mention: StoredMention, { state, version }: Extract<MentionEvent, { kind: "moderated" }>): void {
+    // The mention changed since the author saw it, so the new contents were not approved.
+    if (state === "shown" && version !== null && version !== versionOf(mention)) return;
+    this.#mentions.set(mention.id, { ...mention, state });
+  }
+
+  #set(mention: StoredMention): void {
+    this.#mentions.set(mention.id, mention);
+    this.#duplicates.add(mention);
+  }
+
+  #isHostOverLimit(identity: string, at: string): boolean {
+    return (this.#shown.get(dayAndHost(identity, at)) ?? 0) >= this.#shownPerHost;
+  }
+
+  #count(identity: string, at: string): void {
+    const key = dayAndHost(identity, at);
+    this.#shown.set(key, (this.#shown.get(key) ?? 0) + 1);
+  }
 }
 
 /** A stored mention with its source's current contents. */
@@ -135,34 +162,6 @@ function updated(
   const next = { ...found, id, given, state, received, under: found.about ? found.under : kept };
   const mustBeHeld = hold === "always" && state === "shown" && versionOf(next) !== versionOf(known);
   return mustBeHeld ? { ...next, state: "held" } : next;
-}
-
-function moderate(
-  mentions: Mentions,
-  mention: StoredMention,
-  { state, version }: Extract<MentionEvent, { kind: "moderated" }>,
-): void {
-  // The mention changed since the author saw it, so the new contents were not approved.
-  if (state === "shown" && version !== null && version !== versionOf(mention)) return;
-  mentions.set(mention.id, { ...mention, state });
-}
-
-/** Counts the shown mentions of a host per day. */
-class Tally {
-  readonly #counts = new Map<string, number>();
-
-  constructor(mentions: Iterable<StoredMention>) {
-    for (const { identity, received, state } of mentions) if (state !== "held") this.count(identity, received);
-  }
-
-  of(identity: string, at: string): number {
-    return this.#counts.get(dayAndHost(identity, at)) ?? 0;
-  }
-
-  count(identity: string, at: string): void {
-    const key = dayAndHost(identity, at);
-    this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1);
-  }
 }
 
 function dayAndHost(identity: string, at: string): string {

@@ -3,8 +3,9 @@ import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { isMentionUrl } from "../../feed/mention.js";
-import { toInstant } from "../../feed/timestamp.js";
+import { formatTimestamp, toInstant } from "../../feed/timestamp.js";
 import { MENTION_TYPES } from "../../site/mention-list.js";
+import { StoredTime } from "../mention.js";
 import type { NewMention } from "./event.js";
 import { checkClaim } from "./read-claim.js";
 import type { ReceivedMentions } from "./received.js";
@@ -15,17 +16,18 @@ const webUrl = v.pipe(v.string(), v.maxLength(2000), v.check(isMentionUrl));
 /** Allows for clocks that differ. A mention from further in the future would stay on top of the list until then. */
 const FUTURE_MS = 24 * 3600_000;
 
-const time = v.pipe(v.string(), v.isoTimestamp());
-
 const Mention = v.strictObject({
   source: webUrl,
   target: webUrl,
   type: v.picklist(MENTION_TYPES),
   author: v.strictObject({ name: v.pipe(v.string(), v.maxLength(200)), url: webUrl, photo: v.nullable(webUrl) }),
   text: v.pipe(v.string(), v.maxLength(1001)),
-  published: v.nullable(time),
-  received: v.optional(v.nullable(time)),
+  published: v.nullable(StoredTime),
+  received: v.optional(v.nullable(StoredTime)),
 });
+
+/** A mention that another service verified. `received` is the time when that service received it. */
+export type ImportedMention = v.InferInput<typeof Mention>;
 
 /** The body of `POST /import`. */
 export const ImportBody = v.strictObject({ mentions: v.pipe(v.array(Mention), v.maxLength(500)) });
@@ -38,7 +40,7 @@ export const ImportBody = v.strictObject({ mentions: v.pipe(v.array(Mention), v.
  */
 export async function importMentions(
   { mentions }: v.InferOutput<typeof ImportBody>,
-  { received, siteIndex, now }: TakeOverParts,
+  { received, siteIndex, now }: { received: ReceivedMentions; siteIndex: SiteIndex; now: Clock },
 ): Promise<{ imported: number; ignored: number }> {
   const latest = now() + FUTURE_MS;
   const early = mentions.find(({ received }) => received && Date.parse(received) > latest);
@@ -58,12 +60,6 @@ export async function importMentions(
   return { imported, ignored: mentions.length - imported };
 }
 
-export interface TakeOverParts {
-  received: ReceivedMentions;
-  siteIndex: SiteIndex;
-  now: Clock;
-}
-
 function newMentionOf(mention: v.InferOutput<typeof Mention>, siteIndex: SiteIndex): NewMention | null {
   const { source, target, published, received, ...fields } = mention;
   const claim = claimOf(source, target, siteIndex);
@@ -78,7 +74,7 @@ function newMentionOf(mention: v.InferOutput<typeof Mention>, siteIndex: SiteInd
     under: claim.under,
     timestamp,
     instant: timestamp === null ? null : toInstant(timestamp),
-    published: published === null ? null : `${new Date(published).toISOString().slice(0, 19)}Z`,
+    published: published === null ? null : formatTimestamp(Date.parse(published)),
     subject: null,
     about: null,
     hold: "never",

@@ -1,27 +1,33 @@
 // plugin/mentions/receive/journal.ts: the journal of mentions: events that are regularly folded into a snapshot.
 import { isDeepStrictEqual } from "node:util";
+import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import type { Log } from "../../http/respond.js";
+import { readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
-import { coalesce } from "../coalesce.js";
+import { coalesce } from "../concurrency.js";
 import type { StoredMention } from "../mention.js";
 import { applyEvents, idOf, type MentionEvent, type Mentions, type NewMention } from "./event.js";
 import { EventLog } from "./event-log.js";
-import { runExclusively } from "./exclusive.js";
 import { MissingPart, type Snapshot, Snapshots } from "./snapshot.js";
 
 /** Events folded by one run. */
 const BATCH = 2_000;
-/** Number of events that starts a compaction before the hourly run. A new process reads each event with a request. */
+/** This many events start a compaction before the hourly run: a new process needs a request for each. */
 const COMPACTION_THRESHOLD = 300;
-/** Milliseconds to wait after a failed compaction, such as on a full disk. */
+/** The pause after a failed compaction, such as on a full disk. */
 const RETRY_DELAY = 60_000;
 /** Attempts to read while other processes replace the snapshot. */
 const TRIES = 5;
+/** The claim of the process that compacts. */
 const COMPACTION = "mentions/compaction";
+/** A killed process blocks the others for this long. */
+const CLAIM_DURATION = 60_000;
 
-export interface JournalOptions {
+const Claim = v.object({ until: v.number() });
+
+interface JournalOptions {
   store: Store;
   now: Clock;
   /** See {@link applyEvents}. */
@@ -70,16 +76,14 @@ export class Journal {
    * nothing for a minute.
    */
   readonly compactIfLong = coalesce(async () => {
-    const { store, now } = this.#options;
+    const { now } = this.#options;
     if (this.#events.count < COMPACTION_THRESHOLD || now() < this.#mayFoldAt) return;
     this.#mayFoldAt = now() + RETRY_DELAY;
-    await runExclusively({ store, key: COMPACTION, now }, () => this.compact());
+    await this.#compactExclusively();
     this.#mayFoldAt = now();
   });
 
-  /**
-   * Whether storing this mention would change nothing. For a new mention, events of others are not read.
-   */
+  /** Whether storing this mention would change nothing. For a new mention, events of others are not read. */
   async holds(mention: NewMention): Promise<boolean> {
     const id = idOf(mention);
     const { base, events } = await this.#view((key) => key.includes(`-${id}-`));
@@ -114,6 +118,21 @@ export class Journal {
     await this.#events.delete(folded);
     await this.#snapshots.sweep(now());
     return found.size;
+  }
+
+  /** Compacts unless another process is compacting. One that takes longer than a minute may be joined by another. */
+  async #compactExclusively(): Promise<void> {
+    const { store, now } = this.#options;
+    const stored = await readJson(store, COMPACTION, Claim);
+    if (stored && stored.value.until > now()) return;
+    const claim = { until: now() + CLAIM_DURATION };
+    const etag = await writeJson(store, COMPACTION, claim, stored ? { etag: stored.etag } : { isNew: true });
+    if (etag === null) return;
+    try {
+      await this.compact();
+    } finally {
+      await writeJson(store, COMPACTION, { until: 0 }, { etag });
+    }
   }
 
   async #readAll(): Promise<ReadonlyMap<string, StoredMention>> {

@@ -17,11 +17,10 @@ import { formatReference, sourceOf } from "../reference.js";
 import { versionOf } from "./event.js";
 import { ImportBody, importMentions } from "./import-mentions.js";
 import { isListed, type Moderation } from "./moderation.js";
-import { newestFirst, pageOf } from "./pagination.js";
 import type { PendingMention, PendingMentions } from "./pending.js";
-import type { ReceivedMentions } from "./received.js";
+import { newestFirst, pageOf, type ReceivedMentions } from "./received.js";
 import type { SiteIndex } from "./site-index.js";
-import type { VerifiedPending } from "./verify-pending.js";
+import type { VerifiedPending } from "./verify-and-store.js";
 
 const STATES = ["shown", "held", "rejected", "pending"] as const;
 /** Methods that require a signature, even on routes that do not allow them. */
@@ -33,32 +32,26 @@ const VERIFY_MS = 20_000;
 
 const Decision = v.strictObject({ state: v.picklist(["shown", "rejected"]) });
 
+type NullWhilePending = { [Key in "type" | "author" | "text"]: StoredMention[Key] | null };
+
 /** An item of the list: a stored or a pending mention. */
-export interface ManagedMention {
-  id: string;
+export interface ManagedMention
+  extends NullWhilePending,
+    Pick<StoredMention, "id" | "target" | "under" | "published" | "received"> {
   /** Version of its contents, sent back as `If-Match` with a decision; `null` while pending. */
   version: string | null;
   state: MentionState | "pending";
   source: string;
-  target: string;
-  under: string | null;
-  type: StoredMention["type"] | null;
-  author: StoredMention["author"] | null;
-  text: string | null;
-  published: string | null;
-  received: string;
 }
 
-/** The handlers of the routes below `/api/v1/mentions`. */
-export type ManageHandlers = Record<"mentions" | "verify" | "import" | "mention", Handler>;
-
 /**
- * Creates the handlers. `GET` lists, `POST /:id` decides, `POST /verify` verifies pending mentions, `POST /import` imports
- * mentions that another service verified, `DELETE /:id` and `DELETE ?source=` delete.
+ * Creates the handlers of the routes below `/api/v1/mentions`. `GET` lists, `POST /:id` decides, `POST /verify` verifies
+ * pending mentions, `POST /import` imports mentions that another service verified, `DELETE /:id` and `DELETE ?source=`
+ * delete.
  *
  * @see PROTOCOL 2.5, "Managing"
  */
-export function manageMentions(parts: ManageParts): ManageHandlers {
+export function manageMentions(parts: ManageParts): Record<"mentions" | "verify" | "import" | "mention", Handler> {
   const signed = (route: RouteName, work: (request: Request, body: Uint8Array, id: string) => Promise<unknown>) => {
     const methods: readonly string[] = ROUTES[route].methods;
     return async (request: Request, { params }: RequestContext) => {
@@ -80,7 +73,7 @@ export function manageMentions(parts: ManageParts): ManageHandlers {
   };
 }
 
-export interface ManageParts {
+interface ManageParts {
   /**
    * Reads the body of a request signed by the author.
    *
@@ -103,7 +96,7 @@ async function list({ received, pending }: ManageParts, url: string) {
   if (known === "pending") {
     return pageOf((await pending.all()).map(shownPending).sort(newestFirst), { after, limit: size });
   }
-  const page = await received.list({ state: known, limit: size, ...(after !== undefined && { after }) });
+  const page = await received.list({ state: known, limit: size, after });
   return { mentions: page.mentions.map(shownStored), next: page.next };
 }
 
@@ -114,11 +107,9 @@ async function decide(parts: ManageParts, id: string, body: Uint8Array, headers:
   return shownStored(mention);
 }
 
-async function forgetOne({ received, pending }: ManageParts, id: string): Promise<{ forgotten: number }> {
-  const waiting = (await pending.all()).filter((mention) => mention.id === id);
-  for (const mention of waiting) await pending.drop(mention);
-  const forgotten = await received.forget((mention) => mention.id === id);
-  if (forgotten.length + waiting.length === 0) throw noSuchMention(id);
+async function forgetOne(parts: ManageParts, id: string): Promise<{ forgotten: number }> {
+  const isIt = (mention: { id: string }) => mention.id === id;
+  if ((await forget(parts, isIt, isIt)) === 0) throw noSuchMention(id);
   return { forgotten: 1 };
 }
 
@@ -141,15 +132,25 @@ function decidedVersion(headers: Headers, { moderation }: ManageParts): string |
   );
 }
 
-async function forgetSource({ received, pending }: ManageParts, url: string) {
+async function forgetSource(parts: ManageParts, url: string): Promise<{ forgotten: number }> {
   const { source } = parseParameters(url, ["source"]);
   if (!source) throw new TwtxtError("bad-request", 'Expected the parameter "source": a feed, a host or "host:port".');
-  const waiting = (await pending.all()).filter((mention) => isListed(source, mention.source));
-  for (const mention of waiting) await pending.drop(mention);
+  const isPendingFromSource = (mention: PendingMention) => isListed(source, mention.source);
   // `given` counts only on the same host: another sender may have used a redirect from elsewhere.
   const isFromSource = ({ identity, given }: StoredMention) =>
     isListed(source, identity) || (isSameHost(given, identity) && isListed(source, given));
-  return { forgotten: (await received.forget(isFromSource)).length + waiting.length };
+  return { forgotten: await forget(parts, isPendingFromSource, isFromSource) };
+}
+
+/** Deletes pending and stored mentions. @returns how many */
+async function forget(
+  { received, pending }: ManageParts,
+  isPendingMeant: (mention: PendingMention) => boolean,
+  isStoredMeant: (mention: StoredMention) => boolean,
+): Promise<number> {
+  const waiting = (await pending.all()).filter(isPendingMeant);
+  for (const mention of waiting) await pending.drop(mention);
+  return (await received.forget(isStoredMeant)).length + waiting.length;
 }
 
 function verify({ verifyPending, now }: ManageParts): Promise<VerifiedPending> {

@@ -14,23 +14,23 @@ type Lists = Pick<Exclude<Settings["mentions"], false>, "allow" | "block" | "mod
  * @see PROTOCOL 2.5
  */
 export class Moderation {
-  /** Whether sources that are not allowed wait for the author's approval. */
-  readonly moderate: boolean;
-  readonly #allow: Lists["allow"];
-  readonly #block: Lists["block"];
+  readonly #lists: Lists;
 
-  constructor({ allow, block, moderate }: Lists) {
-    this.#allow = allow;
-    this.#block = block;
-    this.moderate = moderate;
+  constructor(lists: Lists) {
+    this.#lists = lists;
+  }
+
+  /** Whether sources that are not allowed wait for the author's approval. */
+  get moderate(): boolean {
+    return this.#lists.moderate;
   }
 
   isBlocked(url: string): boolean {
-    return this.#block.some((entry) => isListed(entry, url) || isBelow(entry, url));
+    return this.#lists.block.some((entry) => isListed(entry, url) || isBelow(entry, url));
   }
 
   isAllowed(url: string): boolean {
-    return this.#allow.some((entry) => (isUrl(entry) ? isSameUrl(entry, url) : isHostOf(entry, url)));
+    return this.#lists.allow.some((entry) => (isUrl(entry) ? isSameUrl(entry, url) : isHostOf(entry, url)));
   }
 }
 

@@ -5,9 +5,8 @@ import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
-import { StoredUrl } from "../mention.js";
-import type { PostedClaim } from "./read-claim.js";
-import { hostKey } from "./slow-hosts.js";
+import { type Claim, PostedClaim } from "../mention.js";
+import { hostKey } from "./allowance.js";
 
 const PENDING = "mentions/pending/";
 const HOUR = 3600_000;
@@ -19,10 +18,7 @@ const ATTEMPTS = [1, 3, 7, 14, 24].map((hours) => hours * HOUR);
 const LONGEST_WAIT = 48 * HOUR;
 
 const PendingClaim = v.object({
-  source: StoredUrl,
-  timestamps: v.array(v.string()),
-  target: v.object({ url: v.string(), kind: v.picklist(["feed", "page"]) }),
-  under: v.nullable(v.string()),
+  ...PostedClaim.entries,
   /** Milliseconds since 1970. */
   since: v.number(),
   attempts: v.number(),
@@ -33,15 +29,13 @@ export interface PendingMention extends v.InferOutput<typeof PendingClaim> {
   key: string;
 }
 
-export interface PendingOptions {
+interface PendingOptions {
   store: Store;
   now: Clock;
   limits: { pending: number; pendingPerHost: number };
 }
 
-type ClaimName = Pick<PostedClaim, "source" | "timestamps" | "target">;
-
-/** The pending mentions, in a store shared by several processes. */
+/** Pending mentions in a store that several processes share. */
 export class PendingMentions {
   readonly #options: PendingOptions;
 
@@ -56,8 +50,7 @@ export class PendingMentions {
    */
   async add(claim: PostedClaim): Promise<void> {
     const { store, now, limits } = this.#options;
-    const { source, timestamps, target, under } = claim;
-    const folder = folderOf(source);
+    const folder = folderOf(claim.source);
     const key = keyOf(claim);
     const keys = await store.keys(PENDING);
     if (keys.includes(key)) return;
@@ -65,7 +58,7 @@ export class PendingMentions {
     if (keys.length >= limits.pending || ofHost >= limits.pendingPerHost) {
       throw new TwtxtError("too-many-pending", "Too many mentions are waiting for verification. Try again later.");
     }
-    await writeJson(store, key, { source, timestamps, target, under, since: now(), attempts: 0 }, { isNew: true });
+    await writeJson(store, key, { ...claim, since: now(), attempts: 0 }, { isNew: true });
   }
 
   /** All pending mentions, oldest first. */
@@ -97,8 +90,7 @@ export class PendingMentions {
     return attempts >= ATTEMPTS.length;
   }
 
-  /** Removes a claim if it is pending. */
-  async drop(claim: ClaimName): Promise<void> {
+  async drop(claim: Claim): Promise<void> {
     await this.#options.store.delete(keyOf(claim));
   }
 }
@@ -107,7 +99,7 @@ function folderOf(source: string): string {
   return `${PENDING}${hostKey(source)}/`;
 }
 
-function keyOf({ source, timestamps, target }: ClaimName): string {
+function keyOf({ source, timestamps, target }: Claim): string {
   const text = [source, timestamps[0] ?? "", target.url].join("\n");
   return folderOf(source) + createHash("sha256").update(text).digest("hex").slice(0, 32);
 }

@@ -1,14 +1,9 @@
 // plugin/mentions/receive/read-claim.ts: reads and checks the form of a posted mention.
 import { TwtxtError } from "../../errors.js";
 import { essenceOf, readBody } from "../../http/respond.js";
-import type { Claim } from "../mention.js";
+import type { PostedClaim } from "../mention.js";
 import { parseReference } from "../reference.js";
 import type { SiteIndex } from "./site-index.js";
-
-/** A claim and, besides its target, the post that it belongs to. */
-export interface PostedClaim extends Claim {
-  under: string | null;
-}
 
 const FORM = "application/x-www-form-urlencoded";
 const BODY_LIMIT = 8 * 1024;

@@ -51,7 +51,7 @@ export function receiveMention({ siteIndex, moderation, claims, pending, feedUrl
   };
 }
 
-export interface ReceiveParts {
+interface ReceiveParts {
   siteIndex: SiteIndex;
   moderation: Moderation;
   claims: Pick<ClaimProcessor, "process">;

@@ -1,4 +1,4 @@
-// plugin/mentions/receive/received.ts: the site's received mentions.
+// plugin/mentions/receive/received.ts: the site's received mentions, and pages of them.
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { isSameHost } from "../../http/hosts.js";
@@ -6,9 +6,8 @@ import { isSameUrl, withoutQuery } from "../../http/same-url.js";
 import type { ListMentions, MentionState, StoredMention } from "../mention.js";
 import { idOf, type MentionEvent, type NewMention, versionOf } from "./event.js";
 import type { Journal } from "./journal.js";
-import { checkCursor, newestFirst, pageOf } from "./pagination.js";
 
-export interface ReceivedOptions {
+interface ReceivedOptions {
   journal: Journal;
   now: Clock;
   /** Called when the shown mentions may have changed. */
@@ -16,7 +15,7 @@ export interface ReceivedOptions {
 }
 
 /** A source as given, with the URL that answered. */
-export interface SourceQuery {
+interface SourceQuery {
   url: string;
   /** `null` if nothing answered. */
   identity: string | null;
@@ -25,7 +24,7 @@ export interface SourceQuery {
   target: string;
 }
 
-/** The mentions of a site. Changes are durable when they return. */
+/** Changes are durable when they return. */
 export class ReceivedMentions {
   readonly journal: Journal;
   readonly #now: Clock;
@@ -55,14 +54,9 @@ export class ReceivedMentions {
     return at;
   }
 
-  /** Finds the stored mention with the same source and target. */
+  /** Finds the mention with the same source and target. */
   async find(mention: NewMention): Promise<StoredMention | null> {
     return (await this.journal.read()).get(idOf(mention)) ?? null;
-  }
-
-  /** Whether it is already stored, unchanged. */
-  holds(mention: NewMention): Promise<boolean> {
-    return this.journal.holds(mention);
   }
 
   /** The stored mentions of a source. A redirect from another host does not count: only the source can retract. */
@@ -78,7 +72,7 @@ export class ReceivedMentions {
     return [...(await this.journal.read()).values()].filter(isOfSource);
   }
 
-  /** Removes a mention that its source retracted. */
+  /** Removes what its source retracted. */
   async remove(id: string): Promise<void> {
     await this.#add([{ kind: "removed", at: this.#at(), id }]);
   }
@@ -128,4 +122,69 @@ export class ReceivedMentions {
     this.#sorted.set(all, known);
     return known;
   }
+}
+
+/** The sort key: `received` is `YYYY-MM-DDThh:mm:ss.sssZ`, `id` 32 hex digits. */
+interface ListItem {
+  received: string;
+  id: string;
+}
+
+const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)_([0-9a-f]{32})$/;
+
+/**
+ * Takes one page from a list.
+ *
+ * @param mentions - newest first
+ * @param after - the cursor from the previous page
+ * @returns `next`: the cursor for the next page; `null` on the last page
+ * @throws TwtxtError `bad-request` for an invalid cursor
+ */
+export function pageOf<T extends ListItem>(
+  mentions: Iterable<T>,
+  {
+    isWanted = () => true,
+    after,
+    limit,
+  }: { isWanted?(mention: T): boolean; after?: string | undefined; limit: number },
+): { mentions: T[]; next: string | null } {
+  const start = after === undefined ? null : parseCursor(after);
+  const page: T[] = [];
+  for (const mention of mentions) {
+    if ((start && newestFirst(start, mention) >= 0) || !isWanted(mention)) continue;
+    if (page.length === limit) return { mentions: page, next: cursorOf(page.at(-1)) };
+    page.push(mention);
+  }
+  return { mentions: page, next: null };
+}
+
+/**
+ * Rejects a cursor that names no mention, since forged ones would fill the CDN's cache.
+ *
+ * @param find - looks up a mention by id
+ * @throws TwtxtError `bad-request`
+ * @see PROTOCOL 2.4, "The answer"
+ */
+function checkCursor(after: string, find: (id: string) => ListItem | undefined): void {
+  const { received, id } = parseCursor(after);
+  if (find(id)?.received !== received) throw noCursor();
+}
+
+export function newestFirst(a: ListItem, b: ListItem): number {
+  const [x, y] = a.received === b.received ? [a.id, b.id] : [a.received, b.received];
+  return x < y ? 1 : x > y ? -1 : 0;
+}
+
+function cursorOf(mention: ListItem | undefined): string | null {
+  return mention ? `${mention.received}_${mention.id}` : null;
+}
+
+function parseCursor(text: string): ListItem {
+  const [, received, id] = CURSOR.exec(text) ?? [];
+  if (received === undefined || id === undefined) throw noCursor();
+  return { received, id };
+}
+
+function noCursor(): TwtxtError {
+  return new TwtxtError("bad-request", 'The parameter "after" is not a cursor that this list has returned.');
 }

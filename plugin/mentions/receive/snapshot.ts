@@ -17,7 +17,6 @@ const PART_SIZE = 10_000;
 /** Unreferenced parts are kept this long, since a snapshot may be about to name them. */
 const ORPHAN_AGE = 24 * 3600_000;
 
-/** The index of a snapshot. */
 export interface Snapshot {
   /** `null` before the first one. */
   etag: string | null;
@@ -27,7 +26,6 @@ export interface Snapshot {
   folded: ReadonlySet<string>;
 }
 
-/** The stored form of the index. */
 const StoredIndex = v.object({ version: v.literal(1), parts: v.array(v.string()), folded: v.array(v.string()) });
 const StoredPart = v.array(StoredMention);
 
@@ -47,7 +45,7 @@ export class Snapshots {
     this.#store = store;
   }
 
-  /** Reads the index, with one request. */
+  /** Costs one request. */
   async read(): Promise<Snapshot> {
     const stored = await this.#store.get(SNAPSHOT);
     if (!stored) return EMPTY;
@@ -137,7 +135,6 @@ async function intact<T>(key: string, read: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** A part of the snapshot is missing. */
 export class MissingPart extends TwtxtError {
   constructor(key: string) {
     super("store-failed", `${key} is missing. ${ADVICE}`);

@@ -9,6 +9,7 @@ import type { Clock } from "../../clock.js";
 import type { Log } from "../../http/respond.js";
 import { readJson, update } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
+import { coalesce } from "../concurrency.js";
 
 const SPENDING = "mentions/spending/";
 const RECORDS = 8;
@@ -21,6 +22,25 @@ const Sums = v.object({ total: v.number(), parties: v.record(v.string(), v.numbe
 /** Milliseconds, in total and by party. */
 type Sums = v.InferOutput<typeof Sums>;
 
+interface DaySums {
+  /** `YYYY-MM-DD`; empty before the first call. */
+  day: string;
+  /** The sums of all processes when they were last read, and when that was. */
+  stored: Sums;
+  readAt: number;
+  unsaved: Sums;
+}
+
+export interface BudgetOptions {
+  store: Store;
+  now: Clock;
+  limits: {
+    /** Seconds a day. */
+    verificationSeconds: number;
+  };
+  log: Log;
+}
+
 /**
  * Counts verification time against a daily limit. The count is approximate: it is summed in memory and written in
  * batches, and a failing store only makes it less exact.
@@ -28,102 +48,82 @@ type Sums = v.InferOutput<typeof Sums>;
  * @see PROTOCOL 2.4, "The proof"
  */
 export class VerificationBudget {
-  readonly #options: SpendingOptions;
+  readonly #options: BudgetOptions;
+  /** The record that this process writes. */
   readonly #record = randomInt(RECORDS);
-  #day = "";
-  #stored = noSums();
-  #readAt = Number.NEGATIVE_INFINITY;
-  #unsaved = noSums();
-  #writing: Promise<void> | null = null;
+  #current = noneOn("");
 
-  constructor(options: SpendingOptions) {
+  constructor(options: BudgetOptions) {
     this.#options = options;
   }
 
   /** Whether there is time left today, in total and for each of these parties. */
   async hasLeft(parties: readonly string[]): Promise<boolean> {
-    await this.#refresh();
-    const limit = this.#options.secondsPerDay * 1000;
-    const used = (group: string) => (this.#stored.parties[group] ?? 0) + (this.#unsaved.parties[group] ?? 0);
-    const total = this.#stored.total + this.#unsaved.total;
-    return total < limit && parties.every((party) => used(groupOf(party)) < limit / SHARES);
+    const { stored, unsaved } = await this.#read();
+    const limit = this.#options.limits.verificationSeconds * 1000;
+    const used = (group: string) => (stored.parties[group] ?? 0) + (unsaved.parties[group] ?? 0);
+    return stored.total + unsaved.total < limit && parties.every((party) => used(groupOf(party)) < limit / SHARES);
   }
 
   /** Adds the time of a verification for these parties. Does not throw. */
   async add(parties: readonly string[], milliseconds: number): Promise<void> {
-    this.#beginDay();
-    const groups = new Set(parties.map(groupOf));
-    const added = {
-      total: milliseconds,
-      parties: Object.fromEntries([...groups].map((group) => [group, milliseconds])),
-    };
-    addTo(this.#unsaved, added);
-    this.#writing ??= this.#write().finally(() => {
-      this.#writing = null;
-    });
-    await this.#writing;
+    const ofParties = Object.fromEntries(parties.map((party) => [groupOf(party), milliseconds]));
+    addTo(this.#today().unsaved, { total: milliseconds, parties: ofParties });
+    await this.#save();
   }
 
   /** Deletes the records of earlier days. */
   async sweep(): Promise<void> {
     const { store } = this.#options;
-    for (const key of await store.keys(SPENDING)) if (!key.startsWith(this.#folder())) await store.delete(key);
+    const today = folderOf(this.#today());
+    for (const key of await store.keys(SPENDING)) if (!key.startsWith(today)) await store.delete(key);
   }
 
-  #folder(): string {
-    return `${SPENDING}${this.#today()}/`;
+  #today(): DaySums {
+    const day = new Date(this.#options.now()).toISOString().slice(0, 10);
+    if (this.#current.day !== day) this.#current = noneOn(day);
+    return this.#current;
   }
 
-  #today(): string {
-    return new Date(this.#options.now()).toISOString().slice(0, 10);
-  }
-
-  #beginDay(): void {
-    if (this.#day === this.#today()) return;
-    this.#day = this.#today();
-    this.#stored = noSums();
-    this.#unsaved = noSums();
-    this.#readAt = Number.NEGATIVE_INFINITY;
-  }
-
-  async #refresh(): Promise<void> {
-    this.#beginDay();
+  async #read(): Promise<DaySums> {
     const { store, now, log } = this.#options;
-    if (now() - this.#readAt < READ_AGAIN_MS) return;
-    this.#readAt = now();
-    const keys = Array.from({ length: RECORDS }, (_, record) => `${this.#folder()}${record}`);
+    const today = this.#today();
+    if (now() - today.readAt < READ_AGAIN_MS) return today;
+    today.readAt = now();
+    const keys = Array.from({ length: RECORDS }, (_, record) => `${folderOf(today)}${record}`);
     try {
       const records = await Promise.all(keys.map((key) => readJson(store, key, Sums)));
-      this.#stored = noSums();
-      for (const record of records) if (record) addTo(this.#stored, record.value);
+      today.stored = noSums();
+      for (const record of records) if (record) addTo(today.stored, record.value);
     } catch (error) {
       log(`Today's verification time could not be read: ${(error as Error).message}`);
     }
+    return today;
   }
 
-  /** Writes until nothing is unsaved, including what is added meanwhile. After a failure the next call continues. */
-  async #write(): Promise<void> {
+  /** After a failure, the next call writes the same sums. */
+  readonly #save = coalesce(async () => {
     const { store, log } = this.#options;
-    while (this.#unsaved.total > 0) {
-      const [day, saved] = [this.#day, this.#unsaved];
-      this.#unsaved = noSums();
-      try {
-        await update(store, `${SPENDING}${day}/${this.#record}`, Sums, (old) => addTo(old ?? noSums(), saved));
-        if (day === this.#day) addTo(this.#stored, saved);
-      } catch (error) {
-        if (day === this.#day) addTo(this.#unsaved, saved);
-        log(`Today's verification time could not be stored: ${(error as Error).message}`);
-        return;
-      }
+    const today = this.#today();
+    const saved = today.unsaved;
+    if (saved.total === 0) return;
+    today.unsaved = noSums();
+    try {
+      await update(store, `${folderOf(today)}${this.#record}`, Sums, (old) => addTo(old ?? noSums(), saved));
+      addTo(today.stored, saved);
+    } catch (error) {
+      addTo(today.unsaved, saved);
+      log(`Today's verification time could not be stored: ${(error as Error).message}`);
     }
-  }
+  });
 }
 
-export interface SpendingOptions {
-  store: Store;
-  now: Clock;
-  secondsPerDay: number;
-  log: Log;
+function folderOf({ day }: DaySums): string {
+  return `${SPENDING}${day}/`;
+}
+
+function noneOn(day: string): DaySums {
+  return { day, stored: noSums(), unsaved: noSums(), readAt: Number.NEGATIVE_INFINITY };
 }
 
 function noSums(): Sums {

@@ -1,29 +1,36 @@
-// plugin/mentions/receive/verify-and-store.ts: verifies a claim at its source, then stores or removes the mention.
+// plugin/mentions/receive/verify-and-store.ts: verifies claims, at once or later, and stores or removes their mentions.
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { toInstant } from "../../feed/timestamp.js";
 import type { Log } from "../../http/respond.js";
-import type { Proof, ProvenMention, StoredMention, Verify } from "../mention.js";
+import type { PostedClaim, Proof, ProvenMention, StoredMention, Verify } from "../mention.js";
+import { hostQueue } from "../queues.js";
 import { formatReference } from "../reference.js";
-import type { Allowance, Requester } from "./allowance.js";
+import { type Allowance, AUTHOR, type Requester, SCHEDULE } from "./allowance.js";
 import type { NewMention } from "./event.js";
 import type { Moderation } from "./moderation.js";
-import type { PendingMentions } from "./pending.js";
-import type { PostedClaim } from "./read-claim.js";
+import type { PendingMention, PendingMentions } from "./pending.js";
 import type { ReceivedMentions } from "./received.js";
-import type { VerificationQueue } from "./verification-queue.js";
+import { AT_ONCE_PER_REQUESTER, VerificationQueue } from "./verification-queue.js";
 
 /** `waiting`: the source was not asked; `no verdict`: it did not answer. */
-export type ClaimOutcome = "stored" | "removed" | "waiting" | "no verdict";
+type ClaimOutcome = "stored" | "removed" | "waiting" | "no verdict";
 
 type Disproof = Extract<Proof, { outcome: "disproven" }>;
 
-export interface ClaimProcessorOptions {
+/** Counts of pending mentions by result. */
+export interface VerifiedPending {
+  kept: number;
+  /** The source does not confirm it, or gave no verdict in the last attempt. */
+  dropped: number;
+  waiting: number;
+}
+
+interface ClaimProcessorOptions {
   verify: Verify;
-  queue: VerificationQueue;
   allowance: Allowance;
   received: ReceivedMentions;
-  pending: Pick<PendingMentions, "drop">;
+  pending: PendingMentions;
   moderation: Moderation;
   now: Clock;
   /** Called when a new or changed mention was stored. */
@@ -35,6 +42,7 @@ export interface ClaimProcessorOptions {
 /** Verifies claims and applies the verdicts. */
 export class ClaimProcessor {
   readonly #options: ClaimProcessorOptions;
+  readonly #queue = new VerificationQueue();
 
   constructor(options: ClaimProcessorOptions) {
     this.#options = options;
@@ -55,10 +63,47 @@ export class ClaimProcessor {
     return outcome;
   }
 
+  /**
+   * Verifies pending mentions, oldest first.
+   *
+   * @param which - `due` for those whose time has come; `all` at the author's request
+   * @param isOver - when true, nothing more is started
+   */
+  async verifyPending(which: "due" | "all", isOver: () => boolean): Promise<VerifiedPending> {
+    const { pending } = this.#options;
+    const mentions = (await pending.all()).filter((mention) => which === "all" || pending.isDue(mention));
+    const result: VerifiedPending = { kept: 0, dropped: 0, waiting: 0 };
+    const requester = which === "all" ? AUTHOR : SCHEDULE;
+    const queue = hostQueue(AT_ONCE_PER_REQUESTER);
+    const verify = async (mention: PendingMention) => {
+      result[isOver() ? "waiting" : await this.#processPending(mention, requester)] += 1;
+    };
+    await Promise.all(mentions.map((mention) => queue(new URL(mention.source).host, () => verify(mention))));
+    return result;
+  }
+
+  async #processPending(mention: PendingMention, requester: Requester): Promise<keyof VerifiedPending> {
+    const { pending, log } = this.#options;
+    try {
+      const outcome = await this.process(mention, requester);
+      if (outcome === "stored" || outcome === "removed") return "kept";
+      // The author's requests are not counted: five in a row would drop the mention of a source that is down.
+      if (requester === AUTHOR) return "waiting";
+      const isDropped = outcome === "no verdict" ? await pending.noteAttempt(mention) : pending.isOver(mention);
+      if (!isDropped) return "waiting";
+      await pending.drop(mention);
+      log(describeDropped(mention, "The source could not be verified in time."));
+    } catch (error) {
+      if (!(error instanceof TwtxtError) || error.code === "store-failed") throw error;
+      log(describeDropped(mention, error.message));
+    }
+    return "dropped";
+  }
+
   /** Verifies when a slot of the queue is free. @returns `null` if the source may not be asked now */
   #verify(claim: PostedClaim, requester: Requester): Promise<Proof | null> {
-    const { queue, allowance, verify, now } = this.#options;
-    return queue.run(requester, async () => {
+    const { allowance, verify, now } = this.#options;
+    return this.#queue.run(requester, async () => {
       if (!(await allowance.permits(claim.source, requester))) return null;
       const start = now();
       const proof = await verify(claim);
@@ -81,7 +126,7 @@ export class ClaimProcessor {
       hold: moderation.isAllowed(mention.identity) ? "never" : others,
     };
     // Anyone can send a mention again at any time, so a repeat must cost neither a record nor a CDN purge.
-    if (await received.holds(found)) return "stored";
+    if (await received.journal.holds(found)) return "stored";
     const at = await received.keep(found);
     onStored();
     // The mention is durable, so a failing store no longer makes this request fail.
@@ -130,4 +175,8 @@ function describeStored({ state, received }: StoredMention, at: string, claim: P
 
 function describeClaim({ source, timestamps: [timestamp], target }: PostedClaim): string {
   return `${target.url} in ${timestamp === undefined ? source : formatReference(source, timestamp)}`;
+}
+
+function describeDropped({ source, target }: PendingMention, why: string): string {
+  return `Dropped a pending mention of ${target.url} in ${source}. ${why}`;
 }

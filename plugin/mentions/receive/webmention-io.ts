@@ -2,48 +2,65 @@
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { isMentionUrl } from "../../feed/mention.js";
+import { formatTimestamp } from "../../feed/timestamp.js";
 import type { MentionType } from "../../site/mention-list.js";
+import { shortened } from "../plain-text.js";
+import type { ImportedMention } from "./import-mentions.js";
 
-/** A mention that another service verified. */
-export interface ImportedMention {
-  source: string;
-  target: string;
-  type: MentionType;
-  author: { name: string; url: string; photo: string | null };
-  /** At most 500 characters. */
-  text: string;
-  /** `YYYY-MM-DDThh:mm:ssZ`; `null` if unknown. */
-  published: string | null;
-  /** When that service received it, in the same format. */
-  received: string | null;
-}
-
-const maybe = v.optional(v.nullable(v.string()));
-const Author = v.optional(v.nullable(v.object({ name: maybe, url: maybe, photo: maybe })));
+const maybe = v.nullish(v.string(), "");
+const isTrue = v.nullish(v.boolean(), false);
+const Author = v.nullish(v.object({ name: maybe, url: maybe, photo: maybe }), {});
 
 /** An entry of `mentions.jf2`. */
-const Entry = v.object({
-  "wm-source": v.string(),
-  "wm-target": v.string(),
-  "wm-property": maybe,
-  "wm-private": v.optional(v.nullable(v.boolean())),
-  "wm-received": maybe,
-  url: maybe,
-  author: Author,
-  published: maybe,
-  name: maybe,
-  content: v.optional(v.nullable(v.object({ text: maybe }))),
-});
+const Entry = v.pipe(
+  v.object({
+    "wm-source": v.string(),
+    "wm-target": v.string(),
+    "wm-property": maybe,
+    "wm-private": isTrue,
+    "wm-received": maybe,
+    url: maybe,
+    author: Author,
+    published: maybe,
+    name: maybe,
+    content: v.nullish(v.object({ text: v.nullish(v.string()) }), {}),
+  }),
+  v.transform(({ name, content, ...entry }) => ({
+    ...entry,
+    source: entry["wm-source"],
+    target: entry["wm-target"],
+    type: entry["wm-property"],
+    isPrivate: entry["wm-private"],
+    received: entry["wm-received"],
+    text: content.text ?? name,
+  })),
+);
 
 /** An entry of the older `mentions.json`. */
-const Link = v.object({
-  source: v.string(),
-  target: v.string(),
-  private: v.optional(v.nullable(v.boolean())),
-  verified_date: maybe,
-  data: v.optional(v.nullable(v.object({ author: Author, url: maybe, published: maybe, name: maybe, content: maybe }))),
-  activity: v.optional(v.nullable(v.object({ type: maybe }))),
-});
+const Link = v.pipe(
+  v.object({
+    source: v.string(),
+    target: v.string(),
+    private: isTrue,
+    verified_date: maybe,
+    data: v.nullish(
+      v.object({ author: Author, url: maybe, published: maybe, name: maybe, content: v.nullish(v.string()) }),
+      {},
+    ),
+    activity: v.nullish(v.object({ type: maybe }), {}),
+  }),
+  v.transform(({ data: { content, name, ...data }, ...link }) => ({
+    ...data,
+    source: link.source,
+    target: link.target,
+    type: link.activity.type,
+    isPrivate: link.private,
+    received: link.verified_date,
+    text: content ?? name,
+  })),
+);
+
+type ExportedMention = v.InferOutput<typeof Entry> | v.InferOutput<typeof Link>;
 
 const Export = v.union([v.object({ children: v.array(Entry) }), v.object({ links: v.array(Link) })]);
 
@@ -72,71 +89,38 @@ export function mentionsOfWebmentionIo(json: unknown): ImportedMention[] {
       'This is not an export from webmention.io: expected its mentions.jf2, an object with a list "children".',
     );
   }
-  const found = "children" in result.output ? result.output.children.map(fromEntry) : result.output.links.map(fromLink);
-  return found.flatMap((mention) => mention ?? []);
+  const entries: ExportedMention[] = "children" in result.output ? result.output.children : result.output.links;
+  return entries.filter(({ isPrivate }) => !isPrivate).flatMap((entry) => importedMention(entry) ?? []);
 }
 
-function fromEntry(entry: v.InferOutput<typeof Entry>): ImportedMention | null {
-  if (entry["wm-private"]) return null;
-  return importedMention(entry["wm-source"], entry["wm-target"], entry["wm-property"], {
-    ...entry,
-    text: entry.content?.text ?? entry.name,
-    received: entry["wm-received"],
-  });
-}
-
-function fromLink({ source, target, data, activity, ...link }: v.InferOutput<typeof Link>): ImportedMention | null {
-  if (link.private) return null;
-  return importedMention(source, target, activity?.type, {
-    ...data,
-    text: data?.content ?? data?.name,
-    received: link.verified_date,
-  });
-}
-
-interface ExportedFields {
-  author?: v.InferOutput<typeof Author>;
-  url?: string | null | undefined;
-  published?: string | null | undefined;
-  text?: string | null | undefined;
-  received?: string | null | undefined;
-}
-
-function importedMention(
-  source: string,
-  target: string,
-  type: string | null | undefined,
-  fields: ExportedFields,
-): ImportedMention | null {
-  const page = isWeb(fields.url) ? fields.url : source;
-  if (!isWeb(page) || !isWeb(target)) return null;
-  const { name, url, photo } = fields.author ?? {};
-  const host = new URL(page).host;
+function importedMention({ target, type, author, text, ...entry }: ExportedMention): ImportedMention | null {
+  const source = isWeb(entry.url) ? entry.url : entry.source;
+  if (!isWeb(source) || !isWeb(target)) return null;
+  const { name, url, photo } = author;
   return {
-    source: page,
+    source,
     target,
-    type: TYPES[type ?? ""] ?? "mention",
+    type: TYPES[type] ?? "mention",
     author: {
-      name: shortened(name || host, 100),
-      url: isWeb(url) ? url : page,
+      name: cleaned(name || new URL(source).host, 100),
+      url: isWeb(url) ? url : source,
       photo: isWeb(photo) ? photo : null,
     },
-    text: shortened(fields.text ?? "", 500),
-    published: instantOf(fields.published),
-    received: instantOf(fields.received),
+    text: cleaned(text, 500),
+    published: instantOf(entry.published),
+    received: instantOf(entry.received),
   };
 }
 
-function isWeb(url: string | null | undefined): url is string {
-  return typeof url === "string" && /^https?:/i.test(url) && url.length <= 2000 && isMentionUrl(url);
+function isWeb(url: string): boolean {
+  return /^https?:/i.test(url) && url.length <= 2000 && isMentionUrl(url);
 }
 
-function shortened(text: string, length: number): string {
-  const characters = [...text.replace(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/g, " ").trim()];
-  return characters.length > length ? `${characters.slice(0, length - 1).join("")}…` : characters.join("");
+function cleaned(text: string, limit: number): string {
+  return shortened(text.replace(/[\x00-\x09\x0b-\x1f\x7f-\x9f]/g, " ").trim(), limit);
 }
 
-function instantOf(date: string | null | undefined): string | null {
-  const time = Date.parse(date ?? "");
-  return Number.isNaN(time) ? null : `${new Date(time).toISOString().slice(0, 19)}Z`;
+function instantOf(date: string): string | null {
+  const time = Date.parse(date);
+  return Number.isNaN(time) ? null : formatTimestamp(time);
 }

@@ -1,13 +1,13 @@
 // plugin/mentions/send/changes.ts: compares the live feed with the ledger to find the mentions to send.
+import * as v from "valibot";
 import { toInstant } from "../../feed/timestamp.js";
-import type { LiveMention } from "./live-mentions.js";
+import { LiveMention } from "./live-feed.js";
 
-/** The final outcome for one text of a twt. `not-asked`: the guard refused the address. */
+/** `not-asked`: the guard refused the address. */
 export type FinalOutcome = "sent" | "failed" | "not-asked" | "no-endpoint";
 
-/** A mention that needs no further attempt with this text of its twt. */
+/** A mention that needs no further attempt with this text of its twt, and the key of its record. */
 export interface FinishedMention {
-  /** Key of its record. */
   key: string;
   pair: string;
   instant: string;
@@ -15,18 +15,26 @@ export interface FinishedMention {
   ending: FinalOutcome;
 }
 
-/** A mention that was not delivered yet. */
-export interface UnfinishedMention extends LiveMention {
-  /** Key and etag of its record. */
-  key: string;
-  etag: string;
-  attempts: number;
-  /** Times of the first failure and of the next attempt, in milliseconds since 1970. */
-  first: number;
-  next: number;
+const orNull = v.nullable(v.string());
+
+/** The record of a mention that was not delivered yet. Times are milliseconds since 1970. */
+export const UnfinishedRecord = v.object({
+  ...LiveMention.entries,
+  attempts: v.number(),
+  /** The first failure. */
+  first: v.number(),
+  /** The next attempt. */
+  next: v.number(),
   /** The source that was posted; `null` if nothing was, so that no receiver can have it. */
-  source: string | null;
-}
+  source: orNull,
+  /** How the last attempt failed; missing in records of earlier versions. */
+  endpoint: v.optional(orNull, null),
+  status: v.optional(v.nullable(v.number()), null),
+  why: v.optional(orNull, null),
+});
+
+/** A mention that was not delivered yet, with the key and the etag of its record. */
+export type UnfinishedMention = v.InferOutput<typeof UnfinishedRecord> & { key: string; etag: string };
 
 /** The old mentions that the first run skipped. */
 export interface Baseline {
@@ -35,7 +43,6 @@ export interface Baseline {
   before: string | null;
 }
 
-/** The contents of the ledger. */
 export interface LedgerState {
   done: readonly FinishedMention[];
   unfinished: readonly UnfinishedMention[];
@@ -44,11 +51,9 @@ export interface LedgerState {
   backfilled: ReadonlySet<string>;
 }
 
-/** The feed and its archives, as far as they were read. */
+/** The mentions in the feed and in its archives, as far as they were read. */
 export interface FeedState {
-  /** Mentions in the feed itself. */
   mentions: readonly LiveMention[];
-  /** Mentions in its archives. */
   archived: readonly LiveMention[];
   /** Instants of all twts, with mentions or without. */
   instants: ReadonlySet<string>;
@@ -57,31 +62,22 @@ export interface FeedState {
 }
 
 /** The ledger's records of one mention. */
-export interface MentionHistory {
+interface MentionHistory {
   done: readonly FinishedMention[];
   unfinished: UnfinishedMention | null;
 }
 
-/** A mention in the feed that was not sent with this text. */
-interface PresentMention extends MentionHistory {
-  kind: "new" | "changed";
-  instant: string;
-  mention: LiveMention;
-}
-
-/** A mention that was sent, or may have been, and is no longer in any twt. */
-interface GoneMention extends MentionHistory {
-  kind: "gone";
-  instant: string;
-}
-
-export type Change = PresentMention | GoneMention;
+/** A mention to send. `gone`: it was sent, or may have been, and is no longer in any twt. */
+export type Change = MentionHistory & { instant: string } & (
+    | { kind: "new" | "changed"; mention: LiveMention }
+    | { kind: "gone" }
+  );
 export type WaitingChange = Change & { unfinished: UnfinishedMention };
 
 export interface Changes {
   /** Oldest first. */
   due: Change[];
-  /** Changes that wait for their next attempt. */
+  /** They wait for their next attempt. */
   later: WaitingChange[];
   /** Keys of obsolete records. */
   stale: string[];
@@ -131,16 +127,14 @@ export function isInBaseline(
 }
 
 /** Nothing to send; these records are obsolete. */
-interface NoChange {
-  stale: string[];
-}
+type NoChange = Pick<Changes, "stale">;
 
 function changeOfPresent(
   mention: LiveMention,
   history: MentionHistory,
   known: LedgerState,
   asksAgain: boolean,
-): PresentMention | NoChange {
+): Change | NoChange {
   const { done, unfinished } = history;
   // The answer to an earlier text was lost, so the receiver may have that one.
   const mayHaveAnother = unfinished !== null && unfinished.text !== mention.text && unfinished.source !== null;
@@ -157,7 +151,7 @@ function changeOfPresent(
   return { kind, instant: mention.instant, mention, ...history };
 }
 
-function changeOfMissing(history: MentionHistory, live: FeedState): GoneMention | NoChange {
+function changeOfMissing(history: MentionHistory, live: FeedState): Change | NoChange {
   const { done, unfinished } = history;
   const instant = unfinished?.instant ?? done[0]?.instant ?? "";
   // It is gone if its twt is there without it, or if everything was read and its twt is missing.
@@ -166,7 +160,6 @@ function changeOfMissing(history: MentionHistory, live: FeedState): GoneMention 
   return wasPosted ? { kind: "gone", instant, ...history } : { stale: keysOf(history) };
 }
 
-/** The keys of a mention's records. */
 export function keysOf({ done, unfinished }: MentionHistory): string[] {
   return [...done.map(({ key }) => key), ...(unfinished ? [unfinished.key] : [])];
 }

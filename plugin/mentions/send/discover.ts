@@ -2,14 +2,11 @@
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { parseFeed } from "../../feed/feed.js";
-import { endpointInHeader, firstEndpoint } from "../../http/feed-file.js";
+import { endpointInHeader, firstEndpoint, startsAsMarkup } from "../../http/feed-file.js";
 import type { Ask, GuardedResponse } from "../../http/guard.js";
 import { freshUntil, parseRetryAfter } from "../../http/retry.js";
-import { endpointsInHtml } from "./endpoint-in-html.js";
-import { linkTargets } from "./link-header.js";
-import { readTarget, type TargetStart } from "./read-target.js";
+import { endpointsInHtml, linkTargets } from "./endpoint-links.js";
 
-/** An endpoint, and how it was found. */
 export interface FoundEndpoint {
   /** http or https, without credentials and fragment. Its address is checked when it is asked. */
   endpoint: string;
@@ -18,8 +15,7 @@ export interface FoundEndpoint {
   freshUntil: number | null;
 }
 
-/** A target without an endpoint. */
-export interface NoEndpoint {
+interface NoEndpoint {
   endpoint: null;
   /** Half a sentence for the author. */
   why: string;
@@ -40,7 +36,6 @@ export class ServerBusyError extends TwtxtError {
   }
 }
 
-/** PROTOCOL 6. */
 const MAX_BYTES = 1 << 20;
 
 /**
@@ -80,7 +75,7 @@ export function createDiscover({ ask, now }: { ask: Ask; now(): number }): Disco
   return (target) => discover(target.replace(/#.*$/s, ""));
 }
 
-/** Searches the target itself: its headers, then its contents. */
+/** Searches the target's headers, then its contents. */
 async function searchTarget(
   response: GuardedResponse,
 ): Promise<{ kind: TargetStart["kind"]; found: Pick<FoundEndpoint, "endpoint" | "method"> | null }> {
@@ -131,4 +126,59 @@ function describeStatus({ status }: GuardedResponse): string {
 
 function earlier(a: number | null, b: number | null): number | null {
   return a === null || b === null ? null : Math.min(a, b);
+}
+
+interface TargetStart {
+  kind: "feed" | "page" | "other";
+  /** Everything before a feed's first twt, or a page's HTML. */
+  text: string;
+}
+
+/**
+ * Reads a response until its endpoint must have been named. A response above the size limit counts up to the limit.
+ *
+ * @param isPageNeeded - whether a page's HTML is needed, or only its kind
+ * @throws TwtxtError what the body throws, except `too-large`
+ * @see PROTOCOL 2.2
+ */
+async function readTarget(response: GuardedResponse, isPageNeeded: boolean): Promise<TargetStart> {
+  const isHtml = /^\s*(text\/html|application\/xhtml\+xml)\s*(;|,|$)/i.test(response.headers["content-type"] ?? "");
+  const lines: string[] = [];
+  let kind: TargetStart["kind"] | null = null;
+  for await (const line of linesOf(response.body)) {
+    if (kind === null && line.trim() !== "") kind = kindOf(line, isHtml);
+    const isEnough = kind === "feed" ? isTwt(line) : kind === "page" ? !isPageNeeded : kind === "other";
+    if (isEnough) break;
+    lines.push(line);
+  }
+  return { kind: kind ?? "other", text: lines.join("\n") };
+}
+
+/** A feed may be served as HTML; a page is not a feed under any content type. */
+function kindOf(firstLine: string, isHtml: boolean): TargetStart["kind"] {
+  if (firstLine.startsWith("#") || isTwt(firstLine)) return "feed";
+  if (isHtml) return "page";
+  return startsAsMarkup(firstLine) ? "other" : "feed";
+}
+
+function isTwt(line: string): boolean {
+  return line.includes("\t") && parseFeed(line).twts.length > 0;
+}
+
+async function* linesOf(body: AsyncIterable<Uint8Array>): AsyncIterable<string> {
+  const decoder = new TextDecoder();
+  let open = "";
+  try {
+    for await (const chunk of body) {
+      const [end = "", ...next] = decoder.decode(chunk, { stream: true }).split("\n");
+      open += end;
+      for (const line of next) {
+        yield open;
+        open = line;
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof TwtxtError && error.code === "too-large")) throw error;
+  }
+  yield open + decoder.decode();
 }

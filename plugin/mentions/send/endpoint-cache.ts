@@ -1,11 +1,11 @@
 // plugin/mentions/send/endpoint-cache.ts: cache of discovered endpoints, shared by runs.
-import PQueue from "p-queue";
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
+import { mapInParallel } from "../concurrency.js";
 import { type Discover, type FoundEndpoint, memoize } from "./discover.js";
-import { shortHash } from "./live-mentions.js";
+import { shortHash } from "./live-feed.js";
 import type { Form } from "./post-mention.js";
 
 const CachedEndpoint = v.union([
@@ -20,12 +20,11 @@ const CachedEndpoint = v.union([
 ]);
 
 const DAY = 24 * 3600_000;
-/** Concurrent writes to the store. */
 const WRITERS = 16;
 
 const FormRecord = v.object({ form: v.picklist(["reference", "page"]) });
 
-export interface EndpointOptions {
+interface EndpointOptions {
   store: Store;
   discover: Discover;
   now: Clock;
@@ -78,14 +77,12 @@ export class EndpointCache {
 
   /** Ends a run: removes stale endpoints without untried mentions. */
   async end(): Promise<void> {
-    const writers = new PQueue({ concurrency: WRITERS });
+    const { store } = this.#options;
     const tried = [...this.#provisional].filter(([key]) => !this.#untried.has(key));
-    await writers.addAll(
-      tried.map(([key, found]) => async () => {
-        if (this.#isFresh(found)) await writeJson(this.#options.store, key, found);
-        else await this.#options.store.delete(key);
-      }),
-    );
+    await mapInParallel(tried, WRITERS, async ([key, found]) => {
+      if (this.#isFresh(found)) await writeJson(store, key, found);
+      else await store.delete(key);
+    });
   }
 
   /** @returns the form that an endpoint accepted last time; `null` if unknown */
@@ -93,7 +90,6 @@ export class EndpointCache {
     return this.#forms.get(endpoint) ?? (await this.#storedForm(endpoint));
   }
 
-  /** Records the form that an endpoint accepted. */
   async noteForm(endpoint: string, form: Form): Promise<void> {
     if ((await this.formOf(endpoint)) === form) return;
     await writeJson(this.#options.store, formKey(endpoint), { form });

@@ -8,7 +8,7 @@ import type { Store } from "../../store/store.js";
 const KEY = "sent/lease";
 const DURATION = 30_000;
 const RENEWAL = 5_000;
-/** Work started under the lease must not outlast it: a mention takes at most two requests of ten seconds. */
+/** Work must not outlast the lease: a mention takes at most two requests of ten seconds. */
 const MARGIN = 20_000;
 const POLL = 1_000;
 
@@ -26,8 +26,8 @@ export interface LeaseOptions {
   random(): number;
   /** Resolves early when the signal is aborted. */
   sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
-  /** Milliseconds to wait for another run. A killed run blocks for 30 s. */
-  patience: number;
+  /** Milliseconds to wait for another run; default 0. A killed run blocks for 30 s. */
+  patience?: number;
   /** Called once, when waiting begins. */
   onWaiting?(): void;
 }
@@ -60,7 +60,7 @@ interface HeldLease {
 }
 
 async function takeLease(options: LeaseOptions): Promise<HeldLease> {
-  const { store, now, random, sleep, patience, onWaiting } = options;
+  const { store, now, random, patience = 0 } = options;
   const holder = Array.from({ length: 4 }, () => Math.floor(random() * 2 ** 32).toString(16)).join("-");
   const giveUp = now() + patience;
   for (let isFirst = true; ; isFirst = false) {
@@ -73,8 +73,8 @@ async function takeLease(options: LeaseOptions): Promise<HeldLease> {
     if (now() >= giveUp) {
       throw new TwtxtError("already-sending", "Another run is sending mentions. Nothing was sent; try again later.");
     }
-    if (isFirst) onWaiting?.();
-    await sleep(POLL);
+    if (isFirst) options.onWaiting?.();
+    await options.sleep(POLL);
   }
 }
 
@@ -85,7 +85,7 @@ async function keepLease(lease: HeldLease, { store, now, sleep }: LeaseOptions, 
     try {
       await renew(lease, store, now());
     } catch {
-      // The lease goes on as it is; the next renewal finds out whether this one was written.
+      // The next renewal finds out whether this one was written.
     }
   }
 }

@@ -1,9 +1,9 @@
 // plugin/mentions/send/ledger.ts: the ledger of sent mentions, which prevents sending one twice.
-import PQueue from "p-queue";
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { readJson, update, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
+import { mapInParallel } from "../concurrency.js";
 import { StoredUrl } from "../mention.js";
 import {
   type Baseline,
@@ -14,14 +14,15 @@ import {
   keysOf,
   type LedgerState,
   type UnfinishedMention,
+  UnfinishedRecord,
 } from "./changes.js";
-import { type LiveMention, shortHash } from "./live-mentions.js";
+import { type LiveMention, shortHash } from "./live-feed.js";
 
 /** The last letter of a record's key. */
 const LETTERS: Record<FinalOutcome, string> = { sent: "s", failed: "f", "not-asked": "r", "no-endpoint": "n" };
 const DONE_KEY = /\/done\/(\d{4})(\d\d)(\d\d)t(\d\d)(\d\d)(\d\d)z-([0-9a-f]{32})-([0-9a-f]{16})-([sfrn])$/;
 const READERS = 16;
-/** Milliseconds before each retry of a failed write: a sent mention must be recorded. */
+/** Pauses before each retry of a failed write, in milliseconds: a sent mention must be recorded. */
 const RETRY_DELAYS = [250, 1000, 3000];
 
 const Details = v.object({
@@ -36,27 +37,9 @@ const Details = v.object({
   at: v.number(),
 });
 
-const Unfinished = v.object({
-  pair: v.string(),
-  timestamp: v.string(),
-  instant: v.string(),
-  nick: v.nullable(v.string()),
-  target: StoredUrl,
-  text: v.string(),
-  attempts: v.number(),
-  first: v.number(),
-  next: v.number(),
-  source: v.nullable(v.string()),
-  /** How the last attempt failed; missing in records of earlier versions. */
-  endpoint: v.optional(v.nullable(v.string()), null),
-  status: v.optional(v.nullable(v.number()), null),
-  why: v.optional(v.nullable(v.string()), null),
-});
-
 const BaselineRecord = v.object({ pairs: v.array(v.string()), before: v.nullable(v.string()) });
 const Backfilled = v.array(v.string());
 
-/** The record of a finished mention. */
 export type Details = v.InferOutput<typeof Details>;
 
 /** An entry of the ledger for its author. Times are milliseconds since 1970. */
@@ -70,8 +53,7 @@ export interface LedgerEntry extends Pick<Details, "timestamp" | "nick" | "targe
 }
 
 /** A failed attempt that is followed by another. */
-export type FailedAttempt = Pick<UnfinishedMention, "attempts" | "first" | "next"> &
-  Pick<Details, "endpoint" | "status" | "why">;
+type FailedAttempt = Pick<UnfinishedMention, "attempts" | "first" | "next" | "endpoint" | "status" | "why">;
 
 /** A mention, in the feed or gone, with the source that its receiver knows. */
 export interface MentionSource {
@@ -80,7 +62,7 @@ export interface MentionSource {
   source: string | null;
 }
 
-export interface LedgerOptions {
+interface LedgerOptions {
   store: Store;
   /** Each feed in a store has a ledger of its own. */
   feedUrl: string;
@@ -112,25 +94,25 @@ export class MentionLedger {
     const keys = await this.#store.keys(`${this.#folder}/`);
     return {
       done: keys.flatMap(doneOf),
-      unfinished: await readUnfinished(this.#store, keys),
-      baseline: await readBaseline(this.#store, `${this.#folder}/baseline`),
+      unfinished: await this.#readUnfinished(keys),
+      baseline: await this.#readBaseline(),
       backfilled: new Set((await readJson(this.#store, `${this.#folder}/backfilled`, Backfilled))?.value ?? []),
     };
   }
 
   /** @returns the stored baseline, which may be that of an earlier run */
   async writeBaseline({ pairs, before }: Baseline): Promise<Baseline> {
-    const key = `${this.#folder}/baseline`;
-    await this.#writeWithRetry(() => writeJson(this.#store, key, { pairs: [...pairs], before }, { isNew: true }));
-    const baseline = await readBaseline(this.#store, key);
+    const record = { pairs: [...pairs], before };
+    await this.#writeWithRetry(() => writeJson(this.#store, `${this.#folder}/baseline`, record, { isNew: true }));
+    const baseline = await this.#readBaseline();
     if (baseline) return baseline;
-    throw new TwtxtError("store-failed", `${key} is missing although it was just written.`);
+    throw new TwtxtError("store-failed", `${this.#folder}/baseline is missing although it was just written.`);
   }
 
   /** All mentions, oldest twt first. Costs one request for each. */
   async list(): Promise<LedgerEntry[]> {
     const keys = await this.#store.keys(`${this.#folder}/`);
-    const [done, unfinished] = await Promise.all([readDone(this.#store, keys), readUnfinished(this.#store, keys)]);
+    const [done, unfinished] = await Promise.all([this.#readDone(keys), this.#readUnfinished(keys)]);
     const waiting = unfinished.map(({ timestamp, nick, target, endpoint, status, why, attempts, next }) => {
       const mention = { timestamp, nick, target, endpoint, status, why, attempts, next };
       return { ...mention, outcome: "waiting" as const, at: null };
@@ -167,7 +149,6 @@ export class MentionLedger {
     await this.forget(keysOf({ ...change, done: change.done.filter(isOver) }));
   }
 
-  /** Records when to try again. */
   async postpone({ mention, source }: MentionSource, { unfinished }: Change, attempt: FailedAttempt): Promise<void> {
     const key = `${this.#folder}/retry/${mention.pair}`;
     const condition = unfinished ? { etag: unfinished.etag } : { isNew: true as const };
@@ -177,6 +158,30 @@ export class MentionLedger {
 
   async forget(keys: readonly string[]): Promise<void> {
     for (const key of keys) await this.#writeWithRetry(() => this.#store.delete(key));
+  }
+
+  async #readDone(keys: readonly string[]): Promise<LedgerEntry[]> {
+    const found = await mapInParallel(keys.flatMap(doneOf), READERS, async ({ key, ending }) => {
+      const stored = await readJson(this.#store, key, Details);
+      if (!stored) return [];
+      const { source, ...details } = stored.value;
+      return [{ ...details, outcome: ending, attempts: null, next: null }];
+    });
+    return found.flat();
+  }
+
+  async #readUnfinished(keys: readonly string[]): Promise<UnfinishedMention[]> {
+    const ofUnfinished = keys.filter((key) => key.includes("/retry/"));
+    const found = await mapInParallel(ofUnfinished, READERS, async (key) => {
+      const stored = await readJson(this.#store, key, UnfinishedRecord);
+      return stored ? [{ ...stored.value, key, etag: stored.etag }] : [];
+    });
+    return found.flat();
+  }
+
+  async #readBaseline(): Promise<Baseline | null> {
+    const stored = await readJson(this.#store, `${this.#folder}/baseline`, BaselineRecord);
+    return stored && { ...stored.value, pairs: new Set(stored.value.pairs) };
   }
 
   async #writeWithRetry<T>(write: () => Promise<T>): Promise<T> {
@@ -203,34 +208,4 @@ function doneOf(key: string): FinishedMention[] {
 
 function compact(instant: string): string {
   return instant.replace(/[-:]/g, "").toLowerCase();
-}
-
-type UnfinishedRecord = UnfinishedMention & v.InferOutput<typeof Unfinished>;
-
-function readUnfinished(store: Store, keys: readonly string[]): Promise<UnfinishedRecord[]> {
-  const ofUnfinished = keys.filter((key) => key.includes("/retry/"));
-  return readEach(ofUnfinished, async (key) => {
-    const stored = await readJson(store, key, Unfinished);
-    return stored ? [{ ...stored.value, key, etag: stored.etag }] : [];
-  });
-}
-
-function readDone(store: Store, keys: readonly string[]): Promise<LedgerEntry[]> {
-  return readEach(keys.flatMap(doneOf), async ({ key, ending }) => {
-    const stored = await readJson(store, key, Details);
-    if (!stored) return [];
-    const { source, ...details } = stored.value;
-    return [{ ...details, outcome: ending, attempts: null, next: null }];
-  });
-}
-
-async function readEach<T, U>(items: readonly T[], read: (item: T) => Promise<U[]>): Promise<U[]> {
-  const readers = new PQueue({ concurrency: READERS });
-  const found = await readers.addAll(items.map((item) => () => read(item)));
-  return found.flat();
-}
-
-async function readBaseline(store: Store, key: string): Promise<Baseline | null> {
-  const stored = await readJson(store, key, BaselineRecord);
-  return stored && { ...stored.value, pairs: new Set(stored.value.pairs) };
 }

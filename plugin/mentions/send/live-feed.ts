@@ -1,10 +1,13 @@
-// plugin/mentions/send/live-feed.ts: reads this site's published feed and its archives.
+// plugin/mentions/send/live-feed.ts: reads this site's published feed, its archives, and the mentions in them.
+import { createHash } from "node:crypto";
+import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { type FeedHeader, type ParsedTwt, parseFeed } from "../../feed/feed.js";
 import { isNick } from "../../feed/mention.js";
 import { FEED_BYTES, isFeed, previousPart, startsAsMarkup } from "../../http/feed-file.js";
 import type { Ask } from "../../http/guard.js";
 import { canParseUrl } from "../../url.js";
+import { StoredUrl } from "../mention.js";
 
 /** Forty years of months. Ends a circular chain of archives. */
 const MAX_PARTS = 500;
@@ -15,14 +18,13 @@ export interface LiveFeed {
   identity: string;
   /** `null` if it has none that is valid in a mention. */
   nick: string | null;
-  /** All values of its `url` field. */
+  /** The values of its `url` field. */
   names: string[];
   twts: ParsedTwt[];
   /** The URL of the newest archive; `null` for none. */
   archive: string | null;
 }
 
-/** Twts of the archives that were read. */
 export interface Archives {
   twts: ParsedTwt[];
   /** Why reading stopped early; `null` if it did not. */
@@ -97,4 +99,55 @@ async function readPart(ask: Ask, url: string): Promise<Part> {
 
 function isIdentity(url: string): boolean {
   return /^https?:\/\/[^\s#]+$/i.test(url) && canParseUrl(url);
+}
+
+/** A mention of one feed or page by one twt, counted once. */
+export const LiveMention = v.object({
+  /** Hash of timestamp and target, 32 hex digits. */
+  pair: v.string(),
+  timestamp: v.string(),
+  instant: v.string(),
+  nick: v.nullable(v.string()),
+  /** The mention's URL without its fragment, otherwise byte for byte. */
+  target: StoredUrl,
+  /** Hash of the twt's text, 16 hex digits. */
+  text: v.string(),
+});
+export type LiveMention = v.InferOutput<typeof LiveMention>;
+
+/**
+ * Collects mentions, one for each timestamp and target. Twts with the same timestamp count as one, since a reference
+ * cannot tell them apart.
+ *
+ * @param isOurs - whether a URL is this site's own; mentions of it are left out
+ * @see PROTOCOL 2.3
+ */
+export function liveMentions(twts: readonly ParsedTwt[], isOurs: (url: string) => boolean): LiveMention[] {
+  const found = new Map<string, LiveMention>();
+  for (const [timestamp, same] of byTimestamp(twts)) {
+    const text = shortHash(same.map((twt) => twt.text).join("\n"), 16);
+    for (const { instant, mentions } of same) {
+      for (const { nick, url } of mentions) {
+        const target = url.replace(/#.*$/s, "");
+        const pair = shortHash(`${timestamp}\n${target}`, 32);
+        if (!found.has(pair) && !isOurs(target)) found.set(pair, { pair, timestamp, instant, nick, target, text });
+      }
+    }
+  }
+  return [...found.values()];
+}
+
+/** The first hex digits of a text's SHA-256, for use in keys. */
+export function shortHash(text: string, digits: number): string {
+  return createHash("sha256").update(text).digest("hex").slice(0, digits);
+}
+
+function byTimestamp(twts: readonly ParsedTwt[]): Map<string, ParsedTwt[]> {
+  const groups = new Map<string, ParsedTwt[]>();
+  for (const twt of twts) {
+    const group = groups.get(twt.timestamp);
+    if (group) group.push(twt);
+    else groups.set(twt.timestamp, [twt]);
+  }
+  return groups;
 }

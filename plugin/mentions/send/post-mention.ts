@@ -15,7 +15,7 @@ export interface Source {
 /** The endpoint's verdict on a source. */
 export type Answer = PostResult & { source: Source };
 
-export interface MentionPost {
+interface MentionPost {
   endpoint: string;
   /** The mention's URL without its fragment. */
   target: string;

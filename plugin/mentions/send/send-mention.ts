@@ -3,10 +3,9 @@ import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
 import { nextAttempt } from "../../http/retry.js";
-import type { HostQueue } from "../host-queue.js";
+import { hostQueue } from "../queues.js";
 import { formatReference } from "../reference.js";
 import type { Change, FinalOutcome, UnfinishedMention, WaitingChange } from "./changes.js";
-import { CircuitBreaker } from "./circuit-breaker.js";
 import { type FoundEndpoint, ServerBusyError } from "./discover.js";
 import type { EndpointCache } from "./endpoint-cache.js";
 import type { MentionLedger, MentionSource } from "./ledger.js";
@@ -30,11 +29,10 @@ export interface MentionReport {
   next: string | null;
 }
 
-export interface DeliveryOptions {
+interface DeliveryOptions {
   ask: Ask;
   ledger: MentionLedger;
   endpoints: EndpointCache;
-  queue: HostQueue;
   /** The feed's own URL, for references. */
   identity: string;
   pageOf(timestamp: string): string | null;
@@ -47,36 +45,28 @@ export interface DeliveryOptions {
 /** Posts run before queued discoveries, so that a run that ends early has sent what it has looked up. */
 const POST_PRIORITY = 1;
 
-/** A failed attempt that is followed by another. */
-interface Retry {
-  outcome: "retry";
-  status: number | null;
-  why: string;
+/** The result of an attempt. */
+interface Result extends Pick<MentionReport, "outcome" | "status" | "why"> {
   source: Source | null;
   /** From Retry-After, in milliseconds since 1970. */
   notBefore: number | null;
-  /** `false` if the circuit breaker answered for the host, which is not counted as an attempt. */
+  /** `false` if nothing was requested because the host is paused, which is not counted as an attempt. */
   isAsked: boolean;
 }
 
-/** The result of an attempt, before it is recorded. */
-type Result =
-  | { outcome: FinalOutcome; status: number | null; why: string | null; source: Source | null }
-  | Retry
-  | { outcome: "waiting" }
-  | { outcome: "would be sent" };
-
-type RecordedResult = Pick<MentionReport, "outcome" | "status" | "why" | "next">;
+const NO_RESULT = { status: null, why: null, source: null, notBefore: null, isAsked: true } as const;
 
 /**
  * Delivers the mentions of one run.
  *
  * Each result is recorded within its request's slot of the queue, so a killed run leaves in doubt only the requests that
- * were under way. After a record fails, nothing more is started: the next run would repeat it.
+ * were in progress. After a record fails, nothing more is started: the next run would repeat it.
  */
 export class MentionDelivery {
   readonly #options: DeliveryOptions;
-  readonly #breaker = new CircuitBreaker<Retry>();
+  readonly #queue = hostQueue();
+  /** Circuit breaker: the results for hosts that did not answer or asked for a pause. */
+  readonly #paused = new Map<string, Result>();
   #hasFailed = false;
 
   constructor(options: DeliveryOptions) {
@@ -85,76 +75,71 @@ export class MentionDelivery {
 
   /** @throws TwtxtError `store-failed` */
   async send(change: Change): Promise<MentionReport> {
-    const { ledger, queue, endpoints } = this.#options;
+    const { ledger, endpoints } = this.#options;
     const known = await ledger.mentionOf(change);
     const { timestamp, nick, target } = known.mention;
     const blank = { kind: change.kind, timestamp, nick, target, endpoint: null, method: null };
     const postTo = (found: FoundEndpoint) => async () => {
       const { endpoint, method } = found;
       const result = await this.#post(change, known, found);
-      if (isUntried(result)) endpoints.noteUntried(target);
+      if (result.outcome === "waiting" || !result.isAsked) endpoints.noteUntried(target);
       return { ...blank, endpoint, method, ...(await this.#record(change, known, result, endpoint)) };
     };
-    const { report } = await queue(hostOf(target), async () => {
+    const { report } = await this.#queue(hostOf(target), async () => {
       const found = await this.#discover(target);
       if ("outcome" in found) {
         return { report: this.#record(change, known, found, null).then((end) => ({ ...blank, ...end })) };
       }
       // Queued here, before the next discovery of this host starts, but not awaited in this slot.
-      return { report: queue(hostOf(found.endpoint), postTo(found), POST_PRIORITY) };
+      return { report: this.#queue(hostOf(found.endpoint), postTo(found), POST_PRIORITY) };
     });
     return report;
   }
 
-  get #isOver(): boolean {
-    return this.#hasFailed || this.#options.isOver();
+  /** @returns a result if nothing is to be requested from this URL */
+  #resultWithoutRequest(url: string): Result | undefined {
+    const isOver = this.#hasFailed || this.#options.isOver();
+    return isOver ? { ...NO_RESULT, outcome: "waiting" } : this.#paused.get(hostOf(url));
   }
 
   async #discover(target: string): Promise<FoundEndpoint | Result> {
-    if (this.#isOver) return { outcome: "waiting" };
+    const none = (why: string): Result => ({ ...NO_RESULT, outcome: "no-endpoint", why });
+    const early = this.#resultWithoutRequest(target);
+    if (early) return early;
     const { protocol } = new URL(target);
-    if (protocol !== "http:" && protocol !== "https:") {
-      const why = `mentions are sent over http and https only, not ${protocol}//`;
-      return { outcome: "no-endpoint", status: null, why, source: null };
-    }
-    const paused = this.#breaker.verdictOn(hostOf(target));
-    if (paused) return paused;
+    if (!/^https?:$/.test(protocol)) return none(`mentions are sent over http and https only, not ${protocol}//`);
     try {
       const found = await this.#options.endpoints.discover(target);
-      if (found.endpoint !== null) return found;
-      return { outcome: "no-endpoint", status: null, why: found.why, source: null };
+      return found.endpoint === null ? none(found.why) : found;
     } catch (error) {
-      const result = resultOfError(error);
       const hasAnswered = error instanceof ServerBusyError && error.notBefore === null;
-      return hasAnswered ? result : this.#pauseHost(target, result);
+      return hasAnswered ? resultOfError(error) : this.#pauseHost(target, resultOfError(error));
     }
   }
 
   async #post(change: Change, known: MentionSource, found: FoundEndpoint): Promise<Result> {
     const { ask, endpoints, now, isDryRun } = this.#options;
-    if (isDryRun) return { outcome: "would be sent" };
+    if (isDryRun) return { ...NO_RESULT, outcome: "would be sent" };
     const { endpoint } = found;
     const sources = await this.#sourcesFor(change, known, found);
-    if (this.#isOver) return { outcome: "waiting" };
-    const paused = this.#breaker.verdictOn(hostOf(endpoint));
-    if (paused) return paused;
+    const early = this.#resultWithoutRequest(endpoint);
+    if (early) return early;
     const answer = await postMention(ask, { endpoint, target: known.mention.target, sources }, now);
     if (answer.outcome === "accepted" && answer.source !== sources[0]) {
       // Losing this hint costs one refusal later; an error here must not keep the mention out of the ledger.
       await endpoints.noteForm(endpoint, answer.source.form).catch(() => {});
     }
     const result = resultOfAnswer(answer, change);
-    const isSilent = answer.status === null || ("notBefore" in answer && answer.notBefore !== null);
-    return isSilent ? this.#pauseHost(endpoint, result) : result;
+    return result.status === null || result.notBefore !== null ? this.#pauseHost(endpoint, result) : result;
   }
 
-  /** Skips a host that did not answer, or asked for a pause, for the rest of this run. */
+  /** Skips a host for the rest of this run. */
   #pauseHost(url: string, result: Result): Result {
     if (result.outcome === "retry") {
       const host = hostOf(url);
       // The reason names one mention's URL, but applies to all mentions of its host.
-      const why = result.why.replaceAll(url, host);
-      this.#breaker.open(host, { ...result, why, status: null, source: null, isAsked: false });
+      const why = result.why?.replaceAll(url, host) ?? null;
+      this.#paused.set(host, { ...result, why, status: null, source: null, isAsked: false });
     }
     return result;
   }
@@ -182,75 +167,54 @@ export class MentionDelivery {
     known: MentionSource,
     result: Result,
     endpoint: string | null,
-  ): Promise<RecordedResult> {
-    if (result.outcome === "waiting" || result.outcome === "would be sent") {
-      return { outcome: result.outcome, status: null, why: null, next: null };
-    }
-    if (this.#options.isDryRun) return { outcome: result.outcome, status: result.status, why: result.why, next: null };
+  ): Promise<Pick<MentionReport, "outcome" | "status" | "why" | "next">> {
+    const { ledger, now, random, isDryRun } = this.#options;
+    const { outcome, status, why } = result;
+    if (outcome === "waiting" || outcome === "would be sent" || isDryRun) return { outcome, status, why, next: null };
+    const { timestamp, nick, target, text } = known.mention;
+    const source = result.source?.url ?? known.source;
+    // A changed text starts over with its own attempts.
+    const before = change.unfinished?.text === text ? change.unfinished : null;
+    const retry = outcome === "retry" ? scheduleRetry(before, result, now(), random) : null;
+    // A command ran ahead of schedule. `serve` may be allowed to ask that address, so its attempt stays scheduled.
+    const scheduled = outcome === "not-asked" && before && before.next > now() ? before : retry;
     try {
-      return await this.#writeResult(change, known, result, endpoint);
+      if (retry) await ledger.postpone({ ...known, source }, change, { ...retry, endpoint, status, why });
+      if (scheduled) return { outcome, status, why, next: new Date(scheduled.next).toISOString() };
+      const final = outcome === "retry" ? "failed" : outcome;
+      await ledger.finish(change, final, { timestamp, nick, target, endpoint, source, status, why, at: now() });
+      return { outcome: final, status, why, next: null };
     } catch (error) {
       this.#hasFailed = true;
       throw error;
     }
   }
-
-  async #writeResult(
-    change: Change,
-    known: MentionSource,
-    result: Exclude<Result, { outcome: "waiting" | "would be sent" }>,
-    endpoint: string | null,
-  ): Promise<RecordedResult> {
-    const { ledger, now, random } = this.#options;
-    const { status, why } = result;
-    const source = result.source?.url ?? known.source;
-    const { unfinished } = change;
-    // A changed text starts over with its own attempts.
-    const before = unfinished?.text === known.mention.text ? unfinished : null;
-    const next = result.outcome === "retry" ? scheduleRetry(before, result, now(), random) : null;
-    if (next) {
-      await ledger.postpone({ ...known, source }, change, { ...next, endpoint, status, why });
-      return { outcome: "retry", status, why, next: new Date(next.next).toISOString() };
-    }
-    // A command ran ahead of schedule. `serve` may be allowed to ask that address, so its attempt stays scheduled.
-    if (result.outcome === "not-asked" && before && before.next > now()) {
-      return { outcome: "not-asked", status, why, next: new Date(before.next).toISOString() };
-    }
-    const outcome = result.outcome === "retry" ? "failed" : result.outcome;
-    const { timestamp, nick, target } = known.mention;
-    await ledger.finish(change, outcome, { timestamp, nick, target, endpoint, source, status, why, at: now() });
-    return { outcome, status, why, next: null };
-  }
-}
-
-function isUntried(result: Result): boolean {
-  return result.outcome === "waiting" || (result.outcome === "retry" && !result.isAsked);
 }
 
 /** @throws the error itself if it says nothing about a target */
 function resultOfError(error: unknown): Result {
   if (!(error instanceof TwtxtError) || error.code === "store-failed") throw error;
-  const result = { status: null, why: error.message.replace(/\.$/, ""), source: null };
+  const result = { ...NO_RESULT, why: error.message.replace(/\.$/, "") };
   if (error.code === "unreachable") {
-    const notBefore = error instanceof ServerBusyError ? error.notBefore : null;
-    return { ...result, outcome: "retry", notBefore, isAsked: true };
+    return { ...result, outcome: "retry", notBefore: error instanceof ServerBusyError ? error.notBefore : null };
   }
   return { ...result, outcome: error.code === "address-refused" ? "not-asked" : "failed" };
 }
 
 function resultOfAnswer(answer: Answer, { kind }: Change): Result {
+  const result = { ...NO_RESULT, ...answer };
   switch (answer.outcome) {
     case "accepted":
-      return { ...answer, outcome: "sent", why: null };
+      return { ...result, outcome: "sent" };
     case "unavailable":
-      return { ...answer, outcome: "retry", isAsked: true };
+      return { ...result, outcome: "retry" };
     case "not-asked":
-      return answer;
+      return { ...result, outcome: "not-asked" };
     case "refused":
       // The receiver looked for a mention that is gone and refused it: it knows.
       return kind === "gone" && (answer.status ?? 0) >= 400
-        ? { ...answer, outcome: "sent", why: null }
-        : { ...answer, outcome: "failed" };
+        ? { ...result, outcome: "sent", why: null }
+        : { ...result, outcome: "failed" };
   }
 }
 
@@ -261,7 +225,7 @@ function resultOfAnswer(answer: Answer, { kind }: Change): Result {
  */
 function scheduleRetry(
   before: UnfinishedMention | null,
-  { notBefore, isAsked }: Retry,
+  { notBefore, isAsked }: Result,
   now: number,
   random: () => number,
 ) {

@@ -1,11 +1,9 @@
 // plugin/mentions/send/send.ts: sends the mentions of the live feed.
-import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
 import { isSameUrl } from "../../http/same-url.js";
 import { memoryStore } from "../../store/memory.js";
 import type { Store } from "../../store/store.js";
-import { hostQueue } from "../host-queue.js";
 import {
   type Baseline,
   changesSince,
@@ -16,15 +14,13 @@ import {
 } from "./changes.js";
 import { createDiscover } from "./discover.js";
 import { EndpointCache } from "./endpoint-cache.js";
-import { withLease } from "./lease.js";
+import { type LeaseOptions, withLease } from "./lease.js";
 import { MentionLedger } from "./ledger.js";
-import { type LiveFeed, readArchives, readLiveFeed } from "./live-feed.js";
-import { type LiveMention, liveMentions } from "./live-mentions.js";
+import { type LiveFeed, type LiveMention, liveMentions, readArchives, readLiveFeed } from "./live-feed.js";
 import { MentionDelivery, type MentionReport, reportOfWaiting } from "./send-mention.js";
 
 const WEEK = 7 * 24 * 3600_000;
 
-/** The result of a run. */
 export interface SendReport {
   /** Due mentions in the order in which they ended, then those that wait for another attempt. */
   mentions: MentionReport[];
@@ -34,24 +30,16 @@ export interface SendReport {
   troubles: string[];
 }
 
-export interface SendOptions {
+export interface SendOptions extends LeaseOptions {
   ask: Ask;
-  store: Store;
   /** The URL of the live feed. Only what it shows is sent. */
   feedUrl: string;
   /** Other URLs of the feed. */
   aliases?: readonly string[];
   /** The page of a twt, for endpoints that accept only pages; `null` for a twt without one. */
   pageOf(timestamp: string): string | null;
-  now: Clock;
-  /** 0 up to, not including, 1. */
-  random(): number;
-  /** Resolves early when the signal is aborted. */
-  sleep(milliseconds: number, signal?: AbortSignal): Promise<void>;
   /** When true, nothing more is started and the rest is left to the next run. */
   isOver?(): boolean;
-  /** Milliseconds to wait for another run to end; default 0. */
-  patience?: number;
   /** Looks up endpoints, but sends and stores nothing. */
   isDryRun?: boolean;
   /** How many old twts, newest first, to send mentions of although the first run skipped them. */
@@ -62,7 +50,6 @@ export interface SendOptions {
   asksAgain?: boolean;
   /** Called with each finished mention. */
   onMention?(mention: MentionReport): void;
-  onWaiting?(): void;
 }
 
 /** @returns when the next mention is due, in milliseconds since 1970; `null` if none waits */
@@ -82,16 +69,14 @@ export function nextDue({ mentions }: SendReport, now: number): number | null {
  * @see PROTOCOL 2.3
  */
 export async function sendMentions(options: SendOptions): Promise<SendReport> {
-  const { patience = 0, onWaiting, isOver = () => false, isDryRun = false } = options;
-  if (isDryRun) return run({ ...options, store: draftOf(options.store) }, isOver);
-  const sleep = (milliseconds: number, signal?: AbortSignal) => options.sleep(milliseconds, signal);
-  const lease = { ...options, sleep, patience, ...(onWaiting && { onWaiting }) };
-  return withLease(lease, (held) => run(options, () => isOver() || !held.isHeld()));
+  const { isOver = () => false } = options;
+  if (options.isDryRun) return run({ ...options, store: draftOf(options.store) }, isOver);
+  return withLease(options, (lease) => run(options, () => isOver() || !lease.isHeld()));
 }
 
 async function run(options: SendOptions, isOver: () => boolean): Promise<SendReport> {
   const { ask, store, feedUrl, now } = options;
-  const ledger = new MentionLedger({ store, feedUrl, sleep: (milliseconds) => options.sleep(milliseconds) });
+  const ledger = new MentionLedger(options);
   const feed = await readLiveFeed(ask, feedUrl);
   const { isFirst, ...recorded } = await readLedger(ledger, feed, mentionsOf(feed.twts, feed, options), now());
   const { live, trouble } = await readAll(feed, recorded, options);
@@ -112,7 +97,7 @@ async function run(options: SendOptions, isOver: () => boolean): Promise<SendRep
   };
   const endpoints = new EndpointCache({ store, discover: createDiscover({ ask, now }), now });
   const { identity } = feed;
-  const delivery = new MentionDelivery({ ...options, ledger, endpoints, identity, queue: hostQueue(), isOver });
+  const delivery = new MentionDelivery({ ...options, ledger, endpoints, identity, isOver });
   const outcomes = await Promise.allSettled(due.map(async (change) => end(await delivery.send(change))));
   for (const change of later) end(reportOfWaiting(change));
   // If this fails, a stale endpoint is reused within a day at most.
@@ -131,7 +116,7 @@ function mentionsOf(twts: LiveFeed["twts"], { names }: LiveFeed, { feedUrl, alia
   return liveMentions(twts, (url) => own.some((one) => isSameUrl(one, url)));
 }
 
-/** Reads the ledger. The first run also writes the baseline: old mentions are not sent. */
+/** The first run also writes the baseline: old mentions are not sent. */
 async function readLedger(
   ledger: MentionLedger,
   feed: LiveFeed,

@@ -6,7 +6,7 @@ import { toInstant } from "../../feed/timestamp.js";
 import { LINE_LIMIT } from "../../feed/twt.js";
 import { isFeed, startsAsMarkup } from "../../http/feed-file.js";
 
-export interface WantedTwt {
+interface WantedTwt {
   /** The possible readings of its timestamp. */
   timestamps: readonly string[];
   /** Whether a twt at that time has the claimed mention. */
@@ -14,13 +14,13 @@ export interface WantedTwt {
 }
 
 export interface FeedPart {
-  /** The wanted twt; `null` if no twt at that time has the mention. */
+  /** `null` if no twt at that time has the mention. */
   twt: ParsedTwt | null;
   /** Whether there is any twt at that time. */
   hasMoment: boolean;
   /** Whether there is an older twt. The wanted one is then not in an earlier part. */
   hasOlder: boolean;
-  /** Whether the file is a feed and not, for example, an error page. */
+  /** `false` for an error page, for example. */
   isFeed: boolean;
   header: FeedHeader;
 }
@@ -108,10 +108,9 @@ class Search {
   }
 }
 
-/** Twts at the wanted time. */
+/** Whether there are twts at the wanted time, and the first one with the mention. */
 interface Matches {
   isThere: boolean;
-  /** The first one with the mention. */
   meant: ParsedTwt | null;
 }
 

@@ -1,13 +1,11 @@
 // plugin/mentions/verify/mention-in-html.ts: finds a link to the target in a page, and its author and text.
 import type { Element, Root } from "hast";
 import { parseHtml } from "../../http/parse-html.js";
-import type { TimeSlices } from "../../http/time-slices.js";
 import { canParseUrl } from "../../url.js";
 import type { ProvenMention } from "../mention.js";
-import { baseOf } from "../send/endpoint-in-html.js";
+import { baseOf } from "../send/endpoint-links.js";
 import { type Entry, readCard, readEntry } from "./microformats.js";
-import { quoteText, webUrlOrNull } from "./quoted-text.js";
-import type { SiteMatcher } from "./site-matcher.js";
+import { quoteText, webUrlOrNull } from "./source-text.js";
 import type { VerificationContext } from "./verification-context.js";
 
 /** The link attribute of each element. */
@@ -28,14 +26,7 @@ interface PlacedElement {
   entry: Element | null;
 }
 
-interface PageWithLink {
-  placed: readonly PlacedElement[];
-  pageUrl: string;
-  base: string;
-  site: SiteMatcher;
-  slices: TimeSlices;
-  leadsToUs(url: string): boolean;
-}
+type Context = Pick<VerificationContext, "site" | "slices">;
 
 export interface ReadHtml {
   /** `null` for a page without a link to the target. */
@@ -54,61 +45,89 @@ export interface ReadHtml {
  * @param pageUrl - the page's normalized URL
  * @see PROTOCOL 2.4, "The proof"
  */
-export async function readHtml(
-  html: string,
-  pageUrl: string,
-  { site, slices }: Pick<VerificationContext, "site" | "slices">,
-): Promise<ReadHtml> {
-  const { tree, isWhole } = await parseHtml(html, slices);
-  const placed = await slices.arrayOf(placedElements(tree));
-  const base = baseOf(
-    placed.map(({ element }) => element),
-    pageUrl,
-  );
-  const firstLink = async (isMeant: (element: Element) => boolean) =>
-    webUrlOrNull(
-      (await slices.filter(placed, ({ element }) => isMeant(element))).flatMap(({ element }) =>
-        linksOf(element, base),
-      )[0],
-    );
-  const leadsToUs = (url: string) => site.isTarget(url) || site.isTarget(passedOn(url, pageUrl));
-  const links = await slices.filter(placed, ({ element }) => linksOf(element, base).some(leadsToUs));
-  const link = links.find(({ entry }) => entry !== null) ?? links[0];
+export async function readHtml(html: string, pageUrl: string, context: Context): Promise<ReadHtml> {
+  const { tree, isWhole } = await parseHtml(html, context.slices);
+  const page = new HtmlPage(await context.slices.arrayOf(placedElements(tree)), pageUrl, context);
   return {
-    mention: link ? await mentionBy(link, { placed, pageUrl, base, site, slices, leadsToUs }) : null,
-    declared: await firstLink((element) => element.tagName === "link" && hasRel(element, "canonical")),
-    feed: await firstLink(isFeedLink),
+    mention: await page.mention(),
+    declared: await page.linkOf((element) => element.tagName === "link" && hasRel(element, "canonical")),
+    feed: await page.linkOf(isFeedLink),
     isWhole,
   };
 }
 
-function isFeedLink(element: Element): boolean {
-  return hasRel(element, "alternate") && /^text\/(plain|twtxt)\b/i.test(String(element.properties.type ?? ""));
+/** A mention by a page; by default of the page's host, without a text. */
+export function mentionByPage(pageUrl: string, found: Partial<ProvenMention>): ProvenMention {
+  const author = { name: new URL(pageUrl).host, url: pageUrl, photo: null };
+  const unknown = { timestamp: null, instant: null, published: null, subject: null, about: null };
+  return { identity: pageUrl, isDeclared: false, type: "mention", author, text: "", ...unknown, ...found };
 }
 
-async function mentionBy(
-  link: PlacedElement,
-  { placed, pageUrl, base, site, slices, leadsToUs }: PageWithLink,
-): Promise<ProvenMention> {
-  const entry = link.entry && (await readEntry(link.entry, base, leadsToUs));
-  const isSigned = entry !== null && (entry.author.name !== null || entry.author.url !== null);
-  const author = isSigned ? entry.author : await authorOfPage(placed, base, slices);
-  return {
-    identity: pageUrl,
-    isDeclared: false,
-    timestamp: null,
-    instant: null,
-    type: entry?.type ?? "mention",
-    author: {
-      name: author.name ?? new URL(author.url ?? pageUrl).host,
-      url: author.url ?? pageUrl,
-      photo: author.photo,
-    },
-    text: entry?.text || (await titleOf(placed, slices)),
-    published: entry?.published ?? null,
-    subject: null,
-    about: site.postAbout(null, linksOf(link.element, base)),
-  };
+class HtmlPage {
+  readonly #elements: readonly PlacedElement[];
+  readonly #url: string;
+  readonly #base: string;
+  readonly #context: Context;
+
+  constructor(elements: readonly PlacedElement[], url: string, context: Context) {
+    this.#elements = elements;
+    this.#url = url;
+    const bare = elements.map(({ element }) => element);
+    this.#base = baseOf(bare, url);
+    this.#context = context;
+  }
+
+  /** The first link of the first such element; `null` for none. */
+  async linkOf(isMeant: (element: Element) => boolean): Promise<string | null> {
+    const found = await this.#filter(({ element }) => isMeant(element));
+    return webUrlOrNull(found.flatMap(({ element }) => linksOf(element, this.#base))[0]);
+  }
+
+  /** @returns `null` without a link to the target */
+  async mention(): Promise<ProvenMention | null> {
+    const links = await this.#filter(({ element }) =>
+      linksOf(element, this.#base).some((url) => this.#leadsToSite(url)),
+    );
+    const link = links.find(({ entry }) => entry !== null) ?? links[0];
+    if (!link) return null;
+    const entry = link.entry && (await readEntry(link.entry, this.#base, (url) => this.#leadsToSite(url)));
+    const isSigned = entry !== null && (entry.author.name !== null || entry.author.url !== null);
+    const author = isSigned ? entry.author : await this.#author();
+    const url = author.url ?? this.#url;
+    return mentionByPage(this.#url, {
+      type: entry?.type ?? "mention",
+      author: { name: author.name ?? new URL(url).host, url, photo: author.photo },
+      text: entry?.text || (await this.#title()),
+      published: entry?.published ?? null,
+      about: this.#context.site.postAbout(null, linksOf(link.element, this.#base)),
+    });
+  }
+
+  #filter(isWanted: (item: PlacedElement) => boolean): Promise<PlacedElement[]> {
+    return this.#context.slices.filter(this.#elements, isWanted);
+  }
+
+  /** Whether a URL is the target, or yarnd's `/external?uri=<target>` on the page's own origin. */
+  #leadsToSite(url: string): boolean {
+    const { isTarget } = this.#context.site;
+    const { origin, pathname, searchParams } = new URL(url);
+    const isYarnd = origin === new URL(this.#url).origin && pathname === "/external";
+    return isTarget(url) || (isYarnd && isTarget(searchParams.get("uri") ?? ""));
+  }
+
+  /** The author from the page's only `h-card` outside entries, else from its `rel=author` link. */
+  async #author(): Promise<Entry["author"]> {
+    const isCard = ({ element, entry }: PlacedElement) => !entry && hasClass(element, "h-card", "vcard");
+    const [card, another] = await this.#filter(isCard);
+    if (card && !another) return readCard(card.element, this.#base);
+    return { name: null, url: await this.linkOf((element) => hasRel(element, "author")), photo: null };
+  }
+
+  async #title(): Promise<string> {
+    const [title] = await this.#filter(({ element }) => element.tagName === "title");
+    const texts = title?.element.children.map((child) => (child.type === "text" ? child.value : "")) ?? [];
+    return quoteText(texts.join("").replace(/\s+/g, " "));
+  }
 }
 
 function* placedElements(tree: Root): Iterable<PlacedElement> {
@@ -132,25 +151,8 @@ function linksOf({ tagName, properties }: Element, base: string): string[] {
   return typeof link === "string" && canParseUrl(link, base) ? [new URL(link, base).href] : [];
 }
 
-/** The destination of yarnd's `/external?uri=<url>` on the page's own origin; any other URL is returned as is. */
-function passedOn(url: string, pageUrl: string): string {
-  const { origin, pathname, searchParams } = new URL(url);
-  const isYarnd = origin === new URL(pageUrl).origin && pathname === "/external";
-  return (isYarnd && searchParams.get("uri")) || url;
-}
-
-/** The author from the page's only `h-card` outside entries, else from its `rel=author` link. */
-async function authorOfPage(
-  placed: readonly PlacedElement[],
-  base: string,
-  slices: TimeSlices,
-): Promise<Entry["author"]> {
-  const isCard = ({ element, entry }: PlacedElement) => !entry && hasClass(element, "h-card", "vcard");
-  const [card, another] = await slices.filter(placed, isCard);
-  if (card && !another) return readCard(card.element, base);
-  const isAuthorLink = ({ element }: PlacedElement) => hasRel(element, "author") && linksOf(element, base).length > 0;
-  const [link] = await slices.filter(placed, isAuthorLink);
-  return { name: null, url: link ? webUrlOrNull(linksOf(link.element, base)[0]) : null, photo: null };
+function isFeedLink(element: Element): boolean {
+  return hasRel(element, "alternate") && /^text\/(plain|twtxt)\b/i.test(String(element.properties.type ?? ""));
 }
 
 function hasClass({ properties: { className } }: Element, ...names: string[]): boolean {
@@ -159,10 +161,4 @@ function hasClass({ properties: { className } }: Element, ...names: string[]): b
 
 function hasRel({ properties: { rel } }: Element, name: string): boolean {
   return [rel ?? []].flat().some((token) => String(token).toLowerCase() === name);
-}
-
-async function titleOf(placed: readonly PlacedElement[], slices: TimeSlices): Promise<string> {
-  const [title] = await slices.filter(placed, ({ element }) => element.tagName === "title");
-  const texts = title?.element.children.map((child) => (child.type === "text" ? child.value : "")) ?? [];
-  return quoteText(texts.join("").replace(/\s+/g, " "));
 }

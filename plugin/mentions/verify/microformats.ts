@@ -1,18 +1,15 @@
 // plugin/mentions/verify/microformats.ts: reads h-entry and h-card. The parser is loaded on first use.
-import type { Element } from "hast";
+import type { Element, Nodes } from "hast";
 import { toInstant } from "../../feed/timestamp.js";
-import type { Author, MentionType } from "../../site/mention-list.js";
+import { escapeHtml } from "../../site/html.js";
+import type { Author } from "../../site/mention-list.js";
 import { canParseUrl } from "../../url.js";
-import { microformatsOutline } from "./microformats-outline.js";
-import { quoteName, quoteText, webUrlOrNull } from "./quoted-text.js";
+import type { ProvenMention } from "../mention.js";
+import { quoteName, quoteText, webUrlOrNull } from "./source-text.js";
 
 /** A parsed `h-entry`; missing values are `null`. */
-export interface Entry {
-  type: MentionType;
+export interface Entry extends Pick<ProvenMention, "type" | "text" | "published"> {
   author: { [Key in keyof Author]: Author[Key] | null };
-  text: string;
-  /** `YYYY-MM-DDThh:mm:ssZ` */
-  published: string | null;
 }
 
 type Items = ReturnType<typeof import("microformats-parser").mf2>["items"];
@@ -26,6 +23,45 @@ const TYPES = [
   ["like-of", "like"],
   ["bookmark-of", "bookmark"],
 ] as const;
+
+/** The classes of microformats 2, and the classic ones that older themes use. */
+const CLASS =
+  /^(h-(entry|card|cite)|[pue]-(author|name|url|photo|content|summary)|dt-published|u-(in-reply-to|like-of|repost-of|bookmark-of)|value|value-title|hentry|vcard|fn|n|author|url|photo|entry-(title|content|summary)|published|updated)$/;
+
+/** Elements that have a value without a class. All others become a `div`. */
+const TAGS = new Set("a abbr area audio data img source time video".split(" "));
+const VOID_TAGS = new Set(["area", "img", "source"]);
+const ATTRIBUTES = [
+  ["href", "href"],
+  ["src", "src"],
+  ["alt", "alt"],
+  ["title", "title"],
+  ["dateTime", "datetime"],
+  ["value", "value"],
+] as const;
+
+const SILENT_TAGS = new Set("head iframe math noscript object script select style svg textarea".split(" "));
+const BLOCK_TAGS = new Set(
+  "address article aside blockquote br dd div dl dt figcaption figure footer h1 h2 h3 h4 h5 h6 header hr li main nav ol p pre section table tr ul".split(
+    " ",
+  ),
+);
+
+/** Items nest, as an author in an entry. The parser reads a nested item once for each class of its parent. */
+const MAX_NESTED = 2;
+const MAX_CLASSES = 3;
+const ROOT = /^(h-(entry|card|cite)|hentry|vcard)$/;
+
+/** Properties nest too, as the author's name in a cited entry. The parser copies the contents of each. */
+const MAX_PROPERTIES_NESTED = 4;
+/** Elements read per class. An entry that contains many comments repeats each class in every comment. */
+const MAX_OF_CLASS = 50;
+
+/** Elements and texts visited. */
+const MAX_NODES = 5_000;
+const MAX_ELEMENTS = 500;
+const MAX_CHARACTERS = 16 * 1024;
+const MAX_ATTRIBUTE = 2048;
 
 /**
  * Reads an `h-entry`.
@@ -45,7 +81,6 @@ export async function readEntry(element: Element, base: string, isTarget: (url: 
   };
 }
 
-/** Reads an `h-card`. */
 export async function readCard(element: Element, base: string): Promise<Entry["author"]> {
   return authorOf((await readItem(element, base)) ?? undefined, base);
 }
@@ -96,4 +131,79 @@ function tidy(text: string): string {
 function instantOf(text: string): string | null {
   const date = text.trim().replace(/^(\S+) +(?=\d)/, "$1T");
   return toInstant(/^\d{4}-\d\d-\d\d$/.test(date) ? `${date}T00:00:00Z` : date);
+}
+
+/**
+ * Reduces an element to small, plain HTML: at most 500 elements and 16 KiB of text, lines separated by LF. This takes a few
+ * milliseconds, and so does parsing the result.
+ *
+ * The microformats parser must not see an untrusted page: thousands of nested `div`s take it minutes, and as many nested
+ * properties all memory.
+ */
+export function microformatsOutline(element: Element): string {
+  return new Outline().htmlOf(element, 0, 0);
+}
+
+/** Writes an outline within its limits. */
+class Outline {
+  #nodes = MAX_NODES;
+  #elements = MAX_ELEMENTS;
+  #characters = MAX_CHARACTERS;
+  readonly #counts = new Map<string, number>();
+
+  /** @param nested, inProperties - how many items and properties contain the node */
+  htmlOf(node: Nodes, nested: number, inProperties: number): string {
+    if (this.#nodes === 0) return "";
+    this.#nodes -= 1;
+    if (node.type === "text") return this.#text(node.value);
+    if (node.type !== "element" || SILENT_TAGS.has(node.tagName)) return "";
+    const isTooDeep = nested > MAX_NESTED || inProperties >= MAX_PROPERTIES_NESTED;
+    const classes = isTooDeep ? [] : classesOf(node).filter((name) => this.#isRare(name));
+    const items = nested + Number(classes.some((name) => ROOT.test(name)));
+    const properties = inProperties + Number(classes.some((name) => !ROOT.test(name)));
+    const tag = this.#elements > 0 ? startTag(node, classes) : null;
+    if (tag !== null) this.#elements -= 1;
+    const inside = node.children.map((child) => this.htmlOf(child, items, properties)).join("");
+    const html = tag === null ? inside : `${tag}${inside}${endTag(node)}`;
+    return BLOCK_TAGS.has(node.tagName) ? `\n${html}\n` : html;
+  }
+
+  #text(value: string): string {
+    const text = value.slice(0, this.#characters).replace(/\s+/g, " ");
+    this.#characters -= text.length;
+    return escapeHtml(text);
+  }
+
+  #isRare(name: string): boolean {
+    const count = (this.#counts.get(name) ?? 0) + 1;
+    this.#counts.set(name, count);
+    return count <= MAX_OF_CLASS;
+  }
+}
+
+/** @returns `null` for an element whose tag is dropped */
+function startTag({ tagName, properties }: Element, classes: readonly string[]): string | null {
+  if (classes.length === 0 && !TAGS.has(tagName)) return null;
+  const attributes = ATTRIBUTES.map(([property, name]) => [name, properties[property]] as const)
+    .filter(([, value]) => typeof value === "string" && value.length <= MAX_ATTRIBUTE)
+    .map(([name, value]) => ` ${name}="${escapeHtml(String(value))}"`);
+  const all = classes.length > 0 ? [` class="${[...new Set(classes)].join(" ")}"`, ...attributes] : attributes;
+  return `<${nameOf(tagName)}${all.join("")}>`;
+}
+
+function endTag({ tagName }: Element): string {
+  return VOID_TAGS.has(tagName) ? "" : `</${nameOf(tagName)}>`;
+}
+
+function nameOf(tagName: string): string {
+  return TAGS.has(tagName) ? tagName : "div";
+}
+
+/** The known classes, without repeats; a limited number for items. */
+function classesOf({ properties }: Element): string[] {
+  const names = [properties.className ?? []].flat().map(String);
+  const classes = [...new Set(names)].filter((name) => CLASS.test(name));
+  const roots = classes.filter((name) => ROOT.test(name));
+  if (roots.length === 0) return classes;
+  return [...roots.slice(0, MAX_CLASSES), ...classes.filter((name) => !ROOT.test(name)).slice(0, MAX_CLASSES)];
 }

@@ -1,18 +1,16 @@
-// plugin/mentions/verify/verification-context.ts: the context of one verification, and verdicts from status and content type.
+// plugin/mentions/verify/verification-context.ts: what one verification needs, and its verdicts on sources.
 import { STATUS_CODES } from "node:http";
 import type { GuardedResponse } from "../../http/guard.js";
 import type { TimeSlices } from "../../http/time-slices.js";
-import type { Proof } from "../mention.js";
-import type { SiteMatcher } from "./site-matcher.js";
+import type { Claim, Proof, ProvenMention } from "../mention.js";
+import type { SiteIndex } from "../receive/site-index.js";
+import { parseReference } from "../reference.js";
 
 const MAX_URL_LENGTH = 2048;
 
-/** @throws TwtxtError as the guard does, and `blocked` for a blocked URL */
-export type AskSource = (url: string, maxBytes: number, accept: string) => Promise<GuardedResponse>;
-
-/** Everything that one verification needs. */
 export interface VerificationContext {
-  ask: AskSource;
+  /** @throws TwtxtError as the guard does, and `blocked` for a blocked URL */
+  ask(url: string, maxBytes: number, accept: string): Promise<GuardedResponse>;
   /**
    * Throws once the time or the requests of the verification are used up. Whatever was not requested then must not count as
    * missing, or a slow redirect could change the verdict.
@@ -23,15 +21,68 @@ export interface VerificationContext {
   site: SiteMatcher;
   /** With the deadline of the verification. */
   slices: TimeSlices;
-  /**
-   * Parses a page while no other verification does.
-   *
-   * @throws TwtxtError `unreachable` once the deadline has passed
-   */
+  /** Parses a page while no other verification does. @throws TwtxtError `unreachable` after the deadline */
   readAlone<T>(work: () => Promise<T>): Promise<T>;
 }
 
-export type Disproof = Extract<Proof, { outcome: "disproven" }>;
+/** Recognizes URLs of the target and of this site's posts in a source. */
+export interface SiteMatcher {
+  /** Whether a URL is the claim's target, under any of its names. */
+  isTarget(url: string): boolean;
+  /**
+   * The page of this site's post that a source is about.
+   *
+   * @param subject - hash of the twt that it replies to; `null` for none
+   * @param urls - URLs of posts, or references to twts, in the order of the source
+   */
+  postAbout(subject: string | null, urls: readonly string[]): string | null;
+}
+
+/** A proven mention, with the data that identifies its source under another URL. */
+export interface SourceMention {
+  outcome: "proven";
+  mention: ProvenMention;
+  /** The URL that the source declares: a feed's `url` field, a page's `rel=canonical`; `null` for none. */
+  declared: string | null;
+  /** Equal for the same source: a twt's instant and text, or a page's text. */
+  contents: string;
+}
+
+export type SourceResult = SourceMention | Exclude<Proof, { outcome: "proven" }>;
+
+type Disproof = Extract<Proof, { outcome: "disproven" }>;
+
+/** @see PROTOCOL 2.4, "The proof" */
+export function siteMatcher({ target }: Claim, siteIndex: SiteIndex): SiteMatcher {
+  const postNamedBy = (url: string): string | null => {
+    const found = siteIndex.target(url);
+    if (found?.kind === "page") return siteIndex.isPost(found.url) ? found.url : null;
+    return found && firstOf(timestampsIn(url), (timestamp) => siteIndex.pageOfTwt(timestamp));
+  };
+  return {
+    isTarget: (url) => siteIndex.target(url)?.url === target.url,
+    postAbout: (subject, urls) =>
+      (subject === null ? null : siteIndex.pageOfHash(subject)) ?? firstOf(urls, postNamedBy),
+  };
+}
+
+/** @returns the first result that is not `null` */
+function firstOf(values: readonly string[], find: (value: string) => string | null): string | null {
+  for (const value of values) {
+    const found = find(value);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** @returns an empty list for a URL that does not name a single twt */
+function timestampsIn(url: string): string[] {
+  try {
+    return parseReference(url, "bad-target").timestamps;
+  } catch {
+    return [];
+  }
+}
 
 /**
  * Judges an answer by its status and content type.
@@ -41,27 +92,24 @@ export type Disproof = Extract<Proof, { outcome: "disproven" }>;
  */
 export function verdictOnAnswer(answer: GuardedResponse): Exclude<Proof, { outcome: "proven" }> | null {
   const { status, url, headers } = answer;
-  if (url.length > MAX_URL_LENGTH) {
-    answer.close();
-    const why = `The source's URL is longer than ${MAX_URL_LENGTH} characters.`;
-    return disproven("bad-source", why, { isGone: false, identity: null });
-  }
   const isGood = status >= 200 && status < 300;
   const isMedia = /^\s*(image|audio|video)\//i.test(headers["content-type"] ?? "");
-  if (isGood && !isMedia) return null;
+  const isTooLong = url.length > MAX_URL_LENGTH;
+  if (isGood && !isMedia && !isTooLong) return null;
 
   answer.close();
-  if (isGood) return disproven("bad-source", `${url} is not text.`, { isGone: false, identity: url });
+  if (isTooLong) return disproven("bad-source", `The source's URL is longer than ${MAX_URL_LENGTH} characters.`);
+  if (isGood) return disproven("bad-source", `${url} is not text.`, { identity: url });
   const why = `${url} answers ${`${status} ${STATUS_CODES[status] ?? ""}`.trim()}.`;
   if (status === 429 || status >= 500) return { outcome: "unreachable", why, isTimeout: false };
   return disproven("source-refused", why, { isGone: status === 404 || status === 410, identity: url });
 }
 
-/** Creates the result for a source that does not confirm the claim. */
+/** Creates the result for a source that does not confirm the claim. By default, a stored mention stays. */
 export function disproven(
   code: Disproof["code"],
   why: string,
-  { isGone, identity }: Pick<Disproof, "isGone" | "identity">,
+  found: Partial<Pick<Disproof, "isGone" | "identity">> = {},
 ): Disproof {
-  return { outcome: "disproven", code, why, isGone, identity };
+  return { outcome: "disproven", code, why, isGone: false, identity: null, ...found };
 }

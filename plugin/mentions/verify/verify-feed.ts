@@ -5,11 +5,15 @@ import { FEED_BYTES, previousPart } from "../../http/feed-file.js";
 import { isSameUrl, normalUrl } from "../../http/same-url.js";
 import type { Claim, ProvenMention, Target } from "../mention.js";
 import { type FeedPart, searchPart } from "./feed-part.js";
-import type { SourceMention, SourceResult } from "./identity.js";
-import { quoteName, quoteText, webUrlOrNull } from "./quoted-text.js";
-import type { SiteMatcher } from "./site-matcher.js";
-import { urlsInText } from "./urls-in-text.js";
-import { type Disproof, disproven, type VerificationContext, verdictOnAnswer } from "./verification-context.js";
+import { quoteName, quoteText, urlsInText, webUrlOrNull } from "./source-text.js";
+import {
+  disproven,
+  type SiteMatcher,
+  type SourceMention,
+  type SourceResult,
+  type VerificationContext,
+  verdictOnAnswer,
+} from "./verification-context.js";
 
 const MAX_PARTS = 10;
 const ACCEPT = "text/plain, */*;q=0.5";
@@ -61,19 +65,15 @@ function isLast({ isFeed, hasMoment, hasOlder, header }: FeedPart): boolean {
   return isFeed && (hasMoment || hasOlder || header.prev === undefined);
 }
 
-function gone({ timestamps: [timestamp], target }: Claim, identity: string, { hasMoment }: FeedPart): Disproof {
-  return hasMoment
-    ? disproven("no-such-mention", `The twt of ${timestamp} in ${identity} does not mention ${target.url}.`, {
-        isGone: true,
-        identity,
-      })
-    : disproven("no-such-twt", `${identity} has no twt of ${timestamp}.`, { isGone: true, identity });
+function gone({ timestamps: [timestamp], target }: Claim, identity: string, { hasMoment }: FeedPart): SourceResult {
+  const found = { isGone: true, identity };
+  if (!hasMoment) return disproven("no-such-twt", `${identity} has no twt of ${timestamp}.`, found);
+  return disproven("no-such-mention", `The twt of ${timestamp} in ${identity} does not mention ${target.url}.`, found);
 }
 
 /** Not found but not certainly gone: there is no feed, or its archives do not reach that time. */
-function notFound({ source, timestamps: [timestamp] }: Claim, identity: string | null): Disproof {
-  const why = `No twt of ${timestamp} could be found in ${identity ?? source}.`;
-  return disproven("no-such-twt", why, { isGone: false, identity });
+function notFound({ source, timestamps: [timestamp] }: Claim, identity: string | null): SourceResult {
+  return disproven("no-such-twt", `No twt of ${timestamp} could be found in ${identity ?? source}.`, { identity });
 }
 
 /** Archives on another origin are ignored: the feed cannot claim them. */
@@ -91,7 +91,6 @@ function sourceMention(twt: ParsedTwt, { url, header }: Feed, site: SiteMatcher)
   return { outcome: "proven", mention, declared, contents: `${instant}\n${text}` };
 }
 
-/** The contents and author of a twt as a mention. */
 export function mentionOfTwt(
   { instant, mentions, subject, text }: ParsedTwt,
   { url, header: { nick: [nick = ""] = [], avatar = [] } }: Feed,

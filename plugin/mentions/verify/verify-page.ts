@@ -1,29 +1,30 @@
 // plugin/mentions/verify/verify-page.ts: verifies a mention in a web page (Webmention).
 import { TwtxtError } from "../../errors.js";
-import { parseFeed } from "../../feed/feed.js";
+import { type ParsedTwt, parseFeed } from "../../feed/feed.js";
 import { startsAsMarkup } from "../../http/feed-file.js";
 import type { GuardedResponse } from "../../http/guard.js";
-import { normalUrl } from "../../http/same-url.js";
+import { isSameUrl, normalUrl } from "../../http/same-url.js";
 import type { TimeSlices } from "../../http/time-slices.js";
-import type { Claim, ProvenMention } from "../mention.js";
-import type { SourceResult } from "./identity.js";
-import { type ReadHtml, readHtml } from "./mention-in-html.js";
-import { quoteText } from "./quoted-text.js";
-import { textPieces } from "./text-pieces.js";
-import { twtOfPage } from "./twt-of-page.js";
-import { urlsInText } from "./urls-in-text.js";
-import { disproven, type VerificationContext, verdictOnAnswer } from "./verification-context.js";
+import type { Claim, ProvenMention, Target } from "../mention.js";
+import { mentionByPage, type ReadHtml, readHtml } from "./mention-in-html.js";
+import { quoteText, textPieces, urlsInText } from "./source-text.js";
+import { disproven, type SourceResult, type VerificationContext, verdictOnAnswer } from "./verification-context.js";
+import { isNamed, mentionOfTwt } from "./verify-feed.js";
 
+/** Size limit of a page, and of the feed that it names. */
 const PAGE_BYTES = 1024 * 1024;
 const ACCEPT = "text/html, text/plain;q=0.9, */*;q=0.1";
+const FEED_ACCEPT = "text/plain, */*;q=0.5";
+/** Characters of a feed that may contain its header. */
+const HEADER_LENGTH = 16 * 1024;
 /** Browsers look for `<meta charset>` in this many bytes. */
 const HEAD_BYTES = 1024;
-/** Characters that end an address. */
-const AROUND_ADDRESS = /[\s<>"`]/g;
+/** Characters that end a URL. */
+const AROUND_URL = /[\s<>"`]/g;
 
-/** A page or its readable start. */
 interface Page {
   kind: "feed" | "html" | "text" | "other";
+  /** All of it, or its readable start. */
   text: string;
   /** Why reading stopped early; `null` if it did not. */
   trouble: TwtxtError | null;
@@ -43,7 +44,7 @@ export async function verifyPage(claim: Claim, context: VerificationContext): Pr
   const identity = normalUrl(answer.url) ?? answer.url;
   if (kind === "feed") {
     const why = `${identity} is a feed. Name one twt, as in ${identity}#:~:text=2026-01-02T03:04:05Z.`;
-    return disproven("say-which-twt", why, { isGone: false, identity });
+    return disproven("say-which-twt", why, { identity });
   }
 
   // The last URL of a truncated text may be incomplete. In HTML, the parser drops an unfinished tag.
@@ -68,20 +69,13 @@ async function readSource(
 ): Promise<ReadHtml> {
   if (kind === "html") return readAlone(() => readHtml(text, identity, { site, slices }));
   const hasTarget = (piece: string) => urlsInText(piece).some(site.isTarget);
-  const isMention = kind === "text" && (await slices.some(textPieces(text, AROUND_ADDRESS), hasTarget));
-  const mention: ProvenMention = {
-    identity,
-    isDeclared: false,
-    timestamp: null,
-    instant: null,
-    type: "mention",
-    author: { name: new URL(identity).host, url: identity, photo: null },
-    text: quoteText(text),
-    published: null,
-    subject: null,
-    about: null,
+  const isMention = kind === "text" && (await slices.some(textPieces(text, AROUND_URL), hasTarget));
+  return {
+    mention: isMention ? mentionByPage(identity, { text: quoteText(text) }) : null,
+    declared: null,
+    feed: null,
+    isWhole: true,
   };
-  return { mention: isMention ? mention : null, declared: null, feed: null, isWhole: true };
 }
 
 /** Keeps what was read before the size limit or a failure. */
@@ -118,5 +112,56 @@ function decoded(bytes: Buffer, type: string): string {
     return new TextDecoder(label).decode(bytes);
   } catch {
     return new TextDecoder().decode(bytes);
+  }
+}
+
+/**
+ * Finds a page's twt, whose nick, text and time are better than the page's title. It is the twt that mentions the target
+ * and links to the page, else the only one that mentions the target.
+ *
+ * @param feedUrl - ignored unless on the page's own host
+ * @param page - the mention as found in the page
+ * @returns fields to replace in `page`; `null` if there is no such twt
+ */
+async function twtOfPage(
+  feedUrl: string,
+  page: ProvenMention,
+  target: Target,
+  { ask, checkLimits, site, slices }: VerificationContext,
+): Promise<Partial<ProvenMention> | null> {
+  const isOwn = page.type === "mention" || page.type === "reply";
+  if (!isOwn || new URL(feedUrl).host !== new URL(page.identity).host) return null;
+  const file = await readWhole(feedUrl, ask);
+  if (file === null) {
+    checkLimits();
+    return null;
+  }
+  const { header } = parseFeed(file.slice(0, HEADER_LENGTH));
+  const naming: ParsedTwt[] = [];
+  for (const lines of textPieces(file, /\n/g)) {
+    if (slices.isOver) await slices.next();
+    naming.push(...parseFeed(lines).twts.filter((twt) => isNamed(twt, target, site)));
+  }
+  const linking = await slices.filter(naming, (twt) => linksTo(twt, page.identity));
+  const twt = linking[0] ?? (naming.length === 1 ? naming[0] : undefined);
+  if (!twt) return null;
+
+  const mention = mentionOfTwt(twt, { url: feedUrl, header }, site);
+  return { ...mention, type: page.type === "reply" ? "reply" : mention.type, about: mention.about ?? page.about };
+}
+
+function linksTo({ text }: ParsedTwt, pageUrl: string): boolean {
+  return urlsInText(text).some((url) => isSameUrl(url, pageUrl));
+}
+
+/** @returns `null` if the file is missing or incomplete */
+async function readWhole(url: string, ask: VerificationContext["ask"]): Promise<string | null> {
+  try {
+    const answer = await ask(url, PAGE_BYTES, FEED_ACCEPT);
+    if (verdictOnAnswer(answer)) return null;
+    return (await answer.bytes()).toString();
+  } catch (error) {
+    if (error instanceof TwtxtError) return null;
+    throw error;
   }
 }

@@ -1,22 +1,27 @@
 // plugin/mentions/verify/verify.ts: verifies a claim at its source.
 import { TwtxtError } from "../../errors.js";
 import { type Ask, isTimeout } from "../../http/guard.js";
-import { isSameUrl } from "../../http/same-url.js";
+import { isSameHost } from "../../http/hosts.js";
+import { comparableUrl, isSameUrl, withoutQuery } from "../../http/same-url.js";
 import { TimeSlices } from "../../http/time-slices.js";
 import type { Claim, Proof, ProvenMention, Verify } from "../mention.js";
+import { PageQueue } from "../queues.js";
 import type { Moderation } from "../receive/moderation.js";
 import type { SiteIndex } from "../receive/site-index.js";
-import { type CheckSource, resolveIdentity } from "./identity.js";
-import { PageQueue } from "./page-queue.js";
-import { siteMatcher } from "./site-matcher.js";
-import { type AskSource, disproven, type VerificationContext } from "./verification-context.js";
+import {
+  disproven,
+  type SourceMention,
+  type SourceResult,
+  siteMatcher,
+  type VerificationContext,
+} from "./verification-context.js";
 import { verifyTwt } from "./verify-feed.js";
 import { verifyPage } from "./verify-page.js";
 
 /** Per verification: ten parts of a feed, the same under its own URL, and some redirects. */
 const MAX_REQUESTS = 30;
 
-export interface VerificationParts {
+interface VerificationParts {
   ask: Ask;
   siteIndex: SiteIndex;
   moderation: Pick<Moderation, "isBlocked">;
@@ -29,56 +34,100 @@ export interface VerificationParts {
  *
  * @see PROTOCOL 2.4, "The proof"
  */
-export function createVerify({ ask: askGuarded, siteIndex, moderation, totalMs = 10_000 }: VerificationParts): Verify {
+export function createVerify(parts: VerificationParts): Verify {
+  const { siteIndex } = parts;
   const pages = new PageQueue();
-
   return async (claim) => {
-    const signal = AbortSignal.timeout(totalMs);
-    let requests = 0;
-    const checkLimits = () => {
-      if (requests > MAX_REQUESTS) {
-        throw new TwtxtError("too-many-redirects", `The source leads to more than ${MAX_REQUESTS} URLs.`);
-      }
-      if (signal.aborted) throw new TwtxtError("unreachable", "The source took too long.", { cause: signal.reason });
-    };
-    const checkUrl = (url: string) => {
-      if (moderation.isBlocked(url)) throw new TwtxtError("blocked", "This site blocks mentions from this source.");
-      requests += 1;
-      checkLimits();
-    };
-    const ask: AskSource = (url, maxBytes, accept) =>
-      askGuarded(url, { maxBytes, headers: { accept }, signal, checkUrl });
-    const context: VerificationContext = {
-      ask,
-      checkLimits,
-      site: siteMatcher(claim, siteIndex),
-      slices: new TimeSlices(signal),
-      readAlone: (work) => pages.run(work, signal),
-    };
-    const look: CheckSource = (claim) => (claim.timestamps.length > 0 ? verifyTwt : verifyPage)(claim, context);
+    const context = contextOf(claim, parts, pages);
     try {
-      const seen = await look(claim);
+      const seen = await checkSource(claim, context);
       if (seen.outcome !== "proven") return seen;
-      const mention = await resolveIdentity(seen, claim, { look, checkLimits });
-      return isOwn(mention, claim, siteIndex) ? ownSource() : { outcome: "proven", mention };
+      const mention = await resolveIdentity(seen, claim, context);
+      if (!siteIndex.isFeed(mention.identity) && !isSameUrl(mention.identity, claim.target.url)) {
+        return { outcome: "proven", mention };
+      }
+      return disproven("bad-source", "The source redirects to this site's own feed or to the target itself.");
     } catch (error) {
       return proofOf(error);
     }
   };
 }
 
-/** Whether the source redirected to this site's own feed or to the target. */
-function isOwn({ identity }: ProvenMention, { target }: Claim, siteIndex: SiteIndex): boolean {
-  return siteIndex.isFeed(identity) || isSameUrl(identity, target.url);
+function contextOf(claim: Claim, parts: VerificationParts, pages: PageQueue): VerificationContext {
+  const signal = AbortSignal.timeout(parts.totalMs ?? 10_000);
+  let requests = 0;
+  const checkLimits = () => {
+    if (requests > MAX_REQUESTS) {
+      throw new TwtxtError("too-many-redirects", `The source leads to more than ${MAX_REQUESTS} URLs.`);
+    }
+    if (signal.aborted) throw new TwtxtError("unreachable", "The source took too long.", { cause: signal.reason });
+  };
+  const checkUrl = (url: string) => {
+    if (parts.moderation.isBlocked(url)) {
+      throw new TwtxtError("blocked", "This site blocks mentions from this source.");
+    }
+    requests += 1;
+    checkLimits();
+  };
+  return {
+    ask: (url, maxBytes, accept) => parts.ask(url, { maxBytes, headers: { accept }, signal, checkUrl }),
+    checkLimits,
+    site: siteMatcher(claim, parts.siteIndex),
+    slices: new TimeSlices(signal),
+    readAlone: (work) => pages.run(work, signal),
+  };
 }
 
-function ownSource(): Proof {
-  const why = "The source redirects to this site's own feed or to the target itself.";
-  return disproven("bad-source", why, { isGone: false, identity: null });
+/** @throws TwtxtError as the guard does */
+function checkSource(claim: Claim, context: VerificationContext): Promise<SourceResult> {
+  return claim.timestamps.length > 0 ? verifyTwt(claim, context) : verifyPage(claim, context);
+}
+
+/**
+ * Finds the source's own URL: the one it declares, else its URL without the query. Either counts only on the same host
+ * and with the same twt or page. Otherwise `bob.txt?1` could repeat a mention, use up its host's share or bypass the
+ * author's lists.
+ *
+ * @returns the mention as found at that URL
+ * @throws TwtxtError if the limits of the verification prevent an answer
+ * @see PROTOCOL 2.4, "The proof"
+ */
+async function resolveIdentity(
+  seen: SourceMention,
+  claim: Claim,
+  context: VerificationContext,
+): Promise<ProvenMention> {
+  const { mention, declared } = seen;
+  const { identity } = mention;
+  const isOwn = declared !== null && isSameUrl(declared, identity);
+  const names = isOwn ? [] : [declared, withoutQuery(identity)].filter((url) => url !== null);
+  const others = names.filter(
+    (url) => comparableUrl(url) !== null && isSameHost(url, identity) && !isSameUrl(url, identity),
+  );
+  for (const url of new Set(others)) {
+    const other = await checkSource({ ...claim, source: url }, context).catch(unlessBlocked);
+    if (other?.outcome === "proven" && isSameSource(other, seen, url)) return other.mention;
+    context.checkLimits();
+  }
+  return mention;
+}
+
+/** Other failures at the source's own URL do not matter. */
+function unlessBlocked(error: unknown): null {
+  if (error instanceof TwtxtError && error.code !== "blocked") return null;
+  throw error;
+}
+
+/** @param url - where the other one was found */
+function isSameSource(other: SourceMention, seen: SourceMention, url: string): boolean {
+  if (!isSameHost(other.mention.identity, seen.mention.identity)) return false;
+  if (other.contents === seen.contents) return true;
+  // A page may differ in each answer, such as by a nonce. Its declared URL counts then.
+  return seen.mention.timestamp === null && other.declared !== null && isSameUrl(other.declared, url);
 }
 
 function proofOf(error: unknown): Proof {
   if (!(error instanceof TwtxtError)) throw error;
   if (error.code === "unreachable") return { outcome: "unreachable", why: error.message, isTimeout: isTimeout(error) };
-  return disproven(error.code, error.message, { isGone: false, identity: null });
+  return disproven(error.code, error.message);
 }

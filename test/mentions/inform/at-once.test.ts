@@ -54,7 +54,7 @@ const NO_MAIL = { TWTXT_SMTP_URL: "", TWTXT_MAIL_TO: "" };
 const quotes = () => box.mails.map(({ text }) => text.match(/(?<=> @<alice \S+> ).*/g));
 
 describe("news after a quiet hour", () => {
-  it("is told at once by mail and webhook, without an hourly run, and what follows in a digest", async () => {
+  it("is reported immediately by mail and webhook, without an hourly run, and later news in a digest", async () => {
     const site = alice();
     await site.hears("first");
     await site.settled();
@@ -78,7 +78,7 @@ describe("news after a quiet hour", () => {
     expect(phone.notes).toHaveLength(2);
   });
 
-  it("is told at once again after the next quiet hour", async () => {
+  it("is reported immediately again after the next quiet hour", async () => {
     const site = alice();
     await site.hears("first");
     await site.settled();
@@ -89,14 +89,14 @@ describe("news after a quiet hour", () => {
     expect(phone.notes).toHaveLength(2);
   });
 
-  it("is told once where many mentions arrive together", async () => {
+  it("is reported once if many mentions arrive together", async () => {
     const site = alice();
     await Promise.all(Array.from({ length: 20 }, (_, n) => site.hears(`number ${n}`)));
     await site.settled();
     expect([box.mails.length, phone.notes.length]).toEqual([1, 1]);
   });
 
-  it("is not told again when the same mention is sent again", async () => {
+  it("is not reported again when the same mention is sent again", async () => {
     const site = alice();
     const { timestamp } = await site.hears("first");
     await site.settled();
@@ -119,7 +119,7 @@ describe("news after a quiet hour", () => {
     expect(site.log.join("\n")).not.toContain("notified");
   });
 
-  it("is told once by two processes with one store", async () => {
+  it("is reported once by two processes with one store", async () => {
     const store = memoryStore();
     const [one, other] = [alice({ store }), alice({ store })];
     await Promise.all([one.hears("first"), other.hears("second")]);
@@ -130,7 +130,7 @@ describe("news after a quiet hour", () => {
     expect(quotes().flat().sort()).toEqual(["first", "second"]);
   });
 
-  it("is told by the hourly run of another process where the first one ended meanwhile", async () => {
+  it("is reported by the hourly run of another process if the first one ended", async () => {
     const store = memoryStore();
     const options = { store, environment: NO_MAIL };
     const [killed, next] = [alice(options), alice(options)];
@@ -151,7 +151,7 @@ describe("news after a quiet hour", () => {
     expect(phone.notes).toHaveLength(2);
   });
 
-  it("is told by the next hourly run where the mail server was down", async () => {
+  it("is reported by the next hourly run if the mail server was down", async () => {
     const site = alice();
     box.refusal = "not now";
     await site.hears("first");
@@ -163,7 +163,7 @@ describe("news after a quiet hour", () => {
     expect(quotes()).toEqual([["first"]]);
   });
 
-  it("is asked for no more than once in ten minutes while a webhook is down", async () => {
+  it("is retried at most once in ten minutes while a webhook is down", async () => {
     const site = alice({ environment: { TWTXT_WEBHOOK_URL: "http://127.0.0.1:1/" } });
     for (let n = 0; n < 10; n += 1) {
       await site.hears(`number ${n}`);
@@ -172,7 +172,7 @@ describe("news after a quiet hour", () => {
     expect(site.log.filter((line) => line.includes("Notification by"))).toHaveLength(1);
   });
 
-  it("is looked for nowhere where neither mail nor webhook is set up", async () => {
+  it("costs nothing if neither mail nor webhook is set up", async () => {
     const store = memoryStore();
     const site = alice({ store, environment: { ...NO_MAIL, TWTXT_WEBHOOK_URL: "" } });
     await site.hears("first");
@@ -182,7 +182,7 @@ describe("news after a quiet hour", () => {
 });
 
 describe("a sealed message after a quiet hour", () => {
-  it("is told at once, and those that follow in the digest", async () => {
+  it("is reported immediately, and later ones in the digest", async () => {
     const site = alice(INBOX_OPTIONS);
     await site.gets(ARMORED);
     await site.settled();
@@ -199,7 +199,7 @@ describe("a sealed message after a quiet hour", () => {
     expect(phone.notes[1]).toMatch(/^1 new sealed message\.[^\n]*\nbob: .*hello/);
   });
 
-  it("is told once where it is delivered again", async () => {
+  it("is reported once if it is delivered again", async () => {
     const site = alice(INBOX_OPTIONS);
     await site.gets(ARMORED);
     await site.settled();

@@ -1,11 +1,12 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { beforeEach, describe, expect, it } from "vitest";
-import { notifyAuthor } from "../../../plugin/mentions/inform/digest.js";
-import { mailChannel, mailSettings, type SendMail, smtpMail } from "../../../plugin/mentions/inform/mail.js";
-import { type PostNote, webhook, webhookChannel } from "../../../plugin/mentions/inform/webhook.js";
+import { type Channel, notifyAuthor } from "../../../plugin/mentions/inform/digest.js";
+import { decisionName, digestNote } from "../../../plugin/mentions/inform/digest-text.js";
+import { mailChannel, mailSettings } from "../../../plugin/mentions/inform/mail.js";
+import { webhookChannel } from "../../../plugin/mentions/inform/webhook.js";
 import type { StoredMention } from "../../../plugin/mentions/mention.js";
-import { decisionName, versionOf } from "../../../plugin/mentions/receive/event.js";
+import { versionOf } from "../../../plugin/mentions/receive/event.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
 import { loopbackServer } from "../../helpers/loopback.js";
@@ -30,26 +31,24 @@ beforeEach(async () => {
   box = await mailbox();
 });
 
-const toBox = (): SendMail => smtpMail(`smtp://${box.host}:${box.port}`, "alice@alice.example");
+const mailTo = (url: string, to = "alice@alice.example") => mailChannel(url, to, { page: PAGE, digestHours: 24 });
+const toWebhook = (url: string) => webhookChannel(url, fetch, PAGE);
+const toBox = () => mailTo(`smtp://${box.host}:${box.port}`);
 
 interface Run extends Partial<Pick<Parameters<typeof notifyAuthor>[0], "inboxes" | "store">> {
   /** `null` for none; default into {@link box}. */
-  mail?: SendMail | null;
-  webhook?: PostNote;
-  page?: string;
+  mail?: Channel | null;
+  webhook?: Channel;
 }
 
 /** One hourly run. */
-function run({ mail = toBox(), webhook: post, page = PAGE, ...change }: Run = {}) {
+function run({ mail = toBox(), webhook, ...change }: Run = {}) {
   return notifyAuthor({
     list: listOf(stored),
     inboxes: async () => [],
     store,
     now: () => time,
-    channels: [
-      ...(mail ? [mailChannel(mail, { page, digestHours: 24 })] : []),
-      ...(post ? [webhookChannel(post, page)] : []),
-    ],
+    channels: [...(mail ? [mail] : []), ...(webhook ? [webhook] : [])],
     log: (line) => log.push(line),
     ...change,
   });
@@ -82,7 +81,7 @@ describe("private messages", () => {
     ],
   });
 
-  it("are counted, each once, and nothing more is said of them", async () => {
+  it("are counted, each once, without more details", async () => {
     await run(inbox(3));
     expect(box.mails.map(({ headers }) => headers.subject)).toEqual(["3 new sealed messages"]);
     expect(box.mails[0]?.text.trim()).toBe("3 new sealed messages. To read: npx eleventy-twtxt message list");
@@ -93,10 +92,13 @@ describe("private messages", () => {
     expect(box.mails.at(-1)?.headers.subject).toBe("1 new sealed message");
   });
 
-  it("stand in one mail with mentions, and in the note of the webhook", async () => {
+  it("share a mail with mentions, and the note of the webhook", async () => {
     comes("hello");
     const notes: unknown[] = [];
-    await run({ ...inbox(1), webhook: async (note) => void notes.push(note) });
+    await run({
+      ...inbox(1),
+      webhook: { ...toWebhook(""), send: async (news) => void notes.push(digestNote(news, PAGE)) },
+    });
     expect(box.mails[0]?.headers.subject).toBe("1 new mention of alice.example, 1 new sealed message");
     expect(box.mails[0]?.text).toContain("> hello");
     expect(notes).toEqual([
@@ -108,8 +110,8 @@ describe("private messages", () => {
     ]);
   });
 
-  it("are told again where the mail server was down", async () => {
-    const down = async () => Promise.reject(new Error("down"));
+  it("are reported again if the mail server was down", async () => {
+    const down: Channel = { ...toBox(), send: () => Promise.reject(new Error("down")) };
     await run({ ...inbox(2), mail: down });
     expect(log).toEqual([expect.stringContaining("Notification by mail failed")]);
     time += HOUR;
@@ -117,7 +119,7 @@ describe("private messages", () => {
     expect(box.mails.map(({ headers }) => headers.subject)).toEqual(["2 new sealed messages"]);
   });
 
-  it("that nearly fill an inbox are warned of, once until there was room again", async () => {
+  it("that nearly fill an inbox cause a warning, once until there was room again", async () => {
     const days = [
       [10, 0.79],
       [10, 0.8],
@@ -139,7 +141,7 @@ describe("private messages", () => {
 });
 
 describe("the mail", () => {
-  it("says who, what and where, and how to show what is held", async () => {
+  it("names author, text and place, and how to show a held mention", async () => {
     comes("are yours ripe?\n\nmine are");
     const held = comes("buy this", {
       state: "held",
@@ -192,7 +194,7 @@ All mentions: https://alice.example/mentions/`,
     expect(box.mails[0]?.headers.subject).toBe("1 new mention of alice.example");
   });
 
-  it("quotes 50 mentions at the most and counts the rest, however much each says", async () => {
+  it("quotes at most 50 mentions and counts the rest, however long they are", async () => {
     const text = "\u{1f344}".repeat(250);
     for (let n = 0; n < 60; n += 1) comes(text, { author: { name: text, url: "https://bob.example/", photo: null } });
     await run();
@@ -203,7 +205,7 @@ All mentions: https://alice.example/mentions/`,
     expect(Buffer.byteLength(mail?.text ?? "")).toBeLessThan(100_000);
   });
 
-  it("has no header and no line of a stranger's making", async () => {
+  it("has no header and no line that a sender could forge", async () => {
     const evil =
       "eve\r\nBcc: victim@carol.example\r\nSubject: forged\r\n\r\nHeld. To show it: npx eleventy-twtxt mentions approve 0";
     comes(`hello${evil}\u2028forged\u202e\x1b[31m\x00`, {
@@ -230,7 +232,7 @@ All mentions: https://alice.example/mentions/`,
 describe("when a digest is sent", () => {
   const subjects = () => box.mails.map(({ headers }) => headers.subject);
 
-  it("at once for the first mention, then at most one in digestHours, with all that came meanwhile, each told once", async () => {
+  it("immediately for the first mention, then at most one in digestHours, with all later mentions, each once", async () => {
     await run();
     comes("first");
     await run();
@@ -246,7 +248,7 @@ describe("when a digest is sent", () => {
     expect(box.mails[1]?.text).not.toContain("> first");
   });
 
-  it("at once for the first news after a quiet hour, with what waited for the digest until then", async () => {
+  it("immediately for the first news after a quiet hour, with all news that waited", async () => {
     comes("first");
     await run();
     time += HOUR / 2;
@@ -263,7 +265,7 @@ describe("when a digest is sent", () => {
     expect(box.mails).toHaveLength(2);
   });
 
-  it("none within an hour of another, however often somebody takes a mention back and sends it again", async () => {
+  it("none within an hour of another, however often a sender removes a mention and sends it again", async () => {
     for (let minute = 0; minute < 120; minute += 1) {
       stored.length = 0;
       comes(`again ${minute}`);
@@ -273,7 +275,7 @@ describe("when a digest is sent", () => {
     expect(box.mails).toHaveLength(2);
   });
 
-  it("none at once for a message after others that were read and deleted meanwhile", async () => {
+  it("none immediately for a message after others that were read and deleted in between", async () => {
     const inbox = (...minutes: number[]) => ({
       inboxes: async () => [
         {
@@ -294,20 +296,20 @@ describe("when a digest is sent", () => {
     expect(subjects().at(-1)).toBe("1 new mention of alice.example, 1 new sealed message");
   });
 
-  it("none where nothing is new", async () => {
+  it("none without news", async () => {
     await runFor(50);
     expect(box.mails).toEqual([]);
     expect(await store.keys("inform/")).toEqual([]);
   });
 
-  it("one for all that is there, where mail is set up late", async () => {
+  it("one for all mentions if mail is set up late", async () => {
     comes("a year ago");
     time += 365 * 24 * HOUR;
     await runFor(50);
     expect(box.mails.map(({ text }) => text)).toEqual([expect.stringContaining("> a year ago")]);
   });
 
-  it("a mention is told that shows up an hour after the time it carries, and none again that is approved or changed", async () => {
+  it("one for a mention that appears an hour after its time, and none again if it is approved or changed", async () => {
     comes("held", { state: "held", received: "2026-01-02T09:59:00.000Z" });
     await run();
     const [held] = stored;
@@ -318,13 +320,13 @@ describe("when a digest is sent", () => {
     expect(box.mails.map(({ text }) => text.split("\n")[1])).toEqual(["> held", "> late"]);
   });
 
-  it("one of two runs at once sends it", async () => {
+  it("one of concurrent runs sends it", async () => {
     comes("hello");
     await Promise.all([run(), run(), run()]);
     expect(box.mails).toHaveLength(1);
   });
 
-  it("one that fails is tried again in the next run, as it was, and then what came meanwhile", async () => {
+  it("one that fails is retried unchanged in the next run, and then the later news", async () => {
     comes("first");
     box.refusal = "over quota";
     await run();
@@ -338,7 +340,7 @@ describe("when a digest is sent", () => {
     expect(box.mails.map(({ text }) => text.split("\n")[1])).toEqual(["> first", "> second"]);
   });
 
-  it("one that fails for days loses nothing of what comes meanwhile", async () => {
+  it("one that fails for days loses no later news", async () => {
     box.refusal = "over quota";
     for (let day = 0; day < 5; day += 1) {
       comes(`of day ${day}`);
@@ -350,7 +352,7 @@ describe("when a digest is sent", () => {
     expect(quotes).toEqual([["> of day 0"], ["> of day 4", "> of day 3", "> of day 2", "> of day 1"]]);
   });
 
-  it("one that arrived without our knowing is sent again with the same Message-ID", async () => {
+  it("one that arrived without a confirmation is sent again with the same Message-ID", async () => {
     comes("first");
     box.isSilent = true;
     await run();
@@ -372,7 +374,7 @@ describe("when a digest is sent", () => {
   it("one whose run ended before it was sent is sent by a later run", async () => {
     comes("hello");
     await new Promise<void>((begun) => {
-      const neverEnds = () => new Promise<void>(() => begun());
+      const neverEnds: Channel = { ...toBox(), send: () => new Promise(() => begun()) };
       run({ mail: neverEnds });
     });
     await run();
@@ -395,7 +397,7 @@ describe("when a digest is sent", () => {
   it.each<[string, (mention: StoredMention) => StoredMention[]]>([
     ["rejected", (mention) => [{ ...mention, state: "rejected" }]],
     ["forgotten", () => []],
-  ])("what was %s before a second try is not told, and stops no other", async (_name, decide) => {
+  ])("a mention that was %s before a retry is not reported, and does not stop others", async (_name, decide) => {
     comes("spam");
     box.refusal = "not now";
     await run();
@@ -420,10 +422,7 @@ describe("the mail server", () => {
       },
     });
     comes("hello");
-    const mail = smtpMail(
-      `smtp://alice%40mail.example:p%40ss%2Fword@${server.host}:${server.port}`,
-      "alice@alice.example",
-    );
+    const mail = mailTo(`smtp://alice%40mail.example:p%40ss%2Fword@${server.host}:${server.port}`);
     await run({ mail });
     expect(logins).toEqual([["alice@mail.example", "p@ss/word"]]);
     expect(server.mails).toEqual([]);
@@ -432,15 +431,15 @@ describe("the mail server", () => {
     expect(log[0]).not.toContain("p@ss/word");
   });
 
-  it("that shows a certificate of nobody's gets no mail", async () => {
+  it("with an untrusted certificate gets no mail", async () => {
     const server = await mailbox({ secure: true, disabledCommands: ["AUTH"] });
     comes("hello");
-    await run({ mail: smtpMail(`smtps://${server.host}:${server.port}`, "alice@alice.example") });
+    await run({ mail: mailTo(`smtps://${server.host}:${server.port}`) });
     expect(server.mails).toEqual([]);
     expect(log).toEqual([expect.stringContaining("certificate")]);
   });
 
-  it("elsewhere that offers no encryption gets neither the password nor a mail", async () => {
+  it("on another machine without encryption gets neither the password nor a mail", async () => {
     const logins: unknown[] = [];
     const server = await mailbox({
       disabledCommands: ["STARTTLS"],
@@ -452,7 +451,7 @@ describe("the mail server", () => {
     });
     comes("hello");
     // Another name of this machine's, which does not look like one.
-    await run({ mail: smtpMail(`smtp://alice:secret@0.0.0.0:${server.port}`, "alice@alice.example") });
+    await run({ mail: mailTo(`smtp://alice:secret@0.0.0.0:${server.port}`) });
     expect(logins).toEqual([]);
     expect(server.mails).toEqual([]);
     expect(log).toEqual([expect.stringContaining("TWTXT_SMTP_URL did not accept the mail")]);
@@ -461,13 +460,13 @@ describe("the mail server", () => {
   it("on this machine needs no certificate", async () => {
     const server = await mailbox({ disabledCommands: ["AUTH"] });
     comes("hello");
-    await run({ mail: smtpMail(`smtp://${server.host}:${server.port}`, "alice@alice.example") });
+    await run({ mail: mailTo(`smtp://${server.host}:${server.port}`) });
     expect(server.mails).toHaveLength(1);
   });
 
-  it("that is not there fails, and is tried again", async () => {
+  it("that cannot be reached is tried again", async () => {
     comes("hello");
-    await run({ mail: smtpMail("smtp://127.0.0.1:1", "alice@alice.example") });
+    await run({ mail: mailTo("smtp://127.0.0.1:1") });
     expect(log).toEqual([expect.stringContaining("ECONNREFUSED")]);
     time += HOUR;
     await run();
@@ -485,7 +484,7 @@ describe("the mail server", () => {
     ["smtps://key:p@mail.example", { from: "alice@alice.example" }],
     ["smtps://bot%40alice.example:p@mail.example", { from: "bot@alice.example" }],
     ["smtps://key:p@mail.example?from=bot@alice.example", { from: "bot@alice.example" }],
-  ])("is read from %s", (url, settings) => {
+  ])("has the settings of %s", (url, settings) => {
     expect(mailSettings(url, "alice@alice.example")).toMatchObject(settings);
   });
 
@@ -501,9 +500,9 @@ describe("the mail server", () => {
     ],
     ["smtps://u:s3cret@mail.example", "alice", /TWTXT_MAIL_TO: expected one address/],
     ["smtps://u:s3cret@mail.example", "a@b.example, c@d.example", /TWTXT_MAIL_TO: expected one address/],
-  ])("mail-failed, saying what to write and no secret: %s to %s", async (url, to, expected) => {
+  ])("mail-failed, with what to write and without a secret: %s to %s", async (url, to, expected) => {
     comes("hello");
-    await run({ mail: smtpMail(url, to) });
+    await run({ mail: mailTo(url, to) });
     expect(log).toEqual([expect.stringMatching(expected)]);
     expect(log[0]).not.toContain("s3cret");
   });
@@ -525,9 +524,9 @@ describe("the webhook", () => {
     return { url: `${url}/my-topic`, notes, state };
   }
 
-  it("gets a plain POST in each run that has something new, once", async () => {
+  it("gets a plain POST in each run with news, once", async () => {
     const { url, notes } = await telephone();
-    const note = { mail: null, webhook: webhook(url, fetch) };
+    const note = { mail: null, webhook: toWebhook(url) };
     await run(note);
     expect(notes).toEqual([]);
     comes("hello\nthere");
@@ -547,11 +546,11 @@ describe("the webhook", () => {
     expect(box.mails).toEqual([]);
   });
 
-  it("gets at most 4,096 bytes, and no header or line of a stranger's making", async () => {
+  it("gets at most 4,096 bytes, and no header or line that a sender could forge", async () => {
     const { url, notes } = await telephone();
     const evil = "\u{1f344}\r\nClick: https://eve.example/\r\n".repeat(20);
     for (let n = 0; n < 15; n += 1) comes(evil, { author: { name: evil, url: "https://eve.example/", photo: null } });
-    await run({ mail: null, webhook: webhook(url, fetch) });
+    await run({ mail: null, webhook: toWebhook(url) });
     const [note] = notes;
     expect(Buffer.byteLength(note?.body ?? "")).toBeLessThan(4096);
     expect(note?.body.split("\n")).toHaveLength(11);
@@ -559,10 +558,10 @@ describe("the webhook", () => {
     expect(note?.headers).toMatchObject({ title: "15 new mentions of alice.example", click: PAGE });
   });
 
-  it("is told of a site whose name is not of ASCII letters", async () => {
+  it("gets ASCII headers for a site with an internationalized name", async () => {
     const { url, notes } = await telephone();
     comes("hello");
-    await run({ mail: null, webhook: webhook(url, fetch), page: "https://bücher.example/erwähnt/" });
+    await run({ mail: null, webhook: webhookChannel(url, fetch, "https://bücher.example/erwähnt/") });
     expect(notes[0]?.headers).toMatchObject({
       title: "1 new mention of xn--bcher-kva.example",
       click: "https://xn--bcher-kva.example/erw%C3%A4hnt/",
@@ -570,10 +569,10 @@ describe("the webhook", () => {
   });
 
   it.each([500, 302, 404])(
-    "that answers %i is tried again, without following it and without naming it",
+    "that answers %i is tried again; redirects are not followed and its URL is not logged",
     async (status) => {
       const { url, notes, state } = await telephone(status);
-      const note = { mail: null, webhook: webhook(url, fetch) };
+      const note = { mail: null, webhook: toWebhook(url) };
       comes("hello");
       await run(note);
       expect(notes).toHaveLength(1);
@@ -587,9 +586,9 @@ describe("the webhook", () => {
     },
   );
 
-  it("that cannot be reached is tried again, without naming it; the mail goes out all the same", async () => {
+  it("that cannot be reached is tried again, and its URL is not logged; the mail is sent", async () => {
     comes("hello");
-    await run({ webhook: webhook(`${await goneServer()}/my-topic`, fetch) });
+    await run({ webhook: toWebhook(`${await goneServer()}/my-topic`) });
     expect(log).toEqual([expect.stringContaining("TWTXT_WEBHOOK_URL could not be reached (ECONNREFUSED)")]);
     expect(log[0]).not.toContain("my-topic");
     expect(box.mails).toHaveLength(1);
@@ -599,9 +598,9 @@ describe("the webhook", () => {
     ["ntfy.sh/my-topic", /expected an http or https URL/],
     ["https://u:my-topic@ntfy.example/", /expected an http or https URL without user and password/],
     ["file:///my-topic", /expected an http or https URL/],
-  ])("hook-failed, saying why without naming it: %s; the mail goes out all the same", async (url, why) => {
+  ])("hook-failed, with a reason and without the URL: %s; the mail is sent", async (url, why) => {
     comes("hello");
-    await run({ webhook: webhook(url, fetch) });
+    await run({ webhook: toWebhook(url) });
     expect(log).toEqual([expect.stringMatching(why)]);
     expect(log[0]).not.toContain("my-topic");
     expect(box.mails).toHaveLength(1);

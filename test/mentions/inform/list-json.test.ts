@@ -32,7 +32,7 @@ const received = (text: string) =>
 const at = (second: number) => `2026-01-02T03:04:${String(second).padStart(2, "0")}.000Z`;
 
 describe("the list of mentions", () => {
-  it("200: what is shown, newest first, each as everybody may see it", async () => {
+  it("200: shown mentions, newest first, with their public fields", async () => {
     stored = [
       storedMention({ received: at(1) }),
       storedMention({ received: at(3), under: PAGE, type: "reply", subject: "abcdefg" }),
@@ -61,12 +61,12 @@ describe("the list of mentions", () => {
     expect(parseMentionList(JSON.parse(text))).toEqual(JSON.parse(text));
   });
 
-  it("200: neither what is held nor what is rejected", async () => {
+  it("200: neither held nor rejected mentions", async () => {
     stored = [storedMention({ state: "held" }), storedMention({ state: "rejected", received: at(2) })];
     expect(JSON.parse((await ask()).text)).toEqual({ mentions: [], next: null });
   });
 
-  it("200: those of one target and under it, however its URL is written", async () => {
+  it("200: those of one target and under it, for any spelling of its URL", async () => {
     stored = [
       storedMention({ received: at(1), target: PAGE }),
       storedMention({ received: at(2), under: PAGE }),
@@ -77,7 +77,7 @@ describe("the list of mentions", () => {
     expect(received((await ask("?target=https://old.example/twtxt.txt")).text)).toEqual([at(3), at(2)]);
   });
 
-  it("200: 20 at once, at most 100, and the rest behind a cursor", async () => {
+  it("200: 20 by default, at most 100, and the rest with a cursor", async () => {
     stored = Array.from({ length: 150 }, (_, n) => storedMention({ received: new Date(n * 1000).toISOString() }));
     expect(received((await ask()).text)).toHaveLength(20);
 
@@ -110,7 +110,7 @@ describe("the list of mentions", () => {
     expect(header("netlify-cdn-cache-control")).toBeNull();
   });
 
-  it("is kept by the CDN under a tag, by its three parameters alone, and asked about by each browser", async () => {
+  it("is cached by the CDN with a tag and its three parameters, and revalidated by browsers", async () => {
     const { header } = await ask("?limit=5");
     expect(header("netlify-cdn-cache-control")).toMatch(/^public, durable, s-maxage=\d+$/);
     expect(header("netlify-cache-tag")).toBe("twtxt-mentions");
@@ -118,7 +118,7 @@ describe("the list of mentions", () => {
     expect(header("cache-control")).toBe("public, max-age=0, must-revalidate");
   });
 
-  it("304 for a copy that is still good, which the CDN does not keep; 200 once a mention has come", async () => {
+  it("304 for a fresh copy, which the CDN does not cache; 200 after a new mention", async () => {
     stored = [storedMention()];
     const etag = (await ask()).header("etag") ?? "";
     for (const known of [etag, `W/${etag}`, `"other", ${etag}`, "*"]) {
@@ -131,7 +131,7 @@ describe("the list of mentions", () => {
     expect((await ask("", { headers: { "if-none-match": etag } })).status).toBe(200);
   });
 
-  it("answers HEAD as GET, without the body", async () => {
+  it("answers HEAD like GET, without the body", async () => {
     stored = [storedMention()];
     const [get, head] = [await ask(), await ask("", { method: "HEAD" })];
     expect(head).toMatchObject({ status: 200, text: "" });
@@ -139,7 +139,7 @@ describe("the list of mentions", () => {
     expect(head.header("netlify-cache-tag")).toBe("twtxt-mentions");
   });
 
-  it("may be read by any site, and says so to OPTIONS; 405 for other methods", async () => {
+  it("may be read by any site, also by OPTIONS; 405 for other methods", async () => {
     expect((await ask()).header("access-control-allow-origin")).toBe("*");
     const options = await ask("", { method: "OPTIONS" });
     expect(options).toMatchObject({ status: 204 });

@@ -3,8 +3,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { parseFeed } from "../../../plugin/feed/feed.js";
 import { adjustForPeers } from "../../../plugin/feed/peers.js";
 import { toInstant } from "../../../plugin/feed/timestamp.js";
-import { mentionsFeed } from "../../../plugin/mentions/inform/mentions-feed.js";
-import { formatNotices } from "../../../plugin/mentions/inform/notice.js";
+import { formatNotices, mentionsFeed } from "../../../plugin/mentions/inform/mentions-feed.js";
 import type { StoredMention } from "../../../plugin/mentions/mention.js";
 import { hostAt } from "../../helpers/endpoints.js";
 import { listOf, storedMention } from "../../helpers/stored-mentions.js";
@@ -53,7 +52,7 @@ const feedOf = (mentions: readonly StoredMention[]) => formatNotices({ nick: "al
 const twtsOf = (mentions: readonly StoredMention[]) => parseFeed(feedOf(mentions)).twts;
 const textOf = (...mentions: StoredMention[]) => twtsOf(mentions)[0]?.text ?? "";
 
-describe("who may read mentions.txt", () => {
+describe("access to mentions.txt", () => {
   it.each([
     ["HTTP Basic, the token as password", "", basic("alice", TOKEN)],
     ["HTTP Basic with any user", "", basic("", TOKEN)],
@@ -124,7 +123,7 @@ describe("who may read mentions.txt", () => {
     expect((await ask(`?token=${token}`, {}, handlerOf(token))).status).toBe(200);
   });
 
-  it("is told neither to caches nor to sites that are linked to, and HEAD is as GET", async () => {
+  it("stays out of caches and referrers, and HEAD is like GET", async () => {
     stored = [storedMention()];
     const [get, head] = [
       await ask("", basic("alice", TOKEN)),
@@ -148,7 +147,7 @@ describe("who may read mentions.txt", () => {
 });
 
 describe("a notice", () => {
-  it("says when, who and what, with the mention as it was written, and where it stands", () => {
+  it("gives time, author, the text as it was written, and the source", () => {
     const mention = storedMention({ text: "hello @<alice https://alice.example/twtxt.txt>,\n\nyours are ripe" });
     expect(feedOf([mention])).toBe(
       `# nick = alice-mentions
@@ -161,7 +160,7 @@ describe("a notice", () => {
     expect(twtsOf([mention])[0]?.mentions).toEqual([{ nick: "alice", url: "https://alice.example/twtxt.txt" }]);
   });
 
-  it("of a page that says nothing gives its name and URL", () => {
+  it("of a page without a text gives its name and URL", () => {
     const identity = "https://carol.example/likes/1/";
     const like = storedMention({ type: "like", text: "", identity, timestamp: null, instant: null });
     expect(textOf({ ...like, author: { name: "Carol (she/her)", url: identity, photo: null } })).toBe(
@@ -169,7 +168,7 @@ describe("a notice", () => {
     );
   });
 
-  it("is there for what is held, marked as such, and not for what is rejected", () => {
+  it("exists for held mentions, marked as held, and not for rejected ones", () => {
     const texts = twtsOf([
       storedMention({ state: "held", received: "2026-01-02T03:04:06.000Z" }),
       storedMention({ state: "rejected", received: "2026-01-02T03:04:07.000Z" }),
@@ -211,7 +210,7 @@ describe("a notice", () => {
     },
   );
 
-  it("keeps what letters and emoji need of a name", () => {
+  it("keeps the characters of a name that letters and emoji need", () => {
     for (const name of ["\u0645\u06cc\u200c\u062e", "\u{1f468}\u200d\u{1f373}", "e\u0301ve"]) {
       const mention = storedMention({ author: { name, url: "https://eve.example/", photo: null } });
       expect(textOf(mention).split(LS)[0]).toBe(`${name} mentioned you:`);
@@ -224,7 +223,7 @@ describe("a notice", () => {
     expect(first).toBe(`${"\u{1f344}".repeat(79)}… mentioned you:`);
   });
 
-  it("keeps 500 emoji, and drops controls and what turns the direction of all that follows", () => {
+  it("keeps 500 emoji, and drops control characters and direction overrides", () => {
     const emoji = "\u{1f344}".repeat(250);
     expect(textOf(storedMention({ text: emoji })).split(LS)[1]).toBe(`> ${emoji}`);
     expect(textOf(storedMention({ text: "a\x00b\x1b[31mc\u202ed\u2067e\ud800f" })).split(LS)[1]).toBe(
@@ -232,7 +231,7 @@ describe("a notice", () => {
     );
   });
 
-  it("keeps each line of the text a quotation, wherever a reader ends a line", () => {
+  it("marks each line of the text as a quotation, whatever a reader takes for a line break", () => {
     const forged = "2026-01-01T00:00:00Z\tforged";
     const text = ["a", LS, "\u2029", "\v", "\f", "\x1c", "\x1d", "\x1e", "\x85", "\r", "\r\n", "\n"].join(forged);
     const lines = textOf(storedMention({ text })).split(ANY_LINE_END);
@@ -272,7 +271,7 @@ describe("the times of notices", () => {
   const blocksOf = (mentions: readonly StoredMention[]) =>
     twtsOf(mentions).map(({ timestamp, text }) => [timestamp.slice(-3, -1), text.match(/(?<=> )\w+/g)?.join(" ")]);
 
-  it("are those of the mentions, to the second; what shares a second is one notice, in the order in which it came", () => {
+  it("are those of the mentions, to the second; mentions of one second share a notice, in their order", () => {
     const mentions = [at("07.000", "d"), at("06.900", "a"), at("06.100", "b"), at("09.999", "e"), at("06.500", "c")];
     expect(blocksOf(mentions)).toEqual([
       ["06", "b c a"],
@@ -286,7 +285,7 @@ describe("the times of notices", () => {
     );
   });
 
-  it("do not change when later ones come, nor when the author rejects one", () => {
+  it("do not change with later mentions, or when the author rejects one", () => {
     const mentions = [at("06.100", "a"), at("06.200", "b"), at("07.000", "c")];
     expect(blocksOf(mentions)).toEqual([
       ["06", "a b"],
@@ -318,7 +317,7 @@ describe("the times of notices", () => {
     }
   });
 
-  it("do not change when the oldest leave the newest 1,000, and no second is left in part", () => {
+  it("do not change when the oldest leave the newest 1,000, and no second is cut", () => {
     const all = Array.from({ length: 1500 }, (_, n) =>
       storedMention({ received: new Date(1_767_323_046_000 + Math.floor(n / 3) * 1000 + (n % 3)).toISOString() }),
     );
@@ -329,7 +328,7 @@ describe("the times of notices", () => {
     expect(new Set(after.map(({ text }) => text.match(/mentioned you/g)?.length))).toEqual(new Set([3]));
   });
 
-  it("keep a line below 64 KiB, however many come in one second, and count the others", () => {
+  it("keep a line below 64 KiB, however many share a second, and count the others", () => {
     const evil = "[a](".repeat(125);
     const second = Array.from({ length: 200 }, (_, n) => at(`06.${String(n).padStart(3, "0")}`, "a", { text: evil }));
     const file = feedOf(second);
@@ -395,7 +394,7 @@ describe("any mentions at all", () => {
     );
   const mentions = fc.uniqueArray(mention, { selector: ({ id }) => id, maxLength: 8 });
 
-  it("give one twt for each second, for our reader and for one that ends a line wherever Python does", () => {
+  it("make one twt for each second, for the plugin's parser and for one with Python's line breaks", () => {
     fc.assert(
       fc.property(mentions, (all) => {
         const file = feedOf(all);

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { channelsOf } from "../../../plugin/host/channels.js";
+import type { InboxState } from "../../../plugin/mentions/inform/digest.js";
 import { notifyAuthor } from "../../../plugin/mentions/inform/digest.js";
-import type { InboxState } from "../../../plugin/mentions/inform/inbox-news.js";
 import { ntfyTopic } from "../../../plugin/mentions/inform/ntfy.js";
 import type { StoredMention } from "../../../plugin/mentions/mention.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
@@ -144,7 +144,7 @@ describe("ntfy", () => {
     expect(channelsOf({ TWTXT_NTFY_URL: " " }, options)).toEqual([]);
   });
 
-  it("keeps the port of a server of one's own", () => {
+  it("keeps the port of the server", () => {
     expect(ntfyTopic("http://ntfy.home:8080/a_b-1")).toEqual({
       server: "http://ntfy.home:8080/",
       topic: "a_b-1",

@@ -56,7 +56,7 @@ async function builtBlog() {
 }
 
 describe("a rebuild", () => {
-  it("is asked for once, in a POST, when something shown has come, and its cost is logged", async () => {
+  it("is requested once, by a POST, when a shown mention is new, and its cost is logged", async () => {
     await builtBlog();
     await run();
     expect(hook.asked).toEqual([]);
@@ -82,7 +82,7 @@ describe("a rebuild", () => {
     expect(hook.asked).toHaveLength(1);
   });
 
-  it("is not asked for by what is held, until that is shown", async () => {
+  it("is not requested for a held mention until it is shown", async () => {
     await builtBlog();
     comes({ state: "held" });
     await run();
@@ -92,7 +92,7 @@ describe("a rebuild", () => {
     expect(hook.asked).toHaveLength(1);
   });
 
-  it("is not asked for by the first run, nor where a deploy of the author's has come before", async () => {
+  it("is not requested by the first run, or after a deploy of the author", async () => {
     comes();
     await run();
     expect(hook.asked).toEqual([]);
@@ -102,7 +102,7 @@ describe("a rebuild", () => {
     expect(hook.asked).toEqual([]);
   });
 
-  it("counts also after the deploy that it has led to", async () => {
+  it("counts also after the deploy that it caused", async () => {
     await builtBlog();
     comes();
     await run();
@@ -115,7 +115,7 @@ describe("a rebuild", () => {
     expect(log.at(-1)).toContain("2 of at most 5");
   });
 
-  it("is asked for at most perDay times in 24 hours, and then for all that has come", async () => {
+  it("is requested at most perDay times in 24 hours, and then for all new mentions", async () => {
     await builtBlog();
     for (let hour = 0; hour < 49; hour += 1) {
       comes();
@@ -126,7 +126,7 @@ describe("a rebuild", () => {
     expect(hook.asked).toHaveLength(5);
   });
 
-  it("is asked for at most perMonth times in 31 days", async () => {
+  it("is requested at most perMonth times in 31 days", async () => {
     await builtBlog();
     for (let day = 0; day < 31; day += 1) {
       comes();
@@ -139,21 +139,21 @@ describe("a rebuild", () => {
     expect(hook.asked).toHaveLength(6);
   });
 
-  it.each([{ perDay: 0 }, { perMonth: 0 }])("is never asked for with %o", async (none) => {
+  it.each([{ perDay: 0 }, { perMonth: 0 }])("is never requested with %o", async (none) => {
     await builtBlog();
     comes();
     await run(none);
     expect(hook.asked).toEqual([]);
   });
 
-  it("is asked for by one of two runs at once", async () => {
+  it("is requested by one of two concurrent runs", async () => {
     await builtBlog();
     comes();
     await Promise.all([run(), run(), run()]);
     expect(hook.asked).toHaveLength(1);
   });
 
-  it("that fails has used up its slot, is logged without the hook's address, and tried again with the next slot", async () => {
+  it("that fails counts, is logged without the hook's URL, and is retried with the next one", async () => {
     await builtBlog();
     comes();
     hook.status = 500;
@@ -171,7 +171,7 @@ describe("a rebuild", () => {
     expect(log[1]).toContain("2 of at most 5");
   });
 
-  it("is not repeated after a run that ended before it knew the answer", async () => {
+  it("is not repeated after a run that ended before it got the answer", async () => {
     await builtBlog();
     comes();
     const ends = () => {

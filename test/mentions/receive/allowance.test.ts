@@ -36,7 +36,7 @@ describe("a slow source host", () => {
     expect(await may.permits("https://slow.example/a", CAROL)).toBe(true);
   });
 
-  it("is asked again where it did answer, and always with a pause of 0", async () => {
+  it("is asked again if it answered, and always with a pause of 0", async () => {
     const one = allowed();
     await one.may.record("https://slow.example/a", EVE, TEN_SECONDS);
     expect(await one.may.permits("https://slow.example/a", EVE)).toBe(true);
@@ -47,7 +47,7 @@ describe("a slow source host", () => {
 });
 
 describe("the verification time of a day", () => {
-  it("is used up by one sender's address to a tenth: everyone else still has theirs", async () => {
+  it("is used by one sender's address up to a tenth: others still have theirs", async () => {
     const { may } = allowed();
     for (let n = 0; n < 177; n += 1) {
       if (await may.permits(`https://host${n}.example/`, EVE))
@@ -58,21 +58,21 @@ describe("the verification time of a day", () => {
     expect(await may.permits("https://bob.example/", SCHEDULE)).toBe(true);
   });
 
-  it("is used up by one source host to a tenth, whoever names it", async () => {
+  it("is used by one source host up to a tenth, for all senders together", async () => {
     const { may } = allowed();
     for (let n = 0; n < 10; n += 1) await may.record(`https://slow.example/${n}`, `192.0.2.${n}`, TEN_SECONDS);
     expect(await may.permits("https://slow.example/", CAROL)).toBe(false);
     expect(await may.permits("https://bob.example/", CAROL)).toBe(true);
   });
 
-  it("is used up by the pending mentions to a tenth: those that come now are verified", async () => {
+  it("is used by pending mentions up to a tenth: new mentions are still verified", async () => {
     const { may } = allowed();
     for (let n = 0; n < 10; n += 1) await may.record(`https://host${n}.example/`, SCHEDULE, TEN_SECONDS);
     expect(await may.permits("https://bob.example/", SCHEDULE)).toBe(false);
     expect(await may.permits("https://bob.example/", CAROL)).toBe(true);
   });
 
-  it("ends for all but the author after a thousand seconds, and begins anew the next day", async () => {
+  it("ends for all but the author after 1,000 seconds, and starts again the next day", async () => {
     const { may, clock } = allowed();
     for (let n = 0; n < 100; n += 1) await may.record(`https://host${n}.example/`, `192.0.2.${n}`, TEN_SECONDS);
     expect(await may.permits("https://bob.example/", "198.51.100.1")).toBe(false);
@@ -82,21 +82,21 @@ describe("the verification time of a day", () => {
     expect(await may.permits("https://bob.example/", "198.51.100.1")).toBe(true);
   });
 
-  it("is not touched by what the author asks for", async () => {
+  it("does not include the author's requests", async () => {
     const { may, store } = allowed();
     for (let n = 0; n < 100; n += 1) await may.record("https://bob.example/", AUTHOR, TEN_SECONDS);
     expect(await may.permits("https://bob.example/", CAROL)).toBe(true);
     expect(await store.keys("")).toEqual([]);
   });
 
-  it("has no limit, and is not recorded, on a host of one's own", async () => {
+  it("has no limit and is not recorded on a host that is not metered", async () => {
     const { may, store } = allowed({ isMetered: false });
     for (let n = 0; n < 200; n += 1) await may.record("https://bob.example/", EVE, TEN_SECONDS);
     expect(await may.permits("https://bob.example/", EVE)).toBe(true);
     expect(await store.keys("")).toEqual([]);
   });
 
-  it("counts every second of sixty processes that finish at once, and of many verifications in one", async () => {
+  it("counts every second of sixty concurrent processes, and of many verifications in one", async () => {
     const store = memoryStore();
     const processes = Array.from({ length: 60 }, () => allowed({ store }));
     await Promise.all(processes.map(({ may }, n) => may.record(`https://a${n}.example/`, `192.0.2.${n}`, TEN_SECONDS)));
@@ -110,7 +110,7 @@ describe("the verification time of a day", () => {
     expect([...processes.flatMap((one) => one.log), ...log]).toEqual([]);
   });
 
-  it("is noticed of other processes within ten seconds", async () => {
+  it("includes other processes within ten seconds", async () => {
     const { may, store, clock } = allowed();
     expect(await may.permits("https://bob.example/", EVE)).toBe(true);
     for (let n = 0; n < 10; n += 1) await allowed({ store }).may.record("https://slow.example/", EVE, TEN_SECONDS);
@@ -118,7 +118,7 @@ describe("the verification time of a day", () => {
     expect(await may.permits("https://bob.example/", EVE)).toBe(false);
   });
 
-  it("fails no mention where it cannot be stored: it counts in memory, and is stored with the next one", async () => {
+  it("fails no mention if it cannot be stored: it is counted in memory and stored with the next one", async () => {
     const store = faultyStore(memoryStore());
     const { may, log } = allowed({ store });
     store.fail({ when: "before", key: "mentions/" });
@@ -131,7 +131,7 @@ describe("the verification time of a day", () => {
     expect(await allowed({ store }).may.permits("https://bob.example/", EVE)).toBe(false);
   });
 
-  it("goes on where its record is damaged, and the owner is told", async () => {
+  it("continues with a damaged record, and logs it", async () => {
     const { may, store, log } = allowed();
     for (let n = 0; n < 8; n += 1) await store.put(`mentions/spending/2026-11-20/${n}`, Buffer.from("{"));
     expect(await may.permits("https://bob.example/", CAROL)).toBe(true);
@@ -139,7 +139,7 @@ describe("the verification time of a day", () => {
     expect(log).toHaveLength(2);
   });
 
-  it("is kept without the addresses of senders, in small records", async () => {
+  it("is stored without the addresses of senders, in small records", async () => {
     const { may, store } = allowed();
     const senders = Array.from({ length: 5000 }, (_, n) => `2001:db8:${n}:0`);
     const brief = { milliseconds: 1, isTimeout: false };
@@ -150,7 +150,7 @@ describe("the verification time of a day", () => {
     expect(bytes.length).toBeLessThan(64 * 1024);
   });
 
-  it("is forgotten when the day is over", async () => {
+  it("is deleted when the day is over", async () => {
     const { may, clock, store } = allowed();
     await may.record("https://slow.example/", EVE, TIMEOUT);
     await may.sweep();

@@ -93,7 +93,7 @@ describe("reading 2,000 new mentions", () => {
     expect(asked.filter(isOfEvent)).toHaveLength(1);
   });
 
-  it("is done once for 50 who ask at the same time, and lists are sorted once", async () => {
+  it("happens once for 50 concurrent requests, and the list is sorted once", async () => {
     const { store } = await withEvents(2000);
     const { store: seen, asked } = watched(store);
     const { list } = new ReceivedMentions({ journal: processOfName(seen), now: () => START, onChange: async () => {} });
@@ -104,7 +104,7 @@ describe("reading 2,000 new mentions", () => {
     expect(pages[0]?.mentions[0]?.author.name).toBe("nick1999");
   });
 
-  it("shows who asks what was stored before, also where another reading is under way", async () => {
+  it("returns what was stored before the call, even if another read is in progress", async () => {
     const { store, writer } = await withEvents(3);
     const pause: (() => void)[] = [];
     let isSlow = true;
@@ -126,7 +126,7 @@ describe("reading 2,000 new mentions", () => {
     expect((await second).size).toBe(4);
   });
 
-  it("shows an event that another process folds in while it is read", async () => {
+  it("includes an event that another process folds during the read", async () => {
     const { store, writer } = await withEvents(2);
     let isFirst = true;
     const reader = processOfName({
@@ -143,7 +143,7 @@ describe("reading 2,000 new mentions", () => {
     expect(isFirst).toBe(false);
   });
 
-  it("shows those from two processes, whichever of them has folded them in", async () => {
+  it("includes those from two processes, whichever of them folded them", async () => {
     const store = memoryStore();
     const [one, other] = [processOfName(store), processOfName(store)];
     await one.add(kept(1));
@@ -157,8 +157,8 @@ describe("reading 2,000 new mentions", () => {
   });
 });
 
-describe("events that are deleted, and listed all the same", () => {
-  it("count no more once they were folded in, also for a process that has them in memory", async () => {
+describe("deleted events that are still listed", () => {
+  it("do not count once they were folded, even for a process that has them in memory", async () => {
     const store = lagging(memoryStore());
     const [one, other] = [processOfName(store), processOfName(store)];
     await one.add(kept(1));
@@ -174,7 +174,7 @@ describe("events that are deleted, and listed all the same", () => {
     expect(textsOf(await other.read())).toEqual([]);
   });
 
-  it("are applied once, whatever several processes do in whatever order", async () => {
+  it("are applied once, whatever several processes do in any order", async () => {
     const step = fc.record({
       process: fc.nat({ max: 2 }),
       what: fc.constantFrom("kept", "changed", "removed", "rejected", "approved", "forgotten", "compact", "compact"),
@@ -231,10 +231,10 @@ describe("events that are deleted, and listed all the same", () => {
   }
 });
 
-describe("a journal that gets long", () => {
+describe("a long journal", () => {
   const eventsIn = async (store: Store) => (await store.keys("mentions/events/")).length;
 
-  it("is folded in without waiting for the hourly run, and never before", async () => {
+  it("is folded without waiting for the hourly run, and not before", async () => {
     const { store, writer } = await withEvents(299);
     await writer.compactIfLong();
     expect(await eventsIn(store)).toBe(299);
@@ -244,7 +244,7 @@ describe("a journal that gets long", () => {
     expect((await processOfName(store).read()).size).toBe(300);
   });
 
-  it("is folded in by one of several processes at a time, and later by any", async () => {
+  it("is folded by one process at a time, and later by any", async () => {
     const { store } = await withEvents(300);
     let written = 0;
     const counting: Store = {
@@ -280,7 +280,7 @@ describe("a journal that gets long", () => {
     expect(await eventsIn(store)).toBe(0);
   });
 
-  it("is folded in a minute later where the process that had begun was killed", async () => {
+  it("is folded a minute later if the process that had begun was killed", async () => {
     const { store, writer } = await withEvents(300);
     await new Promise<void>((begun) => {
       const dying = processOfName({
@@ -340,7 +340,7 @@ describe("a damaged snapshot", () => {
     expect(files).toEqual(expect.arrayContaining(await store.keys("")));
   });
 
-  it("names no parts to a backup", () => {
+  it("has no parts for a backup", () => {
     expect(partsNamedIn(Buffer.from('{"version":1,"parts":5,"folded":[]}'))).toEqual([]);
     expect(partsNamedIn(Buffer.from('{"version":1,"parts":["a"],"folded":[]}'))).toEqual(["a"]);
   });

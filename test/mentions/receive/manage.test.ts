@@ -47,7 +47,7 @@ async function withMentions(options: ReceiverOptions = {}, count = 2) {
 }
 
 describe("managing mentions", () => {
-  it("401 and 403: is for the author's key alone, whatever is asked", async () => {
+  it("401 and 403: every request needs the author's key", async () => {
     const { alice } = await withMentions();
     for (const [method, path, body] of [
       ["GET", ""],
@@ -61,7 +61,7 @@ describe("managing mentions", () => {
     expect(await alice.mentions()).toHaveLength(2);
   });
 
-  it("403: there is nobody's key in the settings", async () => {
+  it("403: the settings have no key", async () => {
     const nobody = receiver();
     const headers = signRequest({ method: "GET", url: API }, ALICE, nobody.clock.time);
     expect((await nobody.answer(new Request(API, { headers }))).status).toBe(403);
@@ -91,7 +91,7 @@ describe("managing mentions", () => {
     expect(second.next).toBeNull();
   });
 
-  it("200: lists what is pending a page at a time, newest first", async () => {
+  it("200: lists pending mentions a page at a time, newest first", async () => {
     const { alice, bob } = await withMentions({}, 0);
     bob.status = 500;
     const sources = ["10", "11", "12", "13", "14"].map((second) => bob.twt(`2026-11-19T18:41:${second}Z`));
@@ -121,7 +121,7 @@ describe("managing mentions", () => {
     },
   );
 
-  it("200: a held one is approved, a shown one rejected, and stays so when it is sent again", async () => {
+  it("200: a held mention is approved, a shown one rejected, and both stay so when they are sent again", async () => {
     const { alice, bob, times } = await withMentions({ mentions: { moderate: true } }, 2);
     const [newer, older] = await alice.list("held");
     expect(await alice.decide(newer, "shown")).toMatchObject({
@@ -135,7 +135,7 @@ describe("managing mentions", () => {
     expect(alice.purged.length).toBeGreaterThanOrEqual(4);
   });
 
-  it("412: a decision about what has changed since it was listed", async () => {
+  it("412: a decision about a mention that changed since it was listed", async () => {
     const { alice, bob, times } = await withMentions({ mentions: { moderate: true } }, 1);
     const [listed] = await alice.list("held");
     bob.twts = { [times[0] ?? ""]: `${HELLO}, and other words` };
@@ -149,7 +149,7 @@ describe("managing mentions", () => {
     expect(await alice.mentions()).toMatchObject([{ text: `${HELLO}, and other words` }]);
   });
 
-  it("428: a decision that names no version, where each mention is approved", async () => {
+  it("428: a decision without a version if each mention needs approval", async () => {
     const { alice } = await withMentions({ mentions: { moderate: true } }, 1);
     const [held] = await alice.list("held");
     for (const conditions of [{}, { "if-match": "*" }]) {
@@ -176,7 +176,7 @@ describe("managing mentions", () => {
     expect(await alice.mentions()).toHaveLength(2);
   });
 
-  it("200: one is forgotten, or all of a source, pending ones too", async () => {
+  it("200: one mention is forgotten, or all of a source, pending ones too", async () => {
     const { alice, bob } = await withMentions({}, 3);
     const [{ id = "" } = {}] = await alice.list("shown");
     expect(await alice.ask("DELETE", `/${id}`)).toMatchObject({ status: 200, json: { forgotten: 1 } });
@@ -192,7 +192,7 @@ describe("managing mentions", () => {
     expect([await alice.mentions(), await alice.list("pending")]).toEqual([[], []]);
   });
 
-  it("200: what is forgotten of a host is not what it redirected to", async () => {
+  it("200: forgetting a host does not forget what it redirected to", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const eve = await loopbackServer((_, response) => response.writeHead(302, { location: bob.feedUrl }).end());
     const site = managed({ neighbours: [bob, eve] });
@@ -205,7 +205,7 @@ describe("managing mentions", () => {
     expect(await site.mentions()).toHaveLength(1);
   });
 
-  it("200: what is pending is verified also where the day's time for strangers is used up", async () => {
+  it("200: pending mentions are verified even if the daily limit is used up", async () => {
     const { alice, bob } = await withMentions({}, 0);
     bob.twts = { [AT]: HELLO };
     const spent = JSON.stringify({ total: 1_000_000, parties: {} });
@@ -216,7 +216,7 @@ describe("managing mentions", () => {
     expect(await alice.mentions()).toMatchObject([{ source: bob.twt(AT) }]);
   });
 
-  it("200: what is pending is verified now", async () => {
+  it("200: pending mentions are verified now", async () => {
     const { alice, bob } = await withMentions({}, 1);
     bob.status = 500;
     await alice.mentioned({ source: bob.twt("2026-11-19T18:41:00Z"), target: FEED });
@@ -228,7 +228,7 @@ describe("managing mentions", () => {
     expect(await alice.list("pending")).toEqual([]);
   });
 
-  it("200: what waits goes on waiting, however often the author asks, and is dropped by the scheduled run alone", async () => {
+  it("200: pending mentions stay, however often the author asks, and only the scheduled run drops them", async () => {
     const { alice, bob, times } = await withMentions({}, 1);
     bob.status = 500;
     const source = bob.twt("2026-11-19T18:41:00Z");
@@ -241,7 +241,7 @@ describe("managing mentions", () => {
     expect((await alice.ask("POST", "/verify")).json).toEqual({ kept: 1, dropped: 0, waiting: 0 });
   });
 
-  it("200: what another service has verified is taken over, once", async () => {
+  it("200: mentions that another service verified are imported, once", async () => {
     const alice = managed();
     const mention = {
       source: `https://gone.example/tw.txt#:~:text=${AT}`,
@@ -265,7 +265,7 @@ describe("managing mentions", () => {
     expect((await alice.ask("POST", "/import", wrong)).status).toBe(400);
   });
 
-  it("200: many that are taken over are folded together at once", async () => {
+  it("200: many imported mentions are folded together", async () => {
     const alice = managed();
     const mentions = Array.from({ length: 450 }, (_, n) => ({
       source: `https://gone.example/${n}`,
@@ -282,7 +282,7 @@ describe("managing mentions", () => {
     expect(await alice.list("shown")).toHaveLength(100);
   });
 
-  it("400: nothing is taken over from a file with times that have not come", async () => {
+  it("400: nothing is imported from a file with times in the future", async () => {
     const alice = managed();
     const mention = (n: number, received: string) => ({
       source: `https://gone.example/${n}`,
@@ -304,7 +304,7 @@ describe("managing mentions", () => {
     expect(await alice.mentions()).toMatchObject([{ received: "2026-11-21T09:00:00.000Z" }]);
   });
 
-  it("401: a request that was seen before changes nothing", async () => {
+  it("401: a replayed request changes nothing", async () => {
     const { alice }: { alice: Receiver & ReturnType<typeof managed> } = await withMentions();
     const url = `${API}?source=127.0.0.1`;
     const headers = signRequest({ method: "DELETE", url }, ALICE, alice.clock.time);

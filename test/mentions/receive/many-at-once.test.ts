@@ -40,7 +40,7 @@ function sendAll(bob: FeedServer, times: readonly string[], services: readonly R
   );
 }
 
-describe("many mentions at once", () => {
+describe("many concurrent mentions", () => {
   it.each([1, 2])(
     "200, 202 or 429, none 503 and none lost: a burst of 150, %i services on one store",
     async (count) => {
@@ -60,7 +60,7 @@ describe("many mentions at once", () => {
     },
   );
 
-  it("202, kept as pending: one that has waited for its turn for five seconds, and its source is not asked", async () => {
+  it("202, pending: a mention that waited for a slot for five seconds; its source is not asked", async () => {
     const open: ServerResponse[] = [];
     const bob = await loopbackServer((_, response) => void open.push(response));
     const alice = receiver({ neighbours: [bob], totalMs: 30_000, firstByteMs: 30_000 });
@@ -85,7 +85,7 @@ describe("many mentions at once", () => {
     await Promise.all(answers);
   });
 
-  it("asks the sources of three at a time", async () => {
+  it("asks at most three sources at the same time", async () => {
     const open: ServerResponse[] = [];
     const bob = await loopbackServer((_, response) => void open.push(response));
     const alice = receiver({ neighbours: [bob], totalMs: 30_000, firstByteMs: 30_000 });
@@ -104,7 +104,7 @@ describe("many mentions at once", () => {
   });
 });
 
-describe("many mentions that another process has stored", () => {
+describe("many mentions that another process stored", () => {
   it("are folded into the snapshot by a process that only reads the list", async () => {
     const alice = receiver();
     const other = new Journal({
@@ -143,7 +143,7 @@ describe("slow sources of one sender", () => {
     return { server, bob, carol, send };
   }
 
-  it("202 for this sender and this host after a tenth of the day's time, 200 for all others", async () => {
+  it("202 for this sender and this host after a tenth of the daily limit, 200 for all others", async () => {
     const { server, bob, carol, send } = await slowSources({ isMetered: true });
     for (let n = 0; n < 10; n += 1) expect(await send(bob, n, EVE)).toBe(200);
     expect([await send(bob, 10, EVE), await send(carol, 11, EVE), await send(bob, 12, CAROL)]).toEqual([202, 202, 202]);
@@ -151,7 +151,7 @@ describe("slow sources of one sender", () => {
     expect(await send(carol, 13, CAROL)).toBe(200);
   });
 
-  it("200 for everyone on a host of one's own, which has no daily limit", async () => {
+  it("200 for all on a host that is not metered, which has no daily limit", async () => {
     const { bob, send } = await slowSources({ isMetered: false });
     for (const n of times.keys()) expect(await send(bob, n, EVE)).toBe(200);
   });

@@ -84,7 +84,7 @@ describe("a source, however its URL is spelled", () => {
     expect(await alice.mentions()).toEqual([]);
   });
 
-  it("200: stays rejected after an edit, sent under the URL that its feed calls another spelling of", async () => {
+  it("200: stays rejected after an edit, sent with another spelling of the feed's declared URL", async () => {
     const { alice, bob, send } = await aliceAndBob(HELLO, {}, "# url = BOB/bob.txt\n");
     await send("/bob.txt;1");
     expect(await alice.mentions()).toMatchObject([{ source: `${bob.url}/bob.txt#:~:text=${AT}` }]);
@@ -123,7 +123,7 @@ describe("a source, however its URL is spelled", () => {
     expect(await alice.mentions()).toEqual([]);
   });
 
-  it("200: is removed once its own URL says so, and not by another spelling that answers 404", async () => {
+  it("200: is removed if its own URL confirms that, and not by another spelling that answers 404", async () => {
     const { alice, bob, send } = await aliceAndBob();
     await send(`/bob.txt${QUERY}`);
     bob.files = { "/bob.txt": () => (bob.asked.at(-1)?.includes("?") ? feedOf("hello") : feedOf(HELLO)) };
@@ -139,7 +139,7 @@ describe("a source, however its URL is spelled", () => {
     expect(await alice.mentions()).toEqual([]);
   });
 
-  it("400: one request has one other URL asked, however many the given one has led to", async () => {
+  it("400: one request causes a check of one other URL, however many the given one has led to", async () => {
     const eve = await loopbackServer((request, response) => {
       const { pathname } = new URL(request.url ?? "/", "http://x");
       if (pathname === "/gone") response.writeHead(404).end();
@@ -160,7 +160,7 @@ describe("a source, however its URL is spelled", () => {
     expect(await alice.mentions()).toHaveLength(5);
   });
 
-  it("200: two feeds of one script stay two", async () => {
+  it("200: two feeds of one script stay separate", async () => {
     const twts: Record<string, string> = { bob: `${HELLO} from bob`, carol: `${HELLO} from carol` };
     const pod = await loopbackServer((request, response) => {
       const user = new URL(request.url ?? "/", "http://x").searchParams.get("user") ?? "";
@@ -173,7 +173,7 @@ describe("a source, however its URL is spelled", () => {
     expect((await alice.mentions()).map(({ text }) => text).sort()).toEqual([twts.bob, twts.carol]);
   });
 
-  it("200: another host's feed that a feed calls its own is not believed", async () => {
+  it("200: a declared URL on another host does not count", async () => {
     const bob = await hostOf({ "/bob.txt": feedOf(HELLO) });
     const mallory = await hostOf({ "/m.txt": feedOf(HELLO, `# url = ${bob.url}/bob.txt\n`) });
     const alice = receiver({ neighbours: [bob, mallory] });
@@ -239,7 +239,7 @@ describe("a source, however its URL is spelled", () => {
     expect(await alice.mentions()).toEqual([]);
   });
 
-  it("200: another author of the same host cannot take the place of a twt by its words", async () => {
+  it("200: another author of the same host cannot replace a twt with the same text", async () => {
     const pod = await hostOf({});
     pod.files = {
       "/bob.txt": feedOf(ABOUT_BOTH),
@@ -260,7 +260,7 @@ describe("a source, however its URL is spelled", () => {
     ]);
   });
 
-  it("200: pages that a script tells apart by their query stay apart", async () => {
+  it("200: pages that differ only in their query stay separate", async () => {
     const bob = await loopbackServer((request, response) => {
       const post = new URL(request.url ?? "/", "http://x").searchParams.get("p") ?? "home";
       response.setHeader("content-type", "text/html");
@@ -308,7 +308,7 @@ describe("a host of several users", () => {
     expect(await sources()).toContain(ofBob);
   });
 
-  it("200: Bob's twt stays when a page in his name comes later and goes again", async () => {
+  it("200: Bob's twt stays when a page in his name is sent later and then removed", async () => {
     const { pod, send, sources, ofBob, bob } = await podWith((pod) => ({
       "/~eve/p": entryOf(`${pod}/~bob/twtxt.txt`, MORE_PLACES),
     }));
@@ -331,7 +331,7 @@ describe("a host of several users", () => {
   );
 });
 
-describe("a mention that another one has stood for", () => {
+describe("a mention that was left out as a copy", () => {
   it("200: is shown when it is sent again after the other one is gone", async () => {
     const entry = entryOf("https://bob.example/", `<a href="${PAGE}">x</a>`);
     const bob = await hostOf({ "/": entry, "/p/": `${entry}<hr>` });
@@ -352,7 +352,7 @@ describe("a mention that another one has stood for", () => {
   });
 });
 
-describe("the post that a mention stands under", () => {
+describe("the post of a mention", () => {
   const under = async (alice: ReturnType<typeof receiver>) => (await alice.mentions()).map(({ under }) => under);
 
   it.each([
@@ -367,7 +367,7 @@ describe("the post that a mention stands under", () => {
     expect(await under(alice)).toEqual([PAGE]);
   });
 
-  it("is not one that a later request names", async () => {
+  it("is not changed by a later request", async () => {
     const { alice, send } = await aliceAndBob();
     await send("/bob.txt");
     expect(await under(alice)).toEqual([null]);
@@ -375,7 +375,7 @@ describe("the post that a mention stands under", () => {
     expect(await under(alice)).toEqual([null]);
   });
 
-  it("is the one that the first request named, whatever later ones say, until the source names one", async () => {
+  it("is the one that the first request named, until the source names one", async () => {
     const { alice, bob, send } = await aliceAndBob();
     await send("/bob.txt", `${FEED}#:~:text=${TWT.timestamp}`);
     await send("/bob.txt");
@@ -385,7 +385,7 @@ describe("the post that a mention stands under", () => {
     expect(await under(alice)).toEqual([PAGE]);
   });
 
-  it("goes with an edit of the source", async () => {
+  it("is removed by an edit of the source", async () => {
     const { alice, bob, send } = await aliceAndBob(`(#${TWT.hashes[0]}) ${HELLO}`);
     await send("/bob.txt");
     bob.files = { "/bob.txt": feedOf(HELLO) };
@@ -426,7 +426,7 @@ describe("a page that names its twtxt feed", () => {
     expect(await alice.mentions()).toMatchObject([{ text: "Bob's blog", published: null }]);
   });
 
-  it("200: a feed of another host has no say", async () => {
+  it("200: a feed of another host is ignored", async () => {
     const carol = await hostOf({ "/bob.txt": feedOf(`I am carol, ${PAGE}`) });
     const bob = await hostOf({ "/p/": page(`<a href="${PAGE}">x</a>`).replace("/bob.txt", `${carol.url}/bob.txt`) });
     const alice = receiver({ neighbours: [bob, carol] });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
+import type { PostedClaim } from "../../../plugin/mentions/mention.js";
 import { PendingMentions } from "../../../plugin/mentions/receive/pending.js";
-import type { PostedClaim } from "../../../plugin/mentions/receive/read-claim.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 
 const HOUR = 3600_000;
@@ -21,13 +21,13 @@ function waiting(limits = { pending: 5, pendingPerHost: 2 }) {
 }
 
 describe("a pending mention", () => {
-  it("waits once, however often it is sent", async () => {
+  it("is stored once, however often it is sent", async () => {
     const { pending } = waiting();
     await Promise.all([1, 2, 3].map(() => pending.add(claim("https://bob.example/tw.txt"))));
     expect(await pending.all()).toMatchObject([{ source: "https://bob.example/tw.txt", attempts: 0 }]);
   });
 
-  it("too-many-pending: too many of one host wait", async () => {
+  it("too-many-pending: too many are pending from one host", async () => {
     const { pending } = waiting();
     await pending.add(claim("https://bob.example/1"));
     await pending.add(claim("https://bob.example/2"));
@@ -37,7 +37,7 @@ describe("a pending mention", () => {
     expect(await pending.all()).toHaveLength(3);
   });
 
-  it("too-many-pending: too many wait in all", async () => {
+  it("too-many-pending: too many are pending in total", async () => {
     const { pending } = waiting();
     for (let n = 0; n < 5; n += 1) await pending.add(claim(`https://host${n}.example/`));
     await expect(pending.add(claim("https://host9.example/"))).rejects.toMatchObject({ code: "too-many-pending" });
@@ -71,7 +71,7 @@ describe("a pending mention", () => {
     expect(await pending.all()).toEqual([]);
   });
 
-  it("comes oldest first", async () => {
+  it("is listed oldest first", async () => {
     const { pending, clock } = waiting();
     for (const name of ["c", "a", "b"]) {
       await pending.add(claim(`https://${name}.example/`));

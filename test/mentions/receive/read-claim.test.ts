@@ -37,7 +37,7 @@ describe("the form of a mention", () => {
     });
   });
 
-  it("may have white space and line ends around its values, and further fields", async () => {
+  it("may have white space and line ends around its values, and more fields", async () => {
     const body = new URLSearchParams({ source: ` ${BOB}#:~:text=${AT}\r\n`, target: `\t${FEED} `, vouch: "x" });
     expect(await posted(body.toString())).toMatchObject({ source: BOB, timestamps: [AT] });
   });
@@ -72,7 +72,7 @@ describe("the form of a mention", () => {
     await expect(posted(body, headers)).rejects.toMatchObject({ code });
   });
 
-  it("bad-content-type: none at all", async () => {
+  it("bad-content-type: no content type", async () => {
     const request = new Request("https://alice.example/webmention", { method: "POST", body: Buffer.from(good) });
     await expect(readClaim(request, siteIndex)).rejects.toMatchObject({ code: "bad-content-type" });
   });
@@ -96,12 +96,12 @@ describe("the fragment of a source", () => {
     expect(new Set(timestampsOf(fragment)).size).toBe(timestampsOf(fragment).length);
   });
 
-  it("bad-source: names two moments, of which one might be found and the other removed", () => {
+  it("bad-source: names two times, which could find one twt and remove another", () => {
     const fragment = "%3A~%3Atext=2026-01-02T03:04:05Z&:~:text=2025-01-02T03:04:05Z";
     expect(() => timestampsOf(fragment)).toThrow(expect.objectContaining({ code: "bad-source" }));
   });
 
-  it("means a page where it is no timestamp", () => {
+  it("means a page if it is not a timestamp", () => {
     expect(timestampsOf(":~:text=quinces")).toEqual([]);
     expect(timestampsOf("section-2")).toEqual([]);
     expect(timestampsOf("twt=2026-01-02T03:04:05Z")).toEqual([]);
@@ -127,7 +127,7 @@ describe("source and target", () => {
     expect(checkClaim(BOB, target, siteIndex).target.url).toBe(url);
   });
 
-  it("a target that names a twt of ours is about its post", () => {
+  it("a target that names a twt of this site belongs to its post", () => {
     expect(checkClaim(BOB, `${FEED}#:~:text=${AT}`, siteIndex)).toMatchObject({ target: { url: FEED }, under: PAGE });
     expect(checkClaim(BOB, `${FEED}#:~:text=2026-01-02T03:04:06Z`, siteIndex).under).toBeNull();
   });
@@ -162,7 +162,7 @@ describe("source and target", () => {
     expect(site.target(url)?.url).toBe(page);
   });
 
-  it("a page with a query of its own is not taken for another one", () => {
+  it("a page with a query is not taken for another one", () => {
     const searched = `${PAGE}?lang=de`;
     const site = new SiteIndex({ feeds: [FEED], pages: [PAGE, searched], twts: [] });
     expect(site.target(searched)?.url).toBe(searched);
@@ -192,7 +192,7 @@ describe("source and target", () => {
     expect(() => checkClaim(source, target, siteIndex)).toThrow(expect.objectContaining({ code }));
   });
 
-  it("are named in an error without more than two hundred characters of a stranger's", () => {
+  it("are quoted in an error with at most 200 characters", () => {
     expect(() => checkClaim("x".repeat(5000), FEED, siteIndex)).toThrow(
       expect.objectContaining({ message: expect.stringMatching(/^.{1,300}$/s) }),
     );

@@ -9,7 +9,7 @@ const AT = "2026-11-19T18:40:02Z";
 const HELLO = `@<alice ${FEED}> hello`;
 
 describe("receiving a mention", () => {
-  it("200: the twt mentions the feed, and is kept", async () => {
+  it("200: the twt mentions the feed, and is stored", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = receiver({ neighbours: [bob] });
     expect(await alice.mentioned({ source: bob.twt(AT), target: FEED })).toMatchObject({ status: 200 });
@@ -29,7 +29,7 @@ describe("receiving a mention", () => {
     expect(alice.log).toEqual([`New mention of ${FEED} in ${bob.twt(AT)}`]);
   });
 
-  it("200: a page links to a page, and says who wrote it", async () => {
+  it("200: a page links to a page, and names its author", async () => {
     const bob = await loopbackServer((_, response) => {
       response.writeHead(200, { "content-type": "text/html" }).end(
         `<div class="h-entry"><a class="p-author h-card" href="/">Bob</a>
@@ -43,7 +43,7 @@ describe("receiving a mention", () => {
     ]);
   });
 
-  it("200: the same again changes nothing, six times in a row and at once", async () => {
+  it("200: repeats change nothing, six in a row and at the same time", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = receiver({ neighbours: [bob] });
     const form = { source: bob.twt(AT), target: FEED };
@@ -75,7 +75,7 @@ describe("receiving a mention", () => {
     expect(await alice.mentions()).toMatchObject([{ source: bob.twt(AT) }]);
   });
 
-  it("200: as yarnd sends it, a page of HTML that links by way of itself", async () => {
+  it("200: as yarnd sends it, an HTML page with links through itself", async () => {
     const pod = await loopbackServer((request, response) => {
       const link = `http://${request.headers.host}/external?uri=${encodeURIComponent(FEED)}`;
       response.writeHead(200, { "content-type": "text/html" }).end(`<p><a href="${link}">@alice</a> hello</p>`);
@@ -86,7 +86,7 @@ describe("receiving a mention", () => {
     expect(await alice.mentions()).toHaveLength(1);
   });
 
-  it("200: a mention of a twt of ours stands under its post too", async () => {
+  it("200: a mention of one of the site's twts is also listed under its post", async () => {
     const bob = await feedServer({ [AT]: HELLO, "2026-11-19T18:40:03Z": `(#${TWT.hashes[1]}) ${HELLO}` });
     const alice = receiver({ neighbours: [bob] });
     await alice.mentioned({ source: bob.twt(AT), target: `${FEED}#:~:text=${TWT.timestamp}` });
@@ -97,7 +97,7 @@ describe("receiving a mention", () => {
     ]);
   });
 
-  it("200: an alias and http lead to the feed as the site writes it", async () => {
+  it("200: an alias and http count as the feed's own URL", async () => {
     const bob = await feedServer({ [AT]: "@<alice http://OLD.example/alice.txt> hello" });
     const alice = receiver({ neighbours: [bob] });
     expect(await alice.mentioned({ source: bob.twt(AT), target: "https://old.example/alice.txt" })).toMatchObject({
@@ -106,7 +106,7 @@ describe("receiving a mention", () => {
     expect(await alice.mentions()).toMatchObject([{ target: FEED }]);
   });
 
-  it("200 and held: the eleventh of a host on a day, and all but the allowed where the author moderates", async () => {
+  it("200 and held: the eleventh of a host on a day, and all but allowed ones with moderation", async () => {
     const times = Array.from({ length: 11 }, (_, n) => `2026-11-19T18:40:${String(n + 10)}Z`);
     const bob = await feedServer(Object.fromEntries(times.map((time) => [time, HELLO])));
     const alice = receiver({ neighbours: [bob] });
@@ -136,7 +136,7 @@ describe("receiving a mention", () => {
 });
 
 describe("the recipe for Bridgy", () => {
-  it("shows all replies of a day, with their authors: they come from one host, which is allowed", async () => {
+  it("shows all replies of a day, with their authors, since their one host is allowed", async () => {
     const bridgy = await loopbackServer(({ url }, response) => {
       response.setHeader("content-type", "text/html");
       response.end(`<article class="h-entry"><a class="u-in-reply-to" href="${PAGE}"></a>
@@ -158,7 +158,7 @@ describe("the recipe for Bridgy", () => {
 });
 
 describe("a mention that is sent again", () => {
-  it("200: is changed with its twt", async () => {
+  it("200: changes with its twt", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = receiver({ neighbours: [bob] });
     await alice.mentioned({ source: bob.twt(AT), target: FEED });
@@ -189,7 +189,7 @@ describe("a mention that is sent again", () => {
     },
   );
 
-  it("200: one that cannot be read in the store is left out of the list, and the owner is told", async () => {
+  it("200: a damaged one is left out of the list and logged", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = receiver({ neighbours: [bob] });
     await alice.store.put("mentions/events/20261120085900000-0-0", Buffer.from("{"));
@@ -200,7 +200,7 @@ describe("a mention that is sent again", () => {
     );
   });
 
-  it("200: is kept again where it was removed in between", async () => {
+  it("200: is stored again if it was removed in between", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = receiver({ neighbours: [bob] });
     const form = { source: bob.twt(AT), target: FEED };
@@ -234,7 +234,7 @@ describe("a mention that is sent again", () => {
     expect((await alice.mentioned({ source: bob.twt(AT), target: FEED })).status).toBe(400);
   });
 
-  it("400 source-refused: is kept where the feed answers 403", async () => {
+  it("400 source-refused: stays if the feed answers 403", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = receiver({ neighbours: [bob] });
     await alice.mentioned({ source: bob.twt(AT), target: FEED });
@@ -246,7 +246,7 @@ describe("a mention that is sent again", () => {
     expect(await alice.mentions()).toHaveLength(1);
   });
 
-  it("202: stays as it is where the source gives no verdict", async () => {
+  it("202: stays if the source gives no verdict", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = receiver({ neighbours: [bob] });
     await alice.mentioned({ source: bob.twt(AT), target: FEED });
@@ -257,7 +257,7 @@ describe("a mention that is sent again", () => {
 });
 
 describe("a mention whose source gives no verdict", () => {
-  it("202: is kept, and shown once the source answers", async () => {
+  it("202: is pending, and shown once the source answers", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = receiver({ neighbours: [bob] });
     bob.status = 500;
@@ -270,7 +270,7 @@ describe("a mention whose source gives no verdict", () => {
     expect(await alice.store.keys("mentions/pending/")).toEqual([]);
   });
 
-  it("202: is dropped where the source says at last that it is not so", async () => {
+  it("202: is dropped if the source later disproves it", async () => {
     const bob = await feedServer({ [AT]: "hello" });
     const alice = receiver({ neighbours: [bob] });
     bob.status = 500;
@@ -296,7 +296,7 @@ describe("a mention whose source gives no verdict", () => {
     expect(await alice.store.keys("mentions/pending/")).toEqual([]);
   });
 
-  it("202: is told to be dropped after the last attempt of a day", async () => {
+  it("202: is dropped and logged after the last attempt of a day", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = receiver({ neighbours: [bob] });
     bob.status = 500;
@@ -361,7 +361,7 @@ describe("a mention that is refused", () => {
     expect(bob.asked).toEqual([]);
   });
 
-  it("400 blocked: without a fetch", async () => {
+  it("400 blocked: without a request to the source", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = receiver({ neighbours: [bob], mentions: { block: [bob.host] } });
     expect(await alice.mentioned({ source: bob.twt(AT), target: FEED })).toMatchObject({
@@ -371,14 +371,14 @@ describe("a mention that is refused", () => {
     expect(bob.asked).toEqual([]);
   });
 
-  it("400 blocked: with a dot behind the host", async () => {
+  it("400 blocked: with a dot after the host", async () => {
     const alice = receiver({ mentions: { block: ["spam.example"] } });
     expect(await alice.mentioned({ source: "https://spam.example./x", target: FEED })).toMatchObject({
       code: "blocked",
     });
   });
 
-  it("400 bad-source: by way of a redirect to a page that is the target", async () => {
+  it("400 bad-source: redirects to the target", async () => {
     const bob = await loopbackServer((request, response) => {
       response.writeHead(request.url === "/self" ? 200 : 302, { location: "/self", "content-type": "text/html" });
       response.end(`<a href="${PAGE}">x</a>`);
@@ -411,7 +411,7 @@ describe("a mention that is refused", () => {
     expect(await alice.mentioned({ source: bob.twt(AT), target: FEED })).toMatchObject({ status: 200 });
   });
 
-  it("400 blocked: by way of a redirect", async () => {
+  it("400 blocked: after a redirect", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const short = await loopbackServer((_, response) => response.writeHead(302, { location: bob.feedUrl }).end());
     const alice = receiver({ neighbours: [bob, short], mentions: { block: [bob.host] } });

@@ -58,7 +58,7 @@ function blog(store: Store = memoryStore(), start = "2026-11-20T09:00:00.000Z") 
   };
 }
 
-describe("what is received", () => {
+describe("a received mention", () => {
   it("is listed newest first, a page at a time", async () => {
     const { received } = blog();
     for (let n = 0; n < 5; n += 1) await received.keep(mention(n));
@@ -90,7 +90,7 @@ describe("what is received", () => {
     expect((await received.list({ limit: 9, after: next })).mentions).toHaveLength(2);
   });
 
-  it("is listed once where another process has received one in the same moment", async () => {
+  it("is listed once if another process received one in the same millisecond", async () => {
     const { received, store } = blog();
     await received.keep(mention(1));
     await blog(store).received.keep(mention(2));
@@ -103,7 +103,7 @@ describe("what is received", () => {
     expect(second.next).toBeNull();
   });
 
-  it("is there once, however often it is sent, with its newest text and its first time", async () => {
+  it("is stored once, however often it is sent, with its newest text and its first time", async () => {
     const { received, shown } = blog();
     await received.keep(mention(1));
     const [first] = (await received.list({ limit: 1 })).mentions;
@@ -124,7 +124,7 @@ describe("what is received", () => {
     expect(await of(FEED)).toEqual(["nick3", "nick1"]);
   });
 
-  it("is held from the fourth of a host on a day, unless the host is allowed", async () => {
+  it("is held if it is the fourth of a host on a day, unless the host is allowed", async () => {
     const { received, wait, shown } = blog();
     const ofOneHost = (n: number, change: Partial<NewMention> = {}) =>
       received.keep(mention(1, { instant: `2026-01-02T03:04:0${n}Z`, text: String(n), ...change }));
@@ -138,7 +138,7 @@ describe("what is received", () => {
     expect((await shown())[0]).toBe("nick1: 7");
   });
 
-  it("is held where all are, and shown once the author has approved it", async () => {
+  it("is held if the author approves each, and shown once approved", async () => {
     const { received, shown } = blog();
     await received.keep(mention(1, { hold: "always" }));
     expect(await shown()).toEqual([]);
@@ -182,7 +182,7 @@ describe("what is received", () => {
     expect(await shown()).toEqual(["nick3: changed", "nick2: changed"]);
   });
 
-  it("is not shown by an approval of what it was before, also where both happen at once", async () => {
+  it("is not shown by an approval of its earlier version, even if both happen at the same time", async () => {
     const { received, shown, store } = blog();
     await received.keep(mention(1, { hold: "always" }));
     const [held] = (await received.list({ state: "held", limit: 9 })).mentions;
@@ -200,7 +200,7 @@ describe("what is received", () => {
     expect((await received.list({ state: "rejected", limit: 9 })).mentions).toHaveLength(1);
   });
 
-  it("stays rejected when it is sent again, also after it was taken back for a while", async () => {
+  it("stays rejected when it is sent again, also after its source removed it for a while", async () => {
     const { received, shown } = blog();
     await received.keep(mention(1));
     const [{ id = "" } = {}] = (await received.list({ limit: 1 })).mentions;
@@ -218,7 +218,7 @@ describe("what is received", () => {
     expect((await received.list({ state: "rejected", limit: 9 })).mentions).toHaveLength(1);
   });
 
-  it("is removed by the URL that was given, and by the one that it led to", async () => {
+  it("is removed by the URL that was posted, and by the one that it redirects to", async () => {
     const { received, shown } = blog();
     const where = { instant: mention(1).instant, timestamps: [AT], target: FEED };
     await received.keep(mention(1, { given: "https://host1.example/short" }));
@@ -241,7 +241,7 @@ describe("what is received", () => {
     expect(await shown()).toEqual(["nick1: hello 1"]);
   });
 
-  it("is forgotten whole, so that the same one is new again", async () => {
+  it("is forgotten completely, so that the same mention is new again", async () => {
     const { received, shown } = blog();
     await received.keep(mention(1));
     await received.keep(mention(2));
@@ -253,7 +253,7 @@ describe("what is received", () => {
     expect(await shown()).toEqual(["nick2: hello 2", "nick1: hello 1"]);
   });
 
-  it("is one where a page answers by http and https", async () => {
+  it("is one mention if a page answers over http and https", async () => {
     const { received } = blog();
     for (const identity of ["https://host1.example/p", "http://host1.example/p"]) {
       await received.keep(mention(1, { identity, instant: null, timestamp: null, published: null }));
@@ -261,7 +261,7 @@ describe("what is received", () => {
     expect((await received.list({ limit: 9 })).mentions).toMatchObject([{ identity: "https://host1.example/p" }]);
   });
 
-  it("stands under both posts that it names", async () => {
+  it("is listed under both posts that it names", async () => {
     const { received } = blog();
     const [first, second] = [PAGE, "https://alice.example/posts/pears/"];
     await received.keep(mention(1, { target: first, about: first }));
@@ -271,7 +271,7 @@ describe("what is received", () => {
     }
   });
 
-  it("waits again where an edit has moved an approved one to another post", async () => {
+  it("is held again if an edit moved it to another post", async () => {
     const { received, shown } = blog();
     await received.keep(mention(1, { hold: "always" }));
     const [{ id = "" } = {}] = (await received.list({ limit: 1 })).mentions;
@@ -280,7 +280,7 @@ describe("what is received", () => {
     expect(await shown()).toEqual([]);
   });
 
-  it("stays approved where it comes from a page and then from its feed", async () => {
+  it("stays approved if it is sent from a page and then from its feed", async () => {
     const { received, shown } = blog();
     const identity = "https://host1.example/p/";
     await received.keep(mention(1, { hold: "always", identity, instant: null, timestamp: null }));
@@ -290,29 +290,29 @@ describe("what is received", () => {
     expect(await shown()).toEqual(["nick1: hello 1"]);
   });
 
-  it("is held where it is there just so, whatever its state is, and not where anything of it is new", async () => {
+  it("is known if it is stored unchanged, in any state, and not known if anything is new", async () => {
     const { received } = blog();
-    expect(await received.holds(mention(1))).toBe(false);
+    expect(await received.journal.holds(mention(1))).toBe(false);
     await received.keep(mention(1, { hold: "always" }));
     await received.keep(mention(2));
     for (const isCompacted of [false, true]) {
-      expect(await received.holds(mention(1))).toBe(true);
-      expect(await received.holds(mention(1, { text: "changed" }))).toBe(false);
-      expect(await received.holds(mention(1, { under: PAGE, about: PAGE }))).toBe(false);
-      expect(await received.holds(mention(1, { under: PAGE }))).toBe(true);
-      expect(await received.holds(mention(1, { author: { name: "x", url: FEED, photo: null } }))).toBe(false);
-      expect(await received.holds(mention(1, { target: PAGE }))).toBe(false);
-      expect(await received.holds(mention(3))).toBe(false);
+      expect(await received.journal.holds(mention(1))).toBe(true);
+      expect(await received.journal.holds(mention(1, { text: "changed" }))).toBe(false);
+      expect(await received.journal.holds(mention(1, { under: PAGE, about: PAGE }))).toBe(false);
+      expect(await received.journal.holds(mention(1, { under: PAGE }))).toBe(true);
+      expect(await received.journal.holds(mention(1, { author: { name: "x", url: FEED, photo: null } }))).toBe(false);
+      expect(await received.journal.holds(mention(1, { target: PAGE }))).toBe(false);
+      expect(await received.journal.holds(mention(3))).toBe(false);
       if (!isCompacted) await received.journal.compact();
     }
     const [{ id = "" } = {}] = (await received.list({ state: "held", limit: 1 })).mentions;
     await received.moderate(id, "rejected", null);
-    expect(await received.holds(mention(1))).toBe(true);
+    expect(await received.journal.holds(mention(1))).toBe(true);
     await received.forget(() => true);
-    expect(await received.holds(mention(1))).toBe(false);
+    expect(await received.journal.holds(mention(1))).toBe(false);
   });
 
-  it("is found to be there by reading each event once", async () => {
+  it("is looked up by reading each event once", async () => {
     const store = memoryStore();
     const { received } = blog(store);
     for (let n = 0; n < 50; n += 1) await received.keep(mention(n));
@@ -325,11 +325,11 @@ describe("what is received", () => {
       },
     };
     const { received: reader } = blog(watched);
-    for (const n of [7, 8]) expect(await reader.holds(mention(n))).toBe(true);
+    for (const n of [7, 8]) expect(await reader.journal.holds(mention(n))).toBe(true);
     expect(asked.filter((key) => key.startsWith("mentions/events/"))).toHaveLength(50);
   });
 
-  it("tells of a change, and of none where nothing has changed", async () => {
+  it("reports a change only if something changed", async () => {
     const { received, changes } = blog();
     await received.keep(mention(1));
     expect(changes()).toBe(1);
@@ -358,7 +358,7 @@ describe("an event that cannot be read", () => {
     ["at no time", JSON.stringify({ ...kept, at: "soon" })],
   ];
 
-  it.each(broken)("is left out and told of once, and the others are listed: %s", async (_, text) => {
+  it.each(broken)("is left out and logged once, and the others are listed: %s", async (_, text) => {
     const { received, store, shown, log } = blog();
     await store.put(KEY, Buffer.from(text));
     await received.keep(mention(1));
@@ -372,7 +372,7 @@ describe("an event that cannot be read", () => {
     expect(log).toHaveLength(1);
   });
 
-  it("is not one that a store which is down did not give: then nothing is listed", async () => {
+  it("is not an event that a failing store did not return: then nothing is listed", async () => {
     const store = faultyStore(memoryStore());
     const { received, shown, log } = blog(store);
     await received.keep(mention(1));
@@ -391,7 +391,7 @@ describe("compaction", () => {
     return made;
   }
 
-  it("changes nothing of what is listed, and leaves no events", async () => {
+  it("does not change the list, and leaves no events", async () => {
     const { received, store } = await withMany(40);
     const before = await received.list({ limit: 100 });
     expect(await received.journal.compact()).toBe(40);
@@ -400,7 +400,7 @@ describe("compaction", () => {
     expect(await store.keys("mentions/")).toHaveLength(2);
   });
 
-  it("does nothing where nothing has happened", async () => {
+  it("does nothing without events", async () => {
     const { received, store } = await withMany(3);
     await received.journal.compact();
     await received.journal.compact();
@@ -411,7 +411,7 @@ describe("compaction", () => {
     expect((await store.get("mentions/snapshot"))?.etag).toBe(etag);
   });
 
-  it("goes on with what happens later", async () => {
+  it("continues with later events", async () => {
     const { received, shown } = await withMany(3);
     await received.journal.compact();
     await received.keep(mention(1, { text: "changed" }));
@@ -429,7 +429,7 @@ describe("compaction", () => {
     expect(await shown()).toEqual(expected);
   });
 
-  it("remembers how many of a host were shown that day", async () => {
+  it("keeps the number of mentions of a host that were shown that day", async () => {
     const { received, shown, wait } = blog();
     const ofOneHost = (n: number) => received.keep(mention(1, { instant: `2026-01-02T03:04:0${n}Z`, text: String(n) }));
     for (let n = 1; n <= 3; n += 1) await ofOneHost(n);
@@ -442,7 +442,7 @@ describe("compaction", () => {
     expect((await shown())[0]).toBe("nick1: 5");
   });
 
-  it("loses nothing where two run at once while mentions arrive", async () => {
+  it("loses nothing if two processes compact while mentions arrive", async () => {
     const { received, shown } = await withMany(30);
     await Promise.all([
       received.journal.compact(),
@@ -475,7 +475,7 @@ describe("compaction", () => {
     };
   }
 
-  it("loses nothing and doubles nothing, wherever it is killed", async () => {
+  it("loses and repeats nothing, wherever it is killed", async () => {
     const { received, store, shown } = await withMany(10);
     await received.journal.compact();
     await takeBack(received, {
@@ -502,7 +502,7 @@ describe("compaction", () => {
     expect(await shown()).toEqual(expected);
   });
 
-  it("removes parts that nobody names once they are a day old", async () => {
+  it("removes unreferenced parts once they are a day old", async () => {
     const { received, store, wait } = await withMany(2);
     await store.put(`mentions/parts/${Date.parse("2026-11-20T08:00:00Z")}-orphan`, Buffer.from("x"));
     await received.journal.compact();
@@ -537,7 +537,7 @@ describe("compaction", () => {
 });
 
 describe("events", () => {
-  it("about mentions that are not there change nothing", () => {
+  it("about unknown mentions change nothing", () => {
     const mentions: Mentions = new Map();
     const at = "2026-11-20T09:00:00.000Z";
     const events: MentionEvent[] = [

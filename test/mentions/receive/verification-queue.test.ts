@@ -21,7 +21,7 @@ function works(queue: VerificationQueue) {
 }
 
 describe("verifications", () => {
-  it("run three at once, and the next one when one has ended", async () => {
+  it("run three at the same time, and the next one when one has ended", async () => {
     const { started, run, end } = works(new VerificationQueue());
     const all = ["a", "b", "c", "d"].map((name) => run(`of ${name}`, name));
     await new Promise(setImmediate);
@@ -32,7 +32,7 @@ describe("verifications", () => {
     expect(await Promise.all(all)).toEqual(["a", "b", "c", "d"]);
   });
 
-  it("of one sender never take all slots: another sender's starts at once", async () => {
+  it("of one sender never take all slots: another sender's starts immediately", async () => {
     const { started, run, end } = works(new VerificationQueue());
     const all = [run(EVE, "eve 1"), run(EVE, "eve 2"), run(EVE, "eve 3"), run(CAROL, "carol 1")];
     await new Promise(setImmediate);
@@ -43,7 +43,7 @@ describe("verifications", () => {
     expect(await Promise.all(all)).toEqual(["eve 1", "eve 2", "eve 3", "carol 1"]);
   });
 
-  it("start with the sender that has the fewest under way, however many another one has waiting", async () => {
+  it("start with the sender that has the fewest running, however many of another one wait", async () => {
     const { started, run, end } = works(new VerificationQueue());
     const busy = [run("of dan", "dan"), ...["1", "2", "3", "4"].map((n) => run(EVE, n)), run(CAROL, "carol")];
     await new Promise(setImmediate);
@@ -54,7 +54,7 @@ describe("verifications", () => {
     await Promise.all(busy);
   });
 
-  it("give up waiting in time, and are not started later", async () => {
+  it("stop waiting in time, and are not started later", async () => {
     const { started, run, end } = works(new VerificationQueue({ patienceMs: 20 }));
     const busy = ["a", "b", "c"].map((name) => run(`of ${name}`, name));
     expect(await run(CAROL, "late")).toBeNull();
@@ -63,7 +63,7 @@ describe("verifications", () => {
     expect(started).toEqual(["a", "b", "c"]);
   });
 
-  it("free their slot also where they fail", async () => {
+  it("free their slot if they fail", async () => {
     const queue = new VerificationQueue();
     const failed = Array.from({ length: 5 }, () => queue.run(EVE, () => Promise.reject(new Error("no"))));
     for (const one of failed) await expect(one).rejects.toThrow("no");

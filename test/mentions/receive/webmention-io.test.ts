@@ -15,7 +15,7 @@ const ENTRY = {
   content: { html: "<p>Quite so.</p>", text: "Quite so." },
 };
 
-describe("what webmention.io exports", () => {
+describe("an export from webmention.io", () => {
   it("is read from mentions.jf2", () => {
     expect(mentionsOfWebmentionIo({ type: "feed", name: "Webmentions", children: [ENTRY] })).toEqual([
       {
@@ -63,7 +63,7 @@ describe("what webmention.io exports", () => {
     expect(mentionsOfWebmentionIo({ children: [{ ...ENTRY, "wm-property": property }] })[0]?.type).toBe(type);
   });
 
-  it("is left out where it is private or its source is no page", () => {
+  it("is left out if it is private or its source is not a web page", () => {
     const children = [
       { ...ENTRY, "wm-private": true },
       { ...ENTRY, url: "javascript:alert(1)", "wm-source": "mailto:bob@bob.example" },
@@ -71,7 +71,7 @@ describe("what webmention.io exports", () => {
     expect(mentionsOfWebmentionIo({ children })).toEqual([]);
   });
 
-  it("is bounded, and without controls and URLs that are none", () => {
+  it("has limited texts, without control characters and invalid URLs", () => {
     const hostile = {
       ...ENTRY,
       author: { name: `\u0007${"x".repeat(5000)}`, url: "javascript:alert(1)", photo: "data:image/svg+xml,x" },

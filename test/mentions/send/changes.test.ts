@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { shortHash } from "../../../plugin/mentions/send/live-mentions.js";
+import { shortHash } from "../../../plugin/mentions/send/live-feed.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
 import { strayed } from "../../helpers/loopback.js";
@@ -8,7 +8,7 @@ import { badAnswer, DAY, DAYS_6, DAYS_8, neighbour, outcomes, PAGE, TODAY, world
 afterEach(() => expect(strayed).toEqual([]));
 
 describe("an edit", () => {
-  it("is told again, from the reference to the twt as it stands, and then no more", async () => {
+  it("is sent again, with the current reference to the twt, and then not again", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     home.alice.twts = { [TODAY]: `hi ${bob.mention}` };
@@ -22,7 +22,7 @@ describe("an edit", () => {
     expect(bob.posts).toHaveLength(3);
   });
 
-  it("that mentions somebody else tells both", async () => {
+  it("that mentions another feed is sent to both", async () => {
     const bob = await neighbour("bob");
     const carol = await neighbour("carol");
     const home = await world([bob, carol]);
@@ -35,7 +35,7 @@ describe("an edit", () => {
     expect((await home.send()).mentions).toEqual([]);
   });
 
-  it("that its receiver refused is not what it has: the first text is, until that is told to be gone", async () => {
+  it("that its receiver refused does not count: the receiver has the first text until its removal is sent", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     home.alice.twts = { [TODAY]: `hi ${bob.mention}` };
@@ -50,7 +50,7 @@ describe("an edit", () => {
     expect(await home.store.keys(`sent/${shortHash(home.alice.feedUrl, 16)}/done/`)).toEqual([]);
   });
 
-  it("back to the first text is told, also where the run between could not clear its record away", async () => {
+  it("back to the first text is sent, even if the run in between could not remove its record", async () => {
     const bob = await neighbour();
     const store = faultyStore(memoryStore());
     const home = await world([bob], { store });
@@ -66,7 +66,7 @@ describe("an edit", () => {
     expect(bob.posts).toHaveLength(3);
   });
 
-  it("while the first text has no answer yet is told at once by attempts of its own", async () => {
+  it("while the first text has no answer yet is sent immediately, with its own attempts", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     home.alice.twts = { [TODAY]: `hi ${bob.mention}` };
@@ -81,7 +81,7 @@ describe("an edit", () => {
 });
 
 describe("a twt that is gone", () => {
-  it("is told again, by the source that it was told by, and then no more", async () => {
+  it("is sent again, with the source that was sent, and then not again", async () => {
     const bob = await neighbour("bob", "Link header");
     const home = await world([bob]);
     home.alice.twts = { "2026-11-20T07:00:00Z": "hello", [TODAY]: bob.mention };
@@ -92,7 +92,7 @@ describe("a twt that is gone", () => {
     expect((await home.send()).mentions).toEqual([]);
   });
 
-  it("is told to nobody who was never told of it", async () => {
+  it("is not sent to a receiver that never got it", async () => {
     const bob = await neighbour("bob");
     const home = await world([bob]);
     bob.answer = () => ({ status: 400 });
@@ -103,7 +103,7 @@ describe("a twt that is gone", () => {
     expect(bob.posts).toHaveLength(1);
   });
 
-  it("is told to a receiver that looks, finds it gone and refuses it, which is no failure", async () => {
+  it("is sent to a receiver that looks, finds it gone and refuses it, which is not a failure", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     home.alice.twts = { [TODAY]: bob.mention };
@@ -115,7 +115,7 @@ describe("a twt that is gone", () => {
     expect(bob.posts).toHaveLength(2);
   });
 
-  it("is told where the answer to it was lost, since the receiver may have it", async () => {
+  it("is sent if the answer to it was lost, since the receiver may have it", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     bob.answer = (_, response) => void response.destroy();
@@ -149,21 +149,21 @@ describe("archives", () => {
     return { bob, home };
   }
 
-  it("take a twt without a word to anybody, and are read no further than to that twt", async () => {
+  it("take a twt without sending anything, and are read only as far as that twt", async () => {
     const { bob, home } = await moved();
     expect(await home.send()).toMatchObject({ mentions: [], troubles: [] });
     expect(bob.posts).toHaveLength(1);
     expect(home.alice.asked.slice(1)).toEqual(["/twtxt.txt", "/twtxt-2025.txt"]);
   });
 
-  it("are read to their end for a twt that left them, of which is told", async () => {
+  it("are read to their end for a twt that was removed, which is sent", async () => {
     const { bob, home } = await moved();
     delete home.alice.archives["twtxt-2025.txt"]?.[MOVED];
     expect(outcomes(await home.send())).toEqual(["gone sent 202"]);
     expect(bob.posts[1]).toEqual(bob.posts[0]);
   });
 
-  it("show an edit, of which is told", async () => {
+  it("show an edit, which is sent", async () => {
     const { bob, home } = await moved();
     home.alice.archives["twtxt-2025.txt"] = { [MOVED]: `hello ${bob.mention}` };
     expect(outcomes(await home.send())).toEqual(["changed sent 202"]);
@@ -186,7 +186,7 @@ describe("archives", () => {
     expect((await home.send()).mentions).toEqual([]);
   });
 
-  it("that cannot be read are in nobody's way who was mentioned in the feed itself", async () => {
+  it("that cannot be read do not stop mentions in the feed itself", async () => {
     const { bob, home } = await moved();
     home.alice.twts["2027-01-01T10:00:00Z"] = `news ${bob.mention}`;
     await home.send();
@@ -196,7 +196,7 @@ describe("archives", () => {
     expect(bob.posts[2]).toEqual(bob.posts[1]);
   });
 
-  it("that lead in a circle are read once", async () => {
+  it("that form a loop are read once", async () => {
     const { home } = await moved();
     delete home.alice.archives["twtxt-2025.txt"]?.[MOVED];
     const text = "# prev = abcdefg twtxt-2025.txt\n\n2026-05-05T00:00:00Z\tround\n";
@@ -208,7 +208,7 @@ describe("archives", () => {
 });
 
 describe("the first run", () => {
-  it("leaves alone what is older than a week, with later edits of it, and tells what is younger", async () => {
+  it("skips mentions older than a week, with their later edits, and sends newer ones", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     home.alice.twts = { [DAYS_8]: `old ${bob.mention}`, [DAYS_6]: `young ${bob.mention}` };
@@ -224,7 +224,7 @@ describe("the first run", () => {
     expect(bob.posts).toHaveLength(1);
   });
 
-  it("is the first one that finds a twt: the past of a site that was empty before is no news", async () => {
+  it("is the first one that finds a twt: imported old posts of an empty site are not news", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     await home.send();
@@ -233,7 +233,7 @@ describe("the first run", () => {
     expect(bob.posts).toEqual([]);
   });
 
-  it("counts as made where it was cut off: what was young then is told however late", async () => {
+  it("counts even if it was cut off: mentions that were new then are sent, however late", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     home.alice.twts = { [DAYS_8]: `old ${bob.mention}`, [DAYS_6]: `young ${bob.mention}` };
@@ -245,7 +245,7 @@ describe("the first run", () => {
     expect(bob.posts.map(({ source }) => source)).toEqual([home.alice.twt(DAYS_6)]);
   });
 
-  it("with a backfill of N tells the newest N too, archives included, and another goes on where it ended", async () => {
+  it("with a backfill of N also sends the newest N, archives included, and another continues from there", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     const old = "2024-01-01T00:00:00Z";

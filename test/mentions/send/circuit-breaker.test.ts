@@ -14,22 +14,25 @@ async function four() {
 
 const looks = ({ asked }: Neighbour) => asked.filter((path) => path === "/twtxt.txt").length;
 
-describe("a host that asks for patience", () => {
-  it.each([429, 503])("with %i and Retry-After is not asked again in the run, and all wait as long", async (status) => {
-    const { bob, home } = await four();
-    bob.answer = () => ({ status, headers: { "retry-after": "7200" } });
-    const report = await home.send();
-    expect(outcomes(report)).toEqual([`new retry ${status}`, "new retry", "new retry", "new retry"]);
-    expect(report.mentions.map(({ next }) => next)).toEqual(Array(4).fill("2026-11-20T11:00:00.000Z"));
-    expect(bob.posts).toHaveLength(1);
+describe("a host that asks for a pause", () => {
+  it.each([429, 503])(
+    "with %i and Retry-After gets no more requests in the run, and all mentions wait as long",
+    async (status) => {
+      const { bob, home } = await four();
+      bob.answer = () => ({ status, headers: { "retry-after": "7200" } });
+      const report = await home.send();
+      expect(outcomes(report)).toEqual([`new retry ${status}`, "new retry", "new retry", "new retry"]);
+      expect(report.mentions.map(({ next }) => next)).toEqual(Array(4).fill("2026-11-20T11:00:00.000Z"));
+      expect(bob.posts).toHaveLength(1);
 
-    home.clock.time += 120 * MINUTE;
-    bob.answer = () => ({ status: 202 });
-    expect(outcomes(await home.send())).toEqual(Array(4).fill("new sent 202"));
-    expect(bob.posts).toHaveLength(5);
-  });
+      home.clock.time += 120 * MINUTE;
+      bob.answer = () => ({ status: 202 });
+      expect(outcomes(await home.send())).toEqual(Array(4).fill("new sent 202"));
+      expect(bob.posts).toHaveLength(5);
+    },
+  );
 
-  it("while its endpoint is looked for is not asked again either", async () => {
+  it("during discovery gets no more requests either", async () => {
     const { bob, home } = await four();
     bob.status = 429;
     bob.headers = { "retry-after": "7200" };
@@ -38,7 +41,7 @@ describe("a host that asks for patience", () => {
     expect(looks(bob)).toBe(1);
   });
 
-  it("and lets one mention of a run through loses none of those that it has never seen", async () => {
+  it("and accepts one mention in each run loses none of the others", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     const times = Array.from({ length: 20 }, (_, at) => `2026-11-20T08:00:${String(at).padStart(2, "0")}Z`);
@@ -61,7 +64,7 @@ describe("a host that asks for patience", () => {
 });
 
 describe("a host that gives no answer", () => {
-  it("is asked once in a run, and its other mentions keep their attempts", async () => {
+  it("gets one request in a run, and its other mentions keep their attempts", async () => {
     const { bob, home } = await four();
     bob.answer = (_, response) => void response.destroy();
     const report = await home.send();
@@ -95,7 +98,7 @@ describe("a host that gives no answer", () => {
 });
 
 describe("a dead host", () => {
-  it("is named in place of a URL where another of its targets was asked", async () => {
+  it("is named instead of a URL if another of its targets was requested", async () => {
     const dead = await loopbackServer((_, response) => void response.destroy());
     const home = await world([dead]);
     home.alice.twts = { [TODAY]: `@<bob ${dead.url}/bob.txt> and @<carol ${dead.url}/carol.txt>` };
@@ -109,7 +112,7 @@ describe("a dead host", () => {
 });
 
 describe("a host that answers 500", () => {
-  it("is asked about each mention, since another one may get through", async () => {
+  it("gets a request for each mention, since another one may succeed", async () => {
     const { bob, home } = await four();
     bob.answer = () => ({ status: bob.posts.length === 1 ? 500 : 202 });
     expect(outcomes(await home.send())).toEqual(["new retry 500", ...Array(3).fill("new sent 202")]);

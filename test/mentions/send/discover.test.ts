@@ -22,7 +22,7 @@ async function found(target: Answer, others: Record<string, Answer> = {}) {
 }
 
 describe("the endpoint in a feed", () => {
-  it("is the field of its header, and nothing else is asked, the endpoint least of all", async () => {
+  it("is the field of its header, and nothing else is requested", async () => {
     expect(await found(feed(`# nick = bob\n# webmention = /webmention\n\n${TWT}`))).toEqual({
       endpoint: "/webmention",
       method: "feed field",
@@ -60,7 +60,7 @@ describe("the endpoint in a feed", () => {
     },
   );
 
-  it("is found in front of the Link header and of everything in the site", async () => {
+  it("takes precedence over the Link header and the site", async () => {
     const link = '</by-header>; rel="webmention"';
     expect(await found(feed(`# webmention = ${WM}\n${TWT}`, { link }))).toMatchObject({ endpoint: WM });
   });
@@ -108,21 +108,21 @@ describe("the endpoint in a feed", () => {
     expect(await found(feed(`# webmention = ${value}\n${TWT}`))).toMatchObject({ endpoint, asked: ["/twtxt.txt"] });
   });
 
-  it("is found below a megabyte of other comments, and none beyond the limit", async () => {
+  it("is found below a megabyte of other comments, and not beyond the limit", async () => {
     const comments = "# follow = somebody https://somebody.example/twtxt.txt\n";
     const header = comments.repeat(Math.floor(1_000_000 / comments.length));
     expect(await found(feed(`${header}# webmention = ${WM}\n`))).toMatchObject({ endpoint: WM });
     expect(await found(feed(`${header.repeat(2)}# webmention = ${WM}\n`))).toMatchObject(NO_FEED_ENDPOINT);
   });
 
-  it("is found without reading the twts, of which there is no end", async () => {
+  it("is found without reading the endless twts", async () => {
     const bob = await loopbackServer((_request, response) => {
       response.writeHead(200, { "content-type": "text/plain" }).write(`# webmention = ${WM}\n\n${TWT}`);
     });
     expect(await discovererOf([bob])(`${bob.url}/twtxt.txt`)).toMatchObject({ endpoint: WM });
   });
 
-  it("resolves against where a redirect led, to another host too", async () => {
+  it("is resolved against the URL after redirects, also on another host", async () => {
     const pod = await siteWith(() => ({ "/user/bob/twtxt.txt": feed(`# webmention = ../wm?user=bob\n${TWT}`) }));
     const bob = await siteWith(
       () => ({ "/twtxt.txt": { status: 301, headers: { location: `${pod.url}/user/bob/twtxt.txt` } } }),
@@ -133,7 +133,7 @@ describe("the endpoint in a feed", () => {
 });
 
 describe("the endpoint in a Link header", () => {
-  it("is found for what is neither feed nor page, and for a page without its being read", async () => {
+  it("is found for a file that is neither feed nor page, and for a page without reading it", async () => {
     const bob = await loopbackServer((_request, response) => {
       response
         .writeHead(200, { "content-type": "text/html", link: "</wm>; rel=webmention" })
@@ -213,7 +213,7 @@ describe("the endpoint in a page", () => {
     expect(await found(page(body))).toMatchObject({ endpoint, method: "HTML" });
   });
 
-  it("is found before a page's limit of size, and not beyond", async () => {
+  it("is found before the size limit of a page, and not beyond", async () => {
     const words = "<p>word</p>\n".repeat(100_000);
     expect(await found(page(right + words))).toMatchObject({ endpoint: "/wm" });
     expect(await found(page(words + right))).toMatchObject(NO_PAGE_ENDPOINT);
@@ -233,7 +233,7 @@ describe("the endpoint in a page", () => {
 describe("the endpoint on the front page of a site", () => {
   const front = page('<link rel="webmention" href="wm">');
 
-  it("is that of a feed which says nothing itself, under its final origin", async () => {
+  it("is that of a feed without its own, at its final origin", async () => {
     const pod = await siteWith(() => ({ "/user/bob/twtxt.txt": feed(TWT), "/": front }));
     const bob = await siteWith(
       () => ({ "/twtxt.txt": { status: 308, headers: { location: `${pod.url}/user/bob/twtxt.txt` } } }),
@@ -247,12 +247,12 @@ describe("the endpoint on the front page of a site", () => {
     expect(pod.asked).toEqual(["/user/bob/twtxt.txt", "/"]);
   });
 
-  it("is resolved against where the front page redirects to", async () => {
+  it("is resolved against the URL that the front page redirects to", async () => {
     const moved = { "/": { status: 302, headers: { location: "/en/" } }, "/en/": front };
     expect(await found(feed(TWT), moved)).toMatchObject({ endpoint: "/en/wm" });
   });
 
-  it("is not asked for a page, which speaks for itself", async () => {
+  it("is not used for a page, which names its own", async () => {
     expect(await found(page("<p>hello"), { "/": front })).toMatchObject({ ...NO_PAGE_ENDPOINT, asked: ["/twtxt.txt"] });
   });
 
@@ -269,7 +269,7 @@ describe("the endpoint on the front page of a site", () => {
     expect(await found(feed(TWT), { "/": answer })).toMatchObject({ ...NO_FEED_ENDPOINT, asked: ["/twtxt.txt", "/"] });
   });
 
-  it("is asked for once by many feeds of one site", async () => {
+  it("is requested once for many feeds of one site", async () => {
     const site = await siteWith(() => ({ "/a.txt": feed(TWT), "/b.txt": feed(TWT), "/": front }));
     const results = await Promise.all([site.discover(`${site.url}/a.txt`), site.discover(`${site.url}/b.txt`)]);
     expect(results).toMatchObject([{ endpoint: `${site.url}/wm` }, { endpoint: `${site.url}/wm` }]);
@@ -277,7 +277,7 @@ describe("the endpoint on the front page of a site", () => {
   });
 });
 
-describe("a target that cannot be asked", () => {
+describe("a target that cannot be requested", () => {
   const named = { link: "</wm>; rel=webmention", "content-type": "text/plain" };
 
   it.each([
@@ -309,7 +309,7 @@ describe("a target that cannot be asked", () => {
     expect(failure).toMatchObject({ code: "unreachable", notBefore });
   });
 
-  it("unreachable: a front page in trouble, which may have the endpoint", async () => {
+  it("unreachable: a failing front page, which may have the endpoint", async () => {
     await expect(found(feed(TWT), { "/": { status: 503 } })).rejects.toThrow(failsWith("unreachable"));
   });
 
@@ -323,7 +323,7 @@ describe("a target that cannot be asked", () => {
     await expect(discover(slow.url)).rejects.toThrow(failsWith("unreachable"));
   });
 
-  it("unreachable: cut off before the header is over", async () => {
+  it("unreachable: cut off within the header", async () => {
     const bob = await loopbackServer((_request, response) => {
       response.writeHead(200, { "content-length": "1000" }).write("# nick = bob\n", () => response.destroy());
     });
@@ -339,19 +339,19 @@ describe("a target that cannot be asked", () => {
     expect(secret.asked).toEqual([]);
   });
 
-  it("too-many-redirects: in a circle", async () => {
+  it("too-many-redirects: a loop", async () => {
     const site = await siteWith(() => ({ "/a": { status: 302, headers: { location: "/a" } } }));
     await expect(site.discover(`${site.url}/a`)).rejects.toThrow(failsWith("too-many-redirects"));
   });
 
-  it("bad-compression: a body that is not what it says", async () => {
+  it("bad-compression: a body in another encoding", async () => {
     const broken = feed(`# webmention = ${WM}\n`, { "content-encoding": "gzip" });
     await expect(found(broken)).rejects.toThrow(failsWith("bad-compression"));
   });
 });
 
-describe("what was found", () => {
-  it("is asked for once in a run, by whatever twt the target is named and however many ask at once", async () => {
+describe("a result", () => {
+  it("is requested once in a run, for all twts and concurrent requests", async () => {
     const site = await siteWith(() => ({ "/twtxt.txt": feed(`# webmention = ${WM}\n`) }));
     const target = `${site.url}/twtxt.txt`;
     await Promise.all([site.discover(target), site.discover(`${target}#:~:text=2026-01-02T03:04:05Z`)]);
@@ -359,7 +359,7 @@ describe("what was found", () => {
     expect(site.asked).toEqual(["/twtxt.txt"]);
   });
 
-  it("is asked for again after a failure, and not after a plain no", async () => {
+  it("is requested again after a failure, and not after a negative result", async () => {
     let status = 503;
     const site = await siteWith(() => ({
       "/twtxt.txt": { ...feed(`# webmention = ${WM}\n`), status },
@@ -373,7 +373,7 @@ describe("what was found", () => {
     expect(site.asked).toEqual(["/twtxt.txt", "/twtxt.txt", "/no"]);
   });
 
-  it("is good for as long as the answer says, a no as much as a yes", async () => {
+  it("is fresh for as long as the answer says, also a negative one", async () => {
     const headers = { "cache-control": "max-age=60" };
     expect(await found(feed(`# webmention = ${WM}\n`, headers))).toMatchObject({ freshUntil: NOW + 60 * SECOND });
     expect(await found(page("<p>hello", headers))).toMatchObject({ freshUntil: NOW + 60 * SECOND });

@@ -24,7 +24,7 @@ function countingStore(inner: Store = memoryStore()): { store: Store; asked: str
 const now = () => NOW;
 
 describe("the endpoint of a target", () => {
-  it("is looked up once in a run, however many twts mention it, and not asked for in the next run while it is fresh", async () => {
+  it("is looked up once in a run, however many twts mention it, and not in the next run while it is fresh", async () => {
     const bob = await siteWith((url) => ({
       "/twtxt.txt": {
         headers: { "cache-control": "max-age=3600" },
@@ -48,8 +48,8 @@ describe("the endpoint of a target", () => {
   });
 });
 
-describe("the form that an endpoint takes", () => {
-  it("is read once in a run, and written only where it is another one", async () => {
+describe("the form that an endpoint accepts", () => {
+  it("is read once in a run, and written only if it changed", async () => {
     const endpoint = "https://bob.example/webmention";
     const bob = await siteWith(() => ({}));
     const { store, asked } = countingStore();

@@ -68,7 +68,7 @@ function forever(_: number, signal?: AbortSignal): Promise<void> {
 }
 
 describe("a lease", () => {
-  it("keeps a second run out, however long the first one works, and is free when that ends", async () => {
+  it("excludes a second run, however long the first one works, and is released when that ends", async () => {
     const { clock, run } = place();
     const first = run();
     await clock.step(1);
@@ -90,7 +90,7 @@ describe("a lease", () => {
     expect(next.lease?.isHeld()).toBe(true);
   });
 
-  it("is free when the work fails", async () => {
+  it("is released when the work fails", async () => {
     const { clock, store, run } = place();
     const options = { store, now: clock.now, random: () => 0, sleep: clock.sleep, patience: 0 };
     await expect(withLease(options, () => Promise.reject(new Error("no feed")))).rejects.toThrow("no feed");
@@ -99,14 +99,14 @@ describe("a lease", () => {
     expect(next.lease?.isHeld()).toBe(true);
   });
 
-  it("is given to one of two that ask at once", async () => {
+  it("is given to one of two concurrent runs", async () => {
     const { clock, run } = place();
     const both = [run(), run()];
     await clock.step(1);
     expect(both.map(({ lease }) => lease !== null).sort()).toEqual([false, true]);
   });
 
-  it("of a run that was killed is taken over after 30 s and not before", async () => {
+  it("of a killed run is taken over after 30 s and not before", async () => {
     const { clock, run } = place();
     const killed = run({ sleep: forever });
     await setImmediate();
@@ -117,7 +117,7 @@ describe("a lease", () => {
     expect(next.startedAt).toBe((killed.startedAt ?? 0) + 30 * SECOND);
   });
 
-  it("of a run that was suspended is lost 20 s before anybody can take it, and for good once somebody has", async () => {
+  it("of a suspended run is lost 20 s before another run can take it, and for good once one has", async () => {
     const { clock, run } = place();
     const suspended = run({ sleep: forever });
     await setImmediate();
@@ -163,7 +163,7 @@ describe("a lease", () => {
     expect(await run().ended).toBe("already-sending");
   });
 
-  it("is not had where the store is down", async () => {
+  it("is not granted if the store is down", async () => {
     const { store, run } = place();
     store.fail({ when: "before", operation: "put" });
     const first = run();

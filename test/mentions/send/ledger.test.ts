@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
-import { shortHash } from "../../../plugin/mentions/send/live-mentions.js";
+import { shortHash } from "../../../plugin/mentions/send/live-feed.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import { type Fault, faultyStore } from "../../helpers/faulty-store.js";
 import { strayed } from "../../helpers/loopback.js";
@@ -30,7 +30,7 @@ const all = ({ alice }: World) => Object.keys(alice.twts).map(alice.twt);
 const times = (count: number, outcome: string) => Array(count).fill(outcome);
 
 describe("the records", () => {
-  it("are one for each mention, whatever became of it, before and after an edit", async () => {
+  it("are one for each mention, with any outcome, before and after an edit", async () => {
     const { bob, store, home, folder } = await ten();
     bob.answer = () => ({ status: 500 });
     await home.send();
@@ -60,7 +60,7 @@ describe("the records", () => {
     await expect(home.send()).rejects.toMatchObject({ code: "store-failed", message: expect.stringContaining(key) });
   });
 
-  it("that a killed run has left beside the last one are removed, and nothing is told of them", async () => {
+  it("that a killed run left behind are removed, and nothing is sent for them", async () => {
     const { bob, store, home, folder } = await ten();
     bob.answer = () => ({ status: 500 });
     await home.send();
@@ -79,7 +79,7 @@ describe("the records", () => {
 });
 
 describe("two runs at once", () => {
-  it("send each mention once, where the second one waits", async () => {
+  it("send each mention once if the second one waits", async () => {
     const { bob, home } = await ten();
     const waits: string[] = [];
     const reports = await Promise.all(
@@ -92,7 +92,7 @@ describe("two runs at once", () => {
     expect(sourcesOf(bob)).toEqual(all(home));
   });
 
-  it("send each mention once, where the second one does not", async () => {
+  it("send each mention once if the second one does not wait", async () => {
     const { bob, home } = await ten();
     const ended = await Promise.allSettled([0, 0.5].map((seed) => home.send({ random: () => seed })));
     expect(ended.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
@@ -126,7 +126,7 @@ describe("a store that fails", () => {
     expect(outcomes(await home.send())).toEqual(times(10, "new sent 202"));
   });
 
-  it("before it notes a mention ends the sending, which the next run repeats and goes on with", async () => {
+  it("before it records a mention ends the sending; the next run repeats that one and continues", async () => {
     const { bob, store, home, folder } = await ten();
     store.fail({ when: "before", operation: "put", key: `${folder}/done/` });
     const report = await home.send();
@@ -139,7 +139,7 @@ describe("a store that fails", () => {
     expect(sourcesOf(bob).slice(1)).toEqual(all(home));
   });
 
-  it("after it has noted a mention repeats none", async () => {
+  it("after it has recorded a mention repeats none", async () => {
     const { bob, store, home, folder } = await ten();
     store.fail({ when: "after", operation: "put", key: `${folder}/done/` });
     expect((await home.send()).troubles).not.toEqual([]);
@@ -174,7 +174,7 @@ describe("a store that fails", () => {
     expect(bob.posts).toHaveLength(11);
   });
 
-  it("when it notes which form an endpoint takes costs no mention", async () => {
+  it("when it records the form of an endpoint costs no mention", async () => {
     const { bob, store, home } = await ten();
     bob.answer = ({ source }) => ({ status: source === PAGE ? 202 : 400 });
     store.fail({ when: "before", operation: "put", key: "sent/forms/" });
@@ -184,7 +184,7 @@ describe("a store that fails", () => {
     expect((await home.send()).mentions).toEqual([]);
   });
 
-  it("when a removal is forgotten has it told again", async () => {
+  it("when a removal is forgotten sends it again", async () => {
     const { bob, store, home } = await ten();
     await home.send();
     home.alice.twts = {};
@@ -198,7 +198,7 @@ describe("a store that fails", () => {
 });
 
 describe("slow hosts", () => {
-  it("that answer nothing delay nobody else: all others are told before any of them", async () => {
+  it("that do not answer delay no other: all others are sent first", async () => {
     const quick = [await neighbour("a"), await neighbour("b"), await neighbour("c")];
     const slow = [await neighbour("x"), await neighbour("y"), await neighbour("z")];
     const home = await world([...quick, ...slow]);
@@ -223,7 +223,7 @@ describe("slow hosts", () => {
     expect(outcomes(report)).toEqual(times(60, "new sent 202"));
   });
 
-  it("are asked one thing at a time, and wait for its record", async () => {
+  it("get one request at a time, and wait for its record", async () => {
     const { bob, store, home } = await ten();
     let atOnce = 0;
     let most = 0;

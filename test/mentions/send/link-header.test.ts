@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { linkTargets } from "../../../plugin/mentions/send/link-header.js";
+import { linkTargets } from "../../../plugin/mentions/send/endpoint-links.js";
 
 const endpoints = (header: string) => linkTargets(header, "webmention");
 
@@ -55,7 +55,7 @@ describe("the links of a relation", () => {
     expect(endpoints(header)).toEqual([]);
   });
 
-  it("are found again in whatever header they were written to", () => {
+  it("are found in any well-formed header", () => {
     const target = fc.string({ maxLength: 12 }).map((text) => text.replace(/>/g, "").trim());
     const rels = fc.array(fc.constantFrom("webmention", "WEBMENTION", "me", "next", "x-webmention"), { maxLength: 3 });
     const others = fc.array(fc.tuple(fc.constantFrom("title", "type", "rel2"), fc.string({ maxLength: 12 })));
@@ -72,7 +72,7 @@ describe("the links of a relation", () => {
     );
   });
 
-  it("are looked for in anything at all without an error", () => {
+  it("are searched in any text without an error", () => {
     const noise = fc.array(fc.constantFrom("<", ">", ",", ";", '"', "\\", "=", " ", "rel", "webmention", "\t", "é"));
     fc.assert(
       fc.property(noise, (parts) => {

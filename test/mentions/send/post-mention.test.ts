@@ -39,7 +39,7 @@ describe("an answer", () => {
     ["feed field", 400],
     ["Link header", 404],
     ["HTML", 415],
-  ] as const)("of a 4xx is followed by one try of the other form, for an endpoint of a %s", async (method, status) => {
+  ] as const)("of 4xx is followed by one try of the other form, for an endpoint from a %s", async (method, status) => {
     const bob = await neighbour("bob", method);
     bob.answer = () => ({ status, headers: { "content-type": "text/plain" }, body: "no\u001b[1m such\nthing" });
     const home = await world([bob]);
@@ -53,7 +53,7 @@ describe("an answer", () => {
     expect(bob.posts).toHaveLength(2);
   });
 
-  it("to the other form is remembered for the endpoint", async () => {
+  it("to the other form is stored for the endpoint", async () => {
     const bob = await neighbour("bob", "Link header");
     bob.answer = ({ source }) => ({ status: source === PAGE ? 400 : 202 });
     const home = await world([bob]);
@@ -67,7 +67,7 @@ describe("an answer", () => {
     expect(bob.posts.slice(2).map(({ source }) => source)).toEqual([home.alice.twt(later)]);
   });
 
-  it.each([429, 503])("of %i is tried again when its Retry-After has passed, and not before", async (status) => {
+  it.each([429, 503])("of %i is retried when its Retry-After has passed, and not before", async (status) => {
     const bob = await neighbour();
     const home = await world([bob]);
     home.alice.twts = { [TODAY]: bob.mention };
@@ -120,7 +120,7 @@ describe("an answer", () => {
     expect(bob.posts).toHaveLength(8);
   });
 
-  it("of a server that is down when its endpoint is looked for is waited for, and nothing is posted", async () => {
+  it("of a server that is down during discovery is awaited, and nothing is posted", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     home.alice.twts = { [TODAY]: bob.mention };

@@ -8,7 +8,7 @@ import { badAnswer, DAY, DAYS_6, DAYS_8, MINUTE, neighbour, outcomes, PAGE, TODA
 afterEach(() => expect(strayed).toEqual([]));
 
 describe("a new twt", () => {
-  it("is told once for each whom it mentions, however often, and never again", async () => {
+  it("is sent once for each mentioned feed, however often it mentions it, and never again", async () => {
     const bob = await neighbour("bob");
     const carol = await neighbour("carol");
     const home = await world([bob, carol]);
@@ -42,7 +42,7 @@ describe("a new twt", () => {
     expect(decodeURIComponent(post?.body.split("&")[0] ?? "")).toMatch(/#:~:text=2026-11-20T08:00:00Z$/);
   });
 
-  it("has as target the mention's URL less its fragment, otherwise byte for byte", async () => {
+  it("has the mention's URL without its fragment as target, otherwise byte for byte", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     const odd = `${bob.url.replace("http:", "HTTP:")}/./twtxt.txt`;
@@ -64,7 +64,7 @@ describe("a new twt", () => {
     expect(bob.posts.map(({ source }) => source)).toEqual([form === "the page" ? PAGE : home.alice.twt(TODAY)]);
   });
 
-  it("is told to the endpoint of a page that it mentions", async () => {
+  it("is sent to the endpoint of a page that it mentions", async () => {
     const bob = await neighbour("bob", "HTML");
     const home = await world([bob]);
     home.alice.twts = { [TODAY]: `@<bob ${bob.url}/> hello` };
@@ -72,7 +72,7 @@ describe("a new twt", () => {
     expect(bob.posts).toMatchObject([{ source: PAGE, target: `${bob.url}/` }]);
   });
 
-  it("goes as a reference to any endpoint where it has no page", async () => {
+  it("is sent as a reference to any endpoint if it has no page", async () => {
     const bob = await neighbour("bob", "Link header");
     bob.answer = () => ({ status: 400 });
     const home = await world([bob]);
@@ -81,7 +81,7 @@ describe("a new twt", () => {
     expect(bob.posts.map(({ source }) => source)).toEqual([home.alice.twt(TODAY)]);
   });
 
-  it("is told to nobody for a link, a reply by hash, a bare nick, a follow line, code or a mention of ourselves", async () => {
+  it("is not sent for a link, a reply by hash, a bare nick, a follow line, code or a mention of the site itself", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     home.alice.answers["/twtxt.txt"] = (response) =>
@@ -103,7 +103,7 @@ describe("a new twt", () => {
     expect(bob.asked).toEqual([]);
   });
 
-  it("is reported, and nothing sent, where there is no endpoint; that is not asked again", async () => {
+  it("is reported and not sent without an endpoint, and not looked up again", async () => {
     const bob = await neighbour("bob", null);
     const home = await world([bob]);
     home.alice.twts = { [TODAY]: bob.mention };
@@ -116,7 +116,7 @@ describe("a new twt", () => {
     expect(bob.posts).toEqual([]);
   });
 
-  it("does not end the run where a mention leads to a private address, or out of the web", async () => {
+  it("does not end the run if a mention leads to a private address, or not to the web", async () => {
     const bob = await neighbour();
     const home = await world([bob]);
     home.alice.twts = {
@@ -136,7 +136,7 @@ describe("a new twt", () => {
   });
 });
 
-describe("our own receiver", () => {
+describe("the plugin's own endpoint", () => {
   it.each([
     ["# webmention = https://alice.example/webmention\n", {}, "a reference"],
     ["", { link: '<https://alice.example/webmention>; rel="webmention"' }, "a page"],
@@ -192,7 +192,7 @@ describe("a feed that is not live", () => {
 });
 
 describe("a dry run", () => {
-  it("says who would be told, where and by which method, and sends and writes nothing", async () => {
+  it("reports targets, endpoints and methods, and sends and writes nothing", async () => {
     const bob = await neighbour();
     const carol = await neighbour("carol", null);
     const home = await world([bob, carol]);
@@ -209,7 +209,7 @@ describe("a dry run", () => {
   });
 });
 
-describe("what was found of an endpoint", () => {
+describe("a found endpoint", () => {
   it.each([
     [{}, 0],
     [{ "cache-control": "max-age=3600" }, 60 * MINUTE],

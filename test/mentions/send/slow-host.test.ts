@@ -89,7 +89,7 @@ async function scheduledRun({ clock, send }: Home): Promise<SendReport> {
 const count = (report: SendReport, outcome: string) => outcomes(report).filter((one) => one === outcome).length;
 
 describe("120 mentions of a host that answers in 250 ms", () => {
-  it("arrive in three scheduled runs: a mention is sent before the next endpoint is looked for", async () => {
+  it("arrive in three scheduled runs: a mention is sent before the next endpoint is looked up", async () => {
     const clock = slowClock();
     const bob = await host(clock);
     const home = await alicesHome(clock, bob);
@@ -131,7 +131,7 @@ describe("a slow endpoint of many feeds on another host", () => {
     expect(await home.store.keys("sent/endpoints/")).toHaveLength(stored);
   });
 
-  it("that asks for patience gets them all later, and no feed is asked again", async () => {
+  it("that asks for a pause gets them all later, and no feed is requested again", async () => {
     const clock = slowClock();
     const { bob, service } = await hostWithService(clock);
     const home = await alicesHome(clock, bob, [service]);
@@ -147,7 +147,7 @@ describe("a slow endpoint of many feeds on another host", () => {
   });
 });
 
-describe("what was found of an endpoint for a mention that was not tried", () => {
+describe("the endpoint of a mention that was not tried", () => {
   it("is used for a day at most", async () => {
     const clock = slowClock();
     const { bob, service } = await hostWithService(clock);
@@ -158,7 +158,7 @@ describe("what was found of an endpoint for a mention that was not tried", () =>
     expect(bob.feeds).toHaveLength(MENTIONS + 40);
   });
 
-  it("is there for the next run although this one was killed", async () => {
+  it("is kept for the next run even if this one was killed", async () => {
     const clock = slowClock();
     const store = faultyStore(memoryStore());
     const { bob, service } = await hostWithService(clock);

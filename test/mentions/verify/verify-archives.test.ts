@@ -10,7 +10,7 @@ describe("an archive", () => {
   const mention = `@<alice ${FEED}>`;
   const LAST_YEAR = "2025-06-01T00:00:00Z";
 
-  it("is searched where the feed holds nothing as old, under the name and the author of the feed", async () => {
+  it("is searched if the feed has no older twt; identity and author are those of the feed", async () => {
     const bob = await siteWith(() => ({
       "/u/tw.txt": feed(feedOf([EARLIER], "# nick = bob\n# prev = abcdefg tw-2025.txt\n")),
       "/u/tw-2025.txt": feed(feedOf(["2025-07-01T00:00:00Z x"], "# nick = archive\n# prev = bcdefgh tw/2024.txt\n")),
@@ -31,13 +31,13 @@ describe("an archive", () => {
     expect(bob.asked).toEqual(["/tw.txt"]);
   });
 
-  it("is not asked where the twt stands in the feed without the mention", async () => {
+  it("is not requested if the feed has the twt without the mention", async () => {
     const bob = await siteWith(() => ({ "/tw.txt": feed(feedOf([`${AT} x`], "# prev = abcdefg tw-2025.txt\n")) }));
     expect(await verifier([bob])(`${bob.url}/tw.txt#:~:text=${AT}`)).toEqual(gone("no-such-mention"));
     expect(bob.asked).toEqual(["/tw.txt"]);
   });
 
-  it("leaves nothing to search once the last one was read", async () => {
+  it("is the end of the search if it is the last one", async () => {
     const bob = await siteWith(() => ({
       "/tw.txt": feed(feedOf([EARLIER], "# prev = abcdefg tw-2025.txt\n")),
       "/tw-2025.txt": feed(feedOf(["2025-07-01T00:00:00Z x"])),
@@ -45,7 +45,7 @@ describe("an archive", () => {
     expect(await verifier([bob])(`${bob.url}/tw.txt#:~:text=${LAST_YEAR}`)).toEqual(gone("no-such-twt"));
   });
 
-  it("is read as one of ten parts at the most", async () => {
+  it("is read as one of at most ten parts", async () => {
     const part = (n: number) => feedOf([`2025-12-${30 - n}T00:00:00Z x`], `# prev = abcdefg ${n + 1}.txt\n`);
     const bob = await siteWith(() =>
       Object.fromEntries([...Array(20).keys()].map((n) => [`/${n}.txt`, feed(part(n))])),
@@ -72,7 +72,7 @@ describe("an archive", () => {
     expect(bob.asked).toHaveLength(asked);
   });
 
-  it("unreachable: one that does not answer now", async () => {
+  it("unreachable: an archive that does not answer", async () => {
     const bob = await siteWith(() => ({
       "/tw.txt": feed(feedOf([EARLIER], "# prev = abcdefg a.txt\n")),
       "/a.txt": { status: 503 },

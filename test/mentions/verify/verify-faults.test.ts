@@ -39,13 +39,13 @@ describe("a source that gives no verdict", () => {
     expect(await verifier([bob], { totalMs: 200 })(`${bob.url}/p`, PAGE)).toMatchObject(unreachable(true));
   });
 
-  it("unreachable, by timeout: no first byte", async () => {
+  it("unreachable, and a timeout: no first byte", async () => {
     const bob = await loopbackServer(() => {});
     const verify = verifier([bob], { firstByteMs: 100 });
     expect(await verify(`${bob.url}/#:~:text=${AT}`)).toMatchObject(unreachable(true));
   });
 
-  it("unreachable, by timeout: archives that take too long together", async () => {
+  it("unreachable, and a timeout: archives that take too long together", async () => {
     let part = 0;
     const bob = await bobWho((response) => {
       part += 1;
@@ -72,7 +72,7 @@ describe("a source that gives no verdict", () => {
   const gzip = { "content-encoding": "gzip" };
   const MEGABYTE = 1 << 20;
 
-  it("unreachable, by timeout: a feed that has arrived, but takes too long to be searched", async () => {
+  it("unreachable, and a timeout: a complete feed that takes too long to search", async () => {
     const lines = Buffer.alloc(8 * MEGABYTE, `${AT}\t@<bob http://bob.example/>${"@<http://a>".repeat(50)}\n`);
     const body = gzipSync(lines);
     const bob = await bobWho((response) => response.end(body), gzip);
@@ -88,7 +88,7 @@ describe("a source that gives no verdict", () => {
     expect(await verifier([bob], { totalMs: 10 })(`${bob.url}/p`, PAGE)).toMatchObject(unreachable(true));
   });
 
-  it("unreachable: pages that wait for each other until their time is over", async () => {
+  it("unreachable: pages that wait for each other until the deadline", async () => {
     const body = gzipSync(Buffer.alloc(MEGABYTE, '<a href="http://bob.example/">'));
     const bob = await bobWho((response) => response.end(body), { ...gzip, "content-type": "text/html" });
     const verify = verifier([bob], { totalMs: 50 });
@@ -96,7 +96,7 @@ describe("a source that gives no verdict", () => {
     expect(proofs).toMatchObject([1, 2, 3].map(() => ({ outcome: "unreachable" })));
   });
 
-  it("unreachable: nobody listens, or speaks no TLS, or has such a name", async () => {
+  it("unreachable: no server, no TLS, or an unknown host name", async () => {
     const plain = createServer((socket) => socket.end("not TLS", () => socket.destroy()));
     await new Promise<void>((resolve) => plain.listen(0, "127.0.0.1", resolve));
     const { port } = plain.address() as { port: number };
@@ -128,12 +128,12 @@ describe("a feed that breaks off", () => {
     expect(await verifier([bob])(bob.twt, text.includes(PAGE) ? PAGE : FEED)).toMatchObject(unreachable(false));
   });
 
-  it("unreachable: promised to be longer than it is", async () => {
+  it("unreachable: shorter than its Content-Length", async () => {
     const bob = await rawServer(`HTTP/1.1 200 OK\r\nContent-Length: 5000\r\n\r\n${BEFORE}`);
     expect(await verifier([bob])(`${bob.url}/#:~:text=${AT}`)).toMatchObject(unreachable(false));
   });
 
-  it("proven: promised to be shorter, with the twt in what was promised", async () => {
+  it("proven: longer than its Content-Length, with the twt before that", async () => {
     const text = `${BEFORE}${TWT}`;
     const bob = await rawServer(`HTTP/1.1 200 OK\r\nContent-Length: ${text.length}\r\n\r\n${text}${"x".repeat(5000)}`);
     expect(await verifier([bob])(`${bob.url}/#:~:text=${AT}`)).toMatchObject(proven);
@@ -170,7 +170,7 @@ describe("a source that is too large", () => {
     if (left > 0 && !response.destroyed) response.write(chunk, () => pour(response, chunk, left - 1));
   };
 
-  it("too-large: a hundred gigabytes of zeros in gzip, of which the first are read", async () => {
+  it("too-large: a hundred gigabytes of zeros in gzip, read only at the start", async () => {
     const bob = await bobWho((response) => pour(response, zeros), { "content-encoding": "gzip" });
     const verify = verifier([bob]);
     expect(await verify(bob.twt)).toMatchObject(refused("too-large"));
@@ -178,7 +178,7 @@ describe("a source that is too large", () => {
     expect(poured).toBeLessThan(10_000);
   });
 
-  it("proven: the twt stands before the limit, after decompression", async () => {
+  it("proven: the twt is before the limit, after decompression", async () => {
     const start = gzipSync(`${BEFORE}${TWT}`);
     const bob = await bobWho((response) => pour(response, Buffer.concat([start, zeros])), {
       "content-encoding": "gzip",
@@ -206,12 +206,12 @@ describe("a source that is too large", () => {
     },
   );
 
-  it("proven: the twt stands before too many lines", async () => {
+  it("proven: the twt is before the limit of lines", async () => {
     const bob = await bobWho((response) => response.end(`${BEFORE}${TWT}${"\n".repeat(300_000)}`));
     expect(await verifier([bob])(bob.twt)).toMatchObject(proven);
   });
 
-  it("proven: the same second stands before the limit, and nothing nearer", async () => {
+  it("proven: a twt of the same second is before the limit, and no exact match", async () => {
     const bob = await bobWho((response) => {
       response.write(`${BEFORE}${TWT.replace("Z", ".5Z")}`);
       pour(response, Buffer.from("2027-01-01T00:00:00Z\tx\n".repeat(3000)));
@@ -220,7 +220,7 @@ describe("a source that is too large", () => {
   });
 });
 
-describe("a source that is the sender's fault", () => {
+describe("a mistake of the sender", () => {
   it("bad-compression: broken, or unknown", async () => {
     const answer = feed(`${BEFORE}${TWT}`);
     for (const encoding of ["gzip", "br", "zstd"]) {
@@ -232,7 +232,7 @@ describe("a source that is the sender's fault", () => {
     }
   });
 
-  it("too-many-redirects: a circle, and a sixth one", async () => {
+  it("too-many-redirects: a loop, and a sixth redirect", async () => {
     const bob = await siteWith(() => ({
       "/a": { status: 302, headers: { location: "/b" } },
       "/b": { status: 302, headers: { location: "/a" } },
@@ -245,7 +245,7 @@ describe("a source that is the sender's fault", () => {
     expect(bob.asked).toEqual(["/a", "/b", "/0", "/1", "/2", "/3", "/4", "/5"]);
   });
 
-  it("too-many-redirects: 30 requests, though no part of the feed has more than five redirects", async () => {
+  it("too-many-redirects: 30 requests, with at most five redirects for each part", async () => {
     const eve = await loopbackServer((request, response) => {
       const [, part = 0, left = 0] = (request.url ?? "").split(/[/?]/).map(Number);
       if (left > 0) response.writeHead(302, { location: `/${part}/${left - 1}` }).end();
@@ -257,7 +257,7 @@ describe("a source that is the sender's fault", () => {
     expect(eve.asked).toHaveLength(30);
   });
 
-  it("address-refused: a private address, given or led to, also inside of IPv6", async () => {
+  it("address-refused: a private address, direct or after a redirect, also within IPv6", async () => {
     const secret = await siteWith(() => ({ "/tw.txt": feed(`${BEFORE}${TWT}`) }));
     const bob = await siteWith(() => ({ "/tw.txt": { status: 302, headers: { location: `${secret.url}/tw.txt` } } }));
     for (const url of [
@@ -271,7 +271,7 @@ describe("a source that is the sender's fault", () => {
     expect(secret.asked).toEqual([]);
   });
 
-  it("address-refused: a name of a private address, or of one among others", async () => {
+  it("address-refused: a name with a private address, or one among several", async () => {
     const lookup = names({ "bob.example": ["127.0.0.1"], "carol.example": ["93.184.215.14", "::ffff:10.0.0.1"] });
     for (const name of ["bob.example", "carol.example"]) {
       const url = `http://${name}:8080/#:~:text=${AT}`;
@@ -281,7 +281,7 @@ describe("a source that is the sender's fault", () => {
 });
 
 describe("a blocked source", () => {
-  it("blocked: not asked, whether given, led to, or an archive", async () => {
+  it("blocked: not requested, neither directly, nor after a redirect, nor as an archive", async () => {
     const mallory = await siteWith(() => ({ "/tw.txt": feed(`${BEFORE}${TWT}`), "/p": page(`<a href="${PAGE}">`) }));
     const bob = await siteWith(() => ({
       "/tw.txt": { status: 302, headers: { location: `${mallory.url}/tw.txt` } },

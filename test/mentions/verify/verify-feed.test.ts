@@ -28,7 +28,7 @@ async function proofIn(text: string | Buffer, { at = AT, target = FEED, headers 
 const proofBy = (text: string, target = FEED) => proofIn(feedOf([EARLIER, `${AT} ${text}`, LATER]), { target });
 
 describe("a twt", () => {
-  it("is proven with all that it says", async () => {
+  it("is proven with all of its fields", async () => {
     const header = "# nick = bob\n# url = https://mallory.example/\n# avatar = https://bob.example/a.png\n";
     const bob = await siteWith(() => ({
       "/tw.txt": feed(feedOf([EARLIER, `${AT} (#abcdefg) @<alice ${FEED}> hello`], header)),
@@ -115,12 +115,12 @@ describe("a twt", () => {
     expect(await proofBy(text, PAGE)).toEqual(gone("no-such-mention"));
   });
 
-  it("mentions what the claim says, and not another page of ours", async () => {
+  it("mentions the target of the claim, not another page of the site", async () => {
     expect(await proofBy(PAGE, "https://alice.example/")).toEqual(gone("no-such-mention"));
     expect(await proofBy(`@<alice ${FEED}>`, PAGE)).toEqual(gone("no-such-mention"));
   });
 
-  it("is kept as lines of at most 500 characters, without controls", async () => {
+  it("is stored as lines of at most 500 characters, without control characters", async () => {
     const said = (text: string) => proofBy(`@<alice ${FEED}> ${text}`);
     const start = `@<alice ${FEED}> `;
     expect(await said("one\u2028two\u0007\u009b\ttabs")).toMatchObject(proven({ text: `${start}one\ntwo tabs` }));
@@ -155,30 +155,30 @@ describe("a twt is found", () => {
     expect(await proofIn(feedOf([`${at} ${mention}`]), { at })).toMatchObject(proven({ timestamp: at }));
   });
 
-  it("by a timestamp that was encoded twice, or lost its plus", async () => {
+  it("by a timestamp that was encoded twice, or lost its plus sign", async () => {
     const text = feedOf([`2026-01-02T03:04:05+01:00 ${mention}`]);
     for (const at of ["2026-01-02T03%253A04%253A05%252B01%253A00", "2026-01-02T03:04:05 01:00"]) {
       expect(await proofIn(text, { at })).toMatchObject(proven({ timestamp: "2026-01-02T03:04:05+01:00" }));
     }
   });
 
-  it("by its second, where no twt has the very timestamp", async () => {
+  it("by its second if no twt has the exact timestamp", async () => {
     const text = feedOf([EARLIER, `2026-01-02T04:04:05.9+01:00 ${mention}`, LATER]);
     expect(await proofIn(text)).toMatchObject(proven({ timestamp: "2026-01-02T04:04:05.9+01:00", instant: AT }));
   });
 
-  it("no-such-mention: one of the same second is none where the very timestamp stands, though later", async () => {
+  it("no-such-mention: a twt of the same second does not count if a later one has the exact timestamp", async () => {
     const text = feedOf([`2026-01-02T04:04:05+01:00 ${mention}`, ...Array(5000).fill(LATER), `${AT} hello`]);
     expect(await proofIn(text)).toEqual(gone("no-such-mention"));
   });
 
-  it("among several of the same time, as the first that mentions us", async () => {
+  it("as the first of several at the same time that mentions the target", async () => {
     const others = [`${AT} hello`, `${AT} hello @<carol https://carol.example/>`];
     const text = feedOf([...others, `${AT} ${mention}`, `${AT} ${mention} once more`]);
     expect(await proofIn(text)).toMatchObject(proven({ text: mention }));
   });
 
-  it("no-such-twt: none of that second", async () => {
+  it("no-such-twt: no twt of that second", async () => {
     expect(await proofIn(feedOf([EARLIER, `2026-01-02T03:04:06Z ${mention}`]))).toEqual(gone("no-such-twt"));
     expect(await proofIn(feedOf([`2026-01-02T03:04:06Z ${mention}`]))).toEqual(gone("no-such-twt"));
   });
@@ -214,7 +214,7 @@ describe("a twt is found", () => {
     );
   });
 
-  it("although some bytes are no UTF-8", async () => {
+  it("although some bytes are not UTF-8", async () => {
     const bytes = Buffer.concat([Buffer.from(`${AT}\t`), Buffer.from([0xff]), Buffer.from(` ${mention}\n`)]);
     expect(await proofIn(bytes)).toMatchObject(proven({ text: `\ufffd ${mention}` }));
   });
@@ -231,7 +231,7 @@ describe("a twt is found", () => {
     expect(await verifier([bob])(`${bob.url}/#:~:text=${AT}`)).toMatchObject(proven({ text: `${mention} Äpfel` }));
   });
 
-  it("in a feed that never ends, and reads no more of it", async () => {
+  it("in a feed that never ends, without reading the rest", async () => {
     let written = 0;
     const bob = await streaming(async (response) => {
       response.write(feedOf([`${AT} ${mention}`]));
@@ -253,7 +253,7 @@ async function streaming(write: (response: ServerResponse) => Promise<void>): Pr
   });
 }
 
-describe("who says it", () => {
+describe("the identity of a source", () => {
   it("is the final URL after redirects, without fragment", async () => {
     const bob = await siteWith(() => ({
       "/old.txt": { status: 301, headers: { location: "/new.txt#x" } },

@@ -13,8 +13,8 @@ async function proofOn(answer: Answer | ((url: string) => Answer), target = PAGE
 
 const proofIn = (html: string, target = PAGE) => proofOn(page(html), target);
 
-describe("pages at once", () => {
-  it("are read one after the other, so that the tree of one alone is in memory", async () => {
+describe("concurrent pages", () => {
+  it("are read one after the other, so that only one tree is in memory", async () => {
     const read: string[] = [];
     class WatchedIndex extends SiteIndex {
       override target(url: string) {
@@ -52,11 +52,11 @@ describe("a page", () => {
     expect(await proofIn(html)).toMatchObject(proven({ type: "mention", timestamp: null, instant: null }));
   });
 
-  it("links to our feed", async () => {
+  it("links to the site's feed", async () => {
     expect(await proofIn(`<a href="${FEED}">alice</a>`, FEED)).toMatchObject(proven());
   });
 
-  it("links to us through its own yarnd, and through nobody else's", async () => {
+  it("links to the site through its own yarnd, not through another one", async () => {
     const by = (origin: string) => page(`<a href="${origin}/external?uri=${encodeURIComponent(PAGE)}&nick=x">x</a>`);
     expect(await proofOn(by(""))).toMatchObject(proven());
     expect(await proofOn((url) => by(url))).toMatchObject(proven());
@@ -81,7 +81,7 @@ describe("a page", () => {
     expect(await proofIn(html)).toEqual(gone("no-such-mention"));
   });
 
-  it("no-such-mention: JSON proves nothing, and takes nothing back", async () => {
+  it("no-such-mention: JSON proves nothing and removes nothing", async () => {
     const body = JSON.stringify({ in_reply_to: PAGE, html: LINK });
     expect(await proofOn({ body, headers: { "content-type": "application/json" } })).toEqual(kept("no-such-mention"));
   });
@@ -111,7 +111,7 @@ describe("a page", () => {
     },
   );
 
-  it("is a page, whatever lines stand in it", async () => {
+  it("is a page, whatever lines it contains", async () => {
     expect(await proofIn(`<pre>\n2026-01-02T03:04:05Z\thello\n</pre>${LINK}`)).toMatchObject(proven());
   });
 
@@ -119,14 +119,14 @@ describe("a page", () => {
     expect(await proofOn({ body: LINK, headers: { "content-type": "image/svg+xml" } })).toEqual(kept("bad-source"));
   });
 
-  it("is believed for what stands in its first megabyte", async () => {
+  it("counts with its first megabyte", async () => {
     const filler = "<p>hello</p>\n".repeat(100_000);
     expect(await proofIn(`${LINK}${filler}`)).toMatchObject(proven());
     expect(await proofIn(`${filler}${LINK}`)).toEqual(kept("too-large"));
     expect(await proofOn(feed(`${PAGE} ${filler}`))).toMatchObject(proven());
   });
 
-  it("is named by its final URL", async () => {
+  it("is identified by its final URL", async () => {
     const bob = await siteWith(() => ({
       "/old": { status: 302, headers: { location: "/p#x" } },
       "/p": page(LINK),
@@ -181,7 +181,7 @@ describe("microformats", () => {
   const BY_HOST = expect.stringMatching(/^127\.0\.0\.1:\d+$/);
   const entry = (inside: string, outside = "") => proofIn(`${outside}<article class="h-entry">${inside}</article>`);
 
-  it("say who wrote a page, when, and what", async () => {
+  it("give author, time and text of a page", async () => {
     const bob = await siteWith(() => ({
       "/p": page(`<title>Bob's blog</title><main class="h-feed"><article class="h-entry">
         <h1 class="p-name">On
@@ -221,7 +221,7 @@ describe("microformats", () => {
     ).toMatchObject(proven({ type }));
   });
 
-  it("make a page a reply rather than a like, and neither for what is somebody else's", async () => {
+  it("make a page a reply rather than a like, and neither for links to another site", async () => {
     const other = '<a class="u-in-reply-to" href="https://carol.example/">x</a>';
     expect(await entry(`${other}${LINK}`)).toMatchObject(proven({ type: "mention" }));
     expect(await entry(`${other}<a class="u-like-of" href="${PAGE}">x</a>`)).toMatchObject(proven({ type: "like" }));
@@ -233,7 +233,7 @@ describe("microformats", () => {
     ).toMatchObject(proven({ type: "reply" }));
   });
 
-  it("count of the entry with the link, not of its neighbours or of a link beside", async () => {
+  it("count if they belong to the entry with the link, not to another entry or link", async () => {
     const carol =
       '<div class="h-entry"><a class="p-author h-card" href="/c">Carol</a><p class="e-content">no</p></div>';
     const bob = `<div class="h-entry"><a class="p-author h-card" href="/b">Bob</a><p class="e-content">${LINK}</p></div>`;
@@ -272,7 +272,7 @@ describe("microformats", () => {
     expect(proof).toMatchObject(proven({ author: { url: expect.stringMatching(/^https?:/) } }));
   });
 
-  it("of older themes are understood", async () => {
+  it("of older themes are read", async () => {
     expect(
       await proofIn(`<div class="hentry"><h1 class="entry-title">T</h1><span class="author vcard">
         <a class="url fn n" href="https://bob.example/">Bob</a></span><div class="entry-content">On ${LINK}</div></div>`),
@@ -291,7 +291,7 @@ describe("microformats", () => {
     );
   });
 
-  it("are cut where they are long, and lose their controls", async () => {
+  it("are cut if they are long, and lose control characters", async () => {
     const proof = await entry(
       `<a class="p-author h-card" href="/">${"Bob ".repeat(500)}</a><p class="e-content">a\u0007\u009b${"b".repeat(50_000)}${LINK}`,
     );
@@ -314,7 +314,7 @@ describe("a page in another character set", () => {
   });
 });
 
-describe("a page made to harm", () => {
+describe("a malicious page", () => {
   const megabyte = (unit: string) => unit.repeat((1 << 20) / unit.length - 1000);
 
   it.each([
@@ -326,7 +326,7 @@ describe("a page made to harm", () => {
     expect(await proofIn(`<div class="h-entry">${LINK}${megabyte(unit)}`)).toMatchObject(proven());
   });
 
-  it("is read in the memory there is, though it stands for gigabytes of tree", async () => {
+  it("is read in limited memory, although its tree would take gigabytes", async () => {
     const open = [...Array(10_000).keys()].map((n) => `<b id=${n}>`).join("");
     expect(await proofIn(`${LINK}<p>${open}</p>${"<p>x</p>".repeat(90_000)}`)).toMatchObject(proven());
   });

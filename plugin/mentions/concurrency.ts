@@ -1,4 +1,5 @@
-// plugin/mentions/coalesce.ts: combines concurrent calls of an asynchronous function.
+// plugin/mentions/concurrency.ts: combines and limits concurrent calls.
+import PQueue from "p-queue";
 
 /**
  * Runs `work` once at a time. Calls during a run share the next one, so that each result reflects the state at its call
@@ -17,4 +18,9 @@ export function coalesce<T>(work: () => Promise<T>): () => Promise<T> {
     next ??= current.then(start);
     return next;
   };
+}
+
+/** Calls `work` for each item, a limited number at a time. @returns the results in the order of the items */
+export function mapInParallel<T, R>(items: readonly T[], limit: number, work: (item: T) => Promise<R>): Promise<R[]> {
+  return new PQueue({ concurrency: limit }).addAll(items.map((item) => () => work(item)));
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { coalesce } from "../../plugin/mentions/coalesce.js";
+import { coalesce } from "../../plugin/mentions/concurrency.js";
 
 /** Work that ends when the test says so. */
 function gated() {

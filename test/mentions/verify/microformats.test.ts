@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { elementsOf, parseHtml } from "../../../plugin/http/parse-html.js";
-import { microformatsOutline } from "../../../plugin/mentions/verify/microformats-outline.js";
+import { microformatsOutline } from "../../../plugin/mentions/verify/microformats.js";
 
 async function outlineOf(html: string): Promise<string> {
   const body = [...elementsOf((await parseHtml(html)).tree)].find(({ tagName }) => tagName === "body");
@@ -10,7 +10,7 @@ async function outlineOf(html: string): Promise<string> {
 const count = (html: string, tag: string) => html.split(`<${tag}`).length - 1;
 
 describe("the outline of a page", () => {
-  it("has what microformats are read from, and nothing else", async () => {
+  it("contains only what microformats need", async () => {
     expect(
       await outlineOf(`<section id="s" class="wide h-entry wide"><b onclick="x()">Hello</b>  <i class="p-name u-x">&lt;you&gt;</i>
         <img class="u-photo" src="/a?b&amp;c" alt='"' width="1"><script>x()</script><svg><text>y</text></svg>
@@ -26,14 +26,14 @@ describe("the outline of a page", () => {
     expect(html.split("\n").filter((line) => line.trim() !== "")).toEqual(["one two three", "four", "five", "six"]);
   });
 
-  it("has 500 elements at the most, in document order, and the text of the others", async () => {
+  it("has at most 500 elements, in document order, and the text of the others", async () => {
     const html = await outlineOf(`<a href="/first"></a>${"<time>x</time>".repeat(1000)}`);
     expect(html).toContain("/first");
     expect(count(html, "time")).toBe(499);
     expect(html.replace(/<[^>]*>/g, "")).toBe("x".repeat(1000));
   });
 
-  it("has each class 50 times at the most, and properties in four others at the most", async () => {
+  it("has each class at most 50 times, and properties within at most four others", async () => {
     const flat = await outlineOf('<i class="p-name u-url">x</i>'.repeat(200));
     expect(count(flat, 'div class="p-name u-url"')).toBe(50);
     const nested = await outlineOf('<i class="e-content">x'.repeat(100));
@@ -41,13 +41,13 @@ describe("the outline of a page", () => {
     expect(nested.replace(/<[^>]*>/g, "")).toBe("x".repeat(100));
   });
 
-  it("has what stands in the first 5,000 elements and texts", async () => {
+  it("contains the first 5,000 elements and texts", async () => {
     const html = await outlineOf(`${"<p>".repeat(4990)}first${"<p>".repeat(100)}last`);
     expect(html).toContain("first");
     expect(html).not.toContain("last");
   });
 
-  it("has the name of an author who stands in the contents", async () => {
+  it("contains the name of an author within the contents", async () => {
     const entry = `<div class="h-entry"><div class="e-content p-name">
       <a class="p-author h-card" href="/bob"><i class="p-name">Bob</i></a></div></div>`;
     expect(await outlineOf(entry)).toContain(
@@ -55,7 +55,7 @@ describe("the outline of a page", () => {
     );
   });
 
-  it("has 16 KiB of text at the most, and no attribute that is very long", async () => {
+  it("has at most 16 KiB of text, and no very long attribute", async () => {
     const html = await outlineOf(`<img src="data:,${"x".repeat(3000)}" alt="a">${"<p>xxxxxxxxx".repeat(3000)}`);
     expect(html).toContain('<img alt="a">');
     expect(html.replace(/<[^>]*>|\n/g, "")).toHaveLength(16 * 1024);

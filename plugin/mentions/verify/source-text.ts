@@ -1,0 +1,70 @@
+// plugin/mentions/verify/source-text.ts: texts, names and URLs in the sources of mentions.
+
+import { canParseUrl } from "../../url.js";
+import { nameLine, plainLines, shortened } from "../plain-text.js";
+
+const TEXT_LIMIT = 500;
+const NAME_LIMIT = 100;
+const URL_LIMIT = 2048;
+/** Longer texts are cut before processing. */
+const READ_LIMIT = 8192;
+const PIECE_LENGTH = 4096;
+
+/** Up to a character that no URL contains, but not from the middle of a word or another URL. */
+const BARE_URL = /(?<![A-Za-z0-9_=/&?%#@+])https?:\/\/[^\s<>"`]+/gi;
+const LINK = /\]\(\s*<?(https?:\/\/[^\s<>()]+(?:\([^\s<>()]*\)[^\s<>()]*)*)/gi;
+
+/** Punctuation and closing brackets, which belong to the text rather than to the URL. */
+const AFTER_URL = /(?<![.,;:!?'”’»*_~|)\]}…。，、！？）」])[.,;:!?'”’»*_~|)\]}…。，、！？）」]+$/;
+
+/** A text of at most 500 characters; lines are separated by LF. */
+export function quoteText(raw: string): string {
+  return shortened(plainLines(raw.slice(0, READ_LIMIT)).join("\n").trim(), TEXT_LIMIT);
+}
+
+/** A name in one line of at most 100 characters; empty if nothing visible is left. */
+export function quoteName(raw: string): string {
+  return shortened(nameLine(raw.slice(0, READ_LIMIT)), NAME_LIMIT);
+}
+
+/** @returns `null` for anything but an http or https URL without credentials of at most 2,048 characters */
+export function webUrlOrNull(raw: string | undefined, base?: string): string | null {
+  if (raw === undefined || raw.trim() === "" || raw.length > URL_LIMIT || !canParseUrl(raw, base)) return null;
+  const url = new URL(raw, base);
+  const isWeb = url.protocol === "https:" || url.protocol === "http:";
+  return isWeb && url.username === "" && url.password === "" && url.href.length <= URL_LIMIT ? url.href : null;
+}
+
+/**
+ * Finds bare URLs, those in angle brackets, and the destinations of Markdown links, in linear time.
+ *
+ * @returns each URL with and without the punctuation at its end
+ * @example urlsInText("See https://alice.example/a.") // ["https://alice.example/a.", "https://alice.example/a"]
+ * @see PROTOCOL 2.4, "The proof"
+ */
+export function urlsInText(text: string): string[] {
+  const bare = [...text.matchAll(BARE_URL)].flatMap(([url]) => [url, withoutPunctuation(url)]);
+  const linked = [...text.matchAll(LINK)].map(([, url = ""]) => url);
+  return [...new Set([...bare, ...linked])];
+}
+
+function withoutPunctuation(url: string): string {
+  const short = url.replace(AFTER_URL, "");
+  // As in `https://en.example/Quince_(fruit)`, this bracket belongs to the URL.
+  const isOpen = short.lastIndexOf("(") > short.lastIndexOf(")") && url[short.length] === ")";
+  return isOpen ? `${short})` : short;
+}
+
+/**
+ * Cuts a long text into pieces that are quick to search: after the first boundary beyond each 4,096 characters.
+ *
+ * @param boundary - matches one character; with the flag `g`
+ */
+export function* textPieces(text: string, boundary: RegExp): Iterable<string> {
+  for (let start = 0; start < text.length; ) {
+    boundary.lastIndex = start + PIECE_LENGTH;
+    const end = boundary.exec(text)?.index ?? text.length;
+    yield text.slice(start, end + 1);
+    start = end + 1;
+  }
+}
