@@ -75,7 +75,7 @@ export async function notifyAuthor(parts: NotificationParts): Promise<void> {
 
 interface NotificationParts {
   list: ListMentions;
-  /** The site's inboxes; empty for a site without. */
+  /** Empty for a site without inboxes. */
   inboxes(): Promise<InboxState[]>;
   store: Store;
   now: Clock;
@@ -165,14 +165,14 @@ function receivedTimes(mentions: readonly StoredMention[]): string[] {
   return mentions.map(({ received }) => received);
 }
 
-/** Whether one of the news came after an hour without any. */
+/** Whether any of the news came after an hour without news. */
 function hasFirstAfterQuiet(news: readonly string[], earlier: readonly string[]): boolean {
   const times = [...news, ...earlier].map((time) => Date.parse(time)).sort((a, b) => a - b);
   const firsts = new Set(times.filter((time, i) => time - (times[i - 1] ?? Number.NEGATIVE_INFINITY) > QUIET));
   return news.some((time) => firsts.has(Date.parse(time)));
 }
 
-/** A notification that was begun is repeated alone, so that it stays the same. */
+/** A notification that was begun is repeated without newer mentions, so that it stays the same. */
 function mentionsToReport(recent: readonly StoredMention[], { ids, begun }: ChannelState): StoredMention[] {
   const again = new Set(begun?.ids);
   const begunMentions = recent.filter(({ id, state }) => again.has(id) && state !== "rejected");

@@ -1,4 +1,5 @@
 // plugin/mentions/send/discover.ts: finds the endpoint of a target.
+import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { parseFeed } from "../../feed/feed.js";
@@ -7,20 +8,22 @@ import type { Ask, GuardedResponse } from "../../http/guard.js";
 import { freshUntil, parseRetryAfter } from "../../http/retry.js";
 import { endpointsInHtml, linkTargets } from "./endpoint-links.js";
 
-export interface FoundEndpoint {
+export const FoundEndpoint = v.object({
   /** http or https, without credentials and fragment. Its address is checked when it is asked. */
-  endpoint: string;
-  method: "feed field" | "Link header" | "HTML";
+  endpoint: v.string(),
+  method: v.picklist(["feed field", "Link header", "HTML"]),
   /** Milliseconds since 1970 until which this may be reused; `null` for this run only. */
-  freshUntil: number | null;
-}
+  freshUntil: v.nullable(v.number()),
+});
+export type FoundEndpoint = v.InferOutput<typeof FoundEndpoint>;
 
-interface NoEndpoint {
-  endpoint: null;
+export const NoEndpoint = v.object({
+  endpoint: v.null(),
   /** Half a sentence for the author. */
-  why: string;
-  freshUntil: number | null;
-}
+  why: v.string(),
+  freshUntil: v.nullable(v.number()),
+});
+type NoEndpoint = v.InferOutput<typeof NoEndpoint>;
 
 /** @param target - the URL of a feed or a page; its fragment is ignored */
 export type Discover = (target: string) => Promise<FoundEndpoint | NoEndpoint>;
@@ -135,7 +138,7 @@ interface TargetStart {
 }
 
 /**
- * Reads a response until its endpoint must have been named. A response above the size limit counts up to the limit.
+ * Reads a response up to the point where its endpoint must appear. A response above the size limit counts up to the limit.
  *
  * @param isPageNeeded - whether a page's HTML is needed, or only its kind
  * @throws TwtxtError what the body throws, except `too-large`

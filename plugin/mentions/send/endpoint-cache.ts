@@ -4,19 +4,17 @@ import type { Clock } from "../../clock.js";
 import { readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import { mapInParallel } from "../concurrency.js";
-import { type Discover, type FoundEndpoint, memoize } from "./discover.js";
+import { type Discover, FoundEndpoint, memoize, NoEndpoint } from "./discover.js";
 import { shortHash } from "./live-feed.js";
 import type { Form } from "./post-mention.js";
 
 const CachedEndpoint = v.union([
   v.object({
-    endpoint: v.string(),
-    method: v.picklist(["feed field", "Link header", "HTML"]),
-    freshUntil: v.nullable(v.number()),
+    ...FoundEndpoint.entries,
     /** Until then usable, fresh or not, for the untried mentions that it was looked up for. */
     untriedUntil: v.optional(v.number()),
   }),
-  v.object({ endpoint: v.null(), why: v.string(), freshUntil: v.nullable(v.number()) }),
+  NoEndpoint,
 ]);
 
 const DAY = 24 * 3600_000;

@@ -9,7 +9,7 @@ const MAX_URL_LENGTH = 2048;
 /**
  * The endpoints that the `link` and `a` elements of a page name, in document order.
  *
- * @param pageUrl - the URL that gave the page
+ * @param pageUrl - the URL of the page after redirects
  * @returns absolute URLs of any protocol; invalid ones are left out
  * @see PROTOCOL 2.2, W3C Webmention 3.1.2
  */

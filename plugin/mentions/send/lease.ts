@@ -1,4 +1,4 @@
-// plugin/mentions/send/lease.ts: a lease that lets one run at a time send.
+// plugin/mentions/send/lease.ts: a lease, so that one run sends at a time.
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";

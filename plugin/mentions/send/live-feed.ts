@@ -119,10 +119,10 @@ export type LiveMention = v.InferOutput<typeof LiveMention>;
  * Collects mentions, one for each timestamp and target. Twts with the same timestamp count as one, since a reference
  * cannot tell them apart.
  *
- * @param isOurs - whether a URL is this site's own; mentions of it are left out
+ * @param isOwn - whether a URL is this site's own; mentions of it are left out
  * @see PROTOCOL 2.3
  */
-export function liveMentions(twts: readonly ParsedTwt[], isOurs: (url: string) => boolean): LiveMention[] {
+export function liveMentions(twts: readonly ParsedTwt[], isOwn: (url: string) => boolean): LiveMention[] {
   const found = new Map<string, LiveMention>();
   for (const [timestamp, same] of byTimestamp(twts)) {
     const text = shortHash(same.map((twt) => twt.text).join("\n"), 16);
@@ -130,7 +130,7 @@ export function liveMentions(twts: readonly ParsedTwt[], isOurs: (url: string) =
       for (const { nick, url } of mentions) {
         const target = url.replace(/#.*$/s, "");
         const pair = shortHash(`${timestamp}\n${target}`, 32);
-        if (!found.has(pair) && !isOurs(target)) found.set(pair, { pair, timestamp, instant, nick, target, text });
+        if (!found.has(pair) && !isOwn(target)) found.set(pair, { pair, timestamp, instant, nick, target, text });
       }
     }
   }

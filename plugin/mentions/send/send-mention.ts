@@ -211,7 +211,7 @@ function resultOfAnswer(answer: Answer, { kind }: Change): Result {
     case "not-asked":
       return { ...result, outcome: "not-asked" };
     case "refused":
-      // The receiver looked for a mention that is gone and refused it: it knows.
+      // The receiver checked the source and did not find the mention, so it knows.
       return kind === "gone" && (answer.status ?? 0) >= 400
         ? { ...result, outcome: "sent", why: null }
         : { ...result, outcome: "failed" };
