@@ -4,7 +4,7 @@ import { twtxt } from "./build/plugin-from-source.js";
 import type { EleventyConfig } from "./plugin/eleventy/eleventy.js";
 import type { Post } from "./plugin/index.js";
 
-/** What this file uses of Eleventy's configuration beside what the plugin does. */
+/** The part of Eleventy's configuration that this file uses. */
 interface SiteConfig extends EleventyConfig {
   addPlugin<Options>(plugin: (config: EleventyConfig, options: Options) => void, options: Options): void;
   addPassthroughCopy(path: string): void;
@@ -15,7 +15,7 @@ interface DevServer {
   getServerUrl(host: string, path: string): string;
 }
 
-/** `npm start` gives the example a place on this machine, a key, and a neighbour. */
+/** Set by `npm start`: the URL on this machine, the author's key, and the URL of the second blog. */
 const { SITE_URL, SITE_KEY, NEIGHBOUR_URL, NETLIFY, NETLIFY_LOCAL } = process.env;
 const url = SITE_URL ?? "https://alice.example";
 const host = SITE_URL ? "node" : NETLIFY || NETLIFY_LOCAL ? "netlify" : "static";
@@ -60,7 +60,7 @@ export default function (config: SiteConfig) {
   return { dir: { input: "site-example", output: "_site" }, markdownTemplateEngine: "njk" };
 }
 
-/** A date without a time is read as midnight UTC. */
+/** A date without a time is parsed as midnight UTC. */
 function hasTime(date: Date): boolean {
   return date.getTime() % 86_400_000 !== 0;
 }
@@ -71,7 +71,7 @@ function byYear(posts: readonly Post[]): { year: number; posts: Post[] }[] {
   return years.map((year) => ({ year, posts: posts.filter(({ date }) => date.getUTCFullYear() === year).reverse() }));
 }
 
-/** The server asks for the next port where one is taken, so only it knows the addresses. */
+/** Prints the URLs when the server listens, because it uses another port if one is taken. */
 function printAddresses(config: SiteConfig, server: DevServer): void {
   for (const path of ADDRESSES) {
     config.logger.logWithOptions({
@@ -83,7 +83,7 @@ function printAddresses(config: SiteConfig, server: DevServer): void {
   }
 }
 
-/** Eleventy's server names no charset for plain text, and browsers guess another than UTF-8. */
+/** Adds the charset to plain text: Eleventy's server sends none, and browsers do not guess UTF-8. */
 function textIsUtf8(request: IncomingMessage, response: ServerResponse, next: () => void): void {
   if (request.url?.endsWith(".txt")) response.setHeader("Content-Type", "text/plain; charset=utf-8");
   next();

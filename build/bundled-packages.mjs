@@ -1,5 +1,5 @@
-// build/bundled-packages.mjs [FOLDER]: bundles into dist/, or another folder of compiled files, the packages that it imports and
-// package.json does not list as dependencies.
+// build/bundled-packages.mjs [FOLDER]: bundles imported packages that are not dependencies in package.json into dist/ or
+// another folder of compiled files.
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -19,9 +19,9 @@ const options = {
   format: "esm",
   platform: "node",
   target: "node20",
-  // ES modules keep the names of their exports when they are imported later; CommonJS has a default export alone.
+  // ES modules first, because a dynamic import of a CommonJS module has only a default export.
   mainFields: ["module", "main"],
-  plugins: [{ name: "own-files-stay", setup: leaveOwnFiles }],
+  plugins: [{ name: "keep-own-files", setup: keepOwnFiles }],
   metafile: true,
   logLevel: "warning",
 };
@@ -29,7 +29,7 @@ const options = {
 const compiled = (await readdir(dist, { recursive: true })).filter((file) => file.endsWith(".js"));
 const { metafile } = await build({
   ...options,
-  entryPoints: await importersOfOthers(compiled.map((file) => join(dist, file))),
+  entryPoints: await importersOfBundled(compiled.map((file) => join(dist, file))),
   chunkNames: "chunks/[name]-[hash]",
   splitting: true,
   minify: true,
@@ -39,16 +39,16 @@ const { metafile } = await build({
 });
 await writeLicenses(join(dist, "LICENSES.txt"), metafile);
 
-/** The files that import a package which installing ours does not install. */
-async function importersOfOthers(entryPoints) {
+/** The files that import a package that is not installed with this one. */
+async function importersOfBundled(entryPoints) {
   const { metafile } = await build({ ...options, entryPoints, packages: "external", write: false });
   const isInstalled = (path) => installed.some((name) => path === name || path.startsWith(`${name}/`));
-  const isOther = ({ path }) => !/^(?:\.|node:)/.test(path) && !isInstalled(path);
-  return Object.keys(metafile.inputs).filter((file) => metafile.inputs[file].imports.some(isOther));
+  const isBundled = ({ path }) => !/^(?:\.|node:)/.test(path) && !isInstalled(path);
+  return Object.keys(metafile.inputs).filter((file) => metafile.inputs[file].imports.some(isBundled));
 }
 
-/** The files of dist/ import each other as before. */
-function leaveOwnFiles({ onResolve }) {
+/** Keeps the imports between the files of dist/. */
+function keepOwnFiles({ onResolve }) {
   onResolve({ filter: /^\./ }, ({ path, importer }) =>
     importer.startsWith(dist) ? { path, external: true } : undefined,
   );

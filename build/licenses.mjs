@@ -6,9 +6,9 @@ import { fileURLToPath } from "node:url";
 const root = fileURLToPath(new URL("../", import.meta.url));
 
 /**
- * Writes name, version and licence of every package that a bundle was made from.
+ * Writes the name, version and licence of every package in a bundle.
  *
- * @param metafile - esbuild's
+ * @param metafile - from esbuild
  */
 export async function writeLicenses(file, metafile) {
   const packages = Object.keys(metafile.inputs).map(packageFolder);

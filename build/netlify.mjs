@@ -8,12 +8,12 @@ import { writeLicenses } from "./licenses.mjs";
 const root = fileURLToPath(new URL("../", import.meta.url));
 const folder = process.argv[2] ?? join(root, "dist/netlify");
 
-/** What undici loads and we never run into: HTTP/2, bodies of its own `fetch`, and a parser for processors without SIMD. */
+/** Unused modules of undici: HTTP/2, bodies of its own `fetch`, and a parser for processors without SIMD. */
 const UNUSED = /\/(dispatcher\/client-h2|web\/fetch\/body|llhttp\/llhttp-wasm)\.js$/;
 
-/** The whole of undici takes longer to load than all the rest together. */
-const littleUndici = {
-  name: "little-undici",
+/** Bundles only a part of undici, because loading all of it takes longer than loading everything else. */
+const smallUndici = {
+  name: "small-undici",
   setup({ onResolve, onLoad }) {
     onResolve({ filter: /^undici$/ }, () => ({ path: join(root, "build/undici.mjs") }));
     onLoad({ filter: UNUSED }, ({ path }) =>
@@ -22,9 +22,9 @@ const littleUndici = {
   },
 };
 
-/** Of the manifest, the functions need two values. */
-const littleManifest = {
-  name: "little-manifest",
+/** Bundles only the two values of package.json that the functions use. */
+const smallManifest = {
+  name: "small-manifest",
   setup({ onLoad }) {
     onLoad({ filter: /package\.json$/ }, async ({ path }) => {
       if (path !== join(root, "package.json")) return undefined;
@@ -46,14 +46,14 @@ const { metafile } = await build({
   format: "esm",
   platform: "node",
   target: "node20",
-  // ES modules keep the names of their exports when they are imported later; CommonJS has a default export alone.
+  // ES modules first, because a dynamic import of a CommonJS module has only a default export.
   mainFields: ["module", "main"],
   minify: true,
-  // For whoever reads a stack trace in the log of a function.
+  // For stack traces in the logs of functions.
   keepNames: true,
   legalComments: "none",
   banner: { js: 'import{createRequire}from"node:module";const require=createRequire(import.meta.url);' },
-  plugins: [littleUndici, littleManifest],
+  plugins: [smallUndici, smallManifest],
   metafile: true,
   logLevel: "warning",
 });

@@ -5,7 +5,7 @@ import Agent from "undici/lib/dispatcher/agent.js";
 
 export { Agent, buildConnector };
 
-/** As undici's own, for a URL and a dispatcher that are always given. */
+/** The same as undici's `request`, with a required URL and dispatcher. */
 export function request(url, { dispatcher, ...options }) {
   return requestBy.call(dispatcher, { ...options, origin: url.origin, path: url.pathname + url.search });
 }

@@ -13,7 +13,7 @@ import { PREVIEW_FOLDER } from "./site/site.js";
 
 const NAME = "eleventy-plugin-twtxt";
 
-/** What the plugin needs from the machine. */
+/** The environment of the plugin. */
 export interface World {
   now: Clock;
   /** The project's root. */
@@ -61,7 +61,7 @@ export function definePlugin(world: () => World) {
  * The plugin.
  *
  * @param config - Eleventy's configuration
- * @param options - `url` and `nick`, and the options in the README
+ * @param options - `url` and `nick`, and other options in the README
  * @throws TwtxtError `bad-option`, naming the option, what was expected and what was received
  * @example eleventyConfig.addPlugin(twtxt, { url: "https://alice.example", nick: "alice" })
  */

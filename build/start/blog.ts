@@ -13,16 +13,16 @@ const TSX = ["--import", pathToFileURL(join(ROOT, "node_modules/tsx/dist/loader.
 const ELEVENTY = join(ROOT, "node_modules/@11ty/eleventy/cmd.cjs");
 const COMMAND_LINE = join(ROOT, "plugin/cli/main.ts");
 const CONFIG = "eleventy.config.ts";
-const PATIENCE_MS = 90_000;
+const TIMEOUT_MS = 90_000;
 
 export interface BlogOptions {
   nick: string;
   port: number;
-  /** Where the blog is, with its sources. */
+  /** The folder with the blog's sources. */
   folder: string;
-  /** The Eleventy configuration, absolute. */
+  /** The absolute path of the Eleventy configuration. */
   config: string;
-  /** The blog that this one mentions and is mentioned by. */
+  /** The port of the other blog, with which this one exchanges mentions. */
   neighbourPort: number;
 }
 
@@ -36,7 +36,7 @@ export class Blog {
   readonly #environment: Record<string, string>;
   readonly #terminal: Terminal;
   readonly #children = new Map<ChildProcess, Promise<number | null>>();
-  #isEnding = false;
+  #isStopping = false;
 
   constructor({ nick, port, folder, config, neighbourPort }: BlogOptions) {
     this.nick = nick;
@@ -45,7 +45,7 @@ export class Blog {
     this.feedUrl = `${this.url}/twtxt.txt`;
     this.#port = port;
     this.#neighbour = `localhost:${neighbourPort}`;
-    // The author's own data stay in the folder too, wherever the platform has them.
+    // The author's data must stay in this folder on every platform.
     this.#environment = {
       ...{ SITE_URL: this.url, NEIGHBOUR_URL: `http://${this.#neighbour}` },
       ...{ HOME: folder, XDG_DATA_HOME: join(folder, "data"), APPDATA: join(folder, "data") },
@@ -67,30 +67,30 @@ export class Blog {
   }
 
   /**
-   * Types a command of the plugin's, and shows it.
+   * Runs a command of the plugin, and shows it as if typed.
    *
-   * @returns the data that it prints, without the line end
+   * @returns the printed data, without the line end
    */
-  async type(...args: string[]): Promise<string> {
+  async run(...args: string[]): Promise<string> {
     console.log(`\n${this.nick}$ eleventy-twtxt ${args.map(quoted).join(" ")}`);
     const printed: string[] = [];
-    const said: string[] = [];
+    const messages: string[] = [];
     const print = (line: string) => void printed.push(line);
-    const say = (line: string) => void said.push(line);
+    const say = (line: string) => void messages.push(line);
     const exitCode = await runCommandLine(args, { ...this.#terminal, print, say });
-    if (exitCode !== 0) throw new Error([`The command ended with ${exitCode}.`, ...said].join("\n"));
+    if (exitCode !== 0) throw new Error([`The command failed with exit code ${exitCode}.`, ...messages].join("\n"));
     for (const line of printed) console.log(line);
     return printed.join("\n");
   }
 
-  /** The option of the commands that speak to the other blog. */
+  /** The options of commands that send requests to the other blog. */
   get network(): string[] {
     return ["--allow-private-host", this.#neighbour];
   }
 
-  /** Makes the author's key, by which the next build gives the blog its address. */
-  async makeKey(): Promise<void> {
-    this.#environment.SITE_KEY = await this.type("keys", "create", this.address, "--file", "author.key");
+  /** Creates the author's key. The next build gives the blog an address for it. */
+  async createKey(): Promise<void> {
+    this.#environment.SITE_KEY = await this.run("keys", "create", this.address, "--file", "author.key");
   }
 
   async build(): Promise<void> {
@@ -98,30 +98,30 @@ export class Blog {
     if ((await ended) !== 0) throw new Error(`The build of ${this.nick}'s blog failed.\n${output.text}`);
   }
 
-  /** Resolves once the blog is served. */
+  /** Starts the server. Resolves when it listens. */
   async serve(): Promise<void> {
     const where = ["--host", "localhost", "--port", String(this.#port), "--store", "store"];
     const { output, ended } = this.#start([COMMAND_LINE, "serve", ...where, ...this.network]);
-    let isOver = false;
+    let hasEnded = false;
     void ended.then(() => {
-      isOver = true;
+      hasEnded = true;
     });
-    await until(`${this.nick}'s blog is served`, async () => {
-      if (isOver) throw new Error(`The server of ${this.nick}'s blog ended.\n${output.text}`);
+    await until(`${this.nick}'s server listens`, async () => {
+      if (hasEnded) throw new Error(`The server of ${this.nick}'s blog ended.\n${output.text}`);
       return output.text.includes("/twtxt.txt");
     });
   }
 
-  /** Ends what is running, in order. */
-  async end(): Promise<void> {
-    this.#isEnding = true;
+  /** Stops the running processes and waits for them. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
     for (const child of this.#children.keys()) child.kill("SIGTERM");
     await Promise.all(this.#children.values());
   }
 
-  /** In a process group of its own: Ctrl-C reaches it through {@link end} alone, and once. */
+  /** Starts a process in its own group, so that Ctrl-C reaches it only through {@link stop}. */
   #start(args: string[]): { output: { text: string }; ended: Promise<number | null> } {
-    if (this.#isEnding) throw new Error("Ending.");
+    if (this.#isStopping) throw new Error("Stopping.");
     const child = spawn(process.execPath, [...TSX, ...args], {
       cwd: this.folder,
       env: { ...process.env, ...this.#environment },
@@ -141,11 +141,11 @@ export class Blog {
   }
 }
 
-/** Waits for a condition, for a minute and a half at most. */
-export async function until(what: string, isMet: () => Promise<boolean>): Promise<void> {
-  const end = Date.now() + PATIENCE_MS;
+/** Waits for a condition, at most 90 seconds. */
+export async function until(condition: string, isMet: () => Promise<boolean>): Promise<void> {
+  const end = Date.now() + TIMEOUT_MS;
   while (!(await isMet())) {
-    if (Date.now() > end) throw new Error(`After ${PATIENCE_MS / 1000} s it is still not so: ${what}.`);
+    if (Date.now() > end) throw new Error(`Timeout after ${TIMEOUT_MS / 1000} s: ${condition}.`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }

@@ -9,44 +9,44 @@ const PICTURE = "site-example/pictures/quinces.png";
 /** @returns the path of the page with the conversation and the picture */
 export async function firstDay(alice: Blog, bob: Blog): Promise<string> {
   const identity = ["--identity", "author.key"];
-  await alice.makeKey();
-  await bob.makeKey();
+  await alice.createKey();
+  await bob.createKey();
   await Promise.all([alice.build(), bob.build()]);
   await alice.serve();
 
-  const reply = await bob.type(
+  const reply = await bob.run(
     ...["post", "Told you so. My chard has gone the same way. And the quinces?"],
     ...["--reply-to", `${alice.feedUrl}#:~:text=${FROST}`, ...bob.network],
   );
-  await bob.type(
+  await bob.run(
     "post",
     `@<alice ${alice.url}${TEXT_FILES}> sent me looking for my own 2006. It is one file, and all of it is train times.`,
   );
   const served = bob.build().then(() => bob.serve());
-  await bob.type("message", "send", alice.address, "Not for the feed: it is the 17:05.", ...identity, ...bob.network);
-  const picture = await alice.type("blob", "put", PICTURE, "--public", "--markdown", ...identity);
+  await bob.run("message", "send", alice.address, "Not for the feed: it is the 17:05.", ...identity, ...bob.network);
+  const picture = await alice.run("blob", "put", PICTURE, "--public", "--markdown", ...identity);
   await served;
   await mentioned(alice, "Told you so");
 
-  const answer = await alice.type(
+  const answer = await alice.run(
     ...["post", `They hung on until Sunday. Here is your basket:\n\n${picture.replace("[quinces.png]", `[${ALT}]`)}`],
     ...["--reply-to", `${bob.feedUrl}#:~:text=${timeOf(reply)}`, ...alice.network],
   );
   await alice.build();
-  await bob.type(
+  await bob.run(
     ...["post", "On my way. Keep the one with the leaf."],
     ...["--reply-to", `${alice.feedUrl}#:~:text=${timeOf(answer)}`, ...bob.network],
   );
   await bob.build();
   await mentioned(alice, "On my way");
   await alice.build();
-  await alice.type("message", "list", ...identity, ...alice.network);
+  await alice.run("message", "list", ...identity, ...alice.network);
   return `/${timeOf(answer).slice(0, 4)}/${nameOf(answer)}/`;
 }
 
 const ALT = "A basket of yellow quinces, one with a leaf, on a blue table";
 
-/** Bob's server sends by itself after each build, and Alice's verifies what it gets. */
+/** Waits for a mention: Bob's server sends it after a build, and Alice's verifies it. */
 function mentioned(blog: Blog, text: string): Promise<void> {
   return until(`${blog.nick}'s blog has the mention "${text}"`, async () => {
     const response = await fetch(`${blog.url}/mentions.json`, { signal: AbortSignal.timeout(10_000) });

@@ -1,4 +1,4 @@
-// build/start/main.ts: `npm start`: builds the example from source, serves it and a second blog, and lets them exchange mentions.
+// build/start/main.ts: `npm start`: builds and serves the example and a second blog from source, which exchange mentions.
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -7,21 +7,21 @@ import { firstDay } from "./first-day.js";
 
 const FIRST_PORT = 8080;
 const LAST_PORT = 8099;
-/** Ignored by git, and made anew by each start. */
+/** Ignored by git, and created again by each start. */
 const FOLDER = join(ROOT, ".cache/start");
 /** Bob's address in the sources of the example. */
-const EXAMPLE_OF_BOB = "https://bob.example";
+const BOB_IN_EXAMPLE = "https://bob.example";
 
 const [alicePort, bobPort] = await freePorts();
 const alice = blogAt("alice", alicePort, bobPort, ".eleventy.ts");
 const bob = blogAt("bob", bobPort, alicePort, "build/start/bob/eleventy.config.ts");
 cpSync(join(ROOT, "site-example"), join(alice.folder, "site-example"), { recursive: true });
 cpSync(join(ROOT, "build/start/bob"), bob.folder, { recursive: true, filter: (file) => !file.endsWith(".ts") });
-nameBob(join(alice.folder, "site-example/posts"));
+replaceBobsUrl(join(alice.folder, "site-example/posts"));
 
-let isEnding = false;
+let isStopping = false;
 const keepsRunning = setInterval(() => {}, 60_000);
-for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void end(0));
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, () => void stop(0));
 try {
   const conversation = await firstDay(alice, bob);
   console.log(`
@@ -32,20 +32,20 @@ Alice's blog   ${alice.url}/
   contact      ${alice.url}/contact/
 Bob's blog     ${bob.url}/
 
-Both are in ${FOLDER}. Ctrl-C ends them.`);
+Both are in ${FOLDER}. Ctrl-C stops them.`);
 } catch (error) {
-  if (!isEnding) {
+  if (!isStopping) {
     console.error((error as Error).message);
-    await end(1);
+    await stop(1);
   }
 }
 
-async function end(exitCode: number): Promise<void> {
-  if (isEnding) return;
-  isEnding = true;
-  await Promise.all([alice.end(), bob.end()]);
+async function stop(exitCode: number): Promise<void> {
+  if (isStopping) return;
+  isStopping = true;
+  await Promise.all([alice.stop(), bob.stop()]);
   clearInterval(keepsRunning);
-  // Private keys are in there.
+  // The folder contains private keys.
   rmSync(FOLDER, { recursive: true, force: true });
   process.exit(exitCode);
 }
@@ -57,11 +57,11 @@ function blogAt(nick: string, port: number, neighbourPort: number, config: strin
   return new Blog({ nick, port, folder, neighbourPort, config: join(ROOT, config) });
 }
 
-/** Here, Bob's blog is on this machine: links and mentions in Alice's posts lead there. */
-function nameBob(folder: string): void {
+/** Replaces Bob's address in Alice's posts, because his blog is on this machine. */
+function replaceBobsUrl(folder: string): void {
   for (const name of readdirSync(folder).filter((name) => name.endsWith(".md"))) {
     const file = join(folder, name);
-    writeFileSync(file, readFileSync(file, "utf8").replaceAll(EXAMPLE_OF_BOB, bob.url));
+    writeFileSync(file, readFileSync(file, "utf8").replaceAll(BOB_IN_EXAMPLE, bob.url));
   }
 }
 
@@ -72,7 +72,7 @@ async function freePorts(): Promise<[number, number]> {
     const [first, second] = free;
     if (first !== undefined && second !== undefined) return [first, second];
   }
-  console.error(`Two ports from ${FIRST_PORT} to ${LAST_PORT} must be free, and are not.`);
+  console.error(`Two free ports from ${FIRST_PORT} to ${LAST_PORT} are needed. Stop another server and try again.`);
   process.exit(1);
 }
 
