@@ -1,6 +1,6 @@
 // plugin/host/inbox.ts: wires the inboxes of a site.
 import { randomBytes } from "node:crypto";
-import { type Inboxes, inboxes } from "../messages/inbox/inboxes.js";
+import { Inboxes } from "../messages/inbox/inboxes.js";
 import type { ServiceOptions } from "./service-options.js";
 import { sleep } from "./work.js";
 
@@ -15,7 +15,7 @@ type Options = Pick<ServiceOptions, "settings" | "store" | "authority" | "now" |
 export function inboxServices({ settings, streams, ending, ...options }: Options, onStored: () => void): Inboxes {
   const { inbox, authors, urls } = settings;
   const users = new Map(authors.filter(({ user }) => inbox?.users.includes(user)).map(({ user, key }) => [user, key]));
-  return inboxes({
+  return new Inboxes({
     store: options.store,
     now: options.now,
     random: randomBytes,

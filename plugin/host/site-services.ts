@@ -52,7 +52,7 @@ function authorNotifier(options: ServiceOptions, { mentions, inbox }: Pick<JobPa
     fetch: options.fetch,
   });
   const { list } = mentions.received;
-  const notify = coalesce(() => notifyAuthor({ list, inboxes: inbox.news, store, now, channels, log }));
+  const notify = coalesce(() => notifyAuthor({ list, inboxes: () => inbox.news(), store, now, channels, log }));
   return async () => {
     if (isLive && channels.length > 0) await attempt("Notifying you", notify, log);
   };

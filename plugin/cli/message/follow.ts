@@ -1,7 +1,6 @@
 // plugin/cli/message/follow.ts: `message follow`: prints messages as they arrive.
 import { TwtxtError } from "../../errors.js";
-import type { InboxMessage } from "../../messages/read/inbox-answer.js";
-import { cursorOf, type InboxClient } from "../../messages/read/inbox-client.js";
+import { cursorOf, type InboxClient, type InboxMessage } from "../../messages/read/inbox-client.js";
 import { openMessages } from "../../messages/read/read.js";
 import type { OwnSiteValues } from "../options.js";
 import type { Terminal } from "../terminal.js";

@@ -10,8 +10,7 @@ import {
   type SenderLookup,
   type SenderLookupOptions,
 } from "../../messages/lookup/sender-lookup.js";
-import type { InboxMessage } from "../../messages/read/inbox-answer.js";
-import { type InboxClient, inboxClient } from "../../messages/read/inbox-client.js";
+import { InboxClient, type InboxMessage } from "../../messages/read/inbox-client.js";
 import {
   type OpenedMessage,
   openMessages,
@@ -87,7 +86,7 @@ export class Mailbox {
    */
   async inbox(fetch = globalThis.fetch): Promise<InboxClient> {
     const endpoint = atOrigin(this.author.endpoint ?? (await this.#publishedInbox()), this.#url);
-    return inboxClient({ endpoint, signer: this.author.identity, fetch, now: this.#now, sleep });
+    return new InboxClient({ endpoint, signer: this.author.identity, fetch, now: this.#now, sleep });
   }
 
   /** @param lookup - looks senders up */

@@ -2,7 +2,7 @@
 import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import { isReceipt, receiptFor } from "../../messages/line.js";
-import type { InboxMessage } from "../../messages/read/inbox-answer.js";
+import type { InboxMessage } from "../../messages/read/inbox-client.js";
 import type { OpenedMessage } from "../../messages/read/read.js";
 import { writeJson } from "../../store/json.js";
 import { misuse } from "../arguments.js";

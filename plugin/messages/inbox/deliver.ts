@@ -17,25 +17,51 @@ export interface InboxLimits {
   bytes: number;
 }
 
-/**
- * Creates the handler that stores a message. It answers 202, also for a message that is already stored or was deleted;
- * 400 `bad-armor`, `bad-message`, `too-large` or `bad-request`; 429 if the sender's address has used up its daily share;
- * 503 `inbox-full`.
- *
- * Each process counts only its own concurrent deliveries, so several processes may exceed the limits slightly.
- *
- * @throws TwtxtError for 400; `store-failed`, after which the message may or may not be stored
- * @see PROTOCOL 3.3
- */
-export function createDeliver({ messages, shares, limits, now, onStored }: DeliveryParts) {
-  const current = new Map<string, readonly Delivery[]>();
+export interface DeliveryOptions {
+  messages: StoredMessages;
+  shares: Shares;
+  limits: InboxLimits;
+  now: Clock;
+  onStored(user: string): void;
+}
 
-  const store = async (
-    user: string,
-    { id, ids, body, size }: Delivery,
-    before: readonly Delivery[],
-    address: string,
-  ) => {
+/**
+ * Accepts messages. Each process counts only its own concurrent deliveries, so several processes may exceed the limits
+ * slightly.
+ */
+export class Deliveries {
+  readonly #options: DeliveryOptions;
+  readonly #current = new Map<string, readonly Delivery[]>();
+
+  constructor(options: DeliveryOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Stores a message. Answers 202, also for a message that is already stored or was deleted; 429 if the sender's address has
+   * used up its daily share; 503 `inbox-full`.
+   *
+   * @param address - the client's IP address
+   * @throws TwtxtError `bad-armor`, `bad-message`, `too-large` or `bad-request`, for 400; `store-failed`, after which the
+   *   message may or may not be stored
+   * @see PROTOCOL 3.3
+   */
+  async accept(request: Request, user: string, address: string): Promise<Response> {
+    const delivery = deliveryOf(await bodyOfMessage(request));
+    const before = this.#current.get(user) ?? [];
+    this.#current.set(user, [...before, delivery]);
+    try {
+      return await this.#store(user, delivery, before, address);
+    } finally {
+      const left = (this.#current.get(user) ?? []).filter((one) => one !== delivery);
+      if (left.length > 0) this.#current.set(user, left);
+      else this.#current.delete(user);
+    }
+  }
+
+  async #store(user: string, delivery: Delivery, before: readonly Delivery[], address: string): Promise<Response> {
+    const { messages, shares, limits, now, onStored } = this.#options;
+    const { id, ids, body, size } = delivery;
     const { stored, deleted } = await messages.recent(user);
     if ([...ids].some((one) => deleted.has(one)) || stored.some((message) => ids.has(message.id))) {
       return storedResponse();
@@ -44,25 +70,12 @@ export function createDeliver({ messages, shares, limits, now, onStored }: Deliv
       hasRoom([...found, ...othersOf(before, [id, ...found.map((message) => message.id)])], size, limits);
     if (!fits(stored) && !fits(await messages.all(user))) return fullResponse();
 
-    const record = await shares.take(user, address, { id, size });
+    const record = await shares.take(user, address, delivery);
     if (!record) return shareUsedResponse(now());
     await Promise.all([record(), messages.keep(user, [...ids], body)]);
     onStored(user);
     return storedResponse();
-  };
-
-  return async (request: Request, user: string, address: string): Promise<Response> => {
-    const delivery = deliveryOf(await bodyOfMessage(request));
-    const before = current.get(user) ?? [];
-    current.set(user, [...before, delivery]);
-    try {
-      return await store(user, delivery, before, address);
-    } finally {
-      const left = (current.get(user) ?? []).filter((one) => one !== delivery);
-      if (left.length > 0) current.set(user, left);
-      else current.delete(user);
-    }
-  };
+  }
 }
 
 /** A delivery in progress. */
@@ -84,14 +97,6 @@ function deliveryOf(body: Uint8Array): Delivery {
 function othersOf(deliveries: readonly Delivery[], ids: readonly string[]): Delivery[] {
   const known = new Set(ids);
   return deliveries.filter(({ id }) => !known.has(id) && known.add(id));
-}
-
-export interface DeliveryParts {
-  messages: StoredMessages;
-  shares: Shares;
-  limits: InboxLimits;
-  now: Clock;
-  onStored(user: string): void;
 }
 
 /** How full an inbox is, from 0 to 1. */

@@ -1,23 +1,16 @@
 // plugin/messages/inbox/inboxes.ts: the inboxes of a site's authors, with their handlers and jobs.
+import { setMaxListeners } from "node:events";
 import type { Clock } from "../../clock.js";
-import { readBody } from "../../http/respond.js";
+import { TwtxtError } from "../../errors.js";
+import { essenceOf, type Handler, json, methodNotAllowed, optionsAnswer, readBody } from "../../http/respond.js";
 import { verifyRequest } from "../../http/signature.js";
+import { ROUTES } from "../../site/routes.js";
 import type { Store } from "../../store/store.js";
-import { createDeliver, fullnessOf, type InboxLimits } from "./deliver.js";
-import { type InboxHandlers, inboxHandlers } from "./handler.js";
-import { createList } from "./list.js";
-import { NewMessageEvents } from "./new-message-events.js";
+import { Deliveries, fullnessOf, type InboxLimits } from "./deliver.js";
+import { listMessages } from "./list.js";
 import { Shares } from "./share.js";
 import { StoredMessages } from "./stored.js";
-import { createSubscribe, type SubscriptionTerms } from "./subscribe.js";
-
-export interface Inboxes {
-  handlers: InboxHandlers;
-  /** Deletes expired messages and records. @param isOver - when true, nothing more is started */
-  sweep(isOver: () => boolean): Promise<void>;
-  /** The contents of each inbox, for notifications. */
-  news(): Promise<InboxNews[]>;
-}
+import { type SubscriptionTerms, subscribe } from "./subscribe.js";
 
 /** The contents of one inbox. */
 export interface InboxNews {
@@ -50,47 +43,112 @@ export interface InboxOptions {
 }
 
 /**
- * Creates the inboxes. The host has no private key and can neither read nor change a message.
+ * The inboxes. The host has no private key and can neither read nor change a message.
  *
  * @see PROTOCOL 3.3, 3.4
  */
-export function inboxes(options: InboxOptions): Inboxes {
-  const { store, now, random, authority, inboxUrl, users, limits, signal } = options;
-  const messages = new StoredMessages(store, now);
-  const shares = new Shares({ store, now, random, limits });
-  const newMessages = new NewMessageEvents();
-  const onStored = (user: string) => {
-    newMessages.emit(user);
-    options.onStored?.();
+export class Inboxes {
+  readonly #options: InboxOptions;
+  readonly #messages: StoredMessages;
+  readonly #shares: Shares;
+  readonly #deliveries: Deliveries;
+  /** The user's name is the type of an event. */
+  readonly #newMessages = new EventTarget();
+
+  constructor(options: InboxOptions) {
+    const { store, now } = options;
+    this.#options = options;
+    this.#messages = new StoredMessages(store, now);
+    this.#shares = new Shares(options);
+    const onStored = (user: string) => {
+      this.#newMessages.dispatchEvent(new Event(user));
+      options.onStored?.();
+    };
+    this.#deliveries = new Deliveries({ ...options, messages: this.#messages, shares: this.#shares, onStored });
+    setMaxListeners(0, this.#newMessages);
+  }
+
+  /** A user without an inbox gets 404 for any method. */
+  readonly handlers: Record<"inbox" | "message", Handler> = {
+    inbox: async (request, { params, address }) => this.#atInbox(request, this.#userOf(params.user), address),
+    message: async (request, { params }) => this.#atMessage(request, this.#userOf(params.user), params.id ?? ""),
   };
 
-  return {
-    handlers: inboxHandlers({
-      hasInbox: (user) => users.has(user),
-      messages,
-      async checkSigned(request, user) {
-        const allowed = new Set([users.get(user) ?? ""]);
-        await verifyRequest(request, () => readBody(request, 0), { authority, allowed, store, now });
-      },
-      deliver: createDeliver({ messages, shares, limits, now, onStored }),
-      list: createList(messages, inboxUrl),
-      subscribe: createSubscribe({ messages, newMessages, now, terms: options.subscribe, signal }),
-    }),
+  /** Deletes expired messages and records. @param isOver - when true, nothing more is started */
+  async sweep(isOver: () => boolean): Promise<void> {
+    const { users, limits } = this.#options;
+    for (const user of users.keys()) if (!isOver()) await this.#messages.sweep(user, limits.retentionDays, isOver);
+    if (!isOver()) await this.#shares.sweep(isOver);
+  }
 
-    async sweep(isOver) {
-      for (const user of users.keys()) if (!isOver()) await messages.sweep(user, limits.retentionDays, isOver);
-      if (!isOver()) await shares.sweep(isOver);
-    },
+  /** The contents of each inbox, for notifications. */
+  async news(): Promise<InboxNews[]> {
+    const { users, limits } = this.#options;
+    return Promise.all(
+      [...users.keys()].map(async (user) => {
+        const stored = await this.#messages.all(user);
+        const messages = stored.map(({ id, created }) => ({ id, created: new Date(created).toISOString() }));
+        return { user, messages, fullness: fullnessOf(stored, limits) };
+      }),
+    );
+  }
 
-    async news() {
-      const stored = await Promise.all(
-        [...users.keys()].map(async (user) => ({ user, all: await messages.all(user) })),
-      );
-      return stored.map(({ user, all }) => ({
-        user,
-        messages: all.map(({ id, created }) => ({ id, created: new Date(created).toISOString() })),
-        fullness: fullnessOf(all, limits),
-      }));
-    },
-  };
+  #userOf(user = ""): string {
+    if (this.#options.users.has(user)) return user;
+    throw noSuch("inbox");
+  }
+
+  async #atInbox(request: Request, user: string, address: string): Promise<Response> {
+    const { methods } = ROUTES.inbox;
+    switch (request.method) {
+      case "POST":
+      case "PUT":
+        return this.#deliveries.accept(request, user, address);
+      case "GET":
+      case "HEAD":
+        await this.#checkSigned(request, user);
+        return wantsStream(request) ? this.#subscribe(request, user) : this.#list(request, user);
+      case "OPTIONS":
+        return optionsAnswer(methods);
+      default:
+        return methodNotAllowed(methods);
+    }
+  }
+
+  /** Deleting a deleted message succeeds; deleting an unknown one fails. PROTOCOL 3.4 */
+  async #atMessage(request: Request, user: string, id: string): Promise<Response> {
+    const { methods } = ROUTES.message;
+    if (request.method === "OPTIONS") return optionsAnswer(methods);
+    if (request.method !== "DELETE") return methodNotAllowed(methods);
+    await this.#checkSigned(request, user);
+    const isThere = (await this.#messages.all(user)).some((message) => message.id === id);
+    if (isThere) await this.#messages.delete(user, [id]);
+    else if (!/^[0-9a-f]{64}$/.test(id) || !(await this.#messages.wasDeleted(user, id))) throw noSuch("message");
+    return json({ deleted: isThere }, { headers: { "cache-control": "no-store" } });
+  }
+
+  #list(request: Request, user: string): Promise<Response> {
+    return listMessages(request, this.#options.inboxUrl(user), user, this.#messages);
+  }
+
+  #subscribe(request: Request, user: string): Promise<Response> {
+    const { now, subscribe: terms, signal } = this.#options;
+    return subscribe(request, user, { messages: this.#messages, newMessages: this.#newMessages, now, terms, signal });
+  }
+
+  /** @throws TwtxtError `not-signed`, or `not-allowed` for another key than the user's own */
+  async #checkSigned(request: Request, user: string): Promise<void> {
+    const { users, authority, store, now } = this.#options;
+    const allowed = new Set([users.get(user) ?? ""]);
+    await verifyRequest(request, () => readBody(request, 0), { authority, allowed, store, now });
+  }
+}
+
+function wantsStream(request: Request): boolean {
+  const types = (request.headers.get("accept") ?? "").split(",").map(essenceOf);
+  return types.includes("text/event-stream");
+}
+
+function noSuch(what: string): TwtxtError {
+  return new TwtxtError("not-found", `There is no such ${what}.`);
 }

@@ -1,47 +1,87 @@
-// plugin/messages/inbox/list.ts: lists an inbox for its owner, in pages.
+// plugin/messages/inbox/list.ts: lists an inbox for its owner, in pages with cursors.
 import { createHash } from "node:crypto";
+import { TwtxtError } from "../../errors.js";
 import { json, matchesEtag, parseLimit, parseParameters } from "../../http/respond.js";
-import { formatCursor, isAfter, itemOf, parseCursor } from "./item.js";
 import type { StoredMessage, StoredMessages } from "./stored.js";
 
 const MAX_LIMIT = 100;
 /** Total size of the bodies in a page. Base64 adds a third, and platforms send at most 6 MB. */
 const PAGE_BYTES = 3_000_000;
 
-/** Accept decides between list and stream. */
+/** A list and a stream have the same URL; Accept decides. */
 export const PRIVATE_HEADERS = { "cache-control": "private, no-store", vary: "accept" };
 
+/** A message in the list and the stream. Its cursor is `<created>-<id>`. */
+export interface InboxItem {
+  /** SHA-256 of the message's canonical form, in lower-case hex; see `canonicalForm`. */
+  id: string;
+  /** `YYYY-MM-DDThh:mm:ss.sssZ` */
+  created: string;
+  /** Base64 of the body as received. */
+  payload: string;
+}
+
+/** A position in an inbox, ordered by time, then by id. */
+type Place = Pick<StoredMessage, "created" | "id">;
+
+const CURSOR = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)-([0-9a-f]{64})$/;
+
 /**
- * Creates the handler that lists messages, oldest first: `GET ?after=<cursor>&limit=<1 to 100>`.
+ * Answers `GET ?after=<cursor>&limit=<1 to 100>` with messages, oldest first.
  *
  * `after` is strict: a message that appears late, with an earlier time than one already listed, is only in the complete
  * list. `Link: rel="next"` leads to the next page. A matching `If-None-Match` costs one listing of keys.
  *
+ * @param inboxUrl - the public URL of this inbox
  * @throws TwtxtError `bad-request`, `store-failed`
  * @see PROTOCOL 3.4
  */
-export function createList(messages: StoredMessages, inboxUrl: (user: string) => string) {
-  return async (request: Request, user: string): Promise<Response> => {
-    const { after, limit } = parseParameters(request.url, ["after", "limit"]);
-    const start = after === undefined ? null : parseCursor(after);
-    const stored = await messages.all(user);
-    const wanted = start === null ? stored : stored.filter((message) => isAfter(message, start));
-    const page = firstOf(wanted, parseLimit(limit, MAX_LIMIT));
-    const last = page.length < wanted.length ? page.at(-1) : undefined;
+export async function listMessages(
+  request: Request,
+  inboxUrl: string,
+  user: string,
+  messages: StoredMessages,
+): Promise<Response> {
+  const { after, limit } = parseParameters(request.url, ["after", "limit"]);
+  const start = after === undefined ? null : parseCursor(after);
+  const stored = await messages.all(user);
+  const wanted = start === null ? stored : stored.filter((message) => isAfter(message, start));
+  const page = firstOf(wanted, parseLimit(limit, MAX_LIMIT));
+  const last = page.length < wanted.length ? page.at(-1) : undefined;
 
-    const headers = {
-      ...PRIVATE_HEADERS,
-      etag: etagOf(page, last !== undefined),
-      ...(last && { link: `<${nextUrl(inboxUrl(user), last, limit)}>; rel="next"` }),
-    };
-    if (matchesEtag(request, headers.etag)) return new Response(null, { status: 304, headers });
-    if (request.method === "HEAD") {
-      return new Response(null, { headers: { "content-type": "application/json", ...headers } });
-    }
-    const bodies = await messages.bodies(page);
-    const items = page.flatMap((message, i) => (bodies[i] ? [itemOf(message, bodies[i])] : []));
-    return json(items, { headers });
+  const headers = {
+    ...PRIVATE_HEADERS,
+    etag: etagOf(page, last !== undefined),
+    ...(last && { link: `<${nextUrl(inboxUrl, last, limit)}>; rel="next"` }),
   };
+  if (matchesEtag(request, headers.etag)) return new Response(null, { status: 304, headers });
+  if (request.method === "HEAD") {
+    return new Response(null, { headers: { "content-type": "application/json", ...headers } });
+  }
+  const bodies = await messages.bodies(page);
+  const items = page.flatMap((message, i) => (bodies[i] ? [itemOf(message, bodies[i])] : []));
+  return json(items, { headers });
+}
+
+export function itemOf({ id, created }: Place, body: Uint8Array): InboxItem {
+  return { id, created: new Date(created).toISOString(), payload: Buffer.from(body).toString("base64") };
+}
+
+/** @example formatCursor({ created: 0, id: "00ff..." }) // "1970-01-01T00:00:00.000Z-00ff..." */
+export function formatCursor({ created, id }: Place): string {
+  return `${new Date(created).toISOString()}-${id}`;
+}
+
+/** @throws TwtxtError `bad-request` */
+export function parseCursor(text: string): Place {
+  const [, time = "", id] = CURSOR.exec(text) ?? [];
+  const created = Date.parse(time);
+  if (id !== undefined && !Number.isNaN(created)) return { created, id };
+  throw new TwtxtError("bad-request", "Invalid cursor: use one that this inbox returned.");
+}
+
+function isAfter(a: Place, b: Place): boolean {
+  return a.created === b.created ? a.id > b.id : a.created > b.created;
 }
 
 function firstOf(wanted: readonly StoredMessage[], limit: number): StoredMessage[] {

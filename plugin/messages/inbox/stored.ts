@@ -1,7 +1,7 @@
 // plugin/messages/inbox/stored.ts: the stored messages of the inboxes.
 //
-// - `inbox/<user>/messages/<created>-<id>-<size>` holds a body as received. The key has everything else, so createList keys
-//   is enough to list messages. Records are never changed.
+// - `inbox/<user>/messages/<created>-<id>-<size>` holds a body as received. The key has everything else, so messages are
+//   listed without reading records. Records are never changed.
 // - `inbox/<user>/deleted/<period>/<id>` records a deletion for 90 days and the rest of the period.
 //
 // Concurrent deliveries of a message may leave two records. The earlier one counts.
@@ -12,7 +12,7 @@ import { type KeyListing, listingsOf } from "../../store/key-listing.js";
 import type { Store } from "../../store/store.js";
 
 const DAY_MS = 24 * 3600_000;
-/** Deletions are remembered for three more periods. PROTOCOL 3.3. */
+/** Deletions are remembered for three more periods. PROTOCOL 3.3 */
 const PERIOD_MS = 30 * DAY_MS;
 const PERIODS_KEPT = 3;
 /** Longer than {@link StoredMessages.recent} may miss a deletion by another process. */
@@ -56,7 +56,7 @@ export class StoredMessages {
     this.#deletedOf = listingsOf((user) => ({ store, now, prefix: deletedFolder(user), parse: partsOfDeleted }));
   }
 
-  /** Lists each message once, oldest first. Lists the keys. */
+  /** Lists each message once, oldest first, from the keys in the store. */
   async all(user: string): Promise<StoredMessage[]> {
     return withoutCopies(await this.#copies(user));
   }

@@ -2,9 +2,7 @@
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { parseParameters } from "../../http/respond.js";
-import { formatCursor, itemOf, parseCursor } from "./item.js";
-import { PRIVATE_HEADERS } from "./list.js";
-import type { NewMessageEvents } from "./new-message-events.js";
+import { formatCursor, itemOf, PRIVATE_HEADERS, parseCursor } from "./list.js";
 import type { StoredMessage, StoredMessages } from "./stored.js";
 
 /** Milliseconds by which a message may appear in the store after its `created` time. */
@@ -23,9 +21,20 @@ export interface SubscriptionTerms {
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
+export interface SubscriptionParts {
+  messages: StoredMessages;
+  /** Has an event with the user's name for each new message in this process. */
+  newMessages: EventTarget;
+  now: Clock;
+  /** `null` if the host offers no streams. */
+  terms: SubscriptionTerms | null;
+  /** Ends all streams. */
+  signal: AbortSignal | undefined;
+}
+
 /**
- * Creates the handler that streams stored and new messages: events `message` with a list item as `data` and its cursor
- * as `id`. It resumes after `Last-Event-ID`, or else `?after=`.
+ * Streams stored and new messages: events `message` with a list item as `data` and its cursor as `id`. It resumes after
+ * `Last-Event-ID`, or else `?after=`.
  *
  * Messages may appear in a different order than their times. A stream therefore sends every message that it has not sent
  * yet, and a resumed one starts {@link OVERLAP_MS} before its cursor. Clients skip known ids.
@@ -33,38 +42,23 @@ export interface SubscriptionTerms {
  * @throws TwtxtError `bad-request`; `not-acceptable` if the host offers no streams; `store-failed`
  * @see PROTOCOL 3.4
  */
-export function createSubscribe(parts: SubscriptionParts) {
-  return async (request: Request, user: string): Promise<Response> => {
-    const { terms, messages, signal } = parts;
-    if (!terms) throw new TwtxtError("not-acceptable", "This inbox offers no event stream. Request application/json.");
-    const since = sinceOf(request);
-    const headers = {
-      ...PRIVATE_HEADERS,
-      "content-type": "text/event-stream",
-      // Turns off buffering in nginx.
-      "x-accel-buffering": "no",
-    };
-    if (request.method === "HEAD") return new Response(null, { headers });
-    // A failing store must be detected before the stream starts, while an error status can still be sent.
-    await messages.all(user);
-
-    const ending = new AbortController();
-    const end = () => ending.abort();
-    signal?.addEventListener("abort", end);
-    if (signal?.aborted) end();
-    const events = eventsOf({ ...parts, terms, user, since, ended: ending.signal });
-    const onEnd = () => signal?.removeEventListener("abort", end);
-    return new Response(streamOf(events, end, onEnd), { headers });
+export async function subscribe(request: Request, user: string, parts: SubscriptionParts): Promise<Response> {
+  const { terms, messages } = parts;
+  if (!terms) throw new TwtxtError("not-acceptable", "This inbox offers no event stream. Request application/json.");
+  const since = sinceOf(request);
+  const headers = {
+    ...PRIVATE_HEADERS,
+    "content-type": "text/event-stream",
+    // Turns off buffering in nginx.
+    "x-accel-buffering": "no",
   };
-}
+  if (request.method === "HEAD") return new Response(null, { headers });
+  // A failing store must be detected before the stream starts, while an error status can still be sent.
+  await messages.all(user);
 
-export interface SubscriptionParts {
-  messages: StoredMessages;
-  newMessages: NewMessageEvents;
-  now: Clock;
-  terms: SubscriptionTerms | null;
-  /** Ends all streams. */
-  signal?: AbortSignal | undefined;
+  const disconnecting = new AbortController();
+  const events = eventsOf({ ...parts, terms, user, since, disconnected: disconnecting.signal });
+  return new Response(streamOf(events, disconnecting), { headers });
 }
 
 /** @returns the time of the first message to send, in milliseconds since 1970 */
@@ -78,19 +72,21 @@ interface Subscription extends SubscriptionParts {
   terms: SubscriptionTerms;
   user: string;
   since: number;
-  ended: AbortSignal;
+  /** Aborted when the client disconnects. */
+  disconnected: AbortSignal;
 }
 
 async function* eventsOf(subscription: Subscription): AsyncGenerator<string> {
-  const { newMessages, now, terms, user, ended } = subscription;
+  const { newMessages, now, terms, user, disconnected, signal } = subscription;
   const end = now() + terms.streamMs;
-  const isOver = () => ended.aborted || now() >= end;
+  const isOver = () => disconnected.aborted || signal?.aborted || now() >= end;
   const sent = new Set<string>();
   let beat = now() + HEARTBEAT_MS;
   let waking = new AbortController();
   const wake = () => waking.abort();
-  const stopListening = newMessages.listen(user, wake);
-  ended.addEventListener("abort", wake);
+  newMessages.addEventListener(user, wake);
+  disconnected.addEventListener("abort", wake);
+  signal?.addEventListener("abort", wake);
 
   try {
     yield `retry: ${RETRY_MS}\n\n`;
@@ -108,8 +104,8 @@ async function* eventsOf(subscription: Subscription): AsyncGenerator<string> {
       await terms.sleep(Math.min(terms.lookMs, beat - now(), end - now()), waking.signal);
     }
   } finally {
-    stopListening();
-    ended.removeEventListener("abort", wake);
+    newMessages.removeEventListener(user, wake);
+    signal?.removeEventListener("abort", wake);
   }
 }
 
@@ -127,24 +123,17 @@ function eventOf(message: StoredMessage, body: Uint8Array): string {
   return `id: ${formatCursor(message)}\nevent: message\ndata: ${JSON.stringify(itemOf(message, body))}\n\n`;
 }
 
-/** Events are pulled one at a time, and released when the client disconnects. */
-function streamOf(events: AsyncGenerator<string>, end: () => void, onEnd: () => void): ReadableStream<Uint8Array> {
+/** Events are pulled one at a time. Waking the generator ends it at once when the client disconnects. */
+function streamOf(events: AsyncGenerator<string>, disconnecting: AbortController): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        try {
-          const { value, done } = await events.next();
-          if (!done) return controller.enqueue(Buffer.from(value));
-          onEnd();
-          controller.close();
-        } catch (error) {
-          onEnd();
-          throw error;
-        }
+        const { value, done } = await events.next();
+        if (done) controller.close();
+        else controller.enqueue(Buffer.from(value));
       },
       async cancel() {
-        end();
-        onEnd();
+        disconnecting.abort();
         await events.return(undefined);
       },
     },

@@ -34,7 +34,7 @@ export interface DocumentNetwork {
 const MAX_BYTES = 64 * 1024;
 const MAX_URL_LENGTH = 2048;
 
-const Fields = v.looseObject({ endpoint: v.string(), key: v.string() });
+const DocumentJson = v.pipe(v.string(), v.parseJson(), v.object({ endpoint: v.string(), key: v.string() }));
 
 /**
  * Requests a document. Failures of the server are results, not errors.
@@ -61,23 +61,13 @@ export async function askDocument(
 
 function readDocument(text: string, url: string, plainHosts: readonly string[]): Document | Miss {
   const none = (why: string): Miss => ({ kind: "none", why });
-  const value = parsed(text);
-  if (value === undefined) return none("is not JSON");
-  const fields = v.safeParse(Fields, value);
-  if (!fields.success) return none('lacks an "endpoint" or a "key"');
-  const key = canonicalKey(fields.output.key);
+  const { success, output, issues } = v.safeParse(DocumentJson, text);
+  if (!success) return none(issues[0].type === "parse_json" ? "is not JSON" : 'lacks an "endpoint" or a "key"');
+  const key = canonicalKey(output.key);
   if (key === null) return none("has a malformed key");
-  const endpoint = usableEndpoint(fields.output.endpoint, plainHosts);
+  const endpoint = usableEndpoint(output.endpoint, plainHosts);
   if (endpoint === null) return none("has an endpoint that is not an https URL");
   return { endpoint, key, url };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function canonicalKey(text: string): string | null {

@@ -1,32 +1,20 @@
-// plugin/messages/read/inbox-client.ts: reads and clears the author's own inbox.
+// plugin/messages/read/inbox-client.ts: reads, follows and clears the author's own inbox.
+import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
+import { readEvents } from "../../http/event-stream.js";
 import type { Signer } from "../../http/signature.js";
-import { siteApi } from "../../http/site-api.js";
+import { type AskSite, type SiteAnswer, siteApi } from "../../http/site-api.js";
 import { canParseUrl } from "../../url.js";
-import { type InboxMessage, isDeletion, itemsOf } from "./inbox-answer.js";
-import { subscription } from "./inbox-stream.js";
 
-/** All functions throw TwtxtError `unreachable`, and for a refusal `not-signed`, `not-allowed` or `not-found`. */
-export interface InboxClient {
-  /**
-   * Lists messages, oldest first, with all their pages.
-   *
-   * @param after - the cursor of the last known message
-   * @param etag - from an earlier request of this list
-   * @returns `null` if nothing changed since `etag`
-   * @throws TwtxtError `bad-message` for an invalid list, `too-large`, and `address-refused` for a link to another URL
-   */
-  list(options?: { after?: string; etag?: string }): Promise<MessageList | null>;
-  /** @returns `false` if it was deleted before. @throws TwtxtError `not-found` for an unknown message */
-  delete(id: string): Promise<boolean>;
-  /**
-   * Subscribes to messages after a cursor and reconnects until the signal is aborted. Each message is returned once.
-   *
-   * @returns `null` if the host offers no streams: poll the list instead
-   * @throws TwtxtError as {@link InboxClient.list}, also during the stream; temporary failures are retried
-   */
-  subscribe(options: { after?: string; signal: AbortSignal }): Promise<AsyncIterable<InboxMessage> | null>;
+/** A sealed message in an inbox. */
+export interface InboxMessage {
+  /** SHA-256 of its canonical form, in lower-case hex. */
+  id: string;
+  /** When it arrived, `YYYY-MM-DDThh:mm:ss.sssZ`. */
+  created: string;
+  /** The body as received, armored or binary. */
+  payload: Uint8Array;
 }
 
 export interface MessageList {
@@ -35,7 +23,7 @@ export interface MessageList {
   etag: string | null;
 }
 
-export interface InboxOptions {
+export interface InboxClientOptions {
   /** The URL of the inbox, without a slash at its end. */
   endpoint: string;
   /** The owner of the inbox. */
@@ -49,10 +37,33 @@ export interface InboxOptions {
   timeoutMs?: number;
 }
 
+const Item = v.pipe(
+  v.object({
+    id: v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/)),
+    created: v.pipe(v.string(), v.isoTimestamp()),
+    // A regular expression would overflow the stack on megabytes.
+    payload: v.pipe(v.string(), v.check(isBase64)),
+  }),
+  v.transform(
+    ({ payload, ...item }): InboxMessage => ({ ...item, payload: Uint8Array.from(Buffer.from(payload, "base64")) }),
+  ),
+);
+const ItemJson = v.pipe(v.string(), v.parseJson(), Item);
+const ListJson = v.pipe(v.string(), v.parseJson(), v.array(Item));
+const NotDeletedJson = v.pipe(v.string(), v.parseJson(), v.object({ deleted: v.literal(false) }));
+
 const MAX_PAGES = 1000;
 /** The largest inbox that can be configured. */
 const MAX_MESSAGES = 100_000;
 const NEXT = /<([^<>]*)>[^,<>]*;\s*rel="?next"?\s*(?:[;,]|$)/;
+
+/** Limit of an event, in characters. */
+const MAX_LENGTH = 8 * 1024 * 1024;
+/** The shortest pause before reconnecting. */
+const PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 60_000;
+/** Ids kept to recognize repeats: after a reconnection, the host repeats the last minute. */
+const REMEMBERED = 10_000;
 
 /** The cursor of a message, for `after`. */
 export function cursorOf({ created, id }: Pick<InboxMessage, "created" | "id">): string {
@@ -60,63 +71,169 @@ export function cursorOf({ created, id }: Pick<InboxMessage, "created" | "id">):
 }
 
 /**
- * Creates a client of the author's own inbox. Others' inboxes are never read: on some brokers reading removes messages.
+ * Client of the author's own inbox. Others' inboxes are never read: on some brokers reading removes messages. All methods
+ * throw TwtxtError `unreachable`, and for a refusal `not-signed`, `not-allowed` or `not-found`.
  *
  * @see PROTOCOL 3.4, 5
  */
-export function inboxClient({ endpoint, signer, fetch, now, sleep, timeoutMs }: InboxOptions): InboxClient {
-  const ask = siteApi({
-    ...{ root: endpoint, signer, fetch, now },
-    missing: "Has the site been deployed with functions?",
-    ...(timeoutMs !== undefined && { idleTimeoutMs: timeoutMs }),
-  });
+export class InboxClient {
+  readonly #endpoint: string;
+  readonly #sleep: InboxClientOptions["sleep"];
+  readonly #ask: AskSite;
 
-  return {
-    async list({ after, etag } = {}) {
-      const headers: Record<string, string> = etag === undefined ? {} : { "if-none-match": etag };
-      let path = pathAfter(after);
-      let answer = await ask({ method: "GET", path, headers, expected: [304] });
-      if (answer.status === 304) {
-        answer.close();
-        return null;
+  constructor({ endpoint, signer, fetch, now, sleep, timeoutMs }: InboxClientOptions) {
+    this.#endpoint = endpoint;
+    this.#sleep = sleep;
+    this.#ask = siteApi({
+      ...{ root: endpoint, signer, fetch, now },
+      missing: "Has the site been deployed with functions?",
+      ...(timeoutMs !== undefined && { idleTimeoutMs: timeoutMs }),
+    });
+  }
+
+  /**
+   * Lists messages, oldest first, with all their pages.
+   *
+   * @param options - `after`: the cursor of the last known message; `etag`: from an earlier request of this list
+   * @returns `null` if nothing changed since `etag`
+   * @throws TwtxtError `bad-message` for an invalid list, `too-large`, and `address-refused` for a link to another URL
+   */
+  async list({ after, etag }: { after?: string; etag?: string } = {}): Promise<MessageList | null> {
+    let path = pathAfter(after);
+    const headers: Record<string, string> = etag === undefined ? {} : { "if-none-match": etag };
+    let answer = await this.#ask({ method: "GET", path, headers, expected: [304] });
+    if (answer.status === 304) {
+      answer.close();
+      return null;
+    }
+    const pages = new Set([path]);
+    const messages = this.#parse(await answer.text(), ListJson);
+    for (let next = this.#nextPage(answer); next !== null; next = this.#nextPage(answer)) {
+      path = next;
+      if (pages.has(path) || pages.size >= MAX_PAGES)
+        throw refused(this.#endpoint + path, "the pages of this inbox form a loop");
+      pages.add(path);
+      answer = await this.#ask({ method: "GET", path });
+      for (const message of this.#parse(await answer.text(), ListJson)) messages.push(message);
+      if (messages.length > MAX_MESSAGES)
+        throw refused(this.#endpoint + path, "it lists more messages than an inbox can have");
+    }
+    return { messages, etag: pages.size === 1 ? answer.headers.get("etag") : null };
+  }
+
+  /** @returns `false` if it was deleted before. @throws TwtxtError `not-found` for an unknown message */
+  async delete(id: string): Promise<boolean> {
+    const answer = await this.#ask({ method: "DELETE", path: `/${encodeURIComponent(id)}` });
+    return !v.is(NotDeletedJson, await answer.text());
+  }
+
+  /**
+   * Subscribes to messages after a cursor and reconnects until the signal is aborted. Each message is returned once.
+   *
+   * @returns `null` if the host offers no streams: poll the list instead
+   * @throws TwtxtError as {@link InboxClient.list}, also during the stream; temporary failures are retried
+   */
+  async subscribe({ after, signal }: Subscription): Promise<AsyncIterable<InboxMessage> | null> {
+    const first = await this.#connect({ after, signal }, "");
+    return first && this.#messages(first, { after, signal });
+  }
+
+  async *#messages(first: Connection, subscription: Subscription): AsyncGenerator<InboxMessage> {
+    const seen = new Set<string>();
+    let lastId = "";
+    let pause = PAUSE_MS;
+    let connection: Connection | null = first;
+    while (connection) {
+      try {
+        for await (const part of readEvents(connection, MAX_LENGTH)) {
+          if (part.kind === "retry") pause = Math.max(part.milliseconds, PAUSE_MS);
+          if (part.kind === "retry" || part.name !== "message") continue;
+          const message = this.#parse(part.data, ItemJson);
+          lastId = part.id;
+          if (isNew(message.id, seen)) yield message;
+        }
+      } catch (error) {
+        throwIfPermanent(error);
       }
-      const messages = itemsOf(endpoint + path, await answer.text());
-      const pages = new Set([path]);
-      for (let next = nextPage(answer.headers, endpoint); next !== null; next = nextPage(answer.headers, endpoint)) {
-        path = next;
-        if (pages.has(path) || pages.size >= MAX_PAGES) throw refused(path, "the pages of this inbox form a loop");
-        pages.add(path);
-        answer = await ask({ method: "GET", path });
-        for (const message of itemsOf(endpoint + path, await answer.text())) messages.push(message);
-        if (messages.length > MAX_MESSAGES) throw refused(path, "it lists more messages than an inbox can have");
+      connection = await this.#reconnect(subscription, lastId, pause);
+    }
+  }
+
+  /** Pauses longer after each failure. @returns `null` at the end of the subscription */
+  async #reconnect(subscription: Subscription, lastId: string, pause: number): Promise<Connection | null> {
+    const { signal } = subscription;
+    for (let failures = 0; !signal.aborted; failures += 1) {
+      await this.#sleep(Math.min(pause * 2 ** failures, LONGEST_PAUSE_MS), signal);
+      if (signal.aborted) break;
+      try {
+        return await this.#connect(subscription, lastId);
+      } catch (error) {
+        throwIfPermanent(error);
       }
-      return { messages, etag: pages.size === 1 ? answer.headers.get("etag") : null };
-    },
+    }
+    return null;
+  }
 
-    async delete(id) {
-      const answer = await ask({ method: "DELETE", path: `/${encodeURIComponent(id)}` });
-      return isDeletion(await answer.text());
-    },
+  /** @returns `null` if the host offers no streams */
+  async #connect({ after, signal }: Subscription, lastId: string): Promise<Connection | null> {
+    const headers = { accept: "text/event-stream", ...(lastId !== "" && { "last-event-id": lastId }) };
+    const answer = await this.#ask({ method: "GET", path: pathAfter(after), headers, expected: [406], signal });
+    if (/^text\/event-stream\b/i.test(answer.headers.get("content-type") ?? "")) return answer.chunks();
+    answer.close();
+    return null;
+  }
 
-    subscribe: ({ after, signal }) => subscription({ ask, inbox: endpoint, path: pathAfter(after), sleep, signal }),
-  };
+  /** @throws TwtxtError `bad-message` */
+  #parse<T>(text: string, schema: v.GenericSchema<string, T>): T {
+    const result = v.safeParse(schema, text);
+    if (result.success) return result.output;
+    throw new TwtxtError(
+      "bad-message",
+      `${this.#endpoint} did not answer with sealed messages. Check that it is the URL of an inbox.`,
+    );
+  }
+
+  /**
+   * @returns the query of the next page; `null` for the last one
+   * @throws TwtxtError `address-refused` for another URL: signed requests go only to this inbox
+   */
+  #nextPage({ headers }: SiteAnswer): string | null {
+    const [, link] = NEXT.exec(headers.get("link") ?? "") ?? [];
+    if (link === undefined) return null;
+    const own = new URL(this.#endpoint);
+    const next = canParseUrl(link, own.href) ? new URL(link, own) : null;
+    if (next?.origin === own.origin && next.pathname === own.pathname) return next.search;
+    throw refused(this.#endpoint, "its next page is at another URL");
+  }
+}
+
+type Connection = AsyncIterable<Uint8Array>;
+
+interface Subscription {
+  /** The cursor to start after. */
+  after?: string | undefined;
+  /** Ends the subscription. */
+  signal: AbortSignal;
 }
 
 function pathAfter(after: string | undefined): string {
   return after === undefined ? "" : `?${new URLSearchParams({ after })}`;
 }
 
-/**
- * @returns the query of the next page; `null` for the last one
- * @throws TwtxtError `address-refused` for another URL: signed requests go only to this inbox
- */
-function nextPage(headers: Headers, endpoint: string): string | null {
-  const [, link] = NEXT.exec(headers.get("link") ?? "") ?? [];
-  if (link === undefined) return null;
-  const own = new URL(endpoint);
-  const next = canParseUrl(link, endpoint) ? new URL(link, endpoint) : null;
-  if (next?.origin === own.origin && next.pathname === own.pathname) return next.search;
-  throw refused(endpoint, "its next page is at another URL");
+function isBase64(text: string): boolean {
+  return Buffer.from(text, "base64").toString("base64") === text;
+}
+
+function isNew(id: string, seen: Set<string>): boolean {
+  if (seen.has(id)) return false;
+  seen.add(id);
+  const [oldest = id] = seen;
+  if (seen.size > REMEMBERED) seen.delete(oldest);
+  return true;
+}
+
+function throwIfPermanent(error: unknown): void {
+  if (!(error instanceof TwtxtError) || error.code !== "unreachable") throw error;
 }
 
 function refused(url: string, why: string): TwtxtError {

@@ -8,7 +8,7 @@ import type { SenderLookup } from "../lookup/sender-lookup.js";
 import { judge, type Trust } from "../lookup/trust.js";
 import { type OwnKeys, openWith } from "../sealing.js";
 import type { SentCopy } from "../send/outbox-entry.js";
-import type { InboxMessage } from "./inbox-answer.js";
+import type { InboxMessage } from "./inbox-client.js";
 
 /** An opened message. Its contents are claims unless `trust` is verified. */
 export interface OpenedMessage {

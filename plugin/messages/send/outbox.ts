@@ -1,9 +1,11 @@
 // plugin/messages/send/outbox.ts: stores sealed messages until every recipient has them.
 import PQueue from "p-queue";
 import type * as v from "valibot";
+import type { Clock } from "../../clock.js";
+import type { Ask } from "../../http/guard.js";
+import { type PostResult, post } from "../../http/post.js";
 import { readJson, update, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
-import { type DeliveryNetwork, deliver } from "./deliver.js";
 import {
   afterAttempt,
   claimRecipients,
@@ -25,9 +27,11 @@ export interface RecipientReport extends Recipient {
   id: string;
 }
 
-export interface OutboxOptions extends DeliveryNetwork {
+export interface OutboxOptions {
   /** The author's local store. */
   store: Store;
+  ask: Ask;
+  now: Clock;
   /** 0 up to, not including, 1. */
   random(): number;
   /** Called for each recipient once its attempt is recorded. */
@@ -152,6 +156,22 @@ async function attemptInbox(
   const reports = known.map((recipient) => ({ id, ...recipient }));
   for (const report of reports) onResult?.(report);
   return reports;
+}
+
+/**
+ * Posts a sealed message, over https unless the guard allows otherwise.
+ *
+ * @param sealed - armored
+ * @throws what {@link post} throws
+ * @see PROTOCOL 3.3
+ */
+export function deliver(
+  endpoint: string,
+  sealed: string,
+  { ask, now }: Pick<OutboxOptions, "ask" | "now">,
+): Promise<PostResult> {
+  const headers = { "content-type": "text/plain; charset=utf-8" };
+  return post(ask, endpoint, { headers, body: sealed, isHttpsNeeded: true }, now);
 }
 
 async function close(store: Store, entry: OutboxEntry): Promise<void> {

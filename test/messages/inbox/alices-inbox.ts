@@ -2,8 +2,8 @@
 import { createHash } from "node:crypto";
 import { signRequest } from "../../../plugin/http/signature.js";
 import type { Identity } from "../../../plugin/keys/identity-text.js";
-import { type InboxOptions, inboxes } from "../../../plugin/messages/inbox/inboxes.js";
-import type { InboxItem } from "../../../plugin/messages/inbox/item.js";
+import { Inboxes, type InboxOptions } from "../../../plugin/messages/inbox/inboxes.js";
+import type { InboxItem } from "../../../plugin/messages/inbox/list.js";
 import { binHead } from "../../../plugin/messages/saltpack/msgpack.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
@@ -91,7 +91,7 @@ export function alicesInbox(options: Partial<InboxOptions> & { clock?: ReturnTyp
   const clock = options.clock ?? steppedClock();
   const log: string[] = [];
   const { inboxUrl = (user: string) => `https://alice.example/inbox/${user}` } = options;
-  const inbox = inboxes({
+  const inbox = new Inboxes({
     now: () => clock.time,
     random: (length) => new Uint8Array(length).fill(7),
     authority: "alice.example",
@@ -116,7 +116,8 @@ export function alicesInbox(options: Partial<InboxOptions> & { clock?: ReturnTyp
     answer(new Request(url, { method, headers, body: Uint8Array.from(Buffer.from(body)) }), from);
 
   return {
-    ...inbox,
+    news: () => inbox.news(),
+    sweep: (isOver: () => boolean) => inbox.sweep(isOver),
     answer,
     store,
     clock,

@@ -108,6 +108,21 @@ describe("a subscription", () => {
     await stream.cancel();
   });
 
+  it("lists messages again when one arrives for its own user, not for others", async () => {
+    const { looks, ...store } = watchedStore(memoryStore());
+    const alice = alicesInbox({ store });
+    const stream = await subscribed(alice);
+    const first = stream.next();
+    await asleep(alice);
+    looks.length = 0;
+    expect((await alice.send(sealed(1), { url: "https://alice.example/inbox/carol" })).status).toBe(202);
+    await setImmediate();
+    expect(looks).not.toContain(MESSAGES);
+    await alice.send(sealed(2));
+    expect(await first).toBe(eventOf(2, "2026-11-20T09:00:00.000Z"));
+    await stream.cancel();
+  });
+
   it("sends what another process has stored at its next look", async () => {
     const alice = alicesInbox();
     const stream = await subscribed(alice);

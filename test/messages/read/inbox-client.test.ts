@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
-import { cursorOf, inboxClient } from "../../../plugin/messages/read/inbox-client.js";
+import { cursorOf, InboxClient } from "../../../plugin/messages/read/inbox-client.js";
 import { type LoopbackServer, loopbackServer } from "../../helpers/loopback.js";
 import { ALICE, alicesInbox, CAROL, INBOX, idOf, SECOND, sealed, steppedClock } from "../inbox/alices-inbox.js";
 import { NOW } from "../neighbourhood.js";
@@ -26,7 +26,7 @@ function insomniac() {
 function alice({ signer = ALICE, ahead = 0, endpoint = INBOX } = {}) {
   const inbox = alicesInbox();
   const asked: string[] = [];
-  const client = inboxClient({
+  const client = new InboxClient({
     endpoint,
     signer,
     fetch: async (url, init) => {
@@ -45,7 +45,7 @@ async function hostOf(answer: (request: IncomingMessage, response: ServerRespons
   const host: LoopbackServer = await loopbackServer((request, response) => void answer(request, response));
   const { naps, sleep } = insomniac();
   const endpoint = `${host.url}/inbox/alice`;
-  const client = inboxClient({ endpoint, signer: ALICE, fetch, now: () => NOW, sleep, timeoutMs });
+  const client = new InboxClient({ endpoint, signer: ALICE, fetch, now: () => NOW, sleep, timeoutMs });
   return { ...host, endpoint, client, naps };
 }
 
@@ -198,7 +198,7 @@ describe("subscribing to one's inbox", () => {
     const inbox = alicesInbox({ clock });
     await inbox.receive(sealed(1), sealed(2));
     let connections = 0;
-    const client = inboxClient({
+    const client = new InboxClient({
       endpoint: INBOX,
       signer: ALICE,
       fetch: async (url, init) => {

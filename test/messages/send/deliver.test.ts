@@ -2,7 +2,7 @@ import { createServer } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
 import type { PostResult } from "../../../plugin/http/post.js";
-import { deliver } from "../../../plugin/messages/send/deliver.js";
+import { deliver } from "../../../plugin/messages/send/outbox.js";
 import { type LoopbackServer, loopbackServer, strayed } from "../../helpers/loopback.js";
 import { type Answer, hostWith, MINUTE, NOW, neighbourhood, silentHost } from "../neighbourhood.js";
 

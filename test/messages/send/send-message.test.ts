@@ -2,12 +2,12 @@ import { text } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
 import { discoveryPaths } from "../../../plugin/keys/address.js";
 import { formatKey } from "../../../plugin/keys/key.js";
-import { inboxes } from "../../../plugin/messages/inbox/inboxes.js";
+import { Inboxes } from "../../../plugin/messages/inbox/inboxes.js";
 import { open } from "../../../plugin/messages/index.js";
 import { parseMessage } from "../../../plugin/messages/line.js";
 import { Contacts } from "../../../plugin/messages/lookup/contacts.js";
 import { lookup } from "../../../plugin/messages/lookup/lookup.js";
-import { inboxClient } from "../../../plugin/messages/read/inbox-client.js";
+import { InboxClient } from "../../../plugin/messages/read/inbox-client.js";
 import { openMessages } from "../../../plugin/messages/read/read.js";
 import { Outbox } from "../../../plugin/messages/send/outbox.js";
 import { type MessageToSend, sendMessage } from "../../../plugin/messages/send/send-message.js";
@@ -36,7 +36,7 @@ afterEach(() => expect(strayed).toEqual([]));
 async function blogOf({ address, kex }: Person): Promise<LoopbackServer & { answer: ReturnType<typeof hostAt> }> {
   const [user = "", domain = ""] = address.split("@");
   const inboxUrl = () => `http://${domain}/inbox/${user}`;
-  const inbox = inboxes({
+  const inbox = new Inboxes({
     store: memoryStore(),
     now: () => NOW,
     random: (length) => new Uint8Array(length),
@@ -79,7 +79,7 @@ async function mailOf(
   { answer }: { answer: ReturnType<typeof hostAt> },
   whereAliceIs: LoopbackServer,
 ) {
-  const client = inboxClient({
+  const client = new InboxClient({
     endpoint: `http://${address.split("@")[1]}/inbox/${address.split("@")[0]}`,
     signer: { publicKey: kex, sign: key.sign },
     fetch: (url, init) => answer(new Request(String(url), init)),
