@@ -8,12 +8,12 @@ import type { Question } from "../test/interop/saltpack/reference.js";
 
 type Ours = typeof import("../plugin/messages/index.js");
 
-/** Done again and again; it throws where it does not end as it should. */
+/** Repeated. Throws if the result is wrong. */
 export type Work = () => unknown;
 
 export interface Case {
   name: string;
-  /** Of plaintext, or of the binary form, where the speed is told by size. */
+  /** Size of the plaintext or the binary form, if the speed is given in MB/s. */
   bytes?: number;
   ours: Work;
   npm?: Work;
@@ -29,7 +29,7 @@ const SIZES = [
 const MOST_RECIPIENTS = 64;
 const BOGUS_RECIPIENTS = 1000;
 
-/** A key, in the forms in which the three of them want it; all are made once. */
+/** A key in the forms of the three implementations. */
 interface Identity {
   seed: Uint8Array;
   publicKey: Uint8Array;
@@ -112,7 +112,7 @@ function armorCases(ours: Ours): Case[] {
   ];
 }
 
-/** Sealing shuffles its recipients, but for this. */
+/** Unlike `seal`, this does not shuffle the recipients. */
 function crowdedCase(ours: Ours, alice: Identity, bob: Identity, plaintext: Uint8Array): Case {
   const others = Array.from({ length: MOST_RECIPIENTS - 1 }, () => identity().publicKey);
   const message = sealInOrder(
@@ -183,7 +183,7 @@ function identity(): Identity {
   return { seed, publicKey, secretKey: Uint8Array.of(...seed, ...publicKey), exchange };
 }
 
-/** A message in form, but for its number of recipients, who are nobody. */
+/** A well-formed message with too many recipients, all random. */
 function bogusMessage(): Uint8Array {
   const array = (length: number) => Buffer.of(0x90 | length);
   const bin = (bytes: Uint8Array) => Buffer.concat([Buffer.of(0xc4, bytes.length), bytes]);

@@ -14,8 +14,9 @@ export function isSquare(number: bigint): boolean {
   while (top !== 0n) {
     const twos = trailingZeros(top);
     top >>= BigInt(twos);
-    if (twos % 2 === 1 && [3, 5].includes(Number(bottom & 7n))) isResidue = !isResidue;
-    if ((top & 3n) === 3n && (bottom & 3n) === 3n) isResidue = !isResidue;
+    const [a, b] = [Number(BigInt.asUintN(3, top)), Number(BigInt.asUintN(3, bottom))];
+    if (twos % 2 === 1 && (b === 3 || b === 5)) isResidue = !isResidue;
+    if (a % 4 === 3 && b % 4 === 3) isResidue = !isResidue;
     [top, bottom] = [bottom % top, top];
   }
   return isResidue;

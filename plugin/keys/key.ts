@@ -53,7 +53,7 @@ export function formatKey(publicKey: Uint8Array): string {
 
 /** Whether bytes are an Ed25519 public key: 32 of them, in canonical form, a point that is not of small order. */
 export function isPublicKey(bytes: Uint8Array): boolean {
-  return bytes.length === KEY_BYTES && !isWeakKey(bytes) && isOnCurve(yOf(bytes));
+  return keyY(bytes) !== null;
 }
 
 /**
@@ -63,8 +63,7 @@ export function isPublicKey(bytes: Uint8Array): boolean {
  * @param bytes - 32 bytes
  */
 export function isWeakKey(bytes: Uint8Array): boolean {
-  const y = yOf(bytes);
-  return y >= PRIME || SMALL_ORDER_Y.has(y);
+  return isWeak(yOf(bytes));
 }
 
 /**
@@ -74,8 +73,8 @@ export function isWeakKey(bytes: Uint8Array): boolean {
  * @see RFC 7748, section 4.1
  */
 export function exchangeKeyOf(publicKey: Uint8Array): Uint8Array | null {
-  if (!isPublicKey(publicKey)) return null;
-  const y = yOf(publicKey);
+  const y = keyY(publicKey);
+  if (y === null) return null;
   // Only the neutral element has y = 1, and that is of small order.
   const u = ((1n + y) * inverse(PRIME + 1n - y)) % PRIME;
   return hex.decode(u.toString(16).padStart(2 * KEY_BYTES, "0")).reverse();
@@ -84,6 +83,17 @@ export function exchangeKeyOf(publicKey: Uint8Array): Uint8Array | null {
 /** The number in the first 255 bits, little-endian; the last bit is the sign of x. */
 function yOf(bytes: Uint8Array): bigint {
   return BigInt.asUintN(255, BigInt(`0x${hex.encode(Uint8Array.from(bytes).reverse())}`));
+}
+
+/** @returns `null` for what {@link isPublicKey} refuses */
+function keyY(bytes: Uint8Array): bigint | null {
+  if (bytes.length !== KEY_BYTES) return null;
+  const y = yOf(bytes);
+  return isWeak(y) || !isOnCurve(y) ? null : y;
+}
+
+function isWeak(y: bigint): boolean {
+  return y >= PRIME || SMALL_ORDER_Y.has(y);
 }
 
 /**

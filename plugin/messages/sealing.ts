@@ -1,5 +1,5 @@
 // plugin/messages/sealing.ts: sealing and opening on Node.js, with node:crypto and WebAssembly.
-import { createHash, createHmac, createPrivateKey, type KeyObject, randomBytes } from "node:crypto";
+import { createHmac, createPrivateKey, hash, type KeyObject, randomBytes } from "node:crypto";
 import { TwtxtError } from "../errors.js";
 import { agree, importExchangeKey, isSignedBy, publicBytes, secretKeyOf } from "../keys/ed25519.js";
 import type { SecretKey } from "../keys/key.js";
@@ -13,7 +13,7 @@ const LARGE_BOX_BYTES = 2 ** 16;
 let largeBoxes: Boxes | undefined;
 
 export const nodePrimitives: Primitives = {
-  sha512: (bytes) => createHash("sha512").update(bytes).digest(),
+  sha512: (bytes) => hash("sha512", bytes, "buffer"),
   hmacSha512: (key, bytes) => createHmac("sha512", key).update(bytes).digest(),
   verify: (signature, bytes, publicKey) => isSignedBy(publicKey, bytes, signature),
   ephemeralKey: (secret) => {

@@ -1,4 +1,4 @@
-// test/interop/saltpack.ts: sealed messages there and back between us, the reference in Go and the package on npm.
+// test/interop/saltpack.ts: exchanges sealed messages with the reference in Go and a package on npm, in both directions.
 import { createHash } from "node:crypto";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,7 +10,7 @@ import { startReference } from "./saltpack/reference.js";
 const failed = fileURLToPath(new URL("../../.cache/interop", import.meta.url));
 
 const MANY = { small: 1000, large: 10 };
-/** The package on npm does an exchange of keys in JavaScript for each recipient that a message lists. */
+/** The npm package does a key exchange in JavaScript for each recipient of a message. */
 const FEW = { small: 40, large: 2 };
 const MOST_RECIPIENTS = 20;
 const IDENTITIES = 32;
@@ -27,21 +27,21 @@ interface Trial {
 }
 
 /**
- * Seals with one and opens with the other, both ways.
+ * Seals with one implementation and opens with another, in both directions.
  *
- * @param seed - another one gives other messages
- * @returns how many messages were not read as they were written
+ * @param seed - determines the messages
+ * @returns the number of messages that did not arrive unchanged
  */
 export async function tryMessages(seed: string): Promise<number> {
   const few = () => trials(seed, FEW, 1);
-  // It seals an empty text to a message without packets.
+  // At least 1 byte: the npm package seals an empty text to a message without packets.
   let failures = (await tryAll(ours, npmPeer, few())) + (await tryAll(npmPeer, ours, few()));
 
   const folder = mkdtempSync(join(tmpdir(), "twtxt-saltpack-"));
   try {
     const reference = await startReference(folder);
     if (reference === null) {
-      console.log("SKIPPED: no go on this machine, so the reference implementation of saltpack was not run.");
+      console.log("SKIPPED: Go is not installed, so the reference implementation of saltpack was not run.");
       return failures;
     }
     const peer = goPeer(reference);
@@ -67,7 +67,7 @@ async function tryAll(from: Peer, to: Peer, all: Iterable<Trial>): Promise<numbe
     console.log(`message ${number}, ${form}, ${plaintext.length} bytes to ${recipients.length} recipients: ${fault}`);
   }
   const size = `${(bytes / MIB).toFixed(1)} MiB`;
-  console.log(`${from.name} to ${to.name}: ${count - failures} of ${count} messages are read as written, ${size}.`);
+  console.log(`${from.name} to ${to.name}: ${count - failures} of ${count} messages arrived unchanged, ${size}.`);
   return failures;
 }
 
@@ -76,15 +76,15 @@ async function faultOf(from: Peer, to: Peer, trial: Trial): Promise<string | nul
   try {
     message = await from.seal(trial);
     const { plaintext, sender } = await to.open({ ...trial, message });
-    if (Buffer.compare(plaintext, trial.plaintext) !== 0) throw new Error("another text comes out");
-    if (Buffer.compare(sender, trial.sender.publicKey) !== 0) throw new Error("another sender comes out");
+    if (Buffer.compare(plaintext, trial.plaintext) !== 0) throw new Error("the text is different");
+    if (Buffer.compare(sender, trial.sender.publicKey) !== 0) throw new Error("the sender is different");
     return null;
   } catch (error) {
     return `${error}${message ? `; kept as ${keep(message, `${from.name}-${trial.number}`)}` : ""}`;
   }
 }
 
-/** Whoever seals draws keys of their own, which no seed repeats. */
+/** Sealing uses random keys, so the seed does not reproduce a message. */
 function keep(message: Uint8Array, name: string): string {
   mkdirSync(failed, { recursive: true });
   const file = join(failed, `${name}.saltpack`);
@@ -92,7 +92,7 @@ function keep(message: Uint8Array, name: string): string {
   return file;
 }
 
-/** Each of them hangs on the seed and on its own number alone. */
+/** Each trial depends only on the seed and its number. */
 function* trials(seed: string, count: { small: number; large: number }, leastBytes: number): Generator<Trial> {
   const identities = Array.from({ length: IDENTITIES }, (_, index) => identityOf(drawn(`${seed} key ${index}`, 32)));
   for (let number = 0; number < count.small + count.large; number += 1) {

@@ -57,6 +57,7 @@ describe("a public key as bytes", () => {
   });
 
   it.each([
+    ["empty", new Uint8Array(0)],
     ["too short", new Uint8Array(31).fill(1)],
     ["too long", new Uint8Array(33).fill(1)],
     ["of small order", hex("01".padEnd(64, "0"))],

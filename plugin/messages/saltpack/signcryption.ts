@@ -234,8 +234,7 @@ function signedBytes(headerHash: Uint8Array, nonce: Uint8Array, isFinal: boolean
   return concatBytes(SIGNED_HEAD, headerHash, nonce, Uint8Array.of(Number(isFinal)), chunkHash);
 }
 
-function bigEndian(number: number): Uint8Array {
-  const bytes = new Uint8Array(8);
-  new DataView(bytes.buffer).setBigUint64(0, BigInt(number));
-  return bytes;
+/** @returns 8 bytes */
+function bigEndian(index: number): Uint8Array {
+  return Uint8Array.of(0, 0, 0, 0, index >> 24, index >> 16, index >> 8, index);
 }

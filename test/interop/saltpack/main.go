@@ -1,4 +1,4 @@
-// test/interop/saltpack/main.go: the reference implementation of saltpack, asked by JSON lines on stdin, answering on stdout.
+// test/interop/saltpack/main.go: runs the reference implementation of saltpack. Requests and answers are JSON lines on stdin and stdout.
 package main
 
 import (
@@ -19,26 +19,26 @@ import (
 	"golang.org/x/crypto/curve25519"
 )
 
-// Request says what to do: seal, open, armor or dearmor. Bytes are base64, keys 32 bytes of Ed25519.
+// Request is an operation: seal, open, armor or dearmor. Bytes are base64, keys 32 bytes of Ed25519.
 type Request struct {
 	Do         string
 	Sender     []byte   // a seed
 	Recipients [][]byte // public keys
-	Key        []byte   // the seed of one who opens
-	Input      []byte   // a plaintext, or a message as it is sent
+	Key        []byte   // the recipient's seed, to open
+	Input      []byte   // a plaintext or a message
 	Armored    bool
-	Measure    int // milliseconds: do it again and again for so long
+	Measure    int // milliseconds: repeat the operation for this long
 }
 
-// Answer is what came of it.
+// Answer is the result of a request.
 type Answer struct {
 	Output    []byte  `json:"output"`
-	Sender    []byte  `json:"sender,omitempty"`    // whose signature an opened message bears
-	PerSecond float64 `json:"perSecond,omitempty"` // how often it was done, where that was asked for
+	Sender    []byte  `json:"sender,omitempty"`    // the signer of an opened message
+	PerSecond float64 `json:"perSecond,omitempty"` // with Measure
 	Error     string  `json:"error,omitempty"`
 }
 
-// work returns its output and, in opening, the sender.
+// work returns its output and, when opening, the sender.
 type work func() (output []byte, sender []byte, err error)
 
 func main() {
@@ -81,7 +81,7 @@ func answer(request Request) Answer {
 	return Answer{Output: output, Sender: sender}
 }
 
-// measure takes a refusal for a result, too.
+// measure also counts operations that fail.
 func measure(do work, length time.Duration) float64 {
 	count, start := 0, time.Now()
 	for time.Since(start) < length {
@@ -108,11 +108,11 @@ func workFor(request Request) (work, error) {
 			return output, nil, err
 		}, nil
 	}
-	return nil, fmt.Errorf("there is no %q to do", request.Do)
+	return nil, fmt.Errorf("unknown operation %q", request.Do)
 }
 
-// sealing prepares the sender's key once, as one prepares a secretKey in JavaScript. The recipients' keys are checked and
-// converted for each message, since seal takes them as 32 bytes of Ed25519 there, too.
+// sealing prepares the sender's key once, as secretKey does in our API. The recipients' keys are checked and converted for
+// each message, because our seal also takes 32 bytes of Ed25519.
 func sealing(request Request) (work, error) {
 	sender, err := signingKey(request.Sender)
 	if err != nil {
@@ -179,7 +179,7 @@ func signingKey(seed []byte) (saltpack.SigningSecretKey, error) {
 	return key, nil
 }
 
-// boxKeyring holds the X25519 key that belongs to a seed: RFC 8032, 5.1.5, and RFC 7748, 5.
+// boxKeyring has the X25519 key that belongs to a seed: RFC 8032, 5.1.5, and RFC 7748, 5.
 func boxKeyring(seed []byte) (*basic.Keyring, error) {
 	digest := sha512.Sum512(seed)
 	secret := [32]byte(digest[:32])
@@ -225,7 +225,7 @@ func montgomery(public []byte) (key saltpack.RawBoxKey, err error) {
 	return key, nil
 }
 
-// isOnCurve tells whether x^2 = (y^2-1)/(dy^2+1) has a solution.
+// isOnCurve returns whether x^2 = (y^2-1)/(dy^2+1) has a solution.
 func isOnCurve(y *big.Int) bool {
 	square := new(big.Int).Mul(y, y)
 	product := new(big.Int).Mul(d, square)

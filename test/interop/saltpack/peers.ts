@@ -1,4 +1,4 @@
-// test/interop/saltpack/peers.ts: those who seal and open, in one form.
+// test/interop/saltpack/peers.ts: three implementations of saltpack behind one interface.
 import { ed25519 } from "@noble/curves/ed25519.js";
 import {
   type DesigncryptResult,
@@ -17,7 +17,7 @@ export interface Identity {
   secretKey: Uint8Array;
 }
 
-/** A message is bytes on its way, armored or not. */
+/** Messages are bytes, armored or not. */
 export interface Peer {
   name: string;
   seal(work: {
@@ -60,7 +60,7 @@ export function goPeer(reference: Reference): Peer {
         input: plaintext,
         armored: isArmored,
       });
-      if (isArmored && armor(dearmor(output)) !== text(output)) throw new Error("our armor is laid out in another way");
+      if (isArmored && armor(dearmor(output)) !== text(output)) throw new Error("our armor has a different layout");
       return output;
     },
     async open({ message, opener, isArmored }) {
@@ -82,7 +82,7 @@ export const npmPeer: Peer = {
       publicKey: ed25519.utils.toMontgomery(opener.publicKey),
       secretKey: ed25519.utils.toMontgomerySecret(opener.seed),
     };
-    // Its types say so, but of an armored message they leave it to the reader to find the bytes in the result.
+    // The types of the package are wrong for an armored message.
     const result: DesigncryptResult = isArmored
       ? ((await dearmorAndDesigncrypt(text(message), key)) as DesigncryptResult)
       : await designcrypt(message, key);

@@ -1,4 +1,4 @@
-// test/interop/saltpack/reference.ts: the reference implementation of saltpack, built from main.go and asked over a pipe.
+// test/interop/saltpack/reference.ts: builds main.go, the reference implementation of saltpack, and sends it requests.
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
@@ -20,24 +20,24 @@ export interface Question {
 
 export interface Answer {
   output: Uint8Array;
-  /** Whose signature an opened message bears. */
+  /** The signer of an opened message. */
   sender: Uint8Array;
-  /** How often it was done in a second, where that was asked for. */
+  /** Operations per second, if `measure` was given. */
   perSecond: number;
 }
 
 export interface Reference {
-  /** @throws Error with what the reference says, where it refuses */
+  /** @throws Error with the error of the reference */
   ask(question: Question): Promise<Answer>;
   close(): void;
 }
 
 /**
- * Builds the Go program and starts it. One question is answered after the other.
+ * Builds and starts the Go program. It answers one question after the other.
  *
- * @param folder - where the program is put; nothing is written into the checkout
+ * @param folder - for the program; nothing is written into the checkout
  * @param signal - ends the program
- * @returns null where this machine has no Go
+ * @returns null if Go is not installed
  */
 export async function startReference(folder: string, signal?: AbortSignal): Promise<Reference | null> {
   const go = await findGo();
@@ -95,7 +95,7 @@ function base64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString("base64");
 }
 
-/** Go writes no bytes at all as null. */
+/** Go encodes an empty slice as null. */
 function bytesFrom(text: string | null | undefined): Uint8Array {
   return new Uint8Array(Buffer.from(text ?? "", "base64"));
 }
