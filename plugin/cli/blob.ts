@@ -48,7 +48,7 @@ const MARKDOWN = { markdown: flag("prints a link to paste into a post") };
 const actions = {
   put: action({
     usage: ["FILE|FOLDER|-... [--public|--private] [--key NAME] [--markdown]", "FILE... --encrypt [--to ADDRESS]..."],
-    help: "stores files, all files in folders, and with - standard input. What is already stored is not sent again. Prints the shared URL of a public blob, or the key of a private one",
+    help: "stores files, all files in folders, and with - standard input. Files that the site already has are not sent again. Prints the shared URL of a public blob, or the key of a private one",
     options: {
       ...METADATA,
       key: option({ ...KEY, name: "NAME" }, "stores it under this key, where another file can replace it later"),
@@ -63,7 +63,7 @@ const actions = {
   }),
   get: action({
     usage: "KEY|URL [-o FILE|-] [--force] [--sealed] [--unverified]",
-    help: "saves a blob under its own file name once it is verified, and opens what is sealed to you. With a shared URL, gets a blob of another owner",
+    help: "verifies a blob, saves it under its own file name, and opens it if it is sealed to you. With a shared URL, gets a blob of another owner",
     options: {
       output: option(FILE, "where to save it: a file, a folder, or - for standard output", "o"),
       force: flag("replaces an existing file"),
@@ -105,7 +105,7 @@ const actions = {
   }),
   verify: action({
     usage: "[KEY...]",
-    help: "reads all that you have stored, or these blobs, and reports what is wrong",
+    help: "reads all your blobs, or these, and reports each wrong or missing one",
     words: zeroOrMore(KEY),
     run: async (...asked) => (await import("./blob/list-blobs.js")).verify(...asked),
   }),
@@ -118,7 +118,7 @@ const command = commandOf({
     'Requests are signed with the key of your address, and each blob carries a proof signed with it: a site that changes a file, or shows an older version, is detected. A key is the SHA-256 of the file unless you choose one; the first 6 characters of a SHA-256 are enough. Put "--" before a key that starts with "-".',
   actions,
   shared: OWN_SITE_OPTIONS,
-  notes: "Exit code 1 if a file could not be stored, or something is not as you stored it.",
+  notes: "Exit code 1 if a file could not be stored, or a blob is not as you stored it.",
   example: `$ eleventy-twtxt blob put --public quinces.jpg
 quinces.jpg: new, 1.2 MiB, public, 9f86d081884c
 https://alice.example/shared/kex1.../9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd1...

@@ -8,7 +8,7 @@ const LEAST = 4;
 const ID = idPrefix(LEAST, 64, `an id of at least ${LEAST} characters such as 4f0c1a2b, as the lists show it`);
 const action = actionsWith(OWN_SITE_OPTIONS);
 
-/** Addresses, and perhaps a text after them. */
+/** Addresses, and optionally a text after them. */
 const recipientsAndText: Words<{ recipients: string[]; text: string | null }> = {
   read(words, where) {
     const end = words.findIndex((word) => parseAddress(word) === null);
@@ -35,7 +35,7 @@ export const message = commandOf({
   actions: {
     send: action({
       usage: 'ADDRESS... ["TEXT"] [--no-copy]',
-      help: "seals a message for all recipients and for you, and delivers it. What cannot be delivered now waits in the outbox for up to three days, for retry or the next send",
+      help: "seals a message for all recipients and for you, and delivers it. If an inbox cannot be reached, the message waits in the outbox for up to three days; retry and the next send try again",
       options: { "no-copy": flag("stores no copy for sent") },
       words: recipientsAndText,
       run: async (...asked) => (await import("./message/compose.js")).send(...asked),
@@ -61,7 +61,7 @@ export const message = commandOf({
         every: withDefault(
           number(5, 86_400, "SECONDS"),
           30,
-          "how often to check, where the inbox offers no subscription, at least 5",
+          "how often to check if the inbox offers no subscription; at least 5",
         ),
       },
       run: async (...asked) => (await import("./message/follow.js")).follow(...asked),
@@ -71,7 +71,7 @@ export const message = commandOf({
       help: "deletes messages from your inbox",
       options: {
         unverified: flag(
-          "deletes all messages that list shows as unverified, except those signed with a key that you know, or shown as key changed",
+          "deletes all messages that list shows as unverified, except those signed with a key that you know; messages shown as key changed stay",
         ),
       },
       words: zeroOrMore(ID),
@@ -93,7 +93,7 @@ export const message = commandOf({
     }),
     discard: action({
       usage: "ID",
-      help: "deletes a message from the outbox; it is not delivered any more",
+      help: "deletes a message from the outbox, so it is no longer delivered",
       words: one(ID),
       run: async (...asked) => (await import("./message/outgoing.js")).discard(...asked),
     }),

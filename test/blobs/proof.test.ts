@@ -35,7 +35,7 @@ function examined(changes: Partial<SignedFields> = {}, properties: Record<string
 }
 
 describe("the owner's proof", () => {
-  it("is made as another program makes it", () => {
+  it("is the same as another program creates", () => {
     const texts: string[] = [];
     const proof = proofOf(BLOB, CREATED, (bytes) => {
       texts.push(Buffer.from(bytes).toString());
@@ -45,7 +45,7 @@ describe("the owner's proof", () => {
     expect(proof).toEqual(PROOF);
   });
 
-  it("is right as another program has made it, whatever other properties there are", async () => {
+  it("is right from another program, with any other properties", async () => {
     expect(await examined()).toEqual({ state: "right", created: CREATED });
     expect(await examined({}, { ...PROOF, colour: "red" })).toEqual({ state: "right", created: CREATED });
   });
@@ -84,8 +84,8 @@ describe("the owner's proof", () => {
     ["another time", { ...PROOF, created: "2026-11-20T09:00:01Z" }],
     ["the same time in another form", { ...PROOF, created: "2026-11-20T09:00:00.000Z" }],
     ["other contents", { ...PROOF, sha256: "0".repeat(64) }],
-    ["a signature of which a bit is another", { ...PROOF, signature: `j${SIGNATURE.slice(1)}` }],
-    ["a signature by somebody else", { ...PROOF, signature: by(CAROL) }],
+    ["a signature with a changed bit", { ...PROOF, signature: `j${SIGNATURE.slice(1)}` }],
+    ["a signature of another key", { ...PROOF, signature: by(CAROL) }],
     ["a signature of other lines", { ...PROOF, signature: signed(LINES.slice(0, -1)) }],
     ["a signature without its end", { ...PROOF, signature: SIGNATURE.slice(0, -4) }],
     ["a signature without its padding", { ...PROOF, signature: SIGNATURE.replace(/=+$/, "") }],
@@ -94,9 +94,9 @@ describe("the owner's proof", () => {
     ["a signature and a line end", { ...PROOF, signature: `${SIGNATURE}\n` }],
     ["no signature", { ...PROOF, signature: "" }],
     ["no time", { ...PROOF, created: "" }],
-    ["a signature alone", { signature: SIGNATURE }],
-    ["a time alone", { created: CREATED }],
-    ["a hash alone", { sha256: SHA256 }],
+    ["only a signature", { signature: SIGNATURE }],
+    ["only a time", { created: CREATED }],
+    ["only a hash", { sha256: SHA256 }],
     ["no signature at all", { created: CREATED, sha256: SHA256 }],
     ["no time at all", { sha256: SHA256, signature: SIGNATURE }],
     ["no hash at all", { created: CREATED, signature: SIGNATURE }],
@@ -105,7 +105,7 @@ describe("the owner's proof", () => {
   });
 
   it.each(["2026-11-20T10:00:00+01:00", "2026-11-20t09:00:00.1234567891z", "2026-11-20T09:00:00-00:00"])(
-    "is right of any time of RFC 3339, signed as written: %s",
+    "is right with any RFC 3339 time, signed as written: %s",
     async (created) => {
       const signature = signed(LINES.replace(CREATED, created));
       expect(await examined({}, { ...PROOF, created, signature })).toEqual({ state: "right", created });
@@ -121,13 +121,13 @@ describe("the owner's proof", () => {
     ["2026-11-20T09:00:00Z\nimage/jpeg"],
     ["2026-11-20T09:00:00Z\n"],
     [" 2026-11-20T09:00:00Z"],
-  ])("is wrong of the time %j, even where the owner has signed it", async (created) => {
+  ])("is wrong with the time %j, even if the owner signed it", async (created) => {
     const signature = signed(LINES.replace(CREATED, created));
     expect(await examined({}, { ...PROOF, created, signature })).toMatchObject({ state: "wrong" });
   });
 
   it.each(["\n", "\r", "\t", "\0", "\x1f", "\x7f", "\x85", "\x9f"])(
-    "is wrong with the control character %j, even where the owner has signed it",
+    "is wrong with the control character %j, even if the owner signed it",
     async (sign) => {
       for (const [name, text] of [
         ["key", "photo.jpg"],
@@ -141,20 +141,20 @@ describe("the owner's proof", () => {
     },
   );
 
-  it("bad-metadata: is not given for a control character", () => {
+  it("bad-metadata: is not created for a control character", () => {
     const blob = { ...BLOB, filename: "a\nb" };
     expect(() => proofOf(blob, PROOF.created, () => new Uint8Array(64))).toThrow(
       expect.objectContaining({ code: "bad-metadata" }),
     );
   });
 
-  it("is wrong where a line end has moved from one field into another, since the lines are the same", async () => {
+  it("is wrong if a line break has moved from one field into another, although the signed lines are the same", async () => {
     const changes = { type: "image/jpeg\nK\u00fche.jpg", filename: "?1" };
     const signature = signed(LINES.replace("?1", "?1\n?1"));
     expect(await examined(changes, { ...PROOF, signature })).toMatchObject({ state: "wrong" });
   });
 
-  it("is absent where no part of it is there", async () => {
+  it("is absent if it has no part", async () => {
     expect(await examined({}, {})).toEqual({ state: "absent" });
     expect(await examined({}, { colour: "red" })).toEqual({ state: "absent" });
   });

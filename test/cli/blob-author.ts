@@ -1,4 +1,4 @@
-// test/cli/blob-author.ts: people with blobs at a site of their own on loopback, who type `eleventy-twtxt blob`.
+// test/cli/blob-author.ts: authors with blobs at their own loopback sites, and the command `eleventy-twtxt blob`.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -11,28 +11,28 @@ export interface Typed {
   exitCode: number | null;
   stdout: string;
   stderr: string;
-  /** What went to stdout as it is. */
+  /** Binary output. */
   written: Buffer;
 }
 
 export interface BlobAuthor extends Correspondent {
-  /** Types `eleventy-twtxt blob ARGS`, in this process. */
+  /** Runs `eleventy-twtxt blob ARGS` in this process. */
   blob(...args: string[]): Promise<Typed>;
-  /** The same with other things at the terminal. */
+  /** The same with parts of the terminal replaced. */
   blobWith(terminal: Partial<Terminal>, ...args: string[]): Promise<Typed>;
-  /** What `blob list --json` prints. */
+  /** The output of `blob list --json`. */
   listed(): Promise<Record<string, unknown>[]>;
-  /** A file of the machine, as bytes. */
+  /** The bytes of a file on the machine. */
   bytes(path: string): Buffer;
   /** The shared URL of a key. */
   shared(key: string): string;
-  /** Methods of the requests for blobs since it was asked last. */
+  /** The methods of the requests since the last call. */
   methods(): string[];
 }
 
 type BlobsOption = NonNullable<Parameters<typeof correspondents>[1]>["blobs"];
 
-/** As `correspondents`, each with blobs at their site. */
+/** As `correspondents`, with blobs at each site. */
 export async function blobAuthors<T extends string>(
   users: readonly T[],
   blobs: BlobsOption = true,
@@ -80,7 +80,7 @@ export function sha256(bytes: Uint8Array | string): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** The start of a picture, enough to tell its type. */
+/** The start of a picture, enough to detect its type. */
 export const PNG = Buffer.concat([
   Buffer.from("89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c489", "hex"),
   Buffer.from("0000000a49444154789c63000100000500010d0a2db40000000049454e44ae426082", "hex"),

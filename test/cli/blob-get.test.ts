@@ -10,7 +10,7 @@ import { type BlobAuthor, blobAuthors, PNG, sha256 } from "./blob-author.js";
 import { describeWithoutKeychain } from "./machine.js";
 
 describeWithoutKeychain("eleventy-twtxt blob get", () => {
-  it("saves a blob under its own name, and never over another file unless it is told to", async () => {
+  it("saves a blob under its own name, and replaces an existing file only with --force", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("files/a.png", PNG);
     const { stdout: key } = await alice.blob("put", "files/a.png");
@@ -28,7 +28,7 @@ describeWithoutKeychain("eleventy-twtxt blob get", () => {
     expect(readdirSync(alice.machine.folder).filter((name) => name.endsWith(".tmp"))).toEqual([]);
   });
 
-  it("saves it where it is told to, or writes it to standard output", async () => {
+  it("saves a blob where -o says, or writes it to standard output", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("files/a.png", PNG);
     const { stdout: key } = await alice.blob("put", "files/a.png", "--filename=-.quince.png");
@@ -47,7 +47,7 @@ describeWithoutKeychain("eleventy-twtxt blob get", () => {
     }
   });
 
-  it("gets by its URL what somebody else shares, and nothing that they do not", async () => {
+  it("gets a blob of another owner by its shared URL, until it is private", async () => {
     const { alice, bob } = await blobAuthors(["alice", "bob"]);
     alice.machine.write("a.png", PNG);
     const { stdout: url } = await alice.blob("put", "a.png", "--public");
@@ -63,7 +63,7 @@ describeWithoutKeychain("eleventy-twtxt blob get", () => {
     });
   });
 
-  it("refuses what somebody else's site has changed, or shows as it was before", async () => {
+  it("refuses another owner's blob that the site has changed, or shows in an old version", async () => {
     const { alice, bob } = await blobAuthors(["alice", "bob"]);
     alice.machine.write("a.txt", "one");
     const { stdout: url } = await alice.blob("put", "a.txt", "--key", "a", "--public");
@@ -83,7 +83,7 @@ describeWithoutKeychain("eleventy-twtxt blob get", () => {
   });
 });
 
-/** A promise that is fulfilled when a test says so. */
+/** A promise that the test resolves. */
 function deferred() {
   let resolve = () => {};
   const fulfilled = new Promise<void>((done) => {
@@ -93,7 +93,7 @@ function deferred() {
 }
 
 describeWithoutKeychain("Ctrl-C", () => {
-  it("leaves nothing half of what is fetched", async () => {
+  it("leaves no incomplete file of a download", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("files/a.png", PNG);
     const { stdout: key } = await alice.blob("put", "files/a.png");
@@ -113,7 +113,7 @@ describeWithoutKeychain("Ctrl-C", () => {
     expect(alice.machine.list(".").filter((name) => /png|tmp$/.test(name))).toEqual([]);
   });
 
-  it("leaves nothing half of what is put, and does not go on with other files", async () => {
+  it("stores no incomplete file, and does not start with the next one", async () => {
     const { alice } = await blobAuthors(["alice"]);
     for (const name of ["a", "b"]) alice.machine.write(`files/${name}.bin`, Buffer.alloc(20 * 2 ** 20, name));
     const ending = deferred();
@@ -129,7 +129,7 @@ describeWithoutKeychain("Ctrl-C", () => {
     expect(alice.methods().filter((method) => method === "HEAD")).toHaveLength(1);
   });
 
-  it("counts the files that are put already, each of which was told of", async () => {
+  it("says how many files are stored, each of which was reported", async () => {
     const { alice } = await blobAuthors(["alice"]);
     for (const name of ["a", "b", "c"]) alice.machine.write(`files/${name}.txt`, name);
     const ending = deferred();
@@ -163,7 +163,7 @@ async function typedTo(stdout: number, { machine, environment }: BlobAuthor, arg
   return { exitCode, stderr };
 }
 
-describeWithoutKeychain("the command in a process of its own", () => {
+describeWithoutKeychain("the command as a process", () => {
   it("puts standard input and writes to standard output", async () => {
     const { alice } = await blobAuthors(["alice"]);
     const put = await alice.type(["blob", "put", "-", "--filename", "a.txt"], "hello\n");
@@ -173,7 +173,7 @@ describeWithoutKeychain("the command in a process of its own", () => {
     expect(got).toEqual({ exitCode: 0, stdout: "hello\n", stderr: "" });
   });
 
-  it.runIf(existsSync("/dev/full"))("1, and one line, where standard output takes nothing", async () => {
+  it.runIf(existsSync("/dev/full"))("1, and one line, if standard output cannot be written", async () => {
     const { alice } = await blobAuthors(["alice"]);
     const large = Buffer.alloc(2 ** 20);
     alice.machine.write("files/a.bin", large);
@@ -191,7 +191,7 @@ describeWithoutKeychain("the command in a process of its own", () => {
     expect(alice.machine.list(".").filter((name) => name.startsWith("eleventy-twtxt-"))).toEqual([]);
   });
 
-  it("says how far it is where nobody looks on, of what is large", async () => {
+  it("prints the progress of large files as lines if there is no terminal", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("large.bin", Buffer.alloc(10 * 2 ** 20));
     const { stderr } = await alice.type(["blob", "put", "large.bin"]);
@@ -202,7 +202,7 @@ describeWithoutKeychain("the command in a process of its own", () => {
 });
 
 describeWithoutKeychain("a command that fails", () => {
-  it("says in JSON why, whatever it was to do", async () => {
+  it("prints the reason as JSON, for every action", async () => {
     const { alice } = await blobAuthors(["alice"]);
     for (const action of [
       ["info", "none"],
@@ -223,7 +223,7 @@ describeWithoutKeychain("a command that fails", () => {
     }
   });
 
-  it("does not say that all has gone by", async () => {
+  it("does not print the progress as complete", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("large.bin", Buffer.alloc(10 * 2 ** 20));
     await alice.stop();
@@ -231,7 +231,7 @@ describeWithoutKeychain("a command that fails", () => {
     expect(stderr).toMatch(/^large\.bin: .*ECONNREFUSED/);
   });
 
-  it("says of a name that cannot be kept how it is put all the same", async () => {
+  it("says how to store a file whose name is not allowed", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("back\\slash.txt", "hello");
     const put = await alice.blob("put", "back\\slash.txt");
@@ -241,7 +241,7 @@ describeWithoutKeychain("a command that fails", () => {
 });
 
 describeWithoutKeychain("a sealed blob", () => {
-  it("opens for its owner and for whom it was sealed, who are told by whom; the site knows neither name nor type", async () => {
+  it("opens for its owner and the recipients, with the name of its signer; the site knows neither name nor type", async () => {
     const { alice, bob } = await blobAuthors(["alice", "bob"]);
     alice.machine.write("plan.png", PNG);
     const put = await alice.blob("put", "--encrypt", "--to", bob.address, "plan.png");
@@ -273,7 +273,7 @@ describeWithoutKeychain("a sealed blob", () => {
     expect(alice.bytes(key)).toEqual(stored);
   });
 
-  it("is saved with mode 600, also over another file; what everybody may read has the usual mode", async () => {
+  it("is saved with mode 600, also if it replaces a file; other blobs get the usual mode", async () => {
     const { alice } = await blobAuthors(["alice"]);
     const modeOf = (name: string) => statSync(join(alice.machine.folder, name)).mode & 0o777;
     alice.machine.write("plan.txt", "our plan");
@@ -288,7 +288,7 @@ describeWithoutKeychain("a sealed blob", () => {
     expect(modeOf("plain.txt")).toBe(modeOf("open.txt"));
   });
 
-  it("stays sealed for everybody else, who are told so", async () => {
+  it("stays sealed for everyone else, and get says so", async () => {
     const { alice, carol } = await blobAuthors(["alice", "carol"]);
     alice.machine.write("plan.png", PNG);
     const { stdout: url } = await alice.blob("put", "--encrypt", "--public", "plan.png");
@@ -301,7 +301,7 @@ describeWithoutKeychain("a sealed blob", () => {
     expect(sha256(carol.bytes(key))).toBe(key);
   });
 
-  it("is not saved where the key that was named is not there: that is a mistake", async () => {
+  it("is not saved if the named key does not exist", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("plan.txt", "our plan");
     const { stdout: url } = await alice.blob("put", "--encrypt", "--public", "plan.txt");
@@ -310,7 +310,7 @@ describeWithoutKeychain("a sealed blob", () => {
     expect(alice.machine.list(".").filter((name) => /^[0-9a-f]{64}$|\.tmp$/.test(name))).toEqual([]);
   });
 
-  it("is not shared in the clear where another file takes its place, unless that is asked for", async () => {
+  it("becomes private if an unsealed file replaces it, unless --public", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("plan.txt", "our plan");
     await alice.blob("put", "--encrypt", "--public", "--key", "plan", "plan.txt");
@@ -325,7 +325,7 @@ describeWithoutKeychain("a sealed blob", () => {
     expect(await (await fetch(alice.shared("plan"))).text()).toBe("our plan");
   });
 
-  it("is not sealed where it could not be opened again", async () => {
+  it("is not sealed if it is too large to be opened", async () => {
     const { alice } = await blobAuthors(["alice"], { maxMegabytes: 400 });
     alice.machine.write("large.bin", "");
     truncateSync(join(alice.machine.folder, "large.bin"), 257 * 2 ** 20);
@@ -338,7 +338,7 @@ describeWithoutKeychain("a sealed blob", () => {
     expect(alice.methods()).toEqual([]);
   });
 
-  it("is told of where somebody else than its owner has sealed it", async () => {
+  it("is reported if its signer is not its owner", async () => {
     const { alice, bob } = await blobAuthors(["alice", "bob"]);
     alice.machine.write("plan.txt", "our plan");
     const { stdout: key } = await alice.blob("put", "--encrypt", "--to", bob.address, "plan.txt");
@@ -350,7 +350,7 @@ describeWithoutKeychain("a sealed blob", () => {
     expect(bob.machine.read("plan.txt")).toBe("our plan");
   });
 
-  it("is never put where the key of somebody has changed", async () => {
+  it("is not stored if the key of a recipient has changed", async () => {
     const { alice, bob } = await blobAuthors(["alice", "bob"]);
     alice.machine.write("plan.txt", "our plan");
     expect(await alice.blob("put", "--encrypt", "--to", bob.address, "plan.txt")).toMatchObject({ exitCode: 0 });
@@ -362,7 +362,7 @@ describeWithoutKeychain("a sealed blob", () => {
     expect(alice.methods()).toEqual([]);
   });
 
-  it("counts with its seal: what is too large then is not put", async () => {
+  it("is not stored if it is too large with its seal", async () => {
     const { alice } = await blobAuthors(["alice"], { maxMegabytes: 1 });
     alice.machine.write("large.bin", Buffer.alloc(2 ** 20));
     const put = await alice.blob("put", "--encrypt", "large.bin");

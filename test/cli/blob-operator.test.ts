@@ -16,7 +16,7 @@ async function put(alice: BlobAuthor, text: string, ...options: string[]) {
   return alice.blob("put", "a.txt", "--key", "a", ...options);
 }
 
-/** All that the site answers from now on is what it would have answered at this time. */
+/** The returned function makes the site repeat its present answers from then on. */
 async function replayed(alice: BlobAuthor) {
   const answers = new Map<string, { body: Uint8Array; init: ResponseInit }>();
   alice.operator = async (request, answer) => {
@@ -55,7 +55,7 @@ function withHeaders(alice: BlobAuthor, headers: Record<string, string | null>) 
   };
 }
 
-/** None of what reads a blob does so without a word; nothing is written. */
+/** The messages of all commands that read a blob, each of which fails and writes nothing. */
 async function refusals(alice: BlobAuthor): Promise<string[]> {
   const said: string[] = [];
   for (const args of [["get", "a", "-o", "got"], ["info", "a"], ["set", "a", "--public"], ["verify"]]) {
@@ -76,7 +76,7 @@ const ADVICE =
   "To save what the site has, type `eleventy-twtxt blob get KEY --unverified`; to store your file again, type `eleventy-twtxt blob put --again FILE`, or `eleventy-twtxt blob rm KEY` and then `eleventy-twtxt blob put FILE`.";
 
 describeWithoutKeychain("a site that was restored from a copy", () => {
-  it("has an older state, which is saved unverified, removed and put anew, as it says", async () => {
+  it("has an old version, which can be saved unverified, removed and stored again, as the message says", async () => {
     const alice = await aliceWith("one");
     const replay = await replayed(alice);
     await put(alice, "two");
@@ -89,7 +89,7 @@ describeWithoutKeychain("a site that was restored from a copy", () => {
     expect(await alice.blob("verify")).toMatchObject({ exitCode: 0 });
   });
 
-  it("may have lost contents that it says it has: they are sent again where that is asked for", async () => {
+  it("may have lost contents that it lists; --again sends them again", async () => {
     const alice = await aliceWith("hello");
     alice.methods();
     expect((await put(alice, "hello")).stderr).toContain("a.txt: unchanged");
@@ -99,8 +99,8 @@ describeWithoutKeychain("a site that was restored from a copy", () => {
   });
 });
 
-describeWithoutKeychain("what this machine knows of blobs", () => {
-  it("is named where it is damaged, and does not stop the rest", async () => {
+describeWithoutKeychain("a record of this machine", () => {
+  it("is named if it is damaged, and does not stop the command", async () => {
     const alice = await aliceWith("hello");
     alice.machine.write("b.txt", "b");
     await alice.blob("put", "b.txt", "--key", "b");
@@ -128,8 +128,8 @@ describeWithoutKeychain("what this machine knows of blobs", () => {
   });
 });
 
-describeWithoutKeychain("a site that is not to be trusted", () => {
-  it("is found out where it has changed contents", async () => {
+describeWithoutKeychain("a site that cannot be trusted", () => {
+  it("is detected if it has changed contents", async () => {
     const alice = await aliceWith("hello");
     alice.operator = async (request, answer) =>
       request.method === "GET" && !request.url.endsWith("blob")
@@ -149,7 +149,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     expect(alice.machine.read("got")).toBe("hullo");
   });
 
-  it("is found out by another reader, who is not told to put the blob anew", async () => {
+  it("is detected by another reader, with advice for readers", async () => {
     const { alice, bob } = await blobAuthors(["alice", "bob"]);
     alice.machine.write("a.txt", "hello");
     await alice.blob("put", "a.txt", "--key", "a", "--public");
@@ -161,7 +161,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     );
   });
 
-  it("is found out where contents are not those of a content address, with a proof or without", async () => {
+  it("is detected if contents do not match a content address, even without a proof", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("a.txt", "hello");
     const { stdout: key } = await alice.blob("put", "a.txt");
@@ -182,14 +182,14 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
   it.each([
     ["its type", { "content-type": "text/html" }],
     ["its name", { "content-disposition": "attachment; filename*=UTF-8''b.txt" }],
-    ["who may read it", { "blob-public": "?1" }],
+    ["its visibility", { "blob-public": "?1" }],
     [
-      "its proof in part",
+      "a part of its proof",
       { "blob-properties": `:${Buffer.from('{"created":"2026-11-20T09:00:00Z"}').toString("base64")}:` },
     ],
-    ["that it has a proof", { "blob-properties": ":e30=:" }],
-    ["that it is a blob", { "blob-public": null }],
-  ])("is found out where it has changed %s", async (_, headers) => {
+    ["its proof to none", { "blob-properties": ":e30=:" }],
+    ["the headers of a blob", { "blob-public": null }],
+  ])("is detected if it has changed %s", async (_, headers) => {
     const alice = await aliceWith("hello");
     withHeaders(alice, headers);
     for (const said of await refusals(alice)) {
@@ -197,7 +197,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     }
   });
 
-  it("is found out where it shows an older state, and a newer one of another machine is taken over", async () => {
+  it("is detected if it shows an old version; a newer one of another machine is accepted", async () => {
     const alice = await aliceWith("one");
     const replay = await replayed(alice);
     await put(alice, "two");
@@ -229,7 +229,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     expect((await alice.blob("info", "a")).stderr).toContain("the site shows an old version");
   });
 
-  it("is found out where it makes public again what was made private", async () => {
+  it("is detected if it makes a private blob public again", async () => {
     const alice = await aliceWith("hello", "--public");
     const replay = await replayed(alice);
     await alice.blob("set", "a", "--private");
@@ -237,7 +237,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     for (const said of await refusals(alice)) expect(said).toContain("the site shows an old version");
   });
 
-  it("is found out where it shows again what was removed", async () => {
+  it("is detected if it shows a deleted blob again", async () => {
     const alice = await aliceWith("hello");
     const replay = await replayed(alice);
     await alice.blob("rm", "a");
@@ -245,7 +245,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     for (const said of await refusals(alice)) expect(said).toContain("and the site shows it again, as of ");
   });
 
-  it("is found out where it hides what was put", async () => {
+  it("is detected if it hides a blob", async () => {
     const alice = await aliceWith("hello");
     const { alice: another } = await blobAuthors(["alice"]);
     const hiding = async (request: Request) =>
@@ -278,7 +278,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     expect((await another.blob("info", "a")).stderr).toContain("There is no blob a.");
   });
 
-  it("cannot hide what is known by the beginning of its key", async () => {
+  it("cannot hide a blob that is named by the start of its key", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("a.txt", "hello");
     const { stdout: key } = await alice.blob("put", "a.txt");
@@ -289,7 +289,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     expect((await alice.blob("info", key.slice(0, 6))).stderr).toContain(`${key}: it was stored on `);
   });
 
-  it("is told of where it breaks off, and nothing half is left", async () => {
+  it("is reported if its response ends early, and no incomplete file is left", async () => {
     const alice = await aliceWith("hello".repeat(100_000));
     alice.operator = async (request, answer) => {
       const response = await answer();
@@ -316,7 +316,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     });
   });
 
-  it("cannot send more than was put", async () => {
+  it("cannot send more than was stored", async () => {
     const alice = await aliceWith("hello");
     const mebibytes = async function* () {
       for (let sent = 0; sent < 101; sent += 1) yield Buffer.alloc(2 ** 20);
@@ -335,7 +335,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     });
   });
 
-  it("cannot write lines that stand where ours do", async () => {
+  it("cannot forge lines of the list", async () => {
     const alice = await aliceWith("hello");
     alice.operator = async (request, answer) => {
       const response = await answer();
@@ -351,7 +351,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     ]);
   });
 
-  it("shows what has no proof as such, which is no failure", async () => {
+  it("may have a blob without a proof, which is reported and is no failure", async () => {
     const alice = await aliceWith("hello");
     rmSync(join(alice.machine.folder, "data/eleventy-twtxt/blobs"), { recursive: true });
     withHeaders(alice, { "blob-properties": ":e30=:" });
@@ -370,8 +370,8 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     expect(await alice.listed()).toMatchObject([{ sha256: sha256("hello"), proof: { state: "right" } }]);
   });
 
-  it.each([["in the clear"], ["sealed", "--encrypt"]])(
-    "does not get a proof for what it says of a blob without one: %s",
+  it.each([["unsealed"], ["sealed", "--encrypt"]])(
+    "gets no proof for its own metadata of a blob without one: %s",
     async (_, ...options) => {
       const alice = await aliceWith("hello");
       rmSync(join(alice.machine.folder, "data/eleventy-twtxt/blobs"), { recursive: true });
@@ -388,7 +388,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     },
   );
 
-  it("does not get a proof for a content address that it says anything of", async () => {
+  it("gets no proof for its own metadata of a content address", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("a.txt", "hello");
     const { stdout: key } = await alice.blob("put", "a.txt");
@@ -399,7 +399,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     expect(await alice.listed()).toMatchObject([{ public: true, proof: { state: "absent" } }]);
   });
 
-  it("may leave out the length of a blob, which the list tells then", async () => {
+  it("may leave out the length of a blob, which is then read from the list", async () => {
     const alice = await aliceWith("hello");
     withHeaders(alice, { "content-length": null });
     expect((await alice.blob("info", "a")).stdout).toContain("\nsize      5 bytes (5)\n");
@@ -409,11 +409,11 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
 
   it.each([
     ["no list", { blobs: null, next: null }],
-    ["something else in it", { blobs: [{ key: "../a" }], next: null }],
-    ["a page that leads to itself", { blobs: [], next: "0".repeat(64) }],
-    ["a page of more than a hundred", { blobs: Array(101).fill(LISTED), next: null }],
-    ["properties larger than any may be", { blobs: [{ ...LISTED, Properties: { a: "x".repeat(9000) } }], next: null }],
-  ])("is refused where it answers with %s", async (_, list) => {
+    ["an invalid blob", { blobs: [{ key: "../a" }], next: null }],
+    ["a page whose cursor goes back", { blobs: [], next: "0".repeat(64) }],
+    ["a page of more than 100 blobs", { blobs: Array(101).fill(LISTED), next: null }],
+    ["properties over the limit", { blobs: [{ ...LISTED, Properties: { a: "x".repeat(9000) } }], next: null }],
+  ])("is refused if it answers with %s", async (_, list) => {
     const alice = await aliceWith("hello");
     alice.operator = async () => Response.json(list);
     const { exitCode, stdout, stderr } = await alice.blob("list");
@@ -421,7 +421,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     expect(stderr).toContain("The response of the site is not a list of blobs.");
   });
 
-  it("is refused where its list has no end", async () => {
+  it("is refused if its list has no end", async () => {
     const alice = await aliceWith("hello");
     alice.methods();
     let page = 0;
@@ -434,7 +434,7 @@ describeWithoutKeychain("a site that is not to be trusted", () => {
     expect(stderr).toContain("The response of the site is not a list of blobs.");
   });
 
-  it("cannot pass another owner's blob, with a right proof by them, for one's own", async () => {
+  it("cannot pass off another owner's blob, with a valid proof, as the author's own", async () => {
     const { alice, bob } = await blobAuthors(["alice", "bob"]);
     bob.machine.write("a.txt", "by bob");
     await bob.blob("put", "a.txt", "--key", "a");

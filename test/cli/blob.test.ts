@@ -7,7 +7,7 @@ import { describeWithoutKeychain } from "./machine.js";
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/;
 
 describeWithoutKeychain("eleventy-twtxt blob put", () => {
-  it("puts a public file, which everybody gets by the URL that it prints, and a private one", async () => {
+  it("stores a public file, which anyone can get by its URL, and a private one", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("quinces.png", PNG);
     const key = sha256(PNG);
@@ -35,7 +35,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     );
   });
 
-  it("sends nothing twice, and what is said of it alone where that is new", async () => {
+  it("does not send stored contents again, only new metadata", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("a.txt", "hello");
     await alice.blob("put", "a.txt", "--property", "album=quinces");
@@ -50,7 +50,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     expect(blob).toMatchObject({ filename: "b.txt", public: true, properties: { album: "quinces" } });
   });
 
-  it("puts another file in the place of one, which keeps what was not said anew", async () => {
+  it("replaces a blob, which keeps the metadata that was not given again", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("old.txt", "old");
     alice.machine.write("new.png", PNG);
@@ -64,7 +64,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     expect(Object.keys(Object(blob?.properties)).sort()).toEqual(["created", "of", "sha256", "signature"]);
   });
 
-  it("puts the files of a folder, leaves out what is hidden or elsewhere, and is safe to repeat", async () => {
+  it("stores the files of a folder without hidden files and outside links, and can be repeated", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("photos/a.png", PNG);
     alice.machine.write("photos/deep/b.txt", "b");
@@ -103,7 +103,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     expect(new Set(alice.methods())).toEqual(new Set(["HEAD"]));
   });
 
-  it("goes on with the others where one fails, and says why", async () => {
+  it("stores the other files if one fails, and says why it failed", async () => {
     const { alice } = await blobAuthors(["alice"], { maxMegabytes: 1 });
     alice.machine.write("files/large.bin", Buffer.alloc(2 ** 20 + 1));
     alice.machine.write("files/small.txt", "small");
@@ -122,7 +122,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     expect(await alice.listed()).toMatchObject([{ key: sha256("small") }]);
   });
 
-  it("says of Netlify that it takes no more, and what does", async () => {
+  it("says that Netlify accepts no larger body, and what does", async () => {
     const { alice } = await blobAuthors(["alice"], { maxMegabytes: 1 });
     const settings = JSON.parse(alice.machine.read(".eleventy-twtxt/settings.json"));
     alice.machine.write(".eleventy-twtxt/settings.json", JSON.stringify({ ...settings, host: "netlify" }));
@@ -131,7 +131,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     expect(stderr).toContain("Netlify accepts no larger body; `eleventy-twtxt serve` on your own host accepts");
   });
 
-  it("is told of a full store before it has sent all of a large file", async () => {
+  it("reports a full store before a large file is sent", async () => {
     const { alice } = await blobAuthors(["alice"], { count: 1 });
     alice.machine.write("a.txt", "hello");
     alice.machine.write("large.bin", Buffer.alloc(30 * 2 ** 20));
@@ -142,7 +142,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     expect(await alice.listed()).toHaveLength(1);
   });
 
-  it("puts standard input, as much as fits, and gives it a name where one is said", async () => {
+  it("stores standard input up to the limit, with the name that was given", async () => {
     const { alice } = await blobAuthors(["alice"], { maxMegabytes: 1 });
     const input = (bytes: Buffer) => ({
       input: async function* () {
@@ -161,7 +161,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     expect(large.stderr).toContain("standard input: It is larger than the 1.0 MiB");
   });
 
-  it("puts a file without any bytes", async () => {
+  it("stores an empty file", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("empty.txt", "");
     expect(await alice.blob("put", "empty.txt")).toMatchObject({ exitCode: 0, stdout: sha256("") });
@@ -169,7 +169,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     expect(alice.machine.read("got.txt")).toBe("");
   });
 
-  it("says so where the file changes while it is sent, and nothing is put", async () => {
+  it("stores nothing if the file changes while it is sent, and says so", async () => {
     const { alice } = await blobAuthors(["alice"]);
     const before = Buffer.alloc(3 * 2 ** 20, "a");
     alice.machine.write("growing.log", before);
@@ -203,7 +203,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     ]);
   });
 
-  it("says of a link to what is private how it is shared, and prints one again when it is, and later", async () => {
+  it("says how to share the private blob of a link; share and info print the link too", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("a.png", PNG);
     const key = sha256(PNG);
@@ -218,8 +218,8 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     expect((await alice.blob("info", key)).stdout).toContain(`\nmarkdown  ${link}\n`);
   });
 
-  // Elsewhere no file has such names.
-  it.runIf(process.platform === "linux")("tells of each file why it cannot be read, and puts the others", async () => {
+  // Other systems have no such file names.
+  it.runIf(process.platform === "linux")("says why a file cannot be read, and stores the others", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("files/a\nforged.txt", "a");
     alice.machine.write("files/deep/b.txt", "b");
@@ -241,7 +241,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     expect((await alice.blob("put", "files/a\nforged.txt")).stderr).toMatch(/^files\/a\\u000aforged\.txt: .*$/);
   });
 
-  it("tells of each as soon as it is done, with what it prints", async () => {
+  it("reports each file as soon as it is stored", async () => {
     const { alice } = await blobAuthors(["alice"]);
     for (const name of ["a", "b"]) alice.machine.write(`${name}.txt`, name);
     const told: string[] = [];
@@ -258,7 +258,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     ]);
   });
 
-  it("loses no change of another machine's: it looks again, once", async () => {
+  it("keeps a concurrent change of another machine: it tries again, once", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("a.txt", "hello");
     await alice.blob("put", "a.txt", "--key", "a");
@@ -281,7 +281,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     expect(lost.stderr).toContain("a is being changed by another machine. Check it, and try again.");
   });
 
-  it("shows one bar for all on a terminal, and takes it away", async () => {
+  it("shows one progress bar for all files on a terminal, and removes it", async () => {
     const { alice } = await blobAuthors(["alice"]);
     for (const name of ["a", "b"]) alice.machine.write(`files/${name}.bin`, Buffer.alloc(2 ** 20, name));
     const shown: string[] = [];
@@ -294,7 +294,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
 });
 
 describeWithoutKeychain("eleventy-twtxt blob", () => {
-  it("is known by the beginning of its key, of at least 6 characters that begin no other", async () => {
+  it("can be named by at least the first 6 characters of its key", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("a.txt", "hello");
     const key = sha256("hello");
@@ -315,7 +315,7 @@ describeWithoutKeychain("eleventy-twtxt blob", () => {
     expect((await alice.blob("info", "../etc")).exitCode).toBe(2);
   });
 
-  it("has the same times in info as in the list", async () => {
+  it("has the same times in info and list", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("a.txt", "hello");
     await alice.blob("put", "a.txt");
@@ -327,7 +327,7 @@ describeWithoutKeychain("eleventy-twtxt blob", () => {
     expect(text).toContain(`\ncreated   ${listed?.created}\nmodified  ${listed?.modified}\n`);
   });
 
-  it("is shared, and made private again: the URL is gone at once", async () => {
+  it("is shared and made private again, and its URL is gone at once", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("a.txt", "hello");
     await alice.blob("put", "a.txt", "--key=-a");
@@ -338,7 +338,7 @@ describeWithoutKeychain("eleventy-twtxt blob", () => {
     expect((await fetch(shared.stdout)).status).toBe(404);
   });
 
-  it("is removed, and put again", async () => {
+  it("is removed, and stored again", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("a.txt", "hello");
     await alice.blob("put", "a.txt");
@@ -352,7 +352,7 @@ describeWithoutKeychain("eleventy-twtxt blob", () => {
     expect((await alice.blob("verify")).stderr).toBe("1 right, 0 without a proof, 0 wrong.");
   });
 
-  it("is listed with all that there are", async () => {
+  it("is listed with all others, over several pages", async () => {
     const { alice } = await blobAuthors(["alice"]);
     for (let number = 0; number < 105; number += 1) alice.machine.write(`many/${number}.txt`, String(number));
     expect((await alice.blob("put", "many")).stderr).toMatch(/\n105 new\.$/);
@@ -362,7 +362,7 @@ describeWithoutKeychain("eleventy-twtxt blob", () => {
     expect(listed.stdout).toMatch(/^[0-9a-f]{12} {2}3 bytes {2}private {2}[\d-]{10}T[\d:]{8}Z {2}\d+\.txt$/m);
   });
 
-  it("says of the CDN that it could not be told", async () => {
+  it("passes on the warning that the CDN could not be purged", async () => {
     const { alice } = await blobAuthors(["alice"]);
     alice.machine.write("a.txt", "hello");
     await alice.blob("put", "a.txt", "--key", "a", "--public");
@@ -408,7 +408,7 @@ describeWithoutKeychain("eleventy-twtxt blob", () => {
     expect(alice.asked).toEqual([]);
   });
 
-  it("1: what cannot be, with what to do", async () => {
+  it("1: what is impossible, with what to do", async () => {
     const { alice } = await blobAuthors(["alice"]);
     mkdirSync(join(alice.machine.folder, "empty"));
     alice.machine.write("a.txt", "hello");
@@ -427,7 +427,7 @@ describeWithoutKeychain("eleventy-twtxt blob", () => {
     expect(await said("list", "--identity", other)).toContain("answers 403");
   });
 
-  it("1: a site without blobs, or that was not deployed with them, each with what to do", async () => {
+  it("1: a site without blobs, or not deployed with them, with what to do", async () => {
     const { alice } = await blobAuthors(["alice"], false);
     const settings = JSON.parse(alice.machine.read(".eleventy-twtxt/settings.json"));
     const none = await alice.blob("list");

@@ -5,7 +5,7 @@ import { blog, command } from "./helpers.js";
 import { describeWithoutKeychain } from "./machine.js";
 
 describeWithoutKeychain("eleventy-twtxt contacts", () => {
-  it("lists what is known, and forgets", async () => {
+  it("lists the known keys, and forgets one", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     expect(await alice.type(["contacts"])).toEqual({ exitCode: 0, stdout: "", stderr: "0 known.\n" });
     await alice.message("send", bob.address, "hello");
@@ -27,7 +27,7 @@ describeWithoutKeychain("eleventy-twtxt contacts", () => {
     expect(again).toMatchObject({ exitCode: 1, stderr: `${bob.address} is not one of your contacts.\n` });
   });
 
-  it("accepts a key at first sight, says where it is the known one, and takes a new one in its place", async () => {
+  it("accepts the first key, says if it is already known, and replaces it with a new one", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const accept = () => alice.type(["contacts", "accept", bob.address]);
     expect(await accept()).toEqual({
@@ -43,7 +43,7 @@ describeWithoutKeychain("eleventy-twtxt contacts", () => {
     expect(await contactsKept(alice).get(bob.address)).toMatchObject({ key: bob.kex });
   });
 
-  it("1: takes no other key than the one that is typed behind the address", async () => {
+  it("1: accepts only the key that is typed after the address", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await alice.type(["contacts", "accept", bob.address]);
     const old = bob.kex;
@@ -60,7 +60,7 @@ describeWithoutKeychain("eleventy-twtxt contacts", () => {
     expect(await contactsKept(alice).get(bob.address)).toMatchObject({ key: bob.kex });
   });
 
-  it("1: keeps the known key where the address cannot be looked up", async () => {
+  it("1: keeps the known key if the address cannot be looked up", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await alice.type(["contacts", "accept", bob.address]);
     await bob.stop();
@@ -70,7 +70,7 @@ describeWithoutKeychain("eleventy-twtxt contacts", () => {
   });
 });
 
-describe("eleventy-twtxt contacts, typed wrongly", () => {
+describe("wrong usage of eleventy-twtxt contacts", () => {
   const { folder } = blog(null);
 
   it.each([

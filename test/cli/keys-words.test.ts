@@ -47,7 +47,7 @@ describe("eleventy-twtxt keys backup on a terminal", () => {
     expect(stderr).toContain("eleventy-twtxt keys restore alice@alice.example");
   });
 
-  it("1: shows none of another address", async () => {
+  it("1: shows no words for another address", async () => {
     const machine = blog(null);
     fileIn(machine, "alice.key", PAPER_FILE);
     const outcome = await keysByHand(machine, ["backup", "bob@bob.example", "--identity", "alice.key"]);
@@ -70,7 +70,7 @@ describeWithoutKeychain("eleventy-twtxt keys restore", () => {
     expect(machine.read(KEY_FILE)).toBe(PAPER_FILE);
   });
 
-  it("asks a person for them until there are 24", async () => {
+  it("asks until there are 24 words", async () => {
     const machine = blog(null);
     const words = PAPER_WORDS.split(" ");
     const args = ["restore", "alice@alice.example", "--file", "alice.key"];
@@ -85,7 +85,7 @@ describeWithoutKeychain("eleventy-twtxt keys restore", () => {
     ]);
   });
 
-  it("1: keeps nothing where the person breaks off", async () => {
+  it("1: stores nothing if the input is cancelled", async () => {
     const machine = blog(null);
     const args = ["restore", "alice@alice.example", "--file", "alice.key"];
     const outcome = await keysByHand(machine, args, ["absurd amount"]);
@@ -97,7 +97,7 @@ describeWithoutKeychain("eleventy-twtxt keys restore", () => {
     [PAPER_WORDS.replace("doctor", "doktor"), "Word 3 is not in the English list"],
     [PAPER_WORDS.replace("comic", "cage"), "The checksum of these words does not match"],
     [PAPER_WORDS.replace("absurd ", ""), "Expected 24 words, got 23."],
-  ])("1 bad-identity, and no word of them is repeated: %s", async (input, message) => {
+  ])("1 bad-identity, without any of the words: %s", async (input, message) => {
     const machine = blog(null);
     const args = ["keys", "restore", "alice@alice.example", "--file", "alice.key"];
     const { exitCode, stdout, stderr } = await command(machine.folder, args, { input });
@@ -130,8 +130,8 @@ function inRealTerminal({ folder }: Blog, args: string[], prompt: string, answer
 
 const hasScript = process.platform === "linux" && spawnSync("script", ["--version"]).status === 0;
 
-describe.skipIf(!hasScript)("eleventy-twtxt keys in a terminal of the system's own", () => {
-  it("shows what backup prints, and nothing of what is typed for restore", async () => {
+describe.skipIf(!hasScript)("eleventy-twtxt keys in a real terminal", () => {
+  it("shows the words of backup, and does not echo those that are typed for restore", async () => {
     const machine = blog(null);
     const words = PAPER_WORDS.replace(" acoustic", "\racoustic");
     const restore = ["restore", "alice@alice.example", "--file", "alice.key"];
@@ -148,7 +148,7 @@ describe.skipIf(!hasScript)("eleventy-twtxt keys in a terminal of the system's o
     expect(shown).toMatch(/ 4 acoustic\r\n[\s\S]*24 comic\r\n/);
   });
 
-  it("1: Ctrl-C breaks restore off, and the terminal is as it was", async () => {
+  it("1: Ctrl-C cancels restore, and the terminal is as before", async () => {
     const machine = blog(null);
     const restore = ["restore", "alice@alice.example", "--file", "alice.key"];
     const { exitCode, shown } = await inRealTerminal(machine, restore, "they are not shown: ", "absurd amount\u0003");

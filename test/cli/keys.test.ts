@@ -8,7 +8,7 @@ import { blog, commandProcess } from "./helpers.js";
 import { describeWithoutKeychain, environmentOf, fileIn, KEY_FILE, keys, SALTY_FILE, salty } from "./machine.js";
 
 describeWithoutKeychain("eleventy-twtxt keys create", () => {
-  it("falls back to a file where there is no keychain, says so, and what comes next", async () => {
+  it("uses a file if there is no keychain, says so, and says what to do next", async () => {
     const machine = blog(null);
     const { exitCode, stdout, stderr } = await keys(machine, "create", "Alice@alice.example");
 
@@ -27,7 +27,7 @@ describeWithoutKeychain("eleventy-twtxt keys create", () => {
     );
   });
 
-  it("is for the address of the site here, and its hints start with npx where it was called so", async () => {
+  it("is for the address of the site here, and its hints start with npx if npx started it", async () => {
     const site = blog({ address: "me@alice.example" });
     const environment = { ...environmentOf(site.folder), npm_config_user_agent: "npm/10.8.2 node/v20.20.2 linux x64" };
     const { exitCode, stderr } = await commandProcess(site.folder, ["keys", "create"], { environment });
@@ -36,12 +36,12 @@ describeWithoutKeychain("eleventy-twtxt keys create", () => {
     expect(stderr).toContain("\n  npx eleventy-twtxt keys backup me@alice.example\n");
   });
 
-  it("makes another key each time", async () => {
+  it("creates a new key each time", async () => {
     const outcomes = await Promise.all([blog(null), blog(null)].map((m) => keys(m, "create", "a@b.example")));
     expect(new Set(outcomes.map(({ stdout }) => stdout)).size).toBe(2);
   });
 
-  it("--json says what everybody may know", async () => {
+  it("--json prints the public facts", async () => {
     const machine = blog(null);
     const { stdout, stderr } = await keys(machine, "create", "alice@alice.example", "--json");
     const { publicKey, created } = parseIdentity(machine.read(KEY_FILE), "the file");
@@ -54,7 +54,7 @@ describeWithoutKeychain("eleventy-twtxt keys create", () => {
     expect(stderr).toContain(`address: "alice@alice.example",\n`);
   });
 
-  it("--file PATH keeps it there and nowhere else, and says how it is used from there", async () => {
+  it("--file PATH stores the key only there, and says how to use it", async () => {
     const machine = blog(null);
     await keys(machine, "create", "alice@alice.example");
     const before = machine.read(KEY_FILE);
@@ -78,7 +78,7 @@ describeWithoutKeychain("eleventy-twtxt keys create", () => {
     expect(machine.read("stick/mine.key")).toBe(mine);
   });
 
-  it("1: never over another key", async () => {
+  it("1: does not replace a key", async () => {
     const machine = blog(null);
     await keys(machine, "create", "alice@alice.example");
     const before = machine.read(KEY_FILE);
@@ -90,7 +90,7 @@ describeWithoutKeychain("eleventy-twtxt keys create", () => {
     expect(machine.read(KEY_FILE)).toBe(before);
   });
 
-  it("1: --keychain does without a file, and makes no key where there is no keychain", async () => {
+  it("1: --keychain uses no file, and creates no key without a keychain", async () => {
     const machine = blog(null);
     const { exitCode, stdout, stderr } = await keys(machine, "create", "alice@alice.example", "--keychain");
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
@@ -100,7 +100,7 @@ describeWithoutKeychain("eleventy-twtxt keys create", () => {
 });
 
 describeWithoutKeychain("eleventy-twtxt keys import", () => {
-  it("takes the identity file of a Salty peer, and says that it is still there", async () => {
+  it("imports the identity file of a Salty peer, and says that it is unchanged", async () => {
     const machine = blog(null);
     const file = fileIn(machine, "alice.key", SALTY_FILE);
     const { exitCode, stdout, stderr } = await keys(machine, "import", file);
@@ -125,7 +125,7 @@ describeWithoutKeychain("eleventy-twtxt keys import", () => {
 });
 
 describeWithoutKeychain("eleventy-twtxt keys show", () => {
-  it("prints public things only, and where the key is", async () => {
+  it("prints only public facts, and the place of the key", async () => {
     const machine = blog(null);
     await keys(machine, "create", "bob@bob.example");
     await keys(machine, "import", fileIn(machine, "alice.key", SALTY_FILE));
@@ -165,7 +165,7 @@ describeWithoutKeychain("eleventy-twtxt keys show", () => {
     });
   });
 
-  it("says how to make a key where there is none", async () => {
+  it("says how to create a key if there is none", async () => {
     const machine = blog(null);
     const { exitCode, stdout, stderr } = await keys(machine, "show");
     expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "" });
@@ -173,7 +173,7 @@ describeWithoutKeychain("eleventy-twtxt keys show", () => {
     expect((await keys(machine, "show", "--json")).stdout).toBe("[]\n");
   });
 
-  it("1 no-identity: there is none of that address", async () => {
+  it("1 no-identity: the address has no key", async () => {
     const { exitCode, stdout, stderr } = await keys(blog(null), "show", "alice@alice.example");
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
     expect(stderr).toMatch(/^eleventy-twtxt: There is no key of alice@alice\.example on this machine\./);
@@ -181,7 +181,7 @@ describeWithoutKeychain("eleventy-twtxt keys show", () => {
 });
 
 describeWithoutKeychain("eleventy-twtxt keys backup", () => {
-  it("writes a file that import takes, and never over another one", async () => {
+  it("writes a file that import accepts, and does not replace another one", async () => {
     const machine = blog(null);
     await keys(machine, "create", "alice@alice.example");
     const outcome = await keys(machine, "backup", "alice@alice.example", "stick/alice.key");
@@ -203,7 +203,7 @@ describeWithoutKeychain("eleventy-twtxt keys backup", () => {
 });
 
 describeWithoutKeychain("eleventy-twtxt keys", () => {
-  it("prints no private key, whatever it is asked", async () => {
+  it("prints no private key, with any action", async () => {
     const machine = blog(null);
     fileIn(machine, "alice.key", SALTY_FILE);
     fileIn(machine, "broken.key", SALTY_FILE.replace("alice@sour.is", ""));

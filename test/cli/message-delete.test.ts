@@ -2,13 +2,13 @@ import { expect, it } from "vitest";
 import { type Correspondent, correspondents } from "./correspondent.js";
 import { describeWithoutKeychain } from "./machine.js";
 
-/** Somebody writes who says to be somebody else. */
+/** A sender who claims another address. */
 function forge(eve: Correspondent, claimed: string, to: Correspondent, text: string) {
   return eve.message("send", to.address, text, "--identity", eve.keyFile("fake.key", claimed, 9));
 }
 
 describeWithoutKeychain("eleventy-twtxt message delete --unverified", () => {
-  it("deletes all that is unverified, says what, and asks nothing", async () => {
+  it("deletes and names all unverified messages without a question", async () => {
     const { alice, bob, eve } = await correspondents(["alice", "bob", "eve"]);
     await alice.message("send", bob.address, "verified");
     await forge(eve, alice.address, bob, "forged");
@@ -26,7 +26,7 @@ describeWithoutKeychain("eleventy-twtxt message delete --unverified", () => {
     expect(await bob.message("delete", "--unverified")).toEqual({ exitCode: 0, stdout: "", stderr: "0 deleted.\n" });
   });
 
-  it("deletes nothing whose key has changed", async () => {
+  it("deletes no message whose key has changed", async () => {
     const { alice, bob, eve } = await correspondents(["alice", "bob", "eve"]);
     await alice.message("send", bob.address, "with the old key");
     expect(await bob.found("list")).toMatchObject([{ trust: "verified" }]);
@@ -38,7 +38,7 @@ describeWithoutKeychain("eleventy-twtxt message delete --unverified", () => {
     expect(await bob.found("list")).toMatchObject([{ trust: "key-changed" }, { trust: "key-changed" }]);
   });
 
-  it("keeps what is signed with a key that is known while its owner's host is down", async () => {
+  it("keeps messages that are signed with a known key while its owner's host is down", async () => {
     const { alice, bob, eve } = await correspondents(["alice", "bob", "eve"]);
     await alice.message("send", bob.address, "hello");
     await bob.message("list");

@@ -29,7 +29,7 @@ function drafts({ machine }: Correspondent): string[] {
 }
 
 describeWithoutKeychain("a message from an editor", () => {
-  it("is sent once the editor has ended, and leaves no file", async () => {
+  it("is sent when the editor exits, and leaves no file", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const sent = await write(alice, [bob.address], "\nHello Bob,\n\n  this is it.\n\n");
     expect(sent).toMatchObject({ exitCode: 0, opened: ["ed"], stderr: `${HINT}\n1 delivered.` });
@@ -38,14 +38,14 @@ describeWithoutKeychain("a message from an editor", () => {
     expect(bob.files.filter((path) => path.startsWith("/.well-known/"))).toHaveLength(1);
   });
 
-  it("1: is not sent where it is empty", async () => {
+  it("1: is not sent if it is empty", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const sent = await write(alice, [bob.address], " \n");
     expect(sent).toMatchObject({ exitCode: 1, stdout: "", stderr: `${HINT}\nThe message is empty, and was not sent.` });
     expect([drafts(alice), bob.asked]).toEqual([[], []]);
   });
 
-  it("1: is kept in a file that others cannot read where the editor has failed", async () => {
+  it("1: stays in a file that others cannot read if the editor fails", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const sent = await write(alice, [bob.address], "half a", 3);
     const [file = ""] = drafts(alice);
@@ -56,7 +56,7 @@ describeWithoutKeychain("a message from an editor", () => {
     expect(bob.asked).toEqual([]);
   });
 
-  it("1: is kept where it is too long, and can be sent from the file once it is shorter", async () => {
+  it("1: stays in a file if it is too long, and can be sent from there once it is shorter", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const sent = await write(alice, [bob.address], "long ".repeat(20_000));
     const [file = ""] = drafts(alice);
@@ -70,14 +70,14 @@ describeWithoutKeychain("a message from an editor", () => {
     expect(await bob.found("list")).toMatchObject([{ text: "short" }]);
   });
 
-  it("1: is kept where it is no text", async () => {
+  it("1: stays in a file if it is not text", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const sent = await write(alice, [bob.address], Buffer.from([0x66, 0xff]));
     expect(sent).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("The text is not in UTF-8.") });
     expect(drafts(alice)).toHaveLength(1);
   });
 
-  it("1: is not asked for where a recipient is not to be found", async () => {
+  it("1: is not asked for if a recipient is not found", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const sent = await write(alice, [bob.address, `nobody@${bob.host}`], "hello");
     expect(sent).toMatchObject({ exitCode: 1, opened: [], stderr: expect.stringContaining("has no document") });

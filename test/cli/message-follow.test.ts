@@ -43,7 +43,7 @@ function slowHost() {
 }
 
 describeWithoutKeychain("eleventy-twtxt message follow", () => {
-  it("shows by a subscription what comes from now on, each once, and ends in order at Ctrl-C", async () => {
+  it("shows each new message once, through a subscription, and stops at Ctrl-C", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await alice.message("send", bob.address, "before");
     const following = await follow(bob);
@@ -58,7 +58,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
     expect(await bob.found("list")).toHaveLength(3);
   });
 
-  it("--all begins with what is there, and --json prints a line for each message", async () => {
+  it("--all starts with the existing messages, and --json prints a line for each", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await alice.message("send", bob.address, "one\ntwo");
     const following = await follow(bob, "--all", "--json");
@@ -72,7 +72,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
     expect(await following.end("SIGTERM")).toBe(0);
   });
 
-  it("shows what others write while a stranger's host takes its time, and ends without waiting for it", async () => {
+  it("shows other messages while the host of an unknown sender is slow, and ends without waiting for it", async () => {
     const { alice, bob, eve } = await correspondents(["alice", "bob", "eve"]);
     const slow = await slowHost();
     const file = eve.keyFile("slow.key", `eve@${slow.host}`, 9);
@@ -87,7 +87,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
     expect(await bob.found("list")).toMatchObject([{ text: "slow", trust: "unverified" }, { text: "quick" }]);
   });
 
-  it("looks every few seconds where nobody can subscribe, and costs an answer only where there is something new", async () => {
+  it("polls without a subscription, and gets a body only for new messages", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"], { isStreaming: false });
     await alice.message("send", bob.address, "before");
     const following = await follow(bob, "--every", "5");
@@ -101,7 +101,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
     expect(await following.end()).toBe(0);
   });
 
-  it("overlooks none that shows later than another one and carries an earlier time", async () => {
+  it("misses no message that is listed later with an earlier time", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"], { isStreaming: false });
     for (const [text, behindMs] of [
       ["old", 90_000],
@@ -119,7 +119,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
   });
 
   it.each([{ isStreaming: true }, { isStreaming: false }])(
-    "says an outage once, and goes on after it: $isStreaming",
+    "reports an outage once, and continues after it: $isStreaming",
     async (host) => {
       const { alice, bob } = await correspondents(["alice", "bob"], host);
       await alice.message("send", bob.address, "first");
@@ -135,7 +135,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
     },
   );
 
-  it("1: ends where the inbox refuses", async () => {
+  it("1: ends if the inbox refuses the request", async () => {
     const { bob } = await correspondents(["bob"], { isStreaming: false });
     const following = await follow(bob, "--every", "5");
     bob.trouble = 403;
@@ -143,7 +143,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
     expect(await following.end()).toBe(1);
   });
 
-  it("1: says at once that nothing answers at the inbox and what to look at, as list does", async () => {
+  it("1: says at once that the inbox does not answer and what to check, as list does", async () => {
     const { bob } = await correspondents(["bob"]);
     await bob.stop();
     for (const action of ["follow", "list"]) {

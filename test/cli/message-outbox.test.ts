@@ -18,7 +18,7 @@ async function entries(person: Correspondent) {
 }
 
 describeWithoutKeychain("the outbox", () => {
-  it("0: keeps a message for whom it cannot be delivered to now, and retry delivers it later", async () => {
+  it("0: keeps a message for a recipient who cannot be reached, and retry delivers it later", async () => {
     const { alice, bob, carol } = await withBobDown();
     const sent = await alice.message("send", bob.address, carol.address, "second");
     expect(sent).toMatchObject({ exitCode: 0, stderr: "1 delivered, 1 to be retried.\n" });
@@ -55,7 +55,7 @@ describeWithoutKeychain("the outbox", () => {
     expect(carol.asked).toEqual(["POST 202", "POST 202"]);
   });
 
-  it("says so where DNS has led to the key of a recipient", async () => {
+  it("says that the key of a recipient was found through DNS", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const { address, kex, endpoint } = bob;
     await contactsKept(alice).pin({ address, key: kex, endpoint, url: bob.url, byDns: true });
@@ -69,7 +69,7 @@ describeWithoutKeychain("the outbox", () => {
     expect(JSON.parse(now.stdout).recipients).toMatchObject([{ address, byDns: false }]);
   });
 
-  it("is tried again by the next send, once it is due", async () => {
+  it("is retried by the next send, once it is due", async () => {
     const { alice, bob, carol } = await withBobDown();
     await alice.message("send", bob.address, "second");
     await bob.start();
@@ -87,7 +87,7 @@ describeWithoutKeychain("the outbox", () => {
     expect(await entries(alice)).toEqual([]);
   });
 
-  it("1: keeps what an inbox has refused until it is tried by hand, or discarded", async () => {
+  it("1: keeps a refused message until it is retried by hand, or discarded", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     bob.trouble = 400;
     for (const text of ["one", "two"]) {
@@ -111,7 +111,7 @@ describeWithoutKeychain("the outbox", () => {
     expect(await entries(alice)).toEqual([]);
   });
 
-  it("1: takes nothing where a recipient is not to be found, and sends nothing to the others", async () => {
+  it("1: sends nothing to anyone if a recipient is not found", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const nobody = `nobody@${bob.host}`;
     const sent = await alice.message("send", bob.address, nobody, "hello");
@@ -120,7 +120,7 @@ describeWithoutKeychain("the outbox", () => {
     expect([bob.asked, await entries(alice), await alice.found("sent")]).toEqual([[], [], []]);
   });
 
-  it("keeps read receipts that cannot be delivered now, and those alone for which there is a key try again", async () => {
+  it("keeps read receipts that cannot be delivered now; only those with a key are retried", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await alice.message("send", bob.address, "hello");
     alice.trouble = 503;
@@ -133,7 +133,7 @@ describeWithoutKeychain("the outbox", () => {
     expect((await alice.found("list")).map(({ receipts }) => receipts)).toMatchObject([[{}]]);
   });
 
-  it("with --json says all of it as data", async () => {
+  it("prints all of it with --json", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const sent = await alice.message("send", bob.address, "hello", "--json");
     const [message] = await bob.found("list");

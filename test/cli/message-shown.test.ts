@@ -18,7 +18,7 @@ function message(trust: Trust, text = "hello"): ReadMessage {
 }
 
 describe("a message", () => {
-  it("is shown as verified by DNS where DNS has led to its key", () => {
+  it("is shown as verified by DNS if its key was found through DNS", () => {
     const head = `11111111  ${TIME}  ${BOB.address}  verified by DNS`;
     expect(listLines([message(BY_DNS)], null)).toEqual([`${head}  hello`]);
     expect(messageLines(message(BY_DNS), null)).toEqual([head, "  hello"]);
@@ -29,7 +29,7 @@ describe("a message", () => {
     expect(factsOf(message({ trust: "unverified", reason: "x" }))).toMatchObject({ byDns: false });
   });
 
-  it("is shown with 500 of its lines at most, and says how many more it has", () => {
+  it("is shown with at most 500 lines, and the number of the others", () => {
     const text = (lines: number) => Array.from({ length: lines }, (_, at) => String(at)).join("\n");
     const lines = messageLines(message(BY_DNS, text(40_000)), 80);
     expect(lines).toHaveLength(502);
@@ -44,17 +44,14 @@ describe("a delivery", () => {
   const endpoint = "https://bob.example/inbox/bob";
   const why = `it answers 400, "${"x".repeat(66)} ${FORGED}"`;
 
-  it.each(["failed", "waiting"] as const)(
-    "%s: cannot be told by the inbox in a line that stands where ours do",
-    (state) => {
-      const lines = reportLines({ address: BOB.address, endpoint, state, why, next: null }, 80);
-      const [ours, ...theirs] = lines;
-      expect(ours).toMatch(/^bob@bob\.example {2}(failed|not delivered yet) at \S+ \(kept in the outbox\)$/);
-      expect(theirs.length).toBeGreaterThan(1);
-      for (const line of theirs) expect(line).toMatch(/^ {2}.{1,78}$/);
-      expect(theirs.map((line) => line.slice(2)).join("")).toBe(why);
-    },
-  );
+  it.each(["failed", "waiting"] as const)("%s: the reason of an inbox cannot forge a line of this program", (state) => {
+    const lines = reportLines({ address: BOB.address, endpoint, state, why, next: null }, 80);
+    const [ours, ...theirs] = lines;
+    expect(ours).toMatch(/^bob@bob\.example {2}(failed|not delivered yet) at \S+ \(kept in the outbox\)$/);
+    expect(theirs.length).toBeGreaterThan(1);
+    for (const line of theirs) expect(line).toMatch(/^ {2}.{1,78}$/);
+    expect(theirs.map((line) => line.slice(2)).join("")).toBe(why);
+  });
 
   it("delivered: is one line", () => {
     const report = { address: BOB.address, endpoint, state: "delivered" as const, why: null, next: null };

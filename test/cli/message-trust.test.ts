@@ -11,8 +11,8 @@ function widthOf(line: string): number {
   return line.length + (line.match(/好/g)?.length ?? 0);
 }
 
-describeWithoutKeychain("who has written a message", () => {
-  it("is unverified where another key claims to be somebody", async () => {
+describeWithoutKeychain("the sender of a message", () => {
+  it("is unverified if another key claims the address", async () => {
     const { alice, bob, eve } = await correspondents(["alice", "bob", "eve"]);
     const file = eve.keyFile("fake.key", alice.address, 9);
     await alice.message("send", bob.address, "I am Alice");
@@ -40,7 +40,7 @@ describeWithoutKeychain("who has written a message", () => {
     expect(await alice.found("list")).toMatchObject([{ receipts: [{}], events: [{ name: "read" }] }]);
   });
 
-  it("is read with the key of before where the own key was replaced, and own copies too", async () => {
+  it("does not matter after the own key was replaced: messages and copies still open", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await bob.message("send", alice.address, "sealed to the old key");
     await alice.message("send", bob.address, "my copy");
@@ -56,7 +56,7 @@ describeWithoutKeychain("who has written a message", () => {
     expect(await alice.found("list")).toHaveLength(2);
   });
 
-  it("is said to have changed keys where they have, until the new key is accepted", async () => {
+  it("is shown as key changed until the new key is accepted", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await alice.message("send", bob.address, "with the old key");
     expect(await bob.found("list")).toMatchObject([{ trust: "verified" }]);
@@ -83,7 +83,7 @@ describeWithoutKeychain("who has written a message", () => {
     expect(await bob.message("send", alice.address, "So you are.")).toMatchObject({ exitCode: 0 });
   });
 
-  it("is unverified while their host does not answer, and the reason says what is known", async () => {
+  it("is unverified while the host does not answer, and the reason says which key is known", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await alice.message("send", bob.address, "hello");
     await alice.stop();
@@ -95,7 +95,7 @@ describeWithoutKeychain("who has written a message", () => {
     expect(await bob.found("list")).toMatchObject([{ trust: "unverified", reason }]);
   });
 
-  it("cannot do anything to the terminal by what they write", async () => {
+  it("cannot control the terminal with a text", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await alice.message("send", bob.address, HOSTILE);
     for (const args of [["list"], ["read"], ["read", "--json"]]) {
@@ -108,7 +108,7 @@ describeWithoutKeychain("who has written a message", () => {
     expect((await alice.message("sent")).stdout).toContain("\\u001b[2J");
   });
 
-  it("cannot write a line that stands where ours do, not even a long one", async () => {
+  it("cannot forge a line of this program, not even with a long one", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const forged = "ffffffff  2026-11-20T09:00:00Z  carol@carol.example  verified";
     await alice.message(
@@ -129,7 +129,7 @@ describeWithoutKeychain("who has written a message", () => {
     expect(listed.join("\n")).toMatch(/ {2}verified\s+hello\n.* {2}verified\s+(\\u0001)+/);
   });
 
-  it("is said to be unreadable where what came is not for this key", async () => {
+  it("is unknown for a message that is not sealed to this key", async () => {
     const { bob } = await correspondents(["bob"]);
     await bob.message("send", bob.address, "of an earlier key");
     await bob.changeKey(8);

@@ -8,7 +8,7 @@ const NINE = "See you at nine?\nOr later.";
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/;
 
 describeWithoutKeychain("eleventy-twtxt message", () => {
-  it("goes to several people, is verified there, and is answered", async () => {
+  it("reaches several recipients, is verified there, and is answered", async () => {
     const { alice, bob, carol } = await correspondents(["alice", "bob", "carol"]);
     const sent = await alice.message("send", bob.address.toUpperCase(), carol.address, NINE);
     expect(sent).toMatchObject({ exitCode: 0, stderr: "2 delivered.\n" });
@@ -30,7 +30,7 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     expect(bob.asked).toEqual(["POST 202", "GET 200", "GET 200"]);
   });
 
-  it("is read whole or by the beginning of its id, deleted, and nothing else is", async () => {
+  it("is read and deleted by the start of its id, and no other message is", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     for (const text of ["one", "two", "three"]) await alice.message("send", bob.address, text, "--no-copy");
     const all = await bob.found("list");
@@ -58,9 +58,10 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     expect(deleted.stdout).toMatch(new RegExp(`^${ids[0]?.slice(0, 8)}  .*\n${ids[2]?.slice(0, 8)}  .*\n$`));
     expect(await bob.found("list")).toMatchObject([{ id: ids[1] }]);
     expect((await alice.message("sent")).stderr).toBe("0 copies.\n");
+    expect((await alice.message("sent", "0000")).stderr).toContain("No copy of yours has an id that starts with 0000.");
   });
 
-  it("is kept sealed by its author, whose key opens it again", async () => {
+  it("is kept as a sealed copy, which its author's key opens", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await alice.type(["message", "send", bob.address], `\uFEFF${NINE.replace("\n", "\r\n")}\r\n`);
     const [listed, copies] = [await alice.message("sent"), await alice.found("sent")];
@@ -71,7 +72,7 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     expect(await bob.found("list")).toMatchObject([{ id, text: NINE }]);
   });
 
-  it("tells of having read it where the reader wants that: once, and never of a receipt", async () => {
+  it("is confirmed as read if the reader wants it: once, and never for a receipt", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     for (const text of ["one", "two"]) await alice.message("send", bob.address, text);
     await bob.message("send", bob.address, "to myself");
@@ -93,7 +94,7 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     expect((await bob.message("sent")).stdout).not.toContain(alice.address);
   });
 
-  it("looks each sender up once, however many messages there are", async () => {
+  it("needs one lookup per sender, for any number of messages", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await Promise.all(["one", "two", "three"].map((text) => alice.message("send", bob.address, text)));
     alice.files.length = 0;
@@ -103,7 +104,7 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     expect(bob.files).toEqual([]);
   });
 
-  it("is the same from a folder without a site, whose inbox is looked up, and at a local server", async () => {
+  it("is read from a folder without a site, through a lookup, and at a local server", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await alice.message("send", bob.address, "hello");
     const { environment, allowing, machine } = bob;
@@ -116,7 +117,7 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     expect(await bob.found("list", "--url", bob.url)).toMatchObject([{ text: "hello" }]);
   });
 
-  it("1: another key than the published one reads nothing, and asks nothing of the inbox", async () => {
+  it("1: a key that is not the published one reads nothing, and sends no request to the inbox", async () => {
     const { alice } = await correspondents(["alice"]);
     const file = alice.keyFile("other.key", alice.address, 9);
     const { environment, allowing, machine } = alice;
@@ -127,7 +128,7 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     expect(alice.asked).toEqual([]);
   });
 
-  it("2: whose they are must be clear where two authors of the site have their keys here", async () => {
+  it("2: --as is needed if two authors of the site have their keys here", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const settings = JSON.parse(alice.machine.read(".eleventy-twtxt/settings.json"));
     settings.authors.push({ user: "bob", address: bob.address, key: bob.kex, endpoint: bob.endpoint });
@@ -145,7 +146,7 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
     expect(await alice.found("list", "--as", bob.address)).toMatchObject([{ text: "to bob", trust: "verified" }]);
   });
 
-  it("2 and 1: whose they are must be clear where there is no site", async () => {
+  it("2 and 1: --as is needed for several keys without a site", async () => {
     const { alice } = await correspondents(["alice"]);
     const { environment, allowing } = alice;
     alice.keyFile("data/eleventy-twtxt/keys/zoe@zoe.example.key", "zoe@zoe.example", 8);
@@ -162,7 +163,7 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
   });
 });
 
-describe("eleventy-twtxt message, typed wrongly", () => {
+describe("wrong usage of eleventy-twtxt message", () => {
   const { folder } = blog(null);
 
   it.each([

@@ -9,7 +9,7 @@ const badKey = expect.objectContaining({ code: "bad-key" });
 describe("a secret key", () => {
   const seed = randomBytes(32);
 
-  it("signs by its public key", () => {
+  it("signs for its public key", () => {
     const { publicKey, sign } = secretKeyOf(seed);
     expect(publicKey).toEqual(ed25519.getPublicKey(seed));
     const x = Buffer.from(publicKey).toString("base64url");
@@ -17,7 +17,7 @@ describe("a secret key", () => {
     expect(verify(null, Buffer.from("hello"), key, sign(Buffer.from("hello")))).toBe(true);
   });
 
-  it("agrees with whoever has its public key", () => {
+  it("agrees on a secret with the holder of its public key", () => {
     const own = secretKeyOf(seed);
     const other = x25519.keygen();
     const exchangeKey = exchangeKeyOf(own.publicKey);
@@ -27,7 +27,7 @@ describe("a secret key", () => {
     }
   });
 
-  it("needs its seed no more", () => {
+  it("no longer needs its seed", () => {
     const wiped = new Uint8Array(seed);
     const key = secretKeyOf(wiped);
     wiped.fill(0);
@@ -36,7 +36,7 @@ describe("a secret key", () => {
     expect([...key.sign(seed)]).toEqual([...secretKeyOf(seed).sign(seed)]);
   });
 
-  it("shows neither in JSON nor in the console", () => {
+  it("does not appear in JSON or in the console", () => {
     const key = secretKeyOf(seed);
     expect(Object.keys(key)).toEqual(["publicKey", "sign", "agree"]);
     expect(JSON.stringify(key)).not.toContain(seed.toString("hex"));
@@ -46,7 +46,7 @@ describe("a secret key", () => {
     ["of small order", new Uint8Array(32)],
     ["too short", new Uint8Array(31).fill(9)],
     ["too long", new Uint8Array(33).fill(9)],
-  ])("does not agree with a key that is none: %s", (_what, exchangeKey) => {
+  ])("does not agree with an invalid key: %s", (_what, exchangeKey) => {
     expect(() => secretKeyOf(seed).agree(exchangeKey)).toThrow(badKey);
   });
 });

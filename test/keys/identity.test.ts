@@ -46,7 +46,7 @@ afterEach(() => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
-/** A keychain as a system has it, in memory. */
+/** A working keychain in memory. */
 function workingKeychain(): Keychain & { kept: Map<string, string> } {
   const kept = new Map<string, string>();
   return {
@@ -60,7 +60,7 @@ function workingKeychain(): Keychain & { kept: Map<string, string> } {
 
 function lockedKeychain(): Keychain {
   const refuse = async () => {
-    throw new Error("It is locked.\nAsk somebody.");
+    throw new Error("It is locked.\nAsk an administrator.");
   };
   return { read: refuse, write: refuse, remove: refuse, addresses: refuse };
 }
@@ -72,7 +72,7 @@ function newPlaces<K extends Keychain>(keychain: K): IdentityPlaces & { keychain
 }
 
 describe("an identity file", () => {
-  it("is three comments and a line", () => {
+  it("has three comments and a line", () => {
     expect(TEXT).toBe(
       `# created: ${CREATED}\n# public key: ${KEX}\n# user: alice@alice.example\n${Buffer.concat([seed, parseKey(KEX)]).toString("base64")}\n`,
     );
@@ -85,7 +85,7 @@ describe("an identity file", () => {
     expect(ed25519.verify(identity.sign(message), message, parseKey(KEX), { zip215: false })).toBe(true);
   });
 
-  it("gives an identity that agrees with whoever has its public key", () => {
+  it("gives an identity that agrees on a secret with the holder of its public key", () => {
     const other = x25519.keygen();
     const exchangeKey = exchangeKeyOf(parseKey(KEX)) ?? new Uint8Array(0);
     const shared = x25519.getSharedSecret(other.secretKey, exchangeKey);
@@ -103,11 +103,11 @@ describe("an identity file", () => {
   it.each([
     ["CRLF", TEXT.replaceAll("\n", "\r\n")],
     ["a byte order mark", `\uFEFF${TEXT}`],
-    ["no end of the last line", TEXT.trimEnd()],
+    ["no line break at the end", TEXT.trimEnd()],
     ["another order", TEXT.split("\n").slice(0, 4).reverse().join("\n")],
-    ["comments of somebody's own", `#\n# my key, do not lose\n${TEXT}`],
+    ["other comments", `#\n# my key, do not lose\n${TEXT}`],
     ["capitals in the address", TEXT.replace("alice@alice", "Alice@ALICE")],
-    ["the key and the address alone", TEXT.split("\n").slice(2).join("\n")],
+    ["only key and address", TEXT.split("\n").slice(2).join("\n")],
   ])("may have %s", (_, text) => {
     expect(parseIdentity(text, "alice.key")).toMatchObject({ address: "alice@alice.example", publicKey: KEX });
   });
@@ -158,7 +158,7 @@ describe("an identity file", () => {
 });
 
 describe("an identity", () => {
-  it("shows its key nowhere", () => {
+  it("never shows its private key", () => {
     const identity = parseIdentity(TEXT, "alice.key");
     const shown = [
       JSON.stringify(identity),
@@ -175,8 +175,8 @@ describe("an identity", () => {
   });
 });
 
-describe("keeping an identity", () => {
-  it("the keychain comes first", async () => {
+describe("storing an identity", () => {
+  it("uses the keychain first", async () => {
     const places = newPlaces(workingKeychain());
     expect(await createIdentity(ALICE, places)).toMatchObject({
       identity: { publicKey: KEX },
@@ -194,21 +194,18 @@ describe("keeping an identity", () => {
   it.each<[string, Keychain, string]>([
     ["is locked", lockedKeychain(), "It is locked"],
     ["forgets", { ...workingKeychain(), read: async () => null }, "it did not return what was stored"],
-  ])(
-    "a file of mode 0600 takes its place where the keychain %s, and why is said",
-    async (_, keychain, keychainFault) => {
-      const places = newPlaces(keychain);
-      const file = join(places.folder, "alice@alice.example.key");
-      expect(await createIdentity(ALICE, places)).toMatchObject({ file, keychainFault });
+  ])("uses a file of mode 0600 if the keychain %s, and gives the reason", async (_, keychain, keychainFault) => {
+    const places = newPlaces(keychain);
+    const file = join(places.folder, "alice@alice.example.key");
+    expect(await createIdentity(ALICE, places)).toMatchObject({ file, keychainFault });
 
-      expect(readFileSync(file, "utf8")).toBe(TEXT);
-      expect(statSync(file).mode & 0o777).toBe(0o600);
-      expect(statSync(places.folder).mode & 0o777).toBe(0o700);
-      expect(await loadIdentity("alice@alice.example", places)).toMatchObject({ identity: { publicKey: KEX }, file });
-    },
-  );
+    expect(readFileSync(file, "utf8")).toBe(TEXT);
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    expect(statSync(places.folder).mode & 0o777).toBe(0o700);
+    expect(await loadIdentity("alice@alice.example", places)).toMatchObject({ identity: { publicKey: KEX }, file });
+  });
 
-  it("a file of one's own takes the place of all others, beside another key of that address too", async () => {
+  it("uses the named file instead of all other places, also if the address has another key", async () => {
     const places = newPlaces(workingKeychain());
     await createIdentity({ ...ALICE, seed: new Uint8Array(32).fill(3) }, places);
     const own = { file: join(places.root, "stick", "mine.key") };
@@ -225,7 +222,7 @@ describe("keeping an identity", () => {
     expect((await loadIdentity("alice@alice.example", places)).identity.publicKey).not.toBe(KEX);
   });
 
-  it("bad-file: a file of one's own is never written over", async () => {
+  it("bad-file: the named file exists", async () => {
     const { root } = newPlaces(workingKeychain());
     const own = { file: join(root, "mine.key") };
     writeFileSync(own.file, "precious", { mode: 0o600 });
@@ -237,7 +234,7 @@ describe("keeping an identity", () => {
     });
   });
 
-  it("bad-identity: the keychain was chosen, and does not work", async () => {
+  it("bad-identity: only the keychain is allowed, and it does not work", async () => {
     const places = newPlaces(lockedKeychain());
     await expect(createIdentity(ALICE, places, { isKeychainOnly: true })).rejects.toEqual(
       badIdentity("The system keychain cannot store the key: It is locked."),
@@ -246,7 +243,7 @@ describe("keeping an identity", () => {
   });
 
   it.each(["keychain", "file"] as const)(
-    "bad-identity: there is one in the %s, which is left as it is",
+    "bad-identity: the address has a key in the %s, which is not changed",
     async (first) => {
       const places = newPlaces(workingKeychain());
       const keychain = first === "file" ? lockedKeychain() : places.keychain;
@@ -264,14 +261,14 @@ describe("keeping an identity", () => {
     },
   );
 
-  it("of two at once in one file, one is kept", async () => {
+  it("only one of several concurrent keys is stored", async () => {
     const places = newPlaces(lockedKeychain());
     const outcomes = await Promise.allSettled([1, 2, 3].map(() => createIdentity(ALICE, places)));
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
     expect(readFileSync(join(places.folder, "alice@alice.example.key"), "utf8")).toBe(TEXT);
   });
 
-  it("no-identity: says whether the keychain could be asked", async () => {
+  it("no-identity: says whether the keychain answered", async () => {
     const absent = { code: "no-identity", message: "There is no key of alice@alice.example on this machine." };
     await expect(loadIdentity("alice@alice.example", newPlaces(workingKeychain()))).rejects.toMatchObject(absent);
     await expect(loadIdentity("alice@alice.example", newPlaces(lockedKeychain()))).rejects.toMatchObject({
@@ -280,7 +277,7 @@ describe("keeping an identity", () => {
     });
   });
 
-  it("bad-identity: the key of another address lies in its place", async () => {
+  it("bad-identity: its place has the key of another address", async () => {
     const places = newPlaces(workingKeychain());
     places.keychain.kept.set("bob@bob.example", TEXT);
     await expect(loadIdentity("bob@bob.example", places)).rejects.toEqual(
@@ -289,7 +286,7 @@ describe("keeping an identity", () => {
   });
 
   it.skipIf(process.platform === "win32").each(["644", "640", "604", "620", "601"])(
-    "bad-identity: others can get at a file of mode %s",
+    "bad-identity: others can access a file of mode %s",
     async (mode) => {
       const places = newPlaces(lockedKeychain());
       const { file } = await createIdentity(ALICE, places);
@@ -302,7 +299,7 @@ describe("keeping an identity", () => {
 });
 
 describe("importing", () => {
-  it("keeps the file's text as it is, and leaves the file alone", async () => {
+  it("stores the text of the file unchanged, and does not change the file", async () => {
     const places = newPlaces(workingKeychain());
     const file = join(places.root, "from elsewhere.key");
     const text = `\uFEFF${TEXT.replaceAll("\n", "\r\n")}# mine\r\n`;
@@ -313,10 +310,10 @@ describe("importing", () => {
   });
 
   it.each([
-    ["it is no identity file", "hello\n", 0o600, "bad-identity"],
+    ["it is not an identity file", "hello\n", 0o600, "bad-identity"],
     ["it is far too large", TEXT + "#\n".repeat(5000), 0o600, "bad-identity"],
     ["others can read it", TEXT, 0o644, "bad-identity"],
-  ])("keeps nothing where %s", async (_, text, mode, code) => {
+  ])("stores nothing if %s", async (_, text, mode, code) => {
     const places = newPlaces(workingKeychain());
     const file = join(places.root, "it's mine.key");
     writeFileSync(file, text, { mode });
@@ -325,7 +322,7 @@ describe("importing", () => {
     expect(places.keychain.kept.size).toBe(0);
   });
 
-  it("names a file for the shell", async () => {
+  it("quotes a file name for the shell", async () => {
     const places = newPlaces(workingKeychain());
     const file = join(places.root, "it's mine.key");
     writeFileSync(file, TEXT);
@@ -333,14 +330,14 @@ describe("importing", () => {
     await expect(importIdentity(file, places)).rejects.toThrow(`Type: chmod 600 '${places.root}/it'\\''s mine.key'`);
   });
 
-  it.skipIf(process.platform === "win32")("bad-identity: a pipe is not waited for", async () => {
+  it.skipIf(process.platform === "win32")("bad-identity: does not wait for a pipe", async () => {
     const places = newPlaces(workingKeychain());
     const file = join(places.root, "pipe.key");
     execFileSync("mkfifo", ["-m", "600", file]);
     await expect(importIdentity(file, places)).rejects.toMatchObject({ code: "bad-identity" });
   });
 
-  it("bad-file: there is none", async () => {
+  it("bad-file: the file does not exist", async () => {
     const places = newPlaces(workingKeychain());
     await expect(importIdentity(join(places.root, "no.key"), places)).rejects.toMatchObject({
       code: "bad-file",
@@ -366,7 +363,7 @@ describe("a backup", () => {
     expect(await loadIdentity("alice@alice.example", elsewhere)).toMatchObject({ identity: { publicKey: KEX } });
   });
 
-  it("bad-file: is never written over another file", async () => {
+  it("bad-file: does not replace another file", async () => {
     const places = newPlaces(workingKeychain());
     await createIdentity(ALICE, places);
     const file = join(places.root, "alice.key");
@@ -380,7 +377,7 @@ describe("a backup", () => {
 });
 
 describe("the words of a key", () => {
-  it("bring it back on another machine, without the time at which it was made", async () => {
+  it("restore the key on another machine, without its creation time", async () => {
     const places = newPlaces(workingKeychain());
     await createIdentity(ALICE, places);
     const words = (await wordsOfIdentity("alice@alice.example", places)).join(" ");
@@ -391,7 +388,7 @@ describe("the words of a key", () => {
     expect(elsewhere.keychain.kept.get("alice@alice.example")).toBe(TEXT.replace(/# created.*\n/, ""));
   });
 
-  it("bring back no key over another one, and none that is wrong", async () => {
+  it("neither replace a key nor restore a wrong one", async () => {
     const places = newPlaces(workingKeychain());
     await createIdentity({ ...ALICE, seed: new Uint8Array(32).fill(3) }, places);
     const before = new Map(places.keychain.kept);
@@ -405,7 +402,7 @@ describe("the words of a key", () => {
     expect(existsSync(places.folder)).toBe(false);
   });
 
-  it("are those of the file that is given", async () => {
+  it("are those of the given file", async () => {
     const { root } = newPlaces(workingKeychain());
     const own = { file: join(root, "mine.key") };
     writeFileSync(own.file, `\uFEFF${TEXT.replaceAll("\n", "\r\n")}`, { mode: 0o600 });
@@ -415,7 +412,7 @@ describe("the words of a key", () => {
 });
 
 describe("the list of identities", () => {
-  it("has those of both places, each once, and says what it could not read", async () => {
+  it("has the identities of both places, each once, and the errors of the others", async () => {
     const places = newPlaces(workingKeychain());
     const withoutKeychain = { ...places, keychain: lockedKeychain() };
     await createIdentity({ ...ALICE, address: "zoe@localhost:8080" }, withoutKeychain);
@@ -477,16 +474,16 @@ describe("an address", () => {
     "alice@a%2fb",
     "alice@alice.example\n",
     `alice@${"a".repeat(254)}`,
-  ])("is none: %j", (text) => {
+  ])("is invalid: %j", (text) => {
     expect(parseAddress(text)).toBeNull();
   });
 });
 
-describe("a key that is put aside for a new one", () => {
+describe("a key that was replaced", () => {
   it.each([
     ["a file", lockedKeychain],
     ["the system keychain", workingKeychain],
-  ])("is kept for what was sealed to it: from %s", async (_, keychain) => {
+  ])("still opens what was sealed to it: from %s", async (_, keychain) => {
     const places = newPlaces(keychain());
     await createIdentity(ALICE, places);
     const { file } = await retireIdentity("alice@alice.example", places);
@@ -504,13 +501,13 @@ describe("a key that is put aside for a new one", () => {
     expect((await listIdentities(places)).identities).toHaveLength(1);
   });
 
-  it("no-identity: there is none", async () => {
+  it("no-identity: the address has no key", async () => {
     await expect(retireIdentity("alice@alice.example", newPlaces(lockedKeychain()))).rejects.toThrow(
       expect.objectContaining({ code: "no-identity" }),
     );
   });
 
-  it("goes on where it was cut short the last time", async () => {
+  it("completes an interrupted call", async () => {
     const places = newPlaces(lockedKeychain());
     await createIdentity(ALICE, places);
     const { file } = await retireIdentity("alice@alice.example", places);

@@ -51,7 +51,7 @@ describe("a public key as text", () => {
 });
 
 describe("a public key as bytes", () => {
-  it.each(vectors)("has its key for exchange: $kex", ({ ed25519_public, x25519_public }) => {
+  it.each(vectors)("has an exchange key: $kex", ({ ed25519_public, x25519_public }) => {
     expect(isPublicKey(hex(ed25519_public))).toBe(true);
     expect(exchangeKeyOf(hex(ed25519_public))).toEqual(hex(x25519_public));
   });
@@ -64,7 +64,7 @@ describe("a public key as bytes", () => {
     ["beyond the field", hex(`f0${"ff".repeat(30)}7f`)],
     ["no point of the curve", hex("02".padEnd(64, "0"))],
     ["zero with a sign", hex("01".padEnd(62, "0").concat("80"))],
-  ])("is none: %s", (_name, bytes) => {
+  ])("is invalid: %s", (_name, bytes) => {
     expect(isPublicKey(bytes)).toBe(false);
     expect(exchangeKeyOf(bytes)).toBeNull();
   });
@@ -85,7 +85,7 @@ describe("a weak key", () => {
   const { Point } = ed25519;
   const torsion = Point.fromBytes(hex("26e8958fc2b227b045c3f489f2ef98f0d5dfac05d3c63339b13802886d53fc05"));
 
-  it("is each of the eight points of small order, with either sign, and each y beyond the field", () => {
+  it("is any of the eight points of small order, with either sign, or a y beyond the field", () => {
     const points = Array.from({ length: 8 }, (_, index) => torsion.multiplyUnsafe(BigInt(index + 1)).toBytes());
     const beyond = Array.from({ length: 19 }, (_, index) => hex(`${(0xed + index).toString(16)}${"ff".repeat(30)}7f`));
     for (const bytes of [...points, ...beyond]) {
@@ -94,14 +94,14 @@ describe("a weak key", () => {
     }
   });
 
-  it("is no other: the keys of the vectors, and the largest y of the field but one", () => {
+  it("is none of the keys of the vectors, nor the second-largest y of the field", () => {
     const others = [...vectors.map(({ ed25519_public }) => hex(ed25519_public)), hex(`eb${"ff".repeat(30)}7f`)];
     expect(others.filter(isWeakKey)).toEqual([]);
   });
 });
 
-describe("where an address is looked up", () => {
-  it("is under both segments, by plain and by hashed name, in the order of the protocol", () => {
+describe("the documents of an address", () => {
+  it("are under both segments, by plain and by hashed name, in the order of the protocol", () => {
     // printf alice@alice.example | sha256sum
     const hashed = "df80c801a9d5d1a50e89e09c6aa19d1f69d8c4c00fb0436c9f7659ee5fd52243";
     expect(discoveryPaths("alice@alice.example")).toEqual([

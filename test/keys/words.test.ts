@@ -13,12 +13,12 @@ const WORDS = vector.bip39.split(" ");
 const badIdentity = (message: string) => expect.objectContaining({ code: "bad-identity", message });
 
 describe("the words of a seed", () => {
-  it("are those of the vector, both ways", () => {
+  it("match the vector, both ways", () => {
     expect(wordsOfSeed(SEED)).toEqual(WORDS);
     expect(seedOfWords(vector.bip39)).toEqual(SEED);
   });
 
-  it("give every seed back", () => {
+  it("restore every seed", () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 32, maxLength: 32 }), (seed) => {
         const words = wordsOfSeed(seed);
@@ -50,11 +50,11 @@ describe("the words of a seed", () => {
       "Words 1, 24 are not in the English list of BIP-39: check the spelling.",
     ],
     [WORDS.with(1, "zoo").join(" "), "The checksum of these words does not match: a word is wrong, or their order is."],
-  ])("bad-identity, without a word of them: %j", (text, message) => {
+  ])("bad-identity, without any of the words: %j", (text, message) => {
     expect(() => seedOfWords(text)).toThrow(badIdentity(message));
   });
 
-  it("are refused for most other words in their places, and never taken for this seed", () => {
+  it("are refused for most changes, and never restore this seed", () => {
     const other = fc.tuple(fc.nat(23), fc.constantFrom(...wordlist)).filter(([at, word]) => WORDS[at] !== word);
     fc.assert(
       fc.property(other, ([at, word]) => {

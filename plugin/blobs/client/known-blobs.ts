@@ -78,7 +78,7 @@ export class KnownBlobs {
   /**
    * Verifies a blob, and records its state if its proof is right.
    *
-   * @returns `wrong` also for an older state than the newest known one, and for a missing proof where there was one
+   * @returns `wrong` also for a state older than the newest known one, and for a blob that has lost its proof
    */
   async verify(blob: BlobFields): Promise<Proof> {
     const { key, sha256 } = blob;

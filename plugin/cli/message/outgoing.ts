@@ -12,19 +12,18 @@ import type { Terminal } from "../terminal.js";
 import { Mailbox } from "./mailbox.js";
 import { followedBy, indented, textOf } from "./message-text.js";
 
-const idUse = (what: string): IdUse<{ id: string }> => ({ idOf: ({ id }) => id, what, short: shortId, least: 4 });
+function idUse<T extends { id: string }>(what: string): IdUse<T> {
+  return { idOf: ({ id }) => id, what, short: shortId, least: 4 };
+}
 
 /** `message sent [ID]` */
 export async function sent(values: OwnSiteValues, id: string | null, terminal: Terminal): Promise<number> {
   const mailbox = await Mailbox.open(values, terminal);
   const all = await mailbox.outbox().sent();
-  const wanted = id === null ? all : all.filter((copy) => copy === oneByPrefix(id, all, idUse("copy of yours")));
-  const copies = wanted.map(({ id, created, to, sealed }) => ({
-    id,
-    created,
-    to,
-    text: ownText(sealed, mailbox.keys),
-  }));
+  const wanted = id === null ? all : [oneByPrefix(id, all, idUse("copy of yours"))];
+  const copies = wanted.map(({ sealed, id, created, to }) => {
+    return { id, created, to, text: ownText(sealed, mailbox.keys) };
+  });
   if (values.json) {
     terminal.print(JSON.stringify(copies, null, 2));
     return 0;
@@ -68,7 +67,7 @@ export async function retry(values: OwnSiteValues, _: null, terminal: Terminal):
 /** `message discard ID` */
 export async function discard(values: OwnSiteValues, id: string, terminal: Terminal): Promise<number> {
   const outbox = (await Mailbox.open(values, terminal)).outbox();
-  const entry = oneByPrefix<OutboxEntry>(id, await outbox.list(), idUse("message in the outbox"));
+  const entry = oneByPrefix(id, await outbox.list(), idUse("message in the outbox"));
   await outbox.discard(entry.id);
   const others = entry.recipients.filter(({ state }) => state !== "delivered").map(({ address }) => address);
   if (values.json) terminal.print(JSON.stringify(factsOf(entry), null, 2));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { formatSealedFile, parseSealedFile } from "../../../plugin/blobs/client/sealed-file.js";
 
-describe("what a sealed blob holds", () => {
+describe("the content of a sealed blob", () => {
   it.each([
     ["a file", "plan.pdf", Buffer.from("%PDF\n\n")],
     ["no bytes and no name", "", Buffer.alloc(0)],
