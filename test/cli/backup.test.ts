@@ -54,7 +54,7 @@ async function valuesOf({ folder }: Blog): Promise<Record<string, string>> {
 }
 
 describe("eleventy-twtxt backup", () => {
-  it("while serve runs and blobs are replaced, has all that was acknowledged before, for another machine", async () => {
+  it("contains all acknowledged data while serve runs and blobs are replaced, and can be restored on another machine", async () => {
     const at = "2026-11-19T18:40:02Z";
     const bob = await feedServer({ [at]: `@<alice ${FEED}> hello` });
     const alice = blobSite();
@@ -93,7 +93,7 @@ describe("eleventy-twtxt backup", () => {
       expect(await (await ask(second, "GET", name)).text()).toMatch(new RegExp(`^${name} \\d+$`));
   });
 
-  it("replaces a file with --force alone, and leaves nothing behind where it fails", async () => {
+  it("replaces a file only with --force, and leaves no file after a failure", async () => {
     const alice = await filled();
     alice.write(FILE, "mine");
     const refused = await type(alice, "backup", FILE);
@@ -110,7 +110,7 @@ describe("eleventy-twtxt backup", () => {
     expect(readdirSync(alice.folder).filter((name) => /none|nothing|\.tmp$/.test(name))).toEqual([]);
   });
 
-  it("shows how far it is to a person, and is of the folder that --store names", async () => {
+  it("shows its progress on a terminal, and reads the folder of --store", async () => {
     const alice = await filled({});
     await new FileStore(join(alice.folder, "kept")).put("mentions/one", Buffer.from("1"));
     const { exitCode, stderr, shown } = await type(alice, "backup", FILE, "--store", "kept");
@@ -119,7 +119,7 @@ describe("eleventy-twtxt backup", () => {
     expect(shown.at(-1)).toBe("");
   });
 
-  it("exit 2: says that Netlify Blobs are out of its reach", async () => {
+  it("exit 2: says that it cannot access Netlify Blobs", async () => {
     const alice = await filled();
     const settings = JSON.parse(alice.read(".eleventy-twtxt/settings.json"));
     alice.write(".eleventy-twtxt/settings.json", JSON.stringify({ ...settings, host: "netlify" }));
@@ -132,7 +132,7 @@ describe("eleventy-twtxt backup", () => {
 });
 
 describe("eleventy-twtxt restore", () => {
-  it("replaces what is there with --force alone, and then all of it", async () => {
+  it("replaces existing data only with --force, and then all of it", async () => {
     const values = { "inbox/alice/messages/1": "sealed", "mentions/one": "1" };
     const alice = await filled(values);
     await type(alice, "backup", FILE);
@@ -147,7 +147,7 @@ describe("eleventy-twtxt restore", () => {
     expect(await valuesOf(alice)).toEqual(values);
   });
 
-  it("changes nothing where one byte of the file is wrong", async () => {
+  it("changes nothing if one byte of the file is wrong", async () => {
     const alice = await filled();
     await type(alice, "backup", FILE);
     const bytes = readFileSync(join(alice.folder, FILE));
@@ -163,7 +163,7 @@ describe("eleventy-twtxt restore", () => {
     expect([missing.exitCode, missing.stderr]).toEqual([1, expect.stringContaining("none.tar.gz")]);
   });
 
-  it("does not touch what a server has open", async () => {
+  it("does not change the store of a running server", async () => {
     const alice = await filled();
     await type(alice, "backup", FILE);
     const server = await serve(alice);
@@ -178,7 +178,7 @@ describe("eleventy-twtxt restore", () => {
     expect(readdirSync(join(alice.folder, ALICES_DATA, ".in-use"))).toEqual([]);
   });
 
-  it("exit 1: serve does not start while a backup is restored, which would delete what it receives", async () => {
+  it("exit 1: serve does not start during a restore, which would delete new data", async () => {
     const alice = await filled();
     await type(alice, "backup", FILE);
     const slow = join(alice.folder, "slow.tar.gz");

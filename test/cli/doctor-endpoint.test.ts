@@ -1,10 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { discoveryPaths } from "../../plugin/keys/address.js";
-import { answer, examined, type PatientOptions, PLAIN, patient, posts, report, says, sourcesOf } from "./patient.js";
+import {
+  answer,
+  checkedSite,
+  examined,
+  PLAIN,
+  posts,
+  report,
+  type SiteOptions,
+  says,
+  sourcesOf,
+} from "./checked-site.js";
 
 describe("the endpoint that the feed names", () => {
-  const field = (line: string): PatientOptions => ({ feed: (text) => text.replace(/# webmention = .*\n/, line) });
-  const link = (value: string, line = "# webmention = URL/webmention\n"): PatientOptions => ({
+  const field = (line: string): SiteOptions => ({ feed: (text) => text.replace(/# webmention = .*\n/, line) });
+  const link = (value: string, line = "# webmention = URL/webmention\n"): SiteOptions => ({
     answers: (url) => ({
       "/twtxt.txt": answer(
         200,
@@ -13,16 +23,16 @@ describe("the endpoint that the feed names", () => {
       ),
     }),
   });
-  it.each<[string, PatientOptions, string]>([
+  it.each<[string, SiteOptions, string]>([
     ["the Link header names another", link("</wm>; rel=webmention"), "but its Link header URL/wm Make them the same."],
     ["the Link header alone names one", field(""), 'but the feed does not. Add "# webmention = URL/webmention"'],
     [
-      "it is no address",
+      "it is not a URL",
       link("<x>; rel=next", "# webmention = ask me\n"),
       'Its line "# webmention = ask me" has no valid',
     ],
     [
-      "it is written otherwise",
+      "it is written without spaces",
       { feed: (text) => text.replace("# webmention = ", "#webmention=") },
       'look for the first "webmention = " in the file, and find nothing. Add "# webmention = URL/webmention"',
     ],
@@ -41,7 +51,7 @@ describe("the endpoint that the feed names", () => {
     expect([exitCode, fixes]).toEqual([1, says(fix.replace("URL", site.url))]);
   });
 
-  it("what a twt says or stands behind one does not count", async () => {
+  it("a field after the first twt does not count", async () => {
     const { exitCode, notes } = await examined({ ...link("<x>; rel=next", "") });
     expect([exitCode, notes]).toEqual([0, expect.arrayContaining(says("names no endpoint for mentions"))]);
     const later = await examined({
@@ -69,20 +79,15 @@ describe("the endpoint that the feed names", () => {
 });
 
 describe("what the endpoint answers", () => {
-  const posted = (
-    status: number,
-    headers: Record<string, string> = {},
-    body = "",
-    get = answer(200),
-  ): PatientOptions => ({
+  const posted = (status: number, headers: Record<string, string> = {}, body = "", get = answer(200)): SiteOptions => ({
     answers: () => ({
       "/webmention": (request, response) =>
         (request.method === "POST" ? answer(status, headers, body) : get)(request, response),
     }),
   });
-  it.each<[string, PatientOptions, string[]]>([
+  it.each<[string, SiteOptions, string[]]>([
     [
-      "it is not there",
+      "it does not exist",
       { answers: () => ({ "/webmention": answer(404) }) },
       [
         'URL/webmention answers 404. Deploy the site with its functions, or name another endpoint. If its host only serves files, give the plugin the option host: "static"',
@@ -90,20 +95,20 @@ describe("what the endpoint answers", () => {
       ],
     ],
     [
-      "it is broken",
+      "it fails",
       { answers: () => ({ "/webmention": answer(500) }) },
       ["URL/webmention answers 500.", "fails on an invalid mention (500)"],
     ],
-    ["it takes anything", posted(202), ["accepts an invalid mention (202)"]],
-    ["it lets nobody post", posted(403), ["refuses all POST requests (403)"]],
+    ["it accepts everything", posted(202), ["accepts an invalid mention (202)"]],
+    ["it refuses all posts", posted(403), ["refuses all POST requests (403)"]],
     ["it redirects a POST", posted(302, { location: "/wm" }), ["redirects POST requests (302)"]],
     [
-      "it is elsewhere",
+      "it redirects",
       { answers: () => ({ "/webmention": answer(307, { location: "/wm" }), "/wm": answer(400) }) },
       ["/webmention redirects to URL/wm"],
     ],
     [
-      "it is ours, with a proxy that takes types off",
+      "a proxy removes the Content-Type",
       posted(400, { "content-type": "application/problem+json" }, '{"code":"bad-request"}'),
       ["answers JSON with 400 instead of 415", "answers a mention of another site with 400 instead of 400"],
     ],
@@ -112,7 +117,7 @@ describe("what the endpoint answers", () => {
     expect([exitCode, found]).toEqual([1, says(...fixes.map((fix) => fix.replaceAll("URL", site.url)))]);
   });
 
-  it("note: it says nothing to people, or is at its limit", async () => {
+  it("note: it has no page for visitors, or the rate limit is reached", async () => {
     const silent = await examined(posted(400, {}, "", answer(405)));
     expect([silent.exitCode, silent.notes[0]]).toEqual([
       0,
@@ -130,29 +135,29 @@ describe("what the endpoint answers", () => {
 describe("the lists of mentions", () => {
   const LIST = { "content-type": "application/json", "access-control-allow-origin": "*", etag: '"1"' };
   const EMPTY = '{"mentions":[],"next":null}';
-  it.each<[string, PatientOptions, string]>([
+  it.each<[string, SiteOptions, string]>([
     [
-      "the public one is not there",
+      "the public list does not exist",
       { answers: () => ({ "/mentions.json": answer(404) }) },
       'URL/mentions.json is not a list of mentions: it answers 404. Deploy the site with its functions. If its host only serves files, give the plugin the option host: "static" and build the site.',
     ],
     [
-      "it is something else",
+      "it is another document",
       { answers: () => ({ "/mentions.json": answer(200, LIST, "[]") }) },
       "URL/mentions.json is not a list of mentions: it answers 200.",
     ],
     [
-      "it is for no other page",
+      "pages of other sites cannot read it",
       { answers: () => ({ "/mentions.json": answer(200, { ...LIST, "access-control-allow-origin": "" }, EMPTY) }) },
       "Pages of other sites cannot read URL/mentions.json",
     ],
     [
-      "the private one is open",
+      "the private feed is public",
       { files: { "/mentions.txt": "x" }, answers: () => ({ "/mentions.txt": answer(200) }) },
       "URL/mentions.txt is public.",
     ],
     [
-      "the private one is broken",
+      "the private feed fails",
       { answers: () => ({ "/mentions.txt": answer(500) }) },
       "URL/mentions.txt answers 500 without a token, not 401.",
     ],
@@ -161,7 +166,7 @@ describe("the lists of mentions", () => {
     expect([exitCode, fixes]).toEqual([1, says(fix.replace("URL", site.url))]);
   });
 
-  it("note: something in between changes how it is kept", async () => {
+  it("note: a proxy changes the caching", async () => {
     const { exitCode, notes } = await examined({
       answers: () => ({ "/mentions.json": answer(200, { ...LIST, "cache-control": "public, max-age=600" }, EMPTY) }),
     });
@@ -171,8 +176,8 @@ describe("the lists of mentions", () => {
     ]);
   });
 
-  it("are asked for where the site has them", async () => {
-    const site = await patient({
+  it("are requested at the paths of the site", async () => {
+    const site = await checkedSite({
       options: (url) => ({ webmention: `${url}/in/here`, mentions: { path: "/in/here" } }),
       answers: () => ({}),
     });
@@ -191,7 +196,7 @@ describe("the documents of an address", () => {
   const KEY = "kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg";
   const NOBODY = `/.well-known/msg/${"nobody".repeat(11)}.json`;
   const all = (url: string) => discoveryPaths(`alice@${new URL(url).host}`);
-  const each = (headers: Record<string, string>, content: (url: string) => object): PatientOptions => ({
+  const each = (headers: Record<string, string>, content: (url: string) => object): SiteOptions => ({
     answers: (url) =>
       Object.fromEntries(
         all(url).map((path) => [path, answer(200, { ...JSON_HEADERS, ...headers }, JSON.stringify(content(url)))]),
@@ -199,7 +204,7 @@ describe("the documents of an address", () => {
   });
   const good = (url: string) => ({ endpoint: `${url}/inbox/alice`, key: KEY });
 
-  it.each<[string, PatientOptions, number, string]>([
+  it.each<[string, SiteOptions, number, string]>([
     [
       "one is missing",
       { answers: (url) => ({ [all(url)[3] ?? ""]: answer(404) }) },
@@ -223,33 +228,43 @@ describe("the documents of an address", () => {
       'is served as "text/plain". Have your host serve it as application/json.',
     ],
     [
-      "they are for no browser",
+      "browsers cannot read them",
       each({ "access-control-allow-origin": "" }, good),
       4,
       "Clients in a browser cannot read URL/.well-known/",
     ],
-    ["they tell of an encoding", each({ "accept-encoding": "gzip" }, good), 4, "has a header Accept-Encoding"],
     [
-      "their key is none",
+      "they have a header Accept-Encoding",
+      each({ "accept-encoding": "gzip" }, good),
+      4,
+      "has a header Accept-Encoding",
+    ],
+    [
+      "their key is invalid",
       each({}, (url) => ({ ...good(url), key: KEY.replace("syu", "yys") })),
       4,
       "is invalid: expected a public key",
     ],
     [
-      "their inbox is nowhere",
+      "their inbox is a relative URL",
       each({}, (url) => ({ ...good(url), endpoint: "/inbox" })),
       4,
       'names the inbox "/inbox", which is not an https',
     ],
     [
-      "their inbox is none of the web",
+      "their inbox is an ftp URL",
       each({}, (url) => ({ ...good(url), endpoint: "ftp://alice.example/" })),
       4,
       'names the inbox "ftp://alice.example/"',
     ],
-    ["a miss is a page", { answers: () => ({ [NOBODY]: answer(200, {}, "<p>") }) }, 1, "For an unknown user, URL"],
     [
-      "a miss is JSON",
+      "an unknown user gets a page",
+      { answers: () => ({ [NOBODY]: answer(200, {}, "<p>") }) },
+      1,
+      "For an unknown user, URL",
+    ],
+    [
+      "an unknown user gets JSON",
       { answers: () => ({ [NOBODY]: answer(404, { "content-type": "application/json" }, "{}") }) },
       1,
       "nobody.json answers 404 and JSON. Some clients",
@@ -276,8 +291,10 @@ describe("the documents of an address", () => {
     ]);
   });
 
-  it("note for a stranger, fix for the author: they are nowhere", async () => {
-    const site = await patient({ answers: (url) => Object.fromEntries(all(url).map((path) => [path, answer(404)])) });
+  it("note for a stranger, fix for the author: there are none", async () => {
+    const site = await checkedSite({
+      answers: (url) => Object.fromEntries(all(url).map((path) => [path, answer(404)])),
+    });
     const stranger = await report([site.feedUrl], { hosts: [site] });
     expect([stranger.exitCode, stranger.notes]).toEqual([
       0,

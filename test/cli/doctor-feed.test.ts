@@ -4,20 +4,20 @@ import { type Finding, probeWith, runChecks } from "../../plugin/cli/doctor/chec
 import { checkAddress } from "../../plugin/cli/doctor/check-address.js";
 import { checkScheme } from "../../plugin/cli/doctor/check-feed.js";
 import { createGuard } from "../../plugin/http/guard.js";
-import { answer, examined, type PatientOptions, PLAIN, patient, report, says } from "./patient.js";
+import { answer, checkedSite, examined, PLAIN, report, type SiteOptions, says } from "./checked-site.js";
 
 describe("finding the feed", () => {
-  it("at /twtxt.txt, where the front page does not name it", async () => {
-    const site = await patient({ files: { "/index.html": "<p>home" } });
+  it("at /twtxt.txt, if the front page does not name it", async () => {
+    const site = await checkedSite({ files: { "/index.html": "<p>home" } });
     const { exitCode, notes, oks } = await report([site.url], { hosts: [site] });
     expect([exitCode, oks[0]]).toEqual([0, `${site.feedUrl} is a feed with 2 twts`]);
     expect(notes[0]).toContain(`<link rel="alternate" type="text/plain" href="${site.feedUrl}">`);
   });
 
-  it("at the second link, where the first leads to another text", async () => {
+  it("at the second link, if the first leads to another text", async () => {
     const link = (href: string) =>
       `<link rel="help" type="text/plain" href="/other.txt"><LINK REL="Alternate" TYPE="Text/Plain" href="${href}">`;
-    const site = await patient({
+    const site = await checkedSite({
       options: () => ({ path: "/feeds/tw.txt" }),
       files: {
         "/about/index.html": link("/llms.txt") + link("../feeds/tw.txt"),
@@ -29,7 +29,7 @@ describe("finding the feed", () => {
     expect(oks[0]).toBe(`${site.url}/about/ names the feed ${site.url}/feeds/tw.txt`);
   });
 
-  it.each<[string, string, PatientOptions, string]>([
+  it.each<[string, string, SiteOptions, string]>([
     ["nothing is there", "/tw.txt", {}, "There is nothing at URL/tw.txt (404). Build and deploy"],
     [
       "a page that names none",
@@ -37,7 +37,7 @@ describe("finding the feed", () => {
       { files: { "/about/index.html": "<p>me" } },
       'URL/about/ is not a feed, but "text/html; charset=utf-8"',
     ],
-    ["a text that is none", "/a.txt", { files: { "/a.txt": "hello\n" } }, "URL/a.txt is not a feed"],
+    ["a text that is not a feed", "/a.txt", { files: { "/a.txt": "hello\n" } }, "URL/a.txt is not a feed"],
     [
       "neither link nor /twtxt.txt",
       "/",
@@ -45,17 +45,12 @@ describe("finding the feed", () => {
       "There is nothing at URL/twtxt.txt",
     ],
     [
-      "programs are kept out",
+      "programs are refused",
       "/twtxt.txt",
       { answers: () => ({ "/twtxt.txt": answer(403) }) },
       "URL/twtxt.txt is refused (403). Programs",
     ],
-    [
-      "the host has trouble",
-      "/twtxt.txt",
-      { answers: () => ({ "/twtxt.txt": answer(502) }) },
-      "URL/twtxt.txt answers 502.",
-    ],
+    ["the host fails", "/twtxt.txt", { answers: () => ({ "/twtxt.txt": answer(502) }) }, "URL/twtxt.txt answers 502."],
     [
       "it is larger than 8 MiB",
       "/twtxt.txt",
@@ -63,20 +58,20 @@ describe("finding the feed", () => {
       "URL/twtxt.txt is larger than 8 MiB",
     ],
   ])("fix: %s", async (_, path, made, fix) => {
-    const site = await patient(made);
+    const site = await checkedSite(made);
     const { exitCode, fixes } = await report([site.url + path], { hosts: [site] });
     expect([exitCode, fixes]).toEqual([1, says(fix.replaceAll("URL", site.url))]);
   });
 
-  it("note: the given address redirects", async () => {
-    const { url, host } = await patient({ answers: () => ({ "/old": answer(301, { location: "/twtxt.txt" }) }) });
+  it("note: the given URL redirects", async () => {
+    const { url, host } = await checkedSite({ answers: () => ({ "/old": answer(301, { location: "/twtxt.txt" }) }) });
     const { exitCode, notes } = await report([`${url}/old`], { hosts: [{ host }] });
     expect([exitCode, notes[0]]).toEqual([0, expect.stringContaining(`${url}/old redirects to ${url}/twtxt.txt`)]);
   });
 });
 
 /** Serves the feed with other headers, whatever is asked. */
-const servedWith = (headers: Record<string, string>, status = 200): PatientOptions => ({
+const servedWith = (headers: Record<string, string>, status = 200): SiteOptions => ({
   answers: (url) => ({
     "/twtxt.txt": answer(
       status,
@@ -87,29 +82,29 @@ const servedWith = (headers: Record<string, string>, status = 200): PatientOptio
 });
 
 describe("how the feed is served", () => {
-  it.each<[string, PatientOptions, string[]]>([
+  it.each<[string, SiteOptions, string[]]>([
     [
       "as a page",
       servedWith({ "content-type": "text/html" }),
       ['is served as "text/html". Some readers accept only plain text. Have your host'],
     ],
     [
-      "in no encoding that is named",
+      "without a charset",
       servedWith({ "content-type": "text/plain" }),
       ['is served as "text/plain". Browsers show letters such as ü'],
     ],
     [
-      "in another one",
+      "in another charset",
       servedWith({ "content-type": "text/plain; charset=latin1" }),
       ["Browsers show letters such as ü"],
     ],
     [
-      "to be kept for a year",
+      "cached for a year",
       servedWith({ "cache-control": "public, max-age=31536000" }),
       ["may cache the feed for 365 days"],
     ],
     [
-      "with the time of all files",
+      "with one time for all files",
       servedWith({ "last-modified": "Tue, 01 Jan 1980 00:00:00 GMT" }),
       ["Last-Modified header is 1980-01-01T00:00:00.000Z, but the newest twt is from 2025-05-01T10:00:00Z"],
     ],
@@ -138,7 +133,7 @@ describe("how the feed is served", () => {
       ['Its "304 Not Modified" has no Last-Modified'],
     ],
   ])("fix: %s", async (_, fault, fixes) => {
-    const made: PatientOptions = {
+    const made: SiteOptions = {
       answers: (url) => ({
         "/twtxt.txt": (request, response) => {
           const [status, headers] = fault(request.method ?? "", request.headers) ?? [200, {}];
@@ -153,7 +148,7 @@ describe("how the feed is served", () => {
     expect(await examined(made)).toMatchObject({ exitCode: 1, fixes: says(...fixes) });
   });
 
-  it("no fault: a 304 by ETag where no answer has a Last-Modified", async () => {
+  it("ok: a 304 by ETag, and no answer has a Last-Modified", async () => {
     const { exitCode, oks } = await examined({
       answers: (url) => ({
         "/twtxt.txt": (request, response) =>
@@ -170,7 +165,7 @@ describe("how the feed is served", () => {
     ]);
   });
 
-  it("no fault: it is compressed, which an answer without a body says too", async () => {
+  it("ok: a compressed feed, with Content-Encoding on empty answers too", async () => {
     const { exitCode, notes } = await examined({
       answers: (url) => ({
         "/twtxt.txt": (request, response) => {
@@ -185,7 +180,7 @@ describe("how the feed is served", () => {
     expect([exitCode, notes[0]]).toEqual([0, expect.stringContaining("is a feed without twts")]);
   });
 
-  it("note: not for browsers, and whole each time", async () => {
+  it("note: browsers cannot read it, and each download is complete", async () => {
     const { exitCode, notes } = await examined(servedWith({ "access-control-allow-origin": "https://alice.example" }));
     expect([exitCode, notes]).toEqual([
       0,
@@ -195,7 +190,7 @@ describe("how the feed is served", () => {
 });
 
 describe("http", () => {
-  it("note: for a site that is not tried out on one's own machine", () => {
+  it("note: http, except on loopback", () => {
     const note = { level: "note", what: "The feed is served without encryption, at http://alice.example/twtxt.txt" };
     expect([...checkScheme("http://alice.example/twtxt.txt", "The feed")]).toEqual([
       { ...note, todo: "Serve it over https." },
@@ -206,7 +201,7 @@ describe("http", () => {
     expect([...checkScheme("http://127.evil.example/", "The feed")]).toHaveLength(1);
   });
 
-  it("fix: no document of an address is asked for by http", async () => {
+  it("fix: documents of an address need https", async () => {
     const look = probeWith(createGuard({ userAgent: "test" }));
     const site = { address: "alice@alice.example", origin: "http://alice.example", isExpected: false };
     const findings: Finding[] = [];
@@ -221,21 +216,21 @@ describe("http", () => {
   });
 });
 
-describe("where the feed says it stands", () => {
-  it.each<[string, PatientOptions, string]>([
-    ["nowhere", { feed: (text) => text.replace(/# url = .*\n/, "") }, "The feed does not give"],
+describe("the URL that the feed names", () => {
+  it.each<[string, SiteOptions, string]>([
+    ["none", { feed: (text) => text.replace(/# url = .*\n/, "") }, "The feed does not give"],
     [
-      "where it is not",
+      "a URL without a feed",
       { feed: (text) => text.replace("twtxt.txt", "gone.txt") },
       'gone.txt", but it is not there. Serve it',
     ],
     [
-      "what is no address",
+      "an invalid URL",
       { feed: (text) => text.replace(/# url = .*/, "# url = alice") },
       'is "alice", but it is not there',
     ],
     [
-      "where it redirects",
+      "a URL that redirects",
       {
         feed: (text) => text.replace("twtxt.txt", "old.txt"),
         answers: () => ({ "/old.txt": answer(302, { location: "/twtxt.txt" }) }),
@@ -247,8 +242,8 @@ describe("where the feed says it stands", () => {
     expect([exitCode, fixes[0]]).toEqual([1, expect.stringContaining(fix.replace("URL", site.url))]);
   });
 
-  it("note: it is served there too, or stands at several", async () => {
-    const made: PatientOptions = {
+  it("note: another URL with a feed, or several URLs", async () => {
+    const made: SiteOptions = {
       feed: (text, url) => text.replace(/# url = .*\n/, `# url = ${url}/tw.txt\n# url = ${url}/twtxt.txt\n`),
       answers: (url) => ({ "/tw.txt": answer(200, PLAIN, `# nick = alice\n# url = ${url}/tw.txt\n`) }),
     };
@@ -257,15 +252,15 @@ describe("where the feed says it stands", () => {
   });
 });
 
-describe("how the feed is written", () => {
-  const add = (lines: string): PatientOptions => ({ feed: (text) => text + lines });
-  it.each<[string, PatientOptions, string[]]>([
+describe("the lines of the feed", () => {
+  const add = (lines: string): SiteOptions => ({ feed: (text) => text + lines });
+  it.each<[string, SiteOptions, string[]]>([
     ["a byte order mark", { feed: (text) => `\uFEFF${text}` }, ["starts with a byte order mark"]],
     ["CR LF", { feed: (text) => text.replaceAll("\n", "\r\n") }, ["Its lines end with CR LF. Save it with LF."]],
     ["another encoding", { feed: (text) => Buffer.from(text, "latin1") }, ["Some of it is not UTF-8."]],
     ["a line of 64 KiB", add(`2025-05-03T10:00:00Z\t${"x".repeat(65_536)}\n`), ["Line 8 has 64 KiB or more."]],
     [
-      "lines that are nothing",
+      "invalid lines",
       add("2025-13-01T10:00:00Z\tx\nhello\n\nno\nyes\n"),
       [
         '4 lines are neither a twt nor a comment: line 8, "2025-13-01T10:00:00Z\\u{9}x"; line 9, "hello"; line 11, "no"; ... A twt is',
@@ -273,7 +268,7 @@ describe("how the feed is written", () => {
     ],
     ["no nick", { feed: (text) => text.replace("# nick = alice\n", "") }, ["The feed has no nick."]],
     [
-      "a nick that nobody can mention",
+      "a nick that cannot be mentioned",
       { feed: (text) => text.replace("= alice", "= alice w") },
       ['Its nick, "alice w", cannot be used in a mention.'],
     ],
@@ -283,7 +278,7 @@ describe("how the feed is written", () => {
       ["1 twt with the same second as another one, the first at 2025-05-01T10:00:00Z"],
     ],
     [
-      "a twt of the future",
+      "a twt in the future",
       add("2999-05-01T10:00:00Z\tlater\n"),
       ["1 twt in the future, the first at 2999-05-01T10:00:00Z"],
     ],
@@ -298,7 +293,7 @@ describe("how the feed is written", () => {
     expect(found.oks).not.toContain("Every line is readable");
   });
 
-  it("note: other forms, more than 1 MiB, no twt", async () => {
+  it("note: other forms of fields and times, more than 1 MiB, no twts", async () => {
     const header = { feed: (text: string) => text.replace("# nick =", "#nick     =") };
     const big = `2025-05-03T10:00:00+01:00\t${"x".repeat(60_000)}\n`;
     const many = Array.from({ length: 20 }, (_, i) => big.replace("10:00", `10:${i + 10}`)).join("");
@@ -317,7 +312,7 @@ describe("how the feed is written", () => {
 
 describe("the archives", () => {
   const ARCHIVE = "/twtxt-2023.txt";
-  it.each<[string, PatientOptions, string]>([
+  it.each<[string, SiteOptions, string]>([
     [
       "one is missing",
       { files: { [ARCHIVE]: null } },
@@ -334,13 +329,9 @@ describe("the archives", () => {
       { feed: (text) => text.replace(/# prev = .*/, "# prev = abcdefg") },
       'cannot be found: "abcdefg"',
     ],
+    ["they form a loop", { feed: (text) => text.replace("twtxt-2023.txt", "twtxt.txt") }, "The archives form a loop"],
     [
-      "they go round in a circle",
-      { feed: (text) => text.replace("twtxt-2023.txt", "twtxt.txt") },
-      "The archives form a loop",
-    ],
-    [
-      "one has another address",
+      "one names another URL",
       {
         feed: (text) => text,
         answers: (url) => ({
@@ -371,7 +362,7 @@ describe("the archives", () => {
     expect([exitCode, fixes]).toEqual([1, says(fix.replace("URL", site.url))]);
   });
 
-  it("note: a twt stands in two parts", async () => {
+  it("note: a twt is in two parts", async () => {
     const { exitCode, notes } = await examined({
       feed: (text) => text.replace(/\n\n/, "\n\n2023-05-02T10:00:00Z\tthe last one of the archive\n"),
     });

@@ -2,12 +2,12 @@ import type { RequestListener } from "node:http";
 import { describe, expect, it } from "vitest";
 import { discoveryPaths } from "../../plugin/keys/address.js";
 import { loopbackServer } from "../helpers/loopback.js";
+import { answer, checkedSite, doctor, examined, PLAIN, posts, report, says, sourcesOf } from "./checked-site.js";
 import { blog } from "./helpers.js";
-import { answer, doctor, examined, PLAIN, patient, posts, report, says, sourcesOf } from "./patient.js";
 
-describe("a healthy site of ours", () => {
-  it("exit 0: found by its front page, with nothing to mend, and its rate limit tried out", async () => {
-    const site = await patient();
+describe("a healthy site", () => {
+  it("exit 0: its front page names the feed, there is nothing to fix, and the rate limit is tested", async () => {
+    const site = await checkedSite();
     const { folder } = sourcesOf(site);
     const { exitCode, stdout, stderr } = await doctor([site.url], { hosts: [site], folder });
     expect(stdout).not.toContain("fix ");
@@ -26,7 +26,7 @@ describe("a healthy site of ours", () => {
     expect(posts(site)).toHaveLength(60);
   });
 
-  it("says which variables cannot be seen from outside, and that there is no token", async () => {
+  it("lists the variables that cannot be checked from outside, and says that there is no token", async () => {
     const { exitCode, notes } = await examined({});
     expect([exitCode, notes]).toEqual([
       0,
@@ -37,14 +37,14 @@ describe("a healthy site of ours", () => {
     expect(oks).toContainEqual(expect.stringMatching(/mentions\.txt, the private feed .* requires its token$/));
   });
 
-  it("is the site of the folder where no URL is given, also at an address of this machine", async () => {
-    const site = await patient();
+  it("without a URL, checks the site of the folder, even on loopback", async () => {
+    const site = await checkedSite();
     const { exitCode, oks } = await report([], { folder: sourcesOf(site).folder });
     expect([exitCode, oks[0]]).toEqual([0, `${site.feedUrl} is a feed with 2 twts`]);
   });
 
-  it("is of a user with another name than the nick", async () => {
-    const site = await patient({ options: () => ({ user: "al" }) });
+  it("finds the key of a user whose name is not the nick", async () => {
+    const site = await checkedSite({ options: () => ({ user: "al" }) });
     const sources = sourcesOf(site, "al");
     expect((await report([site.feedUrl], { hosts: [site] })).notes).toContainEqual(
       expect.stringContaining(`No one can send private messages to alice@${site.host}`),
@@ -57,28 +57,28 @@ describe("a healthy site of ours", () => {
 });
 
 describe("the rate limit", () => {
-  it("a stranger's site gets three wrong mentions and no more", async () => {
+  it("sends three invalid mentions to the site of a stranger", async () => {
     const { site } = await examined({});
     expect(posts(site)).toHaveLength(3);
   });
 
-  it("is not tried out by somebody who is at home on another site", async () => {
-    const [site, mine] = [await patient(), await patient()];
+  it("is not tested from the folder of another site", async () => {
+    const [site, mine] = [await checkedSite(), await checkedSite()];
     const { notes } = await report([site.feedUrl], { hosts: [site, mine], folder: sourcesOf(mine).folder });
     expect(notes).toContainEqual(expect.stringContaining("The rate limit was not tested."));
     expect([posts(site).length, posts(mine).length]).toEqual([3, 0]);
   });
 
-  it("fix: 70 wrong mentions are read", async () => {
-    const site = await patient({ perMinute: 0 });
+  it("fix: 70 invalid mentions are processed", async () => {
+    const site = await checkedSite({ perMinute: 0 });
     const { exitCode, fixes } = await report([site.feedUrl, "--flood"], { hosts: [site] });
     expect([exitCode, fixes]).toEqual([1, says("70 invalid mentions in a row were processed")]);
     expect(posts(site)).toHaveLength(73);
   });
 
-  it("is never tried out on another host than that of the feed", async () => {
+  it("is never tested on a host that is not the feed's", async () => {
     const service = await loopbackServer(answer(400));
-    const site = await patient({ options: () => ({ webmention: `${service.url}/alice` }) });
+    const site = await checkedSite({ options: () => ({ webmention: `${service.url}/alice` }) });
     const { exitCode, notes } = await report([site.feedUrl, "--flood"], {
       hosts: [site, service],
       folder: sourcesOf(site).folder,
@@ -87,9 +87,9 @@ describe("the rate limit", () => {
     expect(notes).toContainEqual(expect.stringContaining("The endpoint is not on the host of the feed."));
   });
 
-  it("is not tried out on whom an endpoint redirects to", async () => {
+  it("is not tested at the target of a redirect", async () => {
     const service = await loopbackServer(answer(400));
-    const site = await patient({
+    const site = await checkedSite({
       answers: () => ({
         "/webmention": (request, response) =>
           answer(request.method === "POST" ? 307 : 200, { location: service.url })(request, response),
@@ -100,9 +100,9 @@ describe("the rate limit", () => {
     expect(service.asked).toHaveLength(2);
   });
 
-  it("fix: the endpoint breaks", async () => {
+  it("fix: the endpoint fails", async () => {
     let count = 0;
-    const site = await patient({
+    const site = await checkedSite({
       answers: () => ({ "/webmention": (request, response) => answer(++count > 10 ? 500 : 400)(request, response) }),
     });
     const { fixes } = await report([site.feedUrl, "--flood"], { hosts: [site] });
@@ -111,7 +111,7 @@ describe("the rate limit", () => {
   });
 });
 
-describe("a server that means no good", () => {
+describe("a malicious server", () => {
   const trickle: RequestListener = (request, response) => {
     response.writeHead(200, PLAIN);
     const timer = setInterval(() => response.write("x"), 100);
@@ -128,9 +128,9 @@ describe("a server that means no good", () => {
   it.each<[string, RequestListener, string]>([
     ["never answers", () => {}, "is too slow"],
     ["never ends", trickle, "is too slow"],
-    ["sends without end", flood, "is larger than 8 MiB, or endless"],
+    ["sends an endless body", flood, "is larger than 8 MiB, or endless"],
     [
-      "redirects without end",
+      "redirects endlessly",
       (request, response) => void response.writeHead(302, { location: `${request.url}x` }).end(),
       "redirects more than 5 times",
     ],
@@ -140,20 +140,20 @@ describe("a server that means no good", () => {
       "its address is not public. Only public servers are contacted. To allow one in your own network, add --allow-private-host HOST:PORT",
     ],
     [
-      "compresses what is none",
+      "sends invalid gzip data",
       (_, response) => void response.writeHead(200, { ...PLAIN, "content-encoding": "gzip" }).end("x"),
       "cannot be decompressed",
     ],
-    ["hangs up", (request) => void request.socket.destroy(), "gives no readable answer (UND_ERR_SOCKET)"],
-  ])("%s: one finding, and the end", async (_, listener, fix) => {
+    ["closes the connection", (request) => void request.socket.destroy(), "gives no readable answer (UND_ERR_SOCKET)"],
+  ])("%s: one finding, and no further checks", async (_, listener, fix) => {
     const server = await loopbackServer(listener);
     const { exitCode, fixes } = await report([`${server.url}/twtxt.txt`], { hosts: [server] });
     expect([exitCode, fixes]).toEqual([1, says(fix)]);
     expect(server.asked.length).toBeLessThan(8);
   });
 
-  it("is not there: one finding", async () => {
-    const site = await patient();
+  it("is offline: one finding", async () => {
+    const site = await checkedSite();
     await site.close();
     expect(await report([site.url], { hosts: [site] })).toMatchObject({
       exitCode: 1,
@@ -170,8 +170,8 @@ describe("a server that means no good", () => {
     expect(server.asked).toEqual([]);
   });
 
-  it("cannot write to the terminal, nor a line of its own", async () => {
-    const site = await patient({
+  it("cannot control the terminal, or add lines to the output", async () => {
+    const site = await checkedSite({
       feed: (text) => text.replace("= alice", "= al\u001b[2Jice\u009b\u202e\u2028ok    x"),
       answers: (url) => ({
         [discoveryPaths(`eve@${new URL(url).host}`)[0] ?? ""]: answer(
@@ -189,8 +189,8 @@ describe("a server that means no good", () => {
     expect((await report(args, { hosts: [site] })).fixes.join()).toContain("al\\u{1b}[2J");
   });
 
-  it("has archives without end: they are let be after some", async () => {
-    const site = await patient({
+  it("has endless archives: the first 500 are checked", async () => {
+    const site = await checkedSite({
       feed: (text) => text.replace("twtxt-2023.txt", "a0.txt"),
       answers: () =>
         new Proxy(
@@ -212,7 +212,7 @@ describe("a server that means no good", () => {
   });
 });
 
-describe("typing it", () => {
+describe("the arguments", () => {
   it.each([
     [[], "expected a URL, since there is no built site in this folder"],
     [["alice.example"], 'expected a URL such as "https://alice.example/twtxt.txt", got "alice.example"'],
@@ -228,7 +228,7 @@ describe("typing it", () => {
     expect([exitCode, stdout, stderr]).toEqual([2, "", expect.stringContaining(said)]);
   });
 
-  it("exit 1: the settings that are named are not there", async () => {
+  it("exit 1: the named settings do not exist", async () => {
     const { exitCode, stderr } = await doctor(["https://a.example", "--settings", "no.json"]);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining("There is no no.json")]);
   });

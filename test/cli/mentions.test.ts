@@ -74,7 +74,7 @@ describe("eleventy-twtxt mentions", () => {
     expect(await type("forget", bob.feedUrl, "--yes")).toMatchObject({ exitCode: 1, stderr: "0 deleted.\n" });
   });
 
-  it("forgets all of a host only after a yes at the terminal, or with --yes", async () => {
+  it("deletes all mentions of a host only after a yes at the terminal, or with --yes", async () => {
     const { bob, send, settings, server, shown, type } = await alice();
     expect((await send(AT)).status).toBe(200);
     const { hostname } = new URL(bob.feedUrl);
@@ -84,7 +84,7 @@ describe("eleventy-twtxt mentions", () => {
     });
 
     const asked: string[] = [];
-    const withProblemResponses = (answer: string | null) => ({
+    const answeringTerminal = (answer: string | null) => ({
       ...standingTerminal(settings.folder, new Date().toISOString(), null, true),
       environment,
       ask: async (question: string) => {
@@ -93,19 +93,19 @@ describe("eleventy-twtxt mentions", () => {
       },
     });
     for (const answer of ["", "n", "yesterday", null]) {
-      const terminal = withProblemResponses(answer);
+      const terminal = answeringTerminal(answer);
       expect(await runCommandLine(["mentions", "forget", hostname, "--url", server.url], terminal)).toBe(1);
       expect(terminal.stderr).toEqual(["Nothing was deleted."]);
     }
     expect(await shown()).toHaveLength(1);
     expect(new Set(asked)).toEqual(new Set([`Delete all mentions from ${hostname} for good? [y/N] `]));
-    const terminal = withProblemResponses("y");
+    const terminal = answeringTerminal("y");
     expect(await runCommandLine(["mentions", "forget", hostname, "--url", server.url], terminal)).toBe(0);
     expect(terminal.stderr).toEqual(["1 deleted."]);
     expect(await shown()).toEqual([]);
   });
 
-  it("exit 1: what has changed since it was listed is not approved, and is shown as it is now", async () => {
+  it("exit 1: a mention that has changed since it was listed is not approved; its new version is printed", async () => {
     const { bob, send, shown, type } = await alice();
     for (const timestamp of [AT, "2026-11-19T18:40:03Z"]) await send(timestamp);
     const [listed = ""] = (await type("--state", "held")).stdout.split(" ");
@@ -118,7 +118,7 @@ describe("eleventy-twtxt mentions", () => {
     expect(await shown()).toHaveLength(1);
   });
 
-  it("exit 1: with the option moderate, an id alone is answered with the mention as it is listed", async () => {
+  it("exit 1: with the option moderate, an id without a version is not enough; the listed line is printed", async () => {
     const { send, shown, type } = await alice({ moderate: true });
     expect((await send(AT)).status).toBe(200);
     const { stdout } = await type("--state", "held");
@@ -134,7 +134,7 @@ describe("eleventy-twtxt mentions", () => {
     expect(await shown()).toHaveLength(1);
   });
 
-  it("verifies what is pending", async () => {
+  it("verifies pending mentions", async () => {
     const { bob, send, shown, type } = await alice();
     bob.status = 500;
     expect((await send(AT)).status).toBe(202);
@@ -144,7 +144,7 @@ describe("eleventy-twtxt mentions", () => {
     expect(await shown()).toHaveLength(1);
   });
 
-  it("takes over what webmention.io has exported, and its own export", async () => {
+  it("imports an export of webmention.io, and its own", async () => {
     const { settings, shown, type } = await alice();
     const entry = {
       "wm-source": "https://brid.gy/1",
@@ -168,7 +168,7 @@ describe("eleventy-twtxt mentions", () => {
     expect(await shown()).toMatchObject([{ source: "https://bob.example/like", received: "2024-03-02T09:05:00.000Z" }]);
   });
 
-  it("exit 1: another key, no key, and nobody there, each with what to do", async () => {
+  it("exit 1: another key, no key, and no server, each with advice", async () => {
     const { settings, type, server } = await alice();
     const elsewhere = { environment: { XDG_DATA_HOME: settings.folder } };
     const args = ["mentions", "--url", server.url];

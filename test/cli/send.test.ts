@@ -65,7 +65,7 @@ async function home() {
 }
 
 describe("eleventy-twtxt send", () => {
-  it("tells of each mention as it ends, then prints them all, and remembers it beside the site", async () => {
+  it("reports each mention as it ends, then prints all of them, and records them in the data folder", async () => {
     const { made, bob, carol, site, allowed } = await home();
     const first = await send(site.folder, allowed);
     const sent = `sent to ${bob.endpoint} (feed field)`;
@@ -88,7 +88,7 @@ describe("eleventy-twtxt send", () => {
     expect(bob.posts).toHaveLength(1);
   });
 
-  it("prints each mention once where a person sees both outputs, and counts every tenth", async () => {
+  it("prints each mention once on a terminal, and counts every tenth", async () => {
     const { bob, site, allowed } = await home();
     const { stdout, stderr } = await send(site.folder, allowed, NOW, true);
     expect(stdout.split("\n")).toHaveLength(2);
@@ -101,7 +101,7 @@ describe("eleventy-twtxt send", () => {
     expect(many.stderr.split("\n")).toEqual(["10 so far.", "20 so far.", "30 so far.", "40 so far.", "40 sent."]);
   });
 
-  it("says what to add for an address of a private network, which is not asked", async () => {
+  it("does not contact a private network, and says which option allows it", async () => {
     const { made, bob, site } = await home();
     const { exitCode, stdout, stderr } = await send(site.folder, allowing([made]));
     expect(exitCode).toBe(0);
@@ -112,7 +112,7 @@ describe("eleventy-twtxt send", () => {
     expect(bob.posts).toEqual([]);
   });
 
-  it("sends the page of the build where the endpoint wants one", async () => {
+  it("sends the page of the build if the endpoint requires one", async () => {
     const made = await alice();
     const bob = await neighbour("bob", "HTML");
     made.twts = { [BOBS]: bob.mention };
@@ -133,7 +133,7 @@ describe("eleventy-twtxt send", () => {
     expect(site.list(".")).not.toContain(".local");
   });
 
-  it("with --json prints the same as data and nothing else there", async () => {
+  it("with --json prints only the same data", async () => {
     const { bob, site, allowed } = await home();
     const { stdout, stderr } = await send(site.folder, ["--json", ...allowed]);
     const report = JSON.parse(stdout);
@@ -153,7 +153,7 @@ describe("eleventy-twtxt send", () => {
     expect(stderr).toBe("1 sent, 1 without an endpoint.");
   });
 
-  it("ends with 1 where a mention failed for good, and with 0 where it is tried again", async () => {
+  it("exits with 1 if a mention failed permanently, and with 0 if it is retried", async () => {
     const { made, bob, site, allowed } = await home();
     bob.answer = () => ({ status: 500 });
     const later = await send(site.folder, allowed);
@@ -174,7 +174,7 @@ describe("eleventy-twtxt send", () => {
     });
   });
 
-  it("with --now tries at once what waits, without using up its attempts", async () => {
+  it("with --now tries waiting mentions at once, without using up their attempts", async () => {
     const { made, bob, site, allowed } = await home();
     made.twts = { [BOBS]: bob.mention };
     bob.answer = () => ({ status: 500 });
@@ -192,7 +192,7 @@ describe("eleventy-twtxt send", () => {
     expect(bob.posts).toHaveLength(12);
   });
 
-  it("with --now leaves a mention waiting whose address it may not ask itself, as `serve` may", async () => {
+  it("with --now leaves a mention waiting if its address is not allowed here, as it may be for `serve`", async () => {
     const { made, bob, site, allowed } = await home();
     made.twts = { [BOBS]: bob.mention };
     bob.answer = () => ({ status: 503 });
@@ -208,7 +208,7 @@ describe("eleventy-twtxt send", () => {
     expect(await listed()).toBe(before);
   });
 
-  it("with --list shows what was sent, what waits and what failed, with reasons, and asks no server", async () => {
+  it("with --list shows sent, waiting and failed mentions with reasons, and contacts no server", async () => {
     const { made, bob, carol, site, allowed } = await home();
     expect(await send(site.folder, ["--list"])).toEqual({
       exitCode: 0,
@@ -238,7 +238,7 @@ describe("eleventy-twtxt send", () => {
     expect(asked()).toEqual(before);
   });
 
-  it("says what the first run leaves alone, and --backfill N tells of the newest N", async () => {
+  it("says how many mentions the first run skips; --backfill N sends the newest N", async () => {
     const { made, bob, site, allowed } = await home();
     made.twts = { "2026-10-01T10:00:00Z": bob.mention, "2026-10-02T10:00:00Z": bob.mention };
     expect((await send(site.folder, allowed)).stderr).toBe(
@@ -248,7 +248,7 @@ describe("eleventy-twtxt send", () => {
     expect(bob.posts.map(({ source }) => source)).toEqual([made.twt("2026-10-02T10:00:00Z")]);
   });
 
-  it("works on another feed without a site", async () => {
+  it("sends for another feed without a site", async () => {
     const { made, bob, allowed } = await home();
     const { folder } = blog(null, { "package.json": "{}" });
     const args = ["--feed", made.feedUrl, "--store", "kept", ...allowed];
@@ -271,7 +271,7 @@ describe("eleventy-twtxt send", () => {
     expect(stderr).toContain(message);
   });
 
-  it("sends nothing from a folder whose site sends by itself at Netlify, unless a store is named", async () => {
+  it("does not send for a site on Netlify, which sends by itself, unless a store is named", async () => {
     const { made, bob, allowed } = await home();
     const { folder } = siteOf(made, "netlify");
     expect(await send(folder, allowed)).toMatchObject({
@@ -326,7 +326,7 @@ function killAt(at: number, isAnswered: boolean, bobs: Neighbour[], kill: () => 
   }
 }
 
-describe("a command that is killed in the middle of forty mentions", () => {
+describe("a command that is killed while it sends forty mentions", () => {
   it.each([1, 2, 4, 7, 11, 16, 22, 29, 36, 40])(
     "at post %i leaves all else to the next one, and repeats none that was confirmed",
     async (at) => {
@@ -358,7 +358,7 @@ describe("a command that is killed in the middle of forty mentions", () => {
 });
 
 describe("two commands at once", () => {
-  it("send each mention once: one waits until the other has ended", async () => {
+  it("send each mention once: one waits for the other to end", async () => {
     const { bobs, folder, args, arrived, expected } = await forty();
     const [bob] = bobs;
     const open: (() => void)[] = [];

@@ -19,7 +19,7 @@ async function shown(server: Server): Promise<{ source: string }[]> {
 }
 
 describe("eleventy-twtxt serve", () => {
-  it("serves the site, and keeps mentions over a restart", async () => {
+  it("serves the site, and has its mentions after a restart", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = site();
     const args = ["--allow-private-host", bob.host];
@@ -36,7 +36,7 @@ describe("eleventy-twtxt serve", () => {
     expect(await again.end("SIGINT")).toBe(0);
   });
 
-  it("loses nothing that it has answered for, wherever it is killed", async () => {
+  it("loses no acknowledged mention, whenever it is killed", async () => {
     const times = Array.from({ length: 10 }, (_, n) => AT.replace("02Z", `${n + 10}Z`));
     const bob = await feedServer(Object.fromEntries(times.map((time) => [time, HELLO])));
     const alice = site();
@@ -51,7 +51,7 @@ describe("eleventy-twtxt serve", () => {
     expect(kept).toHaveLength(4);
   });
 
-  it("reads the feed of a site that is tried out on this machine without being told to", async () => {
+  it("reads the feed of a site on loopback without an option", async () => {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
     const alice = site({ url, feedUrl: `${url}/twtxt.txt` });
@@ -60,7 +60,7 @@ describe("eleventy-twtxt serve", () => {
     expect(server.said()).not.toContain("is not requested");
   });
 
-  it("asks no address of a private network without being told to", async () => {
+  it("contacts no private network without --allow-private-host", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const server = await serve(site());
     const answer = await mention(server, bob.twt(AT));
@@ -68,7 +68,7 @@ describe("eleventy-twtxt serve", () => {
     expect(bob.asked).toEqual([]);
   });
 
-  it("takes up what a new build has left", async () => {
+  it("serves a new build", async () => {
     const bob = await feedServer({ [AT]: "see https://alice.example/posts/new/" });
     const alice = site();
     const server = await serve(alice, ["--allow-private-host", bob.host]);
@@ -80,7 +80,7 @@ describe("eleventy-twtxt serve", () => {
     await expect.poll(async () => (await send()).status).toBe(200);
   });
 
-  it("goes on with the build before while what it left is deleted, and says when the next one is served", async () => {
+  it("serves the previous build after its file is deleted, and says when it serves the next one", async () => {
     const alice = site();
     const server = await serve(alice);
     const host = alice.read(".eleventy-twtxt/host.json");
@@ -95,13 +95,13 @@ describe("eleventy-twtxt serve", () => {
     await expect.poll(server.said).toContain("Serving the new build.\n");
   });
 
-  it("receives nothing where the options name another service, or none", async () => {
+  it("has no endpoint if the options name another service, or none", async () => {
     const server = await serve(site({ isReceiver: false }));
     expect((await mention(server, "x")).status).toBe(405);
     expect((await fetch(`${server.url}/mentions.json`)).status).toBe(404);
   });
 
-  it("has a private feed where there is a token, and limits how often one address may ask", async () => {
+  it("has a private feed with a token, and limits the requests of one IP address", async () => {
     const token = "0123456789abcdef0123456789abcdef";
     const server = await serve(site(), ["--rate-limit", "2"], { TWTXT_MENTIONS_TOKEN: token });
     expect((await fetch(`${server.url}/mentions.txt`)).status).toBe(401);
@@ -162,7 +162,7 @@ describe("eleventy-twtxt serve", () => {
     expect(await starts([])).toBe(true);
   });
 
-  it("keeps previews out of its folder also after `git clean -X` has deleted what the build left", async () => {
+  it("keeps previews out of its folder even after `git clean -X` has deleted the files of the build", async () => {
     const alice = site();
     const preview = () => refuseServedFolder(alice.folder, "_site");
     await expect(preview()).resolves.toBeUndefined();
@@ -206,12 +206,12 @@ describe("eleventy-twtxt serve", () => {
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`Port ${port} of 127.0.0.1 is in use`)]);
   });
 
-  it("exit 1: the folder of the site is not there", async () => {
+  it("exit 1: the folder of the site does not exist", async () => {
     const { exitCode, stderr } = await commandProcess(site().folder, ["serve", "--site", "gone"]);
     expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/There is no site in \S+gone\. Build it/)]);
   });
 
-  it("exit 1: a bucket is named by halves, where what comes in would be kept elsewhere", async () => {
+  it("exit 1: the bucket is only half configured, so data would go elsewhere", async () => {
     const { exitCode, stderr } = await commandProcess(site().folder, ["serve"], {
       environment: { TWTXT_S3_BUCKET: "alice", TWTXT_S3_REGION: "auto" },
     });
@@ -230,7 +230,7 @@ describe("eleventy-twtxt serve", () => {
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining("Leave one of them out")]);
   });
 
-  it("exit 1: nothing can be kept where --store says", async () => {
+  it("exit 1: the folder of --store cannot be written", async () => {
     const { exitCode, stderr } = await commandProcess(site().folder, ["serve", "--store", "package.json"]);
     expect([exitCode, stderr]).toEqual([
       1,

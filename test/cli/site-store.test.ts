@@ -57,7 +57,7 @@ describe("the data of a site", () => {
     expect(await shown(again)).toMatchObject([{ source: bob.twt(AT) }]);
   });
 
-  it("are those of the real site after a preview for another address", async () => {
+  it("are those of the production site after a preview for another address", async () => {
     const alice = site();
     const preview = builtSite("http://localhost:8080").settings;
     for (const [path, content] of Object.entries(settingsFile({ ...preview, isDevelopment: true }))) {
@@ -68,7 +68,7 @@ describe("the data of a site", () => {
     expect(folder).toBe(join(alice.folder, ".local/share/eleventy-twtxt/sites/alice.example/store"));
   });
 
-  it("are moved with a sentence from where they were kept at first, once", async () => {
+  it("are moved once from the folder of earlier versions, with a message", async () => {
     const { bob, alice, server } = await mentioned();
     await server.end("SIGTERM");
     const moved = await serve(alice);
@@ -82,7 +82,7 @@ describe("the data of a site", () => {
     expect(await shown(again)).toHaveLength(1);
   });
 
-  it("stay where they are as long as another process serves them", async () => {
+  it("stay where they are while another process serves them", async () => {
     const { bob, alice, server } = await mentioned();
     const second = await serve(alice);
     expect(second.said()).toMatch(/Process \d+ uses the data in \.eleventy-twtxt\/store\. It moves/);
@@ -93,7 +93,7 @@ describe("the data of a site", () => {
     expect(await shown(third)).toHaveLength(1);
   });
 
-  it("stay where a link leads to them, and older ones are named where there are two", async () => {
+  it("stay in a symbolic link's target, and a message names older data", async () => {
     const { alice, server } = await mentioned();
     await server.end("SIGTERM");
     const elsewhere = join(alice.folder, "volume");
@@ -112,7 +112,7 @@ describe("the data of a site", () => {
     expect(await shown(both)).toEqual([]);
   });
 
-  it("are found by send too, which moves nothing where it only looks", async () => {
+  it("are found by send too, which does not move them if it only reads", async () => {
     const { alice, server } = await mentioned();
     await server.end("SIGTERM");
     await command(alice.folder, ["send", "--list"]);

@@ -25,8 +25,8 @@ function commit(folder: string, date: string): void {
   git(folder, date, "commit", "-qm", "posts");
 }
 
-describe("eleventy-twtxt stamp, for a post that nothing dates", () => {
-  it("takes the first commit, through renames, and not that of the post it was copied from", async () => {
+describe("eleventy-twtxt stamp, for a post without any date", () => {
+  it("takes the first commit, before renames too, but not that of the post it was copied from", async () => {
     const long = "---\ntitle: A\n---\nA body that is long enough for git to know it again.\nAnd more.\n";
     const { folder, write } = undatedBlog({ "copy.md": "", "new.md": "", "with it's name.md": "" }, null);
     execFileSync("rm", ["copy.md", "new.md", "with it's name.md"], { cwd: folder });
@@ -47,7 +47,7 @@ describe("eleventy-twtxt stamp, for a post that nothing dates", () => {
     });
   });
 
-  it("gives posts of one commit a second each", async () => {
+  it("gives posts of one commit consecutive seconds", async () => {
     const { folder } = undatedBlog({ "a.md": "a\n", "b.md": "b\n" }, null);
     git(folder, AT, "init", "-q");
     commit(folder, "2020-01-01T10:00:00Z");
@@ -55,7 +55,7 @@ describe("eleventy-twtxt stamp, for a post that nothing dates", () => {
     expect(stdout).toBe("a.md: no date -> 2020-01-01T10:00:00Z\nb.md: no date -> 2020-01-01T10:00:01Z\n");
   });
 
-  it("1: a shallow clone does not know", async () => {
+  it("exit 1: a shallow clone lacks the first commit", async () => {
     const { folder } = undatedBlog({ "a.md": "a\n" }, null);
     git(folder, AT, "init", "-q");
     commit(folder, "2020-01-01T10:00:00Z");
@@ -73,7 +73,7 @@ describe("eleventy-twtxt stamp, for a post that nothing dates", () => {
     );
   });
 
-  it("1: without git it asks for --date, which is then written", async () => {
+  it("exit 1: without git it asks for --date, which is written then", async () => {
     const { folder, read } = undatedBlog({ "a.md": "---\ndate: Created\n---\n" }, null);
     const outcome = await command(folder, ["stamp"], { environment: { GIT_CEILING_DIRECTORIES: folder } });
     expect(outcome).toEqual({

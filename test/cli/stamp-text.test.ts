@@ -25,11 +25,11 @@ describe("stampText", () => {
       `---\na: 1\ndate:   ${AT}  # day\nb: 2\n---\n`,
     ],
     ["a comment without a value", "---\ndate: # todo\n---\n", `---\ndate: ${AT} # todo\n---\n`],
-    ["nothing behind the colon", "---\ndate:\n---\n", `---\ndate: ${AT}\n---\n`],
+    ["no value", "---\ndate:\n---\n", `---\ndate: ${AT}\n---\n`],
     ["a quoted key, indented", '---\n  a: 1\n  "date" : Last Modified\n---\n', `---\n  a: 1\n  "date" : ${AT}\n---\n`],
     ["CR LF and a BOM", "\uFEFF---\r\ndate: 2026-01-02 \r\n---\r\nx\r\n", `\uFEFF---\r\ndate: ${AT} \r\n---\r\nx\r\n`],
     ["the language yaml", "---yaml\ndate: 2026-01-02\n---\n", `---yaml\ndate: ${AT}\n---\n`],
-    ["an anchor that nobody uses", "---\ndate: &d 2026-01-02\n---\n", `---\ndate: ${AT}\n---\n`],
+    ["an unused anchor", "---\ndate: &d 2026-01-02\n---\n", `---\ndate: ${AT}\n---\n`],
     [
       "a date: of another key",
       "---\nevent:\n  date: 2026-01-02\n---\n",
@@ -126,7 +126,7 @@ const frontMatter = fc.record({
 });
 
 describe("stampText on any front matter", () => {
-  it("changes the line of the date and nothing else, and then nothing any more", () => {
+  it("changes only the line of the date, and nothing the second time", () => {
     fc.assert(
       fc.property(frontMatter, ({ before, date, after, body, lineEnd, mark }) => {
         const lines = (entries: string[][], name: string) =>
@@ -146,7 +146,7 @@ describe("stampText on any front matter", () => {
     );
   });
 
-  it("adds one line where there is no date", () => {
+  it("adds one line if there is no date", () => {
     fc.assert(
       fc.property(frontMatter, ({ before, after, body, lineEnd, mark }) => {
         const entries = [...before, ...after].flatMap((entry, i) => entry.map((line) => line.replace("KEY", `a${i}`)));

@@ -40,12 +40,12 @@ describe("eleventy-twtxt stamp", () => {
     expect(list("posts")).toEqual(["a.md"]);
   });
 
-  it("says so where every post has a time", async () => {
+  it("says so if every post has a time", async () => {
     const outcome = await command(blog({}).folder, ["stamp"]);
     expect(outcome).toEqual({ exitCode: 0, stdout: "", stderr: "Every post has a time of its own.\n" });
   });
 
-  it("takes the named files alone, from any folder, and leaves the others", async () => {
+  it("changes only the named files, from any folder", async () => {
     const { folder, read, write } = undatedBlog({ "posts/a.md": DAY, "posts/b.md": DAY });
     write("posts/timed.md", "---\ndate: 2026-01-02T03:04:05Z\n---\n");
     const outcome = await command(join(folder, "posts"), ["stamp", "b.md", "timed.md"]);
@@ -58,7 +58,7 @@ describe("eleventy-twtxt stamp", () => {
     expect(read("posts/a.md")).toBe(DAY);
   });
 
-  it("2 bad-usage: a named file is not there", async () => {
+  it("exit 2: a named file does not exist", async () => {
     const outcome = await command(undatedBlog({ "a.md": DAY }).folder, ["stamp", "b.md"]);
     expect(outcome).toMatchObject({ exitCode: 2, stdout: "" });
     expect(outcome.stderr).toBe('eleventy-twtxt: stamp: there is no file "b.md". Type: eleventy-twtxt stamp --help\n');
@@ -102,7 +102,7 @@ describe("eleventy-twtxt stamp", () => {
       "its front matter cannot be read: duplicated mapping key",
     ],
     ["changed.md", "---\ndate: 2026-01-05\n---\n", "its date has changed since the last build; build the site again"],
-  ])("1: %s is left alone, the others are stamped", async (name, content, why) => {
+  ])("exit 1: %s is not changed, the others are stamped", async (name, content, why) => {
     const { folder, read } = undatedBlog({ [name]: content, "z.md": DAY });
     expect(await command(folder, ["stamp"])).toEqual({
       exitCode: 1,
@@ -112,7 +112,7 @@ describe("eleventy-twtxt stamp", () => {
     expect(read(name)).toBe(content);
   });
 
-  it("1: bytes that are no UTF-8, a missing file and a template of several posts are left alone", async () => {
+  it("exit 1: invalid UTF-8, a missing file and a template of several posts are not changed", async () => {
     const unstamped = ["latin.md", "gone.md", "pages.njk", "pages.njk"].map((file) => ({ file, timestamp: AT }));
     const { folder, write } = blog({ unstamped }, { "pages.njk": "---\npagination: {}\n---\n" });
     const latin = Buffer.from("---\ntitle: caf\xe9\n---\n", "latin1");
@@ -126,14 +126,14 @@ describe("eleventy-twtxt stamp", () => {
     expect(readFileSync(join(folder, "latin.md"))).toEqual(latin);
   });
 
-  it("a time that was written since the build stays", async () => {
+  it("keeps a time that was written since the build", async () => {
     const own = "---\ndate: 2026-01-02 11:33\n---\n";
     const { folder, read } = undatedBlog({ "a.md": own });
     expect(await command(folder, ["stamp"])).toMatchObject({ exitCode: 0, stdout: "" });
     expect(read("a.md")).toBe(own);
   });
 
-  it("gives a post that shares its second the one that the feed gives it, unless the author was faster", async () => {
+  it("gives a post that shares its second the time in the feed, unless the author has changed it", async () => {
     const shared = "2026-01-02T03:04:05Z";
     const dates = { moved: "2026-01-02 04:04:05 +0100", mended: "2026-01-02T09:00:00Z", "at-midnight": shared };
     const { folder, read } = blog(
@@ -156,7 +156,7 @@ describe("eleventy-twtxt stamp", () => {
     expect((await command(folder, ["stamp", "moved.md"])).stderr).toContain("it has a time of its own");
   });
 
-  it("warns where the moment lies on another day in UTC", async () => {
+  it("warns if the time is on another day in UTC", async () => {
     const { folder } = undatedBlog({ "a.md": DAY }, "2026-01-01T13:10:00Z", "Australia/Sydney");
     const outcome = await command(folder, ["stamp"]);
     expect(outcome).toMatchObject({ exitCode: 0, stdout: "a.md: 2026-01-02 -> 2026-01-01T13:10:00Z\n" });
@@ -167,7 +167,7 @@ describe("eleventy-twtxt stamp", () => {
 });
 
 describe("a real site, stamped", () => {
-  it("has no posts that share a second any more, and the same feed, byte for byte", async () => {
+  it("no longer has posts that share a second, and has the same feed, byte for byte", async () => {
     const date = "2026-01-02T03:04:05Z";
     const built = await site({
       files: {

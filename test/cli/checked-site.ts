@@ -1,4 +1,4 @@
-// test/cli/patient.ts: a site of ours on loopback, in good health but for what a test makes of it.
+// test/cli/checked-site.ts: a site on loopback for doctor: healthy, except for the changes of a test.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
@@ -35,7 +35,7 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-/** Three years, so that the first one is in an archive. */
+/** Twts of three years, so that the first year is in an archive. */
 export const TWTS: Twt[] = [
   { timestamp: "2023-05-01T10:00:00Z", text: "the first one" },
   { timestamp: "2023-05-02T10:00:00Z", text: "the last one of the archive" },
@@ -45,31 +45,31 @@ export const TWTS: Twt[] = [
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-export interface PatientOptions {
-  /** Options of the plugin that differ. */
+export interface SiteOptions {
+  /** Other options of the plugin. */
   options?: (url: string) => Partial<TwtxtOptions>;
-  /** Files of the site that differ, by path; `null` for none. */
+  /** Other files of the site, by path; `null` for no file. */
   files?: Record<string, string | null>;
-  /** Changes the feed that the build has made. */
+  /** Changes the feed of the build. */
   feed?: (text: string, url: string) => string | Buffer;
-  /** What answers in place of the site, by path. */
+  /** Handlers that answer instead of the site, by path. */
   answers?: (url: string) => Record<string, Answer>;
   perMinute?: number;
   environment?: Record<string, string>;
 }
 
-export interface Patient {
+export interface CheckedSite {
   url: string;
   host: string;
   feedUrl: string;
-  /** What was asked for, as `POST /webmention`. */
+  /** The requests, such as `POST /webmention`. */
   asked: string[];
   settings: HostSettings;
   pages: SitePages;
   close(): Promise<void>;
 }
 
-export async function patient(made: PatientOptions = {}): Promise<Patient> {
+export async function checkedSite(made: SiteOptions = {}): Promise<CheckedSite> {
   const asked: string[] = [];
   let site: { endpointAt: Parameters<typeof nodeServer>[0]["endpointAt"]; serveFile: Answer } | undefined;
   let answers: Record<string, Answer> = {};
@@ -97,8 +97,8 @@ export async function patient(made: PatientOptions = {}): Promise<Patient> {
   return { url, host, feedUrl: built.settings.feedUrl, asked, close: server.close, ...built };
 }
 
-/** A folder that knows the site as its author's own. */
-export function sourcesOf({ host, settings, pages }: Patient, user = "alice"): Blog {
+/** The folder of the site's author. */
+export function sourcesOf({ host, settings, pages }: CheckedSite, user = "alice"): Blog {
   const authors = settings.authors.map((author) => ({
     ...author,
     address: `${user}@${host}`,
@@ -108,28 +108,28 @@ export function sourcesOf({ host, settings, pages }: Patient, user = "alice"): B
 }
 
 interface Where {
-  /** Servers on this machine that may be asked. */
+  /** Servers on this machine that doctor may contact. */
   hosts?: { host: string }[];
   folder?: string;
 }
 
-/** Types `eleventy-twtxt doctor ARGS`, in a process that reaches this machine alone. */
+/** Runs `eleventy-twtxt doctor ARGS` in a process that can connect only to this machine. */
 export function doctor(args: string[], { hosts = [], folder = tmpdir() }: Where = {}): Promise<Outcome> {
   return command(folder, ["doctor", ...args, ...allowing(hosts)], {
     environment: { NODE_OPTIONS: `--import ${LOOPBACK_ONLY}` },
   });
 }
 
-/** What `eleventy-twtxt doctor ARGS --json` finds. */
+/** The findings of `eleventy-twtxt doctor ARGS --json`. */
 export interface Report {
   exitCode: number | null;
-  /** What is to be mended, each with what to do. */
+  /** Each with its advice. */
   fixes: string[];
   notes: string[];
   oks: string[];
 }
 
-/** As {@link doctor}, in this process, which is much quicker. It reaches this machine alone too. */
+/** As {@link doctor}, but in this process, which is much faster. */
 export async function report(args: string[], { hosts = [], folder = tmpdir() }: Where): Promise<Report> {
   const terminal = standingTerminal(folder, new Date(NOW).toISOString());
   const exitCode = await runCommandLine(["doctor", ...args, "--json", ...allowing(hosts)], terminal);
@@ -139,26 +139,26 @@ export async function report(args: string[], { hosts = [], folder = tmpdir() }: 
   return { exitCode, fixes: of("fix"), notes: of("note"), oks: of("ok") };
 }
 
-/** Looks at the feed of a patient, as a stranger. */
-export async function examined(made: PatientOptions): Promise<Report & { site: Patient }> {
-  const site = await patient(made);
+/** Checks the feed of a site as a stranger. */
+export async function examined(made: SiteOptions): Promise<Report & { site: CheckedSite }> {
+  const site = await checkedSite(made);
   return { ...(await report([site.feedUrl], { hosts: [site] })), site };
 }
 
-/** For each of these, something that holds it. */
+/** Matches texts that contain these. */
 export function says(...parts: string[]): string[] {
   return parts.map((part) => expect.stringContaining(part));
 }
 
-/** What was posted to a patient. */
-export function posts({ asked }: Pick<Patient, "asked">): string[] {
+/** The POST requests to a site. */
+export function posts({ asked }: Pick<CheckedSite, "asked">): string[] {
   return asked.filter((one) => one.startsWith("POST "));
 }
 
-/** How plain text is served to everybody. */
+/** Headers of plain text for browsers of all origins. */
 export const PLAIN = { "content-type": "text/plain; charset=utf-8", "access-control-allow-origin": "*" };
 
-/** One and the same answer to whatever is asked. */
+/** The same answer to every request. */
 export function answer(status: number, headers: Record<string, string> = {}, body = ""): Answer {
   return (_, response) => void response.writeHead(status, headers).end(body);
 }
@@ -167,7 +167,7 @@ function allowing(hosts: { host: string }[]): string[] {
   return hosts.flatMap(({ host }) => ["--allow-private-host", host]);
 }
 
-async function build(url: string, { options, files = {}, feed = (text) => text }: PatientOptions) {
+async function build(url: string, { options, files = {}, feed = (text) => text }: SiteOptions) {
   const built = builtSite(url, {
     ...{ webmention: `${url}/webmention`, key: KEY, endpoint: `${url}/inbox/alice` },
     ...options?.(url),
@@ -195,7 +195,7 @@ async function build(url: string, { options, files = {}, feed = (text) => text }
 }
 
 function writeSite(files: Record<string, string | Buffer | null>): string {
-  const folder = mkdtempSync(join(tmpdir(), "twtxt-patient-"));
+  const folder = mkdtempSync(join(tmpdir(), "twtxt-checked-"));
   folders.push(folder);
   for (const [path, content] of Object.entries(files)) {
     if (content === null) continue;
@@ -205,7 +205,7 @@ function writeSite(files: Record<string, string | Buffer | null>): string {
   return folder;
 }
 
-function endpointsOf(built: PublishedSite, made: PatientOptions, asked: string[]) {
+function endpointsOf(built: PublishedSite, made: SiteOptions, asked: string[]) {
   const { endpointAt } = new SiteHost({
     site: built,
     file: "",
