@@ -169,12 +169,12 @@ class ServedMark {
 
 /** Starts the server. `begin` starts the jobs. */
 async function start(
-  { site, published, folder, origin }: ServedSite,
+  served: ServedSite,
   { store, mark }: { store: StreamingStore; mark: ServedMark },
   values: Values,
   terminal: Terminal,
 ) {
-  const { settings } = published;
+  const { site, published, origin } = served;
   const ending = new AbortController();
   const work = new BackgroundWork();
   const host = new SiteHost({
@@ -188,22 +188,7 @@ async function start(
     log: terminal.say,
   });
   await preload();
-  const { port, close } = await listen({
-    port: values.port,
-    host: values.host,
-    origin,
-    endpointAt: host.endpointAt,
-    serveFile: siteFiles({
-      folder,
-      published: site.host.published,
-      prefix: prefixOf(settings),
-      feedPath: new URL(settings.feedUrl).pathname,
-      endpoint: settings.endpoint,
-    }),
-    rateLimit: rateLimit({ perMinute: values["rate-limit"], now: terminal.now }),
-    trustedProxies: values["trust-proxy"],
-    log: terminal.say,
-  });
+  const { port, close } = await listen(served, host, values, terminal);
   const stop = async () => {
     ending.abort();
     await Promise.all([close(), host.end()]);
@@ -242,12 +227,29 @@ function hostWarning({ host, endpoint, urls }: HostSettings): string[] {
   ];
 }
 
-async function listen(options: Parameters<typeof nodeServer>[0]): Promise<NodeServer> {
+async function listen(
+  { site, published: { settings }, folder, origin }: ServedSite,
+  { endpointAt }: SiteHost,
+  { port, host, ...values }: Values,
+  terminal: Terminal,
+): Promise<NodeServer> {
   try {
-    return await nodeServer(options);
+    return await nodeServer({
+      ...{ port, host, origin, endpointAt },
+      serveFile: siteFiles({
+        folder,
+        published: site.host.published,
+        prefix: prefixOf(settings),
+        feedPath: new URL(settings.feedUrl).pathname,
+        endpoint: settings.endpoint,
+      }),
+      rateLimit: rateLimit({ perMinute: values["rate-limit"], now: terminal.now }),
+      trustedProxies: values["trust-proxy"],
+      log: terminal.say,
+    });
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const what = code === "EADDRINUSE" ? "is in use. Choose another one with --port" : `cannot be used: ${message}`;
-    throw new TwtxtError("bad-usage", `Port ${options.port} of ${options.host} ${what}.`, { cause: error });
+    throw new TwtxtError("bad-usage", `Port ${port} of ${host} ${what}.`, { cause: error });
   }
 }
