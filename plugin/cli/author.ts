@@ -11,7 +11,7 @@ import type { Store } from "../store/store.js";
 import { dataFolder, identityPlaces } from "./files.js";
 import { typed } from "./invocation.js";
 import type { AuthorValues } from "./options.js";
-import { siteAt } from "./site.js";
+import { ifBuilt, siteAt } from "./site.js";
 import type { Terminal } from "./terminal.js";
 
 /** An author whose private key is on this machine. */
@@ -56,12 +56,8 @@ async function findAuthor(
 
 /** The authors of the site in this folder; none without a site. */
 async function authorsHere(settings: string | undefined, terminal: Terminal): Promise<SiteAuthor[]> {
-  try {
-    return (await siteAt(terminal, settings)).settings.authors;
-  } catch (error) {
-    if (settings === undefined && error instanceof TwtxtError && error.code === "no-settings") return [];
-    throw error;
-  }
+  const site = await ifBuilt(settings, siteAt(terminal, settings));
+  return site?.settings.authors ?? [];
 }
 
 /** The author of the site whose key is on this machine; other authors have their keys on their own machines. */

@@ -1,7 +1,6 @@
 // plugin/cli/keys.ts: `eleventy-twtxt keys` creates, shows, backs up and restores private keys.
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
-import { TwtxtError } from "../errors.js";
 import { formatTimestamp } from "../feed/timestamp.js";
 import {
   copyIdentity,
@@ -32,7 +31,7 @@ import {
   SETTINGS_OPTION,
   type ValuesOf,
 } from "./options.js";
-import { siteAt } from "./site.js";
+import { ifBuilt, siteAt } from "./site.js";
 import type { Terminal } from "./terminal.js";
 
 const ADDRESS = address("alice@alice.example");
@@ -141,10 +140,7 @@ async function create(
 
 /** The address of the site here, from its last build. */
 async function addressOfSite(settings: string | undefined, terminal: Terminal): Promise<string> {
-  const site = await siteAt(terminal, settings).catch((error: unknown) => {
-    if (settings === undefined && error instanceof TwtxtError && error.code === "no-settings") return null;
-    throw error;
-  });
+  const site = await ifBuilt(settings, siteAt(terminal, settings));
   const address = site?.settings.address;
   if (address) return address;
   const why = site ? "the nick of your site cannot be part of one" : "there is no built site in this folder";
