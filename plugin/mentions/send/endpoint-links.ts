@@ -6,6 +6,14 @@ import { canParseUrl } from "../../url.js";
 /** A longer base would be parsed again for each link. */
 const MAX_URL_LENGTH = 2048;
 
+/** A quoted value, perhaps without its last quote, or one up to the next separator. */
+const VALUE = String.raw`"(?:[^"\\]|\\.)*"?|[^;,]*`;
+/** A parameter with its name and value. Text between its value and the next semicolon is ignored. */
+const PARAMETER = String.raw`;([^=;,]*)(?:=\s*(${VALUE}))?[^;,]*`;
+const PARAMETERS = new RegExp(PARAMETER, "gs");
+/** A link with its target and parameters, or something else up to the next comma. */
+const LINK = new RegExp(String.raw`[\s,]*(?:<([^>]*)>([^;,]*(?:${PARAMETER})*)|[^\s,<][^,]*)`, "gsy");
+
 /**
  * The endpoints that the `link` and `a` elements of a page name, in document order.
  *
@@ -57,67 +65,22 @@ function resolve(href: string, base: string): string | null {
  */
 export function linkTargets(header: string, rel: string): string[] {
   const targets: string[] = [];
-  for (const { target, parameters } of readLinks(header)) {
+  for (const [, target, rest = ""] of header.matchAll(LINK)) {
+    const parameters = parametersOf(rest);
     const rels = parameters.get("rel")?.toLowerCase().split(/\s+/) ?? [];
-    if (rels.includes(rel) && !parameters.has("anchor")) targets.push(target);
+    if (target !== undefined && rels.includes(rel) && !parameters.has("anchor")) targets.push(target.trim());
   }
   return targets;
 }
 
-interface Link {
-  target: string;
-  /** By lowercase name; the first of each counts. */
-  parameters: Map<string, string>;
+/** @returns values by lowercase name; the first of each counts */
+function parametersOf(text: string): Map<string, string> {
+  const found = [...text.matchAll(PARAMETERS)].map(
+    ([, name = "", value = ""]) => [name.trim().toLowerCase(), unquoted(value.trim())] as const,
+  );
+  return new Map(found.reverse());
 }
 
-function* readLinks(header: string): Iterable<Link> {
-  const text = new Scanner(header);
-  for (text.take(/[\s,]*/y); !text.isAtEnd(); text.take(/[\s,]*/y)) {
-    if (text.take(/</y) === "") {
-      text.take(/[^,]*/y);
-      continue;
-    }
-    const target = text.take(/[^>]*/y).trim();
-    if (text.take(/>/y) === "") return;
-    yield { target, parameters: readParameters(text) };
-  }
-}
-
-/** Reads up to a comma or the end. */
-function readParameters(text: Scanner): Map<string, string> {
-  const parameters = new Map<string, string>();
-  // Text without a preceding semicolon is ignored.
-  for (text.take(/[^;,]*/y); text.take(/;/y) !== ""; text.take(/[^;,]*/y)) {
-    const name = text
-      .take(/[^=;,]*/y)
-      .trim()
-      .toLowerCase();
-    const value = text.take(/=\s*/y) === "" ? "" : readValue(text);
-    if (!parameters.has(name)) parameters.set(name, value);
-  }
-  return parameters;
-}
-
-function readValue(text: Scanner): string {
-  const quoted = text.take(/"(?:[^"\\]+|\\.)*"?/sy);
-  if (quoted === "") return text.take(/[^;,]*/y).trim();
-  return quoted.replace(/^"|"$/g, "").replace(/\\(.)/gs, "$1");
-}
-
-class Scanner {
-  #at = 0;
-
-  constructor(readonly text: string) {}
-
-  isAtEnd(): boolean {
-    return this.#at >= this.text.length;
-  }
-
-  /** @param pattern - sticky */
-  take(pattern: RegExp): string {
-    pattern.lastIndex = this.#at;
-    const [taken = ""] = pattern.exec(this.text) ?? [];
-    this.#at += taken.length;
-    return taken;
-  }
+function unquoted(value: string): string {
+  return value.startsWith('"') ? value.replace(/^"|"$/g, "").replace(/\\(.)/gs, "$1") : value;
 }
