@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { coalesce } from "../../plugin/mentions/concurrency.js";
 
-/** Work that ends when the test says so. */
+/** Work that ends when a test ends it. */
 function gated() {
   const runs: { end(): void; fail(error: Error): void }[] = [];
   let seen = "nothing";

@@ -6,7 +6,7 @@ import { hostQueue, PageQueue } from "../../plugin/mentions/queues.js";
 const ABORTED = AbortSignal.abort(new DOMException("It took too long.", "TimeoutError"));
 const never = new AbortController().signal;
 
-/** Tasks of hosts that end when a test says so. */
+/** A queue whose tasks end when a test ends them. */
 function hosts() {
   const queue = hostQueue();
   const running = new Map<string, () => void>();

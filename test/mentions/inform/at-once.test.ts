@@ -11,7 +11,7 @@ const MINUTE = 60_000;
 let bob: FeedServer;
 let box: Mailbox;
 let phone: Telephone;
-/** How many twts Bob has written. */
+/** The number of Bob's twts. */
 let sent: number;
 
 beforeEach(async () => {
@@ -30,7 +30,7 @@ function alice(options: ReceiverOptions = {}) {
   const site = receiver({ neighbours: [bob], mentions: { limits: { shownPerHost: 1000 } }, ...options, environment });
   return {
     ...site,
-    /** Bob mentions her in a new twt. */
+    /** Bob mentions Alice in a new twt. */
     async hears(text: string) {
       sent += 1;
       const timestamp = new Date(Date.parse("2026-11-19T18:00:00Z") + sent * 1000).toISOString().replace(".000", "");

@@ -36,7 +36,7 @@ const toWebhook = (url: string) => webhookChannel(url, fetch, PAGE);
 const toBox = () => mailTo(`smtp://${box.host}:${box.port}`);
 
 interface Run extends Partial<Pick<Parameters<typeof notifyAuthor>[0], "inboxes" | "store">> {
-  /** `null` for none; default into {@link box}. */
+  /** `null` for none; default: mail to {@link box}. */
   mail?: Channel | null;
   webhook?: Channel;
 }
@@ -54,7 +54,7 @@ function run({ mail = toBox(), webhook, ...change }: Run = {}) {
   });
 }
 
-/** Runs once in each of so many hours, beginning now. */
+/** Runs once an hour for some hours, starting now. */
 async function runFor(hours: number, change: Run = {}) {
   for (let hour = 0; hour < hours; hour += 1) {
     await run(change);
@@ -62,7 +62,7 @@ async function runFor(hours: number, change: Run = {}) {
   }
 }
 
-/** A mention that comes now, after all others. */
+/** Adds a mention that arrives now, after all others. */
 function comes(text: string, change: Partial<StoredMention> = {}): StoredMention {
   const received = new Date(time + stored.length).toISOString();
   const mention = storedMention({ text, received, identity: `https://bob.example/${stored.length}.txt`, ...change });
@@ -450,7 +450,7 @@ describe("the mail server", () => {
       },
     });
     comes("hello");
-    // Another name of this machine's, which does not look like one.
+    // A name of this machine that does not look like one.
     await run({ mail: mailTo(`smtp://alice:secret@0.0.0.0:${server.port}`) });
     expect(logins).toEqual([]);
     expect(server.mails).toEqual([]);
@@ -607,7 +607,7 @@ describe("the webhook", () => {
   });
 });
 
-/** A store whose process ends when it has written so many times. */
+/** A store whose process ends after this many writes. */
 function endsAfter(writes: number): Store["put"] {
   let left = writes;
   return (...given) => {
@@ -617,7 +617,7 @@ function endsAfter(writes: number): Store["put"] {
   };
 }
 
-/** The URL of a server that is there no more. */
+/** The URL of a server that was closed. */
 async function goneServer(): Promise<string> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

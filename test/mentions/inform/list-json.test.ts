@@ -15,7 +15,7 @@ beforeEach(() => {
   stored = [];
 });
 
-/** Asks the real handler, with the errors as a host answers them. */
+/** Calls the real handler; errors become responses as on a host. */
 async function ask(query = "", init: RequestInit = {}) {
   const siteIndex = new SiteIndex({ feeds: [FEED, "https://old.example/twtxt.txt"], pages: [PAGE], twts: [] });
   const handler = listMentions({ list: listOf(stored), siteIndex, cacheTag: "twtxt-mentions" });

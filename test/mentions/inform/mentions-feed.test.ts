@@ -11,7 +11,7 @@ import { listOf, storedMention } from "../../helpers/stored-mentions.js";
 const TOKEN = "0123456789abcdef0123456789abcdef";
 const URL_OF_FEED = "https://alice.example/mentions.txt";
 const LS = "\u2028";
-/** Where Python, and those who read like it, end a line. */
+/** Python's line breaks. */
 const ANY_LINE_END = /\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]/;
 
 let stored: StoredMention[];
@@ -248,7 +248,7 @@ describe("a client that cuts a twt at its first line separator", () => {
     async (agent) => {
       stored = [storedMention({ text: "hello @<alice https://alice.example/twtxt.txt>\nand bye" })];
       const { text } = await as(agent);
-      // Python's splitlines(), by which that client reads a feed.
+      // Python's splitlines(), with which that client reads a feed.
       const twts = text.split(ANY_LINE_END).filter((line) => /^\d/.test(line));
       expect(twts).toEqual([
         "2026-01-02T03:04:06Z\tbob mentioned you: > hello @<alice https://alice.example/twtxt.txt> > and bye https://bob.example/twtxt.txt#:~:text=2026-01-02T03:04:05Z",

@@ -49,7 +49,7 @@ function comes(change: Partial<StoredMention> = {}) {
   );
 }
 
-/** A blog with a mention that its last build has shown. */
+/** A blog with a mention that its last build showed. */
 async function builtBlog() {
   comes();
   await noteBuild({ list: listOf(stored), store });
@@ -122,7 +122,7 @@ describe("a rebuild", () => {
       await run({ perDay: 2, perMonth: 100 });
       time += HOUR;
     }
-    // At once and an hour later, on each of two days, and at the start of the third.
+    // Immediately and an hour later, on two days, and at the start of the third day.
     expect(hook.asked).toHaveLength(5);
   });
 

@@ -8,7 +8,7 @@ const HOUR = 3600_000;
 const EVE = "192.0.2.66";
 const CAROL = "192.0.2.7";
 
-/** What a site may spend on verifications, and a clock. */
+/** The allowance of a site, with a clock. */
 function allowed({ store = memoryStore() as StreamingStore, isMetered = true, slowHostPause = 3600 } = {}) {
   const clock = { time: Date.parse("2026-11-20T09:00:00Z") };
   const log: string[] = [];
@@ -22,7 +22,7 @@ function allowed({ store = memoryStore() as StreamingStore, isMetered = true, sl
   return { clock, store, may, log };
 }
 
-/** Ten seconds, at the end of which the source answered. */
+/** A verification of ten seconds with an answer. */
 const TEN_SECONDS = { milliseconds: 10_000, isTimeout: false };
 const TIMEOUT = { milliseconds: 10_000, isTimeout: true };
 

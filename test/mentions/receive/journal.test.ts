@@ -15,7 +15,7 @@ import { newMention as mention, storedMention } from "../../helpers/stored-menti
 
 const START = Date.parse("2026-11-20T09:00:00.000Z");
 
-/** The time of the event number `n`: a second later than that of the one before. */
+/** The time of event number `n`: a second after the previous one. */
 const timeOf = (n: number) => new Date(START + n * 1000).toISOString();
 const kept = (n: number, text?: string): MentionEvent => ({
   kind: "kept",
@@ -23,7 +23,7 @@ const kept = (n: number, text?: string): MentionEvent => ({
   mention: mention(n, text === undefined ? {} : { text }),
 });
 
-/** The journal as one process has it. */
+/** The journal of one process. */
 function processOfName(store: Store, now = () => START): Journal {
   return new Journal({ store, now, shownPerHost: 10, log: (line) => expect.fail(line) });
 }
@@ -34,7 +34,7 @@ async function withEvents(count: number, store: Store = memoryStore(), now = () 
   return { store, writer };
 }
 
-/** A store that writes down what it is asked. */
+/** A store that records its requests. */
 function watched(store: Store): { store: Store; asked: string[] } {
   const asked: string[] = [];
   return {
@@ -53,7 +53,7 @@ function watched(store: Store): { store: Store; asked: string[] } {
   };
 }
 
-/** A store whose lists still name what was deleted, as those of a distributed storage may for a while. */
+/** A store whose lists still contain deleted keys, as in a distributed storage. */
 function lagging(store: Store): Store {
   const deleted = new Set<string>();
   return {

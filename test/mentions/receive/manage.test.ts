@@ -96,7 +96,7 @@ describe("managing mentions", () => {
     bob.status = 500;
     const sources = ["10", "11", "12", "13", "14"].map((second) => bob.twt(`2026-11-19T18:41:${second}Z`));
     for (const [n, source] of sources.entries()) {
-      // Two of them in the same millisecond.
+      // Two mentions in the same millisecond.
       if (n !== 2) alice.clock.time += 1000;
       await alice.mentioned({ source, target: FEED });
     }

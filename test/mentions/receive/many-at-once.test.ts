@@ -25,7 +25,7 @@ function folderStore() {
   return new FileStore(folder);
 }
 
-/** As many seconds of one day. */
+/** Distinct seconds of one day. */
 function timesOf(count: number): string[] {
   return Array.from(
     { length: count },
@@ -33,7 +33,7 @@ function timesOf(count: number): string[] {
   );
 }
 
-/** Sends these twts of Bob's to these services of one site in turn, all at once. */
+/** Sends Bob's twts concurrently, in turn to each of these services of one site. */
 function sendAll(bob: FeedServer, times: readonly string[], services: readonly Receiver[]) {
   return Promise.all(
     times.map((time, n) => services[n % services.length]?.mentioned({ source: bob.twt(time), target: FEED })),
@@ -127,7 +127,7 @@ describe("many mentions that another process stored", () => {
 describe("slow sources of one sender", () => {
   const times = timesOf(20);
 
-  /** Alice's site, and a server with two names that takes ten seconds of her clock for each answer. */
+  /** Alice's site, and a server with two names that takes ten seconds of her clock per answer. */
   async function slowSources(options: { isMetered: boolean }) {
     const lines = times.map((time) => `${time}\t${HELLO}\n`).join("");
     const server = await loopbackServer((_, response) => {

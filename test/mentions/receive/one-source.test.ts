@@ -7,7 +7,7 @@ const AT = "2026-11-19T18:40:02Z";
 const HELLO = `@<alice ${FEED}> hello`;
 const QUERY = "?1";
 
-/** A host that answers with these files, whatever the spelling, the query or a path parameter of their URL. */
+/** A host that answers with these files for any spelling, query or path parameter of their URLs. */
 async function hostOf(files: Record<string, string | (() => string)>) {
   const state = { files, status: 200 };
   const server = await loopbackServer((request, response) => {
@@ -36,7 +36,7 @@ async function aliceAndBob(text = HELLO, options: ReceiverOptions = {}, header =
   return { alice, bob, send };
 }
 
-/** Alice rejects the first mention that came. */
+/** Alice rejects the first mention. */
 async function reject({ store, clock }: ReturnType<typeof receiver>): Promise<void> {
   const [event = ""] = await store.keys("mentions/events/");
   const id = event.split("-")[1] ?? "";
@@ -281,7 +281,7 @@ const entryOf = (feedUrl: string, links: string) =>
 describe("a host of several users", () => {
   const MORE_PLACES = `<a href="${FEED}#:~:text=${TWT.timestamp}">x</a>`;
 
-  /** Bob's feed, which names its own URL, and what Eve has on the same host. */
+  /** Bob's feed, which declares its own URL, and Eve's files on the same host. */
   async function podWith(files: (pod: string) => Record<string, string>) {
     const pod = await hostOf({});
     const feedUrl = `${pod.url}/~bob/twtxt.txt`;

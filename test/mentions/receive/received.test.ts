@@ -17,7 +17,7 @@ const FEED = "https://alice.example/twtxt.txt";
 const AT = "2026-01-02T03:04:05Z";
 const PAGE = "https://alice.example/posts/quinces/";
 
-/** Removes what is stored of a source. @returns whether there was any */
+/** Removes the stored mentions of a source. @returns whether there were any */
 async function takeBack(
   received: ReceivedMentions,
   source: Parameters<ReceivedMentions["ofSource"]>[0],
@@ -191,7 +191,7 @@ describe("a received mention", () => {
     await received.keep(mention(1, { hold: "always", text: "changed" }));
     await expect(received.moderate(held.id, "shown", seen)).rejects.toMatchObject({ code: "precondition-failed" });
 
-    // Another process has checked the version before the change came.
+    // Another process checked the version before the change.
     const at = "2026-11-20T10:00:00.000Z";
     const late = new Journal({ store, now: () => Date.parse(at), shownPerHost: 3, log: () => {} });
     await late.add({ kind: "moderated", at, id: held.id, state: "shown", version: seen });
@@ -225,7 +225,7 @@ describe("a received mention", () => {
     expect(await takeBack(received, { url: "https://host1.example/short", identity: null, ...where })).toBe(true);
     expect(await shown()).toEqual([]);
 
-    // Anybody may have a redirect to somebody else's feed, and take it away again.
+    // Anyone can redirect to another author's feed, and remove the redirect later.
     await received.keep(mention(1, { given: "https://mallory.example/r" }));
     expect(await takeBack(received, { url: "https://mallory.example/r", identity: null, ...where })).toBe(false);
     // Another spelling of the same second may be another twt.
@@ -455,7 +455,7 @@ describe("compaction", () => {
     expect((await shown()).length).toBe(32);
   });
 
-  /** The storage goes away after so many writes and deletes, and comes back. */
+  /** The storage fails after this many writes and deletes, and recovers. */
   function failingAfter(store: Store, operations: number): Store {
     let left = operations;
     const spend = () => {

@@ -4,7 +4,7 @@ import { VerificationQueue } from "../../../plugin/mentions/receive/verification
 const EVE = "192.0.2.66";
 const CAROL = "192.0.2.7";
 
-/** Work that ends when it is told to, and the names of what was started. */
+/** Work that ends when a test ends it, and the names of started work. */
 function works(queue: VerificationQueue) {
   const started: string[] = [];
   const ends = new Map<string, () => void>();

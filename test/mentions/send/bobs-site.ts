@@ -1,4 +1,4 @@
-// test/mentions/send/bobs-site.ts: sites on loopback whose endpoints are looked for.
+// test/mentions/send/bobs-site.ts: sites on loopback whose endpoints are looked up.
 import type { OutgoingHttpHeaders } from "node:http";
 import { createGuard } from "../../../plugin/http/guard.js";
 import { createDiscover, type Discover } from "../../../plugin/mentions/send/discover.js";
@@ -13,11 +13,11 @@ export interface Answer {
 }
 
 export interface Site extends LoopbackServer {
-  /** Asks as one run of the sender does, so that two calls share what was found. */
+  /** Looks up endpoints as one run of the sender does: two calls share results. */
   discover: Discover;
 }
 
-/** A site on loopback: its answers by path, all else is 404. `neighbours` are other sites that it leads to. */
+/** A site on loopback: its responses by path, else 404. `neighbours` are other sites that it links to. */
 export async function siteWith(
   answers: (url: string) => Record<string, Answer>,
   { neighbours = [], totalMs = 5000 }: { neighbours?: LoopbackServer[]; totalMs?: number } = {},

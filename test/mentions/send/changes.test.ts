@@ -133,7 +133,7 @@ describe("a twt that is gone", () => {
 describe("archives", () => {
   const MOVED = "2025-12-31T23:00:00Z";
 
-  /** A twt was told when it was new, and stands in an archive now. */
+  /** A twt that was sent when it was new, and is in an archive now. */
   async function moved() {
     const bob = await neighbour();
     const home = await world([bob]);

@@ -14,7 +14,7 @@ const failsWith = (code: string) => expect.objectContaining({ code });
 
 afterEach(() => expect(strayed).toEqual([]));
 
-/** What is found for `/twtxt.txt` of a site that answers so. */
+/** The result for `/twtxt.txt` of a site with these responses. */
 async function found(target: Answer, others: Record<string, Answer> = {}) {
   const site = await siteWith(() => ({ "/twtxt.txt": target, ...others }));
   const result = await site.discover(`${site.url}/twtxt.txt`);

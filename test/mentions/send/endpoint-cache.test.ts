@@ -4,7 +4,7 @@ import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
 import { NOW, siteWith } from "./bobs-site.js";
 
-/** A store that tells how often it was asked. */
+/** A store that counts its requests. */
 function countingStore(inner: Store = memoryStore()): { store: Store; asked: string[] } {
   const asked: string[] = [];
   const store: Store = {

@@ -6,7 +6,7 @@ import { faultyStore } from "../../helpers/faulty-store.js";
 
 const SECOND = 1000;
 
-/** A clock that goes on when a test says so, and wakes who sleeps. */
+/** A clock that a test advances, and that wakes its sleepers. */
 function steppedClock() {
   let time = Date.parse("2026-11-20T09:00:00Z");
   let sleepers: { at: number; wake: () => void }[] = [];
@@ -37,7 +37,7 @@ function place() {
   const clock = steppedClock();
   const store = faultyStore(memoryStore());
   let runs = 0;
-  /** A run that works until it is told to end. */
+  /** A run that works until a test ends it. */
   const run = (options: Partial<LeaseOptions> = {}) => {
     const state = { startedAt: null as number | null, lease: null as Lease | null, end: () => {}, waits: 0 };
     runs += 1;
@@ -62,7 +62,7 @@ function place() {
   return { clock, store, run };
 }
 
-/** The sleep of a process that was killed, or suspended: no clock wakes it. */
+/** The sleep of a killed or suspended process: no clock wakes it. */
 function forever(_: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => signal?.addEventListener("abort", () => resolve()));
 }

@@ -1,4 +1,4 @@
-// test/mentions/send/outgoing.ts: Alice's live feed, those whom it mentions, and runs of the sender between them.
+// test/mentions/send/outgoing.ts: Alice's live feed, the sites that it mentions, and runs of the sender.
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { text } from "node:stream/consumers";
 import { setTimeout } from "node:timers/promises";
@@ -10,7 +10,7 @@ import type { Store } from "../../../plugin/store/store.js";
 import { type LoopbackServer, loopbackConnector, loopbackServer } from "../../helpers/loopback.js";
 
 export const NOW = Date.parse("2026-11-20T09:00:00Z");
-/** The page of every twt that has one. */
+/** The page of every twt with a page. */
 export const PAGE = "https://alice.example/posts/quinces/";
 const ENDPOINT = "/webmention?to=bob&x=%20";
 
@@ -27,7 +27,7 @@ export interface Post {
   /** With its query. */
   path: string;
   type: string | undefined;
-  /** As it came. */
+  /** As it was received. */
   body: string;
 }
 
@@ -37,21 +37,21 @@ export interface Answer {
   body?: string;
 }
 
-/** Somebody who can be mentioned. */
+/** A site that can be mentioned. */
 export interface Neighbour extends LoopbackServer {
   feedUrl: string;
   endpoint: string;
-  /** As a twt writes it. */
+  /** The mention as written in a twt. */
   mention: string;
   posts: Post[];
-  /** Answers a post: with a status, later, or by breaking off. */
+  /** Answers a post, perhaps later or not at all. */
   answer: (post: Post, response: ServerResponse) => Answer | Promise<Answer | undefined> | undefined;
-  /** Status and headers of whatever is fetched there. */
+  /** Status and headers of all responses to GET. */
   status: number;
   headers: OutgoingHttpHeaders;
 }
 
-/** @param method - where the endpoint is named; `null` for nowhere */
+/** @param method - where the endpoint is named; `null` for no endpoint */
 export async function neighbour(
   nick = "bob",
   method: FoundEndpoint["method"] | null = "feed field",
@@ -97,14 +97,14 @@ function respond(response: ServerResponse, { status = 200, headers = {}, body = 
   response.writeHead(status, headers).end(body);
 }
 
-/** Alice's feed, as everybody sees it. */
+/** Alice's published feed. */
 export interface Alice extends LoopbackServer {
   feedUrl: string;
   /** By timestamp. */
   twts: Record<string, string>;
   /** Her archives by file name, newest first, each with its twts. */
   archives: Record<string, Record<string, string>>;
-  /** Answers in place of the site, by path. */
+  /** Responses that replace those of the site, by path. */
   answers: Record<string, (response: ServerResponse) => void>;
   /** A reference to a twt. */
   twt(timestamp: string): string;
@@ -129,7 +129,7 @@ export async function alice(): Promise<Alice> {
   return Object.assign(state, server, { feedUrl, twt: (timestamp: string) => `${feedUrl}#:~:text=${timestamp}` });
 }
 
-/** Alice's machine. */
+/** Alice's machine, which sends. */
 export interface World {
   alice: Alice;
   store: Store;
@@ -175,19 +175,19 @@ export async function world(neighbours: readonly LoopbackServer[], options: Worl
   };
 }
 
-/** Sleeps until it is woken; otherwise a moment, while the clock stands. */
+/** Sleeps until it is woken; else for a moment, while the clock stands still. */
 export function standing(_: number, signal?: AbortSignal): Promise<void> {
   return signal
     ? new Promise((resolve) => signal.addEventListener("abort", () => resolve()))
     : setTimeout(1).then(() => {});
 }
 
-/** What came of each, shortly. */
+/** The outcome of each mention in short. */
 export function outcomes({ mentions }: SendReport): string[] {
   return mentions.map(({ kind, outcome, status }) => [kind, outcome, status].filter((part) => part !== null).join(" "));
 }
 
-/** What a site answers in place of a feed. */
+/** A response of a site instead of its feed. */
 export function badAnswer(kind: string, response: ServerResponse): void {
   if (kind === "404" || kind === "500") response.writeHead(Number(kind)).end("# nick = alice\n");
   if (kind === "a page") response.end(`<!doctype html>\n# nick = alice\n${DAYS_6}\thi\n`);

@@ -13,7 +13,7 @@ const HOUR = 60 * MINUTE;
 
 afterEach(() => expect(strayed).toEqual([]));
 
-/** A clock that moves while a slow server answers, and wakes those who sleep by it. */
+/** A clock that moves while a slow server answers, and wakes its sleepers. */
 function slowClock() {
   const sleepers = new Set<{ until: number; wake: () => void }>();
   return {
@@ -35,7 +35,7 @@ function slowClock() {
 
 type Clock = ReturnType<typeof slowClock>;
 
-/** A server whose answers take their time. It names its feeds' endpoint, its own by default. */
+/** A slow server. It names the endpoint of its feeds, by default its own. */
 async function host(clock: Clock, { answerMs = ANSWER_MS, endpoint = "/webmention", headers = {} } = {}) {
   const seen = {
     feeds: [] as string[],
@@ -54,7 +54,7 @@ async function host(clock: Clock, { answerMs = ANSWER_MS, endpoint = "/webmentio
   return Object.assign(seen, server);
 }
 
-/** A slow endpoint on another host than the feeds that name it, which are all looked up before its first answer. */
+/** A slow endpoint on another host than its feeds, which are all looked up before its first answer. */
 async function hostWithService(clock: Clock, headers = {}) {
   const service = await host(clock);
   const bob = await host(clock, { answerMs: 0, endpoint: `${service.url}/webmention`, headers });
@@ -142,7 +142,7 @@ describe("a slow endpoint of many feeds on another host", () => {
     service.status = 202;
     clock.pass(3 * HOUR);
     expect(count(await home.send(), "new sent 202")).toBe(MENTIONS);
-    // The one mention that was tried looks for its endpoint anew.
+    // The mention that was tried looks up its endpoint again.
     expect(bob.feeds).toHaveLength(MENTIONS + 1);
   });
 });
@@ -166,7 +166,7 @@ describe("the endpoint of a mention that was not tried", () => {
     const { beforeAnswer } = service;
     service.beforeAnswer = async () => {
       await beforeAnswer();
-      // A killed process writes nothing any more.
+      // A killed process writes nothing.
       if (service.posts.length === 2) store.fail({ when: "before" });
     };
     await home.send();

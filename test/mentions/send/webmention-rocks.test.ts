@@ -4,7 +4,7 @@ import { type Answer, page, siteWith } from "./bobs-site.js";
 
 afterEach(() => expect(strayed).toEqual([]));
 
-/** What a case of webmention.rocks serves under `/test/<n>`; the right endpoint is `/test/<n>/webmention`. */
+/** The response of a case of webmention.rocks at `/test/<n>`; the right endpoint is `/test/<n>/webmention`. */
 interface Case {
   link?: (endpoint: string) => string | string[];
   headerName?: string;

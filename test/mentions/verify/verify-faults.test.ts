@@ -19,7 +19,7 @@ const refused = (code: string) => ({ outcome: "disproven", code, isGone: false }
 
 afterEach(() => expect(strayed).toEqual([]));
 
-/** A server whose answer is written by hand. */
+/** A server whose response a test writes. */
 async function bobWho(write: (response: ServerResponse) => void, headers: Record<string, string> = {}) {
   const server = await loopbackServer((_, response) => {
     response.writeHead(200, { "content-type": "text/plain", ...headers });
@@ -312,7 +312,7 @@ describe("a blocked source", () => {
   });
 });
 
-/** Answers with these bytes, whatever is asked. */
+/** Answers every request with these bytes. */
 async function rawServer(answer: string) {
   const server = createServer((socket) => socket.once("data", () => socket.end(answer)));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -321,7 +321,7 @@ async function rawServer(answer: string) {
   return { host, url: `http://${host}` };
 }
 
-/** Names of this test and their addresses; every other name is not known. */
+/** Resolves the host names of this test; all others are unknown. */
 function names(addresses: Record<string, string[]>): NonNullable<GuardOptions["lookup"]> {
   const resolve = (name: string, _: unknown, callback: (error: Error | null, found: LookupAddress[]) => void) => {
     const found = (addresses[name] ?? []).map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));

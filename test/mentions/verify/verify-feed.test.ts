@@ -18,13 +18,13 @@ const AT = "2026-01-02T03:04:05Z";
 const EARLIER = "2026-01-01T00:00:00Z hello";
 const LATER = "2026-01-03T00:00:00Z hello";
 
-/** What follows from a feed that is served as this text. */
+/** The proof from a feed with this text. */
 async function proofIn(text: string | Buffer, { at = AT, target = FEED, headers = {} } = {}) {
   const bob = await siteWith(() => ({ "/tw.txt": feed(text, headers) }));
   return verifier([bob])(`${bob.url}/tw.txt#:~:text=${at}`, target);
 }
 
-/** What follows from a twt of this text. */
+/** The proof from a twt with this text. */
 const proofBy = (text: string, target = FEED) => proofIn(feedOf([EARLIER, `${AT} ${text}`, LATER]), { target });
 
 describe("a twt", () => {
@@ -245,7 +245,7 @@ describe("a twt is found", () => {
   });
 });
 
-/** A server that writes its answer piece by piece. */
+/** A server that writes its response piece by piece. */
 async function streaming(write: (response: ServerResponse) => Promise<void>): Promise<LoopbackServer> {
   return loopbackServer((_, response) => {
     response.writeHead(200, { "content-type": "text/plain" });
@@ -272,7 +272,7 @@ describe("a twt that was proven before", () => {
   const before = feedOf([EARLIER, `${AT} @<alice ${FEED}>`, LATER]);
   const removed = feedOf([EARLIER, LATER]);
 
-  /** What a second look finds, after the feed has changed. */
+  /** The second proof, after the feed changed. */
   async function secondLook(second: { status?: number; headers?: Record<string, string>; body?: string | Buffer }) {
     let answer: Parameters<typeof secondLook>[0] = { body: before };
     const bob = await siteWith(() => ({ "/tw.txt": answer }));

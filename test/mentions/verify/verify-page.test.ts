@@ -5,7 +5,7 @@ import { type Answer, feed, page, siteWith } from "../send/bobs-site.js";
 
 const LINK = `<a href="${PAGE}">quinces</a>`;
 
-/** What follows from a page with this body at `/p`. */
+/** The proof from a page with this body at `/p`. */
 async function proofOn(answer: Answer | ((url: string) => Answer), target = PAGE) {
   const bob = await siteWith((url) => ({ "/p": typeof answer === "function" ? answer(url) : answer }));
   return verifier([bob])(`${bob.url}/p`, target);
