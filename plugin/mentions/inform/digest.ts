@@ -133,32 +133,31 @@ async function findDigest(state: ChannelState, { list, inboxes }: NotificationPa
   };
 }
 
-/**
- * Finds news since the last notification.
- *
- * @returns `fresh`: times of new messages; `earlier`: times of the others; `filling`: users whose inboxes became nearly
- *   full; `after`: the state to store once this is reported
- */
-function inboxNews(inboxes: readonly InboxState[], reported: v.InferOutput<typeof ReportedInboxes>) {
-  const now = inboxes.map(({ user, messages, fullness }) => {
+/** News of the inboxes since the last notification. */
+interface InboxNews {
+  /** Times of new messages. */
+  fresh: string[];
+  /** Times of the others, with that of the newest reported one, which may be deleted by now. */
+  earlier: string[];
+  /** Users whose inboxes became nearly full. */
+  filling: string[];
+  /** The state to store once this is reported. */
+  after: ChannelState["inboxes"];
+}
+
+function inboxNews(inboxes: readonly InboxState[], reported: ChannelState["inboxes"]): InboxNews {
+  const news: InboxNews = { fresh: [], earlier: [], filling: [], after: {} };
+  for (const { user, messages, fullness } of inboxes) {
     const { newest = "", isFull: wasFull = false } = reported[user] ?? {};
     const isFull = fullness >= NEARLY_FULL;
-    const times = messages.map(({ created }) => created);
+    const times = [newest, ...messages.map(({ created }) => created)].filter((time) => time !== "");
     const last = times.at(-1) ?? "";
-    return {
-      fresh: times.filter((time) => time > newest),
-      // Includes the newest reported message, which may be deleted by now.
-      earlier: [...times, newest].filter((time) => time !== "" && time <= newest),
-      filling: isFull && !wasFull ? [user] : [],
-      after: [user, { newest: last > newest ? last : newest, isFull }] as const,
-    };
-  });
-  return {
-    fresh: now.flatMap(({ fresh }) => fresh),
-    earlier: now.flatMap(({ earlier }) => earlier),
-    filling: now.flatMap(({ filling }) => filling),
-    after: Object.fromEntries(now.map(({ after }) => after)),
-  };
+    news.fresh.push(...times.filter((time) => time > newest));
+    news.earlier.push(...times.filter((time) => time <= newest));
+    if (isFull && !wasFull) news.filling.push(user);
+    news.after[user] = { newest: last > newest ? last : newest, isFull };
+  }
+  return news;
 }
 
 function receivedTimes(mentions: readonly StoredMention[]): string[] {

@@ -19,7 +19,7 @@ export class VerificationQueue {
   /** Numbers of running verifications by requester. */
   readonly #running = new Map<Requester, number>();
 
-  constructor({ patienceMs = PATIENCE_MS }: { patienceMs?: number } = {}) {
+  constructor(patienceMs = PATIENCE_MS) {
     this.#patienceMs = patienceMs;
   }
 

@@ -55,7 +55,7 @@ describe("verifications", () => {
   });
 
   it("stop waiting in time, and are not started later", async () => {
-    const { started, run, end } = works(new VerificationQueue({ patienceMs: 20 }));
+    const { started, run, end } = works(new VerificationQueue(20));
     const busy = ["a", "b", "c"].map((name) => run(`of ${name}`, name));
     expect(await run(CAROL, "late")).toBeNull();
     for (const name of ["a", "b", "c"]) await end(name);
