@@ -1,7 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { isTimeout } from "../../plugin/http/guard.js";
-import { hostQueue, PageQueue } from "../../plugin/mentions/queues.js";
+import { hostQueue } from "../../plugin/mentions/concurrency.js";
+import { PageQueue } from "../../plugin/mentions/verify/verify.js";
 
 const ABORTED = AbortSignal.abort(new DOMException("It took too long.", "TimeoutError"));
 const never = new AbortController().signal;

@@ -13,7 +13,7 @@ const MENTION_LIMIT = 10_000;
 /** Time limit for sending, and the pause after a failure. */
 const LEASE = 10 * 60_000;
 const HOUR = 3600_000;
-/** News after this much silence is sent at once. */
+/** News after this much silence is sent immediately. */
 const QUIET = HOUR;
 /** A mention may appear in the list some time after its `received`. */
 const OVERLAP = 24 * HOUR;
@@ -60,7 +60,7 @@ export interface Channel {
 }
 
 /**
- * Notifies the author of what is new. The first news after a quiet hour is sent at once. Later news waits for a digest,
+ * Notifies the author of what is new. The first news after a quiet hour is sent immediately. Later news waits for a digest,
  * which each channel sends after its pause. Call it after each new mention and message, and hourly.
  *
  * Delivery is at least once. A later call repeats a failed or interrupted notification unchanged, with the same Message-ID

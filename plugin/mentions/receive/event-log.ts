@@ -7,7 +7,7 @@ import { idOf, type MentionEvent, parseEvent } from "./event.js";
 
 /** The keys of all events start with this. */
 export const EVENTS = "mentions/events/";
-const AT_ONCE = 32;
+const CONCURRENCY = 32;
 
 interface FoundEvents {
   /** In the order of their keys. */
@@ -71,7 +71,7 @@ export class EventLog {
     }
     const known = this.#known;
     const missing = keys.filter((key) => !known.has(key));
-    await mapInParallel(missing, AT_ONCE, async (key) => {
+    await mapInParallel(missing, CONCURRENCY, async (key) => {
       const event = await this.#readOne(key);
       if (event !== undefined) known.set(key, event);
     });
@@ -83,7 +83,7 @@ export class EventLog {
   }
 
   async delete(keys: readonly string[]): Promise<void> {
-    await mapInParallel(keys, AT_ONCE, (key) => this.#store.delete(key));
+    await mapInParallel(keys, CONCURRENCY, (key) => this.#store.delete(key));
   }
 
   /** @returns `null` for a damaged event, `undefined` for a missing one */

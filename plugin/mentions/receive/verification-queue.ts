@@ -1,10 +1,10 @@
-// plugin/mentions/receive/verification-queue.ts: limits how many verifications run at once.
+// plugin/mentions/receive/verification-queue.ts: limits concurrent verifications.
 import type { Requester } from "./allowance.js";
 
 /** PROTOCOL 2.4, "The proof". */
-const AT_ONCE = 3;
+const CONCURRENCY = 3;
 /** Leaves a slot for others when one sender's sources are slow. */
-export const AT_ONCE_PER_REQUESTER = 2;
+export const CONCURRENCY_PER_REQUESTER = 2;
 const PATIENCE_MS = 5_000;
 
 interface QueuedWork {
@@ -12,7 +12,7 @@ interface QueuedWork {
   start(): void;
 }
 
-/** Runs at most three verifications at once, at most two of them for one requester. */
+/** Runs at most three verifications concurrently, at most two of them for one requester. */
 export class VerificationQueue {
   readonly #patienceMs: number;
   readonly #waiting = new Set<QueuedWork>();
@@ -58,9 +58,9 @@ export class VerificationQueue {
 
   #startNext(): void {
     const total = [...this.#running.values()].reduce((sum, count) => sum + count, 0);
-    if (total >= AT_ONCE) return;
+    if (total >= CONCURRENCY) return;
     const runningOf = ({ requester }: QueuedWork) => this.#running.get(requester) ?? 0;
-    const ready = [...this.#waiting].filter((waiting) => runningOf(waiting) < AT_ONCE_PER_REQUESTER);
+    const ready = [...this.#waiting].filter((waiting) => runningOf(waiting) < CONCURRENCY_PER_REQUESTER);
     ready.sort((a, b) => runningOf(a) - runningOf(b))[0]?.start();
   }
 

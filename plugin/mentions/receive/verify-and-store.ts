@@ -1,17 +1,17 @@
-// plugin/mentions/receive/verify-and-store.ts: verifies claims, at once or later, and stores or removes their mentions.
+// plugin/mentions/receive/verify-and-store.ts: verifies claims, immediately or later, and stores or removes their mentions.
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { toInstant } from "../../feed/timestamp.js";
 import type { Log } from "../../http/respond.js";
+import { hostQueue } from "../concurrency.js";
 import type { PostedClaim, Proof, ProvenMention, StoredMention, Verify } from "../mention.js";
-import { hostQueue } from "../queues.js";
 import { formatReference } from "../reference.js";
 import { type Allowance, AUTHOR, type Requester, SCHEDULE } from "./allowance.js";
 import type { NewMention } from "./event.js";
 import type { Moderation } from "./moderation.js";
 import type { PendingMention, PendingMentions } from "./pending.js";
 import type { ReceivedMentions } from "./received.js";
-import { AT_ONCE_PER_REQUESTER, VerificationQueue } from "./verification-queue.js";
+import { CONCURRENCY_PER_REQUESTER, VerificationQueue } from "./verification-queue.js";
 
 /** `waiting`: the source was not asked; `no verdict`: it did not answer. */
 type ClaimOutcome = "stored" | "removed" | "waiting" | "no verdict";
@@ -74,7 +74,7 @@ export class ClaimProcessor {
     const mentions = (await pending.all()).filter((mention) => which === "all" || pending.isDue(mention));
     const result: VerifiedPending = { kept: 0, dropped: 0, waiting: 0 };
     const requester = which === "all" ? AUTHOR : SCHEDULE;
-    const queue = hostQueue(AT_ONCE_PER_REQUESTER);
+    const queue = hostQueue(CONCURRENCY_PER_REQUESTER);
     const verify = async (mention: PendingMention) => {
       result[isOver() ? "waiting" : await this.#processPending(mention, requester)] += 1;
     };

@@ -3,7 +3,7 @@ import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
 import { nextAttempt } from "../../http/retry.js";
-import { hostQueue } from "../queues.js";
+import { hostQueue } from "../concurrency.js";
 import { formatReference } from "../reference.js";
 import type { Change, FinalOutcome, UnfinishedMention, WaitingChange } from "./changes.js";
 import { type FoundEndpoint, ServerBusyError } from "./discover.js";

@@ -1,11 +1,11 @@
 // plugin/mentions/verify/verify.ts: verifies a claim at its source.
+import PQueue from "p-queue";
 import { TwtxtError } from "../../errors.js";
 import { type Ask, isTimeout } from "../../http/guard.js";
 import { isSameHost } from "../../http/hosts.js";
 import { comparableUrl, isSameUrl, withoutQuery } from "../../http/same-url.js";
 import { TimeSlices } from "../../http/time-slices.js";
 import type { Claim, Proof, ProvenMention, Verify } from "../mention.js";
-import { PageQueue } from "../queues.js";
 import type { Moderation } from "../receive/moderation.js";
 import type { SiteIndex } from "../receive/site-index.js";
 import {
@@ -76,6 +76,30 @@ function contextOf(claim: Claim, parts: VerificationParts, pages: PageQueue): Ve
     slices: new TimeSlices(signal),
     readAlone: (work) => pages.run(work, signal),
   };
+}
+
+/** Reads one page at a time, since a page's tree takes up to 50 MiB. */
+export class PageQueue {
+  readonly #queue = new PQueue({ concurrency: 1 });
+
+  /**
+   * @param signal - the deadline, waiting included
+   * @throws TwtxtError `unreachable` after the deadline; not marked as a timeout of the source if it passed while waiting
+   */
+  async run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    let isWaiting = !signal.aborted;
+    const begin = () => {
+      isWaiting = false;
+      return work();
+    };
+    try {
+      return await this.#queue.add(begin, { signal });
+    } catch (error) {
+      if (error !== signal.reason) throw error;
+      const cause = isWaiting ? undefined : error;
+      throw new TwtxtError("unreachable", "The page could not be read in time.", { cause });
+    }
+  }
 }
 
 /** @throws TwtxtError as the guard does */
