@@ -21,7 +21,7 @@ export const MINUTE = 60_000;
 export const DAY = 24 * 60 * MINUTE;
 
 /** A mention that was posted. */
-export interface Post {
+interface Post {
   source: string;
   target: string;
   /** With its query. */
@@ -176,7 +176,7 @@ export async function world(neighbours: readonly LoopbackServer[], options: Worl
 }
 
 /** Sleeps until it is woken; else for a moment, while the clock stands still. */
-export function standing(_: number, signal?: AbortSignal): Promise<void> {
+function standing(_: number, signal?: AbortSignal): Promise<void> {
   return signal
     ? new Promise((resolve) => signal.addEventListener("abort", () => resolve()))
     : setTimeout(1).then(() => {});
