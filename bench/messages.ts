@@ -6,10 +6,10 @@ import { runNode } from "./child.js";
 import { type Case, casesOf, type Work } from "./sealed.js";
 import { median, type Part, ratio } from "./table.js";
 
-/** How often a second it was done, by blocks; none where that peer does no such thing. */
+/** Operations per second in each block. Empty for an implementation without this operation. */
 interface Series {
   name: string;
-  /** Of one, where its speed is told by size. */
+  /** Size of one operation, if the speed is given in MB/s. */
   bytes?: number;
   ours: number[];
   npm: number[];
@@ -17,16 +17,16 @@ interface Series {
 }
 
 interface Size {
-  /** For the Go program; is made. */
+  /** For the Go program. Created if it does not exist. */
   folder: string;
-  /** How long each block is. */
+  /** Length of a block. */
   milliseconds: number;
   blocks: number;
   stop: AbortSignal;
 }
 
 const NOTE =
-  "Small messages are bound by the arithmetic of curves (exchanges of keys and a signature), large ones by XSalsa20-Poly1305 and SHA-512, armored ones by base62.";
+  "Small messages are limited by elliptic curves (key exchanges and a signature), large ones by XSalsa20-Poly1305 and SHA-512, armored ones by base62. Each sealing checks and converts the recipient's Ed25519 key, in Go too; other keys are prepared.";
 
 export async function measureMessages(entry: string, { folder, milliseconds, blocks, stop }: Size): Promise<Part> {
   mkdirSync(folder, { recursive: true });
@@ -45,7 +45,7 @@ export async function measureMessages(entry: string, { folder, milliseconds, blo
     title: `Sealed messages, median of ${blocks} blocks of ${milliseconds} ms each`,
     rows: [["", "ours", "npm", "Go", "ours / npm", "ours / Go"], ...series.map(rowOf)],
     aims: aimsOf(series),
-    note: isGoThere ? NOTE : `There is no go on this machine, so the reference was not measured. ${NOTE}`,
+    note: isGoThere ? NOTE : `Go is not installed, so the reference was not measured. ${NOTE}`,
     figures: series,
   };
 }
@@ -85,12 +85,12 @@ function speed({ bytes }: Series, perSecond: readonly number[]): string {
   return `${rounded((median(perSecond) * bytes) / 1e6)} MB/s`;
 }
 
-/** Three digits, or all before the point. */
+/** Three digits, or an integer. */
 function rounded(value: number): string {
   return value >= 100 ? Math.round(value).toLocaleString("en") : value.toPrecision(3);
 }
 
-/** Block by block in turn, so that what else the machine does falls upon all of them; the first block warms up. */
+/** Alternates between implementations, so that other load affects all of them. The first block warms up. */
 async function run(
   cases: readonly Case[],
   reference: Reference | null,

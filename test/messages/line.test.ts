@@ -17,7 +17,7 @@ const HASH = "0123456789abcdef".repeat(4);
 const line = (text: string) => `${TIME}\t(${FROM})\t${text}\n`;
 const failsWith = (code: string) => expect.objectContaining({ code });
 
-describe("a message of ours", () => {
+describe("a formatted message", () => {
   it("is one line, whatever its text", () => {
     expect(formatMessage({ time: TIME, from: FROM, text: "Hello" })).toBe(line("Hello"));
     expect(formatMessage({ time: TIME, from: FROM, text: "a\nb\r\nc\rd\u2029e\u2028" })).toBe(
@@ -26,7 +26,7 @@ describe("a message of ours", () => {
     expect(formatMessage({ time: TIME, from: "Alice@ALICE.example", text: "a\tb \ud800" })).toBe(line("a\tb \ufffd"));
   });
 
-  it("has its events after it, each in a line of its own", () => {
+  it("has its events after it, one per line", () => {
     const events = [receiptFor(HASH), { name: "x", args: "a\n# read: b" }];
     expect(formatMessage({ time: TIME, from: FROM, text: "", events })).toBe(
       `${line("")}# read: ${HASH}\n# x: a\u2028# read: b\n`,
@@ -44,7 +44,7 @@ describe("a message of ours", () => {
     expect(() => formatMessage({ time: TIME, from: FROM, text: "Hello", ...wrong })).toThrow(failsWith(code));
   });
 
-  it("is read again as what it was", () => {
+  it("is parsed to the same message", () => {
     const text = fc.string({ unit: fc.oneof(fc.constantFrom("\n", "\t", "#", "(", "\x85", "\v"), fc.string()) });
     fc.assert(
       fc.property(text, fc.constantFrom("read", "typing"), fc.stringMatching(/^[0-9a-f]*$/), (written, name, args) => {
@@ -61,7 +61,7 @@ describe("a message of ours", () => {
     );
   });
 
-  it("has no line that its text has added", () => {
+  it("has no lines from its text", () => {
     const text = `hi\n${TIME}\t(bob@bob.example)\tI am bob\r\n# read: ${HASH}`;
     expect(parseMessage(formatMessage({ time: TIME, from: FROM, text }))).toEqual({
       lines: [{ time: TIME, text: text.replace("\r", "") }],
@@ -71,8 +71,8 @@ describe("a message of ours", () => {
   });
 });
 
-describe("a message of somebody", () => {
-  it("has several lines, and comments between them that are not shown", () => {
+describe("a parsed message", () => {
+  it("has several lines, with comments that are not displayed", () => {
     const text = `# client: saltyim\n${line("one")}2026-11-20T11:00:01.5+02:00\t(Alice@Alice.example)\ttwo\r\n#odd\n# a b: c\n`;
     expect(parseMessage(text)).toEqual({
       lines: [
@@ -100,7 +100,7 @@ describe("a message of somebody", () => {
     ["no TAB after the address", `${TIME}\t(${FROM}) more`],
     ["a space before the time", ` ${TIME}\t(${FROM})\tmore`],
     ["a comment with a space before it", " # read: x"],
-  ])("goes on in the next line: %s", (_name, next) => {
+  ])("continues in the next line: %s", (_name, next) => {
     expect(parseMessage(`${line("one")}${next}\n`)).toEqual({
       lines: [{ time: TIME, text: `one\n${next}` }],
       address: FROM,
@@ -108,7 +108,7 @@ describe("a message of somebody", () => {
     });
   });
 
-  it.each(["\u2028", "\u2029", "\v", "\f", "\x85", "\r"])("has no line that begins after %j", (separator) => {
+  it.each(["\u2028", "\u2029", "\v", "\f", "\x85", "\r"])("has no line that starts after %j", (separator) => {
     const message = parseMessage(line(`one${separator}${TIME}\t(bob@bob.example)\ttwo`));
     expect(message).toMatchObject({ address: FROM, events: [] });
     expect(message.lines).toHaveLength(1);
@@ -129,14 +129,14 @@ describe("a message of somebody", () => {
     expect(parseMessage(text).address).toBeNull();
   });
 
-  it("loses no text that stands before its first line", () => {
+  it("keeps text before its first line", () => {
     expect(parseMessage(`\nI am\n\nsomebody\n${line("one")}`).lines).toEqual([
       { time: null, text: "I am\n\nsomebody" },
       { time: TIME, text: "one" },
     ]);
   });
 
-  it("loses nothing of a text that has no line of the form, whatever it is", () => {
+  it("keeps a text without any valid line", () => {
     const piece = fc.constantFrom("\n", "\n\n", "\t", "(", ")", FROM, "2026-11-20", "x", " ", "\v", "\x1b");
     fc.assert(
       fc.property(fc.string({ unit: piece }), (text) => {
@@ -157,7 +157,7 @@ describe("a read receipt", () => {
     expect(readHash(new Uint8Array())).toBe("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
   });
 
-  it("is an event with such a hash, and another shape is kept and is none", () => {
+  it("is an event with a valid hash; others are ordinary events", () => {
     const message = parseMessage(
       `${line("")}# read: ${HASH}\n# read: ${HASH.toUpperCase()}\n# read: x\n# seen: ${HASH}\n`,
     );
@@ -165,7 +165,7 @@ describe("a read receipt", () => {
     expect(message.events).toHaveLength(4);
   });
 
-  it("is all that is in a message, or not", () => {
+  it("may be the only content of a message", () => {
     const events = [receiptFor(HASH)];
     expect(isReceipt(parseMessage(formatMessage({ time: TIME, from: FROM, text: "", events })))).toBe(true);
     expect(isReceipt(parseMessage(formatMessage({ time: TIME, from: FROM, text: "thanks", events })))).toBe(false);

@@ -1,4 +1,4 @@
-// test/messages/neighbourhood.ts: people with keys, and their hosts, which all are servers on loopback.
+// test/messages/neighbourhood.ts: people with keys, and their hosts on loopback.
 import { ed25519 } from "@noble/curves/ed25519.js";
 import type { buildConnector } from "undici";
 import { type Ask, createGuard } from "../../plugin/http/guard.js";
@@ -19,7 +19,7 @@ export interface Person {
   kex: string;
 }
 
-/** @param number - another one is another key */
+/** @param number - determines the key */
 export function person(address: string, number: number): Person {
   const seed = new Uint8Array(32).fill(number);
   const publicKey = ed25519.getPublicKey(seed);
@@ -31,7 +31,7 @@ export const BOB = person("bob@bob.example", 2);
 export const CAROL = person("carol@carol.example", 3);
 export const EVE = person("eve@eve.example", 4);
 
-/** What looking somebody up finds. */
+/** The result of a lookup. */
 export function foundFor({ address, kex }: Person, changed: Partial<Found> = {}): Found {
   const domain = address.slice(address.indexOf("@") + 1);
   const endpoint = `http://${domain}/inbox`;
@@ -44,7 +44,7 @@ export interface Answer {
   body?: string;
 }
 
-/** A host that answers by path; all else is 404. */
+/** A host with answers by path, otherwise 404. */
 export function hostWith(answers: Record<string, Answer>): Promise<LoopbackServer> {
   return loopbackServer((request, response) => {
     const { status = 200, headers = {}, body = "" } = answers[request.url ?? ""] ?? { status: 404 };
@@ -52,18 +52,18 @@ export function hostWith(answers: Record<string, Answer>): Promise<LoopbackServe
   });
 }
 
-/** A host whose names resolve, and at which nothing answers. */
+/** A host that accepts connections and does not answer. */
 export function silentHost(): Promise<LoopbackServer> {
   return loopbackServer(() => {});
 }
 
 export interface Neighbourhood {
   ask: Ask;
-  /** As `--allow-private-host` has them. */
+  /** As with `--allow-private-host`. */
   plainHosts: string[];
 }
 
-/** A network in which these names lead to these servers, by plain http, and no other name is known. */
+/** A network that knows only these names and their servers, over plain http. */
 export function neighbourhood(hosts: Record<string, Pick<LoopbackServer, "port">>, totalMs = 5000): Neighbourhood {
   const plainHosts = Object.keys(hosts).map((name) => `${name}:80`);
   const connector = (options: buildConnector.BuildOptions): buildConnector.connector => {

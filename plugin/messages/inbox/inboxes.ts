@@ -13,7 +13,7 @@ import { StoredMessages } from "./stored.js";
 import { type SubscriptionTerms, subscribe } from "./subscribe.js";
 
 /** The contents of one inbox. */
-export interface InboxNews {
+interface InboxNews {
   user: string;
   /** Oldest first; `created` is `YYYY-MM-DDThh:mm:ss.sssZ`. */
   messages: { id: string; created: string }[];

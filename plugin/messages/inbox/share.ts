@@ -16,7 +16,7 @@ const SHARES = 10;
 /** The key has all the information. */
 const NOTHING = new Uint8Array();
 
-export interface ShareOptions {
+interface ShareOptions {
   store: Store;
   now: Clock;
   random(length: number): Uint8Array;

@@ -21,7 +21,7 @@ export interface SubscriptionTerms {
   sleep(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
-export interface SubscriptionParts {
+interface SubscriptionParts {
   messages: StoredMessages;
   /** Has an event with the user's name for each new message in this process. */
   newMessages: EventTarget;

@@ -4,14 +4,8 @@ import { parseAddress } from "../../keys/address.js";
 import type { Contact, Contacts } from "./contacts.js";
 import type { Found, Lookup } from "./lookup.js";
 
-export interface ResolvedRecipient {
-  /** `user@domain`, in lower case. */
-  address: string;
-  endpoint: string;
-  /** `kex1...` */
-  key: string;
-  /** Whether the key was found through DNS, now or when it was pinned. */
-  byDns: boolean;
+/** A recipient to seal for. `byDns`: whether the key was found through DNS, now or when it was pinned. */
+export interface ResolvedRecipient extends Pick<Found, "address" | "endpoint" | "key" | "byDns"> {
   /** The lookup's result; `null` if the host did not answer and a pinned contact is used. */
   found: Found | null;
 }
@@ -59,11 +53,14 @@ async function resolve(address: string, { lookup, contacts }: ResolveOptions): P
   } catch (error) {
     const isDown = error instanceof TwtxtError && error.code === "unreachable";
     if (!contact || !isDown) throw error;
-    const { key, endpoint, byDns } = contact;
-    return { address: contact.address, endpoint, key, byDns, found: null };
+    return { ...essentialsOf(contact), found: null };
   }
   if (contact && contact.key !== found.key) throw keyChanged(contact, found);
-  return { address: found.address, endpoint: found.endpoint, key: found.key, byDns: found.byDns, found };
+  return { ...essentialsOf(found), found };
+}
+
+function essentialsOf({ address, endpoint, key, byDns }: Found | Contact): Omit<ResolvedRecipient, "found"> {
+  return { address, endpoint, key, byDns };
 }
 
 function keyChanged({ address, since }: Contact, { byDns }: Found): TwtxtError {

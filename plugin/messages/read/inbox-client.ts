@@ -17,13 +17,13 @@ export interface InboxMessage {
   payload: Uint8Array;
 }
 
-export interface MessageList {
+interface MessageList {
   messages: InboxMessage[];
   /** `null` if the list has several pages or the host sends none. */
   etag: string | null;
 }
 
-export interface InboxClientOptions {
+interface InboxClientOptions {
   /** The URL of the inbox, without a slash at its end. */
   endpoint: string;
   /** The owner of the inbox. */

@@ -31,7 +31,7 @@ export interface UnreadableMessage {
   unreadable: string;
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   /** The keys of the inbox's owner. */
   keys: OwnKeys;
   contacts: Contacts;
@@ -115,14 +115,14 @@ async function judgeMessage(
   const { signer, message } = opened;
   const claimed = message.address;
   if (claimed === null) return { ...opened, trust: judge({ signer, claimed, found: null, contact }) };
-  const found = await orError(lookup(claimed, contact !== null));
+  const found = await foundOrError(lookup(claimed, contact !== null));
   const trust = judge({ signer, claimed, found, contact });
   if (trust.trust !== "verified" || found instanceof Error) return { ...opened, trust };
   // Another message or process may have pinned a different key meanwhile.
   return { ...opened, trust: judge({ signer, claimed, found, contact: await contacts.pin(found) }) };
 }
 
-async function orError(looking: Promise<Found>): Promise<Found | TwtxtError> {
+async function foundOrError(looking: Promise<Found>): Promise<Found | TwtxtError> {
   try {
     return await looking;
   } catch (error) {

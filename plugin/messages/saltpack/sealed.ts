@@ -43,7 +43,7 @@ export interface SealedMessage {
   packets: Packet[];
 }
 
-export interface Packet {
+interface Packet {
   box: Uint8Array;
   isFinal: boolean;
 }

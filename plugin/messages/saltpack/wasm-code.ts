@@ -52,7 +52,7 @@ export const repeatWhile = (condition: Code, statements: readonly Code[]): Code 
   ...[...condition, 0x0d, 0, 0x0b],
 ];
 
-export interface WasmFunction {
+interface WasmFunction {
   name: string;
   /** Number of parameters, all of type i32. They are the first local variables. */
   parameters: number;

@@ -27,7 +27,7 @@ export interface RecipientReport extends Recipient {
   id: string;
 }
 
-export interface OutboxOptions {
+interface OutboxOptions {
   /** The author's local store. */
   store: Store;
   ask: Ask;

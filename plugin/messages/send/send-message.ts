@@ -29,7 +29,7 @@ export interface SendOptions extends ResolveOptions {
 }
 
 /** A message that was delivered or waits in the outbox. */
-export interface SentMessage {
+interface SentMessage {
   /** The id in inboxes. */
   id: string;
   recipients: ResolvedRecipient[];

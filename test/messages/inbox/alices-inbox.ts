@@ -1,4 +1,4 @@
-// test/messages/inbox/alices-inbox.ts: Alice's inbox, her who reads it, and those who write to her.
+// test/messages/inbox/alices-inbox.ts: Alice's inbox, its reader and its senders.
 import { createHash } from "node:crypto";
 import { signRequest } from "../../../plugin/http/signature.js";
 import type { Identity } from "../../../plugin/keys/identity-text.js";
@@ -22,10 +22,10 @@ export const EVE = identityOf(3, "eve");
 const good = vectors.signcryption.find(({ name }) => name === "go-one-recipient");
 export const ARMORED = Buffer.from(good?.armored ?? "");
 export const BINARY = Buffer.from(good?.ciphertext_hex ?? "", "hex");
-/** The two bytes of a MessagePack bin before it, and the header itself. */
+/** The header with the two bytes of its MessagePack bin. */
 const HEADER = BINARY.subarray(0, 2 + (BINARY[1] ?? 0));
 
-/** A message in its canonical form, and another one for each number: its box is empty talk, as only its reader can tell. */
+/** A message in canonical form, different for each number. Its box has no real content, which only a reader notices. */
 export function sealed(number: number, size = 300): Uint8Array {
   const room = size - HEADER.length - 2;
   const box = Buffer.alloc(room - binHead(room - 2).length, "box");
@@ -38,7 +38,7 @@ export function idOf(binary: Uint8Array): string {
   return createHash("sha256").update(binary).digest("hex");
 }
 
-/** A clock that goes on when a test says so, and wakes who sleeps. */
+/** A clock that a test advances. It wakes sleepers. */
 export function steppedClock() {
   const sleepers = new Set<{ until: number; wake: () => void }>();
   const clock = {
@@ -55,7 +55,7 @@ export function steppedClock() {
         sleepers.add(sleeper);
         signal.addEventListener("abort", wake);
       }),
-    /** Goes on by so much at once. */
+    /** Advances the clock. */
     step(milliseconds: number) {
       clock.time += milliseconds;
       for (const { until, wake } of sleepers) if (until <= clock.time) wake();
@@ -64,7 +64,7 @@ export function steppedClock() {
   return clock;
 }
 
-/** A store, and the prefixes of which its keys were looked at. */
+/** A store that records the prefixes of listings. */
 export function watchedStore(inner: Store): Store & { looks: string[] } {
   const looks: string[] = [];
   return {
@@ -124,7 +124,7 @@ export function alicesInbox(options: Partial<InboxOptions> & { clock?: ReturnTyp
     log,
     ask,
     send,
-    /** Sends what must be taken. */
+    /** Sends messages, which must be accepted. */
     async receive(...bodies: Uint8Array[]) {
       for (const body of bodies) {
         const response = await send(body);
@@ -132,7 +132,7 @@ export function alicesInbox(options: Partial<InboxOptions> & { clock?: ReturnTyp
         clock.step(1);
       }
     },
-    /** What Alice is shown on one page. */
+    /** The items of one page. */
     async items(url = INBOX): Promise<InboxItem[]> {
       const response = await ask("GET", url);
       return Array.from(Object(await response.json()));
@@ -141,14 +141,14 @@ export function alicesInbox(options: Partial<InboxOptions> & { clock?: ReturnTyp
       const response = await ask("DELETE", `${INBOX}/${id}`);
       return { status: response.status, json: Object(await response.json()) };
     },
-    /** The ids that Alice is shown. */
+    /** The ids of the first page. */
     async ids(): Promise<string[]> {
       return (await this.items()).map(({ id }) => id);
     },
   };
 }
 
-/** What an answer says to a program. */
+/** The machine-readable part of an answer. */
 export async function outcomeOf(response: Response): Promise<{ status: number; code: string | null }> {
   const isProblem = response.headers.get("content-type") === "application/problem+json";
   return { status: response.status, code: isProblem ? Object(await response.json()).code : null };

@@ -11,7 +11,7 @@ const ROOMY = { messages: 1000, bytes: 64 * 1024 * 1024 };
 const never = () => false;
 
 describe("deleting a message", () => {
-  it("200: it is gone, the others stay, and again is no mistake", async () => {
+  it("200: it is deleted, others stay, and deleting it again succeeds", async () => {
     const alice = alicesInbox();
     await alice.receive(sealed(1), sealed(2));
     expect(await alice.delete(ID)).toEqual({ status: 200, json: { deleted: true } });
@@ -32,7 +32,7 @@ describe("deleting a message", () => {
     expect(await alice.ids()).toEqual([idOf(sealed(2))]);
   });
 
-  it("401 and 403: by nobody but Alice, here and in time", async () => {
+  it("401 and 403: only by Alice, for this message and now", async () => {
     const alice = alicesInbox();
     await alice.receive(sealed(1));
     for (const [asked, status] of [
@@ -49,7 +49,7 @@ describe("deleting a message", () => {
     expect(await alice.ids()).toEqual([ID]);
   });
 
-  it("401: a request that was seen before", async () => {
+  it("401: a replayed request", async () => {
     const alice = alicesInbox();
     await alice.receive(sealed(1));
     const headers = signRequest({ method: "DELETE", url: URL_OF_ONE }, ALICE, alice.clock.time);
@@ -78,7 +78,7 @@ describe("deleting a message", () => {
     expect(await alice.ids()).toEqual([]);
   });
 
-  it("is finished by sweeping where it stopped half-way", async () => {
+  it("is completed by a sweep if it was interrupted", async () => {
     const store = faultyStore(memoryStore());
     const alice = alicesInbox({ store });
     await alice.receive(sealed(1), sealed(2));
@@ -91,7 +91,7 @@ describe("deleting a message", () => {
 });
 
 describe("retention", () => {
-  it("deletes what is older than its days, as Alice would, and nothing without it", async () => {
+  it("deletes messages after this many days, and none without the setting", async () => {
     const store = memoryStore();
     const alice = alicesInbox({ store, limits: { ...ROOMY, retentionDays: 30 } });
     const bodies = Array.from({ length: 60 }, (_, n) => sealed(n));
@@ -108,7 +108,7 @@ describe("retention", () => {
     expect(await alice.ids()).toEqual([idOf(sealed(59)), idOf(sealed(60))]);
   });
 
-  it("starts nothing any more when its time is over, and goes on in the next run", async () => {
+  it("stops when its time is over and continues in the next run", async () => {
     const alice = alicesInbox({ limits: { ...ROOMY, retentionDays: 1 } });
     await alice.receive(...Array.from({ length: 60 }, (_, n) => sealed(n)));
     alice.clock.step(2 * DAY);
@@ -121,7 +121,7 @@ describe("retention", () => {
     expect(await alice.store.keys(MESSAGES)).toEqual([]);
   });
 
-  it("forgets ids that were deleted long ago one by one, while there is time", async () => {
+  it("forgets ids that were deleted long ago, while there is time", async () => {
     const alice = alicesInbox();
     await alice.receive(sealed(1), sealed(2), sealed(3));
     for (const id of await alice.ids()) await alice.delete(id);
@@ -133,7 +133,7 @@ describe("retention", () => {
     expect(await alice.store.keys("inbox/")).toEqual([]);
   });
 
-  it("fails where the store does, so that the host can say so", async () => {
+  it("fails with the store, so that the host can report it", async () => {
     const store = faultyStore(memoryStore());
     const alice = alicesInbox({ store });
     store.fail({ when: "before", operation: "keys" });

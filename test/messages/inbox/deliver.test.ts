@@ -20,14 +20,14 @@ const STORES: [string, () => StreamingStore][] = [
 
 const base64 = (body: Uint8Array) => Buffer.from(body).toString("base64");
 
-/** Everything in a store, as one text. */
+/** The contents of a store as one text. */
 async function dump(store: Store): Promise<string> {
   const keys = await store.keys("");
   const values = await Promise.all(keys.map(async (key) => Buffer.from((await store.get(key))?.bytes ?? "")));
   return [...keys, ...values.map((value) => value.toString("latin1"))].join("\n");
 }
 
-/** Messages that open as this one does: lengths written longer, more in a packet. */
+/** Variants that also open: longer length fields, unknown items in a packet. */
 function variantsOf(binary: Buffer): Buffer[] {
   const header = binary.subarray(2, 2 + (binary[1] ?? 0));
   const packet = binary.subarray(2 + header.length + 1);
@@ -49,7 +49,7 @@ describe("a delivery", () => {
     ["put", ARMORED, "PUT", "application/x-www-form-urlencoded"],
     ["without a content type", BINARY, "PUT", ""],
     ["of 64 KiB", sealed(1, 64 * KiB), "POST", "text/plain"],
-  ])("202: a message is kept as it was received, %s", async (_, body, method, type) => {
+  ])("202: a message is stored as received, %s", async (_, body, method, type) => {
     const alice = alicesInbox();
     const headers: Record<string, string> = type === "" ? {} : { "content-type": type };
     expect((await alice.send(body, { method, headers })).status).toBe(202);
@@ -57,14 +57,14 @@ describe("a delivery", () => {
     expect(await alice.items()).toEqual([{ id, created: "2026-11-20T09:00:00.000Z", payload: base64(body) }]);
   });
 
-  it("202: is in the files when it is answered, and another process reads it there", async () => {
+  it("202: is durable before the answer, and another process can read it", async () => {
     const folder = mkdtempSync(join(work, "store-"));
     expect((await alicesInbox({ store: new FileStore(folder) }).send(ARMORED)).status).toBe(202);
     const again = alicesInbox({ store: new FileStore(folder) });
     expect(await again.items()).toMatchObject([{ id: idOf(BINARY), payload: base64(ARMORED) }]);
   });
 
-  it("202: the same again is one message, however it is armored, and the first to come stays", async () => {
+  it("202: a repeat, armored or not, is the same message, and the first one stays", async () => {
     const alice = alicesInbox();
     await alice.receive(ARMORED, ARMORED, BINARY);
     const quoted = Buffer.from(ARMORED.toString().replaceAll(" ", "\n> "));
@@ -96,10 +96,10 @@ describe("a delivery", () => {
     expect(await alice.ids()).toEqual([]);
   });
 
-  it("202: a message whose header is encoded in another way is another one, since it does not open", async () => {
+  it("202: a message with a re-encoded header is a different one, since it does not open", async () => {
     const alice = alicesInbox();
     const header = BINARY.subarray(2, 2 + (BINARY[1] ?? 0));
-    // A list of six, its length written in two bytes.
+    // An array of six items with a length of two bytes.
     const longer = Buffer.concat([Buffer.from([0xdc, 0, 6]), header.subarray(1)]);
     const other = Buffer.concat([Buffer.from([0xc4, longer.length]), longer, BINARY.subarray(2 + header.length)]);
     await alice.receive(other, BINARY);
@@ -113,7 +113,7 @@ describe("a delivery", () => {
     expect(await alice.ids()).toEqual([idOf(BINARY)]);
   });
 
-  it("202: one message at once, in two forms and two milliseconds, is shown once and deleted whole", async () => {
+  it("202: one message in two forms, at once, is listed once and deleted completely", async () => {
     const store = memoryStore();
     let goOn = () => {};
     const held = new Promise<void>((resolve) => {
@@ -181,7 +181,7 @@ describe("a delivery", () => {
     expect(await alice.store.keys("")).toEqual([]);
   });
 
-  it.each([" Identity", ""])("202: an encoding that is none: %j", async (encoding) => {
+  it.each([" Identity", ""])("202: a Content-Encoding that means none: %j", async (encoding) => {
     expect((await alicesInbox().send(BINARY, { headers: { "content-encoding": encoding } })).status).toBe(202);
   });
 
@@ -196,7 +196,7 @@ describe("a delivery", () => {
     },
   );
 
-  it("405 and 204: says what it understands", async () => {
+  it("405 and 204: lists its methods", async () => {
     const alice = alicesInbox();
     const all = "GET, HEAD, POST, PUT, OPTIONS";
     for (const [method, url, status, allow] of [
@@ -214,7 +214,7 @@ describe("a delivery", () => {
 });
 
 describe("a full inbox", () => {
-  it("503 inbox-full: by the number of messages; drops nothing, takes repeats, and has room again", async () => {
+  it("503 inbox-full: by number of messages; drops none, accepts repeats, and has room again later", async () => {
     const alice = alicesInbox({ limits: { messages: 2, bytes: ROOMY, retentionDays: null } });
     await alice.send(sealed(1), { from: "192.0.2.1" });
     await alice.send(sealed(2), { from: "192.0.2.2" });
@@ -232,7 +232,7 @@ describe("a full inbox", () => {
     expect(await alice.items()).toMatchObject([{}, { id: idOf(sealed(3)), created: "2026-11-20T10:00:00.000Z" }]);
   });
 
-  it("503 inbox-full: by their size, while a smaller one still fits", async () => {
+  it("503 inbox-full: by size, while a smaller message still fits", async () => {
     const alice = alicesInbox({ limits: { messages: 1000, bytes: 2500, retentionDays: null } });
     await alice.send(sealed(1, 1000), { from: "192.0.2.1" });
     await alice.send(sealed(2, 1000), { from: "192.0.2.2" });
@@ -243,8 +243,8 @@ describe("a full inbox", () => {
   });
 });
 
-describe("deliveries at once", () => {
-  it.each(STORES)("503 inbox-full: thirty senders at once stay within the limit (%s)", async (_, open) => {
+describe("concurrent deliveries", () => {
+  it.each(STORES)("503 inbox-full: thirty concurrent senders stay within the limit (%s)", async (_, open) => {
     const alice = alicesInbox({ store: open(), limits: { messages: 5, bytes: ROOMY, retentionDays: null } });
     const send = (n: number) => alice.send(sealed(n), { from: `192.0.2.${n}` });
     const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => send(n)));
@@ -264,7 +264,7 @@ describe("deliveries at once", () => {
 describe("the share of one address", () => {
   const limits = { messages: 30, bytes: ROOMY, retentionDays: null };
 
-  it("429: a tenth of the messages a day, whatever was deleted; others and repeats are taken", async () => {
+  it("429: a tenth of the messages per day, deleted ones included; other addresses and repeats are accepted", async () => {
     const alice = alicesInbox({ limits });
     await alice.receive(sealed(1), sealed(1), sealed(2), sealed(3));
     await alice.delete(idOf(sealed(2)));
@@ -280,7 +280,7 @@ describe("the share of one address", () => {
     expect((await alice.send(sealed(4))).status).toBe(202);
   });
 
-  it("429: a tenth of the bytes, but one message in any case", async () => {
+  it("429: a tenth of the bytes, but always one message", async () => {
     const alice = alicesInbox({ limits: { messages: 1000, bytes: 10_000, retentionDays: null } });
     expect((await alice.send(sealed(1, 2000))).status).toBe(202);
     expect((await alice.send(sealed(2, 300))).status).toBe(429);
@@ -290,7 +290,7 @@ describe("the share of one address", () => {
     expect(await alice.ids()).toHaveLength(3);
   });
 
-  it("429: what is refused takes nothing of the share, so that a smaller one still fits", async () => {
+  it("429: a refused message does not count, so that a smaller one still fits", async () => {
     const alice = alicesInbox({ limits: { messages: 1000, bytes: 10_000, retentionDays: null } });
     expect((await alice.send(sealed(1, 600))).status).toBe(202);
     expect((await alice.send(sealed(2, 401))).status).toBe(429);
@@ -298,7 +298,7 @@ describe("the share of one address", () => {
     expect(await alice.ids()).toHaveLength(2);
   });
 
-  it("is one share, also where two processes begin the day at once", async () => {
+  it("is one share, also if two processes start the day at once", async () => {
     const store = memoryStore();
     const hosts = [1, 2].map((byte) => alicesInbox({ store, random: (length) => new Uint8Array(length).fill(byte) }));
     await Promise.all(hosts.map((host, n) => host.send(sealed(n))));
@@ -306,7 +306,7 @@ describe("the share of one address", () => {
     expect([folders.length, new Set(folders).size]).toEqual([2, 1]);
   });
 
-  it("429: thirty at once are no more than one after another", async () => {
+  it("429: thirty concurrent messages share the limit", async () => {
     const alice = alicesInbox({ limits });
     await alice.receive(sealed(100), sealed(101));
     const answers = await Promise.all(Array.from({ length: 30 }, (_, n) => alice.send(sealed(n))));
@@ -326,7 +326,7 @@ describe("the share of one address", () => {
     for (const host of [first, second]) expect((await host.send(sealed(5))).status).toBe(429);
   });
 
-  it("counts what was stored alone: neither what is no message nor what a full inbox has refused", async () => {
+  it("counts only stored messages, neither invalid nor refused ones", async () => {
     const alice = alicesInbox({ limits: { ...limits, bytes: 2000 } });
     await alice.send(sealed(1, 1000), { from: "192.0.2.2" });
     for (let n = 0; n < 5; n += 1) {
@@ -336,7 +336,7 @@ describe("the share of one address", () => {
     expect((await alice.send(sealed(9, 300))).status).toBe(202);
   });
 
-  it("knows no address, and nothing of it when the day is over", async () => {
+  it("stores no address, and no digest after the day", async () => {
     const alice = alicesInbox();
     const address = "198.51.100.77";
     expect((await alice.send(BINARY, { from: address })).status).toBe(202);
@@ -352,8 +352,8 @@ describe("the share of one address", () => {
   });
 });
 
-describe("a message that was deleted", () => {
-  it("202: stays deleted for 90 days, however it is armored", async () => {
+describe("a deleted message", () => {
+  it("202: stays deleted for 90 days, armored or not", async () => {
     const alice = alicesInbox();
     await alice.receive(ARMORED);
     await alice.delete(idOf(BINARY));
@@ -368,7 +368,7 @@ describe("a message that was deleted", () => {
     expect(await alice.store.keys("inbox/")).toEqual([]);
   });
 
-  it("202: is asked no room for when it comes again", async () => {
+  it("202: needs no room when it arrives again", async () => {
     const alice = alicesInbox({ limits: { messages: 1, bytes: ROOMY, retentionDays: null } });
     await alice.receive(ARMORED);
     await alice.delete(idOf(BINARY));
@@ -378,7 +378,7 @@ describe("a message that was deleted", () => {
     expect(await alice.ids()).toEqual([idOf(sealed(1))]);
   });
 
-  it("202: stays deleted where a replay had looked before it came, and writes after it went", async () => {
+  it("202: stays deleted if a replay checked before the deletion and writes after it", async () => {
     const store = memoryStore();
     const alice = alicesInbox({ store });
     const racing: Store = {
@@ -396,7 +396,7 @@ describe("a message that was deleted", () => {
     expect(await store.keys("inbox/alice/messages/")).toEqual([]);
   });
 
-  it("is gone for good where the replay's process ended before it could see that", async () => {
+  it("is removed by a sweep if the replay's process ended too early", async () => {
     const store = faultyStore(memoryStore());
     const alice = alicesInbox({ store });
     await alice.receive(ARMORED);
@@ -407,7 +407,7 @@ describe("a message that was deleted", () => {
     expect(await alice.ids()).toEqual([]);
   });
 
-  it("is not taken for one that was deleted long ago, and was sent anew since", async () => {
+  it("is a new message if it was deleted long ago", async () => {
     const alice = alicesInbox();
     await alice.receive(ARMORED);
     await alice.delete(idOf(BINARY));
@@ -457,7 +457,7 @@ describe("a store that fails", () => {
     },
   );
 
-  it("503: after the message was written it is there, and the next try finds it", async () => {
+  it("503: a message that was written is found by the next attempt", async () => {
     for (const [, open] of STORES) {
       const store = faultyStore(open());
       const alice = alicesInbox({ store });

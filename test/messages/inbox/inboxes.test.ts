@@ -6,7 +6,7 @@ import { ALICE, alicesInbox, idOf, sealed } from "./alices-inbox.js";
 
 const entry = fileURLToPath(new URL("../../../plugin/messages/inbox/inboxes.ts", import.meta.url));
 
-/** All packages that loading a file loads. */
+/** All packages that a file loads. */
 function packagesOf(file: string, seen = new Set<string>()): Set<string> {
   for (const [, name = ""] of readFileSync(file, "utf8").matchAll(/^(?:import|export) (?!type )[^;]*?"([^"]+)";/gm)) {
     const found = name.startsWith(".") ? resolve(file, "..", name).replace(/\.js$/, ".ts") : name;
@@ -18,7 +18,7 @@ function packagesOf(file: string, seen = new Set<string>()): Set<string> {
 }
 
 describe("the inboxes of a site", () => {
-  it("tell what lies in them, oldest first, and how full they are", async () => {
+  it("report their messages, oldest first, and how full they are", async () => {
     const alice = alicesInbox({ limits: { messages: 40, bytes: 10_000, retentionDays: null } });
     await alice.receive(sealed(2), sealed(1, 600));
     const messages = [
@@ -33,7 +33,7 @@ describe("the inboxes of a site", () => {
     expect(await alice.news()).toMatchObject([{ fullness: 0.93 }, {}]);
   });
 
-  it("answer under whatever path the site has them", async () => {
+  it("answer at the configured path", async () => {
     const alice = alicesInbox({ inboxUrl: (user) => `https://alice.example/blog/post-box/${user}` });
     const url = "https://alice.example/blog/post-box/alice";
     expect((await alice.send(sealed(1), { url })).status).toBe(202);

@@ -17,7 +17,7 @@ import {
 
 const MESSAGES = "inbox/alice/messages/";
 
-/** Messages as they lie in a store, a second apart, without the trouble of sending each. */
+/** Stores messages directly, a second apart. */
 async function filled(count: number, size = 300): Promise<AlicesInbox> {
   const alice = alicesInbox();
   for (let n = 0; n < count; n += 1) {
@@ -28,7 +28,7 @@ async function filled(count: number, size = 300): Promise<AlicesInbox> {
   return alice;
 }
 
-/** The ids of each page, as the links lead from one to the next. */
+/** The ids of each page, following the links. */
 async function pages(alice: AlicesInbox, start = INBOX): Promise<string[][]> {
   const response = await alice.ask("GET", start);
   const ids = Array.from(Object(await response.json()) as { id: string }[], ({ id }) => id);
@@ -40,12 +40,12 @@ function idsOf(start: number, end: number, size = 300): string[] {
   return Array.from({ length: end - start }, (_, n) => idOf(sealed(start + n, size)));
 }
 
-describe("who may read an inbox", () => {
+describe("reading an inbox", () => {
   it.each([
     ["unsigned", { signer: null }],
     ["by a signature that has expired", { signedAt: Date.parse("2026-11-20T08:53:00Z") }],
     ["by a signature of tomorrow", { signedAt: Date.parse("2026-11-21T09:00:00Z") }],
-  ])("401: nobody %s", async (_, asked) => {
+  ])("401: not allowed %s", async (_, asked) => {
     const alice = await filled(1);
     for (const headers of [{}, { accept: "text/event-stream" }]) {
       const response = await alice.ask("GET", INBOX, { ...asked, headers });
@@ -54,7 +54,7 @@ describe("who may read an inbox", () => {
     expect((await alice.ask("HEAD", INBOX, asked)).status).toBe(401);
   });
 
-  it("401: nobody by a signature for another host, another inbox or another method", async () => {
+  it("401: a signature for another host, inbox or method", async () => {
     const alice = await filled(1);
     for (const [method, url] of [
       ["GET", INBOX.replace("alice.example", "bob.example")],
@@ -68,7 +68,7 @@ describe("who may read an inbox", () => {
     }
   });
 
-  it("403: neither a stranger nor another author of the site", async () => {
+  it("403: an unknown key, or another author of the site", async () => {
     const alice = await filled(1);
     for (const signer of [EVE, CAROL]) {
       expect(await outcomeOf(await alice.ask("GET", INBOX, { signer }))).toEqual({ status: 403, code: "not-allowed" });
@@ -78,13 +78,13 @@ describe("who may read an inbox", () => {
 });
 
 describe("an inbox", () => {
-  it("200: is an empty list where nobody has written", async () => {
+  it("200: an empty list without messages", async () => {
     const response = await alicesInbox().ask("GET");
     expect([response.status, await response.json()]).toEqual([200, []]);
     expect(response.headers.get("link")).toBeNull();
   });
 
-  it("200: lists messages oldest first, for nobody else to keep, and is the same when it is read again", async () => {
+  it("200: lists messages oldest first, not cacheable, the same each time", async () => {
     const alice = alicesInbox();
     await alice.receive(sealed(5), sealed(3), sealed(4));
     const response = await alice.ask("GET");
@@ -116,7 +116,7 @@ describe("an inbox", () => {
     expect(await pages(alice, `${INBOX}?limit=100`)).toHaveLength(3);
   });
 
-  it("200: messages of one millisecond are divided between pages, each once", async () => {
+  it("200: messages of one millisecond are split between pages, each once", async () => {
     const alice = alicesInbox();
     const bodies = Array.from({ length: 7 }, (_, n) => sealed(n));
     for (const body of bodies) await alice.send(body);
@@ -125,7 +125,7 @@ describe("an inbox", () => {
     expect(found.flat()).toEqual(bodies.map(idOf).toSorted());
   });
 
-  it("200: a page of large messages is smaller than a platform's limit, and has one at least", async () => {
+  it("200: a page of large messages is below a platform's limit, and has at least one", async () => {
     const size = 64 * 1024;
     const alice = await filled(60, size);
     const response = await alice.ask("GET");
@@ -134,7 +134,7 @@ describe("an inbox", () => {
     expect(await pages(alice, `${INBOX}?limit=1`)).toHaveLength(60);
   });
 
-  it("200: goes on after any item, also one that was deleted meanwhile", async () => {
+  it("200: continues after any item, also a deleted one", async () => {
     const alice = await filled(4);
     const [, second] = await alice.items();
     await alice.delete(second?.id ?? "");
@@ -144,7 +144,7 @@ describe("an inbox", () => {
     expect(await pages(alice, `${INBOX}?after=${last}`)).toEqual([[]]);
   });
 
-  it("200: leaves out what is deleted while it is read, and leads on all the same", async () => {
+  it("200: omits messages that are deleted meanwhile, and still links to the next page", async () => {
     const store = memoryStore();
     const alice = alicesInbox({
       store: { ...store, get: async (key) => (key.includes(idOf(sealed(2))) ? null : store.get(key)) },
@@ -153,7 +153,7 @@ describe("an inbox", () => {
     expect(await pages(alice, `${INBOX}?limit=2`)).toEqual([[idOf(sealed(1))], [idOf(sealed(3))]]);
   });
 
-  it("304: nothing has changed; one look at the keys tells that, and no body is read", async () => {
+  it("304: nothing changed, after one listing of keys and no read", async () => {
     const store = faultyStore(memoryStore());
     const { looks, ...watched } = watchedStore(store);
     const alice = alicesInbox({ store: watched });
@@ -169,7 +169,7 @@ describe("an inbox", () => {
     expect(looks).toEqual([MESSAGES, MESSAGES, MESSAGES, MESSAGES]);
   });
 
-  it("200: what the reader has is no longer all: one came, one went, or there is a further page", async () => {
+  it("200: a message was added or deleted, or there is another page", async () => {
     const alice = alicesInbox();
     const seen = new Set<string>();
     const look = async (url = INBOX) => {
@@ -188,7 +188,7 @@ describe("an inbox", () => {
     expect(await look()).toBe(304);
   });
 
-  it("HEAD: answers as GET does, without the messages", async () => {
+  it("HEAD: as GET, without the messages", async () => {
     const alice = await filled(3);
     const get = await alice.ask("GET", `${INBOX}?limit=2`);
     const head = await alice.ask("HEAD", `${INBOX}?limit=2`);

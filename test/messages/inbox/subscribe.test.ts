@@ -27,7 +27,7 @@ async function subscribed(alice: AlicesInbox, { url = INBOX, headers = {} } = {}
   const response = await alice.ask("GET", url, { headers: { accept: "text/event-stream", ...headers } });
   expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/event-stream"]);
   const reader = response.body?.getReader();
-  /** The next thing that is sent; `null` at the end. */
+  /** The next part of the stream; `null` at its end. */
   const next = async () => {
     const part = await reader?.read();
     return part?.value ? Buffer.from(part.value).toString() : null;
@@ -36,7 +36,7 @@ async function subscribed(alice: AlicesInbox, { url = INBOX, headers = {} } = {}
   return { response, next, cancel: () => reader?.cancel() };
 }
 
-/** Until the stream has seen all that there is, and waits. */
+/** Resolves when the stream has sent everything and sleeps. */
 async function asleep({ clock }: AlicesInbox): Promise<void> {
   for (let turn = 0; turn < 1000 && clock.sleepers.size === 0; turn += 1) await setImmediate();
   expect(clock.sleepers.size).toBe(1);
@@ -48,14 +48,14 @@ function eventOf(number: number, created: string): string {
   return `id: ${created}-${id}\nevent: message\ndata: ${JSON.stringify({ id, created, payload })}\n\n`;
 }
 
-/** What another process stores, with the time that it carries. */
+/** Stores a message as another process does, with its own time. */
 function storedBeside({ store }: AlicesInbox, number: number, created: string) {
   const time = String(Date.parse(created)).padStart(15, "0");
   return store.put(`${MESSAGES}${time}-${idOf(sealed(number))}-${sealed(number).length}`, sealed(number));
 }
 
 describe("a subscription", () => {
-  it("406: where the host offers none, to those who may ask", async () => {
+  it("406: the host offers none, for signed requests", async () => {
     const alice = alicesInbox({ subscribe: null });
     const headers = { accept: "text/event-stream" };
     expect(await outcomeOf(await alice.ask("GET", INBOX, { headers }))).toEqual({
@@ -66,7 +66,7 @@ describe("a subscription", () => {
     expect((await alice.ask("GET", INBOX, { headers, signer: CAROL })).status).toBe(403);
   });
 
-  it("sends what is there, and what comes as soon as it comes", async () => {
+  it("sends stored messages, and new ones at once", async () => {
     const alice = alicesInbox();
     await alice.receive(sealed(1), sealed(2));
     const stream = await subscribed(alice);
@@ -87,7 +87,7 @@ describe("a subscription", () => {
     await stream.cancel();
   });
 
-  it("sends what comes while it looks, without waiting for its next look", async () => {
+  it("sends a message that arrives during a listing, without waiting for the next one", async () => {
     const store = memoryStore();
     let whileLooking = async () => {};
     const alice = alicesInbox({
@@ -123,7 +123,7 @@ describe("a subscription", () => {
     await stream.cancel();
   });
 
-  it("sends what another process has stored at its next look", async () => {
+  it("sends a message from another process after the next listing", async () => {
     const alice = alicesInbox();
     const stream = await subscribed(alice);
     const first = stream.next();
@@ -136,7 +136,7 @@ describe("a subscription", () => {
     await stream.cancel();
   });
 
-  it("sends each message once, also one that shows after another with a later time", async () => {
+  it("sends each message once, also one that appears after another with a later time", async () => {
     const alice = alicesInbox();
     await storedBeside(alice, 1, "2026-11-20T08:59:58.000Z");
     const stream = await subscribed(alice);
@@ -163,7 +163,7 @@ describe("a subscription", () => {
         headers: { "last-event-id": cursor },
       }),
     ],
-  ])("goes on after %s, with the minute before it", async (_, where) => {
+  ])("resumes a minute before %s", async (_, where) => {
     const alice = alicesInbox();
     await storedBeside(alice, 1, "2026-11-20T08:57:59.999Z");
     await storedBeside(alice, 2, "2026-11-20T08:58:00.000Z");
@@ -190,7 +190,7 @@ describe("a subscription", () => {
     expect(clock.sleepers.size).toBe(0);
   });
 
-  it("stops between two messages when its time is over, and the next one goes on there", async () => {
+  it("stops between two messages when its time is over, and the next one resumes there", async () => {
     const alice = alicesInbox();
     await alice.receive(sealed(1), sealed(2), sealed(3));
     const stream = await subscribed(alice);
@@ -199,7 +199,7 @@ describe("a subscription", () => {
     expect(await stream.next()).toBeNull();
   });
 
-  it("ends when the host does: one that waits, one whose reader is slow, and one that begins then", async () => {
+  it("ends at shutdown: one that sleeps, one with a slow reader, and a new one", async () => {
     const host = new AbortController();
     const alice = alicesInbox({ signal: host.signal });
     await alice.receive(sealed(1), sealed(2));
@@ -217,7 +217,7 @@ describe("a subscription", () => {
     expect(getEventListeners(host.signal, "abort")).toEqual([]);
   });
 
-  it("leaves neither a timer nor a look behind when its reader goes, whether it waits or not", async () => {
+  it("leaves neither a timer nor a listener when its reader disconnects, asleep or not", async () => {
     const host = new AbortController();
     const { looks, ...store } = watchedStore(memoryStore());
     const alice = alicesInbox({ signal: host.signal, store });
@@ -238,7 +238,7 @@ describe("a subscription", () => {
     expect(looks.filter((prefix) => prefix === MESSAGES)).toHaveLength(1);
   });
 
-  it("reaches its reader over a connection, and ends when that is cut", async () => {
+  it("streams over a connection, and ends when that is closed", async () => {
     const alice = alicesInbox();
     const server = await nodeServer({
       port: 0,
@@ -267,7 +267,7 @@ describe("a subscription", () => {
     await server.close();
   });
 
-  it("sends nothing that was deleted before its turn", async () => {
+  it("does not send a message that was deleted before its turn", async () => {
     const alice = alicesInbox();
     await alice.receive(sealed(1), sealed(2), sealed(3));
     const stream = await subscribed(alice);
@@ -277,7 +277,7 @@ describe("a subscription", () => {
     await stream.cancel();
   });
 
-  it("503: the store is down when it begins; it breaks where it fails later, and is whole again after", async () => {
+  it("503: the store fails at the start; a later failure ends the stream, and the next one is complete", async () => {
     const store = faultyStore(memoryStore());
     const alice = alicesInbox({ store });
     store.fail({ when: "before", operation: "keys" });
@@ -298,7 +298,7 @@ describe("a subscription", () => {
     await again.cancel();
   });
 
-  it("HEAD: says what GET would, and begins nothing", async () => {
+  it("HEAD: as GET, without starting a stream", async () => {
     const alice = alicesInbox();
     const response = await alice.ask("HEAD", INBOX, { headers: { accept: "text/event-stream" } });
     expect([response.status, response.headers.get("content-type"), await response.text()]).toEqual([

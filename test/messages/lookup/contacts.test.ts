@@ -17,11 +17,11 @@ function book() {
 
 const bobs = foundFor(BOB);
 const pinned = { address: BOB.address, key: BOB.kex, endpoint: bobs.endpoint, byDns: false, since: SINCE };
-/** What Bob's host says once somebody else has it. */
+/** The document of Bob's host under another owner. */
 const taken = foundFor(BOB, { key: CAROL.kex, endpoint: "https://carol.example/inbox" });
 
 describe("a key", () => {
-  it("is pinned on first use, and found again", async () => {
+  it("is pinned on first use", async () => {
     const { contacts, store } = book();
     expect(await contacts.get(BOB.address)).toBeNull();
     expect(await contacts.pin(bobs)).toEqual(pinned);
@@ -29,7 +29,7 @@ describe("a key", () => {
     expect(await new Contacts(store, () => NOW).list()).toEqual([pinned]);
   });
 
-  it("stays pinned, whatever is found later", async () => {
+  it("stays pinned if a later lookup finds another", async () => {
     const { contacts, clock } = book();
     await contacts.pin(bobs);
     clock.time += 3600_000;
@@ -38,13 +38,13 @@ describe("a key", () => {
     expect(await contacts.get(BOB.address)).toEqual(pinned);
   });
 
-  it("is that of whoever was first, where two are pinned at once", async () => {
+  it("is the first of two that are pinned at once", async () => {
     const { contacts } = book();
     const both = await Promise.all([contacts.pin(bobs), contacts.pin(taken)]);
     expect(both).toEqual([pinned, pinned]);
   });
 
-  it("gets another inbox, but none that DNS alone names", async () => {
+  it("gets a new inbox, but not one found only through DNS", async () => {
     const { contacts } = book();
     await contacts.pin(bobs);
     const moved = { ...bobs, endpoint: "https://new.example/inbox" };
@@ -52,7 +52,7 @@ describe("a key", () => {
     expect(await contacts.pin(moved)).toEqual({ ...pinned, endpoint: moved.endpoint });
   });
 
-  it("is replaced where the author accepts another", async () => {
+  it("is replaced if the author accepts another", async () => {
     const { contacts, clock } = book();
     await contacts.pin(bobs);
     clock.time += 3600_000;
@@ -68,13 +68,13 @@ describe("a key", () => {
     expect(await contacts.accept(taken)).toEqual(accepted);
   });
 
-  it("that DNS has led to is pinned on first use, and is replaced by the domain's own", async () => {
+  it("found through DNS is pinned on first use, and replaced by the domain's own", async () => {
     const { contacts } = book();
     expect(await contacts.pin({ ...bobs, byDns: true })).toEqual({ ...pinned, byDns: true });
     expect(await contacts.pin(bobs)).toEqual(pinned);
   });
 
-  it("key-changed: one that DNS has led to replaces none, even where the author accepts it", async () => {
+  it("key-changed: one found through DNS replaces none, even if the author accepts it", async () => {
     const { contacts } = book();
     await contacts.pin(bobs);
     await expect(contacts.accept({ ...taken, byDns: true })).rejects.toThrow(failsWith("key-changed"));
@@ -92,7 +92,7 @@ describe("a key", () => {
     expect((await contacts.list()).map(({ address }) => address)).toEqual([CAROL.address]);
   });
 
-  it("store-failed: a store that is down is never taken for one without contacts", async () => {
+  it("store-failed: a failing store is not mistaken for one without contacts", async () => {
     const { contacts, store } = book();
     await contacts.pin(bobs);
     store.fail({ when: "before" });

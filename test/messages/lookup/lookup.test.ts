@@ -22,7 +22,7 @@ function documentOf(fields: Record<string, unknown> = {}): Answer {
   };
 }
 
-/** Looks Bob up among these hosts; DNS names these targets, or fails with this code. */
+/** Looks up Bob on these hosts; DNS names these targets, or fails with this code. */
 function lookupBob(
   hosts: Record<string, LoopbackServer>,
   { srv, totalMs }: { srv?: readonly string[] | string; totalMs?: number } = {},
@@ -42,7 +42,7 @@ describe("looking up an address", () => {
     ["hashed", HASHED, 2],
     ["hashed, as peers have it", SALTY_HASHED, 3],
     ["plain, as peers have it", SALTY, 4],
-  ])("finds the document by its name: %s, and asks for no more", async (_name, path, asked) => {
+  ])("finds the document by its name: %s, and stops", async (_name, path, asked) => {
     const bob = await hostWith({ [path]: documentOf() });
     expect(await lookupBob({ "bob.example": bob })).toEqual({
       address: BOB.address,
@@ -54,20 +54,20 @@ describe("looking up an address", () => {
     expect(bob.asked).toEqual(PATHS.slice(0, asked));
   });
 
-  it("takes the first of several documents", async () => {
+  it("uses the first of several documents", async () => {
     const other = documentOf({ key: CAROL.kex });
     const bob = await hostWith({ [PLAIN]: documentOf(), [HASHED]: other, [SALTY]: other, [SALTY_HASHED]: other });
     expect(await lookupBob({ "bob.example": bob })).toMatchObject({ key: BOB.kex });
   });
 
-  it("follows a redirect, and says who has answered", async () => {
+  it("follows a redirect and returns the final URL", async () => {
     const host = await hostWith({ "/bob.json": documentOf({ topic: "x" }) });
     const bob = await hostWith({ [PLAIN]: { status: 302, headers: { location: "http://host.example/bob.json" } } });
     const found = await lookupBob({ "bob.example": bob, "host.example": host });
     expect(found).toMatchObject({ url: "http://host.example/bob.json", byDns: false });
   });
 
-  it("takes a key in capitals for the same one", async () => {
+  it("accepts a key in capitals", async () => {
     const bob = await hostWith({ [PLAIN]: documentOf({ key: BOB.kex.toUpperCase() }) });
     expect(await lookupBob({ "bob.example": bob })).toMatchObject({ key: BOB.kex });
   });
@@ -101,7 +101,7 @@ describe("looking up an address", () => {
     ["a redirect to this machine", { status: 302, headers: { location: "http://127.0.0.1:1/" } }, "is refused"],
     ["a redirect to a cloud", { status: 302, headers: { location: "http://169.254.169.254/" } }, "is refused"],
     ["a redirect to plain http", { status: 302, headers: { location: "http://else.example/" } }, "is refused"],
-  ])("no-such-address: %s, which is a miss and no end of the search", async (_name, answer, why) => {
+  ])("no-such-address: %s, and the search continues", async (_name, answer, why) => {
     const wrong = await hostWith({ [PLAIN]: answer });
     await expect(lookupBob({ "bob.example": wrong })).rejects.toThrow(failsWith("no-such-address", why));
     expect(wrong.asked).toEqual(PATHS);
@@ -110,14 +110,14 @@ describe("looking up an address", () => {
     expect(await lookupBob({ "bob.example": right })).toMatchObject({ url: `http://bob.example${HASHED}` });
   });
 
-  it("asks nothing of the machine that a redirect leads to", async () => {
+  it("sends no request to this machine after a redirect", async () => {
     const secret = await hostWith({ "/": documentOf() });
     const bob = await hostWith({ [PLAIN]: { status: 302, headers: { location: secret.url } } });
     await expect(lookupBob({ "bob.example": bob })).rejects.toThrow(failsWith("no-such-address"));
     expect(secret.asked).toEqual([]);
   });
 
-  it("speaks https where it is not told otherwise", async () => {
+  it("uses https by default", async () => {
     const bob = await hostWith({ [PLAIN]: documentOf() });
     const { ask } = neighbourhood({ "bob.example": bob });
     await expect(lookup(BOB.address, { ask })).rejects.toThrow(failsWith("unreachable"));
@@ -154,8 +154,8 @@ describe("looking up an address", () => {
   );
 });
 
-describe("a host that says nothing of an address", () => {
-  it("no-such-address: says so in one line, of each place", async () => {
+describe("a host without a document", () => {
+  it("no-such-address: describes each location in one line", async () => {
     const bob = await hostWith({ [HASHED]: { body: "<p>\u001b[31mno\n" } });
     await expect(lookupBob({ "bob.example": bob })).rejects.toThrow(
       failsWith(
@@ -167,7 +167,7 @@ describe("a host that says nothing of an address", () => {
     );
   });
 
-  it("no-such-address: says it once where all places are alike", async () => {
+  it("no-such-address: describes equal results once", async () => {
     const bob = await hostWith({});
     await expect(lookupBob({ "bob.example": bob }, { srv: "ENOTFOUND" })).rejects.toThrow(
       failsWith(
@@ -177,7 +177,7 @@ describe("a host that says nothing of an address", () => {
     );
   });
 
-  it.each([429, 500, 503])("unreachable: a host that answers %i, after all its places were asked", async (status) => {
+  it.each([429, 500, 503])("unreachable: a host that answers %i for all its documents", async (status) => {
     const bob = await hostWith(Object.fromEntries(PATHS.map((path) => [path, { status }])));
     await expect(lookupBob({ "bob.example": bob })).rejects.toThrow(failsWith("unreachable", `answers ${status}`));
     expect(bob.asked).toEqual(PATHS);
@@ -189,7 +189,7 @@ describe("a host that says nothing of an address", () => {
     );
   });
 
-  it("unreachable: down, and asked once", async () => {
+  it("unreachable: down, after one request", async () => {
     const bob = await loopbackServer((_request, response) => response.destroy());
     await expect(lookupBob({ "bob.example": bob })).rejects.toThrow(
       failsWith("unreachable", "bob.example did not answer (the connection failed: UND_ERR_SOCKET)"),
@@ -197,7 +197,7 @@ describe("a host that says nothing of an address", () => {
     expect(bob.asked).toHaveLength(1);
   });
 
-  it("unreachable: slow, and asked once", async () => {
+  it("unreachable: slow, after one request", async () => {
     const silent = await silentHost();
     await expect(lookupBob({ "bob.example": silent }, { totalMs: 150 })).rejects.toThrow(
       failsWith("unreachable", "bob.example did not answer (it took too long)"),
@@ -209,7 +209,7 @@ describe("a host that says nothing of an address", () => {
     expect([silent.asked.length, slow.asked.length]).toEqual([1, 1]);
   });
 
-  it("unreachable: each document is just not too late, and not all of them are asked for", async () => {
+  it("unreachable: documents that are slow together, before all are requested", async () => {
     const late = await loopbackServer(
       (_request, response) => void setTimeout(() => response.writeHead(404).end(), 400),
     );
@@ -227,7 +227,7 @@ describe("looking up an address by DNS", () => {
   it.each([
     ["the domain has none", () => hostWith({})],
     ["the domain is down", () => loopbackServer((_request, response) => response.destroy())],
-  ])("finds the document of the domain on another host, where %s", async (_name, domain) => {
+  ])("finds the document of the domain on another host if %s", async (_name, domain) => {
     const host = await hostWith({ [HASHED]: documentOf() });
     const found = await lookupBob({ "bob.example": await domain(), "host.example": host }, { srv: ["Host.Example."] });
     expect(found).toEqual({
@@ -240,7 +240,7 @@ describe("looking up an address by DNS", () => {
     expect(host.asked).toEqual([PLAIN, HASHED]);
   });
 
-  it("is not done where the domain has a document", async () => {
+  it("is not done if the domain has a document", async () => {
     const bob = await hostWith({ [SALTY]: documentOf() });
     const host = await hostWith({ [PLAIN]: documentOf({ key: CAROL.kex }) });
     const found = await lookupBob({ "bob.example": bob, "host.example": host }, { srv: ["host.example"] });
@@ -248,7 +248,7 @@ describe("looking up an address by DNS", () => {
     expect(host.asked).toEqual([]);
   });
 
-  it("asks three hosts at the most, in their order, and none twice", async () => {
+  it("asks at most three hosts in order, each once", async () => {
     const bob = await hostWith({});
     const none = await hostWith({});
     const late = await hostWith({ [PLAIN]: documentOf() });
@@ -259,7 +259,7 @@ describe("looking up an address by DNS", () => {
     expect(await lookupBob(hosts, { srv: ["a.example", "d.example"] })).toMatchObject({ byDns: true });
   });
 
-  it("unreachable: the host that DNS names is down, whatever the domain has answered", async () => {
+  it("unreachable: the host from DNS is down, whatever the domain answered", async () => {
     const down = await loopbackServer((_request, response) => response.destroy());
     const hosts = { "bob.example": await hostWith({}), "host.example": down };
     await expect(lookupBob(hosts, { srv: ["host.example"] })).rejects.toThrow(
@@ -267,7 +267,7 @@ describe("looking up an address by DNS", () => {
     );
   });
 
-  it("no-such-address: the host that DNS names has no document either, though the domain is down", async () => {
+  it("no-such-address: the host from DNS has no document, and the domain is down", async () => {
     const down = await loopbackServer((_request, response) => response.destroy());
     const hosts = { "bob.example": down, "host.example": await hostWith({}) };
     await expect(lookupBob(hosts, { srv: ["host.example"] })).rejects.toThrow(failsWith("no-such-address"));
@@ -300,7 +300,7 @@ describe("looking up an address of a host without a name", () => {
 });
 
 describe("looking up many addresses", () => {
-  it("asks for each once, a failure too, and for eight at once", async () => {
+  it("looks up each once, failures included, eight at once", async () => {
     const asked: string[] = [];
     let running = 0;
     let most = 0;

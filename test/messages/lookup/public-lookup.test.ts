@@ -23,7 +23,7 @@ function labels(name: string): Buffer {
   ]);
 }
 
-/** One record for the name in question. */
+/** One record for the requested name. */
 function recordOf([priority, weight, target]: Srv): Buffer {
   const name = labels(target);
   const head = Buffer.alloc(18);
@@ -33,7 +33,7 @@ function recordOf([priority, weight, target]: Srv): Buffer {
   return Buffer.concat([head, name]);
 }
 
-/** A server of names on loopback that answers all questions so, and notes them. */
+/** A DNS server on loopback that gives the same answer to all questions and records them. */
 async function nameServer(code: number, records: Srv[]) {
   const socket = createSocket("udp4");
   sockets.push(socket);
@@ -58,8 +58,8 @@ async function nameServer(code: number, records: Srv[]) {
   return { servers: [`127.0.0.1:${socket.address().port}`], asked };
 }
 
-describe("the hosts that DNS names", () => {
-  it("come in the order of their priority, and of one priority the heavier first", async () => {
+describe("hosts from DNS", () => {
+  it("are sorted by priority, then by weight", async () => {
     const { servers, asked } = await nameServer(NO_ERROR, [
       [20, 0, "c.example"],
       [10, 1, "b.example"],
@@ -74,7 +74,7 @@ describe("the hosts that DNS names", () => {
     ["no such name", NO_SUCH_NAME, "DNS names no other host."],
     ["no such record", NO_ERROR, "DNS names no other host."],
     ["a server that fails", SERVER_FAILED, "the DNS lookup for another host failed (ESERVFAIL)."],
-  ])("are none: %s", async (_name, code, remark) => {
+  ])("are missing: %s", async (_name, code, remark) => {
     const { servers } = await nameServer(code, []);
     const network = neighbourhood({ "bob.example": await hostWith({}) });
     const found = lookup(BOB.address, { ...network, resolveSrv: (name) => systemSrv(name, servers) });

@@ -6,7 +6,7 @@ import { ALICE, BOB, foundFor, NOW, SECOND } from "../neighbourhood.js";
 const failsWith = (code: string) => expect.objectContaining({ code });
 const STRANGERS = Array.from({ length: 100 }, (_, number) => `x${number}@silent${number}.example`);
 
-/** Hosts that do not answer before a test lets them. */
+/** Hosts that answer when a test tells them to. */
 function patience(patienceMs?: number) {
   const clock = { time: NOW };
   const asked: string[] = [];
@@ -20,7 +20,7 @@ function patience(patienceMs?: number) {
   return { clock, asked, lookup, answer };
 }
 
-/** Begins to look up a hundred strangers whose hosts are silent. */
+/** Starts to look up a hundred unknown senders whose hosts do not answer. */
 function flooded(patienceMs?: number) {
   const all = patience(patienceMs);
   const outcomes = STRANGERS.map((address) => all.lookup(address, false).then(String, ({ code }) => code));
@@ -28,7 +28,7 @@ function flooded(patienceMs?: number) {
 }
 
 describe("a sender", () => {
-  it("who is known is looked up at once, however many strangers do not answer", async () => {
+  it("who is known is looked up at once, even if many unknown ones do not answer", async () => {
     const { lookup, asked, answer } = flooded();
     expect(asked).toEqual(STRANGERS.slice(0, 24));
     const looking = lookup(BOB.address, true);
@@ -38,7 +38,7 @@ describe("a sender", () => {
     expect(asked).toHaveLength(25);
   });
 
-  it("not-looked-up: whoever has waited for more than 30 seconds, and nobody is asked", async () => {
+  it("not-looked-up: after waiting for more than 30 seconds, without a request", async () => {
     const { clock, asked, answer, outcomes } = flooded();
     clock.time += 30 * SECOND;
     answer("x0@silent0.example");
@@ -51,7 +51,7 @@ describe("a sender", () => {
     expect(asked).toHaveLength(25);
   });
 
-  it("is waited for as long as it takes where that is wanted", async () => {
+  it("may wait longer with `patienceMs`", async () => {
     const { clock, asked, answer, outcomes } = flooded(Number.POSITIVE_INFINITY);
     clock.time += 1000_000 * SECOND;
     for (const [at, address] of STRANGERS.entries()) {
@@ -61,7 +61,7 @@ describe("a sender", () => {
     expect(asked).toEqual(STRANGERS);
   });
 
-  it("is asked once by all who want to know meanwhile, and anew later", async () => {
+  it("is looked up once for concurrent callers, and again later", async () => {
     const { lookup, asked, answer } = patience();
     for (const times of [1, 2]) {
       const both = [lookup(ALICE.address, false), lookup(ALICE.address, true)];
@@ -71,7 +71,7 @@ describe("a sender", () => {
     }
   });
 
-  it("is looked up by the next message after a failure", async () => {
+  it("is looked up again after a failure", async () => {
     let isDown = true;
     const look = async () => {
       if (isDown) throw Object.assign(new Error("x"), { code: "unreachable" });

@@ -27,11 +27,11 @@ describe("a message is", () => {
     ["now, for the first one seen", { contact: null, found: foundFor(BOB, { byDns: true }) }],
     ["now", { found: foundFor(BOB, { byDns: true }) }],
     ["when it was pinned", { contact: { ...contact, byDns: true } }],
-  ])("verified by DNS: signed with the published key, to which DNS has led %s", (_name, evidence) => {
+  ])("verified by DNS: signed with the published key, found through DNS %s", (_name, evidence) => {
     expect(verdict(evidence)).toEqual({ trust: "verified", byDns: true });
   });
 
-  it("unverified: signed with the key that was known before another one was accepted", () => {
+  it("unverified: signed with a former key", () => {
     const former = [{ key: EVE.kex, until: "2026-11-21T08:00:00Z" }];
     expect(verdict({ signer: EVE.kex, contact: { ...contact, former } })).toEqual({
       trust: "unverified",
@@ -39,7 +39,7 @@ describe("a message is", () => {
     });
   });
 
-  it("unverified: its host was not asked, since it is not of the public network", () => {
+  it("unverified: its host was not asked because it is not public", () => {
     const found = new TwtxtError("address-refused", "x");
     expect(verdict({ found })).toMatchObject({
       reason: expect.stringMatching(
@@ -86,7 +86,7 @@ describe("a message is", () => {
     ["signed with the pinned one", { found: published }],
     ["signed with the published one", { found: published, signer: CAROL.kex }],
     ["published by DNS, and signed with it", { found: { ...published, byDns: true }, signer: CAROL.kex }],
-  ])("key-changed: another key is published than the pinned one, and it is %s", (_name, evidence) => {
+  ])("key-changed: the published key is not the pinned one, and it is %s", (_name, evidence) => {
     expect(verdict(evidence)).toEqual({ trust: "key-changed", pinned: BOB.kex, now: CAROL.kex });
   });
 });

@@ -10,7 +10,7 @@ const CREATED = "2026-11-20T09:00:00.000Z";
 const failsWith = (code: string, message = "") =>
   expect.objectContaining({ code, message: expect.stringContaining(message) });
 
-/** Never sleeps for real, and notes for how long it should have. */
+/** Does not sleep, but records for how long it should. */
 function insomniac() {
   const naps: number[] = [];
   return {
@@ -22,7 +22,7 @@ function insomniac() {
   };
 }
 
-/** Alice's inbox itself, and she who reads it. */
+/** Alice's inbox and her client. */
 function alice({ signer = ALICE, ahead = 0, endpoint = INBOX } = {}) {
   const inbox = alicesInbox();
   const asked: string[] = [];
@@ -40,7 +40,7 @@ function alice({ signer = ALICE, ahead = 0, endpoint = INBOX } = {}) {
   return { inbox, client, asked };
 }
 
-/** A host of another make, on loopback. */
+/** A host with a different implementation, on loopback. */
 async function hostOf(answer: (request: IncomingMessage, response: ServerResponse) => unknown, timeoutMs = 5000) {
   const host: LoopbackServer = await loopbackServer((request, response) => void answer(request, response));
   const { naps, sleep } = insomniac();
@@ -55,8 +55,8 @@ const json = (response: ServerResponse, value: unknown, headers: Record<string, 
 const item = (digit: string) => ({ id: digit.repeat(64), created: CREATED, payload: "AAEC" });
 const message = (digit: string) => ({ id: digit.repeat(64), created: CREATED, payload: Uint8Array.of(0, 1, 2) });
 
-describe("listing one's inbox", () => {
-  it("gives what was received, byte for byte, the oldest first", async () => {
+describe("listing an inbox", () => {
+  it("returns messages as received, oldest first", async () => {
     const { inbox, client } = alice();
     await inbox.receive(sealed(1), sealed(2));
     const list = await client.list();
@@ -66,7 +66,7 @@ describe("listing one's inbox", () => {
     ]);
   });
 
-  it("follows all pages, each asked for once", async () => {
+  it("follows all pages, each requested once", async () => {
     const { inbox, client, asked } = alice();
     const bodies = Array.from({ length: 250 }, (_, number) => sealed(number));
     for (const body of bodies) {
@@ -78,7 +78,7 @@ describe("listing one's inbox", () => {
     expect([asked.length, list?.etag]).toEqual([3, null]);
   });
 
-  it("gives what came after a message, and null while nothing has changed", async () => {
+  it("returns messages after a cursor, and null if nothing changed", async () => {
     const { inbox, client } = alice();
     await inbox.receive(sealed(1), sealed(2));
     const [first] = (await client.list())?.messages ?? [];
@@ -139,7 +139,7 @@ describe("listing one's inbox", () => {
     ["another host", "http://mallory.example/inbox/alice?after=1"],
     ["another protocol", "javascript:alert(1)"],
     ["itself", "/inbox/alice"],
-  ])("address-refused: the next page is %s, which is not asked", async (_name, next) => {
+  ])("address-refused: the next page is %s, which is not requested", async (_name, next) => {
     const { client, asked } = await hostOf((_request, response) =>
       json(response, [item("1")], { link: `<${next}>; rel="next"` }),
     );
@@ -147,7 +147,7 @@ describe("listing one's inbox", () => {
     expect(asked).toEqual(["/inbox/alice"]);
   });
 
-  it("address-refused: a host whose list has no end is left alone", async () => {
+  it("address-refused: an endless list", async () => {
     const page = JSON.stringify(Array.from({ length: 60_000 }, () => item("1")));
     const { client, asked } = await hostOf((_request, response) =>
       response.writeHead(200, { link: `</inbox/alice?after=${asked.length}>; rel="next"` }).end(page),
@@ -156,7 +156,7 @@ describe("listing one's inbox", () => {
     expect(asked).toHaveLength(2);
   });
 
-  it("follows a Link of any order, and no other than next", async () => {
+  it("follows Link headers in any order, only with rel=next", async () => {
     const { client } = await hostOf((request, response) =>
       request.url?.includes("after")
         ? json(response, [item("2")], { link: '</inbox/alice?after=0>; rel="prev"' })
@@ -166,8 +166,8 @@ describe("listing one's inbox", () => {
   });
 });
 
-describe("deleting from one's inbox", () => {
-  it("takes a message away, once", async () => {
+describe("deleting from an inbox", () => {
+  it("deletes a message, once", async () => {
     const { inbox, client } = alice();
     await inbox.receive(sealed(1), sealed(2));
     expect(await client.delete(idOf(sealed(1)))).toBe(true);
@@ -175,13 +175,13 @@ describe("deleting from one's inbox", () => {
     expect(await client.delete(idOf(sealed(1)))).toBe(false);
   });
 
-  it("not-found: a message that never was, without advice on deploying", async () => {
+  it("not-found: an unknown message, without advice on deploying", async () => {
     await expect(alice().client.delete("0".repeat(64))).rejects.toThrow(failsWith("not-found"));
     await expect(alice().client.delete("0".repeat(64))).rejects.not.toThrow(failsWith("not-found", "deployed"));
     await expect(alice().client.delete("../carol")).rejects.toThrow(failsWith("not-found"));
   });
 
-  it("not-allowed: another's key, and the message stays", async () => {
+  it("not-allowed: another key, and the message stays", async () => {
     const { inbox, client } = alice({ signer: CAROL });
     await inbox.receive(sealed(1));
     await expect(client.delete(idOf(sealed(1)))).rejects.toThrow(failsWith("not-allowed"));
@@ -189,11 +189,11 @@ describe("deleting from one's inbox", () => {
   });
 });
 
-describe("subscribing to one's inbox", () => {
+describe("subscribing to an inbox", () => {
   const start = (response: ServerResponse) => response.writeHead(200, { "content-type": "text/event-stream" });
   const event = (digit: string) => `id: ${digit}\ndata: ${JSON.stringify(item(digit))}\n\n`;
 
-  it("gives what is there and what comes, each once, over as many connections as it takes", async () => {
+  it("returns stored and new messages, each once, over several connections", async () => {
     const clock = steppedClock();
     const inbox = alicesInbox({ clock });
     await inbox.receive(sealed(1), sealed(2));
@@ -207,7 +207,7 @@ describe("subscribing to one's inbox", () => {
       },
       now: () => clock.time,
       sleep: async () => {
-        // Between two connections, one more comes.
+        // One more arrives between two connections.
         if (connections === 1) await inbox.receive(sealed(3));
       },
     });
@@ -223,7 +223,7 @@ describe("subscribing to one's inbox", () => {
     expect(connections).toBe(2);
   });
 
-  it("goes on after the last event, waits as long as it is asked to, and longer while the host is down", async () => {
+  it("resumes after the last event, waits as requested, and longer while the host is down", async () => {
     const seen: unknown[] = [];
     const answers = [
       (response: ServerResponse) => start(response).end(`retry: 3000\n\n${event("1")}${event("2")}`),
@@ -255,7 +255,7 @@ describe("subscribing to one's inbox", () => {
     expect(naps).toEqual([3000, 6000, 12_000, 3000]);
   });
 
-  it("waits a second before it connects again, however little the host asks for", async () => {
+  it("waits at least a second before it reconnects", async () => {
     let connections = 0;
     const { client, naps } = await hostOf((_request, response) => {
       connections += 1;
@@ -269,7 +269,7 @@ describe("subscribing to one's inbox", () => {
     expect(naps).toEqual([1000, 1000]);
   });
 
-  it("connects again where nothing was heard for too long", async () => {
+  it("reconnects after silence", async () => {
     let connections = 0;
     const { client } = await hostOf((_request, response) => {
       connections += 1;
@@ -286,12 +286,12 @@ describe("subscribing to one's inbox", () => {
   it.each([
     ["406", (response: ServerResponse) => response.writeHead(406).end()],
     ["a list", (response: ServerResponse) => json(response, [])],
-  ])("is null where the host offers no streams: %s", async (_name, answer) => {
+  ])("is null if the host offers no streams: %s", async (_name, answer) => {
     const { client } = await hostOf((_request, response) => answer(response));
     expect(await client.subscribe({ signal: new AbortController().signal })).toBeNull();
   });
 
-  it("ends where the host offers no streams any more", async () => {
+  it("ends if the host no longer offers streams", async () => {
     const { client, asked } = await hostOf((_request, response) =>
       asked.length === 1 ? start(response).end(event("1")) : response.writeHead(406).end(),
     );
@@ -323,13 +323,13 @@ describe("subscribing to one's inbox", () => {
     await expect(all()).rejects.toThrow(failsWith(code));
   });
 
-  it("bad-message: an event that is no message", async () => {
+  it("bad-message: an event that is not a message", async () => {
     const { client } = await hostOf((_request, response) => start(response).end("data: hello\n\n"));
     const stream = await client.subscribe({ signal: new AbortController().signal });
     await expect(stream?.[Symbol.asyncIterator]().next()).rejects.toThrow(failsWith("bad-message"));
   });
 
-  it("lets go of the host where the reader goes", async () => {
+  it("closes the connection when the reader stops", async () => {
     let gone = () => {};
     const closed = new Promise<void>((resolve) => {
       gone = resolve;

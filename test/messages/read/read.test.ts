@@ -35,7 +35,7 @@ function sealed(plaintext: string | Uint8Array, { by = BOB, to = [ALICE] }: Writ
   return seal(content, { sender: by.key, recipients: to.map(({ key }) => key.publicKey), armor: true });
 }
 
-/** Alice, who reads. What her lookups find is changed by a test; `first` is what the first ones find. */
+/** Alice as a reader. A test changes the results of her lookups; `first` are the first ones. */
 function reader(first: Found[] = []) {
   const store = faultyStore(memoryStore());
   const clock = { time: NOW };
@@ -70,7 +70,7 @@ function reader(first: Found[] = []) {
   return { store, clock, contacts, asked, answers, begin, read, opened };
 }
 
-describe("a message in one's inbox", () => {
+describe("a message in the inbox", () => {
   it("opens, is verified, and its sender's key is pinned", async () => {
     const alice = reader();
     expect(await alice.read(sealed(written()))).toEqual({
@@ -100,14 +100,14 @@ describe("a message in one's inbox", () => {
     ["to somebody else", () => sealed(written(), { to: [CAROL] }), "not-a-recipient"],
     ["cut off", (good) => good.slice(0, 100), "bad-armor"],
     ["nothing", () => "", "bad-armor"],
-  ])("does not open, and says why: %s", async (_name, change) => {
+  ])("does not open, with a reason: %s", async (_name, change) => {
     const alice = reader();
     const message = await alice.read(change(sealed(written())));
     expect(message).toEqual({ id: ID, created: CREATED, unreadable: expect.stringMatching(/^[A-Z][^\n]+\.$/) });
     expect([alice.asked, await alice.contacts.list()]).toEqual([[], []]);
   });
 
-  it("is unverified where somebody else has signed it, and nothing is pinned", async () => {
+  it("is unverified if someone else signed it, and nothing is pinned", async () => {
     const alice = reader();
     const forged = await alice.opened(sealed(written({ from: BOB.address }), { by: EVE }));
     expect(forged).toMatchObject({
@@ -122,7 +122,7 @@ describe("a message in one's inbox", () => {
     ["two addresses", written() + written({ from: CAROL.address })],
     ["no address", "Hello"],
     ["nothing at all", ""],
-  ])("is unverified where it claims %s, and nobody is asked", async (_name, plaintext) => {
+  ])("is unverified if it claims %s, without a lookup", async (_name, plaintext) => {
     const alice = reader();
     expect(await alice.opened(sealed(plaintext))).toMatchObject({ trust: { trust: "unverified" } });
     expect([alice.asked, await alice.contacts.list()]).toEqual([[], []]);
@@ -142,7 +142,7 @@ describe("a message in one's inbox", () => {
     });
   });
 
-  it("shows a key that has changed, until the author accepts it", async () => {
+  it("reports a changed key until the author accepts it", async () => {
     const alice = reader();
     await alice.contacts.pin(foundFor(BOB));
     const changed = foundFor(BOB, { key: EVE.kex });
@@ -157,14 +157,14 @@ describe("a message in one's inbox", () => {
     expect((await alice.opened(sealed(written()))).trust).toMatchObject({ trust: "unverified" });
   });
 
-  it("is verified for one alone of two that are the first to use an address with different keys", async () => {
+  it("is verified for only one of two first messages of an address with different keys", async () => {
     const alice = reader([foundFor(BOB), foundFor(BOB, { key: EVE.kex })]);
     const both = [alice.opened(sealed(written())), alice.opened(sealed(written(), { by: EVE }))];
     const trusts = (await Promise.all(both)).map(({ trust }) => trust.trust);
     expect(trusts).toEqual(["verified", "key-changed"]);
   });
 
-  it("is verified by DNS for as long as DNS alone leads to its key", async () => {
+  it("is verified by DNS while its key is found only through DNS", async () => {
     const alice = reader();
     alice.answers[BOB.address] = foundFor(BOB, { byDns: true });
     const trust = { trust: "verified", byDns: true };
@@ -181,8 +181,8 @@ describe("a message in one's inbox", () => {
   });
 });
 
-describe("messages of one's inbox", () => {
-  it("are looked up by how long their senders are known, strangers last, and stay in their order", async () => {
+describe("messages in the inbox", () => {
+  it("are looked up oldest contact first, unknown senders last, and keep their order", async () => {
     const alice = reader();
     await alice.contacts.pin(foundFor(CAROL));
     alice.clock.time += 1000;
@@ -201,7 +201,7 @@ describe("messages of one's inbox", () => {
     ]);
   });
 
-  it("do not wait for one another", async () => {
+  it("do not wait for each other", async () => {
     const alice = reader();
     let answer = (_: Found) => {};
     alice.answers[CAROL.address] = new Promise<Found>((resolve) => {
@@ -225,18 +225,18 @@ describe("a read receipt", () => {
     return receiptsAmong([message], sent, [ALICE.key]);
   }
 
-  it("says who has read what", async () => {
+  it("names the reader and the message", async () => {
     const old = { ...copy, id: "2".repeat(64), sealed: sealed(words, { by: ALICE, to: [BOB] }) };
     expect(await receipts({}, [old, copy])).toEqual([{ id: ID, by: BOB.address, time: TIME, sent: copy }]);
   });
 
-  it("counts for who has read it, where the same words went to several people one by one", async () => {
+  it("counts for its reader if the same text went to several people separately", async () => {
     const forCarol = { ...copy, id: "3".repeat(64), to: [CAROL.address] };
     expect(await receipts({}, [copy, forCarol])).toMatchObject([{ by: BOB.address, sent: { id: ID } }]);
     expect(await receipts({}, [forCarol, copy])).toMatchObject([{ by: BOB.address, sent: { id: ID } }]);
   });
 
-  it("alone in a message, which names no address, is verified by the key that is pinned for its signer", async () => {
+  it("without other content and address is verified with the pinned key of its signer", async () => {
     const alone = `# read: ${readHash(bytes(words))}\n`;
     const alice = reader();
     const before = await alice.opened(sealed(alone));

@@ -22,7 +22,7 @@ const { signcryption, surgery = [] } = read("signcryption-go");
 const vectors = [...read("signcryption").signcryption, ...signcryption];
 const texts = vectors.filter(({ armored }) => armored);
 const faults = surgery.filter(({ group }) => group === "armor");
-/** What is wrong with it is the message inside: as text it is in order. */
+/** The armor of these is valid; the message inside is not. */
 const FAULT_INSIDE = "armor-truncated";
 
 const hex = (text: string) => new Uint8Array(Buffer.from(text, "hex"));
@@ -31,12 +31,12 @@ const HEADER = "BEGIN SALTPACK ENCRYPTED MESSAGE.";
 const FOOTER = "END SALTPACK ENCRYPTED MESSAGE.";
 const framed = (body: string) => `${HEADER} ${body}. ${FOOTER}\n`;
 
-describe("armored text of others", () => {
+describe("armored text of other implementations", () => {
   it.each(texts)("is read and written byte for byte: $name", ({ name, armored = "", ciphertext_hex, brand }) => {
     const bytes = dearmor(armored);
     const text = armor(bytes);
     if (ciphertext_hex) expect(bytes).toEqual(hex(ciphertext_hex));
-    // One of them came to us with other white space than the reference's; a brand is read, but never written.
+    // One has different white space than the reference writes; a brand is read, but never written.
     if (brand) expect(text).toBe(armored.replaceAll(`${brand} `, ""));
     else if (name === "go-reference-armored") expect(text.replace(/\s/g, "")).toBe(armored.replace(/\s/g, ""));
     else expect(text).toBe(armored);
@@ -47,13 +47,13 @@ describe("armored text of others", () => {
     else expect(() => dearmor(armored)).toThrow(badArmor);
   });
 
-  it("was found in the vectors", () => {
+  it("is in the vectors", () => {
     expect([texts.length, faults.length]).toEqual([12, 26]);
   });
 });
 
 describe("armor", () => {
-  it("lays out each length as arithmetic on one large number says, and reads it again", () => {
+  it("writes each length as arithmetic with a large number does, and reads it", () => {
     for (let length = 0; length <= 200; length += 1) {
       for (const bytes of [new Uint8Array(length), new Uint8Array(length).fill(255), pattern(length)]) {
         const text = armor(bytes);
@@ -63,7 +63,7 @@ describe("armor", () => {
     }
   });
 
-  it("does so for random bytes of any length", () => {
+  it("writes and reads random bytes of any length", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 6000, size: "max" }), (bytes) => {
         const text = armor(bytes);
@@ -74,7 +74,7 @@ describe("armor", () => {
     );
   });
 
-  it("works on a part of a larger buffer, and leaves what it is given as it was", () => {
+  it("works on a view of a larger buffer and does not modify its arguments", () => {
     const whole = pattern(100);
     const part = whole.subarray(7, 90);
     expect(dearmor(armor(part))).toEqual(pattern(100).slice(7, 90));
@@ -84,18 +84,18 @@ describe("armor", () => {
     expect(new TextDecoder().decode(text)).toBe(`padding${armor(part)}`);
   });
 
-  it("puts a space before the full stop where the last word is a whole one", () => {
+  it("writes a space before the full stop after a whole word", () => {
     expect(armor(new Uint8Array(11))).toBe(`${HEADER} ${"0".repeat(15)} . ${FOOTER}\n`);
   });
 
-  it("puts a line end there where the line is a whole one", () => {
+  it("writes a line end before the full stop after a whole line", () => {
     // 69 blocks and 24 bytes are 2,967 and 33 digits: 200 words of 15.
     const lines = armor(new Uint8Array(69 * 32 + 24)).split("\n");
     expect(lines).toEqual([`${HEADER}${` ${"0".repeat(15)}`.repeat(200)}`, `. ${FOOTER}`, ""]);
   });
 });
 
-describe("base62 that no writer makes", () => {
+describe("base62 that is not canonical", () => {
   const largest = (bytes: number) => naiveDigits(256n ** BigInt(bytes) - 1n, digitsFor(bytes));
   const tooLarge = (bytes: number) => naiveDigits(256n ** BigInt(bytes), digitsFor(bytes));
 
@@ -103,14 +103,14 @@ describe("base62 that no writer makes", () => {
     expect(dearmor(framed(largest(bytes)))).toEqual(new Uint8Array(bytes).fill(255));
     expect(() => dearmor(framed(tooLarge(bytes)))).toThrow(badArmor);
     expect(() => dearmor(framed("z".repeat(digitsFor(bytes))))).toThrow(badArmor);
-    // After a whole block it is the last one.
+    // As the last block, after a whole one.
     const whole = "0".repeat(43);
     expect(dearmor(framed(whole + largest(bytes)))).toEqual(new Uint8Array(32 + bytes).fill(255, 32));
     expect(() => dearmor(framed(whole + tooLarge(bytes)))).toThrow(badArmor);
     expect(() => dearmor(framed(tooLarge(32) + largest(bytes)))).toThrow(badArmor);
   });
 
-  it("a length that no number of bytes has", () => {
+  it("an impossible length", () => {
     const lengths = new Set(Array.from({ length: 33 }, (_, bytes) => digitsFor(bytes)));
     for (let length = 0; length <= 43; length += 1) {
       const [alone, behind] = [framed("0".repeat(length)), framed("0".repeat(43 + length))];
@@ -170,7 +170,7 @@ describe("a frame", () => {
     expect(() => dearmor(new TextEncoder().encode(text))).toThrow(badArmor);
   });
 
-  it("of random bytes is refused with nothing but our own error", () => {
+  it("of random bytes is refused with a TwtxtError", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 500 }), fc.boolean(), (junk, isInside) => {
         const text = isInside ? Buffer.concat([Buffer.from(HEADER), junk, Buffer.from(`.${FOOTER}`)]) : junk;
@@ -184,8 +184,8 @@ describe("a frame", () => {
   });
 });
 
-describe("what is to be read as text", () => {
-  it("is what begins with ASCII; a binary message never does", () => {
+describe("armored text", () => {
+  it("starts with ASCII, unlike a binary message", () => {
     const binary = vectors.flatMap(({ ciphertext_hex }) => (ciphertext_hex ? [hex(ciphertext_hex)] : []));
     expect(binary.length).toBeGreaterThan(10);
     expect(binary.filter(isArmored)).toEqual([]);
@@ -208,7 +208,7 @@ function outcomeOf(work: () => unknown): unknown {
   }
 }
 
-/** The specification, word by word: the smallest C with 256^B <= 62^C. */
+/** As in the specification: the smallest C with 256^B <= 62^C. */
 function digitsFor(bytes: number): number {
   let digits = 0;
   while (62n ** BigInt(digits) < 256n ** BigInt(bytes)) digits += 1;
@@ -222,7 +222,7 @@ function naiveDigits(value: bigint, length: number): string {
   return text;
 }
 
-/** As the reference's encoder stream does it: a separator follows each word that more follows, and a last whole word. */
+/** As in the reference's encoder: a separator follows each word before another one, and a whole last word. */
 function naiveArmor(bytes: Uint8Array): string {
   let digits = "";
   for (let at = 0; at < bytes.length; at += 32) {

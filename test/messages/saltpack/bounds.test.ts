@@ -13,7 +13,7 @@ const LIMIT = 65_536;
 
 const bin = (bytes: Uint8Array) => concatBytes(binHead(bytes.length), bytes);
 const bytesOf = (count: number) => new Uint8Array(count).fill(9);
-/** `["saltpack", [2, 0], 3, ephemeral key, sender box,` and what is to follow. */
+/** `["saltpack", [2, 0], 3, ephemeral key, sender box,` and other items. */
 const header = (...rest: Uint8Array[]) =>
   bin(concatBytes(hex("96a873616c747061636b92020003"), bin(bytesOf(32)), bin(bytesOf(48)), ...rest));
 const bogus = (count: number) =>
@@ -23,28 +23,28 @@ const packet = (size: number, isFinal: boolean) =>
 const billion = hex("dd3b9aca00");
 const recipients = (count: number) => [arrayHead(count), ...bogus(count)];
 
-/** A hostile message, and how many key exchanges it may cost. */
+/** Hostile messages, and the number of key exchanges that each may cause. */
 const HOSTILE: [string, Uint8Array, number][] = [
-  ["64 recipients, none of them the reader", concatBytes(header(...recipients(64)), packet(81, true)), 1],
+  ["64 recipients without the reader", concatBytes(header(...recipients(64)), packet(81, true)), 1],
   ["65 recipients", concatBytes(header(...recipients(65)), packet(81, true)), 0],
-  ["as many recipients as fit", concatBytes(header(...recipients(700)), packet(81, true)), 0],
-  ["a billion recipients announced", concatBytes(header(billion, ...bogus(2)), packet(81, true)), 0],
-  ["a billion elements in the header", concatBytes(bin(concatBytes(billion, bytesOf(60_000)))), 0],
-  ["a header of four gigabytes announced", concatBytes(hex("c6ffffffff"), bytesOf(60_000)), 0],
+  ["as many recipients as possible", concatBytes(header(...recipients(700)), packet(81, true)), 0],
+  ["a claim of a billion recipients", concatBytes(header(billion, ...bogus(2)), packet(81, true)), 0],
+  ["a claim of a billion elements in the header", concatBytes(bin(concatBytes(billion, bytesOf(60_000)))), 0],
+  ["a claim of a header of four gigabytes", concatBytes(hex("c6ffffffff"), bytesOf(60_000)), 0],
   [
-    "a part of four gigabytes announced",
+    "a claim of a packet of four gigabytes",
     concatBytes(header(...recipients(1)), hex("92c6ffffffff"), bytesOf(60_000)),
     0,
   ],
   ["a chunk larger than 1 MiB", concatBytes(header(...recipients(1)), packet(2 ** 20 + 81, true)), 0],
   [
-    "as many packets as fit",
+    "as many packets as possible",
     concatBytes(header(...recipients(1)), ...Array(700).fill(packet(81, false)), packet(81, true)),
     1,
   ],
   ["no final packet", concatBytes(header(...recipients(1)), ...Array(700).fill(packet(81, false))), 0],
   [
-    "lists as deep as fit, behind the recipients",
+    "lists nested as deep as possible, after the recipients",
     bin(
       concatBytes(
         hex("97a873616c747061636b92020003"),
@@ -56,13 +56,17 @@ const HOSTILE: [string, Uint8Array, number][] = [
     ),
     0,
   ],
-  ["lists as deep as fit", new Uint8Array(LIMIT).fill(0x91), 0],
-  ["maps as wide as can be told", concatBytes(hex("96"), new Uint8Array(LIMIT).fill(0xdf)), 0],
+  ["lists nested as deep as possible", new Uint8Array(LIMIT).fill(0x91), 0],
+  ["maps with as many entries as possible", concatBytes(hex("96"), new Uint8Array(LIMIT).fill(0xdf)), 0],
   ["zeros", new Uint8Array(LIMIT), 0],
-  ["a name as long as fits", bin(concatBytes(hex("96da"), hex("ea60"), new Uint8Array(60_000).fill(0x61))), 0],
+  [
+    "a format name as long as possible",
+    bin(concatBytes(hex("96da"), hex("ea60"), new Uint8Array(60_000).fill(0x61))),
+    0,
+  ],
 ];
 
-/** A key that counts how often it agrees. */
+/** A key that counts its key exchanges. */
 function counting(key: SecretKey): { key: SecretKey; agreed(): number } {
   let count = 0;
   const agree = (other: Uint8Array) => {
@@ -78,7 +82,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-describe.each(backends)("what a stranger may cost on %s", (_name, primitives) => {
+describe.each(backends)("the cost of a message on %s", (_name, primitives) => {
   it.each(HOSTILE)("is at most one key exchange and a small multiple of its bytes: %s", (_what, message, exchanges) => {
     const { key, agreed } = counting(primitives.secretKey(BOB));
     const allocated = arraysMade();
@@ -87,7 +91,7 @@ describe.each(backends)("what a stranger may cost on %s", (_name, primitives) =>
     expect(sizeOf(allocated)).toBeLessThan(4 * message.length + 32_768);
   });
 
-  it("is one key exchange and little more than three times its bytes where it opens", () => {
+  it("is one key exchange and little more than three times its bytes if it opens", () => {
     const message = sealed(new Uint8Array(LIMIT), primitives);
     const { key, agreed } = counting(primitives.secretKey(BOB));
     const allocated = arraysMade();
@@ -97,7 +101,7 @@ describe.each(backends)("what a stranger may cost on %s", (_name, primitives) =>
     expect(sizeOf(allocated)).toBeLessThan(3 * message.length + 8192);
   });
 
-  it("is one key exchange where the reader is the last of 64", () => {
+  it("is one key exchange if the reader is the last of 64 recipients", () => {
     const others = Array.from({ length: 63 }, (_, index) => primitives.secretKey(new Uint8Array(32).fill(100 + index)));
     const { key, agreed } = counting(primitives.secretKey(BOB));
     const message = sealed(utf8("hello"), primitives, {
@@ -107,7 +111,7 @@ describe.each(backends)("what a stranger may cost on %s", (_name, primitives) =>
     expect(agreed()).toBe(1);
   });
 
-  it("is no key exchange where no message is to be seen", () => {
+  it("is no key exchange if it is not a message", () => {
     const { key, agreed } = counting(primitives.secretKey(BOB));
     const saltpack = new Saltpack(primitives, () => new Uint8Array(0));
     for (const body of [new Uint8Array(0), utf8("hello"), "", "BEGIN SALTPACK ENCRYPTED MESSAGE. zz. END SALTPACK"]) {
@@ -126,7 +130,7 @@ describe("the check without a key", () => {
   });
 });
 
-describe("a size that is just right", () => {
+describe("the size of a message", () => {
   const [, primitives] = backends[0] ?? [];
   if (!primitives) throw new Error("no primitives");
 
@@ -141,7 +145,7 @@ describe("a size that is just right", () => {
     expect(openedByBob(message, primitives).plaintext).toHaveLength(size);
   });
 
-  /** 186 of the header, 86 a packet; a packet of one byte has a length that is four bytes shorter. */
+  /** 186 bytes for the header and 87 for each packet; the length field of a packet of one byte is three bytes shorter. */
   function sizeOfRest(packets: number, size: number): number {
     return 186 + packets * 87 - (size % 2 ** 20 === 1 ? 3 : 0);
   }

@@ -24,8 +24,8 @@ async function bundle(file: string, platform: "browser" | "node") {
 }
 
 describe("the bundle for browsers", () => {
-  // For a browser, esbuild finds nothing that begins with "node:", and fails.
-  it("needs no Node, and seals what Node opens", async () => {
+  // For browsers, esbuild fails on imports of "node:" modules.
+  it("does not need Node.js, and its messages open there", async () => {
     const { text } = await bundle("browser.ts", "browser");
     expect(/\bBuffer\.|\bprocess\./.test(text)).toBe(false);
     const folder = await mkdtemp(join(tmpdir(), "twtxt-browser-"));
@@ -47,8 +47,8 @@ describe("the bundle for browsers", () => {
   });
 });
 
-describe("the bundle of the check without a key", () => {
-  it("has neither curves nor ciphers in it, and is small", async () => {
+describe("the bundle of the checks without a key", () => {
+  it("contains neither curves nor ciphers, and is small", async () => {
     const { text, inputs } = await bundle("sealed-bytes.ts", "node");
     expect(inputs.filter((input) => input.includes("node_modules"))).toEqual([]);
     expect(text.length).toBeLessThan(8192);

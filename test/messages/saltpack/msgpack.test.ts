@@ -14,7 +14,7 @@ describe("reading MessagePack", () => {
     ["cd 01 00", 256],
     ["ce ff ff ff ff", 2 ** 32 - 1],
     ["cf 00 00 00 01 00 00 00 00", 2 ** 32],
-  ])("takes an integer: %s", (text, number) => {
+  ])("reads an integer: %s", (text, number) => {
     const read = reader(text);
     expect(read.uint()).toBe(number);
     expect(read.isAtEnd()).toBe(true);
@@ -25,22 +25,22 @@ describe("reading MessagePack", () => {
     ["9f", 15],
     ["dc 00 02", 2],
     ["dd 3b 9a ca 00", 1_000_000_000],
-  ])("takes the beginning of an array, whatever it announces: %s", (text, count) => {
+  ])("reads the start of an array of any claimed length: %s", (text, count) => {
     expect(reader(text).array()).toBe(count);
   });
 
   it.each(["c4 02 aa bb", "c5 00 02 aa bb", "c6 00 00 00 02 aa bb"])(
-    "takes bytes with a length of any form: %s",
+    "reads bytes with a length in any form: %s",
     (text) => {
       expect(reader(text).bin()).toEqual(Uint8Array.of(0xaa, 0xbb));
     },
   );
 
-  it.each(["a2 68 69", "d9 02 68 69", "da 00 02 68 69", "db 00 00 00 02 68 69"])("takes text: %s", (text) => {
+  it.each(["a2 68 69", "d9 02 68 69", "da 00 02 68 69", "db 00 00 00 02 68 69"])("reads text: %s", (text) => {
     expect(reader(text).text()).toBe("hi");
   });
 
-  it("takes a boolean, and nothing in its place", () => {
+  it("reads a boolean, and no other type as one", () => {
     expect(reader("c3").boolean()).toBe(true);
     expect(reader("c2").boolean()).toBe(false);
     for (const other of ["00", "01", "c0", "90", "a0", "c4 00", "cc 01", "d0 01"]) {
@@ -55,9 +55,9 @@ describe("reading MessagePack", () => {
     ["a map for an array", () => reader("81 01 02").array()],
     ["a negative integer", () => reader("ff").uint()],
     ["a float for an integer", () => reader("cb 40 08 00 00 00 00 00 00").uint()],
-    ["the byte that begins nothing", () => reader("c1").uint()],
+    ["the unused type", () => reader("c1").uint()],
     ["nothing at all", () => reader("").uint()],
-    ["a length that is cut", () => reader("c5 00").bin()],
+    ["a truncated length", () => reader("c5 00").bin()],
     ["a length beyond the end", () => reader("c6 ff ff ff ff 00").bin()],
   ])("refuses %s", (_name, read) => {
     expect(read).toThrow(badMessage);
@@ -78,17 +78,14 @@ describe("reading MessagePack", () => {
   ];
   const counts = [5, 4, 3, 4, 3, 3, 2, 4, 4, 4, 1];
 
-  it.each(objects.map((text, index) => [text, counts[index] ?? 0] as const))(
-    "passes over whole objects: %s",
-    (text, count) => {
-      const read = reader(`${text} 2a`);
-      read.skip(count);
-      expect(read.uint()).toBe(42);
-      expect(() => reader(text).skip(count + 1)).toThrow(badMessage);
-    },
-  );
+  it.each(objects.map((text, index) => [text, counts[index] ?? 0] as const))("skips objects: %s", (text, count) => {
+    const read = reader(`${text} 2a`);
+    read.skip(count);
+    expect(read.uint()).toBe(42);
+    expect(() => reader(text).skip(count + 1)).toThrow(badMessage);
+  });
 
-  it("passes over objects as deep as somebody likes", () => {
+  it("skips objects of any depth", () => {
     const deep = new Uint8Array(1_000_000).fill(0x91);
     deep[deep.length - 1] = 0xc0;
     const read = new MessagePackReader(deep);
@@ -118,7 +115,7 @@ describe("writing MessagePack", () => {
     expect(binHead(size)).toEqual(hex(head));
   });
 
-  it("is read again", () => {
+  it("is the inverse of reading", () => {
     const read = new MessagePackReader(Uint8Array.of(...arrayHead(1), ...binHead(2), ...utf8("hi")));
     expect(read.array()).toBe(1);
     expect(read.bin()).toEqual(utf8("hi"));

@@ -16,7 +16,7 @@ const seeds = fc.uniqueArray(fc.uint8Array({ minLength: 32, maxLength: 32 }), {
   selector: (seed) => seed.join(),
 });
 
-/** @returns the code of what it throws; anything but our own errors goes through, and fails the test */
+/** @returns the error code; any error but a TwtxtError fails the test */
 function refusal(
   saltpack: Saltpack,
   message: Uint8Array | string,
@@ -35,7 +35,7 @@ describe.each(backends)("any message on %s", (name, primitives) => {
   const saltpack = new Saltpack(primitives, randomBytes);
   const numRuns = name === "noble" ? 10 : 50;
 
-  it("opens for each recipient and for nobody else", () => {
+  it("opens for each recipient and for no one else", () => {
     const property = fc.property(seeds, fc.uint8Array({ maxLength: 5000 }), fc.boolean(), (keys, plaintext, asText) => {
       const [sender, ...others] = keys.map((seed) => primitives.secretKey(seed));
       if (!sender) return;
@@ -52,7 +52,7 @@ describe.each(backends)("any message on %s", (name, primitives) => {
   });
 });
 
-describe.each(backends)("anything else on %s", (name, primitives) => {
+describe.each(backends)("any other input on %s", (name, primitives) => {
   const saltpack = new Saltpack(primitives, randomBytes);
   const key = primitives.secretKey(BOB);
   const numRuns = name === "noble" ? 50 : 500;
@@ -63,7 +63,7 @@ describe.each(backends)("anything else on %s", (name, primitives) => {
       fc.property(message, (one) => CODES.includes(refusal(saltpack, one, key))),
       { seed: SEED, numRuns },
     );
-  // Random by a hash, since fast-check draws byte after byte.
+  // Hashes are faster than fast-check, which generates each byte.
   const junk = fc
     .tuple(fc.nat(65_536), fc.integer())
     .map(([outputLength, seed]) => createHash("shake256", { outputLength }).update(`${seed}`).digest());
@@ -77,7 +77,7 @@ describe.each(backends)("anything else on %s", (name, primitives) => {
     refused(junk.map((bytes) => armor(bytes)));
   });
 
-  it("is refused with one of four codes: bytes that begin as a message does, or after its header", () => {
+  it("is refused with one of four codes: bytes that start like a message, or after its header", () => {
     refused(
       fc
         .tuple(fc.nat(good.length - 1), junk)
@@ -86,7 +86,7 @@ describe.each(backends)("anything else on %s", (name, primitives) => {
     refused(junk.map((tail) => Uint8Array.of(...good.subarray(0, 186), ...tail)));
   });
 
-  it("is refused with one of four codes: a message with bytes put over it", () => {
+  it("is refused with one of four codes: a message with overwritten bytes", () => {
     const over = fc.tuple(fc.nat(good.length - 1), fc.uint8Array({ minLength: 1, maxLength: 20 }));
     const message = over.map(([at, bytes]) => {
       const changed = new Uint8Array(good);

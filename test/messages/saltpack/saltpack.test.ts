@@ -26,20 +26,20 @@ describe.each(backends)("sealing and opening on %s", (_name, primitives) => {
   const bobPublic = bob.subarray(32);
   const opened = { plaintext: TEXT, sender: alice.subarray(32) };
 
-  it("gives back what was sealed, and who has sealed it", () => {
+  it("returns the plaintext and its sender", () => {
     const message = saltpack.seal(TEXT, { sender: alice, recipients: [bobPublic] });
     expect(message).toBeInstanceOf(Uint8Array);
     expect(saltpack.open(message, { key: bob })).toEqual(opened);
   });
 
-  it("gives text where it is asked for, which opens as text and as bytes", () => {
+  it("returns text with `armor`, which opens as text and as bytes", () => {
     const message = saltpack.seal(TEXT, { sender: alice, recipients: [bobPublic], armor: true });
     expect(message).toMatch(/^BEGIN SALTPACK ENCRYPTED MESSAGE\. /);
     expect(saltpack.open(message, { key: bob })).toEqual(opened);
     expect(saltpack.open(utf8(message), { key: bob })).toEqual(opened);
   });
 
-  it("takes a key that was prepared, and reads nothing of the pair thereafter", () => {
+  it("accepts a prepared key, which does not depend on the pair anymore", () => {
     const pair = new Uint8Array(alice);
     const prepared = saltpack.secretKey(pair);
     pair.fill(0);
@@ -48,13 +48,13 @@ describe.each(backends)("sealing and opening on %s", (_name, primitives) => {
     expect(saltpack.open(message, { key: prepared })).toEqual(opened);
   });
 
-  it("never seals to the same bytes again", () => {
+  it("never seals to the same bytes twice", () => {
     const [one, other] = [1, 2].map(() => readSealed(saltpack.seal(TEXT, { sender: alice, recipients: [bobPublic] })));
     expect(one?.ephemeralKey).not.toEqual(other?.ephemeralKey);
     expect(one?.senderBox).not.toEqual(other?.senderBox);
   });
 
-  it("seals once to a recipient who is named twice", () => {
+  it("lists a repeated recipient once", () => {
     const message = saltpack.seal(TEXT, {
       sender: alice,
       recipients: [bobPublic, alice.subarray(32), new Uint8Array(bobPublic)],
@@ -63,7 +63,7 @@ describe.each(backends)("sealing and opening on %s", (_name, primitives) => {
     for (const key of [alice, bob]) expect(saltpack.open(message, { key })).toEqual(opened);
   });
 
-  it("seals to 64, and to neither none nor 65", () => {
+  it("seals to 64 recipients, but not to none or 65", () => {
     const keys = Array.from({ length: 65 }, (_, index) => primitives.secretKey(new Uint8Array(32).fill(100 + index)));
     const recipients = keys.map(({ publicKey }) => publicKey);
     const message = saltpack.seal(TEXT, { sender: alice, recipients: recipients.slice(0, 64) });
@@ -74,7 +74,7 @@ describe.each(backends)("sealing and opening on %s", (_name, primitives) => {
     }
   });
 
-  it("lists the recipients in an order that tells nothing", () => {
+  it("lists the recipients in random order", () => {
     const keys = [ALICE, BOB].map((seed) => primitives.secretKey(seed));
     const recipients = keys.map(({ publicKey }) => publicKey);
     const placeOfBob = (toss: number) => {
@@ -90,7 +90,7 @@ describe.each(backends)("sealing and opening on %s", (_name, primitives) => {
 
   it.each([
     ["of small order", SMALL_ORDER],
-    ["no point of the curve", hex("02".padEnd(64, "0"))],
+    ["not a point of the curve", hex("02".padEnd(64, "0"))],
     ["beyond the field", hex(`f0${"ff".repeat(30)}7f`)],
     ["too short", new Uint8Array(31)],
     ["64 bytes", new Uint8Array(64).fill(1)],
@@ -98,7 +98,7 @@ describe.each(backends)("sealing and opening on %s", (_name, primitives) => {
     expect(() => saltpack.seal(TEXT, { sender: alice, recipients: [bobPublic, key] })).toThrow(code("bad-key"));
   });
 
-  it("refuses a secret key whose halves do not belong together, or that is none", () => {
+  it("refuses a secret key with a wrong public key or length", () => {
     const mixed = Uint8Array.of(...ALICE, ...bobPublic);
     for (const wrong of [mixed, ALICE, new Uint8Array(0), new Uint8Array(65)]) {
       expect(() => saltpack.secretKey(wrong)).toThrow(code("bad-key"));
@@ -108,7 +108,7 @@ describe.each(backends)("sealing and opening on %s", (_name, primitives) => {
     expect(() => saltpack.open(message, { key: mixed })).toThrow(code("bad-key"));
   });
 
-  it("wipes what it was given at random, the shared secret, and its half of the exchange", () => {
+  it("wipes its random bytes and shared secrets", () => {
     const given: Uint8Array[] = [];
     const keep = (bytes: Uint8Array) => {
       given.push(bytes);
@@ -136,7 +136,7 @@ describe.each(backends)("after sealing and opening on %s", (_name, primitives) =
     vi.unstubAllGlobals();
   });
 
-  it("no array that was made holds the payload key", () => {
+  it("no created array contains the payload key", () => {
     const payloadKey = randomBytes(32);
     const left = [new Uint8Array(payloadKey), new Uint8Array(32).fill(4)];
     const random = () => left.shift() ?? new Uint8Array(32);
@@ -149,11 +149,11 @@ describe.each(backends)("after sealing and opening on %s", (_name, primitives) =
 });
 
 describe("the API for browsers", () => {
-  it("has the names of that for Node, but for looking up", () => {
+  it("has the exports of the API for Node.js, except lookup", () => {
     expect([...Object.keys(browser), "lookup"].sort()).toEqual(Object.keys(node).sort());
   });
 
-  it("opens what Node has sealed, and the other way", () => {
+  it("opens messages from Node.js, and Node.js opens its messages", () => {
     const key = (seed: Uint8Array) => pairOf(seed, nodePrimitives);
     const recipients = [key(BOB).subarray(32)];
     for (const [here, there] of [

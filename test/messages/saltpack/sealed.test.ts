@@ -7,7 +7,7 @@ import { hex, openedByBob, sealed, utf8 } from "./vectors.js";
 
 const badMessage = expect.objectContaining({ code: "bad-message" });
 
-/** What a message is made of, each part as it is to stand on the wire. */
+/** The parts of a message, encoded. */
 interface Parts {
   name: Uint8Array;
   version: Uint8Array;
@@ -58,8 +58,8 @@ function messageOf(changes: Partial<Parts>): Uint8Array {
   return concatBytes(binHead(header.length), header, packets);
 }
 
-describe("a message taken apart without a key", () => {
-  it("is its header, keys, boxes and packets, as views of what came in", () => {
+describe("a parsed message", () => {
+  it("has a header, keys, boxes and packets, as views of its bytes", () => {
     const bytes = messageOf({});
     const message = readSealed(bytes);
     const filled = (size: number, byte: number) => new Uint8Array(size).fill(byte);
@@ -88,7 +88,7 @@ describe("a message taken apart without a key", () => {
     ["an empty message", { packets: list(bin(80), TRUE) }],
     ["a full chunk", { packets: list(bin(2 ** 20 + 80), TRUE) }],
     ["64 recipients", { recipients: list(...Array<Uint8Array>(64).fill(pair)) }],
-  ])("is in order: %s", (_what, changes) => {
+  ])("is valid: %s", (_what, changes) => {
     expect(readSealed(messageOf(changes)).packets.at(-1)?.isFinal).toBe(true);
   });
 
@@ -131,7 +131,7 @@ describe("a message taken apart without a key", () => {
     expect(() => readSealed(messageOf(changes))).toThrow(badMessage);
   });
 
-  it("opens with more in a packet than is known now", () => {
+  it("opens with unknown items in a packet", () => {
     const message = sealed(utf8("hello"), nodePrimitives);
     const { header, packets } = readSealed(message);
     const [{ box } = { box: message }] = packets;

@@ -20,7 +20,7 @@ const ORDER_BYTES = numberToBytesLE(Fn.ORDER, 32);
 const challenge = (r: Uint8Array, a: Uint8Array, message: Uint8Array) =>
   Fn.create(bytesToNumberLE(sha512(concatBytes(r, a, message))));
 
-/** Whether it holds by the equation with the cofactor, which some libraries use. */
+/** Whether the equation with the cofactor is true, which some libraries use. */
 function holdsTimesEight(signature: Uint8Array, message: Uint8Array, a: Uint8Array): boolean {
   const r = signature.subarray(0, 32);
   const s = Fn.create(bytesToNumberLE(signature.subarray(32)));
@@ -28,7 +28,7 @@ function holdsTimesEight(signature: Uint8Array, message: Uint8Array, a: Uint8Arr
   return Point.BASE.multiplyUnsafe(s).subtract(right).isSmallOrder();
 }
 
-/** Signs so that R, or the key, has a part of small order in it. `accept` says which challenges are wanted. */
+/** Signs with a component of small order in R or the key. `accept` selects challenges. */
 function signWith(
   { seed, inR, inKey }: { seed: Uint8Array; inR?: Point; inKey?: Point },
   accept: (k: bigint) => boolean = () => true,
@@ -46,7 +46,7 @@ function signWith(
   return { publicKey, sign, agree: () => new Uint8Array(32) };
 }
 
-/** With a key of small order, whoever wants to signs: once the challenge is a multiple of 8, no secret is in it. */
+/** With a key of small order, anyone can sign: a challenge that is a multiple of 8 needs no secret. */
 function signByNobody(publicKey: Uint8Array): SecretKey {
   const sign = (message: Uint8Array) => {
     for (let s = 2n; ; s += 1n) {
@@ -57,7 +57,7 @@ function signByNobody(publicKey: Uint8Array): SecretKey {
   return { publicKey, sign, agree: () => new Uint8Array(32) };
 }
 
-/** All 8 points of small order in canonical form, and the forms beyond it. */
+/** All 8 points of small order in canonical form, and their other encodings. */
 const SMALL = [
   ...Array.from({ length: 8 }, (_, times) => TORSION.multiplyUnsafe(BigInt(times)).toBytes()),
   hex("01".padEnd(62, "0").concat("80")),
@@ -78,12 +78,12 @@ describe.each(backends)("signatures on %s", (_name, primitives) => {
   const refused = (why: RegExp) =>
     expect.objectContaining({ code: "not-authentic", message: expect.stringMatching(why) });
 
-  it("hold where the sender has signed", () => {
+  it("are valid if the sender signed", () => {
     expect(openFrom(alice)()).toEqual({ plaintext: TEXT, sender: alice.publicKey });
     expect(openFrom(signWith({ seed: ALICE }))()).toEqual({ plaintext: TEXT, sender: alice.publicKey });
   });
 
-  it("are refused where R has a part of small order", () => {
+  it("are refused if R has a component of small order", () => {
     const forger = signWith({ seed: ALICE, inR: TORSION });
     const signature = forger.sign(TEXT);
     expect(holdsTimesEight(signature, TEXT, forger.publicKey)).toBe(true);
@@ -92,19 +92,19 @@ describe.each(backends)("signatures on %s", (_name, primitives) => {
     expect(openFrom(forger)).toThrow(refused(/did not sign/));
   });
 
-  it("are refused where R is of small order itself", () => {
+  it("are refused if R is of small order", () => {
     const { scalar } = ed25519.utils.getExtendedPublicKey(ALICE);
     for (const form of SMALL) {
       const r = hex(form);
       const signature = concatBytes(r, numberToBytesLE(Fn.create(challenge(r, alice.publicKey, TEXT) * scalar), 32));
-      // The neutral element stands for the nonce 0, which is no forgery. Of OpenSSL, older versions take it and newer do not.
+      // The neutral element is the nonce 0, which is not a forgery. Older versions of OpenSSL accept it.
       const isNeutral = form === `01${"00".repeat(31)}`;
       const isOpen = isNeutral && primitives !== noblePrimitives;
       if (!isOpen) expect(primitives.verify(signature, TEXT, alice.publicKey), form).toBe(isNeutral);
     }
   });
 
-  it("are refused with S + L in the place of S, and with any other S beyond L", () => {
+  it("are refused with S + L instead of S, and with any other S above L", () => {
     const signature = primitives.secretKey(ALICE).sign(TEXT);
     const s = bytesToNumberLE(signature.subarray(32));
     for (let more = s + Fn.ORDER; more < 2n ** 256n; more += Fn.ORDER) {
@@ -120,26 +120,26 @@ describe.each(backends)("signatures on %s", (_name, primitives) => {
     expect(openFrom({ ...alice, sign })).toThrow(refused(/did not sign/));
   });
 
-  it.each(SMALL)("are refused by a key of small order, with which anybody signs: %s", (form) => {
+  it.each(SMALL)("are refused with a key of small order, with which anyone can sign: %s", (form) => {
     const nobody = signByNobody(hex(form));
     expect(isPublicKey(nobody.publicKey)).toBe(false);
     const zeros = `${"00".repeat(32)}`;
     expect(openFrom(nobody)).toThrow(refused(form === zeros ? /anonymous/ : /key is invalid/));
   });
 
-  it("are refused by a key in another form than the canonical", () => {
+  it("are refused with a key that is not in canonical form", () => {
     expect(isPublicKey(hex(CANONICAL))).toBe(true);
     expect(Point.fromBytes(hex(BEYOND), true).isSmallOrder()).toBe(false);
     const sender = { ...alice, publicKey: hex(BEYOND) };
     expect(openFrom(sender)).toThrow(refused(/key is invalid/));
   });
 
-  it("are refused by what is no point of the curve", () => {
+  it("are refused with a key that is not a point of the curve", () => {
     const sender = { ...alice, publicKey: hex("02".padEnd(64, "0")) };
     expect(openFrom(sender)).toThrow(refused(/key is invalid/));
   });
 
-  it("hold for a key of mixed order exactly where they hold without cofactor", () => {
+  it("are valid with a key of mixed order if and only if they are valid without cofactor", () => {
     const seed = ALICE;
     const whole = signWith({ seed, inKey: TORSION }, (k) => k % 8n === 0n);
     expect(openFrom(whole)()).toEqual({ plaintext: TEXT, sender: whole.publicKey });
@@ -149,7 +149,7 @@ describe.each(backends)("signatures on %s", (_name, primitives) => {
   });
 });
 
-/** X25519 public keys with which every secret gives zeros; beyond them stand those that the field's size makes equal. */
+/** X25519 public keys for which every shared secret is zero, and their encodings above the prime. */
 const LOW_ORDER = [
   "00".repeat(32),
   `01${"00".repeat(31)}`,
@@ -173,7 +173,7 @@ describe.each(backends)("key exchange on %s", (_name, primitives) => {
     expect(() => primitives.ephemeralKey(ALICE).agree(hex(form))).toThrow(badKey);
   });
 
-  it("gives both sides the same, by the seed's own X25519 key", () => {
+  it("gives both sides the same secret, with the seed's X25519 key", () => {
     const [alice, bob] = [primitives.secretKey(ALICE), primitives.secretKey(BOB)];
     // x25519_public of the vectors for these seeds.
     const aliceExchange = hex("1b1b58dd50ea14b60da17b790cd02754d970c9bab864ebb3c0f3016fe51d3f57");
@@ -186,8 +186,8 @@ describe.each(backends)("key exchange on %s", (_name, primitives) => {
 });
 
 describe("a signature by a key of small order", () => {
-  // As on OpenSSL, but for its newest versions.
-  it.each(SMALL.slice(0, 8))("would hold by itself, were it not for a look at the key: %s", (form) => {
+  // With OpenSSL, except for its newest versions.
+  it.each(SMALL.slice(0, 8))("would be valid without a check of the key: %s", (form) => {
     const nobody = signByNobody(hex(form));
     expect(noblePrimitives.verify(nobody.sign(TEXT), TEXT, nobody.publicKey)).toBe(true);
   });

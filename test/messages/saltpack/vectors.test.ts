@@ -34,7 +34,7 @@ function sealAgain(vector: Vector, primitives: Primitives): Uint8Array {
   );
 }
 
-/** The message of a vector; one that is left out for its size is made again. */
+/** The message of a vector. Large ones are not in the file and are sealed again. */
 function messageOf(vector: Vector, primitives: Primitives): Uint8Array {
   if (vector.ciphertext_hex) return hex(vector.ciphertext_hex);
   return vector.armored ? dearmor(vector.armored) : sealAgain(vector, primitives);
@@ -62,7 +62,7 @@ describe.each(backends)("the vectors on %s", (_name, primitives) => {
   it.each([
     ["anonymous-sender", "not-authentic"],
     ["node-symmetric-recipient", "not-a-recipient"],
-  ])("are refused where the format allows more than this project does: %s", (name, code) => {
+  ])("are refused if the format allows more than this project: %s", (name, code) => {
     const vector = vectors.find((one) => one.name === name);
     if (!vector) throw new Error(`no vector ${name}`);
     const [key] = recipientsOf(vector, primitives);
@@ -96,7 +96,7 @@ describe.each(backends)("surgery on %s", (_name, primitives) => {
     },
   );
 
-  // Of those that both are in order we open all, which the vectors call the better.
+  // If a vector allows both outcomes, we open it, which it recommends.
   it.each(surgeries.filter(({ expect: outcome }) => outcome !== "reject"))("opens: $name ($surgery)", (surgery) => {
     expect(open(surgery, primitives)).toEqual({
       plaintext: bytesOf(surgery.plaintext_if_accepted),
@@ -105,7 +105,7 @@ describe.each(backends)("surgery on %s", (_name, primitives) => {
   });
 });
 
-/** What only a key can tell. */
+/** Faults that only a key reveals. */
 const HIDDEN = [
   "packets-swapped",
   "packet-duplicated",

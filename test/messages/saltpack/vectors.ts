@@ -74,17 +74,17 @@ export function bytesOf(text: Text): Uint8Array {
   return new Uint8Array(text.length).fill(text.repeat_byte);
 }
 
-/** Gives what it was made of, in this order. */
+/** Returns copies of the values, in this order. */
 export function scripted(...values: Uint8Array[]): () => Uint8Array {
   const left = values.map((value) => new Uint8Array(value));
   return () => left.shift() ?? expectNoMore();
 }
 
 function expectNoMore(): never {
-  throw new Error("more randomness was asked for than there is");
+  throw new Error("the random bytes are used up");
 }
 
-/** The public keys in the vectors' order; a vector of X25519 keys has that of the seed 0x02... */
+/** The keys in the order of the vector. A vector with X25519 keys has the seed 0x02... */
 export function recipientsOf({ recipient_ed25519_seeds = ["02".repeat(32)] }: Vector, primitives: Primitives) {
   return recipient_ed25519_seeds.map((seed) => primitives.secretKey(hex(seed)));
 }
@@ -92,7 +92,7 @@ export function recipientsOf({ recipient_ed25519_seeds = ["02".repeat(32)] }: Ve
 export const ALICE = hex("01".repeat(32));
 export const BOB = hex("02".repeat(32));
 
-/** Seals with fixed keys, to Bob where nobody else is named. */
+/** Seals with fixed keys, by default to Bob. */
 export function sealed(
   plaintext: Uint8Array,
   primitives: Primitives,

@@ -16,18 +16,18 @@ function deliverTo(host: Pick<LoopbackServer, "port">, totalMs?: number): Promis
   return deliver("http://bob.example/inbox", SEALED, { ask, now: () => NOW });
 }
 
-/** What comes of an answer. */
+/** The result of an answer. */
 async function comesOf(answer: Answer): Promise<PostResult> {
   return deliverTo(await hostWith({ "/inbox": answer }));
 }
 
 describe("a message", () => {
-  it.each([200, 201, 202, 204])("is delivered: %i, whatever else the answer holds", async (status) => {
+  it.each([200, 201, 202, 204])("is delivered: %i, with any body", async (status) => {
     const seen: unknown[] = [];
     const bob = await loopbackServer(async (request, response) => {
       seen.push([request.method, request.headers["content-type"], await text(request)]);
       response.writeHead(status);
-      // An answer to this is read no further: its end never comes.
+      // The body of this answer never ends; it is not read.
       if (status === 204) response.end();
       else response.write("x");
     });
@@ -35,7 +35,7 @@ describe("a message", () => {
     expect(seen).toEqual([["POST", "text/plain; charset=utf-8", SEALED]]);
   });
 
-  it("is delivered, and an answer without end is let go of", async () => {
+  it("is delivered, and an endless answer is closed", async () => {
     let letGo = () => {};
     const gone = new Promise<void>((resolve) => {
       letGo = resolve;
@@ -48,7 +48,7 @@ describe("a message", () => {
     await gone;
   });
 
-  it.each([307, 308])("is delivered where %i leads, with all its bytes", async (status) => {
+  it.each([307, 308])("is delivered after a redirect with %i", async (status) => {
     const seen: string[] = [];
     const bob = await loopbackServer(async (request, response) => {
       if (request.url === "/inbox") return response.writeHead(status, { location: "/new" }).end();
@@ -68,7 +68,7 @@ describe("a message", () => {
     });
   });
 
-  it("has failed, and it is told why, in one line that is safe to show", async () => {
+  it("has failed, with a reason in one line that is safe to show", async () => {
     const detail = "This is\n no \u001b[31mmessage\u202e.";
     const answer = { status: 400, headers: PROBLEM, body: JSON.stringify({ code: "bad-message", detail }) };
     expect(await comesOf(answer)).toEqual({
@@ -85,7 +85,7 @@ describe("a message", () => {
   it.each([
     ["no JSON", "<p>no"],
     ["no detail", "{}"],
-    ["a detail that is no text", '{"detail": {"a": 1}}'],
+    ["a detail that is not text", '{"detail": {"a": 1}}'],
     ["a detail that is empty", '{"detail": "\\n"}'],
     ["more than is read", JSON.stringify({ detail: "a", more: "a".repeat(70_000) })],
   ])("has failed, and the answer is %s", async (_name, body) => {
@@ -99,7 +99,7 @@ describe("a message", () => {
     [429, undefined, null],
     [500, "120", null],
     [502, undefined, null],
-  ])("is tried later: %i with Retry-After %j", async (status, retryAfter, notBefore) => {
+  ])("is retried later: %i with Retry-After %j", async (status, retryAfter, notBefore) => {
     const headers = retryAfter === undefined ? {} : { "retry-after": retryAfter };
     expect(await comesOf({ status, headers })).toEqual({
       outcome: "unavailable",
@@ -109,7 +109,7 @@ describe("a message", () => {
     });
   });
 
-  it("is tried later: silent, broken off, and nobody there", async () => {
+  it("is retried later: no answer, a closed connection, no server", async () => {
     const why = expect.stringContaining("could not be reached");
     const later = { outcome: "unavailable", status: null, why, notBefore: null };
     expect(await deliverTo(await silentHost(), 150)).toEqual(later);
@@ -121,7 +121,7 @@ describe("a message", () => {
     expect(await deliverTo({ port })).toEqual(later);
   });
 
-  it("has failed all the same: a refusal that breaks off", async () => {
+  it("has failed: an incomplete refusal", async () => {
     const bob = await loopbackServer((_request, response) => {
       response.writeHead(400, { ...PROBLEM, "content-length": "100" }).write('{"detail":');
       setImmediate(() => response.destroy());
@@ -129,7 +129,7 @@ describe("a message", () => {
     expect(await deliverTo(bob)).toMatchObject({ outcome: "refused", status: 400, why: "it answers 400" });
   });
 
-  it("has failed: it would go to this machine, which gets nothing", async () => {
+  it("has failed: a redirect to this machine, which gets no request", async () => {
     const secret = await hostWith({});
     const refused = { outcome: "not-asked", status: null, why: expect.stringContaining("is not requested") };
     expect(await comesOf({ status: 307, headers: { location: secret.url } })).toEqual(refused);
@@ -138,7 +138,7 @@ describe("a message", () => {
     expect(secret.asked).toEqual([]);
   });
 
-  it("has failed: it would go by plain http", async () => {
+  it("has failed: the endpoint uses plain http", async () => {
     const { ask } = neighbourhood({});
     expect(await deliver("http://carol.example/inbox", SEALED, { ask, now: () => NOW })).toMatchObject({
       outcome: "not-asked",
@@ -146,7 +146,7 @@ describe("a message", () => {
     });
   });
 
-  it("has failed: a circle of redirects", async () => {
+  it("has failed: a redirect loop", async () => {
     expect(await comesOf({ status: 307, headers: { location: "/inbox" } })).toEqual({
       outcome: "refused",
       status: null,

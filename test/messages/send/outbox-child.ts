@@ -1,4 +1,4 @@
-// test/messages/send/outbox-child.ts: a process that sends one message to some inboxes, until it is done or killed.
+// test/messages/send/outbox-child.ts: a process that sends one message to some inboxes, until it has finished or is killed.
 import { createGuard } from "../../../plugin/http/guard.js";
 import { Outbox } from "../../../plugin/messages/send/outbox.js";
 import { FileStore } from "../../../plugin/store/file.js";

@@ -24,7 +24,7 @@ const failsWith = (code: string) => expect.objectContaining({ code });
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 afterEach(() => expect(strayed).toEqual([]));
 
-/** An inbox that answers as it is told, and keeps what it accepts. */
+/** An inbox with configurable answers that stores accepted messages. */
 async function inbox(status = 202, headers: Record<string, string> = {}) {
   const answer = { status, headers, asked: 0, got: [] as string[], onAsked: () => {} };
   const server = await loopbackServer(async (request, response) => {
@@ -43,7 +43,7 @@ interface SenderOptions {
   totalMs?: number;
 }
 
-/** An author's outbox, with these hosts around. */
+/** An author's outbox and these hosts. */
 function sender(
   hosts: Record<string, Pick<LoopbackServer, "port">>,
   { store = memoryStore(), totalMs }: SenderOptions = {},
@@ -73,7 +73,7 @@ const brief = (reports: readonly Pick<RecipientReport, "address" | "state" | "wh
   reports.map(({ address, state, why }) => [address, state, why]);
 
 describe("sending a message", () => {
-  it("delivers it to everybody, and keeps a sealed copy and nothing else", async () => {
+  it("delivers it to all recipients, and keeps only a sealed copy", async () => {
     const bob = await inbox();
     const carol = await inbox(200);
     const alice = sender({ "bob.example": bob, "carol.example": carol });
@@ -90,13 +90,13 @@ describe("sending a message", () => {
     expect(brief(alice.told)).toEqual(expect.arrayContaining(brief(reports)));
   });
 
-  it("keeps nothing where no copy is wanted", async () => {
+  it("keeps nothing without `keepCopy`", async () => {
     const alice = sender({ "bob.example": await inbox() });
     await alice.send(["bob@bob.example"], { keepCopy: false });
     expect(await alice.store.keys("")).toEqual([]);
   });
 
-  it("delivers once to an inbox that several share", async () => {
+  it("delivers once to a shared inbox", async () => {
     const bob = await inbox();
     const alice = sender({ "bob.example": bob });
     const reports = await alice.send(["bob@bob.example", "ben@bob.example"]);
@@ -105,7 +105,7 @@ describe("sending a message", () => {
     expect((await alice.sent())[0]?.to).toEqual(["bob@bob.example", "ben@bob.example"]);
   });
 
-  it("is written down before anybody is asked", async () => {
+  it("is stored before the first request", async () => {
     const store = memoryStore();
     const seen: string[][] = [];
     const bob = await loopbackServer(async (_request, response) => {
@@ -116,7 +116,7 @@ describe("sending a message", () => {
     expect(seen).toEqual([[`outbox/${ID}`]]);
   });
 
-  it("store-failed: asks nobody where it cannot be written down", async () => {
+  it("store-failed: sends no request if it cannot be stored", async () => {
     const bob = await inbox();
     const store = faultyStore(memoryStore());
     store.fail({ when: "before", operation: "put" });
@@ -125,13 +125,13 @@ describe("sending a message", () => {
     expect(bob.answer.asked).toBe(0);
   });
 
-  it("writes to four inboxes at once, and no more", async () => {
+  it("delivers to at most four inboxes at once", async () => {
     const waiting: (() => void)[] = [];
     let most = 0;
     const slow = await loopbackServer((_request, response) => {
       waiting.push(() => response.writeHead(202).end());
       most = Math.max(most, waiting.length);
-      // All four have come, and a fifth one would have the time to.
+      // All four have arrived, and a fifth would have had time to.
       if (waiting.length === 4) setTimeout(() => waiting.splice(0).forEach((go) => void go()), 50);
     });
     const names = Array.from({ length: 8 }, (_, number) => `bob${number}.example`);
@@ -142,7 +142,7 @@ describe("sending a message", () => {
   });
 });
 
-describe("a message that does not get through", () => {
+describe("a message that is not delivered", () => {
   it.each<[string, number, string, unknown]>([
     ["400", 400, "failed", "it answers 400"],
     ["413", 413, "failed", "it answers 413"],
@@ -164,7 +164,7 @@ describe("a message that does not get through", () => {
     expect((await alice.sent()).map(({ to }) => to)).toEqual([["carol@carol.example"]]);
   });
 
-  it("is kept where an inbox is silent", async () => {
+  it("is kept if an inbox does not answer", async () => {
     const alice = sender({ "bob.example": await loopbackServer(() => {}) }, { totalMs: 150 });
     expect(brief(await alice.send(["bob@bob.example"]))).toEqual([
       ["bob@bob.example", "waiting", expect.stringContaining("could not be reached")],
@@ -173,7 +173,7 @@ describe("a message that does not get through", () => {
     expect(await alice.sent()).toEqual([]);
   });
 
-  it("is tried again when it is due, by those alone who lack it, with the same bytes", async () => {
+  it("is retried when due, only for recipients without it, with the same bytes", async () => {
     const bob = await inbox(500);
     const carol = await inbox();
     const alice = sender({ "bob.example": bob, "carol.example": carol });
@@ -194,14 +194,14 @@ describe("a message that does not get through", () => {
     expect((await alice.sent())[0]?.to).toEqual(["bob@bob.example", "carol@carol.example"]);
   });
 
-  it.each([429, 503])("is not tried again before the inbox wants it: %i", async (status) => {
+  it.each([429, 503])("is not retried before Retry-After: %i", async (status) => {
     const alice = sender({ "bob.example": await inbox(status, { "retry-after": "7200" }) });
     expect(await alice.send(["bob@bob.example"])).toMatchObject([{ state: "waiting", next: NOW + 120 * MINUTE }]);
     alice.clock.time = NOW + 120 * MINUTE - 1;
     expect(await alice.retry({ all: false })).toEqual([]);
   });
 
-  it("is tried again where the clock was years ahead when it failed", async () => {
+  it("is retried if the clock was years ahead at the failure", async () => {
     const bob = await inbox(500);
     const alice = sender({ "bob.example": bob });
     alice.clock.time = NOW + 3650 * DAY;
@@ -228,7 +228,7 @@ describe("a message that does not get through", () => {
     expect(await alice.list()).toMatchObject([{ id: ID }]);
   });
 
-  it("does not keep others waiting: an inbox that is silent is asked once, and left in peace until the next time", async () => {
+  it("does not delay others: an inbox that does not answer gets one request per run", async () => {
     const bob = await inbox(500);
     const carol = await inbox(500);
     const alice = sender({ "bob.example": bob, "carol.example": carol });
@@ -253,7 +253,7 @@ describe("a message that does not get through", () => {
     expect((await alice.list()).map(({ id }) => id)).toEqual([ids[0]]);
   });
 
-  it("is tried at once where all is to be tried, and what was given up begins anew", async () => {
+  it("is retried at once with `all`, also if it was given up", async () => {
     const bob = await inbox(400);
     const carol = await inbox(503, { "retry-after": "7200" });
     const alice = sender({ "bob.example": bob, "carol.example": carol });
@@ -271,7 +271,7 @@ describe("a message that does not get through", () => {
     expect(await alice.list()).toEqual([]);
   });
 
-  it("is discarded where the author says so, and the copy for those who have it stays", async () => {
+  it("is discarded by the author, and the copy for those who have it stays", async () => {
     const alice = sender({ "bob.example": await inbox(400), "carol.example": await inbox() });
     await alice.send(["bob@bob.example"]);
     const other = "2".repeat(64);
@@ -286,7 +286,7 @@ describe("a message that does not get through", () => {
 });
 
 describe("a store that fails", () => {
-  it.each(["before", "after"] as const)("loses nothing: down %s a delivery is noted", async (when) => {
+  it.each(["before", "after"] as const)("loses nothing: fails %s a delivery is recorded", async (when) => {
     const bob = await inbox();
     const store = faultyStore(memoryStore());
     const alice = sender({ "bob.example": bob }, { store });
@@ -302,7 +302,7 @@ describe("a store that fails", () => {
     expect(await alice.sent()).toHaveLength(1);
   });
 
-  it("shows no copy twice: down before the message leaves the outbox", async () => {
+  it("lists no copy twice: fails before the message leaves the outbox", async () => {
     const store = faultyStore(memoryStore());
     const alice = sender({ "bob.example": await inbox() }, { store });
     store.fail({ when: "before", operation: "delete", times: 1 });
@@ -312,7 +312,7 @@ describe("a store that fails", () => {
     expect([(await alice.list()).length, (await alice.sent()).length]).toEqual([0, 1]);
   });
 
-  it("loses no copy: down while the message is put away", async () => {
+  it("loses no copy: fails while the copy is stored", async () => {
     const store = faultyStore(memoryStore());
     const bob = await inbox();
     const alice = sender({ "bob.example": bob }, { store });
@@ -339,7 +339,7 @@ describe("several processes", () => {
       random: () => 0.5,
     });
 
-  it("lose nothing where one is killed between two deliveries: at the worst it is delivered again", async () => {
+  it("lose nothing if one is killed between two deliveries, which may repeat a delivery", async () => {
     const data = folder();
     const quick = await inbox();
     let isAsked = () => {};
@@ -362,7 +362,7 @@ describe("several processes", () => {
     const [entry] = await outboxIn(data, [quick, slow], NOW).list();
     expect(entry).toMatchObject({ id: ID, sealed: `sealed ${ID}` });
     expect(entry?.recipients[1]).toMatchObject({ state: "waiting" });
-    // Whether the killed process still lives nobody knows, so its message is left to it for five minutes.
+    // The killed process might still be running, so its claim lasts for five minutes.
     expect(await outboxIn(data, [quick, slow], NOW + 5 * MINUTE - 1).retry({ all: false })).toEqual([]);
     const later = outboxIn(data, [quick, slow], NOW + 5 * MINUTE);
     expect((await later.retry({ all: false })).every(({ state }) => state === "delivered")).toBe(true);
@@ -371,7 +371,7 @@ describe("several processes", () => {
     expect((await later.sent()).map(({ to }) => to.length)).toEqual([2]);
   });
 
-  it("that send at once keep what each of them has sent", async () => {
+  it("keep each message that they send at once", async () => {
     const data = folder();
     const bob = await inbox();
     const ids = ["1", "2", "3"].map((digit) => digit.repeat(64));
@@ -380,7 +380,7 @@ describe("several processes", () => {
     expect((await outboxIn(data, [bob], NOW).sent()).map(({ id }) => id)).toEqual(ids);
   });
 
-  it("that try again at once, all there is, agree that who has it has it", async () => {
+  it("that retry everything at once agree on who has it", async () => {
     const store = memoryStore();
     const other = await inbox(400);
     let fail = () => {};
@@ -400,7 +400,7 @@ describe("several processes", () => {
     expect((await first.list())[0]?.recipients[0]).toMatchObject({ state: "delivered" });
   });
 
-  it("that try again at once deliver once, since one of them has it in hand", async () => {
+  it("that retry at once deliver once, since one claims it", async () => {
     const data = folder();
     const bob = await inbox(500);
     const recipients = [{ address: "bob@bob.example", endpoint: `${bob.url}/inbox` }];

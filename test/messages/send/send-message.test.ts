@@ -32,7 +32,7 @@ const failsWith = (code: string, message = "") =>
 
 afterEach(() => expect(strayed).toEqual([]));
 
-/** Somebody's blog: the document of the address, and the inbox itself. */
+/** A blog with the document of the address and the inbox. */
 async function blogOf({ address, kex }: Person): Promise<LoopbackServer & { answer: ReturnType<typeof hostAt> }> {
   const [user = "", domain = ""] = address.split("@");
   const inboxUrl = () => `http://${domain}/inbox/${user}`;
@@ -50,7 +50,7 @@ async function blogOf({ address, kex }: Person): Promise<LoopbackServer & { answ
   const document = JSON.stringify({ endpoint: `http://${domain}/inbox`, key: kex });
   const server = await loopbackServer(async (request, response) => {
     if (request.url === discoveryPaths(address)[0]) return response.end(document);
-    // The document names another path than that of the inbox.
+    // The document names a different path than that of the inbox.
     if (request.url !== "/inbox") return response.writeHead(404).end();
     const { method = "" } = request;
     const given = await answer(new Request(inboxUrl(), { method, body: await text(request) }));
@@ -59,7 +59,7 @@ async function blogOf({ address, kex }: Person): Promise<LoopbackServer & { answ
   return { ...server, answer };
 }
 
-/** Alice at her machine, with these hosts around. */
+/** Alice's machine and these hosts. */
 function alice(hosts: Record<string, LoopbackServer>) {
   const store = memoryStore();
   const clock = { time: NOW };
@@ -73,7 +73,7 @@ function alice(hosts: Record<string, LoopbackServer>) {
   return { store, clock, contacts, outbox, send, lookup: look };
 }
 
-/** What somebody finds in an inbox, opened. */
+/** The opened messages of an inbox. */
 async function mailOf(
   { address, key, kex }: Person,
   { answer }: { answer: ReturnType<typeof hostAt> },
@@ -97,7 +97,7 @@ async function mailOf(
 }
 
 describe("sending a message", () => {
-  it("reaches everybody by the same bytes, who all can open and verify it", async () => {
+  it("reaches all recipients with the same bytes, and each can open and verify it", async () => {
     const [home, bobs, carols] = await Promise.all([blogOf(ALICE), blogOf(BOB), blogOf(CAROL)]);
     const { send, outbox, contacts } = alice({ "bob.example": bobs, "carol.example": carols });
     const sent = await send(["bob@bob.example", "Carol@Carol.example", "BOB@bob.example"], { text: "Hello\nall" });
@@ -136,7 +136,7 @@ describe("sending a message", () => {
     expect(() => open(copy?.sealed ?? "", { key: EVE.key })).toThrow(failsWith("not-a-recipient"));
   });
 
-  it("keeps no copy where none is wanted", async () => {
+  it("keeps no copy without `keepCopy`", async () => {
     const { send, outbox } = alice({ "bob.example": await blogOf(BOB) });
     await send([BOB.address], { keepCopy: false });
     expect(await outbox.sent()).toEqual([]);
@@ -152,7 +152,7 @@ describe("sending a message", () => {
     expect(await outbox.list()).toMatchObject([{ id: sent.id }]);
   });
 
-  it("gets through later, by the same bytes, once the inbox is there", async () => {
+  it("is delivered later, with the same bytes", async () => {
     const [home, bobs] = await Promise.all([blogOf(ALICE), blogOf(BOB)]);
     const hosts: Record<string, LoopbackServer> = {
       "bob.example": await loopbackServer((_request, response) => response.destroy()),
@@ -168,8 +168,8 @@ describe("sending a message", () => {
   });
 });
 
-describe("a message that is not sent to anybody", () => {
-  /** Bob's inbox, which counts what it is asked for. */
+describe("a message that is not sent", () => {
+  /** Bob's inbox, which counts requests. */
   async function refusedWith(recipients: string[], message: Partial<MessageToSend> = {}, other?: LoopbackServer) {
     const bobs = await blogOf(BOB);
     const eves = other ?? (await hostWith({}));
@@ -183,7 +183,7 @@ describe("a message that is not sent to anybody", () => {
     return { error, contacts: await author.contacts.list() };
   }
 
-  it("bad-address, no-such-address, unreachable: names each recipient that is in trouble", async () => {
+  it("bad-address, no-such-address, unreachable: names each failing recipient", async () => {
     const addresses = [BOB.address, "nobody", EVE.address, "dan@down.example", "fay@fay.example"];
     const { error } = await refusedWith(addresses);
     expect(error).toEqual(failsWith("bad-address", '"nobody"'));
@@ -201,13 +201,13 @@ describe("a message that is not sent to anybody", () => {
     expect((await refusedWith(addresses)).error).toEqual(failsWith(code, text));
   });
 
-  it("bad-usage: more than 63 people, of whom none is looked up", async () => {
+  it("bad-usage: more than 63 recipients, without a lookup", async () => {
     const { send } = alice({});
     const many = Array.from({ length: 64 }, (_, number) => `${number}@bob.example`);
     await expect(send(many)).rejects.toThrow(failsWith("bad-usage", "not 64"));
   });
 
-  it("key-changed: somebody's key is not the pinned one, which stays", async () => {
+  it("key-changed: a key is not the pinned one, which stays", async () => {
     const document = { body: JSON.stringify({ endpoint: "https://eve.example/inbox", key: CAROL.kex }) };
     const host = await hostWith({ [discoveryPaths(EVE.address)[0] ?? ""]: document });
     const { error, contacts } = await refusedWith([BOB.address, EVE.address], {}, host);
@@ -216,7 +216,7 @@ describe("a message that is not sent to anybody", () => {
     expect(host.asked).not.toContain("/inbox");
   });
 
-  it("too-large: says how much would fit, and so much does", async () => {
+  it("too-large: names the limit, and that much fits", async () => {
     const people = [BOB, CAROL].map(({ address }) => address);
     const say = async (length: number) => {
       const { send, outbox } = alice({ "bob.example": await blogOf(BOB), "carol.example": await blogOf(CAROL) });
