@@ -10,44 +10,25 @@ import type { PostTwt } from "./twts-from-posts.js";
 /** A post by its collection item, its `page`, or its URL. */
 type PostLike = string | { url?: string | false; inputPath?: string; pageNumber?: number } | undefined;
 
+/** The twt of a post. The asker is the page that is rendered. */
+type TwtOf = (post: PostLike, asker: PostLike) => PostTwt | null;
+
 /** Adds the filters, shortcodes and global data of a site's builds. */
 export function addTemplateTools(config: EleventyConfig, build: SiteBuild): void {
-  const twtOf = (post: PostLike, asker: PostLike) => {
+  const twtOf: TwtOf = (post, asker) => {
     const permalink = keyOf(post);
     return permalink === undefined ? null : build.twtOf(permalink, keyOf(asker));
   };
   const html = htmlTools(build, twtOf);
-
-  config.addFilter("twt", function (this: TemplateContext, post: PostLike) {
-    try {
-      return twtOf(post, this.page);
-    } catch (error) {
-      if (Object(error).name !== "TemplateContentPrematureUseError") throw error;
-      return tooEarly(error);
-    }
-  });
-
-  // Sites that use another plugin for Webmentions may have a filter of this name.
-  if (!config.getFilter("mentions")) {
-    config.addFilter("mentions", (post: PostLike) => [...build.mentions.of(urlOf(post))]);
-  }
-
-  config.addFilter("sharedBlob", function (this: TemplateContext, key: unknown, owner?: unknown) {
-    return build.blobs.urlOf(key, given(owner), this.page?.inputPath);
-  });
-
+  addFilters(config, build, twtOf);
+  config.addShortcode("twtxtHead", html.head);
+  config.addShortcode("twtxtContact", html.contact);
   config.addShortcode("twtxtReply", function (this: TemplateContext, label?: string, post?: PostLike) {
     return html.reply(given(post) ?? this.page, given(label), this.page);
   });
-
   config.addShortcode("twtxtMentions", function (this: TemplateContext, post?: PostLike) {
     return html.mentions(given(post) ?? this.page);
   });
-
-  config.addShortcode("twtxtHead", html.head);
-
-  config.addShortcode("twtxtContact", html.contact);
-
   config.addGlobalData("twtxt", () => ({
     url: build.urls.feedUrl(),
     href: build.urls.feedHrefInTemplates(),
@@ -60,8 +41,26 @@ export function addTemplateTools(config: EleventyConfig, build: SiteBuild): void
   }));
 }
 
+function addFilters(config: EleventyConfig, build: SiteBuild, twtOf: TwtOf): void {
+  config.addFilter("twt", function (this: TemplateContext, post: PostLike) {
+    try {
+      return twtOf(post, this.page);
+    } catch (error) {
+      if (Object(error).name !== "TemplateContentPrematureUseError") throw error;
+      return tooEarly(error);
+    }
+  });
+  config.addFilter("sharedBlob", function (this: TemplateContext, key: unknown, owner?: unknown) {
+    return build.blobs.urlOf(key, given(owner), this.page?.inputPath);
+  });
+  // Sites that use another plugin for Webmentions may have a filter of this name.
+  if (!config.getFilter("mentions")) {
+    config.addFilter("mentions", (post: PostLike) => [...build.mentions.of(urlOf(post))]);
+  }
+}
+
 /** The HTML of the shortcodes as functions, for languages without shortcodes (EJS) and for components in JSX. */
-function htmlTools(build: SiteBuild, twtOf: (post: PostLike, asker: PostLike) => PostTwt | null) {
+function htmlTools(build: SiteBuild, twtOf: TwtOf) {
   return {
     head: () => build.headLinks(),
     mentions: (post: PostLike) => build.mentions.listOf(urlOf(post)),
