@@ -19,8 +19,8 @@ export class HeadLinks {
   readonly #otherEndpoints = new Map<string, number>();
 
   constructor(
-    readonly settings: Pick<Settings, "nick" | "url">,
-    readonly urls: Pick<SiteUrls, "feedHref" | "feedHrefInTemplates" | "endpoint">,
+    readonly settings: Settings,
+    readonly urls: SiteUrls,
     readonly inboxes: () => readonly Inbox[],
   ) {}
 

@@ -48,7 +48,7 @@ export function functionsOf(
   const endpoints = [...ENDPOINTS].filter(([, { capability }]) => isOn[capability]);
   return [
     ...endpoints.map(([name, { capability, rateLimit }]): NetlifyFunction => {
-      const paths = pathsOf(name, urls.bases());
+      const paths = pathsOf(name, urls.bases);
       return {
         name,
         module: capability,

@@ -16,7 +16,7 @@ const CONCURRENCY = 8;
 
 /** Replaces blob links in pages and posts, serves the filter `sharedBlob`, and checks the links. */
 export class SharedBlobs {
-  readonly #settings: Pick<Settings, "authors" | "blobs">;
+  readonly #settings: Settings;
   readonly #urls: Pick<SiteUrls, "absolute">;
   /** The URLs of linked blobs. */
   readonly #links = new Findings();
@@ -25,7 +25,7 @@ export class SharedBlobs {
   /** URLs that an earlier build of this process has found. */
   readonly #found = new Set<string>();
 
-  constructor(settings: Pick<Settings, "authors" | "blobs">, urls: Pick<SiteUrls, "absolute">) {
+  constructor(settings: Settings, urls: Pick<SiteUrls, "absolute">) {
     this.#settings = settings;
     this.#urls = urls;
   }

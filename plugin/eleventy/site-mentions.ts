@@ -33,7 +33,7 @@ export interface MentionsEnvironment {
 
 /** The mentions of a site; none if it does not receive them itself. */
 export class SiteMentions {
-  readonly #settings: Pick<Settings, "mentions" | "nick">;
+  readonly #settings: Settings;
   readonly #options: MentionsOptions;
   readonly #urls: SiteUrls;
   readonly #environment: MentionsEnvironment;
@@ -47,7 +47,7 @@ export class SiteMentions {
   /** Paths of pictures on this site, by their original URL. */
   #pictures: ReadonlyMap<string, string> = new Map();
 
-  constructor(settings: Pick<Settings, "mentions" | "nick">, urls: SiteUrls, environment: MentionsEnvironment) {
+  constructor(settings: Settings, urls: SiteUrls, environment: MentionsEnvironment) {
     this.#settings = settings;
     this.#options = mentionsOptions(settings);
     this.#urls = urls;

@@ -19,7 +19,7 @@ type Build = Pick<SiteSettings, "host" | "input" | "output" | "isDevelopment"> &
 export function siteSettings(settings: Settings, urls: SiteUrls, build: Build): SiteSettings {
   const { path, pages, layout, perPage, words, avatars, ...mentions } = mentionsOptions(settings);
   const { host, input, output, isDevelopment, schedule } = build;
-  const absolute = Object.entries(urls.bases()).map(([name, base]) => [name, urls.absolute(base)] as const);
+  const absolute = Object.entries(urls.bases).map(([name, base]) => [name, urls.absolute(base)] as const);
   return {
     version: SETTINGS_VERSION,
     host,

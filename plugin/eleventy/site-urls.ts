@@ -9,35 +9,28 @@ import { type Bases, basesOf } from "../site/routes.js";
 import { canParseUrl } from "../url.js";
 import type { EleventyConfig } from "./eleventy.js";
 
-type UrlOptions = Pick<
-  Settings,
-  "url" | "nick" | "path" | "webmention" | "mentions" | "functions" | "authors" | "inbox" | "blobs"
->;
-
 /** The URLs of a site. The path prefix is known when Eleventy has read the whole configuration, so do not ask earlier. */
 export class SiteUrls {
+  /** The base paths of the endpoints, without the path prefix. */
+  readonly bases: Bases;
   readonly #config: EleventyConfig;
-  readonly #settings: UrlOptions;
+  readonly #settings: Settings;
   readonly #host: NonNullable<Settings["host"]>;
   #pages: Record<string, string[]> = {};
   #input = "";
   #prefix = "";
 
-  constructor(config: EleventyConfig, settings: UrlOptions, host: NonNullable<Settings["host"]>) {
+  constructor(config: EleventyConfig, settings: Settings, host: NonNullable<Settings["host"]>) {
     this.#config = config;
     this.#settings = settings;
     this.#host = host;
-  }
-
-  /** The base paths of the endpoints, without the path prefix. */
-  bases(): Bases {
-    const { path: webmention } = mentionsOptions(this.#settings);
-    return basesOf({ webmention, inbox: inboxOptions(this.#settings).path.replace(/\/$/, "") });
+    const { path: webmention } = mentionsOptions(settings);
+    this.bases = basesOf({ webmention, inbox: inboxOptions(settings).path.replace(/\/$/, "") });
   }
 
   /** The endpoint for mentions, of this site or of another service; `null` for none. */
   endpoint(): string | null {
-    return this.#settings.webmention ?? (this.hasReceiver() ? this.absolute(this.bases().webmention) : null);
+    return this.#settings.webmention ?? (this.hasReceiver() ? this.absolute(this.bases.webmention) : null);
   }
 
   /** Whether the site receives its mentions itself. PROTOCOL 7 */
@@ -58,7 +51,7 @@ export class SiteUrls {
 
   /** The inbox of an author, at this site or another; `null` for none. */
   inboxOf({ user, endpoint }: Author): string | null {
-    return endpoint ?? (this.hasInbox() ? this.absolute(`${this.bases().inbox}/${user}`) : null);
+    return endpoint ?? (this.hasInbox() ? this.absolute(`${this.bases.inbox}/${user}`) : null);
   }
 
   /** Whether the host runs the endpoints. */

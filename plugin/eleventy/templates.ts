@@ -36,7 +36,7 @@ export function addTemplateTools(config: EleventyConfig, build: SiteBuild): void
     follow: build.settings.follow,
     mentions: [...(build.mentions.all() ?? [])],
     mentionsHref: build.mentions.pageHref(),
-    authors: build.inboxes.filter(({ endpoint }) => endpoint !== null),
+    authors: build.inboxes.flatMap(({ address, key, endpoint }) => (endpoint ? [{ address, key, endpoint }] : [])),
     html,
   }));
 }
