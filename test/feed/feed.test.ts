@@ -20,7 +20,7 @@ const { cases } = JSON.parse(readFileSync(new URL("../vectors/feed-lines.json", 
   cases: Case[];
 };
 
-describe("reading the awkward feeds of the vectors", () => {
+describe("parsing the unusual feeds of the vectors", () => {
   it.each(cases)("$name", ({ feed, twts, fields, mentions, subject, skippedLines }) => {
     for (const input of [feed, new TextEncoder().encode(feed)]) {
       const parsed = parseFeed(input);
@@ -37,7 +37,7 @@ const instants = fc
   .date({ min: new Date("0001-01-01T00:00:00Z"), max: new Date("9999-12-31T23:59:59Z"), noInvalidDate: true })
   .map((date) => formatTimestamp(date));
 
-/** Any UTF-16 at all, and more often what could forge a line, a field or a twt. */
+/** Any UTF-16; more often text that could forge a line, a field or a twt. */
 const texts = fc
   .array(
     fc.oneof(
@@ -65,8 +65,8 @@ const texts = fc
   )
   .map((pieces) => pieces.join(""));
 
-describe("any feed at all", () => {
-  it("comes back as it was written, whatever the texts and dates", () => {
+describe("any feed", () => {
+  it("is parsed to what was written, whatever the texts and dates", () => {
     fc.assert(
       fc.property(
         fc.uniqueArray(fc.record({ timestamp: instants, text: texts }), { selector: (twt) => twt.timestamp }),
@@ -85,7 +85,7 @@ describe("any feed at all", () => {
     );
   });
 
-  it("has one line for one text: no text can make a second twt, a field or a second TAB", () => {
+  it("has one line for each text: no text can add a twt, a field or a TAB", () => {
     fc.assert(
       fc.property(texts, (text) => {
         const lines = formatFeed({ fields: {}, twts: [{ timestamp: "2024-01-02T03:04:05Z", text }] }).split("\n");
@@ -97,7 +97,7 @@ describe("any feed at all", () => {
     );
   });
 
-  it("is read without an error, and the same from bytes as from text", () => {
+  it("is parsed without an error, and the same from bytes as from text", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), texts, (bytes, text) => {
         expect(parseFeed(bytes)).toEqual(parseFeed(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes)));
@@ -132,7 +132,7 @@ describe("any feed at all", () => {
 });
 
 describe("a header", () => {
-  it("stands in the order that peers expect, one space on either side of the sign", () => {
+  it("has its fields in the order that peers expect, with one space on either side of the sign", () => {
     const fields = {
       prev: ["abcdefg twtxt-2024.txt"],
       follow: ["bob https://b.example/t.txt", "eve https://e.example/t.txt"],
@@ -158,25 +158,25 @@ describe("a header", () => {
     );
   });
 
-  it("refuses a second of what stands there once, and a line that a registry stops at", () => {
+  it("refuses a repeated field, and a line that a registry stops at", () => {
     const twice = { fields: { url: ["https://a.example/", "https://b.example/"] }, twts: [] };
     expect(() => formatFeed(twice)).toThrow(expect.objectContaining({ code: "bad-field" }));
     const long = { fields: {}, twts: [{ timestamp: "2024-01-02T03:04:05Z", text: "x".repeat(65_536) }] };
     expect(() => formatFeed(long)).toThrow(expect.objectContaining({ code: "too-large" }));
   });
 
-  it("stands above twts in UTC and whole seconds, whatever form they came in", () => {
+  it("is followed by twts in UTC and whole seconds, whatever their form was", () => {
     const twts = [{ timestamp: "2024-01-02t03:04:05.5+01", text: "x" }];
     expect(formatFeed({ fields: {}, twts })).toBe("\n2024-01-02T02:04:05Z\tx\n");
   });
 
-  it("refuses a field that no reader knows", () => {
+  it("refuses an unknown field", () => {
     expect(() => formatFeed({ fields: { shoe: ["42"] } as never, twts: [] })).toThrow(
       expect.objectContaining({ code: "bad-field" }),
     );
   });
 
-  it("keeps a field that has the name of something of JavaScript's own", () => {
+  it("keeps a field with the name of a property of JavaScript objects", () => {
     const { fields } = parseFeed("# __proto__ = a\n# constructor = b\n");
     expect(Object.entries(fields)).toEqual([
       ["__proto__", ["a"]],
@@ -202,7 +202,7 @@ describe("finding a twt by its time", () => {
     }
   });
 
-  it("finds what reading the whole feed finds", () => {
+  it("finds the same as parsing the whole feed", () => {
     const seconds = fc.constantFrom(
       "2024-01-02T03:04:05Z",
       "2024-01-02T03:04Z",
@@ -226,13 +226,13 @@ describe("finding a twt by its time", () => {
     );
   });
 
-  it("does not take a byte order mark in the midst of a feed for its beginning", () => {
+  it("does not treat a byte order mark inside a feed as its start", () => {
     const feed = "2024-01-02T03:04:00Z\tfirst\n\ufeff2024-01-02T03:04:05Z\tforged\n";
     expect(findTwts(feed, "2024-01-02T03:04:05Z")).toEqual([]);
     expect(findTwts("\ufeff2024-01-02T03:04:05Z\ttrue\n", "2024-01-02T04:04:05+01:00")).toHaveLength(1);
   });
 
-  it("does not take the inside of a text for a twt", () => {
+  it("finds no twt inside a text", () => {
     expect(findTwts("2024-01-01T00:00:00Z\tx 2024-01-02T03:04:05Z\tforged\n", "2024-01-02T03:04:05Z")).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { cleanText } from "../../plugin/feed/twt.js";
 
 const Z = "\u200b";
 
-describe("texts that one peer swallows the next twts for, or changes", () => {
+describe("texts that a peer misreads", () => {
   it.each([
     ["an opening parenthesis that never closes", "(open text", `${Z}(open text`],
     ["the same after a mention", "@<bob https://b.example/t.txt> (x", `@<bob https://b.example/t.txt> ${Z}(x`],
@@ -59,7 +59,7 @@ describe("texts that one peer swallows the next twts for, or changes", () => {
     expect(adjustForPeers(text)).toBe(text);
   });
 
-  it("mends any text in one pass, and in little time", () => {
+  it("adjusts any text in one pass, and in linear time", () => {
     const pieces = fc.constantFrom(
       "(",
       ")",

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { formatTimestamp, hashedForm, toInstant } from "../../plugin/feed/timestamp.js";
 
-describe("the moment of a timestamp", () => {
+describe("the instant of a timestamp", () => {
   it.each([
     ["2024-01-02T03:04:05Z", "2024-01-02T03:04:05Z"],
     ["2024-01-02t03:04:05z", "2024-01-02T03:04:05Z"],
@@ -37,7 +37,7 @@ describe("the moment of a timestamp", () => {
     "2024-01-01T00:00:00Zx",
     "yesterday",
     "",
-  ])("%s is none", (written) => {
+  ])("%s is invalid", (written) => {
     expect(toInstant(written)).toBeNull();
   });
 
@@ -52,7 +52,7 @@ describe("the moment of a timestamp", () => {
     expect(hashedForm(written)).toBe(hashed);
   });
 
-  it("is written in whole seconds of UTC, and only in the years that a timestamp can hold", () => {
+  it("is written in whole seconds of UTC, for the years 0000 to 9999", () => {
     expect(formatTimestamp(Date.parse("2024-01-02T03:04:05.999Z"))).toBe("2024-01-02T03:04:05Z");
     for (const wrong of [new Date(Number.NaN), 1e15]) {
       expect(() => formatTimestamp(wrong)).toThrow(expect.objectContaining({ code: "bad-timestamp" }));

@@ -27,7 +27,7 @@ function server({ pathPrefix = "", get }: { pathPrefix?: string; get?: Streaming
 }
 
 describe("the health of a server", () => {
-  it("is ok while the store can be read, with the version", async () => {
+  it("200: the store can be read; has the version of the software", async () => {
     expect(await server().ask()).toEqual({ status: 200, body: { status: "ok", version: "1.2.3" } });
   });
 
@@ -38,7 +38,7 @@ describe("the health of a server", () => {
     expect(await ask("/health/")).toBeUndefined();
   });
 
-  it("reads the store once for all requests of a second, also for those at the same time", async () => {
+  it("reads the store once for all requests of a second, concurrent ones included", async () => {
     const { ask, clock, read } = server();
     await Promise.all(Array.from({ length: 50 }, () => ask()));
     clock.time += SECOND - 1;
@@ -61,7 +61,7 @@ describe("the health of a server", () => {
     expect((await ask())?.status).toBe(200);
   });
 
-  it("503 store-failed: the store has not answered for three seconds, and no second read joins the first", async () => {
+  it("503 store-failed: the store has not answered for three seconds; no second read is started", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
     let answerRead: (stored: null) => void = () => {};
     const pending = new Promise<null>((resolve) => {

@@ -32,7 +32,7 @@ describe("the scheduled run", () => {
     expect(alice.log.filter((line) => line.includes("failed"))).toEqual([]);
   });
 
-  it("deletes the records of what verifications took the day before", async () => {
+  it("deletes the records of verification times of the day before", async () => {
     const slow = await loopbackServer((_request, response) => {
       alice.clock.time += 1000;
       response.writeHead(200, { "content-type": "text/plain" }).end(`${AT}\t${HELLO}\n`);
@@ -47,7 +47,7 @@ describe("the scheduled run", () => {
     expect(await alice.store.keys("mentions/spending/")).toEqual([]);
   });
 
-  it("drops a pending mention whose source was not asked in 48 hours, and not before", async () => {
+  it("drops a pending mention whose source was not asked within 48 hours, and no earlier", async () => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = receiver({ neighbours: [bob], mentions: { limits: { verificationSeconds: 1 } } });
     for (const day of ["2026-11-20", "2026-11-22"]) {

@@ -27,7 +27,7 @@ afterEach(async () => {
 interface Started extends Partial<Omit<NodeServerOptions, "endpointAt">> {
   /** What answers at a path; `null` for the site's files. */
   route?: (path: string) => Handler | null;
-  /** What the rate limit counts at a path; default mentions. */
+  /** The rate limit of a path; default: that of mentions. */
   limitOf?: (path: string) => Endpoint["rateLimit"];
 }
 
@@ -56,7 +56,7 @@ interface Answer {
   body: string;
 }
 
-/** As it is typed, without the tidying that `fetch` does. */
+/** Sends the path unchanged: `fetch` would normalize it. */
 function ask(
   { port }: NodeServer,
   path: string,
@@ -79,8 +79,8 @@ function ask(
   });
 }
 
-describe("a handler on a Node host", () => {
-  it("sees the site's own origin, whatever Host and target say", async () => {
+describe("a handler on a Node.js server", () => {
+  it("sees the origin of the site, whatever Host and request target say", async () => {
     const server = await started({ route: () => async (request) => line(request.url) });
     for (const path of ["/a?b=c", "https://evil.example/a?b=c"]) {
       const { body } = await ask(server, path, { headers: { host: "evil.example" } });
@@ -90,7 +90,7 @@ describe("a handler on a Node host", () => {
     expect((await ask(server, "//evil.example/a")).body).toBe(`${ORIGIN}//evil.example/a\n`);
   });
 
-  it("reads method, headers and body, and answers with its own", async () => {
+  it("receives method, headers and body, and its status, headers and body are sent", async () => {
     const server = await started({
       route: () => async (request) =>
         new Response(`${request.method} ${request.headers.get("x-one")} ${await request.text()}`, {
@@ -105,7 +105,7 @@ describe("a handler on a Node host", () => {
     expect(answer).toMatchObject({ status: 201, body: "PUT 1 hello", headers: { "set-cookie": ["a=1", "b=2"] } });
   });
 
-  it("413 body-too-large: stops reading where the handler does", async () => {
+  it("413 body-too-large: the handler stops reading the body, and the client gets the answer", async () => {
     const server = await started({
       route: () =>
         withProblemResponses(
@@ -123,7 +123,7 @@ describe("a handler on a Node host", () => {
     expect((await ask(server, "/", { method: "POST", body: "x".repeat(100) })).body).toBe("100\n");
   });
 
-  it("500 internal: says nothing of what went wrong, but to the owner", async () => {
+  it("500 internal: only the log says what went wrong", async () => {
     const said: string[] = [];
     const server = await started({
       route: () =>
@@ -140,7 +140,7 @@ describe("a handler on a Node host", () => {
     expect(said.join()).toContain("the secret path");
   });
 
-  it("is limited on the paths that are, and on no other", async () => {
+  it("is limited only on the paths with a rate limit", async () => {
     const server = await started({
       route: () => async () => line("done"),
       limitOf: (path) => (path === "/limited" ? "mention" : null),
@@ -153,7 +153,7 @@ describe("a handler on a Node host", () => {
     expect(statuses).toEqual([429, 429, 429, 200, 200]);
   });
 
-  it("sees TRACE, which a Request cannot hold, as a method that it does not know", async () => {
+  it("sees TRACE, which Request does not support, as an unknown method", async () => {
     const said: string[] = [];
     const route =
       () =>
@@ -165,7 +165,7 @@ describe("a handler on a Node host", () => {
   });
 
   it.each(["destroy", "resetAndDestroy"] as const)(
-    "outlives a request that ends in the middle, and says nothing of it: %s",
+    "logs nothing about a request that ends early, and answers the next one: %s",
     async (hangUp) => {
       const failed: string[] = [];
       const read: string[] = [];
@@ -188,7 +188,7 @@ describe("a handler on a Node host", () => {
     },
   );
 
-  it("tells the owner once that a proxy stands before it, where it is not told of one", async () => {
+  it("logs once that requests come through a proxy, if none is configured", async () => {
     const said: string[] = [];
     const options = { route: () => async () => line("done"), log: (text: string) => void said.push(text) };
     const told = await started({ ...options, trustedProxies: 1 });
@@ -199,7 +199,7 @@ describe("a handler on a Node host", () => {
     expect(said).toEqual([expect.stringContaining("--trust-proxy 1")]);
   });
 
-  it("hangs up on a body that comes byte by byte, and reads one that is short, or comes in larger pieces", async () => {
+  it("closes the connection of a body in single bytes, and reads a body that is short or in larger chunks", async () => {
     const failed: string[] = [];
     const taken: string[] = [];
     const log = (text: string) => void failed.push(text);
@@ -234,7 +234,7 @@ describe("a handler on a Node host", () => {
     ["400 bad-request", "no request\r\n\r\n"],
     ["400 bad-request", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n"],
   ])(
-    "%s: what cannot be read is told so in the same form as all else, after other requests too: %.30j",
+    "%s: an invalid request is answered with a problem document, also after other requests: %.30j",
     async (answer, text) => {
       const server = await started({ route: () => async () => line("done") });
       const socket = connect(server.port, "127.0.0.1", () => socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
@@ -251,7 +251,7 @@ describe("a handler on a Node host", () => {
     },
   );
 
-  it("ends an answer that is on its way, and says nothing in it, where the rest of the request cannot be read", async () => {
+  it("cuts off an answer that has begun if the rest of the request is invalid", async () => {
     const server = await started({
       route: () => async () =>
         new Response(new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from("begun")) })),
@@ -267,7 +267,7 @@ describe("a handler on a Node host", () => {
     expect(said).toMatch(/begun\r\n$/);
   });
 
-  it("outlives a reader who leaves an answer of a known length while its next part is read, and says nothing of it", async () => {
+  it("logs nothing and cancels the body if the client disconnects during an answer with Content-Length", async () => {
     const failed: string[] = [];
     let parts = 0;
     let isLetGo = false;
@@ -294,7 +294,7 @@ describe("a handler on a Node host", () => {
     expect(failed).toEqual([]);
   });
 
-  it("outlives a reader who leaves in the middle of an answer, and says nothing of it", async () => {
+  it("logs nothing and cancels the body if the client disconnects in the middle of an answer", async () => {
     const failed: string[] = [];
     let isLetGo = false;
     const endless = () =>
@@ -315,7 +315,7 @@ describe("a handler on a Node host", () => {
     expect(failed).toEqual([]);
   });
 
-  it("tells the owner of an answer that breaks off by itself", async () => {
+  it("logs an answer whose body fails", async () => {
     const failed: string[] = [];
     const broken = () => new ReadableStream({ pull: (controller) => controller.error(new Error("The disk is gone.")) });
     const server = await started({
@@ -326,7 +326,7 @@ describe("a handler on a Node host", () => {
     expect(failed).toEqual(["GET /a failed: The disk is gone."]);
   });
 
-  it("finishes what is under way before it ends, and takes nothing new", async () => {
+  it("answers open requests before it closes, and accepts no new ones", async () => {
     let finish = () => {};
     const begun = new Promise<void>((begin) => {
       void started({
@@ -351,10 +351,10 @@ describe("a handler on a Node host", () => {
   });
 });
 
-describe("requests that come at once on one connection", () => {
+describe("pipelined requests", () => {
   const get = "GET / HTTP/1.1\r\nhost: alice.example\r\n\r\n";
 
-  it("have their turns: the next one is begun when the one before it is answered", async () => {
+  it("are handled in order, each when the one before it is answered", async () => {
     let atWork = 0;
     let most = 0;
     const server = await started({
@@ -378,7 +378,7 @@ describe("requests that come at once on one connection", () => {
     expect([answers.split("here\n").length - 1, most]).toEqual([50, 1]);
   });
 
-  it("are too many where nobody could wait for them", async () => {
+  it("close the connection if there are too many", async () => {
     let begun = 0;
     const server = await started({
       route: () => () => {
@@ -392,7 +392,7 @@ describe("requests that come at once on one connection", () => {
     expect(begun).toBeLessThanOrEqual(1);
   });
 
-  it("never get the rest of an answer that is shorter than it was to be", async () => {
+  it("never receive a part of another answer if one is shorter than its Content-Length", async () => {
     const failed: string[] = [];
     const server = await started({
       log: (text) => void failed.push(text),
@@ -524,7 +524,7 @@ describe("the rate limit", () => {
     return { ask, clock, limit };
   }
 
-  it("429 with the seconds until the next minute, then lets in again", async () => {
+  it("429 with the seconds until the next minute; then allows requests again", async () => {
     const { ask, clock, limit } = limited(2);
     expect([ask("192.0.2.1"), ask("192.0.2.1"), ask("192.0.2.1"), ask("192.0.2.2")]).toEqual([200, 200, 429, 200]);
     clock.time = 45_000;
@@ -535,13 +535,13 @@ describe("the rate limit", () => {
     expect(ask("192.0.2.1")).toBe(200);
   });
 
-  it("takes the addresses of one IPv6 network for one, and a mapped IPv4 address for what it is", () => {
+  it("counts the addresses of an IPv6 /64 together, and a mapped IPv4 address as IPv4", () => {
     const { ask } = limited(1);
     expect([ask("2001:db8::1"), ask("2001:db8::ffff:1"), ask("2001:db8:0:1::1")]).toEqual([200, 429, 200]);
     expect([ask("192.0.2.1"), ask("::ffff:192.0.2.1")]).toEqual([200, 429]);
   });
 
-  it("believes X-Forwarded-For as far as there are proxies of one's own", () => {
+  it("reads from X-Forwarded-For only what trusted proxies have added", () => {
     expect([limited(1).ask("192.0.2.1", "198.51.100.1")]).toEqual([200]);
     const none = limited(1);
     expect([none.ask("192.0.2.1", "198.51.100.1"), none.ask("192.0.2.1", "198.51.100.2")]).toEqual([200, 429]);
@@ -555,7 +555,7 @@ describe("the rate limit", () => {
     expect([ports.ask("192.0.2.1", "[2001:db8::1]:1"), ports.ask("192.0.2.1", "[2001:db8::2]:2")]).toEqual([200, 429]);
   });
 
-  it("counts mentions and messages each for themselves", () => {
+  it("counts mentions and messages separately", () => {
     const { limit } = limited(1);
     const address = "192.0.2.1";
     const statuses = ["mention", "inbox", "inbox", "mention"].map(
@@ -564,7 +564,7 @@ describe("the rate limit", () => {
     expect(statuses).toEqual([200, 200, 429, 429]);
   });
 
-  it("counts no reading, and nothing at all with 0", () => {
+  it("does not count GET, and counts nothing if it is 0", () => {
     const { ask } = limited(1);
     expect([ask("192.0.2.1", undefined, "GET"), ask("192.0.2.1", undefined, "GET")]).toEqual([200, 200]);
     const off = limited(0);
@@ -585,7 +585,7 @@ describe("the files of a site", () => {
     return started({ serveFile: siteFiles(place) });
   }
 
-  it("the feed and its archives have what their readers need", async () => {
+  it("the feed and its archives have type, CORS header and endpoint", async () => {
     const server = await site({ "twtxt.txt": "# nick = ü\n", "twtxt-2024.txt": "x", "twtxt-old.txt": "x" });
     for (const path of ["/twtxt.txt", "/twtxt-2024.txt", "/twtxt.txt?x=1"]) {
       expect((await ask(server, path)).headers).toMatchObject({
@@ -599,7 +599,7 @@ describe("the files of a site", () => {
     expect(head).toMatchObject({ status: 200, body: "", headers: { "content-length": "12" } });
   });
 
-  it("a feed without an extension is plain text all the same", async () => {
+  it("a feed without an extension is plain text", async () => {
     const server = await site({ "feeds/tw": "x", "feeds/tw-2024-03": "x" }, { feedPath: "/feeds/tw", endpoint: null });
     for (const path of ["/feeds/tw", "/feeds/tw-2024-03"]) {
       const { headers } = await ask(server, path);
@@ -608,7 +608,7 @@ describe("the files of a site", () => {
     }
   });
 
-  it("the feed and the discovery documents are those of the last real build, however their paths are spelled", async () => {
+  it("the feed and the discovery documents are those of the last real build, however their paths are encoded", async () => {
     const published = mkdtempSync(join(tmpdir(), "twtxt-published-"));
     folders.push(published);
     mkdirSync(join(published, ".well-known/msg"), { recursive: true });
@@ -639,7 +639,7 @@ describe("the files of a site", () => {
     expect(modified).not.toBe("");
   });
 
-  it("416 and 412 say why in a line, and what there is", async () => {
+  it("416 and 412 say why in a line; 416 has the size", async () => {
     const server = await site({ "twtxt.txt": "0123456789" });
     const beyond = await ask(server, "/twtxt.txt", { headers: { range: "bytes=10-" } });
     expect(beyond).toMatchObject({
@@ -653,7 +653,7 @@ describe("the files of a site", () => {
     expect(part).toMatchObject({ status: 206, body: "234", headers: { "content-range": "bytes 2-4/10" } });
   });
 
-  it("are the same where a request names a whole URL, as to a proxy", async () => {
+  it("are the same for a request with an absolute URL, as for a proxy", async () => {
     const server = await site({ "index.html": "home", "twtxt.txt": "x", "a/index.html": "a", ".env": "SECRET=1" });
     expect(await ask(server, "http://evil.example/twtxt.txt?x=1")).toMatchObject({
       status: 200,
@@ -667,7 +667,7 @@ describe("the files of a site", () => {
     }
   });
 
-  it("discovery documents are for everybody, other hidden files for nobody", async () => {
+  it("discovery documents are public, and other dotfiles are not served", async () => {
     const server = await site({
       ".well-known/msg/alice.json": "{}",
       ".env": "SECRET=1",
@@ -683,7 +683,7 @@ describe("the files of a site", () => {
     }
   });
 
-  it("pages stand in folders, and a missing one is the site's own 404", async () => {
+  it("pages are the indexes of folders, and a missing one is answered with the 404 page of the site", async () => {
     const server = await site({ "index.html": "home", "posts/a/index.html": "a", "404.html": "lost" });
     expect((await ask(server, "/")).body).toBe("home");
     expect((await ask(server, "/posts/a/")).body).toBe("a");
@@ -696,7 +696,7 @@ describe("the files of a site", () => {
     expect((await ask(server, "/", { method: "POST" })).status).toBe(405);
   });
 
-  it("a symbolic link is followed inside the site, and answered with 404 where it leads out", async () => {
+  it("a symbolic link is followed inside the site, and answered with 404 if it leads out of it", async () => {
     const secrets = mkdtempSync(join(tmpdir(), "twtxt-secrets-"));
     folders.push(secrets);
     writeFileSync(join(secrets, "alice.key"), "secret", { mode: 0o600 });
@@ -736,7 +736,7 @@ describe("the files of a site", () => {
     }
   });
 
-  it("stand below the path prefix", async () => {
+  it("are below the path prefix", async () => {
     const server = await site(
       { "twtxt.txt": "x", "a/index.html": "a" },
       { prefix: "/blog", feedPath: "/blog/twtxt.txt" },

@@ -20,7 +20,7 @@ afterEach(async () => {
   expect(strayed).toEqual([]);
 });
 
-/** Alice's site as `serve` runs it, with timers that a test advances. */
+/** Alice's site as `serve` runs it, with timers that the test advances. */
 function served(home: Alice, bob: Neighbour) {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   const { services, store, clock, log } = receiver({ feedUrl: home.feedUrl, neighbours: [home, bob] });
@@ -48,7 +48,7 @@ function served(home: Alice, bob: Neighbour) {
     clock,
     log,
     list: () => ledger.list(),
-    /** Waits for the end of the Nth piece of work. */
+    /** Waits for the end of the Nth job. */
     async pauseAfter(work: number): Promise<number | null | undefined> {
       await vi.waitUntil(() => pauses.length >= work, 60_000);
       return pauses[work - 1];
@@ -62,7 +62,7 @@ function served(home: Alice, bob: Neighbour) {
 }
 
 describe("a mention that failed once", () => {
-  it("is tried again at the announced time, without a build and before the next hourly work", async () => {
+  it("is sent again at the announced time, without a build and before the next scheduled run", async () => {
     const home = await alice();
     const bob = await neighbour();
     home.twts = { [TODAY]: `hi ${bob.mention}` };
@@ -83,7 +83,7 @@ describe("a mention that failed once", () => {
     expect(await list()).toMatchObject([{ outcome: "sent", status: 202 }]);
   });
 
-  it("is tried no earlier than its server has asked for", async () => {
+  it("is not sent earlier than its server has asked for", async () => {
     const home = await alice();
     const bob = await neighbour();
     home.twts = { [TODAY]: `hi ${bob.mention}` };
@@ -94,8 +94,8 @@ describe("a mention that failed once", () => {
   });
 });
 
-describe("a mention that was not tried", () => {
-  it("because the run had its time follows a minute later", async () => {
+describe("a mention that was not sent yet", () => {
+  it("because the run had no time left is sent a minute later", async () => {
     const home = await alice();
     const bob = await neighbour();
     const { host, list, clock, pauseAfter, pass } = served(home, bob);
@@ -112,7 +112,7 @@ describe("a mention that was not tried", () => {
     expect(await list()).toMatchObject([{ outcome: "sent" }, { outcome: "sent" }]);
   });
 
-  it("because a run that was killed kept the right to send follows a minute later", async () => {
+  it("because a run that was killed still had the lease is sent a minute later", async () => {
     const home = await alice();
     const bob = await neighbour();
     home.twts = { [TODAY]: bob.mention };

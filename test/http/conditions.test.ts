@@ -74,7 +74,7 @@ describe("a condition", () => {
     expect(() => checkConditions(request("PUT", headers), etag === null ? null : VERSION)).toThrow(why);
   });
 
-  it.each(["GET", "HEAD"])("is of the version, or its time, for %s", (method) => {
+  it.each(["GET", "HEAD"])("is checked against ETag or modification time for %s", (method) => {
     expect(() => checkConditions(request(method, { "if-unmodified-since": SAME }), VERSION)).not.toThrow();
     expect(() => checkConditions(request(method, { "if-unmodified-since": EARLIER }), VERSION)).toThrow(failed);
     expect(() => checkConditions(request(method, { "if-none-match": "*" }), VERSION)).not.toThrow();

@@ -33,11 +33,11 @@ describe("a stream of events", () => {
     ["an event that breaks off", "data: a\n\ndata: b\n", [event("a")]],
     ["a line that breaks off", "data: a", []],
     ["nothing", "", []],
-  ])("has %s, whatever ends its lines", async (_name, text, parts) => {
+  ])("has %s, with all kinds of line ends", async (_name, text, parts) => {
     for (const end of ["\n", "\r\n", "\r"]) expect(await partsOf([text.replaceAll("\n", end)])).toEqual(parts);
   });
 
-  it("is the same however it is cut", async () => {
+  it("is parsed the same in chunks of any size", async () => {
     const stream = Buffer.from(
       "retry: 5\r\nid: ü1\r\ndata: a\u2028b\r\ndata: c\r\n\r\n: x\r\rdata: c\ndata: d\n\nevent: e\rdata: f\r\r",
     );
@@ -52,7 +52,7 @@ describe("a stream of events", () => {
     );
   });
 
-  it("gives an event as soon as its line is empty, also where CR ends it", async () => {
+  it("yields an event at its empty line, also if that ends with CR", async () => {
     let goOn = () => {};
     const later = new Promise<void>((resolve) => {
       goOn = resolve;

@@ -35,7 +35,7 @@ describe("how long an answer is fresh", () => {
     ["it is as old as it may get", { "cache-control": "max-age=60", age: "60" }],
     ["it has expired", { expires: "Fri, 20 Nov 2026 08:59:00 GMT" }],
     ["it expires at no date", { expires: "0" }],
-  ])("is not known where %s", (_name, headers) => {
+  ])("is unknown: %s", (_name, headers) => {
     expect(freshUntil(headers, NOW)).toBeNull();
   });
 });

@@ -7,7 +7,7 @@ import { TwtxtError } from "../../plugin/errors.js";
 import { createGuard, type GuardedRequest, type GuardOptions, isTimeout } from "../../plugin/http/guard.js";
 import { loopbackConnector, loopbackServer, strayed } from "../helpers/loopback.js";
 
-/** Names of this test and their addresses; every other name is not known. */
+/** The addresses of host names; all other names are unknown. */
 function names(addresses: Record<string, string[]>): NonNullable<GuardOptions["lookup"]> {
   const resolve = (name: string, options: { all?: boolean }, callback: (...answer: unknown[]) => void) => {
     const found: LookupAddress[] = (addresses[name] ?? []).map((address) => ({
@@ -37,14 +37,14 @@ const failsWith = (code: string) => expect.objectContaining({ code });
 
 afterEach(() => expect(strayed).toEqual([]));
 
-describe("an address that is not asked", () => {
+describe("a URL that is not requested", () => {
   it.each([
     ["loopback", "http://127.0.0.1/"],
     ["loopback, written as a number", "http://2130706433/"],
     ["loopback, written in hex", "http://0x7f.1/"],
     ["loopback in IPv6", "http://[::1]/"],
     ["IPv4 inside of IPv6", "http://[::ffff:127.0.0.1]/"],
-    ["where clouds keep their secrets", "http://169.254.169.254/latest/meta-data/"],
+    ["the metadata service of clouds", "http://169.254.169.254/latest/meta-data/"],
     ["another protocol", "ftp://bob.example/twtxt.txt"],
     ["a file", "file:///etc/passwd"],
     ["credentials", "https://user:password@bob.example/"],
@@ -65,11 +65,11 @@ describe("an address that is not asked", () => {
     );
   });
 
-  it("address-refused: plain http where the protocol wants https", async () => {
+  it("address-refused: http, but https is required", async () => {
     await expect(ask("http://bob.example/", {}, { isHttpsNeeded: true })).rejects.toThrow(failsWith("address-refused"));
   });
 
-  it("address-refused: a redirect to this machine, which is not asked", async () => {
+  it("address-refused: a redirect to this machine, which gets no request", async () => {
     const secret = await loopbackServer((_request, response) => response.end("secret"));
     const bob = await loopbackServer((_request, response) => response.writeHead(302, { location: secret.url }).end());
     await expect(ask(bob.url, { allowPrivateHosts: [bob.host] })).rejects.toThrow(failsWith("address-refused"));
@@ -77,7 +77,7 @@ describe("an address that is not asked", () => {
     expect(secret.asked).toEqual([]);
   });
 
-  it("address-refused: a name whose second answer is private, since every connection looks it up and checks", async () => {
+  it("address-refused: a name whose second lookup is private, because every connection checks the address that it uses", async () => {
     let answers = 0;
     const lookup = ((_name: string, _options: unknown, callback: (error: null, found: LookupAddress[]) => void) => {
       answers += 1;
@@ -87,7 +87,7 @@ describe("an address that is not asked", () => {
     expect(answers).toBe(1);
   });
 
-  it("is one that the caller refuses, given or after a redirect, with what the caller says", async () => {
+  it("is one that the caller refuses, at first or after a redirect, with the error of the caller", async () => {
     const bob = await loopbackServer((_request, response) => response.writeHead(302, { location: "/secret#x" }).end());
     const told: string[] = [];
     const checkUrl = (url: string) => {
@@ -101,7 +101,7 @@ describe("an address that is not asked", () => {
     expect(bob.asked).toEqual(["/"]);
   });
 
-  it("is asked all the same where its host and port are allowed by name, and there alone", async () => {
+  it("is requested if exactly its host and port are allowed", async () => {
     const bob = await loopbackServer((_request, response) => response.end("hello"));
     expect((await ask(bob.url, { allowPrivateHosts: [bob.host] }, { isHttpsNeeded: true })).text).toBe("hello");
     await expect(ask(bob.url, { allowPrivateHosts: [`127.0.0.1:${bob.port + 1}`] })).rejects.toThrow(
@@ -114,7 +114,7 @@ describe("an address that is not asked", () => {
 });
 
 describe("an answer", () => {
-  it("comes with its status, headers and the URL that gave it, and knows who asked", async () => {
+  it("has its status, headers and URL; the request has the user agent", async () => {
     const bob = await loopbackServer((request, response) => {
       if (request.url === "/old") return response.writeHead(301, { location: "/new#part" }).end();
       return response
@@ -185,7 +185,7 @@ describe("an answer", () => {
     await expect(ask(bob.url, { allowPrivateHosts: [bob.host] })).rejects.toThrow(failsWith("bad-compression"));
   });
 
-  it("too-large: a megabyte of zeros for each that was asked for costs the first ones alone", async () => {
+  it("too-large: an endless body is decompressed only up to the limit", async () => {
     let written = 0;
     const bob = await loopbackServer((_request, response) => {
       response.writeHead(200, { "content-encoding": "gzip" });
@@ -218,7 +218,7 @@ describe("an answer", () => {
     );
   });
 
-  it("unreachable: the caller's own deadline, in the midst of a body and before a request", async () => {
+  it("unreachable: the signal of the caller, during a body and before a request", async () => {
     const bob = await loopbackServer((_request, response) => response.write("x"));
     const deadline = new AbortController();
     const answer = ask(bob.url, { allowPrivateHosts: [bob.host] }, { signal: deadline.signal });
@@ -230,7 +230,7 @@ describe("an answer", () => {
     expect(bob.asked).toHaveLength(1);
   });
 
-  it("is known to have come too late, or not to have come at all", async () => {
+  it("is told apart: a timeout or another failure", async () => {
     const slow = await loopbackServer((_request, response) => response.write("x"));
     const broken = await loopbackServer((_request, response) => response.destroy());
     const allowed = { allowPrivateHosts: [slow.host, broken.host], totalMs: 100 };
@@ -248,7 +248,7 @@ describe("an answer", () => {
     await expect(ask(bob.url, { allowPrivateHosts: [bob.host] })).rejects.toThrow(failsWith("unreachable"));
   });
 
-  it("unreachable: TLS older than 1.2, and it says so", async () => {
+  it("unreachable: TLS older than 1.2, with that reason", async () => {
     const old = createTlsServer({ minVersion: "TLSv1", maxVersion: "TLSv1.1", ciphers: "DEFAULT@SECLEVEL=0" });
     await new Promise<void>((resolve) => old.listen(0, "127.0.0.1", resolve));
     const host = `127.0.0.1:${(old.address() as AddressInfo).port}`;
@@ -258,7 +258,7 @@ describe("an answer", () => {
     await new Promise((resolve) => old.close(resolve));
   });
 
-  it("unreachable: no such name, nobody listening, and TLS that is none", async () => {
+  it("unreachable: an unknown name, a closed port, and a server without TLS", async () => {
     await expect(ask("https://nobody.example/", { lookup: names({}) })).rejects.toThrow(failsWith("unreachable"));
     const plain = createServer((socket) => socket.end("not TLS", () => socket.destroy()));
     await new Promise<void>((resolve) => plain.listen(0, "127.0.0.1", resolve));

@@ -38,7 +38,7 @@ describe("a page as a tree", () => {
     expect(elements[6]?.properties).toEqual({ rel: ["me", "A"], href: "/x?a&b" });
   });
 
-  it("has what a browser without scripts shows", async () => {
+  it("has what a browser without JavaScript shows", async () => {
     expect(await tags("<body><noscript><p></p></noscript><template><b><template><i>")).toEqual(
       ["html", "head", "body", "noscript", "p", "template"], // and nothing of the templates
     );
@@ -50,7 +50,7 @@ describe("a page as a tree", () => {
     expect(properties.slice(-2)).toEqual([{ id: "p" }, { rel: ["me"] }]);
   });
 
-  it("is as deep as it was written where people have written it", async () => {
+  it("has the depth of the source for a page of normal depth", async () => {
     expect(await depthOf(`${"<div>".repeat(100)}<p>`)).toBe(103); // with html and body
   });
 
@@ -62,7 +62,7 @@ describe("a page as a tree", () => {
     ["svg", "<svg><g>"],
     ["formatting that is closed in the wrong order", "<b><p></b>"],
     ["attributes that differ", "<i a><i b><i c>"],
-  ])("is flat, with its elements in order, all or the first fifty thousand: %s", async (_name, unit) => {
+  ])("has limited depth and its elements in order, all or the first 50,000: %s", async (_name, unit) => {
     const root = await treeOf(`${unit.repeat(Math.ceil(60_000 / unit.length))}<em>after</em>`);
     const elements = [...elementsOf(root)];
     expect(elements.length).toBeGreaterThan(10_000);
@@ -74,15 +74,15 @@ describe("a page as a tree", () => {
     expect(depthUnder(whole)).toBeLessThanOrEqual(129);
   });
 
-  it("is small, however many templates stand in templates", async () => {
+  it("is small, however many templates are nested", async () => {
     expect(await tags("<template>".repeat(20_000))).toEqual(["html", "head", "template", "body"]);
   });
 
-  it("can be read by what goes down a tree call by call", async () => {
+  it("can be walked by recursive code", async () => {
     expect(toText(await treeOf(`${"<i>".repeat(10_000)}all <b>the</b> text`))).toBe("all the text");
   });
 
-  it("keeps the order of what it lifts", async () => {
+  it("keeps the order of elements that are moved up", async () => {
     const html = `${"<div>".repeat(200)}<i></i><b><u></u></b></div><s></s>`;
     expect((await tags(html)).filter((tag) => !["html", "head", "body", "div"].includes(tag))).toEqual([
       "i",
@@ -92,7 +92,7 @@ describe("a page as a tree", () => {
     ]);
   });
 
-  it("is cut off where a small page stands for far more than it says", async () => {
+  it("is cut off if a small page expands to too many elements", async () => {
     const open = Array.from({ length: 2000 }, (_, at) => `<b a=${at}>`).join("");
     const elements = await tags(`<link><p>${open}${"<p>x".repeat(10_000)}`); // each p opens all of the b again
     expect(elements.slice(0, 3)).toEqual(["html", "head", "link"]);
@@ -100,7 +100,7 @@ describe("a page as a tree", () => {
     expect(elements.length).toBeGreaterThan(10_000);
   });
 
-  it("may have any number of elements side by side", async () => {
+  it("may have many sibling elements", async () => {
     expect((await tags("<p>".repeat(40_000))).length).toBe(40_003);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isPublicAddress } from "../../plugin/http/public-address.js";
 
-describe("an address of the public network", () => {
+describe("a public address", () => {
   it.each([
     "93.184.215.14",
     "8.8.8.8",
@@ -14,7 +14,7 @@ describe("an address of the public network", () => {
   });
 });
 
-describe("an address that no stranger may lead us to", () => {
+describe("an address that is not public", () => {
   it.each([
     ["loopback", "127.0.0.1"],
     ["loopback beyond the first", "127.255.255.254"],
@@ -23,7 +23,7 @@ describe("an address that no stranger may lead us to", () => {
     ["private", "172.16.0.1"],
     ["private", "192.168.1.1"],
     ["carrier-grade NAT", "100.64.0.1"],
-    ["link-local, where clouds keep their secrets", "169.254.169.254"],
+    ["link-local, the metadata service of clouds", "169.254.169.254"],
     ["documentation", "192.0.2.1"],
     ["benchmarks", "198.18.0.1"],
     ["multicast", "224.0.0.1"],

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { noSuchRange } from "../../plugin/http/conditions.js";
 import { parseRange } from "../../plugin/http/headers.js";
 
-describe("the part that a Range header names", () => {
+describe("a Range header", () => {
   it.each<[string | null, number, object | "none" | null]>([
     [null, 10, null],
     ["", 10, null],
@@ -51,7 +51,7 @@ describe("the part that a Range header names", () => {
     expect(parseRange(header, size)).toEqual(range);
   });
 
-  it("lies within what is there, whatever is asked for", () => {
+  it("gives a range within the resource, or none", () => {
     const number = fc.option(fc.nat(20).map(String), { nil: "" });
     fc.assert(
       fc.property(number, number, fc.nat(12), (first, last, size) => {
@@ -66,7 +66,7 @@ describe("the part that a Range header names", () => {
     );
   });
 
-  it("416: one that is not there is told with the size", async () => {
+  it("416: a range outside the resource; the answer has the size", async () => {
     const response = noSuchRange(10);
     expect(response.status).toBe(416);
     expect(response.headers.get("content-range")).toBe("bytes */10");

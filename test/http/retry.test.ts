@@ -16,7 +16,7 @@ function attempts(random: number): number[] {
 }
 
 describe("the next attempt", () => {
-  it.each([0, 0.5, 0.999])("comes after growing pauses, 8 times in 3 days at the most (random %d)", (random) => {
+  it.each([0, 0.5, 0.999])("comes after growing pauses, at most 8 times in 3 days (random %d)", (random) => {
     const times = attempts(random);
     const pauses = times.slice(1).map((time, at) => time - (times[at] ?? 0));
     expect(times).toHaveLength(8);
@@ -25,12 +25,12 @@ describe("the next attempt", () => {
     expect(times.at(-1)).toBeLessThanOrEqual(3 * DAY);
   });
 
-  it("is not the same moment for all that failed together", () => {
+  it("has jitter, so that failures at the same time are not retried at the same time", () => {
     const first = (random: number) => nextAttempt({ attempts: 1, first: NOW }, null, NOW, () => random);
     expect([first(0), first(0.5)]).toEqual([NOW + 8 * MINUTE, NOW + 10 * MINUTE]);
   });
 
-  it("waits as long as the other side has asked for, and no shorter than it would have waited", () => {
+  it("waits at least as long as Retry-After and as the schedule", () => {
     const next = (minutes: number) => nextAttempt({ attempts: 1, first: NOW }, NOW + minutes * MINUTE, NOW, () => 0.5);
     expect([next(1), next(300)]).toEqual([NOW + 10 * MINUTE, NOW + 300 * MINUTE]);
   });

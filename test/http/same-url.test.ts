@@ -40,21 +40,21 @@ describe("two URLs", () => {
     expect(isSameUrl(url, PAGE)).toBe(false);
   });
 
-  it("are none, and not the same as anything, where they are no web addresses", () => {
+  it("are invalid and equal to nothing if they are not http or https", () => {
     for (const url of ["", "alice.example", "//alice.example/", "ftp://alice.example/", "javascript:x", "http://"]) {
       expect(comparableUrl(url)).toBeNull();
       expect(isSameUrl(url, url)).toBe(false);
     }
   });
 
-  it("keep their scheme and everything reserved in the normal spelling", () => {
+  it("keep their scheme and reserved characters when normalized", () => {
     expect(normalUrl("HTTP://Bob.example.:80//a/%2e/%7Eb%2fc?d=%2e%20&e=//#f")).toBe(
       "http://bob.example/a/~b%2Fc?d=.%20&e=//",
     );
     expect(normalUrl("mailto:bob@bob.example")).toBeNull();
   });
 
-  it("of an international name are the same as its ASCII form", () => {
+  it("are the same with an international name and its ASCII form", () => {
     expect(isSameUrl("https://bücher.example/", "https://xn--bcher-kva.example")).toBe(true);
   });
 });

@@ -79,7 +79,7 @@ interface Sent {
   body?: Uint8Array | undefined;
 }
 
-/** As a handler gets it. */
+/** The request as a handler receives it. */
 function received({ method, url, headers, body }: Sent): Request {
   return new Request(url, { method, headers, ...(body && { body: Buffer.from(body) }) });
 }
@@ -121,7 +121,7 @@ const PARAMETERS: [string, string | number | boolean][] = [
   ["alg", "ed25519"],
 ];
 
-/** Rightly signed by Alice, whatever it is that she signs. */
+/** Correctly signed by Alice, whatever the components and parameters are. */
 function signedAs(request: Sent, components: string[], parameters: Parameters): Sent {
   const { method, url } = request;
   const parts = { method, url, authority: new URL(url).host, headers: new Headers(request.headers) };
@@ -155,14 +155,14 @@ describe("the signature base", () => {
 });
 
 describe("a signed request", () => {
-  it("is accepted as another program has written it", async () => {
+  it("is accepted from another implementation", async () => {
     const { method, url, headers, body, key, created } = vectors.whole_request;
     const at = terms({ allowed: new Set([key]), now: () => created * 1000 });
     const sent = { method, url, headers, body: Buffer.from(body) };
     expect(await verified(sent, at)).toEqual({ owner: key, body: Buffer.from(body) });
   });
 
-  it("covers its method, URL, body and every header that matters", async () => {
+  it("covers its method, URL, body and all headers that must be signed", async () => {
     const { headers } = signed();
     expect(headers["signature-input"]).toMatch(
       /^sig=\("@method" "@authority" "@path" "@query" "content-digest" "content-type" "content-disposition" "blob-public" "blob-properties" "if-match" "if-none-match" "range"\);created=1795168800;expires=1795169100;nonce="[A-Za-z0-9+/]{22}==";keyid="kex1\w{58}";alg="ed25519"$/,
@@ -171,7 +171,7 @@ describe("a signed request", () => {
     expect(await verified(signed())).toEqual({ owner: alice.publicKey, body: PUT.body });
   });
 
-  it("has another nonce each time", () => {
+  it("has a new nonce each time", () => {
     const nonces = [1, 2, 3].map(() => /nonce="(.*?)"/.exec(signed().headers["signature-input"] ?? "")?.[1]);
     expect(new Set(nonces).size).toBe(3);
   });
@@ -185,7 +185,7 @@ describe("a signed request", () => {
     expect(owner).toBe(alice.publicKey);
   });
 
-  it("is checked against our own authority, whatever host it came to", async () => {
+  it("is checked against the configured authority, whatever its Host", async () => {
     const sent = { ...signed(), url: PUT.url.replace("https://alice.example", "http://10.0.0.1:3000") };
     expect(await verified(sent)).toMatchObject({ owner: alice.publicKey });
   });
@@ -213,7 +213,7 @@ describe("a signed request", () => {
 });
 
 describe("401 not-signed", () => {
-  it("a bit of it is another one", async () => {
+  it("a bit was changed", async () => {
     const sent = signed();
     const parts = ["method", "url", "body", ...Object.keys(sent.headers)];
     const written = (part: string) =>
@@ -382,7 +382,7 @@ describe("401 not-signed", () => {
     await expect(verified({ ...GET, headers: changed })).rejects.toEqual(notSigned);
   });
 
-  it("the same signature with the order of the group added to its second half", async () => {
+  it("the signature with the order of the group added to its second half", async () => {
     const { headers } = signed(GET);
     const bytes = Buffer.from(String(headers.signature).slice("sig=:".length, -1), "base64");
     const order = ed25519.Point.Fn.ORDER;
@@ -391,7 +391,7 @@ describe("401 not-signed", () => {
     await expect(verified({ ...GET, headers: malleable })).rejects.toEqual(notSigned);
   });
 
-  it("a signature that only the lenient rules of ZIP-215 know", async () => {
+  it("a signature that is valid only by the lenient rules of ZIP-215", async () => {
     // The neutral element as the first half, its coordinate beyond the field.
     const first = Buffer.from("ee".padEnd(62, "f").concat("7f"), "hex");
     const { scalar, pointBytes } = ed25519.utils.getExtendedPublicKey(Buffer.alloc(32, 1));
@@ -421,13 +421,13 @@ describe("401 not-signed", () => {
     await expect(verified({ ...signed(), ...change })).rejects.toEqual(notSigned);
   });
 
-  it("a body comes with a request that was signed without one", async () => {
+  it("a body with a request that was signed without one", async () => {
     const sent = { ...signed({ ...GET, method: "DELETE" }), body: Buffer.from("hello") };
     await expect(verified(sent)).rejects.toEqual(notSigned);
   });
 
   it.each(["sha-512=:AAAA:", "sha-256=:LPJNul+wow4m6DsqxbninhsWHlwfp0JecwQzYpOLmCQ=:, sha-512=:AAAA:"])(
-    "the body has another digest than that of SHA-256: %s",
+    "the digest is not of SHA-256 only: %s",
     async (digest) => {
       const sent = { ...PUT, headers: { "content-digest": digest } };
       const whole = signedAs(sent, [...REQUIRED, "content-digest"], new Map(PARAMETERS));
@@ -435,7 +435,7 @@ describe("401 not-signed", () => {
     },
   );
 
-  it("a header that has to be signed is added", async () => {
+  it("a header that must be signed was added", async () => {
     const { headers } = signed(GET);
     for (const name of ["content-digest", ...Object.keys(PUT.headers)]) {
       await expect(verified({ ...GET, headers: { ...headers, [name]: "?0" } })).rejects.toEqual(notSigned);
@@ -443,7 +443,7 @@ describe("401 not-signed", () => {
   });
 
   it.each(["bob.example", "alice.example:8443", "www.alice.example"])(
-    "it was meant for alice.example, and comes to %s",
+    "it was signed for alice.example, and arrives at %s",
     async (authority) => {
       await expect(verified(signed(), terms({ authority }))).rejects.toEqual(notSigned);
     },
@@ -462,14 +462,14 @@ describe("a write", () => {
     expect(await at.store.keys("nonces/")).toHaveLength(1);
   });
 
-  it("of many equal ones at once one alone is done", async () => {
+  it("is done once if many equal ones arrive at the same time", async () => {
     const at = terms();
     const sent = signed();
     const outcomes = await Promise.allSettled([1, 2, 3, 4].map(() => verified(sent, at)));
     expect(outcomes.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   });
 
-  it("is another one with a nonce that somebody else has used", async () => {
+  it("is new with a nonce that another key has used", async () => {
     const at = terms({ allowed: new Set([alice.publicKey, mallory.publicKey]) });
     const request = { ...GET, method: "DELETE" };
     const parameters = new Map(PARAMETERS);
@@ -494,7 +494,7 @@ describe("a write", () => {
 });
 
 describe("403 not-allowed", () => {
-  it("a right signature of a key that is not on the list, before body and store are touched", async () => {
+  it("a valid signature of a key that is not allowed, before body and store are read", async () => {
     const { store } = terms();
     const sent = { ...signed(), body: Buffer.from("another body") };
     const untouched = () => Promise.reject(new Error("The body was read."));
@@ -506,14 +506,14 @@ describe("403 not-allowed", () => {
     expect(await store.keys("")).toEqual([]);
   });
 
-  it("a wrong signature of such a key stays 401", async () => {
+  it("an invalid signature of such a key is 401", async () => {
     const sent = { ...signed(), url: `${PUT.url}&more` };
     await expect(verified(sent, terms({ allowed: new Set() }))).rejects.toEqual(notSigned);
   });
 });
 
 describe("used nonces", () => {
-  it("are kept as long as their request would pass, and forgotten then", async () => {
+  it("are stored while their request is valid, and removed then", async () => {
     const at = terms();
     const sent = signed();
     await verified(sent, at);

@@ -31,8 +31,8 @@ async function* inParts(...parts: string[]) {
   for (const part of parts) yield Buffer.from(part);
 }
 
-describe("asking one's own site", () => {
-  it("sends a body as it is read, signed and with its length", async () => {
+describe("a request to the author's own site", () => {
+  it("streams a body, signed and with its length", async () => {
     const came: unknown[] = [];
     const { ask, host } = await siteThat(async (incoming, response) => {
       const body = await buffer(incoming);
@@ -66,7 +66,7 @@ describe("asking one's own site", () => {
     expect(await buffer(answer.chunks())).toHaveLength(2 ** 20);
   });
 
-  it("throws what the chunks of a body throw", async () => {
+  it("throws the error of a streamed body", async () => {
     const { ask } = await siteThat((request) => void request.resume());
     const chunks = async function* () {
       yield Buffer.from("hello");
@@ -86,7 +86,7 @@ describe("asking one's own site", () => {
     [400, "bad-request", "It is so."],
     [429, "unreachable", "It is so."],
     [503, "unreachable", "It is so."],
-  ])("%d is %s, with what the site says in one line", async (status, code, said) => {
+  ])("%d is %s, with the detail of the answer in one line", async (status, code, said) => {
     const problem = JSON.stringify({ detail: "It\nis so.\u001b[2J" });
     const { ask } = await siteThat(withProblemResponses(status, "application/problem+json", problem));
     const error = await ask({ method: "GET", path: "/a" }).catch((error) => error);
@@ -95,7 +95,7 @@ describe("asking one's own site", () => {
     expect(error.message).toContain(said.replace("It is so.", "It is so. [2J"));
   });
 
-  it("tells a site without the API from one that has no such thing", async () => {
+  it("distinguishes a site without the API from a 404 of the API", async () => {
     const { ask } = await siteThat(withProblemResponses(404, "text/html", "<p>Nothing here"));
     const said = "answers 404, but not in JSON. Is it there?";
     for (const method of ["GET", "HEAD"] as const) {
@@ -106,7 +106,7 @@ describe("asking one's own site", () => {
     await expect(other.ask({ method: "HEAD", path: "/a" })).rejects.toMatchObject({ code: "not-found" });
   });
 
-  it("follows no redirect: a signed request goes nowhere else", async () => {
+  it("follows no redirect with a signed request", async () => {
     const { ask, asked } = await siteThat((_, response) => void response.writeHead(307, { location: "/b" }).end());
     await expect(ask({ method: "GET", path: "/a" })).rejects.toMatchObject({ code: "unreachable" });
     expect(asked).toEqual(["/api/a"]);
@@ -115,7 +115,7 @@ describe("asking one's own site", () => {
   it.each([
     ["is no JSON", "text/html", "unreachable"],
     [" ".repeat(8 * 2 ** 20 + 1), "application/json", "too-large"],
-  ])("refuses an answer that is no JSON, or has no end", async (body, type, code) => {
+  ])("refuses an answer that is not JSON, or that is endless", async (body, type, code) => {
     const { ask } = await siteThat(withProblemResponses(200, type, body));
     const answer = await ask({ method: "GET", path: "/a" });
     await expect(answer.json()).rejects.toMatchObject({ code });
@@ -124,13 +124,13 @@ describe("asking one's own site", () => {
   it.each([
     ["before the answer", () => {}],
     ["in the midst of it", ((_, response) => void response.writeHead(200).write("{")) satisfies RequestListener],
-  ])("gives up where nothing moves any more %s", async (_, listener: RequestListener) => {
+  ])("gives up if no data moves %s", async (_, listener: RequestListener) => {
     const { ask } = await siteThat(listener, { idleTimeoutMs: 100 });
     const asking = (async () => (await ask({ method: "GET", path: "/a" })).json())();
     await expect(asking).rejects.toMatchObject({ code: "unreachable", message: expect.stringContaining("0.1 s") });
   });
 
-  it("ends where it is told to, and says so", async () => {
+  it("ends when it is aborted, with the reason", async () => {
     const ending = new AbortController();
     const { ask } = await siteThat(() => ending.abort(new TwtxtError("unreachable", "Broken off.")), {
       signal: ending.signal,
@@ -138,7 +138,7 @@ describe("asking one's own site", () => {
     await expect(ask({ method: "GET", path: "/a" })).rejects.toMatchObject({ message: "Broken off." });
   });
 
-  it("says why nobody answers", async () => {
+  it("says why the site cannot be reached", async () => {
     const ask = siteApi({
       root: `http://127.0.0.1:${await freePort()}`,
       signer: ALICE,

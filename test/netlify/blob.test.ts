@@ -41,8 +41,8 @@ interface Asked {
 
 const read = (url = SHARED) => blob(settings, pages)(new Request(url), PRODUCTION);
 
-describe("the function blob at Netlify", () => {
-  it("201, 200: keeps a blob in the site's Blobs, and shows it while it is public, from the CDN too", async () => {
+describe("the function blob on Netlify", () => {
+  it("201, 200: stores a blob in the site's Netlify Blobs, and shares it while it is public, also from the CDN", async () => {
     const put = await ask("PUT", {
       headers: { "blob-public": "?1", "content-type": "text/plain" },
       body: Buffer.from("hello"),
@@ -56,7 +56,7 @@ describe("the function blob at Netlify", () => {
     expect(shown.headers.get("netlify-cache-tag")).toMatch(/^twtxt-blob-[0-9a-f]{32}$/);
   });
 
-  it("is at the prefixed path also where a proxy has taken the prefix off", async () => {
+  it("answers at the prefixed path, also if a proxy has removed the prefix", async () => {
     const root = "https://alice.example/blog";
     ({ settings, pages } = siteOf(root, { key: ALICE.publicKey, blobs: true }));
     const url = `${root}/api/v1/blob/hello`;
@@ -75,13 +75,13 @@ describe("the function blob at Netlify", () => {
     for (const place of [shared, shared.replace("/blog", "")]) expect(await (await read(place)).text()).toBe("hello");
   });
 
-  it("413: takes 4 MiB at most, whatever the site's options say", async () => {
+  it("413: accepts at most 4 MiB, whatever the options of the site are", async () => {
     const put = await ask("PUT", { body: Buffer.alloc(4 * 2 ** 20 + 1) });
     expect([put.status, await put.json()]).toMatchObject([413, { code: "body-too-large" }]);
     expect(blobs.asked.some((asked) => asked.startsWith("PUT"))).toBe(false);
   });
 
-  it("purged false: says so where the CDN cannot be told, and refuses at once all the same", async () => {
+  it("purged false: the CDN cannot be purged; the blob is private at once", async () => {
     await ask("PUT", { headers: { "blob-public": "?1" }, body: Buffer.from("hello") });
     const answer = await ask("POST", {
       headers: { "content-type": "application/json" },
@@ -94,12 +94,12 @@ describe("the function blob at Netlify", () => {
     expect((await read()).status).toBe(404);
   });
 
-  it("403: keeps nothing for somebody else's key", async () => {
+  it("403: stores nothing for another key", async () => {
     expect((await ask("PUT", { by: EVE, body: Buffer.from("hello") })).status).toBe(403);
     expect(blobs.asked).toEqual([]);
   });
 
-  it("keeps apart what a preview receives", async () => {
+  it("stores what a preview receives separately", async () => {
     const preview = { deploy: { context: "deploy-preview" }, ip: "192.0.2.1" };
     expect((await ask("PUT", { body: Buffer.from("hello"), context: preview })).status).toBe(201);
     expect((await ask("GET")).status).toBe(404);
@@ -107,7 +107,7 @@ describe("the function blob at Netlify", () => {
   });
 
   it.each([".html", ".htm", "/index.html", "/index.htm"])(
-    "404: answers the second try that netlify dev makes at %s as the first, and production does not",
+    "404: answers the repeated request of netlify dev with %s like the first one; production does not",
     async (ending) => {
       vi.stubEnv("NETLIFY_DEV", "true");
       const signed = signRequest({ method: "GET", url: URL_OF_BLOB }, ALICE, Date.now());
@@ -117,7 +117,7 @@ describe("the function blob at Netlify", () => {
     },
   );
 
-  it("keeps nothing anywhere where a bucket is named by halves, and says what is missing", async () => {
+  it("stores nothing if the configuration of a bucket is incomplete, and says what is missing", async () => {
     vi.stubEnv("TWTXT_S3_BUCKET", "alice");
     await expect(ask("PUT", { body: Buffer.from("hello") })).rejects.toThrow("TWTXT_S3_ENDPOINT");
     expect(blobs.asked).toEqual([]);

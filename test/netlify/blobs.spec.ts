@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 describe("blobs under netlify dev", () => {
-  it("201, 200: keeps every byte of up to 4 MiB, and gives it back in parts", async () => {
+  it("201, 200: stores up to 4 MiB, and returns it whole and in ranges", async () => {
     const contents = randomBytes(4 * MIB);
     const put = await ask("PUT", "large", { "content-type": "image/jpeg", "blob-public": "?1" }, contents);
     expect([put.status, await put.json()]).toMatchObject([201, { size: 4 * MIB, sha256: sha256(contents) }]);
@@ -35,13 +35,13 @@ describe("blobs under netlify dev", () => {
     expect(Buffer.from(await shared.arrayBuffer()).equals(contents.subarray(100, 200))).toBe(true);
   });
 
-  it("413: takes nothing that is larger", async () => {
+  it("413: refuses a larger one", async () => {
     const put = await ask("PUT", "larger", { "content-type": "image/png" }, Buffer.alloc(4 * MIB + 1));
     expect([put.status, await put.json()]).toMatchObject([413, { code: "body-too-large" }]);
     expect((await ask("HEAD", "larger")).status).toBe(404);
   });
 
-  it("404: what is made private is gone at once, and back when it is public again", async () => {
+  it("404: a blob that is made private is gone at once, and back when it is public again", async () => {
     await ask("PUT", "page", { "content-type": "text/plain", "blob-public": "?1" }, Buffer.from("hello"));
     expect(await (await fetch(sharedUrl("page"))).text()).toBe("hello");
     const change = (isPublic: boolean) =>
@@ -54,7 +54,7 @@ describe("blobs under netlify dev", () => {
     expect((await fetch(sharedUrl("page"))).status).toBe(404);
   });
 
-  it("401, 403: tells strangers nothing", async () => {
+  it("401, 403: refuses requests without the key of an owner", async () => {
     await ask("PUT", "mine", { "content-type": "image/png" }, Buffer.from("mine"));
     const answers = ["mine", "nothing"].map(async (key) => {
       const [unsigned, byEve] = await Promise.all([fetch(urlOf(key)), ask("GET", key, {}, undefined, EVE)]);
@@ -65,7 +65,7 @@ describe("blobs under netlify dev", () => {
     expect(there).toMatchObject([401, expect.any(String), 403, expect.any(String)]);
   });
 
-  it("lists what there is", async () => {
+  it("lists the blobs", async () => {
     const { blobs } = (await (await ask("GET", "")).json()) as { blobs: { key: string }[] };
     expect(blobs.map(({ key }) => key).sort()).toEqual(["large", "mine"]);
   });

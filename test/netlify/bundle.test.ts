@@ -27,7 +27,7 @@ afterEach(() => vi.unstubAllEnvs());
 afterAll(() => rmSync(bundle, { recursive: true, force: true }));
 
 describe("the bundle of the functions", () => {
-  it("has a file for each of them", () => {
+  it("has a file for each function", () => {
     const sources = readdirSync(join(repo, "netlify/functions")).map((name) => name.replace(/\.ts$/, ".js"));
     expect(readdirSync(bundle).filter((name) => name.endsWith(".js"))).toEqual(sources.sort());
   });
@@ -45,7 +45,7 @@ describe("the bundle of the functions", () => {
     expect(sizeOf(new Set([...files, ...receiving]))).toBeLessThan(350_000);
   });
 
-  it.each(Object.entries(LATE))("loads %s when it is needed, and not before", (_what, word) => {
+  it.each(Object.entries(LATE))("loads %s only when it is needed", (_what, word) => {
     const chunks = readdirSync(join(bundle, "chunks")).map((name) => join(bundle, "chunks", name));
     const holders = chunks.filter((file) => readFileSync(file, "utf8").includes(word));
     const loaded = new Set(loadedWith(join(bundle, "mentions.js")));
@@ -53,13 +53,13 @@ describe("the bundle of the functions", () => {
     expect(holders.filter((file) => loaded.has(file))).toEqual([]);
   });
 
-  it("brings the licences of the packages in it", () => {
+  it("has the licences of the packages in it", () => {
     const licenses = readFileSync(join(bundle, "LICENSES.txt"), "utf8");
     expect(licenses).toMatch(/^undici \d.* \(MIT\)\n\nMIT License\n/m);
     expect(licenses).toMatch(/^ipaddr\.js \d/m);
   });
 
-  it("fetches with the little that it holds of undici: a redirect, a compressed answer", async () => {
+  it("has enough of undici to request a feed: a redirect, a compressed answer", async () => {
     const { settings, pages } = siteOf("http://localhost:8888");
     const bob = await loopbackServer(({ url }, response) => {
       if (url === "/twtxt.txt") return response.writeHead(302, { location: "/feed" }).end();
@@ -107,7 +107,7 @@ describe("the bundle of the functions", () => {
 });
 
 describe("the sources of the functions", () => {
-  it("read the environment in one file alone", () => {
+  it("read the environment in one file only", () => {
     const files = readdirSync(join(repo, "netlify"), { recursive: true, encoding: "utf8" });
     const readers = files.filter(
       (file) => file.endsWith(".ts") && readFileSync(join(repo, "netlify", file), "utf8").includes("process.env"),
@@ -117,7 +117,7 @@ describe("the sources of the functions", () => {
 });
 
 describe("undici in the sources", () => {
-  it("is used for nothing but what its little form has, in one file alone", () => {
+  it("is used in one file only, and only what the bundle has of it", () => {
     const files = readdirSync(join(repo, "plugin"), { recursive: true, encoding: "utf8" });
     const imports = files
       .filter((file) => file.endsWith(".ts"))

@@ -7,12 +7,12 @@ import { devSite, freePort, netlify, netlifyDev, type RunningNetlify, type Site,
 const TOKEN = "a-token-of-enough-letters-and-digits";
 const WRITTEN = "2026-01-02T03:04:05Z";
 
-/** Bob: a feed on loopback that mentions Alice, and an endpoint of his own. */
+/** Bob: a feed on loopback that mentions Alice, and an endpoint. */
 interface Bob {
   server: Server;
   host: string;
   feed: string;
-  /** What was posted to his endpoint. */
+  /** The bodies that were posted to his endpoint. */
   told: string[];
 }
 
@@ -39,7 +39,7 @@ afterAll(async () => {
 });
 
 describe("a blog under netlify dev", () => {
-  it("says by our own handlers what it does not take", async () => {
+  it("answers unsupported requests with its own handlers", async () => {
     const put = await fetch(`${running.url}/webmention`, { method: "PUT", body: "x" });
     expect([put.status, put.headers.get("allow")]).toEqual([405, expect.stringContaining("POST")]);
     const post = await fetch(`${running.url}/webmention`, { method: "POST", body: "{}" });
@@ -48,14 +48,14 @@ describe("a blog under netlify dev", () => {
     expect((await fetch(`${running.url}/mentions.txt`)).status).toBe(401);
   });
 
-  it("400 address-refused: the source is in a private network that is not allowed by name", async () => {
+  it("400 address-refused: the source is in a private network that is not allowed", async () => {
     const answer = await mention(`http://127.0.0.1:1/twtxt.txt#:~:text=${WRITTEN}`, feedUrl);
     expect(answer.status).toBe(400);
     expect(await answer.json()).toMatchObject({ code: "address-refused" });
     expect(await listed()).toEqual([]);
   });
 
-  it("keeps a mention that is proven, lists it, and tells its author alone", async () => {
+  it("stores a verified mention, lists it, and has it in the private feed", async () => {
     const answer = await mention(`${bob.feed}#:~:text=${WRITTEN}`, feedUrl);
     expect(answer.status).toBe(200);
     expect(await listed()).toMatchObject([
@@ -69,7 +69,7 @@ describe("a blog under netlify dev", () => {
     ]);
   });
 
-  it("tells those whom its posts mention, once, by its schedule or after a deploy", async () => {
+  it("sends each mention of its posts once, in the scheduled run or after a deploy", async () => {
     await netlify(alice, [
       "functions:invoke",
       "twtxt-scheduled",

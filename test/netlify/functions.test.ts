@@ -11,7 +11,7 @@ import { telephone } from "../helpers/telephone.js";
 
 const PRODUCTION = { deploy: { context: "production" } };
 const PREVIEW = { deploy: { context: "deploy-preview" } };
-/** Netlify's own tools name no context. */
+/** Netlify's tools set no context. */
 const LOCAL = { deploy: { context: "" } };
 const WRITTEN = "2026-01-02T03:04:05Z";
 
@@ -44,8 +44,8 @@ const mentioned = () =>
   });
 const stores = () => [...new Set(blobs.asked.map((asked) => / ([\w-]+)/.exec(asked)?.[1]))];
 
-describe("where a function keeps what it knows", () => {
-  it("is apart for production, previews and one's own machine", async () => {
+describe("the store of a function", () => {
+  it("is a different one in production, in previews and under netlify dev", async () => {
     await mentions(settings, pages)(get("/mentions.json"), PRODUCTION);
     expect(stores()).toEqual(["twtxt"]);
     await mentions(settings, pages)(get("/mentions.json"), PREVIEW);
@@ -57,7 +57,7 @@ describe("where a function keeps what it knows", () => {
 });
 
 describe("a source in a private network", () => {
-  it("is asked under netlify dev, where it is allowed by name", async () => {
+  it("is requested under netlify dev if it is allowed by name", async () => {
     vi.stubEnv("NETLIFY_DEV", "true");
     vi.stubEnv("NETLIFY_LOCAL", "true");
     const answer = await mentions(settings, pages)(mentioned(), LOCAL);
@@ -80,8 +80,8 @@ describe("a source in a private network", () => {
   });
 });
 
-describe("a mention at Netlify", () => {
-  it("is told to the owner after its answer, in the time that the function is given for that", async () => {
+describe("a mention on Netlify", () => {
+  it("notifies the owner after its answer, while waitUntil keeps the function alive", async () => {
     vi.stubEnv("NETLIFY_DEV", "true");
     vi.stubEnv("NETLIFY_LOCAL", "true");
     const phone = await telephone();
@@ -104,19 +104,19 @@ describe("a mention at Netlify", () => {
 });
 
 describe("a preview", () => {
-  it("has none of the owner's secrets: 404 for the private feed that production guards with 401", async () => {
+  it("has none of the owner's secrets: 404 for the private feed, where production answers 401", async () => {
     expect((await mentions(settings, pages)(get("/mentions.txt"), PRODUCTION)).status).toBe(401);
     expect((await mentions(settings, pages)(get("/mentions.txt"), PREVIEW)).status).toBe(404);
   });
 
-  it("tells nobody of its posts after its deploy", async () => {
+  it("sends no mentions after its deploy", async () => {
     await deploySucceeded(settings, pages)({ deploy: { context: "deploy-preview", publishedAt: WRITTEN } });
     expect(blobs.asked).toEqual([]);
   });
 });
 
-describe("a deploy of production", () => {
-  it("tells of its posts once it is published", async () => {
+describe("a production deploy", () => {
+  it("sends its mentions once it is published", async () => {
     const handler = deploySucceeded(settings, pages);
     await handler({ deploy: { context: "production", publishedAt: null } });
     expect(blobs.asked).toEqual([]);
@@ -125,7 +125,7 @@ describe("a deploy of production", () => {
   });
 });
 
-describe("a signed request of the author's", () => {
+describe("a signed request of the author", () => {
   const author = parseIdentity(
     formatIdentity(Buffer.alloc(32, 1), { address: "alice@alice.example", created: WRITTEN }),
     "alice",
@@ -137,20 +137,20 @@ describe("a signed request of the author's", () => {
     return (await mentions(site.settings, site.pages)(new Request(url, { headers }), context)).status;
   };
 
-  it("is one to the site's own address in production", async () => {
+  it("is signed for the address of the site in production", async () => {
     vi.stubEnv("URL", "https://other.example");
     expect(await status("https://alice.example", PRODUCTION)).toBe(200);
     expect(await status("https://other.example", PRODUCTION)).toBe(401);
   });
 
-  it("is one to the local server's address under netlify dev", async () => {
+  it("is signed for the address of the local server under netlify dev", async () => {
     vi.stubEnv("NETLIFY_DEV", "true");
     vi.stubEnv("URL", "http://localhost:8888");
     expect(await status("http://localhost:8888", LOCAL)).toBe(200);
     expect(await status("https://alice.example", LOCAL)).toBe(401);
   });
 
-  it("is one to the address of a site that is built for this machine", async () => {
+  it("is signed for the address of a site that was built for this machine", async () => {
     vi.stubEnv("NETLIFY_DEV", "true");
     vi.stubEnv("URL", "http://localhost:8888");
     expect(await status("http://127.0.0.1:8888", LOCAL, "http://127.0.0.1:8888")).toBe(200);
@@ -158,12 +158,12 @@ describe("a signed request of the author's", () => {
 });
 
 describe("the schedule", () => {
-  it("is production's, also where Netlify does not say so", async () => {
+  it("runs for production, even if Netlify's context does not say so", async () => {
     await scheduled(settings, pages)(get("/"), LOCAL);
     expect(stores()).toEqual(["twtxt"]);
   });
 
-  it("works on one's own machine for a site under a loopback address, and tells nobody of a real site's posts", async () => {
+  it("sends under netlify dev for a site with a loopback address, and not for a site with a public one", async () => {
     vi.stubEnv("NETLIFY_LOCAL", "true");
     const real = siteOf("https://alice.example");
     await scheduled(real.settings, real.pages)(get("/"), LOCAL);

@@ -34,8 +34,8 @@ const ask = (headers: Record<string, string> = {}, signer = ALICE, context = PRO
   return inbox(settings, pages)(new Request(URL_OF_INBOX, { headers: signed }), context);
 };
 
-describe("the function inbox at Netlify", () => {
-  it("202: keeps a message in the site's Blobs, and shows it to its owner alone", async () => {
+describe("the function inbox on Netlify", () => {
+  it("202: stores a message in the site's Netlify Blobs, and lists it only for its owner", async () => {
     expect((await deliver(ARMORED)).status).toBe(202);
     const list = await ask();
     expect(await list.json()).toEqual([
@@ -46,7 +46,7 @@ describe("the function inbox at Netlify", () => {
     expect(blobs.asked.some((asked) => asked.includes(" twtxt"))).toBe(true);
   });
 
-  it("406: offers no subscription, which would be paid by the second, unless the site wants one", async () => {
+  it("406: offers no event stream, which is billed by the second, unless the site has turned it on", async () => {
     expect((await ask({ accept: "text/event-stream" })).status).toBe(406);
     ({ settings, pages } = siteOf("https://alice.example", { key: ALICE.publicKey, inbox: { subscribe: true } }));
     const stream = await ask({ accept: "text/event-stream" });
@@ -54,7 +54,7 @@ describe("the function inbox at Netlify", () => {
     await stream.body?.cancel();
   });
 
-  it("429: counts by the address that Netlify names", async () => {
+  it("429: counts requests by the address in Netlify's context", async () => {
     const from = async (ip: string, number: number) => (await deliver(sealed(number), { ...PRODUCTION, ip })).status;
     expect([await from("192.0.2.1", 1), await from("192.0.2.1", 2), await from("192.0.2.1", 3)]).toEqual([
       202, 202, 429,
@@ -62,7 +62,7 @@ describe("the function inbox at Netlify", () => {
     expect(await from("2001:db8::1", 3)).toBe(202);
   });
 
-  it("tells the owner of a message after its answer, in the time that the function is given for that", async () => {
+  it("notifies the owner after its answer, while waitUntil keeps the function alive", async () => {
     const phone = await telephone();
     vi.stubEnv("TWTXT_WEBHOOK_URL", phone.url);
     const later: Promise<void>[] = [];
@@ -76,12 +76,12 @@ describe("the function inbox at Netlify", () => {
     expect(phone.notes).toHaveLength(1);
   });
 
-  it("keeps what comes to a preview apart", async () => {
+  it("stores what a preview receives separately", async () => {
     await deliver(ARMORED, PREVIEW);
     expect(await (await ask()).json()).toEqual([]);
   });
 
-  it("503: says nothing of a store that is down, and keeps nothing back", async () => {
+  it("503 with Retry-After: the store is down", async () => {
     vi.unstubAllEnvs();
     const answer = await deliver(ARMORED);
     expect([answer.status, answer.headers.get("retry-after")]).toEqual([503, "60"]);

@@ -1,4 +1,4 @@
-// test/netlify/install.ts: installs Netlify's command line, where it is not there yet.
+// test/netlify/install.ts: installs Netlify's command line if it is missing.
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";

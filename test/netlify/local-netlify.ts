@@ -1,4 +1,4 @@
-// test/netlify/local-netlify.ts: sites as their owners have them, and Netlify's command line on this machine.
+// test/netlify/local-netlify.ts: installed sites, and Netlify's command line on this machine.
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -15,7 +15,7 @@ const repo = fileURLToPath(new URL("../../", import.meta.url));
 export const NETLIFY = join(repo, "test/netlify/node_modules/.bin/netlify");
 const NETLIFY_DEV = ["dev", "--offline", "--no-open", "--internal-disable-edge-functions"];
 
-/** What it is told: nothing of this machine's owner, and to send nobody anything about its use. */
+/** Its environment: without the settings of this machine's user, and without telemetry. */
 const environment = (home: string) => ({
   PATH: process.env.PATH,
   HOME: home,
@@ -31,7 +31,7 @@ export interface Site {
   remove(): void;
 }
 
-/** A project of its own, in which the package is installed as from its tarball. */
+/** A project in which the package is installed as from its tarball. */
 export async function newSite(files: Record<string, string>): Promise<Site> {
   const folder = mkdtempSync(join(tmpdir(), "twtxt-netlify-"));
   await installPackage(folder);
@@ -49,7 +49,7 @@ export async function newSite(files: Record<string, string>): Promise<Site> {
   return site;
 }
 
-/** This repo's example, as a site of somebody's who has installed the package. */
+/** The example of this repository, as a site that has installed the package. */
 export async function exampleSite(files: Record<string, string>, configuration: string): Promise<Site> {
   const { code } = transformSync(configuration, { loader: "ts" });
   const site = await newSite({
@@ -81,7 +81,7 @@ export default function (config) {
   });
 }
 
-/** Its dependencies are those of this repo, so that nothing is downloaded. */
+/** Links the dependencies of this repository, so that nothing is downloaded. */
 async function installPackage(folder: string): Promise<void> {
   const modules = join(folder, "node_modules");
   const ours = join(modules, "eleventy-plugin-twtxt");
@@ -97,7 +97,7 @@ async function installPackage(folder: string): Promise<void> {
   rmSync(join(folder, filename));
 }
 
-/** One command to its end. @returns all that it has printed; throws with it where it fails */
+/** Runs a command. @returns its output; throws with it on failure */
 export async function netlify(site: Site, args: readonly string[]): Promise<string> {
   const { stdout, stderr } = await run(NETLIFY, args, { cwd: site.folder, env: environment(site.folder) });
   return stdout + stderr;
@@ -105,17 +105,17 @@ export async function netlify(site: Site, args: readonly string[]): Promise<stri
 
 export interface RunningNetlify {
   url: string;
-  /** All that it has printed so far. */
+  /** Its output so far. */
   log(): string;
   stop(): Promise<void>;
 }
 
-/** `netlify dev` on a port, up when it answers there. */
+/** Starts `netlify dev` on a port, and waits until it answers. */
 export async function netlifyDev(site: Site, port: number, variables: Record<string, string>): Promise<RunningNetlify> {
   const child = spawn(NETLIFY, [...NETLIFY_DEV, "--port", String(port)], {
     cwd: site.folder,
     env: { ...environment(site.folder), ...variables },
-    // It starts processes of its own, which end with its group alone.
+    // It starts other processes, which end only with its group.
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
   });
@@ -135,7 +135,7 @@ export async function netlifyDev(site: Site, port: number, variables: Record<str
   }
 }
 
-/** Asks again and again until it is so. */
+/** Polls until the condition holds. */
 export async function until(isSo: () => Promise<boolean>, isHopeless = () => false): Promise<void> {
   for (let tries = 0; tries < 300 && !isHopeless(); tries += 1) {
     if (await isSo().catch(() => false)) return;
@@ -144,7 +144,7 @@ export async function until(isSo: () => Promise<boolean>, isHopeless = () => fal
   throw new Error("It has not come to be so.");
 }
 
-/** A port that nobody listens at just now. */
+/** A free port. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -157,7 +157,7 @@ async function stopGroup(child: ChildProcess): Promise<void> {
   if (child.pid === undefined) return;
   const ended = child.exitCode === null ? new Promise((resolve) => child.once("close", resolve)) : null;
   try {
-    // Where it has ended by itself, what it has started may not have.
+    // It may have ended while processes that it started are still running.
     process.kill(-child.pid, "SIGTERM");
   } catch (error) {
     if (Object(error).code !== "ESRCH") throw error;

@@ -7,7 +7,7 @@ import { exampleSite, netlify, type Site } from "./local-netlify.js";
 const repo = fileURLToPath(new URL("../../", import.meta.url));
 let example: Site;
 
-/** What Netlify has made of a site's functions, by their name. */
+/** The functions of a site in Netlify's manifest, by name. */
 function manifest({ folder }: Site): Record<string, Record<string, unknown>> {
   const { functions } = JSON.parse(readFileSync(join(folder, ".netlify/functions/manifest.json"), "utf8"));
   return Object.fromEntries(functions.map((one: { name: string }) => [one.name, one]));
@@ -34,7 +34,7 @@ beforeAll(async () => {
 afterAll(() => example?.remove());
 
 describe("netlify build of the example", () => {
-  it("takes up six functions, and asks for no line in netlify.toml", () => {
+  it("finds six functions without a line in netlify.toml", () => {
     expect(Object.keys(manifest(example)).sort()).toEqual([
       "twtxt-deploy-succeeded",
       "twtxt-mention",
@@ -45,7 +45,7 @@ describe("netlify build of the example", () => {
     ]);
   });
 
-  it("routes every method of our paths to them, so that it is we who answer 405", () => {
+  it("routes every method of their paths to them, so that they answer 405", () => {
     const routes = Object.entries(manifest(example)).flatMap(([name, { routes = [] }]) =>
       (routes as { pattern: string; methods: string[] }[]).map(({ pattern, methods }) => [pattern, name, methods]),
     );
@@ -58,7 +58,7 @@ describe("netlify build of the example", () => {
     ]);
   });
 
-  it("limits the rate of mentions by address and domain, and of nothing else", () => {
+  it("limits only the rate of mentions, by address and domain", () => {
     const limits = Object.entries(manifest(example)).filter(([, { trafficRules }]) => trafficRules !== undefined);
     expect(limits.map(([name, { trafficRules }]) => [name, trafficRules])).toEqual([
       [
@@ -76,14 +76,14 @@ describe("netlify build of the example", () => {
     ]);
   });
 
-  it("schedules the one and subscribes the other", () => {
+  it("schedules one and runs the other after a deploy", () => {
     const { "twtxt-scheduled": scheduled, "twtxt-deploy-succeeded": deployed } = manifest(example);
     expect(scheduled).toMatchObject({ schedule: "7 * * * *" });
     expect(scheduled?.eventSubscriptions).toBeUndefined();
     expect(deployed).toMatchObject({ eventSubscriptions: ["deploy_succeeded"] });
   });
 
-  it("packs our bundle in its chunks, and nothing else of node_modules", () => {
+  it("packs the chunks of the bundle, and nothing else of node_modules", () => {
     const entries = namesInZip(readFileSync(join(example.folder, ".netlify/functions/twtxt-mention.zip")));
     const chunks = entries.filter((name) => name.includes("eleventy-plugin-twtxt/dist/netlify/"));
     expect(chunks).toContain("node_modules/eleventy-plugin-twtxt/dist/netlify/mentions.js");

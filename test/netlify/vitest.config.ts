@@ -1,6 +1,6 @@
 import { defineConfig } from "vitest/config";
 
-/** Apart from the other tests: these need Netlify's command line, which is installed with the first run. */
+/** Separate from the other tests: these need Netlify's command line, which the first run installs. */
 export default defineConfig({
   test: {
     include: ["test/netlify/*.spec.ts"],
