@@ -95,7 +95,7 @@ http://127.0.0.1:8080/twtxt.txt`,
     const { settings } = served.published;
     terminal.print(`${place}${prefixOf(settings)}/`);
     terminal.print(`${place}${new URL(settings.feedUrl).pathname}`);
-    terminal.say(`Data is kept in ${data.place}.`);
+    terminal.say(`Data is stored in ${data.place}.`);
     for (const line of [...hostWarning(settings), ...featuresOff(terminal.environment)]) terminal.say(line);
     running.begin();
     await ended;
@@ -223,7 +223,7 @@ function servicesFor({ origin, work, ...served }: Served, values: Values, termin
 function hostWarning({ host, endpoint, urls }: HostSettings): string[] {
   if (host === "node" || endpoint === urls.webmention) return [];
   return [
-    `The site was built for the host "${host}", so its feed does not name ${urls.webmention}, and no one can mention you there. Give the plugin the option host: "node" and build the site again.`,
+    `The site was built for the host "${host}", so its feed does not name ${urls.webmention}, and no one can mention you there. Set the option host: "node" and build the site again.`,
   ];
 }
 

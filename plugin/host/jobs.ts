@@ -16,18 +16,6 @@ const RUN_MS = 20_000;
 /** A job of the scheduled run. It starts nothing new once `isOver` returns true. */
 type Job = readonly [name: string, work: (isOver: () => boolean) => Promise<unknown>];
 
-/** The jobs of a site. Failures are logged; the next run tries again. */
-export interface Jobs {
-  /** After a deploy: sends the mentions of new posts. */
-  afterDeploy(): Promise<void>;
-  /** Sends the mentions that are due, and those that an earlier run did not get to. */
-  sendDue(): Promise<void>;
-  /** Milliseconds until mentions are due again, at least a minute; `null` if none wait or none was sent yet. */
-  untilNextSend(): number | null;
-  /** The scheduled run. */
-  runScheduled(): Promise<void>;
-}
-
 /** The services that have jobs. */
 export interface JobParts {
   mentions: MentionServices;
@@ -36,7 +24,8 @@ export interface JobParts {
   notifyAuthor(): Promise<void>;
 }
 
-export function jobsOf(options: ServiceOptions, parts: JobParts): Jobs {
+/** The jobs of a site. Failures are logged; the next run tries again. */
+export function jobsOf(options: ServiceOptions, parts: JobParts) {
   const { store, secrets, now, log, isLive } = options;
   const { received, siteIndex } = parts.mentions;
   const sender = new MentionSender(options, siteIndex);
@@ -54,8 +43,10 @@ export function jobsOf(options: ServiceOptions, parts: JobParts): Jobs {
 
   return {
     untilNextSend: () => sender.untilNext(),
+    /** Sends the mentions that are due, and those that an earlier run did not get to. */
     sendDue: () => run([sending]),
     runScheduled: () => run(scheduled),
+    /** Sends the mentions of new posts. */
     async afterDeploy() {
       if (!isLive) return;
       await attempt("Sending mentions", () => sender.send(() => false, PATIENCE_MS), log);

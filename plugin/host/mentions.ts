@@ -7,22 +7,18 @@ import { ReceivedMentions } from "../mentions/receive/received.js";
 import { SiteIndex } from "../mentions/receive/site-index.js";
 import type { Handlers } from "./endpoints.js";
 import type { ServiceOptions } from "./service-options.js";
-import type { Verification } from "./verification.js";
 import { attempt, once } from "./work.js";
 
 const CACHE_TAG = "twtxt-mentions";
 
-/** The mentions of a site: the handlers of their endpoints, and what the jobs need. */
-export interface MentionServices {
-  handlers: Handlers;
-  siteIndex: SiteIndex;
-  received: ReceivedMentions;
-  /** Loaded when it is first needed, because the guard and the HTML parser are most of the code. */
-  verification(): Promise<Verification>;
-}
+export type MentionServices = ReturnType<typeof mentionServices>;
 
-/** @param onStored - called when a mention was stored that is new or has changed */
-export function mentionServices(options: ServiceOptions, onStored: () => void): MentionServices {
+/**
+ * The handlers for mentions, and what the jobs need.
+ *
+ * @param onStored - called when a mention was stored that is new or has changed
+ */
+export function mentionServices(options: ServiceOptions, onStored: () => void) {
   const siteIndex = new SiteIndex(options.pages);
   const { received, list } = storedMentions(options);
   const verification = once(async () => {
@@ -41,20 +37,22 @@ export function mentionServices(options: ServiceOptions, onStored: () => void): 
     const { nick, urls } = settings;
     return mentionsFeed({ list: received.list, token: secrets.mentionsToken, nick, url: urls.mentionsFeed, log });
   });
+  const handlers: Handlers = {
+    webmention: async (request, asked) => (await verification()).receive(request, asked),
+    mentionsJson: listMentions({ list, siteIndex, cacheTag: CACHE_TAG }),
+    mentionsFeed: async (request, asked) => (await feed())(request, asked),
+    mentions: async (request, asked) => (await management()).mentions(request, asked),
+    verifyMentions: async (request, asked) => (await management()).verify(request, asked),
+    importMentions: async (request, asked) => (await management()).import(request, asked),
+    mention: async (request, asked) => (await management()).mention(request, asked),
+  };
 
   return {
     siteIndex,
     received,
+    /** Loaded when it is first needed, because the guard and the HTML parser are most of the code. */
     verification,
-    handlers: {
-      webmention: async (request, asked) => (await verification()).receive(request, asked),
-      mentionsJson: listMentions({ list, siteIndex, cacheTag: CACHE_TAG }),
-      mentionsFeed: async (request, asked) => (await feed())(request, asked),
-      mentions: async (request, asked) => (await management()).mentions(request, asked),
-      verifyMentions: async (request, asked) => (await management()).verify(request, asked),
-      importMentions: async (request, asked) => (await management()).import(request, asked),
-      mention: async (request, asked) => (await management()).mention(request, asked),
-    },
+    handlers,
   };
 }
 

@@ -1,15 +1,10 @@
 // plugin/host/rate-limit.ts: limits the requests of one client address.
-
 import ipaddr from "ipaddr.js";
 import type { Clock } from "../clock.js";
 import { TwtxtError } from "../errors.js";
 import { problem } from "../http/respond.js";
 
-/**
- * @param kind - requests of one kind share a limit
- * @returns the response 429; `null` for a request that is allowed
- */
-export type RateLimit = (kind: string, method: string | undefined, address: string) => Response | null;
+export type RateLimit = ReturnType<typeof rateLimit>;
 
 const WINDOW_MS = 60_000;
 
@@ -17,13 +12,14 @@ const WINDOW_MS = 60_000;
  * Limits POST and PUT. Requests that only read cost almost nothing.
  *
  * @param perMinute - 0 for no limit
+ * @returns a function that counts a request under its `kind` and address; `null` if it is allowed, else the response 429
  * @see PROTOCOL 6
  */
-export function rateLimit({ perMinute, now }: RateLimitOptions): RateLimit {
+export function rateLimit({ perMinute, now }: { perMinute: number; now: Clock }) {
   let windowStart = now();
   let counts = new Map<string, number>();
 
-  return (kind, method, address) => {
+  return (kind: string, method: string | undefined, address: string): Response | null => {
     if (perMinute === 0 || (method !== "POST" && method !== "PUT")) return null;
     if (now() - windowStart >= WINDOW_MS) {
       windowStart = now();
@@ -37,11 +33,6 @@ export function rateLimit({ perMinute, now }: RateLimitOptions): RateLimit {
     const error = new TwtxtError("too-many-requests", `At most ${perMinute} a minute. Try again in ${seconds} s.`);
     return problem(error, { "retry-after": String(seconds) });
   };
-}
-
-interface RateLimitOptions {
-  perMinute: number;
-  now: Clock;
 }
 
 /**

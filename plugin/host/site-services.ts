@@ -4,25 +4,18 @@ import { coalesce } from "../mentions/concurrency.js";
 import { notifyAuthor } from "../mentions/inform/digest.js";
 import { blobServices } from "./blobs.js";
 import { channelsOf } from "./channels.js";
-import { type Endpoint, endpointsOf } from "./endpoints.js";
+import { endpointsOf } from "./endpoints.js";
 import { healthHandler } from "./health.js";
 import { inboxServices } from "./inbox.js";
-import { type JobParts, type Jobs, jobsOf } from "./jobs.js";
+import { type JobParts, jobsOf } from "./jobs.js";
 import { mentionServices } from "./mentions.js";
 import type { ServiceOptions } from "./service-options.js";
 import { attempt } from "./work.js";
 
-/** The endpoints and jobs of a site. */
-export interface SiteServices extends Jobs {
-  /** @param path - as `URL.pathname` has it; `null` where the site's own files answer */
-  endpointAt(path: string): Endpoint | null;
-  /** Notifies the author of new mentions and messages, if a channel is on and its time has come. */
-  notifyAuthor(): Promise<void>;
-  /** Ends the event streams of the inboxes, because a new build takes over: readers connect again. */
-  endStreams(): void;
-}
+export type SiteServices = ReturnType<typeof siteServices>;
 
-export function siteServices(given: ServiceOptions): SiteServices {
+/** The endpoints and jobs of a site. */
+export function siteServices(given: ServiceOptions) {
   const streams = new AbortController();
   const options: ServiceOptions = {
     ...given,
@@ -39,12 +32,17 @@ export function siteServices(given: ServiceOptions): SiteServices {
   return {
     ...jobsOf(options, { mentions, inbox, blobs, notifyAuthor }),
     endpointAt: endpointsOf(options.settings, handlers, options.log),
+    /** Notifies the author of new mentions and messages, if a channel is on and its time has come. */
     notifyAuthor,
+    /** Ends the event streams of the inboxes, because a new build takes over: readers connect again. */
     endStreams: () => streams.abort(),
   };
 }
 
-function authorNotifier(options: ServiceOptions, { mentions, inbox }: Pick<JobParts, "mentions" | "inbox">) {
+function authorNotifier(
+  options: ServiceOptions,
+  { mentions, inbox }: Pick<JobParts, "mentions" | "inbox">,
+): () => Promise<void> {
   const { settings, store, secrets, now, log, isLive } = options;
   const channels = channelsOf(secrets.channels, {
     page: settings.urls.mentionsPage ?? settings.url,

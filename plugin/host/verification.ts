@@ -1,34 +1,26 @@
 // plugin/host/verification.ts: wires the receiving and verification of mentions.
 import { createGuard } from "../http/guard.js";
-import type { Handler } from "../http/respond.js";
 import { Allowance } from "../mentions/receive/allowance.js";
 import { Moderation } from "../mentions/receive/moderation.js";
 import { PendingMentions } from "../mentions/receive/pending.js";
 import { receiveMention } from "../mentions/receive/receive.js";
 import type { ReceivedMentions } from "../mentions/receive/received.js";
 import type { SiteIndex } from "../mentions/receive/site-index.js";
-import { ClaimProcessor, type VerifiedPending } from "../mentions/receive/verify-and-store.js";
+import { ClaimProcessor } from "../mentions/receive/verify-and-store.js";
 import { createVerify } from "../mentions/verify/verify.js";
 import type { ServiceOptions } from "./service-options.js";
-
-export interface Verification {
-  receive: Handler;
-  pending: PendingMentions;
-  moderation: Moderation;
-  verifyPending(which: "due" | "all", isOver: () => boolean): Promise<VerifiedPending>;
-  /** Deletes old records of how long verifications took. */
-  sweep(): Promise<void>;
-}
 
 /** The guard for the site's requests to other servers. */
 export function guardOf({ client, settings, guard }: ServiceOptions) {
   return createGuard({ userAgent: `${client} (+${settings.feedUrl}; @${settings.nick})`, ...guard });
 }
 
+export type Verification = ReturnType<typeof mentionVerification>;
+
 export function mentionVerification(
   options: ServiceOptions,
   { siteIndex, received, onStored }: { siteIndex: SiteIndex; received: ReceivedMentions; onStored(): void },
-): Verification {
+) {
   const { settings, store, now, isMetered, log } = options;
   const { limits } = settings.mentions;
   const moderation = new Moderation(settings.mentions);
@@ -48,7 +40,8 @@ export function mentionVerification(
     receive: receiveMention({ siteIndex, moderation, claims, pending, feedUrl: settings.feedUrl }),
     pending,
     moderation,
-    verifyPending: (which, isOver) => claims.verifyPending(which, isOver),
+    verifyPending: (which: "due" | "all", isOver: () => boolean) => claims.verifyPending(which, isOver),
+    /** Deletes old records of how long verifications took. */
     sweep: () => allowance.sweep(),
   };
 }

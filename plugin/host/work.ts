@@ -23,7 +23,7 @@ export async function attempt(name: string, work: () => Promise<unknown>, log: L
   try {
     await work();
   } catch (error) {
-    log(`${name} failed; next try within the hour: ${(error as Error).message}`);
+    log(`${name} failed; the next scheduled run tries again: ${(error as Error).message}`);
   }
 }
 

@@ -123,7 +123,7 @@ describe("eleventy-twtxt serve", () => {
     write({ host: "static", endpoint: null });
     const lacking = await serve(alice, [], { TWTXT_SMTP_URL: "smtp://127.0.0.1", TWTXT_WEBHOOK_URL: "" });
     const lines = [
-      'The site was built for the host "static", so its feed does not name https://alice.example/webmention, and no one can mention you there. Give the plugin the option host: "node" and build the site again.',
+      'The site was built for the host "static", so its feed does not name https://alice.example/webmention, and no one can mention you there. Set the option host: "node" and build the site again.',
       "Private feed of mentions: off (set TWTXT_MENTIONS_TOKEN to turn it on)",
       "Mail about mentions: off (set TWTXT_MAIL_TO to turn it on)",
       "Webhook: off (set TWTXT_WEBHOOK_URL to turn it on)",

@@ -44,7 +44,7 @@ describe("the data of a site", () => {
     git(alice, "init", "-q");
     const args = ["--allow-private-host", bob.host];
     const server = await serve(alice, args);
-    await expect.poll(server.said).toContain(`Data is kept in ${join(alice.folder, ALICES_DATA)}.\n`);
+    await expect.poll(server.said).toContain(`Data is stored in ${join(alice.folder, ALICES_DATA)}.\n`);
     expect((await mention(server, bob.twt(AT))).status).toBe(200);
     expect(await server.end("SIGTERM")).toBe(0);
     const left = [".eleventy-twtxt", "_site"].map((name) => [name, join(alice.folder, `${name}.built`)] as const);
