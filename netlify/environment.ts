@@ -91,10 +91,10 @@ function isLive(place: Place, { feedUrl }: HostSettings): boolean {
   return place === "production" || (place === "local" && isLoopback(new URL(feedUrl).hostname));
 }
 
-/** `netlify dev` has its own address in `URL`. It counts unless the site was built for a loopback address. */
+/** Under `netlify dev`, the address of the local server in `URL`, unless the site was built for a loopback address. */
 function authorityIn(place: Place, { url }: HostSettings): string {
-  const isBuiltFor = place !== "local" || isLoopback(new URL(url).hostname);
-  return new URL((!isBuiltFor && process.env.URL) || url).host;
+  const isElsewhere = place === "local" && !isLoopback(new URL(url).hostname);
+  return new URL((isElsewhere && process.env.URL) || url).host;
 }
 
 /** Private hosts that the guard allows, to try out two sites under `netlify dev`. */

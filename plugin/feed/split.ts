@@ -5,7 +5,7 @@ import { byteLength, formatTwt, type Twt } from "./twt.js";
 
 /** One file of a feed: the feed itself, or an archive of an earlier period. */
 interface FeedPart {
-  /** Path from the root of the site, as `/twtxt.txt`. */
+  /** Path from the root of the site, such as `/twtxt.txt`. */
   path: string;
   twts: Twt[];
   /** The field `prev`: the hash of the last twt of the previous part, and its file name; `null` for the oldest part. */
@@ -19,7 +19,7 @@ const YEAR_LIMIT = 512 * 1024;
  * Divides twts into files by their dates only, so that a new post moves no other twt to another file.
  *
  * @param twts - oldest first, timestamps as `YYYY-MM-DDThh:mm:ssZ`
- * @param feed - the feed's path, as `/twtxt.txt`, and the `url` from which the hashes of all parts are computed
+ * @param feed - the feed's path, such as `/twtxt.txt`, and the `url` from which the hashes of all parts are computed
  * @returns the parts, newest first: the feed with the two newest periods, then one archive for each earlier period
  * @see PROTOCOL 1.4
  */

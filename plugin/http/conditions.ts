@@ -1,7 +1,14 @@
-// plugin/http/conditions.ts: conditional requests, and the refusal of a range. RFC 9110, sections 13 and 14
+// plugin/http/conditions.ts: conditional requests, ranges and HTTP dates. RFC 9110, sections 5.6.7, 13 and 14
 import { TwtxtError } from "../errors.js";
-import { parseHttpDate } from "./headers.js";
+import type { Range } from "../store/store.js";
 import { matchesEtag, problem } from "./respond.js";
+
+/** The current format of a date, and that of RFC 850. */
+const DATE_WITH_ZONE = /^[A-Z][a-z]{2,8}, \d\d[ -][A-Z][a-z]{2}[ -](?:\d\d){1,2} \d\d:\d\d:\d\d GMT$/;
+/** The format of `asctime()`, which is in GMT, too. */
+const DATE_WITHOUT_ZONE = /^[A-Z][a-z]{2} [A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d \d{4}$/;
+const ONE_RANGE = /^bytes=(?<first>\d*)-(?<last>\d*)$/i;
+const SEVERAL_RANGES = /^bytes=[ \t]*(?:\d+-\d*|-\d+)(?:[ \t]*,[ \t]*(?:\d+-\d*|-\d+)){1,15}$/i;
 
 /** The validators of a resource. */
 export interface Version {
@@ -42,6 +49,26 @@ export function isNotModified(request: Request, { etag, modified }: Version): bo
   return since !== null && secondsOf(modified) <= since;
 }
 
+/**
+ * Parses a `Range` header.
+ *
+ * @param header - `null` for none; unknown units are ignored
+ * @param size - size of the resource in bytes
+ * @returns `null` for the whole resource, also for 2 to 16 ranges, which are not supported; `"none"` for a range outside
+ *   the resource or an invalid header
+ * @see RFC 9110, 14
+ */
+export function parseRange(header: string | null, size: number): Range | "none" | null {
+  if (header === null || !/^bytes=/i.test(header) || SEVERAL_RANGES.test(header)) return null;
+  const { first = "", last = "" } = ONE_RANGE.exec(header)?.groups ?? {};
+  if (first === "" && last === "") return "none";
+  const range =
+    first === ""
+      ? { first: Math.max(size - Number(last), 0), last: size - 1 }
+      : { first: Number(first), last: Math.min(Number(last || size), size - 1) };
+  return range.first <= range.last ? range : "none";
+}
+
 /** The response to a range outside the resource. */
 export function noSuchRange(size: number): Response {
   const error = new TwtxtError(
@@ -49,6 +76,18 @@ export function noSuchRange(size: number): Response {
     `Request one range within the ${size} bytes, such as bytes=0-99.`,
   );
   return problem(error, { "content-range": `bytes */${size}` });
+}
+
+/**
+ * Parses an HTTP date in any of its three formats.
+ *
+ * @returns milliseconds since 1970; `null` for anything else
+ * @see RFC 9110, 5.6.7
+ */
+export function parseHttpDate(text: string | null): number | null {
+  if (text === null || !(DATE_WITH_ZONE.test(text) || DATE_WITHOUT_ZONE.test(text))) return null;
+  const date = Date.parse(text.endsWith("GMT") ? text : `${text} GMT`);
+  return Number.isNaN(date) ? null : date;
 }
 
 /** HTTP dates have whole seconds. @returns milliseconds since 1970 */

@@ -54,11 +54,11 @@ async function startOfDocument(
   slices: TimeSlices,
 ): Promise<{ document: Parse5.Document; isWhole: boolean }> {
   const document = defaultTreeAdapter.createDocument();
-  const enough = new Error("enough");
+  const limitReached = new Error("too many elements");
   let elements = 0;
   const createElement: typeof defaultTreeAdapter.createElement = (...parts) => {
     elements += 1;
-    if (elements > MAX_ELEMENTS) throw enough;
+    if (elements > MAX_ELEMENTS) throw limitReached;
     return defaultTreeAdapter.createElement(...parts);
   };
   // Comments are not needed, and a page can have more than 100,000 of them.
@@ -74,7 +74,7 @@ async function startOfDocument(
     }
     tokenizer.write("", true);
   } catch (error) {
-    if (error !== enough) throw error;
+    if (error !== limitReached) throw error;
     return { document, isWhole: false };
   }
   return { document, isWhole: true };

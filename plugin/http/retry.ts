@@ -1,11 +1,11 @@
 // plugin/http/retry.ts: when to ask another site again: retry schedule, `Retry-After`, and how long a response is fresh.
-import { parseHttpDate } from "./headers.js";
+import { parseHttpDate } from "./conditions.js";
 
 const MINUTE = 60_000;
+const DAY_MS = 24 * 60 * MINUTE;
 
 /** Maximum number of attempts, and the period in which they are made. PROTOCOL 2.3 */
 const ATTEMPTS = 8;
-const DAY_MS = 24 * 60 * MINUTE;
 const PERIOD = 3 * DAY_MS;
 
 /** The first pause and the factor of the following ones: seven pauses take 68 hours. */

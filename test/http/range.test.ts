@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { noSuchRange } from "../../plugin/http/conditions.js";
-import { parseRange } from "../../plugin/http/headers.js";
+import { noSuchRange, parseRange } from "../../plugin/http/conditions.js";
 
 describe("a Range header", () => {
   it.each<[string | null, number, object | "none" | null]>([

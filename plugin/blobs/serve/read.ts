@@ -1,7 +1,6 @@
 // plugin/blobs/serve/read.ts: reads of a blob by its owner, or by anyone while it is public. PROTOCOL 4
 import { TwtxtError } from "../../errors.js";
-import { checkConditions, isNotModified, noSuchRange } from "../../http/conditions.js";
-import { parseRange } from "../../http/headers.js";
+import { checkConditions, isNotModified, noSuchRange, parseRange } from "../../http/conditions.js";
 import { essenceOf } from "../../http/respond.js";
 import type { Range } from "../../store/store.js";
 import { versionOf } from "../blob.js";
