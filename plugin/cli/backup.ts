@@ -15,9 +15,8 @@ import {
   checkArchive,
   valuesOf,
 } from "../store/archive.js";
-import { copyConsistently, type HeadKeys } from "../store/consistent-copy.js";
+import { copyConsistently, type HeadKeys, hashOf, SMALL_BYTES, writeValue } from "../store/copy.js";
 import type { StreamingStore } from "../store/store.js";
-import { hashOf, SMALL_BYTES, writeValue } from "../store/value.js";
 import { one } from "./arguments.js";
 import { command } from "./command.js";
 import { checkFree, type Draft, draftIn, orBadFile } from "./files.js";

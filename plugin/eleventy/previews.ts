@@ -46,7 +46,7 @@ export async function refuseOtherSite(root: string, url: string): Promise<void> 
 
 /** @throws TwtxtError `output-conflict` with this message while a server is running */
 async function refuseWhileServing(root: string, message: (server: string) => string): Promise<void> {
-  const { processesUsing } = await import("../store/store-users.js");
+  const { processesUsing } = await import("../store/processes.js");
   const [process] = await processesUsing(join(root, SERVING_FOLDER));
   if (process === undefined) return;
   throw authorError("output-conflict", message(`"eleventy-twtxt serve" (process ${process})`));

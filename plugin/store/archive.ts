@@ -9,9 +9,8 @@ import { createGunzip, createGzip } from "node:zlib";
 import { createTarDecoder, createTarPacker } from "modern-tar";
 import { TwtxtError } from "../errors.js";
 import { concatChunks } from "./chunks.js";
-import type { CopyTarget } from "./consistent-copy.js";
+import { type CopyTarget, sha256Of, type Value } from "./copy.js";
 import { isKey } from "./store.js";
-import type { Value } from "./value.js";
 
 const FOLDER = "store/";
 const ABOUT = "about.json";
@@ -232,12 +231,6 @@ async function textOf(
 ): Promise<string> {
   if (size > maxBytes) throw badArchive(file, `${name} has ${size} bytes`);
   return Buffer.from(await concatChunks(body)).toString();
-}
-
-async function sha256Of(chunks: AsyncIterable<Uint8Array>): Promise<string> {
-  const hash = createHash("sha256");
-  for await (const chunk of chunks) hash.update(chunk);
-  return hash.digest("hex");
 }
 
 async function* verifiedChunks(

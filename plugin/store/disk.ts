@@ -1,7 +1,12 @@
-// plugin/store/disk.ts: durable file operations.
-import { mkdir, open, rm, writeFile } from "node:fs/promises";
+// plugin/store/disk.ts: file operations: durable writes, and reading as a stream.
+import { type FileHandle, mkdir, open, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
+import { TwtxtError } from "../errors.js";
+import type { Range } from "./store.js";
+
+/** Size of a read in bytes. */
+const READ_BYTES = 256 * 1024;
 
 /**
  * Makes a folder and its parents, readable only by the owner.
@@ -54,6 +59,51 @@ function disconnectedPort(): MessagePort {
   const { port1, port2 } = new MessageChannel();
   port2.close();
   return port1;
+}
+
+/** Streams an open file or a range of it, then closes it. Readers may bring their own buffer. */
+export async function streamFile(handle: FileHandle, range?: Range): Promise<ReadableStream<Uint8Array>> {
+  const { first, last } = range ?? (await wholeRange(handle));
+  let at = first;
+  return new ReadableStream({
+    type: "bytes",
+    autoAllocateChunkSize: READ_BYTES,
+    async pull(controller) {
+      const request = controller.byobRequest as ReadableStreamBYOBRequest;
+      const view = request.view as Uint8Array;
+      const length = Math.min(view.byteLength, last + 1 - at);
+      const bytesRead = await closeOnError(handle, readInto(handle, view, { position: at, length }));
+      at += bytesRead;
+      if (bytesRead > 0) request.respond(bytesRead);
+      if (bytesRead > 0 && at <= last) return;
+      controller.close();
+      // Ends a read that is waiting with its own buffer.
+      controller.byobRequest?.respond(0);
+      await handle.close();
+    },
+    cancel: () => handle.close(),
+  });
+}
+
+/** @returns the number of bytes read; 0 only if `length` is 0 */
+async function readInto(handle: FileHandle, view: Uint8Array, place: { position: number; length: number }) {
+  const { bytesRead } = await handle.read(view, place);
+  if (bytesRead > 0 || place.length === 0) return bytesRead;
+  throw new TwtxtError("store-failed", "The file of a value has become shorter while it was read.");
+}
+
+async function wholeRange(handle: FileHandle): Promise<Range> {
+  const { size } = await closeOnError(handle, handle.stat());
+  return { first: 0, last: size - 1 };
+}
+
+async function closeOnError<T>(handle: FileHandle, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
 }
 
 /** Makes the entries of a folder durable. If it is new, its parents are synced too, up to the one above `firstNew`. */

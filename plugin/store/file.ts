@@ -11,11 +11,11 @@
 // - There are no locks, so none can be left behind. Files of a killed process are never read: the next write of the key
 //   removes superseded versions, and the first write of another process removes abandoned files in `.tmp`.
 // - Small values and deletions become durable through a log, see write-log.ts, larger values by syncing their files.
-import { type FileHandle, open, readFile, rename } from "node:fs/promises";
+import { open, readFile, rename } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
 import { concatChunks, streamOf } from "./chunks.js";
-import { codeOf, ifExists, isDone, makeFolder, remove, syncFolder, writeNew } from "./disk.js";
+import { codeOf, ifExists, isDone, makeFolder, remove, streamFile, syncFolder, writeNew } from "./disk.js";
 import {
   type CurrentVersion,
   findCurrent,
@@ -28,9 +28,9 @@ import {
   ONLY_VERSION,
   valueInHead,
   versionAfter,
+  writeVersion,
 } from "./key-folder.js";
-import { removeAbandoned, uniqueName } from "./leftovers.js";
-import type { LogEntry } from "./log-entry.js";
+import { removeAbandoned, uniqueName } from "./processes.js";
 import { recover } from "./recovery.js";
 import {
   type Condition,
@@ -41,12 +41,10 @@ import {
   type StoredValue,
   type StreamingStore,
 } from "./store.js";
-import { currentBoot, logTime, WriteLog } from "./write-log.js";
+import { currentBoot, type LogEntry, logTime, WriteLog } from "./write-log.js";
 
 /** Retries after losing a race with another process. */
 const TRIES = 100;
-/** Size of a read in bytes. */
-const READ_BYTES = 256 * 1024;
 /** Interval between two removals of abandoned files, in milliseconds. */
 const CLEANUP_INTERVAL_MS = 3600_000;
 /** Values up to this size are logged. Larger ones are synced in their own files, so that they are not written twice. */
@@ -117,7 +115,7 @@ export class FileStore implements StreamingStore {
     return this.#run(() =>
       withRetries(key, async () => {
         const streamed = await ifExists(open(join(place, ONLY_VERSION)));
-        return streamed ? readFrom(streamed, range) : readCurrent(place, range);
+        return streamed ? streamFile(streamed, range) : readCurrent(place, range);
       }),
     );
   }
@@ -178,56 +176,11 @@ async function readCurrent(place: string, range?: Range): Promise<ReadableStream
     return bytes && streamOf(bytes, range);
   }
   const handle = await ifExists(open(join(place, current.version)));
-  return handle ? readFrom(handle, range) : undefined;
+  return handle ? streamFile(handle, range) : undefined;
 }
 
 function isInHead({ version, names }: CurrentVersion): boolean {
   return !names.includes(version);
-}
-
-/** Streams an open file or a range of it, then closes it. Readers may bring their own buffer. */
-async function readFrom(handle: FileHandle, range?: Range): Promise<ReadableStream<Uint8Array>> {
-  const { first, last } = range ?? (await wholeRange(handle));
-  let at = first;
-  return new ReadableStream({
-    type: "bytes",
-    autoAllocateChunkSize: READ_BYTES,
-    async pull(controller) {
-      const request = controller.byobRequest as ReadableStreamBYOBRequest;
-      const view = request.view as Uint8Array;
-      const length = Math.min(view.byteLength, last + 1 - at);
-      const bytesRead = await closeOnError(handle, readInto(handle, view, { position: at, length }));
-      at += bytesRead;
-      if (bytesRead > 0) request.respond(bytesRead);
-      if (bytesRead > 0 && at <= last) return;
-      controller.close();
-      // Ends a read that is waiting with its own buffer.
-      controller.byobRequest?.respond(0);
-      await handle.close();
-    },
-    cancel: () => handle.close(),
-  });
-}
-
-/** @returns the number of bytes read; 0 only if `length` is 0 */
-async function readInto(handle: FileHandle, view: Uint8Array, place: { position: number; length: number }) {
-  const { bytesRead } = await handle.read(view, place);
-  if (bytesRead > 0 || place.length === 0) return bytesRead;
-  throw new TwtxtError("store-failed", "The file of a value has become shorter while it was read.");
-}
-
-async function wholeRange(handle: FileHandle): Promise<Range> {
-  const { size } = await closeOnError(handle, handle.stat());
-  return { first: 0, last: size - 1 };
-}
-
-async function closeOnError<T>(handle: FileHandle, work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    await handle.close();
-    throw error;
-  }
 }
 
 /** @param attempt - returns `undefined` after losing a race with another process */
@@ -282,9 +235,7 @@ async function createKey(
     if (logged) {
       await writeNew(join(made, HEAD + version), formatHead(version, logged), { flush: false });
     } else {
-      await writeNew(join(made, version), value, { flush: true });
-      await writeNew(join(made, HEAD + version), new Uint8Array(), { flush: true });
-      await syncFolder(made);
+      await writeVersion(made, version, value);
     }
     const placed = await placeFolder(made, place);
     if (!placed) {

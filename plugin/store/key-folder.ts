@@ -2,7 +2,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { ifExists } from "./disk.js";
+import { ifExists, syncFolder, writeNew } from "./disk.js";
 import { isKey, MAX_KEY } from "./store.js";
 
 /** Prefix of the file that names the current version. */
@@ -32,6 +32,17 @@ export async function findCurrent(place: string): Promise<CurrentVersion | null 
   // A listing during the rename of the head may have both names.
   const [version] = heads.sort((a, b) => numberOf(b) - numberOf(a));
   return version === undefined ? undefined : { version, names };
+}
+
+/** Fills the new folder of a key with a version, in synced files. */
+export async function writeVersion(
+  place: string,
+  version: string,
+  value: Uint8Array | AsyncIterable<Uint8Array>,
+): Promise<void> {
+  await writeNew(join(place, version), value, { flush: true });
+  await writeNew(join(place, HEAD + version), new Uint8Array(), { flush: true });
+  await syncFolder(place);
 }
 
 /** The content of a head that contains a small first value, so that a key has one file instead of two. */

@@ -3,11 +3,11 @@ import { randomBytes } from "node:crypto";
 import { readdir, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { TwtxtError } from "../errors.js";
+import { hashOf, readValue, writeValue } from "./copy.js";
 import { codeOf, ifExists, isDone, makeFolder, remove, syncFolder } from "./disk.js";
 import { FileStore } from "./file.js";
+import { markInUse, processesUsing } from "./processes.js";
 import type { StreamingStore } from "./store.js";
-import { markInUse, processesUsing } from "./store-users.js";
-import { hashOf, readValue, writeValue } from "./value.js";
 
 /** Suffix of a copy in progress on another file system. */
 const COPY = ".copy";

@@ -8,7 +8,7 @@ import { readdir, readFile, rename } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { TwtxtError } from "../errors.js";
-import { ifExists, isDone, makeFolder, remove, syncFile, syncFolder, writeNew } from "./disk.js";
+import { ifExists, isDone, makeFolder, syncFolder, writeNew } from "./disk.js";
 import {
   findCurrent,
   folderOf,
@@ -19,19 +19,20 @@ import {
   keysIn,
   lifeOf,
   numberOf,
+  ONLY_VERSION,
   parseHead,
+  writeVersion,
 } from "./key-folder.js";
-import { processOfName, uniqueName } from "./leftovers.js";
-import { type LogEntry, lastChange } from "./log-entry.js";
-import { entriesIn, LOGS, logTime, removeLogs } from "./write-log.js";
+import { processOfName, uniqueName } from "./processes.js";
+import { discardFolder, entriesIn, LOGS, type LogEntry, logTime, syncKeys } from "./write-log.js";
 
 /** The logs that a process has taken to repair a store: `.log.<boot>.<name of the process>`. */
 const CLAIM = `${LOGS}.`;
-/** The logs of one start of the machine. What else lies beside them is ignored. */
+/** The logs of one boot. Other names in the folder are ignored. */
 const BOOT = /^[0-9a-f-]{36}(?:\.\d+)?$/;
 /** Pause between two checks whether another process has finished the recovery, in milliseconds. */
 const PAUSE_MS = 20;
-/** Longest wait for a process in another container, which may no longer run, in nanoseconds. */
+/** Longest wait for a process in another container, which may have ended, in nanoseconds. */
 const MAX_WAIT_NS = 60e9;
 
 /**
@@ -98,7 +99,7 @@ async function restore(root: string, logs: string): Promise<void> {
       if (!existsSync(logs)) return;
       await recoverKey(root, key, logged.get(key) ?? []);
     }
-    await removeLogs(root, logs);
+    await discardFolder(root, logs);
   } catch (error) {
     await isDone(rename(logs, join(root, LOGS)));
     throw error;
@@ -112,27 +113,59 @@ async function recoverKey(root: string, key: string, logged: readonly LogEntry[]
   const last = lastChange(logged);
   if (!last) {
     if (found === null || found.isHead) return;
-    return found.version === null ? discard(root, place) : countAgain(place, found.version);
+    return found.version === null ? discardFolder(root, place) : makeCurrent(place, found.version);
   }
-  if (found?.isHead && !isBefore(found.version ?? "", last, logged)) return syncKey(root, place);
-  if (last.change === "deleted") return discard(root, place);
+  if (found?.isHead && !isBefore(found.version ?? "", last, logged)) return syncKeys(root, [key]);
+  if (last.change === "deleted") return discardFolder(root, place);
   if (last.change === "value") return replaceFolder(root, place, last.version, last.bytes);
-  if (existsSync(join(place, last.version))) await countAgain(place, last.version);
+  if (existsSync(join(place, last.version))) await makeCurrent(place, last.version);
+}
+
+/**
+ * The last change of a key, from its entries in the logs of all processes.
+ *
+ * Within the life of a key, versions are in the order of their numbers. A deletion ends a life, whenever its entry was
+ * written. So does a change of a later life, since the deletion between them may be of a process that was killed before it
+ * wrote its entry. The clock decides between two lives of a key if no log says when the first one ended.
+ */
+function lastChange(entries: readonly LogEntry[]): LogEntry | undefined {
+  const deletions = entries.filter(({ change }) => change === "deleted");
+  const isDeleted = ({ version, at }: LogEntry) =>
+    deletions.some((deletion) =>
+      // All streamed values have the same version.
+      version === ONLY_VERSION
+        ? deletion.version === version && deletion.at >= at
+        : lifeOf(deletion.version) === lifeOf(version),
+    );
+  const isFollowed = ({ version, until }: LogEntry) =>
+    entries.some((other) => lifeOf(other.version) !== lifeOf(version) && other.at > until);
+  const values = entries.filter((entry) => entry.change !== "deleted" && !isDeleted(entry) && !isFollowed(entry));
+  return newest(values) ?? newest(deletions);
+}
+
+function newest(entries: readonly LogEntry[]): LogEntry | undefined {
+  return entries.toSorted(inOrder).at(-1);
+}
+
+function inOrder(a: LogEntry, b: LogEntry): number {
+  return lifeOf(a.version) === lifeOf(b.version) && a.version !== b.version
+    ? numberOf(a.version) - numberOf(b.version)
+    : a.at - b.at;
 }
 
 /** Whether an intact version is older than the last change in the logs. */
 function isBefore(version: string, last: LogEntry, logged: readonly LogEntry[]): boolean {
   if (version === last.version) return last.change === "deleted";
   if (logged.some((entry) => entry.version === version)) return true;
-  // The key was created again, and the log of that has been removed by a checkpoint.
+  // The key was created again, and a checkpoint has removed the log of that.
   if (lifeOf(version) !== lifeOf(last.version)) return last.change !== "deleted";
   return numberOf(version) < numberOf(last.version);
 }
 
 interface IntactVersion {
-  /** `null` where there is none, and nothing else in the folder. */
+  /** `null` if no version is intact. */
   version: string | null;
-  /** Whether it is the version that counts. */
+  /** Whether it is the current version. For `null`: whether the folder has other files, so that it must stay. */
   isHead: boolean;
 }
 
@@ -148,7 +181,7 @@ async function newestIntact(place: string): Promise<IntactVersion | null> {
   const top = head === undefined ? Number.POSITIVE_INFINITY : numberOf(head);
   const versions = names.filter((name) => name === head || numberOf(name) < top);
   for (const version of versions.sort((a, b) => numberOf(b) - numberOf(a))) {
-    // A file that cannot be read is not a damaged one: nothing is given up for it.
+    // An error is thrown, since the file may be intact.
     const bytes = await ifExists(readFile(join(place, version)));
     if (bytes && isIntact(version, bytes)) return { version, isHead: version === head };
   }
@@ -157,8 +190,8 @@ async function newestIntact(place: string): Promise<IntactVersion | null> {
   return { version: null, isHead: !names.every(isOwn) };
 }
 
-/** Makes a version that is in the folder of its key count. No moment is without it, since the logs may not have it. */
-async function countAgain(place: string, version: string): Promise<void> {
+/** Makes a version in the folder of its key current. The folder always has it, because the logs may not have it. */
+async function makeCurrent(place: string, version: string): Promise<void> {
   const own = join(place, HEAD + version);
   const heads = (await readdir(place)).filter((name) => name.startsWith(HEAD));
   if (heads.length === 0) await writeNew(own, new Uint8Array(), { flush: true });
@@ -166,28 +199,13 @@ async function countAgain(place: string, version: string): Promise<void> {
   await syncFolder(place);
 }
 
-/** Makes the folder of a key anew, with a version that is in the logs, alone. */
+/** Replaces the folder of a key by a new one with only a version from the logs. */
 async function replaceFolder(root: string, place: string, version: string, bytes: Uint8Array): Promise<void> {
   const made = join(root, ".tmp", uniqueName());
   await makeFolder(made);
-  await writeNew(join(made, version), bytes, { flush: true });
-  await writeNew(join(made, HEAD + version), new Uint8Array(), { flush: true });
-  await syncFolder(made);
-  await discard(root, place);
+  await writeVersion(made, version, bytes);
+  await discardFolder(root, place);
   const firstNew = await makeFolder(dirname(place));
   await rename(made, place);
   await syncFolder(dirname(place), firstNew ?? root);
-}
-
-async function discard(root: string, place: string): Promise<void> {
-  const away = join(root, ".tmp", uniqueName());
-  await makeFolder(dirname(away));
-  if (await isDone(rename(place, away))) await syncFolder(dirname(place));
-  await remove(away);
-}
-
-async function syncKey(root: string, place: string): Promise<void> {
-  for (const name of (await ifExists(readdir(place))) ?? []) await isDone(syncFile(join(place, name)));
-  await isDone(syncFolder(place));
-  await isDone(syncFolder(dirname(place), root));
 }

@@ -1,9 +1,8 @@
-// plugin/store/s3-bucket.ts: signed requests to an S3 bucket, and the meaning of its responses.
+// plugin/store/s3-bucket.ts: signed requests to an S3 bucket, and parsing of its answers.
 import { AwsClient } from "aws4fetch";
 import { TwtxtError } from "../errors.js";
 import { canParseUrl } from "../url.js";
 import { fetchWithRetry } from "./fetch-with-retry.js";
-import { textsIn } from "./s3-xml.js";
 import { isKey } from "./store.js";
 
 /** Names that S3 allows, and those of older buckets and other services. */
@@ -15,6 +14,9 @@ const WHY_LENGTH = 300;
 /** S3 also answers 403 for a missing key if the access key may not list the bucket. */
 const FORBIDDEN =
   "; check the access key and its secret, the region, this machine's clock, and that the access key may list the bucket and get, put and delete in it";
+
+/** The named entities of XML. */
+const NAMED: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
 
 export interface S3BucketOptions {
   /** Such as `https://s3.eu-central-1.amazonaws.com`; the bucket and the key follow as its path. */
@@ -122,4 +124,51 @@ async function readStart(body: Response["body"]): Promise<string> {
     if (text.length > REASON_LENGTH) break;
   }
   return text;
+}
+
+/** A page of ListObjectsV2, see docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html */
+export interface ListPage {
+  keys: string[];
+  /** Token of the next page; `null` on the last page. */
+  next: string | null;
+}
+
+/** @param next - the token from the previous page; `null` for the first page */
+export function listQuery(prefix: string, next: string | null): Record<string, string> {
+  return { "list-type": "2", "encoding-type": "url", prefix, ...(next !== null && { "continuation-token": next }) };
+}
+
+/**
+ * Parses a page. Keys that cannot be decoded are skipped: such a server does not encode keys, and they are not this store's.
+ *
+ * @throws Error for an incomplete page, which must not look like an empty list
+ */
+export function listPage(xml: string): ListPage {
+  const [isMore] = textsIn(xml, "IsTruncated");
+  const [next = ""] = textsIn(xml, "NextContinuationToken");
+  const isWhole = /<\/ListBucketResult>\s*$/.test(xml) && (isMore === "false" || (isMore === "true" && next !== ""));
+  if (!isWhole) throw new Error("its list of keys is incomplete");
+  return { keys: textsIn(xml, "Key").flatMap(decoded), next: isMore === "true" ? next : null };
+}
+
+function decoded(key: string): string[] {
+  try {
+    return [decodeURIComponent(key)];
+  } catch {
+    return [];
+  }
+}
+
+/** The contents of all elements of this name that contain only text. */
+function textsIn(xml: string, element: string): string[] {
+  const pattern = new RegExp(`<${element}>([^<]*)</${element}>`, "g");
+  return [...xml.matchAll(pattern)].map(([, text = ""]) => unescaped(text));
+}
+
+function unescaped(text: string): string {
+  return text.replace(/&(?:#(\d{1,7})|#x([0-9a-f]{1,6})|(\w+));/gi, (all, decimal, hex, name) => {
+    const code = decimal ? Number(decimal) : hex ? Number.parseInt(hex, 16) : null;
+    if (code === null) return NAMED[name] ?? all;
+    return code <= 0x10ffff ? String.fromCodePoint(code) : all;
+  });
 }

@@ -1,8 +1,7 @@
 // plugin/store/s3.ts: store in an S3 bucket, or in a service with the same API.
 import { TwtxtError } from "../errors.js";
 import { reasonOf } from "./fetch-with-retry.js";
-import { type ExpectedFailure, type S3BucketOptions, type Send, s3Bucket } from "./s3-bucket.js";
-import { listPage, listQuery } from "./s3-list.js";
+import { type ExpectedFailure, listPage, listQuery, type S3BucketOptions, type Send, s3Bucket } from "./s3-bucket.js";
 import { idleLimit, startUpload, withIdleLimit } from "./s3-streams.js";
 import {
   type Condition,

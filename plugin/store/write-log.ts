@@ -8,13 +8,15 @@
 // - `.log/<boot>.<time>/` is a closed folder of logs. A checkpoint syncs every file that they name, then removes the
 //   folder, oldest first. A process that finds its log closed after a sync writes the entries to a new log before it
 //   acknowledges them.
+// - An entry is the length of its content (4 bytes, little endian), the first 8 bytes of the content's SHA-256, and the
+//   content: a line of JSON, then the bytes of the value.
+import { createHash } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { type FileHandle, mkdir, open, readdir, readFile, rename } from "node:fs/promises";
 import { dirname, join, relative } from "node:path";
 import { codeOf, ifExists, isDone, makeFolder, remove, syncFile, syncFolder } from "./disk.js";
 import { findCurrent, folderOf, isOwn, lifeOf } from "./key-folder.js";
-import { uniqueName } from "./leftovers.js";
-import { formatEntry, type LogEntry, parseEntries } from "./log-entry.js";
+import { uniqueName } from "./processes.js";
 
 /** The folder of all logs. No store key starts with a dot. */
 export const LOGS = ".log";
@@ -24,6 +26,24 @@ const MAX_BYTES = 64 * 2 ** 20;
 const MAX_AGE_MS = 60_000;
 /** When a process opens one log more than this, all are closed: most belong to processes that have ended. */
 const MAX_LOGS = 20;
+
+const CHECKSUM_BYTES = 8;
+const HEADER_BYTES = 4 + CHECKSUM_BYTES;
+const NEWLINE = 10;
+
+/** A change of a key. */
+export interface LogEntry {
+  key: string;
+  /** The version that was written or deleted. */
+  version: string;
+  /** Time just before the change, see `logTime`. */
+  at: number;
+  /** A time at which the change was made already. */
+  until: number;
+  /** `value`: `bytes` is the value. `synced`: the value is in its own, synced file. `deleted`: the key was deleted. */
+  change: "value" | "synced" | "deleted";
+  bytes: Uint8Array;
+}
 
 interface PendingEntry {
   entry: LogEntry;
@@ -35,7 +55,7 @@ interface OwnLog {
   path: string;
   handle: FileHandle;
   bytes: number;
-  /** A change before this time may be followed by one in an older log. */
+  /** When the log was opened. Older logs may have later changes of a key that was changed before. */
   since: number;
   timer: NodeJS.Timeout;
 }
@@ -119,7 +139,7 @@ export class WriteLog {
     this.#isCloseDue ||= this.#own.bytes > MAX_BYTES;
   }
 
-  /** Deletions of keys that were deleted since: the deletion may be in an older log, which is removed earlier. */
+  /** The deletions of keys that no longer exist. An older log may have them, but it is removed earlier than this one. */
   async #deletedBefore(entries: readonly LogEntry[]): Promise<LogEntry[]> {
     const deleted: LogEntry[] = [];
     for (const entry of entries) {
@@ -144,7 +164,7 @@ export class WriteLog {
     const all = join(this.#root, LOGS);
     const folder = join(all, this.#boot);
     const firstNew = (await makeFolder(all)) ?? all;
-    // Not with makeFolder, which looks again at what mkdir has found, and fails where it was renamed.
+    // makeFolder would fail if the folder is renamed between its mkdir and its stat.
     await mkdir(folder, { mode: 0o700 }).catch((error) => {
       if (codeOf(error) !== "EEXIST") throw error;
     });
@@ -190,8 +210,8 @@ export async function entriesIn(folder: string): Promise<LogEntry[]> {
   return entries.flat();
 }
 
-/** Removes a folder of logs atomically and durably. */
-export async function removeLogs(root: string, folder: string): Promise<void> {
+/** Removes a folder atomically and durably. */
+export async function discardFolder(root: string, folder: string): Promise<void> {
   const away = join(root, ".tmp", uniqueName());
   await makeFolder(dirname(away));
   if (await isDone(rename(folder, away))) await syncFolder(dirname(folder));
@@ -206,11 +226,11 @@ async function checkpoint(root: string, boot: string): Promise<void> {
   const keys = new Set<string>();
   for (const folder of folders) for (const { key } of await entriesIn(folder)) keys.add(key);
   await syncKeys(root, keys);
-  for (const folder of folders) await removeLogs(root, folder);
+  for (const folder of folders) await discardFolder(root, folder);
 }
 
 /** Makes the current values of keys, or their deletion, durable. */
-async function syncKeys(root: string, keys: Iterable<string>): Promise<void> {
+export async function syncKeys(root: string, keys: Iterable<string>): Promise<void> {
   const above = new Set([root]);
   for (const key of keys) {
     const place = folderOf(root, key);
@@ -220,11 +240,38 @@ async function syncKeys(root: string, keys: Iterable<string>): Promise<void> {
   for (const path of above) await isDone(syncFolder(path));
 }
 
-/** @returns `false` where a file was renamed or removed before it was synced: it may hold a value under its new name */
+/** @returns `false` if a file was renamed or removed before it was synced: under its new name it may have a value */
 async function syncAllIn(place: string): Promise<boolean> {
   for (const name of (await ifExists(readdir(place))) ?? []) {
     if (isOwn(name) && !(await isDone(syncFile(join(place, name))))) return false;
   }
   await isDone(syncFolder(place));
   return true;
+}
+
+function formatEntry({ bytes, ...line }: LogEntry): Buffer {
+  const content = Buffer.concat([Buffer.from(`${JSON.stringify(line)}\n`), bytes]);
+  const length = Buffer.alloc(4);
+  length.writeUInt32LE(content.length);
+  return Buffer.concat([length, checksumOf(content), content]);
+}
+
+/** The entries of a log up to the first incomplete one. */
+function parseEntries(log: Buffer): LogEntry[] {
+  const entries: LogEntry[] = [];
+  let at = 0;
+  while (at + HEADER_BYTES <= log.length) {
+    const end = at + HEADER_BYTES + log.readUInt32LE(at);
+    const checksum = log.subarray(at + 4, at + HEADER_BYTES);
+    const content = log.subarray(at + HEADER_BYTES, end);
+    if (end > log.length || !checksumOf(content).equals(checksum)) break;
+    const line = content.indexOf(NEWLINE);
+    entries.push({ ...JSON.parse(content.toString("utf8", 0, line)), bytes: content.subarray(line + 1) });
+    at = end;
+  }
+  return entries;
+}
+
+function checksumOf(content: Uint8Array): Buffer {
+  return createHash("sha256").update(content).digest().subarray(0, CHECKSUM_BYTES);
 }

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { signRequest } from "../../plugin/http/signature.js";
-import { SMALL_BYTES } from "../../plugin/store/value.js";
+import { SMALL_BYTES } from "../../plugin/store/copy.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { settingsOf } from "../helpers/receiver.js";
 import { s3Service } from "../helpers/s3-service.js";

@@ -1,9 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { STORE_HEADS } from "../../plugin/cli/backup.js";
-import { type CopyTarget, copyConsistently } from "../../plugin/store/consistent-copy.js";
+import { type CopyTarget, copyConsistently, writeValue } from "../../plugin/store/copy.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
-import { writeValue } from "../../plugin/store/value.js";
 import { alicesBlobs, kept } from "../blobs/alices-blobs.js";
 import { FEED, feedServer, receiver } from "../helpers/receiver.js";
 

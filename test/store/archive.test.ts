@@ -9,10 +9,9 @@ import { packTar, type TarEntry } from "modern-tar";
 import { afterAll, describe, expect, it } from "vitest";
 import { type ArchiveSource, ArchiveWriter, checkArchive, valuesOf } from "../../plugin/store/archive.js";
 import { concatChunks } from "../../plugin/store/chunks.js";
-import { copyConsistently } from "../../plugin/store/consistent-copy.js";
+import { copyConsistently, SMALL_BYTES } from "../../plugin/store/copy.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
-import { SMALL_BYTES } from "../../plugin/store/value.js";
 
 const ABOUT = { site: "https://alice.example/", created: "2026-11-20T09:00:00.000Z" };
 const work = mkdtempSync(join(tmpdir(), "twtxt-archive-"));

@@ -3,10 +3,10 @@ import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, renameSync,
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { SMALL_BYTES } from "../../plugin/store/copy.js";
 import { FileStore } from "../../plugin/store/file.js";
 import { finishMove, hasValues, moveStore } from "../../plugin/store/move-store.js";
-import { markInUse, processesUsing } from "../../plugin/store/store-users.js";
-import { SMALL_BYTES } from "../../plugin/store/value.js";
+import { markInUse, processesUsing } from "../../plugin/store/processes.js";
 
 /** Another file system than that of the temporary folder, on Linux. */
 const MEMORY = "/dev/shm";

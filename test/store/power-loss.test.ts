@@ -15,7 +15,7 @@ import {
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { FileStore } from "../../plugin/store/file.js";
-import { uniqueName } from "../../plugin/store/leftovers.js";
+import { uniqueName } from "../../plugin/store/processes.js";
 import type { Store } from "../../plugin/store/store.js";
 import { entriesIn, WriteLog } from "../../plugin/store/write-log.js";
 import { seeded } from "../cli/blob-writers.js";

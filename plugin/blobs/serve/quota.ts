@@ -91,6 +91,6 @@ function sumOf(numbers: readonly number[]): number {
 function exceeded(what: string, option: string): TwtxtError {
   return new TwtxtError(
     "quota-exceeded",
-    `It would be more than ${what}. Remove some first, or let the site's option blobs: { ${option} } allow more.`,
+    `This upload would exceed the limit of ${what}. Delete some blobs, or raise the site's option blobs: { ${option} }.`,
   );
 }

@@ -25,10 +25,11 @@ describe("507 quota-exceeded", () => {
     expect(await response.json()).toEqual({
       status: 507,
       code: "quota-exceeded",
-      detail: "It would be more than 2 blobs. Remove some first, or let the site's option blobs: { count } allow more.",
+      detail:
+        "This upload would exceed the limit of 2 blobs. Delete some blobs, or raise the site's option blobs: { count }.",
     });
     expect((await jsonOf(await alice.put("a", "x".repeat(2 ** 19 + 1)))).detail).toBe(
-      "It would be more than 1 MiB in all. Remove some first, or let the site's option blobs: { megabytes } allow more.",
+      "This upload would exceed the limit of 1 MiB in all. Delete some blobs, or raise the site's option blobs: { megabytes }.",
     );
     expect(await dump(alice.store)).toEqual(before);
   });

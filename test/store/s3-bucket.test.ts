@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { listPage, listQuery } from "../../plugin/store/s3-list.js";
+import { listPage, listQuery } from "../../plugin/store/s3-bucket.js";
 
 const list = (inner: string) => `<?xml version="1.0" encoding="UTF-8"?>
 <ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>bucket</Name><Prefix/>${inner}</ListBucketResult>

@@ -1,13 +1,18 @@
-// plugin/store/leftovers.ts: names of temporary files, and removal of those that killed processes left behind.
+// plugin/store/processes.ts: processes that share the folder of a store, by the names of their temporary files and marks.
 import { createHash, randomBytes } from "node:crypto";
 import { readlinkSync } from "node:fs";
-import { readdir, stat } from "node:fs/promises";
+import { readdir, stat, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { ifExists, makeFolder, remove } from "./disk.js";
 
 /** Temporary files of other machines and containers are removed when they have not changed for this long. */
 const FOREIGN_AGE_MS = 3600_000;
+
+/** Temporary files, see file.ts. No store key starts with a dot. */
+const TEMPORARY = ".tmp";
+/** One empty file for each process that uses the store. */
+const MARKS = ".in-use";
 
 /** This machine or container, within which process IDs are unique. */
 const MACHINE = createHash("sha256")
@@ -85,4 +90,25 @@ async function diskTime(folder: string): Promise<number> {
   const { mtimeMs } = await stat(probe);
   await remove(probe);
   return mtimeMs;
+}
+
+/**
+ * Marks a store as used by this process, and removes the marks of processes that have ended.
+ *
+ * @returns removes the mark
+ */
+export async function markInUse(store: string): Promise<() => Promise<void>> {
+  const folder = join(store, MARKS);
+  await makeFolder(folder);
+  for (const name of await readdir(folder)) if (processOfName(name) === "ended") await remove(join(folder, name));
+  const mark = join(folder, uniqueName());
+  await writeFile(mark, "", { flag: "wx", mode: 0o600 });
+  return () => remove(mark);
+}
+
+/** The IDs of the other processes that use a store. Processes on other machines and in other containers are not detected. */
+export async function processesUsing(store: string): Promise<number[]> {
+  const names = await Promise.all([MARKS, TEMPORARY].map((folder) => ifExists(readdir(join(store, folder)))));
+  const ids = names.flatMap((found) => (found ?? []).map(processOfName)).filter((id) => typeof id === "number");
+  return [...new Set(ids)];
 }
