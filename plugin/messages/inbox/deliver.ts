@@ -62,10 +62,9 @@ export class Deliveries {
   async #store(user: string, delivery: Delivery, before: readonly Delivery[], address: string): Promise<Response> {
     const { messages, shares, limits, now, onStored } = this.#options;
     const { id, ids, body, size } = delivery;
-    const { stored, deleted } = await messages.recent(user);
-    if ([...ids].some((one) => deleted.has(one)) || stored.some((message) => ids.has(message.id))) {
-      return storedResponse();
-    }
+    const { stored, isKnown } = await messages.recent(user, ids);
+    if (isKnown) return storedResponse();
+
     const fits = (found: readonly StoredMessage[]) =>
       hasRoom([...found, ...othersOf(before, [id, ...found.map((message) => message.id)])], size, limits);
     if (!fits(stored) && !fits(await messages.all(user))) return fullResponse();

@@ -62,14 +62,15 @@ export class StoredMessages {
   }
 
   /**
-   * Each message once, and the ids of deleted ones, both unordered. Changes by other processes may be missing for two
-   * seconds.
+   * Each message once, unordered, and whether one with these ids is stored or was deleted. Changes by other processes may be
+   * missing for two seconds.
    */
-  async recent(user: string): Promise<{ stored: StoredMessage[]; deleted: ReadonlySet<string> }> {
+  async recent(user: string, ids: ReadonlySet<string>): Promise<{ stored: StoredMessage[]; isKnown: boolean }> {
     const [messages, deleted] = [this.#messagesOf(user), this.#deletedOf(user)];
     await Promise.all([messages.refresh(), deleted.refresh()]);
-    const remembered = deleted.entries().filter((one) => !this.#isOutdated(one));
-    return { stored: withoutCopies(messages.entries()), deleted: new Set(remembered.map(({ id }) => id)) };
+    const stored = withoutCopies(messages.entries());
+    const wasDeleted = deleted.entries().some((one) => ids.has(one.id) && !this.#isOutdated(one));
+    return { stored, isKnown: wasDeleted || stored.some(({ id }) => ids.has(id)) };
   }
 
   /** Reads bodies as received, in this order; `null` for deleted messages. */
@@ -122,7 +123,7 @@ export class StoredMessages {
     }
     const deleted = (await this.#store.keys(deletedFolder(user))).map(partsOfDeleted);
     const outdated = deleted.filter((one) => this.#isOutdated(one));
-    const remembered = new Set(deleted.filter((one) => !outdated.includes(one)).map(({ id }) => id));
+    const remembered = new Set(deleted.filter((one) => !this.#isOutdated(one)).map(({ id }) => id));
     const extra = extraCopies(await this.#copies(user), remembered);
     for (const { key } of [...extra, ...outdated]) {
       if (isOver()) return;
