@@ -26,8 +26,8 @@ export interface DeliveryOptions {
 }
 
 /**
- * Accepts messages. Each process counts only its own concurrent deliveries, so several processes may exceed the limits
- * slightly.
+ * Accepts messages. Several processes may exceed the limits by what they accept in two seconds, see
+ * {@link StoredMessages.recent}.
  */
 export class Deliveries {
   readonly #options: DeliveryOptions;
