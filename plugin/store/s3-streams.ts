@@ -3,15 +3,38 @@ import { TwtxtError } from "../errors.js";
 import { chunksUntilAborted } from "./chunks.js";
 
 /** An idle timeout, which counts only while this side waits for the bucket. */
-export interface IdleLimit {
+export class IdleLimit {
+  readonly #controller = new AbortController();
+  readonly #idleMs: number;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** @param idleMs - the timeout in milliseconds */
+  constructor(idleMs: number) {
+    this.#idleMs = idleMs;
+  }
+
   /** Aborted at the timeout, and by `end`. */
-  signal: AbortSignal;
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
   /** Starts or restarts the timer. */
-  start(): void;
-  /** Stops the timer. */
-  stop(): void;
+  start(): void {
+    this.stop();
+    this.#timer = setTimeout(() => {
+      this.#controller.abort(new Error(`no data for ${this.#idleMs} ms`));
+    }, this.#idleMs);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
   /** Aborts what is still running. */
-  end(): void;
+  end(): void {
+    this.stop();
+    this.#controller.abort();
+  }
 }
 
 /** A request body that is being sent. */
@@ -21,25 +44,6 @@ export interface Upload {
   isTaken(): boolean;
   /** The error that the chunks threw, or that their size was wrong. */
   fault(): { error: unknown } | null;
-}
-
-/** @param idleMs - the timeout in milliseconds */
-export function idleLimit(idleMs: number): IdleLimit {
-  const controller = new AbortController();
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const stop = () => clearTimeout(timer);
-  return {
-    signal: controller.signal,
-    start() {
-      stop();
-      timer = setTimeout(() => controller.abort(new Error(`no data for ${idleMs} ms`)), idleMs);
-    },
-    stop,
-    end() {
-      stop();
-      controller.abort();
-    },
-  };
 }
 
 /** @param size - the total size of the chunks in bytes */

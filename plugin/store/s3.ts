@@ -2,7 +2,7 @@
 import { TwtxtError } from "../errors.js";
 import { reasonOf } from "./fetch-with-retry.js";
 import { type ExpectedFailure, listPage, listQuery, type S3BucketOptions, type Send, s3Bucket } from "./s3-bucket.js";
-import { idleLimit, startUpload, withIdleLimit } from "./s3-streams.js";
+import { IdleLimit, startUpload, withIdleLimit } from "./s3-streams.js";
 import {
   type Condition,
   checkKey,
@@ -60,7 +60,7 @@ export class S3Store implements StreamingStore {
 
   async write(key: string, chunks: AsyncIterable<Uint8Array>, size: number): Promise<void> {
     checkKey(key);
-    const idle = idleLimit(this.#totalMs);
+    const idle = new IdleLimit(this.#totalMs);
     const { body, isTaken, fault } = startUpload(chunks, size, idle);
     idle.start();
     try {
@@ -84,7 +84,7 @@ export class S3Store implements StreamingStore {
 
   async read(key: string, range?: Range): Promise<ReadableStream<Uint8Array> | null> {
     checkKey(key);
-    const idle = idleLimit(this.#totalMs);
+    const idle = new IdleLimit(this.#totalMs);
     idle.start();
     try {
       const headers: Record<string, string> = range ? { range: `bytes=${range.first}-${range.last}` } : {};

@@ -1,6 +1,6 @@
 import { setImmediate as settled } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { idleLimit, startUpload, withIdleLimit } from "../../plugin/store/s3-streams.js";
+import { IdleLimit, startUpload, withIdleLimit } from "../../plugin/store/s3-streams.js";
 
 const IDLE_MS = 1000;
 const LONG_MS = 100 * IDLE_MS;
@@ -20,7 +20,7 @@ afterEach(() => {
 
 describe("the time within which a bucket must move", () => {
   it("does not count while the source of a value lets it wait, and counts while the bucket does", async () => {
-    const idle = idleLimit(IDLE_MS);
+    const idle = new IdleLimit(IDLE_MS);
     const { readable, writable } = chunksInHand();
     const writer = writable.getWriter();
     const upload = startUpload(readable, 4, idle);
@@ -49,7 +49,7 @@ describe("the time within which a bucket must move", () => {
   });
 
   it("does not count while the reader of a value lets it wait, and counts while the bucket does", async () => {
-    const idle = idleLimit(IDLE_MS);
+    const idle = new IdleLimit(IDLE_MS);
     const { readable, writable } = chunksInHand();
     const writer = writable.getWriter();
     const reader = withIdleLimit(readable, idle, (cause) => cause as Error).getReader();
