@@ -37,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 
-/** The files below a folder that this process has opened. */
+/** The open files of this process below a folder. */
 function openBelow(folder: string): string[] {
   return readdirSync("/proc/self/fd").flatMap((number) => {
     try {
@@ -60,7 +60,7 @@ function inside(folder: string, key: string): { version: string; names: string[]
   return { version: head?.slice("head.".length) ?? "", names };
 }
 
-/** Runs the child to its end, and gives what it said. */
+/** Runs the child to its end and returns its output. */
 function run(command: string, args: string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const started = spawn(command, args, { stdio: ["ignore", "pipe", "inherit"] });
@@ -76,7 +76,7 @@ function run(command: string, args: string[]): Promise<string> {
 storeContract("file", async () => new FileStore(join(newFolder(), "not", "there", "yet")));
 
 describe("a folder", () => {
-  it("is found again by another store, and read by both", async () => {
+  it("is shared by two stores", async () => {
     const folder = newFolder();
     const [one, two] = [new FileStore(folder), new FileStore(folder)];
     const etag = await one.put("a/b", text("one"));
@@ -86,7 +86,7 @@ describe("a folder", () => {
     expect((await one.get("a/b"))?.bytes).toEqual(text("two"));
   });
 
-  it("of the first version, in which each value has a file beside its head, is read, written and cleared as any other", async () => {
+  it("of the first version, in which each value has a file beside its head, is read, written and cleaned up as any other", async () => {
     const folder = newFolder();
     const versions = { read: "3-0123456789abcdef", written: "1-0123456789abcdef", streamed: "1-0000000000000000" };
     for (const [key, version] of Object.entries(versions)) {
@@ -104,7 +104,7 @@ describe("a folder", () => {
     expect(readdirSync(join(folder, "old"))).toEqual([]);
   });
 
-  it("is for its owner alone, whatever the umask allows", async () => {
+  it("is readable by its owner only, whatever the umask allows", async () => {
     const folder = join(newFolder(), "new");
     const umask = process.umask(0);
     try {
@@ -119,7 +119,7 @@ describe("a folder", () => {
     expect(names.map((name) => statSync(join(folder, "a/b@", name)).mode & 0o777)).toEqual([0o600, 0o600]);
   });
 
-  it("holds two files for each key, however many write it, and none for a deleted one", async () => {
+  it("has two files for each key, however many write it, and none for a deleted one", async () => {
     const folder = newFolder();
     const store = new FileStore(folder);
     for (let i = 0; i < 10; i += 1) await store.put("a/b", text(`${i}`));
@@ -132,7 +132,7 @@ describe("a folder", () => {
     expect(readdirSync(join(folder, ".tmp"))).toEqual([]);
   });
 
-  it("may hold what others have put there: it is no key, and stays", async () => {
+  it("may have files of other programs, which are no keys and stay", async () => {
     const folder = newFolder();
     const store = new FileStore(folder);
     await store.put("a/b", text("one"));
@@ -147,7 +147,7 @@ describe("a folder", () => {
 });
 
 describe("an etag", () => {
-  it("is never given twice, not even to the same bytes", async () => {
+  it("is never used twice, not even for the same bytes", async () => {
     const store = new FileStore(newFolder());
     const first = await store.put("a", text("same"));
     expect(await store.put("a", text("same"))).not.toBe(first);
@@ -157,8 +157,8 @@ describe("an etag", () => {
   });
 });
 
-describe("what a killed process leaves", () => {
-  it("halfway through a new version: is not read, and gone with the next write", async () => {
+describe("a file of a killed process", () => {
+  it("during a new version: is not read, and removed by the next write", async () => {
     const folder = newFolder();
     const store = new FileStore(folder);
     await store.put("a", text("whole"));
@@ -169,7 +169,7 @@ describe("what a killed process leaves", () => {
     expect(inside(folder, "a").names).toHaveLength(2);
   });
 
-  it("before an old version was removed: is not read, and gone with the next write", async () => {
+  it("before an old version was removed: is not read, and removed by the next write", async () => {
     const folder = newFolder();
     const store = new FileStore(folder);
     await store.put("a", text("one"));
@@ -181,7 +181,7 @@ describe("what a killed process leaves", () => {
     expect(inside(folder, "a").names).toHaveLength(2);
   });
 
-  it("halfway through making or removing a key: is no key, and is cleared away by the first write of another process", async () => {
+  it("during the creation or removal of a key: is no key, and removed by the first write of another process", async () => {
     const folder = newFolder();
     await new FileStore(folder).put("a", text("one"));
     const ended = spawn(process.execPath, ["-e", ""]);
@@ -214,7 +214,7 @@ describe("what a killed process leaves", () => {
     expect(readdirSync(join(folder, ".tmp")).sort()).toEqual([names.alive, names.elsewhere, names.written].sort());
   });
 
-  it("is looked for again once an hour, since another process may be killed while this one goes on", async () => {
+  it("is looked for once an hour, since another process may be killed while this one runs", async () => {
     vi.useFakeTimers({ toFake: ["setTimeout"] });
     try {
       const folder = newFolder();
@@ -233,7 +233,7 @@ describe("what a killed process leaves", () => {
     }
   });
 
-  it("store-failed: a value that has become shorter is not passed off for all of it, and its file is closed", async () => {
+  it("store-failed: a file that became shorter while it was read, which is closed", async () => {
     const folder = newFolder();
     const store = new FileStore(folder, null);
     await store.put("a", text("hello"));
@@ -244,7 +244,7 @@ describe("what a killed process leaves", () => {
     if (process.platform === "linux") expect(openBelow(join(folder, "a@"))).toEqual([]);
   });
 
-  it("store-failed: a key's folder that somebody has emptied is damaged, not without a value", async () => {
+  it("store-failed: the empty folder of a key is damaged, not a missing key", async () => {
     const folder = newFolder();
     const store = new FileStore(folder, null);
     await store.put("a", text("one"));
@@ -263,7 +263,7 @@ describe("several processes", () => {
     expect(readFileSync(join(folder, "count@", inside(folder, "count").version), "utf8")).toBe("200");
   });
 
-  it("lose nothing that was answered, and leave nothing torn, where one is killed in the middle, twenty times", async () => {
+  it("lose nothing acknowledged and leave nothing incomplete if one is killed, twenty times", async () => {
     const folder = newFolder();
     const store = new FileStore(folder);
     const expected = new Map<string, Uint8Array>();
@@ -278,7 +278,7 @@ describe("several processes", () => {
       const answered = await stepsUntilKilled(folder, step + 1, 1 + ((kills * 7) % 13));
       expect(answered).toBeGreaterThan(step);
       while (step < answered) apply(++step);
-      // The step after the last one that was answered may have happened or not, but nothing in between.
+      // The step after the last answered one has happened or not, but never in part.
       const found = (await store.get(keyOf(step + 1)))?.bytes ?? null;
       if (isSame(found, contentOf(step + 1))) apply(step + 1);
       const values = await Promise.all([...expected.keys()].map(async (key) => (await store.get(key))?.bytes ?? null));
@@ -293,7 +293,7 @@ describe("several processes", () => {
   });
 });
 
-/** Lets a process go on from a step until it has been answered so often, and then kills it. */
+/** Runs a process from a step until it has had this many answers, then kills it. */
 function stepsUntilKilled(folder: string, first: number, answers: number): Promise<number> {
   return new Promise((resolve, reject) => {
     const started = spawn(process.execPath, [child, "step", folder, String(first)], {
@@ -317,7 +317,7 @@ function isSame(one: Uint8Array | null, other: Uint8Array | null): boolean {
 }
 
 describe("store-failed", () => {
-  it("a folder that may only be read: what is there stays, and is read", async () => {
+  it("a read-only folder: its values stay and can be read", async () => {
     const folder = newFolder();
     const store = new FileStore(folder);
     await store.put("a/b", text("one"));
@@ -332,7 +332,7 @@ describe("store-failed", () => {
     expect((await store.get("a/b"))?.bytes).toEqual(text("two"));
   });
 
-  it("a folder that may not be read is not an empty one", async () => {
+  it("an unreadable folder is not an empty one", async () => {
     const folder = join(newFolder(), "file");
     writeFileSync(folder, "");
     const store = new FileStore(folder);
@@ -359,7 +359,7 @@ describe("store-failed", () => {
   );
 });
 
-/** Takes away the right to write, also from root, who becomes somebody without rights for that time. */
+/** Removes the right to write, also from root, which becomes an unprivileged user meanwhile. */
 async function readOnly(folder: string, action: () => Promise<void>): Promise<void> {
   const isRoot = process.geteuid?.() === 0;
   const paths = ["", ...readdirSync(folder, { recursive: true, encoding: "utf8" })].map((path) => join(folder, path));

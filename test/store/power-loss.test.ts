@@ -33,7 +33,7 @@ import {
 } from "./restarts.js";
 
 describe("after a power loss", () => {
-  it("a value is there although its file was not written", async () => {
+  it("a value is complete although its file was not written", async () => {
     const folder = newFolder();
     const etag = await new FileStore(folder, BEFORE).put("a/b/c", text("one"));
     rmSync(join(folder, "a"), { recursive: true });
@@ -60,7 +60,7 @@ describe("after a power loss", () => {
     });
   });
 
-  it("a deleted key stays deleted, and a key that was made again has its later value", async () => {
+  it("a deleted key stays deleted, and a key that was created again has its later value", async () => {
     const folder = newFolder();
     const store = new FileStore(folder, BEFORE);
     for (const key of ["gone", "again"]) await store.put(key, text("old"));
@@ -72,7 +72,7 @@ describe("after a power loss", () => {
     expect(await valuesIn(new FileStore(copy, AFTER))).toEqual({ again: "new" });
   });
 
-  it("a value that is larger than the log takes, and replaces a small one, is there", async () => {
+  it("a value too large for the log that replaced a small one is complete", async () => {
     const folder = newFolder();
     const store = new FileStore(folder, BEFORE);
     const large = "large ".repeat(10_000);
@@ -81,7 +81,7 @@ describe("after a power loss", () => {
     expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ a: large });
   });
 
-  it("a value that was never acknowledged and is not whole gives way to the one before, or to none", async () => {
+  it("an incomplete value that was never acknowledged is replaced by the previous one, or by none", async () => {
     const folder = newFolder();
     const store = new FileStore(folder, BEFORE);
     await store.put("replaced", text("one"));
@@ -112,7 +112,7 @@ describe("after a power loss", () => {
     expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({});
   });
 
-  it("a key stays deleted whose value is logged after the log of its deletion was removed", async () => {
+  it("a key stays deleted if its value is logged after the log of its deletion was removed", async () => {
     const folder = newFolder();
     const [one, other] = [new FileStore(folder, BEFORE), new FileStore(folder, BEFORE)];
     await one.put("first", text("one"));
@@ -131,7 +131,7 @@ describe("after a power loss", () => {
     expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ first: "one", second: "one" });
   });
 
-  it("a value whose file cannot be read is not given up: the store fails, and the file stays", async () => {
+  it("an unreadable file is not removed: the store fails", async () => {
     const folder = newFolder();
     const store = new FileStore(folder, BEFORE);
     await store.put("a", text("one"));
@@ -149,26 +149,29 @@ describe("after a power loss", () => {
     expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ a: "two" });
   });
 
-  it.each(["one", "two"])("the value %s that counts again never leaves the folder of its key", async (value) => {
-    const folder = newFolder();
-    const store = new FileStore(folder, BEFORE);
-    for (const each of value === "one" ? ["one"] : ["one", "two"]) await store.put("a", text(each));
-    await new WriteLog(folder, BEFORE).close();
-    const place = join(folder, "a@");
-    const next = `${value === "one" ? 2 : 3}-0123456789abcdef-00000000`;
-    renameSync(join(place, `head.${versionOf(folder, "a")}`), join(place, `head.${next}`));
-    writeFileSync(join(place, next), "");
-    mkdirSync(join(folder, ".log", BEFORE));
-    const { ino } = statSync(place);
-    const after = new FileStore(folder, AFTER);
-    expect(await valuesIn(after)).toEqual({ a: value });
-    expect(statSync(place).ino).toBe(ino);
-    await after.put("a", text("next"));
-    expect(await valuesIn(after)).toEqual({ a: "next" });
-    expect(readdirSync(place)).toHaveLength(2);
-  });
+  it.each(["one", "two"])(
+    "the value %s that becomes current again never leaves the folder of its key",
+    async (value) => {
+      const folder = newFolder();
+      const store = new FileStore(folder, BEFORE);
+      for (const each of value === "one" ? ["one"] : ["one", "two"]) await store.put("a", text(each));
+      await new WriteLog(folder, BEFORE).close();
+      const place = join(folder, "a@");
+      const next = `${value === "one" ? 2 : 3}-0123456789abcdef-00000000`;
+      renameSync(join(place, `head.${versionOf(folder, "a")}`), join(place, `head.${next}`));
+      writeFileSync(join(place, next), "");
+      mkdirSync(join(folder, ".log", BEFORE));
+      const { ino } = statSync(place);
+      const after = new FileStore(folder, AFTER);
+      expect(await valuesIn(after)).toEqual({ a: value });
+      expect(statSync(place).ino).toBe(ino);
+      await after.put("a", text("next"));
+      expect(await valuesIn(after)).toEqual({ a: "next" });
+      expect(readdirSync(place)).toHaveLength(2);
+    },
+  );
 
-  it("an entry that is cut off ends its log, and all before it are there", async () => {
+  it("an entry that is cut off ends its log, and all entries before it are applied", async () => {
     const folder = newFolder();
     const store = new FileStore(folder, BEFORE);
     await store.put("a", text("one"));
@@ -179,7 +182,7 @@ describe("after a power loss", () => {
     expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ a: "one" });
   });
 
-  it("nothing that was acknowledged is lost, whatever part of the files was not written, by two writers, twelve times", async () => {
+  it("nothing acknowledged is lost, whichever files were not written, by two writers, twelve times", async () => {
     const folder = newFolder();
     const random = seeded(1);
     let boot = 0;
@@ -206,7 +209,7 @@ describe("after a power loss", () => {
     }
   });
 
-  it("several processes that start at once see the repaired store, each of them", async () => {
+  it("several processes that start at once all see the repaired store", async () => {
     const folder = newFolder();
     const store = new FileStore(folder, BEFORE);
     const keys = Array.from({ length: 40 }, (_, i) => `box/k${i}`);
@@ -217,8 +220,8 @@ describe("after a power loss", () => {
   });
 });
 
-describe("a store on which another machine is working", () => {
-  it("is refused with a message, and keeps what the other one writes", async () => {
+describe("a store that another machine is writing", () => {
+  it("is refused with a message, and keeps the values of the other one", async () => {
     const folder = newFolder();
     const other = new FileStore(folder, BEFORE);
     await other.put("a", text("one"));
@@ -230,7 +233,7 @@ describe("a store on which another machine is working", () => {
   });
 });
 
-describe("a repair that a killed process has begun", () => {
+describe("a repair by a killed process", () => {
   it("is finished by the next process", async () => {
     const folder = newFolder();
     await new FileStore(folder, BEFORE).put("a", text("one"));
@@ -244,7 +247,7 @@ describe("a repair that a killed process has begun", () => {
     expect(readdirSync(folder).sort()).toEqual([".tmp", "a@"]);
   });
 
-  it("is finished after the next restart, even where another process has its number now", async () => {
+  it("is finished after the next restart, even if another process has its ID now", async () => {
     const folder = newFolder();
     await new FileStore(folder, BEFORE).put("a", text("one"));
     rmSync(join(folder, "a@"), { recursive: true });
@@ -255,7 +258,7 @@ describe("a repair that a killed process has begun", () => {
   }, 30_000);
 });
 
-/** Undoes at random what was not synced: the files and folders of the keys that stand in a log. */
+/** Undoes at random what was not synced: the files and folders of the keys in the logs. */
 function loseUnsynced(folder: string, random: (below: number) => number): void {
   const logs = readdirSync(join(folder, ".log")).flatMap((name) => logsIn(folder, name));
   const logged = logs.map((log) => readFileSync(log, "latin1")).join("");

@@ -10,16 +10,16 @@ const END = "<IsTruncated>false</IsTruncated>";
 const MORE = "<IsTruncated>true</IsTruncated>";
 
 describe("a page of a list", () => {
-  it("has its keys, whatever of them is encoded", () => {
+  it("has its keys, encoded or not", () => {
     const xml = list(END + contents("a%2Fb") + contents("a/c.d") + contents("%C3%A4+x"));
     expect(listPage(xml)).toEqual({ keys: ["a/b", "a/c.d", "ä+x"], next: null });
   });
 
-  it("leaves out what is not encoded at all and cannot be decoded", () => {
+  it("leaves out keys that cannot be decoded", () => {
     expect(listPage(list(END + contents("100%zz") + contents("a")))).toEqual({ keys: ["a"], next: null });
   });
 
-  it("is the last one, and may be empty", () => {
+  it("may be the last one, and empty", () => {
     expect(listPage(list(END))).toEqual({ keys: [], next: null });
   });
 
@@ -41,7 +41,7 @@ describe("a page of a list", () => {
     ["one that is cut off", list(END + contents("a")).slice(0, -10)],
     ["one that does not say whether there are more", list(contents("a"))],
     ["one that says that there are more, and not where", list(MORE + contents("a"))],
-  ])("is not made of %s", (_name, xml) => {
+  ])("cannot be parsed from %s", (_name, xml) => {
     expect(() => listPage(xml)).toThrow(/list of keys is incomplete/);
   });
 });

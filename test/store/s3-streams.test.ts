@@ -5,7 +5,7 @@ import { IdleLimit, startUpload, withIdleLimit } from "../../plugin/store/s3-str
 const IDLE_MS = 1000;
 const LONG_MS = 100 * IDLE_MS;
 
-/** Chunks that come when the test says so. */
+/** Chunks that a test writes. */
 function chunksInHand() {
   return new TransformStream<Uint8Array, Uint8Array>(undefined, { highWaterMark: 10 }, { highWaterMark: 10 });
 }
@@ -18,8 +18,8 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-describe("the time within which a bucket must move", () => {
-  it("does not count while the source of a value lets it wait, and counts while the bucket does", async () => {
+describe("the idle limit of a bucket", () => {
+  it("counts while an upload waits for the bucket, not for the source of the value", async () => {
     const idle = new IdleLimit(IDLE_MS);
     const { readable, writable } = chunksInHand();
     const writer = writable.getWriter();
@@ -48,7 +48,7 @@ describe("the time within which a bucket must move", () => {
     expect(idle.signal.reason).toEqual(new Error("no data for 1000 ms"));
   });
 
-  it("does not count while the reader of a value lets it wait, and counts while the bucket does", async () => {
+  it("counts while a download waits for the bucket, not for the reader of the value", async () => {
     const idle = new IdleLimit(IDLE_MS);
     const { readable, writable } = chunksInHand();
     const writer = writable.getWriter();

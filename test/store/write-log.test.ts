@@ -18,7 +18,7 @@ import {
 } from "./restarts.js";
 
 describe("a write log", () => {
-  it("holds the values of all writers that wait at once, with fewer syncs than values", async () => {
+  it("has the values of all waiting writers, with fewer syncs than values", async () => {
     const folder = newFolder();
     const store = new FileStore(folder, BEFORE);
     const methods = await fileMethods();
@@ -30,7 +30,7 @@ describe("a write log", () => {
     expect(await new FileStore(folder, AFTER).keys("")).toHaveLength(32);
   });
 
-  it("is gone after it was closed, and values are as they were", async () => {
+  it("is removed after it is closed, and the values stay", async () => {
     const folder = newFolder();
     const store = new FileStore(folder, BEFORE);
     await store.put("a", text("one"));
@@ -39,7 +39,7 @@ describe("a write log", () => {
     expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ a: "one" });
   });
 
-  it("that another process closes in the middle: what is written after it is in a new one before it is acknowledged", async () => {
+  it("that another process closes is replaced, and later values are in the new one before they are acknowledged", async () => {
     const folder = newFolder();
     const store = new FileStore(folder, BEFORE);
     await store.put("a", text("one"));
@@ -51,7 +51,7 @@ describe("a write log", () => {
     expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ b: "three" });
   });
 
-  it("that another process closes while it is made is made again, and the write is answered", async () => {
+  it("that another process closes while it is created is created again", async () => {
     const folder = newFolder();
     const store = new FileStore(folder, BEFORE);
     await duringNextSync("sync", () => new WriteLog(folder, BEFORE).close());
@@ -60,7 +60,7 @@ describe("a write log", () => {
     expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ a: "one" });
   });
 
-  it("stays with its process where other files lie beside it", async () => {
+  it("ignores other files in its folder", async () => {
     const folder = newFolder();
     await new FileStore(folder, BEFORE).put("a", text("one"));
     writeFileSync(join(folder, ".log", ".DS_Store"), "");
@@ -71,7 +71,7 @@ describe("a write log", () => {
     expect(await valuesIn(new FileStore(folder, AFTER))).toEqual({ a: "one" });
   });
 
-  it("is removed after the value in a head is synced, even where the head is renamed meanwhile", async () => {
+  it("is removed after the value in a head is synced, even if the head is renamed meanwhile", async () => {
     const folder = newFolder();
     await new FileStore(folder, BEFORE).put("a", text("one"));
     const place = join(folder, "a@");
@@ -90,14 +90,14 @@ describe("a write log", () => {
     expect(readdirSync(join(folder, ".log"))).toEqual([]);
   });
 
-  it("left by processes that have ended is closed when there are more than twenty", async () => {
+  it("of an ended process is closed when there are more than twenty", async () => {
     const folder = newFolder();
     for (let i = 0; i < 25; i += 1) await new FileStore(folder, BEFORE).put(`k${i}`, text(String(i)));
     await expect.poll(() => logsIn(folder, BEFORE).length).toBeLessThan(20);
     expect(await new FileStore(folder, BEFORE).keys("")).toHaveLength(25);
   });
 
-  it("is not needed where the system does not name its starts, and a log that is there is used up", async () => {
+  it("is not written without a boot ID, and an existing one is applied", async () => {
     const folder = newFolder();
     await new FileStore(folder, BEFORE).put("a", text("one"));
     rmSync(join(folder, "a@"), { recursive: true });

@@ -32,7 +32,7 @@ describe("POST", () => {
       { type: "a/b", FILENAME: "c", pUBLIC: false, properties: { d: "e" } },
       { Type: "a/b", Filename: "c", Public: false, Properties: { d: "e" } },
     ],
-  ])("200: changes %s, and leaves the rest and the contents", async (_, sent, changes) => {
+  ])("200: changes %s, and keeps the rest and the contents", async (_, sent, changes) => {
     const { alice } = await withOne();
     const response = await alice.post("a", sent);
     expect(response.status).toBe(200);
@@ -49,7 +49,7 @@ describe("POST", () => {
     expect(await kept(alice.store)).toMatchObject({ blobs: [{ contents: "one" }], leftovers: [] });
   });
 
-  it("200: If-Match of the version that is there; its answer has that of the new one", async () => {
+  it("200: If-Match of the current version; the answer has the etag of the new one", async () => {
     const { alice, etag } = await withOne();
     const response = await alice.post("a", { Filename: "b" }, { "if-match": etag });
     expect(response.status).toBe(200);
@@ -106,7 +106,7 @@ describe("POST", () => {
     expect(response.status).toBe(200);
   });
 
-  it("413 body-too-large: more than 64 KiB, said or not; 64 KiB are read", async () => {
+  it("413 body-too-large: more than 64 KiB, with and without Content-Length; 64 KiB are read", async () => {
     const { alice } = await withOne();
     const body = `{"Filename":"b"}${" ".repeat(64 * 1024)}`;
     const headers = { "content-type": "application/json" };
@@ -120,7 +120,7 @@ describe("POST", () => {
 });
 
 describe("DELETE", () => {
-  it("200: contents and metadata are gone with the answer, also for everybody, and there is nothing to delete then", async () => {
+  it("200: contents and metadata are deleted when it answers, also at the shared URL, and a second request finds nothing", async () => {
     const { alice } = await withOne();
     expect((await alice.getShared("a")).status).toBe(200);
     const response = await alice.delete("a");
@@ -139,7 +139,7 @@ describe("DELETE", () => {
     expect(await jsonOf(await alice.list())).toEqual({ blobs: [], next: null });
   });
 
-  it("412: on a condition that does not hold; 200 on one that does", async () => {
+  it("412: the condition does not hold; 200 if it does", async () => {
     const { alice, etag } = await withOne();
     const before = await dump(alice.store);
     for (const headers of [{ "if-match": '"x"' }, { "if-none-match": "*" }, { "if-none-match": etag }]) {
@@ -152,7 +152,7 @@ describe("DELETE", () => {
     expect((await alice.delete("a", { headers: { "if-match": etag } })).status).toBe(200);
   });
 
-  it("404: what is not there is not there on any condition", async () => {
+  it("404: a missing blob, with any condition", async () => {
     const { alice } = await withOne();
     for (const headers of [{ "if-match": "*" }, { "if-none-match": "*" }]) {
       expect((await alice.delete("b", { headers })).status).toBe(404);

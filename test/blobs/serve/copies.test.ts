@@ -43,7 +43,7 @@ describe("the CDN's copies of a public blob", () => {
     },
   );
 
-  it.each(CHANGES)("that stay when it is %s are told of, and are forgotten in a later run", async (_, change) => {
+  it.each(CHANGES)("that cannot be purged when it is %s are reported, and purged in a later run", async (_, change) => {
     const { alice, network } = await withPublic();
     network.isDown = true;
     const response = await change(alice);
@@ -62,7 +62,7 @@ describe("the CDN's copies of a public blob", () => {
     expect(Object.keys(await dump(alice.store)).filter((key) => key.startsWith("blobs/purges/"))).toEqual([]);
   });
 
-  it("that stay are forgotten in a later run, also where one came in between", async () => {
+  it("are purged in a later run, also if a run came in between", async () => {
     const network = cdn();
     const inner = memoryStore();
     let isArmed = false;
@@ -86,7 +86,7 @@ describe("the CDN's copies of a public blob", () => {
     expect(network.told).toEqual([TAG]);
   });
 
-  it("are there for none that was private: nobody is told anything", async () => {
+  it("do not exist if it was private: nothing is purged", async () => {
     const { alice, network } = await withPublic();
     await alice.put("b", "one");
     await alice.put("b", "two");
@@ -99,7 +99,7 @@ describe("the CDN's copies of a public blob", () => {
     expect(network.told).toEqual([]);
   });
 
-  it("are left alone by a change that is refused", async () => {
+  it("are not purged by a refused change", async () => {
     const { alice, network } = await withPublic();
     const headers = { "if-match": '"x"' };
     await alice.put("a", "two", headers);
@@ -110,7 +110,7 @@ describe("the CDN's copies of a public blob", () => {
     expect(network.told).toEqual([]);
   });
 
-  it("are forgotten one by one, while there is time", async () => {
+  it("are purged one by one while there is time", async () => {
     const { alice, network } = await withPublic();
     for (const key of ["b", "c"]) await alice.put(key, "one", PUBLIC);
     for (const key of ["a", "b", "c"]) await alice.delete(key);
@@ -124,7 +124,7 @@ describe("the CDN's copies of a public blob", () => {
     expect(new Set(network.told).size).toBe(3);
   });
 
-  it("do not exist where there is no CDN", async () => {
+  it("do not exist without a CDN", async () => {
     const alice = alicesBlobs();
     await alice.put("a", "one", PUBLIC);
     expect(await jsonOf(await alice.post("a", { Public: false }))).not.toHaveProperty("purged");
@@ -132,7 +132,7 @@ describe("the CDN's copies of a public blob", () => {
   });
 });
 
-describe("where the store fails", () => {
+describe("if the store fails", () => {
   it.each([
     ["before the change is noted", { when: "before", operation: "put", key: "blobs/purges/" }],
     ["after the change was noted", { when: "after", operation: "put", key: "blobs/purges/" }],
@@ -140,7 +140,7 @@ describe("where the store fails", () => {
     ["after the record was written", { when: "after", operation: "put", key: "blobs/records/" }],
     ["before the contents are deleted", { when: "before", operation: "delete", key: "blobs/contents/" }],
     ["after the contents were deleted", { when: "after", operation: "delete", key: "blobs/contents/" }],
-  ] as const)("%s, nothing that is over stays with the CDN beyond the next run", async (_, fault) => {
+  ] as const)("%s, the CDN serves no old copy after the next run", async (_, fault) => {
     for (const [, change] of CHANGES) {
       const network = cdn();
       const store = faultyStore(memoryStore());

@@ -7,7 +7,7 @@ const HOUR = 3600_000;
 const FAILED = { status: 503, code: "store-failed" };
 const never = () => false;
 
-/** Each step that a change takes in the store. */
+/** Each operation of a change in the store. */
 const STEPS: [string, Pick<Fault, "operation" | "key">][] = [
   ["the record is read", { operation: "get", key: "blobs/records/" }],
   ["the contents are counted", { operation: "keys", key: "blobs/contents/" }],
@@ -28,7 +28,7 @@ async function failing() {
 
 type World = Awaited<ReturnType<typeof failing>>["alice"];
 
-/** What a reader sees, who is told what it is and then reads it. */
+/** What a reader of the list and the blob sees. */
 async function seen(alice: World) {
   const { blobs } = await jsonOf(await alice.list());
   const response = await alice.get("a");
@@ -55,8 +55,8 @@ const CHANGES: [string, (alice: World) => Promise<Response>, before: object, aft
   ["DELETE", (alice) => alice.delete("a"), { contents: "one", Type: "text/plain" }, null],
 ];
 
-describe.each(CHANGES)("%s, where the store fails", (_, change, before, after) => {
-  it.each(FAULTS)("%s %s: what was there, or what was to be, and never half of it", async (when, __, at) => {
+describe.each(CHANGES)("%s, when the store fails", (_, change, before, after) => {
+  it.each(FAULTS)("%s %s: the blob is the old or the new one, never half of it", async (when, __, at) => {
     const { store, alice } = await failing();
     store.fail({ when, ...at, times: 1 });
     const response = await change(alice);
@@ -81,8 +81,8 @@ describe.each(CHANGES)("%s, where the store fails", (_, change, before, after) =
   });
 });
 
-describe("what fails", () => {
-  it("is told without inside knowledge, and written down for the owner", async () => {
+describe("a failed request", () => {
+  it("is answered without internals, and logged for the owner of the site", async () => {
     const { store, alice } = await failing();
     store.fail({ when: "before", operation: "get", key: "blobs/" });
     for (const response of [await alice.get("a"), await alice.getShared("a"), await alice.put("a", "two")]) {
@@ -97,7 +97,7 @@ describe("what fails", () => {
     expect(alice.log[0]).toMatch(/^A request failed: The store was down before get of blobs\/records\//);
   });
 
-  it("is not even asked to take contents whose condition does not hold, or that there is no room for", async () => {
+  it("was refused before its contents were written if its condition or the quota does not hold", async () => {
     const { store } = await failing();
     const alice = alicesBlobs({ store, limits: { count: 1, bytes: 10, maxBytes: 10 } });
     store.fail({ when: "before", operation: "write" });
@@ -110,7 +110,7 @@ describe("what fails", () => {
     ["GET", { operation: "read" }],
     ["list", { operation: "keys" }],
     ["list", { operation: "get", key: "blobs/records/" }],
-  ] as const)("503: %s, and nothing is taken for not being there", async (method, at) => {
+  ] as const)("503: %s, and no blob counts as missing", async (method, at) => {
     const { store, alice } = await failing();
     for (const when of ["before", "after"] as const) {
       store.fail({ when, ...at });
@@ -124,7 +124,7 @@ describe("what fails", () => {
     ["no JSON", "{"],
     ["another thing", '{"isDeleted":false}'],
     ["a part of it", '{"owner":"kex1","key":"a"}'],
-  ])("503: a record that is damaged, %s, is never taken for nothing", async (_, text) => {
+  ])("503: a damaged record, %s, never counts as missing", async (_, text) => {
     const { alice } = await failing();
     const [record = ""] = await alice.store.keys("blobs/records/");
     await alice.store.put(record, Buffer.from(text));
@@ -135,7 +135,7 @@ describe("what fails", () => {
     expect(Object.entries(await dump(alice.store))).toEqual(expect.arrayContaining(before));
   });
 
-  it("leaves a record that is damaged out of the list, says so to the owner of the site, and sweeps nothing of it", async () => {
+  it("leaves a damaged record out of the list, logs it, and sweeps none of its contents", async () => {
     const { alice } = await failing();
     await alice.put("b", "two");
     const damaged = `blobs/records/${ALICE.publicKey}/${sha256("a")}`;
@@ -150,7 +150,7 @@ describe("what fails", () => {
     expect(await dump(alice.store)).toEqual(before);
   });
 
-  it("503: contents that are lost are not waited for, and can be put again", async () => {
+  it("503: lost contents can be put again", async () => {
     const { alice } = await failing();
     for (const key of await alice.store.keys("blobs/contents/")) await alice.store.delete(key);
     expect(await outcomeOf(await alice.get("a"))).toEqual(FAILED);
@@ -164,7 +164,7 @@ describe("sweeping", () => {
   const leftover = (key: string, time: number) =>
     `blobs/contents/${ALICE.publicKey}/${sha256(key)}.4.${time.toString(36)}-00ff`;
 
-  it("removes contents that belong to no blob once they are a day old, and no others", async () => {
+  it("deletes contents without a blob once they are a day old, and no others", async () => {
     const { alice } = await failing();
     const start = alice.clock.time;
     alice.clock.time += 2 * DAY;
@@ -187,7 +187,7 @@ describe("sweeping", () => {
     expect(await (await alice.get("young")).text()).toBe("two");
   });
 
-  it("leaves what it does not know, and what is of a deleted blob only till then", async () => {
+  it("leaves unknown keys, and contents of a deleted blob until they are a day old", async () => {
     const { store, alice } = await failing();
     store.fail({ when: "before", operation: "delete", key: "blobs/contents/" });
     expect((await alice.delete("a")).status).toBe(503);
@@ -203,7 +203,7 @@ describe("sweeping", () => {
     expect(await jsonOf(await alice.list())).toEqual({ blobs: [], next: null });
   });
 
-  it("looks first where there are two contents, of which one is left over, however many others are old", async () => {
+  it("first checks places with two contents, however many others are old", async () => {
     const { alice } = await failing();
     const start = alice.clock.time;
     for (let at = 0; at < 2000; at += 1) await alice.store.put(leftover(`b${at}`, start), Buffer.from("left"));
@@ -217,7 +217,7 @@ describe("sweeping", () => {
     expect(await (await alice.get("a")).text()).toBe("one");
   });
 
-  it("starts nothing any more when its time is over, and goes on in the next run", async () => {
+  it("stops when its time is over, and continues in the next run", async () => {
     const { alice } = await failing();
     for (const at of [1, 2, 3]) await alice.store.put(leftover(`b${at}`, alice.clock.time), Buffer.from("left"));
     alice.clock.time += DAY;
@@ -227,7 +227,7 @@ describe("sweeping", () => {
     expect(await alice.store.keys("blobs/contents/")).toHaveLength(1);
   });
 
-  it("fails where the store does, and removes nothing that it could not look at", async () => {
+  it("fails if the store does, and deletes nothing that it could not check", async () => {
     const { store, alice } = await failing();
     alice.clock.time += DAY;
     store.fail({ when: "before", operation: "get" });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ALICE, type AlicesBlobs, alicesBlobs, CAROL, jsonOf, outcomeOf, sha256 } from "../alices-blobs.js";
 
-/** The order of a list: by the SHA-256 of the keys, so that no change of a blob changes it. */
+/** The order of a list: by the SHA-256 of the keys, so that changes do not affect it. */
 function ordered(keys: readonly string[]): string[] {
   return keys.toSorted((a, b) => (sha256(a) < sha256(b) ? -1 : 1));
 }
@@ -13,7 +13,7 @@ async function filled(count: number): Promise<{ alice: AlicesBlobs; keys: string
   return { alice, keys: ordered(keys) };
 }
 
-/** The keys of each page, as `next` leads from one to the other. */
+/** The keys of each page, following `next`. */
 async function pages(alice: AlicesBlobs, limit: string, between = async () => {}): Promise<string[][]> {
   const found: string[][] = [];
   let after = "";
@@ -26,14 +26,14 @@ async function pages(alice: AlicesBlobs, limit: string, between = async () => {}
   }
 }
 
-describe("the list of one's blobs", () => {
-  it("200: is empty, for nobody else to keep, where there are none", async () => {
+describe("the list of an owner's blobs", () => {
+  it("200: is empty and not cached if there are none", async () => {
     const response = await alicesBlobs().list();
     expect(response.headers.get("cache-control")).toBe("private, no-store");
     expect([response.status, await response.json()]).toEqual([200, { blobs: [], next: null }]);
   });
 
-  it("200: holds a hundred at most, each once", async () => {
+  it("200: has at most a hundred, each once", async () => {
     const { alice, keys } = await filled(205);
     const found = await pages(alice, "limit=100");
     expect(found.map(({ length }) => length)).toEqual([100, 100, 5]);
@@ -54,7 +54,7 @@ describe("the list of one's blobs", () => {
     expect(found.flat()).toEqual(keys);
   });
 
-  it("200: neither loses nor repeats any of those that stay, where others go and come between its pages", async () => {
+  it("200: neither loses nor repeats a blob while others are deleted and created between its pages", async () => {
     const { alice, keys } = await filled(12);
     const gone = [keys[0], keys[2], keys[4], keys[7], keys[11]] as string[];
     const left = [...gone];
@@ -68,7 +68,7 @@ describe("the list of one's blobs", () => {
     expect(new Set(found.flat()).size).toBe(found.flat().length);
   });
 
-  it("200: goes on after a blob that was deleted, and to an end where all are", async () => {
+  it("200: continues after a deleted blob, and ends if all are deleted", async () => {
     const { alice, keys } = await filled(4);
     const { next } = await jsonOf(await alice.list("?limit=2"));
     await alice.delete(keys[1] ?? "");
@@ -80,7 +80,7 @@ describe("the list of one's blobs", () => {
     expect(await jsonOf(await alice.list(`?after=${next}`))).toEqual({ blobs: [], next: null });
   });
 
-  it("200: is that of whoever signs", async () => {
+  it("200: belongs to the key that signs", async () => {
     const { alice } = await filled(2);
     await alice.put("carols", "one", { "blob-public": "?1" }, { signer: CAROL });
     const { blobs } = await jsonOf(await alice.list("", { signer: CAROL }));

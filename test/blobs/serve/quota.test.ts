@@ -15,7 +15,7 @@ async function keysOf(alice: ReturnType<typeof limited>): Promise<string[]> {
 }
 
 describe("507 quota-exceeded", () => {
-  it("tells what it would be, and what to do; nothing changes", async () => {
+  it("names the exceeded limit and the option; nothing changes", async () => {
     const alice = alicesBlobs({ limits: { count: 2, bytes: 2 ** 20, maxBytes: 2 ** 20 } });
     await alice.put("a", "x".repeat(2 ** 19));
     await alice.put("b", "x".repeat(2 ** 19));
@@ -34,7 +34,7 @@ describe("507 quota-exceeded", () => {
     expect(await dump(alice.store)).toEqual(before);
   });
 
-  it("counts to the last blob and byte, and gives back what was deleted", async () => {
+  it("counts to the last blob and byte, and deleted blobs free their space", async () => {
     const alice = limited(3, 100);
     expect((await alice.put("a", "x".repeat(60))).status).toBe(201);
     expect(await outcomeOf(await alice.put("b", "x".repeat(41)))).toEqual(EXCEEDED);
@@ -55,14 +55,14 @@ describe("507 quota-exceeded", () => {
     expect((await alice.put("a", "z".repeat(100))).status).toBe(200);
   });
 
-  it("is for puts alone: what is full can be changed and read", async () => {
+  it("applies to puts only: blobs of a full owner can be changed and read", async () => {
     const alice = limited(1, 3);
     await alice.put("a", "one");
     expect((await alice.post("a", { Filename: "b" })).status).toBe(200);
     expect(await (await alice.get("a")).text()).toBe("one");
   });
 
-  it("is not for what grows no more, where the limits have become smaller", async () => {
+  it("does not refuse replacements of the same size after the limits were lowered", async () => {
     const { store } = limited(3, 100);
     const before = alicesBlobs({ store });
     for (const key of ["a", "b", "c"]) await before.put(key, "one");
@@ -73,14 +73,14 @@ describe("507 quota-exceeded", () => {
     expect(await keysOf(alice)).toEqual(["a", "b", "c"]);
   });
 
-  it("is each owner's own", async () => {
+  it("counts each owner separately", async () => {
     const alice = limited(1, 3);
     await alice.put("a", "one");
     expect((await alice.put("a", "one", {}, { signer: CAROL })).status).toBe(201);
     expect(await outcomeOf(await alice.put("b", "", {}, { signer: CAROL }))).toEqual(EXCEEDED);
   });
 
-  it("gives back what a put has set aside that came to nothing", async () => {
+  it("frees the space that a failed put has reserved", async () => {
     const alice = limited(1, 3);
     for (let tries = 0; tries < 5; tries += 1) {
       const response = await alice.put("a", "one", {}, { signed: { body: Buffer.from("two") } });
@@ -124,7 +124,7 @@ describe("twenty puts at once", () => {
   it.each([
     ["blobs", 7, 1000],
     ["bytes", 100, 70],
-  ])("are as many as there is room for: %s", async (_, count, bytes) => {
+  ])("fill the quota exactly: %s", async (_, count, bytes) => {
     const alice = limited(count, bytes);
     const answers = await Promise.all(TWENTY.map((key) => alice.put(key, "0123456789")));
     const statuses = answers.map(({ status }) => status).sort();
@@ -133,7 +133,7 @@ describe("twenty puts at once", () => {
   });
 });
 
-/** A store in which an operation on keys that start so waits until it is let go. */
+/** A store in which the first operation on a key with this prefix waits until it is released. */
 function heldStore(operation: "put" | "write", start: string) {
   const inner = memoryStore();
   let letGo = () => {};
@@ -165,13 +165,13 @@ function heldStore(operation: "put" | "write", start: string) {
   return { store, inner, held, letGo };
 }
 
-describe("a second put, while the first one is on its way", () => {
+describe("a second put during the first one", () => {
   const PLACES = [
     ["before its contents are written", "write", "blobs/contents/"],
     ["after they are", "put", "blobs/records/"],
   ] as const;
 
-  it.each(PLACES)("is taken where there is room for both, %s", async (_, operation, start) => {
+  it.each(PLACES)("is accepted if both fit, %s", async (_, operation, start) => {
     const { store, held, letGo } = heldStore(operation, start);
     const alice = alicesBlobs({ store, limits: { count: 2, bytes: 6, maxBytes: 10 } });
     const first = alice.put("a", "one");
@@ -182,7 +182,7 @@ describe("a second put, while the first one is on its way", () => {
     expect(await keysOf(alice)).toEqual(["a", "b"]);
   });
 
-  it.each(PLACES)("is refused where there is room for one, %s", async (_, operation, start) => {
+  it.each(PLACES)("is refused if only one fits, %s", async (_, operation, start) => {
     for (const limits of [
       { count: 1, bytes: 10, maxBytes: 10 },
       { count: 9, bytes: 5, maxBytes: 10 },
@@ -198,23 +198,26 @@ describe("a second put, while the first one is on its way", () => {
     }
   });
 
-  it.each(PLACES)("is taken where both replace what is as large, and all is full, %s", async (_, operation, start) => {
-    const { store, inner, held, letGo } = heldStore(operation, start);
-    const limits = { count: 2, bytes: 6, maxBytes: 10 };
-    const before = alicesBlobs({ store: inner, limits });
-    await before.put("a", "one");
-    await before.put("b", "two");
-    const alice = alicesBlobs({ store, limits });
-    const first = alice.put("a", "ONE");
-    await held;
-    expect((await alice.put("b", "TWO")).status).toBe(200);
-    letGo();
-    expect((await first).status).toBe(200);
-    expect((await alice.put("c", "")).status).toBe(507);
-    expect(await (await alice.get("a")).text()).toBe("ONE");
-  });
+  it.each(PLACES)(
+    "is accepted if both replace blobs of the same size in a full quota, %s",
+    async (_, operation, start) => {
+      const { store, inner, held, letGo } = heldStore(operation, start);
+      const limits = { count: 2, bytes: 6, maxBytes: 10 };
+      const before = alicesBlobs({ store: inner, limits });
+      await before.put("a", "one");
+      await before.put("b", "two");
+      const alice = alicesBlobs({ store, limits });
+      const first = alice.put("a", "ONE");
+      await held;
+      expect((await alice.put("b", "TWO")).status).toBe(200);
+      letGo();
+      expect((await first).status).toBe(200);
+      expect((await alice.put("c", "")).status).toBe(507);
+      expect(await (await alice.get("a")).text()).toBe("ONE");
+    },
+  );
 
-  it.each(PLACES)("may grow by what is left, while another blob is replaced, %s", async (_, operation, start) => {
+  it.each(PLACES)("may use the rest of the quota while another blob is replaced, %s", async (_, operation, start) => {
     const { store, inner, held, letGo } = heldStore(operation, start);
     const limits = { count: 2, bytes: 7, maxBytes: 10 };
     const before = alicesBlobs({ store: inner, limits });
@@ -230,8 +233,8 @@ describe("a second put, while the first one is on its way", () => {
   });
 });
 
-describe("a replacement that is on its way", () => {
-  it("counts whole, also once the blob is deleted that it was to replace", async () => {
+describe("a replacement in progress", () => {
+  it("counts in full, also after the blob that it replaces is deleted", async () => {
     const { store, inner, held, letGo } = heldStore("write", "blobs/contents/");
     const limits = { count: 1, bytes: 10, maxBytes: 10 };
     await alicesBlobs({ store: inner, limits }).put("a", "0123456789");
@@ -246,7 +249,7 @@ describe("a replacement that is on its way", () => {
     expect(await keysOf(alice)).toEqual(["a"]);
   });
 
-  it("leaves no room for a second one of the same blob, where all is full", async () => {
+  it("leaves no space for a second one of the same blob in a full quota", async () => {
     const { store, inner, held, letGo } = heldStore("write", "blobs/contents/");
     const limits = { count: 1, bytes: 10, maxBytes: 10 };
     await alicesBlobs({ store: inner, limits }).put("a", "0123456789");
