@@ -28,6 +28,7 @@ interface Day {
   /** `YYYY-MM-DD`. */
   name: string;
   salt: Uint8Array;
+  /** The records of a user's inbox, `<digest>/<id>-<size>`. */
   listingOf(user: string): KeyListing<string>;
 }
 
@@ -60,12 +61,12 @@ export class Shares {
     const { store, limits } = this.#options;
     const day = await this.#today();
     const digest = createHmac("sha256", day.salt).update(address).digest("hex");
-    const folder = `${SENDERS}${day.name}/${user}/${digest}/`;
-    const key = `${folder}${id}-${size}`;
+    const name = `${digest}/${id}-${size}`;
+    const key = `${SENDERS}${day.name}/${user}/${name}`;
     const listing = day.listingOf(user);
     await listing.refresh();
-    const others = listing.entries().filter((one) => one.startsWith(folder) && one !== key);
-    if (!isWithin([...others, key].map(sizeIn), limits)) return null;
+    const others = listing.entries().filter((one) => one.startsWith(digest) && one !== name);
+    if (!isWithin([...others, name].map(sizeIn), limits)) return null;
     listing.add(key);
     return async () => {
       await store.put(key, NOTHING, { isNew: true });
@@ -89,8 +90,10 @@ export class Shares {
     const name = this.#date();
     if (this.#day?.name === name) return this.#day;
     const salt = await this.#saltOf(name);
-    const prefix = `${SENDERS}${name}/`;
-    const listingOf = listingsOf((user) => ({ store, now, prefix: `${prefix}${user}/`, parse: (key) => key }));
+    const listingOf = listingsOf((user) => {
+      const prefix = `${SENDERS}${name}/${user}/`;
+      return { store, now, prefix, parse: (key) => key.slice(prefix.length) };
+    });
     // Of concurrent deliveries, the first one has made the listings.
     if (this.#day?.name !== name) this.#day = { name, salt, listingOf };
     return this.#day;
@@ -110,8 +113,8 @@ export class Shares {
   }
 }
 
-function sizeIn(key: string): number {
-  return Number(key.slice(key.lastIndexOf("-") + 1));
+function sizeIn(name: string): number {
+  return Number(name.slice(name.lastIndexOf("-") + 1));
 }
 
 /** One message a day is always allowed, however small the inbox. */
