@@ -12,7 +12,7 @@ export interface ParsedPost {
   block: FrontMatterBlock | null;
 }
 
-/** Where the front matter stands in a text: the lines between the two lines of dashes. */
+/** The position of the front matter in a text: the lines between the two lines of dashes. */
 interface FrontMatterBlock {
   start: number;
   end: number;

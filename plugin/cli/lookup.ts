@@ -34,7 +34,7 @@ contact  the same key, since 2026-11-20`,
   },
 });
 
-/** @param contact - the contact with this address; `undefined` where it is not clear whose contacts to search */
+/** @param contact - the contact with this address; `undefined` if it is not clear whose contacts to search */
 export function linesOf({ address, key, endpoint, url, byDns }: Found, contact: Contact | null | undefined): string[] {
   return tableOf([
     ["address", address],
@@ -58,7 +58,7 @@ function factsOf({ address, key, endpoint, url, byDns }: Found, contact: Contact
 /**
  * The contact with an address. Addresses can also be looked up without a key, or with several.
  *
- * @returns `null` for no contact; `undefined` where it is not clear whose contacts to search
+ * @returns `null` for no contact; `undefined` if it is not clear whose contacts to search
  */
 async function contactFor(
   address: string,

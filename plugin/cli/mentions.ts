@@ -71,8 +71,7 @@ const MENTION_ID: IdUse<ManagedMention> = { idOf: ({ id }) => id, what: "mention
 export const mentions = commandOf({
   name: "mentions",
   summary: "lists mentions of you, approves, rejects and deletes them",
-  about:
-    'Manages the mentions that your site received, with requests signed with your key: the one in the site\'s option "key".',
+  about: 'Manages the mentions of your site, with requests signed with its key: the one in the option "key".',
   actions: {
     list: action({
       usage: "[--state STATE] [--json]",
@@ -87,7 +86,7 @@ export const mentions = commandOf({
     }),
     reject: action({
       usage: "ID...",
-      help: "hides a mention for good; versions work as with approve",
+      help: "hides a mention permanently; versions work as with approve",
       words: oneOrMore(DECISION),
       run: decide("rejected"),
     }),

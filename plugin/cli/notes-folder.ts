@@ -25,7 +25,7 @@ export interface NotesFolder {
  *
  * @param typed - the value of `--folder`, from the working directory
  * @returns `null` after Ctrl-C or Ctrl-D
- * @throws TwtxtError `bad-usage` for a folder outside the site's sources, and where there is no terminal to ask on
+ * @throws TwtxtError `bad-usage` for a folder outside the site's sources, or if there is no terminal to ask on
  */
 export async function chooseNotesFolder(
   site: Site,

@@ -113,10 +113,7 @@ export const AUTHOR_OPTIONS = {
   ...SETTINGS_OPTION,
 };
 export const URL_OPTION = {
-  url: option(
-    url("http://localhost:8080"),
-    "where to reach your site instead of its own address, such as a local server",
-  ),
+  url: option(url("http://localhost:8080"), "another URL to reach your site at, such as a local server"),
 };
 export const OWN_SITE_OPTIONS = { ...JSON_OPTION, ...AUTHOR_OPTIONS, ...URL_OPTION, ...HOSTS_OPTION };
 
@@ -153,7 +150,7 @@ export interface IdUse<T> {
 
 /**
  * @returns the one whose id starts with the prefix; `undefined` for none
- * @throws TwtxtError `not-found` where several do
+ * @throws TwtxtError `not-found` for several
  */
 export function findByPrefix<T>(prefix: string, all: readonly T[], use: IdUse<T>): T | undefined {
   const found = all.filter((one) => use.idOf(one).startsWith(prefix));

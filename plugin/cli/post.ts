@@ -158,7 +158,7 @@ async function modelData(
     return { ...(own.length > 0 && { tags: own }), ...(layout !== undefined && { layout }) };
   } catch (error) {
     if (!(error instanceof TwtxtError)) throw error;
-    terminal.say(`The note does not follow ${shown(model)}: ${error.message}`);
+    terminal.say(`The note does not take its tags and layout from ${shown(model)}: ${error.message}`);
     return plain;
   }
 }

@@ -35,11 +35,11 @@ import type { Terminal } from "./terminal.js";
 const NAME = "send";
 
 const OPTIONS = {
-  "dry-run": flag("lists what would be sent, and where, and sends nothing"),
+  "dry-run": flag("lists what would be sent where, and sends nothing"),
   now: flag("tries mentions now that wait for their next attempt; that attempt stays scheduled"),
   list: flag("lists each mention as sent, waiting or failed, and why; sends nothing"),
   feed: option(url("https://alice.example/twtxt.txt"), "another feed than that of the site here"),
-  store: option(FOLDER, "where to record what was sent (default: the data folder, as serve)"),
+  store: option(FOLDER, "the folder that records what was sent (default: the data folder, like serve)"),
   backfill: option(number(0, 999_999), "also sends the newest N twts that the first run skipped"),
   ...JSON_OPTION,
   ...HOSTS_OPTION,
@@ -53,7 +53,7 @@ const PATIENCE_MS = 45_000;
 
 export const send = command({
   name: NAME,
-  summary: "sends mentions to the people whom new twts mention",
+  summary: "sends mentions to the people that new twts mention",
   usage: "[options]",
   about:
     "Reads your live feed, compares it with what was sent before, and sends what is new, changed or deleted. Run it after each deploy; a later run retries what fails temporarily. On Netlify your site does this itself. The first run skips twts that are older than a week.",
@@ -116,7 +116,7 @@ function checkHost({ settings: { host } }: Site, { store, list, "dry-run": isDry
     NAME,
     list
       ? "your site sends on Netlify. The logs of its functions twtxt-deploy-succeeded and twtxt-scheduled show what was sent."
-      : "on Netlify your site sends by itself, and records there what was sent. To send from here too, and everything again, name a folder with --store.",
+      : "on Netlify your site sends its mentions itself, and records them there. To send all of them again from here, name a folder with --store.",
   );
 }
 
@@ -125,7 +125,7 @@ async function storeOf(site: Site | null, { store, list, "dry-run": isDryRun }: 
   const place = given ?? (site && (await storeFolder(site, isDryRun || list, terminal)));
   if (place !== null) return new FileStore(place);
   if (isDryRun) return memoryStore();
-  throw misuse(NAME, "choose with --store where to record what was sent.");
+  throw misuse(NAME, "name a folder with --store, to record what was sent.");
 }
 
 function sendOptions({ feedUrl, nick }: Source, values: Values, terminal: Terminal) {

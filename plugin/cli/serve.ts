@@ -52,13 +52,9 @@ const OPTIONS = {
   "rate-limit": withDefault(
     number(0, 1_000_000),
     60,
-    "mentions per minute from one IP address, and messages likewise; 0 for no limit",
+    "mentions per minute from one IP address, and as many messages; 0 for no limit",
   ),
-  "trust-proxy": withDefault(
-    number(0, 10),
-    0,
-    "number of proxies in front of this server, whose X-Forwarded-For is trusted",
-  ),
+  "trust-proxy": withDefault(number(0, 10), 0, "number of trusted proxies in front of this server (X-Forwarded-For)"),
   ...HOSTS_OPTION,
   ...SETTINGS_OPTION,
 };

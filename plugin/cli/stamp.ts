@@ -219,7 +219,7 @@ const run = promisify(execFile);
  */
 async function firstCommit(file: string): Promise<string> {
   const git = async (...args: string[]) => (await run("git", args, { cwd: dirname(file) })).stdout;
-  const unknown = (why: string) => cannot(`${why}; say when it was written with --date`);
+  const unknown = (why: string) => cannot(`${why}; give its date with --date`);
   try {
     const log = await git(
       ...["-c", "log.showSignature=false", "log", "--follow", "--diff-filter=ACR", "--name-status", "--format=%aI"],
@@ -257,7 +257,7 @@ async function write(file: string, before: string, after: string): Promise<void>
   await replaceText(file, after);
   if ((await readText(file)) === after) return;
   await replaceText(file, before);
-  throw cannot("it did not read back as written, and was restored");
+  throw cannot("it could not be read back as written, and was restored");
 }
 
 function show(plan: Plan, file: string, terminal: Terminal): void {

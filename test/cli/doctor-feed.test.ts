@@ -119,7 +119,7 @@ describe("how the feed is served", () => {
     [
       "HEAD has another type",
       (method) => (method === "HEAD" ? [200, { "content-type": "text/html" }] : null),
-      ["HEAD and GET have a different content-type."],
+      ["HEAD and GET send a different content-type."],
     ],
     [
       "a 304 by date without Last-Modified",

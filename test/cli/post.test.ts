@@ -94,7 +94,9 @@ describe("eleventy-twtxt post", () => {
     const { folder, read } = blog({ notes }, { "notes/old.md": "---js\n(() => { process.exit(9) })()\n---\n" });
     const outcome = await command(folder, ["post", "new"]);
     expect(outcome.exitCode).toBe(0);
-    expect(outcome.stderr).toContain('The note does not follow notes/old.md: its front matter is in "js"');
+    expect(outcome.stderr).toContain(
+      'The note does not take its tags and layout from notes/old.md: its front matter is in "js"',
+    );
     expect(matter(read(outcome.stdout.trim()), {}).data.tags).toEqual(["posts"]);
   });
 

@@ -276,7 +276,7 @@ describe("eleventy-twtxt send", () => {
     const { folder } = siteOf(made, "netlify");
     expect(await send(folder, allowed)).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining("on Netlify your site sends by itself"),
+      stderr: expect.stringContaining("on Netlify your site sends its mentions itself"),
     });
     expect((await send(folder, ["--list"])).stderr).toContain("The logs of its functions");
     expect(bob.posts).toEqual([]);

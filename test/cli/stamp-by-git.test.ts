@@ -79,8 +79,7 @@ describe("eleventy-twtxt stamp, for a post without any date", () => {
     expect(outcome).toEqual({
       exitCode: 1,
       stdout: "",
-      stderr:
-        "a.md: not changed: git does not know it; say when it was written with --date\n0 posts stamped, 1 not changed.\n",
+      stderr: "a.md: not changed: git does not know it; give its date with --date\n0 posts stamped, 1 not changed.\n",
     });
 
     const dated = await command(folder, ["stamp", "a.md", "--date", "2020-05-01T10:00+02:00"]);

@@ -173,7 +173,7 @@ export interface ListUrls {
   mentionsFeed: string;
 }
 
-/** The lists of another site: beside its endpoint. */
+/** The lists of another site: in the folder of its endpoint. */
 export function listsBeside(endpoint: string): ListUrls {
   const at = (path: string) => new URL(`.${path}`, endpoint).href;
   return { mentionsJson: at(PATHS.mentionsJson), mentionsFeed: at(PATHS.mentionsFeed) };

@@ -62,7 +62,7 @@ function found({ url, parsed: { twts } }: ServedFeed): Finding {
   return ok(`${url} is a feed with ${counted(twts.length, "twt")}`);
 }
 
-/** @returns `null` where the answer is not a feed */
+/** @returns `null` if the answer is not a feed */
 export function asFeed(answer: Answer): ServedFeed | null {
   const text = answer.bytes.toString();
   if (answer.status !== 200 || startsAsMarkup(text)) return null;
@@ -81,8 +81,7 @@ export function noFeed({ status, url, headers }: Answer): Finding {
     return fix(`There is nothing at ${url} (${status}).`, "Build and deploy the site, or give the URL of its feed.");
   }
   if (status >= 500) return fix(`${url} answers ${status}.`, "Your host has a problem. Try again later.");
-  const todo =
-    "Programs have to be able to read it too. Some hosts have a protection against programs that you can turn off.";
+  const todo = "Programs must be able to read it too. Some hosts have a protection against them that you can turn off.";
   return fix(`${url} is refused (${status}).`, todo);
 }
 
@@ -173,7 +172,7 @@ export async function* checkHead(feed: ServedFeed, probe: Probe): AsyncGenerator
     const todo = "Some registries drop such a feed. Have your host answer HEAD like GET.";
     yield fix(`${feed.url} answers HEAD with ${head.status}.`, todo);
   } else if (others.length > 0) {
-    const what = `HEAD and GET have a different ${others.join(" and ")}.`;
+    const what = `HEAD and GET send a different ${others.join(" and ")}.`;
     yield fix(what, "Have your host send the same headers with both.");
   } else yield ok("HEAD requests get the same headers as GET");
 }
