@@ -263,7 +263,7 @@ describe("eleventy-twtxt send", () => {
     [["now"], 'expected no arguments, got "now".'],
     [["--list", "--now", "--feed", "https://alice.example/twtxt.txt", "--store", "kept"], "--list sends nothing."],
     [["--feed", "alice.example"], '--feed: expected a URL such as "https://alice.example/twtxt.txt"'],
-    [["--feed", "https://alice.example/twtxt.txt"], "choose with --store"],
+    [["--feed", "https://alice.example/twtxt.txt"], "name a folder with --store"],
   ])("ends with 2 for %j", async (args, message) => {
     const { folder } = blog(null, { "package.json": "{}" });
     const { exitCode, stdout, stderr } = await send(folder, args);

@@ -69,7 +69,7 @@ describe("eleventy-twtxt stamp, for a post without any date", () => {
     const outcome = await command(clone.folder, ["stamp"]);
     expect(outcome).toMatchObject({ exitCode: 1, stdout: "" });
     expect(outcome.stderr).toContain(
-      "a.md: not changed: this clone lacks the older commits (git fetch --unshallow brings them); say when",
+      "a.md: not changed: this clone lacks the older commits (git fetch --unshallow brings them); give its date",
     );
   });
 
