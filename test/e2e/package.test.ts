@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -20,12 +21,14 @@ const run = promisify(execFile);
 const isNewNode = Number(process.versions.node.split(".")[0]) > 22;
 const repo = fileURLToPath(new URL("../../", import.meta.url));
 const work = mkdtempSync(join(tmpdir(), "twtxt-package-"));
-let tarball = "";
 
 // Whoever installs the package has its tarball alone: what is not in there is missed here.
 beforeAll(async () => {
   await run("npm", ["pack", "--pack-destination", work], { cwd: repo });
-  tarball = join(work, readdirSync(work).find((name) => name.endsWith(".tgz")) ?? "");
+  const tarball = join(work, readdirSync(work).find((name) => name.endsWith(".tgz")) ?? "");
+  project = mkdtempSync(join(work, "project-"));
+  writeFileSync(join(project, "package.json"), `{ "private": true }`);
+  await install(project, tarball);
 });
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 
@@ -86,21 +89,27 @@ const HOSTS = [
   [{ ...WITH_KEY, host: "static", endpoint: `${NOWHERE}/inbox` }, ["contact/index.html"]],
 ] as const;
 
-const installations = new Map<string, Promise<string>>();
+/** A project with nothing but the packed package. */
+let project = "";
+const projects = new Map<string, Promise<string>>();
 
-/** A project with nothing but these packages, which several tests share. */
-function installed(...packages: string[]): Promise<string> {
-  const name = packages.join(" ");
-  const known = installations.get(name) ?? install(packages);
-  installations.set(name, known);
+/** A project with the packed package and this version of Eleventy, which several tests share. */
+function withEleventy(version: string): Promise<string> {
+  const known = projects.get(version) ?? copyAndInstall(`@11ty/eleventy@${version}`);
+  projects.set(version, known);
   return known;
 }
 
-async function install(packages: string[]): Promise<string> {
-  const project = mkdtempSync(join(work, "project-"));
-  writeFileSync(join(project, "package.json"), `{ "private": true }`);
-  await run("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", ...packages], { cwd: project });
-  return project;
+/** Adds a package to a copy of the project, which is cheaper than to install all of its packages again. */
+async function copyAndInstall(name: string): Promise<string> {
+  const copy = mkdtempSync(join(work, "project-"));
+  cpSync(project, copy, { recursive: true, verbatimSymlinks: true });
+  await install(copy, name);
+  return copy;
+}
+
+function install(folder: string, name: string) {
+  return run("npm", ["install", "--no-audit", "--no-fund", "--prefer-offline", name], { cwd: folder });
 }
 
 function build(site: string, options: object = {}) {
@@ -124,10 +133,7 @@ describe("the packed package in a fresh site", () => {
         mkdirSync(dirname(join(site, path)), { recursive: true });
         writeFileSync(join(site, path), content);
       }
-      symlinkSync(
-        join(await installed(tarball, `@11ty/eleventy@${eleventy}`), "node_modules"),
-        join(site, "node_modules"),
-      );
+      symlinkSync(join(await withEleventy(eleventy), "node_modules"), join(site, "node_modules"));
       await build(site);
       expect(readFileSync(join(site, "_site/twtxt.txt"), "utf8")).toBe(FEED);
       expect(readFileSync(join(site, "_site/twtxt-2023.txt"), "utf8")).toBe(ARCHIVE);
@@ -144,12 +150,7 @@ describe("the packed package in a fresh site", () => {
 });
 
 describe("the packed package in an empty project", () => {
-  let project = "";
   const packed = (path: string) => join(project, "node_modules/eleventy-plugin-twtxt", path);
-
-  beforeAll(async () => {
-    project = await installed(tarball);
-  });
 
   it("adds no more packages and MiB than the README says", async () => {
     const { stdout } = await run("npm", ["ls", "--all", "--parseable"], { cwd: project });
