@@ -1,17 +1,28 @@
 import { readdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { setImmediate } from "node:timers/promises";
+import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { blobServices } from "../../plugin/host/blobs.js";
 import { type NodeServer, nodeServer } from "../../plugin/host/node-server.js";
 import { FileStore } from "../../plugin/store/file.js";
 import { endpoint, hostAt } from "../helpers/endpoints.js";
-import { ask, type BlobServer, blobSite, LIMITS, SETTINGS, startBlobServer, unfinished } from "./blob-server.js";
+import {
+  type Answer,
+  ask,
+  type BlobServer,
+  blobSite,
+  LIMITS,
+  SETTINGS,
+  startBlobServer,
+  unfinished,
+} from "./blob-server.js";
 import { contentsOf, post, put, readText, textOf } from "./blob-state.js";
 import type { Blog } from "./helpers.js";
 import { ALICES_DATA } from "./helpers.js";
 
 const MIB = 2 ** 20;
 const KEY = "quinces";
+const PATIENCE_MS = 30_000;
 const servers: Pick<NodeServer, "close">[] = [];
 
 afterEach(async () => {
@@ -143,10 +154,12 @@ describe("a put", () => {
       serveFile: (_, response) => void response.writeHead(404).end(),
       rateLimit: () => null,
       trustedProxies: 0,
-      patienceMs: 50,
+      patienceMs: PATIENCE_MS,
       log: () => {},
     });
     servers.push(server);
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    onTestFinished(() => void vi.useRealTimers());
     const place = { url: `http://127.0.0.1:${server.port}` };
     await ask(place, { key: KEY, ...put(1, state.contents) });
     let pieces = 0;
@@ -154,8 +167,15 @@ describe("a put", () => {
       pieces += 1;
       return pieces < 20 ? null : new Promise(() => {});
     };
-    const answer = await ask(place, { key: KEY, ...put(2, contentsOf(2, 3 * MIB)), onPiece });
-    expect([answer.status, JSON.parse(`${answer.body}`).code]).toEqual([408, "too-slow"]);
+    const answers: Answer[] = [];
+    const asked = ask(place, { key: KEY, ...put(2, contentsOf(2, 3 * MIB)), onPiece });
+    asked.then((answer) => answers.push(answer));
+    await isBeingWritten(site);
+    while (answers.length === 0) {
+      vi.advanceTimersByTime(PATIENCE_MS);
+      await setImmediate();
+    }
+    expect(answers.map(({ status, body }) => [status, JSON.parse(`${body}`).code])).toEqual([[408, "too-slow"]]);
     expect(unfinished(site)).toEqual([]);
     expect(await readText(place, KEY)).toBe(textOf(state));
     expect(await contentsIn(site)).toHaveLength(1);

@@ -1,4 +1,7 @@
-// test/helpers/longest.ts: how long anything in a test may take before it counts as hanging.
+// test/helpers/longest.ts: time limits of tests. A correct test never depends on them: a busy machine needs far less.
 
-/** In milliseconds. A test that is right never depends on it: it is far more than a busy machine needs. */
+/** How long a test may take before it counts as hanging, in milliseconds. */
 export const LONGEST_MS = 300_000;
+
+/** The deadline of a request that is answered, in milliseconds. */
+export const PATIENT_MS = LONGEST_MS / 5;

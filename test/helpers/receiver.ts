@@ -9,6 +9,7 @@ import type { HostSettings, SitePages } from "../../plugin/site/site.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
 import { builtHostSettings } from "./built-site.js";
+import { PATIENT_MS } from "./longest.js";
 import { type LoopbackServer, loopbackConnector, loopbackServer } from "./loopback.js";
 
 export const FEED = "https://alice.example/twtxt.txt";
@@ -60,7 +61,7 @@ export function receiver(options: ReceiverOptions = {}): Receiver {
   const clock = { time: Date.parse("2026-11-20T09:00:00Z") };
   const log: string[] = [];
   const purged: string[] = [];
-  const { totalMs = 2000, firstByteMs = 1000 } = options;
+  const { totalMs = PATIENT_MS, firstByteMs = PATIENT_MS } = options;
   const work = new BackgroundWork();
   const services = siteServices({
     settings: settingsOf(options),

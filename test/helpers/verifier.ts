@@ -6,6 +6,7 @@ import { Moderation } from "../../plugin/mentions/receive/moderation.js";
 import { checkClaim } from "../../plugin/mentions/receive/read-claim.js";
 import { SiteIndex } from "../../plugin/mentions/receive/site-index.js";
 import { createVerify } from "../../plugin/mentions/verify/verify.js";
+import { PATIENT_MS } from "./longest.js";
 import { type LoopbackServer, loopbackConnector } from "./loopback.js";
 
 export const FEED = "https://alice.example/twtxt.txt";
@@ -32,11 +33,13 @@ export interface VerifierOptions extends Pick<GuardOptions, "lookup" | "firstByt
  * @param neighbours - the servers on this machine that may be asked
  */
 export function verifier(neighbours: readonly Pick<LoopbackServer, "host">[], options: VerifierOptions = {}) {
-  const { block = [], totalMs = 5000, siteIndex = OURS, ...guard } = options;
+  const { block = [], totalMs = PATIENT_MS, siteIndex = OURS, ...guard } = options;
   const ask = createGuard({
     userAgent: "test/1 (+https://alice.example/twtxt.txt; @alice)",
     allowPrivateHosts: neighbours.map(({ host }) => host),
     connector: loopbackConnector,
+    totalMs: PATIENT_MS,
+    firstByteMs: PATIENT_MS,
     ...guard,
   });
   const lists = new Moderation({ allow: [], block, moderate: false });

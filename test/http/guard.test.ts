@@ -5,6 +5,7 @@ import { brotliCompressSync, createGzip, gzipSync } from "node:zlib";
 import { afterEach, describe, expect, it } from "vitest";
 import { TwtxtError } from "../../plugin/errors.js";
 import { createGuard, type GuardedRequest, type GuardOptions, isTimeout } from "../../plugin/http/guard.js";
+import { PATIENT_MS } from "../helpers/longest.js";
 import { loopbackConnector, loopbackServer, strayed } from "../helpers/loopback.js";
 
 /** The addresses of host names; all other names are unknown. */
@@ -25,6 +26,8 @@ async function ask(url: string, options: Partial<GuardOptions> = {}, request: Pa
   const fetch = createGuard({
     userAgent: "test/1 (+https://alice.example/twtxt.txt; @alice)",
     connector: loopbackConnector,
+    totalMs: PATIENT_MS,
+    firstByteMs: PATIENT_MS,
     ...options,
   });
   const response = await fetch(url, { maxBytes: 1000, ...request });
@@ -219,10 +222,11 @@ describe("an answer", () => {
   });
 
   it("unreachable: the signal of the caller, during a body and before a request", async () => {
-    const bob = await loopbackServer((_request, response) => response.write("x"));
     const deadline = new AbortController();
+    const bob = await loopbackServer((_request, response) => {
+      response.write("x", () => setTimeout(() => deadline.abort(), 50));
+    });
     const answer = ask(bob.url, { allowPrivateHosts: [bob.host] }, { signal: deadline.signal });
-    setTimeout(() => deadline.abort(), 50);
     await expect(answer).rejects.toThrow(failsWith("unreachable"));
     await expect(ask(bob.url, { allowPrivateHosts: [bob.host] }, { signal: deadline.signal })).rejects.toThrow(
       failsWith("unreachable"),
@@ -233,11 +237,11 @@ describe("an answer", () => {
   it("is told apart: a timeout or another failure", async () => {
     const slow = await loopbackServer((_request, response) => response.write("x"));
     const broken = await loopbackServer((_request, response) => response.destroy());
-    const allowed = { allowPrivateHosts: [slow.host, broken.host], totalMs: 100 };
-    const isLate = (url: string) => ask(url, allowed).then(String, isTimeout);
-    expect(await isLate(slow.url)).toBe(true);
-    expect(await isLate(broken.url)).toBe(false);
-    expect(await isLate("http://127.0.0.1/")).toBe(false);
+    const allowPrivateHosts = [slow.host, broken.host];
+    const isLate = (url: string, totalMs: number) => ask(url, { allowPrivateHosts, totalMs }).then(String, isTimeout);
+    expect(await isLate(slow.url, 100)).toBe(true);
+    expect(await isLate(broken.url, PATIENT_MS)).toBe(false);
+    expect(await isLate("http://127.0.0.1/", PATIENT_MS)).toBe(false);
   });
 
   it("unreachable: cut off in the middle", async () => {

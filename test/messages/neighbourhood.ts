@@ -5,6 +5,7 @@ import { type Ask, createGuard } from "../../plugin/http/guard.js";
 import { formatKey, type SecretKey } from "../../plugin/keys/key.js";
 import { secretKey } from "../../plugin/messages/index.js";
 import type { Found } from "../../plugin/messages/lookup/lookup.js";
+import { PATIENT_MS } from "../helpers/longest.js";
 import { type LoopbackServer, loopbackConnector, loopbackServer } from "../helpers/loopback.js";
 
 export const NOW = Date.parse("2026-11-20T09:00:00Z");
@@ -64,7 +65,10 @@ export interface Neighbourhood {
 }
 
 /** A network that knows only these names and their servers, over plain http. */
-export function neighbourhood(hosts: Record<string, Pick<LoopbackServer, "port">>, totalMs = 5000): Neighbourhood {
+export function neighbourhood(
+  hosts: Record<string, Pick<LoopbackServer, "port">>,
+  totalMs = PATIENT_MS,
+): Neighbourhood {
   const plainHosts = Object.keys(hosts).map((name) => `${name}:80`);
   const connector = (options: buildConnector.BuildOptions): buildConnector.connector => {
     const dial = loopbackConnector(options);
@@ -75,6 +79,12 @@ export function neighbourhood(hosts: Record<string, Pick<LoopbackServer, "port">
       return dial({ ...target, hostname: "127.0.0.1", port: String(host.port) }, callback);
     };
   };
-  const ask = createGuard({ userAgent: "test/1", allowPrivateHosts: plainHosts, connector, totalMs });
+  const ask = createGuard({
+    userAgent: "test/1",
+    allowPrivateHosts: plainHosts,
+    connector,
+    totalMs,
+    firstByteMs: totalMs,
+  });
   return { ask, plainHosts };
 }

@@ -47,9 +47,7 @@ describe("many concurrent mentions", () => {
       const times = timesOf(150);
       const bob = await feedServer(Object.fromEntries(times.map((time) => [time, HELLO])));
       const store = folderStore();
-      const services = Array.from({ length: count }, () =>
-        receiver({ store, neighbours: [bob], totalMs: 30_000, firstByteMs: 30_000 }),
-      );
+      const services = Array.from({ length: count }, () => receiver({ store, neighbours: [bob] }));
       const statuses = (await sendAll(bob, times, services)).map((answer) => answer?.status);
       const answeredWith = (status: number) => statuses.filter((one) => one === status).length;
 
@@ -63,7 +61,7 @@ describe("many concurrent mentions", () => {
   it("202, pending: a mention that waited for a slot for five seconds; its source is not asked", async () => {
     const open: ServerResponse[] = [];
     const bob = await loopbackServer((_, response) => void open.push(response));
-    const alice = receiver({ neighbours: [bob], totalMs: 30_000, firstByteMs: 30_000 });
+    const alice = receiver({ neighbours: [bob] });
     const [late = "", ...times] = timesOf(4);
     const mention = (time: string, n: number) =>
       alice.mentioned({ source: `${bob.url}/tw.txt#:~:text=${time}`, target: FEED }, `192.0.2.${n}`);
@@ -88,7 +86,7 @@ describe("many concurrent mentions", () => {
   it("asks at most three sources at the same time", async () => {
     const open: ServerResponse[] = [];
     const bob = await loopbackServer((_, response) => void open.push(response));
-    const alice = receiver({ neighbours: [bob], totalMs: 30_000, firstByteMs: 30_000 });
+    const alice = receiver({ neighbours: [bob] });
     const answers = timesOf(5).map((time, n) =>
       alice.mentioned({ source: `${bob.url}/tw.txt#:~:text=${time}`, target: FEED }, `192.0.2.${n}`),
     );

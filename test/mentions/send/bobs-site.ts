@@ -2,6 +2,7 @@
 import type { OutgoingHttpHeaders } from "node:http";
 import { createGuard } from "../../../plugin/http/guard.js";
 import { createDiscover, type Discover } from "../../../plugin/mentions/send/discover.js";
+import { PATIENT_MS } from "../../helpers/longest.js";
 import { type LoopbackServer, loopbackConnector, loopbackServer } from "../../helpers/loopback.js";
 
 export const NOW = Date.parse("2026-11-20T09:00:00Z");
@@ -20,7 +21,7 @@ export interface Site extends LoopbackServer {
 /** A site on loopback: its responses by path, else 404. `neighbours` are other sites that it links to. */
 export async function siteWith(
   answers: (url: string) => Record<string, Answer>,
-  { neighbours = [], totalMs = 5000 }: { neighbours?: LoopbackServer[]; totalMs?: number } = {},
+  { neighbours = [], totalMs = PATIENT_MS }: { neighbours?: LoopbackServer[]; totalMs?: number } = {},
 ): Promise<Site> {
   const server = await loopbackServer((request, response) => {
     const { status = 200, headers = {}, body = "" } = answers(server.url)[request.url ?? ""] ?? { status: 404 };
@@ -29,12 +30,13 @@ export async function siteWith(
   return { ...server, discover: discovererOf([server, ...neighbours], totalMs) };
 }
 
-export function discovererOf(servers: LoopbackServer[], totalMs = 5000): Discover {
+export function discovererOf(servers: LoopbackServer[], totalMs = PATIENT_MS): Discover {
   const ask = createGuard({
     userAgent: "test/1 (+https://alice.example/twtxt.txt; @alice)",
     allowPrivateHosts: servers.map(({ host }) => host),
     connector: loopbackConnector,
     totalMs,
+    firstByteMs: totalMs,
   });
   return createDiscover({ ask, now: () => NOW });
 }

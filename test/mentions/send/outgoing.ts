@@ -7,6 +7,7 @@ import type { FoundEndpoint } from "../../../plugin/mentions/send/discover.js";
 import { type SendOptions, type SendReport, sendMentions } from "../../../plugin/mentions/send/send.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
+import { PATIENT_MS } from "../../helpers/longest.js";
 import { type LoopbackServer, loopbackConnector, loopbackServer } from "../../helpers/loopback.js";
 
 export const NOW = Date.parse("2026-11-20T09:00:00Z");
@@ -149,7 +150,7 @@ interface WorldOptions {
 /** @param neighbours - the servers that the guard lets through */
 export async function world(neighbours: readonly LoopbackServer[], options: WorldOptions = {}): Promise<World> {
   const made = await alice();
-  const { store = memoryStore(), totalMs = 5000, firstByteMs = 5000 } = options;
+  const { store = memoryStore(), totalMs = PATIENT_MS, firstByteMs = PATIENT_MS } = options;
   const clock = { time: NOW };
   return {
     alice: made,

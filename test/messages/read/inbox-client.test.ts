@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
 import { cursorOf, InboxClient } from "../../../plugin/messages/read/inbox-client.js";
+import { PATIENT_MS } from "../../helpers/longest.js";
 import { type LoopbackServer, loopbackServer } from "../../helpers/loopback.js";
 import { ALICE, alicesInbox, CAROL, INBOX, idOf, SECOND, sealed, steppedClock } from "../inbox/alices-inbox.js";
 import { NOW } from "../neighbourhood.js";
@@ -41,7 +42,7 @@ function alice({ signer = ALICE, ahead = 0, endpoint = INBOX } = {}) {
 }
 
 /** A host with a different implementation, on loopback. */
-async function hostOf(answer: (request: IncomingMessage, response: ServerResponse) => unknown, timeoutMs = 5000) {
+async function hostOf(answer: (request: IncomingMessage, response: ServerResponse) => unknown, timeoutMs = PATIENT_MS) {
   const host: LoopbackServer = await loopbackServer((request, response) => void answer(request, response));
   const { naps, sleep } = insomniac();
   const endpoint = `${host.url}/inbox/alice`;
