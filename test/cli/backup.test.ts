@@ -3,12 +3,12 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { runCommandLine } from "../../plugin/cli/command-line.js";
 import { signRequest } from "../../plugin/http/signature.js";
 import { FileStore } from "../../plugin/store/file.js";
 import { FEED, feedServer, settingsOf } from "../helpers/receiver.js";
 import { ALICE } from "../messages/inbox/alices-inbox.js";
 import { ALICES_DATA, type Blog, command, commandProcess, ownData, standingTerminal } from "./helpers.js";
+import { runCommandLine } from "./run-command-line.js";
 import { type Server, serve, site } from "./server.js";
 
 const MIB = 2 ** 20;

@@ -2,10 +2,10 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { runCommandLine } from "../../plugin/cli/command-line.js";
 import type { Terminal } from "../../plugin/cli/terminal.js";
 import { type Correspondent, correspondents } from "./correspondent.js";
 import { standingTerminal } from "./helpers.js";
+import { runCommandLine } from "./run-command-line.js";
 
 export interface Typed {
   exitCode: number | null;

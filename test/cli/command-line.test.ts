@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { runCommandLine } from "../../plugin/cli/command-line.js";
 import { blog, command, standingTerminal } from "./helpers.js";
+import { runCommandLine } from "./run-command-line.js";
 
 const { folder } = blog(null);
 

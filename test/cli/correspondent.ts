@@ -2,6 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { Terminal } from "../../plugin/cli/terminal.js";
 import { discoveryFiles, inboxesOf } from "../../plugin/eleventy/site-files.js";
 import type { Endpoint } from "../../plugin/host/endpoints.js";
 import { type NodeServer, nodeServer } from "../../plugin/host/node-server.js";
@@ -17,13 +18,11 @@ import { memoryStore } from "../../plugin/store/memory.js";
 import { builtSite } from "../helpers/built-site.js";
 import { endpoint } from "../helpers/endpoints.js";
 import { afterEach } from "../helpers/hooks.js";
-import "../helpers/loopback-only.mjs";
-import { runCommandLine } from "../../plugin/cli/command-line.js";
-import type { Terminal } from "../../plugin/cli/terminal.js";
 import { LOOPBACK_ONLY } from "../helpers/paths.js";
 import { type Blog, blog, command, type Outcome, standingTerminal } from "./helpers.js";
 import { type EndpointAt, endpointsAt } from "./inbox-host.js";
 import { environmentOf } from "./machine.js";
+import { runCommandLine } from "./run-command-line.js";
 import { freePort } from "./server.js";
 
 const running: NodeServer[] = [];

@@ -4,13 +4,13 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { Readable, Writable } from "node:stream";
-import { runCommandLine } from "../../plugin/cli/command-line.js";
 import { streamTerminal, type Terminal } from "../../plugin/cli/terminal.js";
 import type { SiteSettings } from "../../plugin/site/site.js";
 import { builtSite, settingsFile } from "../helpers/built-site.js";
 import { afterAll } from "../helpers/hooks.js";
 import { LONGEST_MS } from "../helpers/longest.js";
 import { COMMAND } from "../helpers/paths.js";
+import { runCommandLine } from "./run-command-line.js";
 
 const folders: string[] = [];
 

@@ -1,6 +1,5 @@
 import { spawn, spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { runCommandLine } from "../../plugin/cli/command-line.js";
 import { COMMAND } from "../helpers/paths.js";
 import { type Blog, blog, command, standingTerminal } from "./helpers.js";
 import {
@@ -12,6 +11,7 @@ import {
   PAPER_KEX,
   PAPER_WORDS,
 } from "./machine.js";
+import { runCommandLine } from "./run-command-line.js";
 
 /** Types `eleventy-twtxt keys ARGS` on a terminal where a person types these lines when asked, and then breaks off. */
 async function keysByHand({ folder }: Blog, args: string[], lines: string[] = []) {

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import { runCommandLine } from "../../plugin/cli/command-line.js";
 import { FEED, feedServer, PAGE, settingsOf } from "../helpers/receiver.js";
 import { command, standingTerminal } from "./helpers.js";
+import { runCommandLine } from "./run-command-line.js";
 import { freePort, serve, site } from "./server.js";
 
 const AT = "2026-11-19T18:40:02Z";

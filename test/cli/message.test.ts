@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { runCommandLine } from "../../plugin/cli/command-line.js";
 import { correspondents } from "./correspondent.js";
 import { blog, command, standingTerminal } from "./helpers.js";
 import { describeWithoutKeychain, environmentOf } from "./machine.js";
+import { runCommandLine } from "./run-command-line.js";
 
 const NINE = "See you at nine?\nOr later.";
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ/;

@@ -2,16 +2,15 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import * as v from "valibot";
 import { afterEach, describe, expect, it } from "vitest";
-import { runCommandLine } from "../../plugin/cli/command-line.js";
 import { FileStore } from "../../plugin/store/file.js";
 import { readJson } from "../../plugin/store/json.js";
 import { hostFile } from "../helpers/built-site.js";
 import type { LoopbackServer } from "../helpers/loopback.js";
 import { COMMAND, LOOPBACK_ONLY } from "../helpers/paths.js";
 import { PAGES, settingsOf } from "../helpers/receiver.js";
-import "../helpers/loopback-only.mjs";
 import { type Alice, alice, type Neighbour, neighbour } from "../mentions/send/outgoing.js";
 import { type Blog, blog, type Outcome, standingTerminal } from "./helpers.js";
+import { runCommandLine } from "./run-command-line.js";
 
 const running: ChildProcess[] = [];
 const NOW = "2026-11-20T10:00:00Z";

@@ -2,8 +2,8 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { runCommandLine } from "../../plugin/cli/command-line.js";
 import { blog, command, standingTerminal, undatedBlog } from "./helpers.js";
+import { runCommandLine } from "./run-command-line.js";
 
 const AT = "2026-01-02T00:13:37Z";
 const DAY = "---\ntitle: A\ndate: 2026-01-02 # day\n---\nbody\n";

@@ -1,9 +1,9 @@
 // test/helpers/build-in-process.ts: builds a site with Eleventy in this process, as its command line does in one of its own.
 import { Console } from "node:console";
-import { Writable } from "node:stream";
-import "./loopback-only.mjs";
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
+import { Writable } from "node:stream";
+import { refuseStrangers } from "./loopback-sockets.mjs";
 
 /** What Eleventy's command line would have exited with and printed. */
 export interface Build {
@@ -51,10 +51,12 @@ async function runEleventy(folder: string, environment: Record<string, string>):
   Object.assign(process.env, environment);
   globalThis.console = new Console(collect(printed));
   process.exitCode = 0;
+  const allowStrangers = refuseStrangers();
   try {
     await build();
     return { exitCode: Number(process.exitCode), log: printed.join("") };
   } finally {
+    allowStrangers();
     process.exitCode = exitCode;
     globalThis.console = console;
     for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];

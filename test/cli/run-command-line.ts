@@ -1,0 +1,12 @@
+// test/cli/run-command-line.ts: the command line in this process, which reaches this machine alone while a command runs.
+import { runCommandLine as run } from "../../plugin/cli/command-line.js";
+import { refuseStrangers } from "../helpers/loopback-sockets.mjs";
+
+export async function runCommandLine(...parameters: Parameters<typeof run>): ReturnType<typeof run> {
+  const allowStrangers = refuseStrangers();
+  try {
+    return await run(...parameters);
+  } finally {
+    allowStrangers();
+  }
+}

@@ -1,0 +1,39 @@
+// test/helpers/loopback-sockets.mjs: keeps the connections of a process on this machine.
+import net from "node:net";
+
+const LOOPBACK = /^(127\.|::1$|::ffff:127\.)/;
+
+const { connect } = net.Socket.prototype;
+let callers = 0;
+
+/** Refuses connections to other machines before anything is sent, and asks no server for the address of a name. */
+export function refuseStrangers() {
+  callers += 1;
+  net.Socket.prototype.connect = connectHere;
+  return () => {
+    callers -= 1;
+    if (callers === 0) net.Socket.prototype.connect = connect;
+  };
+}
+
+function connectHere(...args) {
+  const options = Object(Array.isArray(args[0]) ? args[0][0] : args[0]);
+  if (options.path === undefined && options.port !== undefined) {
+    const host = options.host ?? "localhost";
+    if (net.isIP(host) !== 0 && !LOOPBACK.test(host))
+      throw new Error(`This test would have left the machine for ${host}.`);
+    options.lookup = lookup;
+  }
+  return connect.apply(this, args);
+}
+
+/** Knows one name. */
+function lookup(name, options, callback) {
+  if (name !== "localhost") {
+    callback(Object.assign(new Error(`getaddrinfo ENOTFOUND ${name}`), { code: "ENOTFOUND" }));
+    return;
+  }
+  const address = "127.0.0.1";
+  if (options.all) callback(null, [{ address, family: 4 }]);
+  else callback(null, address, 4);
+}
