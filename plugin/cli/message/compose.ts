@@ -23,10 +23,7 @@ export async function send(
 ): Promise<number> {
   const source = await textSource(given, terminal);
   const mailbox = await Mailbox.open(values, terminal);
-  const retried = await mailbox.outbox().retry({ all: false });
-  if (retried.length > 0) {
-    terminal.say(`From the outbox: ${reportSum(retried)} To see what is left, type: ${typed("message outbox")}`);
-  }
+  await retryOutbox(mailbox, terminal);
   // Before the author writes a text: a recipient without a key is an error.
   const resolved = await resolveRecipients(recipients, mailbox);
   const byDns = new Set(resolved.flatMap(({ address, byDns: isByDns }) => (isByDns ? address : [])));
@@ -46,6 +43,13 @@ export async function send(
     return exitCodeOf(reports);
   };
   return "text" in source ? sendText(source.text) : sendFromEditor(source.editor, recipients, sendText, terminal);
+}
+
+/** Retries the messages in the outbox that are due. */
+async function retryOutbox(mailbox: Mailbox, terminal: Terminal): Promise<void> {
+  const retried = await mailbox.outbox().retry({ all: false });
+  if (retried.length === 0) return;
+  terminal.say(`From the outbox: ${reportSum(retried)} To see what is left, type: ${typed("message outbox")}`);
 }
 
 /** @throws TwtxtError `bad-usage` if there is neither a text nor an editor */
