@@ -3,7 +3,7 @@ import { expect } from "vitest";
 import { createGuard, type GuardOptions } from "../../plugin/http/guard.js";
 import type { Proof } from "../../plugin/mentions/mention.js";
 import { Moderation } from "../../plugin/mentions/receive/moderation.js";
-import { checkClaim } from "../../plugin/mentions/receive/read-claim.js";
+import { checkClaim } from "../../plugin/mentions/receive/receive.js";
 import { SiteIndex } from "../../plugin/mentions/receive/site-index.js";
 import { createVerify } from "../../plugin/mentions/verify/verify.js";
 import { PATIENT_MS } from "./longest.js";

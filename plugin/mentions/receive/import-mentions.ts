@@ -7,7 +7,7 @@ import { formatTimestamp, toInstant } from "../../feed/timestamp.js";
 import { MENTION_TYPES } from "../../site/mention-list.js";
 import { StoredTime } from "../mention.js";
 import type { NewMention } from "./event.js";
-import { checkClaim } from "./read-claim.js";
+import { checkClaim } from "./receive.js";
 import type { ReceivedMentions } from "./received.js";
 import type { SiteIndex } from "./site-index.js";
 

@@ -55,8 +55,10 @@ class Search {
   readonly #wanted: WantedTwt;
   /** The earliest reading of the timestamp. */
   readonly #moment: string;
-  readonly #literal: Matches = { isThere: false, meant: null };
-  readonly #sameSecond: Matches = { isThere: false, meant: null };
+  /** `undefined`: no twt has this timestamp; `null`: none of them has the mention. */
+  #literal: ParsedTwt | null | undefined;
+  /** The same for twts of the same second with a different timestamp. */
+  #sameSecond: ParsedTwt | null | undefined;
   readonly #header: FeedHeader = {};
   #isPage: boolean | null = null;
   #hasTwt = false;
@@ -68,13 +70,13 @@ class Search {
   }
 
   get isOver(): boolean {
-    return this.#isPage === true || this.#literal.meant !== null;
+    return this.#isPage === true || Boolean(this.#literal);
   }
 
   get part(): FeedPart {
     return {
-      twt: this.#literal.isThere ? this.#literal.meant : this.#sameSecond.meant,
-      hasMoment: this.#literal.isThere || this.#sameSecond.isThere,
+      twt: (this.#literal === undefined ? this.#sameSecond : this.#literal) ?? null,
+      hasMoment: this.#literal !== undefined || this.#sameSecond !== undefined,
       hasOlder: this.#hasOlder,
       isFeed: this.#hasTwt || isFeed({ twts: [], header: this.#header }),
       header: this.#header,
@@ -88,9 +90,9 @@ class Search {
     if (!this.#hasOlder) this.#readLines(lines);
     for (const timestamp of this.#wanted.timestamps) {
       for (const twt of findTwts(lines, timestamp)) {
-        const found = twt.timestamp === timestamp ? this.#literal : this.#sameSecond;
-        found.isThere = true;
-        if (found.meant === null && this.#wanted.isMeant(twt)) found.meant = twt;
+        const meant = () => (this.#wanted.isMeant(twt) ? twt : null);
+        if (twt.timestamp === timestamp) this.#literal ||= meant();
+        else this.#sameSecond ||= meant();
       }
     }
   }
@@ -106,12 +108,6 @@ class Search {
     this.#hasTwt ||= twts.length > 0;
     this.#hasOlder = twts.some(({ instant }) => instant < this.#moment);
   }
-}
-
-/** Whether there are twts at the wanted time, and the first one with the mention. */
-interface Matches {
-  isThere: boolean;
-  meant: ParsedTwt | null;
 }
 
 /** @returns `null` for white space only, which may precede either */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkClaim, readClaim } from "../../../plugin/mentions/receive/read-claim.js";
+import { checkClaim, readClaim } from "../../../plugin/mentions/receive/receive.js";
 import { SiteIndex } from "../../../plugin/mentions/receive/site-index.js";
 
 const FEED = "https://alice.example/twtxt.txt";
