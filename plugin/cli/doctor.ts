@@ -3,7 +3,6 @@ import { createGuard } from "../http/guard.js";
 import { isSameHost, loopbackHostOf } from "../http/hosts.js";
 import { isSameUrl } from "../http/same-url.js";
 import { parseAddress } from "../keys/address.js";
-import type { HostSettings } from "../site/site.js";
 import { misuse, optional } from "./arguments.js";
 import { command } from "./command.js";
 import { type Finding, type Probe, probeWith, runChecks } from "./doctor/check.js";
@@ -79,15 +78,10 @@ function linesOf({ level, what, todo }: Finding): string[] {
   return [`${level.padEnd(4)}  ${what}`, ...(todo === undefined ? [] : [`      ${todo}`])];
 }
 
-/** The author's own site, from its last build. */
-interface OwnSite {
-  feedUrl: string;
-  urls: HostSettings["urls"];
-  /** `user@domain`; `null` for a site without documents of an address. */
-  address: string | null;
-}
+type OwnSite = Awaited<ReturnType<typeof ownSite>>;
 
-async function ownSite(terminal: Terminal, settingsFile: string | undefined): Promise<OwnSite> {
+/** The author's own site, from its last build. Its address is `null` if it has no documents of one. */
+async function ownSite(terminal: Terminal, settingsFile: string | undefined) {
   const site = await siteAt(terminal, settingsFile);
   const { feedUrl, urls } = (await publishedSite(site)).settings;
   return { feedUrl, urls, address: site.settings.authors.find(({ endpoint }) => endpoint !== null)?.address ?? null };
