@@ -87,32 +87,28 @@ export async function createText(file: string, text: string): Promise<boolean> {
   }
 }
 
-/** A file that gets its name once its contents are complete and verified. All methods throw TwtxtError `bad-file`. */
-export interface Draft {
-  write(chunks: AsyncIterable<Uint8Array>): Promise<void>;
-  /** Replaces the contents. */
-  replace(bytes: Uint8Array): Promise<void>;
-  bytes(): Promise<Uint8Array>;
-  chunks(): AsyncIterable<Uint8Array>;
-  /** Moves the file to its name. @param isForced - whether it may replace another file */
-  moveTo(file: string, isForced: boolean): Promise<void>;
-  /** Deletes the file, unless it was moved. */
-  clear(): Promise<void>;
-}
+/** A file that gets its name once its contents are complete and verified. */
+export type Draft = Awaited<ReturnType<typeof draftIn>>;
 
 /**
+ * Creates a file without its final name. All its methods throw TwtxtError `bad-file`.
+ *
  * @param folder - the folder of the final name; `null` for a file without one
  * @param mode - the permissions of the file, such as 0o600; the process's umask applies
  */
-export async function draftIn(folder: string | null, mode = 0o666): Promise<Draft> {
+export async function draftIn(folder: string | null, mode = 0o666) {
   const own = folder ?? (await mkdtemp(join(tmpdir(), "eleventy-twtxt-")));
   const path = join(own, `.eleventy-twtxt-${randomBytes(6).toString("hex")}.tmp`);
   return {
-    write: (chunks) => orBadFile(pipeline(chunks, createWriteStream(path, { flags: "wx", mode, flush: true }))),
-    replace: (bytes) => orBadFile(writeFile(path, bytes)),
+    write: (chunks: AsyncIterable<Uint8Array>) =>
+      orBadFile(pipeline(chunks, createWriteStream(path, { flags: "wx", mode, flush: true }))),
+    /** Replaces the contents. */
+    replace: (bytes: Uint8Array) => orBadFile(writeFile(path, bytes)),
     bytes: () => orBadFile(readFile(path)),
-    chunks: () => createReadStream(path),
-    moveTo: (file, isForced) => orBadFile(isForced ? rename(path, file) : moveToFree(path, file)),
+    chunks: (): AsyncIterable<Uint8Array> => createReadStream(path),
+    /** Moves the file to its name. @param isForced - whether it may replace another file */
+    moveTo: (file: string, isForced: boolean) => orBadFile(isForced ? rename(path, file) : moveToFree(path, file)),
+    /** Deletes the file, unless it was moved. */
     clear: () => rm(folder === null ? own : path, { recursive: true, force: true }),
   };
 }
