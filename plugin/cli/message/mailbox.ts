@@ -74,7 +74,7 @@ export class Mailbox {
   }
 
   /** Sends a message of the author. @throws TwtxtError as `sendMessage` */
-  send(message: MessageToSend, onResult: OnResult) {
+  send(message: MessageToSend, onResult: OnResult): ReturnType<typeof sendMessage> {
     const { author, contacts, lookup } = this;
     const from = { address: author.address, key: this.keys[0] };
     return sendMessage(message, { from, contacts, lookup, outbox: this.outbox(onResult), now: this.#now });
