@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { LONGEST_MS } from "./test/helpers/longest.js";
@@ -30,7 +31,8 @@ export default defineConfig({
     pool: "forks",
     // A worker imports the plugin and its packages once, for all the files that it runs.
     isolate: false,
-    maxWorkers: "100%",
+    // One more than there are processors, since many files wait: for children, disks and timeouts.
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
     // So long that they end only what hangs, however busy the machine is.
     testTimeout: LONGEST_MS,
