@@ -1,4 +1,4 @@
-// test/contract/store.ts: what every store does, whatever it keeps things in.
+// test/contract/store.ts: tests that every implementation of the storage interface passes.
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { update } from "../../plugin/store/json.js";
@@ -9,13 +9,13 @@ const bytes = (text: string) => Uint8Array.from(Buffer.from(text));
 const badKey = expect.objectContaining({ code: "bad-store-key" });
 const Count = v.number();
 
-/** The text under a key; `null` where there is none. */
+/** The value of a key as text; `null` if there is none. */
 async function textIn(store: Store, key: string): Promise<string | null> {
   const stored = await store.get(key);
   return stored && Buffer.from(stored.bytes).toString();
 }
 
-/** Writes what must not fail, and gives its etag. */
+/** Writes a text. @returns its etag */
 async function written(store: Store, key: string, text: string): Promise<string> {
   const etag = await store.put(key, bytes(text));
   expect(etag).toEqual(expect.stringMatching(/./));
@@ -27,8 +27,8 @@ async function inBatches<T>(items: readonly T[], work: (item: T) => Promise<unkn
 }
 
 /**
- * @param open - a store of that name, empty for each test
- * @param manyKeys - more than the store's service gives in one answer
+ * @param open - returns the store of a name, which is empty for each test
+ * @param manyKeys - more keys than one page of the service's list has
  */
 export function storeContract(title: string, open: (name: string) => Promise<StreamingStore>, manyKeys = 250): void {
   streamContract(title, open);
@@ -47,7 +47,7 @@ export function storeContract(title: string, open: (name: string) => Promise<Str
       expect(stored?.etag).toBe(etag);
     });
 
-    it("is what it was when it was written, whatever becomes of the bytes that were handed over or out", async () => {
+    it("does not change with the buffers that were passed to put or returned by get", async () => {
       const store = await open("values");
       const value = bytes("before");
       await store.put("a", value);
@@ -56,14 +56,14 @@ export function storeContract(title: string, open: (name: string) => Promise<Str
       expect(await textIn(store, "a")).toBe("before");
     });
 
-    it("is null where nothing was written, beside a key that starts the same", async () => {
+    it("is null for a key without a value, also next to a key with the same prefix", async () => {
       const store = await open("values");
       await written(store, "a/bc", "here");
       expect(await store.get("a/b")).toBeNull();
       expect(await store.get("nowhere/at/all")).toBeNull();
     });
 
-    it("is replaced, and has another etag", async () => {
+    it("is replaced and gets a new etag", async () => {
       const store = await open("values");
       const first = await written(store, "a", "one");
       const second = await written(store, "a", "two");
@@ -72,7 +72,7 @@ export function storeContract(title: string, open: (name: string) => Promise<Str
       expect((await store.get("a"))?.etag).toBe(second);
     });
 
-    it("is whole and there for who reads while it is replaced", async () => {
+    it("is read whole while it is replaced", async () => {
       const store = await open("values");
       const texts = Array.from({ length: 50 }, (_, i) => String(i).repeat(20_000));
       await written(store, "a", texts[0] ?? "");
@@ -93,7 +93,7 @@ export function storeContract(title: string, open: (name: string) => Promise<Str
       expect(await textIn(store, "a")).toBe(texts.at(-1));
     });
 
-    it("is one of those that 32 writers write at once without a condition, all of which are told so", async () => {
+    it("is that of one of 32 concurrent writers without a condition, and all writes succeed", async () => {
       const store = await open("values");
       const texts = Array.from({ length: 32 }, (_, i) => String(i).repeat(1000));
       const etags = await Promise.all(texts.map((text) => store.put("a", bytes(text))));
@@ -105,14 +105,14 @@ export function storeContract(title: string, open: (name: string) => Promise<Str
   });
 
   describe(`${title}: a condition`, () => {
-    it("isNew: writes where there is nothing, and nothing where there is something", async () => {
+    it("isNew: writes only if the key has no value", async () => {
       const store = await open("conditions");
       expect(await store.put("a", bytes("first"), { isNew: true })).toEqual(expect.any(String));
       expect(await store.put("a", bytes("second"), { isNew: true })).toBeNull();
       expect(await textIn(store, "a")).toBe("first");
     });
 
-    it("etag: writes over that version alone", async () => {
+    it("etag: replaces only that version", async () => {
       const store = await open("conditions");
       const first = await written(store, "a", "one");
       const second = await store.put("a", bytes("two"), { etag: first });
@@ -123,7 +123,7 @@ export function storeContract(title: string, open: (name: string) => Promise<Str
       expect(await textIn(store, "a")).toBe("three");
     });
 
-    it("etag: an empty or unknown one holds for nothing, be there a value or none", async () => {
+    it("etag: an empty or unknown one never matches, with or without a value", async () => {
       const store = await open("conditions");
       await written(store, "a", "one");
       for (const etag of ["", "unknown"]) {
@@ -134,7 +134,7 @@ export function storeContract(title: string, open: (name: string) => Promise<Str
       expect(await store.get("b")).toBeNull();
     });
 
-    it("isNew: one of 32 writers at once wins, and all others are told that they did not", async () => {
+    it("isNew: one of 32 concurrent writers succeeds, and the others get null", async () => {
       const store = await open("conditions");
       const etags = await Promise.all(
         Array.from({ length: 32 }, (_, i) => store.put("a", bytes(`writer ${i}`), { isNew: true })),
@@ -143,7 +143,7 @@ export function storeContract(title: string, open: (name: string) => Promise<Str
       expect(await textIn(store, "a")).toBe(`writer ${etags.findIndex((etag) => etag !== null)}`);
     });
 
-    it("etag: one of 32 writers of one version wins, and all others are told that they did not", async () => {
+    it("etag: one of 32 concurrent writers of a version succeeds, and the others get null", async () => {
       const store = await open("conditions");
       const etag = await written(store, "a", "one");
       const etags = await Promise.all(
@@ -153,7 +153,7 @@ export function storeContract(title: string, open: (name: string) => Promise<Str
       expect(await textIn(store, "a")).toBe(`writer ${etags.findIndex((etag) => etag !== null)}`);
     });
 
-    it("loses none of 16 increments at once", async () => {
+    it("loses none of 16 concurrent increments", async () => {
       const store = await open("conditions");
       const counts = await Promise.all(
         Array.from({ length: 16 }, () => update(store, "count", Count, (old) => (old ?? 0) + 1)),
@@ -164,7 +164,7 @@ export function storeContract(title: string, open: (name: string) => Promise<Str
   });
 
   describe(`${title}: a deletion`, () => {
-    it("leaves nothing of the key, and its neighbours alone", async () => {
+    it("removes the key and leaves its neighbours", async () => {
       const store = await open("deletions");
       await written(store, "a/b", "one");
       await written(store, "a/bc", "two");
@@ -174,7 +174,7 @@ export function storeContract(title: string, open: (name: string) => Promise<Str
       expect(await textIn(store, "a/bc")).toBe("two");
     });
 
-    it("of what is not there is no error, and harms nothing", async () => {
+    it("of a missing key is no error and changes nothing", async () => {
       const store = await open("deletions");
       await store.delete("a/b");
       await written(store, "a/b", "one");
@@ -183,7 +183,7 @@ export function storeContract(title: string, open: (name: string) => Promise<Str
       expect(await textIn(store, "a/b")).toBe("one");
     });
 
-    it("ends the version: its etag holds no more, not even where the key is written again", async () => {
+    it("ends the version: its etag no longer matches, even if the key is written again", async () => {
       const store = await open("deletions");
       const etag = await written(store, "a", "one");
       await store.delete("a");
@@ -196,7 +196,7 @@ export function storeContract(title: string, open: (name: string) => Promise<Str
   });
 
   describe(`${title}: the keys`, () => {
-    it("are those that start with the prefix, and no others", async () => {
+    it("are those with the prefix", async () => {
       const store = await open("keys");
       const keys = ["a/b/c", "a/b/d.e", "a/bc", "a/c", "ab/c", "b"];
       for (const key of keys) await written(store, key, key);
@@ -212,18 +212,18 @@ export function storeContract(title: string, open: (name: string) => Promise<Str
       expect(await found("a/b/c/d")).toEqual([]);
     });
 
-    it("are none in a store that nobody has written to", async () => {
+    it("are none in a new store", async () => {
       expect(await (await open("keys")).keys("")).toEqual([]);
     });
 
-    it("are all of many, each of them once", async () => {
+    it("are listed once each, over several pages", async () => {
       const store = await open("keys");
       const keys = Array.from({ length: manyKeys }, (_, i) => `many/${String(i).padStart(4, "0")}`);
       await inBatches([...keys, "other"], (key) => store.put(key, bytes(key)));
       expect((await store.keys("many/")).sort()).toEqual(keys);
     });
 
-    it("can be as long as they may be", async () => {
+    it("can have the maximum length", async () => {
       const store = await open("keys");
       const key = `${"a".repeat(200)}/${"b".repeat(200)}/${"c".repeat(98)}`;
       await written(store, key, "long");
@@ -261,7 +261,7 @@ export function storeContract(title: string, open: (name: string) => Promise<Str
     });
   });
 
-  it(`${title}: two stores know nothing of each other`, async () => {
+  it(`${title}: two stores are separate`, async () => {
     const [one, two] = [await open("one"), await open("two")];
     await written(one, "a", "one");
     expect(await two.get("a")).toBeNull();

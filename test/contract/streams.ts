@@ -1,4 +1,4 @@
-// test/contract/streams.ts: what every store does with values that are written and read in parts.
+// test/contract/streams.ts: tests of streams that every implementation of the storage interface passes.
 import { describe, expect, it } from "vitest";
 import { TwtxtError } from "../../plugin/errors.js";
 import type { Range, StreamingStore } from "../../plugin/store/store.js";
@@ -6,14 +6,14 @@ import type { Range, StreamingStore } from "../../plugin/store/store.js";
 const MIB = 1 << 20;
 const badKey = expect.objectContaining({ code: "bad-store-key" });
 
-/** No two places of it look the same, so that an exchange of parts shows. */
+/** Bytes without a repeated part, so that parts in the wrong order are noticed. */
 function patterned(size: number): Uint8Array {
   const bytes = new Uint8Array(size);
   for (let i = 0; i < size; i += 1) bytes[i] = ((i * 7919) >> 5) ^ (i >> 13);
   return bytes;
 }
 
-/** The parts of a value that end at these places, each on its own, since a store takes them over. */
+/** Cuts a value at these offsets. Each part has its own buffer, because a store takes ownership of it. */
 async function* cut(value: Uint8Array, ...ends: number[]): AsyncGenerator<Uint8Array> {
   let start = 0;
   for (const end of ends) {
@@ -31,7 +31,7 @@ async function* breakingOff(before: AsyncIterable<Uint8Array>, error: Error): As
   throw error;
 }
 
-/** All that a stream still has. */
+/** The rest of a stream. */
 async function rest(reader: ReadableStreamDefaultReader<Uint8Array> | undefined): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   for (;;) {
@@ -41,7 +41,7 @@ async function rest(reader: ReadableStreamDefaultReader<Uint8Array> | undefined)
   }
 }
 
-/** Whether what is read is these bytes, or the part of them; nothing is not. */
+/** Whether a stream of the key has exactly these bytes, or this range of them. */
 async function isRead(store: StreamingStore, key: string, value: Uint8Array, range?: Range): Promise<boolean> {
   const stream = await store.read(key, range);
   const part = range ? value.subarray(range.first, range.last + 1) : value;
@@ -53,7 +53,7 @@ async function isGot(store: StreamingStore, key: string, value: Uint8Array): Pro
   return stored !== null && Buffer.from(stored.bytes).equals(value);
 }
 
-/** @param open - a store of that name, empty for each test */
+/** @param open - returns the store of a name, which is empty for each test */
 export function streamContract(title: string, open: (name: string) => Promise<StreamingStore>): void {
   const large = patterned(5 * MIB + 1);
 
@@ -66,7 +66,7 @@ export function streamContract(title: string, open: (name: string) => Promise<St
       ["empty parts among others", patterned(1000), (value) => cut(value, 0, 1, 1, 999, 1000, 1000)],
       ["several MiB in small parts", large, (value) => inPartsOf(10_007, value)],
       ["several MiB in two parts", large, (value) => cut(value, 3 * MIB, large.length)],
-    ])("is there as a whole, like any other: %s", async (_name, value, parts) => {
+    ])("is stored as one value: %s", async (_name, value, parts) => {
       const store = await open("streams");
       await store.write("a/b", parts(value), value.length);
       expect(await isGot(store, "a/b", value)).toBe(true);
@@ -79,7 +79,7 @@ export function streamContract(title: string, open: (name: string) => Promise<St
       expect(await store.keys("")).toEqual([]);
     });
 
-    it("has a version, which a condition can name", async () => {
+    it("has an etag for conditions", async () => {
       const store = await open("streams");
       await store.write("a", cut(patterned(10), 4, 10), 10);
       const etag = (await store.get("a"))?.etag ?? "";
@@ -93,7 +93,7 @@ export function streamContract(title: string, open: (name: string) => Promise<St
       ["in the middle", [MIB, 2 * MIB]],
       ["after the last byte", [MIB, large.length]],
     ])(
-      "is not there where the parts break off %s; why they did is said, and the key is as free as before",
+      "is not stored if its parts end with an error %s; the error is thrown, and the key can be written",
       async (_name, ends) => {
         const store = await open("streams");
         const why = new TwtxtError("body-too-large", "The client sent too much.");
@@ -106,7 +106,7 @@ export function streamContract(title: string, open: (name: string) => Promise<St
       },
     );
 
-    it("is one of many that are written at once, and none has a part of another", async () => {
+    it("is not mixed with others that are written at the same time", async () => {
       const store = await open("streams");
       const values = Array.from({ length: 8 }, (_, i) => patterned(MIB + i).fill(i, 0, 1000 * i));
       await Promise.all(values.map((value, i) => store.write(`a/${i}`, inPartsOf(65_537, value), value.length)));
@@ -116,7 +116,7 @@ export function streamContract(title: string, open: (name: string) => Promise<St
   });
 
   describe(`${title}: a value that is read as it comes`, () => {
-    it("is the same, be it written whole or in parts", async () => {
+    it("is the same whether it was written whole or in parts", async () => {
       const store = await open("streams");
       await store.put("whole", large);
       await store.write("parts", inPartsOf(100_003, large), large.length);
@@ -132,7 +132,7 @@ export function streamContract(title: string, open: (name: string) => Promise<St
       ["the beginning", 0, MIB / 4 - 1],
       ["the end", MIB - 100, MIB],
       ["all of it", 0, MIB],
-    ])("is the part that was asked for: %s", async (_name, first, last) => {
+    ])("is the requested range: %s", async (_name, first, last) => {
       const store = await open("streams");
       const value = patterned(MIB + 1);
       await store.write("a", inPartsOf(MIB / 4, value), value.length);
@@ -141,7 +141,7 @@ export function streamContract(title: string, open: (name: string) => Promise<St
       expect(await isRead(store, "b", value, { first, last })).toBe(true);
     });
 
-    it("is null where nothing was written, beside a key that starts the same", async () => {
+    it("is null for a key without a value, also next to a key with the same prefix", async () => {
       const store = await open("streams");
       await store.write("a/bc", cut(patterned(9), 9), 9);
       expect(await store.read("a/b")).toBeNull();
@@ -149,7 +149,7 @@ export function streamContract(title: string, open: (name: string) => Promise<St
       expect(await store.read("nowhere/at/all")).toBeNull();
     });
 
-    it("goes on to its end where the key is removed meanwhile", async () => {
+    it("is read to its end if the key is deleted meanwhile", async () => {
       const store = await open("streams");
       await store.write("a", inPartsOf(MIB, large), large.length);
       const reader = (await store.read("a"))?.getReader();
@@ -160,7 +160,7 @@ export function streamContract(title: string, open: (name: string) => Promise<St
       expect(value.equals(large)).toBe(true);
     });
 
-    it("can be left where it is, and the store serves on", async () => {
+    it("can be cancelled, and later reads work", async () => {
       const store = await open("streams");
       await store.write("a", inPartsOf(MIB, large), large.length);
       const reader = (await store.read("a"))?.getReader();
@@ -170,7 +170,7 @@ export function streamContract(title: string, open: (name: string) => Promise<St
       expect(await isRead(store, "a", large)).toBe(true);
     });
 
-    it("comes to several readers, each at a place of their own", async () => {
+    it("can be read by several readers at the same time", async () => {
       const store = await open("streams");
       await store.write("a", inPartsOf(MIB, large), large.length);
       const readers = [(await store.read("a"))?.getReader(), (await store.read("a"))?.getReader()];
@@ -180,7 +180,7 @@ export function streamContract(title: string, open: (name: string) => Promise<St
     });
   });
 
-  it.each(["", "../a", "a/", "A", "%2e%2e/a"])(`${title}: bad-store-key: no stream is of %j`, async (key) => {
+  it.each(["", "../a", "a/", "A", "%2e%2e/a"])(`${title}: bad-store-key: %j has no stream`, async (key) => {
     const store = await open("streams");
     let isAsked = false;
     const chunks = async function* () {

@@ -1,4 +1,4 @@
-// test/demo/blog.ts: a small blog in a folder of its own, as somebody has it who has installed the package.
+// test/demo/blog.ts: a small blog with the installed package, in its own folder.
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { type Running, run, start } from "./process.js";
 
 export const repo = fileURLToPath(new URL("../../", import.meta.url));
 
-/** What serves the blogs. */
+/** The host of the blogs. */
 export type HostName = "node" | "netlify";
 
 export interface Blog {
@@ -17,14 +17,14 @@ export interface Blog {
   port: number;
   folder: string;
   feedUrl: string;
-  /** Types a command in the blog's folder, and shows it. @returns what it has printed */
+  /** Runs a command in the blog's folder, and prints it. @returns its output */
   type(command: string[], environment?: Record<string, string>): Promise<string>;
-  /** Runs a command of the plugin's unseen. @returns the JSON that it has printed */
+  /** Runs a command of the plugin without printing it. @returns its JSON */
   ask(command: string[]): Promise<unknown>;
   build(): Promise<void>;
-  /** Waits until what serves it has taken a build over; unless somebody says otherwise, not at all. */
+  /** Waits until the host serves a build; default: does not wait. */
   takenOver(): Promise<void>;
-  /** Gives the plugin further options, as somebody does who edits the configuration. */
+  /** Adds options of the plugin to the configuration. */
   configure(options: Record<string, unknown>): void;
 }
 
@@ -52,12 +52,12 @@ const COMMANDS: Record<string, string> = {
 
 const folders: string[] = [];
 
-/** Removes the blogs: keys are in their folders. */
+/** Removes the blogs, since their folders contain keys. */
 export function removeBlogs(): void {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 }
 
-/** Makes the blog. Its packages are those of this repository. */
+/** Creates the blog with the packages of this repository. */
 export function blog(nick: string, port: number, host: HostName, files: Record<string, string>): Blog {
   const folder = mkdtempSync(join(tmpdir(), `twtxt-demo-${nick}-`));
   folders.push(folder);
@@ -79,7 +79,7 @@ export function blog(nick: string, port: number, host: HostName, files: Record<s
     writeFileSync(join(folder, path), content);
   }
 
-  // What a person keeps on a machine of their own.
+  // The author's own data.
   const own = { XDG_DATA_HOME: join(folder, "data") };
   const type = async ([program = "", ...args]: string[], environment: Record<string, string> = {}) => {
     console.log(`\n${nick}$ ${[program, ...args.map(quoted)].join(" ")}`);

@@ -1,18 +1,18 @@
-// test/demo/process.ts: programs that the demo runs, and ends.
+// test/demo/process.ts: runs and ends the programs of the demo.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { createServer } from "node:net";
 
-/** A program that goes on. */
+/** A running program. */
 export interface Running {
-  /** All that it has printed. */
+  /** Its output. */
   printed(): string;
-  /** Asks it to end, and waits until it has. */
+  /** Ends it, and waits for its exit. */
   end(): Promise<void>;
 }
 
 const running = new Set<Running>();
 
-/** Runs a program of Node's to its end, and shows what it prints, unless it is quiet. @returns the data that it printed */
+/** Runs a Node.js program to its end, and prints its output unless it is quiet. @returns its standard output */
 export async function run(
   args: string[],
   folder: string,
@@ -31,7 +31,7 @@ export async function run(
   return data;
 }
 
-/** Waits until a program has printed that it is up. */
+/** Waits until a program prints that it is ready. */
 export async function start(child: ChildProcessWithoutNullStreams, prefix: string, isUp: RegExp): Promise<Running> {
   let printed = "";
   const ended = new Promise<void>((resolve) => child.on("close", () => resolve()));
@@ -73,12 +73,12 @@ export function ctrlC(): Promise<void> {
   });
 }
 
-/** Ends whatever is still running. */
+/** Ends all running programs. */
 export async function endAll(): Promise<void> {
   await Promise.all([...running].map((program) => program.end()));
 }
 
-/** Waits for something, for two minutes at the most. */
+/** Waits for a condition, at most two minutes. */
 export async function until(what: string, isSo: () => Promise<boolean>): Promise<void> {
   const end = Date.now() + 120_000;
   while (!(await isSo())) {
@@ -87,7 +87,7 @@ export async function until(what: string, isSo: () => Promise<boolean>): Promise
   }
 }
 
-/** Ports that nobody uses. */
+/** Free ports. */
 export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createServer());
   const ports = await Promise.all(

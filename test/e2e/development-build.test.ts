@@ -5,14 +5,14 @@ import { freePort, serve } from "../cli/server.js";
 import { buildSite, post, type SiteSetup, site, watchSite } from "../helpers/site.js";
 import { neighbour } from "../mentions/send/outgoing.js";
 
-/** As eleventy-base-blog leaves out drafts. */
+/** Excludes drafts as eleventy-base-blog does. */
 const DRAFTS = `config.addPreprocessor("drafts", "*", (data) =>
   data.draft && process.env.ELEVENTY_RUN_MODE === "build" ? false : undefined);`;
 
 const minutesAgo = (minutes: number) => `${new Date(Date.now() - minutes * 60_000).toISOString().slice(0, 19)}Z`;
 
-describe("a development build beside `eleventy-twtxt serve`", () => {
-  it("publishes no draft: the live feed stays, and nobody is told", async () => {
+describe("a development build while `eleventy-twtxt serve` runs", () => {
+  it("publishes no draft: the live feed does not change, and no mention is sent", async () => {
     const [bob, carol] = [await neighbour("bob"), await neighbour("carol")];
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
@@ -33,7 +33,7 @@ describe("a development build beside `eleventy-twtxt serve`", () => {
     const settings = readFileSync(settingsFile, "utf8");
     const running = await watchSite(built, ["--watch", "--quiet"]);
     expect(built.read("twtxt.txt")).toContain("a draft for");
-    // As a real build of another terminal leaves it.
+    // A real build in another terminal writes this.
     writeFileSync(settingsFile, settings);
     const server = await serve({ folder: built.folder }, [
       ...["--port", String(port)],

@@ -22,7 +22,7 @@ const isNewNode = Number(process.versions.node.split(".")[0]) > 22;
 const repo = fileURLToPath(new URL("../../", import.meta.url));
 const work = mkdtempSync(join(tmpdir(), "twtxt-package-"));
 
-// Whoever installs the package has its tarball alone: what is not in there is missed here.
+// Users have only the tarball, so a file that is missing there fails here.
 beforeAll(async () => {
   await run("npm", ["pack", "--pack-destination", work], { cwd: repo });
   const tarball = join(work, readdirSync(work).find((name) => name.endsWith(".tgz")) ?? "");
@@ -55,7 +55,7 @@ const ARCHIVE = `# nick = alice
 2023-05-06T07:08:09Z\tHello: A first post https://alice.example/posts/hello/ @<bob https://bob.example/twtxt.txt>
 `;
 
-/** A file takes whole blocks of a disk. */
+/** The size of a disk block; a file uses whole blocks. */
 const BLOCK = 4096;
 const MIB = 1024 * 1024;
 /** The entries of `exports` that have types. */
@@ -75,7 +75,7 @@ module.exports = function (eleventyConfig) { eleventyConfig.addPlugin(twtxt, { u
   },
 };
 
-/** Where nothing answers, so that builds read no mentions. */
+/** Nothing listens here, so builds read no mentions. */
 const NOWHERE = "http://127.0.0.1:1";
 const WITH_KEY = {
   url: NOWHERE,
@@ -123,7 +123,7 @@ describe("the packed package in a fresh site", () => {
     [".eleventy.js in CommonJS", "3.1.7"],
     ["eleventy.config.js as an ES module", "3.0.0"],
     [".eleventy.js in CommonJS", "3.0.0"],
-    // Needs Node 22.15, and so is tried where the tests run on a newer Node.
+    // Needs Node 22.15.
     ...(isNewNode ? ([["eleventy.config.js as an ES module", "4.0.0-alpha.10"]] as const) : []),
   ] as const)(
     "writes the same feed, byte for byte, and its own pages on every host: %s, Eleventy %s",
@@ -138,7 +138,7 @@ describe("the packed package in a fresh site", () => {
       expect(readFileSync(join(site, "_site/twtxt.txt"), "utf8")).toBe(FEED);
       expect(readFileSync(join(site, "_site/twtxt-2023.txt"), "utf8")).toBe(ARCHIVE);
 
-      // What follows depends on Eleventy's version, not on the form of its configuration.
+      // The rest depends on Eleventy's version, not on the form of its configuration.
       for (const [options, files] of config === ".eleventy.js in CommonJS" ? [] : HOSTS) {
         rmSync(join(site, "_site"), { recursive: true });
         await build(site, options);
@@ -152,7 +152,7 @@ describe("the packed package in a fresh site", () => {
 describe("the packed package in an empty project", () => {
   const packed = (path: string) => join(project, "node_modules/eleventy-plugin-twtxt", path);
 
-  it("adds no more packages and MiB than the README says", async () => {
+  it("adds fewer packages and MiB than the README says", async () => {
     const { stdout } = await run("npm", ["ls", "--all", "--parseable"], { cwd: project });
     const packages = stdout.trim().split("\n").length - 1;
     const [, most, megabytes] = /fewer than\s+(\d+)\s+packages\s+and\s+(\d+)\s+MiB/.exec(read("README.md")) ?? [];
@@ -185,7 +185,7 @@ describe("the packed package in an empty project", () => {
     });
   });
 
-  it("brings the licence of each bundled package, and its version", () => {
+  it("contains the licence and version of each bundled package", () => {
     const notices = ["dist/LICENSES.txt", "dist/netlify/LICENSES.txt"].map((file) =>
       readFileSync(packed(file), "utf8"),
     );
@@ -197,7 +197,7 @@ describe("the packed package in an empty project", () => {
     }
   });
 
-  it("says where its source is, where to report bugs, and where vulnerabilities", () => {
+  it("names its repository, and where to report bugs and vulnerabilities", () => {
     const { repository, bugs } = JSON.parse(readFileSync(packed("package.json"), "utf8"));
     expect(repository.url).toMatch(/^git\+https:\/\//);
     expect(bugs.url).toMatch(/^https:\/\//);
@@ -217,7 +217,7 @@ function bytesBelow(folder: string): number {
   return sizes.reduce((sum, size) => sum + Math.ceil(size / BLOCK) * BLOCK, 0);
 }
 
-/** The packages that declarations import, those included that they import from each other. */
+/** The packages that declarations import, directly or through each other. */
 function packagesOfTypes(open: string[], seen = new Set<string>()): Set<string> {
   const packages = new Set<string>();
   for (let file = open.pop(); file; file = open.pop()) {

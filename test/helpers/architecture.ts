@@ -1,4 +1,4 @@
-// test/helpers/architecture.ts: docs/architecture.md, read.
+// test/helpers/architecture.ts: parses docs/architecture.md.
 import { readFileSync } from "node:fs";
 
 const page = readFileSync(new URL("../../docs/architecture.md", import.meta.url), "utf8");

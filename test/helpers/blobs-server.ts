@@ -1,8 +1,8 @@
-// test/helpers/blobs-server.ts: Netlify's own local store, with a server before it that answers as production does.
+// test/helpers/blobs-server.ts: Netlify's local store behind a proxy that makes it answer as production does.
 //
-// The local store looks at a condition and writes in two steps, gives all writes of a key within a tick of the disk's
-// clock one etag, tells etags in lists alone and has no pages. So the server before it lets one request through at a time,
-// holds a second write of a key back until the clock has moved, adds the etag to what is read and cuts lists into pages.
+// The local store checks a condition and writes in two steps, gives all writes of a key in one tick of the disk's clock
+// the same etag, returns etags only in lists, and has no pages. So the proxy passes on one request at a time, delays a
+// second write of a key until the clock has moved, adds the etag to answers, and divides lists into pages.
 import { mkdtempSync, rmSync, statSync, writeFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
@@ -19,19 +19,19 @@ import { loopbackServer } from "./loopback.js";
 const PAGE_SIZE = 100;
 const ACCESS = { siteID: "site", token: "token" };
 
-/** What goes wrong with a request; a number is the status that is answered in place of passing it on. */
+/** A failure of a request; a number is a status that the proxy answers with. */
 export type Fault = "cut before" | "cut after" | "cut in the middle" | "silence" | "no etag" | number;
 
 export interface BlobsSite {
-  /** `PUT store/key`, `GET store?prefix=`: what was asked, in order. */
+  /** `PUT store/key`, `GET store?prefix=`: the requests, in order. */
   asked: string[];
-  /** What goes wrong with a request; at first nothing. */
+  /** The failure of a request; default none. */
   faultOf(request: string): Fault | null;
-  /** Where the site is asked. */
+  /** The URL of the proxy. */
   url: string;
   /** A store of the site. */
   store(name: string, options?: Partial<NetlifyStoreOptions>): StreamingStore;
-  /** The same, past the server that things go wrong in. */
+  /** The same, without the proxy. */
   behind(name: string): StreamingStore;
 }
 
@@ -45,7 +45,7 @@ afterEach(async () => {
   for (const end of ended.splice(0)) await end();
 });
 
-/** @param isProduction - `false` for etags in lists alone, as under `netlify dev` */
+/** @param isProduction - `false` for etags only in lists, as under `netlify dev` */
 export async function blobsSite(isProduction = true): Promise<BlobsSite> {
   const directory = mkdtempSync(join(tmpdir(), "twtxt-blobs-"));
   const server = new BlobsServer({ directory, token: ACCESS.token });
@@ -67,7 +67,7 @@ export async function blobsSite(isProduction = true): Promise<BlobsSite> {
     const [, , store = "", ...key] = url.split("/");
     if (key.length === 0) return pageOf((await answer.json()) as Listed, url);
     if (!isProduction) return answer;
-    // A server that may compress weakens the etag of what it sends.
+    // A server that may compress sends weak etags.
     const weak = request.headers["accept-encoding"]?.includes("gzip") ? "W/" : "";
     return withEtag(answer, weak + (await etagOf(store, key.join("/"))));
   };
@@ -104,7 +104,7 @@ export async function blobsSite(isProduction = true): Promise<BlobsSite> {
   return site;
 }
 
-/** Waits before a second write of a path until the disk has another time than at the first one. */
+/** Delays a second write of a path until the time of the disk has changed. */
 function clockOf(file: string): (path: string) => Promise<void> {
   const written = new Map<string, number>();
   const now = () => {
@@ -130,7 +130,7 @@ function pageOf({ blobs }: Listed, url: string): Response {
   return Response.json({ blobs: blobs.slice(start, end), ...(blobs.length > end && { next_cursor: String(end) }) });
 }
 
-/** @param etag - none where it is empty */
+/** @param etag - empty for none */
 function withEtag(answer: Response, etag: string): Response {
   const headers = new Headers(answer.headers);
   headers.delete("etag");

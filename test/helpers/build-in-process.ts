@@ -1,17 +1,17 @@
-// test/helpers/build-in-process.ts: builds a site with Eleventy in this process, as its command line does in one of its own.
+// test/helpers/build-in-process.ts: builds a site in this process as Eleventy's command line does.
 import { Console } from "node:console";
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { Writable } from "node:stream";
 import { refuseStrangers } from "./loopback-sockets.mjs";
 
-/** What Eleventy's command line would have exited with and printed. */
+/** The exit code and output that Eleventy's command line would have. */
 export interface Build {
   exitCode: number;
   log: string;
 }
 
-/** The parts of Eleventy that are used here; it ships no types. */
+/** The part of Eleventy's API that is used here; it ships no types. */
 interface EleventyModule {
   Eleventy: new (
     input: undefined,
@@ -32,8 +32,8 @@ const ELEVENTY = new URL("../../node_modules/@11ty/eleventy/src/", import.meta.u
 let builds: Promise<unknown> = Promise.resolve();
 
 /**
- * Builds the site of a folder. Builds that are asked for at once run one after another, since the working directory,
- * the console and the exit code are the process's.
+ * Builds the site of a folder. Builds run one after another, because the working directory, the console and the exit
+ * code belong to the process.
  */
 export function buildInProcess(folder: string, environment: Record<string, string>): Promise<Build> {
   const build = builds.then(() => runEleventy(folder, environment));
@@ -66,11 +66,11 @@ async function runEleventy(folder: string, environment: Record<string, string>):
 }
 
 async function build(): Promise<void> {
-  // Loaded late: it looks at the environment once, for colours.
+  // Loaded late, because it reads the environment once for colours.
   const { Eleventy }: EleventyModule = await import(new URL("Eleventy.js", ELEVENTY).href);
   const { default: bus }: EventBusModule = await import(new URL("EventBus.js", ELEVENTY).href);
 
-  // Layouts, templates and modules are cached by their path for the whole process; a watcher says the same of what changed.
+  // Layouts, templates and modules are cached by path for the whole process; a watcher sends the same events.
   const files = readdirSync(".", { encoding: "utf8" }).flatMap(filesBelow);
   for (const file of files) bus.emit("eleventy.resourceModified", `./${file}`, [], {});
   bus.emit("eleventy.importCacheReset", files);
@@ -84,7 +84,7 @@ async function build(): Promise<void> {
   }
 }
 
-/** A link is not followed: node_modules is one. */
+/** Does not follow links, such as node_modules. */
 function filesBelow(path: string): string[] {
   if (!lstatSync(path).isDirectory()) return [path];
   return readdirSync(path).flatMap((name) => filesBelow(join(path, name)));

@@ -1,4 +1,4 @@
-// test/helpers/faulty-store.ts: a store that is down when a test wants it to be.
+// test/helpers/faulty-store.ts: a store that fails when a test says so.
 import { TwtxtError } from "../../plugin/errors.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
 

@@ -1,13 +1,13 @@
-// test/helpers/go.ts: programs in Go that tests are run against, built as their go.mod and go.sum say.
+// test/helpers/go.ts: builds Go programs for tests, from their go.mod and go.sum.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 
 const run = promisify(execFile);
 
-/** Where `go` is looked for: in the path, and where its own installer puts it. */
+/** `go` in the PATH, and where its installer puts it. */
 const PLACES = ["go", "/usr/local/go/bin/go"];
 
-/** @returns `null` where this machine has no Go */
+/** @returns `null` if Go is not installed */
 export async function findGo(): Promise<string | null> {
   for (const place of PLACES) {
     const isThere = await run(place, ["version"]).then(
@@ -25,7 +25,7 @@ export async function buildGo(
   folder: string,
   { name, file, signal }: { name: string; file: string; signal?: AbortSignal | undefined },
 ): Promise<void> {
-  // As go.mod and go.sum say, whatever the machine's own settings add; and git has no say in it.
+  // Ignores the user's settings, and does not run git.
   const env = { ...process.env, GOFLAGS: "-mod=readonly", GOWORK: "off" };
   await run(go, ["build", "-buildvcs=false", "-trimpath", "-o", file, name], { cwd: folder, env, signal });
 }

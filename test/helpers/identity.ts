@@ -1,4 +1,4 @@
-// test/helpers/identity.ts: people with keys of the tests' own.
+// test/helpers/identity.ts: keys for tests.
 import { formatIdentity, type Identity, parseIdentity } from "../../plugin/keys/identity-text.js";
 
 /** @param seed - of the key, 32 bytes; a number for a seed of that byte alone */

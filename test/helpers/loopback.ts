@@ -1,4 +1,4 @@
-// test/helpers/loopback.ts: servers on this machine, and a way out of it that is closed.
+// test/helpers/loopback.ts: servers on this machine, and a connector that connects only to it.
 import { lookup as systemLookup } from "node:dns";
 import { createServer, type RequestListener, type Server } from "node:http";
 import { type AddressInfo, isIP, type LookupFunction } from "node:net";
@@ -16,10 +16,10 @@ afterEach(() => {
 
 export interface LoopbackServer {
   url: string;
-  /** `host:port`, as the guard wants it. */
+  /** `host:port`, as the guard expects it. */
   host: string;
   port: number;
-  /** Paths that were asked for, in order. */
+  /** The requested paths, in order. */
   asked: string[];
 }
 
@@ -36,12 +36,12 @@ export async function loopbackServer(listener: RequestListener): Promise<Loopbac
   return { url: `http://127.0.0.1:${port}`, host: `127.0.0.1:${port}`, port, asked };
 }
 
-/** Where connections would have gone that this machine must not make. */
+/** Addresses of refused connections to other machines. */
 export const strayed: string[] = [];
 
 /**
- * Dials loopback alone, so that a broken guard shows in a test and nowhere else: an address is looked at before it is
- * dialled, and a name once it is resolved.
+ * Connects only to loopback, so that a broken guard fails a test and reaches no other machine. Addresses are checked
+ * before the connection, names after they are resolved.
  */
 export function loopbackConnector(options: buildConnector.BuildOptions): buildConnector.connector {
   const { lookup = systemLookup } = options as { lookup?: LookupFunction };

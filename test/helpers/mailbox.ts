@@ -1,4 +1,4 @@
-// test/helpers/mailbox.ts: a real SMTP server on loopback, and what has come in.
+// test/helpers/mailbox.ts: a real SMTP server on loopback, and the mail that it received.
 import type { AddressInfo } from "node:net";
 import { SMTPServer, type SMTPServerOptions } from "smtp-server";
 import { afterEach } from "./hooks.js";
@@ -12,7 +12,7 @@ afterEach(async () => {
 export interface ReceivedMail {
   /** By lower-cased name, each with its value unfolded. */
   headers: Record<string, string>;
-  /** The names of all headers, as often as they stand there. */
+  /** The names of all headers, with duplicates. */
   headerNames: string[];
   text: string;
   from: string;
@@ -23,13 +23,13 @@ export interface Mailbox {
   host: string;
   port: number;
   mails: ReceivedMail[];
-  /** What the server says to the next mail, and all after it, in place of taking it; `null` takes them. */
+  /** The server's refusal of the next mail and all later ones; `null` accepts them. */
   refusal: string | null;
-  /** Cuts the connection when it has taken a mail, before it says so. */
+  /** Closes the connection after a mail is received, before the answer. */
   isSilent: boolean;
 }
 
-/** A mail server. Without further options it knows neither users nor encryption. */
+/** A mail server. By default it has neither users nor encryption. */
 export async function mailbox(options: SMTPServerOptions = {}): Promise<Mailbox> {
   const box: Mailbox = { host: "127.0.0.1", port: 0, mails: [], refusal: null, isSilent: false };
   const server = new SMTPServer({

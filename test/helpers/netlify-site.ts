@@ -1,4 +1,4 @@
-// test/helpers/netlify-site.ts: what a function of Netlify's finds when it is called.
+// test/helpers/netlify-site.ts: the environment of a Netlify function.
 import { vi } from "vitest";
 import type { TwtxtOptions } from "../../plugin/options.js";
 import type { PublishedSite } from "../../plugin/site/site.js";
@@ -15,7 +15,7 @@ export function siteOf(url: string, options: Partial<TwtxtOptions> = {}): Publis
   return { settings, pages: { feeds: [settings.feedUrl], pages: [`${url}/`], twts: [] } };
 }
 
-/** A site's Blobs, named in the environment as Netlify does. Whoever asks for them resets the environment. */
+/** A site's Blobs, named in the environment as Netlify does. The caller resets the environment. */
 export async function netlifyBlobs(): Promise<BlobsSite> {
   const blobs = await blobsSite();
   const { url } = blobs;

@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 /** The folder of the project. */
 export const REPO = fileURLToPath(new URL("../../", import.meta.url));
 
-/** The plugin as JavaScript, which compile.ts writes: as deep as plugin/, since some modules look for files from their own place. */
+/** The compiled plugin, written by compile.ts. It is as deep as plugin/, because some modules find files relative to themselves. */
 export const COMPILED = join(REPO, ".test-build");
 
 /** The command `eleventy-twtxt`. */

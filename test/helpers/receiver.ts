@@ -1,4 +1,4 @@
-// test/helpers/receiver.ts: Alice's site as it receives mentions, with everything real but the host.
+// test/helpers/receiver.ts: Alice's site with its real endpoints, without a host.
 
 import { secretsOf } from "../../plugin/host/service-options.js";
 import { type SiteServices, siteServices } from "../../plugin/host/site-services.js";
@@ -25,7 +25,7 @@ export interface Receiver {
   /** Milliseconds since 1970; a test may set it. */
   clock: { time: number };
   log: string[];
-  /** Waits for the work that no answer waits for. */
+  /** Waits for background work. */
   settled(): Promise<void>;
   /** Cache tags that were purged. */
   purged: string[];
@@ -34,7 +34,7 @@ export interface Receiver {
     /** Of the sender. */
     address?: string,
   ): Promise<{ status: number; code: string | null; text: string }>;
-  /** What everybody sees. */
+  /** The public list of mentions. */
   mentions(target?: string): Promise<PublicMention[]>;
 }
 
@@ -46,13 +46,13 @@ export interface ReceiverOptions {
   firstByteMs?: number;
   key?: string;
   inbox?: HostSettings["inbox"];
-  /** Default one that is nowhere on this machine, so that nothing is sent. */
+  /** Default: a URL that cannot be reached, so that no mention is sent. */
   feedUrl?: string;
-  /** Servers on this machine that may be asked. */
+  /** Servers on this machine to which the guard may connect. */
   neighbours?: readonly Pick<LoopbackServer, "host">[];
   /** The environment variables of its host. */
   environment?: Record<string, string>;
-  /** Whether its host is paid by the second; default true. */
+  /** Whether its host charges by the second; default true. */
   isMetered?: boolean;
 }
 
@@ -135,7 +135,7 @@ export function settingsOf({ mentions = {}, inbox = null, key, feedUrl = FEED }:
 export interface FeedServer extends LoopbackServer {
   feedUrl: string;
   twts: Record<string, string>;
-  /** What is answered in place of the feed. */
+  /** The status of the answers. */
   status: number;
   /** A reference to a twt. */
   twt(timestamp: string): string;

@@ -1,7 +1,7 @@
-// test/helpers/s3-service.ts: a bucket of versitygw, with a server before it in which things go wrong.
+// test/helpers/s3-service.ts: a bucket of versitygw behind a proxy that can fail.
 //
-// versitygw 1.8.0 takes a request whose connection ends early for a whole one, stores the bytes that have come and answers
-// 200, where S3 wants as many as the Content-Length says. So the server before it passes on whole requests alone.
+// If a connection ends early, versitygw 1.8.0 stores the bytes that arrived and answers 200, while S3 requires the number
+// of Content-Length. So the proxy passes on only complete requests.
 import { randomBytes } from "node:crypto";
 import { type IncomingMessage, type ServerResponse, request as send } from "node:http";
 import { buffer } from "node:stream/consumers";
@@ -11,7 +11,7 @@ import type { StreamingStore } from "../../plugin/store/store.js";
 import { loopbackServer } from "./loopback.js";
 import { ACCESS, type Versitygw } from "./versitygw.js";
 
-/** What goes wrong with a request: with the connection, or an answer in place of passing it on. */
+/** A failure of a request: of the connection, or an answer of the proxy. */
 export type Fault =
   | "cut before"
   | "cut in the middle of the request"
@@ -26,25 +26,25 @@ export type Fault =
 export interface S3Service {
   url: string;
   bucket: string;
-  /** `PUT a/b`, `GET ?prefix=`: what was asked, in order. */
+  /** `PUT a/b`, `GET ?prefix=`: the requests, in order. */
   asked: string[];
-  /** What goes wrong with a request; at first nothing. */
+  /** The failure of a request; default none. */
   faultOf(request: string): Fault | null;
   /** A store in the bucket. */
   store(options?: Partial<S3StoreOptions>): StreamingStore;
-  /** The same, past the server that things go wrong in. */
+  /** The same, without the proxy. */
   behind(options?: Partial<S3StoreOptions>): StreamingStore;
-  /** A request of somebody else who may use the bucket. */
+  /** A request of another client of the bucket. */
   fetch(path: string, init?: RequestInit): Promise<Response>;
 }
 
-/** An answer as S3 words it. */
+/** An error answer in the format of S3. */
 export function refusal(status: number, code: string, message = "Trouble."): Fault {
   const body = `<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>${code}</Code><Message>${message}</Message></Error>`;
   return { status, body, headers: { "content-type": "application/xml" } };
 }
 
-/** Makes a bucket of its own. */
+/** Creates a bucket. */
 export async function s3Service({ socketPath }: Versitygw): Promise<S3Service> {
   const bucket = `test-${randomBytes(8).toString("hex")}`;
   const front = await loopbackServer((request, response) => {

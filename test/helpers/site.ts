@@ -17,7 +17,7 @@ const ENVIRONMENT = { NO_COLOR: "1", FORCE_COLOR: "0", NETLIFY: "" };
 export interface SiteSetup {
   /** Files by path; they are added to what the folder holds. `null` removes one. */
   files: Record<string, string | null>;
-  /** The options of the plugin as JavaScript source; two are always there. */
+  /** The options of the plugin as JavaScript source; `url` and `nick` have defaults. */
   options?: string;
   /** Further lines of the configuration function, with `config` in scope; may return Eleventy's own configuration. */
   config?: string;
@@ -25,25 +25,25 @@ export interface SiteSetup {
   imports?: string;
   /** The clock of the build. */
   now?: string;
-  /** Arguments of Eleventy's command line, which is then run in a process of its own. */
+  /** Arguments of Eleventy's command line. With them, Eleventy runs in a child process. */
   args?: string[];
   /** An earlier site, to be built again. */
   site?: BuiltSite;
-  /** The folder of another Eleventy than the one of this repo, which is run in a process of its own too. */
+  /** The folder of another version of Eleventy, which runs in a child process. */
   eleventy?: string;
-  /** A package for `node --import`, in a process of its own. */
+  /** A package for `node --import`, in a child process. */
   loader?: string;
 }
 
 export interface BuiltSite {
   folder: string;
   exitCode: number | null;
-  /** All that Eleventy has printed. */
+  /** Eleventy's output. */
   log: string;
   /** A file of the output, by its path; throws where there is none. */
   read(path: string): string;
   has(path: string): boolean;
-  /** `/twtxt.txt`, read by our own reader. */
+  /** `/twtxt.txt`, parsed. */
   feed(): ParsedFeed;
   /** The texts of `/twtxt.txt`, oldest first. */
   texts(): string[];
@@ -64,7 +64,7 @@ export async function buildSite(setup: SiteSetup): Promise<BuiltSite> {
   return builtSite(folder, exitCode, log);
 }
 
-/** As {@link buildSite}, and fails with what Eleventy printed where the build fails. */
+/** As {@link buildSite}, but throws Eleventy's output if the build fails. */
 export async function site(setup: SiteSetup): Promise<BuiltSite> {
   const built = await buildSite(setup);
   if (built.exitCode !== 0) throw new Error(`The build failed:\n${built.log}`);
@@ -128,11 +128,11 @@ function writeSite(folder: string, files: Record<string, string | null>): void {
 }
 
 export interface RunningSite {
-  /** What Eleventy has printed so far. */
+  /** Eleventy's output so far. */
   log(): string;
-  /** Writes files, and waits until what Eleventy makes of them is as it should be. */
+  /** Writes files, and waits until Eleventy's output is right. */
   change(files: Record<string, string | null>, isRight: () => void): Promise<void>;
-  /** @returns all that Eleventy has printed */
+  /** @returns Eleventy's output */
   stop(): Promise<string>;
 }
 
@@ -146,7 +146,7 @@ export async function watchSite(built: BuiltSite, args: string[]): Promise<Runni
   return {
     log: () => log,
     async change(files, isRight) {
-      // A watcher that is not up yet misses a file, so it is written until it is seen.
+      // A watcher that is still starting misses a file, so it is written again.
       for (let tries = 0; ; tries += 1) {
         writeSite(built.folder, files);
         try {

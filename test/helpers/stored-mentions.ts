@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import type { ListMentions, StoredMention } from "../../plugin/mentions/mention.js";
 import type { NewMention } from "../../plugin/mentions/receive/event.js";
 
-/** Bob's mention of alice, with what a test cares about. Two that come at different times have different ids. */
+/** Bob's mention of Alice, with the values of a test. Mentions received at different times have different ids. */
 export function storedMention(change: Partial<StoredMention> = {}): StoredMention {
   const identity = change.identity ?? "https://bob.example/twtxt.txt";
   const received = change.received ?? "2026-01-02T03:04:06.000Z";
@@ -50,7 +50,7 @@ export function newMention(n: number, change: Partial<NewMention> = {}): NewMent
   };
 }
 
-/** Lists what is in the array at the time of asking. */
+/** Lists the current mentions of the array. */
 export function listOf(mentions: readonly StoredMention[]): ListMentions {
   return async ({ state, target, after, limit }) => {
     const wanted = mentions

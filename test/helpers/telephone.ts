@@ -1,4 +1,4 @@
-// test/helpers/telephone.ts: a webhook of the author's, and what it was told.
+// test/helpers/telephone.ts: a webhook, and the notes that it received.
 import { loopbackServer } from "./loopback.js";
 
 export interface Telephone {
@@ -6,7 +6,7 @@ export interface Telephone {
   url: string;
   /** The texts of notes, as they arrive. */
   notes: string[];
-  /** From now on it answers only once the result is called. */
+  /** From now on, it answers only when the returned function is called. */
   hold(): () => void;
 }
 

@@ -1,4 +1,4 @@
-// test/helpers/verifier.ts: Alice's site as it looks at the sources of mentions.
+// test/helpers/verifier.ts: the verification of mentions for Alice's site.
 import { expect } from "vitest";
 import { createGuard, type GuardOptions } from "../../plugin/http/guard.js";
 import type { Proof } from "../../plugin/mentions/mention.js";
@@ -28,9 +28,9 @@ export interface VerifierOptions extends Pick<GuardOptions, "lookup" | "firstByt
 }
 
 /**
- * Verifies what is posted as source and target.
+ * Verifies a source and target.
  *
- * @param neighbours - the servers on this machine that may be asked
+ * @param neighbours - the servers on this machine to which the guard may connect
  */
 export function verifier(neighbours: readonly Pick<LoopbackServer, "host">[], options: VerifierOptions = {}) {
   const { block = [], totalMs = PATIENT_MS, siteIndex = OURS, ...guard } = options;
@@ -52,9 +52,9 @@ export function feedOf(twts: readonly string[], header = "# nick = bob\n"): stri
   return `${header}\n${twts.map((twt) => `${twt.replace(" ", "\t")}\n`).join("")}`;
 }
 
-/** What a proof is expected to be: proven, with some of what was said. */
+/** Matches a proven mention with these values. */
 export const proven = (mention: object = {}) => ({ outcome: "proven", mention });
-/** Disproven, and so certainly that what is stored goes. */
+/** Matches a disproven mention that is to be deleted. */
 export const gone = (code: string) => expect.objectContaining({ outcome: "disproven", code, isGone: true });
-/** Disproven, but what is stored stays. */
+/** Matches a disproven mention whose stored version stays. */
 export const kept = (code: string) => expect.objectContaining({ outcome: "disproven", code, isGone: false });

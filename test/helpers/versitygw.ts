@@ -15,25 +15,25 @@ const cache = fileURLToPath(new URL("../../.cache/versitygw/", import.meta.url))
 const version = new RegExp(`${MODULE} (\\S+)`).exec(readFileSync(join(sources, "go.mod"), "utf8"))?.[1];
 const program = join(cache, `versitygw-${version}-${process.platform}-${process.arch}`);
 
-/** For a build with nothing at hand, which downloads 340 MB of modules. */
+/** Enough for a first build, which downloads 340 MB of modules. */
 export const BUILD_MS = 600_000;
 
 export const ACCESS = { region: "eu-central-1", accessKeyId: "tester", secretAccessKey: "the/secret+of=tests" };
 
 export interface Versitygw {
-  /** Where it listens: a socket in the file system, which nobody else can have taken. */
+  /** The Unix socket on which it listens; unlike a port, it is always free. */
   socketPath: string;
   end(): Promise<void>;
 }
 
-/** Why it cannot run here; `null` where it can. */
+/** Why it cannot run here; `null` if it can. */
 export async function versitygwLack(): Promise<string | null> {
   if (process.platform === "win32") return "it does not run on Windows";
   if (existsSync(program) || (await findGo()) !== null) return null;
   return "there is no go on this machine to build it with";
 }
 
-/** Builds it, where this version is not there yet, and starts it with a folder of its own. */
+/** Builds it if this version is missing, and starts it with its own folder. */
 export async function startVersitygw(): Promise<Versitygw> {
   if (!existsSync(program)) await build();
   const folder = mkdtempSync(join(tmpdir(), "twtxt-s3-"));
@@ -42,7 +42,7 @@ export async function startVersitygw(): Promise<Versitygw> {
   mkdirSync(data);
   const { region, accessKeyId, secretAccessKey } = ACCESS;
   const access = ["--access", accessKeyId, "--secret", secretAccessKey, "--region", region];
-  // Without --keep-alive it hangs up on a request that it refuses before it has read its body, and the answer is lost.
+  // Without --keep-alive, it closes the connection of a request that it refuses before reading the body, and the answer is lost.
   const settings = ["--port", socketPath, "--health", "/health", "--quiet", "--keep-alive"];
   const child = spawn(program, [...access, ...settings, "posix", data], { stdio: ["ignore", "ignore", "pipe"] });
   let said = "";
@@ -62,7 +62,7 @@ export async function startVersitygw(): Promise<Versitygw> {
   return { socketPath, end };
 }
 
-/** Of two that build at once, each puts a whole program there. */
+/** Two concurrent builds each replace the program atomically. */
 async function build(): Promise<void> {
   const go = await findGo();
   if (go === null) throw new Error("There is no go on this machine.");
