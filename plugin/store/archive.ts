@@ -31,7 +31,7 @@ export interface About {
 }
 
 /** A value in an archive. */
-export interface ArchivedValue {
+interface ArchivedValue {
   /** The index of its entry in the archive. */
   entry: number;
   /** In bytes. */

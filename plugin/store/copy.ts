@@ -21,7 +21,7 @@ export interface Value {
 }
 
 /** A value in memory. */
-export function memoryValue(bytes: Uint8Array): Value {
+function memoryValue(bytes: Uint8Array): Value {
   return { size: bytes.length, open: async () => streamOf(bytes) };
 }
 

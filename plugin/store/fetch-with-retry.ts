@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 /** Pauses before the second and the third try. */
 const PAUSES_MS = [200, 1000];
 
-export interface RetryingRequest extends RequestInit {
+interface RetryingRequest extends RequestInit {
   /** Ends all tries and the pauses between them. */
   signal: AbortSignal;
   fetch?: typeof globalThis.fetch;

@@ -5,7 +5,7 @@ import type { Store } from "./store.js";
 /** Age at which the keys are listed again, in milliseconds. */
 const MAX_AGE_MS = 2000;
 
-export interface KeyListingOptions<T> {
+interface KeyListingOptions<T> {
   store: Pick<Store, "keys">;
   prefix: string;
   /** @returns `null` for keys to ignore */

@@ -30,7 +30,7 @@ export interface S3BucketOptions {
   fetch?: typeof globalThis.fetch;
 }
 
-export interface S3Request {
+interface S3Request {
   method: "GET" | "PUT" | "DELETE";
   /** Key with prefix; omitted for the bucket itself. */
   path?: string;
@@ -127,7 +127,7 @@ async function readStart(body: Response["body"]): Promise<string> {
 }
 
 /** A page of ListObjectsV2, see docs.aws.amazon.com/AmazonS3/latest/API/API_ListObjectsV2.html */
-export interface ListPage {
+interface ListPage {
   keys: string[];
   /** Token of the next page; `null` on the last page. */
   next: string | null;

@@ -10,7 +10,7 @@ const FOLDER = "blobs/purges/";
 
 type BlobId = Pick<BlobInfo, "owner" | "key">;
 
-export interface CdnCopiesOptions {
+interface CdnCopiesOptions {
   store: Store;
   /** Purges a tag from the CDN; `null` without a CDN. */
   purge: ((tag: string) => Promise<void>) | null;

@@ -30,7 +30,7 @@ export interface StoredBlob extends BlobInfo {
 }
 
 /** Contents without a blob. */
-export type NewContents = Pick<StoredBlob, "contents" | "size" | "sha256">;
+type NewContents = Pick<StoredBlob, "contents" | "size" | "sha256">;
 
 /** The next version of a blob; `null` deletes it. */
 export type NextVersion = { contents: NewContents; metadata: Metadata } | null;
@@ -42,7 +42,7 @@ export interface BlobChange {
 }
 
 /** Stored contents as described by their key. */
-export interface ContentsName {
+interface ContentsName {
   /** The key in the store. */
   contents: string;
   owner: string;
@@ -80,7 +80,7 @@ const RECORD = v.union([
   }),
 ]);
 
-export interface StoredBlobsOptions {
+interface StoredBlobsOptions {
   store: StreamingStore;
   now: Clock;
   /** Random bytes. */
