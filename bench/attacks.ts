@@ -9,7 +9,7 @@ import { addressOf } from "./strangers.js";
 import { median, type Part, percentile, time } from "./table.js";
 import { type Answer, FEED, probeDuring, type WatchedServe, watchedServe } from "./watched-serve.js";
 
-/** How many hostile sources are told at once, each from an address of its own. */
+/** The number of concurrent hostile sources, each with its own address. */
 const HOSTILE = 30;
 /** As many mentions used up the time of a day, when all senders shared it. */
 const SLOW_SOURCES = 177;
@@ -32,11 +32,11 @@ interface Size {
   stop: AbortSignal;
 }
 
-/** What is attacked, what is not, and where sources are. */
+/** The servers of the attack. */
 interface Scene {
   entry: string;
   attacked: WatchedServe;
-  /** On the store of the attacked one. */
+  /** Uses the store of the attacked server. */
   second: WatchedServe;
   quiet: WatchedServe;
   store: string;
@@ -200,7 +200,7 @@ async function sendHostile({ attacked }: Scene, source: string, seconds: number)
   return answersOf(answers.flat());
 }
 
-/** Meanwhile somebody else mentions the site. */
+/** Another sender mentions the site meanwhile. */
 async function sendSlow({ attacked, host }: Scene): Promise<string> {
   const reference = `#:~:text=${timestampOf(0)}`;
   const slow = Promise.all(

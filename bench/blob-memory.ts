@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { bodyOf, LARGE, send } from "./blob-rates.js";
 import type { BlobServer, Body } from "./blob-servers.js";
 
-/** Small ones before a large one is watched, so that what any server comes to take after some requests is not counted. */
+/** Small blobs before the measured large one, so that the memory of the first requests is not counted. */
 const WARM_UPS = { put: 20, get: 500 };
 const KIB_IN_MIB = 1024;
 
@@ -14,7 +14,7 @@ export interface Raise {
   mebibytes: number;
 }
 
-/** A process of its own for each reading. */
+/** A new process for each measurement. */
 export async function memoryOf(starts: (() => Promise<BlobServer>)[], rounds: number): Promise<Raise[]> {
   const raises: Raise[] = [];
   const [small, large] = [bodyOf(1000), bodyOf(LARGE)];

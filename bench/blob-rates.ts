@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto";
 import { Writable } from "node:stream";
 import { type BlobServer, type Body, MOST_AT_ONCE, type ReadyRequest, type Step } from "./blob-servers.js";
 
-/** What is done in one block, of which each server has one in turn. */
+/** The work of one block; the servers take turns. */
 export interface Work {
   name: string;
   bytes: number;
@@ -49,7 +49,7 @@ interface Round {
   round: number;
 }
 
-/** Step by step each server in turn, so that what else the machine does falls upon all of them. */
+/** The servers take turns, so that other load of the machine affects all of them. */
 async function oneRound(servers: readonly BlobServer[], round: Round, stop: AbortSignal): Promise<Rate[]> {
   const rates: Rate[] = [];
   for (const step of STEPS) {

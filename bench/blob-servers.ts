@@ -18,7 +18,7 @@ export interface Body {
   sha256: Buffer;
 }
 
-/** A request that needs no more than to be sent. */
+/** A request that is ready to be sent. */
 export interface ReadyRequest {
   method: "PUT" | "GET" | "DELETE";
   path: string;

@@ -48,7 +48,7 @@ function post(i: number, { posts, isTitled }: Blog): { path: string; content: st
   return { path: `posts/${date.slice(0, 4)}/post-${i + 1}.md`, content: `${frontMatter}\n\n${body}\n` };
 }
 
-/** Spread evenly over the years, each at a second of its own. */
+/** Spread evenly over the years, each with a different second. */
 function dateOf(i: number, posts: number): string {
   const time = FIRST_POST + Math.floor(((LAST_POST - FIRST_POST) / posts) * i);
   return `${new Date(time).toISOString().slice(0, 19)}Z`;
@@ -87,7 +87,7 @@ title: Alice
 </ul>
 `;
 
-/** A source of words that depends on its seed alone. */
+/** A source of words that depends only on its seed. */
 export function wordsFrom(seed: number): (count: number) => string {
   let state = seed >>> 0;
   const next = () => {

@@ -71,7 +71,7 @@ function rss(name: string, limit: number): Variant {
 }
 
 /**
- * Builds a blog with each variant in turn, so that what else the machine does falls upon all of them.
+ * Builds a blog with each variant in turn, so that other load of the machine affects all of them.
  */
 export async function measureBuilds(blog: Blog, { plugin, folder, runs, stop, say }: BuildSetup): Promise<Part> {
   const all = variants(plugin);

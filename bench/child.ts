@@ -14,8 +14,8 @@ const LONGEST = 15 * 60_000;
 /**
  * Runs Node.
  *
- * @returns what was printed on stdout, and the wall time in milliseconds
- * @throws Error with what was printed, if the process fails
+ * @returns the standard output, and the wall time in milliseconds
+ * @throws Error with the output, if the process fails
  */
 export function runNode(args: string[], { cwd, env, stop }: ChildOptions): Promise<{ output: string; wall: number }> {
   return new Promise((resolve, reject) => {

@@ -100,7 +100,7 @@ async function deliver(url: string, bodies: readonly string[], atOnce: number): 
       const { statusCode, body } = await pool.request({
         path: "/inbox/alice",
         method: "POST",
-        // Each from somebody else: one address may fill a tenth of an inbox.
+        // From different senders, because one address may fill only a tenth of an inbox.
         headers: { "x-forwarded-for": `192.0.${at >> 8}.${at & 255}` },
         body: bodies[at] ?? "",
       });

@@ -26,7 +26,7 @@ export function largeFeed(bytes = FEED_BYTES): LargeFeed {
   return { bytes: new TextEncoder().encode(lines.join("")), timestamps };
 }
 
-/** A feed of a megabyte whose first, middle and last twt mention somebody. */
+/** A feed of a megabyte with mentions in its first, middle and last twt. */
 export function mentioningFeed(url: string): {
   bytes: Uint8Array;
   timestamps: { first: string; middle: string; last: string };

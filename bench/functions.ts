@@ -8,7 +8,7 @@ import { median, type Part, range, ratio, time } from "./table.js";
 
 const bundler = fileURLToPath(new URL("../build/netlify.mjs", import.meta.url));
 
-/** Where a stranger waits: what is asked for the most, and how much it may load. */
+/** The functions with the most requests, and the most bytes that each may load. */
 const WATCHED = [
   { name: "mentions.js", what: "Listing mentions", bytes: 120_000 },
   { name: "inbox.js", what: "Receiving and listing messages", bytes: 200_000 },
@@ -17,7 +17,7 @@ const WATCHED = [
 const UNDICI = "the whole of undici";
 const NOTHING = "node -e 0";
 
-/** What is started; without an entry it is Node alone. */
+/** The started program; without an entry, only Node. */
 interface Start {
   name: string;
   entry: string | null;
@@ -44,7 +44,7 @@ export async function measureFunctions(folder: string, runs: number, stop: Abort
       .filter((file) => file.endsWith(".js"))
       .map((name) => startOf(name, join(functions, name))),
   ];
-  // In turn, so that what else the machine does falls upon all of them; the first turn fills the disk's cache.
+  // In turn, so that other load of the machine affects all of them; the first turn fills the disk's cache.
   for (let run = 0; run <= runs; run += 1) {
     for (const { entry, imports, processes } of starts) {
       const { inside, whole } = await coldStart(entry, stop);
@@ -111,7 +111,7 @@ export function loadedWith(entry: string, seen = new Set<string>()): string[] {
   ];
 }
 
-/** The files that these may load when they need them, and what comes with those. */
+/** The files that these import later, with the imports of those. */
 function loadedLater(files: readonly string[]): string[] {
   const seen = new Set(files);
   const later: string[] = [];

@@ -123,13 +123,13 @@ function plan(entry: string, isQuick: boolean): [string, () => Promise<Part>][] 
   ];
 }
 
-/** Two hundred hosts on one machine need as many addresses, which Linux alone has by itself. */
+/** Two hundred hosts need as many loopback addresses, which only Linux has by default. */
 function sending(entry: string, isQuick: boolean): [string, () => Promise<Part>] {
   const size = isQuick ? { hosts: 40, mentions: 200, runs: 1 } : { hosts: 200, mentions: 1000, runs: 3 };
   return ["send", () => measureSending(entry, { ...size, folder: join(temp, "sent"), stop })];
 }
 
-/** What a process takes is told by Linux alone. */
+/** Only Linux reports the resources of a process in /proc. */
 function strangers(entry: string, isQuick: boolean): [string, () => Promise<Part>] {
   const size = isQuick ? { seconds: 4, newMentions: 200 } : { seconds: 20, newMentions: 2000 };
   return ["strangers", () => measureStrangers(entry, { ...size, folder: join(temp, "strangers"), stop })];

@@ -142,7 +142,7 @@ const SERIES: Record<string, (ours: Package, runs: number) => Times> = {
 /**
  * Times several things in turn, each after a collection of garbage, so that none pays for another.
  *
- * @param cases - each prepares its input, and returns what is timed
+ * @param cases - each prepares its input, and returns the function to measure
  */
 function inTurn(runs: number, cases: Record<string, () => () => unknown[]>): Times {
   const times: Times = {};

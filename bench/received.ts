@@ -17,7 +17,7 @@ const PAGES = 500;
 const FOLD = 2000;
 const WARM_RUNS = 5;
 
-/** What the endpoint lists, what a page shows of itself, and what the private feed is made of. */
+/** The list of the endpoint, the list of a page, and the private feed. */
 const QUERIES: Record<string, MentionQuery> = {
   "newest 20": { state: "shown", limit: 20 },
   "20 of a page": { state: "shown", target: pageUrl(7), limit: 20 },
@@ -45,7 +45,7 @@ interface Prepared {
 interface Series {
   cold: Readings;
   warm: Readings;
-  /** MiB at the most. */
+  /** Maximum in MiB. */
   memory: number;
 }
 

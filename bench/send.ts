@@ -22,13 +22,13 @@ export interface SendSetup {
   stop: AbortSignal;
 }
 
-/** One run: milliseconds, and what the hosts have seen. */
+/** One run: milliseconds, and the requests that the hosts received. */
 interface Run extends Report {
   wall: number;
   cpu: number;
 }
 
-/** By the name of what was done. */
+/** By the name of the step. */
 type Series = Record<string, Run[]>;
 
 /** @param entry - the URL of the package's main entry, compiled */

@@ -9,14 +9,14 @@ import { builtSite, hostFile, settingsFile } from "../test/helpers/built-site.js
 /** Where the site believes to be. Its feed is nowhere, so nothing is sent. */
 export const SITE_URL = "https://alice.invalid";
 
-/** A server that runs, in a process of its own. */
+/** A server in a child process. */
 export interface Served {
   url: string;
   pid: number;
   end(): void;
 }
 
-/** Serves what {@link writeSite} has written, without a rate limit. */
+/** Serves a site of {@link writeSite}, without a rate limit. */
 export function startServe(entry: string, folder: string, stop: AbortSignal, more: string[] = []): Promise<Served> {
   const main = fileURLToPath(new URL("cli/main.js", entry));
   const args = [main, "serve", "--port", "0", "--rate-limit", "0", "--trust-proxy", "1", ...more];
@@ -41,7 +41,7 @@ export function startServe(entry: string, folder: string, stop: AbortSignal, mor
 }
 
 /**
- * Writes what a build leaves.
+ * Writes the files that a build writes for its host.
  *
  * @param folder - is made
  */

@@ -6,13 +6,13 @@ export interface Part {
   /** The first row names the columns. */
   rows: string[][];
   aims: Aim[];
-  /** One line on what the figures come from. */
+  /** One line about the measurement. */
   note?: string;
   /** The same as numbers, for `--json`. */
   figures: unknown;
 }
 
-/** What was aimed at beside what was reached. Nothing fails by it: a loaded machine is no fault of the code. */
+/** The goal and the result. A missed goal is no failure, because other load of the machine may be the cause. */
 export interface Aim {
   what: string;
   aim: string;

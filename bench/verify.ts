@@ -102,7 +102,7 @@ async function worksFor(entry: string, url: string): Promise<Record<string, Work
   };
 }
 
-/** Block by block in turn, so that what else the machine does falls upon all of them. */
+/** Blocks take turns, so that other load of the machine affects all of them. */
 async function run(works: Record<string, Work>, count: number): Promise<Series> {
   const series: Series = Object.fromEntries(
     Object.keys(works).map((name) => [name, { cpu: [], alone: [], crowded: [], rate: [] }]),

@@ -6,7 +6,7 @@ import { type Served, SITE_URL, startServe } from "./served-site.js";
 
 export const FEED = `${SITE_URL}/twtxt.txt`;
 const PROBE_EVERY_MS = 10;
-/** Of /proc/<pid>/stat: what Linux counts in, on every machine. */
+/** Clock ticks per second in /proc/<pid>/stat, the same on every Linux machine. */
 const TICKS_IN_SECOND = 100;
 const KIB_IN_MIB = 1024;
 
