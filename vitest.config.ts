@@ -5,8 +5,13 @@ import { LONGEST_MS } from "./test/helpers/longest.js";
 
 const report = process.env.TWTXT_TEST_REPORT ?? "tests";
 
-/** The files that take longest, which would keep one processor busy alone if they came last. */
+/**
+ * The files that take longest, which would keep one processor busy alone if they came last. Those of stores move many
+ * MiB, and garbage collection costs less before a worker has imported much.
+ */
 const LONG = [
+  "store/netlify",
+  "store/s3",
   "cli/serve-blobs-killed",
   "e2e/package",
   "cli/message-follow",
