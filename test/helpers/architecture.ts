@@ -33,7 +33,7 @@ export const named: readonly string[] = [
   ...new Set(
     [...page.matchAll(/`((?:[\w-]+\/)*[\w.-]+\.(?:ts|md|yaml)|(?:[\w-]+\/)+)`/g)].map(([, name = ""]) => name),
   ),
-].filter((name) => !["main.ts", "command-line.ts"].includes(name));
+];
 
 function stepsIn(section: string): Step[] {
   return [...section.matchAll(/^\d+\. (Hand-over: )?`([^`]+)`/gm)].map(([, isHandOver, name = ""]) =>
