@@ -26,7 +26,7 @@ interface Size {
 }
 
 const NOTE =
-  "Small messages are limited by elliptic curves (key exchanges and a signature), large ones by XSalsa20-Poly1305 and SHA-512, armored ones by base62. Each sealing checks and converts the recipient's Ed25519 key, in Go too; other keys are prepared.";
+  "Small messages are limited by elliptic curves (key exchanges and a signature), large ones by XSalsa20-Poly1305 and SHA-512, armored ones by base62. All keys are prepared unless the name says otherwise: recipients' Ed25519 keys are converted once, by `seal`, which remembers them, and before the measurement in Go.";
 
 export async function measureMessages(entry: string, { folder, milliseconds, blocks, stop }: Size): Promise<Part> {
   mkdirSync(folder, { recursive: true });

@@ -28,6 +28,8 @@ const SIZES = [
 ];
 const MOST_RECIPIENTS = 64;
 const BOGUS_RECIPIENTS = 1000;
+/** More than `seal` remembers. */
+const NEW_RECIPIENTS = 200;
 
 /** A key in the forms of the three implementations. */
 interface Identity {
@@ -49,6 +51,7 @@ export function casesOf(ours: Ours): Case[] {
       name: "seal 1 KiB, the key not prepared",
       ours: () => ours.seal(small, toBob),
     },
+    newRecipientCase(ours, alice, small),
     {
       name: "open 1 KiB, the key not prepared",
       ours: opening(ours, ours.seal(small, toBob), bob.secretKey, KIB),
@@ -112,12 +115,25 @@ function armorCases(ours: Ours): Case[] {
   ];
 }
 
+function newRecipientCase(ours: Ours, alice: Identity, plaintext: Uint8Array): Case {
+  const sender = ours.secretKey(alice.secretKey);
+  const keys = Array.from({ length: NEW_RECIPIENTS }, () => identity().publicKey);
+  let index = 0;
+  return {
+    name: "seal 1 KiB, a new recipient each time",
+    ours: () => {
+      index = (index + 1) % NEW_RECIPIENTS;
+      return ours.seal(plaintext, { sender, recipients: keys.slice(index, index + 1) });
+    },
+  };
+}
+
 /** Unlike `seal`, this does not shuffle the recipients. */
 function crowdedCase(ours: Ours, alice: Identity, bob: Identity, plaintext: Uint8Array): Case {
-  const others = Array.from({ length: MOST_RECIPIENTS - 1 }, () => identity().publicKey);
+  const others = Array.from({ length: MOST_RECIPIENTS - 1 }, () => identity().exchange.publicKey);
   const message = sealInOrder(
     plaintext,
-    { sender: ours.secretKey(alice.secretKey), recipients: [...others, bob.publicKey], random: randomBytes },
+    { sender: ours.secretKey(alice.secretKey), exchangeKeys: [...others, bob.exchange.publicKey], random: randomBytes },
     nodePrimitives,
   );
   return {

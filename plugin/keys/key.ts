@@ -1,20 +1,20 @@
 // plugin/keys/key.ts: public keys as text (`kex1...`), as bytes and for key exchange.
-import { bech32, hex } from "@scure/base";
+import { etc, Point } from "@noble/ed25519";
+import { bech32 } from "@scure/base";
 import { TwtxtError } from "../errors.js";
-import { inverse, isSquare, PRIME } from "./field.js";
 
 const PREFIX = "kex";
 const KEY_BYTES = 32;
-/** y of the points of order 1, 2, 4 and 8. */
+/** y of the points of order 1, 2, 4 and 8, in hex. */
 const SMALL_ORDER_Y = new Set([
-  1n,
-  PRIME - 1n,
-  0n,
-  0x05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826n,
-  0x7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd84d3d706a17c7n,
+  "0000000000000000000000000000000000000000000000000000000000000001",
+  "7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffec",
+  "0000000000000000000000000000000000000000000000000000000000000000",
+  "05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826",
+  "7a03ac9277fdc74ec6cc392cfa53202a0f67100d760b3cba4fd84d3d706a17c7",
 ]);
-/** The constant d of the curve. RFC 8032, section 5.1 */
-const D = 0x52036cee2b6ffe738cc740797779e89800700a4d4141d8ab75eb4dca135978a3n;
+/** The prime of the field: a larger y is not canonical. */
+const FIELD_PRIME = "7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffed";
 
 /** A private key, which signs and agrees but cannot be read. */
 export interface SecretKey {
@@ -53,17 +53,20 @@ export function formatKey(publicKey: Uint8Array): string {
 
 /** Whether bytes are an Ed25519 public key: 32 of them, in canonical form, a point that is not of small order. */
 export function isPublicKey(bytes: Uint8Array): boolean {
-  return keyY(bytes) !== null;
+  return pointOf(bytes) !== null;
 }
 
 /**
  * Whether bytes have the y of a point of small order, or a y that is not in canonical form. This is what the verification of a
- * signature does not check. It does check that the key is a point of the curve.
+ * signature does not check. It does check that the key is a point of the curve, which takes much longer.
  *
  * @param bytes - 32 bytes
  */
 export function isWeakKey(bytes: Uint8Array): boolean {
-  return isWeak(yOf(bytes));
+  const y = Uint8Array.from(bytes).reverse();
+  y[0] = (y[0] ?? 0) & 0x7f;
+  const text = etc.bytesToHex(y);
+  return text >= FIELD_PRIME || SMALL_ORDER_Y.has(text);
 }
 
 /**
@@ -73,36 +76,19 @@ export function isWeakKey(bytes: Uint8Array): boolean {
  * @see RFC 7748, section 4.1
  */
 export function exchangeKeyOf(publicKey: Uint8Array): Uint8Array | null {
-  const y = keyY(publicKey);
-  if (y === null) return null;
-  // Only the neutral element has y = 1, and that is of small order.
-  const u = ((1n + y) * inverse(PRIME + 1n - y)) % PRIME;
-  return hex.decode(u.toString(16).padStart(2 * KEY_BYTES, "0")).reverse();
+  const point = pointOf(publicKey);
+  if (point === null) return null;
+  // Fresh from its bytes, a point has Z = 1, so Y is y. Only the neutral element has y = 1, and that is of small order.
+  const u = etc.mod((1n + point.Y) * etc.invert(etc.mod(1n - point.Y), Point.CURVE().p));
+  return etc.hexToBytes(u.toString(16).padStart(2 * KEY_BYTES, "0")).reverse();
 }
 
-/** The number in the first 255 bits, little-endian; the last bit is the sign of x. */
-function yOf(bytes: Uint8Array): bigint {
-  return BigInt.asUintN(255, BigInt(`0x${hex.encode(Uint8Array.from(bytes).reverse())}`));
-}
-
-/** @returns `null` for what {@link isPublicKey} refuses */
-function keyY(bytes: Uint8Array): bigint | null {
-  if (bytes.length !== KEY_BYTES) return null;
-  const y = yOf(bytes);
-  return isWeak(y) || !isOnCurve(y) ? null : y;
-}
-
-function isWeak(y: bigint): boolean {
-  return y >= PRIME || SMALL_ORDER_Y.has(y);
-}
-
-/**
- * Whether a point has this y: -x² + y² = 1 + dx²y², so (y² - 1) / (dy² + 1) must be a square, which the product then is too.
- *
- * @param y - not 1 or -1
- */
-function isOnCurve(y: bigint): boolean {
-  return isSquare((y * y - 1n + PRIME) * (D * y * y + 1n));
+function pointOf(bytes: Uint8Array): Point | null {
+  try {
+    return isWeakKey(bytes) ? null : Point.fromBytes(bytes);
+  } catch {
+    return null;
+  }
 }
 
 function decode(text: string): Uint8Array {

@@ -19,6 +19,7 @@ const LATE = {
   "a parser of HTML": "callAdoptionAgency",
   "a parser of microformats": "u-uid",
   mail: "STARTTLS",
+  "the curves": "isTorsionFree",
   "the verification of signatures": "@signature-params",
 };
 

@@ -1,11 +1,14 @@
 // plugin/messages/saltpack/saltpack.ts: sealing and opening with the primitives of a runtime.
 import { equalBytes } from "@noble/ciphers/utils.js";
 import { TwtxtError } from "../../errors.js";
-import type { SecretKey } from "../../keys/key.js";
+import { exchangeKeyOf, type SecretKey } from "../../keys/key.js";
 import { armor, dearmor, isArmored } from "./armor.js";
 import type { Primitives, Random } from "./primitives.js";
 import { KEY_BYTES, MAX_RECIPIENTS } from "./sealed.js";
 import { type Opened, openBinary, sealInOrder } from "./signcryption.js";
+
+/** The number of recipients whose exchange keys are remembered. */
+const REMEMBERED_KEYS = 100;
 
 /** The sender, the recipients and the form of a message. */
 export interface SealOptions {
@@ -21,6 +24,8 @@ export interface SealOptions {
 export class Saltpack {
   readonly #primitives: Primitives;
   readonly #random: Random;
+  /** Exchange keys by public key, the oldest first. Converting a key takes as long as two key exchanges. */
+  readonly #exchangeKeys = new Map<string, Uint8Array>();
 
   /** @param random - cryptographically secure */
   constructor(primitives: Primitives, random: Random) {
@@ -43,7 +48,8 @@ export class Saltpack {
     const sender = this.#prepared(options.sender);
     // The order of the recipients must not reveal anything.
     const recipients = shuffled(distinct(options.recipients), this.#random);
-    const bytes = sealInOrder(plaintext, { sender, recipients, random: this.#random }, this.#primitives);
+    const exchangeKeys = recipients.map((key) => this.#exchangeKeyOf(key));
+    const bytes = sealInOrder(plaintext, { sender, exchangeKeys, random: this.#random }, this.#primitives);
     return options.armor ? armor(bytes) : bytes;
   }
 
@@ -74,6 +80,18 @@ export class Saltpack {
     const key = this.#primitives.secretKey(pair.subarray(0, KEY_BYTES));
     if (equalBytes(key.publicKey, pair.subarray(KEY_BYTES))) return key;
     throw new TwtxtError("bad-key", "The second half of the secret key is not the public key of the first.");
+  }
+
+  #exchangeKeyOf(recipient: Uint8Array): Uint8Array {
+    const id = recipient.join();
+    const known = this.#exchangeKeys.get(id);
+    if (known) return known;
+    const key = exchangeKeyOf(recipient);
+    if (key === null) throw new TwtxtError("bad-key", "A recipient's key is not a valid public key.");
+    const [oldest = ""] = this.#exchangeKeys.keys();
+    if (this.#exchangeKeys.size === REMEMBERED_KEYS) this.#exchangeKeys.delete(oldest);
+    this.#exchangeKeys.set(id, key);
+    return key;
   }
 
   #prepared(key: Uint8Array | SecretKey): SecretKey {

@@ -2,7 +2,7 @@
 import { xsalsa20 } from "@noble/ciphers/salsa.js";
 import { concatBytes, equalBytes, utf8ToBytes } from "@noble/ciphers/utils.js";
 import { TwtxtError } from "../../errors.js";
-import { exchangeKeyOf, isPublicKey, isWeakKey, type SecretKey } from "../../keys/key.js";
+import { isPublicKey, isWeakKey, type SecretKey } from "../../keys/key.js";
 import { arrayHead, badMessage, bin } from "./msgpack.js";
 import { type EphemeralKey, hsalsa20, type Primitives, type Random } from "./primitives.js";
 import {
@@ -27,8 +27,8 @@ const MODIFIED = "it was modified after it was sealed";
 /** The sender and recipients of a message. */
 export interface Sealing {
   sender: SecretKey;
-  /** 1 to 64 different Ed25519 public keys, in the order of the message. */
-  recipients: readonly Uint8Array[];
+  /** The recipients' X25519 public keys: 1 to 64 different ones, in the order of the message. */
+  exchangeKeys: readonly Uint8Array[];
   /** Called twice for 32 bytes, the payload key and the ephemeral key. Both are wiped. */
   random: Random;
 }
@@ -44,15 +44,14 @@ export interface Opened {
  * Seals a message. The output depends only on the arguments and the random bytes.
  *
  * @returns the binary form
- * @throws TwtxtError `bad-key` for an invalid recipient
+ * @throws TwtxtError `bad-key` for an exchange key of small order
  * @see PROTOCOL 3.2; saltpack_signcryption_v2
  */
 export function sealInOrder(
   plaintext: Uint8Array,
-  { sender, recipients, random }: Sealing,
+  { sender, exchangeKeys, random }: Sealing,
   primitives: Primitives,
 ): Uint8Array {
-  const exchangeKeys = recipients.map(exchangeKeyOrThrow);
   const payloadKey = random(KEY_BYTES);
   const ephemeralSecret = random(KEY_BYTES);
   try {
@@ -61,7 +60,7 @@ export function sealInOrder(
       HEADER_HEAD,
       ...bin(ephemeral.publicKey),
       ...bin(primitives.boxes.close(payloadKey, SENDER_NONCE, sender.publicKey)),
-      arrayHead(recipients.length),
+      arrayHead(exchangeKeys.length),
       ...exchangeKeys.flatMap((key, index) => recipientPair(payloadKey, ephemeral, key, index, primitives)),
     );
     return concatBytes(...bin(header), ...sealPackets(plaintext, payloadKey, header, sender, primitives));
@@ -69,12 +68,6 @@ export function sealInOrder(
     payloadKey.fill(0);
     ephemeralSecret.fill(0);
   }
-}
-
-function exchangeKeyOrThrow(recipient: Uint8Array): Uint8Array {
-  const key = exchangeKeyOf(recipient);
-  if (key) return key;
-  throw new TwtxtError("bad-key", "A recipient's key is not a valid public key.");
 }
 
 function recipientPair(

@@ -111,19 +111,19 @@ func workFor(request Request) (work, error) {
 	return nil, fmt.Errorf("unknown operation %q", request.Do)
 }
 
-// sealing prepares the sender's key once, as secretKey does in our API. The recipients' keys are checked and converted for
-// each message, because our seal also takes 32 bytes of Ed25519.
+// sealing prepares all keys once, as our API does: secretKey prepares the sender's, and seal remembers converted keys of
+// recipients.
 func sealing(request Request) (work, error) {
 	sender, err := signingKey(request.Sender)
 	if err != nil {
 		return nil, err
 	}
+	recipients, err := boxKeys(request.Recipients)
+	if err != nil {
+		return nil, err
+	}
 	creator := basic.EphemeralKeyCreator{}
 	return func() ([]byte, []byte, error) {
-		recipients, err := boxKeys(request.Recipients)
-		if err != nil {
-			return nil, nil, err
-		}
 		if request.Armored {
 			text, err := saltpack.SigncryptArmor62Seal(request.Input, creator, sender, recipients, nil, "")
 			return []byte(text), nil, err
@@ -194,26 +194,18 @@ func boxKeyring(seed []byte) (*basic.Keyring, error) {
 	return keyring, nil
 }
 
-var (
-	one   = big.NewInt(1)
-	prime = new(big.Int).Sub(new(big.Int).Lsh(one, 255), big.NewInt(19))
-	// d is -121665/121666, the constant of Edwards25519.
-	d = new(big.Int).Mul(big.NewInt(-121665), new(big.Int).ModInverse(big.NewInt(121666), prime))
-)
-
-// montgomery is the map of RFC 7748, 4.1: u = (1+y)/(1-y) modulo 2^255-19, for points of the curve. It uses math/big, not a
-// library of curves, to be independent of the other implementations.
+// montgomery is the map of RFC 7748, 4.1: u = (1+y)/(1-y) modulo 2^255-19. It uses math/big, not a library of curves, to be
+// independent of the other implementations.
 func montgomery(public []byte) (key saltpack.RawBoxKey, err error) {
 	if len(public) != len(key) {
 		return key, errors.New("a public key has 32 bytes")
 	}
+	one := big.NewInt(1)
+	prime := new(big.Int).Sub(new(big.Int).Lsh(one, 255), big.NewInt(19))
 	littleEndian := slices.Clone(public)
 	littleEndian[31] &= 127
 	slices.Reverse(littleEndian)
 	y := new(big.Int).SetBytes(littleEndian)
-	if !isOnCurve(y) {
-		return key, errors.New("a public key is not a point of the curve")
-	}
 	denominator := new(big.Int).Sub(one, y)
 	inverse := new(big.Int).ModInverse(denominator.Mod(denominator, prime), prime)
 	if inverse == nil {
@@ -223,12 +215,4 @@ func montgomery(public []byte) (key saltpack.RawBoxKey, err error) {
 	u.Mod(u, prime).FillBytes(key[:])
 	slices.Reverse(key[:])
 	return key, nil
-}
-
-// isOnCurve returns whether x^2 = (y^2-1)/(dy^2+1) has a solution.
-func isOnCurve(y *big.Int) bool {
-	square := new(big.Int).Mul(y, y)
-	product := new(big.Int).Mul(d, square)
-	product.Add(product, one).Mul(product, square.Sub(square, one))
-	return big.Jacobi(product.Mod(product, prime), prime) >= 0
 }

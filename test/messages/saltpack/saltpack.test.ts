@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { Point } from "@noble/ed25519";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import type { SecretKey } from "../../../plugin/keys/key.js";
 import * as browser from "../../../plugin/messages/browser.js";
@@ -128,6 +129,43 @@ describe.each(backends)("sealing and opening on %s", (_name, primitives) => {
     expect(openBinary(message, watchedKey, primitives)).toEqual(opened);
     expect(given.filter(({ length }) => length === 32)).toHaveLength(4);
     expect(given.map((bytes) => bytes.every((byte) => byte === 0))).not.toContain(false);
+  });
+});
+
+describe("a recipient's key", () => {
+  const saltpack = new Saltpack(nodePrimitives, randomBytes);
+  const sender = nodePrimitives.secretKey(ALICE);
+  const keys = Array.from({ length: 101 }, (_, index) =>
+    nodePrimitives.secretKey(new Uint8Array(32).fill(100 + index)),
+  );
+  const sealTo = ({ publicKey }: SecretKey) => saltpack.seal(TEXT, { sender, recipients: [publicKey] });
+  const [first, ...others] = keys as [SecretKey, ...SecretKey[]];
+
+  afterEach(() => {
+    vi.restoreAllMocks();
+  });
+
+  it("is converted once, until messages to 100 others were sealed", () => {
+    const converted = vi.spyOn(Point, "fromBytes");
+    for (let times = 0; times < 3; times += 1) sealTo(first);
+    expect(converted).toHaveBeenCalledTimes(1);
+    for (const key of others.slice(0, 99)) sealTo(key);
+    sealTo(first);
+    expect(converted).toHaveBeenCalledTimes(100);
+
+    for (const key of others.slice(99)) sealTo(key);
+    const message = sealTo(first);
+    expect(converted).toHaveBeenCalledTimes(102);
+    expect(saltpack.open(message, { key: first }).plaintext).toEqual(TEXT);
+  });
+
+  it("is converted again if the caller has changed its bytes", () => {
+    const publicKey = new Uint8Array(first.publicKey);
+    saltpack.seal(TEXT, { sender, recipients: [publicKey] });
+    publicKey.set(sender.publicKey);
+    const message = saltpack.seal(TEXT, { sender, recipients: [publicKey] });
+    expect(saltpack.open(message, { key: sender }).plaintext).toEqual(TEXT);
+    expect(() => saltpack.open(message, { key: first })).toThrow(code("not-a-recipient"));
   });
 });
 

@@ -7,6 +7,7 @@ import { sealedBytes } from "../../../plugin/messages/sealed-bytes.js";
 import {
   backends,
   bytesOf,
+  exchangeKeysOf,
   hex,
   recipientsOf,
   type Surgery,
@@ -27,7 +28,7 @@ function sealAgain(vector: Vector, primitives: Primitives): Uint8Array {
     bytesOf(plaintext),
     {
       sender: primitives.secretKey(hex(sender_ed25519_seed ?? "")),
-      recipients: recipientsOf(vector, primitives).map(({ publicKey }) => publicKey),
+      exchangeKeys: exchangeKeysOf(recipientsOf(vector, primitives).map(({ publicKey }) => publicKey)),
       random: scripted(hex(payload_key), hex(ephemeral_x25519_secret)),
     },
     primitives,

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { ed25519 } from "@noble/curves/ed25519.js";
 import { noblePrimitives } from "../../../plugin/messages/saltpack/noble-primitives.js";
 import type { Primitives } from "../../../plugin/messages/saltpack/primitives.js";
 import { type Opened, openBinary, type Sealing, sealInOrder } from "../../../plugin/messages/saltpack/signcryption.js";
@@ -92,21 +93,27 @@ export function recipientsOf({ recipient_ed25519_seeds = ["02".repeat(32)] }: Ve
 export const ALICE = hex("01".repeat(32));
 export const BOB = hex("02".repeat(32));
 
+type Options = Partial<Pick<Sealing, "sender" | "random"> & { recipients: readonly Uint8Array[] }>;
+
 /** Seals with fixed keys, by default to Bob. */
 export function sealed(
   plaintext: Uint8Array,
   primitives: Primitives,
-  { sender, recipients, random }: Partial<Sealing> = {},
+  { sender, recipients, random }: Options = {},
 ): Uint8Array {
   return sealInOrder(
     plaintext,
     {
       sender: sender ?? primitives.secretKey(ALICE),
-      recipients: recipients ?? [primitives.secretKey(BOB).publicKey],
+      exchangeKeys: exchangeKeysOf(recipients ?? [primitives.secretKey(BOB).publicKey]),
       random: random ?? scripted(new Uint8Array(32).fill(3), new Uint8Array(32).fill(4)),
     },
     primitives,
   );
+}
+
+export function exchangeKeysOf(publicKeys: readonly Uint8Array[]): Uint8Array[] {
+  return publicKeys.map((key) => ed25519.utils.toMontgomery(key));
 }
 
 export function openedByBob(bytes: Uint8Array, primitives: Primitives): Opened {
