@@ -121,6 +121,7 @@ function reader({ Journal, ReceivedMentions }: Modules, store: Store) {
   const counted = counting(store);
   const now = () => FIRST;
   const received = new ReceivedMentions({
+    twts: [],
     journal: new Journal({ store: counted.store, now, shownPerHost: 10, log: () => {} }),
     now,
     onChange: async () => {},
@@ -213,6 +214,9 @@ export function mentionNumber(i: number): NewMention {
     type: i % 4 === 0 ? "reply" : "mention",
     author: { name: words(1), url: identity, photo: i % 3 === 0 ? `https://${host}/avatar.png` : null },
     text: `@<alice https://alice.example/twtxt.txt> ${words(10 + (i % 40))}`,
+    html: null,
+    hash: null,
+    hashV1: null,
     published: instant,
     subject: i % 4 === 0 ? "abcdefg" : null,
     about: null,

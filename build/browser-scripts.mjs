@@ -1,4 +1,4 @@
-// build/browser-scripts.mjs [FOLDER]: bundles the scripts of plugin/browser/ into dist/browser/ or another folder.
+// build/browser-scripts.mjs [FOLDER]: bundles the scripts and the stylesheet of plugin/browser/ into dist/browser/ or another folder.
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -6,7 +6,7 @@ import { build } from "esbuild";
 const root = fileURLToPath(new URL("../", import.meta.url));
 
 await build({
-  entryPoints: [join(root, "plugin/browser/twtxt-mentions.ts")],
+  entryPoints: ["twtxt-mentions.ts", "twtxt.css"].map((file) => join(root, "plugin/browser", file)),
   outdir: process.argv[2] ?? join(root, "dist/browser"),
   bundle: true,
   minify: true,

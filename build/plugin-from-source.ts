@@ -3,24 +3,24 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { definePlugin } from "../plugin/plugin.js";
 
-const scripts = new Map<string, Promise<string>>();
+const assets = new Map<string, Promise<string>>();
 
 export const twtxt = definePlugin(() => ({
   now: Date.now,
   root: process.cwd(),
   environment: process.env,
-  readScript,
+  readAsset,
 }));
 
-/** Bundles a script of plugin/browser/ once per process. */
-export function readScript(name: string): Promise<string> {
-  const script = scripts.get(name) ?? bundle(name);
-  scripts.set(name, script);
-  return script;
+/** Bundles a script or stylesheet of plugin/browser/ once per process. */
+export function readAsset(file: string): Promise<string> {
+  const asset = assets.get(file) ?? bundle(file);
+  assets.set(file, asset);
+  return asset;
 }
 
-async function bundle(name: string): Promise<string> {
-  const entry = fileURLToPath(new URL(`../plugin/browser/${name}.ts`, import.meta.url));
+async function bundle(file: string): Promise<string> {
+  const entry = fileURLToPath(new URL(`../plugin/browser/${file.replace(/\.js$/, ".ts")}`, import.meta.url));
   const { outputFiles } = await build({ entryPoints: [entry], bundle: true, format: "esm", write: false });
   return outputFiles.map(({ text }) => text).join("");
 }

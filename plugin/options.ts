@@ -115,6 +115,11 @@ export const OPTIONS = v.strictObject({
     ),
     [],
   ),
+  styles: optionalOr(
+    "Whether mentions and the plugin's pages bring a stylesheet. It takes fonts and colors from your site.",
+    yesNo,
+    true,
+  ),
   avatar: optional("The URL of your picture.", webUrl("https://alice.example/avatar.png")),
   description: optional("One line about you.", fieldText("description", "Notes about bread and bicycles.")),
   lang: optional(

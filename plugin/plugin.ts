@@ -20,8 +20,8 @@ export interface World {
   root: string;
   /** Environment variables, from which the host is guessed. */
   environment: Readonly<Record<string, string | undefined>>;
-  /** Reads a bundled script for pages, such as `twtxt-mentions`. */
-  readScript(name: string): Promise<string>;
+  /** Reads a bundled script or stylesheet for pages, such as `twtxt-mentions.js`. */
+  readAsset(file: string): Promise<string>;
 }
 
 /** Defines the plugin for an environment. */
@@ -29,7 +29,7 @@ export function definePlugin(world: () => World) {
   return function twtxt(config: EleventyConfig, options: TwtxtOptions): void {
     config.versionCheck(">=3.0.0");
     const settings = checkOptions(options);
-    const { now, root, environment, readScript } = world();
+    const { now, root, environment, readAsset } = world();
     const host = settings.host ? { name: settings.host, reason: null } : guessHost(root, environment);
     if (config.getFilter("twt")) {
       throw authorError(
@@ -37,7 +37,7 @@ export function definePlugin(world: () => World) {
         `The plugin is added twice, or your configuration has its own filter "twt". Keep one addPlugin(twtxt, ...), or rename your filter.`,
       );
     }
-    const build = new SiteBuild(config, settings, { now, root, host, readScript });
+    const build = new SiteBuild(config, settings, { now, root, host, readAsset });
 
     // Each build writes these folders, so watching them would start builds in an endless loop.
     for (const folder of [".eleventy-twtxt", ".netlify"]) config.watchIgnores.add(`${folder}/**`);
@@ -69,5 +69,5 @@ export const twtxt = definePlugin(() => ({
   now: Date.now,
   root: process.cwd(),
   environment: process.env,
-  readScript: (name) => readFile(new URL(`./browser/${name}.js`, import.meta.url), "utf8"),
+  readAsset: (file) => readFile(new URL(`./browser/${file}`, import.meta.url), "utf8"),
 }));

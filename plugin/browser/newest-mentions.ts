@@ -1,25 +1,19 @@
 // plugin/browser/newest-mentions.ts: the newest mentions from the JSON list of the site.
-import { type MentionType, type PublicMention, VERBS } from "../site/mention-markup.js";
-
-export const MENTION_TYPES = Object.keys(VERBS) as MentionType[];
+import { mentionKey, PARTS, type PublicMention } from "../site/mention-markup.js";
 
 const PAGE_SIZE = 100;
 const MAX_PAGES = 5;
 
-/** In UTF-16 units. A site accepts 500 and 100 characters. */
+/** In UTF-16 units. A site accepts 500 and 100 characters, and writes the markup of 500. */
 const MAX_TEXT = 1000;
 const MAX_NAME = 200;
+const MAX_HTML = 30_000;
 
 export interface NewestMentions {
   /** Newest first, by key. */
   mentions: ReadonlyMap<string, PublicMention>;
   /** Whether there are no older mentions. */
   isAll: boolean;
-}
-
-/** The key of a mention in a list. */
-export function keyOf({ source, target }: { source?: string | undefined; target?: string | undefined }): string {
-  return `${source} ${target}`;
 }
 
 /**
@@ -39,7 +33,7 @@ export async function readNewest(
     const response = await fetch(url, { signal });
     if (!response.ok) throw new Error();
     const list = parseList(await response.json());
-    for (const mention of list.mentions) mentions.set(keyOf(mention), mention);
+    for (const mention of list.mentions) mentions.set(mentionKey(mention), mention);
     const { next } = list;
     const isAll = next === null;
     const keys = known();
@@ -55,16 +49,21 @@ function parseList(json: unknown): { mentions: PublicMention[]; next: string | n
 }
 
 function parseMention(json: unknown): PublicMention {
-  const { source, target, under, type, author, text, published, received } = fieldsOf(json);
+  const { source, target, under, type, author, text, html, hash, hashV1, replyTo, published, received } =
+    fieldsOf(json);
   const { name, url } = fieldsOf(author);
   return {
     source: textOf(source),
     target: textOf(target),
     under: textOrNull(under),
-    type: MENTION_TYPES.find((known) => known === type) ?? "mention",
+    type: PARTS.find((part) => part.type === type)?.type ?? "mention",
     // No picture: the site serves only those that the build downloaded, and the page has them already.
     author: { name: textOf(name).slice(0, MAX_NAME), url: textOf(url), photo: null },
     text: textOf(text).slice(0, MAX_TEXT),
+    html: textOrNull(html)?.slice(0, MAX_HTML) ?? null,
+    hash: textOrNull(hash),
+    hashV1: textOrNull(hashV1),
+    replyTo: textOrNull(replyTo),
     published: textOrNull(published),
     received: textOf(received),
   };

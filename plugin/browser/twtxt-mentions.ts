@@ -1,24 +1,37 @@
 // plugin/browser/twtxt-mentions.ts: the component that updates a list of mentions in a page.
 import {
-  type MarkupElement,
-  type MentionListContext,
+  dateFormat,
+  ENGLISH,
+  type Entry,
+  type MentionContext,
+  type MentionType,
+  mentionEntry,
   mentionItem,
+  mentionKey,
   mentionList,
-  VERBS,
+  oncePerSource,
+  PARTS,
+  type PartName,
+  type PublicMention,
+  partMarkup,
+  type Thread,
+  threadsOf,
+  type Words,
 } from "../site/mention-markup.js";
 import { type NewestMentions, readNewest } from "./newest-mentions.js";
-import { itemsOf, updateList } from "./update-list.js";
+import { readHtml, toDom } from "./to-dom.js";
+import { type Item, itemsIn, updateList } from "./update-list.js";
 
 const TIMEOUT_MS = 10_000;
 /** Minimum time between two requests. */
 const PAUSE_MS = 60_000;
 
 /**
- * Updates a list of mentions that the build wrote: adds, changes and removes items.
+ * Updates the mentions of a page, or all mentions, that the build wrote: adds, changes and removes items.
  *
  * Attributes: `src`, the URL of the JSON; `target`, the page that the mentions are about, absent for all mentions;
  * `data-page`, the number of this page in a list of several pages (only the first is updated); `data-feed` and `data-nick`,
- * the site's own feed; `data-text-<type>`, the verbs.
+ * the site's own feed; `lang` and `data-time-zone`, for dates; `data-heading-level`; `data-text-<word>`, the words.
  *
  * Sets `data-state` to `live` or `offline`, and fires the event `twtxt-mentions` with the number of mentions in the list.
  */
@@ -50,12 +63,12 @@ class TwtxtMentions extends HTMLElement {
     this.#request = request;
     this.#requestedAt = performance.now();
     // In advance, because screen readers do not announce changes that come together with this attribute.
-    if (this.#isLoaded) this.#list()?.setAttribute("aria-live", "polite");
+    if (this.#isLoaded) this.setAttribute("aria-live", "polite");
     setTimeout(() => request.abort(), TIMEOUT_MS);
     let newest = null;
     try {
       await pageParsed();
-      newest = await readNewest(this.#url(), () => itemsOf(this.#list()), request.signal);
+      newest = await readNewest(this.#url(), () => itemsIn(this), request.signal);
     } catch {
       // Offline, a server error, or an invalid list: the list of the build stays.
     }
@@ -64,30 +77,86 @@ class TwtxtMentions extends HTMLElement {
     if (newest) this.#show(newest);
   }
 
-  #show(newest: NewestMentions): void {
+  #show({ mentions, isAll }: NewestMentions): void {
+    const known = itemsIn(this);
+    const oldest = [...mentions.values()].at(-1)?.received ?? "";
+    for (const [key, item] of known) {
+      // Own replies have no such time: they come with the page.
+      const { received } = item.dataset;
+      if (received !== undefined && !mentions.has(key) && (isAll || received >= oldest)) item.remove();
+    }
     const context = this.#context();
-    let list = this.#list();
-    if (!list && newest.mentions.size > 0) {
-      list = toDom(mentionList([]));
-      this.append(list);
-    }
-    if (list) {
-      const hasNextPage = context.target === null || this.hasAttribute("data-page");
-      updateList(list, newest, hasNextPage, (mention) => toDom(mentionItem(mention, context)));
-    }
+    if (context.target === null) this.#showList([...mentions.values()], known, context);
+    else
+      for (const { name, type } of PARTS)
+        this.#showPart(name, itemsOfType(type, mentions, known, context), known, context);
     this.#isLoaded = true;
-    const count = itemsOf(list).size;
+    const count = itemsIn(this).size;
     this.querySelector(".twtxt-none")?.toggleAttribute("hidden", count > 0);
     this.dispatchEvent(new CustomEvent("twtxt-mentions", { bubbles: true, detail: { count } }));
   }
 
-  #context(): MentionListContext {
-    const { feed: url = "", nick = "" } = this.dataset;
+  /** Shows the newest of all mentions. Those older than the last one of this page belong to the next page. */
+  #showList(
+    mentions: readonly PublicMention[],
+    known: ReadonlyMap<string, HTMLElement>,
+    context: MentionContext,
+  ): void {
+    let list = this.querySelector("ol.twtxt-mentions");
+    if (!list && mentions.length > 0) {
+      list = toDom(mentionList([]));
+      this.prepend(list);
+    }
+    const last = [...known.values()].at(-1)?.dataset.received ?? "";
+    const items = mentions
+      .filter(({ received }) => received >= last)
+      .map(
+        (mention): Item => ({ key: mentionKey(mention), created: toDom(mentionItem(mention, context)), replies: [] }),
+      );
+    if (list) updateList(list, items, known);
+  }
+
+  #showPart(
+    name: PartName,
+    items: readonly Item[],
+    known: ReadonlyMap<string, HTMLElement>,
+    context: MentionContext,
+  ): void {
+    const created = toDom(partMarkup(name, [], countOf(items), context));
+    const old = this.querySelector(`:scope > .twtxt-${name}`);
+    const part = old ?? created;
+    const list = part.querySelector(":scope > .twtxt-mentions, :scope > .twtxt-names");
+    if (list) updateList(list, items, known);
+    if (list?.childElementCount === 0) {
+      old?.remove();
+      return;
+    }
+    const count = part.querySelector(":scope > .twtxt-heading > .twtxt-count");
+    if (count && count.textContent !== String(countOf(items))) count.textContent = String(countOf(items));
+    if (!old) this.insertBefore(created, this.#partAfter(name));
+  }
+
+  /** The first part of the page that follows another one. */
+  #partAfter(name: PartName): Element | null {
+    const later = PARTS.slice(PARTS.findIndex((part) => part.name === name) + 1);
+    return (
+      later.map((part) => this.querySelector(`:scope > .twtxt-${part.name}`)).find((part) => part !== null) ?? null
+    );
+  }
+
+  #context(): MentionContext {
+    const { feed: url = "", nick = "", timeZone = "UTC", headingLevel = "2" } = this.dataset;
+    const words = Object.fromEntries(
+      Object.entries(ENGLISH).map(([name, word]) => [name, this.getAttribute(`data-text-${name}`) ?? word]),
+    ) as Words;
     return {
       target: this.getAttribute("target"),
       feed: { url, nick },
+      words,
+      headingLevel: Number(headingLevel),
       pictureOf: () => [],
-      verbOf: (type) => this.getAttribute(`data-text-${type}`) ?? VERBS[type],
+      dates: dateFormat(this.lang || "en", timeZone),
+      readHtml,
     };
   }
 
@@ -97,18 +166,45 @@ class TwtxtMentions extends HTMLElement {
     if (target) url.searchParams.set("target", target);
     return url;
   }
-
-  #list(): Element | null {
-    return this.querySelector("ol.twtxt-mentions");
-  }
 }
 
-/** Creates an element with its content. Texts become text nodes. */
-function toDom({ tag, attributes, children }: MarkupElement): HTMLElement {
-  const created = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) created.setAttribute(name, value);
-  created.append(...children.map((child) => (typeof child === "string" ? child : toDom(child))));
-  return created;
+/** The items of a part of a page: the newest mentions, and those that stay as the page has them. */
+function itemsOfType(
+  type: MentionType,
+  mentions: ReadonlyMap<string, PublicMention>,
+  known: ReadonlyMap<string, HTMLElement>,
+  context: MentionContext,
+): Item[] {
+  const itemOf = (mention: PublicMention, replies: readonly Item[] = []): Item => ({
+    key: mentionKey(mention),
+    created: toDom(mentionItem(mention, context)),
+    replies,
+  });
+  const newest = oncePerSource([...mentions.values()]).filter((mention) => mention.type === type);
+  const kept = [...known].filter(
+    ([key, item]) => !mentions.has(key) && item.isConnected && item.matches(`.twtxt-is-${type}`),
+  );
+  if (type !== "reply") {
+    return [...newest.map((mention) => itemOf(mention)), ...kept.map(([key]) => ({ key, created: null, replies: [] }))];
+  }
+  const entries = [...newest.map(mentionEntry), ...kept.map(([key, item]) => entryOfItem(key, item))];
+  const itemsOf = (threads: readonly Thread<Entry>[]): Item[] =>
+    threads.map(({ entry, replies }) => {
+      const mention = mentions.get(entry.key);
+      return mention ? itemOf(mention, itemsOf(replies)) : { key: entry.key, created: null, replies: itemsOf(replies) };
+    });
+  return itemsOf(threadsOf<Entry>(entries));
+}
+
+/** What an item of the page is called and replies to. */
+function entryOfItem(key: string, item: HTMLElement): Entry {
+  const { names = "", parents = "" } = item.dataset;
+  const date = item.querySelector(":scope > .twtxt-by .dt-published")?.getAttribute("datetime") ?? "";
+  return { key, names: names.split(" "), parents: parents.split(" "), at: date };
+}
+
+function countOf(items: readonly Item[]): number {
+  return items.reduce((count, { replies }) => count + 1 + countOf(replies), 0);
 }
 
 /** Resolves when the page is parsed: an early script runs before its list exists. */

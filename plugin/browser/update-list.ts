@@ -1,71 +1,94 @@
-// plugin/browser/update-list.ts: updates a list of mentions in the page.
-import type { PublicMention } from "../site/mention-markup.js";
-import { keyOf, MENTION_TYPES, type NewestMentions } from "./newest-mentions.js";
+// plugin/browser/update-list.ts: updates the mentions in a page.
+import { mentionKey, replyList } from "../site/mention-markup.js";
+import { toDom } from "./to-dom.js";
+
+/** An item that a list should have. */
+export interface Item {
+  key: string;
+  /** As it should look; `null` to keep it as the page has it. */
+  created: HTMLElement | null;
+  replies: readonly Item[];
+}
+
+const ITEM = "li[data-source]";
 
 /** The parts of an item that are updated. The page may have added others. */
-const PARTS = [".p-author", ".twtxt-verb", ".u-url, .dt-published", ".twtxt-about", ".p-content"];
+const PARTS = [".p-author", ".twtxt-verb", ".u-url", ".dt-published", ".twtxt-about", ".p-content"];
 
-/** The items of a list by key, in order. */
-export function itemsOf(list: Element | null): Map<string, HTMLElement> {
-  const items = list?.querySelectorAll<HTMLElement>("li[data-source]") ?? [];
-  return new Map([...items].map((item) => [keyOf(item.dataset), item]));
+/** The items of a page by key. */
+export function itemsIn(parent: Element): Map<string, HTMLElement> {
+  const items = parent.querySelectorAll<HTMLElement>(ITEM);
+  return new Map([...items].map((item) => [mentionKey(item.dataset), item]));
 }
 
 /**
- * Adds, changes and removes items. Unchanged items are not replaced, so they keep focus and selection.
+ * Gives a list these items, in order, with their replies. Unchanged items are not replaced, so they keep focus and selection.
  *
- * @param hasNextPage - whether mentions older than the last item may belong to another page
+ * @param known - all items of the page, which may be in other lists
  */
-export function updateList(
-  list: Element,
-  { mentions, isAll }: NewestMentions,
-  hasNextPage: boolean,
-  createItem: (mention: PublicMention) => HTMLElement,
-): void {
-  const items = itemsOf(list);
-  const before = [...items.keys()];
-  const lastInBoth = before.findLastIndex((key) => mentions.has(key));
-  // Items further down may be older than the received mentions.
-  const covered = isAll ? before : before.slice(0, lastInBoth + 1);
-  for (const key of covered) if (!mentions.has(key)) items.get(key)?.remove();
-
-  const after = [...mentions];
-  const end = !hasNextPage || lastInBoth < 0 ? after.length : after.findLastIndex(([key]) => items.has(key)) + 1;
+export function updateList(list: Element, items: readonly Item[], known: ReadonlyMap<string, HTMLElement>): void {
   let previous: Element | null = null;
-  for (const [key, mention] of after.slice(0, end)) {
-    const item = items.get(key);
-    const created = createItem(mention);
-    if (item) updateItem(item, created);
-    else if (previous) previous.after(created);
-    else list.prepend(created);
-    previous = item ?? created;
+  for (const { key, created, replies } of items) {
+    const item = updatedItem(known.get(key), created);
+    if (!item) continue;
+    const next: Element | null = previous ? following(previous) : list.querySelector(`:scope > ${ITEM}`);
+    if (next !== item) previous ? previous.after(item) : list.prepend(item);
+    updateReplies(item, replies, known);
+    previous = item;
   }
 }
 
+function updateReplies(item: Element, replies: readonly Item[], known: ReadonlyMap<string, HTMLElement>): void {
+  let list = item.querySelector(":scope > .twtxt-thread");
+  if (!list && replies.length > 0) {
+    list = toDom(replyList([]));
+    item.append(list);
+  }
+  if (!list) return;
+  updateList(list, replies, known);
+  if (list.childElementCount === 0) list.remove();
+}
+
+/** The next item of the same list. */
+function following(item: Element): Element | null {
+  let next = item.nextElementSibling;
+  while (next && !next.matches(ITEM)) next = next.nextElementSibling;
+  return next;
+}
+
 /** Replaces the parts of an item that differ from those of a new one. Pictures stay. */
-function updateItem(item: Element, created: Element): void {
-  for (const type of MENTION_TYPES) {
-    const name = `twtxt-is-${type}`;
-    item.classList.toggle(name, created.classList.contains(name));
+function updatedItem(item: HTMLElement | undefined, created: HTMLElement | null): HTMLElement | null {
+  if (!item || !created) return item ?? created;
+  const isReaction = (each: Element) => each.querySelector(":scope > .twtxt-by") === null;
+  if (isReaction(item) !== isReaction(created)) {
+    item.replaceWith(created);
+    return created;
+  }
+  for (const { name, value } of created.attributes) {
+    if (item.getAttribute(name) !== value) item.setAttribute(name, value);
   }
   for (const part of PARTS) {
-    const old = item.querySelector(part);
-    const next = created.querySelector(part);
+    const own = `:scope > ${part}, :scope > .twtxt-by > ${part}`;
+    const old = item.querySelector(own);
+    const next = created.querySelector(own);
     if (contentOf(old) === contentOf(next)) continue;
     if (old && next) next.prepend(...old.querySelectorAll("img"));
     if (!next) old?.remove();
     else if (old) old.replaceWith(next);
-    else item.append(next);
+    else if (part === ".p-content") item.querySelector(":scope > .twtxt-by")?.after("\n", next);
+    else item.querySelector(":scope > .twtxt-by")?.append(" ", next);
   }
+  return item;
 }
 
 /** The content of a part for comparison, without white space and attributes that a minifier or a plugin may have changed. */
-function contentOf(part: Element | null): string {
+function contentOf(part: Node | null): string {
   if (!part) return "";
-  const text = [...part.childNodes].map(({ nodeName, textContent }) =>
-    nodeName === "BR" ? "\n" : textContent?.replace(/\s+/g, " ").trim(),
-  );
-  const time = part.querySelector("time") ?? part;
+  if (!(part instanceof Element)) return part.textContent?.replace(/\s+/g, " ") ?? "";
+  if (part.localName === "img") return "";
+  const time = part.getAttribute("datetime");
+  if (time !== null) return time;
   const isReply = part.matches(".u-in-reply-to");
-  return [part.getAttribute("href"), time.getAttribute("datetime"), isReply, text.join("")].join("\0");
+  const children = [...part.childNodes].map(contentOf).join("").trim();
+  return `<${part.localName} ${part.getAttribute("href")} ${isReply}>${children}`;
 }

@@ -1,55 +1,101 @@
-// plugin/eleventy/mention-html.ts: lists of mentions as HTML, with the component that updates them.
-import type { MentionsOptions } from "../options/mentions.js";
+// plugin/eleventy/mention-html.ts: mentions as HTML, with the component that updates them.
 import { element, type Markup, type MarkupElement, toHtml } from "../site/html.js";
 import type { PublicMention } from "../site/mention-list.js";
-import { type MentionListContext, mentionItem, mentionList } from "../site/mention-markup.js";
+import {
+  dateFormat,
+  ENGLISH,
+  type MentionContext,
+  mentionItem,
+  mentionList,
+  PARTS,
+  partMarkup,
+  replyList,
+  type Said,
+  type Words,
+} from "../site/mention-markup.js";
+import type { Conversation, Reply } from "./conversations.js";
 
-/** An attribute that stops WebC from bundling the script, which is not among the site's sources. */
+/** An attribute that stops WebC from bundling the files, which are not among the site's sources. */
 const KEEP = "webc:keep";
-const KEPT_SCRIPT = new RegExp(`(<script\\b[^<>]*) ${KEEP}(?:="")?(?=[^<>]*>)`, "g");
+const KEPT = new RegExp(`(<(?:script|link)\\b[^<>]*) ${KEEP}(?:="")?(?=[^<>]*>)`, "g");
 
-/** The options of a list. */
-export interface MentionListOptions extends Pick<MentionListContext, "target" | "feed"> {
+/** How mentions are shown, and the component that updates them. */
+export interface MentionListOptions
+  extends Pick<MentionContext, "target" | "feed" | "words" | "headingLevel" | "readHtml"> {
   /** The path of the JSON that the component reads. */
   json: string;
   /** The path of the component's script, for templates. */
   script: string;
+  /** The path of the stylesheet, for templates; `null` for none. */
+  style: string | null;
   /** The number of this page in a list of several pages. The component updates the first page only. */
   page?: number;
   /** Paths of pictures on this site, by their original URL. */
   pictures: ReadonlyMap<string, string>;
-  words: MentionsOptions["words"];
+  lang: string;
+  timeZone: string;
 }
 
-/**
- * A list with the component that updates it.
- *
- * @param mentions - newest first; `null` if unknown
- */
+/** All mentions. @param mentions - newest first; `null` if they are not known */
 export function mentionListHtml(mentions: readonly PublicMention[] | null, options: MentionListOptions): string {
-  const { target, feed, pictures, words } = options;
-  const context: MentionListContext = {
-    target,
-    feed,
-    pictureOf: ({ photo }) => picture(photo === null ? undefined : pictures.get(photo)),
-    verbOf: (type) => words[type],
-  };
-  const items = (mentions ?? []).flatMap((mention) => [mentionItem(mention, context), "\n"]);
-  // Without white space if it is empty, so that the CSS selector `:empty` matches.
-  const list = mentionList(items.length > 0 ? ["\n", ...items] : []);
-  const empty = target === null ? [emptyNote(mentions, options), "\n"] : [];
-  const component = element("twtxt-mentions", attributesOf(options), "\n", list, "\n", ...empty);
-  const script = element("script", { type: "module", src: options.script, [KEEP]: "" });
-  return `${toHtml(component)}\n${toHtml(script)}`;
+  const context = contextOf(options);
+  const list = mentionList(lines((mentions ?? []).map((mention) => mentionItem(mention, context))));
+  return componentHtml([list, "\n", emptyNote(mentions, options), "\n"], options);
 }
 
-function attributesOf({ json, target, feed, page = 1, words }: MentionListOptions): Record<string, string> {
-  const { title, newer, older, none, ...verbs } = words;
+/** What is said about a page. @param conversation - `null` if the mentions are not known */
+export function conversationHtml(conversation: Conversation | null, options: MentionListOptions): string {
+  const context = contextOf(options);
+  const parts = PARTS.flatMap(({ name }) => {
+    const said: readonly (Said | Reply)[] = conversation?.[name] ?? [];
+    const items = said.map((each) => itemOf(each, context));
+    return said.length === 0 ? [] : [partMarkup(name, lines(items), countOf(said), context), "\n"];
+  });
+  return componentHtml(parts, options);
+}
+
+function itemOf(said: Said | Reply, context: MentionContext): MarkupElement {
+  const replies = "replies" in said ? said.replies.map((reply) => itemOf(reply, context)) : [];
+  return mentionItem(said, context, replies.length > 0 ? [replyList(replies)] : []);
+}
+
+function countOf(said: readonly (Said | Reply)[]): number {
+  return said.reduce((count, each) => count + 1 + ("replies" in each ? countOf(each.replies) : 0), 0);
+}
+
+/** Items on lines of their own. Without white space if there are none, so that the CSS selector `:empty` matches. */
+function lines(items: readonly MarkupElement[]): Markup[] {
+  return items.length > 0 ? ["\n", ...items.flatMap((item) => [item, "\n"])] : [];
+}
+
+function contextOf({ pictures, lang, timeZone, ...options }: MentionListOptions): MentionContext {
+  return {
+    ...options,
+    pictureOf: ({ photo }) => picture(photo === null ? undefined : pictures.get(photo)),
+    dates: dateFormat(lang, timeZone),
+  };
+}
+
+function componentHtml(content: readonly Markup[], options: MentionListOptions): string {
+  const { script, style } = options;
+  const component = element("twtxt-mentions", attributesOf(options), "\n", ...content);
+  const link = style === null ? [] : [element("link", { rel: "stylesheet", href: style, [KEEP]: "" })];
+  return [...link, component, element("script", { type: "module", src: script, [KEEP]: "" })].map(toHtml).join("\n");
+}
+
+function attributesOf(options: MentionListOptions): Record<string, string> {
+  const { json, target, feed, page = 1, words, lang, timeZone, headingLevel } = options;
+  const { title, newer, older, none, ...shown } = words;
+  // The component knows the English words.
+  const own = Object.entries(shown).filter(([name, word]) => word !== ENGLISH[name as keyof Words]);
   return {
     src: json,
     ...(target === null ? { "data-feed": feed.url, "data-nick": feed.nick } : { target }),
     ...(page > 1 ? { "data-page": String(page) } : {}),
-    ...Object.fromEntries(Object.entries(verbs).map(([type, verb]) => [`data-text-${type}`, verb])),
+    ...(lang === "en" ? {} : { lang }),
+    ...(timeZone === "UTC" ? {} : { "data-time-zone": timeZone }),
+    ...(headingLevel === 2 ? {} : { "data-heading-level": String(headingLevel) }),
+    ...Object.fromEntries(own.map(([name, word]) => [`data-text-${name}`, word])),
   };
 }
 
@@ -57,12 +103,12 @@ function picture(src: string | undefined): Markup[] {
   return src === undefined ? [] : [element("img", { class: "u-photo", src, alt: "", width: "40", height: "40" }), " "];
 }
 
-/** The text of an empty list, hidden if there are mentions or they are unknown. The component shows or hides it later. */
+/** Hidden unless the build knows that there are no mentions. The component shows or hides it later. */
 function emptyNote(mentions: readonly PublicMention[] | null, { words }: MentionListOptions): MarkupElement {
   return element("p", { class: "twtxt-none", ...(mentions?.length === 0 ? {} : { hidden: "" }) }, words.none);
 }
 
 /** Removes the attribute for WebC from a page, because other template languages leave it. */
 export function removeKeep(page: string): string {
-  return page.includes(KEEP) ? page.replace(KEPT_SCRIPT, "$1") : page;
+  return page.includes(KEEP) ? page.replace(KEPT, "$1") : page;
 }

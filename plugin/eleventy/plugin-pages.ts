@@ -68,7 +68,8 @@ export function addPluginPages(config: EleventyConfig, site: SiteBuild): void {
 /** The pages that list all mentions. */
 function mentionPages({ settings: { mentions: options }, urls, mentions }: SiteBuild): PluginPages[] {
   if (options === false || options.pages === false || !urls.hasReceiver()) return [];
-  const { pages: path, layout, words } = options;
+  const { pages: path, layout } = options;
+  const { words } = mentions;
   const link = (href: string | undefined, rel: string, text: string) =>
     href === undefined
       ? ""

@@ -5,6 +5,7 @@ import { twtHashes } from "../feed/hash.js";
 import { mentionsOptions } from "../options/mentions.js";
 import type { Settings } from "../options.js";
 import { HOST_FILE, PUBLISHED_FOLDER, type PublishedSite, type SitePages } from "../site/site.js";
+import { answeredHash } from "./conversations.js";
 import { replaceFile, type SiteFile } from "./output.js";
 import { permalinkOf } from "./post-date.js";
 import type { SiteUrls } from "./site-urls.js";
@@ -30,7 +31,8 @@ export function sitePages(
       const twt = twts.twtOf(permalinkOf(post));
       if (!twt) return [];
       const hashes = needsHashes ? Object.values(twtHashes(urls.feedUrl(), twt)) : [];
-      return [{ timestamp: twt.timestamp, hashes, page: post.url ? urls.absolute(post.url) : null }];
+      const page = post.url ? urls.absolute(post.url) : null;
+      return [{ timestamp: twt.timestamp, hashes, page, replyTo: answeredHash(post, twt) }];
     }),
   };
 }

@@ -6,6 +6,7 @@ import { authorError } from "../errors.js";
 import type { Settings } from "../options.js";
 import { hostSettings, type PublishedSite, SETTINGS_FILE } from "../site/site.js";
 import * as report from "./build-report.js";
+import { isReply, type OwnTwt, ownTwtsOf } from "./conversations.js";
 import type { HostChoice } from "./default-host.js";
 import type { BuildEvent, Collections, ContentMap, EleventyConfig, TemplateContext, TemplateData } from "./eleventy.js";
 import { Findings } from "./findings.js";
@@ -37,8 +38,8 @@ export interface BuildEnvironment {
   /** The project's root. */
   root: string;
   host: HostChoice;
-  /** Reads a bundled script for pages. */
-  readScript(name: string): Promise<string>;
+  /** Reads a bundled script or stylesheet for pages. */
+  readAsset(file: string): Promise<string>;
 }
 
 /** A site's builds, one after the other. The public methods are in the order of Eleventy's events. */
@@ -117,6 +118,14 @@ export class SiteBuild {
     const twts = new TwtsFromPosts(this.#collections, this, this.#environment.now(), this.#texts);
     await twts.load();
     this.#twts = twts;
+    await this.mentions.begin(await this.#ownTwtsOf(twts));
+  }
+
+  /** The twts of a build for conversations; `null` if no post is a reply. */
+  async #ownTwtsOf(twts: TwtsFromPosts): Promise<(() => readonly OwnTwt[]) | null> {
+    if (!twts.schedule.dated.some(({ post }) => isReply(post))) return null;
+    const { textHtml } = await import("../site/text-html.js");
+    return () => ownTwtsOf(twts, this, (text) => textHtml(text, "twt"));
   }
 
   /** @param map - the source of each copied file or folder, by its path in the site */

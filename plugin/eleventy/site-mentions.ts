@@ -1,34 +1,34 @@
 // plugin/eleventy/site-mentions.ts: mentions for pages and templates.
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { comparableUrl } from "../http/same-url.js";
 import { type MentionsOptions, mentionsOptions } from "../options/mentions.js";
+import { wordsOf } from "../options/translations.js";
+import type { Words } from "../options/words.js";
 import type { Settings } from "../options.js";
 import type { PublicMention } from "../site/mention-list.js";
 import { PATHS } from "../site/routes.js";
 import type { Avatar } from "./avatars.js";
-import { type MentionListOptions, mentionListHtml } from "./mention-html.js";
+import { type Conversation, type OwnTwt, SiteConversations } from "./conversations.js";
+import { conversationHtml, type MentionListOptions, mentionListHtml } from "./mention-html.js";
 import { replaceFile } from "./output.js";
 import { cacheOf, type KnownMentions, readMentions } from "./read-mentions.js";
 import type { SiteUrls } from "./site-urls.js";
 
-const COMPONENT = "twtxt-mentions";
-const SCRIPT = `${COMPONENT}.js`;
+const SCRIPT = "twtxt-mentions.js";
+const STYLE = "twtxt.css";
 const LIST = "mentions.json";
 const AVATARS = ".eleventy-twtxt/avatars";
 const CACHE = ".eleventy-twtxt/mentions.json";
 
 /** Timeout of all network requests of a build. */
 const TOTAL_MS = 10_000;
-/** Maximum number of mentions under a post, the same as in the component. */
-const MAX_UNDER_POST = 500;
 
 /** What the mentions need from the machine. */
 export interface MentionsEnvironment {
   /** The project's root, for the caches. */
   root: string;
-  /** Reads a bundled script for pages. */
-  readScript(name: string): Promise<string>;
+  /** Reads a bundled script or stylesheet for pages. */
+  readAsset(file: string): Promise<string>;
 }
 
 /** The mentions of a site; none if it does not receive them itself. */
@@ -39,7 +39,12 @@ export class SiteMentions {
   readonly #environment: MentionsEnvironment;
   /** The folder of the script and the list: that of the pages, even if they are off. */
   readonly #folder: string;
-  readonly #byUrl = new Map<string, PublicMention[]>();
+  readonly words: Words;
+  #conversations: SiteConversations | null = null;
+  #received: SiteConversations | null = null;
+  #ownTwts: (() => readonly OwnTwt[]) | null = null;
+  /** Loaded if there are mentions. */
+  #readHtml: MentionListOptions["readHtml"] = () => [];
   #known: KnownMentions | null = null;
   #isCached = false;
   #isInTemplates = false;
@@ -50,6 +55,7 @@ export class SiteMentions {
   constructor(settings: Settings, urls: SiteUrls, environment: MentionsEnvironment) {
     this.#settings = settings;
     this.#options = mentionsOptions(settings);
+    this.words = wordsOf(settings.lang, this.#options.words);
     this.#urls = urls;
     this.#environment = environment;
     this.#folder = (this.#options.pages || "/mentions/").replace(/\/?$/, "/");
@@ -68,9 +74,18 @@ export class SiteMentions {
     });
     const all = this.#known.all ?? [];
     if (this.#options.avatars) await this.#readAvatars(all, signal);
-    for (const mention of all) {
-      for (const url of new Set([mention.target, mention.under])) if (url !== null) this.#note(url, mention);
-    }
+  }
+
+  /**
+   * Starts the conversations of a build.
+   *
+   * @param ownTwts - throws while the posts are not rendered; `null` if no post is a reply
+   */
+  async begin(ownTwts: (() => readonly OwnTwt[]) | null): Promise<void> {
+    this.#ownTwts = ownTwts;
+    this.#conversations = null;
+    const hasAny = ownTwts !== null || (this.all() ?? []).length > 0;
+    if (hasAny) this.#readHtml = (await import("../site/read-html.js")).readHtml;
   }
 
   /** All mentions, newest first; `null` if they are unknown. */
@@ -80,16 +95,38 @@ export class SiteMentions {
 
   /** The mentions of a page. @param permalink - its path; `null` for a post without a page */
   of(permalink: string | null): readonly PublicMention[] {
-    if (permalink === null) return [];
-    return this.#byUrl.get(comparableUrl(this.#urls.absolute(permalink)) ?? "") ?? [];
+    this.#received ??= new SiteConversations(this.all() ?? [], []);
+    return permalink === null ? [] : this.#received.mentionsOf(this.#urls.absolute(permalink));
+  }
+
+  /**
+   * What is said about a page. The author's own replies are known when all posts are rendered, as in layouts.
+   *
+   * @param permalink - as for {@link of}
+   */
+  conversationOf(permalink: string | null): Conversation {
+    const conversations = this.#allConversations() ?? new SiteConversations(this.all() ?? [], []);
+    return conversations.of(permalink === null ? "" : this.#urls.absolute(permalink));
+  }
+
+  /** @returns `null` while the posts are not rendered */
+  #allConversations(): SiteConversations | null {
+    try {
+      this.#conversations ??= new SiteConversations(this.all() ?? [], this.#ownTwts?.() ?? []);
+      return this.#conversations;
+    } catch (error) {
+      if (Object(error).name === "TemplateContentPrematureUseError" || Object(error).code === "twt-too-early")
+        return null;
+      throw error;
+    }
   }
 
   /** The HTML list of a page's mentions, with the component; empty for a site that receives none. */
   listOf(permalink: string | null): string {
     this.#isInTemplates = true;
     if (permalink === null || !this.#urls.hasReceiver()) return "";
-    const known = this.all() && this.of(permalink).slice(0, MAX_UNDER_POST);
-    return mentionListHtml(known, this.#listOptions(this.#urls.absolute(permalink)));
+    const conversation = this.all() && this.conversationOf(permalink);
+    return conversationHtml(conversation, this.#listOptions(this.#urls.absolute(permalink)));
   }
 
   /** The number of pages of the list of all mentions. */
@@ -131,7 +168,10 @@ export class SiteMentions {
     const mentions = this.all();
     const list = `${JSON.stringify({ mentions, next: null })}\n`;
     return [
-      { path: this.#folder + SCRIPT, content: await this.#environment.readScript(COMPONENT) },
+      { path: this.#folder + SCRIPT, content: await this.#environment.readAsset(SCRIPT) },
+      ...(this.#settings.styles
+        ? [{ path: this.#folder + STYLE, content: await this.#environment.readAsset(STYLE) }]
+        : []),
       ...[...this.#avatars.values()].map(({ name, content }) => ({ path: this.#avatarPath(name), content })),
       ...(mentions === null ? [] : [{ path: this.#folder + LIST, content: list }]),
     ];
@@ -150,10 +190,15 @@ export class SiteMentions {
     return {
       json: this.#urls.href(PATHS.mentionsJson),
       script: this.#urls.hrefInTemplates(this.#folder + SCRIPT),
+      style: this.#settings.styles ? this.#urls.hrefInTemplates(this.#folder + STYLE) : null,
       target,
       feed: { url: this.#urls.feedUrl(), nick: this.#settings.nick },
       pictures: this.#pictures,
-      words: this.#options.words,
+      words: this.words,
+      lang: this.#settings.lang ?? "en",
+      timeZone: this.#settings.timeZone,
+      headingLevel: this.#options.headingLevel,
+      readHtml: this.#readHtml,
     };
   }
 
@@ -168,13 +213,5 @@ export class SiteMentions {
 
   #avatarPath(name: string): string {
     return `${this.#folder}avatars/${name}`;
-  }
-
-  #note(url: string, mention: PublicMention): void {
-    const key = comparableUrl(url);
-    if (key === null) return;
-    const list = this.#byUrl.get(key);
-    if (list) list.push(mention);
-    else this.#byUrl.set(key, [mention]);
   }
 }

@@ -57,6 +57,8 @@ function addFilters(config: EleventyConfig, build: SiteBuild, twtOf: TwtOf): voi
   if (!config.getFilter("mentions")) {
     config.addFilter("mentions", (post: PostLike) => [...build.mentions.of(urlOf(post))]);
   }
+
+  config.addFilter("conversation", (post: PostLike) => build.mentions.conversationOf(urlOf(post)));
 }
 
 /** The HTML of the shortcodes as functions, for languages without shortcodes (EJS) and for components in JSX. */

@@ -96,8 +96,13 @@ function dropLinkTitles() {
 /** Removes lists of mentions: their texts are not by the author. */
 function removeMentions(tree: Root): void {
   visit(tree, "element", ({ tagName, properties: { className } }, index, parent) => {
-    const isList = tagName === "ol" && Array.isArray(className) && className.includes("twtxt-mentions");
-    if (!isList || !parent || index === undefined) return;
+    const classes = Array.isArray(className) ? className : [];
+    // A section in a paragraph ends the paragraph, and is no longer in the component then.
+    const isMentions =
+      tagName === "twtxt-mentions" ||
+      (tagName === "ol" && classes.includes("twtxt-mentions")) ||
+      (tagName === "section" && classes.includes("twtxt-part"));
+    if (!isMentions || !parent || index === undefined) return;
     parent.children.splice(index, 1);
     return [SKIP, index];
   });

@@ -60,7 +60,7 @@ export function mentionServices(options: ServiceOptions, onStored: () => void) {
  * The received mentions, and the public list. Each change purges the list from the CDN. Changes and readers compact the
  * journal, because every read takes time for the events since the last snapshot, also for those of another process.
  */
-function storedMentions({ settings, store, now, log, purge, background }: ServiceOptions) {
+function storedMentions({ settings, pages, store, now, log, purge, background }: ServiceOptions) {
   const { shownPerHost } = settings.mentions.limits;
   const journal = new Journal({ store, now, shownPerHost, log });
   const compactSoon = () => background(attempt("Compacting the list of mentions", journal.compactIfLong, log));
@@ -68,6 +68,7 @@ function storedMentions({ settings, store, now, log, purge, background }: Servic
     purge?.(CACHE_TAG).catch((error) => log(`The CDN still serves the old list of mentions: ${error.message}`));
   const received = new ReceivedMentions({
     journal,
+    twts: pages.twts,
     now,
     async onChange() {
       compactSoon();

@@ -106,6 +106,7 @@ export async function preload(): Promise<void> {
     import("../http/signature.js"),
     import("../mentions/inform/mentions-feed.js"),
     import("../mentions/receive/manage.js"),
+    import("../site/text-html.js"),
     import("./verification.js"),
   ]);
 }

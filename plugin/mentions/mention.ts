@@ -48,7 +48,12 @@ export const ProvenMention = v.object({
   text: v.string(),
   /** `YYYY-MM-DDThh:mm:ssZ`; `null` if the source does not say. */
   published: orNull,
-  /** The hash of the twt that this one replies to. */
+  /** The text as safe HTML; `null` if an earlier version stored it. */
+  html: v.optional(orNull, null),
+  /** The hash of the twt, and the short form that most clients know; `null` for a page. */
+  hash: v.optional(orNull, null),
+  hashV1: v.optional(orNull, null),
+  /** The hash of the twt, or the URL of the page, that this one replies to. */
   subject: orNull,
   /** The page of the site's post that the source names; `null` for none. */
   about: v.optional(orNull, null),

@@ -1,11 +1,11 @@
 // plugin/options/mentions.ts: the option `mentions`.
 import * as v from "valibot";
 import { amount, layout, mentionUrl, optional, optionalOr, pagePath, sitePath, sources, yesNo } from "./value-types.js";
-import { VERBS } from "./verbs.js";
+import { ENGLISH, type Words } from "./words.js";
 
 const WORDS = 'a text such as "Erwähnungen"';
-const words = (description: string, standard: string) =>
-  optionalOr(description, v.pipe(v.string(WORDS), v.nonEmpty(WORDS)), standard);
+const word = (name: keyof Words, description: string) =>
+  optional(`${description} In English "${ENGLISH[name]}".`, v.pipe(v.string(WORDS), v.nonEmpty(WORDS)));
 
 /** The option `mentions` as an object. */
 export const MENTIONS = v.strictObject(
@@ -24,20 +24,28 @@ export const MENTIONS = v.strictObject(
     words: v.optional(
       v.strictObject(
         {
-          title: words("The title of these pages.", "Mentions"),
-          newer: words("The link to the previous page.", "Newer"),
-          older: words("The link to the next page.", "Older"),
-          none: words("The text of an empty list.", "No mentions yet."),
-          mention: words("The verb after the author of a mention.", VERBS.mention),
-          reply: words("The verb of a reply.", VERBS.reply),
-          like: words("The verb of a like.", VERBS.like),
-          repost: words("The verb of a repost.", VERBS.repost),
-          bookmark: words("The verb of a bookmark.", VERBS.bookmark),
+          title: word("title", "The title of these pages."),
+          newer: word("newer", "The link to the previous page."),
+          older: word("older", "The link to the next page."),
+          none: word("none", "The text of an empty list."),
+          mention: word("mention", "The verb after the author of a mention."),
+          reply: word("reply", "The verb of a reply."),
+          like: word("like", "The verb of a like."),
+          repost: word("repost", "The verb of a repost."),
+          bookmark: word("bookmark", "The verb of a bookmark."),
+          replies: word("replies", "The heading of replies."),
+          mentions: word("mentions", "The heading of plain mentions."),
+          likes: word("likes", "The heading of likes."),
+          reposts: word("reposts", "The heading of reposts."),
+          bookmarks: word("bookmarks", "The heading of bookmarks."),
+          author: word("author", "The mark of your own replies."),
+          more: word("more", "What opens the rest of a long text."),
         },
         'an object such as { title: "Erwähnungen" }',
       ),
       {},
     ),
+    headingLevel: amount("The level of the headings under a post, such as 2 for `<h2>`.", 1, 6, 2),
     avatars: optionalOr(
       "Whether the build downloads the pictures of authors and publishes them with the site.",
       yesNo,

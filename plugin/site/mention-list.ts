@@ -25,6 +25,13 @@ export interface PublicMention {
   author: Author;
   /** At most 500 characters; lines are separated by LF. */
   text: string;
+  /** The text as HTML of `p`, `a`, `code`, `em`, `strong` and `br`; `null` if it was received by an earlier version. */
+  html: string | null;
+  /** The hash of its twt, and the short form that most clients know; `null` for a page. */
+  hash: string | null;
+  hashV1: string | null;
+  /** The hash or URL that it replies to; `null` for none. */
+  replyTo: string | null;
   /** `YYYY-MM-DDThh:mm:ssZ`; `null` if unknown. */
   published: string | null;
   received: string;
@@ -44,6 +51,10 @@ const MENTION = v.object({
   type: v.picklist(MENTION_TYPES),
   author: v.object({ name: v.string(), url: v.string(), photo: v.nullable(v.string()) }),
   text: v.string(),
+  html: v.optional(v.nullable(v.string()), null),
+  hash: v.optional(v.nullable(v.string()), null),
+  hashV1: v.optional(v.nullable(v.string()), null),
+  replyTo: v.optional(v.nullable(v.string()), null),
   published: v.nullable(v.string()),
   received: v.string(),
 });
@@ -57,4 +68,16 @@ const LIST: v.GenericSchema<unknown, MentionList> = v.object({
 export function parseMentionList(json: unknown): MentionList | null {
   const result = v.safeParse(LIST, json);
   return result.success ? result.output : null;
+}
+
+/** A twt or page can mention several URLs of this site. Under a page, only one of these mentions is shown. */
+export function oncePerSource<Mention extends { source: string; target: string }>(
+  mentions: readonly Mention[],
+): Mention[] {
+  const targets = new Map<string, string>();
+  for (const { source, target } of mentions) {
+    const known = targets.get(source);
+    if (known === undefined || target < known) targets.set(source, target);
+  }
+  return mentions.filter(({ source, target }) => targets.get(source) === target);
 }

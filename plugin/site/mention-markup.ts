@@ -1,59 +1,153 @@
 // plugin/site/mention-markup.ts: the markup of mentions, for the pages of the build and for the component in the browser.
-
-import { canParseUrl } from "../url.js";
+import { ENGLISH, type Words } from "../options/words.js";
+import { type Entry, mentionEntry, mentionKey, type Thread, threadsOf } from "./conversation.js";
 import { element, type Markup, type MarkupElement } from "./html.js";
-import type { Author, MentionType, PublicMention } from "./mention-list.js";
+import { type Author, type MentionType, oncePerSource, type PublicMention } from "./mention-list.js";
+import { boundedMarks, isWeb, STRANGERS_REL, safeElement } from "./safe-markup.js";
 
-export { VERBS } from "../options/verbs.js";
-export type { MarkupElement, MentionType, PublicMention };
+export type { Entry, Markup, MarkupElement, MentionType, PublicMention, Thread, Words };
+export { ENGLISH, mentionEntry, mentionKey, oncePerSource, safeElement, threadsOf };
+
+/** A mention, or the author's own reply. */
+export interface Said extends Omit<PublicMention, "received"> {
+  /** `null` for an own reply. */
+  received: string | null;
+}
 
 /** Properties of a list that its items depend on. */
-export interface MentionListContext {
+export interface MentionContext {
   /** The page that all mentions of the list are about; `null` if each item links to the page that it is about. */
   target: string | null;
   /** The site's own feed. A link to it is shown as `@` and the nick. */
   feed: { url: string; nick: string };
+  words: Words;
+  /** The level of headings, from 2. */
+  headingLevel: number;
   /** The picture before an author's name, with the space between them. Only the build can fetch pictures. */
   pictureOf(author: Author): readonly Markup[];
-  /** The words between the name and the date. */
-  verbOf(type: MentionType): string;
+  dates: Intl.DateTimeFormat;
+  /** Parses a stranger's HTML into safe elements. */
+  readHtml(html: string): readonly Markup[];
 }
 
-/** For links from other people. */
-const UNTRUSTED_LINK = { rel: "nofollow ugc noopener" };
+/** The parts of what is shown under a post, in order. The name of a part is its heading's word. */
+export const PARTS = [
+  { name: "replies", type: "reply" },
+  { name: "mentions", type: "mention" },
+  { name: "likes", type: "like" },
+  { name: "reposts", type: "repost" },
+  { name: "bookmarks", type: "bookmark" },
+] as const satisfies readonly { name: keyof Words; type: MentionType }[];
 
+export type PartName = (typeof PARTS)[number]["name"];
+
+/** Longer texts are folded. */
+const LINES = 20;
+
+/** The microformats class of what is said about a page. */
+const PROPERTIES: Partial<Record<MentionType, string>> = {
+  reply: "u-comment",
+  like: "u-like",
+  repost: "u-repost",
+  bookmark: "u-bookmark",
+};
+
+/** All mentions of a site as a list. */
 export function mentionList(items: readonly Markup[]): MarkupElement {
   return element("ol", { class: "twtxt-mentions" }, ...items);
 }
 
-export function mentionItem(mention: PublicMention, context: MentionListContext): MarkupElement {
-  const { source, target, type, text } = mention;
-  return element(
-    "li",
-    { class: `h-cite twtxt-is-${type}`, "data-source": source, "data-target": target },
-    ...["\n", byline(mention, context), "\n"],
-    ...content(text),
+/** A part of what is shown under a post, with its heading. */
+export function partMarkup(
+  name: PartName,
+  items: readonly Markup[],
+  count: number,
+  context: MentionContext,
+): MarkupElement {
+  const isRow = name !== "replies" && name !== "mentions";
+  const heading = element(
+    `h${context.headingLevel}`,
+    { class: "twtxt-heading" },
+    context.words[name],
+    " ",
+    element("span", { class: "twtxt-count" }, String(count)),
   );
+  const list = element(isRow ? "ul" : "ol", { class: isRow ? "twtxt-names" : "twtxt-mentions" }, ...items);
+  return element("section", { class: `twtxt-part twtxt-${name}` }, "\n", heading, "\n", list, "\n");
 }
 
-function byline(mention: PublicMention, context: MentionListContext): MarkupElement {
-  const { source, type, author, published, received } = mention;
-  const verb = element("span", { class: "twtxt-verb" }, context.verbOf(type));
-  const datetime = published ?? received;
-  const date = element("time", { class: "dt-published", datetime }, datetime.slice(0, 10));
-  const linkedDate = isWeb(source) ? element("a", { class: "u-url", href: source, ...UNTRUSTED_LINK }, date) : date;
-  const about = context.target === null ? pageLink(mention, context) : [];
-  const names = [...context.pictureOf(author), nameOf(author)];
-  return element("p", { class: "twtxt-by" }, ...names, " ", verb, " ", linkedDate, ...about);
+/** The replies to an item. */
+export function replyList(items: readonly Markup[]): MarkupElement {
+  return element("ol", { class: "twtxt-thread" }, ...items);
 }
 
-function nameOf({ name, url }: Author): MarkupElement {
-  const link = isWeb(url) ? { href: url, ...UNTRUSTED_LINK } : null;
-  return element(link ? "a" : "span", { class: "p-author h-card", ...link, dir: "auto" }, name);
+/** @param replies - the list of replies to it; empty for none */
+export function mentionItem(said: Said, context: MentionContext, replies: readonly Markup[] = []): MarkupElement {
+  const attributes = attributesOf(said, context);
+  if (isReaction(said) && context.target !== null) return element("li", attributes, nameOf(said, context));
+  return element("li", attributes, "\n", byline(said, context), "\n", ...content(said, context), ...replies);
 }
 
-/** A link to the page or feed of this site that the mention is about. `u-in-reply-to` needs a page: a twt has no URL. */
-function pageLink({ under, target, type }: PublicMention, { feed }: MentionListContext): Markup[] {
+function attributesOf(said: Said, { target }: MentionContext): Record<string, string> {
+  const { type, received } = said;
+  const property = target === null ? undefined : PROPERTIES[type];
+  const { names, parents } = mentionEntry(said);
+  return {
+    class: ["h-cite", property, `twtxt-is-${type}`, received === null ? "twtxt-own" : undefined]
+      .filter(Boolean)
+      .join(" "),
+    "data-source": said.source,
+    "data-target": said.target,
+    ...(received !== null && { "data-received": received }),
+    ...(type === "reply" && target !== null && { "data-names": names.join(" "), "data-parents": parents.join(" ") }),
+  };
+}
+
+/** Likes, reposts and bookmarks say nothing of their own. */
+function isReaction({ type }: Said): boolean {
+  return type === "like" || type === "repost" || type === "bookmark";
+}
+
+function byline(said: Said, context: MentionContext): MarkupElement {
+  const { source, type, published, received } = said;
+  const { words, target, dates } = context;
+  const datetime = published ?? received ?? "";
+  const date = element("time", { class: "dt-published", datetime }, dateText(datetime, dates));
+  const linkedDate = isWeb(source) ? strangersLink("u-url", source, date) : date;
+  const verb = element("span", { class: "twtxt-verb" }, words[type]);
+  const mark = received === null ? [" ", element("span", { class: "twtxt-author" }, words.author)] : [];
+  const about = target === null ? pageLink(said, context) : [];
+  return element("p", { class: "twtxt-by" }, nameOf(said, context), ...mark, " ", verb, " ", linkedDate, ...about);
+}
+
+function nameOf({ author }: Said, { pictureOf }: MentionContext): MarkupElement {
+  const { name, url } = author;
+  const shown = [...pictureOf(author), element("span", { class: "twtxt-name", dir: "auto" }, boundedMarks(name))];
+  return isWeb(url)
+    ? strangersLink("p-author h-card", url, ...shown)
+    : element("span", { class: "p-author h-card" }, ...shown);
+}
+
+function strangersLink(className: string, href: string, ...children: readonly Markup[]): MarkupElement {
+  return element("a", { class: className, href, rel: STRANGERS_REL }, ...children);
+}
+
+/** Dates of a language in a time zone; English ones for an invalid language. */
+export function dateFormat(lang: string, timeZone: string): Intl.DateTimeFormat {
+  try {
+    return new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeZone });
+  } catch {
+    return new Intl.DateTimeFormat("en", { dateStyle: "medium", timeZone: "UTC" });
+  }
+}
+
+function dateText(instant: string, dates: Intl.DateTimeFormat): string {
+  const date = new Date(instant);
+  return Number.isNaN(date.getTime()) ? instant.slice(0, 10) : dates.format(date);
+}
+
+/** A link to the page or feed of this site that the mention is about. A twt in the feed has no URL of its own to reply to. */
+function pageLink({ under, target, type }: Said, { feed }: MentionContext): Markup[] {
   const href = under ?? target;
   if (!isWeb(href)) return [];
   const isFeed = href === feed.url;
@@ -61,20 +155,50 @@ function pageLink({ under, target, type }: PublicMention, { feed }: MentionListC
   return [" ", element("a", { class: className, href }, isFeed ? `@${feed.nick}` : new URL(href).pathname)];
 }
 
-function content(text: string): Markup[] {
-  const shown = readableText(text);
-  if (shown === "") return [];
-  const lines = shown.split("\n").flatMap((line, index) => (index > 0 ? [element("br", {}), line] : [line]));
-  return [element("p", { class: "p-content", dir: "auto" }, ...lines), "\n"];
+/** The text, from its 21st line on folded. */
+function content(said: Said, { readHtml, words }: MentionContext): Markup[] {
+  if (isReaction(said)) return [];
+  const shown = paragraphsOf(said.html === null ? plainMarkup(said.text) : readHtml(said.html));
+  if (shown.length === 0) return [];
+  const [start, rest] = folded(shown);
+  const more =
+    rest.length > 0 ? [element("details", { class: "twtxt-more" }, element("summary", {}, words.more), ...rest)] : [];
+  return [element("div", { class: "p-content" }, ...start, ...more), "\n"];
 }
 
-/** The text of a twt without the hash that it replies to, and with `@bob` for `@<bob https://bob.example/twtxt.txt>`. */
-function readableText(text: string): string {
-  return text
+/** A text of an earlier version: without the hash that it replies to, and with `@bob` for `@<bob https://bob.example/twtxt.txt>`. */
+function plainMarkup(text: string): Markup[] {
+  const shown = text
     .replace(/@<(?:([^\s<>]+) +)?https?:\/\/([^\s<>/]+)[^\s<>]*>/gi, (_, nick, host) => `@${nick ?? host}`)
     .replace(/^((?:@\S+ +)*)\(#[^()]*\) */, "$1");
+  if (shown === "") return [];
+  const lines = boundedMarks(shown).split("\n");
+  return [element("p", {}, ...lines.flatMap((line, index) => (index > 0 ? [element("br", {}), line] : [line])))];
 }
 
-function isWeb(url: string): boolean {
-  return /^https?:\/\//i.test(url) && canParseUrl(url);
+/** The paragraphs, each with the direction of its own text. */
+function paragraphsOf(markup: readonly Markup[]): MarkupElement[] {
+  return markup.flatMap((each) =>
+    typeof each === "object" && each.tag === "p" ? [element("p", { dir: "auto" }, ...each.children)] : [],
+  );
+}
+
+/** Divides paragraphs after 20 lines. */
+function folded(paragraphs: readonly MarkupElement[]): [start: MarkupElement[], rest: MarkupElement[]] {
+  const start: MarkupElement[] = [];
+  const rest: MarkupElement[] = [];
+  let left = LINES;
+  for (const paragraph of paragraphs) {
+    const { attributes, children } = paragraph;
+    const breaks = children.flatMap((child, index) => (typeof child === "object" && child.tag === "br" ? [index] : []));
+    const end = breaks[left - 1];
+    if (left <= 0) rest.push(paragraph);
+    else if (end === undefined) start.push(paragraph);
+    else {
+      start.push(element("p", attributes, ...children.slice(0, end)));
+      rest.push(element("p", attributes, ...children.slice(end + 1)));
+    }
+    left -= breaks.length + 1;
+  }
+  return [start, rest];
 }

@@ -79,7 +79,7 @@ const HOST_SETTINGS = v.object({
       maxBytes: v.number(),
     }),
   ),
-  mentions: v.omit(MENTIONS, ["path", "pages", "layout", "perPage", "words", "avatars"]),
+  mentions: v.omit(MENTIONS, ["path", "pages", "layout", "perPage", "words", "headingLevel", "avatars"]),
 });
 
 const SITE_SETTINGS = v.object({
@@ -122,7 +122,15 @@ const SITE_PAGES = v.object({
   /** Every page of HTML, as an absolute URL. */
   pages: v.array(v.string()),
   /** The twts of the feed, oldest first, with both forms of the hash and the post's page. No hashes for a static host. */
-  twts: v.array(v.object({ timestamp: v.string(), hashes: v.array(v.string()), page: v.nullable(v.string()) })),
+  twts: v.array(
+    v.object({
+      timestamp: v.string(),
+      hashes: v.array(v.string()),
+      page: v.nullable(v.string()),
+      /** The hash of the twt that it replies to. */
+      replyTo: v.optional(v.nullable(v.string()), null),
+    }),
+  ),
 });
 
 const PUBLISHED_SITE = v.object({ settings: HOST_SETTINGS, pages: SITE_PAGES });

@@ -5,10 +5,13 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { readScript } from "../../build/plugin-from-source.js";
-import { mentionListHtml } from "../../plugin/eleventy/mention-html.js";
-import { mentionsOptions } from "../../plugin/options/mentions.js";
+import { readAsset } from "../../build/plugin-from-source.js";
+import { type OwnTwt, SiteConversations } from "../../plugin/eleventy/conversations.js";
+import { conversationHtml, mentionListHtml } from "../../plugin/eleventy/mention-html.js";
+import { ENGLISH } from "../../plugin/options/words.js";
 import type { MentionType, PublicMention } from "../../plugin/site/mention-list.js";
+import { readHtml } from "../../plugin/site/read-html.js";
+import { HOSTILE_TEXTS } from "../helpers/hostile-texts.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { COMPILED } from "../helpers/paths.js";
 
@@ -28,7 +31,6 @@ const CHROMIUM_FLAGS = [
 const POST = "https://alice.example/posts/x/";
 const FEED = "https://alice.example/twtxt.txt";
 const MINUTE = 60_000;
-const WORDS = mentionsOptions({ mentions: false }).words;
 const START = Date.parse("2026-03-01T00:00:00Z");
 
 const describeInChromium = existsSync(CHROMIUM)
@@ -45,6 +47,10 @@ function mentionAt(minute: number, change: Partial<PublicMention> = {}): PublicM
     type: "mention",
     author: { name: `bob ${minute}`, url: "https://bob.example/twtxt.txt", photo: null },
     text: `said ${minute}`,
+    html: null,
+    hash: null,
+    hashV1: null,
+    replyTo: null,
     published: `${time}Z`,
     received: `${time}.678Z`,
     ...change,
@@ -59,16 +65,25 @@ function mentionsAt(...minutes: number[]): PublicMention[] {
 function listOf(
   mentions: readonly PublicMention[] | null,
   options: { target?: string | null; page?: number } = {},
+  own: readonly OwnTwt[] = [],
 ): string {
-  return mentionListHtml(mentions, {
+  const all = {
     json: "/mentions.json",
     script: "/twtxt-mentions.js",
+    style: null,
     target: POST,
     feed: { url: FEED, nick: "al<i>ce" },
     pictures: new Map([["https://bob.example/bob.png", "/bob.png"]]),
-    words: WORDS,
+    words: ENGLISH,
+    lang: "en",
+    timeZone: "UTC",
+    headingLevel: 2,
+    readHtml,
     ...options,
-  });
+  };
+  return all.target === null
+    ? mentionListHtml(mentions, all)
+    : conversationHtml(mentions && new SiteConversations(mentions, own).of(all.target), all);
 }
 
 type Json = (url: URL, ...parts: Parameters<RequestListener>) => unknown;
@@ -167,13 +182,13 @@ beforeAll(async () => {
 afterAll(() => browser?.close());
 
 describe("the file of <twtxt-mentions>", () => {
-  it("is below 3 kB, minified and compressed as in the package", async () => {
-    expect(gzipSync(await readFile(SCRIPT)).length).toBeLessThan(3000);
+  it("is below 9 kB, minified and compressed as in the package", async () => {
+    expect(gzipSync(await readFile(SCRIPT)).length).toBeLessThan(9000);
   });
 
   it.each([
     ["in the package", () => readFile(SCRIPT, "utf8")],
-    ["from source", () => readScript("twtxt-mentions")],
+    ["from source", () => readAsset("twtxt-mentions.js")],
   ])("needs no other file, and never parses a text as HTML: %s", async (_where, read) => {
     const script = await read();
     expect(script).toContain("customElements.define");
@@ -254,12 +269,11 @@ describeInChromium("<twtxt-mentions>", () => {
       mentionAt(20, { target: FEED, type: "reply", under: POST }),
       mentionAt(17, { target: "javascript:alert(1)", text: "\u202e\u05d0" }),
       mentionAt(13, { author: { name: "", url: "mailto:bob@bob.example", photo: "https://bob.example/bob.png" } }),
-    ];
+    ].sort((a, b) => (a.received < b.received ? 1 : -1));
     const built = listOf(mentions, { target }).replaceAll(/<img [^>]*> /g, "");
     const site = await siteWith(`<main>${built}</main><aside>${listOf([], { target })}</aside>`, all(...mentions));
     const { page } = await opened(site.server.url);
     await settled(page, 2);
-    expect(await page.evaluate("changes.length")).toBe(mentions.length);
     const items = (where: string) =>
       page.evaluate(`[...document.querySelectorAll("${where} li")].map(({ outerHTML }) => outerHTML)`);
 
@@ -307,8 +321,8 @@ describeInChromium("<twtxt-mentions>", () => {
     const { page, requests } = await openedUntil("live", site.server.url);
 
     const item = page.locator("li");
-    expect((await item.innerText()).trim()).toBe("Robert replied 2026-02-03\n\nsecond\nthird");
-    expect(await item.getAttribute("class")).toBe("h-cite twtxt-is-reply");
+    expect((await item.innerText()).trim()).toBe("Robert replied Feb 3, 2026\n\nsecond\nthird");
+    expect(await item.getAttribute("class")).toBe("h-cite u-comment twtxt-is-reply");
     expect(await item.locator(".p-author").getAttribute("href")).toBe("https://robert.example/");
     expect(await item.locator(".u-photo").getAttribute("src")).toBe("/bob.png");
     expect(requests.filter((url) => !url.startsWith(site.server.url))).toEqual([]);
@@ -345,11 +359,14 @@ describeInChromium("<twtxt-mentions>", () => {
   });
 
   it("uses the words of the page", async () => {
-    const list = listOf([]).replace("<twtxt-mentions", `<twtxt-mentions data-text-like="mag das"`);
-    const site = await siteWith(list, all(mentionAt(1, { type: "like" })));
+    const list = listOf([]).replace(
+      "<twtxt-mentions",
+      `<twtxt-mentions data-text-mention="hat das erwähnt" data-text-mentions="Erwähnt von"`,
+    );
+    const site = await siteWith(list, all(mentionAt(1)));
     const { page } = await openedUntil("live", site.server.url);
 
-    expect(await page.locator(".twtxt-by").innerText()).toBe("bob 1 mag das 2026-01-02");
+    expect(await page.locator(".twtxt-by").innerText()).toBe("bob 1 hat das erwähnt Jan 2, 2026");
   });
 
   describe("text of other people", () => {
@@ -379,17 +396,43 @@ describeInChromium("<twtxt-mentions>", () => {
       expect(await page.locator(`${made} .p-author`).first().textContent()).toBe(evil[0]?.author.name);
       expect(await page.locator(`${made} .p-content`).first().textContent()).toBe(evil[0]?.text.replace("\n", ""));
       const names = await page.evaluate(`[...document.querySelectorAll("${made} *")].map((each) => each.localName)`);
-      expect([...new Set(names as string[])].sort()).toEqual(["a", "br", "p", "span", "time"]);
+      expect([...new Set(names as string[])].sort()).toEqual(["a", "br", "div", "p", "span", "time"]);
       const attributes = `[...document.querySelectorAll("${made} a")].flatMap((each) => each.getAttributeNames())`;
-      expect([...new Set((await page.evaluate(attributes)) as string[])].sort()).toEqual([
-        "class",
-        "dir",
-        "href",
-        "rel",
-      ]);
+      expect([...new Set((await page.evaluate(attributes)) as string[])].sort()).toEqual(["class", "href", "rel"]);
       const links = await page.evaluate(`[...document.querySelectorAll("${made} a")].map((each) => each.protocol)`);
       expect([...new Set(links as string[])]).toEqual(["https:"]);
       expect(await page.locator("li").nth(3).getAttribute("class")).toBe("h-cite twtxt-is-mention");
+      expect(await page.evaluate("typeof hacked")).toBe("undefined");
+      expect(requests.filter((url) => !url.startsWith(site.server.url))).toEqual([]);
+    });
+
+    it("becomes only the allowed elements, whatever HTML the site sends", async () => {
+      const mentions = HOSTILE_TEXTS.map((text, index) =>
+        mentionAt(index % 60, {
+          source: `https://evil.example/${index}`,
+          html: `<p>${text}</p>`,
+          type: index % 2 ? "mention" : "reply",
+        }),
+      );
+      const site = await siteWith(listOf([]), (url) => {
+        const start = Number(url.searchParams.get("after") ?? 0);
+        const next = start + 100 < mentions.length ? String(start + 100) : null;
+        return { mentions: mentions.slice(start, start + 100), next };
+      });
+      const { page, requests } = await openedUntil("live", site.server.url);
+
+      expect(await page.locator("li").count()).toBe(HOSTILE_TEXTS.length);
+      const found = await page.evaluate(`
+        [...document.querySelectorAll(".p-content *")].map((each) =>
+          [each.localName, ...[...each.attributes].map(({ name, value }) => name === "href" ? new URL(value).protocol : name + "=" + value)].join(" "))
+      `);
+      expect([...new Set(found as string[])].sort()).toEqual([
+        "a https: rel=nofollow ugc noopener",
+        "code",
+        "em",
+        "p",
+        "p dir=auto",
+      ]);
       expect(await page.evaluate("typeof hacked")).toBe("undefined");
       expect(requests.filter((url) => !url.startsWith(site.server.url))).toEqual([]);
     });
@@ -404,7 +447,9 @@ describeInChromium("<twtxt-mentions>", () => {
       const { page } = await openedUntil("live", site.server.url);
 
       expect((await page.locator(".p-author").first().textContent())?.length).toBe(200);
-      expect((await page.locator(".p-content").first().textContent())?.length).toBe(500);
+      expect((await page.locator(".p-content").first().textContent())?.length).toBe(
+        "a".repeat(500).length + "Show more".length,
+      );
       expect(await page.locator("li").count()).toBe(100);
     });
   });
@@ -533,7 +578,7 @@ describeInChromium("<twtxt-mentions>", () => {
   it("is requested again when the page becomes visible, at most once a minute, and changes are announced", async () => {
     const site = await siteWith(listOf(mentionsAt(1)), all(...mentionsAt(2, 1)));
     const { page } = await openedUntil("live", site.server.url);
-    const isLive = page.locator("ol[aria-live=polite]");
+    const isLive = page.locator("twtxt-mentions[aria-live=polite]");
     expect(await isLive.count()).toBe(0);
     await page.clock.runFor(MINUTE);
     await look(page, "hidden");

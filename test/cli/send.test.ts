@@ -49,7 +49,7 @@ function siteOf(made: Alice, host: "static" | "netlify" = "static"): Blog {
   const pages = {
     ...PAGES,
     feeds: [made.feedUrl],
-    twts: [{ timestamp: BOBS, hashes: ["abcdefg"], page: "https://alice.example/a/" }],
+    twts: [{ timestamp: BOBS, hashes: ["abcdefg"], page: "https://alice.example/a/", replyTo: null }],
   };
   const settings = settingsOf({ feedUrl: made.feedUrl });
   return blog({ host }, { "package.json": "{}", ...hostFile({ settings, pages }) });

@@ -31,6 +31,7 @@ describe("the lines of h-entry in docs/mentions.md", () => {
       author: { name: "alice", url: "https://alice.example/", photo: null },
       text: "@bob The hens are well.",
       published: "2026-10-04T07:12:30Z",
+      replyTo: null,
     });
   });
 });

@@ -160,8 +160,9 @@ describe("the functions that a build for Netlify writes", () => {
           timestamp: "2026-03-04T05:06:07Z",
           hashes: hello,
           page: "https://alice.example/posts/hello/",
+          replyTo: null,
         },
-        { timestamp: "2026-04-05T06:07:08Z", hashes: note, page: null },
+        { timestamp: "2026-04-05T06:07:08Z", hashes: note, page: null, replyTo: null },
       ],
     });
     expect(pages.pages).not.toContain("https://alice.example/feed.xml");
@@ -229,6 +230,7 @@ describe("a site that another host serves", () => {
         hashes:
           host === "node" ? [expect.stringMatching(/^[a-z2-7]{7}$/), expect.stringMatching(/^[a-z2-7]{12}$/)] : [],
         page: "https://alice.example/posts/hello/",
+        replyTo: null,
       },
       expect.objectContaining({ page: null }),
     ]);

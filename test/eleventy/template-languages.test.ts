@@ -89,7 +89,7 @@ describe("a layout", () => {
 
     expect(page).toContain("<p>Beans.</p>");
     expect(page.match(/<li [^>]*class="h-cite[^>]*>/g)).toHaveLength(1);
-    expect(page).toContain(`>bob of ${layout}</a>`);
+    expect(page).toContain(`>bob of ${layout}</span></a>`);
     expect(page.split(SCRIPT)).toHaveLength(2);
     expect(page).toContain(
       `<p class="twtxt-reply">Antworte mit: <code>(#${twtHash(feedUrl, twt ?? { timestamp: "", text: "" })}) @&lt;alice ${feedUrl}&gt;</code></p>`,
@@ -117,7 +117,7 @@ describe("a layout", () => {
   it("in WebC renders a body that lists mentions, and the page of all mentions", () => {
     expect(built.read("own/index.html").split(SCRIPT)).toHaveLength(3);
     expect(built.read("mentions/index.html").split(SCRIPT)).toHaveLength(3);
-    expect(built.read("mentions/index.html")).toContain(">bob of post.njk</a>");
+    expect(built.read("mentions/index.html")).toContain(">bob of post.njk</span></a>");
   });
 
   it("leaves no WebC attribute in the pages of any language", () => {
@@ -150,6 +150,10 @@ function mentionOf(layout: string, url: string): PublicMention {
     type: "mention",
     author: { name: `bob of ${layout}`, url: "https://bob.example/twtxt.txt", photo: null },
     text: HOSTILE,
+    html: null,
+    hash: null,
+    hashV1: null,
+    replyTo: null,
     published: "2026-11-19T18:40:02Z",
     received: "2026-11-20T09:00:00.000Z",
   };

@@ -15,7 +15,12 @@ import { type LoopbackServer, loopbackConnector, loopbackServer } from "./loopba
 export const FEED = "https://alice.example/twtxt.txt";
 export const PAGE = "https://alice.example/posts/quinces/";
 /** The twt of `PAGE`. */
-export const TWT = { timestamp: "2026-10-04T07:12:30Z", hashes: ["ghijklm", "abcdefghijkl"], page: PAGE };
+export const TWT = {
+  timestamp: "2026-10-04T07:12:30Z",
+  hashes: ["ghijklm", "abcdefghijkl"],
+  page: PAGE,
+  replyTo: null,
+};
 
 export interface Receiver {
   services: SiteServices;

@@ -100,7 +100,7 @@ const twtxt = definePlugin(() => ({
   now: () => Date.parse(${JSON.stringify(now)}),
   root: process.cwd(),
   environment: {},
-  readScript: (name) => readFile(${JSON.stringify(join(COMPILED, "browser/"))} + name + ".js", "utf8"),
+  readAsset: (file) => readFile(${JSON.stringify(join(COMPILED, "browser/"))} + file, "utf8"),
 }));
 export default function (config) {
   config.addPlugin(twtxt, { url: "https://alice.example", nick: "alice", ...${options} });

@@ -56,8 +56,9 @@ interface ListParts {
 
 /** The public fields of a mention. */
 export function publicMention(mention: StoredMention): PublicMention {
-  const { target, under, type, author, text, published, received } = mention;
-  return { source: sourceOf(mention), target, under, type, author, text, published, received };
+  const { target, under, type, author, text, html, hash, hashV1, subject: replyTo, published, received } = mention;
+  const source = sourceOf(mention);
+  return { source, target, under, type, author, text, html, hash, hashV1, replyTo, published, received };
 }
 
 function queryOf(url: string, siteIndex: ListParts["siteIndex"]): MentionQuery {

@@ -6,6 +6,7 @@ import { isMentionUrl } from "../../feed/mention.js";
 import { formatTimestamp, toInstant } from "../../feed/timestamp.js";
 import { MENTION_TYPES } from "../../site/mention-list.js";
 import { StoredTime } from "../mention.js";
+import { withHtml } from "../verify/source-text.js";
 import type { NewMention } from "./event.js";
 import { checkClaim } from "./receive.js";
 import type { ReceivedMentions } from "./received.js";
@@ -54,7 +55,7 @@ export async function importMentions(
   for (const mention of mentions) {
     const known = newMentionOf(mention, siteIndex);
     if (!known) continue;
-    await received.keep(known);
+    await received.keep(await withHtml(known));
     imported += 1;
   }
   return { imported, ignored: mentions.length - imported };
@@ -75,6 +76,9 @@ function newMentionOf(mention: v.InferOutput<typeof Mention>, siteIndex: SiteInd
     timestamp,
     instant: timestamp === null ? null : toInstant(timestamp),
     published: published === null ? null : formatTimestamp(Date.parse(published)),
+    html: null,
+    hash: null,
+    hashV1: null,
     subject: null,
     about: null,
     hold: "never",

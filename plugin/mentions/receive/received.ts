@@ -3,12 +3,16 @@ import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { isSameHost } from "../../http/hosts.js";
 import { isSameUrl, withoutQuery } from "../../http/same-url.js";
+import { Conversations, type MentionLike, mentionKey, type TwtLike } from "../../site/conversation.js";
 import type { ListMentions, MentionState, StoredMention } from "../mention.js";
+import { sourceOf } from "../reference.js";
 import { idOf, type MentionEvent, type NewMention, versionOf } from "./event.js";
 import type { Journal } from "./journal.js";
 
 interface ReceivedOptions {
   journal: Journal;
+  /** The twts of the site, which mentions reply to. */
+  twts: readonly TwtLike[];
   now: Clock;
   /** Called when the shown mentions may have changed. */
   onChange(): Promise<void>;
@@ -30,19 +34,26 @@ export class ReceivedMentions {
   readonly #now: Clock;
   readonly #onChange: ReceivedOptions["onChange"];
   readonly #sorted = new WeakMap<ReadonlyMap<string, StoredMention>, StoredMention[]>();
+  readonly #conversations = new WeakMap<ReadonlyMap<string, StoredMention>, Conversations>();
+  readonly #twts: readonly TwtLike[];
   #last = 0;
 
-  constructor({ journal, now, onChange }: ReceivedOptions) {
+  constructor({ journal, twts, now, onChange }: ReceivedOptions) {
+    this.#twts = twts;
     this.journal = journal;
     this.#now = now;
     this.#onChange = onChange;
   }
 
   readonly list: ListMentions = async ({ state, target, after, limit }) => {
+    const known = await this.journal.read();
+    const inConversation = target === undefined ? null : this.#conversationsOf(known).keysBelow(target);
     const isWanted = (mention: StoredMention) =>
       (state === undefined || mention.state === state) &&
-      (target === undefined || mention.target === target || mention.under === target);
-    const known = await this.journal.read();
+      (inConversation === null ||
+        mention.target === target ||
+        mention.under === target ||
+        inConversation.has(mentionKey(likeOf(mention))));
     if (after !== undefined) checkCursor(after, (id) => known.get(id));
     return pageOf(this.#newestFirst(known), { isWanted, after, limit });
   };
@@ -116,6 +127,16 @@ export class ReceivedMentions {
     return new Date(this.#last).toISOString();
   }
 
+  /** Arranges each version of the list once. */
+  #conversationsOf(all: ReadonlyMap<string, StoredMention>): Conversations {
+    const known = this.#conversations.get(all);
+    if (known) return known;
+    const shown = [...all.values()].filter(({ state }) => state === "shown");
+    const conversations = new Conversations(shown.map(likeOf), this.#twts);
+    this.#conversations.set(all, conversations);
+    return conversations;
+  }
+
   /** Sorts each version of the list once. */
   #newestFirst(all: ReadonlyMap<string, StoredMention>): StoredMention[] {
     const known = this.#sorted.get(all) ?? [...all.values()].sort(newestFirst);
@@ -187,4 +208,9 @@ function parseCursor(text: string): ListItem {
 
 function noCursor(): TwtxtError {
   return new TwtxtError("bad-request", 'The parameter "after" is not a cursor that this list has returned.');
+}
+
+/** A mention as the public list has it. */
+function likeOf(mention: StoredMention): MentionLike {
+  return { ...mention, source: sourceOf(mention), replyTo: mention.subject };
 }

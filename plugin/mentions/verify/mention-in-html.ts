@@ -59,8 +59,9 @@ export async function readHtml(html: string, pageUrl: string, context: Context):
 /** A mention by a page; by default of the page's host, without a text. */
 export function mentionByPage(pageUrl: string, found: Partial<ProvenMention>): ProvenMention {
   const author = { name: new URL(pageUrl).host, url: pageUrl, photo: null };
-  const unknown = { timestamp: null, instant: null, published: null, subject: null, about: null };
-  return { identity: pageUrl, isDeclared: false, type: "mention", author, text: "", ...unknown, ...found };
+  const noTwt = { timestamp: null, instant: null, hash: null, hashV1: null };
+  const unknown = { html: null, published: null, subject: null, about: null };
+  return { identity: pageUrl, isDeclared: false, type: "mention", author, text: "", ...noTwt, ...unknown, ...found };
 }
 
 class HtmlPage {
@@ -99,6 +100,7 @@ class HtmlPage {
       author: { name: author.name ?? new URL(url).host, url, photo: author.photo },
       text: entry?.text || (await this.#title()),
       published: entry?.published ?? null,
+      subject: entry?.replyTo ?? null,
       about: this.#context.site.postAbout(null, linksOf(link.element, this.#base)),
     });
   }

@@ -10,6 +10,8 @@ import { quoteName, quoteText, webUrlOrNull } from "./source-text.js";
 /** A parsed `h-entry`; missing values are `null`. */
 export interface Entry extends Pick<ProvenMention, "type" | "text" | "published"> {
   author: { [Key in keyof Author]: Author[Key] | null };
+  /** What a reply replies to: a page besides the target, if there is one. */
+  replyTo: string | null;
 }
 
 type Items = ReturnType<typeof import("microformats-parser").mf2>["items"];
@@ -73,11 +75,14 @@ export async function readEntry(element: Element, base: string, isTarget: (url: 
   const entry = await readItem(element, base);
   const text = (name: string) => textOf(entry?.properties[name]?.[0]);
   const isAbout = (name: string) => entry?.properties[name]?.some((property) => urlsOf(property, base).some(isTarget));
+  const type = TYPES.find(([property]) => isAbout(property))?.[1] ?? "mention";
+  const answered = (entry?.properties["in-reply-to"] ?? []).flatMap((property) => urlsOf(property, base));
   return {
-    type: TYPES.find(([property]) => isAbout(property))?.[1] ?? "mention",
+    type,
     author: authorOf(entry?.properties.author?.[0], base),
     text: quoteText(tidy(text("content") || text("summary") || text("name"))),
     published: instantOf(text("published")),
+    replyTo: type === "reply" ? webUrlOrNull(answered.find((url) => !isTarget(url)) ?? answered[0]) : null,
   };
 }
 

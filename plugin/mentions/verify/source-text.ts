@@ -1,6 +1,7 @@
 // plugin/mentions/verify/source-text.ts: texts, names and URLs in the sources of mentions.
 
 import { canParseUrl } from "../../url.js";
+import type { ProvenMention } from "../mention.js";
 import { nameLine, plainLines, shortened } from "../plain-text.js";
 
 const TEXT_LIMIT = 500;
@@ -25,6 +26,14 @@ export function quoteText(raw: string): string {
 /** A name in one line of at most 100 characters; empty if nothing visible is left. */
 export function quoteName(raw: string): string {
   return shortened(nameLine(raw.slice(0, READ_LIMIT)), NAME_LIMIT);
+}
+
+/** Adds the text as HTML. The converter is loaded on first use. */
+export async function withHtml<M extends Pick<ProvenMention, "text" | "hash">>(
+  mention: M,
+): Promise<M & { html: string }> {
+  const { textHtml } = await import("../../site/text-html.js");
+  return { ...mention, html: textHtml(mention.text, mention.hash === null ? "page" : "twt") };
 }
 
 /** @returns `null` for anything but an http or https URL without credentials of at most 2,048 characters */

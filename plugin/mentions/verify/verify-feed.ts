@@ -1,5 +1,6 @@
 // plugin/mentions/verify/verify-feed.ts: verifies a mention in a feed.
 import type { FeedHeader, ParsedTwt } from "../../feed/feed.js";
+import { twtHash, twtHashes } from "../../feed/hash.js";
 import { LINE_LIMIT } from "../../feed/twt.js";
 import { FEED_BYTES, previousPart } from "../../http/feed-file.js";
 import { isSameUrl, normalUrl } from "../../http/same-url.js";
@@ -92,14 +93,19 @@ function sourceMention(twt: ParsedTwt, { url, header }: Feed, site: SiteMatcher)
 }
 
 export function mentionOfTwt(
-  { instant, mentions, subject, text }: ParsedTwt,
-  { url, header: { nick: [nick = ""] = [], avatar = [] } }: Feed,
+  twt: ParsedTwt,
+  { url, header: { nick: [nick = ""] = [], avatar = [], url: urls = [] } }: Feed,
   site: SiteMatcher,
 ): Omit<ProvenMention, "identity" | "isDeclared" | "timestamp" | "instant"> {
+  const { instant, mentions, subject, text } = twt;
+  const hashedUrl = urls[0] ?? url;
   return {
     type: subject === null ? "mention" : "reply",
     author: { name: quoteName(nick) || new URL(url).host, url, photo: webUrlOrNull(avatar[0]) },
     text: quoteText(text),
+    html: null,
+    hash: twtHash(hashedUrl, twt),
+    hashV1: twtHashes(hashedUrl, twt).v1,
     published: instant,
     subject,
     about: site.postAbout(subject, [...mentions.map(({ url }) => url), ...urlsOf(text)]),

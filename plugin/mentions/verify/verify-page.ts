@@ -147,7 +147,12 @@ async function twtOfPage(
   if (!twt) return null;
 
   const mention = mentionOfTwt(twt, { url: feedUrl, header }, site);
-  return { ...mention, type: page.type === "reply" ? "reply" : mention.type, about: mention.about ?? page.about };
+  return {
+    ...mention,
+    type: page.type === "reply" ? "reply" : mention.type,
+    subject: mention.subject ?? page.subject,
+    about: mention.about ?? page.about,
+  };
 }
 
 function linksTo({ text }: ParsedTwt, pageUrl: string): boolean {

@@ -8,6 +8,7 @@ import { TimeSlices } from "../../http/time-slices.js";
 import type { Claim, Proof, ProvenMention, Verify } from "../mention.js";
 import type { Moderation } from "../receive/moderation.js";
 import type { SiteIndex } from "../receive/site-index.js";
+import { withHtml } from "./source-text.js";
 import {
   disproven,
   type SourceMention,
@@ -44,7 +45,7 @@ export function createVerify(parts: VerificationParts): Verify {
       if (seen.outcome !== "proven") return seen;
       const mention = await resolveIdentity(seen, claim, context);
       if (!siteIndex.isFeed(mention.identity) && !isSameUrl(mention.identity, claim.target.url)) {
-        return { outcome: "proven", mention };
+        return { outcome: "proven", mention: await withHtml(mention) };
       }
       return disproven("bad-source", "The source redirects to this site's own feed or to the target itself.");
     } catch (error) {

@@ -35,7 +35,14 @@ describe("the list of mentions", () => {
   it("200: shown mentions, newest first, with their public fields", async () => {
     stored = [
       storedMention({ received: at(1) }),
-      storedMention({ received: at(3), under: PAGE, type: "reply", subject: "abcdefg" }),
+      storedMention({
+        received: at(3),
+        under: PAGE,
+        type: "reply",
+        subject: "abcdefg",
+        html: "<p>hi</p>",
+        hash: "hijklmn",
+      }),
       storedMention({ received: at(2), identity: "https://carol.example/a/", timestamp: null, instant: null }),
     ];
     const { status, header, text } = await ask();
@@ -50,6 +57,10 @@ describe("the list of mentions", () => {
           type: "reply",
           author: { name: "bob", url: "https://bob.example/twtxt.txt", photo: null },
           text: "hello @<alice https://alice.example/twtxt.txt>",
+          html: "<p>hi</p>",
+          hash: "hijklmn",
+          hashV1: null,
+          replyTo: "abcdefg",
           published: "2026-01-02T03:04:05Z",
           received: at(3),
         },

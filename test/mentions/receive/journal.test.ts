@@ -96,7 +96,12 @@ describe("reading 2,000 new mentions", () => {
   it("happens once for 50 concurrent requests, and the list is sorted once", async () => {
     const { store } = await withEvents(2000);
     const { store: seen, asked } = watched(store);
-    const { list } = new ReceivedMentions({ journal: processOfName(seen), now: () => START, onChange: async () => {} });
+    const { list } = new ReceivedMentions({
+      twts: [],
+      journal: processOfName(seen),
+      now: () => START,
+      onChange: async () => {},
+    });
     const pages = await Promise.all(Array.from({ length: 50 }, () => list({ state: "shown", limit: 20 })));
     expect(asked.filter(isOfEvent)).toHaveLength(2000);
     expect(asked).toHaveLength(2000 + 2);
@@ -321,6 +326,7 @@ describe("a damaged snapshot", () => {
     await damage(store, part);
 
     const { list } = new ReceivedMentions({
+      twts: [],
       journal: processOfName(store),
       now: () => START,
       onChange: async () => {},

@@ -10,7 +10,7 @@ const AT = "2026-01-02T03:04:05Z";
 const siteIndex = new SiteIndex({
   feeds: [FEED, "https://old.example/alice.txt"],
   pages: ["https://alice.example/", PAGE],
-  twts: [{ timestamp: AT, hashes: ["abcdefg"], page: PAGE }],
+  twts: [{ timestamp: AT, hashes: ["abcdefg"], page: PAGE, replyTo: null }],
 });
 
 function posted(body: string | Uint8Array, headers: Record<string, string> = {}): Promise<unknown> {

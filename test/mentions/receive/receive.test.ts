@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { twtHash, twtHashes } from "../../../plugin/feed/hash.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
 import { PATIENT_MS } from "../../helpers/longest.js";
@@ -22,6 +23,10 @@ describe("receiving a mention", () => {
         type: "mention",
         author: { name: "bob", url: bob.feedUrl, photo: null },
         text: HELLO,
+        html: expect.stringMatching(/^<p>.*<\/p>$/),
+        hash: twtHash(bob.feedUrl, { timestamp: AT, text: HELLO }),
+        hashV1: twtHashes(bob.feedUrl, { timestamp: AT, text: HELLO }).v1,
+        replyTo: null,
         published: AT,
         received: "2026-11-20T09:00:00.000Z",
       },

@@ -37,6 +37,7 @@ function blog(store: Store = memoryStore(), start = "2026-11-20T09:00:00.000Z") 
   };
   const book = new Journal({ store, now, shownPerHost: 3, log: (line) => void log.push(line) });
   const received = new ReceivedMentions({
+    twts: [],
     journal: book,
     now,
     onChange: async () => {

@@ -1,5 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, it } from "vitest";
+import { twtHash, twtHashes } from "../../../plugin/feed/hash.js";
+import type { Twt } from "../../../plugin/feed/twt.js";
 import { type LoopbackServer, loopbackServer } from "../../helpers/loopback.js";
 import {
   FEED,
@@ -27,6 +29,10 @@ async function proofIn(text: string | Buffer, { at = AT, target = FEED, headers 
 /** The proof from a twt with this text. */
 const proofBy = (text: string, target = FEED) => proofIn(feedOf([EARLIER, `${AT} ${text}`, LATER]), { target });
 
+function hashesOf(url: string, twt: Twt) {
+  return { hash: twtHash(url, twt), hashV1: twtHashes(url, twt).v1 };
+}
+
 describe("a twt", () => {
   it("is proven with all of its fields", async () => {
     const header = "# nick = bob\n# url = https://mallory.example/\n# avatar = https://bob.example/a.png\n";
@@ -43,6 +49,9 @@ describe("a twt", () => {
         type: "reply",
         author: { name: "bob", url: `${bob.url}/tw.txt`, photo: "https://bob.example/a.png" },
         text: `(#abcdefg) @<alice ${FEED}> hello`,
+        html: `<p><a href="${FEED}" rel="nofollow ugc noopener">@alice</a> hello</p>`,
+        // Of the feed's own `url`, although another host's is no proof of its identity.
+        ...hashesOf("https://mallory.example/", { timestamp: AT, text: `(#abcdefg) @<alice ${FEED}> hello` }),
         published: AT,
         subject: "abcdefg",
         about: null,

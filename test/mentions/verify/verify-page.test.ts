@@ -202,11 +202,26 @@ describe("microformats", () => {
         type: "mention",
         author: { name: "Bob & Co", url: `${bob.url}/me`, photo: `${bob.url}/bob.png` },
         text: "One fine thing.\nAnd quinces.\nBye",
+        html: "<p>One fine thing.<br>\nAnd quinces.<br>\nBye</p>",
+        hash: null,
+        hashV1: null,
         published: "2026-01-02T02:04:05Z",
         subject: null,
         about: null,
       },
     });
+  });
+
+  it.each([
+    ["the page that it replies to", `<a class="u-in-reply-to" href="${PAGE}">x</a>`, PAGE],
+    [
+      "another page that it replies to, such as another reply",
+      `<a class="u-in-reply-to" href="${PAGE}">x</a><a class="u-in-reply-to" href="https://carol.example/1">x</a>`,
+      "https://carol.example/1",
+    ],
+    ["nothing for a like", `<a class="u-like-of" href="${PAGE}">x</a>`, null],
+  ])("name what a page replies to: %s", async (_, html, subject) => {
+    expect(await entry(html)).toMatchObject(proven({ subject }));
   });
 
   it.each([

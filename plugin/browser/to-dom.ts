@@ -1,0 +1,22 @@
+// plugin/browser/to-dom.ts: markup as DOM nodes, and a stranger's HTML as markup.
+import { type Markup, type MarkupElement, safeElement } from "../site/mention-markup.js";
+
+/** Creates an element and its content. Texts become text nodes. */
+export function toDom({ tag, attributes, children }: MarkupElement): HTMLElement {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children.map((child) => (typeof child === "string" ? child : toDom(child))));
+  return made;
+}
+
+/** Parses HTML in a document of its own, where nothing loads or runs, and keeps what is safe. */
+export function readHtml(html: string): readonly Markup[] {
+  return markupOf(new DOMParser().parseFromString(html, "text/html").body);
+}
+
+function markupOf(parent: Element): readonly Markup[] {
+  return [...parent.childNodes].flatMap((node) => {
+    if (node instanceof Text) return [node.data];
+    return node instanceof Element ? safeElement(node.localName, node.getAttribute("href"), markupOf(node)) : [];
+  });
+}

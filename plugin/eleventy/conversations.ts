@@ -1,0 +1,163 @@
+// plugin/eleventy/conversations.ts: what is said about each page, with the author's own replies.
+import { twtHashes } from "../feed/hash.js";
+import { subjectOf } from "../feed/subject.js";
+import { comparableUrl } from "../http/same-url.js";
+import type { Settings } from "../options.js";
+import {
+  Conversations,
+  type Entry,
+  mentionKey,
+  type Thread,
+  type TwtLike,
+  threadsOf,
+  twtKey,
+} from "../site/conversation.js";
+import { type MentionType, oncePerSource, type PublicMention } from "../site/mention-list.js";
+import type { PartName, Said } from "../site/mention-markup.js";
+import type { CollectionItem } from "./eleventy.js";
+import { permalinkOf } from "./post-date.js";
+import type { SiteUrls } from "./site-urls.js";
+import type { PostTwt, TwtsFromPosts } from "./twts-from-posts.js";
+
+/** What is said about a page. */
+export interface Conversation extends Record<Exclude<PartName, "replies">, readonly PublicMention[]> {
+  /** Oldest first. The other lists start with the newest. */
+  replies: readonly Reply[];
+}
+
+/** A reply to a page, or to another reply. */
+export interface Reply extends Said {
+  /** Whether the site's author wrote it. */
+  isOwn: boolean;
+  replies: readonly Reply[];
+}
+
+/** A twt of the site's own feed. */
+export interface OwnTwt extends TwtLike {
+  /** As it is shown under what it replies to. */
+  reply(): Said;
+}
+
+/** Maximum number of mentions under a page, the same as in the component. */
+const MAX_MENTIONS = 500;
+
+/** What is said about the pages of a site. */
+export class SiteConversations {
+  readonly #conversations: Conversations;
+  /** Newest first, by page. */
+  readonly #mentions = new Map<string, PublicMention[]>();
+  readonly #said = new Map<string, () => Said>();
+
+  /** @param mentions - newest first */
+  constructor(mentions: readonly PublicMention[], own: readonly OwnTwt[]) {
+    const named = mentions.map(withNames);
+    const ownNamed = own.map((twt) => ({ ...twt, page: twt.page && nameOf(twt.page) }));
+    this.#conversations = new Conversations(named, ownNamed);
+    for (const [index, mention] of mentions.entries()) {
+      const { target, under } = named[index] ?? mention;
+      for (const page of new Set([target, under ?? target])) {
+        const known = this.#mentions.get(page);
+        if (known) known.push(mention);
+        else this.#mentions.set(page, [mention]);
+      }
+      this.#said.set(mentionKey(named[index] ?? mention), () => mention);
+    }
+    for (const twt of ownNamed) if (twt.replyTo !== null) this.#said.set(twtKey(twt), twt.reply);
+  }
+
+  /** The mentions of a page, newest first. */
+  mentionsOf(url: string): readonly PublicMention[] {
+    return this.#mentions.get(nameOf(url)) ?? [];
+  }
+
+  /** @param url - of a page of this site */
+  of(url: string): Conversation {
+    const mentions = oncePerSource(this.mentionsOf(url)).slice(0, MAX_MENTIONS);
+    const ofType = (type: MentionType) => mentions.filter((mention) => mention.type === type);
+    const replies = this.#conversations.below(nameOf(url)).flatMap((entry) => {
+      const said = this.#said.get(entry.key)?.();
+      return said ? [{ ...said, entry }] : [];
+    });
+    const threads = threadsOf(
+      oncePerSource(replies)
+        .slice(0, MAX_MENTIONS)
+        .map(({ entry }) => entry),
+    );
+    return {
+      replies: threads.map((thread) => this.#replyOf(thread)),
+      mentions: ofType("mention"),
+      likes: ofType("like"),
+      reposts: ofType("repost"),
+      bookmarks: ofType("bookmark"),
+    };
+  }
+
+  #replyOf({ entry: { key }, replies }: Thread<Entry>): Reply {
+    const said = this.#said.get(key)?.() as Said;
+    return { ...said, isOwn: said.received === null, replies: replies.map((thread) => this.#replyOf(thread)) };
+  }
+}
+
+/**
+ * The twts of a build. The bodies of all posts must have been rendered.
+ *
+ * @param toHtml - converts the text of a twt
+ */
+export function ownTwtsOf(
+  twts: Pick<TwtsFromPosts, "schedule" | "twtOf">,
+  { settings, urls }: { settings: Pick<Settings, "nick" | "url">; urls: Pick<SiteUrls, "feedUrl" | "absolute"> },
+  toHtml: (text: string) => string,
+): OwnTwt[] {
+  const posts = twts.schedule.dated.map(({ post }) => post);
+  return posts.flatMap((post) => {
+    const twt = twts.twtOf(permalinkOf(post));
+    if (!twt) return [];
+    const { timestamp } = twt;
+    const { v1, v2 } = twtHashes(urls.feedUrl(), twt);
+    const page = post.url ? urls.absolute(post.url) : null;
+    const replyTo = answeredHash(post, twt);
+    const text = twt.text.replaceAll("\u2028", "\n");
+    const reply = (): Said => ({
+      source: page ?? `${urls.feedUrl()}#:~:text=${timestamp}`,
+      target: "",
+      under: null,
+      type: "reply",
+      author: { name: settings.nick, url: urls.absolute("/"), photo: null },
+      text,
+      html: toHtml(text),
+      hash: twt.hash,
+      hashV1: v1,
+      replyTo,
+      published: timestamp,
+      received: null,
+    });
+    return [{ timestamp, hashes: [v1, v2], page, replyTo, reply }];
+  });
+}
+
+/** The hash of the twt that a post replies to, by its front matter; `null` for none. */
+export function answeredHash(post: CollectionItem, twt: PostTwt): string | null {
+  return isReply(post) ? subjectOf(twt.text) : null;
+}
+
+/** Whether the front matter of a post has a `replyTo`. */
+export function isReply({ data: { replyTo } }: CollectionItem): boolean {
+  return replyTo !== undefined && replyTo !== null && replyTo !== "";
+}
+
+/** A mention with the URLs by which its conversation is found in the form in which URLs are compared. */
+function withNames(mention: PublicMention): PublicMention {
+  const { source, target, under, replyTo } = mention;
+  return {
+    ...mention,
+    source: nameOf(source),
+    target: nameOf(target),
+    under: under && nameOf(under),
+    replyTo: replyTo && nameOf(replyTo),
+  };
+}
+
+/** A URL in the form in which URLs are compared. Hashes and references to twts stay as they are. */
+function nameOf(name: string): string {
+  return name.includes("#:~:text=") ? name : (comparableUrl(name) ?? name);
+}

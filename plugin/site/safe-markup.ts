@@ -1,0 +1,32 @@
+// plugin/site/safe-markup.ts: which markup of strangers is shown, and how it is limited.
+import { canParseUrl } from "../url.js";
+import { element, type Markup } from "./html.js";
+
+/** The elements of a stranger's text. */
+export const SAFE_ELEMENTS = ["p", "a", "code", "em", "strong", "br"] as const;
+
+/** For the links that strangers give. */
+export const STRANGERS_REL = "nofollow ugc noopener";
+
+/** Accents above or below one letter. Vietnamese needs two, Hebrew and Tibetan up to four. */
+const MANY_MARKS = /(\p{M}{4})\p{M}+/gu;
+
+/** A text with at most four combining marks in a row: more of them would cover the lines around. */
+export function boundedMarks(text: string): string {
+  return text.replace(MANY_MARKS, "$1");
+}
+
+/**
+ * An element of a stranger's text, or what it contains where the element is not allowed.
+ *
+ * @param tag - in lower case
+ */
+export function safeElement(tag: string, href: string | null, children: readonly Markup[]): readonly Markup[] {
+  if (!SAFE_ELEMENTS.some((safe) => safe === tag)) return children;
+  if (tag !== "a") return [element(tag, {}, ...children)];
+  return href !== null && isWeb(href) ? [element("a", { href, rel: STRANGERS_REL }, ...children)] : children;
+}
+
+export function isWeb(url: string): boolean {
+  return /^https?:\/\//i.test(url) && canParseUrl(url);
+}
