@@ -1,6 +1,6 @@
 // bench/main.ts: `npm run bench`: runs all benchmarks and writes their tables.
 import { spawn } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { Socket } from "node:net";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,21 +16,23 @@ import { compilePackage } from "./package.js";
 import { measureFinding, measureImport, measureReader } from "./reader.js";
 import { measureReceived } from "./received.js";
 import { measureSending } from "./send.js";
-import { formatPart, type Part } from "./table.js";
+import { formatMarkdown, formatPart, type Part } from "./table.js";
 import { measureVerifying } from "./verify.js";
 
-const HELP = `npm run bench -- [--quick] [--only PART] [--json FILE]
+const HELP = `npm run bench -- [--quick] [--only PART] [--json FILE] [--markdown FILE]
 
---quick   fewer runs, fewer mentions, and no blogs of 10,000
---only    one part alone: builds, reader, find, import, functions, send, verify, received, messages,
-          deliveries, blobs or strangers
---json    the figures as JSON, too`;
+--quick     fewer runs, fewer mentions, and no blogs of 10,000
+--only      one part alone: builds, reader, find, import, functions, send, verify, received, messages,
+            deliveries, blobs or strangers
+--json      the figures as JSON, too
+--markdown  the tables as Markdown, too, as in docs/benchmarks.md`;
 
 const { values: options } = parseArgs({
   options: {
     quick: { type: "boolean", default: false },
     only: { type: "string" },
     json: { type: "string" },
+    markdown: { type: "string" },
     help: { type: "boolean", default: false },
   },
 });
@@ -46,6 +48,7 @@ const stop = stopping.signal;
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stopping.abort());
 
 try {
+  const start = Date.now();
   say("Compiling the package.");
   const entry = await compilePackage(join(temp, "package"), stop);
 
@@ -57,6 +60,7 @@ try {
     parts.push(part);
     console.log(formatPart(part));
     if (options.json) writeFileSync(options.json, `${JSON.stringify({ ...machine(), parts }, null, 2)}\n`);
+    if (options.markdown) writeFileSync(options.markdown, report(parts, Date.now() - start));
   }
 } catch (error) {
   if (!stop.aborted) throw error;
@@ -137,6 +141,26 @@ function strangers(entry: string, isQuick: boolean): [string, () => Promise<Part
 
 function machine(): { node: string; processor: string; processors: number } {
   return { node: process.version, processor: cpus()[0]?.model ?? "", processors: cpus().length };
+}
+
+/** The page of one run. */
+function report(parts: readonly Part[], milliseconds: number): string {
+  const { node, processor, processors } = machine();
+  const minutes = Math.round(milliseconds / 60_000);
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
+  const intro = `# Benchmarks
+
+One run of \`npm run bench\` without a pause, on a machine with no other work: ${minutes} minutes, ${processors} processors
+(${processor}), Node ${node}, Eleventy ${versionOf("@11ty/eleventy")}, version ${version} of this package. Compare the ratios: absolute
+times depend on the machine. Other programs are measured in the same run, in turn with this one.
+
+\`npm run bench -- --markdown docs/benchmarks.md\` writes this page.`;
+  return `${[intro, ...parts.map(formatMarkdown)].join("\n\n")}\n`;
+}
+
+function versionOf(name: string): string {
+  const file = new URL(`../node_modules/${name}/package.json`, import.meta.url);
+  return JSON.parse(readFileSync(file, "utf8")).version;
 }
 
 function say(progress: string): void {

@@ -25,6 +25,16 @@ export function formatPart({ title, rows, aims, note }: Part): string {
   return [heading, formatTable(rows), ...lines, ...(note === undefined ? [] : [note]), ""].join("\n");
 }
 
+/** The same in Markdown. */
+export function formatMarkdown({ title, rows, aims, note }: Part): string {
+  const [header = [], ...others] = rows;
+  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |`;
+  const table = [header, header.map((_, column) => (column === 0 ? "---" : "--:")), ...others].map(line);
+  const list = aims.map(({ what, aim, reached }) => `- ${what}: **${reached}** (aim: ${aim})`);
+  const blocks = [[`## ${title}`], table, list, note === undefined ? [] : [note]];
+  return blocks.flatMap((block) => (block.length > 0 ? [block.join("\n")] : [])).join("\n\n");
+}
+
 /** Columns as wide as their widest cell; the first one to the left, numbers to the right. */
 function formatTable(rows: string[][]): string {
   const [header = []] = rows;
