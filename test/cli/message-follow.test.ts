@@ -62,8 +62,10 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await alice.message("send", bob.address, "one\ntwo");
     const following = await follow(bob, "--all", "--json");
-    await alice.message("send", bob.address, "three");
     const lines = () => following.printed.stdout.split("\n").slice(0, -1);
+    // Each is printed when its sender has been looked up.
+    await expect.poll(lines).toHaveLength(1);
+    await alice.message("send", bob.address, "three");
     await expect.poll(lines).toHaveLength(2);
     expect(lines().map((line) => JSON.parse(line))).toMatchObject([
       { text: "one\ntwo", trust: "verified" },
