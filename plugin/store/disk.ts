@@ -89,7 +89,7 @@ export async function streamFile(handle: FileHandle, range?: Range): Promise<Rea
 async function readInto(handle: FileHandle, view: Uint8Array, place: { position: number; length: number }) {
   const { bytesRead } = await handle.read(view, place);
   if (bytesRead > 0 || place.length === 0) return bytesRead;
-  throw new TwtxtError("store-failed", "The file of a value has become shorter while it was read.");
+  throw new TwtxtError("store-failed", "The file of a value was truncated while it was being read.");
 }
 
 async function wholeRange(handle: FileHandle): Promise<Range> {

@@ -88,7 +88,7 @@ async function addFolder(root: string, word: string, found: FoundFiles, folder =
       else if (entry.isDirectory()) await addFolder(root, word, found, path);
       else if (entry.isFile() || (entry.isSymbolicLink() && (await isFileWithin(root, path)))) {
         found.files.push(await fileAt(path, shown));
-      } else found.leftOut.push(`${shown}: left out: it is not a file in this folder.`);
+      } else found.leftOut.push(`${shown}: skipped, because it is not a file in this folder.`);
     });
   }
 }

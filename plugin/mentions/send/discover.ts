@@ -9,7 +9,7 @@ import { freshUntil, parseRetryAfter } from "../../http/retry.js";
 import { endpointsInHtml, linkTargets } from "./endpoint-links.js";
 
 export const FoundEndpoint = v.object({
-  /** http or https, without credentials and fragment. Its address is checked when it is asked. */
+  /** http or https, without credentials and fragment. Its address is checked when it is requested. */
   endpoint: v.string(),
   method: v.picklist(["feed field", "Link header", "HTML"]),
   /** Milliseconds since 1970 until which this may be reused; `null` for this run only. */
