@@ -83,8 +83,8 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     expect(put.exitCode).toBe(0);
     expect(put.stdout.split("\n")).toEqual([sha256(PNG), sha256("b"), sha256("b"), sha256("b")]);
     expect(put.stderr.split("\n")).toEqual([
-      "photos/.git: left out: it is hidden.",
-      "photos/.secret: left out: it is hidden.",
+      "photos/.git: skipped, because it is hidden.",
+      "photos/.secret: skipped, because it is hidden.",
       "photos/hidden.jpg: skipped, because it is not a file in this folder.",
       "photos/hidden.txt: skipped, because it is not a file in this folder.",
       "photos/link.txt: skipped, because it is not a file in this folder.",

@@ -84,7 +84,7 @@ async function addFolder(root: string, word: string, found: FoundFiles, folder =
     const path = join(folder, entry.name);
     const shown = join(word, relative(root, path));
     await unlessUnread(shown, found, async () => {
-      if (entry.name.startsWith(".")) found.leftOut.push(`${shown}: left out: it is hidden.`);
+      if (entry.name.startsWith(".")) found.leftOut.push(`${shown}: skipped, because it is hidden.`);
       else if (entry.isDirectory()) await addFolder(root, word, found, path);
       else if (entry.isFile() || (entry.isSymbolicLink() && (await isFileWithin(root, path)))) {
         found.files.push(await fileAt(path, shown));
