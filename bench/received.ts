@@ -145,7 +145,12 @@ function counting(store: Store): { store: Store; requests(): number; reset(): vo
     };
   };
   return {
-    store: { get: count(store.get), put: count(store.put), delete: count(store.delete), keys: count(store.keys) },
+    store: {
+      get: count(store.get.bind(store)),
+      put: count(store.put.bind(store)),
+      delete: count(store.delete.bind(store)),
+      keys: count(store.keys.bind(store)),
+    },
     requests: () => requests,
     reset: () => {
       requests = 0;

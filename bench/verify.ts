@@ -69,8 +69,9 @@ async function worksFor(entry: string, url: string): Promise<Record<string, Work
   const { createVerify } =
     await load<typeof import("../plugin/mentions/verify/verify.js")>("mentions/verify/verify.js");
   const { createGuard } = await load<typeof import("../plugin/http/guard.js")>("http/guard.js");
-  const { Moderation } =
-    await load<typeof import("../plugin/mentions/receive/moderation.js")>("mentions/receive/moderate.js");
+  const { Moderation } = await load<typeof import("../plugin/mentions/receive/moderation.js")>(
+    "mentions/receive/moderation.js",
+  );
   const { SiteIndex } = await load<typeof import("../plugin/mentions/receive/site-index.js")>(
     "mentions/receive/site-index.js",
   );

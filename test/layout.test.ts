@@ -144,6 +144,18 @@ describe("a server", () => {
   });
 });
 
+describe("a benchmark", () => {
+  it("loads only modules that the compiled package has", () => {
+    const files = new Set(sources.map(({ file }) => file));
+    const benches = filesBelow(fileURLToPath(new URL("../bench/", import.meta.url)));
+    const loaded = benches.flatMap((file) => [
+      ...readFileSync(file, "utf8").matchAll(/"((?:cli|http|keys|mentions|messages|store)\/[\w/-]+)\.js"/g),
+    ]);
+    expect(loaded.map(([, module]) => `${module}.ts`).filter((file) => !files.has(file))).toEqual([]);
+    expect(loaded.length).toBeGreaterThan(10);
+  });
+});
+
 describe("a helper of tests", () => {
   it("registers its hooks with hooks.ts, since a worker imports it once for many files", () => {
     const helpers = filesBelow(fileURLToPath(new URL(".", import.meta.url))).filter(
