@@ -28,6 +28,8 @@ export interface MentionListOptions
   script: string;
   /** The path of the stylesheet, for templates; `null` for none. */
   style: string | null;
+  /** The endpoint that the form under a post posts to; `null` for no form. */
+  endpoint: string | null;
   /** The number of this page in a list of several pages. The component updates the first page only. */
   page?: number;
   /** Paths of pictures on this site, by their original URL. */
@@ -77,15 +79,36 @@ function contextOf({ pictures, lang, timeZone, ...options }: MentionListOptions)
 }
 
 function componentHtml(content: readonly Markup[], options: MentionListOptions): string {
-  const { script, style } = options;
+  const { script, style, endpoint, target } = options;
   const component = element("twtxt-mentions", attributesOf(options), "\n", ...content);
   const link = style === null ? [] : [element("link", { rel: "stylesheet", href: style, [KEEP]: "" })];
-  return [...link, component, element("script", { type: "module", src: script, [KEEP]: "" })].map(toHtml).join("\n");
+  const form = endpoint === null || target === null ? [] : [formOf(endpoint, target, options)];
+  return [...link, component, ...form, element("script", { type: "module", src: script, [KEEP]: "" })]
+    .map(toHtml)
+    .join("\n");
+}
+
+/** A form for readers who have written about a page. */
+function formOf(action: string, target: string, { words }: MentionListOptions): MarkupElement {
+  return element(
+    "form",
+    { class: "twtxt-form", method: "post", action },
+    element(
+      "label",
+      {},
+      words.form,
+      " ",
+      element("input", { name: "source", type: "url", required: "", placeholder: "https://" }),
+    ),
+    element("input", { name: "target", type: "hidden", value: target }),
+    " ",
+    element("button", {}, words.send),
+  );
 }
 
 function attributesOf(options: MentionListOptions): Record<string, string> {
   const { json, target, feed, page = 1, words, lang, timeZone, headingLevel } = options;
-  const { title, newer, older, none, ...shown } = words;
+  const { title, newer, older, none, form, send, ...shown } = words;
   // The component knows the English words.
   const own = Object.entries(shown).filter(([name, word]) => word !== ENGLISH[name as keyof Words]);
   return {

@@ -191,6 +191,7 @@ export class SiteMentions {
       json: this.#urls.href(PATHS.mentionsJson),
       script: this.#urls.hrefInTemplates(this.#folder + SCRIPT),
       style: this.#settings.styles ? this.#urls.hrefInTemplates(this.#folder + STYLE) : null,
+      endpoint: this.#options.form ? this.#urls.endpoint() : null,
       target,
       feed: { url: this.#urls.feedUrl(), nick: this.#settings.nick },
       pictures: this.#pictures,

@@ -17,7 +17,7 @@ type Build = Pick<SiteSettings, "host" | "input" | "output" | "isDevelopment"> &
 
 /** Derives the settings of a site from its options and a build. */
 export function siteSettings(settings: Settings, urls: SiteUrls, build: Build): SiteSettings {
-  const { path, pages, layout, perPage, words, headingLevel, avatars, ...mentions } = mentionsOptions(settings);
+  const { path, pages, layout, perPage, words, headingLevel, form, avatars, ...mentions } = mentionsOptions(settings);
   const { host, input, output, isDevelopment, schedule } = build;
   const absolute = Object.entries(urls.bases).map(([name, base]) => [name, urls.absolute(base)] as const);
   return {

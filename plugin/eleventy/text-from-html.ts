@@ -101,7 +101,8 @@ function removeMentions(tree: Root): void {
     const isMentions =
       tagName === "twtxt-mentions" ||
       (tagName === "ol" && classes.includes("twtxt-mentions")) ||
-      (tagName === "section" && classes.includes("twtxt-part"));
+      (tagName === "section" && classes.includes("twtxt-part")) ||
+      (tagName === "form" && classes.includes("twtxt-form"));
     if (!isMentions || !parent || index === undefined) return;
     parent.children.splice(index, 1);
     return [SKIP, index];

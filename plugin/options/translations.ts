@@ -20,6 +20,8 @@ const TRANSLATIONS: Readonly<Record<string, Words>> = {
     bookmarks: "Gemerkt von",
     author: "Autor",
     more: "Mehr anzeigen",
+    form: "Hast du darüber geschrieben?",
+    send: "Senden",
   },
   fr: {
     title: "Mentions",
@@ -38,6 +40,8 @@ const TRANSLATIONS: Readonly<Record<string, Words>> = {
     bookmarks: "Favoris",
     author: "Auteur",
     more: "Afficher la suite",
+    form: "Avez-vous écrit à ce sujet ?",
+    send: "Envoyer",
   },
   es: {
     title: "Menciones",
@@ -56,6 +60,8 @@ const TRANSLATIONS: Readonly<Record<string, Words>> = {
     bookmarks: "Guardado por",
     author: "Autor",
     more: "Mostrar más",
+    form: "¿Has escrito sobre esto?",
+    send: "Enviar",
   },
   it: {
     title: "Menzioni",
@@ -74,6 +80,8 @@ const TRANSLATIONS: Readonly<Record<string, Words>> = {
     bookmarks: "Salvato da",
     author: "Autore",
     more: "Mostra altro",
+    form: "Ne hai scritto?",
+    send: "Invia",
   },
   nl: {
     title: "Vermeldingen",
@@ -92,6 +100,8 @@ const TRANSLATIONS: Readonly<Record<string, Words>> = {
     bookmarks: "Bewaard door",
     author: "Auteur",
     more: "Meer tonen",
+    form: "Heb je hierover geschreven?",
+    send: "Versturen",
   },
   ja: {
     title: "メンション",
@@ -110,6 +120,8 @@ const TRANSLATIONS: Readonly<Record<string, Words>> = {
     bookmarks: "ブックマーク",
     author: "筆者",
     more: "続きを表示",
+    form: "この記事について書きましたか？",
+    send: "送信",
   },
   zh: {
     title: "提及",
@@ -128,6 +140,8 @@ const TRANSLATIONS: Readonly<Record<string, Words>> = {
     bookmarks: "收藏",
     author: "作者",
     more: "显示更多",
+    form: "您写过与此相关的文章吗？",
+    send: "发送",
   },
 };
 

@@ -17,6 +17,8 @@ export const ENGLISH = {
   bookmarks: "Bookmarks",
   author: "Author",
   more: "Show more",
+  form: "Have you written about this?",
+  send: "Send",
 };
 
 export type Words = typeof ENGLISH;

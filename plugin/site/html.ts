@@ -13,7 +13,7 @@ export interface MarkupElement {
 export type Attributes = Readonly<Record<string, string>>;
 
 /** Elements without an end tag. */
-const VOID = new Set(["br", "img", "link"]);
+const VOID = new Set(["br", "img", "input", "link"]);
 
 const REFERENCES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 

@@ -79,7 +79,7 @@ const HOST_SETTINGS = v.object({
       maxBytes: v.number(),
     }),
   ),
-  mentions: v.omit(MENTIONS, ["path", "pages", "layout", "perPage", "words", "headingLevel", "avatars"]),
+  mentions: v.omit(MENTIONS, ["path", "pages", "layout", "perPage", "words", "headingLevel", "form", "avatars"]),
 });
 
 const SITE_SETTINGS = v.object({

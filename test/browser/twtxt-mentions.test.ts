@@ -71,6 +71,7 @@ function listOf(
     json: "/mentions.json",
     script: "/twtxt-mentions.js",
     style: null,
+    endpoint: null,
     target: POST,
     feed: { url: FEED, nick: "al<i>ce" },
     pictures: new Map([["https://bob.example/bob.png", "/bob.png"]]),

@@ -46,6 +46,7 @@ const MENTIONS = {
   perPage: 50,
   words: {},
   headingLevel: 2,
+  form: true,
   avatars: false,
   aliases: [],
   moderate: false,

@@ -1,9 +1,10 @@
 // plugin/mentions/receive/receive.ts: the webmention endpoint.
-import { TwtxtError } from "../../errors.js";
+import { statusOf, TwtxtError } from "../../errors.js";
 import { essenceOf, type Handler, line, methodNotAllowed, optionsAnswer, readBody } from "../../http/respond.js";
 import { ROUTES } from "../../site/routes.js";
 import type { PostedClaim } from "../mention.js";
 import { parseReference } from "../reference.js";
+import { explanationPage, isBrowser, type Outcome, outcomePage, refusalPage } from "./endpoint-page.js";
 import type { Moderation } from "./moderation.js";
 import type { PendingMentions } from "./pending.js";
 import type { SiteIndex } from "./site-index.js";
@@ -21,37 +22,52 @@ const BODY_LIMIT = 8 * 1024;
  * @see PROTOCOL 2.4
  */
 export function receiveMention({ siteIndex, moderation, claims, pending, feedUrl }: ReceiveParts): Handler {
-  const receive: Handler = async (request, { address }) => {
-    const claim = await readClaim(request, siteIndex);
+  const receive = async (form: URLSearchParams, address: string): Promise<[Outcome, target: string]> => {
+    const claim = claimIn(form, siteIndex);
     if (moderation.isBlocked(claim.source))
       throw new TwtxtError("blocked", "This site blocks mentions from this source.");
-    switch (await claims.process(claim, address)) {
-      case "stored":
-        return line("Mention verified and stored.");
-      case "removed":
-        return line("Mention removed.");
-      case "waiting":
-        await pending.add(claim);
-        return line("Mention accepted. Its source will be checked later.", { status: 202 });
-      case "no verdict":
-        await pending.add(claim);
-        return line("Mention accepted. Its source did not answer and will be checked again later.", { status: 202 });
+    const outcome = await claims.process(claim, address);
+    if (outcome === "waiting" || outcome === "no verdict") await pending.add(claim);
+    return [outcome, claim.target.url];
+  };
+
+  const answerPost: Handler = async (request, { address }) => {
+    const form = await readForm(request);
+    if (!isBrowser(request)) return answerOf((await receive(form, address))[0]);
+    try {
+      return outcomePage(...(await receive(form, address)));
+    } catch (error) {
+      if (!(error instanceof TwtxtError) || statusOf(error.code) >= 500) throw error;
+      return refusalPage(error, { source: form.get("source") ?? "", target: form.get("target") ?? "" });
     }
   };
 
   return async (request, asked) => {
     switch (request.method) {
       case "POST":
-        return receive(request, asked);
+        return answerPost(request, asked);
       case "GET":
       case "HEAD":
-        return explanation(request.method === "HEAD", feedUrl);
+        return explanationPage(feedUrl, request.method === "HEAD");
       case "OPTIONS":
         return optionsAnswer(methods);
       default:
         return methodNotAllowed(methods);
     }
   };
+}
+
+function answerOf(outcome: Outcome): Response {
+  switch (outcome) {
+    case "stored":
+      return line("Mention verified and stored.");
+    case "removed":
+      return line("Mention removed.");
+    case "waiting":
+      return line("Mention accepted. Its source will be checked later.", { status: 202 });
+    case "no verdict":
+      return line("Mention accepted. Its source did not answer and will be checked again later.", { status: 202 });
+  }
 }
 
 interface ReceiveParts {
@@ -65,14 +81,18 @@ interface ReceiveParts {
 /**
  * Reads the form of a mention.
  *
- * @throws TwtxtError `bad-content-type`, `body-too-large`, `bad-request`, `bad-source`, `bad-target`, `not-our-target`
+ * @throws TwtxtError `bad-content-type`, `body-too-large`
  * @see PROTOCOL 2.4, "The request"
  */
-export async function readClaim(request: Request, siteIndex: SiteIndex): Promise<PostedClaim> {
+export async function readForm(request: Request): Promise<URLSearchParams> {
   if (essenceOf(request.headers.get("content-type")) !== FORM || request.headers.has("content-encoding")) {
     throw new TwtxtError("bad-content-type", `Send ${FORM} without a Content-Encoding.`);
   }
-  const form = new URLSearchParams(new TextDecoder().decode(await readBody(request, BODY_LIMIT)));
+  return new URLSearchParams(new TextDecoder().decode(await readBody(request, BODY_LIMIT)));
+}
+
+/** @throws TwtxtError `bad-request`, and as {@link checkClaim} */
+export function claimIn(form: URLSearchParams, siteIndex: SiteIndex): PostedClaim {
   return checkClaim(field(form, "source"), field(form, "target"), siteIndex);
 }
 
@@ -80,7 +100,7 @@ export async function readClaim(request: Request, siteIndex: SiteIndex): Promise
  * Checks source and target.
  *
  * @param source - a reference to a twt, or the URL of a page
- * @throws TwtxtError as {@link readClaim}
+ * @throws TwtxtError `bad-request`, `bad-source`, `bad-target`, `not-our-target`
  */
 export function checkClaim(source: string, target: string, siteIndex: SiteIndex): PostedClaim {
   const from = parseReference(source, "bad-source");
@@ -106,30 +126,4 @@ function field(form: URLSearchParams, name: string): string {
   if (trimmed === "") throw new TwtxtError("bad-request", `The field "${name}" is missing.`);
   if (more.length > 0) throw new TwtxtError("bad-request", `The field "${name}" appears more than once.`);
   return trimmed;
-}
-
-/** The page for people who open the endpoint. The feed's URL needs no escaping. */
-function explanation(isHead: boolean, feedUrl: string): Response {
-  const page = `<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<title>Mentions</title>
-<style>body{font:1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:2rem auto;padding:0 1rem}input{display:block;width:100%;box-sizing:border-box;font:inherit;margin:0 0 1rem}</style>
-<h1>Mentions are received here</h1>
-<p>Clients post the form fields <code>source</code> and <code>target</code> to this URL when a twt or page mentions this site. You can also send a mention by hand:</p>
-<form method="post">
-<label>Your twt or page <input name="source" required placeholder="https://bob.example/twtxt.txt#:~:text=2026-01-02T03:04:05Z"></label>
-<label>The page or feed it mentions <input name="target" required value="${feedUrl}"></label>
-<button>Send mention</button>
-</form>
-</html>
-`;
-  return new Response(isHead ? null : page, {
-    headers: {
-      "content-type": "text/html; charset=utf-8",
-      "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'",
-      "cache-control": "public, max-age=3600",
-    },
-  });
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { checkClaim, readClaim } from "../../../plugin/mentions/receive/receive.js";
+import { checkClaim, claimIn, readForm } from "../../../plugin/mentions/receive/receive.js";
 import { SiteIndex } from "../../../plugin/mentions/receive/site-index.js";
 
 const FEED = "https://alice.example/twtxt.txt";
@@ -13,13 +13,13 @@ const siteIndex = new SiteIndex({
   twts: [{ timestamp: AT, hashes: ["abcdefg"], page: PAGE, replyTo: null }],
 });
 
-function posted(body: string | Uint8Array, headers: Record<string, string> = {}): Promise<unknown> {
+async function posted(body: string | Uint8Array, headers: Record<string, string> = {}): Promise<unknown> {
   const request = new Request("https://alice.example/webmention", {
     method: "POST",
     headers: { "content-type": "application/x-www-form-urlencoded", ...headers },
     body,
   });
-  return readClaim(request, siteIndex);
+  return claimIn(await readForm(request), siteIndex);
 }
 
 function timestampsOf(fragment: string): string[] {
@@ -74,7 +74,7 @@ describe("the form of a mention", () => {
 
   it("bad-content-type: no content type", async () => {
     const request = new Request("https://alice.example/webmention", { method: "POST", body: Buffer.from(good) });
-    await expect(readClaim(request, siteIndex)).rejects.toMatchObject({ code: "bad-content-type" });
+    await expect(readForm(request)).rejects.toMatchObject({ code: "bad-content-type" });
   });
 });
 

@@ -5,7 +5,7 @@ import { memoryStore } from "../../../plugin/store/memory.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
 import { PATIENT_MS } from "../../helpers/longest.js";
 import { loopbackServer } from "../../helpers/loopback.js";
-import { FEED, feedServer, PAGE, receiver, TWT } from "../../helpers/receiver.js";
+import { FEED, feedServer, PAGE, type Receiver, receiver, TWT } from "../../helpers/receiver.js";
 
 const AT = "2026-11-19T18:40:02Z";
 const HELLO = `@<alice ${FEED}> hello`;
@@ -138,6 +138,47 @@ describe("receiving a mention", () => {
     const trusting = receiver({ neighbours: [bob], mentions: { moderate: true, allow: [bob.host] } });
     await trusting.mentioned({ source: bob.twt(AT.replace("02Z", "10Z")), target: FEED });
     expect(await trusting.mentions()).toHaveLength(1);
+  });
+});
+
+describe("a browser that posts the form", () => {
+  const post = async (alice: Receiver, form: { source: string; target: string }) => {
+    const request = new Request("https://alice.example/webmention", {
+      method: "POST",
+      headers: { accept: "text/html,application/xhtml+xml,*/*;q=0.8", origin: "https://alice.example" },
+      body: new URLSearchParams(form),
+    });
+    const response = await alice.answer(request);
+    expect(response.headers.get("content-type")).toBe("text/html; charset=utf-8");
+    expect(response.headers.get("content-security-policy")).toMatch(/^default-src 'none'/);
+    return { status: response.status, page: await response.text() };
+  };
+
+  it("gets a page that says that its page is listed", async () => {
+    const bob = await feedServer({ [AT]: HELLO });
+    const alice = receiver({ neighbours: [bob] });
+    const { status, page } = await post(alice, { source: bob.twt(AT), target: FEED });
+    expect([status, page.includes("is listed now")]).toEqual([200, true]);
+    expect(page).toContain(`<a href="${FEED}">Back to ${FEED}</a>`);
+    expect(await alice.mentions()).toHaveLength(1);
+  });
+
+  it("gets a page that says that its page did not answer", async () => {
+    const down = await loopbackServer((_, response) => response.writeHead(503).end());
+    const alice = receiver({ neighbours: [down] });
+    const { status, page } = await post(alice, { source: `${down.url}/page`, target: PAGE });
+    expect([status, page.includes("did not answer")]).toEqual([202, true]);
+  });
+
+  it("gets the form again, with its values escaped and what to do", async () => {
+    const bob = await loopbackServer((_, response) => response.setHeader("content-type", "text/html").end("<p>Hello"));
+    const alice = receiver({ neighbours: [bob] });
+    const source = `${bob.url}/"><script>alert(1)</script>`;
+    const { status, page } = await post(alice, { source, target: PAGE });
+    expect(status).toBe(400);
+    expect(page).toContain("Add the link to your page");
+    expect(page).toContain("&quot;&gt;&lt;script&gt;");
+    expect(page).not.toContain("<script>");
   });
 });
 

@@ -1,0 +1,95 @@
+// plugin/mentions/receive/endpoint-page.ts: the pages of the webmention endpoint for people.
+import { statusOf, type TwtxtError } from "../../errors.js";
+import { escapeHtml } from "../../site/html.js";
+
+/** What became of a posted mention. */
+export type Outcome = "stored" | "removed" | "waiting" | "no verdict";
+
+const SENTENCES: Record<Outcome, readonly [title: string, sentence: string]> = {
+  stored: ["Thank you", "Your page links here, and is listed now, or as soon as the author has approved it."],
+  removed: ["Removed", "Your page no longer links here, so it is not listed any more."],
+  waiting: ["Thank you", "Your page will be checked soon. If it links here, it is listed then."],
+  "no verdict": [
+    "Thank you",
+    "Your page did not answer. It will be checked again for a day, and is listed once it answers.",
+  ],
+};
+
+const HINTS: Partial<Record<TwtxtError["code"], string>> = {
+  "no-such-mention": "Add the link to your page, publish it, and send it again.",
+  "no-such-twt": "Publish your feed, and send the twt again.",
+  "say-which-twt": "Send the URL of one twt of your feed.",
+};
+
+const STYLE =
+  ":root{color-scheme:light dark}body{font:1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}input{display:block;width:100%;box-sizing:border-box;font:inherit;margin:0 0 1rem}";
+
+/** The values of the form. */
+interface Form {
+  source: string;
+  target: string;
+}
+
+/** Whether a client is a browser: it names HTML before anything else. */
+export function isBrowser(request: Request): boolean {
+  return /^\s*(?:text\/html|application\/xhtml\+xml)\b/i.test(request.headers.get("accept") ?? "");
+}
+
+/** Explains the endpoint, and has a form to send a mention by hand. */
+export function explanationPage(feedUrl: string, isHead: boolean): Response {
+  const content = `<h1>Mentions are received here</h1>
+<p>Clients post the form fields <code>source</code> and <code>target</code> to this URL when a twt or page mentions this site. You can also send a mention by hand:</p>
+${formHtml({ source: "", target: feedUrl })}`;
+  return page("Mentions", isHead ? null : content, 200, "public, max-age=3600");
+}
+
+/** Says what became of a mention. */
+export function outcomePage(outcome: Outcome, target: string): Response {
+  const [title, sentence] = SENTENCES[outcome];
+  const isAccepted = outcome === "stored" || outcome === "removed";
+  const content = `<h1>${title}</h1>\n<p>${sentence}</p>\n${backLink(target)}`;
+  return page(title, content, isAccepted ? 200 : 202);
+}
+
+/** Says why a mention was refused, and has the form to try again. */
+export function refusalPage(error: TwtxtError, form: Form): Response {
+  const hint = HINTS[error.code];
+  const content = `<h1>This could not be added</h1>
+<p>${escapeHtml(error.message)}${hint ? ` ${hint}` : ""}</p>
+${formHtml(form)}`;
+  return page("This could not be added", content, statusOf(error.code));
+}
+
+function formHtml({ source, target }: Form): string {
+  return `<form method="post">
+<label>Your twt or page <input name="source" required value="${escapeHtml(source)}" placeholder="https://bob.example/twtxt.txt#:~:text=2026-01-02T03:04:05Z"></label>
+<label>The page or feed it mentions <input name="target" required value="${escapeHtml(target)}"></label>
+<button>Send mention</button>
+</form>`;
+}
+
+function backLink(target: string): string {
+  return `<p><a href="${escapeHtml(target)}">Back to ${escapeHtml(target)}</a></p>`;
+}
+
+function page(title: string, content: string | null, status: number, cache = "no-store"): Response {
+  const html = `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>${title}</title>
+<style>${STYLE}</style>
+<main>
+${content}
+</main>
+</html>
+`;
+  return new Response(content === null ? null : html, {
+    status,
+    headers: {
+      "content-type": "text/html; charset=utf-8",
+      "content-security-policy": "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'",
+      "cache-control": cache,
+    },
+  });
+}
