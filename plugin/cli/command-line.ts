@@ -13,6 +13,7 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ["blob", async () => (await import("./blob.js")).blob],
   ["contacts", async () => (await import("./contacts.js")).contacts],
   ["doctor", async () => (await import("./doctor.js")).doctor],
+  ["followers", async () => (await import("./followers.js")).followers],
   ["keys", async () => (await import("./keys.js")).keys],
   ["lookup", async () => (await import("./lookup.js")).lookup],
   ["mentions", async () => (await import("./mentions.js")).mentions],

@@ -3,6 +3,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
 import { FEATURES, featuresOff } from "../host/channels.js";
+import { Followers } from "../host/followers.js";
 import { type NodeServer, nodeServer } from "../host/node-server.js";
 import { rateLimit } from "../host/rate-limit.js";
 import { type ServiceOptions, secretsOf } from "../host/service-options.js";
@@ -184,10 +185,12 @@ async function start(
     log: terminal.say,
   });
   await preload();
-  const { port, close } = await listen(served, host, values, terminal);
+  const followers = new Followers(store, terminal.now);
+  const { port, close } = await listen(served, host, followers, values, terminal);
   const stop = async () => {
     ending.abort();
     await Promise.all([close(), host.end()]);
+    await followers.save();
     await work.settled();
   };
   return { port, begin: () => host.begin(), stop };
@@ -226,6 +229,7 @@ function hostWarning({ host, endpoint, urls }: HostSettings): string[] {
 async function listen(
   { site, published: { settings }, folder, origin }: ServedSite,
   { endpointAt }: SiteHost,
+  followers: Followers,
   { port, host, ...values }: Values,
   terminal: Terminal,
 ): Promise<NodeServer> {
@@ -238,6 +242,7 @@ async function listen(
         prefix: prefixOf(settings),
         feedPath: new URL(settings.feedUrl).pathname,
         endpoint: settings.endpoint,
+        onFeedRead: (userAgent) => followers.note(userAgent),
       }),
       rateLimit: rateLimit({ perMinute: values["rate-limit"], now: terminal.now }),
       trustedProxies: values["trust-proxy"],

@@ -18,6 +18,8 @@ export interface SiteFilesOptions {
   feedPath: string;
   /** The endpoint in the `Link` header of the feed; `null` for none. */
   endpoint: string | null;
+  /** Called for each request for the feed, not for archives. */
+  onFeedRead?(userAgent: string): void;
 }
 
 /**
@@ -40,6 +42,7 @@ export function siteFiles(options: SiteFilesOptions) {
     const file = path.slice(prefix.length);
     const root = rootOf(path, options);
     if (!(await isInside(root, file))) return notFound(response, folder);
+    if (plainPath(path) === options.feedPath) options.onFeedRead?.(request.headers["user-agent"] ?? "");
     const dotfiles = isWellKnown(file) ? "allow" : "ignore";
     send(request, file, { root, dotfiles, index: ["index.html"], maxAge: 0 })
       .on("headers", (answer: ServerResponse) => {

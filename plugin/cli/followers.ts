@@ -1,0 +1,81 @@
+// plugin/cli/followers.ts: `eleventy-twtxt followers` lists who reads the feed, by the User-Agent of their clients.
+import { createReadStream } from "node:fs";
+import { resolve } from "node:path";
+import { createInterface } from "node:readline";
+import { Readable } from "node:stream";
+import { isArchiveOf } from "../feed/archive.js";
+import { FollowerList, parseLogLine, type SeenFollower } from "../feed/followers.js";
+import { readFollowers } from "../host/followers.js";
+import { zeroOrMore } from "./arguments.js";
+import { command } from "./command.js";
+import { orBadFile } from "./files.js";
+import { FILE, FOLDER, JSON_OPTION, option, SETTINGS_OPTION, type ValuesOf } from "./options.js";
+import { tableOf } from "./output.js";
+import { siteAt } from "./site.js";
+import { checkWithinReach, siteStore } from "./site-store.js";
+import { lineShownSafely, type Terminal } from "./terminal.js";
+
+const COMMAND = "followers";
+const MAX_FOLLOWERS = 10_000;
+
+const OPTIONS = {
+  store: option(FOLDER, "the folder in which serve keeps the site's data (default: the one that serve uses)"),
+  ...JSON_OPTION,
+  ...SETTINGS_OPTION,
+};
+
+type Values = ValuesOf<typeof OPTIONS>;
+
+export const followers = command({
+  name: COMMAND,
+  summary: "lists who follows your feed",
+  about:
+    "Many clients name their user in each request for a feed. Without LOGFILE, lists those that serve has noted. With access logs of a web server in the combined format, as Apache and nginx write them, lists those of the logs; - stands for standard input. A client of several users names a page that lists them. Network addresses are not kept.",
+  usage: "[LOGFILE...] [options]",
+  options: OPTIONS,
+  words: zeroOrMore(FILE),
+  run: list,
+  example: `$ zcat -f /var/log/nginx/access.log* | eleventy-twtxt followers -
+bob  https://bob.example/twtxt.txt  2026-11-20  twtxt/1.3.1`,
+});
+
+async function list(values: Values, files: string[], terminal: Terminal): Promise<number> {
+  const all = files.length === 0 ? await notedByServe(values, terminal) : await inLogs(files, values, terminal);
+  if (values.json) terminal.print(JSON.stringify(all, null, 2));
+  else for (const line of tableOf(all.map(rowOf))) terminal.print(line);
+  terminal.say(all.length === 1 ? "1 follower." : `${all.length} followers.`);
+  return 0;
+}
+
+function rowOf({ nick, url, client, lastSeen }: SeenFollower): string[] {
+  return [nick ?? "(several)", url, lastSeen.slice(0, 10), client].map(lineShownSafely);
+}
+
+async function notedByServe(values: Values, terminal: Terminal): Promise<SeenFollower[]> {
+  const site = await siteAt(terminal, values.settings);
+  checkWithinReach(site, { command: COMMAND, store: values.store }, terminal);
+  const { store } = await siteStore(site, { command: COMMAND, store: values.store, isReadOnly: true }, terminal);
+  return readFollowers(store);
+}
+
+/** The followers in access logs, by requests for the feed that were answered with 200 or 304. */
+async function inLogs(files: readonly string[], values: Values, terminal: Terminal): Promise<SeenFollower[]> {
+  const { settings } = await siteAt(terminal, values.settings);
+  const feed = new URL(settings.feedUrl).pathname;
+  const found = new FollowerList();
+  for (const file of files) {
+    const bytes = file === "-" ? Readable.from(terminal.input()) : createReadStream(resolve(terminal.folder, file));
+    await orBadFile(addLog(bytes, feed, found));
+  }
+  return found.newest(MAX_FOLLOWERS);
+}
+
+async function addLog(bytes: Readable, feed: string, found: FollowerList): Promise<void> {
+  for await (const line of createInterface({ input: bytes, crlfDelay: Number.POSITIVE_INFINITY })) {
+    const request = parseLogLine(line);
+    const path = request?.path.split("?")[0] ?? "";
+    if (request && [200, 206, 304].includes(request.status) && (path === feed || isArchiveOf(feed, path))) {
+      found.add(request.userAgent, request.time);
+    }
+  }
+}

@@ -1,0 +1,65 @@
+// test/cli/followers.test.ts: the command `eleventy-twtxt followers`.
+import { describe, expect, it } from "vitest";
+import { command } from "./helpers.js";
+import { serve, site } from "./server.js";
+
+const BOB = "twtxt/1.3.1 (+https://bob.example/twtxt.txt; @bob)";
+const POD = "yarnd/0.15 (~https://yarn.example/whoFollows?token=1; contact=https://yarn.example/support)";
+
+function logLine(path: string, userAgent: string, { day = 10, status = 200 } = {}): string {
+  return `203.0.113.7 - - [${day}/Oct/2026:13:55:36 +0000] "GET ${path} HTTP/1.1" ${status} 2326 "-" "${userAgent}"`;
+}
+
+describe("eleventy-twtxt followers", () => {
+  it("lists those who have read the feed from serve, also after a restart, without their network addresses", async () => {
+    const alice = site();
+    for (const [path, userAgent] of [
+      ["/twtxt.txt", BOB],
+      ["/twtxt.txt", "Mozilla/5.0"],
+      ["/posts/quinces/", POD],
+    ] as const) {
+      const server = await serve(alice);
+      await (await fetch(server.url + path, { headers: { "user-agent": userAgent } })).arrayBuffer();
+      expect(await server.end("SIGTERM")).toBe(0);
+    }
+    const { stdout, stderr, exitCode } = await command(alice.folder, ["followers"]);
+    expect([exitCode, stderr]).toEqual([0, "1 follower.\n"]);
+    expect(stdout).toMatch(/^bob {2}https:\/\/bob\.example\/twtxt\.txt {2}\d{4}-\d\d-\d\d {2}twtxt\/1\.3\.1\n$/);
+    expect(stdout).not.toContain("127.0.0.1");
+  });
+
+  it("lists those of access logs, the last seen first", async () => {
+    const alice = site();
+    alice.write(
+      "access.log",
+      [logLine("/twtxt.txt", BOB), logLine("/twtxt-2025.txt", POD, { day: 12 }), "no log"].join("\n"),
+    );
+    alice.write(
+      "older.log",
+      [logLine("/twtxt.txt", BOB, { day: 2 }), logLine("/other.txt", POD, { day: 20 })].join("\r\n"),
+    );
+    const { stdout, exitCode } = await command(alice.folder, ["followers", "--json", "access.log", "older.log"]);
+    expect(exitCode).toBe(0);
+    expect(JSON.parse(stdout)).toEqual([
+      {
+        nick: null,
+        url: "https://yarn.example/whoFollows?token=1",
+        client: "yarnd/0.15",
+        lastSeen: "2026-10-12T13:55:36Z",
+      },
+      { nick: "bob", url: "https://bob.example/twtxt.txt", client: "twtxt/1.3.1", lastSeen: "2026-10-10T13:55:36Z" },
+    ]);
+  });
+
+  it("ignores requests that were refused", async () => {
+    const alice = site();
+    alice.write("access.log", logLine("/twtxt.txt", BOB, { status: 403 }));
+    expect((await command(alice.folder, ["followers", "access.log"])).stderr).toBe("0 followers.\n");
+  });
+
+  it("says which log cannot be read", async () => {
+    const { exitCode, stderr } = await command(site().folder, ["followers", "missing.log"]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("missing.log");
+  });
+});
