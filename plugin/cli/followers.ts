@@ -35,7 +35,7 @@ export const followers = command({
   options: OPTIONS,
   words: zeroOrMore(FILE),
   run: list,
-  example: `$ zcat -f /var/log/nginx/access.log* | eleventy-twtxt followers -
+  example: `$ eleventy-twtxt followers /var/log/nginx/access.log
 bob  https://bob.example/twtxt.txt  2026-11-20  twtxt/1.3.1`,
 });
 
