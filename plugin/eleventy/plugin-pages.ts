@@ -171,9 +171,6 @@ function pageHtml(content: string, { title, lang, home }: { title: string; lang:
 <style eleventy:ignore>
 body { font: 1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere }
 pre { white-space: pre-wrap }
-.twtxt-mentions { list-style: none; padding: 0 }
-.twtxt-mentions li { margin: 0 0 1.5rem }
-.twtxt-mentions p { margin: 0 }
 </style>
 </head>
 <body>
