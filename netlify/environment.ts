@@ -30,7 +30,7 @@ const PURGE_TIMEOUT_MS = 3000;
 /**
  * Creates a value from the options of a site, once for each place, and keeps it as long as the function's process lives.
  *
- * @param create - loads no more than its function needs
+ * @param create - loads only what its function needs
  * @returns a function that returns the value for a deploy, and waits for the work that goes on after an answer
  */
 export function byPlace<T>(settings: HostSettings, pages: SitePages, create: (options: ServiceOptions) => T) {

@@ -95,8 +95,7 @@ export class SiteMentions {
 
   /** The mentions of a page. @param permalink - its path; `null` for a post without a page */
   of(permalink: string | null): readonly PublicMention[] {
-    this.#received ??= new SiteConversations(this.all() ?? [], []);
-    return permalink === null ? [] : this.#received.mentionsOf(this.#urls.absolute(permalink));
+    return permalink === null ? [] : this.#withoutOwnTwts().mentionsOf(this.#urls.absolute(permalink));
   }
 
   /**
@@ -105,8 +104,13 @@ export class SiteMentions {
    * @param permalink - as for {@link of}
    */
   conversationOf(permalink: string | null): Conversation {
-    const conversations = this.#allConversations() ?? new SiteConversations(this.all() ?? [], []);
+    const conversations = this.#allConversations() ?? this.#withoutOwnTwts();
     return conversations.of(permalink === null ? "" : this.#urls.absolute(permalink));
+  }
+
+  #withoutOwnTwts(): SiteConversations {
+    this.#received ??= new SiteConversations(this.all() ?? [], []);
+    return this.#received;
   }
 
   /** @returns `null` while the posts are not rendered */

@@ -78,6 +78,10 @@ export class FollowerList {
     for (const follower of known) this.#add(follower);
   }
 
+  get size(): number {
+    return this.#byUrl.size;
+  }
+
   /**
    * Adds a request for the feed.
    *

@@ -22,7 +22,7 @@ export async function readFollowers(store: Store): Promise<SeenFollower[]> {
   return (await readJson(store, KEY, STORED))?.value.followers ?? [];
 }
 
-/** Notes requests for the feed in memory, and stores them once a minute. No network addresses are kept. */
+/** Notes requests for the feed in memory, at most 1,000 followers, and stores them once a minute. No network addresses are kept. */
 export class Followers {
   readonly #store: Store;
   readonly #now: Clock;
@@ -36,6 +36,7 @@ export class Followers {
 
   /** @param userAgent - of a request for the feed */
   note(userAgent: string): void {
+    if (this.#new.size >= MAX_FOLLOWERS) return;
     const isFollower = this.#new.add(userAgent, formatTimestamp(this.#now()));
     if (isFollower) this.#timer ??= setTimeout(() => void this.save().catch(() => {}), PAUSE_MS).unref();
   }
@@ -46,9 +47,14 @@ export class Followers {
     this.#timer = null;
     const added = this.#new.newest(MAX_FOLLOWERS);
     if (added.length === 0) return;
-    await update(this.#store, KEY, STORED, (old) => ({
-      followers: new FollowerList([...(old?.followers ?? []), ...added]).newest(MAX_FOLLOWERS),
-    }));
     this.#new = new FollowerList();
+    try {
+      await update(this.#store, KEY, STORED, (old) => ({
+        followers: new FollowerList([...(old?.followers ?? []), ...added]).newest(MAX_FOLLOWERS),
+      }));
+    } catch (error) {
+      this.#new = new FollowerList([...added, ...this.#new.newest(MAX_FOLLOWERS)]);
+      throw error;
+    }
   }
 }

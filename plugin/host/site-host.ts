@@ -50,7 +50,7 @@ export class SiteHost {
     watchFile(file, { interval: WATCH_MS }, () => this.#enqueue(() => this.#takeUpBuild()));
   }
 
-  /** Starts no more jobs and waits for the running one. */
+  /** Starts no further jobs, and waits for the running one. */
   async end(): Promise<void> {
     this.#isEnding = true;
     clearInterval(this.#timer);

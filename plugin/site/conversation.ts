@@ -112,11 +112,6 @@ export class Conversations {
     }
   }
 
-  /** The keys of {@link below}. */
-  keysBelow(key: string): ReadonlySet<string> {
-    return new Set(this.below(key).map((entry) => entry.key));
-  }
-
   /**
    * The mentions and twts of the conversation below a page, each once.
    *

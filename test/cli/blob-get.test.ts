@@ -129,7 +129,7 @@ describeWithoutKeychain("Ctrl-C", () => {
     expect(alice.methods().filter((method) => method === "HEAD")).toHaveLength(1);
   });
 
-  it("says how many files are stored, each of which was reported", async () => {
+  it("reports each file, and then how many are stored", async () => {
     const { alice } = await blobAuthors(["alice"]);
     for (const name of ["a", "b", "c"]) alice.machine.write(`files/${name}.txt`, name);
     const ending = deferred();

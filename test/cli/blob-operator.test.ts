@@ -55,7 +55,7 @@ function withHeaders(alice: BlobAuthor, headers: Record<string, string | null>) 
   };
 }
 
-/** The messages of all commands that read a blob, each of which fails and writes nothing. */
+/** Runs all commands that read a blob. Each fails and writes nothing. @returns their messages */
 async function refusals(alice: BlobAuthor): Promise<string[]> {
   const said: string[] = [];
   for (const args of [["get", "a", "-o", "got"], ["info", "a"], ["set", "a", "--public"], ["verify"]]) {

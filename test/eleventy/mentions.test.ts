@@ -199,10 +199,12 @@ describe("mentions in a site", () => {
       ...FILES,
       "own.njk": `{% for m in twtxt.mentions %}{{ m.author.name }} {% endfor %}|{% for m in "/posts/quinces/" | mentions %}{{ m.text }}{% endfor %}`,
       "liquid.liquid": `{% assign found = "/posts/quinces/" | mentions %}{{ found.size }}`,
+      "tree.njk": `{% set c = "/posts/quinces/" | conversation %}{{ c.replies.length }} {{ c.mentions[0].text }}`,
     };
     const built = await build(server, { files });
     expect(built.read("own/index.html")).toBe("bob1 bob2 |hello 1");
     expect(built.read("liquid/index.html")).toBe("1");
+    expect(built.read("tree/index.html")).toBe("0 hello 1");
   });
 
   it("are none for a post without a page", async () => {

@@ -191,7 +191,7 @@ describe("plain HTML has the same text as with the parser", () => {
     expect(shareOfPlain(aSoup, 4000)).toBeGreaterThan(0.02);
   });
 
-  it("in the posts of the example, most of which are plain", () => {
+  it("in the posts of the example, which are mostly plain", () => {
     const markdown = markdownIt({ html: true });
     const files = readdirSync("site-example/posts").filter((file) => file.endsWith(".md"));
     const bodies = files.map((file) => markdown.render(matter.read(`site-example/posts/${file}`).content));

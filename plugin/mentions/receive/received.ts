@@ -3,7 +3,7 @@ import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { isSameHost } from "../../http/hosts.js";
 import { isSameUrl, withoutQuery } from "../../http/same-url.js";
-import { Conversations, type MentionLike, mentionKey, type TwtLike } from "../../site/conversation.js";
+import { Conversations, mentionKey, type TwtLike } from "../../site/conversation.js";
 import type { ListMentions, MentionState, StoredMention } from "../mention.js";
 import { sourceOf } from "../reference.js";
 import { idOf, type MentionEvent, type NewMention, versionOf } from "./event.js";
@@ -34,7 +34,7 @@ export class ReceivedMentions {
   readonly #now: Clock;
   readonly #onChange: ReceivedOptions["onChange"];
   readonly #sorted = new WeakMap<ReadonlyMap<string, StoredMention>, StoredMention[]>();
-  readonly #conversations = new WeakMap<ReadonlyMap<string, StoredMention>, Conversations>();
+  readonly #replies = new WeakMap<ReadonlyMap<string, StoredMention>, ShownReplies>();
   readonly #twts: readonly TwtLike[];
   #last = 0;
 
@@ -47,13 +47,13 @@ export class ReceivedMentions {
 
   readonly list: ListMentions = async ({ state, target, after, limit }) => {
     const known = await this.journal.read();
-    const inConversation = target === undefined ? null : this.#conversationsOf(known).keysBelow(target);
+    const inConversation = target === undefined ? null : this.#repliesOf(known).below(target);
     const isWanted = (mention: StoredMention) =>
       (state === undefined || mention.state === state) &&
       (inConversation === null ||
         mention.target === target ||
         mention.under === target ||
-        inConversation.has(mentionKey(likeOf(mention))));
+        inConversation.has(mention.id));
     if (after !== undefined) checkCursor(after, (id) => known.get(id));
     return pageOf(this.#newestFirst(known), { isWanted, after, limit });
   };
@@ -127,14 +127,11 @@ export class ReceivedMentions {
     return new Date(this.#last).toISOString();
   }
 
-  /** Arranges each version of the list once. */
-  #conversationsOf(all: ReadonlyMap<string, StoredMention>): Conversations {
-    const known = this.#conversations.get(all);
-    if (known) return known;
-    const shown = [...all.values()].filter(({ state }) => state === "shown");
-    const conversations = new Conversations(shown.map(likeOf), this.#twts);
-    this.#conversations.set(all, conversations);
-    return conversations;
+  /** Arranges the replies of each version of the list once. */
+  #repliesOf(all: ReadonlyMap<string, StoredMention>): ShownReplies {
+    const known = this.#replies.get(all) ?? new ShownReplies(all.values(), this.#twts);
+    this.#replies.set(all, known);
+    return known;
   }
 
   /** Sorts each version of the list once. */
@@ -210,7 +207,20 @@ function noCursor(): TwtxtError {
   return new TwtxtError("bad-request", 'The parameter "after" is not a cursor that this list has returned.');
 }
 
-/** A mention as the public list has it. */
-function likeOf(mention: StoredMention): MentionLike {
-  return { ...mention, source: sourceOf(mention), replyTo: mention.subject };
+/** The shown replies of a site, by the pages to whose conversations they belong. */
+class ShownReplies {
+  readonly #conversations: Conversations;
+  readonly #ids = new Map<string, string>();
+
+  constructor(mentions: Iterable<StoredMention>, twts: readonly TwtLike[]) {
+    const replies = [...mentions].filter(({ state, type }) => state === "shown" && type === "reply");
+    const entries = replies.map((reply) => ({ ...reply, source: sourceOf(reply), replyTo: reply.subject }));
+    this.#conversations = new Conversations(entries, twts);
+    for (const entry of entries) this.#ids.set(mentionKey(entry), entry.id);
+  }
+
+  /** @returns the ids of the replies below a page */
+  below(page: string): ReadonlySet<string> {
+    return new Set(this.#conversations.below(page).flatMap(({ key }) => this.#ids.get(key) ?? []));
+  }
 }

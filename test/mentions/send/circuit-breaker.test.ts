@@ -16,7 +16,7 @@ const looks = ({ asked }: Neighbour) => asked.filter((path) => path === "/twtxt.
 
 describe("a host that asks for a pause", () => {
   it.each([429, 503])(
-    "with %i and Retry-After gets no more requests in the run, and all mentions wait as long",
+    "with %i and Retry-After is not asked again in the run, and all mentions wait as long",
     async (status) => {
       const { bob, home } = await four();
       bob.answer = () => ({ status, headers: { "retry-after": "7200" } });
@@ -32,7 +32,7 @@ describe("a host that asks for a pause", () => {
     },
   );
 
-  it("during discovery gets no more requests either", async () => {
+  it("during discovery is not asked again either", async () => {
     const { bob, home } = await four();
     bob.status = 429;
     bob.headers = { "retry-after": "7200" };
