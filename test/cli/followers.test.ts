@@ -1,5 +1,7 @@
 // test/cli/followers.test.ts: the command `eleventy-twtxt followers`.
 import { describe, expect, it } from "vitest";
+import { Followers, readFollowers } from "../../plugin/host/followers.js";
+import { memoryStore } from "../../plugin/store/memory.js";
 import { command } from "./helpers.js";
 import { serve, site } from "./server.js";
 
@@ -26,6 +28,23 @@ describe("eleventy-twtxt followers", () => {
     expect([exitCode, stderr]).toEqual([0, "1 follower.\n"]);
     expect(stdout).toMatch(/^bob {2}https:\/\/bob\.example\/twtxt\.txt {2}\d{4}-\d\d-\d\d {2}twtxt\/1\.3\.1\n$/);
     expect(stdout).not.toContain("127.0.0.1");
+  });
+
+  it("are stored later if the store fails or others come meanwhile", async () => {
+    const store = memoryStore();
+    let isDown = true;
+    const followers = new Followers(
+      { ...store, put: (...put) => (isDown ? Promise.reject(new Error("full")) : store.put(...put)) },
+      () => 0,
+    );
+    followers.note(BOB);
+    await expect(followers.save()).rejects.toThrow("full");
+    isDown = false;
+    const saving = followers.save();
+    followers.note(POD);
+    await saving;
+    await followers.save();
+    expect((await readFollowers(store)).map(({ client }) => client).sort()).toEqual(["twtxt/1.3.1", "yarnd/0.15"]);
   });
 
   it("lists those of access logs, the last seen first", async () => {

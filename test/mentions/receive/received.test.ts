@@ -8,6 +8,7 @@ import {
 } from "../../../plugin/mentions/receive/event.js";
 import { Journal } from "../../../plugin/mentions/receive/journal.js";
 import { ReceivedMentions } from "../../../plugin/mentions/receive/received.js";
+import type { TwtLike } from "../../../plugin/site/conversation.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
@@ -27,7 +28,7 @@ async function takeBack(
   return found.length > 0;
 }
 
-function blog(store: Store = memoryStore(), start = "2026-11-20T09:00:00.000Z") {
+function blog(store: Store = memoryStore(), start = "2026-11-20T09:00:00.000Z", twts: readonly TwtLike[] = []) {
   let time = Date.parse(start);
   let changes = 0;
   const log: string[] = [];
@@ -37,7 +38,7 @@ function blog(store: Store = memoryStore(), start = "2026-11-20T09:00:00.000Z") 
   };
   const book = new Journal({ store, now, shownPerHost: 3, log: (line) => void log.push(line) });
   const received = new ReceivedMentions({
-    twts: [],
+    twts,
     journal: book,
     now,
     onChange: async () => {
@@ -58,6 +59,33 @@ function blog(store: Store = memoryStore(), start = "2026-11-20T09:00:00.000Z") 
       ),
   };
 }
+
+describe("the list of a page", () => {
+  const page = "https://alice.example/posts/quinces/";
+  const answer = { timestamp: "2026-11-20T08:00:00Z", hashes: ["ownhash"], page: null, replyTo: "hashof1" };
+
+  it("has its whole conversation: replies to replies, and to the author's own replies without a page", async () => {
+    const { received } = blog(memoryStore(), "2026-11-20T09:00:00.000Z", [answer]);
+    const reply = (n: number, change: Partial<NewMention>) => received.keep(mention(n, { type: "reply", ...change }));
+    await reply(1, { under: page, hash: "hashof1long1", hashV1: "hashof1" });
+    await reply(2, { subject: "hashof1" });
+    await reply(3, { subject: "ownhash" });
+    await reply(4, { subject: "unknown" });
+    await received.keep(mention(5, { subject: "hashof1" }));
+
+    const { mentions } = await received.list({ state: "shown", target: page, limit: 10 });
+    expect(mentions.map(({ author }) => author.name)).toEqual(["nick3", "nick2", "nick1"]);
+  });
+
+  it("has no replies to one that is no longer shown", async () => {
+    const { received } = blog();
+    await received.keep(mention(1, { type: "reply", under: page, hash: "hashof1", hashV1: "hashof1" }));
+    await received.keep(mention(2, { type: "reply", subject: "hashof1" }));
+    const [first] = (await received.list({ target: page, limit: 10 })).mentions.slice(-1);
+    await received.moderate(first?.id ?? "", "rejected", null);
+    expect((await received.list({ state: "shown", target: page, limit: 10 })).mentions).toEqual([]);
+  });
+});
 
 describe("a received mention", () => {
   it("is listed newest first, a page at a time", async () => {
