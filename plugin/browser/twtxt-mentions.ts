@@ -87,9 +87,11 @@ class TwtxtMentions extends HTMLElement {
     }
     const context = this.#context();
     if (context.target === null) this.#showList([...mentions.values()], known, context);
-    else
-      for (const { name, type } of PARTS)
+    else {
+      for (const { name, type } of PARTS) {
         this.#showPart(name, itemsOfType(type, mentions, known, context), known, context);
+      }
+    }
     this.#isLoaded = true;
     const count = itemsIn(this).size;
     this.querySelector(".twtxt-none")?.toggleAttribute("hidden", count > 0);

@@ -73,6 +73,7 @@ export function twtKey({ page, timestamp }: Pick<TwtLike, "page" | "timestamp">)
   return page ?? timestamp;
 }
 
+/** What a mention is called, and what it replies to. */
 export function mentionEntry(mention: MentionLike): Entry {
   const { source, target, under, hash, hashV1, replyTo, published, received } = mention;
   const known = (names: readonly (string | null)[]) => [...new Set(names.filter((name) => name !== null))];
