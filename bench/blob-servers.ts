@@ -58,7 +58,7 @@ export async function plainServer(folder: string, stop: AbortSignal): Promise<Bl
   };
 }
 
-type Signatures = typeof import("../plugin/http/signature.js");
+type Signatures = typeof import("../plugin/http/sign-request.js");
 type Keys = typeof import("../plugin/keys/key.js");
 
 /** Who owns the blobs. */
@@ -84,7 +84,7 @@ export async function serveServer(
   entry: string,
   { folder, owner, stop }: { folder: string; owner: Owner; stop: AbortSignal },
 ): Promise<BlobServer> {
-  const { signRequest }: Signatures = await import(new URL("http/signature.js", entry).href);
+  const { signRequest }: Signatures = await import(new URL("http/sign-request.js", entry).href);
   const blobs = { owners: [owner.publicKey], count: 10_000, bytes: 1e12, maxBytes: 1e9 };
   writeSite(folder, { inbox: null, blobs });
   const { url, pid, end } = await startServe(entry, folder, stop);

@@ -98,7 +98,8 @@ interface Checks {
 
 async function checksOf(entry: string, owner: Owner, rounds: number): Promise<Checks> {
   const load = <T>(path: string): Promise<T> => import(new URL(path, entry).href);
-  const { signRequest, verifyRequest } = await load<typeof import("../plugin/http/signature.js")>("http/signature.js");
+  const { signRequest } = await load<typeof import("../plugin/http/sign-request.js")>("http/sign-request.js");
+  const { verifyRequest } = await load<typeof import("../plugin/http/signature.js")>("http/signature.js");
   const { memoryStore } = await load<typeof import("../plugin/store/memory.js")>("store/memory.js");
   const unsigned = { method: "GET", url: `${SITE_URL}/api/v1/blob/photo.jpg` };
   const request = new Request(unsigned.url, { headers: signRequest(unsigned, owner, Date.now()) });

@@ -1,74 +1,18 @@
-// plugin/http/signature.ts: signing and verification of requests. PROTOCOL 5
+// plugin/http/signature.ts: verifies signed requests. PROTOCOL 5
 
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import type { Parameters } from "structured-headers";
 import * as v from "valibot";
 import type { Clock } from "../clock.js";
 import { TwtxtError } from "../errors.js";
 import { isSignedBy } from "../keys/ed25519.js";
-import type { Identity } from "../keys/identity-text.js";
 import { formatKey, parseKey } from "../keys/key.js";
 import type { Store } from "../store/store.js";
 import { CLOCK_SKEW, type Nonce, spendNonce } from "./nonces.js";
-import { formatSignature, notSigned, readSignature, signatureBase } from "./signature-fields.js";
+import { contentDigest, DERIVED, FIELDS, MAX_LIFETIME, NONCE_BYTES } from "./sign-request.js";
+import { notSigned, readSignature, signatureBase } from "./signature-fields.js";
 
-const DERIVED = ["@method", "@authority", "@path", "@query"] as const;
-/** Header fields that must be signed if they are sent. */
-const FIELDS = [
-  "content-digest",
-  "content-type",
-  "content-disposition",
-  "blob-public",
-  "blob-properties",
-  "if-match",
-  "if-none-match",
-  "range",
-] as const;
 const READING = ["GET", "HEAD"];
-
-/** Maximum lifetime of a signature in seconds. */
-const MAX_LIFETIME = 300;
-const NONCE_BYTES = 16;
-
-/** A request to sign. */
-export interface UnsignedRequest {
-  method: string;
-  url: string;
-  headers?: Record<string, string>;
-  body?: Uint8Array;
-  /** Instead of `body`, for a streamed body: its SHA-256, 32 bytes. */
-  bodyHash?: Uint8Array;
-}
-
-/** A key that signs requests, such as an identity. */
-export type Signer = Pick<Identity, "publicKey" | "sign">;
-
-/**
- * Signs a request.
- *
- * @param now - milliseconds since 1970
- * @returns all headers of the request: the given ones, `content-digest` if there is a body, `signature-input` and
- *   `signature`. Do not add fields that must be signed. (fetch adds no `content-type` to a body of bytes.)
- * @see PROTOCOL 5
- */
-export function signRequest(request: UnsignedRequest, signer: Signer, now: number): Record<string, string> {
-  const headers = new Headers(request.headers);
-  const bodyHash = request.body ? sha256(request.body) : request.bodyHash;
-  if (bodyHash) headers.set("content-digest", contentDigest(bodyHash));
-  const components = [...DERIVED, ...FIELDS.filter((name) => headers.has(name))];
-  const created = Math.floor(now / 1000);
-  const parameters: Parameters = new Map<string, string | number>([
-    ["created", created],
-    ["expires", created + MAX_LIFETIME],
-    ["nonce", randomBytes(NONCE_BYTES).toString("base64")],
-    ["keyid", signer.publicKey],
-    ["alg", "ed25519"],
-  ]);
-  const { method, url } = request;
-  const base = signatureBase({ method, authority: new URL(url).host, url, headers }, components, parameters);
-  const signature = signer.sign(Buffer.from(base));
-  return { ...Object.fromEntries(headers), ...formatSignature({ components, parameters, signature }) };
-}
 
 /** What a signature is verified against. */
 export interface SignaturePolicy {
@@ -155,15 +99,6 @@ export function nonceUsed(): TwtxtError {
 /** The error for a body that does not match the signed digest. */
 export function digestMismatch(): TwtxtError {
   return notSigned('"content-digest" is not the sha-256 of the body');
-}
-
-/**
- * The value of `Content-Digest` (RFC 9530) with SHA-256.
- *
- * @param hash - 32 bytes
- */
-export function contentDigest(hash: Uint8Array): string {
-  return `sha-256=:${Buffer.from(hash).toString("base64")}:`;
 }
 
 function sha256(bytes: Uint8Array): Uint8Array {

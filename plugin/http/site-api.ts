@@ -4,7 +4,7 @@ import { TwtxtError, type TwtxtErrorCode } from "../errors.js";
 import { chunksUntilAborted } from "../store/chunks.js";
 import { problemDetail } from "./one-line.js";
 import { concatUpTo } from "./respond.js";
-import { type Signer, signRequest } from "./signature.js";
+import { type Signer, signRequest } from "./sign-request.js";
 
 /** A streamed body. */
 interface StreamedBody {

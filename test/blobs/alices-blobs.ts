@@ -1,7 +1,7 @@
 // test/blobs/alices-blobs.ts: Alice's blobs, her who keeps them, and those who would like to.
 import { createHash, randomBytes } from "node:crypto";
 import { Blobs, type BlobsOptions } from "../../plugin/blobs/serve/blobs.js";
-import { signRequest, type UnsignedRequest } from "../../plugin/http/signature.js";
+import { signRequest, type UnsignedRequest } from "../../plugin/http/sign-request.js";
 import type { Identity } from "../../plugin/keys/identity-text.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import type { Store, StreamingStore } from "../../plugin/store/store.js";

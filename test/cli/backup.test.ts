@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { signRequest } from "../../plugin/http/signature.js";
+import { signRequest } from "../../plugin/http/sign-request.js";
 import { FileStore } from "../../plugin/store/file.js";
 import { FEED, feedServer, settingsOf } from "../helpers/receiver.js";
 import { ALICE } from "../messages/inbox/alices-inbox.js";

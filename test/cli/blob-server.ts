@@ -8,7 +8,7 @@ import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
-import { signRequest } from "../../plugin/http/signature.js";
+import { signRequest } from "../../plugin/http/sign-request.js";
 import { afterAll } from "../helpers/hooks.js";
 import { COMMAND, LOOPBACK_ONLY } from "../helpers/paths.js";
 import { settingsOf } from "../helpers/receiver.js";

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { signRequest } from "../../plugin/http/signature.js";
+import { signRequest } from "../../plugin/http/sign-request.js";
 import { SMALL_BYTES } from "../../plugin/store/copy.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { settingsOf } from "../helpers/receiver.js";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { signRequest } from "../../plugin/http/signature.js";
+import { signRequest } from "../../plugin/http/sign-request.js";
 import { settingsOf } from "../helpers/receiver.js";
 import { telephone } from "../helpers/telephone.js";
 import { ALICE, ARMORED, EVE, idOf, sealed } from "../messages/inbox/alices-inbox.js";

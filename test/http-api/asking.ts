@@ -1,7 +1,7 @@
 // test/http-api/asking.ts: the requests that docs/openapi.yaml gives as examples, as they are, or with something changed.
 import { request as httpRequest, type IncomingMessage } from "node:http";
 import type { Endpoint } from "../../plugin/host/endpoints.js";
-import { signRequest } from "../../plugin/http/signature.js";
+import { signRequest } from "../../plugin/http/sign-request.js";
 import type { Identity } from "../../plugin/keys/identity-text.js";
 import { identityOf } from "../helpers/identity.js";
 import { type Operation, operation, type Parameter, paths } from "./document.js";

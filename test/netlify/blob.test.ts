@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { blobs as blob } from "../../netlify/functions/blobs.js";
-import { signRequest } from "../../plugin/http/signature.js";
+import { signRequest } from "../../plugin/http/sign-request.js";
 import type { HostSettings, SitePages } from "../../plugin/site/site.js";
 import type { BlobsSite } from "../helpers/blobs-server.js";
 import { netlifyBlobs, siteOf } from "../helpers/netlify-site.js";

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { signRequest } from "../../plugin/http/signature.js";
+import { signRequest } from "../../plugin/http/sign-request.js";
 import { identityOf } from "../helpers/identity.js";
 import { devSite, freePort, netlifyDev, type RunningNetlify, type Site } from "./local-netlify.js";
 

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { deploySucceeded, scheduled } from "../../netlify/functions/jobs.js";
 import { mentions } from "../../netlify/functions/mentions.js";
-import { signRequest } from "../../plugin/http/signature.js";
+import { signRequest } from "../../plugin/http/sign-request.js";
 import { formatIdentity, parseIdentity } from "../../plugin/keys/identity-text.js";
 import type { HostSettings, SitePages } from "../../plugin/site/site.js";
 import type { BlobsSite } from "../helpers/blobs-server.js";

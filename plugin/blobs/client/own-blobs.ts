@@ -1,7 +1,7 @@
 // plugin/blobs/client/own-blobs.ts: puts, changes and deletes the author's own blobs, each with a proof.
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import type { Signer } from "../../http/signature.js";
+import type { Signer } from "../../http/sign-request.js";
 import { type BlobFields, type Metadata, MIN_KEY_PREFIX, shortKey } from "../blob.js";
 import { checkFilename, checkProperties, checkType, NEW, withoutProof } from "../metadata.js";
 import { type Proof, proofOf } from "../proof.js";

@@ -2,7 +2,8 @@
 import { TwtxtError } from "../../errors.js";
 import { checkConditions } from "../../http/conditions.js";
 import { essenceOf, json, readBody } from "../../http/respond.js";
-import { contentDigest, type SignedHead } from "../../http/signature.js";
+import { contentDigest } from "../../http/sign-request.js";
+import type { SignedHead } from "../../http/signature.js";
 import { blobJson, etagOf, isContentAddress, versionOf } from "../blob.js";
 import { changed, changeIn, changeInJson } from "../metadata.js";
 import type { CdnCopies } from "./copies.js";

@@ -1,7 +1,8 @@
 // plugin/blobs/serve/incoming.ts: contents of an upload, checked while they arrive.
 import { createHash } from "node:crypto";
 import { TwtxtError } from "../../errors.js";
-import { contentDigest, digestMismatch } from "../../http/signature.js";
+import { contentDigest } from "../../http/sign-request.js";
+import { digestMismatch } from "../../http/signature.js";
 
 /** Limit of uploads without Content-Length, which are held in memory. */
 const MAX_UNKNOWN_BYTES = 4 * 2 ** 20;

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { readEvents } from "../../http/event-stream.js";
-import type { Signer } from "../../http/signature.js";
+import type { Signer } from "../../http/sign-request.js";
 import { type AskSite, type SiteAnswer, siteApi } from "../../http/site-api.js";
 import { canParseUrl } from "../../url.js";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { spendNonce } from "../../../plugin/http/nonces.js";
-import { signRequest } from "../../../plugin/http/signature.js";
+import { signRequest } from "../../../plugin/http/sign-request.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import { ALICE, type AlicesBlobs, API, alicesBlobs, kept, outcomeOf, sha256 } from "../alices-blobs.js";
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { type NodeServer, nodeServer } from "../../../plugin/host/node-server.js";
-import { signRequest, type UnsignedRequest } from "../../../plugin/http/signature.js";
+import { signRequest, type UnsignedRequest } from "../../../plugin/http/sign-request.js";
 import { endpoint } from "../../helpers/endpoints.js";
 import { ALICE, type AlicesBlobs, API, alicesBlobs, dump, sha256 } from "../alices-blobs.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { signRequest } from "../../../plugin/http/signature.js";
+import { signRequest } from "../../../plugin/http/sign-request.js";
 import type { Identity } from "../../../plugin/keys/identity-text.js";
 import type { ManagedMention } from "../../../plugin/mentions/receive/manage.js";
 import { identityOf } from "../../helpers/identity.js";

@@ -1,6 +1,6 @@
 // test/messages/inbox/alices-inbox.ts: Alice's inbox, its reader and its senders.
 import { createHash } from "node:crypto";
-import { signRequest } from "../../../plugin/http/signature.js";
+import { signRequest } from "../../../plugin/http/sign-request.js";
 import type { Identity } from "../../../plugin/keys/identity-text.js";
 import { Inboxes, type InboxOptions } from "../../../plugin/messages/inbox/inboxes.js";
 import type { InboxItem } from "../../../plugin/messages/inbox/list.js";

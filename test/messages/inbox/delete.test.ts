@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { signRequest } from "../../../plugin/http/signature.js";
+import { signRequest } from "../../../plugin/http/sign-request.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
 import { ALICE, alicesInbox, CAROL, DAY, EVE, INBOX, idOf, sealed } from "./alices-inbox.js";

@@ -2,7 +2,7 @@ import { getEventListeners } from "node:events";
 import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { nodeServer } from "../../../plugin/host/node-server.js";
-import { signRequest } from "../../../plugin/http/signature.js";
+import { signRequest } from "../../../plugin/http/sign-request.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import { endpoint } from "../../helpers/endpoints.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
