@@ -9,7 +9,7 @@ import { FEED, feedServer, settingsOf } from "../helpers/receiver.js";
 import { ALICE } from "../messages/inbox/alices-inbox.js";
 import { ALICES_DATA, type Blog, command, commandProcess, ownData, standingTerminal } from "./helpers.js";
 import { runCommandLine } from "./run-command-line.js";
-import { type Server, serve, site } from "./server.js";
+import { type Server, serve, serveProcess, site } from "./server.js";
 
 const MIB = 2 ** 20;
 const BLOBS = { owners: [ALICE.publicKey], count: 100, bytes: 100 * MIB, maxBytes: 20 * MIB };
@@ -58,7 +58,7 @@ describe("eleventy-twtxt backup", () => {
     const at = "2026-11-19T18:40:02Z";
     const bob = await feedServer({ [at]: `@<alice ${FEED}> hello` });
     const alice = blobSite();
-    const server = await serve(alice, ["--allow-private-host", bob.host]);
+    const server = await serveProcess(alice, ["--allow-private-host", bob.host]);
     const source = bob.twt(at);
     const form = new URLSearchParams({ source, target: FEED });
     expect((await fetch(`${server.url}/webmention`, { method: "POST", body: form })).status).toBe(200);
@@ -166,7 +166,7 @@ describe("eleventy-twtxt restore", () => {
   it("does not change the store of a running server", async () => {
     const alice = await filled();
     await type(alice, "backup", FILE);
-    const server = await serve(alice);
+    const server = await serveProcess(alice);
     const refused = await type(alice, "restore", FILE, "--force");
     expect([refused.exitCode, refused.stderr]).toEqual([
       1,
@@ -191,6 +191,6 @@ describe("eleventy-twtxt restore", () => {
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`Process ${process.pid} is restoring a backup`)]);
     writeFileSync(slow, "no backup");
     expect(await restoring).toMatchObject({ exitCode: 1 });
-    expect(await (await serve(alice)).end("SIGTERM")).toBe(0);
+    expect(await (await serve(alice)).end()).toBe(0);
   });
 });

@@ -22,7 +22,7 @@ describe("eleventy-twtxt followers", () => {
     ] as const) {
       const server = await serve(alice);
       await (await fetch(server.url + path, { headers: { "user-agent": userAgent } })).arrayBuffer();
-      expect(await server.end("SIGTERM")).toBe(0);
+      expect(await server.end()).toBe(0);
     }
     const { stdout, stderr, exitCode } = await command(alice.folder, ["followers"]);
     expect([exitCode, stderr]).toEqual([0, "1 follower.\n"]);

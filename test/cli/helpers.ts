@@ -78,11 +78,39 @@ interface Circumstances {
 }
 
 /** Types `eleventy-twtxt ARGS`, which runs in this process. */
-export async function command(
-  folder: string,
-  args: string[],
-  { input = "", environment = {} }: Circumstances = {},
-): Promise<Outcome> {
+export async function command(folder: string, args: string[], circumstances: Circumstances = {}): Promise<Outcome> {
+  const { terminal, printed } = printingTerminal(folder, circumstances);
+  const exitCode = await runCommandLine(args, terminal);
+  return { exitCode, ...printed };
+}
+
+/** Types a command that runs until it is told to end, in this process. */
+export function longCommand(folder: string, args: string[], circumstances: Circumstances = {}): RunningCommand {
+  const { terminal, printed } = printingTerminal(folder, circumstances);
+  let end = () => {};
+  const ended = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const exitCode = runCommandLine(args, { ...terminal, ended: () => ended });
+  return {
+    printed,
+    exitCode,
+    end() {
+      end();
+      return exitCode;
+    },
+  };
+}
+
+/** A command that runs, and what it has printed so far. */
+export interface RunningCommand {
+  printed: Pick<Outcome, "stdout" | "stderr">;
+  exitCode: Promise<number>;
+  /** Ends it as Ctrl-C and SIGTERM do. @returns its exit code */
+  end(): Promise<number>;
+}
+
+function printingTerminal(folder: string, { input = "", environment = {} }: Circumstances) {
   const printed = { stdout: "", stderr: "" };
   const stream = (name: keyof typeof printed) =>
     new Writable({
@@ -95,8 +123,7 @@ export async function command(
     { stdin: Readable.from([Buffer.from(input)]), stdout: stream("stdout"), stderr: stream("stderr") },
     { environment: environmentIn(folder, environment), folder },
   );
-  const exitCode = await runCommandLine(args, terminal);
-  return { exitCode, ...printed };
+  return { terminal, printed };
 }
 
 function environmentIn(folder: string, given: Record<string, string>) {

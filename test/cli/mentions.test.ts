@@ -182,7 +182,7 @@ describe("eleventy-twtxt mentions", () => {
     const other = await command(settings.folder, [...args, "--identity", "other.key"], elsewhere);
     expect([other.exitCode, other.stderr]).toEqual([1, expect.stringContaining("answers 403")]);
 
-    await server.end("SIGTERM");
+    await server.end();
     const gone = await type();
     expect([gone.exitCode, gone.stderr]).toEqual([1, expect.stringContaining("ECONNREFUSED")]);
 

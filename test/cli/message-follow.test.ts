@@ -1,21 +1,41 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { afterEach, expect, it } from "vitest";
 import { loopbackServer } from "../helpers/loopback.js";
 import { COMMAND } from "../helpers/paths.js";
 import { type Correspondent, correspondents } from "./correspondent.js";
+import { longCommand } from "./helpers.js";
 import { describeWithoutKeychain } from "./machine.js";
 
-const running: ChildProcess[] = [];
+const ends: (() => unknown)[] = [];
 
-afterEach(() => {
-  for (const child of running.splice(0)) child.kill("SIGKILL");
+afterEach(async () => {
+  await Promise.all(ends.splice(0).map((end) => end()));
 });
 
+/** A command that follows. */
+interface Following {
+  printed: { stdout: string; stderr: string };
+  /** The texts of the messages so far. */
+  texts(): string[];
+  end(): Promise<number | null>;
+}
+
 /** Types `eleventy-twtxt message follow ARGS`, and waits until it says that it waits. */
-async function follow({ machine, environment, allowing }: Correspondent, ...args: string[]) {
-  const command = [COMMAND, "message", "follow", ...args, ...allowing];
-  const child = spawn(process.execPath, command, { cwd: machine.folder, env: { ...process.env, ...environment } });
-  running.push(child);
+async function follow({ machine, environment, allowing }: Correspondent, ...args: string[]): Promise<Following> {
+  const { printed, end } = longCommand(machine.folder, ["message", "follow", ...args, ...allowing], { environment });
+  ends.push(end);
+  return waiting(printed, end);
+}
+
+/** The same in a process of its own, which a signal ends. */
+async function followProcess(
+  { machine, environment, allowing }: Correspondent,
+  args: string[],
+  signal: NodeJS.Signals,
+): Promise<Following> {
+  const words = [COMMAND, "message", "follow", ...args, ...allowing];
+  const child = spawn(process.execPath, words, { cwd: machine.folder, env: { ...process.env, ...environment } });
+  ends.push(() => child.kill("SIGKILL"));
   const printed = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const) {
     child[name].on("data", (data) => {
@@ -23,16 +43,15 @@ async function follow({ machine, environment, allowing }: Correspondent, ...args
     });
   }
   const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+  return waiting(printed, () => {
+    child.kill(signal);
+    return ended;
+  });
+}
+
+async function waiting(printed: Following["printed"], end: Following["end"]): Promise<Following> {
   await expect.poll(() => printed.stderr).toContain("Stop with Ctrl-C.");
-  return {
-    printed,
-    /** The texts of the messages so far. */
-    texts: () => printed.stdout.split("\n").filter((line) => line.startsWith("  ")),
-    end: (signal: NodeJS.Signals = "SIGINT") => {
-      child.kill(signal);
-      return ended;
-    },
-  };
+  return { printed, texts: () => printed.stdout.split("\n").filter((line) => line.startsWith("  ")), end };
 }
 
 /** A host that begins to answer, and does not end. */
@@ -46,7 +65,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
   it("shows each new message once, through a subscription, and stops at Ctrl-C", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await alice.message("send", bob.address, "before");
-    const following = await follow(bob);
+    const following = await followProcess(bob, [], "SIGINT");
     for (const text of ["one", "two"]) {
       await alice.message("send", bob.address, text);
       await expect.poll(following.texts).toContain(`  ${text}`);
@@ -61,7 +80,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
   it("--all starts with the existing messages, and --json prints a line for each", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await alice.message("send", bob.address, "one\ntwo");
-    const following = await follow(bob, "--all", "--json");
+    const following = await followProcess(bob, ["--all", "--json"], "SIGTERM");
     const lines = () => following.printed.stdout.split("\n").slice(0, -1);
     // Each is printed when its sender has been looked up.
     await expect.poll(lines).toHaveLength(1);
@@ -71,7 +90,7 @@ describeWithoutKeychain("eleventy-twtxt message follow", () => {
       { text: "one\ntwo", trust: "verified" },
       { text: "three", trust: "verified", address: alice.address },
     ]);
-    expect(await following.end("SIGTERM")).toBe(0);
+    expect(await following.end()).toBe(0);
   });
 
   it("shows other messages while the host of an unknown sender is slow, and ends without waiting for it", async () => {

@@ -7,7 +7,7 @@ import { settingsOf } from "../helpers/receiver.js";
 import { s3Service } from "../helpers/s3-service.js";
 import { ACCESS, BUILD_MS, startVersitygw, type Versitygw, versitygwLack } from "../helpers/versitygw.js";
 import { ALICE } from "../messages/inbox/alices-inbox.js";
-import { command, commandProcess } from "./helpers.js";
+import { command } from "./helpers.js";
 import { type Server, serve, site } from "./server.js";
 
 const lack = await versitygwLack();
@@ -29,7 +29,7 @@ describe.skipIf(lack !== null)("eleventy-twtxt serve with a bucket", () => {
     expect((await ask(first, "PUT", Buffer.from("hello"))).status).toBe(201);
     expect(first.said()).toContain(`stored in the bucket ${bucket}.`);
     expect(alice.list(".")).not.toContain("data");
-    await first.end("SIGTERM");
+    await first.end();
 
     const other = site({ ...settingsOf({ key: ALICE.publicKey }), blobs: BLOBS });
     const second = await serve(other, [], environmentOf(url, bucket));
@@ -45,7 +45,7 @@ describe.skipIf(lack !== null)("eleventy-twtxt serve with a bucket", () => {
     const large = randomBytes(SMALL_BYTES + 1);
     const server = await serve(alice, [], environmentOf(from.url, from.bucket));
     expect((await ask(server, "PUT", large)).status).toBe(201);
-    await server.end("SIGTERM");
+    await server.end();
 
     const type = (args: string[], environment = {}) => command(alice.folder, args, { environment });
     const made = await type(["backup", "alice.tar.gz"], environmentOf(from.url, from.bucket));
@@ -66,7 +66,7 @@ describe.skipIf(lack !== null)("eleventy-twtxt serve with a bucket", () => {
   it("exit 1: does not start where the bucket cannot be used", async () => {
     const { url, bucket } = await s3Service(versitygw);
     const environment = { ...environmentOf(url, bucket), TWTXT_S3_SECRET_ACCESS_KEY: "another" };
-    const { exitCode, stderr } = await commandProcess(site().folder, ["serve", "--port", "0"], { environment });
+    const { exitCode, stderr } = await command(site().folder, ["serve", "--port", "0"], { environment });
     expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/status 403.*(?:key|secret)/i)]);
   });
 });
@@ -76,7 +76,7 @@ describe("a service that ignores conditions", () => {
     const { url } = await loopbackServer(({ method }, response) => {
       response.writeHead(method === "DELETE" ? 204 : 200, { etag: '"0123"' }).end();
     });
-    const { exitCode, stderr } = await commandProcess(site().folder, ["serve", "--port", "0"], {
+    const { exitCode, stderr } = await command(site().folder, ["serve", "--port", "0"], {
       environment: environmentOf(url, "alice"),
     });
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining("ignores If-None-Match")]);

@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { settingsOf } from "../helpers/receiver.js";
 import { ALICE } from "../messages/inbox/alices-inbox.js";
-import { serve, site } from "./server.js";
+import { serveProcess, site } from "./server.js";
 
 const MAX_FILES = 200;
 const INBOX = { users: ["alice"], messages: 100, megabytes: 4, retentionDays: 0, subscribe: null };
@@ -44,7 +44,7 @@ describe.skipIf(process.platform === "win32")("serve without a file descriptor l
   it("answers the first request for an inbox and for blobs, and later ones", async () => {
     const blobs = { owners: [ALICE.publicKey], count: 10, bytes: 2 ** 20, maxBytes: 2 ** 20 };
     const alice = site({ ...settingsOf({ key: ALICE.publicKey }), inbox: INBOX, blobs });
-    const server = await serve(alice, [], {}, MAX_FILES);
+    const server = await serveProcess(alice, [], MAX_FILES);
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     expect(await ask(`${server.url}/`, agent)).toBe(200);
     await takeAllDescriptors(server.url);

@@ -3,7 +3,7 @@ import { signRequest } from "../../plugin/http/sign-request.js";
 import { settingsOf } from "../helpers/receiver.js";
 import { telephone } from "../helpers/telephone.js";
 import { ALICE, ARMORED, EVE, idOf, sealed } from "../messages/inbox/alices-inbox.js";
-import { rebuild, type Server, serve, site } from "./server.js";
+import { rebuild, type Server, serve, serveProcess, site } from "./server.js";
 
 const INBOX = "https://alice.example/inbox/alice";
 
@@ -51,7 +51,7 @@ describe("an inbox of eleventy-twtxt serve", () => {
     expect(second).toBe(idOf(sealed(1)));
     expect((await ask(server, { method: "DELETE", path: `/${first}` })).status).toBe(200);
     expect(await idsIn(server)).toEqual([second]);
-    expect(await server.end("SIGTERM")).toBe(0);
+    expect(await server.end()).toBe(0);
   });
 
   it("tells its owner of a message at once, and ends once that is done", async () => {
@@ -60,7 +60,7 @@ describe("an inbox of eleventy-twtxt serve", () => {
     const release = phone.hold();
     expect((await deliver(server, ARMORED)).status).toBe(202);
     await expect.poll(() => phone.notes).toEqual([expect.stringMatching(/^1 new sealed message\./)]);
-    const ended = server.end("SIGTERM");
+    const ended = server.end();
     release();
     expect(await ended).toBe(0);
     expect(server.said()).not.toContain("notified");
@@ -70,7 +70,7 @@ describe("an inbox of eleventy-twtxt serve", () => {
     const alice = alicesSite();
     const kept: string[] = [];
     for (let round = 0; round < 4; round += 1) {
-      const server = await serve(alice);
+      const server = await serveProcess(alice);
       const bodies = Array.from({ length: 8 }, (_, i) => sealed(round * 8 + i));
       const answers = bodies.map(async (body) => {
         const answer = await deliver(server, body).catch(() => null);
@@ -102,7 +102,7 @@ describe("an inbox of eleventy-twtxt serve", () => {
     await deliver(server, ARMORED);
     await readUntil("event: message");
 
-    const ended = server.end("SIGTERM");
+    const ended = server.end();
     while (!(await reader?.read())?.done);
     expect(await ended).toBe(0);
   });

@@ -4,8 +4,8 @@ import { describe, expect, it } from "vitest";
 import { refuseServedFolder } from "../../plugin/eleventy/previews.js";
 import type { HostSettings } from "../../plugin/site/site.js";
 import { FEED, feedServer } from "../helpers/receiver.js";
-import { blog, commandProcess } from "./helpers.js";
-import { freePort, rebuild, type Server, serve, site } from "./server.js";
+import { blog, command } from "./helpers.js";
+import { freePort, rebuild, type Server, serve, serveProcess, site } from "./server.js";
 
 const AT = "2026-11-19T18:40:02Z";
 const HELLO = `@<alice ${FEED}> hello`;
@@ -23,7 +23,7 @@ describe("eleventy-twtxt serve", () => {
     const bob = await feedServer({ [AT]: HELLO });
     const alice = site();
     const args = ["--allow-private-host", bob.host];
-    const server = await serve(alice, args);
+    const server = await serveProcess(alice, args);
     expect(await (await fetch(`${server.url}/`)).text()).toBe("home");
     const feed = await fetch(`${server.url}/twtxt.txt`);
     expect(feed.headers.get("content-type")).toBe("text/plain; charset=utf-8");
@@ -31,7 +31,7 @@ describe("eleventy-twtxt serve", () => {
     expect((await mention(server, bob.twt(AT))).status).toBe(200);
     expect(await server.end("SIGTERM")).toBe(0);
 
-    const again = await serve(alice, args);
+    const again = await serveProcess(alice, args);
     expect(await shown(again)).toMatchObject([{ source: bob.twt(AT) }]);
     expect(await again.end("SIGINT")).toBe(0);
   });
@@ -42,7 +42,7 @@ describe("eleventy-twtxt serve", () => {
     const alice = site();
     const kept: string[] = [];
     for (const time of times.slice(0, 4)) {
-      const server = await serve(alice, ["--allow-private-host", bob.host]);
+      const server = await serveProcess(alice, ["--allow-private-host", bob.host]);
       if ((await mention(server, bob.twt(time))).status === 200) kept.push(bob.twt(time));
       await server.end("SIGKILL");
     }
@@ -56,7 +56,7 @@ describe("eleventy-twtxt serve", () => {
     const url = `http://127.0.0.1:${port}`;
     const alice = site({ url, feedUrl: `${url}/twtxt.txt` });
     const server = await serve(alice, ["--port", String(port)]);
-    expect(await server.end("SIGTERM")).toBe(0);
+    expect(await server.end()).toBe(0);
     expect(server.said()).not.toContain("is not requested");
   });
 
@@ -131,24 +131,24 @@ describe("eleventy-twtxt serve", () => {
       "Rebuilds of the site: off (set TWTXT_BUILD_HOOK_URL to turn it on)",
     ];
     expect((await fetch(`${lacking.url}/twtxt.txt`)).headers.get("link")).toBeNull();
-    expect(await lacking.end("SIGTERM")).toBe(0);
+    expect(await lacking.end()).toBe(0);
     for (const line of lines) expect(lacking.said()).toContain(`${line}\n`);
 
     write({ host: "netlify", endpoint: "https://alice.example/webmention" });
     const names = ["SMTP_URL", "MAIL_TO", "WEBHOOK_URL", "NTFY_URL", "BUILD_HOOK_URL", "MENTIONS_TOKEN"];
     const value = "http://127.0.0.1/0123456789abcdef";
     const complete = await serve(alice, [], Object.fromEntries(names.map((name) => [`TWTXT_${name}`, value])));
-    expect(await complete.end("SIGTERM")).toBe(0);
+    expect(await complete.end()).toBe(0);
     expect(complete.said()).not.toMatch(/: off \(|was built for/);
   });
 
   it("exit 1: the folder has the pages of a preview, which may be drafts", async () => {
     const alice = site();
     const settings = JSON.parse(alice.read(".eleventy-twtxt/settings.json"));
-    const starts = async (args: string[]) => (await (await serve(alice, args)).end("SIGTERM")) === 0;
+    const starts = async (args: string[]) => (await (await serve(alice, args)).end()) === 0;
     alice.write("elsewhere/index.html", "home");
     alice.write(".eleventy-twtxt/settings.json", JSON.stringify({ ...settings, isDevelopment: true }));
-    expect(await commandProcess(alice.folder, ["serve", "--port", "0"])).toMatchObject({
+    expect(await command(alice.folder, ["serve", "--port", "0"])).toMatchObject({
       exitCode: 1,
       stdout: "",
       stderr: expect.stringMatching(
@@ -166,7 +166,7 @@ describe("eleventy-twtxt serve", () => {
     const alice = site();
     const preview = () => refuseServedFolder(alice.folder, "_site");
     await expect(preview()).resolves.toBeUndefined();
-    const server = await serve(alice);
+    const server = await serveProcess(alice);
     await expect(preview()).rejects.toThrow("visitors would see the drafts");
     symlinkSync("_site", join(alice.folder, "link"));
     await expect(refuseServedFolder(alice.folder, "link")).rejects.toThrow("visitors would see the drafts");
@@ -174,7 +174,7 @@ describe("eleventy-twtxt serve", () => {
     await expect
       .poll(() => preview().catch(({ message }: Error) => message))
       .toContain("visitors would see the drafts");
-    expect(await server.end("SIGTERM")).toBe(0);
+    expect(await server.end()).toBe(0);
     await expect(preview()).resolves.toBeUndefined();
   });
 
@@ -196,23 +196,23 @@ describe("eleventy-twtxt serve", () => {
     [["--rate-limit", "many"], "--rate-limit: expected a number"],
     [["here"], "expected no arguments"],
   ])("exit 2: %j", async (args, said) => {
-    const { exitCode, stderr } = await commandProcess(site().folder, ["serve", ...args]);
+    const { exitCode, stderr } = await command(site().folder, ["serve", ...args]);
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(said)]);
   });
 
   it("exit 2: the port is taken", async () => {
     const { port } = await feedServer({});
-    const { exitCode, stderr } = await commandProcess(site().folder, ["serve", "--port", String(port)]);
+    const { exitCode, stderr } = await command(site().folder, ["serve", "--port", String(port)]);
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining(`Port ${port} of 127.0.0.1 is in use`)]);
   });
 
   it("exit 1: the folder of the site does not exist", async () => {
-    const { exitCode, stderr } = await commandProcess(site().folder, ["serve", "--site", "gone"]);
+    const { exitCode, stderr } = await command(site().folder, ["serve", "--site", "gone"]);
     expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/There is no site in \S+gone\. Build it/)]);
   });
 
   it("exit 1: the bucket is only half configured, so data would go elsewhere", async () => {
-    const { exitCode, stderr } = await commandProcess(site().folder, ["serve"], {
+    const { exitCode, stderr } = await command(site().folder, ["serve"], {
       environment: { TWTXT_S3_BUCKET: "alice", TWTXT_S3_REGION: "auto" },
     });
     expect([exitCode, stderr]).toEqual([
@@ -226,12 +226,12 @@ describe("eleventy-twtxt serve", () => {
     const environment = Object.fromEntries(
       names.map((name) => [`TWTXT_S3_${name}`, name === "ENDPOINT" ? "http://127.0.0.1:1" : "alice"]),
     );
-    const { exitCode, stderr } = await commandProcess(site().folder, ["serve", "--store", "here"], { environment });
+    const { exitCode, stderr } = await command(site().folder, ["serve", "--store", "here"], { environment });
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining("Leave one of them out")]);
   });
 
   it("exit 1: the folder of --store cannot be written", async () => {
-    const { exitCode, stderr } = await commandProcess(site().folder, ["serve", "--store", "package.json"]);
+    const { exitCode, stderr } = await command(site().folder, ["serve", "--store", "package.json"]);
     expect([exitCode, stderr]).toEqual([
       1,
       expect.stringMatching(
@@ -241,7 +241,7 @@ describe("eleventy-twtxt serve", () => {
   });
 
   it("exit 1: the site was not built", async () => {
-    const { exitCode, stderr } = await commandProcess(blog({}, { "package.json": "{}" }).folder, ["serve"]);
+    const { exitCode, stderr } = await command(blog({}, { "package.json": "{}" }).folder, ["serve"]);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining("Build the site")]);
   });
 });

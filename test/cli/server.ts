@@ -1,4 +1,4 @@
-// test/cli/server.ts: `eleventy-twtxt serve` in a process of its own.
+// test/cli/server.ts: `eleventy-twtxt serve`, in this process or in a process of its own.
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { expect } from "vitest";
@@ -7,18 +7,26 @@ import { hostFile } from "../helpers/built-site.js";
 import { afterEach } from "../helpers/hooks.js";
 import { COMMAND, LOOPBACK_ONLY } from "../helpers/paths.js";
 import { PAGES, settingsOf } from "../helpers/receiver.js";
-import { type Blog, blog, ownData } from "./helpers.js";
+import { type Blog, blog, longCommand, ownData, type RunningCommand } from "./helpers.js";
 
-const running: ChildProcessWithoutNullStreams[] = [];
+const running: RunningCommand[] = [];
+const children: ChildProcessWithoutNullStreams[] = [];
 
-afterEach(() => {
-  for (const child of running.splice(0)) child.kill("SIGKILL");
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill("SIGKILL");
+  await Promise.all(running.splice(0).map((command) => command.end()));
 });
 
 export interface Server {
   url: string;
+  /** What it has printed so far. */
   said(): string;
-  end(signal: NodeJS.Signals): Promise<number | null>;
+  /** Ends it as SIGTERM does. @returns its exit code */
+  end(): Promise<number | null>;
+}
+
+export interface ServerProcess extends Server {
+  end(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
 /** Alice's site as a build has left it. Her feed is nowhere on this machine, so nothing is sent. */
@@ -38,42 +46,59 @@ export function rebuild(blog: Pick<Blog, "read" | "write">, change: (site: Publi
   for (const [path, content] of Object.entries(hostFile(changed))) blog.write(path, content);
 }
 
-/**
- * Types `eleventy-twtxt serve ARGS`, in a process that reaches this machine alone.
- *
- * @param maxFiles - how many file descriptors the process may have
- */
+/** Types `eleventy-twtxt serve ARGS`, which runs in this process. */
 export async function serve(
   { folder }: Pick<Blog, "folder">,
   args: string[] = [],
   environment: Record<string, string> = {},
-  maxFiles?: number,
 ): Promise<Server> {
+  const command = longCommand(folder, ["serve", "--port", "0", ...args], { environment });
+  running.push(command);
+  const said = () => command.printed.stdout + command.printed.stderr;
+  return { url: await urlIn(said), said, end: command.end };
+}
+
+/**
+ * The same in a process of its own, which reaches this machine alone: for signals, kills, and stores that processes share.
+ *
+ * @param maxFiles - how many file descriptors the process may have
+ */
+export async function serveProcess(
+  { folder }: Pick<Blog, "folder">,
+  args: string[] = [],
+  maxFiles?: number,
+): Promise<ServerProcess> {
   const words = [process.execPath, "--import", LOOPBACK_ONLY, COMMAND, "serve", "--port", "0", ...args];
   const limited =
     maxFiles === undefined ? words : ["sh", "-c", 'ulimit -n "$0"; exec "$@"', String(maxFiles), ...words];
   const [program = "", ...rest] = limited;
-  const child = spawn(program, rest, { cwd: folder, env: { ...process.env, ...ownData(folder), ...environment } });
-  running.push(child);
+  const child = spawn(program, rest, { cwd: folder, env: { ...process.env, ...ownData(folder) } });
+  children.push(child);
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.on("data", (data) => {
       printed += data;
     });
   }
+  const said = () => printed;
   const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
-  await expect.poll(() => printed).toMatch(/http:\S+\/twtxt\.txt/);
   return {
-    url: /http:\/\/[^/]+/.exec(printed)?.[0] ?? "",
-    said: () => printed,
-    end(signal) {
+    url: await urlIn(said),
+    said,
+    end(signal = "SIGTERM") {
       child.kill(signal);
       return ended;
     },
   };
 }
 
-/** A port that nobody uses, for a server that has to know it beforehand. */
+/** Waits until a server prints its URL. */
+async function urlIn(said: () => string): Promise<string> {
+  await expect.poll(said).toMatch(/http:\S+\/twtxt\.txt/);
+  return /http:\/\/[^/]+/.exec(said())?.[0] ?? "";
+}
+
+/** A free port, for a server that has to know it beforehand. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   const port = await new Promise<number>((resolve) => {

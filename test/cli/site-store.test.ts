@@ -9,7 +9,7 @@ import { FileStore } from "../../plugin/store/file.js";
 import { builtSite, settingsFile } from "../helpers/built-site.js";
 import { FEED, feedServer } from "../helpers/receiver.js";
 import { ALICES_DATA, type Blog, command, commandProcess, standingTerminal } from "./helpers.js";
-import { type Server, serve, site } from "./server.js";
+import { type Server, serve, serveProcess, site } from "./server.js";
 
 const AT = "2026-11-19T18:40:02Z";
 const HELLO = `@<alice ${FEED}> hello`;
@@ -23,11 +23,11 @@ async function shown({ url }: Server): Promise<{ source: string }[]> {
   return Object(await (await fetch(`${url}/mentions.json`)).json()).mentions;
 }
 
-/** Alice's site with a mention in the folder of that name, and Bob who has sent it. */
-async function mentioned(store = OLD) {
+/** Alice's site with a mention in the folder of earlier versions, and Bob, who sent it. */
+async function mentioned<S extends Server>(start: (alice: Blog, args: string[]) => Promise<S>) {
   const bob = await feedServer({ [AT]: HELLO });
   const alice = site();
-  const server = await serve(alice, ["--store", store, "--allow-private-host", bob.host]);
+  const server = await start(alice, ["--store", OLD, "--allow-private-host", bob.host]);
   expect((await mention(server, bob.twt(AT))).status).toBe(200);
   return { bob, alice, server };
 }
@@ -46,7 +46,7 @@ describe("the data of a site", () => {
     const server = await serve(alice, args);
     await expect.poll(server.said).toContain(`Data is stored in ${join(alice.folder, ALICES_DATA)}.\n`);
     expect((await mention(server, bob.twt(AT))).status).toBe(200);
-    expect(await server.end("SIGTERM")).toBe(0);
+    expect(await server.end()).toBe(0);
     const left = [".eleventy-twtxt", "_site"].map((name) => [name, join(alice.folder, `${name}.built`)] as const);
     for (const [name, copy] of left) execFileSync("cp", ["-r", join(alice.folder, name), copy]);
     git(alice, "clean", "-fdXq");
@@ -69,40 +69,40 @@ describe("the data of a site", () => {
   });
 
   it("are moved once from the folder of earlier versions, with a message", async () => {
-    const { bob, alice, server } = await mentioned();
-    await server.end("SIGTERM");
+    const { bob, alice, server } = await mentioned(serve);
+    await server.end();
     const moved = await serve(alice);
     const sentence = `Moved the data of this site from ${OLD} to ${join(alice.folder, ALICES_DATA)}, where git clean does not delete it.`;
     expect(moved.said()).toContain(`${sentence}\n`);
     expect(await shown(moved)).toMatchObject([{ source: bob.twt(AT) }]);
     expect(alice.list(".eleventy-twtxt")).not.toContain("store");
-    await moved.end("SIGTERM");
+    await moved.end();
     const again = await serve(alice);
     expect(again.said()).not.toContain("Moved");
     expect(await shown(again)).toHaveLength(1);
   });
 
   it("stay where they are while another process serves them", async () => {
-    const { bob, alice, server } = await mentioned();
+    const { bob, alice, server } = await mentioned(serveProcess);
     const second = await serve(alice);
     expect(second.said()).toMatch(/Process \d+ uses the data in \.eleventy-twtxt\/store\. It moves/);
     expect(await shown(second)).toMatchObject([{ source: bob.twt(AT) }]);
-    await Promise.all([server.end("SIGKILL"), second.end("SIGTERM")]);
+    await Promise.all([server.end("SIGKILL"), second.end()]);
     const third = await serve(alice);
     expect(third.said()).toContain("Moved the data of this site");
     expect(await shown(third)).toHaveLength(1);
   });
 
   it("stay in a symbolic link's target, and a message names older data", async () => {
-    const { alice, server } = await mentioned();
-    await server.end("SIGTERM");
+    const { alice, server } = await mentioned(serve);
+    await server.end();
     const elsewhere = join(alice.folder, "volume");
     renameSync(join(alice.folder, OLD), elsewhere);
     symlinkSync(elsewhere, join(alice.folder, OLD));
     const linked = await serve(alice);
     expect(await shown(linked)).toHaveLength(1);
     expect(linked.said()).not.toContain("Moved");
-    await linked.end("SIGTERM");
+    await linked.end();
 
     rmSync(join(alice.folder, OLD));
     renameSync(elsewhere, join(alice.folder, OLD));
@@ -113,8 +113,8 @@ describe("the data of a site", () => {
   });
 
   it("are found by send too, which does not move them if it only reads", async () => {
-    const { alice, server } = await mentioned();
-    await server.end("SIGTERM");
+    const { alice, server } = await mentioned(serve);
+    await server.end();
     await command(alice.folder, ["send", "--list"]);
     expect(alice.list(".eleventy-twtxt")).toContain("store");
   });
@@ -136,7 +136,7 @@ describe("a folder that cannot be written", () => {
     const alice = site();
     alice.write("file", "x");
     const place = join(alice.folder, "file/store");
-    const { exitCode, stderr } = await commandProcess(alice.folder, ["serve", "--port", "0", "--store", place]);
+    const { exitCode, stderr } = await command(alice.folder, ["serve", "--port", "0", "--store", place]);
     expect([exitCode, stderr]).toEqual([
       1,
       `eleventy-twtxt: Data cannot be stored in ${place}: it, or a folder above it, is a file. Name another folder with --store DIR.\n`,

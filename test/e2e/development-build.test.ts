@@ -1,7 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { freePort, serve } from "../cli/server.js";
+import { freePort, serveProcess } from "../cli/server.js";
 import { buildSite, post, type SiteSetup, site, watchSite } from "../helpers/site.js";
 import { neighbour } from "../mentions/send/outgoing.js";
 
@@ -35,7 +35,7 @@ describe("a development build while `eleventy-twtxt serve` runs", () => {
     expect(built.read("twtxt.txt")).toContain("a draft for");
     // A real build in another terminal writes this.
     writeFileSync(settingsFile, settings);
-    const server = await serve({ folder: built.folder }, [
+    const server = await serveProcess({ folder: built.folder }, [
       ...["--port", String(port)],
       ...[bob, carol].flatMap(({ host }) => ["--allow-private-host", host]),
     ]);
@@ -76,7 +76,7 @@ describe("a development build while `eleventy-twtxt serve` runs", () => {
     const other = await buildSite({ ...setup, options: `{ url: "http://localhost:1", host: "node" }`, site: built });
     expect([other.exitCode, other.log]).toEqual([1, expect.stringContaining(`serves ${url} from this folder`)]);
     expect(await live()).toBe(served);
-    expect(await server.end("SIGTERM")).toBe(0);
+    expect(await server.end()).toBe(0);
     const alone = await watchSite(built, ["--watch", "--quiet"]);
     expect(await alone.stop()).not.toContain("visitors would see");
     expect(JSON.parse(readFileSync(settingsFile, "utf8")).isDevelopment).toBe(true);
