@@ -3,6 +3,7 @@ import { inboxOptions } from "../options/inbox.js";
 import { escapeHtml } from "../site/html.js";
 import type { EleventyConfig } from "./eleventy.js";
 import { outputConflict } from "./output.js";
+import { pageHeading, withOneHeading } from "./page-heading.js";
 import type { SiteBuild } from "./site-build.js";
 import type { Inbox } from "./site-files.js";
 
@@ -55,12 +56,15 @@ export function addPluginPages(config: EleventyConfig, site: SiteBuild): void {
     compile: (_, file) => {
       const pages = all.find((each) => file.endsWith(fileOf(each)));
       return ({ pagination: { pageNumber, hrefs } }: PageData) => {
-        const content = pages?.content(pageNumber, hrefs) ?? "";
-        return pages?.layout === undefined
-          ? pageHtml(content, { title: pages?.title ?? "", lang, home: home() })
-          : content;
+        if (!pages) return "";
+        const { title, layout } = pages;
+        const content = pageHeading(title) + pages.content(pageNumber, hrefs);
+        return layout === undefined ? pageHtml(content, { title, lang, home: home() }) : content;
       };
     },
+  });
+  config.addTransform(LANGUAGE, function (content) {
+    return TEMPLATE.test(this.page?.inputPath ?? "") ? withOneHeading(content) : content;
   });
   for (const pages of all) config.addTemplate(fileOf(pages), "", dataOf(pages, others));
 }
@@ -176,7 +180,6 @@ pre { white-space: pre-wrap }
 <body>
 <p>${home}</p>
 <main>
-<h1>${escapeHtml(title)}</h1>
 ${content}</main>
 </body>
 </html>
