@@ -236,7 +236,7 @@ describe("mentions in a site", () => {
     });
     const page = built.read("mentions/index.html");
     expect(page).toContain('<html lang="de">');
-    expect(page).toContain("<h1>Erwähnungen</h1>");
+    expect(page).toContain('<h1 class="twtxt-title">Erwähnungen</h1>');
     expect(page).toContain('<span class="twtxt-verb">mag &lt;das&gt;</span>');
     expect(page).toContain('data-text-like="mag &lt;das&gt;" data-text-repost="hat das geteilt"');
     expect(page).toContain('rel="next">Ältere</a>');
