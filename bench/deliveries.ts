@@ -16,7 +16,14 @@ import { median, type Part, percentile, ratio, time } from "./table.js";
 const AT_ONCE = [1, 16];
 /** Bytes of a message before it is sealed: some lines of text. */
 const TEXT_BYTES = 1000;
-const INBOX = { users: ["alice"], messages: 100_000, megabytes: 10_000, retentionDays: 0, subscribe: null };
+const INBOX = {
+  users: ["alice"],
+  messages: 100_000,
+  megabytes: 10_000,
+  retentionDays: 0,
+  subscribe: null,
+  guests: null,
+};
 
 interface Size {
   folder: string;

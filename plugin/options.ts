@@ -5,7 +5,7 @@ import { type FieldName, faultOfFieldValue } from "./feed/header.js";
 import { isMentionUrl, isNick } from "./feed/mention.js";
 import { parseAddress, USER } from "./keys/address.js";
 import { BLOBS } from "./options/blobs.js";
-import { AUTHORS, INBOX, inboxUrl, publicKey, user } from "./options/inbox.js";
+import { AUTHORS, GUESTS, INBOX, inboxUrl, publicKey, user } from "./options/inbox.js";
 import { MENTIONS } from "./options/mentions.js";
 import { type KnownOptions, messageOf, show } from "./options/messages.js";
 import {
@@ -215,6 +215,7 @@ const KNOWN: KnownOptions = new Map([
     (part) => [`mentions.${part}`, Object.keys(MENTIONS.entries[part].wrapped.entries)] as const,
   ),
   ["inbox", Object.keys(INBOX.entries)],
+  ["inbox.guests", Object.keys(GUESTS.entries)],
   ["blobs", Object.keys(BLOBS.entries)],
 ]);
 

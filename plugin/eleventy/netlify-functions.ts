@@ -29,7 +29,7 @@ interface NetlifyFunction {
   /** The export of the module. */
   factory: string;
   paths: string[];
-  config: { schedule?: string; rateLimit?: typeof RATE_LIMIT };
+  config: { schedule?: string; rateLimit?: typeof RATE_LIMIT; preferStatic?: true };
   /** The Netlify event that calls it. */
   event?: "deploySucceeded";
 }
@@ -41,13 +41,18 @@ const NAMES: FunctionName[] = [...ENDPOINTS.keys(), "deploy-succeeded", "schedul
 /** The functions of a site. */
 export function functionsOf(
   settings: Settings,
-  urls: Pick<SiteUrls, "bases" | "href" | "hasReceiver" | "hasInbox" | "hasBlobs">,
+  urls: Pick<SiteUrls, "bases" | "href" | "hasReceiver" | "hasInbox" | "hasGuests" | "hasBlobs">,
 ): NetlifyFunction[] {
   const { everyHours } = mentionsOptions(settings);
-  const isOn = { mentions: urls.hasReceiver(), inbox: urls.hasInbox(), blobs: urls.hasBlobs() };
+  const isOn = {
+    mentions: urls.hasReceiver(),
+    inbox: urls.hasInbox(),
+    guests: urls.hasGuests(),
+    blobs: urls.hasBlobs(),
+  };
   const endpoints = [...ENDPOINTS].filter(([, { capability }]) => isOn[capability]);
   return [
-    ...endpoints.map(([name, { capability, rateLimit }]): NetlifyFunction => {
+    ...endpoints.map(([name, { capability, rateLimit, isStaticFirst }]): NetlifyFunction => {
       const paths = pathsOf(name, urls.bases);
       return {
         name,
@@ -55,7 +60,7 @@ export function functionsOf(
         factory: capability,
         // A proxy in front of the site may remove the path prefix.
         paths: [...new Set([...paths, ...paths.map((path) => urls.href(path))])],
-        config: rateLimit ? { rateLimit: RATE_LIMIT } : {},
+        config: { ...(rateLimit && { rateLimit: RATE_LIMIT }), ...(isStaticFirst && { preferStatic: true }) },
       };
     }),
     {

@@ -51,8 +51,8 @@ export function siteSettings(settings: Settings, urls: SiteUrls, build: Build): 
 function inboxLimits(settings: Settings): SiteSettings["inbox"] {
   const users = authorsHere(settings).map(({ user }) => user);
   if (users.length === 0) return null;
-  const { messages, megabytes, retentionDays, subscribe = null } = inboxOptions(settings);
-  return { users, messages, megabytes, retentionDays, subscribe };
+  const { messages, megabytes, retentionDays, subscribe = null, guests } = inboxOptions(settings);
+  return { users, messages, megabytes, retentionDays, subscribe, guests: guests || null };
 }
 
 function blobsOf({ blobs, authors }: Settings, host: SiteSettings["host"]): SiteSettings["blobs"] {

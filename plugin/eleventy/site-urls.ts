@@ -44,6 +44,11 @@ export class SiteUrls {
     return authorsHere(this.#settings).length > 0 && this.hasFunctions();
   }
 
+  /** Whether readers without an address can write to the authors here and read the answers. PROTOCOL 3.5 */
+  hasGuests(): boolean {
+    return this.hasInbox() && inboxOptions(this.#settings).guests !== false;
+  }
+
   /** Whether the site stores blobs. PROTOCOL 7 */
   hasBlobs(): boolean {
     return this.#settings.blobs !== false && this.hasFunctions();

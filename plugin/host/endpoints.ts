@@ -8,6 +8,8 @@ export type Handlers = Partial<Record<RouteName, Handler>>;
 /** The endpoint at one path. */
 export interface Endpoint {
   rateLimit: RateLimitKind | null;
+  /** A file of the site at the same path is served instead. */
+  isStaticFirst: boolean;
   /** @param address - of the client, as `clientKey` of rate-limit.ts returns it */
   answer(request: Request, address: string): Promise<Response>;
 }
@@ -23,6 +25,7 @@ export function endpointsOf(site: RoutedSite, handlers: Handlers, log: Log): (pa
     const answer = withProblemResponses(handler, log);
     return {
       rateLimit: route.rateLimit ?? null,
+      isStaticFirst: route.isStaticFirst ?? false,
       async answer(request, address) {
         const response = await answer(request, { address, params });
         if (!response.headers.has("cache-control")) response.headers.set("cache-control", route.cache);

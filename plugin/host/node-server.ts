@@ -44,8 +44,8 @@ export interface NodeServerOptions {
   origin: string;
   /** @param path - as `URL.pathname` has it; `null` where the site's own files answer */
   endpointAt(path: string): Endpoint | null;
-  /** Answers with a file of the site. */
-  serveFile(request: IncomingMessage, response: ServerResponse): void | Promise<void>;
+  /** Answers with a file of the site. @param otherwise - called instead if there is no such file */
+  serveFile(request: IncomingMessage, response: ServerResponse, otherwise?: () => Promise<void>): void | Promise<void>;
   rateLimit: RateLimit;
   /** Number of trusted proxies in front of the server. */
   trustedProxies: number;
@@ -86,9 +86,12 @@ async function answer(incoming: IncomingMessage, response: ServerResponse, optio
   response.setTimeout(STALLED_MS, () => response.destroy());
   const endpoint = options.endpointAt(new URL(origin + targetOf(incoming)).pathname);
   if (!endpoint) return options.serveFile(incoming, response);
-  const address = addressOf(incoming, trustedProxies);
-  const refusal = endpoint.rateLimit && rateLimit(endpoint.rateLimit, incoming.method, address);
-  await send(refusal ?? (await endpoint.answer(requestOf(incoming, origin, patienceMs), address)), response);
+  const ask = async () => {
+    const address = addressOf(incoming, trustedProxies);
+    const refusal = endpoint.rateLimit && rateLimit(endpoint.rateLimit, incoming.method, address);
+    await send(refusal ?? (await endpoint.answer(requestOf(incoming, origin, patienceMs), address)), response);
+  };
+  return endpoint.isStaticFirst ? options.serveFile(incoming, response, ask) : ask();
 }
 
 /** Reads an unread body for a moment, so that the client can read the answer. */

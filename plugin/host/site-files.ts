@@ -32,8 +32,9 @@ export interface SiteFilesOptions {
 export function siteFiles(options: SiteFilesOptions) {
   const { folder, prefix } = options;
 
-  return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  return async (request: IncomingMessage, response: ServerResponse, otherwise?: () => Promise<void>): Promise<void> => {
     const path = pathOf(request);
+    if (otherwise && !(await isInside(rootOf(path, options), path.slice(prefix.length)))) return otherwise();
     if (request.method !== "GET" && request.method !== "HEAD") {
       return refuse(response, 405, "Use GET or HEAD.", { allow: "GET, HEAD" });
     }

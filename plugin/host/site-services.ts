@@ -5,6 +5,7 @@ import { notifyAuthor } from "../mentions/inform/digest.js";
 import { blobServices } from "./blobs.js";
 import { channelsOf } from "./channels.js";
 import { endpointsOf } from "./endpoints.js";
+import { guestServices } from "./guests.js";
 import { healthHandler } from "./health.js";
 import { inboxServices } from "./inbox.js";
 import { type JobParts, jobsOf } from "./jobs.js";
@@ -28,7 +29,13 @@ export function siteServices(given: ServiceOptions) {
   const inbox = inboxServices(options, notifySoon);
   const blobs = blobServices(options);
   const notifyAuthor = authorNotifier(options, { mentions, inbox });
-  const handlers = { health: healthHandler(options), ...mentions.handlers, ...inbox.handlers, ...blobs.handlers };
+  const handlers = {
+    health: healthHandler(options),
+    ...mentions.handlers,
+    ...inbox.handlers,
+    ...guestServices(options).handlers,
+    ...blobs.handlers,
+  };
   return {
     ...jobsOf(options, { mentions, inbox, blobs, notifyAuthor }),
     endpointAt: endpointsOf(options.settings, handlers, options.log),

@@ -6,7 +6,7 @@ import * as v from "valibot";
 import type { Clock } from "../clock.js";
 import { TwtxtError } from "../errors.js";
 import { isSignedBy } from "../keys/ed25519.js";
-import { formatKey, parseKey } from "../keys/key.js";
+import { isKeyText, parseKey } from "../keys/key.js";
 import type { Store } from "../store/store.js";
 import { CLOCK_SKEW, type Nonce, spendNonce } from "./nonces.js";
 import { contentDigest, DERIVED, FIELDS, MAX_LIFETIME, NONCE_BYTES } from "./sign-request.js";
@@ -138,13 +138,4 @@ function checkParameters(parameters: Parameters, now: number) {
 function isNonce(text: string): boolean {
   const bytes = Buffer.from(text, "base64");
   return bytes.length === NONCE_BYTES && bytes.toString("base64") === text;
-}
-
-/** Only the canonical text of a key: the same key in capitals would count as another owner. */
-function isKeyText(text: string): boolean {
-  try {
-    return formatKey(parseKey(text)) === text;
-  } catch {
-    return false;
-  }
 }

@@ -51,6 +51,15 @@ export function formatKey(publicKey: Uint8Array): string {
   return bech32.encodeFromBytes(PREFIX, publicKey);
 }
 
+/** Whether a text is a public key as {@link formatKey} writes it. The same key in capitals would count as another one. */
+export function isKeyText(text: string): boolean {
+  try {
+    return formatKey(parseKey(text)) === text;
+  } catch {
+    return false;
+  }
+}
+
 /** Whether bytes are an Ed25519 public key: 32 of them, in canonical form, a point that is not of small order. */
 export function isPublicKey(bytes: Uint8Array): boolean {
   return pointOf(bytes) !== null;

@@ -19,6 +19,18 @@ export const user = text(
 
 export const inboxUrl = webUrl("https://alice.example/inbox/alice");
 
+/** Days until a message to a guest is removed, by default and after guests were turned off. */
+export const GUEST_DAYS = 90;
+
+/** The option `inbox.guests` as an object. */
+export const GUESTS = v.strictObject(
+  {
+    messages: amount("Messages from you that each guest can have.", 1, 1000, 100),
+    days: amount("Days until a message to a guest is removed.", 1, 3650, GUEST_DAYS),
+  },
+  "false, or an object such as { days: 30 }",
+);
+
 /** The option `inbox` as an object. */
 export const INBOX = v.strictObject(
   {
@@ -29,6 +41,11 @@ export const INBOX = v.strictObject(
     subscribe: optional(
       "Whether `message follow` may keep a connection open to get messages at once. Default: `true` with `serve`; `false` on Netlify, which charges for an open function by the second.",
       yesNo,
+    ),
+    guests: optionalOr(
+      "Guests are readers without an address who write to you and read your answers. An object with limits: `messages` from you that each guest can have (default 100), and the `days` until they are removed (default 90). `false`: no guests.",
+      v.lazy((input) => (input === false ? v.literal(false) : GUESTS)),
+      {},
     ),
     page: optionalOr(
       "The path of the page that tells readers how to write to you; `false` for no page.",

@@ -1,7 +1,7 @@
 // plugin/site/routes.ts: table of all endpoints, used by `serve`, the Netlify functions, `doctor` and the API tests.
 
 /** A capability of a site. The options of the site turn each one on or off. */
-export type Capability = "mentions" | "inbox" | "blobs";
+export type Capability = "mentions" | "inbox" | "guests" | "blobs";
 
 /** Requests that share a rate limit. PROTOCOL 6 */
 export type RateLimitKind = "mention" | "inbox";
@@ -36,6 +36,8 @@ interface Answers {
   cache: string;
   /** Counted by the rate limit; absent for no limit. */
   rateLimit?: RateLimitKind;
+  /** A file of the site at the same path is served instead. */
+  isStaticFirst?: true;
 }
 
 /** Fixed bases, from the root of the site. Public blobs are below `shared`. */
@@ -43,6 +45,7 @@ export const PATHS = {
   mentionsJson: "/mentions.json",
   mentionsFeed: "/mentions.txt",
   mentionsApi: "/api/v1/mentions",
+  guests: "/.well-known/msg",
   blobs: "/api/v1/blob",
   shared: "/shared",
 } as const;
@@ -57,7 +60,14 @@ export function basesOf({ webmention, inbox }: Pick<Bases, "webmention" | "inbox
   return { webmention, inbox, ...PATHS };
 }
 
-export type EndpointFunction = "mention" | "mentions-json" | "mentions-feed" | "mentions-api" | "inbox" | "blob";
+export type EndpointFunction =
+  | "mention"
+  | "mentions-json"
+  | "mentions-feed"
+  | "mentions-api"
+  | "inbox"
+  | "guest"
+  | "blob";
 
 const READING = ["GET", "HEAD", "OPTIONS"];
 const NO_STORE = "no-store";
@@ -110,6 +120,16 @@ export const ROUTES = {
   mention: { ...api, below: "/*", methods: ["POST", "DELETE"] },
   inbox: { ...inbox, below: "/:user", access: "signed-to-read", methods: ["GET", "HEAD", "POST", "PUT", "OPTIONS"] },
   message: { ...inbox, below: "/:user/:id", access: "signed", methods: ["DELETE", "OPTIONS"] },
+  guest: {
+    capability: "guests",
+    base: "guests",
+    below: "/:guest.json",
+    methods: READING,
+    access: "anyone",
+    cache: NO_STORE,
+    netlify: "guest",
+    isStaticFirst: true,
+  },
   blobs: { ...blob, below: "", methods: READING },
   blob: { ...blob, below: "/*", methods: ["GET", "HEAD", "PUT", "POST", "DELETE", "OPTIONS"] },
   shared: {
@@ -138,7 +158,7 @@ export interface RoutedSite {
   /** Absolute, with the path prefix. */
   urls: Bases;
   isReceiver: boolean;
-  inbox: object | null;
+  inbox: { guests: object | null } | null;
   blobs: object | null;
 }
 
@@ -147,7 +167,8 @@ export interface RoutedSite {
  *   Other paths below a base have the last route there without params: its handler answers 404.
  */
 export function routesOf({ urls, isReceiver, inbox, blobs }: RoutedSite): (path: string) => RouteMatch | null {
-  const isOn = { mentions: isReceiver, inbox: inbox !== null, blobs: blobs !== null };
+  const hasGuests = inbox !== null && inbox.guests !== null;
+  const isOn = { mentions: isReceiver, inbox: inbox !== null, guests: hasGuests, blobs: blobs !== null };
   const routes = Object.entries<Route>(ROUTES)
     .filter(([, { capability }]) => capability === null || isOn[capability])
     .map(([name, route]) => ({

@@ -16,7 +16,7 @@ export const SERVING_FOLDER = ".eleventy-twtxt/serving";
 export const PREVIEW_FOLDER = "_preview";
 
 /** Version of both files. Readers refuse other versions. */
-export const SETTINGS_VERSION = 5;
+export const SETTINGS_VERSION = 6;
 
 const TIMESTAMP = v.pipe(
   v.string(),
@@ -49,6 +49,7 @@ const HOST_SETTINGS = v.object({
     mentionsFeed: v.string(),
     mentionsApi: v.string(),
     inbox: v.string(),
+    guests: v.string(),
     blobs: v.string(),
     shared: v.string(),
     /** The first of the site's own pages that list mentions; `null` for a site without. */
@@ -65,6 +66,8 @@ const HOST_SETTINGS = v.object({
       retentionDays: v.number(),
       /** `null` for the default of the host. */
       subscribe: v.nullable(v.boolean()),
+      /** Limits of what the authors write to one guest; `null` for a site without guests. */
+      guests: v.nullable(v.object({ messages: v.number(), days: v.number() })),
     }),
   ),
   /** `null` for a site without blobs. */

@@ -164,9 +164,9 @@ async function correspondent({ user, port, allowing, isStreaming, blobs }: Home,
       open();
       server = await nodeServer({
         ...{ port, host: "127.0.0.1", origin: url, trustedProxies: 0 },
-        serveFile: (request, response) => {
+        serveFile: (request, response, otherwise) => {
           person.files.push(request.url ?? "");
-          serveFile(request, response);
+          return serveFile(request, response, otherwise);
         },
         endpointAt: (path) => watched(endpointAt(path), person),
         rateLimit: rateLimit({ perMinute: 0, now: Date.now }),
@@ -196,9 +196,9 @@ function kexOf(seed: number): string {
   return formatKey(secretKeyOf(new Uint8Array(32).fill(seed)).publicKey);
 }
 
-/** Notes what is asked and answered, and answers with trouble where there is some. */
+/** Notes what is asked and answered at the inbox, and answers with trouble where there is some. */
 function watched(own: Endpoint | null, person: Correspondent): Endpoint | null {
-  if (!own) return null;
+  if (!own || own.isStaticFirst) return own;
   return endpoint(async (request) => {
     const answer = () => own.answer(request, "127.0.0.1");
     const response =

@@ -7,7 +7,7 @@ import { ALICE } from "../messages/inbox/alices-inbox.js";
 import { serveProcess, site } from "./server.js";
 
 const MAX_FILES = 200;
-const INBOX = { users: ["alice"], messages: 100, megabytes: 4, retentionDays: 0, subscribe: null };
+const INBOX = { users: ["alice"], messages: 100, megabytes: 4, retentionDays: 0, subscribe: null, guests: null };
 
 const sockets: Socket[] = [];
 afterEach(() => {

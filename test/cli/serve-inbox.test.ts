@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { signRequest } from "../../plugin/http/sign-request.js";
+import { identityOf } from "../helpers/identity.js";
 import { settingsOf } from "../helpers/receiver.js";
 import { telephone } from "../helpers/telephone.js";
 import { ALICE, ARMORED, EVE, idOf, sealed } from "../messages/inbox/alices-inbox.js";
@@ -9,7 +10,13 @@ const INBOX = "https://alice.example/inbox/alice";
 
 /** Alice's site with an inbox of hers. */
 function alicesSite(inbox: { messages?: number; subscribe?: boolean } = {}) {
-  const limits = { messages: 1000, megabytes: 64, retentionDays: 0, subscribe: null };
+  const limits = {
+    messages: 1000,
+    megabytes: 64,
+    retentionDays: 0,
+    subscribe: null,
+    guests: { messages: 100, days: 90 },
+  };
   return site({
     ...settingsOf({ key: ALICE.publicKey }),
     inbox: { users: ["alice"], ...limits, ...inbox },
@@ -64,6 +71,34 @@ describe("an inbox of eleventy-twtxt serve", () => {
     release();
     expect(await ended).toBe(0);
     expect(server.said()).not.toContain("notified");
+  });
+
+  it("logs a line for each new message, without its content, and none for a repeat", async () => {
+    const server = await serve(alicesSite());
+    for (const body of [sealed(1, 1234), sealed(1, 1234), sealed(2)]) await deliver(server, body);
+    await expect.poll(() => server.said()).toContain("A new message for alice, 0.3 kB.");
+    expect(server.said().match(/A new message .*/g)).toEqual([
+      "A new message for alice, 1.2 kB.",
+      "A new message for alice, 0.3 kB.",
+    ]);
+  });
+
+  it("answers guests: their documents, and their inboxes, which only Alice fills", async () => {
+    const dana = identityOf(9, "dana");
+    const path = `/inbox/${dana.publicKey}`;
+    const url = `https://alice.example${path}`;
+    const server = await serve(alicesSite());
+    const document = await fetch(`${server.url}/.well-known/msg/${dana.publicKey}.json`);
+    expect(await document.json()).toEqual({ endpoint: url, key: dana.publicKey });
+    expect((await fetch(`${server.url}/.well-known/msg/bob.json`)).status).toBe(404);
+
+    const body = Uint8Array.from(ARMORED);
+    expect((await fetch(server.url + path, { method: "POST", body })).status).toBe(401);
+    const headers = signRequest({ method: "POST", url, body }, ALICE, Date.now());
+    expect((await fetch(server.url + path, { method: "POST", body, headers })).status).toBe(202);
+    const signed = signRequest({ method: "GET", url }, dana, Date.now());
+    expect(await (await fetch(server.url + path, { headers: signed })).json()).toHaveLength(1);
+    expect(server.said()).toMatch(/A new message for guest kex1\w{3}…\w\w, \d\.\d kB\./);
   });
 
   it("has every message that it has answered for, wherever it is killed", async () => {

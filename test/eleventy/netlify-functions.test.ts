@@ -16,6 +16,7 @@ const MODULES: Record<string, string> = {
   "mentions-feed": "mentions",
   "mentions-api": "mentions",
   inbox: "inbox",
+  guest: "guests",
   "deploy-succeeded": "jobs",
   scheduled: "jobs",
 };
@@ -61,6 +62,7 @@ describe("the functions that a build for Netlify writes", () => {
   it("are one for each endpoint and job, with a list of pages that they share", () => {
     expect(names(alice)).toEqual([
       "twtxt-deploy-succeeded.mjs",
+      "twtxt-guest.mjs",
       "twtxt-inbox.mjs",
       "twtxt-mention.mjs",
       "twtxt-mentions-api.mjs",
@@ -77,6 +79,11 @@ describe("the functions that a build for Netlify writes", () => {
     expect(read(alice, "inbox").config).toEqual({
       path: ["/inbox/:user", "/inbox/:user/:id"],
       rateLimit: RATE_LIMIT,
+      generator,
+    });
+    expect(read(alice, "guest").config).toEqual({
+      path: ["/.well-known/msg/:guest.json"],
+      preferStatic: true,
       generator,
     });
     expect(read(alice, "mentions-json").config).toEqual({ path: ["/mentions.json"], generator });
@@ -102,7 +109,7 @@ describe("the functions that a build for Netlify writes", () => {
   it("contain the public settings and no secret", () => {
     const { settings } = read(alice, "mention");
     expect(settings).toEqual({
-      version: 5,
+      version: 6,
       host: "netlify",
       output: "./_site/",
       url: "https://alice.example",
@@ -121,10 +128,18 @@ describe("the functions that a build for Netlify writes", () => {
         mentionsApi: "https://alice.example/api/v1/mentions",
         mentionsPage: "https://alice.example/mentions/",
         inbox: "https://alice.example/inbox",
+        guests: "https://alice.example/.well-known/msg",
         blobs: "https://alice.example/api/v1/blob",
         shared: "https://alice.example/shared",
       },
-      inbox: { users: ["alice"], messages: 1000, megabytes: 64, retentionDays: 0, subscribe: null },
+      inbox: {
+        users: ["alice"],
+        messages: 1000,
+        megabytes: 64,
+        retentionDays: 0,
+        subscribe: null,
+        guests: { messages: 100, days: 90 },
+      },
       blobs: null,
       mentions: {
         aliases: [`https://old.example/it's\\\${here}`],

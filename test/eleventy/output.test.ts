@@ -59,7 +59,7 @@ describe("the files that a build writes besides pages", () => {
 
   it("include the settings for the commands, without a secret", () => {
     expect(json(".eleventy-twtxt/settings.json")).toEqual({
-      version: 5,
+      version: 6,
       url: "https://alice.example",
       feedUrl: "https://alice.example/twtxt.txt",
       nick: "alice",
@@ -82,6 +82,7 @@ describe("the files that a build writes besides pages", () => {
         mentionsFeed: "https://alice.example/mentions.txt",
         mentionsApi: "https://alice.example/api/v1/mentions",
         inbox: "https://alice.example/inbox",
+        guests: "https://alice.example/.well-known/msg",
         blobs: "https://alice.example/api/v1/blob",
         shared: "https://alice.example/shared",
         mentionsPage: "https://alice.example/mentions/",

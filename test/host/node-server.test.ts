@@ -24,8 +24,8 @@ afterEach(async () => {
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
-interface Started extends Partial<Omit<NodeServerOptions, "endpointAt">> {
-  /** What answers at a path; `null` for the site's files. */
+interface Started extends Partial<NodeServerOptions> {
+  /** The handler of a path, without `endpointAt`; `null` for the site's files. */
   route?: (path: string) => Handler | null;
   /** The rate limit of a path; default: that of mentions. */
   limitOf?: (path: string) => Endpoint["rateLimit"];
@@ -766,6 +766,20 @@ describe("the files of a site", () => {
     for (const path of refused) {
       expect([path, await ask(server, path)]).toMatchObject([path, { status: 404, body: "Not found.\n" }]);
     }
+  });
+
+  it("come before an endpoint that gives way to them", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "twtxt-serve-"));
+    folders.push(folder);
+    mkdirSync(join(folder, ".well-known/msg"), { recursive: true });
+    writeFileSync(join(folder, ".well-known/msg/alice.json"), "{}");
+    const options = { folder, published: folder, prefix: "", feedPath: "/twtxt.txt", endpoint: null };
+    const own = { ...endpoint(async ({ method }) => new Response(`endpoint, ${method}`)), isStaticFirst: true };
+    const server = await started({ serveFile: siteFiles(options), endpointAt: () => own });
+    expect((await ask(server, "/.well-known/msg/alice.json")).body).toBe("{}");
+    expect((await ask(server, "/.well-known/msg/bob.json")).body).toBe("endpoint, GET");
+    expect((await ask(server, "/.well-known/msg/bob.json", { method: "OPTIONS" })).body).toBe("endpoint, OPTIONS");
+    expect((await ask(server, "/.well-known/msg/../../../bob.json")).body).toBe("endpoint, GET");
   });
 
   it("are below the path prefix", async () => {

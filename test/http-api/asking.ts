@@ -20,7 +20,7 @@ export interface Asked {
   headers?: Record<string, string>;
   /** `null` for one that never comes. */
   body?: string | Uint8Array | null;
-  /** Who asks; `null` for somebody without a key or a token. */
+  /** The signer, by default Alice where a signature is required; `null` for no signature and no token. */
   as?: Identity | null;
 }
 
@@ -70,13 +70,13 @@ function textOf(example: unknown): string | undefined {
 }
 
 /** What shows who asks, as the path's methods want it. */
-function proofFor({ method, path, headers, body }: Sent, template: string, { as = ALICE }: Asked, now: number) {
+function proofFor({ method, path, headers, body }: Sent, template: string, { as }: Asked, now: number) {
   const schemes = schemesOf(method, template);
   if (as === null) return {};
   if (schemes.includes("password"))
     return { authorization: `Basic ${Buffer.from(`alice:${TOKEN}`).toString("base64")}` };
-  if (!schemes.includes("signature")) return {};
-  return signRequest({ method, url: ORIGIN + path, headers, ...(body && { body }) }, as, now);
+  if (!schemes.includes("signature") && as === undefined) return {};
+  return signRequest({ method, url: ORIGIN + path, headers, ...(body && { body }) }, as ?? ALICE, now);
 }
 
 /** A method that is not listed is asked for as the others are. */

@@ -1,10 +1,14 @@
 // test/http-api/message-rows.ts: what is asked about private messages.
+import { identityOf } from "../helpers/identity.js";
 import { sealed } from "../messages/inbox/alices-inbox.js";
+import { ALICE, EVE } from "./asking.js";
 import { type Row, rows, rowsOfEach } from "./rows.js";
 
 const STREAM = { accept: "text/event-stream" };
 const STRANGER = { parameters: { user: "bob" } };
 const NOBODY = { asked: STRANGER };
+const GUEST = identityOf(9, "guest").publicKey;
+const TO_GUEST = { parameters: { user: GUEST } };
 
 const delivered = rowsOfEach(
   ["POST /inbox/{user}", "PUT /inbox/{user}"],
@@ -25,6 +29,14 @@ const delivered = rowsOfEach(
       "429 too-many-requests",
       "the address has filled its tenth of the inbox",
       { site: { inbox: { messages: 10 } }, asked: { body: sealed(1) } },
+    ],
+    ["202", "Alice writes to a guest", { asked: { ...TO_GUEST, as: ALICE } }],
+    ["401 not-signed", "a stranger writes to a guest", { asked: TO_GUEST }],
+    ["403 not-allowed", "Eve, an author of another site, writes to a guest", { asked: { ...TO_GUEST, as: EVE } }],
+    [
+      "404 not-found",
+      "the site has no guests",
+      { site: { inbox: { guests: null } }, asked: { ...TO_GUEST, as: ALICE } },
     ],
     ["503 inbox-full", "the inbox holds no more", { site: { inbox: { messages: 1 } }, asked: { body: sealed(1) } }],
   ],
@@ -70,4 +82,16 @@ const deleted: Row[] = [
   ]),
 ];
 
-export const MESSAGE_ROWS = [...delivered, ...read, ...deleted];
+const guests: Row[] = [
+  ...rowsOfEach(
+    ["GET /.well-known/msg/{guest}.json", "HEAD /.well-known/msg/{guest}.json"],
+    [
+      ["200", "the document follows from the key"],
+      ["304", "it never changes", { asked: { headers: { "if-none-match": "*" } } }],
+      ["404", "it is no key", { asked: { parameters: { guest: "bob" } } }],
+    ],
+  ),
+  ...rows("OPTIONS /.well-known/msg/{guest}.json", [["204", "there are three methods"]]),
+];
+
+export const MESSAGE_ROWS = [...delivered, ...read, ...deleted, ...guests];

@@ -33,9 +33,10 @@ export function rowsOfAll(): Row[] {
   );
 }
 
-function rowsOf(method: string, path: string, { responses }: Operation): Row[] {
+/** Where a signature is needed for some requests only, the path has rows of its own. */
+function rowsOf(method: string, path: string, { responses, security }: Operation): Row[] {
   return outcomesOf(responses).flatMap((outcome) => {
-    const given = ANYWHERE[outcome];
+    const given = security || !/^40[13] /.test(outcome) ? ANYWHERE[outcome] : undefined;
     return given ? [{ method, path, outcome, isNew: true, ...given }] : [];
   });
 }

@@ -70,11 +70,11 @@ describe("docs/http-api.md", () => {
     const method = command.includes("--data") ? "POST" : "GET";
     const pattern = (path: string) => new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`);
     const found = Object.keys(paths).filter((path) => pattern(path).test(pathname));
-    expect(found.filter((path) => operation(method, path))).toHaveLength(1);
+    expect(found.filter((path) => operation(method, path))).not.toEqual([]);
   });
 
   it("has curl for what everybody may", () => {
-    expect(commands).toHaveLength(6);
+    expect(commands).toHaveLength(7);
   });
 
   it("names paths that are described", () => {

@@ -20,9 +20,17 @@ export interface InboxLimits {
 export interface DeliveryOptions {
   messages: StoredMessages;
   shares: Shares;
-  limits: InboxLimits;
   now: Clock;
-  onStored(user: string): void;
+  /** @param size - in bytes */
+  onStored(user: string, size: number): void;
+}
+
+/** The inbox that a message is delivered to. */
+export interface Destination {
+  user: string;
+  limits: InboxLimits;
+  /** The client's IP address, which has a daily share of the inbox; `null` for no share. */
+  address: string | null;
 }
 
 /**
@@ -41,17 +49,16 @@ export class Deliveries {
    * Stores a message. Answers 202, also for a message that is already stored or was deleted; 429 if the sender's address has
    * used up its daily share; 503 `inbox-full`.
    *
-   * @param address - the client's IP address
-   * @throws TwtxtError `bad-armor`, `bad-message`, `too-large` or `bad-request`, for 400; `store-failed`, after which the
-   *   message may or may not be stored
+   * @throws TwtxtError `bad-armor` or `bad-message`, for 400; `store-failed`, after which the message may or may not be stored
    * @see PROTOCOL 3.3
    */
-  async accept(request: Request, user: string, address: string): Promise<Response> {
-    const delivery = deliveryOf(await bodyOfMessage(request));
+  async accept(body: Uint8Array, destination: Destination): Promise<Response> {
+    const { user } = destination;
+    const delivery = deliveryOf(body);
     const before = this.#current.get(user) ?? [];
     this.#current.set(user, [...before, delivery]);
     try {
-      return await this.#store(user, delivery, before, address);
+      return await this.#store(delivery, before, destination);
     } finally {
       const left = (this.#current.get(user) ?? []).filter((one) => one !== delivery);
       if (left.length > 0) this.#current.set(user, left);
@@ -59,8 +66,12 @@ export class Deliveries {
     }
   }
 
-  async #store(user: string, delivery: Delivery, before: readonly Delivery[], address: string): Promise<Response> {
-    const { messages, shares, limits, now, onStored } = this.#options;
+  async #store(
+    delivery: Delivery,
+    before: readonly Delivery[],
+    { user, limits, address }: Destination,
+  ): Promise<Response> {
+    const { messages, shares, now, onStored } = this.#options;
     const { id, ids, body, size } = delivery;
     const { stored, isKnown } = await messages.recent(user, ids);
     if (isKnown) return storedResponse();
@@ -69,10 +80,10 @@ export class Deliveries {
       hasRoom([...found, ...othersOf(before, [id, ...found.map((message) => message.id)])], size, limits);
     if (!fits(stored) && !fits(await messages.all(user))) return fullResponse();
 
-    const record = await shares.take(user, address, delivery);
+    const record = address === null ? async () => {} : await shares.take(user, address, delivery);
     if (!record) return shareUsedResponse(now());
     await Promise.all([record(), messages.keep(user, [...ids], body)]);
-    onStored(user);
+    onStored(user, size);
     return storedResponse();
   }
 }
@@ -107,7 +118,8 @@ function idOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("hex");
 }
 
-async function bodyOfMessage(request: Request): Promise<Uint8Array> {
+/** @throws TwtxtError `bad-request` or `too-large` */
+export async function bodyOfMessage(request: Request): Promise<Uint8Array> {
   const encoding = request.headers.get("content-encoding")?.trim().toLowerCase() || "identity";
   if (encoding !== "identity") throw new TwtxtError("bad-request", "Send the message without a Content-Encoding.");
   try {

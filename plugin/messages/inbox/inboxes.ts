@@ -1,16 +1,26 @@
-// plugin/messages/inbox/inboxes.ts: the inboxes of a site's authors, with their handlers and jobs.
+// plugin/messages/inbox/inboxes.ts: the inboxes of a site's authors and guests, with their handlers and jobs.
 import { setMaxListeners } from "node:events";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
+import { isNonceSpent, type Nonce, spendNonce } from "../../http/nonces.js";
 import { essenceOf, type Handler, json, methodNotAllowed, optionsAnswer, readBody } from "../../http/respond.js";
-import { verifyRequest } from "../../http/signature.js";
+import { nonceUsed, verifyHead, verifyRequest } from "../../http/signature.js";
+import { isKeyText } from "../../keys/key.js";
+import { GUEST_DAYS } from "../../options/inbox.js";
 import { ROUTES } from "../../site/routes.js";
 import type { Store } from "../../store/store.js";
-import { Deliveries, fullnessOf, type InboxLimits } from "./deliver.js";
+import { MESSAGE_BYTES } from "../sealed-bytes.js";
+import { bodyOfMessage, Deliveries, fullnessOf, type InboxLimits } from "./deliver.js";
 import { listMessages } from "./list.js";
 import { Shares } from "./share.js";
 import { StoredMessages } from "./stored.js";
+import { StreamLimit } from "./stream-limit.js";
 import { type SubscriptionTerms, subscribe } from "./subscribe.js";
+
+/** The start of a guest's name, which is a key. */
+const GUEST_PREFIX = "kex1";
+/** Streams that all guests can have open: anyone can make a key and open one. Without a stream, a guest polls the list. */
+const MAX_GUEST_STREAMS = 100;
 
 /** The contents of one inbox. */
 interface InboxNews {
@@ -19,6 +29,18 @@ interface InboxNews {
   messages: { id: string; created: string }[];
   /** From 0 to 1. */
   fullness: number;
+}
+
+/** The inboxes of guests, which only the authors fill. PROTOCOL 3.5 */
+export interface GuestOptions {
+  /** The authors' keys, `kex1...`. */
+  authors: ReadonlySet<string>;
+  /** Messages that each inbox holds. */
+  messages: number;
+  /** Days until a message is deleted. */
+  days: number;
+  /** Whether guests can subscribe, if the authors can. */
+  hasStreams: boolean;
 }
 
 export interface InboxOptions {
@@ -30,39 +52,57 @@ export interface InboxOptions {
   authority: string;
   /** The public endpoint of a user, an absolute URL. */
   inboxUrl(user: string): string;
-  /** The key of each user, `kex1...`, by the name before the `@`. */
+  /** The key of each author, `kex1...`, by the name before the `@`. */
   users: ReadonlyMap<string, string>;
-  /** Limits of each inbox; `retentionDays` is `null` if messages stay until they are deleted. */
+  /** Limits of each author's inbox; `retentionDays` is `null` if messages stay until they are deleted. */
   limits: InboxLimits & { retentionDays: number | null };
-  /** Called when a message was stored. */
-  onStored?(): void;
+  /** `null` for a site without guests. */
+  guests: GuestOptions | null;
+  /**
+   * Called when a message was stored.
+   *
+   * @param user - an author's name, or the key of a guest
+   * @param size - in bytes
+   */
+  onStored?(message: { user: string; isGuest: boolean; size: number }): void;
   /** `null` if subscriptions are off. */
   subscribe: SubscriptionTerms | null;
   /** Aborted at shutdown, which ends all streams. */
   signal?: AbortSignal;
 }
 
+/** The inbox of an author or a guest. */
+interface Inbox {
+  /** The last segment of its URL. */
+  user: string;
+  /** The key that reads it, `kex1...`. */
+  key: string;
+  /** `null` for an author's inbox. */
+  guests: GuestOptions | null;
+}
+
 /**
  * The inboxes. The host has no private key and can neither read nor change a message.
  *
- * @see PROTOCOL 3.3, 3.4
+ * @see PROTOCOL 3.3, 3.4, 3.5
  */
 export class Inboxes {
   readonly #options: InboxOptions;
   readonly #messages: StoredMessages;
   readonly #shares: Shares;
   readonly #deliveries: Deliveries;
+  readonly #guestStreams = new StreamLimit(MAX_GUEST_STREAMS);
   /** The user's name is the type of an event. */
   readonly #newMessages = new EventTarget();
 
   constructor(options: InboxOptions) {
-    const { store, now } = options;
+    const { store, now, users } = options;
     this.#options = options;
     this.#messages = new StoredMessages(store, now);
     this.#shares = new Shares(options);
-    const onStored = (user: string) => {
+    const onStored = (user: string, size: number) => {
       this.#newMessages.dispatchEvent(new Event(user));
-      options.onStored?.();
+      options.onStored?.({ user, isGuest: !users.has(user), size });
     };
     this.#deliveries = new Deliveries({ ...options, messages: this.#messages, shares: this.#shares, onStored });
     setMaxListeners(0, this.#newMessages);
@@ -70,18 +110,24 @@ export class Inboxes {
 
   /** A user without an inbox gets 404 for any method. */
   readonly handlers: Record<"inbox" | "message", Handler> = {
-    inbox: async (request, { params, address }) => this.#atInbox(request, this.#userOf(params.user), address),
-    message: async (request, { params }) => this.#atMessage(request, this.#userOf(params.user), params.id ?? ""),
+    inbox: async (request, { params, address }) => this.#atInbox(request, this.#inboxOf(params.user), address),
+    message: async (request, { params }) => this.#atMessage(request, this.#inboxOf(params.user), params.id ?? ""),
   };
 
   /** Deletes expired messages and records. @param isOver - when true, nothing more is started */
   async sweep(isOver: () => boolean): Promise<void> {
-    const { users, limits } = this.#options;
-    for (const user of users.keys()) if (!isOver()) await this.#messages.sweep(user, limits.retentionDays, isOver);
+    const { users, limits, guests } = this.#options;
+    const { retentionDays } = limits;
+    for (const user of users.keys()) {
+      if (!isOver()) await this.#messages.sweep({ prefix: `${user}/`, isIncluded: () => true, retentionDays }, isOver);
+    }
+    // What guests had before they were turned off expires, too.
+    const ofGuests = { prefix: GUEST_PREFIX, isIncluded: (user: string) => !users.has(user) && isKeyText(user) };
+    if (!isOver()) await this.#messages.sweep({ ...ofGuests, retentionDays: guests?.days ?? GUEST_DAYS }, isOver);
     if (!isOver()) await this.#shares.sweep(isOver);
   }
 
-  /** The contents of each inbox, for notifications. */
+  /** The contents of each author's inbox, for notifications. */
   async news(): Promise<InboxNews[]> {
     const { users, limits } = this.#options;
     return Promise.all(
@@ -93,21 +139,27 @@ export class Inboxes {
     );
   }
 
-  #userOf(user = ""): string {
-    if (this.#options.users.has(user)) return user;
+  /** @throws TwtxtError `not-found` */
+  #inboxOf(user = ""): Inbox {
+    const { users, guests } = this.#options;
+    const key = users.get(user);
+    if (key !== undefined) return { user, key, guests: null };
+    if (guests && isKeyText(user)) return { user, key: user, guests };
     throw noSuch("inbox");
   }
 
-  async #atInbox(request: Request, user: string, address: string): Promise<Response> {
+  async #atInbox(request: Request, inbox: Inbox, address: string): Promise<Response> {
     const { methods } = ROUTES.inbox;
     switch (request.method) {
       case "POST":
       case "PUT":
-        return this.#deliveries.accept(request, user, address);
+        return inbox.guests
+          ? this.#deliverToGuest(request, inbox.user, inbox.guests)
+          : this.#deliver(request, inbox.user, address);
       case "GET":
       case "HEAD":
-        await this.#checkSigned(request, user);
-        return wantsStream(request) ? this.#subscribe(request, user) : this.#list(request, user);
+        await this.#checkSigned(request, inbox);
+        return wantsStream(request) ? this.#subscribe(request, inbox) : this.#list(request, inbox);
       case "OPTIONS":
         return optionsAnswer(methods);
       default:
@@ -115,32 +167,64 @@ export class Inboxes {
     }
   }
 
+  async #deliver(request: Request, user: string, address: string): Promise<Response> {
+    const { limits } = this.#options;
+    return this.#deliveries.accept(await bodyOfMessage(request), { user, limits, address });
+  }
+
+  /** @throws TwtxtError `not-signed`, or `not-allowed` for another key than an author's */
+  async #deliverToGuest(request: Request, user: string, { authors, messages }: GuestOptions): Promise<Response> {
+    const { authority, store, now } = this.#options;
+    const policy = { authority, allowed: authors, store, now };
+    const { body } = await verifyRequest(request, () => bodyOfMessage(request), policy);
+    const limits = { messages, bytes: messages * MESSAGE_BYTES };
+    return this.#deliveries.accept(body, { user, limits, address: null });
+  }
+
   /** Deleting a deleted message succeeds; deleting an unknown one fails. PROTOCOL 3.4 */
-  async #atMessage(request: Request, user: string, id: string): Promise<Response> {
+  async #atMessage(request: Request, inbox: Inbox, id: string): Promise<Response> {
     const { methods } = ROUTES.message;
     if (request.method === "OPTIONS") return optionsAnswer(methods);
     if (request.method !== "DELETE") return methodNotAllowed(methods);
-    await this.#checkSigned(request, user);
+    const nonce = await this.#checkSigned(request, inbox);
+    const { user } = inbox;
     const isThere = (await this.#messages.all(user)).some((message) => message.id === id);
+    const wasDeleted = !isThere && /^[0-9a-f]{64}$/.test(id) && (await this.#messages.wasDeleted(user, id));
+    if (!isThere && !wasDeleted) throw noSuch("message");
+    await this.#checkNonce(nonce, isThere);
     if (isThere) await this.#messages.delete(user, [id]);
-    else if (!/^[0-9a-f]{64}$/.test(id) || !(await this.#messages.wasDeleted(user, id))) throw noSuch("message");
     return json({ deleted: isThere }, { headers: { "cache-control": "no-store" } });
   }
 
-  #list(request: Request, user: string): Promise<Response> {
+  /**
+   * Only the deletion of a stored message stores its nonce: anyone can make a guest's key and sign any number of requests.
+   *
+   * @throws TwtxtError `not-signed` for a nonce that was used before
+   */
+  async #checkNonce(nonce: Nonce, isSpent: boolean): Promise<void> {
+    const { store } = this.#options;
+    const isNew = isSpent ? await spendNonce(store, nonce) : !(await isNonceSpent(store, nonce));
+    if (!isNew) throw nonceUsed();
+  }
+
+  #list(request: Request, { user }: Inbox): Promise<Response> {
     return listMessages(request, this.#options.inboxUrl(user), user, this.#messages);
   }
 
-  #subscribe(request: Request, user: string): Promise<Response> {
+  #subscribe(request: Request, { user, guests }: Inbox): Promise<Response> {
     const { now, subscribe: terms, signal } = this.#options;
-    return subscribe(request, user, { messages: this.#messages, newMessages: this.#newMessages, now, terms, signal });
+    const parts = { messages: this.#messages, newMessages: this.#newMessages, now, signal };
+    if (!guests) return subscribe(request, user, { ...parts, terms });
+    const onEnd = terms && guests.hasStreams ? this.#guestStreams.take() : null;
+    return subscribe(request, user, { ...parts, ...(onEnd ? { terms, onEnd } : { terms: null }) });
   }
 
-  /** @throws TwtxtError `not-signed`, or `not-allowed` for another key than the user's own */
-  async #checkSigned(request: Request, user: string): Promise<void> {
-    const { users, authority, store, now } = this.#options;
-    const allowed = new Set([users.get(user) ?? ""]);
-    await verifyRequest(request, () => readBody(request, 0), { authority, allowed, store, now });
+  /** @throws TwtxtError `not-signed`, or `not-allowed` for another key than that of the inbox */
+  async #checkSigned(request: Request, { key }: Inbox): Promise<Nonce> {
+    const { authority, now } = this.#options;
+    const { nonce, checkBody } = verifyHead(request, { authority, allowed: new Set([key]), now });
+    checkBody(await readBody(request, 0));
+    return nonce;
   }
 }
 

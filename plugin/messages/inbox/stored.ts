@@ -42,6 +42,15 @@ interface DeletedId {
   period: number;
 }
 
+/** Inboxes to sweep. */
+interface SweptInboxes {
+  prefix: string;
+  /** Whether the inbox of this user is one of them. */
+  isIncluded(user: string): boolean;
+  /** `null` for no limit. */
+  retentionDays: number | null;
+}
+
 /** The messages of all users. Changes are durable when they return. */
 export class StoredMessages {
   readonly #store: Store;
@@ -111,21 +120,40 @@ export class StoredMessages {
 
   /**
    * Deletes messages older than `retentionDays`, extra copies, copies of deleted messages, and outdated ids of deleted
-   * messages.
+   * messages, in the inboxes of some users. An inbox without such costs no request.
    *
+   * @param prefix - the start of their names, or a whole name with a slash at its end
    * @param isOver - when true, nothing more is started
    */
-  async sweep(user: string, retentionDays: number | null, isOver: () => boolean): Promise<void> {
-    const oldest = retentionDays === null ? 0 : this.#now() - retentionDays * DAY_MS;
-    const old = (await this.all(user)).filter(({ created }) => created < oldest).map(({ id }) => id);
-    for (let start = 0; start < old.length && !isOver(); start += BATCH) {
-      await this.delete(user, old.slice(start, start + BATCH));
+  async sweep({ prefix, isIncluded, retentionDays }: SweptInboxes, isOver: () => boolean): Promise<void> {
+    const keysByUser = new Map<string, string[]>();
+    for (const key of await this.#store.keys(`inbox/${prefix}`)) {
+      const user = key.split("/")[1] ?? "";
+      if (!isIncluded(user)) continue;
+      const keys = keysByUser.get(user);
+      if (keys) keys.push(key);
+      else keysByUser.set(user, [key]);
     }
-    const deleted = (await this.#store.keys(deletedFolder(user))).map(partsOfDeleted);
+    for (const [user, keys] of keysByUser) await this.#sweepInbox(user, keys, retentionDays, isOver);
+  }
+
+  async #sweepInbox(
+    user: string,
+    keys: readonly string[],
+    retentionDays: number | null,
+    isOver: () => boolean,
+  ): Promise<void> {
+    const oldest = retentionDays === null ? 0 : this.#now() - retentionDays * DAY_MS;
+    const copies = copiesIn(keys);
+    const old = withoutCopies(copies).filter(({ created }) => created < oldest);
+    for (let start = 0; start < old.length && !isOver(); start += BATCH) {
+      const ids = old.slice(start, start + BATCH).map(({ id }) => id);
+      await this.delete(user, ids);
+    }
+    const deleted = keys.filter((key) => key.startsWith(deletedFolder(user))).map(partsOfDeleted);
     const outdated = deleted.filter((one) => this.#isOutdated(one));
     const remembered = new Set(deleted.filter((one) => !this.#isOutdated(one)).map(({ id }) => id));
-    const extra = extraCopies(await this.#copies(user), remembered);
-    for (const { key } of [...extra, ...outdated]) {
+    for (const { key } of [...extraCopies(copies, remembered), ...outdated]) {
       if (isOver()) return;
       await this.#store.delete(key);
     }
@@ -142,8 +170,7 @@ export class StoredMessages {
   }
 
   async #copies(user: string): Promise<StoredMessage[]> {
-    const keys = await this.#store.keys(messageFolder(user));
-    return keys.toSorted().flatMap((key) => parseKey(key) ?? []);
+    return copiesIn(await this.#store.keys(messageFolder(user)));
   }
 
   #isOutdated({ period }: DeletedId): boolean {
@@ -187,6 +214,11 @@ function partsOfDeleted(key: string): DeletedId {
 function parseKey(key: string): StoredMessage | null {
   const [, created, id, size] = MESSAGE.exec(key) ?? [];
   return id === undefined ? null : { key, id, created: Number(created), size: Number(size) };
+}
+
+/** The messages among these keys, with their copies, oldest first. */
+function copiesIn(keys: readonly string[]): StoredMessage[] {
+  return keys.toSorted().flatMap((key) => parseKey(key) ?? []);
 }
 
 function withoutCopies(copies: readonly StoredMessage[]): StoredMessage[] {

@@ -30,6 +30,8 @@ interface SubscriptionParts {
   terms: SubscriptionTerms | null;
   /** Ends all streams. */
   signal: AbortSignal | undefined;
+  /** Called when the stream has ended, or was not started. May be called more than once. */
+  onEnd?(): void;
 }
 
 /**
@@ -43,7 +45,23 @@ interface SubscriptionParts {
  * @see PROTOCOL 3.4
  */
 export async function subscribe(request: Request, user: string, parts: SubscriptionParts): Promise<Response> {
-  const { terms, messages } = parts;
+  const { onEnd = () => {} } = parts;
+  try {
+    const response = await startStream(request, user, { ...parts, onEnd });
+    if (!response.body) onEnd();
+    return response;
+  } catch (error) {
+    onEnd();
+    throw error;
+  }
+}
+
+async function startStream(
+  request: Request,
+  user: string,
+  parts: SubscriptionParts & { onEnd(): void },
+): Promise<Response> {
+  const { terms, messages, onEnd } = parts;
   if (!terms) throw new TwtxtError("not-acceptable", "This inbox offers no event stream. Request application/json.");
   const since = sinceOf(request);
   const headers = {
@@ -58,7 +76,7 @@ export async function subscribe(request: Request, user: string, parts: Subscript
 
   const disconnecting = new AbortController();
   const events = eventsOf({ ...parts, terms, user, since, disconnected: disconnecting.signal });
-  return new Response(streamOf(events, disconnecting), { headers });
+  return new Response(streamOf(events, disconnecting, onEnd), { headers });
 }
 
 /** @returns the time of the first message to send, in milliseconds since 1970 */
@@ -124,15 +142,26 @@ function eventOf(message: StoredMessage, body: Uint8Array): string {
 }
 
 /** Events are pulled one at a time. Waking the generator ends it at once when the client disconnects. */
-function streamOf(events: AsyncGenerator<string>, disconnecting: AbortController): ReadableStream<Uint8Array> {
+function streamOf(
+  events: AsyncGenerator<string>,
+  disconnecting: AbortController,
+  onEnd: () => void,
+): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        const { value, done } = await events.next();
-        if (done) controller.close();
-        else controller.enqueue(Buffer.from(value));
+        try {
+          const { value, done } = await events.next();
+          if (!done) return controller.enqueue(Buffer.from(value));
+          onEnd();
+          controller.close();
+        } catch (error) {
+          onEnd();
+          throw error;
+        }
       },
       async cancel() {
+        onEnd();
         disconnecting.abort();
         await events.return(undefined);
       },

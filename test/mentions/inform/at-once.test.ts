@@ -48,7 +48,7 @@ function alice(options: ReceiverOptions = {}) {
 
 const INBOX_OPTIONS: ReceiverOptions = {
   key: ALICE.publicKey,
-  inbox: { users: ["alice"], messages: 1000, megabytes: 64, retentionDays: 0, subscribe: null },
+  inbox: { users: ["alice"], messages: 1000, megabytes: 64, retentionDays: 0, subscribe: null, guests: null },
 };
 const NO_MAIL = { TWTXT_SMTP_URL: "", TWTXT_MAIL_TO: "" };
 const quotes = () => box.mails.map(({ text }) => text.match(/(?<=> @<alice \S+> ).*/g));

@@ -101,6 +101,7 @@ export function alicesInbox(options: Partial<InboxOptions> & { clock?: ReturnTyp
       ["carol", CAROL.publicKey],
     ]),
     limits: { messages: 1000, bytes: 64 * 1024 * 1024, retentionDays: null },
+    guests: { authors: new Set([ALICE.publicKey, CAROL.publicKey]), messages: 100, days: 90, hasStreams: true },
     subscribe: { streamMs: 50 * SECOND, lookMs: 5 * SECOND, sleep: clock.sleep },
     ...options,
     store,

@@ -44,6 +44,7 @@ async function blogOf({ address, kex }: Person): Promise<LoopbackServer & { answ
     inboxUrl,
     users: new Map([[user, kex]]),
     limits: { messages: 1000, bytes: 64 * 1024 * 1024, retentionDays: null },
+    guests: null,
     subscribe: null,
   });
   const answer = hostAt(`http://${domain}`, inbox.handlers);
