@@ -1,6 +1,7 @@
 // build/plugin-from-source.ts: the plugin from source, for this repository's own sites.
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import manifest from "../package.json" with { type: "json" };
 import { definePlugin } from "../plugin/plugin.js";
 
 const assets = new Map<string, Promise<string>>();
@@ -10,6 +11,7 @@ export const twtxt = definePlugin(() => ({
   root: process.cwd(),
   environment: process.env,
   readAsset,
+  version: manifest.version,
 }));
 
 /** Bundles a script or stylesheet of plugin/browser/ once per process. */

@@ -8,6 +8,7 @@ import { BLOBS } from "./options/blobs.js";
 import { AUTHORS, GUESTS, INBOX, inboxUrl, publicKey, user } from "./options/inbox.js";
 import { MENTIONS } from "./options/mentions.js";
 import { type KnownOptions, messageOf, show } from "./options/messages.js";
+import { TIMELINE } from "./options/timeline.js";
 import {
   about,
   isOrigin,
@@ -150,6 +151,18 @@ export const OPTIONS = v.strictObject({
     v.lazy((input) => (input === false ? v.literal(false) : MENTIONS)),
     {},
   ),
+  timeline: optionalOr(
+    "Whether a page shows the newest twts of the feeds that you follow: `true`, or [an object](docs/timeline.md#options).",
+    v.lazy((input) =>
+      typeof input === "boolean"
+        ? v.pipe(
+            v.boolean(),
+            v.transform((isOn) => isOn && v.parse(TIMELINE, {})),
+          )
+        : TIMELINE,
+    ),
+    false,
+  ),
   functions: optionalOr("Whether the build writes the functions that Netlify runs.", yesNo, true),
   head: optionalOr(
     "Whether the build adds the `<link>`s of the feed and the endpoint to each page. If `false`, use the shortcode `twtxtHead`.",
@@ -217,6 +230,7 @@ const KNOWN: KnownOptions = new Map([
   ["inbox", Object.keys(INBOX.entries)],
   ["inbox.guests", Object.keys(GUESTS.entries)],
   ["blobs", Object.keys(BLOBS.entries)],
+  ["timeline", Object.keys(TIMELINE.entries)],
 ]);
 
 /**

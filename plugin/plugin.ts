@@ -1,5 +1,6 @@
 // plugin/plugin.ts: the Eleventy plugin: registers its event handlers, filters and shortcodes.
 
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { Clock } from "./clock.js";
 import { guessHost } from "./eleventy/default-host.js";
@@ -22,6 +23,8 @@ export interface World {
   environment: Readonly<Record<string, string | undefined>>;
   /** Reads a bundled script or stylesheet for pages, such as `twtxt-mentions.js`. */
   readAsset(file: string): Promise<string>;
+  /** The version of this package. */
+  version: string;
 }
 
 /** Defines the plugin for an environment. */
@@ -29,7 +32,7 @@ export function definePlugin(world: () => World) {
   return function twtxt(config: EleventyConfig, options: TwtxtOptions): void {
     config.versionCheck(">=3.0.0");
     const settings = checkOptions(options);
-    const { now, root, environment, readAsset } = world();
+    const { now, root, environment, readAsset, version } = world();
     const host = settings.host ? { name: settings.host, reason: null } : guessHost(root, environment);
     if (config.getFilter("twt")) {
       throw authorError(
@@ -37,10 +40,10 @@ export function definePlugin(world: () => World) {
         `The plugin is added twice, or your configuration has its own filter "twt". Keep one addPlugin(twtxt, ...), or rename your filter.`,
       );
     }
-    const build = new SiteBuild(config, settings, { now, root, host, readAsset });
+    const build = new SiteBuild(config, settings, { now, root, host, readAsset, client: `${NAME}/${version}` });
 
     // Each build writes these folders, so watching them would start builds in an endless loop.
-    for (const folder of [".eleventy-twtxt", ".netlify"]) config.watchIgnores.add(`${folder}/**`);
+    for (const folder of [".eleventy-twtxt", ".netlify", ".cache"]) config.watchIgnores.add(`${folder}/**`);
     // A preview may contain drafts, which the next build must not read as templates.
     config.ignores.add(`${PREVIEW_FOLDER}/**`);
     config.on("eleventy.before", (event) => build.begin(event));
@@ -70,4 +73,5 @@ export const twtxt = definePlugin(() => ({
   root: process.cwd(),
   environment: process.env,
   readAsset: (file) => readFile(new URL(`./browser/${file}`, import.meta.url), "utf8"),
+  version: JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version,
 }));

@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest";
 import { BLOBS } from "../plugin/options/blobs.js";
 import { INBOX } from "../plugin/options/inbox.js";
 import { MENTIONS } from "../plugin/options/mentions.js";
+import { TIMELINE } from "../plugin/options/timeline.js";
 import { OPTIONS } from "../plugin/options.js";
 
 const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), "utf8");
@@ -57,6 +58,7 @@ describe("the README", () => {
     ["mentions", "docs/mentions.md", MENTIONS],
     ["inbox", "docs/messages.md", INBOX],
     ["blobs", "docs/blobs.md", BLOBS],
+    ["timeline", "docs/timeline.md", TIMELINE],
   ])("has every option of `%s` in its own document", (name, file, options) => {
     const marks = new RegExp(`<!-- ${name} options -->\\n([\\s\\S]*?)\\n<!-- \\/${name} options -->`);
     expect(marks.exec(read(file))?.[1]).toBe(tableOf(options));

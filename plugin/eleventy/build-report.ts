@@ -182,6 +182,9 @@ export function notesOnOptions(
       `No blobs are stored: this host cannot receive them. ${OTHER_HOST}, and do not set functions: false. Otherwise turn off this note with blobs: false.`,
     );
   }
+  if (settings.timeline !== false && settings.follow.length === 0) {
+    notes.push('No effect: the option "timeline". The option "follow" has no feeds that it could show.');
+  }
   return notes;
 }
 

@@ -14,6 +14,7 @@ import {
 } from "../site/conversation.js";
 import { type MentionType, oncePerSource, type PublicMention } from "../site/mention-list.js";
 import type { PartName, Said } from "../site/mention-markup.js";
+import { type PlainTwt, saidOf } from "../site/timeline.js";
 import type { CollectionItem } from "./eleventy.js";
 import { permalinkOf } from "./post-date.js";
 import type { SiteUrls } from "./site-urls.js";
@@ -40,6 +41,8 @@ export interface OwnTwt extends TwtLike {
 
 /** Maximum number of mentions under a page, the same as in the component. */
 const MAX_MENTIONS = 500;
+/** Maximum number of own twts in the timeline, before those without a conversation are left out. */
+const MAX_OWN_TWTS = 100;
 
 /** What is said about the pages of a site. */
 export class SiteConversations {
@@ -98,6 +101,12 @@ export class SiteConversations {
   }
 }
 
+/** A build, as far as its own twts depend on it. */
+interface TwtSite {
+  settings: Pick<Settings, "nick" | "url">;
+  urls: Pick<SiteUrls, "feedUrl" | "absolute">;
+}
+
 /**
  * The twts of a build. The bodies of all posts must have been rendered.
  *
@@ -105,34 +114,42 @@ export class SiteConversations {
  */
 export function ownTwtsOf(
   twts: Pick<TwtsFromPosts, "schedule" | "twtOf">,
-  { settings, urls }: { settings: Pick<Settings, "nick" | "url">; urls: Pick<SiteUrls, "feedUrl" | "absolute"> },
+  site: TwtSite,
   toHtml: (text: string) => string,
 ): OwnTwt[] {
-  const posts = twts.schedule.dated.map(({ post }) => post);
-  return posts.flatMap((post) => {
+  return twts.schedule.dated.flatMap(({ post }) => {
     const twt = twts.twtOf(permalinkOf(post));
     if (!twt) return [];
-    const { timestamp } = twt;
-    const { v1, v2 } = twtHashes(urls.feedUrl(), twt);
-    const page = post.url ? urls.absolute(post.url) : null;
-    const replyTo = answeredHash(post, twt);
-    const text = twt.text.replaceAll("\u2028", "\n");
-    const reply = (): Said => ({
-      source: page ?? `${urls.feedUrl()}#:~:text=${timestamp}`,
-      target: "",
-      under: null,
-      type: "reply",
-      author: { name: settings.nick, url: urls.absolute("/"), photo: null },
-      text,
-      html: toHtml(text),
-      hash: twt.hash,
-      hashV1: v1,
-      replyTo,
-      published: timestamp,
-      received: null,
-    });
-    return [{ timestamp, hashes: [v1, v2], page, replyTo, reply }];
+    const { v1, v2 } = twtHashes(site.urls.feedUrl(), twt);
+    const reply = () => {
+      const plain = plainTwtOf(post, twt, site);
+      return saidOf({ ...plain, html: toHtml(plain.text) });
+    };
+    const page = post.url ? site.urls.absolute(post.url) : null;
+    return [{ timestamp: twt.timestamp, hashes: [v1, v2], page, replyTo: answeredHash(post, twt), reply }];
   });
+}
+
+/** The newest own twts, for the timeline. The bodies of their posts must have been rendered. */
+export function newestOwnTwts(twts: Pick<TwtsFromPosts, "schedule" | "twtOf">, site: TwtSite): PlainTwt[] {
+  return twts.schedule.dated.slice(-MAX_OWN_TWTS).flatMap(({ post }) => {
+    const twt = twts.twtOf(permalinkOf(post));
+    return twt ? [plainTwtOf(post, twt, site)] : [];
+  });
+}
+
+function plainTwtOf(post: CollectionItem, twt: PostTwt, { settings, urls }: TwtSite): PlainTwt {
+  const { timestamp, text, hash } = twt;
+  return {
+    source: post.url ? urls.absolute(post.url) : `${urls.feedUrl()}#:~:text=${timestamp}`,
+    author: { name: settings.nick, url: urls.absolute("/"), photo: null },
+    isOwn: true,
+    text: text.replaceAll("\u2028", "\n"),
+    hash,
+    hashV1: twtHashes(urls.feedUrl(), twt).v1,
+    replyTo: answeredHash(post, twt),
+    published: timestamp,
+  };
 }
 
 /** The hash of the twt that a post replies to, by its front matter; `null` for none. */

@@ -52,7 +52,7 @@ export interface EleventyConfig {
       outputFileExtension: string;
       /** Compiles the `permalink` of a page's data. */
       compileOptions: { permalink(permalink: unknown): unknown };
-      compile(content: string, file: string): (data: never) => string;
+      compile(content: string, file: string): (data: never) => Promise<string>;
     },
   ): void;
   /** The callback gets the URL of every page as soon as it is known. */

@@ -11,6 +11,7 @@ import {
   partMarkup,
   replyList,
   type Said,
+  TIMELINE_WORDS,
   type Words,
 } from "../site/mention-markup.js";
 import type { Conversation, Reply } from "./conversations.js";
@@ -22,8 +23,8 @@ const KEPT = new RegExp(`(<(?:script|link)\\b[^<>]*) ${KEEP}(?:="")?(?=[^<>]*>)`
 /** How mentions are shown, and the component that updates them. */
 export interface MentionListOptions
   extends Pick<MentionContext, "target" | "feed" | "words" | "headingLevel" | "readHtml"> {
-  /** The path of the JSON that the component reads. */
-  json: string;
+  /** The path of the JSON that the component reads; `null` for a page without the component. */
+  json: string | null;
   /** The path of the component's script, for templates. */
   script: string;
   /** The path of the stylesheet, for templates; `null` for none. */
@@ -32,6 +33,8 @@ export interface MentionListOptions
   endpoint: string | null;
   /** The number of this page in a list of several pages. The component updates the first page only. */
   page?: number;
+  /** When the feeds of a timeline were read; absent for mentions. */
+  updated?: string;
   /** Paths of pictures on this site, by their original URL. */
   pictures: ReadonlyMap<string, string>;
   lang: string;
@@ -66,11 +69,11 @@ function countOf(said: readonly (Said | Reply)[]): number {
 }
 
 /** Items on lines of their own. Without white space if there are none, so that the CSS selector `:empty` matches. */
-function lines(items: readonly MarkupElement[]): Markup[] {
+export function lines(items: readonly MarkupElement[]): Markup[] {
   return items.length > 0 ? ["\n", ...items.flatMap((item) => [item, "\n"])] : [];
 }
 
-function contextOf({ pictures, lang, timeZone, ...options }: MentionListOptions): MentionContext {
+export function contextOf({ pictures, lang, timeZone, ...options }: MentionListOptions): MentionContext {
   return {
     ...options,
     pictureOf: ({ photo }) => picture(photo === null ? undefined : pictures.get(photo)),
@@ -78,14 +81,14 @@ function contextOf({ pictures, lang, timeZone, ...options }: MentionListOptions)
   };
 }
 
-function componentHtml(content: readonly Markup[], options: MentionListOptions): string {
-  const { script, style, endpoint, target } = options;
+/** The component with its content, the stylesheet and the script. */
+export function componentHtml(content: readonly Markup[], options: MentionListOptions): string {
+  const { json, script, style, endpoint, target } = options;
   const component = element("twtxt-mentions", attributesOf(options), "\n", ...content);
   const link = style === null ? [] : [element("link", { rel: "stylesheet", href: style, [KEEP]: "" })];
   const form = endpoint === null || target === null ? [] : [formOf(endpoint, target, options)];
-  return [...link, component, ...form, element("script", { type: "module", src: script, [KEEP]: "" })]
-    .map(toHtml)
-    .join("\n");
+  const module = json === null ? [] : [element("script", { type: "module", src: script, [KEEP]: "" })];
+  return [...link, component, ...form, ...module].map(toHtml).join("\n");
 }
 
 /** A form for readers who have written about a page. */
@@ -107,12 +110,16 @@ function formOf(action: string, target: string, { words }: MentionListOptions): 
 }
 
 function attributesOf(options: MentionListOptions): Record<string, string> {
-  const { json, target, feed, page = 1, words, lang, timeZone, headingLevel } = options;
-  const { title, newer, older, none, form, send, ...shown } = words;
+  const { json, target, feed, page = 1, updated, words, lang, timeZone, headingLevel } = options;
+  const { title, timeline, newer, older, none, noTwts, form, send, ...shown } = words;
+  const others = updated === undefined ? TIMELINE_WORDS : [];
   // The component knows the English words.
-  const own = Object.entries(shown).filter(([name, word]) => word !== ENGLISH[name as keyof Words]);
+  const own = (Object.entries(shown) as [keyof Words, string][]).filter(
+    ([name, word]) => word !== ENGLISH[name] && !others.some((other) => other === name),
+  );
   return {
-    src: json,
+    ...(json !== null && { src: json }),
+    ...(updated !== undefined && { "data-updated": updated }),
     ...(target === null ? { "data-feed": feed.url, "data-nick": feed.nick } : { target }),
     ...(page > 1 ? { "data-page": String(page) } : {}),
     ...(lang === "en" ? {} : { lang }),

@@ -1,4 +1,4 @@
-// plugin/eleventy/plugin-pages.ts: pages that the plugin adds to a site: all mentions, and how to contact the authors.
+// plugin/eleventy/plugin-pages.ts: pages that the plugin adds to a site: all mentions, the timeline, and how to contact the authors.
 import { inboxOptions } from "../options/inbox.js";
 import { escapeHtml } from "../site/html.js";
 import type { EleventyConfig } from "./eleventy.js";
@@ -16,7 +16,7 @@ const TEMPLATE = /\/eleventy-plugin-twtxt-\w+\.twtxt-page$/;
 
 /** One page, or numbered pages: `/mentions/`, `/mentions/2/`. */
 interface PluginPages {
-  name: "mentions" | "contact";
+  name: "mentions" | "timeline" | "contact";
   title: string;
   /** The path of the first page. */
   path: string;
@@ -32,7 +32,7 @@ interface PluginPages {
    * @param number - page number from 0
    * @param hrefs - the paths of all pages
    */
-  content(number: number, hrefs: readonly string[]): string;
+  content(number: number, hrefs: readonly string[]): string | Promise<string>;
 }
 
 /** The part of a page's data that is used here. */
@@ -42,7 +42,7 @@ interface PageData {
 
 /** Adds the pages that the options turn on, unless the site has its own at that path. */
 export function addPluginPages(config: EleventyConfig, site: SiteBuild): void {
-  const all = [...mentionPages(site), ...contactPage(site)];
+  const all = [...mentionPages(site), ...timelinePage(site), ...contactPage(site)];
   if (all.length === 0) return;
   const { nick, lang = "en" } = site.settings;
   const home = () => `<a href="${escapeHtml(site.urls.hrefInTemplates("/"))}" rel="home">${escapeHtml(nick)}</a>`;
@@ -55,10 +55,10 @@ export function addPluginPages(config: EleventyConfig, site: SiteBuild): void {
     compileOptions: { permalink: (permalink) => permalink },
     compile: (_, file) => {
       const pages = all.find((each) => file.endsWith(fileOf(each)));
-      return ({ pagination: { pageNumber, hrefs } }: PageData) => {
+      return async ({ pagination: { pageNumber, hrefs } }: PageData) => {
         if (!pages) return "";
         const { title, layout } = pages;
-        const content = pageHeading(title) + pages.content(pageNumber, hrefs);
+        const content = pageHeading(title) + (await pages.content(pageNumber, hrefs));
         return layout === undefined ? pageHtml(content, { title, lang, home: home() }) : content;
       };
     },
@@ -86,6 +86,15 @@ function mentionPages({ settings: { mentions: options }, urls, mentions }: SiteB
   };
   const count = () => mentions.pageCount();
   return [{ name: "mentions", title: words.title, path, option: "mentions.pages", layout, count, content }];
+}
+
+/** The page of the newest twts of the followed feeds. */
+function timelinePage({ timeline }: SiteBuild): PluginPages[] {
+  if (timeline.options === null) return [];
+  const { path, layout } = timeline.options;
+  const title = timeline.words.timeline;
+  const content = async () => `${await timeline.html()}\n`;
+  return [{ name: "timeline", title, path, option: "timeline.path", layout, count: () => 1, content }];
 }
 
 /** The page with instructions for private messages. */

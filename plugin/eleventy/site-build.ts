@@ -6,7 +6,7 @@ import { authorError } from "../errors.js";
 import type { Settings } from "../options.js";
 import { hostSettings, type PublishedSite, SETTINGS_FILE } from "../site/site.js";
 import * as report from "./build-report.js";
-import { isReply, type OwnTwt, ownTwtsOf } from "./conversations.js";
+import { isReply, newestOwnTwts, type OwnTwt, ownTwtsOf } from "./conversations.js";
 import type { HostChoice } from "./default-host.js";
 import type { BuildEvent, Collections, ContentMap, EleventyConfig, TemplateContext, TemplateData } from "./eleventy.js";
 import { Findings } from "./findings.js";
@@ -16,6 +16,7 @@ import { removeKeep } from "./mention-html.js";
 import { functionConflicts, functionFiles, functionsOf, writeFunctions } from "./netlify-functions.js";
 import { headerRules, writeNetlifyHeaders } from "./netlify-headers.js";
 import { OtherOutput, type SiteFile, writeFiles } from "./output.js";
+import { PageAssets } from "./page-assets.js";
 import { itemsOf } from "./posts.js";
 import { notePreviewFiles, refuseOtherSite, refuseServedFolder, removePreviewFiles } from "./previews.js";
 import { publish, sitePages } from "./publish.js";
@@ -23,6 +24,7 @@ import { SharedBlobs } from "./shared-blobs.js";
 import { discoveryFiles, feedFiles, type Inbox, inboxesOf } from "./site-files.js";
 import { SiteMentions } from "./site-mentions.js";
 import { siteSettings } from "./site-settings.js";
+import { SiteTimeline } from "./site-timeline.js";
 import { SiteUrls } from "./site-urls.js";
 import type { PostText } from "./text-from-post.js";
 import { type PostTwt, TwtsFromPosts } from "./twts-from-posts.js";
@@ -31,6 +33,7 @@ const NAME = "eleventy-plugin-twtxt";
 const OTHER_FEED_PATH = 'give the feed another path with the option "path"';
 const OTHER_KEY = 'remove the options "key" and "endpoint"';
 const OTHER_PAGES = 'give the option "mentions.pages" another path';
+const OTHER_TIMELINE = 'give the option "timeline.path" another path';
 
 /** What a build needs from the machine. */
 export interface BuildEnvironment {
@@ -40,6 +43,8 @@ export interface BuildEnvironment {
   host: HostChoice;
   /** Reads a bundled script or stylesheet for pages. */
   readAsset(file: string): Promise<string>;
+  /** Name and version of this package. */
+  client: string;
 }
 
 /** A site's builds, one after the other. The public methods are in the order of Eleventy's events. */
@@ -47,6 +52,7 @@ export class SiteBuild {
   readonly settings: Settings;
   readonly urls: SiteUrls;
   readonly mentions: SiteMentions;
+  readonly timeline: SiteTimeline;
   readonly blobs: SharedBlobs;
   /** Texts that look like mentions but name no known feed. */
   readonly unknownMentions = new Findings();
@@ -54,6 +60,7 @@ export class SiteBuild {
   inboxes: readonly Inbox[] = [];
   readonly #config: EleventyConfig;
   readonly #environment: BuildEnvironment;
+  readonly #assets: PageAssets;
   readonly #head: HeadLinks;
   readonly #others = new OtherOutput();
   /** Texts of posts by permalink. */
@@ -71,8 +78,10 @@ export class SiteBuild {
     this.#config = config;
     this.settings = settings;
     this.#environment = environment;
-    this.urls = new SiteUrls(config, settings, environment.host.name);
-    this.mentions = new SiteMentions(settings, this.urls, environment);
+    this.urls = new SiteUrls(config, settings, { host: environment.host.name, client: environment.client });
+    this.#assets = new PageAssets(settings, this.urls, environment.readAsset);
+    this.mentions = new SiteMentions(settings, this.urls, this.#assets, environment);
+    this.timeline = new SiteTimeline(settings, this.urls, this.#assets, environment);
     this.blobs = new SharedBlobs(settings, this.urls);
     this.#head = new HeadLinks(settings, this.urls, () => this.inboxes);
   }
@@ -90,7 +99,7 @@ export class SiteBuild {
     this.urls.checkFeedUrl();
     this.inboxes = inboxesOf(this.settings, this.urls);
     this.#discovery = await discoveryFiles(this.inboxes);
-    await this.mentions.read();
+    await Promise.all([this.mentions.read(), this.timeline.read()]);
   }
 
   /** Adds the rules for mentions and blobs to the site's Markdown library, if it is markdown-it. */
@@ -119,6 +128,7 @@ export class SiteBuild {
     await twts.load();
     this.#twts = twts;
     await this.mentions.begin(await this.#ownTwtsOf(twts));
+    this.timeline.begin(() => newestOwnTwts(twts, this));
   }
 
   /** The twts of a build for conversations; `null` if no post is a reply. */
@@ -186,11 +196,11 @@ export class SiteBuild {
   async #writeSite({ directories: { output } }: BuildEvent, feed: SiteFile[]): Promise<string[]> {
     this.#others.check(feed, OTHER_FEED_PATH);
     this.#others.check(this.#discovery, OTHER_KEY);
-    const lists = await this.mentions.files();
-    this.#others.check(lists, OTHER_PAGES);
+    const lists = [...(await this.#assets.files()), ...this.mentions.files()];
+    this.#others.check(lists, this.urls.hasReceiver() ? OTHER_PAGES : OTHER_TIMELINE);
     const files = [...feed, ...this.#discovery, ...lists];
     await writeFiles(output, files);
-    await this.mentions.saveCache();
+    await Promise.all([this.mentions.saveCache(), this.timeline.saveCache()]);
     return files.map(({ path }) => join(output, path));
   }
 
@@ -249,7 +259,8 @@ export class SiteBuild {
     const type = host.name === "node" ? "warn" : undefined;
     if (!isReal(event)) this.#logOnce(report.noteOnDevelopmentBuild(event.directories.output), type);
     if (host.reason !== null) this.#logOnce(report.noteOnHost(host.name, host.reason));
-    for (const note of [...report.notesOnOptions(this, host.name), ...blobs.notes]) this.#log(note);
+    const notes = [...report.notesOnOptions(this, host.name), ...blobs.notes, this.timeline.note()];
+    for (const note of notes) if (note !== null) this.#log(note);
   }
 
   #warningsOnSite(): string[] {

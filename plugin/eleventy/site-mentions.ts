@@ -11,11 +11,10 @@ import type { Avatar } from "./avatars.js";
 import { type Conversation, type OwnTwt, SiteConversations } from "./conversations.js";
 import { conversationHtml, type MentionListOptions, mentionListHtml } from "./mention-html.js";
 import { replaceFile } from "./output.js";
+import type { PageAssets } from "./page-assets.js";
 import { cacheOf, type KnownMentions, readMentions } from "./read-mentions.js";
 import type { SiteUrls } from "./site-urls.js";
 
-const SCRIPT = "twtxt-mentions.js";
-const STYLE = "twtxt.css";
 const LIST = "mentions.json";
 const AVATARS = ".eleventy-twtxt/avatars";
 const CACHE = ".eleventy-twtxt/mentions.json";
@@ -27,8 +26,6 @@ const TOTAL_MS = 10_000;
 export interface MentionsEnvironment {
   /** The project's root, for the caches. */
   root: string;
-  /** Reads a bundled script or stylesheet for pages. */
-  readAsset(file: string): Promise<string>;
 }
 
 /** The mentions of a site; none if it does not receive them itself. */
@@ -37,7 +34,8 @@ export class SiteMentions {
   readonly #options: MentionsOptions;
   readonly #urls: SiteUrls;
   readonly #environment: MentionsEnvironment;
-  /** The folder of the script and the list: that of the pages, even if they are off. */
+  readonly #assets: PageAssets;
+  /** The folder of the list: that of the pages, even if they are off. */
   readonly #folder: string;
   readonly words: Words;
   #conversations: SiteConversations | null = null;
@@ -52,8 +50,9 @@ export class SiteMentions {
   /** Paths of pictures on this site, by their original URL. */
   #pictures: ReadonlyMap<string, string> = new Map();
 
-  constructor(settings: Settings, urls: SiteUrls, environment: MentionsEnvironment) {
+  constructor(settings: Settings, urls: SiteUrls, assets: PageAssets, environment: MentionsEnvironment) {
     this.#settings = settings;
+    this.#assets = assets;
     this.#options = mentionsOptions(settings);
     this.words = wordsOf(settings.lang, this.#options.words);
     this.#urls = urls;
@@ -166,16 +165,12 @@ export class SiteMentions {
     return this.#known?.warning ?? null;
   }
 
-  /** The script of the component, the pictures, and the list for the next build if it is known. */
-  async files(): Promise<{ path: string; content: string | Uint8Array }[]> {
+  /** The pictures, and the list for the next build if it is known. */
+  files(): { path: string; content: string | Uint8Array }[] {
     if (!this.#urls.hasReceiver()) return [];
     const mentions = this.all();
     const list = `${JSON.stringify({ mentions, next: null })}\n`;
     return [
-      { path: this.#folder + SCRIPT, content: await this.#environment.readAsset(SCRIPT) },
-      ...(this.#settings.styles
-        ? [{ path: this.#folder + STYLE, content: await this.#environment.readAsset(STYLE) }]
-        : []),
       ...[...this.#avatars.values()].map(({ name, content }) => ({ path: this.#avatarPath(name), content })),
       ...(mentions === null ? [] : [{ path: this.#folder + LIST, content: list }]),
     ];
@@ -193,8 +188,8 @@ export class SiteMentions {
   #listOptions(target: string | null): MentionListOptions {
     return {
       json: this.#urls.href(PATHS.mentionsJson),
-      script: this.#urls.hrefInTemplates(this.#folder + SCRIPT),
-      style: this.#settings.styles ? this.#urls.hrefInTemplates(this.#folder + STYLE) : null,
+      script: this.#assets.script(),
+      style: this.#assets.style(),
       endpoint: this.#options.form ? this.#urls.endpoint() : null,
       target,
       feed: { url: this.#urls.feedUrl(), nick: this.#settings.nick },

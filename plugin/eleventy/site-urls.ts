@@ -16,14 +16,21 @@ export class SiteUrls {
   readonly #config: EleventyConfig;
   readonly #settings: Settings;
   readonly #host: NonNullable<Settings["host"]>;
+  readonly #client: string;
   #pages: Record<string, string[]> = {};
   #input = "";
   #prefix = "";
 
-  constructor(config: EleventyConfig, settings: Settings, host: NonNullable<Settings["host"]>) {
+  /** @param environment - `client` is the name and version of this package */
+  constructor(
+    config: EleventyConfig,
+    settings: Settings,
+    { host, client }: { host: NonNullable<Settings["host"]>; client: string },
+  ) {
     this.#config = config;
     this.#settings = settings;
     this.#host = host;
+    this.#client = client;
     const { path: webmention } = mentionsOptions(settings);
     this.bases = basesOf({ webmention, inbox: inboxOptions(settings).path.replace(/\/$/, "") });
   }
@@ -66,7 +73,7 @@ export class SiteUrls {
 
   /** The `User-Agent` of requests by the build. */
   userAgent(): string {
-    return `eleventy-plugin-twtxt (+${this.feedUrl()}; @${this.#settings.nick})`;
+    return `${this.#client} (+${this.feedUrl()}; @${this.#settings.nick})`;
   }
 
   /** @param pages - the URLs of each template, as in Eleventy's `eleventy.contentMap` */

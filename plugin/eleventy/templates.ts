@@ -36,6 +36,8 @@ export function addTemplateTools(config: EleventyConfig, build: SiteBuild): void
     follow: build.settings.follow,
     mentions: [...(build.mentions.all() ?? [])],
     mentionsHref: build.mentions.pageHref(),
+    timeline: [...build.timeline.twts()],
+    timelineHref: build.timeline.pageHref(),
     authors: build.inboxes.flatMap(({ address, key, endpoint }) => (endpoint ? [{ address, key, endpoint }] : [])),
     html,
   }));

@@ -1,4 +1,4 @@
-// plugin/options/words.ts: the English words of lists of mentions. options/translations.ts has other languages.
+// plugin/options/words.ts: the English words of lists of mentions and of the timeline. options/translations.ts has other languages.
 
 export const ENGLISH = {
   title: "Mentions",
@@ -19,6 +19,33 @@ export const ENGLISH = {
   more: "Show more",
   form: "Have you written about this?",
   send: "Send",
+  timeline: "Timeline",
+  noTwts: "No twts yet.",
+  unread: "Not up to date",
+  lastRead: "last read",
+  neverRead: "not read yet",
+  unreachable: "cannot be reached",
+  slow: "does not answer in time",
+  gone: "no longer exists",
+  failed: "answers with an error",
+  noFeed: "is not a feed",
 };
 
 export type Words = typeof ENGLISH;
+
+/** The words of the timeline alone. */
+export const TIMELINE_WORDS = [
+  "timeline",
+  "noTwts",
+  "unread",
+  "lastRead",
+  "neverRead",
+  "unreachable",
+  "slow",
+  "gone",
+  "failed",
+  "noFeed",
+] as const satisfies readonly (keyof Words)[];
+
+/** Why a feed could not be read. */
+export type UnreadReason = Extract<keyof Words, "unreachable" | "slow" | "gone" | "failed" | "noFeed">;

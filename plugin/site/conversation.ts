@@ -40,6 +40,18 @@ export function threadsOf<E extends Entry>(entries: Iterable<E>): Thread<E>[] {
   return roots;
 }
 
+/** Arranges entries as threads, the one with the newest entry first. */
+export function newestThreads<E extends Entry>(entries: Iterable<E>): Thread<E>[] {
+  return threadsOf(entries)
+    .map((thread) => ({ thread, at: newestTime(thread) }))
+    .sort((a, b) => compare(b.at, a.at) || compare(a.thread.entry.key, b.thread.entry.key))
+    .map(({ thread }) => thread);
+}
+
+function newestTime({ entry, replies }: Thread<Entry>): string {
+  return replies.map(newestTime).reduce((newest, at) => (at > newest ? at : newest), entry.at);
+}
+
 /** The properties of a mention that say what it is and what it replies to. */
 export interface MentionLike {
   source: string;

@@ -1,15 +1,17 @@
 // plugin/site/mention-markup.ts: the markup of mentions, for the pages of the build and for the component in the browser.
-import { ENGLISH, type Words } from "../options/words.js";
+import { ENGLISH, TIMELINE_WORDS, type UnreadReason, type Words } from "../options/words.js";
 import { type Entry, mentionEntry, mentionKey, type Thread, threadsOf } from "./conversation.js";
 import { element, type Markup, type MarkupElement } from "./html.js";
 import { type Author, type MentionType, oncePerSource, type PublicMention } from "./mention-list.js";
 import { boundedMarks, isWeb, STRANGERS_REL, safeElement } from "./safe-markup.js";
 
-export type { Entry, Markup, MarkupElement, MentionType, PublicMention, Thread, Words };
-export { ENGLISH, mentionEntry, mentionKey, oncePerSource, safeElement, threadsOf };
+export type { Entry, Markup, MarkupElement, MentionType, PublicMention, Thread, UnreadReason, Words };
+export { ENGLISH, mentionEntry, mentionKey, oncePerSource, safeElement, TIMELINE_WORDS, threadsOf };
 
-/** A mention, or the author's own reply. */
-export interface Said extends Omit<PublicMention, "received"> {
+/** A mention, the author's own reply, or a twt of the timeline. */
+export interface Said extends Omit<PublicMention, "received" | "type"> {
+  /** `twt` for a twt of the timeline that is not a reply. */
+  type: MentionType | "twt";
   /** `null` for an own reply. */
   received: string | null;
 }
@@ -45,7 +47,7 @@ export type PartName = (typeof PARTS)[number]["name"];
 const LINES = 20;
 
 /** The microformats class of what is said about a page. */
-const PROPERTIES: Partial<Record<MentionType, string>> = {
+const PROPERTIES: Partial<Record<Said["type"], string>> = {
   reply: "u-comment",
   like: "u-like",
   repost: "u-repost",
@@ -114,10 +116,10 @@ function byline(said: Said, context: MentionContext): MarkupElement {
   const datetime = published ?? received ?? "";
   const date = element("time", { class: "dt-published", datetime }, dateText(datetime, dates));
   const linkedDate = isWeb(source) ? strangersLink("u-url", source, date) : date;
-  const verb = element("span", { class: "twtxt-verb" }, words[type]);
+  const verb = type === "twt" ? [] : [element("span", { class: "twtxt-verb" }, words[type]), " "];
   const mark = received === null ? [" ", element("span", { class: "twtxt-author" }, words.author)] : [];
   const about = target === null ? pageLink(said, context) : [];
-  return element("p", { class: "twtxt-by" }, nameOf(said, context), ...mark, " ", verb, " ", linkedDate, ...about);
+  return element("p", { class: "twtxt-by" }, nameOf(said, context), ...mark, " ", ...verb, linkedDate, ...about);
 }
 
 function nameOf({ author }: Said, { pictureOf }: MentionContext): MarkupElement {

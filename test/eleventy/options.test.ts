@@ -83,6 +83,7 @@ describe("the options", () => {
         page: "/contact/",
       },
       blobs: false,
+      timeline: false,
     });
   });
 
@@ -129,6 +130,7 @@ describe("the options", () => {
         layout: "base.njk",
       },
       blobs: { count: 10, megabytes: 20, maxMegabytes: 30, owners: [KEY] },
+      timeline: { path: "/reading/", layout: "base.njk" },
       host: "netlify" as const,
     };
     expect(Object.keys(all).toSorted()).toEqual(Object.keys(OPTIONS.entries).toSorted());
@@ -317,6 +319,11 @@ describe("a wrong option is named with what was expected and what was received",
     ],
     ["inbox", true, "options.inbox: expected false, or an object such as { messages: 500 }, got true."],
     ["blobs", "yes", 'options.blobs: expected true, false, or an object such as { megabytes: 1000 }, got "yes".'],
+    [
+      "timeline",
+      "yes",
+      'options.timeline: expected true, false, or an object such as { path: "/timeline/" }, got "yes".',
+    ],
     ["user", "Alice", `options.user: expected ${USER_WANTED}, got "Alice".`],
     [
       "mentions",

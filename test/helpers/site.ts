@@ -100,6 +100,7 @@ const twtxt = definePlugin(() => ({
   now: () => Date.parse(${JSON.stringify(now)}),
   root: process.cwd(),
   environment: {},
+  version: "0.0.0",
   readAsset: (file) => readFile(${JSON.stringify(join(COMPILED, "browser/"))} + file, "utf8"),
 }));
 export default function (config) {

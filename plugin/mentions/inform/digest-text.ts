@@ -1,7 +1,8 @@
 // plugin/mentions/inform/digest-text.ts: the texts of notifications, as a mail and as a short note.
 import type { MentionType } from "../../site/mention-list.js";
+import { plainLines, shortened } from "../../site/plain-lines.js";
 import type { StoredMention } from "../mention.js";
-import { plainLines, plainName, quotedLines, shortened } from "../plain-text.js";
+import { plainName, quotedLines } from "../plain-text.js";
 import { versionOf } from "../receive/event.js";
 import { sourceOf } from "../reference.js";
 

@@ -1,10 +1,12 @@
 // plugin/mentions/receive/webmention-io.ts: reader of webmention.io's exports.
+
 import * as v from "valibot";
 import { TwtxtError } from "../../errors.js";
 import { isMentionUrl } from "../../feed/mention.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import type { MentionType } from "../../site/mention-list.js";
-import { shortened } from "../plain-text.js";
+import { shortened } from "../../site/plain-lines.js";
+
 import type { ImportedMention } from "./import-mentions.js";
 
 const maybe = v.nullish(v.string(), "");

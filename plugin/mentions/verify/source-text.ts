@@ -1,8 +1,9 @@
 // plugin/mentions/verify/source-text.ts: texts, names and URLs in the sources of mentions.
 
+import { plainLines, shortened } from "../../site/plain-lines.js";
 import { canParseUrl } from "../../url.js";
 import type { ProvenMention } from "../mention.js";
-import { nameLine, plainLines, shortened } from "../plain-text.js";
+import { nameLine } from "../plain-text.js";
 
 const TEXT_LIMIT = 500;
 const NAME_LIMIT = 100;

@@ -1,0 +1,179 @@
+// plugin/eleventy/site-timeline.ts: the timeline of a site, for its page and for templates.
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as v from "valibot";
+import type { Clock } from "../clock.js";
+import { formatTimestamp } from "../feed/timestamp.js";
+import type { Followed, FollowedFeed } from "../http/followed-feeds.js";
+import { isLoopback, loopbackHostOf } from "../http/hosts.js";
+import { mentionsOptions } from "../options/mentions.js";
+import { type TimelineOptions, timelineOptions } from "../options/timeline.js";
+import { wordsOf } from "../options/translations.js";
+import type { Words } from "../options/words.js";
+import type { Settings } from "../options.js";
+import { type PlainTwt, selectTwts, type TimelineTwt, type UnreadFeed } from "../site/timeline.js";
+import type { MentionListOptions } from "./mention-html.js";
+import { replaceFile } from "./output.js";
+import type { PageAssets } from "./page-assets.js";
+import type { SiteUrls } from "./site-urls.js";
+import { timelineHtml } from "./timeline-html.js";
+
+/** In the folder in which Eleventy's own plugins keep what they have fetched. */
+const CACHE = ".cache/eleventy-plugin-twtxt-timeline.json";
+/** Timeout of all requests of a build. */
+const TOTAL_MS = 10_000;
+
+/** What the timeline needs from the machine. */
+export interface TimelineEnvironment {
+  now: Clock;
+  /** The project's root, for the cache. */
+  root: string;
+}
+
+/** What one build leaves for the next. Damaged parts are left out. */
+const CACHED = v.object({
+  feeds: v.fallback(v.array(v.unknown()), []),
+  /** HTML by text, because converting all texts takes longer than reading unchanged feeds. */
+  html: v.fallback(v.array(v.tuple([v.string(), v.string()])), []),
+});
+
+/** The followed feeds, as this process has read them. */
+interface ReadFeeds {
+  feeds: readonly FollowedFeed[];
+  twts: readonly PlainTwt[];
+  /** The newest of them. */
+  newest: readonly TimelineTwt[];
+  unread: UnreadFeed[];
+  updated: string;
+}
+
+/** The timeline of a site; empty if it has none. */
+export class SiteTimeline {
+  readonly options: TimelineOptions | null;
+  readonly words: Words;
+  readonly #settings: Settings;
+  readonly #urls: SiteUrls;
+  readonly #assets: PageAssets;
+  readonly #environment: TimelineEnvironment;
+  #read: ReadFeeds | null = null;
+  #own: () => readonly PlainTwt[] = () => [];
+  #isCached = false;
+  /** HTML by text: what is known, and what this build shows. */
+  #knownHtml: ReadonlyMap<string, string> = new Map();
+  readonly #html = new Map<string, string>();
+  #readHtml: MentionListOptions["readHtml"] = () => [];
+
+  constructor(settings: Settings, urls: SiteUrls, assets: PageAssets, environment: TimelineEnvironment) {
+    this.options = timelineOptions(settings);
+    this.words = wordsOf(settings.lang, mentionsOptions(settings).words);
+    this.#settings = settings;
+    this.#urls = urls;
+    this.#assets = assets;
+    this.#environment = environment;
+  }
+
+  /** Reads the followed feeds, once per process. */
+  async read(): Promise<void> {
+    if (this.#read || !this.options) return;
+    const { root, now } = this.#environment;
+    const [reader, { createGuard }, { readHtml }, json] = await Promise.all([
+      import("../http/followed-feeds.js"),
+      import("../http/guard.js"),
+      import("../site/read-html.js"),
+      readFile(join(root, CACHE), "utf8").catch(() => ""),
+    ]);
+    this.#readHtml = readHtml;
+    const cached = v.safeParse(CACHED, parsed(json));
+    const { feeds: known, html } = cached.success ? cached.output : { feeds: [], html: [] };
+    this.#knownHtml = new Map(html);
+    const { follow, url } = this.#settings;
+    const ask = createGuard({ userAgent: this.#urls.userAgent(), allowPrivateHosts: privateHosts(url, follow) });
+    const parts = { ask, now, signal: AbortSignal.timeout(TOTAL_MS) };
+    const feeds = await reader.readFollowedFeeds(follow, reader.parseKeptFeeds(known), parts);
+    const twts = reader.twtsOfFeeds(feeds);
+    const updated = formatTimestamp(now());
+    const newest = await this.#convert(selectTwts(twts, [], updated));
+    this.#read = { feeds, twts, newest, unread: reader.unreadFeeds(feeds), updated };
+  }
+
+  /** @param own - the newest twts of the site's own feed; throws while the posts are not rendered */
+  begin(own: () => readonly PlainTwt[]): void {
+    this.#own = own;
+  }
+
+  /** The newest twts of the followed feeds, newest first. */
+  twts(): readonly TimelineTwt[] {
+    return this.#read?.newest ?? [];
+  }
+
+  /** The HTML of the page. */
+  async html(): Promise<string> {
+    if (!this.#read) return "";
+    const { twts: followed, unread, updated } = this.#read;
+    const twts = await this.#convert(selectTwts(followed, this.#own(), updated));
+    return timelineHtml({ twts, unread, updated }, this.#listOptions());
+  }
+
+  /** The path of the page for templates; `null` for a site without a timeline. */
+  pageHref(): string | null {
+    return this.options && this.#urls.hrefInTemplates(this.options.path);
+  }
+
+  /** A note about feeds that could not be read; `null` for none. */
+  note(): string | null {
+    const unread = this.#read?.unread ?? [];
+    if (unread.length === 0) return null;
+    const names = unread.map(({ nick, reason }) => `@${nick} ${wordsOf("en")[reason]}`).join(", ");
+    return `The timeline shows older twts of ${unread.length === 1 ? "one feed" : `${unread.length} feeds`}: ${names}.`;
+  }
+
+  /** Caches the feeds on this machine for the next build. Once per process. */
+  async saveCache(): Promise<void> {
+    if (!this.#read || this.#isCached) return;
+    const feeds = this.#read.feeds.flatMap((feed) => feed.kept ?? []);
+    await replaceFile(join(this.#environment.root, CACHE), JSON.stringify({ feeds, html: [...this.#html] }));
+    this.#isCached = true;
+  }
+
+  /** Adds the HTML of each text. The converter is loaded if a text is new. */
+  async #convert(twts: readonly PlainTwt[]): Promise<TimelineTwt[]> {
+    const isNew = ({ text }: PlainTwt) => !this.#html.has(text) && !this.#knownHtml.has(text);
+    const toHtml = twts.some(isNew) ? (await import("../site/text-html.js")).textHtml : () => "";
+    return twts.map((twt) => {
+      const html = this.#html.get(twt.text) ?? this.#knownHtml.get(twt.text) ?? toHtml(twt.text, "twt");
+      this.#html.set(twt.text, html);
+      return { ...twt, html };
+    });
+  }
+
+  #listOptions(): MentionListOptions {
+    const { lang = "en", nick, timeZone } = this.#settings;
+    return {
+      json: null,
+      script: this.#assets.script(),
+      style: this.#assets.style(),
+      endpoint: null,
+      target: null,
+      feed: { url: this.#urls.feedUrl(), nick },
+      pictures: new Map(),
+      words: this.words,
+      lang,
+      timeZone,
+      headingLevel: mentionsOptions(this.#settings).headingLevel,
+      readHtml: this.#readHtml,
+    };
+  }
+}
+
+/** A site on loopback is a trial, and may follow others on this machine. */
+function privateHosts(url: string, follow: readonly Followed[]): string[] {
+  return isLoopback(new URL(url).hostname) ? follow.flatMap((feed) => loopbackHostOf(feed.url)) : [];
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json);
+  } catch {
+    return null;
+  }
+}

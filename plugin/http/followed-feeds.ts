@@ -1,0 +1,232 @@
+// plugin/http/followed-feeds.ts: reads the newest twts of followed feeds.
+import PQueue from "p-queue";
+import * as v from "valibot";
+import type { Clock } from "../clock.js";
+import { TwtxtError } from "../errors.js";
+import { type ParsedFeed, parseFeed } from "../feed/feed.js";
+import { twtHash, twtHashes } from "../feed/hash.js";
+import { formatTimestamp } from "../feed/timestamp.js";
+import type { UnreadReason } from "../options/words.js";
+import { plainLines, shortened } from "../site/plain-lines.js";
+import type { PlainTwt, UnreadFeed } from "../site/timeline.js";
+import { isFeed, startsAsMarkup } from "./feed-file.js";
+import { type Ask, type GuardedResponse, isTimeout } from "./guard.js";
+
+const FEEDS_AT_ONCE = 20;
+const FEED_MS = 2_000;
+/** Only the newest part of a larger feed is read. */
+const PART_BYTES = 512 * 1024;
+const TWTS_PER_FEED = 100;
+/** Twts with a time in the future that are kept until they are due. */
+const FUTURE_TWTS = 10;
+const TEXT_LIMIT = 1000;
+/** A validator that can be sent back in a header. */
+const VALIDATOR = /^[\x20-\x7e]{1,256}$/;
+
+const KEPT_FEED = v.object({
+  url: v.string(),
+  etag: v.nullable(v.string()),
+  lastModified: v.nullable(v.string()),
+  /** When the feed last answered, `YYYY-MM-DDThh:mm:ssZ`. */
+  read: v.string(),
+  /** Newest first. */
+  twts: v.array(
+    v.object({
+      /** As in the file. */
+      timestamp: v.string(),
+      /** `YYYY-MM-DDThh:mm:ssZ` */
+      published: v.string(),
+      text: v.string(),
+      hash: v.string(),
+      hashV1: v.string(),
+      replyTo: v.nullable(v.string()),
+    }),
+  ),
+});
+
+/** A feed as it was last read. */
+export type KeptFeed = v.InferOutput<typeof KEPT_FEED>;
+
+/** A feed in the option `follow`. */
+export interface Followed {
+  nick: string;
+  url: string;
+}
+
+/** What is known of a followed feed. */
+export interface FollowedFeed extends Followed {
+  /** `null` if it was never read. */
+  kept: KeptFeed | null;
+  /** `null` if it could be read now. */
+  reason: UnreadReason | null;
+}
+
+export interface FollowedFeedsParts {
+  ask: Ask;
+  now: Clock;
+  /** Ends all requests. The feeds that were not read by then are slow. */
+  signal: AbortSignal;
+}
+
+/** The feeds of an earlier run, from a cache. Damaged ones are left out. */
+export function parseKeptFeeds(feeds: readonly unknown[]): KeptFeed[] {
+  return feeds.map((feed) => v.safeParse(KEPT_FEED, feed)).flatMap((feed) => (feed.success ? [feed.output] : []));
+}
+
+/**
+ * Reads feeds, 20 at once, those first that were read last time, so that hosts that never answer do not keep others waiting.
+ *
+ * @param known - from an earlier run: unchanged feeds are not sent again, and feeds that cannot be read stay as they were
+ * @returns in the order of `follow`
+ */
+export async function readFollowedFeeds(
+  follow: readonly Followed[],
+  known: readonly KeptFeed[],
+  parts: FollowedFeedsParts,
+): Promise<FollowedFeed[]> {
+  const queue = new PQueue({ concurrency: FEEDS_AT_ONCE });
+  const byUrl = new Map(known.map((feed) => [feed.url, feed]));
+  const last = (feed: Followed) => byUrl.get(feed.url)?.read ?? "";
+  const order = [...follow].sort((a, b) => (last(a) < last(b) ? 1 : Number(last(a) > last(b)) * -1));
+  const read = await queue.addAll(
+    order.map((feed) => async () => ({
+      ...feed,
+      ...(await readFollowed(feed.url, byUrl.get(feed.url) ?? null, parts)),
+    })),
+  );
+  const byNick = new Map(read.map((feed) => [feed.nick, feed]));
+  return follow.flatMap(({ nick }) => byNick.get(nick) ?? []);
+}
+
+async function readFollowed(
+  url: string,
+  kept: KeptFeed | null,
+  { ask, now, signal }: FollowedFeedsParts,
+): Promise<Pick<FollowedFeed, "kept" | "reason">> {
+  const read = formatTimestamp(now());
+  try {
+    const feed = await readFeed(url, kept, read, ask, AbortSignal.any([signal, AbortSignal.timeout(FEED_MS)]));
+    return typeof feed === "string" ? { kept, reason: feed } : { kept: feed, reason: null };
+  } catch (error) {
+    if (!(error instanceof TwtxtError)) throw error;
+    return { kept, reason: reasonOf(error) };
+  }
+}
+
+function reasonOf(error: TwtxtError): UnreadReason {
+  if (isTimeout(error)) return "slow";
+  return error.code === "unreachable" || error.code === "address-refused" ? "unreachable" : "failed";
+}
+
+/** @throws TwtxtError as the guard does */
+async function readFeed(
+  url: string,
+  kept: KeptFeed | null,
+  read: string,
+  ask: Ask,
+  signal: AbortSignal,
+): Promise<KeptFeed | UnreadReason> {
+  const response = await ask(url, {
+    maxBytes: PART_BYTES,
+    signal,
+    headers: {
+      accept: "text/plain, */*;q=0.5",
+      ...(kept?.etag && { "if-none-match": kept.etag }),
+      ...(kept?.lastModified && { "if-modified-since": kept.lastModified }),
+    },
+  });
+  if (response.status !== 200) {
+    response.close();
+    if (response.status === 304 && kept) return { ...kept, read };
+    return response.status === 404 || response.status === 410 ? "gone" : "failed";
+  }
+  const { text, isCut } = await startOf(response);
+  const start = parseFeed(text);
+  if (startsAsMarkup(text) || !isFeed(start)) return "noFeed";
+  const newest = isCut && isOldestFirst(start) ? await endOf(url, ask, signal) : null;
+  const { etag, "last-modified": lastModified } = response.headers;
+  return {
+    url,
+    etag: validator(etag),
+    lastModified: validator(lastModified),
+    read,
+    twts: newestTwts(newest ?? start, start.header.url?.[0] ?? url, read),
+  };
+}
+
+function validator(value: string | undefined): string | null {
+  return value !== undefined && VALIDATOR.test(value) ? value : null;
+}
+
+/** What can be read up to the limit, without an unfinished line. */
+async function startOf({ body }: GuardedResponse): Promise<{ text: string; isCut: boolean }> {
+  const chunks: Uint8Array[] = [];
+  try {
+    for await (const chunk of body) chunks.push(chunk);
+    return { text: Buffer.concat(chunks).toString("utf8"), isCut: false };
+  } catch (error) {
+    if (!(error instanceof TwtxtError) || error.code !== "too-large") throw error;
+    const bytes = Buffer.concat(chunks);
+    return { text: bytes.toString("utf8", 0, bytes.lastIndexOf("\n") + 1), isCut: true };
+  }
+}
+
+/** @returns the last part of a feed, from the start of a line; `null` if its server has no ranges */
+async function endOf(url: string, ask: Ask, signal: AbortSignal): Promise<ParsedFeed | null> {
+  const headers = { range: `bytes=-${PART_BYTES}`, "accept-encoding": "identity" };
+  const response = await ask(url, { maxBytes: PART_BYTES, signal, headers });
+  if (response.status !== 206) {
+    response.close();
+    return null;
+  }
+  const bytes = await response.bytes();
+  return parseFeed(bytes.toString("utf8", bytes.indexOf("\n") + 1));
+}
+
+function isOldestFirst({ twts }: ParsedFeed): boolean {
+  return (twts[0]?.instant ?? "") < (twts.at(-1)?.instant ?? "");
+}
+
+/** @param now - `YYYY-MM-DDThh:mm:ssZ` */
+function newestTwts({ twts }: ParsedFeed, feedUrl: string, now: string): KeptFeed["twts"] {
+  const sorted = twts.toSorted((a, b) => (a.instant < b.instant ? 1 : Number(a.instant > b.instant) * -1));
+  const future = sorted.filter(({ instant }) => instant > now).slice(-FUTURE_TWTS);
+  const due = sorted.filter(({ instant }) => instant <= now);
+  return [...future, ...due].slice(0, TWTS_PER_FEED).map((twt) => ({
+    timestamp: twt.timestamp,
+    published: twt.instant,
+    text: plainText(twt.text),
+    hash: twtHash(feedUrl, twt),
+    hashV1: twtHashes(feedUrl, twt).v1,
+    replyTo: twt.subject,
+  }));
+}
+
+function plainText(text: string): string {
+  // Cut first, because a line may have half a megabyte.
+  return shortened(
+    plainLines(text.slice(0, 4 * TEXT_LIMIT))
+      .join("\n")
+      .trim(),
+    TEXT_LIMIT,
+  );
+}
+
+/** The twts of followed feeds, each with its author. */
+export function twtsOfFeeds(feeds: readonly FollowedFeed[]): PlainTwt[] {
+  return feeds.flatMap(({ nick, url, kept }) =>
+    (kept?.twts ?? []).map(({ timestamp, ...twt }) => ({
+      source: `${url}#:~:text=${timestamp}`,
+      author: { name: nick, url, photo: null },
+      isOwn: false,
+      ...twt,
+    })),
+  );
+}
+
+/** The feeds that could not be read. */
+export function unreadFeeds(feeds: readonly FollowedFeed[]): UnreadFeed[] {
+  return feeds.flatMap(({ nick, url, kept, reason }) =>
+    reason === null ? [] : [{ nick, url, reason, lastRead: kept?.read ?? null }],
+  );
+}

@@ -1,0 +1,29 @@
+// plugin/options/timeline.ts: the option `timeline`.
+import * as v from "valibot";
+import { layout, optional, optionalOr, sitePath } from "./value-types.js";
+
+/** The option `timeline` as an object. */
+export const TIMELINE = v.strictObject(
+  {
+    path: optionalOr("The path of the page.", sitePath("/timeline/"), "/timeline/"),
+    layout: optional(
+      "The layout of the page, such as `base.njk`. Without it, it is a plain page with a style of its own.",
+      layout,
+    ),
+  },
+  'true, false, or an object such as { path: "/timeline/" }',
+);
+
+/** The option `timeline`, complete. */
+export type TimelineOptions = v.InferOutput<typeof TIMELINE>;
+
+/** The option `timeline`, complete; `null` for a site without a timeline, or one that follows no feeds. */
+export function timelineOptions({
+  timeline,
+  follow,
+}: {
+  timeline: false | TimelineOptions;
+  follow: readonly unknown[];
+}): TimelineOptions | null {
+  return timeline !== false && follow.length > 0 ? timeline : null;
+}

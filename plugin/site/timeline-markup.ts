@@ -1,0 +1,57 @@
+// plugin/site/timeline-markup.ts: the markup of the timeline, for the page of the build and for the component in the browser.
+import { newestThreads } from "./conversation.js";
+import { element, type MarkupElement } from "./html.js";
+import type { MentionContext } from "./mention-markup.js";
+import { STRANGERS_REL } from "./safe-markup.js";
+import { saidOf, type Timeline, type TimelineTwt, type UnreadFeed } from "./timeline.js";
+
+export type { Timeline, TimelineTwt, UnreadFeed };
+export { newestThreads, saidOf };
+
+/** Lengths of time in seconds. */
+const UNITS = [
+  ["day", 86_400],
+  ["hour", 3600],
+  ["minute", 60],
+] as const;
+
+/** The list of feeds that could not be read. */
+export function unreadList(
+  { unread, updated }: Pick<Timeline, "unread" | "updated">,
+  { words, headingLevel }: Pick<MentionContext, "words" | "headingLevel">,
+  lang: string,
+): MarkupElement {
+  const items = unread.flatMap(({ nick, url, reason, lastRead }) => {
+    const link = element("a", { href: url, rel: STRANGERS_REL, dir: "auto" }, `@${nick}`);
+    const age =
+      lastRead === null
+        ? [words.neverRead]
+        : [`${words.lastRead} `, element("time", { datetime: lastRead }, ageText(lastRead, updated, lang))];
+    return [element("li", {}, link, ` ${words[reason]} (`, ...age, ")"), "\n"];
+  });
+  return element(
+    "section",
+    { class: "twtxt-part twtxt-unread" },
+    "\n",
+    element(`h${headingLevel}`, { class: "twtxt-heading" }, words.unread),
+    "\n",
+    element("ul", {}, "\n", ...items),
+    "\n",
+  );
+}
+
+/** Such as "3 days ago". */
+function ageText(from: string, to: string, lang: string): string {
+  const seconds = Math.max((Date.parse(to) - Date.parse(from)) / 1000, 60);
+  const [unit, length] = UNITS.find(([, each]) => seconds >= each) ?? ["minute", 60];
+  return ages(lang).format(-Math.floor(seconds / length), unit);
+}
+
+/** English ones for an invalid language. */
+function ages(lang: string): Intl.RelativeTimeFormat {
+  try {
+    return new Intl.RelativeTimeFormat(lang);
+  } catch {
+    return new Intl.RelativeTimeFormat("en");
+  }
+}

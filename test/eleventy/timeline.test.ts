@@ -1,0 +1,233 @@
+// test/eleventy/timeline.test.ts: the page of the newest twts of followed feeds.
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { parse } from "parse5";
+import { describe, expect, it } from "vitest";
+import { twtHash } from "../../plugin/feed/hash.js";
+import { HOSTILE_TEXTS } from "../helpers/hostile-texts.js";
+import { loopbackServer } from "../helpers/loopback.js";
+import { type BuiltSite, post, type SiteSetup, site } from "../helpers/site.js";
+import { said } from "./read-build.js";
+
+const CACHE = ".cache/eleventy-plugin-twtxt-timeline.json";
+const DAY = 86_400_000;
+const NOW = "2026-11-20T12:00:00Z";
+
+/** Served feeds, by nick: their lines, a status, or `null` to hang up. */
+type Feeds = Record<string, readonly string[] | number | null>;
+
+/** A server of feeds that know when they have not changed. */
+async function feedServer(feeds: Feeds) {
+  const agents: (string | undefined)[] = [];
+  const statuses: number[] = [];
+  const server = await loopbackServer((request, response) => {
+    agents.push(request.headers["user-agent"]);
+    const feed = feeds[request.url?.slice(1) ?? ""];
+    if (feed === null) return void response.destroy();
+    const body = Array.isArray(feed) ? feed.map((line) => `${line}\n`).join("") : "";
+    const etag = `"${body.length}"`;
+    const isKnown = body !== "" && request.headers["if-none-match"] === etag;
+    const status = isKnown ? 304 : typeof feed === "number" ? feed : feed ? 200 : 404;
+    statuses.push(status);
+    response.writeHead(status, { etag }).end(isKnown ? "" : body);
+  });
+  const follow = Object.keys(feeds).map((nick) => ({ nick, url: `${server.url}/${nick}` }));
+  const options = (more = "", timeline = "true") =>
+    `{ url: "${server.url}", host: "static", timeline: ${timeline}, follow: ${JSON.stringify(follow)}, ${more} }`;
+  const build = (setup: Partial<SiteSetup> = {}) => site({ files: {}, options: options(), ...setup });
+  return { ...server, agents, statuses, options, build };
+}
+
+const twt = (second: number, text: string) => `2026-11-19T10:00:${String(second).padStart(2, "0")}Z\t${text}`;
+const timelineOf = (built: BuiltSite) => built.read("timeline/index.html");
+
+describe("the timeline of a site", () => {
+  it("has the newest twts of the followed feeds, each reply under what it replies to, also the author's own", async () => {
+    const feeds: Feeds = { bob: [], carol: [twt(7, "Tea?")] };
+    const server = await feedServer(feeds);
+    const hashOfBob = twtHash(`${server.url}/bob`, { timestamp: "2026-11-19T10:00:01Z", text: "It rains." });
+    feeds.bob = [twt(1, "It rains.")];
+    feeds.carol = [twt(7, "Tea?"), twt(9, `(#${hashOfBob}) @<bob ${server.url}/bob> *here* too`)];
+    const files = {
+      "posts/answer.md": post(
+        { date: "2026-11-19T11:00:00Z", tags: "posts", replyTo: `${hashOfBob} ${server.url}/bob` },
+        "And **here**.",
+      ),
+      "posts/other.md": post({ title: "Quinces", date: "2026-11-19T12:00:00Z", tags: "posts" }, "Jelly."),
+    };
+    const built = await server.build({ files });
+    const page = timelineOf(built);
+    expect(outlineOf(page)).toBe("bob(carol alice) carol");
+    expect(page).toContain('<h1 class="twtxt-title">Timeline</h1>');
+    expect(page).toContain(
+      `<p dir="auto"><a href="${server.url}/bob" rel="nofollow ugc noopener">@bob</a> <em>here</em> too</p>`,
+    );
+    expect(page).toContain("<strong>here</strong>");
+    expect(page).toContain('<span class="twtxt-author">Author</span>');
+    expect(page).toContain('<time class="dt-published" datetime="2026-11-19T10:00:01Z">Nov 19, 2026</time>');
+    expect(page).not.toContain("Quinces");
+    expect(built.has("timeline/twtxt.css")).toBe(true);
+    expect(server.agents).toEqual(Array(2).fill(`eleventy-plugin-twtxt/0.0.0 (+${server.url}/twtxt.txt; @alice)`));
+  });
+
+  it("needs no component on a static host", async () => {
+    const server = await feedServer({ bob: [twt(1, "It rains.")] });
+    const built = await server.build();
+    expect(timelineOf(built)).not.toContain("<script");
+    expect(built.has("timeline/twtxt-mentions.js")).toBe(false);
+  });
+
+  it.each([
+    ["without the option", (options: string) => options.replace("timeline: true,", "")],
+    ["with the option false", (options: string) => options.replace("timeline: true", "timeline: false")],
+    ["without feeds to follow", (options: string) => options.replace(/follow: \[.*?\]/, "follow: []")],
+  ])("does not exist %s, and no feed is requested", async (_, change) => {
+    const server = await feedServer({ bob: [twt(1, "It rains.")] });
+    const built = await server.build({ options: change(server.options()) });
+    expect(built.has("timeline/index.html")).toBe(false);
+    expect(existsSync(join(built.folder, ".cache"))).toBe(false);
+    expect(server.asked).toEqual([]);
+  });
+
+  it("is missed by a note if there are no feeds to follow", async () => {
+    const built = await site({ files: {}, options: "{ timeline: true }" });
+    expect(said(built)).toContain(
+      'No effect: the option "timeline". The option "follow" has no feeds that it could show.',
+    );
+  });
+
+  it("has the path, layout, language and words of the options", async () => {
+    const server = await feedServer({ bob: [] });
+    const options = server.options(
+      'lang: "de", mentions: { words: { noTwts: "Noch <nichts>." } }',
+      '{ path: "/lesen", layout: "base.njk" }',
+    );
+    const files = { "_includes/base.njk": "<html><h1>{{ title }}</h1>{{ content | safe }}</html>" };
+    const page = (await server.build({ files, options })).read("lesen/index.html");
+    expect(page).toContain("<h1>Timeline</h1>");
+    expect(page).toContain('<p class="twtxt-none">Noch &lt;nichts&gt;.</p>');
+    expect(page).toContain('data-text-reply="hat geantwortet"');
+  });
+
+  it("is left to the site's own page at that path", async () => {
+    const server = await feedServer({ bob: [twt(1, "It rains.")] });
+    const files = { "own.njk": "---\npermalink: /timeline/\n---\nMine." };
+    expect(timelineOf(await server.build({ files }))).toBe("Mine.");
+  });
+
+  it("is in no collection", async () => {
+    const server = await feedServer({ bob: [twt(1, "It rains.")] });
+    const files = { "all.njk": "{% for p in collections.all %}{{ p.url }} {% endfor %}" };
+    expect((await server.build({ files })).read("all/index.html")).toBe("/all/ ");
+  });
+
+  it("is available to the site's own templates", async () => {
+    const server = await feedServer({ bob: [twt(1, "*old*"), twt(2, "new")] });
+    const files = {
+      "own.njk":
+        "{{ twtxt.timelineHref }} {% for t in twtxt.timeline %}{{ t.author.name }} {{ t.html | safe }} {% endfor %}",
+    };
+    const built = await server.build({ files });
+    expect(built.read("own/index.html")).toBe("/timeline/ bob <p>new</p> bob <p><em>old</em></p> ");
+  });
+
+  it("names the feeds that could not be read, and shows their twts of the last time", async () => {
+    const feeds: Feeds = { bob: [twt(1, "It rains.")], carol: [twt(2, "Tea?")], dave: 404 };
+    const server = await feedServer(feeds);
+    const first = await server.build();
+    expect(timelineOf(first)).toMatch(/dave" [^>]*>@dave<\/a> no longer exists \(not read yet\)/);
+    feeds.bob = null;
+    const later = new Date(Date.parse(NOW) + 3 * DAY).toISOString();
+    const built = await server.build({ site: first, now: later });
+    const page = timelineOf(built);
+    expect(outlineOf(page)).toBe("carol bob");
+    expect(page).toContain(`@bob</a> cannot be reached (last read <time datetime="${NOW}">3 days ago</time>)</li>`);
+    expect(page).not.toContain("@carol</a>");
+    expect(said(built)).toContain(
+      "The timeline shows older twts of 2 feeds: @bob cannot be reached, @dave no longer exists.",
+    );
+  });
+
+  it("requests unchanged feeds with the validators of the cache, and reads all of them without it", async () => {
+    const server = await feedServer({ bob: [twt(1, "It rains.")], carol: [twt(2, "Tea?")] });
+    const first = await server.build();
+    const page = timelineOf(first);
+    expect(timelineOf(await server.build({ site: first }))).toBe(page);
+    expect(server.statuses).toEqual([200, 200, 304, 304]);
+    writeFileSync(join(first.folder, CACHE), readFileSync(join(first.folder, CACHE), "utf8").slice(0, 100));
+    expect(timelineOf(await server.build({ site: first }))).toBe(page);
+    expect(server.statuses.slice(4)).toEqual([200, 200]);
+  });
+
+  it("has at most 100 twts of a feed, so that one feed does not push out the others", async () => {
+    const many = Array.from(
+      { length: 3000 },
+      (_, i) => `${new Date(Date.parse(NOW) - i * 1000).toISOString()}\tNew ${i}`,
+    );
+    const server = await feedServer({ bob: many, carol: [twt(2, "Tea?")] });
+    const page = timelineOf(await server.build());
+    expect(page.match(/>bob</g)).toHaveLength(100);
+    expect(page).toContain("Tea?");
+  });
+
+  it("has no element or attribute of hostile texts outside the allow-list, and keeps each text", async () => {
+    const perFeed = 60;
+    for (let start = 0; start < HOSTILE_TEXTS.length; start += 2 * perFeed) {
+      const part = HOSTILE_TEXTS.slice(start, start + 2 * perFeed);
+      const lines = part.map((text, i) => twtAt(i, text.replaceAll("\n", "\u2028")));
+      const server = await feedServer({ eve: lines.slice(0, perFeed), mallory: lines.slice(perFeed) });
+      const page = timelineOf(await server.build({ options: server.options("mentions: false") }));
+      const found = elementsOf(page).filter(({ parents }) => parents.includes("twtxt-mentions"));
+      expect(found.filter(({ name }) => name === "li")).toHaveLength(part.length);
+      expect(found.map(({ name }) => name).filter((name) => !ALLOWED.includes(name))).toEqual([]);
+      const attributes = new Set(found.flatMap((each) => each.attributes.map(([name]) => name)));
+      expect([...attributes].filter((name) => !ATTRIBUTES.includes(name))).toEqual([]);
+      const links = found.flatMap((each) => each.attributes.filter(([name]) => name === "href"));
+      expect(links.filter(([, href]) => !/^https?:\/\//i.test(href))).toEqual([]);
+    }
+  });
+});
+
+const ALLOWED = [...["ol", "li", "p", "a", "code", "em", "strong", "br", "span", "time", "div", "details", "summary"]];
+const ATTRIBUTES = ["class", "href", "rel", "dir", "datetime", "data-source", "data-target", "data-received", "hidden"];
+
+function twtAt(second: number, text: string): string {
+  return `${new Date(Date.parse("2026-11-19T10:00:00Z") + second * 1000).toISOString().slice(0, 19)}Z\t${text}`;
+}
+
+interface HtmlElement {
+  name: string;
+  attributes: [string, string][];
+  /** The names of the elements around it. */
+  parents: string[];
+}
+
+interface HtmlNode {
+  nodeName: string;
+  attrs?: { name: string; value: string }[];
+  childNodes?: HtmlNode[];
+  content?: HtmlNode;
+}
+
+function elementsOf(page: string): HtmlElement[] {
+  const walk = (node: HtmlNode, parents: string[]): HtmlElement[] => {
+    const children = [...(node.childNodes ?? []), ...(node.content ? [node.content] : [])];
+    const below = children.flatMap((child) => walk(child, [...parents, node.nodeName]));
+    if (node.nodeName.startsWith("#")) return below;
+    const attributes = (node.attrs ?? []).map(({ name, value }): [string, string] => [name, value]);
+    return [{ name: node.nodeName, attributes, parents }, ...below];
+  };
+  return walk(parse(page) as HtmlNode, []);
+}
+
+/** The names in the list: replies in parentheses after what they reply to. */
+function outlineOf(page: string): string {
+  const marks = page.matchAll(/class="twtxt-name"[^>]*>([^<]*)<|<ol class="twtxt-thread">|<\/ol>/g);
+  let depth = 0;
+  const words = [...marks].map(([mark, name]) => {
+    if (name !== undefined) return ` ${name}`;
+    if (mark.startsWith("<ol")) depth += 1;
+    return mark.startsWith("<ol") ? "(" : depth-- > 0 ? ")" : "";
+  });
+  return words.join("").replace(/\( /g, "(").trim();
+}
