@@ -228,7 +228,7 @@ function hostWarning({ host, endpoint, urls }: HostSettings): string[] {
 
 async function listen(
   { site, published: { settings }, folder, origin }: ServedSite,
-  { endpointAt }: SiteHost,
+  { endpointAt, isDeleted }: SiteHost,
   followers: Followers,
   { port, host, ...values }: Values,
   terminal: Terminal,
@@ -242,6 +242,7 @@ async function listen(
         prefix: prefixOf(settings),
         feedPath: new URL(settings.feedUrl).pathname,
         endpoint: settings.endpoint,
+        isDeleted,
         onFeedRead: (userAgent) => followers.note(userAgent),
       }),
       rateLimit: rateLimit({ perMinute: values["rate-limit"], now: terminal.now }),

@@ -35,8 +35,8 @@ export interface Reply extends Said {
 
 /** A twt of the site's own feed. */
 export interface OwnTwt extends TwtLike {
-  /** As it is shown under what it replies to. */
-  reply(): Said;
+  /** Returns it as it is shown under what it replies to; `null` for a deleted one. */
+  reply: (() => Said) | null;
 }
 
 /** Maximum number of mentions under a page, the same as in the component. */
@@ -65,7 +65,7 @@ export class SiteConversations {
       }
       this.#said.set(mentionKey(named[index] ?? mention), () => mention);
     }
-    for (const twt of ownNamed) if (twt.replyTo !== null) this.#said.set(twtKey(twt), twt.reply);
+    for (const twt of ownNamed) if (twt.replyTo !== null && twt.reply) this.#said.set(twtKey(twt), twt.reply);
   }
 
   /** The mentions of a page, newest first. */

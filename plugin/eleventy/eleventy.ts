@@ -23,6 +23,10 @@ export interface TemplateData extends TemplateContext {
   collections?: Collections;
   pagination?: { data?: unknown };
   eleventyImport?: unknown;
+  eleventyExcludeFromCollections?: unknown;
+  layout?: unknown;
+  twt?: unknown;
+  replyTo?: unknown;
 }
 
 /** `this` of filters, shortcodes and transforms. */
@@ -39,7 +43,8 @@ export interface EleventyConfig {
   on(event: "eleventy.before" | "eleventy.after", listener: (event: BuildEvent) => unknown): void;
   on(event: "eleventy.contentMap", listener: (event: ContentMap) => unknown): void;
   on(event: "eleventy.passthrough", listener: (event: { map: Record<string, string> }) => unknown): void;
-  addPreprocessor(name: string, fileExtensions: string, callback: (data: TemplateData) => void): void;
+  /** The callback may return new content of the template. */
+  addPreprocessor(name: string, fileExtensions: string, callback: (data: TemplateData) => unknown): void;
   addFilter(name: string, callback: (this: TemplateContext, ...values: never[]) => unknown): void;
   addShortcode(name: string, callback: (this: TemplateContext, ...values: never[]) => string): void;
   /** Adds a virtual template in the input folder. */

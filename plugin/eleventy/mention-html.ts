@@ -111,7 +111,7 @@ function formOf(action: string, target: string, { words }: MentionListOptions): 
 
 function attributesOf(options: MentionListOptions): Record<string, string> {
   const { json, target, feed, page = 1, updated, words, lang, timeZone, headingLevel } = options;
-  const { title, timeline, newer, older, none, noTwts, form, send, ...shown } = words;
+  const { title, timeline, newer, older, none, noTwts, form, send, deleted, ...shown } = words;
   const others = updated === undefined ? TIMELINE_WORDS : [];
   // The component knows the English words.
   const own = (Object.entries(shown) as [keyof Words, string][]).filter(

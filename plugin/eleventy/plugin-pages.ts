@@ -4,6 +4,7 @@ import { escapeHtml } from "../site/html.js";
 import type { EleventyConfig } from "./eleventy.js";
 import { outputConflict } from "./output.js";
 import { pageHeading, withOneHeading } from "./page-heading.js";
+import { homeLink, pageHtml } from "./page-html.js";
 import type { SiteBuild } from "./site-build.js";
 import type { Inbox } from "./site-files.js";
 
@@ -45,7 +46,7 @@ export function addPluginPages(config: EleventyConfig, site: SiteBuild): void {
   const all = [...mentionPages(site), ...timelinePage(site), ...contactPage(site)];
   if (all.length === 0) return;
   const { nick, lang = "en" } = site.settings;
-  const home = () => `<a href="${escapeHtml(site.urls.hrefInTemplates("/"))}" rel="home">${escapeHtml(nick)}</a>`;
+  const home = () => homeLink(site.urls.hrefInTemplates("/"), nick);
   const others = urlsOfPages(config);
   config.on("eleventy.contentMap", ({ inputPathToUrl }) => checkUrls(inputPathToUrl, all));
   config.addTemplateFormats(LANGUAGE);
@@ -170,27 +171,4 @@ function checkUrls(urlsByTemplate: Readonly<Record<string, readonly string[]>>, 
     if (url === undefined) continue;
     throw outputConflict(path, url, `set the option "${own.get(url)}" to another path or to false`);
   }
-}
-
-/** A complete page, for sites without a layout. */
-function pageHtml(content: string, { title, lang, home }: { title: string; lang: string; home: string }): string {
-  return `<!doctype html>
-<html lang="${escapeHtml(lang)}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
-<meta name="color-scheme" content="light dark">
-<title>${escapeHtml(title)}</title>
-<style eleventy:ignore>
-body { font: 1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere }
-pre { white-space: pre-wrap }
-</style>
-</head>
-<body>
-<p>${home}</p>
-<main>
-${content}</main>
-</body>
-</html>
-`;
 }

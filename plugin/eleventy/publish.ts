@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { twtHashes } from "../feed/hash.js";
 import { mentionsOptions } from "../options/mentions.js";
 import type { Settings } from "../options.js";
-import { HOST_FILE, PUBLISHED_FOLDER, type PublishedSite, type SitePages } from "../site/site.js";
+import { type DeletedPage, HOST_FILE, PUBLISHED_FOLDER, type PublishedSite, type SitePages } from "../site/site.js";
 import { answeredHash } from "./conversations.js";
 import { replaceFile, type SiteFile } from "./output.js";
 import { permalinkOf } from "./post-date.js";
@@ -14,19 +14,26 @@ import type { TwtsFromPosts } from "./twts-from-posts.js";
 /** URLs of HTML pages. A path without an extension is one, too. */
 const HTML = /(\/|\.html?|\/[^./]+)$/;
 
-/**
- * Lists the pages and twts of a build that can be mentioned.
- *
- * @param paths - the paths of all templates, as in Eleventy's `eleventy.contentMap`
- * @param needsHashes - hashes take as long as the rest of the plugin's work, and a static host does not need them
- */
+/** The posts and pages of a build. */
+interface BuiltPages {
+  twts: TwtsFromPosts;
+  /** The paths of all templates, as in Eleventy's `eleventy.contentMap`. */
+  paths: readonly string[];
+  /** By path. */
+  deleted: readonly DeletedPage[];
+  /** Hashes take as long as the rest of the plugin's work, and a static host does not need them. */
+  needsHashes: boolean;
+}
+
+/** Lists the pages and twts of a build that can be mentioned, and the deleted ones. */
 export function sitePages(
   { settings, urls }: { settings: Settings; urls: Pick<SiteUrls, "feedUrl" | "absolute"> },
-  { twts, paths, needsHashes }: { twts: TwtsFromPosts; paths: readonly string[]; needsHashes: boolean },
+  { twts, paths, deleted, needsHashes }: BuiltPages,
 ): SitePages {
+  const gone = new Set(deleted.map(({ page }) => page));
   return {
     feeds: [urls.feedUrl(), ...mentionsOptions(settings).aliases],
-    pages: paths.filter((path) => HTML.test(path)).map((path) => urls.absolute(path)),
+    pages: paths.filter((path) => HTML.test(path) && !gone.has(path)).map((path) => urls.absolute(path)),
     twts: twts.schedule.dated.flatMap(({ post }) => {
       const twt = twts.twtOf(permalinkOf(post));
       if (!twt) return [];
@@ -34,6 +41,7 @@ export function sitePages(
       const page = post.url ? urls.absolute(post.url) : null;
       return [{ timestamp: twt.timestamp, hashes, page, replyTo: answeredHash(post, twt) }];
     }),
+    deleted: deleted.map(({ page, replyTo }) => ({ page: urls.absolute(page), replyTo })),
   };
 }
 

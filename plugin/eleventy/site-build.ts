@@ -4,17 +4,19 @@ import { join } from "node:path";
 import type { Clock } from "../clock.js";
 import { authorError } from "../errors.js";
 import type { Settings } from "../options.js";
+import { deletedTwt } from "../site/conversation.js";
 import { hostSettings, type PublishedSite, SETTINGS_FILE } from "../site/site.js";
 import * as report from "./build-report.js";
 import { isReply, newestOwnTwts, type OwnTwt, ownTwtsOf } from "./conversations.js";
 import type { HostChoice } from "./default-host.js";
+import { DeletedPosts, deletedPageHtml } from "./deleted-posts.js";
 import type { BuildEvent, Collections, ContentMap, EleventyConfig, TemplateContext, TemplateData } from "./eleventy.js";
 import { Findings } from "./findings.js";
 import { HeadLinks } from "./head-links.js";
 import { addMentionRule, isMarkdownIt, linkMentions } from "./markdown-mentions.js";
 import { removeKeep } from "./mention-html.js";
+import { deletedRules, headerRules, writeNetlifyConfig } from "./netlify-config.js";
 import { functionConflicts, functionFiles, functionsOf, writeFunctions } from "./netlify-functions.js";
-import { headerRules, writeNetlifyHeaders } from "./netlify-headers.js";
 import { OtherOutput, type SiteFile, writeFiles } from "./output.js";
 import { PageAssets } from "./page-assets.js";
 import { itemsOf } from "./posts.js";
@@ -26,6 +28,7 @@ import { SiteMentions } from "./site-mentions.js";
 import { siteSettings } from "./site-settings.js";
 import { SiteTimeline } from "./site-timeline.js";
 import { SiteUrls } from "./site-urls.js";
+import { removeStaleArchives } from "./stale-archives.js";
 import type { PostText } from "./text-from-post.js";
 import { type PostTwt, TwtsFromPosts } from "./twts-from-posts.js";
 
@@ -54,6 +57,7 @@ export class SiteBuild {
   readonly mentions: SiteMentions;
   readonly timeline: SiteTimeline;
   readonly blobs: SharedBlobs;
+  readonly deleted = new DeletedPosts();
   /** Texts that look like mentions but name no known feed. */
   readonly unknownMentions = new Findings();
   /** The authors with an address. Set at the start of a build. */
@@ -110,16 +114,22 @@ export class SiteBuild {
     this.#isMarkdownExtended = true;
   }
 
-  /** Remembers the data of each template. Eleventy adds the collections to it: version 3 earlier, version 4 later. */
-  addTemplateData(data: TemplateData): void {
+  /**
+   * Remembers the data of each template. Eleventy adds the collections to it: version 3 earlier, version 4 later.
+   *
+   * @returns the new content of a template whose post is deleted; `undefined` for others
+   */
+  addTemplateData(data: TemplateData): string | undefined {
     this.#templateData.push(data);
     this.#isMarkdownUsed ||= data.page?.inputPath?.endsWith(".md") ?? false;
+    return this.deleted.empty(data);
   }
 
   /** Selects and dates the posts, when the collections are complete and nothing is rendered yet. */
   async schedulePosts({ urlToInputPath, inputPathToUrl }: ContentMap): Promise<void> {
     this.#collections = this.#findCollections();
     this.urls.notePages(inputPathToUrl);
+    this.deleted.notePages(inputPathToUrl);
     this.#others.notePages(urlToInputPath);
     this.#paths = Object.keys(urlToInputPath);
     this.#others.check([{ path: this.settings.path }], OTHER_FEED_PATH);
@@ -133,9 +143,13 @@ export class SiteBuild {
 
   /** The twts of a build for conversations; `null` if no post is a reply. */
   async #ownTwtsOf(twts: TwtsFromPosts): Promise<(() => readonly OwnTwt[]) | null> {
-    if (!twts.schedule.dated.some(({ post }) => isReply(post))) return null;
+    const deleted = this.deleted
+      .pages()
+      .map(({ page, replyTo }) => ({ ...deletedTwt({ page: this.urls.absolute(page), replyTo }), reply: null }))
+      .filter(({ replyTo }) => replyTo !== null);
+    if (deleted.length === 0 && !twts.schedule.dated.some(({ post }) => isReply(post))) return null;
     const { textHtml } = await import("../site/text-html.js");
-    return () => ownTwtsOf(twts, this, (text) => textHtml(text, "twt"));
+    return () => [...ownTwtsOf(twts, this, (text) => textHtml(text, "twt")), ...deleted];
   }
 
   /** @param map - the source of each copied file or folder, by its path in the site */
@@ -160,9 +174,16 @@ export class SiteBuild {
 
   /** Adds links and head links to a page. */
   transformPage(content: string, { outputPath, url, inputPath }: NonNullable<TemplateContext["page"]>): string {
-    if (typeof outputPath !== "string" || !outputPath.endsWith(".html")) return content;
+    const isHtml = typeof outputPath === "string" && outputPath.endsWith(".html");
+    if (this.deleted.has(inputPath)) return isHtml ? this.#deletedPage() : "";
+    if (!isHtml) return content;
     const page = removeKeep(this.linkHtml(content, inputPath));
     return this.settings.head ? this.#head.addTo(page, () => this.urls.absolute(url || "/")) : page;
+  }
+
+  #deletedPage(): string {
+    const { nick, lang = "en" } = this.settings;
+    return deletedPageHtml(this.urls.href("/"), { nick, lang, words: this.mentions.words });
   }
 
   /** Writes the plugin's files after Eleventy has written the site. */
@@ -200,6 +221,7 @@ export class SiteBuild {
     this.#others.check(lists, this.urls.hasReceiver() ? OTHER_PAGES : OTHER_TIMELINE);
     const files = [...feed, ...this.#discovery, ...lists];
     await writeFiles(output, files);
+    await removeStaleArchives(output, { path: this.settings.path, url: this.urls.feedUrl() }, feed);
     await Promise.all([this.mentions.saveCache(), this.timeline.saveCache()]);
     return files.map(({ path }) => join(output, path));
   }
@@ -210,7 +232,8 @@ export class SiteBuild {
     const build = { ...event.directories, host: host.name, isDevelopment: !isReal(event), schedule: twts.schedule };
     const settings = siteSettings(this.settings, this.urls, build);
     await writeFiles(root, [{ path: SETTINGS_FILE, content: `${JSON.stringify(settings, null, 2)}\n` }]);
-    const pages = sitePages(this, { twts, paths: this.#paths, needsHashes: host.name !== "static" });
+    const needsHashes = host.name !== "static";
+    const pages = sitePages(this, { twts, paths: this.#paths, deleted: this.deleted.pages(), needsHashes });
     return { settings: hostSettings(settings), pages };
   }
 
@@ -235,8 +258,11 @@ export class SiteBuild {
   async #writeForNetlify(site: PublishedSite, feed: SiteFile[]): Promise<string[]> {
     const { root, host } = this.#environment;
     const isNetlify = host.name === "netlify";
-    const headers = isNetlify ? headerRules(feed, this.#discovery, site.settings.endpoint) : [];
-    await writeNetlifyHeaders(root, headers);
+    const deleted = this.deleted.pages().map(({ page }) => page);
+    await writeNetlifyConfig(root, {
+      headers: isNetlify ? headerRules(feed, this.#discovery, site.settings.endpoint) : [],
+      "redirects!": isNetlify ? deletedRules(deleted) : [],
+    });
     const functions = isNetlify && this.settings.functions ? functionsOf(this.settings, this.urls) : [];
     await writeFunctions(root, functionFiles(functions, site, root));
     return functions.length > 0 ? functionConflicts(root, functions) : [];

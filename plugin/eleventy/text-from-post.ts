@@ -70,6 +70,7 @@ const CODE_OR_MENTION_OR_TAG = new RegExp(`\`[^\`]*\`|@<[^<>]*>|(${FORMATTING.so
  */
 export function textOfPost(post: Post, source: PostSource): PostText | null {
   if (post.data.twt === false) return null;
+  if (post.data.twt === "deleted") throw deletedTooLate(post);
   const draft = textOfOption(post, source) ?? defaultText(post, source);
   const reply = replyOf(post);
 
@@ -118,7 +119,7 @@ function defaultText(post: Post, source: PostSource): string {
 function textWithoutMentionsOfBody(post: Post, source: PostSource): string {
   const { twt } = post.data;
   if (typeof twt === "object" && twt !== null && !(twt instanceof Date)) {
-    throw badFrontMatter(post, 'twt: "a text", twt: full or twt: false', twt);
+    throw badFrontMatter(post, 'twt: "a text", twt: full, twt: false or twt: deleted', twt);
   }
   if (twt === "full") return addPictures(bodyText(source), source);
   const text = twt === true ? "" : source.linkBlobs(plain(twt, source));
@@ -206,6 +207,14 @@ function replyOf(post: Post): ReplyTo | null {
 
 function badFrontMatter({ inputPath }: Post, expected: string, got: unknown): TwtxtError {
   return authorError("bad-front-matter", `${inputPath}: expected ${expected}, got ${JSON.stringify(got)}.`);
+}
+
+/** Eleventy computes data after the post is in its collections, from where templates would publish it. */
+function deletedTooLate({ inputPath }: Post): TwtxtError {
+  return authorError(
+    "bad-front-matter",
+    `${inputPath}: expected twt: deleted in the front matter or a data file, got it from eleventyComputed.`,
+  );
 }
 
 /** Adds the subject, and a mention of the author unless the text has one. */

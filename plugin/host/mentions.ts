@@ -5,6 +5,7 @@ import type { ListMentions } from "../mentions/mention.js";
 import { Journal } from "../mentions/receive/journal.js";
 import { ReceivedMentions } from "../mentions/receive/received.js";
 import { SiteIndex } from "../mentions/receive/site-index.js";
+import { deletedTwt } from "../site/conversation.js";
 import type { Handlers } from "./endpoints.js";
 import type { ServiceOptions } from "./service-options.js";
 import { attempt, once } from "./work.js";
@@ -68,7 +69,7 @@ function storedMentions({ settings, pages, store, now, log, purge, background }:
     purge?.(CACHE_TAG).catch((error) => log(`The CDN still serves the old list of mentions: ${error.message}`));
   const received = new ReceivedMentions({
     journal,
-    twts: pages.twts,
+    twts: [...pages.twts, ...(pages.deleted ?? []).map(deletedTwt)],
     now,
     async onChange() {
       compactSoon();

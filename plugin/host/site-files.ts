@@ -18,6 +18,8 @@ export interface SiteFilesOptions {
   feedPath: string;
   /** The endpoint in the `Link` header of the feed; `null` for none. */
   endpoint: string | null;
+  /** Whether a path, decoded, is that of a deleted post. It is answered with its page and 410. */
+  isDeleted?(path: string): boolean;
   /** Called for each request for the feed, not for archives. */
   onFeedRead?(userAgent: string): void;
 }
@@ -45,7 +47,9 @@ export function siteFiles(options: SiteFilesOptions) {
     if (!(await isInside(root, file))) return notFound(response, folder);
     if (plainPath(path) === options.feedPath) options.onFeedRead?.(request.headers["user-agent"] ?? "");
     const dotfiles = isWellKnown(file) ? "allow" : "ignore";
-    send(request, file, { root, dotfiles, index: ["index.html"], maxAge: 0 })
+    const isDeleted = options.isDeleted?.(pagePath(path)) ?? false;
+    if (isDeleted) response.statusCode = 410;
+    send(request, file, { root, dotfiles, index: ["index.html"], maxAge: 0, acceptRanges: !isDeleted })
       .on("headers", (answer: ServerResponse) => {
         for (const [name, value] of Object.entries(headersOf(path, options))) answer.setHeader(name, value);
       })
@@ -79,6 +83,11 @@ function headersOf(path: string, { feedPath, endpoint }: SiteFilesOptions): Reco
 function isFeed(path: string, feedPath: string): boolean {
   const plain = plainPath(path);
   return plain === feedPath || isArchiveOf(feedPath, plain);
+}
+
+/** The decoded path of a page, without `index.html`. */
+export function pagePath(path: string): string {
+  return plainPath(path).replace(/\/index\.html$/, "/");
 }
 
 function plainPath(path: string): string {

@@ -3,6 +3,7 @@ import { unwatchFile, watchFile } from "node:fs";
 import type { Log } from "../http/respond.js";
 import type { PublishedSite } from "../site/site.js";
 import type { Endpoint } from "./endpoints.js";
+import { pagePath } from "./site-files.js";
 import type { SiteServices } from "./site-services.js";
 
 const HOUR_MS = 3600_000;
@@ -24,6 +25,8 @@ interface SiteHostOptions {
 export class SiteHost {
   readonly #options: SiteHostOptions;
   #services: SiteServices;
+  /** The paths of deleted posts. */
+  #deleted: ReadonlySet<string>;
   /** Starts the scheduled run. */
   #timer: NodeJS.Timeout | undefined;
   /** Starts the next attempt to send mentions. */
@@ -36,10 +39,14 @@ export class SiteHost {
   constructor(options: SiteHostOptions) {
     this.#options = options;
     this.#services = options.make(options.site);
+    this.#deleted = deletedPaths(options.site);
   }
 
   /** @param path - as `URL.pathname` has it; `null` where the site's own files answer */
   readonly endpointAt = (path: string): Endpoint | null => this.#services.endpointAt(path);
+
+  /** @param path - of a page, decoded, without `index.html` */
+  readonly isDeleted = (path: string): boolean => this.#deleted.has(path);
 
   /** Runs the jobs now, every few hours, after each build, and when mentions are due again. */
   begin(): void {
@@ -78,10 +85,12 @@ export class SiteHost {
   async #takeUpBuild(): Promise<void> {
     const { read, make, log } = this.#options;
     try {
-      const services = make(await read());
+      const site = await read();
+      const services = make(site);
       // Readers connect again: a removed key must not keep reading, and new messages are announced by the new services.
       this.#services.endStreams();
       this.#services = services;
+      this.#deleted = deletedPaths(site);
     } catch (error) {
       this.#isOutdated = true;
       log(`Still serving the previous build. ${(error as Error).message}`);
@@ -91,6 +100,10 @@ export class SiteHost {
     this.#isOutdated = false;
     await this.#services.afterDeploy();
   }
+}
+
+function deletedPaths({ pages: { deleted = [] } }: PublishedSite): ReadonlySet<string> {
+  return new Set(deleted.map(({ page }) => pagePath(new URL(page).pathname)));
 }
 
 /**

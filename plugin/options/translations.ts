@@ -32,6 +32,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> = {
     gone: "existiert nicht mehr",
     failed: "antwortet mit einem Fehler",
     noFeed: "ist kein Feed",
+    deleted: "Dieser Beitrag wurde gelöscht",
   },
   fr: {
     title: "Mentions",
@@ -62,6 +63,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> = {
     gone: "n’existe plus",
     failed: "répond par une erreur",
     noFeed: "n’est pas un flux",
+    deleted: "Cet article a été supprimé",
   },
   es: {
     title: "Menciones",
@@ -92,6 +94,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> = {
     gone: "ya no existe",
     failed: "responde con un error",
     noFeed: "no es un feed",
+    deleted: "Esta entrada se ha eliminado",
   },
   it: {
     title: "Menzioni",
@@ -122,6 +125,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> = {
     gone: "non esiste più",
     failed: "risponde con un errore",
     noFeed: "non è un feed",
+    deleted: "Questo post è stato eliminato",
   },
   nl: {
     title: "Vermeldingen",
@@ -152,6 +156,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> = {
     gone: "bestaat niet meer",
     failed: "antwoordt met een fout",
     noFeed: "is geen feed",
+    deleted: "Dit bericht is verwijderd",
   },
   ja: {
     title: "メンション",
@@ -182,6 +187,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> = {
     gone: "存在しなくなりました",
     failed: "エラーを返しています",
     noFeed: "フィードではありません",
+    deleted: "この投稿は削除されました",
   },
   zh: {
     title: "提及",
@@ -212,6 +218,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> = {
     gone: "已不存在",
     failed: "返回错误",
     noFeed: "不是订阅源",
+    deleted: "该文章已被删除",
   },
 };
 

@@ -29,6 +29,7 @@ export const ENGLISH = {
   gone: "no longer exists",
   failed: "answers with an error",
   noFeed: "is not a feed",
+  deleted: "This post was deleted",
 };
 
 export type Words = typeof ENGLISH;

@@ -75,6 +75,11 @@ export interface TwtLike {
   replyTo: string | null;
 }
 
+/** The place of a deleted post in its conversation: the replies to it still belong there. */
+export function deletedTwt({ page, replyTo }: { page: string; replyTo: string | null }): TwtLike {
+  return { timestamp: "", hashes: [], page, replyTo };
+}
+
 /** The key of a mention. */
 export function mentionKey({ source, target }: { source?: string | undefined; target?: string | undefined }): string {
   return `${source} ${target}`;

@@ -119,6 +119,13 @@ const SITE_SETTINGS = v.object({
   ),
 });
 
+const DELETED_PAGE = v.object({
+  /** The URL of the page. */
+  page: v.string(),
+  /** The hash of the twt that the post replied to; `null` for none. */
+  replyTo: v.nullable(v.string()),
+});
+
 const SITE_PAGES = v.object({
   /** The URL of the feed, then those of the option `mentions.aliases`. */
   feeds: v.array(v.string()),
@@ -134,6 +141,8 @@ const SITE_PAGES = v.object({
       replyTo: v.optional(v.nullable(v.string()), null),
     }),
   ),
+  /** The pages of deleted posts, which are answered with 410. */
+  deleted: v.optional(v.array(DELETED_PAGE)),
 });
 
 const PUBLISHED_SITE = v.object({ settings: HOST_SETTINGS, pages: SITE_PAGES });
@@ -143,6 +152,9 @@ export type HostSettings = v.InferOutput<typeof HOST_SETTINGS>;
 
 /** All settings of a site, for the commands. Files are named from the project's root. */
 export type SiteSettings = v.InferOutput<typeof SITE_SETTINGS>;
+
+/** The page of a deleted post. */
+export type DeletedPage = v.InferOutput<typeof DELETED_PAGE>;
 
 /** The pages and twts of a site that can be mentioned. */
 export type SitePages = v.InferOutput<typeof SITE_PAGES>;

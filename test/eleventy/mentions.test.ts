@@ -136,6 +136,21 @@ describe("mentions in a site", () => {
     expect(twts.at(-1)).toMatchObject({ page: `${server.url}/posts/answer/`, replyTo: "abcdefg" });
   });
 
+  it("stay under their post, flat, when the author's own reply that they answer is deleted", async () => {
+    const server = await live((url) => [
+      mention(3, { target: `${url}/twtxt.txt`, type: "reply", replyTo: "ownhash", under: `${url}/posts/answer/` }),
+      mention(1, { target: `${url}/posts/quinces/`, type: "reply", hash: "hashofbob1", hashV1: "abcdefg" }),
+    ]);
+    const answer = { date: "2026-01-05", tags: "posts", layout: "post.njk", twt: "deleted" };
+    const replyTo = "abcdefg https://bob.example/twtxt.txt";
+    const built = await build(server, {
+      files: { ...FILES, "posts/answer.md": post({ ...answer, replyTo }, "Thank *you*.") },
+    });
+    expect(outlineOf(built.read("posts/quinces/index.html"))).toBe("bob1 bob3");
+    const { deleted } = JSON.parse(built.read("../.eleventy-twtxt/host.json")).pages;
+    expect(deleted).toEqual([{ page: `${server.url}/posts/answer/`, replyTo: "abcdefg" }]);
+  });
+
   it("have other classes than the shortcode twtxtReply", async () => {
     const server = await live((url) => [mention(1, { type: "reply", target: `${url}/posts/quinces/` })]);
     const layout = LAYOUT.replace("{% twtxtMentions %}", "{% twtxtReply %}{% twtxtMentions %}");

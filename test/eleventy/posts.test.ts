@@ -137,8 +137,8 @@ describe("a text in the front matter", () => {
   });
 
   it.each([
-    ["twt: [a, b]", /a\.md: expected twt: "a text", twt: full or twt: false, got \["a","b"\]\./],
-    ["twt: { a: b }", /a\.md: expected twt: "a text", twt: full or twt: false, got \{"a":"b"\}\./],
+    ["twt: [a, b]", /a\.md: expected twt: "a text", twt: full, twt: false or twt: deleted, got \["a","b"\]\./],
+    ["twt: { a: b }", /a\.md: expected twt: "a text", twt: full, twt: false or twt: deleted, got \{"a":"b"\}\./],
   ])("stops the build if it is not a text: %s", async (line, message) => {
     const built = await buildSite({ files: { "a.md": `---\ntags: posts\ndate: ${at(1)}\n${line}\n---\nBody\n` } });
     expect(built.exitCode).toBe(1);

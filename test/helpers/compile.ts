@@ -33,6 +33,8 @@ async function compile(): Promise<void> {
     bundle: true,
     splitting: true,
     external: ["@napi-rs/keyring"],
+    // As in the package: a dynamic import of a CommonJS module has only a default export.
+    mainFields: ["module", "main"],
     banner: { js: 'import{createRequire}from"node:module";const require=createRequire(import.meta.url);' },
   });
   await promisify(execFile)(process.execPath, [join(REPO, "build/browser-scripts.mjs"), join(COMPILED, "browser")]);

@@ -631,6 +631,24 @@ describe("the files of a site", () => {
     expect(head).toMatchObject({ status: 200, body: "", headers: { "content-length": "12" } });
   });
 
+  it("410 with its page: a deleted post, however its URL is written", async () => {
+    const files = { "posts/gone/index.html": "<h1>deleted</h1>", "gone.html": "deleted", "posts/kept/index.html": "x" };
+    const deleted = new Set(["/posts/gone/", "/gone.html"]);
+    const server = await site(files, { isDeleted: (path) => deleted.has(path) });
+    for (const path of ["/posts/gone/", "/posts/gone/?x=1", "/posts/gone/index.html", "/posts/%67one/", "/gone.html"]) {
+      expect(await ask(server, path)).toMatchObject({
+        status: 410,
+        body: expect.stringContaining("deleted"),
+        headers: { "content-type": "text/html; charset=utf-8" },
+      });
+    }
+    const conditions = { range: "bytes=0-1", "if-none-match": "*" };
+    expect(await ask(server, "/posts/gone/", { headers: conditions })).toMatchObject({ status: 410 });
+    expect(await ask(server, "/posts/gone/", { method: "HEAD" })).toMatchObject({ status: 410, body: "" });
+    expect((await ask(server, "/posts/gone")).headers.location).toBe("./gone/");
+    expect((await ask(server, "/posts/kept/")).status).toBe(200);
+  });
+
   it("a feed without an extension is plain text", async () => {
     const server = await site({ "feeds/tw": "x", "feeds/tw-2024-03": "x" }, { feedPath: "/feeds/tw", endpoint: null });
     for (const path of ["/feeds/tw", "/feeds/tw-2024-03"]) {

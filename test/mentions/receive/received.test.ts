@@ -8,7 +8,7 @@ import {
 } from "../../../plugin/mentions/receive/event.js";
 import { Journal } from "../../../plugin/mentions/receive/journal.js";
 import { ReceivedMentions } from "../../../plugin/mentions/receive/received.js";
-import type { TwtLike } from "../../../plugin/site/conversation.js";
+import { deletedTwt, type TwtLike } from "../../../plugin/site/conversation.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
@@ -75,6 +75,15 @@ describe("the list of a page", () => {
 
     const { mentions } = await received.list({ state: "shown", target: page, limit: 10 });
     expect(mentions.map(({ author }) => author.name)).toEqual(["nick3", "nick2", "nick1"]);
+  });
+
+  it("has the replies to an own reply that is deleted", async () => {
+    const gone = deletedTwt({ page: "https://alice.example/posts/answer/", replyTo: "hashof1" });
+    const { received } = blog(memoryStore(), "2026-11-20T09:00:00.000Z", [gone]);
+    await received.keep(mention(1, { type: "reply", under: page, hash: "hashof1long1", hashV1: "hashof1" }));
+    await received.keep(mention(2, { type: "reply", subject: "ownhash", under: gone.page }));
+    const { mentions } = await received.list({ state: "shown", target: page, limit: 10 });
+    expect(mentions.map(({ author }) => author.name)).toEqual(["nick2", "nick1"]);
   });
 
   it("has no replies to one that is no longer shown", async () => {

@@ -1,0 +1,79 @@
+// plugin/eleventy/deleted-posts.ts: posts with `twt: deleted`, and the pages that remain of them.
+import { authorError } from "../errors.js";
+import { parseReplyTo } from "../feed/subject.js";
+import type { Words } from "../options/words.js";
+import type { DeletedPage } from "../site/site.js";
+import type { TemplateData } from "./eleventy.js";
+import { pageHeading } from "./page-heading.js";
+import { homeLink, pageHtml } from "./page-html.js";
+
+/** Values that are almost `deleted`. As the text of a twt they would publish what the author wants to delete. */
+const MISSPELLED = /^(?:deleted?|removed?)$/i;
+
+/** Eleventy ignores an empty string here. */
+const NO_CONTENT = "\n";
+
+/** The posts that their authors marked as deleted. Eleventy knows their data before their URLs. */
+export class DeletedPosts {
+  /** The hash that each of them replied to, by file; `null` for none. */
+  readonly #replies = new Map<string, string | null>();
+  #urls: Record<string, readonly (string | false)[]> = {};
+
+  /**
+   * Takes a deleted post out of the collections, and its text and layout out of its page.
+   *
+   * @returns the new content of the template; `undefined` if it is not deleted
+   * @throws TwtxtError `bad-front-matter` for a misspelled `deleted`
+   */
+  empty(data: TemplateData): string | undefined {
+    const file = data.page?.inputPath ?? "";
+    this.#replies.delete(file);
+    if (data.twt !== "deleted") {
+      checkSpelling(file, data.twt);
+      return undefined;
+    }
+    this.#replies.set(file, parseReplyTo(String(data.replyTo ?? ""))?.hash ?? null);
+    data.eleventyExcludeFromCollections = true;
+    data.layout = undefined;
+    return NO_CONTENT;
+  }
+
+  /** @param urls - the URLs of each template, as in Eleventy's `eleventy.contentMap`; `false` for none */
+  notePages(urls: Record<string, readonly (string | false)[]>): void {
+    this.#urls = urls;
+  }
+
+  /** @param file - a template */
+  has(file: string | undefined): boolean {
+    return file !== undefined && this.#replies.has(file);
+  }
+
+  /** Their pages, by path. */
+  pages(): DeletedPage[] {
+    return [...this.#replies].flatMap(([file, replyTo]) =>
+      (this.#urls[file] ?? []).filter((page) => page !== false).map((page) => ({ page, replyTo })),
+    );
+  }
+}
+
+/**
+ * The page that remains of a deleted post. It has nothing of the post, and no layout of the site, which would show its
+ * title.
+ *
+ * @param home - the path of the home page
+ */
+export function deletedPageHtml(
+  home: string,
+  { nick, lang, words }: { nick: string; lang: string; words: Words },
+): string {
+  const head = '<meta name="robots" content="noindex">\n';
+  return pageHtml(pageHeading(words.deleted), { title: words.deleted, lang, home: homeLink(home, nick), head });
+}
+
+function checkSpelling(file: string, twt: unknown): void {
+  if (typeof twt !== "string" || !MISSPELLED.test(twt.trim())) return;
+  throw authorError(
+    "bad-front-matter",
+    `${file}: expected twt: deleted, which deletes the post, or a longer text, got ${JSON.stringify(twt)}.`,
+  );
+}

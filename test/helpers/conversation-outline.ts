@@ -1,0 +1,52 @@
+// test/helpers/conversation-outline.ts: what a page shows of its conversation, read as a browser would.
+import { type DefaultTreeAdapterTypes, defaultTreeAdapter, parse } from "parse5";
+
+type Element = DefaultTreeAdapterTypes.Element;
+
+/** A reply in a page. */
+export interface ShownReply {
+  name: string;
+  text: string;
+  replies: ShownReply[];
+}
+
+/** The replies in the list of a page, with the replies to them. */
+export function repliesIn(html: string): ShownReply[] {
+  const [section] = elementsWith("twtxt-replies", parse(html));
+  return section ? childItems(section).map(replyOf) : [];
+}
+
+/** The names in a row of a page, such as its likes. */
+export function namesIn(html: string, part: "likes" | "reposts" | "bookmarks"): string[] {
+  return elementsWith(`twtxt-${part}`, parse(html)).flatMap((section) =>
+    elementsWith("twtxt-name", section).map(textOf),
+  );
+}
+
+function replyOf(item: Element): ShownReply {
+  const own = (name: string) => elementsWith(name, item)[0];
+  return { name: textOf(own("twtxt-name")), text: textOf(own("p-content")), replies: childItems(item).map(replyOf) };
+}
+
+/** The items of the first list in an element, without those of lists in these. */
+function childItems(parent: Element): Element[] {
+  const list = [...elementsWith("twtxt-mentions", parent), ...elementsWith("twtxt-thread", parent)][0];
+  return list ? elementChildren(list).filter(({ tagName }) => tagName === "li") : [];
+}
+
+function elementsWith(name: string, node: DefaultTreeAdapterTypes.ParentNode): Element[] {
+  return elementChildren(node).flatMap((child) => {
+    const classes = child.attrs.find((attribute) => attribute.name === "class")?.value.split(" ") ?? [];
+    return [...(classes.includes(name) ? [child] : []), ...elementsWith(name, child)];
+  });
+}
+
+function elementChildren(node: DefaultTreeAdapterTypes.ParentNode): Element[] {
+  return node.childNodes.filter((child) => defaultTreeAdapter.isElementNode(child));
+}
+
+function textOf(node: DefaultTreeAdapterTypes.ChildNode | undefined): string {
+  if (!node) return "";
+  if (defaultTreeAdapter.isTextNode(node)) return node.value;
+  return "childNodes" in node ? node.childNodes.map(textOf).join("").trim() : "";
+}
