@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
 import {
-  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -89,23 +88,25 @@ const HOSTS = [
   [{ ...WITH_KEY, host: "static", endpoint: `${NOWHERE}/inbox` }, ["contact/index.html"]],
 ] as const;
 
+const INSTALLED_ELEVENTY = JSON.parse(read("package.json")).devDependencies["@11ty/eleventy"];
+
 /** A project with nothing but the packed package. */
 let project = "";
-const projects = new Map<string, Promise<string>>();
+const packed = (path: string) => join(project, "node_modules/eleventy-plugin-twtxt", path);
+const eleventies = new Map([[INSTALLED_ELEVENTY, Promise.resolve(join(repo, "node_modules/@11ty"))]]);
 
-/** A project with the packed package and this version of Eleventy, which several tests share. */
-function withEleventy(version: string): Promise<string> {
-  const known = projects.get(version) ?? copyAndInstall(`@11ty/eleventy@${version}`);
-  projects.set(version, known);
+/** The folder `@11ty` of a version of Eleventy, next to which the package is not installed: it gets none of its packages. */
+function eleventyFolder(version: string): Promise<string> {
+  const known = eleventies.get(version) ?? installEleventy(version);
+  eleventies.set(version, known);
   return known;
 }
 
-/** Adds a package to a copy of the project, which is cheaper than to install all of its packages again. */
-async function copyAndInstall(name: string): Promise<string> {
-  const copy = mkdtempSync(join(work, "project-"));
-  cpSync(project, copy, { recursive: true, verbatimSymlinks: true });
-  await install(copy, name);
-  return copy;
+async function installEleventy(version: string): Promise<string> {
+  const folder = mkdtempSync(join(work, "eleventy-"));
+  writeFileSync(join(folder, "package.json"), `{ "private": true }`);
+  await install(folder, `@11ty/eleventy@${version}`);
+  return join(folder, "node_modules/@11ty");
 }
 
 function install(folder: string, name: string) {
@@ -119,8 +120,8 @@ function build(site: string, options: object = {}) {
 
 describe("the packed package in a fresh site", () => {
   it.each([
-    ["eleventy.config.js as an ES module", "3.1.7"],
-    [".eleventy.js in CommonJS", "3.1.7"],
+    ["eleventy.config.js as an ES module", INSTALLED_ELEVENTY],
+    [".eleventy.js in CommonJS", INSTALLED_ELEVENTY],
     ["eleventy.config.js as an ES module", "3.0.0"],
     [".eleventy.js in CommonJS", "3.0.0"],
     // Needs Node 22.15.
@@ -133,7 +134,9 @@ describe("the packed package in a fresh site", () => {
         mkdirSync(dirname(join(site, path)), { recursive: true });
         writeFileSync(join(site, path), content);
       }
-      symlinkSync(join(await withEleventy(eleventy), "node_modules"), join(site, "node_modules"));
+      mkdirSync(join(site, "node_modules"));
+      symlinkSync(packed(""), join(site, "node_modules/eleventy-plugin-twtxt"));
+      symlinkSync(await eleventyFolder(eleventy), join(site, "node_modules/@11ty"));
       await build(site);
       expect(readFileSync(join(site, "_site/twtxt.txt"), "utf8")).toBe(FEED);
       expect(readFileSync(join(site, "_site/twtxt-2023.txt"), "utf8")).toBe(ARCHIVE);
@@ -150,8 +153,6 @@ describe("the packed package in a fresh site", () => {
 });
 
 describe("the packed package in an empty project", () => {
-  const packed = (path: string) => join(project, "node_modules/eleventy-plugin-twtxt", path);
-
   it("adds fewer packages and MiB than the README says", async () => {
     const { stdout } = await run("npm", ["ls", "--all", "--parseable"], { cwd: project });
     const packages = stdout.trim().split("\n").length - 1;

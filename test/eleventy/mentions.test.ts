@@ -366,7 +366,7 @@ describe("mentions in a site", () => {
   it("are those of the last deploy if the list cannot be read, with a warning", async () => {
     const server = await live(() => "down");
     server.pages["/mentions/mentions.json"] = JSON.stringify({ mentions: [mention(7)], next: null });
-    const built = await build(server, { args: ["--quiet"] });
+    const built = await build(server, { flags: { quietMode: true } });
     expect(names(built.read("mentions/index.html"))).toEqual(["bob7"]);
     expect(JSON.parse(built.read("mentions/mentions.json")).mentions).toHaveLength(1);
     expect(built.log).toContain(
@@ -386,7 +386,7 @@ describe("mentions in a site", () => {
     await once(own, "close");
 
     rmSync(join(first.folder, "_site"), { recursive: true });
-    const second = await site({ site: first, files: {}, options: options(server), args: ["--quiet"] });
+    const second = await site({ site: first, files: {}, options: options(server), flags: { quietMode: true } });
     expect(names(second.read("mentions/index.html"))).toEqual(["bob8"]);
     expect(second.log.match(/This build takes the mentions from the last one\./g)).toHaveLength(1);
 

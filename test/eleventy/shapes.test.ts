@@ -256,7 +256,7 @@ describe("the plugin added twice", () => {
 
 describe("a quiet build", () => {
   it("still warns", async () => {
-    const built = await site({ files: { "a.md": "---\ntags: posts\ntitle: A\n---\n" }, args: ["--quiet"] });
+    const built = await site({ files: { "a.md": "---\ntags: posts\ntitle: A\n---\n" }, flags: { quietMode: true } });
     expect(said(built)).toEqual([expect.stringMatching(/^1 post left out of the feed, because the date is missing/)]);
   });
 });
@@ -377,20 +377,20 @@ describe("the ways to build", () => {
   });
 
   it("dry writes nothing", async () => {
-    const built = await site({ files, options, args: ["--dryrun"] });
+    const built = await site({ files, options, flags: { dryRun: true } });
     expect(existsSync(join(built.folder, "_site"))).toBe(false);
     expect(projectFile(built, ".eleventy-twtxt/settings.json")).toBeNull();
     expect(said(built).filter((sentence) => sentence.startsWith("Wrote"))).toEqual([]);
   });
 
   it("dry writes nothing, also without posts", async () => {
-    const built = await site({ files: { "index.md": "Home" }, args: ["--dryrun"] });
+    const built = await site({ files: { "index.md": "Home" }, flags: { dryRun: true } });
     expect(existsSync(join(built.folder, "_site"))).toBe(false);
     expect(projectFile(built, ".eleventy-twtxt/settings.json")).toBeNull();
   });
 
   it("quietly logs only warnings", async () => {
-    const built = await site({ files, options, args: ["--quiet"] });
+    const built = await site({ files, options, flags: { quietMode: true } });
     expect(built.read("twtxt.txt")).toBe(first.read("twtxt.txt"));
     expect(said(built).filter((sentence) => !sentence.startsWith("Wrote"))).toEqual([]);
   });

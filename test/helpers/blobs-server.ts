@@ -16,7 +16,8 @@ import type { StreamingStore } from "../../plugin/store/store.js";
 import { afterEach } from "./hooks.js";
 import { loopbackServer } from "./loopback.js";
 
-const PAGE_SIZE = 100;
+/** Small, so that few keys fill several pages. */
+const PAGE_SIZE = 20;
 const ACCESS = { siteID: "site", token: "token" };
 
 /** A failure of a request; a number is a status that the proxy answers with. */

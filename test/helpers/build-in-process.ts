@@ -11,12 +11,18 @@ export interface Build {
   log: string;
 }
 
+/** `--quiet` and `--dryrun`. */
+export interface BuildFlags {
+  quietMode?: boolean;
+  dryRun?: boolean;
+}
+
 /** The part of Eleventy's API that is used here; it ships no types. */
 interface EleventyModule {
   Eleventy: new (
     input: undefined,
     output: undefined,
-    options: { source: "cli"; configPath: string },
+    options: { source: "cli"; configPath: string } & BuildFlags,
   ) => {
     init(): Promise<void>;
     write(): Promise<unknown>;
@@ -35,13 +41,17 @@ let builds: Promise<unknown> = Promise.resolve();
  * Builds the site of a folder. Builds run one after another, because the working directory, the console and the exit
  * code belong to the process.
  */
-export function buildInProcess(folder: string, environment: Record<string, string>): Promise<Build> {
-  const build = builds.then(() => runEleventy(folder, environment));
+export function buildInProcess(
+  folder: string,
+  environment: Record<string, string>,
+  flags: BuildFlags = {},
+): Promise<Build> {
+  const build = builds.then(() => runEleventy(folder, environment, flags));
   builds = build.catch(() => {});
   return build;
 }
 
-async function runEleventy(folder: string, environment: Record<string, string>): Promise<Build> {
+async function runEleventy(folder: string, environment: Record<string, string>, flags: BuildFlags): Promise<Build> {
   const { console } = globalThis;
   const { exitCode } = process;
   const before = { ...process.env };
@@ -53,7 +63,7 @@ async function runEleventy(folder: string, environment: Record<string, string>):
   process.exitCode = 0;
   const allowStrangers = refuseStrangers();
   try {
-    await build();
+    await build(flags);
     return { exitCode: Number(process.exitCode), log: printed.join("") };
   } finally {
     allowStrangers();
@@ -65,7 +75,7 @@ async function runEleventy(folder: string, environment: Record<string, string>):
   }
 }
 
-async function build(): Promise<void> {
+async function build(flags: BuildFlags): Promise<void> {
   // Loaded late, because it reads the environment once for colours.
   const { Eleventy }: EleventyModule = await import(new URL("Eleventy.js", ELEVENTY).href);
   const { default: bus }: EventBusModule = await import(new URL("EventBus.js", ELEVENTY).href);
@@ -75,7 +85,7 @@ async function build(): Promise<void> {
   for (const file of files) bus.emit("eleventy.resourceModified", `./${file}`, [], {});
   bus.emit("eleventy.importCacheReset", files);
 
-  const eleventy = new Eleventy(undefined, undefined, { source: "cli", configPath: "eleventy.config.js" });
+  const eleventy = new Eleventy(undefined, undefined, { source: "cli", configPath: "eleventy.config.js", ...flags });
   try {
     await eleventy.init();
     await eleventy.write();

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, vi } from "vitest";
 import { type ParsedFeed, parseFeed } from "../../plugin/feed/feed.js";
-import { buildInProcess } from "./build-in-process.js";
+import { type BuildFlags, buildInProcess } from "./build-in-process.js";
 import { afterAll } from "./hooks.js";
 import { LONGEST_MS } from "./longest.js";
 import { COMPILED, LOOPBACK_ONLY, REPO } from "./paths.js";
@@ -25,6 +25,7 @@ export interface SiteSetup {
   imports?: string;
   /** The clock of the build. */
   now?: string;
+  flags?: BuildFlags;
   /** Arguments of Eleventy's command line. With them, Eleventy runs in a child process. */
   args?: string[];
   /** An earlier site, to be built again. */
@@ -60,7 +61,7 @@ export async function buildSite(setup: SiteSetup): Promise<BuiltSite> {
   const { exitCode, log } =
     setup.args || setup.eleventy || setup.loader
       ? await runEleventy(folder, setup)
-      : await buildInProcess(folder, ENVIRONMENT);
+      : await buildInProcess(folder, ENVIRONMENT, setup.flags);
   return builtSite(folder, exitCode, log);
 }
 

@@ -1,10 +1,10 @@
 // test/helpers/versitygw.ts: versitygw, a server that speaks S3 and keeps its objects in a folder.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { get } from "node:http";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { buildGo, findGo } from "./go.js";
@@ -23,6 +23,8 @@ export const ACCESS = { region: "eu-central-1", accessKeyId: "tester", secretAcc
 export interface Versitygw {
   /** The Unix socket on which it listens; unlike a port, it is always free. */
   socketPath: string;
+  /** Writes small objects into its folder, which is quicker than requests. */
+  fill(bucket: string, keys: readonly string[]): void;
   end(): Promise<void>;
 }
 
@@ -59,7 +61,14 @@ export async function startVersitygw(): Promise<Versitygw> {
     if (child.exitCode !== null) throw new Error(`versitygw has ended (${child.exitCode}): ${said}`);
     await sleep(20);
   }
-  return { socketPath, end };
+  const fill: Versitygw["fill"] = (bucket, keys) => {
+    for (const key of keys) {
+      const file = join(data, bucket, key);
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, "x");
+    }
+  };
+  return { socketPath, fill, end };
 }
 
 /** Two concurrent builds each replace the program atomically. */

@@ -15,7 +15,7 @@ import { type HostSettings, hostSettings } from "../../plugin/site/site.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import type { StreamingStore } from "../../plugin/store/store.js";
 import { builtSite } from "../helpers/built-site.js";
-import { afterEach } from "../helpers/hooks.js";
+import { afterAll, afterEach } from "../helpers/hooks.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { ALICE, type Asked, answerTo, cutAnswer, ORIGIN, sentFor, TOKEN } from "./asking.js";
 import type { Answer } from "./hold.js";
@@ -80,8 +80,14 @@ export interface AlicesSite {
 
 const ended: (() => unknown)[] = [];
 
+let folders: { empty?: string; built?: string } = {};
+
 afterEach(async () => {
   for (const end of ended.splice(0)) await end();
+});
+afterAll(() => {
+  for (const folder of Object.values(folders)) rmSync(folder, { recursive: true });
+  folders = {};
 });
 
 /** The site as it is when nothing has come yet. */
@@ -164,10 +170,15 @@ function servedBy({ token, isDeaf = false }: SiteOptions, port: number) {
   };
 }
 
-/** @returns the folder */
+/** The folder of the built site, which is only read. */
 async function siteFolder({ isEmpty = false }: SiteOptions): Promise<string> {
+  const kind = isEmpty ? "empty" : "built";
+  folders[kind] ??= await writeSite(isEmpty);
+  return folders[kind];
+}
+
+async function writeSite(isEmpty: boolean): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "twtxt-http-api-"));
-  ended.push(() => rmSync(folder, { recursive: true }));
   const { options: settings, urls } = builtSite(ORIGIN, OPTIONS);
   const files = [...feedFiles(TWTS, settings, urls), ...(await discoveryFiles(inboxesOf(settings, urls)))];
   for (const { path, content } of isEmpty ? [] : files) {

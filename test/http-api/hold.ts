@@ -7,6 +7,8 @@ import { type Described, described } from "./document.js";
 /** What a server adds by itself. */
 const TRANSPORT = ["connection", "content-length", "date", "keep-alive", "transfer-encoding"];
 
+const NO_HEADERS: NonNullable<Described["headers"]> = {};
+
 const ajv = new Ajv2020({ allErrors: true, strictTypes: false, strictRequired: false });
 formats.default(ajv);
 
@@ -25,7 +27,7 @@ export function holdAgainst(answer: Answer, method: string, path: string): void 
   holdBody(answer, method, response);
 }
 
-/** What a text fails of a schema; nothing where it is as it should be. */
+/** What is wrong with a value by its schema; empty if nothing is. Ajv compiles a schema object once. */
 export function faultsOf(value: unknown, schema: object): string[] {
   const validate = ajv.compile(schema);
   return validate(value)
@@ -33,16 +35,27 @@ export function faultsOf(value: unknown, schema: object): string[] {
     : (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
 }
 
-function holdHeaders({ headers }: Answer, { headers: known = {} }: Described): void {
+function holdHeaders({ headers }: Answer, { headers: known = NO_HEADERS }: Described): void {
+  const own = Object.entries(headers).filter(([name]) => name !== "content-type" && !TRANSPORT.includes(name));
+  expect([faultsOf(Object.fromEntries(own), headerSchema(known)), own]).toEqual([[], own]);
+}
+
+const headerSchemas = new WeakMap<object, object>();
+
+function headerSchema(known: NonNullable<Described["headers"]>): object {
+  const made = headerSchemas.get(known) ?? schemaOfHeaders(known);
+  headerSchemas.set(known, made);
+  return made;
+}
+
+function schemaOfHeaders(known: NonNullable<Described["headers"]>): object {
   const names = Object.entries(known).map(([name, header]) => [name.toLowerCase(), header] as const);
-  const schema = {
+  return {
     type: "object",
     required: names.filter(([, { required }]) => required).map(([name]) => name),
     properties: Object.fromEntries(names.map(([name, header]) => [name, header.schema])),
     additionalProperties: false,
   };
-  const own = Object.entries(headers).filter(([name]) => name !== "content-type" && !TRANSPORT.includes(name));
-  expect([faultsOf(Object.fromEntries(own), schema), own]).toEqual([[], own]);
 }
 
 function holdBody({ headers, body }: Answer, method: string, { content }: Described): void {

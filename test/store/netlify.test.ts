@@ -18,8 +18,11 @@ function stores(isProduction: boolean): (name: string) => Promise<StreamingStore
   };
 }
 
-storeContract("netlify", stores(true));
-storeContract("netlify dev", stores(false));
+/** Three pages of the list, see blobs-server.ts. */
+const MANY_KEYS = 50;
+
+storeContract("netlify", stores(true), MANY_KEYS);
+storeContract("netlify dev", stores(false), MANY_KEYS);
 
 /** The text that is really stored. */
 async function stored(site: BlobsSite, key: string): Promise<string | null> {
@@ -146,16 +149,14 @@ describe("half an answer", () => {
     await expect(site.store("s").get("a")).rejects.toThrow(storeFailed);
   });
 
-  it("store-failed: a list of which a later page is missing", async () => {
+  it("store-failed: a list without one of its later pages", async () => {
     const site = await blobsSite();
     const behind = site.behind("s");
-    for (let i = 0; i < 1100; i += 50) {
-      await Promise.all(Array.from({ length: 50 }, (_, j) => behind.put(`k/${i + j}`, text("x"))));
-    }
+    await Promise.all(Array.from({ length: MANY_KEYS }, (_, i) => behind.put(`k/${i}`, text("x"))));
     site.faultOf = (asked) => (asked.includes("cursor") ? 403 : null);
     await expect(site.store("s").keys("k/")).rejects.toThrow(storeFailed);
     site.faultOf = () => null;
-    expect(await site.store("s").keys("k/")).toHaveLength(1100);
+    expect(await site.store("s").keys("k/")).toHaveLength(MANY_KEYS);
   });
 
   it.each([
