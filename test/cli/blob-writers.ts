@@ -2,7 +2,7 @@
 import { type Asked, ask, type BlobServer } from "./blob-server.js";
 import { contentsOf, post, put, readText, type State, textOf } from "./blob-state.js";
 
-const SIZES = [0, 1, 1000, 1000, 70_000, 300_000, 3 * 2 ** 20];
+const SIZES = [0, 1, 1000, 1000, 70_000, 300_000, 2 ** 20];
 const KEYS = 3;
 
 /** A number from 0 to below `end`. */
