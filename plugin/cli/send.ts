@@ -1,4 +1,4 @@
-// plugin/cli/send.ts: `eleventy-twtxt send` sends mentions to the feeds that new twts mention.
+// plugin/cli/send.ts: `eleventy-twtxt send` sends the mentions and links of new posts.
 import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { TwtxtError } from "../errors.js";
@@ -8,6 +8,7 @@ import { SiteIndex } from "../mentions/receive/site-index.js";
 import { type LedgerEntry, MentionLedger } from "../mentions/send/ledger.js";
 import { type SendOptions, type SendReport, sendMentions } from "../mentions/send/send.js";
 import type { MentionReport } from "../mentions/send/send-mention.js";
+import { siteLinks } from "../mentions/send/site-links.js";
 import type { PublishedSite } from "../site/site.js";
 import { FileStore } from "../store/file.js";
 import { memoryStore } from "../store/memory.js";
@@ -53,10 +54,10 @@ const PATIENCE_MS = 45_000;
 
 export const send = command({
   name: NAME,
-  summary: "sends mentions to the people that new twts mention",
+  summary: "sends the mentions and links of new posts",
   usage: "[options]",
   about:
-    "Reads your live feed, compares it with what was sent before, and sends what is new, changed or deleted. Run it after each deploy; a later run retries what fails temporarily. On Netlify your site does this itself. The first run skips twts that are older than a week.",
+    "Reads your live feed, compares it with what was sent before, and sends what is new, changed or deleted: mentions in twts, and links in posts to pages that receive Webmentions. Run it after each deploy; a later run retries what fails temporarily. On Netlify your site does this itself. The first run skips twts that are older than a week.",
   options: OPTIONS,
   words: none,
   notes: "Exit code 0 if all was sent or there was nothing to send, 1 if a mention failed permanently.",
@@ -75,7 +76,7 @@ export const send = command({
 });
 
 /** A feed, and the store that records what was sent. */
-interface Source extends Pick<SendOptions, "feedUrl" | "aliases" | "pageOf"> {
+interface Source extends Pick<SendOptions, "feedUrl" | "aliases" | "links" | "pageOf"> {
   nick: string | null;
   store: Store;
 }
@@ -93,6 +94,7 @@ async function sourceOf(values: Values, terminal: Terminal): Promise<Source> {
     feedUrl,
     nick: published?.settings.nick ?? null,
     aliases: published?.settings.mentions.aliases ?? [],
+    links: published ? siteLinks(published) : undefined,
     pageOf: (timestamp) => siteIndex?.pageOfTwt(timestamp) ?? null,
     store: await storeOf(site, values, terminal),
   };
@@ -221,8 +223,9 @@ function linesOf(mentions: readonly Mention[]): string[] {
 }
 
 function cellsOf(mention: Mention): string[] {
-  const { timestamp, nick, target } = mention;
-  return [timestamp, nick === null ? "" : `@${nick}`, target, outcomeOf(mention)];
+  const { timestamp, nick, target, isLink } = mention;
+  const who = isLink ? "link" : nick === null ? "" : `@${nick}`;
+  return [timestamp, who, target, outcomeOf(mention)];
 }
 
 function outcomeOf({ kind, outcome, endpoint, method, why, at, attempts, next }: Mention): string {

@@ -24,7 +24,8 @@ const CODE_OR_LINK_IN_TEXT = new RegExp(
 /** Matches comments and raw text as a whole, up to the end of the page if they are not closed, and tags with links. */
 const TAGS =
   /<!--.*?(?:-->|$)|<(?<raw>script|style|textarea|title)\b(?![^<>]*\/>).*?(?:<\/\k<raw>\s*>|$)|(?<tag><(?:a|audio|img|link|source|video)\s(?:"[^"]*"|'[^']*'|[^"'<>])*>)/gis;
-const ATTRIBUTES = /(?<![^\s"'<>/=])([^\s"'<>/=]+)(\s*=\s*)(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/g;
+/** The attributes of a tag: name, equals sign, and the value in double, single or no quotes. */
+export const ATTRIBUTES = /(?<![^\s"'<>/=])([^\s"'<>/=]+)(\s*=\s*)(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/g;
 
 /** Replaces blob links in links, images, reference definitions and inline HTML, but not in code. */
 export function addBlobRule(markdown: MarkdownIt, targetsIn: (file: string | undefined) => LinkTargets): void {

@@ -6,6 +6,7 @@ import { PATHS } from "../site/routes.js";
 import { PREVIEW_FOLDER } from "../site/site.js";
 import type { Collections } from "./eleventy.js";
 import { type Findings, firstOf, listed, posts, sentenceAbout } from "./findings.js";
+import { MAX_LINKS } from "./post-links.js";
 import { itemsOf } from "./posts.js";
 import type { Inbox } from "./site-files.js";
 import type { SiteMentions } from "./site-mentions.js";
@@ -55,6 +56,11 @@ export function warningsOnPosts(
       twts.postsWhere(({ isCut }) => isCut),
       (files, count) =>
         `${count} shortened in the feed, because a line must be shorter than 64 KiB: ${files}. The text ends with a link to the post.`,
+    ),
+    ...sentenceAbout(
+      twts.postsWhere(({ links }) => links.length > MAX_LINKS),
+      (files, count) =>
+        `${count} with more than ${MAX_LINKS} links to other sites: ${files}. Mentions are sent to the first ${MAX_LINKS} of them.`,
     ),
     ...sentenceAbout(
       twts.postsWhere(({ text }) => text !== "" && !VISIBLE.test(text)),

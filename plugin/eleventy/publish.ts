@@ -8,6 +8,7 @@ import { type DeletedPage, HOST_FILE, PUBLISHED_FOLDER, type PublishedSite, type
 import { answeredHash } from "./conversations.js";
 import { replaceFile, type SiteFile } from "./output.js";
 import { permalinkOf } from "./post-date.js";
+import { MAX_LINKS } from "./post-links.js";
 import type { SiteUrls } from "./site-urls.js";
 import type { TwtsFromPosts } from "./twts-from-posts.js";
 
@@ -23,12 +24,14 @@ interface BuiltPages {
   deleted: readonly DeletedPage[];
   /** Hashes take as long as the rest of the plugin's work, and a static host does not need them. */
   needsHashes: boolean;
+  /** Whether the host sends the links of the posts. */
+  needsLinks: boolean;
 }
 
 /** Lists the pages and twts of a build that can be mentioned, and the deleted ones. */
 export function sitePages(
   { settings, urls }: { settings: Settings; urls: Pick<SiteUrls, "feedUrl" | "absolute"> },
-  { twts, paths, deleted, needsHashes }: BuiltPages,
+  { twts, paths, deleted, needsHashes, needsLinks }: BuiltPages,
 ): SitePages {
   const gone = new Set(deleted.map(({ page }) => page));
   return {
@@ -39,7 +42,8 @@ export function sitePages(
       if (!twt) return [];
       const hashes = needsHashes ? Object.values(twtHashes(urls.feedUrl(), twt)) : [];
       const page = post.url ? urls.absolute(post.url) : null;
-      return [{ timestamp: twt.timestamp, hashes, page, replyTo: answeredHash(post, twt) }];
+      const links = needsLinks ? { links: twts.linksOf(post).slice(0, MAX_LINKS) } : {};
+      return [{ timestamp: twt.timestamp, hashes, page, replyTo: answeredHash(post, twt), ...links }];
     }),
     deleted: deleted.map(({ page, replyTo }) => ({ page: urls.absolute(page), replyTo })),
   };

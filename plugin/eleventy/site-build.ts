@@ -3,6 +3,7 @@
 import { join } from "node:path";
 import type { Clock } from "../clock.js";
 import { authorError } from "../errors.js";
+import { sendsLinks } from "../options/mentions.js";
 import type { Settings } from "../options.js";
 import { deletedTwt } from "../site/conversation.js";
 import { hostSettings, type PublishedSite, SETTINGS_FILE } from "../site/site.js";
@@ -29,8 +30,7 @@ import { siteSettings } from "./site-settings.js";
 import { SiteTimeline } from "./site-timeline.js";
 import { SiteUrls } from "./site-urls.js";
 import { removeStaleArchives } from "./stale-archives.js";
-import type { PostText } from "./text-from-post.js";
-import { type PostTwt, TwtsFromPosts } from "./twts-from-posts.js";
+import { type PostContents, type PostTwt, TwtsFromPosts } from "./twts-from-posts.js";
 
 const NAME = "eleventy-plugin-twtxt";
 const OTHER_FEED_PATH = 'give the feed another path with the option "path"';
@@ -67,8 +67,8 @@ export class SiteBuild {
   readonly #assets: PageAssets;
   readonly #head: HeadLinks;
   readonly #others = new OtherOutput();
-  /** Texts of posts by permalink. */
-  readonly #texts = new Map<string, PostText | null>();
+  /** Contents of posts by permalink. */
+  readonly #contents = new Map<string, PostContents | null>();
   #isMarkdownUsed = false;
   #isMarkdownExtended = false;
   readonly #loggedNotes = new Set<string>();
@@ -134,7 +134,7 @@ export class SiteBuild {
     this.#paths = Object.keys(urlToInputPath);
     this.#others.check([{ path: this.settings.path }], OTHER_FEED_PATH);
     this.#others.check(this.#discovery, OTHER_KEY);
-    const twts = new TwtsFromPosts(this.#collections, this, this.#environment.now(), this.#texts);
+    const twts = new TwtsFromPosts(this.#collections, this, this.#environment.now(), this.#contents);
     await twts.load();
     this.#twts = twts;
     await this.mentions.begin(await this.#ownTwtsOf(twts));
@@ -233,7 +233,9 @@ export class SiteBuild {
     const settings = siteSettings(this.settings, this.urls, build);
     await writeFiles(root, [{ path: SETTINGS_FILE, content: `${JSON.stringify(settings, null, 2)}\n` }]);
     const needsHashes = host.name !== "static";
-    const pages = sitePages(this, { twts, paths: this.#paths, deleted: this.deleted.pages(), needsHashes });
+    const needsLinks = isReal(event) && sendsLinks(this.settings);
+    const deleted = this.deleted.pages();
+    const pages = sitePages(this, { twts, paths: this.#paths, deleted, needsHashes, needsLinks });
     return { settings: hostSettings(settings), pages };
   }
 

@@ -3,7 +3,7 @@ import { basename, dirname, extname, relative } from "node:path";
 import { isDateOnly } from "../feed/timestamp.js";
 import { maxBlobBytes } from "../options/blobs.js";
 import { inboxOptions } from "../options/inbox.js";
-import { mentionsOptions } from "../options/mentions.js";
+import { mentionsOptions, sendsLinks } from "../options/mentions.js";
 import type { Settings } from "../options.js";
 import type { Bases } from "../site/routes.js";
 import { SETTINGS_VERSION, type SiteSettings } from "../site/site.js";
@@ -42,7 +42,7 @@ export function siteSettings(settings: Settings, urls: SiteUrls, build: Build): 
     },
     inbox: inboxLimits(settings),
     blobs: blobsOf(settings, host),
-    mentions,
+    mentions: { ...mentions, links: sendsLinks(settings) },
     notes: notesOf(schedule, settings.collection, input),
     unstamped: unstamped(schedule),
   };

@@ -8,6 +8,7 @@ import type { CollectionItem, Collections } from "./eleventy.js";
 import type { Findings } from "./findings.js";
 import { type Picture, picturesOfNotes } from "./pictures.js";
 import { permalinkOf } from "./post-date.js";
+import { type FindLinks, linkFinder } from "./post-links.js";
 import { choosePosts, type DatedPost, type Schedule, schedulePosts } from "./posts.js";
 import type { SharedBlobs } from "./shared-blobs.js";
 import type { SiteUrls } from "./site-urls.js";
@@ -17,6 +18,12 @@ import { type HtmlReader, mayNeedHtml, type PostText, textOfPost } from "./text-
 export interface PostTwt extends Twt {
   readonly hash: string;
   readonly mentions: Mention[];
+}
+
+/** What a post gives the feed and the sender. */
+export interface PostContents extends PostText {
+  /** The links to other sites in its body; empty if the site does not send them. */
+  links: readonly string[];
 }
 
 /** The parts of a site that posts need. */
@@ -37,8 +44,9 @@ export class TwtsFromPosts {
   readonly schedule: Schedule;
   /** Collections in the options that are missing or empty. */
   readonly empty: readonly string[];
+  readonly #findLinks: FindLinks;
   readonly #entries: ReadonlyMap<string, DatedPost>;
-  readonly #texts: Map<string, PostText | null>;
+  readonly #contents: Map<string, PostContents | null>;
   readonly #twts = new Map<string, PostTwt | null>();
   /** `null` until it is needed. */
   #html: HtmlReader | null = null;
@@ -48,16 +56,17 @@ export class TwtsFromPosts {
    * Selects and dates the posts. Call `load` next.
    *
    * @param now - milliseconds since 1970
-   * @param texts - texts by permalink from earlier builds, for posts that an incremental build does not render again
+   * @param contents - by permalink, from earlier builds, for posts that an incremental build does not render again
    */
-  constructor(collections: Collections, site: SiteContext, now: number, texts: Map<string, PostText | null>) {
+  constructor(collections: Collections, site: SiteContext, now: number, contents: Map<string, PostContents | null>) {
     const { posts, empty } = choosePosts(collections, site.settings.collection);
     this.#site = site;
     this.#posts = posts;
     this.empty = empty;
     this.schedule = schedulePosts(posts, site.settings, now);
     this.#entries = new Map(this.schedule.dated.map((entry) => [permalinkOf(entry.post), entry]));
-    this.#texts = texts;
+    this.#contents = contents;
+    this.#findLinks = linkFinder(site.settings);
   }
 
   /** Reads the pictures of notes, and loads the HTML parser if a post may need it. */
@@ -79,7 +88,7 @@ export class TwtsFromPosts {
     if (known !== undefined) return known;
     const entry = this.#entries.get(permalink);
     if (!entry) return null;
-    const text = this.#textOf(entry.post, asker)?.text;
+    const text = this.#contentsOf(entry.post, asker)?.text;
     const twt = text ? this.#twt(entry.timestamp, text) : null;
     this.#twts.set(permalink, twt);
     return twt;
@@ -92,7 +101,7 @@ export class TwtsFromPosts {
   async prepareAll(): Promise<void> {
     for (const { post } of this.schedule.dated) {
       const isRendered = post.template?.isRenderable() ?? true;
-      if (isRendered || this.#texts.has(permalinkOf(post))) continue;
+      if (isRendered || this.#contents.has(permalinkOf(post))) continue;
       post.templateContent = (await post.template?.renderPageEntryWithoutLayout(post)) ?? "";
     }
     const isMentionRendered = ({ post }: DatedPost) =>
@@ -105,12 +114,17 @@ export class TwtsFromPosts {
     return [...this.#entries.keys()].map((permalink) => this.twtOf(permalink)).filter((twt) => twt !== null);
   }
 
-  /** The posts of the feed with such a text. Call it after `all`. */
-  postsWhere(isSuch: (text: PostText) => boolean): CollectionItem[] {
+  /** The posts of the feed with such contents. Call it after `all`. */
+  postsWhere(isSuch: (contents: PostContents) => boolean): CollectionItem[] {
     return this.schedule.dated.flatMap(({ post }) => {
-      const text = this.#texts.get(permalinkOf(post));
-      return text && isSuch(text) ? [post] : [];
+      const contents = this.#contents.get(permalinkOf(post));
+      return contents && isSuch(contents) ? [post] : [];
     });
+  }
+
+  /** The links to other sites in the body of a post. Call it after `all`. */
+  linksOf(post: CollectionItem): readonly string[] {
+    return this.#contents.get(permalinkOf(post))?.links ?? [];
   }
 
   async #loadHtml(): Promise<void> {
@@ -131,13 +145,14 @@ export class TwtsFromPosts {
     };
   }
 
-  #textOf(post: CollectionItem, asker: string | undefined): PostText | null {
+  #contentsOf(post: CollectionItem, asker: string | undefined): PostContents | null {
     const permalink = permalinkOf(post);
     const isSkipped = post.template?.isRenderable() === false;
-    if (isSkipped && this.#texts.has(permalink)) return this.#texts.get(permalink) ?? null;
+    if (isSkipped && this.#contents.has(permalink)) return this.#contents.get(permalink) ?? null;
     const text = this.#makeText(post, asker);
-    this.#texts.set(permalink, text);
-    return text;
+    const contents = text && { ...text, links: this.#findLinks(this.#bodyOf(post, asker)) };
+    this.#contents.set(permalink, contents);
+    return contents;
   }
 
   #makeText(post: CollectionItem, asker: string | undefined): PostText | null {

@@ -2,6 +2,7 @@
 import { TwtxtError } from "../errors.js";
 import { nextDue, sendMentions } from "../mentions/send/send.js";
 import type { MentionReport } from "../mentions/send/send-mention.js";
+import { siteLinks } from "../mentions/send/site-links.js";
 import type { MentionServices } from "./mentions.js";
 import type { ServiceOptions } from "./service-options.js";
 import { guardOf } from "./verification.js";
@@ -33,19 +34,24 @@ export class MentionSender {
    * @throws TwtxtError `already-sending`; errors of reading the feed and the ledger
    */
   async send(isOver: () => boolean, patience: number): Promise<void> {
-    const { settings, store, now, log } = this.#options;
+    const { settings, pages, store, now, log } = this.#options;
     const sending = sendMentions({
       ask: this.#ask,
       store,
       feedUrl: settings.feedUrl,
       aliases: settings.mentions.aliases,
+      links: siteLinks({ settings, pages }),
       pageOf: (timestamp) => this.#siteIndex.pageOfTwt(timestamp),
       now,
       random: Math.random,
       sleep,
       isOver,
       patience,
-      onMention: (mention) => log(sentMentionLine(mention)),
+      onMention: (mention) => {
+        // Most pages on the web have no endpoint.
+        const isUsual = mention.isLink && mention.outcome === "no-endpoint";
+        if (!isUsual) log(sentMentionLine(mention));
+      },
     });
     const report = await sending.catch((error: unknown) => {
       // A run that was killed keeps the lease for half a minute.
@@ -63,8 +69,11 @@ export class MentionSender {
  *
  * @example "Mention of https://bob.example/twtxt.txt in your twt of 2026-11-20T09:30:00Z: sent to https://bob.example/webmention"
  */
-export function sentMentionLine({ outcome, timestamp, target, endpoint, why, next }: MentionReport): string {
-  const mention = `Mention of ${target} in your twt of ${timestamp}`;
+export function sentMentionLine(report: MentionReport): string {
+  const { outcome, timestamp, target, isLink, endpoint, why, next } = report;
+  const mention = isLink
+    ? `Link to ${target} in your post of ${timestamp}`
+    : `Mention of ${target} in your twt of ${timestamp}`;
   const where = endpoint === null ? "" : ` to ${endpoint}`;
   switch (outcome) {
     case "sent":

@@ -69,6 +69,11 @@ export const MENTIONS = v.strictObject(
       yesNo,
       false,
     ),
+    links: optionalOr(
+      "Whether your site notifies the pages that new posts link to, if they receive Webmentions. See [Links](#links).",
+      yesNo,
+      true,
+    ),
     aliases: optionalOr(
       "Other URLs of your feed, such as an earlier one. Mentions of them count, too.",
       v.array(mentionUrl, 'a list such as ["https://old.example/twtxt.txt"]'),
@@ -127,4 +132,9 @@ export type MentionsOptions = v.InferOutput<typeof MENTIONS>;
 /** The option `mentions`, complete; the defaults for a site that receives none. */
 export function mentionsOptions({ mentions }: { mentions: false | MentionsOptions }): MentionsOptions {
   return mentions || v.parse(MENTIONS, {});
+}
+
+/** Whether links in posts are sent as mentions. */
+export function sendsLinks({ mentions }: { mentions: false | MentionsOptions }): boolean {
+  return mentions !== false && mentions.links;
 }

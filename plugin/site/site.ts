@@ -139,6 +139,8 @@ const SITE_PAGES = v.object({
       page: v.nullable(v.string()),
       /** The hash of the twt that it replies to. */
       replyTo: v.optional(v.nullable(v.string()), null),
+      /** The links to other sites in the post's body; missing if its links are not sent. */
+      links: v.optional(v.array(v.string())),
     }),
   ),
   /** The pages of deleted posts, which are answered with 410. */

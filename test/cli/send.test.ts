@@ -45,11 +45,12 @@ function allowing(servers: readonly LoopbackServer[]): string[] {
 }
 
 /** Alice's site as a build has left it, with a feed that is live on loopback. */
-function siteOf(made: Alice, host: "static" | "netlify" = "static"): Blog {
+function siteOf(made: Alice, host: "static" | "netlify" = "static", links: string[] = []): Blog {
+  const page = links.length > 0 ? `${made.url}/a/` : "https://alice.example/a/";
   const pages = {
     ...PAGES,
     feeds: [made.feedUrl],
-    twts: [{ timestamp: BOBS, hashes: ["abcdefg"], page: "https://alice.example/a/", replyTo: null }],
+    twts: [{ timestamp: BOBS, hashes: ["abcdefg"], page, replyTo: null, links }],
   };
   const settings = settingsOf({ feedUrl: made.feedUrl });
   return blog({ host }, { "package.json": "{}", ...hostFile({ settings, pages }) });
@@ -141,6 +142,7 @@ describe("eleventy-twtxt send", () => {
       kind: "new",
       timestamp: BOBS,
       nick: "bob",
+      isLink: false,
       target: bob.feedUrl,
       endpoint: bob.endpoint,
       method: "feed field",
@@ -235,6 +237,31 @@ describe("eleventy-twtxt send", () => {
       "1 sent, 1 waiting (to try at once: eleventy-twtxt send --now), 1 failed, 1 without an endpoint.",
     );
     expect(asked()).toEqual(before);
+  });
+
+  it("lists links as such: with --dry-run, when they are sent, and with --list", async () => {
+    const made = await alice();
+    const bob = await neighbour("bob", "HTML");
+    made.twts = { [BOBS]: "hi" };
+    const [hens, none] = [`${bob.url}/posts/hens/`, `${bob.url}/none`];
+    made.answers["/a/"] = (response) => response.setHeader("content-type", "text/html").end(`<a href="${hens}">h</a>`);
+    const site = siteOf(made, "static", [hens, none]);
+    const allowed = allowing([made, bob]);
+
+    const dry = await send(site.folder, ["--dry-run", ...allowed]);
+    expect(dry.stdout.split("\n")).toEqual([
+      `${BOBS}  link  ${none.padEnd(hens.length)}  no endpoint: nothing is there (404)`,
+      `${BOBS}  link  ${hens}  would be sent to ${bob.endpoint} (HTML)`,
+    ]);
+    expect(dry.stderr).toBe("1 mention to send, 1 without an endpoint. Nothing was sent.");
+    expect(bob.posts).toEqual([]);
+
+    const sent = await send(site.folder, allowed);
+    expect(sent.stdout).toContain(`${BOBS}  link  ${hens}  sent to ${bob.endpoint} (HTML)`);
+    expect(bob.posts).toMatchObject([{ source: `${made.url}/a/`, target: hens }]);
+    const listed = await send(site.folder, ["--list"]);
+    expect(listed.stdout).toContain(`${BOBS}  link  ${hens}  sent 2026-11-20T10:00Z to ${bob.endpoint}`);
+    expect((await send(site.folder, allowed)).stderr).toBe("Nothing to send.");
   });
 
   it("says how many mentions the first run skips; --backfill N sends the newest N", async () => {

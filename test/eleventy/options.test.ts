@@ -48,6 +48,7 @@ const MENTIONS = {
   headingLevel: 2,
   form: true,
   avatars: false,
+  links: true,
   aliases: [],
   moderate: false,
   allow: [],

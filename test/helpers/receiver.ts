@@ -53,6 +53,8 @@ export interface ReceiverOptions {
   inbox?: HostSettings["inbox"];
   /** Default: a URL that cannot be reached, so that no mention is sent. */
   feedUrl?: string;
+  /** Default: {@link PAGES}. */
+  pages?: SitePages;
   /** Servers on this machine to which the guard may connect. */
   neighbours?: readonly Pick<LoopbackServer, "host">[];
   /** The environment variables of its host. */
@@ -70,7 +72,7 @@ export function receiver(options: ReceiverOptions = {}): Receiver {
   const work = new BackgroundWork();
   const services = siteServices({
     settings: settingsOf(options),
-    pages: PAGES,
+    pages: options.pages ?? PAGES,
     store,
     secrets: secretsOf(options.environment ?? {}),
     authority: "alice.example",

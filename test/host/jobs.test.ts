@@ -1,12 +1,38 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { loopbackServer, strayed } from "../helpers/loopback.js";
 import { FEED, feedServer, receiver } from "../helpers/receiver.js";
+import { neighbour } from "../mentions/send/outgoing.js";
 
 const AT = "2026-11-19T18:40:02Z";
 const HELLO = `@<alice ${FEED}> hello`;
 const HOUR = 3600_000;
 
 afterEach(() => expect(strayed).toEqual([]));
+
+describe("after a deploy, the links of posts", () => {
+  it("are sent, and the log names those with an endpoint", async () => {
+    const bob = await neighbour("bob", "HTML");
+    const page = (path: string) => `${home.url}/posts/${path}`;
+    const home = await loopbackServer(({ url }, response) => {
+      if (url === "/twtxt.txt") return response.end(`# nick = alice\n\n${AT}\thello\n`);
+      response.setHeader("content-type", "text/html").end(`<a href="${bob.url}/">b</a><a href="${bob.url}/none">n</a>`);
+    });
+    const links = [`${bob.url}/`, `${bob.url}/none`];
+    const alice = receiver({
+      feedUrl: `${home.url}/twtxt.txt`,
+      pages: { feeds: [], pages: [], twts: [{ timestamp: AT, hashes: [], page: page("hens"), replyTo: null, links }] },
+      neighbours: [home, bob],
+    });
+    await alice.services.afterDeploy();
+    expect(bob.posts).toMatchObject([{ source: page("hens"), target: `${bob.url}/` }]);
+    expect(alice.log).toEqual([`Link to ${bob.url}/ in your post of ${AT}: sent to ${bob.endpoint}`]);
+
+    const requests = bob.asked.length;
+    await alice.services.afterDeploy();
+    await alice.services.runScheduled();
+    expect(bob.asked).toHaveLength(requests);
+  });
+});
 
 describe("the scheduled run", () => {
   it.each([

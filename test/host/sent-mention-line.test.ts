@@ -7,6 +7,7 @@ const SENT: MentionReport = {
   timestamp: "2026-11-20T09:30:00Z",
   nick: "bob",
   target: "https://bob.example/twtxt.txt",
+  isLink: false,
   endpoint: "https://bob.example/webmention",
   method: "feed field",
   outcome: "sent",

@@ -12,6 +12,7 @@ export interface FinishedMention {
   pair: string;
   instant: string;
   text: string;
+  isLink: boolean;
   ending: FinalOutcome;
 }
 
@@ -47,6 +48,8 @@ export interface LedgerState {
   done: readonly FinishedMention[];
   unfinished: readonly UnfinishedMention[];
   baseline: Baseline;
+  /** The old links that the first run with links skipped. */
+  linkBaseline: Baseline;
   /** Timestamps of twts that a backfill took out of the baseline. */
   backfilled: ReadonlySet<string>;
 }
@@ -57,6 +60,8 @@ export interface FeedState {
   archived: readonly LiveMention[];
   /** Instants of all twts, with mentions or without. */
   instants: ReadonlySet<string>;
+  /** Instants of the twts whose links the build knows. */
+  linkedInstants: ReadonlySet<string>;
   /** Whether archives were read back to the oldest twt of the ledger. Only then does missing mean deleted. */
   isWhole: boolean;
 }
@@ -85,6 +90,9 @@ export interface Changes {
 
 /** Stands for the text of a mention that is gone. */
 export const GONE_TEXT = "gone";
+
+/** Stands for the text of a link, because a link is not sent again when its post changes. */
+export const LINK_TEXT = "0".repeat(16);
 
 const NO_HISTORY: MentionHistory = { done: [], unfinished: null };
 
@@ -119,10 +127,11 @@ export function changesSince(known: LedgerState, live: FeedState, now: number, a
 
 /** Whether the first run skipped this mention and no backfill included it. */
 export function isInBaseline(
-  { pair, instant, timestamp }: LiveMention,
-  { baseline, backfilled }: LedgerState,
+  { pair, instant, timestamp, isLink }: LiveMention,
+  { baseline, linkBaseline, backfilled }: LedgerState,
 ): boolean {
-  const isOld = baseline.pairs.has(pair) || (baseline.before !== null && instant < baseline.before);
+  const { pairs, before } = isLink ? linkBaseline : baseline;
+  const isOld = pairs.has(pair) || (before !== null && instant < before);
   return isOld && !backfilled.has(timestamp);
 }
 
@@ -155,9 +164,15 @@ function changeOfMissing(history: MentionHistory, live: FeedState): Change | NoC
   const { done, unfinished } = history;
   const instant = unfinished?.instant ?? done[0]?.instant ?? "";
   // It is gone if its twt is there without it, or if everything was read and its twt is missing.
-  if (!live.instants.has(instant) && !live.isWhole) return { stale: [] };
+  const isTwtLive = live.instants.has(instant);
+  if (!isTwtLive && !live.isWhole) return { stale: [] };
+  if (isTwtLive && isOfLink(history) && !live.linkedInstants.has(instant)) return { stale: [] };
   const wasPosted = done.some(({ ending }) => ending === "sent") || (unfinished?.source ?? null) !== null;
   return wasPosted ? { kind: "gone", instant, ...history } : { stale: keysOf(history) };
+}
+
+function isOfLink({ done, unfinished }: MentionHistory): boolean {
+  return unfinished?.isLink || done.some(({ isLink }) => isLink);
 }
 
 export function keysOf({ done, unfinished }: MentionHistory): string[] {

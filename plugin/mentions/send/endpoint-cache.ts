@@ -109,5 +109,5 @@ function formKey(endpoint: string): string {
 }
 
 function endpointKey(target: string): string {
-  return `sent/endpoints/${shortHash(target, 32)}`;
+  return `sent/endpoints/${shortHash(target.replace(/#.*$/s, ""), 32)}`;
 }

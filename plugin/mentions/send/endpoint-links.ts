@@ -44,11 +44,12 @@ export function baseOf(elements: Element[], pageUrl: string): string {
   return url !== null && url.length <= MAX_URL_LENGTH && /^https?:/.test(url) ? url : pageUrl;
 }
 
-function hrefOf({ properties: { href } }: Element): string | null {
+export function hrefOf({ properties: { href } }: Element): string | null {
   return typeof href === "string" ? href : null;
 }
 
-function resolve(href: string, base: string): string | null {
+/** @returns `null` for an invalid URL */
+export function resolve(href: string, base: string): string | null {
   return canParseUrl(href, base) ? new URL(href, base).href : null;
 }
 

@@ -13,6 +13,7 @@ import {
   GONE_TEXT,
   keysOf,
   type LedgerState,
+  LINK_TEXT,
   type UnfinishedMention,
   UnfinishedRecord,
 } from "./changes.js";
@@ -29,6 +30,7 @@ const Details = v.object({
   timestamp: v.string(),
   nick: v.nullable(v.string()),
   target: StoredUrl,
+  isLink: v.optional(v.boolean(), false),
   endpoint: v.nullable(v.string()),
   source: v.nullable(v.string()),
   status: v.nullable(v.number()),
@@ -43,7 +45,8 @@ const Backfilled = v.array(v.string());
 export type Details = v.InferOutput<typeof Details>;
 
 /** An entry of the ledger for its author. Times are milliseconds since 1970. */
-export interface LedgerEntry extends Pick<Details, "timestamp" | "nick" | "target" | "endpoint" | "status" | "why"> {
+export interface LedgerEntry
+  extends Pick<Details, "timestamp" | "nick" | "target" | "isLink" | "endpoint" | "status" | "why"> {
   outcome: FinalOutcome | "waiting";
   /** When it was finished; `null` while it waits. */
   at: number | null;
@@ -61,6 +64,12 @@ export interface MentionSource {
   /** The source that was posted last; `null` for none. */
   source: string | null;
 }
+
+/** The ledger as stored. The baselines are `null` before the first run, and before the first run with links. */
+export type StoredLedger = Omit<LedgerState, "baseline" | "linkBaseline"> &
+  Record<"baseline" | "linkBaseline", Baseline | null>;
+
+type BaselineName = "baseline" | "links";
 
 interface LedgerOptions {
   store: Store;
@@ -90,31 +99,40 @@ export class MentionLedger {
   }
 
   /** Costs one listing and one request for each unfinished mention. */
-  async read(): Promise<Omit<LedgerState, "baseline"> & { baseline: Baseline | null }> {
+  async read(): Promise<StoredLedger> {
     const keys = await this.#store.keys(`${this.#folder}/`);
     return {
       done: keys.flatMap(doneOf),
       unfinished: await this.#readUnfinished(keys),
-      baseline: await this.#readBaseline(),
+      baseline: await this.#readBaseline("baseline"),
+      linkBaseline: keys.includes(`${this.#folder}/links`) ? await this.#readBaseline("links") : null,
       backfilled: new Set((await readJson(this.#store, `${this.#folder}/backfilled`, Backfilled))?.value ?? []),
     };
   }
 
-  /** @returns the stored baseline, which may be that of an earlier run */
-  async writeBaseline({ pairs, before }: Baseline): Promise<Baseline> {
+  /**
+   * @param name - that of mentions, or that of links
+   * @returns the stored baseline, which may be that of an earlier run
+   */
+  async writeBaseline(name: BaselineName, { pairs, before }: Baseline): Promise<Baseline> {
     const record = { pairs: [...pairs], before };
-    await this.#writeWithRetry(() => writeJson(this.#store, `${this.#folder}/baseline`, record, { isNew: true }));
-    const baseline = await this.#readBaseline();
+    await this.#writeWithRetry(() => writeJson(this.#store, `${this.#folder}/${name}`, record, { isNew: true }));
+    const baseline = await this.#readBaseline(name);
     if (baseline) return baseline;
-    throw new TwtxtError("store-failed", `${this.#folder}/baseline is missing although it was just written.`);
+    throw new TwtxtError("store-failed", `${this.#folder}/${name} is missing although it was just written.`);
+  }
+
+  /** After this, the next run with links skips all links that are there by then. */
+  async forgetLinkBaseline(): Promise<void> {
+    await this.forget([`${this.#folder}/links`]);
   }
 
   /** All mentions, oldest twt first. Costs one request for each. */
   async list(): Promise<LedgerEntry[]> {
     const keys = await this.#store.keys(`${this.#folder}/`);
     const [done, unfinished] = await Promise.all([this.#readDone(keys), this.#readUnfinished(keys)]);
-    const waiting = unfinished.map(({ timestamp, nick, target, endpoint, status, why, attempts, next }) => {
-      const mention = { timestamp, nick, target, endpoint, status, why, attempts, next };
+    const waiting = unfinished.map(({ timestamp, nick, target, isLink, endpoint, status, why, attempts, next }) => {
+      const mention = { timestamp, nick, target, isLink, endpoint, status, why, attempts, next };
       return { ...mention, outcome: "waiting" as const, at: null };
     });
     return [...done, ...waiting].sort((a, b) => (a.timestamp < b.timestamp ? -1 : 1));
@@ -134,8 +152,8 @@ export class MentionLedger {
     const last = details?.value ?? change.unfinished;
     if (!last) throw new TwtxtError("store-failed", `${keysOf(change).join(", ")} is missing.`);
     const pair = sent?.pair ?? change.unfinished?.pair ?? "";
-    const { timestamp, nick, target, source } = last;
-    return { mention: { pair, timestamp, instant: change.instant, nick, target, text: GONE_TEXT }, source };
+    const { timestamp, nick, target, isLink, source } = last;
+    return { mention: { pair, timestamp, instant: change.instant, nick, target, text: GONE_TEXT, isLink }, source };
   }
 
   /** Records the outcome of a mention with this text, and removes the records of earlier texts. */
@@ -179,8 +197,8 @@ export class MentionLedger {
     return found.flat();
   }
 
-  async #readBaseline(): Promise<Baseline | null> {
-    const stored = await readJson(this.#store, `${this.#folder}/baseline`, BaselineRecord);
+  async #readBaseline(name: BaselineName): Promise<Baseline | null> {
+    const stored = await readJson(this.#store, `${this.#folder}/${name}`, BaselineRecord);
     return stored && { ...stored.value, pairs: new Set(stored.value.pairs) };
   }
 
@@ -203,7 +221,7 @@ function doneOf(key: string): FinishedMention[] {
   const [, year, month, day, hour, minute, second, pair = "", text = "", letter] = match;
   const instant = `${year}-${month}-${day}T${hour}:${minute}:${second}Z`;
   const ending = (Object.keys(LETTERS) as FinalOutcome[]).find((name) => LETTERS[name] === letter);
-  return ending ? [{ key, pair, instant, text, ending }] : [];
+  return ending ? [{ key, pair, instant, text, isLink: text === LINK_TEXT, ending }] : [];
 }
 
 function compact(instant: string): string {

@@ -101,17 +101,19 @@ function isIdentity(url: string): boolean {
   return /^https?:\/\/[^\s#]+$/i.test(url) && canParseUrl(url);
 }
 
-/** A mention of one feed or page by one twt, counted once. */
+/** A mention of one feed or page by one twt, or a link in its post, counted once. */
 export const LiveMention = v.object({
   /** Hash of timestamp and target, 32 hex digits. */
   pair: v.string(),
   timestamp: v.string(),
   instant: v.string(),
   nick: v.nullable(v.string()),
-  /** The mention's URL without its fragment, otherwise byte for byte. */
+  /** The mention's URL without its fragment, otherwise byte for byte. A link has its fragment. */
   target: StoredUrl,
-  /** Hash of the twt's text, 16 hex digits. */
+  /** Hash of the twt's text, 16 hex digits; the same for all links. */
   text: v.string(),
+  /** Whether it is a link in the body of the post. Missing in records of earlier versions. */
+  isLink: v.optional(v.boolean(), false),
 });
 export type LiveMention = v.InferOutput<typeof LiveMention>;
 
@@ -130,7 +132,8 @@ export function liveMentions(twts: readonly ParsedTwt[], isOwn: (url: string) =>
       for (const { nick, url } of mentions) {
         const target = url.replace(/#.*$/s, "");
         const pair = shortHash(`${timestamp}\n${target}`, 32);
-        if (!found.has(pair) && !isOwn(target)) found.set(pair, { pair, timestamp, instant, nick, target, text });
+        if (!found.has(pair) && !isOwn(target))
+          found.set(pair, { pair, timestamp, instant, nick, target, text, isLink: false });
       }
     }
   }

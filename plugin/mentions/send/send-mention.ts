@@ -9,7 +9,10 @@ import type { Change, FinalOutcome, UnfinishedMention, WaitingChange } from "./c
 import { type FoundEndpoint, ServerBusyError } from "./discover.js";
 import type { EndpointCache } from "./endpoint-cache.js";
 import type { MentionLedger, MentionSource } from "./ledger.js";
+import type { LiveMention } from "./live-feed.js";
+import type { LinksOfPage } from "./live-page.js";
 import { type Answer, postMention, type Source } from "./post-mention.js";
+import { comparableLink } from "./site-links.js";
 
 /** The outcome of one mention in a run. */
 export interface MentionReport {
@@ -17,6 +20,8 @@ export interface MentionReport {
   timestamp: string;
   nick: string | null;
   target: string;
+  /** Whether it is a link in the body of a post, and not a mention in a twt. */
+  isLink: boolean;
   /** `null` if none was found or looked for. */
   endpoint: string | null;
   method: FoundEndpoint["method"] | null;
@@ -35,6 +40,9 @@ interface DeliveryOptions {
   endpoints: EndpointCache;
   /** The feed's own URL, for references. */
   identity: string;
+  linksOfPage: LinksOfPage;
+  /** Whether the author has blocked the target of a link. */
+  isBlocked(target: string): boolean;
   pageOf(timestamp: string): string | null;
   now: Clock;
   random(): number;
@@ -77,8 +85,8 @@ export class MentionDelivery {
   async send(change: Change): Promise<MentionReport> {
     const { ledger, endpoints } = this.#options;
     const known = await ledger.mentionOf(change);
-    const { timestamp, nick, target } = known.mention;
-    const blank = { kind: change.kind, timestamp, nick, target, endpoint: null, method: null };
+    const { timestamp, nick, target, isLink } = known.mention;
+    const blank = { kind: change.kind, timestamp, nick, target, isLink, endpoint: null, method: null };
     const postTo = (found: FoundEndpoint) => async () => {
       const { endpoint, method } = found;
       const result = await this.#post(change, known, found);
@@ -86,7 +94,7 @@ export class MentionDelivery {
       return { ...blank, endpoint, method, ...(await this.#record(change, known, result, endpoint)) };
     };
     const { report } = await this.#queue(hostOf(target), async () => {
-      const found = await this.#discover(target);
+      const found = await this.#discover(known.mention);
       if ("outcome" in found) {
         return { report: this.#record(change, known, found, null).then((end) => ({ ...blank, ...end })) };
       }
@@ -102,15 +110,18 @@ export class MentionDelivery {
     return isOver ? { ...NO_RESULT, outcome: "waiting" } : this.#paused.get(hostOf(url));
   }
 
-  async #discover(target: string): Promise<FoundEndpoint | Result> {
+  async #discover({ target, isLink }: LiveMention): Promise<FoundEndpoint | Result> {
     const none = (why: string): Result => ({ ...NO_RESULT, outcome: "no-endpoint", why });
+    if (isLink && this.#options.isBlocked(target)) return none("blocked by the option mentions.block");
     const early = this.#resultWithoutRequest(target);
     if (early) return early;
     const { protocol } = new URL(target);
     if (!/^https?:$/.test(protocol)) return none(`mentions are sent over http and https only, not ${protocol}//`);
     try {
       const found = await this.#options.endpoints.discover(target);
-      return found.endpoint === null ? none(found.why) : found;
+      if (found.endpoint === null) return none(found.why);
+      if (isLink && found.method === "feed field") return none("its author is notified of mentions, not of links");
+      return found;
     } catch (error) {
       const hasAnswered = error instanceof ServerBusyError && error.notBefore === null;
       return hasAnswered ? resultOfError(error) : this.#pauseHost(target, resultOfError(error));
@@ -122,7 +133,7 @@ export class MentionDelivery {
     if (isDryRun) return { ...NO_RESULT, outcome: "would be sent" };
     const { endpoint } = found;
     const sources = await this.#sourcesFor(change, known, found);
-    const early = this.#resultWithoutRequest(endpoint);
+    const early = this.#resultWithoutRequest(endpoint) ?? (await this.#checkLivePage(change, known, sources[0]));
     if (early) return early;
     const answer = await postMention(ask, { endpoint, target: known.mention.target, sources }, now);
     if (answer.outcome === "accepted" && answer.source !== sources[0]) {
@@ -131,6 +142,23 @@ export class MentionDelivery {
     }
     const result = resultOfAnswer(answer, change);
     return result.status === null || result.notBefore !== null ? this.#pauseHost(endpoint, result) : result;
+  }
+
+  /**
+   * Compares a link with the live page: its receiver reads that page, which may be older than the build.
+   *
+   * @returns a result if the page does not confirm the change
+   */
+  async #checkLivePage(change: Change, { mention }: MentionSource, { url }: Source): Promise<Result | undefined> {
+    if (!mention.isLink) return;
+    try {
+      const links = await this.#options.linksOfPage(url);
+      const hasLink = links?.has(comparableLink(mention.target));
+      if (links === null || hasLink === (change.kind !== "gone")) return;
+      return { ...NO_RESULT, outcome: "retry", why: `${url} ${hasLink ? "still has" : "does not have"} this link` };
+    } catch (error) {
+      return resultOfError(error);
+    }
   }
 
   /** Skips a host for the rest of this run. */
@@ -147,7 +175,7 @@ export class MentionDelivery {
   /** Sources in the order to try them. A removal repeats the source that the receiver knows. */
   async #sourcesFor(
     change: Change,
-    { mention: { timestamp }, source }: MentionSource,
+    { mention: { timestamp, isLink }, source }: MentionSource,
     { endpoint, method }: FoundEndpoint,
   ): Promise<[Source, ...Source[]]> {
     const { endpoints, identity, pageOf } = this.#options;
@@ -158,6 +186,7 @@ export class MentionDelivery {
     const url = pageOf(timestamp);
     if (url === null) return [reference];
     const page: Source = { form: "page", url };
+    if (isLink) return [page];
     const preferred = (await endpoints.formOf(endpoint)) ?? (method === "feed field" ? "reference" : "page");
     return preferred === "reference" ? [reference, page] : [page, reference];
   }
@@ -171,7 +200,7 @@ export class MentionDelivery {
     const { ledger, now, random, isDryRun } = this.#options;
     const { outcome, status, why } = result;
     if (outcome === "waiting" || outcome === "would be sent" || isDryRun) return { outcome, status, why, next: null };
-    const { timestamp, nick, target, text } = known.mention;
+    const { timestamp, nick, target, text, isLink } = known.mention;
     const source = result.source?.url ?? known.source;
     // A changed text starts over with its own attempts.
     const before = change.unfinished?.text === text ? change.unfinished : null;
@@ -182,7 +211,8 @@ export class MentionDelivery {
       if (retry) await ledger.postpone({ ...known, source }, change, { ...retry, endpoint, status, why });
       if (scheduled) return { outcome, status, why, next: new Date(scheduled.next).toISOString() };
       const final = outcome === "retry" ? "failed" : outcome;
-      await ledger.finish(change, final, { timestamp, nick, target, endpoint, source, status, why, at: now() });
+      const details = { timestamp, nick, target, isLink, endpoint, source, status, why, at: now() };
+      await ledger.finish(change, final, details);
       return { outcome: final, status, why, next: null };
     } catch (error) {
       this.#hasFailed = true;
@@ -243,7 +273,8 @@ function hostOf(url: string): string {
 }
 
 /** The report of a mention that waits for its next attempt. */
-export function reportOfWaiting({ kind, unfinished: { timestamp, nick, target, next } }: WaitingChange): MentionReport {
+export function reportOfWaiting({ kind, unfinished }: WaitingChange): MentionReport {
+  const { timestamp, nick, target, isLink, next } = unfinished;
   const untried = { endpoint: null, method: null, outcome: "waiting", status: null, why: null } as const;
-  return { kind, timestamp, nick, target, ...untried, next: new Date(next).toISOString() };
+  return { kind, timestamp, nick, target, isLink, ...untried, next: new Date(next).toISOString() };
 }

@@ -15,16 +15,18 @@ import {
 import { createDiscover } from "./discover.js";
 import { EndpointCache } from "./endpoint-cache.js";
 import { type LeaseOptions, withLease } from "./lease.js";
-import { MentionLedger } from "./ledger.js";
+import { MentionLedger, type StoredLedger } from "./ledger.js";
 import { type LiveFeed, type LiveMention, liveMentions, readArchives, readLiveFeed } from "./live-feed.js";
+import { linksOfLivePages } from "./live-page.js";
 import { MentionDelivery, type MentionReport, reportOfWaiting } from "./send-mention.js";
+import { liveLinks, type SiteLinks } from "./site-links.js";
 
 const WEEK = 7 * 24 * 3600_000;
 
 export interface SendReport {
   /** Due mentions in the order in which they ended, then those that wait for another attempt. */
   mentions: MentionReport[];
-  /** How many old mentions the first run skipped; `null` in later runs. */
+  /** How many old mentions and links the first run skipped; `null` in later runs. */
   leftAlone: number | null;
   /** Problems that affected a part of the run, one sentence each. */
   troubles: string[];
@@ -36,6 +38,8 @@ export interface SendOptions extends LeaseOptions {
   feedUrl: string;
   /** Other URLs of the feed. */
   aliases?: readonly string[];
+  /** The links in the posts of the site, or `off` if it sends none. If missing, they are not known: none is sent. */
+  links?: SiteLinks | "off" | undefined;
   /** The page of a twt, for endpoints that accept only pages; `null` for a twt without one. */
   pageOf(timestamp: string): string | null;
   /** When true, nothing more is started and the rest is left to the next run. */
@@ -78,7 +82,7 @@ async function run(options: SendOptions, isOver: () => boolean): Promise<SendRep
   const { ask, store, feedUrl, now } = options;
   const ledger = new MentionLedger(options);
   const feed = await readLiveFeed(ask, feedUrl);
-  const { isFirst, ...recorded } = await readLedger(ledger, feed, mentionsOf(feed.twts, feed, options), now());
+  const { isFirst, ...recorded } = await readLedger(ledger, feed, options);
   const { live, trouble } = await readAll(feed, recorded, options);
   const known = await addBackfill(recorded, live, ledger, options.backfill ?? 0);
 
@@ -97,7 +101,9 @@ async function run(options: SendOptions, isOver: () => boolean): Promise<SendRep
   };
   const endpoints = new EndpointCache({ store, discover: createDiscover({ ask, now }), now });
   const { identity } = feed;
-  const delivery = new MentionDelivery({ ...options, ledger, endpoints, identity, isOver });
+  const isBlocked = (url: string) => linksOf(options)?.isBlocked(url) ?? false;
+  const linksOfPage = linksOfLivePages(ask);
+  const delivery = new MentionDelivery({ ...options, ledger, endpoints, identity, linksOfPage, isBlocked, isOver });
   const outcomes = await Promise.allSettled(due.map(async (change) => end(await delivery.send(change))));
   for (const change of later) end(reportOfWaiting(change));
   // If this fails, a stale endpoint is reused within a day at most.
@@ -111,28 +117,63 @@ async function run(options: SendOptions, isOver: () => boolean): Promise<SendRep
   };
 }
 
-function mentionsOf(twts: LiveFeed["twts"], { names }: LiveFeed, { feedUrl, aliases = [] }: SendOptions) {
-  const own = [feedUrl, ...names, ...aliases];
-  return liveMentions(twts, (url) => own.some((one) => isSameUrl(one, url)));
+/** The mentions in these twts, and the links in their posts. A mention of a page counts before a link to it. */
+function mentionsOf(twts: LiveFeed["twts"], { names }: LiveFeed, options: SendOptions): LiveMention[] {
+  const own = [options.feedUrl, ...names, ...(options.aliases ?? [])];
+  const mentions = liveMentions(twts, (url) => own.some((one) => isSameUrl(one, url)));
+  const links = linksOf(options);
+  if (links === null) return mentions;
+  const found = [...liveLinks(twts, links), ...mentions];
+  return [...new Map(found.map((mention) => [mention.pair, mention])).values()];
 }
 
-/** The first run also writes the baseline: old mentions are not sent. */
+function linksOf({ links }: Pick<SendOptions, "links">): SiteLinks | null {
+  return links === undefined || links === "off" ? null : links;
+}
+
+const NOTHING_OLD: Baseline = { pairs: new Set(), before: null };
+
+/** The first run also writes the baselines: old mentions and links are not sent. */
 async function readLedger(
   ledger: MentionLedger,
   feed: LiveFeed,
-  mentions: readonly LiveMention[],
-  now: number,
+  options: SendOptions,
 ): Promise<LedgerState & { isFirst: boolean }> {
-  const { baseline, ...record } = await ledger.read();
-  if (baseline !== null) return { ...record, baseline, isFirst: false };
+  const stored = await ledger.read();
+  const hasLinks = linksOf(options) !== null;
+  // If links are turned on again, those of the time in between are not new.
+  if (options.links === "off" && stored.linkBaseline !== null) await ledger.forgetLinkBaseline();
+  const known = hasLinks ? stored : withoutLinks(stored);
+  const isFirst = known.baseline === null || (hasLinks && known.linkBaseline === null);
+  const baselines = { baseline: known.baseline ?? NOTHING_OLD, linkBaseline: known.linkBaseline ?? NOTHING_OLD };
   // A site that is being set up. No baseline yet: posts imported later are not new either.
-  if (feed.twts.length === 0) return { ...record, baseline: { pairs: new Set(), before: null }, isFirst: true };
-  return { ...record, baseline: await ledger.writeBaseline(baselineOf(feed, mentions, now)), isFirst: true };
+  if (!isFirst || feed.twts.length === 0) return { ...known, ...baselines, isFirst };
+
+  const mentions = mentionsOf(feed.twts, feed, options);
+  const weekAgo = options.now() - WEEK;
+  // An update of the plugin: nothing that is there is sent. Written first, because the next run must not take a first run
+  // that was killed for an update.
+  if (hasLinks && known.linkBaseline === null) {
+    const links = mentions.filter(({ isLink }) => isLink);
+    const old = baselineOf(feed, links, known.baseline === null ? weekAgo : Number.POSITIVE_INFINITY);
+    baselines.linkBaseline = await ledger.writeBaseline("links", old);
+  }
+  if (known.baseline === null) {
+    const others = mentions.filter(({ isLink }) => !isLink);
+    baselines.baseline = await ledger.writeBaseline("baseline", baselineOf(feed, others, weekAgo));
+  }
+  return { ...known, ...baselines, isFirst };
 }
 
-/** Mentions older than a week, and everything in archives, belong to the baseline. */
-function baselineOf({ twts, archive }: LiveFeed, mentions: readonly LiveMention[], now: number): Baseline {
-  const old = mentions.filter(({ instant }) => Date.parse(instant) < now - WEEK);
+/** A ledger that knows nothing of links, so that none counts as removed. */
+function withoutLinks(stored: StoredLedger): StoredLedger {
+  const isMention = ({ isLink }: { isLink: boolean }) => !isLink;
+  return { ...stored, done: stored.done.filter(isMention), unfinished: stored.unfinished.filter(isMention) };
+}
+
+/** Mentions older than this time, and everything in archives, belong to the baseline. */
+function baselineOf({ twts, archive }: LiveFeed, mentions: readonly LiveMention[], time: number): Baseline {
+  const old = mentions.filter(({ instant }) => Date.parse(instant) < time);
   const [oldest = null] = twts.map(({ instant }) => instant).sort();
   return { pairs: new Set(old.map(({ pair }) => pair)), before: archive === null ? null : oldest };
 }
@@ -146,10 +187,13 @@ async function readAll(
   const wanted = options.backfill ? "" : oldestMissing(known, feed.twts);
   const none = { twts: [], trouble: null };
   const { twts: archived, trouble } = wanted === null ? none : await readArchives(options.ask, feed, wanted);
+  const twts = [...feed.twts, ...archived];
+  const isLinked = ({ timestamp }: { timestamp: string }) => (linksOf(options)?.of(timestamp) ?? null) !== null;
   const live = {
     mentions: mentionsOf(feed.twts, feed, options),
     archived: mentionsOf(archived, feed, options),
-    instants: new Set([...feed.twts, ...archived].map(({ instant }) => instant)),
+    instants: new Set(twts.map(({ instant }) => instant)),
+    linkedInstants: new Set(twts.filter(isLinked).map(({ instant }) => instant)),
     isWhole: trouble === null,
   };
   return { live, trouble };

@@ -16,6 +16,8 @@ export interface Answer {
 export interface Site extends LoopbackServer {
   /** Looks up endpoints as one run of the sender does: two calls share results. */
   discover: Discover;
+  /** The paths of all POST requests, which are accepted. */
+  posted: string[];
 }
 
 /** A site on loopback: its responses by path, else 404. `neighbours` are other sites that it links to. */
@@ -23,11 +25,16 @@ export async function siteWith(
   answers: (url: string) => Record<string, Answer>,
   { neighbours = [], totalMs = PATIENT_MS }: { neighbours?: LoopbackServer[]; totalMs?: number } = {},
 ): Promise<Site> {
+  const posted: string[] = [];
   const server = await loopbackServer((request, response) => {
+    if (request.method === "POST") {
+      posted.push(request.url ?? "");
+      return response.writeHead(202).end();
+    }
     const { status = 200, headers = {}, body = "" } = answers(server.url)[request.url ?? ""] ?? { status: 404 };
     response.writeHead(status, headers).end(body);
   });
-  return { ...server, discover: discovererOf([server, ...neighbours], totalMs) };
+  return { ...server, posted, discover: discovererOf([server, ...neighbours], totalMs) };
 }
 
 export function discovererOf(servers: LoopbackServer[], totalMs = PATIENT_MS): Discover {

@@ -84,7 +84,11 @@ export async function neighbour(
     if (answer) respond(response, answer);
   };
   const pageOf = (path: string): Answer => {
-    if (path === "/" && method === "HTML") return { body: `<a rel="webmention" href="${ENDPOINT}">`, ...html() };
+    const isPost = path.startsWith("/posts/");
+    if ((path === "/" || isPost) && method === "HTML") {
+      return { body: `<a rel="webmention" href="${ENDPOINT}">`, ...html() };
+    }
+    if (isPost) return { body: "<p>hello", ...html() };
     if (path !== "/twtxt.txt") return { status: 404 };
     const field = method === "feed field" ? `# webmention = ${made.endpoint}\n` : "";
     const link = method === "Link header" ? { link: `<${ENDPOINT}>; rel="webmention"` } : {};

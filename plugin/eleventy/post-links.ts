@@ -1,0 +1,102 @@
+// plugin/eleventy/post-links.ts: links to other sites in the body of a post. PROTOCOL 2.3
+
+import { mentionsOptions, sendsLinks } from "../options/mentions.js";
+import type { Settings } from "../options.js";
+import { canParseUrl } from "../url.js";
+import { ATTRIBUTES } from "./blob-links.js";
+
+/** How many links of a post are sent. */
+export const MAX_LINKS = 50;
+
+const MAX_URL_LENGTH = 2048;
+
+/** Elements whose links are not links of the post. */
+const LEFT_OUT = "script|style|textarea|template|pre|code|nav";
+const TAGS = tagsExcept(LEFT_OUT);
+/** The same in a post that is a whole page, because its template has no layout. */
+const TAGS_OF_PAGE = tagsExcept(`${LEFT_OUT}|head|header|footer|aside`);
+const LINK = /<a\s/i;
+const WHOLE_PAGE = /<body[\s>]/i;
+
+const ABSOLUTE = /^(?:https?:)?\/\//i;
+const REFERENCE = /&(?:#(?<decimal>\d{1,7})|#x(?<hex>[\da-f]{1,6})|(?<name>amp|lt|gt|quot|apos));/gi;
+const NAMED: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', apos: "'" };
+
+/** @param html - the rendered body of a post, without layout */
+export type FindLinks = (html: string) => string[];
+
+/**
+ * Creates the function that finds the links to other sites in the body of a post. Mentions are left out, and so are links
+ * that strangers wrote (`rel="ugc"`), such as those in a list of mentions.
+ *
+ * @returns a function that returns each page once, as it is written, with the fragment of its first link; no links for a
+ *   site that does not send them
+ * @example linkFinder(settings)('<a href="https://bob.example/#eggs">eggs</a>') // ["https://bob.example/#eggs"]
+ */
+export function linkFinder(settings: Pick<Settings, "url" | "mentions">): FindLinks {
+  if (!sendsLinks(settings)) return () => [];
+  const own = new Set([settings.url, ...mentionsOptions(settings).aliases].map((url) => siteOf(new URL(url))));
+  return (html) => {
+    if (!LINK.test(html)) return [];
+    const links = new Map<string, string>();
+    for (const { groups } of html.matchAll(WHOLE_PAGE.test(html) ? TAGS_OF_PAGE : TAGS)) {
+      const href = groups?.attributes === undefined ? null : hrefOf(groups.attributes);
+      const url = href === null ? null : urlOf(href, settings.url);
+      if (href === null || url === null || own.has(siteOf(url))) continue;
+      const link = href.startsWith("//") || /\s/.test(href) ? url.href : href;
+      url.hash = "";
+      if (!links.has(url.href)) links.set(url.href, link);
+    }
+    return [...links.values()];
+  };
+}
+
+/** Matches comments and these elements as a whole, and the start tags of links. */
+function tagsExcept(elements: string): RegExp {
+  const quoted = `"[^"]*"|'[^']*'|[^"'<>]`;
+  return new RegExp(
+    `<!--.*?(?:-->|$)|<(?<raw>${elements})(?=[\\s>]).*?(?:</\\k<raw>\\s*>|$)|<a\\s(?<attributes>(?:${quoted})*)>`,
+    "gis",
+  );
+}
+
+/** @returns `null` for a link that is not sent */
+function hrefOf(tag: string): string | null {
+  const attributes = attributesOf(tag);
+  const isLeftOut = hasToken(attributes.get("class"), "u-mention") || hasToken(attributes.get("rel"), "ugc");
+  return isLeftOut ? null : (attributes.get("href")?.trim() ?? null);
+}
+
+/** @returns `null` for a URL that is relative, too long, not http(s) or with a password */
+function urlOf(href: string, siteUrl: string): URL | null {
+  if (!ABSOLUTE.test(href) || href.length > MAX_URL_LENGTH || !canParseUrl(href, siteUrl)) return null;
+  const url = new URL(href, siteUrl);
+  return url.username === "" && url.password === "" ? url : null;
+}
+
+/** The first attribute of each name counts. */
+function attributesOf(tag: string): Map<string, string> {
+  const found = [...tag.matchAll(ATTRIBUTES)].map(([, name = "", , double, single, bare = ""]) => {
+    return [name.toLowerCase(), decode(double ?? single ?? bare)] as const;
+  });
+  return new Map(found.reverse());
+}
+
+function hasToken(value: string | undefined, token: string): boolean {
+  return value?.toLowerCase().split(/\s+/).includes(token) ?? false;
+}
+
+/** Decodes the character references that occur in URLs. */
+function decode(text: string): string {
+  return text.replace(REFERENCE, (...found) => {
+    const { decimal, hex, name } = found.at(-1);
+    if (name !== undefined) return NAMED[name.toLowerCase()] ?? "";
+    const code = decimal === undefined ? Number.parseInt(hex, 16) : Number(decimal);
+    return code <= 0x10ffff ? String.fromCodePoint(code) : "";
+  });
+}
+
+/** The host of a URL; the same with and without "www.". */
+function siteOf({ host }: URL): string {
+  return host.replace(/^www\./, "");
+}

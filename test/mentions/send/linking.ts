@@ -1,0 +1,52 @@
+// test/mentions/send/linking.ts: Alice's posts with links to other sites, as her build and her live pages have them.
+import type { SendOptions, SendReport } from "../../../plugin/mentions/send/send.js";
+import { siteLinks } from "../../../plugin/mentions/send/site-links.js";
+import type { LoopbackServer } from "../../helpers/loopback.js";
+import { type ReceiverOptions, settingsOf } from "../../helpers/receiver.js";
+import { type World, world } from "./outgoing.js";
+
+/** The links of each post, by timestamp. */
+export type Posts = Record<string, readonly string[]>;
+
+export interface LinkingWorld extends World {
+  /** Builds and deploys these posts. Those that are left out are deleted. */
+  deploy(posts: Posts): void;
+  /** Builds these posts without a deploy: the live pages stay as they are. */
+  build(posts: Posts): void;
+  /** The options `mentions` of the site. */
+  mentions: NonNullable<ReceiverOptions["mentions"]>;
+  pageOf(timestamp: string): string;
+}
+
+export async function linkingWorld(neighbours: readonly LoopbackServer[]): Promise<LinkingWorld> {
+  const home = await world(neighbours);
+  const { alice } = home;
+  let built: Posts = {};
+  const pageOf = (timestamp: string) => `${alice.url}/posts/${timestamp}/`;
+  const mentions: LinkingWorld["mentions"] = {};
+
+  const send = (more: Partial<SendOptions> = {}): Promise<SendReport> => {
+    const twts = Object.entries(built).map(([timestamp, links]) => {
+      return { timestamp, hashes: [], page: pageOf(timestamp), replyTo: null, links: [...links] };
+    });
+    const pages = { feeds: [alice.feedUrl], pages: twts.map(({ page }) => page), twts };
+    const links = siteLinks({ settings: settingsOf({ mentions }), pages });
+    return home.send({ links, pageOf, ...more });
+  };
+  const deploy = (posts: Posts) => {
+    built = posts;
+    alice.answers = {};
+    // Twts that mention someone stay as a test wrote them.
+    alice.twts = Object.fromEntries(Object.keys(posts).map((timestamp) => [timestamp, alice.twts[timestamp] ?? "hi"]));
+    for (const [timestamp, links] of Object.entries(posts)) {
+      alice.answers[`/posts/${timestamp}/`] = (response) => {
+        const html = links.map((link) => `<p><a rel="nofollow" href="${link}">there</a>`).join("\n");
+        response.setHeader("content-type", "text/html").end(html);
+      };
+    }
+  };
+  const build = (posts: Posts) => {
+    built = posts;
+  };
+  return { ...home, send, deploy, build, mentions, pageOf };
+}

@@ -1,0 +1,337 @@
+import { afterEach, describe, expect, it } from "vitest";
+import { type Ask, createGuard } from "../../../plugin/http/guard.js";
+import { PATIENT_MS } from "../../helpers/longest.js";
+import { loopbackConnector, loopbackServer, strayed } from "../../helpers/loopback.js";
+import { linkingWorld } from "./linking.js";
+import { DAY, DAYS_6, DAYS_8, MINUTE, type Neighbour, neighbour, outcomes, TODAY } from "./outgoing.js";
+
+afterEach(() => expect(strayed).toEqual([]));
+
+const LATER = "2026-11-20T08:30:00Z";
+
+const targetsOf = ({ posts }: Neighbour) => posts.map(({ target }) => target);
+
+describe("a link in a new post", () => {
+  it.each(["HTML", "Link header"] as const)(
+    "is sent once as a classic Webmention to an endpoint of a page by %s, and an unchanged site requests nothing",
+    async (method) => {
+      const bob = await neighbour("bob", method);
+      const home = await linkingWorld([bob]);
+      const link = `${bob.url}${method === "HTML" ? "/posts/hens/" : "/twtxt.txt"}#eggs`;
+      home.deploy({ [TODAY]: [link] });
+
+      const report = await home.send();
+      expect(report.mentions).toMatchObject([{ outcome: "sent", isLink: true, nick: null, target: link, method }]);
+      expect(bob.posts).toMatchObject([{ source: home.pageOf(TODAY), target: link }]);
+
+      const requests = bob.asked.length;
+      home.clock.time += DAY;
+      expect(await home.send()).toMatchObject({ mentions: [], troubles: [] });
+      expect(bob.asked).toHaveLength(requests);
+    },
+  );
+
+  it("is requested once if its page has no endpoint, also when its post changes", async () => {
+    const bob = await neighbour("bob", null);
+    const home = await linkingWorld([bob]);
+    const links = Array.from({ length: 20 }, (_, at) => `${bob.url}/posts/${at}/`);
+    home.deploy({ [TODAY]: links });
+    expect(outcomes(await home.send())).toEqual(links.map(() => "new no-endpoint"));
+    expect(bob.asked).toHaveLength(20);
+
+    home.clock.time += 10 * DAY;
+    home.deploy({ [TODAY]: [...links, `${bob.url}/posts/new/`] });
+    expect(outcomes(await home.send())).toEqual(["new no-endpoint"]);
+    expect(bob.asked.slice(20)).toEqual(["/posts/new/"]);
+  });
+
+  it("is not sent to the endpoint in the header of a feed, which is for mentions", async () => {
+    const bob = await neighbour("bob", "feed field");
+    const home = await linkingWorld([bob]);
+    home.deploy({ [TODAY]: [bob.feedUrl] });
+    expect((await home.send()).mentions).toMatchObject([
+      { outcome: "no-endpoint", why: "its author is notified of mentions, not of links" },
+    ]);
+    expect(bob.posts).toEqual([]);
+  });
+
+  it("is sent as the page alone: an endpoint that refuses it gets no reference", async () => {
+    const bob = await neighbour("bob", "HTML");
+    bob.answer = () => ({ status: 400 });
+    const home = await linkingWorld([bob]);
+    home.deploy({ [TODAY]: [`${bob.url}/`] });
+    expect(outcomes(await home.send())).toEqual(["new failed 400"]);
+    expect(bob.posts).toMatchObject([{ source: home.pageOf(TODAY) }]);
+  });
+
+  it("is sent one at a time to a host, at most 50 of a post", async () => {
+    const bob = await neighbour("bob", "HTML");
+    let open = 0;
+    bob.answer = async (_post, response) => {
+      open += 1;
+      expect(open).toBe(1);
+      response.on("close", () => {
+        open -= 1;
+      });
+      return { status: 202 };
+    };
+    const home = await linkingWorld([bob]);
+    home.deploy({ [TODAY]: Array.from({ length: 50 }, (_, at) => `${bob.url}/posts/${at}/`) });
+    expect(outcomes(await home.send())).toEqual(Array(50).fill("new sent 202"));
+  });
+
+  it("is tried again later if its endpoint is down", async () => {
+    const bob = await neighbour("bob", "HTML");
+    bob.answer = () => ({ status: 503 });
+    const home = await linkingWorld([bob]);
+    home.deploy({ [TODAY]: [`${bob.url}/`] });
+    expect((await home.send()).mentions).toMatchObject([{ outcome: "retry", isLink: true }]);
+    expect((await home.send()).mentions).toMatchObject([{ outcome: "waiting", isLink: true }]);
+    bob.answer = () => ({ status: 202 });
+    home.clock.time += 60 * MINUTE;
+    expect((await home.send()).mentions).toMatchObject([{ outcome: "sent", isLink: true }]);
+    expect(bob.posts).toHaveLength(2);
+  });
+});
+
+describe("a page that is mentioned and linked", () => {
+  it("gets one mention, also when the mention becomes a link or the link a mention", async () => {
+    const bob = await neighbour("bob", "HTML");
+    const home = await linkingWorld([bob]);
+    home.alice.twts = { [TODAY]: `@<bob ${bob.url}/>` };
+    home.deploy({ [TODAY]: [`${bob.url}/`] });
+    expect((await home.send()).mentions).toMatchObject([{ outcome: "sent", isLink: false, kind: "new" }]);
+
+    home.alice.twts = { [TODAY]: "no mention" };
+    expect((await home.send()).mentions).toMatchObject([{ outcome: "sent", isLink: true, kind: "changed" }]);
+    home.alice.twts = { [TODAY]: `again @<bob ${bob.url}/>` };
+    expect((await home.send()).mentions).toMatchObject([{ outcome: "sent", isLink: false, kind: "changed" }]);
+    expect(bob.posts).toHaveLength(3);
+    expect((await home.send()).mentions).toEqual([]);
+  });
+});
+
+describe("a changed post", () => {
+  it("sends only its new links and, once, those that were removed", async () => {
+    const bob = await neighbour("bob", "HTML");
+    const home = await linkingWorld([bob]);
+    const [hens, eggs, figs] = ["hens", "eggs", "figs"].map((name) => `${bob.url}/posts/${name}/`) as [
+      string,
+      string,
+      string,
+    ];
+    home.deploy({ [TODAY]: [hens, eggs] });
+    await home.send();
+    home.alice.twts[TODAY] = "another text";
+    home.deploy({ [TODAY]: [`${hens}#comb`, figs] });
+    expect(outcomes(await home.send()).sort()).toEqual(["gone sent 202", "new sent 202"]);
+    expect(targetsOf(bob).slice(2).sort()).toEqual([eggs, figs]);
+    expect((await home.send()).mentions).toEqual([]);
+    expect(bob.posts).toHaveLength(4);
+  });
+
+  it("that was deleted sends each of its links once more", async () => {
+    const bob = await neighbour("bob", "HTML");
+    const home = await linkingWorld([bob]);
+    home.deploy({ [DAYS_6]: [], [TODAY]: [`${bob.url}/`] });
+    await home.send();
+    home.deploy({ [DAYS_6]: [] });
+    expect(outcomes(await home.send())).toEqual(["gone sent 202"]);
+    expect(bob.posts[1]).toEqual(bob.posts[0]);
+    expect((await home.send()).mentions).toEqual([]);
+  });
+
+  it("waits for the deploy: neither a new nor a removed link is sent before the live page agrees", async () => {
+    const bob = await neighbour("bob", "HTML");
+    const home = await linkingWorld([bob]);
+    const [hens, eggs] = [`${bob.url}/posts/hens/`, `${bob.url}/posts/eggs/`];
+    home.deploy({ [TODAY]: [hens] });
+    await home.send();
+    home.build({ [TODAY]: [eggs] });
+    const page = home.pageOf(TODAY);
+    const { mentions } = await home.send();
+    expect(mentions.map(({ outcome, why }) => `${outcome}: ${why}`).sort()).toEqual([
+      `retry: ${page} does not have this link`,
+      `retry: ${page} still has this link`,
+    ]);
+    expect(targetsOf(bob)).toEqual([hens]);
+
+    home.deploy({ [TODAY]: [eggs] });
+    home.clock.time += 60 * MINUTE;
+    expect(outcomes(await home.send()).sort()).toEqual(["gone sent 202", "new sent 202"]);
+    expect((await home.send()).mentions).toEqual([]);
+  });
+
+  it("that the build does not know loses no link", async () => {
+    const bob = await neighbour("bob", "HTML");
+    const home = await linkingWorld([bob]);
+    home.deploy({ [TODAY]: [`${bob.url}/`] });
+    await home.send();
+    home.build({});
+    expect((await home.send()).mentions).toEqual([]);
+    expect((await home.send({ links: undefined })).mentions).toEqual([]);
+    expect(bob.posts).toHaveLength(1);
+  });
+});
+
+describe("the first run with links", () => {
+  it("of a new site sends those of a week", async () => {
+    const bob = await neighbour("bob", "HTML");
+    const home = await linkingWorld([bob]);
+    home.deploy({ [DAYS_8]: [`${bob.url}/posts/old/`], [DAYS_6]: [`${bob.url}/posts/new/`] });
+    expect(await home.send()).toMatchObject({ leftAlone: 1 });
+    expect(targetsOf(bob)).toEqual([`${bob.url}/posts/new/`]);
+    expect(await home.send()).toMatchObject({ mentions: [], leftAlone: null });
+  });
+
+  it("of a site whose earlier version has sent mentions sends nothing for its posts, then new posts and new links", async () => {
+    const bob = await neighbour("bob", "HTML");
+    const home = await linkingWorld([bob]);
+    const [old, own, added, recent] = ["old", "own", "added", "recent"].map((name) => `${bob.url}/posts/${name}/`) as [
+      string,
+      string,
+      string,
+      string,
+    ];
+    home.alice.twts = { [DAYS_8]: "hi", [TODAY]: `hi @<bob ${bob.url}/>` };
+    home.deploy({ [DAYS_8]: [old], [TODAY]: [own, `${bob.url}/`] });
+    // The earlier version knows no links.
+    await home.send({ links: undefined });
+    expect(targetsOf(bob)).toEqual([`${bob.url}/`]);
+    const requests = bob.asked.length;
+
+    expect(await home.send()).toMatchObject({ mentions: [], leftAlone: 2 });
+    home.clock.time += DAY;
+    expect(await home.send()).toMatchObject({ mentions: [], leftAlone: null });
+    expect(bob.asked).toHaveLength(requests);
+
+    home.deploy({ [DAYS_8]: [old, added], [TODAY]: [own], [LATER]: [recent] });
+    expect((await home.send()).mentions.map(({ target }) => target).sort()).toEqual([added, recent]);
+    expect(targetsOf(bob).slice(1).sort()).toEqual([added, recent]);
+  });
+
+  it("leaves a post to --backfill, which sends its links", async () => {
+    const bob = await neighbour("bob", "HTML");
+    const home = await linkingWorld([bob]);
+    home.deploy({ "2026-11-10T09:00:00Z": [`${bob.url}/posts/older/`], [DAYS_8]: [`${bob.url}/posts/old/`] });
+    await home.send();
+    expect(bob.posts).toEqual([]);
+    await home.send({ backfill: 1 });
+    expect(targetsOf(bob)).toEqual([`${bob.url}/posts/old/`]);
+  });
+});
+
+describe("a site with `links: false`", () => {
+  it("requests nothing for links, also when posts with sent links are deleted", async () => {
+    const bob = await neighbour("bob", "HTML");
+    const home = await linkingWorld([bob]);
+    home.deploy({ [DAYS_6]: [], [TODAY]: [`${bob.url}/`] });
+    await home.send();
+    const requests = bob.asked.length;
+    home.mentions.links = false;
+    home.deploy({ [DAYS_6]: [], [LATER]: [`${bob.url}/posts/hens/`] });
+    expect((await home.send()).mentions).toEqual([]);
+    expect(bob.asked).toHaveLength(requests);
+  });
+
+  it("that turns them on again sends nothing for the posts of the time in between", async () => {
+    const bob = await neighbour("bob", "HTML");
+    const home = await linkingWorld([bob]);
+    home.deploy({ [DAYS_6]: [`${bob.url}/posts/1/`] });
+    await home.send();
+    home.mentions.links = false;
+    home.deploy({ [DAYS_6]: [`${bob.url}/posts/1/`], [TODAY]: [`${bob.url}/posts/2/`] });
+    await home.send();
+    delete home.mentions.links;
+    expect((await home.send()).mentions).toEqual([]);
+    home.deploy({ [DAYS_6]: [], [TODAY]: [`${bob.url}/posts/2/`], [LATER]: [`${bob.url}/posts/3/`] });
+    await home.send();
+    expect(targetsOf(bob).sort()).toEqual(["1", "1", "3"].map((name) => `${bob.url}/posts/${name}/`));
+  });
+});
+
+describe("a blocked host", () => {
+  it("gets no request for a link, nor for one that was sent before it was blocked", async () => {
+    const bob = await neighbour("bob", "HTML");
+    const home = await linkingWorld([bob]);
+    home.deploy({ [TODAY]: [`${bob.url}/posts/hens/`] });
+    await home.send();
+    const requests = bob.asked.length;
+    home.mentions.block = [bob.host];
+    home.deploy({ [TODAY]: [], [LATER]: [`${bob.url}/posts/eggs/`] });
+    const { mentions } = await home.send();
+    expect(mentions.map(({ kind, outcome, why }) => `${kind} ${outcome} ${why}`).sort()).toEqual([
+      "gone no-endpoint blocked by the option mentions.block",
+      "new no-endpoint blocked by the option mentions.block",
+    ]);
+    expect((await home.send()).mentions).toEqual([]);
+    expect(bob.asked).toHaveLength(requests);
+  });
+});
+
+describe("a hostile target", () => {
+  it("that is endless, redirects in a circle or is on this machine is final, and the others are sent", async () => {
+    const bob = await neighbour("bob", "HTML");
+    const secret = await neighbour("secret", "HTML");
+    const eve = await loopbackServer((request, response) => {
+      if (request.url === "/circle") return response.writeHead(302, { location: "/circle" }).end();
+      if (request.url === "/inside") return response.writeHead(302, { location: `${secret.url}/` }).end();
+      response.writeHead(200, { "content-type": "text/html" });
+      const more = () => {
+        while (!response.destroyed && response.write("<p>word</p>\n".repeat(10_000)));
+      };
+      response.on("drain", more);
+      more();
+    });
+    const home = await linkingWorld([bob, eve]);
+    const links = ["/endless", "/circle", "/inside"].map((path) => eve.url + path);
+    home.deploy({ [TODAY]: [...links, `${secret.url}/`, "http://10.0.0.1/x", `${bob.url}/`] });
+    const { mentions } = await home.send();
+    expect(Object.fromEntries(mentions.map(({ target, outcome }) => [target, outcome]))).toEqual({
+      [`${eve.url}/endless`]: "no-endpoint",
+      [`${eve.url}/circle`]: "failed",
+      [`${eve.url}/inside`]: "not-asked",
+      [`${secret.url}/`]: "not-asked",
+      "http://10.0.0.1/x": "not-asked",
+      [`${bob.url}/`]: "sent",
+    });
+    expect(secret.asked).toEqual([]);
+    expect((await home.send()).mentions).toEqual([]);
+  });
+
+  it("that never answers is requested once in a run, and at most eight times", async () => {
+    const eve = await loopbackServer(() => {});
+    const home = await linkingWorld([eve]);
+    home.deploy({ [TODAY]: [`${eve.url}/1`, `${eve.url}/2`] });
+    const guardOf = (milliseconds: number) =>
+      createGuard({
+        userAgent: "test/1",
+        allowPrivateHosts: [home.alice.host, eve.host],
+        connector: loopbackConnector,
+        totalMs: milliseconds,
+        firstByteMs: milliseconds,
+      });
+    const [patient, impatient] = [guardOf(PATIENT_MS), guardOf(20)];
+    const ask: Ask = (url, request) => (url.startsWith(eve.url) ? impatient : patient)(url, request);
+    expect(outcomes(await home.send({ ask }))).toEqual(["new retry", "new retry"]);
+    expect(eve.asked).toHaveLength(1);
+    for (let run = 0; run < 20; run += 1) {
+      home.clock.time += 12 * 60 * MINUTE;
+      await home.send({ ask });
+    }
+    expect(eve.asked.length).toBeLessThanOrEqual(16);
+    expect((await home.send({ ask })).mentions).toEqual([]);
+  });
+});
+
+describe("a dry run", () => {
+  it("lists links, and sends and stores nothing", async () => {
+    const bob = await neighbour("bob", "HTML");
+    const home = await linkingWorld([bob]);
+    home.deploy({ [TODAY]: [`${bob.url}/`] });
+    const { mentions } = await home.send({ isDryRun: true });
+    expect(mentions).toMatchObject([{ isLink: true, outcome: "would be sent", endpoint: bob.endpoint }]);
+    expect(bob.posts).toEqual([]);
+    expect(await home.store.keys("")).toEqual([]);
+  });
+});
