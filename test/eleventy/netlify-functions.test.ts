@@ -142,6 +142,7 @@ describe("the functions that a build for Netlify writes", () => {
       },
       blobs: null,
       mentions: {
+        links: true,
         aliases: [`https://old.example/it's\\\${here}`],
         allow: [],
         block: ["spam.example"],
@@ -177,8 +178,9 @@ describe("the functions that a build for Netlify writes", () => {
           hashes: hello,
           page: "https://alice.example/posts/hello/",
           replyTo: null,
+          links: [],
         },
-        { timestamp: "2026-04-05T06:07:08Z", hashes: note, page: null, replyTo: null },
+        { timestamp: "2026-04-05T06:07:08Z", hashes: note, page: null, replyTo: null, links: [] },
       ],
     });
     expect(pages.pages).not.toContain("https://alice.example/feed.xml");
@@ -247,6 +249,7 @@ describe("a site that another host serves", () => {
           host === "node" ? [expect.stringMatching(/^[a-z2-7]{7}$/), expect.stringMatching(/^[a-z2-7]{12}$/)] : [],
         page: "https://alice.example/posts/hello/",
         replyTo: null,
+        links: [],
       },
       expect.objectContaining({ page: null }),
     ]);

@@ -90,6 +90,7 @@ describe("the files that a build writes besides pages", () => {
       inbox: null,
       blobs: null,
       mentions: {
+        links: true,
         aliases: [],
         allow: [],
         block: [],
