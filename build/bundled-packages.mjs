@@ -1,7 +1,7 @@
 // build/bundled-packages.mjs [FOLDER]: bundles imported packages that are not dependencies in package.json into dist/ or
-// another folder of compiled files.
-import { readdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+// another folder of compiled files, and the modules of the main entry into one file.
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { writeLicenses } from "./licenses.mjs";
@@ -21,10 +21,12 @@ const options = {
   target: "node20",
   // ES modules first, because a dynamic import of a CommonJS module has only a default export.
   mainFields: ["module", "main"],
-  plugins: [{ name: "keep-own-files", setup: keepOwnFiles }],
   metafile: true,
   logLevel: "warning",
 };
+
+/** The files that users import or run, and the one that `plugin.ts` loads with `require`. */
+const ENTRIES = ["index.js", "messages/index.js", "messages/browser.js", "cli/main.js", "eleventy/text-from-html.js"];
 
 const compiled = (await readdir(dist, { recursive: true })).filter((file) => file.endsWith(".js"));
 const { metafile } = await build({
@@ -36,12 +38,16 @@ const { metafile } = await build({
   keepNames: true,
   legalComments: "none",
   external: installed,
+  plugins: [{ name: "keep-own-files", setup: keepOwnFiles }],
 });
 await writeLicenses(join(dist, "LICENSES.txt"), metafile);
+await bundleMainEntry();
+await removeUnused();
 
 /** The files that import a package that is not installed with this one. */
 async function importersOfBundled(entryPoints) {
-  const { metafile } = await build({ ...options, entryPoints, packages: "external", write: false });
+  const plugins = [{ name: "keep-own-files", setup: keepOwnFiles }];
+  const { metafile } = await build({ ...options, entryPoints, packages: "external", write: false, plugins });
   const isInstalled = (path) => installed.some((name) => path === name || path.startsWith(`${name}/`));
   const isBundled = ({ path }) => !/^(?:\.|node:)/.test(path) && !isInstalled(path);
   return Object.keys(metafile.inputs).filter((file) => metafile.inputs[file].imports.some(isBundled));
@@ -52,4 +58,34 @@ function keepOwnFiles({ onResolve }) {
   onResolve({ filter: /^\./ }, ({ path, importer }) =>
     importer.startsWith(dist) ? { path, external: true } : undefined,
   );
+}
+
+/**
+ * Bundles the main entry with all modules that it imports statically: each module costs a build up to 2 ms of CPU, because
+ * Eleventy's module hooks run in another thread in Node.js before 22.15. The error class stays a module of its own, which
+ * the other entries share.
+ */
+async function bundleMainEntry() {
+  await build({
+    ...options,
+    entryPoints: [join(dist, "index.js")],
+    packages: "external",
+    plugins: [{ name: "keep-later-imports", setup: keepLaterImports }],
+  });
+}
+
+function keepLaterImports({ onResolve }) {
+  onResolve({ filter: /^\./ }, ({ kind, path, resolveDir }) => {
+    const file = relative(dist, join(resolveDir, path));
+    return kind === "dynamic-import" || file === "errors.js" ? { path: `./${file}`, external: true } : undefined;
+  });
+}
+
+/** Removes the compiled files that no entry imports. */
+async function removeUnused() {
+  const entryPoints = ENTRIES.map((file) => join(dist, file));
+  const { metafile } = await build({ ...options, entryPoints, packages: "external", write: false });
+  const used = new Set(Object.keys(metafile.inputs).map((file) => join(root, file)));
+  const unused = compiled.map((file) => join(dist, file)).filter((file) => !used.has(file));
+  await Promise.all(unused.map((file) => rm(file)));
 }

@@ -2,6 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import manifest from "../package.json" with { type: "json" };
+import * as htmlReader from "../plugin/eleventy/text-from-html.js";
 import { definePlugin } from "../plugin/plugin.js";
 
 const assets = new Map<string, Promise<string>>();
@@ -10,6 +11,8 @@ export const twtxt = definePlugin(() => ({
   now: Date.now,
   root: process.cwd(),
   environment: process.env,
+  packageFolder: fileURLToPath(new URL("../", import.meta.url)),
+  htmlReader: () => htmlReader,
   readAsset,
   version: manifest.version,
 }));

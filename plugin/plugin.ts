@@ -2,7 +2,9 @@
 
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import type { Clock } from "./clock.js";
+import { createRequire } from "node:module";
+import { fileURLToPath } from "node:url";
+import type { BuildEnvironment } from "./eleventy/build-environment.js";
 import { guessHost } from "./eleventy/default-host.js";
 import type { EleventyConfig } from "./eleventy/eleventy.js";
 import { addPluginPages } from "./eleventy/plugin-pages.js";
@@ -15,14 +17,9 @@ import { PREVIEW_FOLDER } from "./site/site.js";
 const NAME = "eleventy-plugin-twtxt";
 
 /** The environment of the plugin. */
-export interface World {
-  now: Clock;
-  /** The project's root. */
-  root: string;
+export interface World extends Omit<BuildEnvironment, "host" | "client"> {
   /** Environment variables, from which the host is guessed. */
   environment: Readonly<Record<string, string | undefined>>;
-  /** Reads a bundled script or stylesheet for pages, such as `twtxt-mentions.js`. */
-  readAsset(file: string): Promise<string>;
   /** The version of this package. */
   version: string;
 }
@@ -32,15 +29,15 @@ export function definePlugin(world: () => World) {
   return function twtxt(config: EleventyConfig, options: TwtxtOptions): void {
     config.versionCheck(">=3.0.0");
     const settings = checkOptions(options);
-    const { now, root, environment, readAsset, version } = world();
-    const host = settings.host ? { name: settings.host, reason: null } : guessHost(root, environment);
+    const { environment, version, ...own } = world();
+    const host = settings.host ? { name: settings.host, reason: null } : guessHost(own.root, environment);
     if (config.getFilter("twt")) {
       throw authorError(
         "bad-option",
         `The plugin is added twice, or your configuration has its own filter "twt". Keep one addPlugin(twtxt, ...), or rename your filter.`,
       );
     }
-    const build = new SiteBuild(config, settings, { now, root, host, readAsset, client: `${NAME}/${version}` });
+    const build = new SiteBuild(config, settings, { ...own, host, client: `${NAME}/${version}` });
 
     // Each build writes these folders, so watching them would start builds in an endless loop.
     for (const folder of [".eleventy-twtxt", ".netlify", ".cache"]) config.watchIgnores.add(`${folder}/**`);
@@ -60,6 +57,8 @@ export function definePlugin(world: () => World) {
   };
 }
 
+const require = createRequire(import.meta.url);
+
 /**
  * The plugin.
  *
@@ -72,6 +71,8 @@ export const twtxt = definePlugin(() => ({
   now: Date.now,
   root: process.cwd(),
   environment: process.env,
+  packageFolder: fileURLToPath(new URL("../", import.meta.url)),
+  htmlReader: () => require("./eleventy/text-from-html.js"),
   readAsset: (file) => readFile(new URL(`./browser/${file}`, import.meta.url), "utf8"),
   version: JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version,
 }));

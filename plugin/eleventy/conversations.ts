@@ -1,5 +1,4 @@
 // plugin/eleventy/conversations.ts: what is said about each page, with the author's own replies.
-import { twtHashes } from "../feed/hash.js";
 import { subjectOf } from "../feed/subject.js";
 import { comparableUrl } from "../http/same-url.js";
 import type { Settings } from "../options.js";
@@ -101,6 +100,8 @@ export class SiteConversations {
   }
 }
 
+type TwtsOfBuild = Pick<TwtsFromPosts, "schedule" | "twtOf" | "hashesOf">;
+
 /** A build, as far as its own twts depend on it. */
 interface TwtSite {
   settings: Pick<Settings, "nick" | "url">;
@@ -112,17 +113,13 @@ interface TwtSite {
  *
  * @param toHtml - converts the text of a twt
  */
-export function ownTwtsOf(
-  twts: Pick<TwtsFromPosts, "schedule" | "twtOf">,
-  site: TwtSite,
-  toHtml: (text: string) => string,
-): OwnTwt[] {
+export function ownTwtsOf(twts: TwtsOfBuild, site: TwtSite, toHtml: (text: string) => string): OwnTwt[] {
   return twts.schedule.dated.flatMap(({ post }) => {
     const twt = twts.twtOf(permalinkOf(post));
     if (!twt) return [];
-    const { v1, v2 } = twtHashes(site.urls.feedUrl(), twt);
+    const { v1, v2 } = twts.hashesOf(twt);
     const reply = () => {
-      const plain = plainTwtOf(post, twt, site);
+      const plain = plainTwtOf(post, twt, { twts, site });
       return saidOf({ ...plain, html: toHtml(plain.text) });
     };
     const page = post.url ? site.urls.absolute(post.url) : null;
@@ -131,14 +128,19 @@ export function ownTwtsOf(
 }
 
 /** The newest own twts, for the timeline. The bodies of their posts must have been rendered. */
-export function newestOwnTwts(twts: Pick<TwtsFromPosts, "schedule" | "twtOf">, site: TwtSite): PlainTwt[] {
+export function newestOwnTwts(twts: TwtsOfBuild, site: TwtSite): PlainTwt[] {
   return twts.schedule.dated.slice(-MAX_OWN_TWTS).flatMap(({ post }) => {
     const twt = twts.twtOf(permalinkOf(post));
-    return twt ? [plainTwtOf(post, twt, site)] : [];
+    return twt ? [plainTwtOf(post, twt, { twts, site })] : [];
   });
 }
 
-function plainTwtOf(post: CollectionItem, twt: PostTwt, { settings, urls }: TwtSite): PlainTwt {
+function plainTwtOf(
+  post: CollectionItem,
+  twt: PostTwt,
+  { twts, site }: { twts: TwtsOfBuild; site: TwtSite },
+): PlainTwt {
+  const { settings, urls } = site;
   const { timestamp, text, hash } = twt;
   return {
     source: post.url ? urls.absolute(post.url) : `${urls.feedUrl()}#:~:text=${timestamp}`,
@@ -146,7 +148,7 @@ function plainTwtOf(post: CollectionItem, twt: PostTwt, { settings, urls }: TwtS
     isOwn: true,
     text: text.replaceAll("\u2028", "\n"),
     hash,
-    hashV1: twtHashes(urls.feedUrl(), twt).v1,
+    hashV1: twts.hashesOf(twt).v1,
     replyTo: answeredHash(post, twt),
     published: timestamp,
   };

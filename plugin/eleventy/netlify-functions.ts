@@ -2,7 +2,6 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, relative, sep } from "node:path";
-import { fileURLToPath } from "node:url";
 import { mentionsOptions } from "../options/mentions.js";
 import type { Settings } from "../options.js";
 import { type Capability, type EndpointFunction, pathsOf, type SiteRoute, siteRoutes } from "../site/routes.js";
@@ -14,7 +13,6 @@ import type { SiteUrls } from "./site-urls.js";
 const FOLDER = ".netlify/v1/functions";
 const PACKAGE = "eleventy-plugin-twtxt";
 const PAGES = "twtxt-pages.json";
-const HERE = fileURLToPath(new URL("../../", import.meta.url));
 
 /** `aggregateBy` is an array, because Netlify silently turns a single name into "domain". The free plan has two rate limits. */
 const RATE_LIMIT = { windowLimit: 60, windowSize: 60, aggregateBy: ["ip", "domain"] };
@@ -79,10 +77,15 @@ export function functionsOf(
  * The files of these functions, and a file with the site's pages, which they share.
  *
  * @param root - the project's root
+ * @param packageFolder - the folder of this package
  */
-export function functionFiles(functions: readonly NetlifyFunction[], site: PublishedSite, root: string): SiteFile[] {
+export function functionFiles(
+  functions: readonly NetlifyFunction[],
+  site: PublishedSite,
+  { root, packageFolder }: { root: string; packageFolder: string },
+): SiteFile[] {
   if (functions.length === 0) return [];
-  const bundle = bundleSeenFrom(join(root, FOLDER));
+  const bundle = bundleSeenFrom(join(root, FOLDER), join(packageFolder, "dist/netlify"));
   return [
     ...functions.map((one) => ({
       path: fileOf(one.name),
@@ -131,8 +134,7 @@ export const config = ${JSON.stringify({ ...routes, ...config, generator: PACKAG
  * name does not resolve to this package, as for a transitive dependency under pnpm, a path is used: Netlify then bundles
  * everything into one file.
  */
-function bundleSeenFrom(folder: string): string {
-  const bundle = join(HERE, "dist/netlify");
+function bundleSeenFrom(folder: string, bundle: string): string {
   try {
     const found = createRequire(join(folder, "x.mjs")).resolve(`${PACKAGE}/netlify/mentions.js`);
     if (relative(dirname(found), bundle) === "") return `${PACKAGE}/netlify`;

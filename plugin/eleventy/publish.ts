@@ -1,7 +1,6 @@
 // plugin/eleventy/publish.ts: leaves a built site for its host.
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { twtHashes } from "../feed/hash.js";
 import { mentionsOptions } from "../options/mentions.js";
 import type { Settings } from "../options.js";
 import { type DeletedPage, HOST_FILE, PUBLISHED_FOLDER, type PublishedSite, type SitePages } from "../site/site.js";
@@ -40,7 +39,7 @@ export function sitePages(
     twts: twts.schedule.dated.flatMap(({ post }) => {
       const twt = twts.twtOf(permalinkOf(post));
       if (!twt) return [];
-      const hashes = needsHashes ? Object.values(twtHashes(urls.feedUrl(), twt)) : [];
+      const hashes = needsHashes ? Object.values(twts.hashesOf(twt)) : [];
       const page = post.url ? urls.absolute(post.url) : null;
       const links = needsLinks ? { links: twts.linksOf(post).slice(0, MAX_LINKS) } : {};
       return [{ timestamp: twt.timestamp, hashes, page, replyTo: answeredHash(post, twt), ...links }];

@@ -1,15 +1,14 @@
 // plugin/eleventy/site-build.ts: the steps of a build, called from Eleventy's events.
 
 import { join } from "node:path";
-import type { Clock } from "../clock.js";
 import { authorError } from "../errors.js";
 import { sendsLinks } from "../options/mentions.js";
 import type { Settings } from "../options.js";
 import { deletedTwt } from "../site/conversation.js";
 import { hostSettings, type PublishedSite, SETTINGS_FILE } from "../site/site.js";
+import type { BuildEnvironment } from "./build-environment.js";
 import * as report from "./build-report.js";
 import { isReply, newestOwnTwts, type OwnTwt, ownTwtsOf } from "./conversations.js";
-import type { HostChoice } from "./default-host.js";
 import { DeletedPosts, deletedPageHtml } from "./deleted-posts.js";
 import type { BuildEvent, Collections, ContentMap, EleventyConfig, TemplateContext, TemplateData } from "./eleventy.js";
 import { Findings } from "./findings.js";
@@ -30,6 +29,7 @@ import { siteSettings } from "./site-settings.js";
 import { SiteTimeline } from "./site-timeline.js";
 import { SiteUrls } from "./site-urls.js";
 import { removeStaleArchives } from "./stale-archives.js";
+import type { HtmlReader } from "./text-from-post.js";
 import { type PostContents, type PostTwt, TwtsFromPosts } from "./twts-from-posts.js";
 
 const NAME = "eleventy-plugin-twtxt";
@@ -37,18 +37,6 @@ const OTHER_FEED_PATH = 'give the feed another path with the option "path"';
 const OTHER_KEY = 'remove the options "key" and "endpoint"';
 const OTHER_PAGES = 'give the option "mentions.pages" another path';
 const OTHER_TIMELINE = 'give the option "timeline.path" another path';
-
-/** What a build needs from the machine. */
-export interface BuildEnvironment {
-  now: Clock;
-  /** The project's root. */
-  root: string;
-  host: HostChoice;
-  /** Reads a bundled script or stylesheet for pages. */
-  readAsset(file: string): Promise<string>;
-  /** Name and version of this package. */
-  client: string;
-}
 
 /** A site's builds, one after the other. The public methods are in the order of Eleventy's events. */
 export class SiteBuild {
@@ -58,6 +46,8 @@ export class SiteBuild {
   readonly timeline: SiteTimeline;
   readonly blobs: SharedBlobs;
   readonly deleted = new DeletedPosts();
+  /** Loads the HTML parser. */
+  readonly htmlReader: () => HtmlReader;
   /** Texts that look like mentions but name no known feed. */
   readonly unknownMentions = new Findings();
   /** The authors with an address. Set at the start of a build. */
@@ -81,6 +71,7 @@ export class SiteBuild {
   constructor(config: EleventyConfig, settings: Settings, environment: BuildEnvironment) {
     this.#config = config;
     this.settings = settings;
+    this.htmlReader = environment.htmlReader;
     this.#environment = environment;
     this.urls = new SiteUrls(config, settings, { host: environment.host.name, client: environment.client });
     this.#assets = new PageAssets(settings, this.urls, environment.readAsset);
@@ -191,7 +182,7 @@ export class SiteBuild {
     const twts = this.#twts;
     if (event.outputMode !== "fs" || !twts || this.#isDryRun()) return;
     const { root } = this.#environment;
-    await twts.prepareAll();
+    await twts.renderSkipped();
     const all = twts.all();
     const feed = feedFiles(all, this.settings, this.urls);
     const written = await this.#writeSite(event, feed);
@@ -258,7 +249,7 @@ export class SiteBuild {
 
   /** @returns warnings about conflicts with the site's own functions */
   async #writeForNetlify(site: PublishedSite, feed: SiteFile[]): Promise<string[]> {
-    const { root, host } = this.#environment;
+    const { root, host, packageFolder } = this.#environment;
     const isNetlify = host.name === "netlify";
     const deleted = this.deleted.pages().map(({ page }) => page);
     await writeNetlifyConfig(root, {
@@ -266,7 +257,7 @@ export class SiteBuild {
       "redirects!": isNetlify ? deletedRules(deleted) : [],
     });
     const functions = isNetlify && this.settings.functions ? functionsOf(this.settings, this.urls) : [];
-    await writeFunctions(root, functionFiles(functions, site, root));
+    await writeFunctions(root, functionFiles(functions, site, { root, packageFolder }));
     return functions.length > 0 ? functionConflicts(root, functions) : [];
   }
 

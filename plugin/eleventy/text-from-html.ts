@@ -10,7 +10,7 @@ import remarkGfm from "remark-gfm";
 import remarkStringify from "remark-stringify";
 import { unified } from "unified";
 import { SKIP, visit } from "unist-util-visit";
-import { escapeText, linkText, type PageOfHtml, textFromPlainHtml } from "./text-from-plain-html.js";
+import { escapeText, linkText, type PageOfHtml } from "./text-from-plain-html.js";
 
 /** The attributes with a URL, by element. */
 const LINKS: Record<string, "href" | "src"> = {
@@ -26,11 +26,6 @@ const LINKS: Record<string, "href" | "src"> = {
 const parser = unified().use(rehypeParse, { fragment: true });
 
 /** A body as Markdown, with absolute links and with mentions as `@<nick url>`. */
-export function textFromHtml(html: string, page: PageOfHtml): string {
-  return textFromPlainHtml(html, page) ?? textFromAnyHtml(html, page);
-}
-
-/** The same text as `textFromHtml`, always with the parser. */
 export function textFromAnyHtml(html: string, page: PageOfHtml): string {
   const tree = parser.parse(html);
   removeMentions(tree);

@@ -14,24 +14,16 @@ export interface PageOfHtml {
 /** Attributes that are read here or that do not change the text. */
 const ATTRIBUTES =
   '(?: (?:href|src|alt|title|class|id|rel|target|tabindex|width|height|loading|decoding|start)="[^"<>\\0-\\x1f]*")*';
-const SPACE = "[ \\t\\n\\f\\r]*";
-/** Up to the first end tag of this name. If elements of this name are nested, the contents match no pattern. */
-const INNER = "(?<inner>[^]*?)</\\k<tag>>";
-const BLOCK = new RegExp(
-  `${SPACE}<(?<tag>p|h[1-6]|ul|ol|blockquote)(?<attributes>${ATTRIBUTES})>${INNER}${SPACE}`,
-  "gy",
-);
+/** The start of an element after optional white space, or the end. */
+const startOf = (tags: string) => new RegExp(`[ \\t\\n\\f\\r]*(?:$|<(${tags})(${ATTRIBUTES})>)`, "y");
+const BLOCK = startOf("p|h[1-6]|ul|ol|blockquote");
+const ITEM = startOf("li");
+/** An element without contents, or the start of another one. */
+const INLINE = new RegExp(`<(?:(br|img)(${ATTRIBUTES}) ?/?|(a|b|code|em|i|strong)(${ATTRIBUTES}))>`, "y");
+/** Text that may not be the same in Markdown. */
+const SPECIAL_TEXT = /[\t\n\f\r&`]| {2}/;
 /** No class, because the list may be one of mentions or of tasks. */
 const LIST_ATTRIBUTES = /^(?: start="(?<start>\d{1,9})")?$/;
-const ITEM = new RegExp(`${SPACE}<(?<tag>li)>${INNER}${SPACE}`, "gy");
-const INLINE = new RegExp(
-  [
-    "(?<text>[^<\\0\\v]+)",
-    `<(?<empty>br|img)(?<given>${ATTRIBUTES}) ?/?>`,
-    `<(?<tag>a|b|code|em|i|strong)(?<attributes>${ATTRIBUTES})>${INNER}`,
-  ].join("|"),
-  "gy",
-);
 
 const EMPHASIS: Record<string, string> = { em: "*", i: "*", strong: "**", b: "**" };
 /** The characters outside and inside of an emphasis between which Markdown recognizes a marker. */
@@ -47,7 +39,7 @@ const notPlain = new Error("This HTML needs a parser.");
 /**
  * Reads paragraphs, headings, quotations and flat lists that hold formatted text, links, images and mentions.
  *
- * @returns the same Markdown as `textFromHtml`; `null` for HTML that needs the parser
+ * @returns the same Markdown as `textFromAnyHtml`; `null` for HTML that needs the parser
  */
 export function textFromPlainHtml(html: string, page: PageOfHtml): string | null {
   try {
@@ -62,7 +54,7 @@ export function textFromPlainHtml(html: string, page: PageOfHtml): string | null
 function flow(html: string, page: PageOfHtml): string {
   const blocks: string[] = [];
   let isAfterList = false;
-  for (const { tag = "", attributes = "", inner = "" } of partsOf(html, BLOCK)) {
+  for (const { tag, attributes, inner } of elementsOf(html, BLOCK)) {
     const isList = tag === "ul" || tag === "ol";
     // The second of two lists in a row would need a different marker.
     if (isAfterList && (isList || tag === "blockquote")) throw notPlain;
@@ -84,8 +76,8 @@ function quotation(text: string): string {
 
 function list(tag: string, attributes: string, html: string, page: PageOfHtml): string {
   const { groups = {} } = LIST_ATTRIBUTES.exec(attributes) ?? refuse();
-  const items = [...partsOf(html, ITEM)].map(({ inner = "" }) => oneLine(inner, page));
-  // `textFromHtml` makes a mention in an item a separate paragraph.
+  const items = elementsOf(html, ITEM).map(({ inner }) => oneLine(inner, page));
+  // `textFromAnyHtml` makes a mention in an item a separate paragraph.
   if (items.length === 0 || items.some((item) => item.includes("@<"))) throw notPlain;
   return items.map((item, i) => `${tag === "ol" ? `${Number(groups.start ?? 1) + i}.` : "-"} ${item}`).join("\n");
 }
@@ -100,7 +92,7 @@ function lines(html: string, page: PageOfHtml): string {
   const text = phrasing(html, page, "\n", "\n")
     .replace(/ *\n */g, "\n")
     .replace(/^ | $/g, "");
-  // `textFromHtml` joins a line that starts with a mention to the previous line.
+  // `textFromAnyHtml` joins a line that starts with a mention to the previous line.
   return /^$|^\n|\n$|\n@</.test(text) ? refuse() : text;
 }
 
@@ -113,10 +105,11 @@ function lines(html: string, page: PageOfHtml): string {
 function phrasing(html: string, page: PageOfHtml, before: string, after: string): string {
   const pieces: string[] = [];
   const emphases: { at: number; marker: string }[] = [];
-  for (const part of partsOf(html, INLINE)) {
-    const marker = EMPHASIS[part.tag ?? ""];
+  for (let at = 0; at < html.length; ) {
+    const { text, marker, end } = html[at] === "<" ? elementAt(html, at, page) : textAt(html, at);
     if (marker !== undefined) emphases.push({ at: pieces.length, marker });
-    pieces.push(part.text === undefined ? element(part, page) : escapeText(collapseSpace(part.text)));
+    pieces.push(text);
+    at = end;
   }
   for (const { at, marker } of emphases) {
     const piece = pieces[at] ?? "";
@@ -127,11 +120,33 @@ function phrasing(html: string, page: PageOfHtml, before: string, after: string)
   return pieces.join("");
 }
 
-function element({ empty, given = "", tag = "", attributes = "", inner = "" }: Groups, page: PageOfHtml): string {
-  if (empty !== undefined) return empty === "br" ? "\n" : image(given, page);
+/** A part of a text, and where its HTML ends. */
+interface Piece {
+  text: string;
+  /** The marker of an emphasis. */
+  marker?: string | undefined;
+  end: number;
+}
+
+function textAt(html: string, at: number): Piece {
+  const tagAt = html.indexOf("<", at);
+  const end = tagAt < 0 ? html.length : tagAt;
+  const text = html.slice(at, end);
+  if (/[\0\v]/.test(text)) throw notPlain;
+  return { text: SPECIAL_TEXT.test(text) ? escapeText(collapseSpace(text)) : text, end };
+}
+
+function elementAt(html: string, at: number, page: PageOfHtml): Piece {
+  INLINE.lastIndex = at;
+  const [start, empty, given = "", tag = "", attributes = ""] = INLINE.exec(html) ?? refuse();
+  const from = at + start.length;
+  if (empty !== undefined) return { text: empty === "br" ? "\n" : image(given, page), end: from };
+
+  const inner = innerAt(html, from, tag);
+  const end = from + inner.length + endTag(tag).length;
   const marker = EMPHASIS[tag];
-  if (marker !== undefined) return `${marker}${phrasing(inner, page, "*", "*")}${marker}`;
-  return tag === "a" ? link(attributes, inner, page) : `\`${bareText(inner)}\``;
+  if (marker !== undefined) return { text: `${marker}${phrasing(inner, page, "*", "*")}${marker}`, marker, end };
+  return { text: tag === "a" ? link(attributes, inner, page) : `\`${bareText(inner)}\``, end };
 }
 
 function link(attributes: string, inner: string, page: PageOfHtml): string {
@@ -193,16 +208,33 @@ function percentEncode(character: string): string {
   return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 }
 
-type Groups = Partial<Record<string, string>>;
+interface HtmlElement {
+  tag: string;
+  attributes: string;
+  inner: string;
+}
 
-/** The matches of a pattern. Together they must cover the whole text. */
-function* partsOf(html: string, pattern: RegExp): Iterable<Groups> {
-  let end = 0;
-  for (const { 0: part, groups = {} } of html.matchAll(pattern)) {
-    yield groups;
-    end += part.length;
+/** The elements of HTML that has nothing else but white space between them. */
+function elementsOf(html: string, start: RegExp): HtmlElement[] {
+  const elements: HtmlElement[] = [];
+  for (let at = 0; ; ) {
+    start.lastIndex = at;
+    const [found, tag, attributes = ""] = start.exec(html) ?? refuse();
+    if (tag === undefined) return elements;
+    const inner = innerAt(html, at + found.length, tag);
+    elements.push({ tag, attributes, inner });
+    at += found.length + inner.length + endTag(tag).length;
   }
-  if (end < html.length) throw notPlain;
+}
+
+/** The contents up to the first end tag of this name. If elements of this name are nested, the contents match no pattern. */
+function innerAt(html: string, start: number, tag: string): string {
+  const end = html.indexOf(endTag(tag), start);
+  return end < 0 ? refuse() : html.slice(start, end);
+}
+
+function endTag(tag: string): string {
+  return `</${tag}>`;
 }
 
 function refuse(): never {

@@ -3,15 +3,15 @@ import { authorError, type TwtxtError } from "../errors.js";
 import { formatMention, isMentionUrl, locateMentions, mentionAt } from "../feed/mention.js";
 import { adjustForPeers } from "../feed/peers.js";
 import { parseReplyTo, type ReplyTo } from "../feed/subject.js";
-import { byteLength, cleanText, LINE_LIMIT, LINE_SEPARATOR } from "../feed/twt.js";
+import { byteLength, cleanText, isLongerThan, LINE_LIMIT, LINE_SEPARATOR } from "../feed/twt.js";
 import type { Post, Settings } from "../options.js";
 import { escapeHtml, mentionLink } from "../site/html.js";
 import { nickOf } from "./markdown-mentions.js";
 import type { Picture } from "./pictures.js";
-import type { PageOfHtml } from "./text-from-plain-html.js";
+import { type PageOfHtml, textFromPlainHtml } from "./text-from-plain-html.js";
 import { expandShortMentions, wireForm, writeMentions } from "./write-mentions.js";
 
-/** The HTML parser, which is imported only if a post needs it. */
+/** The HTML parser. Loaded when a text needs it, because this takes as long as the texts of a thousand plain notes. */
 export type HtmlReader = typeof import("./text-from-html.js");
 
 /** The context of a post. */
@@ -23,7 +23,7 @@ export interface PostSource {
   permalink: string | null;
   /** The rendered body, with mentions as links. */
   body(): string;
-  /** Called only for HTML. */
+  /** Called only for HTML that is not plain. */
   html(): HtmlReader;
   /** Makes a link of the page absolute. */
   resolve(link: string): string;
@@ -81,18 +81,9 @@ export function textOfPost(post: Post, source: PostSource): PostText | null {
   const cut = cutText(adjusted, source.permalink);
   return {
     text: cut === adjusted ? adjusted : adjustForPeers(cut),
-    isCut: byteLength(whole) > TEXT_LIMIT,
+    isCut: isLongerThan(whole, TEXT_LIMIT),
     isReplyWithoutFeed: reply !== null && reply.feedUrl === null,
   };
-}
-
-/** Whether the text of this post may need the HTML parser. */
-export function mayNeedHtml(post: Post, settings: Pick<Settings, "text">): boolean {
-  const { title, summary, twt } = post.data;
-  const isPlain = (value: unknown) => !MARKUP.test(stringOf(value));
-  if (settings.text || twt === "full" || stringOf(title) === "" || ![title, summary, twt].every(isPlain)) return true;
-  const isMarkdown = typeof post.rawInput === "string" && post.inputPath.endsWith(".md");
-  return !isMarkdown || /@|u-mention|\{[{%]/.test(post.rawInput ?? "");
 }
 
 /** The text that the option `text` gives a post; `null` for the default text. */
@@ -135,8 +126,8 @@ function textWithoutMentionsOfBody(post: Post, source: PostSource): string {
 /** Adds the pictures that the text does not show or link to, each as its own paragraph. */
 function addPictures(text: string, source: PostSource): string {
   return source.pictures.reduce((all, { url, alt }) => {
-    const html = `<img src="${escapeHtml(url)}" alt="${escapeHtml(alt)}">`;
-    const picture = source.linkBlobs(source.html().textFromHtml(html, pageOf(source)).trim());
+    const html = `<p><img src="${escapeHtml(url)}" alt="${escapeHtml(alt)}"></p>`;
+    const picture = source.linkBlobs(textFromHtml(html, source));
     const link = picture.slice(picture.lastIndexOf("](") + 2, -1);
     return all.includes(link) ? all : [all, picture].filter(Boolean).join("\n\n");
   }, text);
@@ -144,7 +135,12 @@ function addPictures(text: string, source: PostSource): string {
 
 function bodyText(source: PostSource): string {
   const body = source.body();
-  return body.trim() === "" ? "" : source.html().textFromHtml(body, pageOf(source)).trim();
+  return body.trim() === "" ? "" : textFromHtml(body, source);
+}
+
+function textFromHtml(html: string, source: PostSource): string {
+  const page = pageOf(source);
+  return (textFromPlainHtml(html, page) ?? source.html().textFromAnyHtml(html, page)).trim();
 }
 
 /** Adds the mentions that are only in the body, because a mention is verified in the feed. */
@@ -233,7 +229,7 @@ function addReply(text: string, { hash, nick, feedUrl }: ReplyTo, source: PostSo
  * @param permalink - the URL of the full text, added after the cut
  */
 function cutText(text: string, permalink: string | null): string {
-  if (byteLength(text) <= TEXT_LIMIT) return text;
+  if (!isLongerThan(text, TEXT_LIMIT)) return text;
   const mentions = locateMentions(text);
   const tail = permalink ? `… ${permalink}` : "…";
 

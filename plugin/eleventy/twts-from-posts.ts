@@ -1,6 +1,6 @@
 // plugin/eleventy/twts-from-posts.ts: twts of a build.
 import { authorError } from "../errors.js";
-import { twtHash } from "../feed/hash.js";
+import { hashAmong, type TwtHashes, twtHashes } from "../feed/hash.js";
 import { findMentions, type Mention } from "../feed/mention.js";
 import type { Twt } from "../feed/twt.js";
 import type { Settings } from "../options.js";
@@ -12,7 +12,7 @@ import { type FindLinks, linkFinder } from "./post-links.js";
 import { choosePosts, type DatedPost, type Schedule, schedulePosts } from "./posts.js";
 import type { SharedBlobs } from "./shared-blobs.js";
 import type { SiteUrls } from "./site-urls.js";
-import { type HtmlReader, mayNeedHtml, type PostText, textOfPost } from "./text-from-post.js";
+import { type HtmlReader, type PostText, textOfPost } from "./text-from-post.js";
 
 /** A twt as templates see it. */
 export interface PostTwt extends Twt {
@@ -35,6 +35,8 @@ export interface SiteContext {
   linkHtml(html: string, file: string): string;
   /** Texts that look like mentions but name no known feed. */
   unknownMentions: Findings;
+  /** Loads the HTML parser. */
+  htmlReader(): HtmlReader;
 }
 
 /** The twts of a build: dated when the collections are complete, with texts as soon as the posts are rendered. */
@@ -48,8 +50,7 @@ export class TwtsFromPosts {
   readonly #entries: ReadonlyMap<string, DatedPost>;
   readonly #contents: Map<string, PostContents | null>;
   readonly #twts = new Map<string, PostTwt | null>();
-  /** `null` until it is needed. */
-  #html: HtmlReader | null = null;
+  readonly #hashes = new WeakMap<PostTwt, TwtHashes>();
   #pictures: ReadonlyMap<CollectionItem, readonly Picture[]> = new Map();
 
   /**
@@ -69,10 +70,9 @@ export class TwtsFromPosts {
     this.#findLinks = linkFinder(site.settings);
   }
 
-  /** Reads the pictures of notes, and loads the HTML parser if a post may need it. */
+  /** Reads the pictures of notes. */
   async load(): Promise<void> {
     this.#pictures = await picturesOfNotes(this.#posts);
-    if (this.#posts.some((post) => mayNeedHtml(post, this.#site.settings))) await this.#loadHtml();
   }
 
   /**
@@ -94,19 +94,13 @@ export class TwtsFromPosts {
     return twt;
   }
 
-  /**
-   * Prepares the texts of all posts: renders those that an incremental build has skipped, and loads the HTML parser if only
-   * a rendered body shows that it is needed.
-   */
-  async prepareAll(): Promise<void> {
+  /** Renders the posts that an incremental build has skipped and whose texts are not known. */
+  async renderSkipped(): Promise<void> {
     for (const { post } of this.schedule.dated) {
       const isRendered = post.template?.isRenderable() ?? true;
       if (isRendered || this.#contents.has(permalinkOf(post))) continue;
       post.templateContent = (await post.template?.renderPageEntryWithoutLayout(post)) ?? "";
     }
-    const isMentionRendered = ({ post }: DatedPost) =>
-      post.template?.isRenderable() !== false && String(post.templateContent ?? "").includes("u-mention");
-    if (!this.#html && this.schedule.dated.some(isMentionRendered)) await this.#loadHtml();
   }
 
   /** All twts of the feed, oldest first. Call it after the posts are rendered. */
@@ -127,17 +121,20 @@ export class TwtsFromPosts {
     return this.#contents.get(permalinkOf(post))?.links ?? [];
   }
 
-  async #loadHtml(): Promise<void> {
-    this.#html = await import("./text-from-html.js");
+  /** Both hashes of a twt, computed once. */
+  hashesOf(twt: PostTwt): TwtHashes {
+    const hashes = this.#hashes.get(twt) ?? twtHashes(this.#site.urls.feedUrl(), twt);
+    this.#hashes.set(twt, hashes);
+    return hashes;
   }
 
   #twt(timestamp: string, text: string): PostTwt {
-    const feedUrl = this.#site.urls.feedUrl();
+    const hashesOf = (twt: PostTwt) => this.hashesOf(twt);
     return {
       timestamp,
       text,
       get hash() {
-        return twtHash(feedUrl, { timestamp, text });
+        return hashAmong(hashesOf(this), timestamp);
       },
       get mentions() {
         return findMentions(text);
@@ -156,14 +153,14 @@ export class TwtsFromPosts {
   }
 
   #makeText(post: CollectionItem, asker: string | undefined): PostText | null {
-    const { settings, urls, blobs, unknownMentions } = this.#site;
+    const { settings, urls, blobs, unknownMentions, htmlReader } = this.#site;
     try {
       return textOfPost(post, {
         settings,
         feedUrl: urls.feedUrl(),
         permalink: post.url ? urls.absolute(post.url) : null,
         body: () => this.#bodyOf(post, asker),
-        html: () => this.#html ?? missingParser(post),
+        html: htmlReader,
         resolve: (link) => urls.resolve(link, post),
         onUnknownMention: (mention) => unknownMentions.note(mention, post.inputPath),
         linkBlobs: (text) => blobs.linkInText(text, post.inputPath),
@@ -187,8 +184,4 @@ export class TwtsFromPosts {
       );
     }
   }
-}
-
-function missingParser(post: CollectionItem): never {
-  throw authorError("twt-too-early", `${post.inputPath}: its twt cannot be used before all posts are rendered.`);
 }

@@ -4,7 +4,7 @@ import { type FieldName, formatHeader, readField } from "./header.js";
 import { findMentions, type Mention } from "./mention.js";
 import { subjectOf } from "./subject.js";
 import { CANONICAL_LENGTH, canonicalAt, toInstant } from "./timestamp.js";
-import { byteLength, cleanText, formatTwt, LINE_LIMIT, type Twt } from "./twt.js";
+import { cleanText, formatTwt, isLongerThan, LINE_LIMIT, type Twt } from "./twt.js";
 
 /** A twt with its parsed text. */
 export interface ParsedTwt extends Twt {
@@ -91,7 +91,7 @@ export function formatFeed(feed: {
     .filter(({ text }) => text !== "")
     .sort((a, b) => (a.timestamp < b.timestamp ? -1 : a.timestamp > b.timestamp ? 1 : 0))
     .map(formatTwt);
-  const long = lines.find((line) => byteLength(line) >= LINE_LIMIT);
+  const long = lines.find((line) => isLongerThan(line, LINE_LIMIT - 1));
   if (long)
     throw new TwtxtError(
       "too-large",

@@ -18,9 +18,19 @@ const LONG_HASH_SINCE = "2026-07-01T00:00:00Z";
  * @see twtxt.dev/exts/twt-hash-v2
  */
 export function twtHash(feedUrl: string, twt: Twt): string {
-  const { v1, v2 } = twtHashes(feedUrl, twt);
-  const isLong = (toInstant(twt.timestamp) ?? "") >= LONG_HASH_SINCE;
+  return hashAmong(twtHashes(feedUrl, twt), twt.timestamp);
+}
+
+/** Selects the hash to which a reply refers, by the timestamp of the twt. */
+export function hashAmong({ v1, v2 }: TwtHashes, timestamp: string): string {
+  const isLong = (toInstant(timestamp) ?? "") >= LONG_HASH_SINCE;
   return isLong ? v2 : v1;
+}
+
+/** Both forms of a hash: of 7 characters, and of 12. */
+export interface TwtHashes {
+  v1: string;
+  v2: string;
 }
 
 /**
@@ -30,7 +40,7 @@ export function twtHash(feedUrl: string, twt: Twt): string {
  * @throws TwtxtError `bad-timestamp`
  * @see PROTOCOL 1.2
  */
-export function twtHashes(feedUrl: string, twt: Twt): { v1: string; v2: string } {
+export function twtHashes(feedUrl: string, twt: Twt): TwtHashes {
   const timestamp = hashedForm(twt.timestamp);
   const digest = blake2b(new TextEncoder().encode(`${feedUrl}\n${timestamp}\n${twt.text}`), { dkLen: 32 });
   const full = base32nopad.encode(digest).toLowerCase();

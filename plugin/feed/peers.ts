@@ -50,8 +50,8 @@ interface Gap {
 
 /** A gap in each unclosed link, or else the one at the start or end of the text. */
 function gapsIn(text: string): Gap[] {
-  const visible = text.replace(CODE, (code) => "`".repeat(code.length));
-  const links = [...visible.matchAll(HALF_LINK)].map((link) => link.index + link[0].indexOf("](") + 1);
+  const visible = text.includes("`") ? text.replace(CODE, (code) => "`".repeat(code.length)) : text;
+  const links = halfLinks(visible);
   if (links.length > 0) return links.map((at) => ({ at, filling: ZERO_WIDTH_SPACE }));
 
   const parenthesis = openParenthesis(visible) ?? parenthesisOfMention(visible);
@@ -65,6 +65,12 @@ function gapsIn(text: string): Gap[] {
   }
   const lastWord = visible.slice(1 + Math.max(...[" ", ")", ">"].map((mark) => visible.lastIndexOf(mark))));
   return HANDLE.test(lastWord) ? [{ at: text.length, filling: ` ${ZERO_WIDTH_SPACE}` }] : [];
+}
+
+/** The positions after the labels of links that are not closed. */
+function halfLinks(visible: string): number[] {
+  if (!visible.includes("](")) return [];
+  return [...visible.matchAll(HALF_LINK)].map((link) => link.index + link[0].indexOf("](") + 1);
 }
 
 function fillGaps(text: string, gaps: readonly Gap[]): string {

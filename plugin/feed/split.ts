@@ -1,7 +1,7 @@
 // plugin/feed/split.ts: division of a feed into files. PROTOCOL 1.4
 import { archivePath } from "./archive.js";
 import { twtHash } from "./hash.js";
-import { byteLength, formatTwt, type Twt } from "./twt.js";
+import { formatTwt, isLongerThan, type Twt } from "./twt.js";
 
 /** One file of a feed: the feed itself, or an archive of an earlier period. */
 interface FeedPart {
@@ -44,8 +44,8 @@ interface Period {
 function periodsOf(twts: readonly Twt[]): Period[] {
   const years = groupBy(twts, ({ timestamp }) => timestamp.slice(0, 4));
   return years.flatMap((year) => {
-    const size = year.twts.reduce((bytes, twt) => bytes + byteLength(formatTwt(twt)), 0);
-    return size > YEAR_LIMIT ? groupBy(year.twts, ({ timestamp }) => timestamp.slice(0, 7)) : [year];
+    const lines = year.twts.map(formatTwt).join("");
+    return isLongerThan(lines, YEAR_LIMIT) ? groupBy(year.twts, ({ timestamp }) => timestamp.slice(0, 7)) : [year];
   });
 }
 

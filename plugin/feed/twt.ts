@@ -12,6 +12,11 @@ export const LINE_SEPARATOR = "\u2028";
 /** In bytes. Registries silently stop reading at the first line of this length or more. */
 export const LINE_LIMIT = 64 * 1024;
 
+const encoder = new TextEncoder();
+
+/** Characters that {@link cleanText} replaces or removes. */
+const CONTROL = /[\x00-\x1f\x7f-\x9f\u2029]/;
+
 /**
  * Makes a text valid for a feed: one line of well-formed Unicode without TABs and control characters.
  *
@@ -19,8 +24,9 @@ export const LINE_LIMIT = 64 * 1024;
  * @see PROTOCOL 1.1
  */
 export function cleanText(raw: string): string {
-  return raw
-    .toWellFormed()
+  const text = raw.toWellFormed();
+  if (!CONTROL.test(text)) return text.trim();
+  return text
     .replace(/\r\n|[\r\n\u2029]/g, LINE_SEPARATOR)
     .replace(/\t/g, " ")
     .replace(/[\x00-\x1f\x7f-\x9f]/g, "")
@@ -34,5 +40,10 @@ export function formatTwt({ timestamp, text }: Twt): string {
 
 /** The length of a text in bytes of UTF-8. */
 export function byteLength(text: string): number {
-  return new TextEncoder().encode(text).length;
+  return encoder.encode(text).length;
+}
+
+/** Whether a text has more than this many bytes of UTF-8. Encodes only a text that may: a code unit has one to three bytes. */
+export function isLongerThan(text: string, bytes: number): boolean {
+  return text.length > bytes || (text.length * 3 > bytes && byteLength(text) > bytes);
 }

@@ -175,6 +175,12 @@ describe("the packed package in an empty project", () => {
     expect([...packages].filter((name) => !name.startsWith("node:") && !(name in dependencies))).toEqual([]);
   });
 
+  it("loads one file, and the error class that the other entries share, for a build", () => {
+    const imports = [...readFileSync(packed("dist/index.js"), "utf8").matchAll(/^import .* from "(\.[^"]*)";$/gm)];
+    expect(new Set(imports.map(([, file]) => file))).toEqual(new Set(["./errors.js"]));
+    expect(existsSync(packed("dist/eleventy/site-build.js"))).toBe(false);
+  });
+
   it("reads a page and its microformats by the parsers in its bundles", async () => {
     const { parseHtml, elementsOf } = await import(packed("dist/http/parse-html.js"));
     const { readCard } = await import(packed("dist/mentions/verify/microformats.js"));

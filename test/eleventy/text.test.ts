@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { textOfPost } from "../../plugin/eleventy/text-from-post.js";
+import type { Post } from "../../plugin/options.js";
 import { post, site } from "../helpers/site.js";
 
 describe("the default text of a post", () => {
@@ -20,5 +22,34 @@ describe("the default text of a post", () => {
     expect(built.read("twtxt.txt")).toBe(
       "# nick = alice\n# url = https://alice.example/twtxt.txt\n\n2024-01-02T03:04:05Z\tFirst: In short https://alice.example/a/\n",
     );
+  });
+});
+
+describe("the text of a note", () => {
+  const note = { data: {}, inputPath: "./a.md" } as Post;
+  const loaded = new Error("The parser is loaded.");
+  const textOf = (body: string) =>
+    textOfPost(note, {
+      settings: { follow: [], nick: "alice" },
+      feedUrl: "https://alice.example/twtxt.txt",
+      permalink: "https://alice.example/a/",
+      body: () => body,
+      html: () => {
+        throw loaded;
+      },
+      resolve: (link) => link,
+      linkBlobs: (text) => text,
+      onUnknownMention: () => {},
+      pictures: [{ url: "https://alice.example/leaf.jpg", alt: "A leaf" }],
+    });
+
+  it("is read without loading the HTML parser if the HTML is plain", () => {
+    expect(textOf("<p>Hello <em>river</em>.</p>\n")?.text).toBe(
+      "Hello *river*.\u2028\u2028![A leaf](https://alice.example/leaf.jpg)",
+    );
+  });
+
+  it("is read with the HTML parser otherwise", () => {
+    expect(() => textOf("<table><tr><td>Hello</table>")).toThrow(loaded);
   });
 });

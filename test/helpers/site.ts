@@ -95,6 +95,7 @@ function builtSite(folder: string, exitCode: number | null, log: string, output 
 
 function configOf({ options = "{}", config = "", imports = "", now = "2026-11-20T12:00:00Z" }: SiteSetup): string {
   return `import { readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { definePlugin } from ${JSON.stringify(join(COMPILED, "plugin.js"))};
 ${imports}
 const twtxt = definePlugin(() => ({
@@ -102,6 +103,8 @@ const twtxt = definePlugin(() => ({
   root: process.cwd(),
   environment: {},
   version: "0.0.0",
+  packageFolder: ${JSON.stringify(REPO)},
+  htmlReader: () => createRequire(import.meta.url)(${JSON.stringify(join(COMPILED, "eleventy/text-from-html.js"))}),
   readAsset: (file) => readFile(${JSON.stringify(join(COMPILED, "browser/"))} + file, "utf8"),
 }));
 export default function (config) {
