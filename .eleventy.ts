@@ -34,7 +34,7 @@ export default function (config: SiteConfig) {
     lang: "en",
     avatar: `${url}/images/alice.png`,
     link: [{ text: "Alice's pages", url: `${url}/` }],
-    mentions: { layout: "page.njk" },
+    mentions: { layout: "page.njk", headingLevel: 3 },
     inbox: { layout: "page.njk" },
     follow: [
       { nick: "bob", url: `${NEIGHBOUR_URL ?? "https://bob.example"}/twtxt.txt` },

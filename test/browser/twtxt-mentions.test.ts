@@ -1,9 +1,8 @@
-import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { readAsset } from "../../build/plugin-from-source.js";
 import { type OwnTwt, SiteConversations } from "../../plugin/eleventy/conversations.js";
@@ -11,31 +10,18 @@ import { conversationHtml, mentionListHtml } from "../../plugin/eleventy/mention
 import { ENGLISH } from "../../plugin/options/words.js";
 import type { MentionType, PublicMention } from "../../plugin/site/mention-list.js";
 import { readHtml } from "../../plugin/site/read-html.js";
+import { describeInChromium, hasChromium, launchChromium } from "../helpers/chromium.js";
 import { HOSTILE_TEXTS } from "../helpers/hostile-texts.js";
+import { longConversation } from "../helpers/long-conversation.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { COMPILED } from "../helpers/paths.js";
 
 /** The script as in the package. */
 const SCRIPT = join(COMPILED, "browser/twtxt-mentions.js");
-const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const CHROMIUM_FLAGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-  "--no-first-run",
-  // Requests to other hosts fail.
-  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-];
 const POST = "https://alice.example/posts/x/";
 const FEED = "https://alice.example/twtxt.txt";
 const MINUTE = 60_000;
 const START = Date.parse("2026-03-01T00:00:00Z");
-
-const describeInChromium = existsSync(CHROMIUM)
-  ? describe
-  : (name: string, tests: () => void) => describe.skip(`${name} (skipped: no Chromium at ${CHROMIUM})`, tests);
 
 /** A mention by bob at a minute of 2026-01-02. */
 function mentionAt(minute: number, change: Partial<PublicMention> = {}): PublicMention {
@@ -178,7 +164,7 @@ const look = (page: Page, state = "visible") =>
 const said = (...minutes: number[]) => minutes.map((minute) => `said ${minute}`);
 
 beforeAll(async () => {
-  if (existsSync(CHROMIUM)) browser = await chromium.launch({ executablePath: CHROMIUM, args: CHROMIUM_FLAGS });
+  if (hasChromium) browser = await launchChromium();
 });
 afterAll(() => browser?.close());
 
@@ -280,6 +266,20 @@ describeInChromium("<twtxt-mentions>", () => {
 
     expect(await items("aside")).toEqual(await items("main"));
     expect(await page.locator("aside li").count()).toBe(mentions.length);
+  });
+
+  it("creates exactly the parts, headings and threads that the build writes", async () => {
+    const mentions = longConversation(POST);
+    const site = await siteWith(`<main>${listOf(mentions)}</main><aside>${listOf([])}</aside>`, all(...mentions));
+    const { page } = await opened(site.server.url);
+    await settled(page, 2);
+    // The build writes each item on a line of its own.
+    const parts = (where: string) =>
+      page.evaluate(`document.querySelector("${where} twtxt-mentions").innerHTML.trim().replace(/>\\n</g, "><")`);
+
+    expect(await parts("aside")).toBe(await parts("main"));
+    expect(await page.locator("aside li li li li").count()).toBeGreaterThan(3);
+    expect(await page.locator("aside .twtxt-heading").count()).toBe(5);
   });
 
   it("does not touch unchanged items", async () => {

@@ -1,0 +1,122 @@
+import { createHash } from "node:crypto";
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { readAsset } from "../../build/plugin-from-source.js";
+import { SiteConversations } from "../../plugin/eleventy/conversations.js";
+import { conversationHtml } from "../../plugin/eleventy/mention-html.js";
+import { ENGLISH } from "../../plugin/options/words.js";
+import type { PublicMention } from "../../plugin/site/mention-list.js";
+import { readHtml } from "../../plugin/site/read-html.js";
+import { describeInChromium, hasChromium, launchChromium, violationsIn } from "../helpers/chromium.js";
+import { longConversation, longMention, ownAnswers } from "../helpers/long-conversation.js";
+import { loopbackServer } from "../helpers/loopback.js";
+
+const POST = "https://alice.example/posts/x/";
+const WIDTHS = [320, 360, 1280];
+const SCHEMES = ["light", "dark"] as const;
+
+const MENTIONS = longConversation(POST);
+/** The list of an earlier build: with a reply that was removed since, and another one before it was edited. */
+const EARLIER = [
+  longMention(POST, 30, { text: "This is removed." }),
+  ...MENTIONS.map((mention) =>
+    mention.hash === "hash7" ? { ...mention, html: "<p>Before I edited it.</p>" } : mention,
+  ),
+];
+
+function pageOf(mentions: readonly PublicMention[]): string {
+  const conversation = new SiteConversations(mentions, ownAnswers(POST)).of(POST);
+  const html = conversationHtml(conversation, {
+    json: "/mentions.json",
+    script: "/twtxt-mentions.js",
+    style: "/twtxt.css",
+    endpoint: "/webmention",
+    target: POST,
+    feed: { url: "https://alice.example/twtxt.txt", nick: "alice" },
+    pictures: new Map(),
+    words: ENGLISH,
+    lang: "en",
+    timeZone: "UTC",
+    headingLevel: 2,
+    readHtml,
+  });
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>Quinces</title>
+<body style="background: Canvas; font: 1rem/1.5 sans-serif; max-width: 40rem; margin: 1rem auto; padding: 0 1rem">
+<main><h1>Quinces</h1>${html}</main>`;
+}
+
+let browser: Browser;
+beforeAll(async () => {
+  if (hasChromium) browser = await launchChromium();
+});
+afterAll(() => browser?.close());
+
+/** A page of a site whose list is that of today. */
+async function open(built: readonly PublicMention[], options: BrowserContextOptions = {}): Promise<Page> {
+  const { url } = await loopbackServer(async ({ url = "" }, response) => {
+    const { pathname } = new URL(url, POST);
+    const isAsset = pathname.startsWith("/twtxt");
+    const [type, content] =
+      pathname === "/mentions.json"
+        ? ["application/json", JSON.stringify({ mentions: MENTIONS, next: null })]
+        : [
+            isAsset ? `text/${pathname.split(".").at(-1)}` : "text/html",
+            isAsset ? await readAsset(pathname.slice(1)) : pageOf(built),
+          ];
+    response.setHeader("content-type", type.replace("text/js", "text/javascript")).end(content);
+  });
+  const page = await browser.newPage(options);
+  await page.goto(url);
+  if (options.javaScriptEnabled !== false) await page.locator("twtxt-mentions[data-state=live]").waitFor();
+  return page;
+}
+
+/** The pixels at each width in light and dark. */
+async function picturesOf(page: Page): Promise<Record<string, string>> {
+  const pictures: Record<string, string> = {};
+  for (const colorScheme of SCHEMES) {
+    await page.emulateMedia({ colorScheme });
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 800 });
+      const picture = await page.screenshot({ fullPage: true, animations: "disabled" });
+      pictures[`${width} ${colorScheme}`] = createHash("sha256").update(picture).digest("hex");
+    }
+  }
+  return pictures;
+}
+
+describeInChromium("a long conversation under a post", () => {
+  it("looks the same with and without JavaScript, after a reply was edited and another one removed", async () => {
+    const plain = await open(MENTIONS, { javaScriptEnabled: false });
+    const updated = await open(EARLIER);
+    const pictures = await picturesOf(plain);
+
+    expect(new Set(Object.values(pictures)).size).toBe(WIDTHS.length * SCHEMES.length);
+    expect(await picturesOf(updated)).toEqual(pictures);
+    await Promise.all([plain.close(), updated.close()]);
+  });
+
+  it("fits each width, and axe finds nothing wrong in it", async () => {
+    const page = await open(MENTIONS);
+
+    const count = (selector: string) => page.locator(selector).count();
+    expect(await page.locator(".twtxt-count").allInnerTexts()).toEqual(["30", "1", "40", "1", "1"]);
+    expect(await count(".twtxt-own")).toBe(2);
+    expect(await count(".twtxt-thread .twtxt-thread .twtxt-thread")).toBeGreaterThan(3);
+    expect(await count(".twtxt-thread .twtxt-thread .twtxt-thread .twtxt-thread")).toBe(0);
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 800 });
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
+    }
+    for (const colorScheme of SCHEMES) {
+      await page.emulateMedia({ colorScheme });
+      expect(await violationsIn(page)).toEqual([]);
+    }
+    await page.close();
+  });
+});
