@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -23,13 +24,27 @@ const work = mkdtempSync(join(tmpdir(), "twtxt-package-"));
 
 // Users have only the tarball, so a file that is missing there fails here.
 beforeAll(async () => {
-  await run("npm", ["pack", "--pack-destination", work], { cwd: repo });
+  await run("npm", ["pack", "--pack-destination", work], { cwd: copyOfSources() });
   const tarball = join(work, readdirSync(work).find((name) => name.endsWith(".tgz")) ?? "");
   project = mkdtempSync(join(work, "project-"));
   writeFileSync(join(project, "package.json"), `{ "private": true }`);
   await install(project, tarball);
 });
 afterAll(() => rmSync(work, { recursive: true, force: true }));
+
+/** What the package is built from, and the files that it contains as they are. */
+const SOURCES = ["plugin", "netlify", "build", "tsconfig.json", "tsconfig.build.json", "package.json"];
+const CONTENTS = ["docs", "README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md"];
+
+/** Packing builds `dist` anew. In a copy, since other programs may be using `dist`. */
+function copyOfSources(): string {
+  const copy = mkdtempSync(join(work, "sources-"));
+  for (const name of [...SOURCES, ...CONTENTS]) {
+    cpSync(join(repo, name), join(copy, name), { recursive: true, filter: (path) => !path.endsWith("node_modules") });
+  }
+  symlinkSync(join(repo, "node_modules"), join(copy, "node_modules"));
+  return copy;
+}
 
 const POSTS = {
   "posts/posts.json": `{ "tags": "posts" }`,
