@@ -1,12 +1,25 @@
 // plugin/cli/message.ts: `eleventy-twtxt message` sends and reads private messages.
 import { parseAddress } from "../keys/address.js";
-import { misuse, one, optional, type Words, zeroOrMore } from "./arguments.js";
+import { misuse, one, oneAndOptional, optional, type Words, zeroOrMore } from "./arguments.js";
 import { actionsWith, commandOf } from "./command.js";
-import { flag, idPrefix, number, OWN_SITE_OPTIONS, withDefault } from "./options.js";
+import type { SenderChoice } from "./message/block.js";
+import { address, flag, idPrefix, type Kind, number, OWN_SITE_OPTIONS, text, withDefault } from "./options.js";
 
 const LEAST = 4;
 const ID = idPrefix(LEAST, 64, `an id of at least ${LEAST} characters such as 4f0c1a2b, as the lists show it`);
 const action = actionsWith(OWN_SITE_OPTIONS);
+
+/** An address, or the id of a message from it. */
+const SENDER: Kind<SenderChoice> = {
+  name: "ADDRESS|ID",
+  expected: "an address such as bob@bob.example, or the id of a message",
+  parse(value) {
+    const known = parseAddress(value);
+    if (known !== null) return { address: known };
+    const id = ID.parse(value);
+    return id === null ? null : { id };
+  },
+};
 
 /** Addresses, and optionally a text after them. */
 const recipientsAndText: Words<{ recipients: string[]; text: string | null }> = {
@@ -40,8 +53,17 @@ export const message = commandOf({
       words: recipientsAndText,
       run: async (...asked) => (await import("./message/compose.js")).send(...asked),
     }),
+    reply: action({
+      usage: 'ID ["TEXT"] [--no-copy]',
+      help: "answers a message in your inbox, as send does; its sender must be verified",
+      options: { "no-copy": flag("stores no copy for sent") },
+      words: oneAndOptional(ID, text("TEXT", "one text, in quotes")),
+      run: async (...asked) => (await import("./message/compose.js")).reply(...asked),
+    }),
     list: action({
+      usage: "[--threads]",
       help: "lists the messages in your inbox, and whether their senders are verified",
+      options: { threads: flag("groups them by correspondent, with your own copies") },
       run: async (...asked) => (await import("./message/read-inbox.js")).list(...asked),
     }),
     read: action({
@@ -76,6 +98,22 @@ export const message = commandOf({
       },
       words: zeroOrMore(ID),
       run: async (...asked) => (await import("./message/read-inbox.js")).deleteMessages(...asked),
+    }),
+    block: action({
+      usage: ["ADDRESS", "ID"],
+      help: "deletes what this sender writes, now and later, when list, read or follow opens it. Your host cannot refuse it, because it cannot know who sealed a message",
+      words: one(SENDER),
+      run: async (...asked) => (await import("./message/block.js")).block(...asked),
+    }),
+    unblock: action({
+      usage: "ADDRESS",
+      help: "shows messages of a sender again",
+      words: one(address("bob@bob.example")),
+      run: async (...asked) => (await import("./message/block.js")).unblock(...asked),
+    }),
+    blocked: action({
+      help: "lists the senders that you have blocked",
+      run: async (...asked) => (await import("./message/block.js")).listBlocked(...asked),
     }),
     sent: action({
       usage: "[ID]",

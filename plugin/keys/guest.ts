@@ -16,6 +16,15 @@ export function guestKeyOf(address: string): string | null {
   return isKeyText(user) ? user : null;
 }
 
+/** Whether an address is that of a guest of the site where another address is. */
+export function isGuestAtSiteOf(guest: string, address: string): boolean {
+  return guestKeyOf(guest) !== null && domainOf(guest) === domainOf(address);
+}
+
+function domainOf(address: string): string {
+  return address.slice(address.indexOf("@") + 1);
+}
+
 /** @example shortKey("kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg") // "kex1syu…cg" */
 export function shortKey(key: string): string {
   return `${key.slice(0, START)}…${key.slice(-END)}`;

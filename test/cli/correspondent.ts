@@ -67,6 +67,8 @@ export interface Correspondent {
   changeKey(seed: number): Promise<void>;
   /** Has another public key on the site from now on. */
   publish(kex: string): Promise<void>;
+  /** The options of a guest with the key of this seed, who types commands on this machine. */
+  guest(seed: number): { address: string; options: string[] };
   /** Is somebody of this name on the machine: a key file there, for `--identity`. */
   keyFile(name: string, address: string, seed: number): string;
   stop(): Promise<void>;
@@ -159,6 +161,10 @@ async function correspondent({ user, port, allowing, isStreaming, blobs }: Home,
       const text = formatIdentity(new Uint8Array(32).fill(number), { address: whose, created: null });
       writeFileSync(file, text, { mode: 0o600 });
       return name;
+    },
+    guest(number) {
+      const guest = `${kexOf(number)}@${host}`;
+      return { address: guest, options: ["--identity", person.keyFile(`guest-${number}.key`, guest, number)] };
     },
     async start() {
       open();

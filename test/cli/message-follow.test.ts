@@ -62,6 +62,19 @@ function slowHost() {
 }
 
 describeWithoutKeychain("eleventy-twtxt message follow", () => {
+  it("deletes messages of blocked senders, and shows the others", async () => {
+    const { alice, bob, carol } = await correspondents(["alice", "bob", "carol"]);
+    await bob.message("send", alice.address, "Hello");
+    await carol.message("send", alice.address, "Buy now");
+    await alice.message("block", carol.address);
+    const following = await follow(alice, "--all");
+    await expect
+      .poll(() => [following.texts(), alice.asked])
+      .toEqual([["  Hello"], expect.arrayContaining(["DELETE 200"])]);
+    expect(await following.end()).toBe(0);
+    expect(await alice.found("list")).toHaveLength(1);
+  });
+
   it("shows each new message once, through a subscription, and stops at Ctrl-C", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await alice.message("send", bob.address, "before");

@@ -167,7 +167,10 @@ describe("wrong usage of eleventy-twtxt message", () => {
   const { folder } = blog(null);
 
   it.each([
-    [[], "message: say what to do. Actions: send, list, read, follow, delete, sent, outbox, retry, discard."],
+    [
+      [],
+      "message: say what to do. Actions: send, reply, list, read, follow, delete, block, unblock, blocked, sent, outbox, retry, discard.",
+    ],
     [["lst"], 'message: there is no "lst". Did you mean "list"?'],
     [["send"], "message send: expected a recipient such as bob@bob.example."],
     [["send", "bob"], 'message send: expected a recipient such as bob@bob.example, got "bob".'],

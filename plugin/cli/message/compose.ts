@@ -1,4 +1,4 @@
-// plugin/cli/message/compose.ts: `message send`: takes a text from the command line, standard input or an editor, and sends it.
+// plugin/cli/message/compose.ts: `message send` and `reply`: take a text from the command line, standard input or an editor, and send it.
 import { randomBytes } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -6,28 +6,52 @@ import { TwtxtError } from "../../errors.js";
 import { createSecret, shellQuoted } from "../../keys/secret-file.js";
 import { resolveRecipients } from "../../messages/lookup/recipients.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
+import { checkGuests } from "../../messages/send/send-message.js";
 import { misuse } from "../arguments.js";
 import { dataFolder, readText } from "../files.js";
 import { typed } from "../invocation.js";
 import type { OwnSiteValues } from "../options.js";
 import type { Terminal } from "../terminal.js";
 import { Mailbox } from "./mailbox.js";
+import { shownAddress } from "./message-text.js";
 import { exitCodeOf, reportLines, reportSum } from "./outgoing.js";
+import { verifiedSender } from "./read-inbox.js";
 
-const WHERE = "message send";
+type Values = OwnSiteValues & { "no-copy": boolean };
 
+/** `message send ADDRESS...` */
 export async function send(
-  values: OwnSiteValues & { "no-copy": boolean },
-  { recipients, text: given }: { recipients: string[]; text: string | null },
+  values: Values,
+  { recipients, text }: { recipients: string[]; text: string | null },
   terminal: Terminal,
 ): Promise<number> {
-  const source = await textSource(given, terminal);
+  const source = await textSource(text, "message send", terminal);
   const mailbox = await Mailbox.open(values, terminal);
+  return sendTo(recipients, source, mailbox, { values, terminal });
+}
+
+/** `message reply ID` */
+export async function reply(values: Values, [id, text]: [string, string | null], terminal: Terminal): Promise<number> {
+  const source = await textSource(text, "message reply", terminal);
+  const mailbox = await Mailbox.open(values, terminal);
+  const { address } = await verifiedSender(id, mailbox);
+  return sendTo([address], source, mailbox, { values, terminal });
+}
+
+type TextSource = { text: string } | { editor: string };
+
+async function sendTo(
+  recipients: string[],
+  source: TextSource,
+  mailbox: Mailbox,
+  { values, terminal }: { values: Values; terminal: Terminal },
+): Promise<number> {
   await retryOutbox(mailbox, terminal);
   // Before the author writes a text: a recipient without a key is an error.
+  checkGuests(recipients, mailbox.author.address);
   const resolved = await resolveRecipients(recipients, mailbox);
   const byDns = new Set(resolved.flatMap(({ address, byDns: isByDns }) => (isByDns ? address : [])));
-  const width = Math.max(...recipients.map(({ length }) => length));
+  const width = Math.max(...recipients.map((address) => shownAddress(address).length));
 
   const sendText = async (text: string) => {
     const message = { recipients, text, keepCopy: !values["no-copy"] };
@@ -53,18 +77,18 @@ async function retryOutbox(mailbox: Mailbox, terminal: Terminal): Promise<void> 
 }
 
 /** @throws TwtxtError `bad-usage` if there is neither a text nor an editor */
-async function textSource(given: string | null, terminal: Terminal): Promise<{ text: string } | { editor: string }> {
+async function textSource(given: string | null, where: string, terminal: Terminal): Promise<TextSource> {
   const input = given ?? (await terminal.readInput());
   if (input !== null) {
     const text = trimmed(input);
-    if (text === "") throw misuse(WHERE, 'expected a text, such as "See you at nine?".');
+    if (text === "") throw misuse(where, 'expected a text, such as "See you at nine?".');
     return { text };
   }
   const editor = terminal.environment.VISUAL || terminal.environment.EDITOR;
   if (editor) return { editor };
   throw misuse(
-    WHERE,
-    "expected a text. Type it after the addresses, or name your editor in $EDITOR, such as EDITOR=nano.",
+    where,
+    "expected a text. Type it at the end of the command, or name your editor in $EDITOR, such as EDITOR=nano.",
   );
 }
 

@@ -15,7 +15,7 @@ export async function follow(values: Values, _: null, terminal: Terminal): Promi
   const { signal } = ending;
   void terminal.ended().then(() => ending.abort());
   const inbox = await mailbox.inbox(reportingFetch(signal, terminal.say));
-  const print = printer(mailbox, values.json, terminal);
+  const print = printer(mailbox, inbox, values.json, terminal);
   const onStart = () => terminal.say(`Waiting for messages to ${mailbox.author.address}. Stop with Ctrl-C.`);
   const failures: unknown[] = [];
   const onFailure = (error: unknown) => {
@@ -35,7 +35,7 @@ export async function follow(values: Values, _: null, terminal: Terminal): Promi
 }
 
 /** Prints each message once its sender is looked up. Looks up each time: a key may change meanwhile. */
-function printer(mailbox: Mailbox, isJson: boolean, terminal: Terminal) {
+function printer(mailbox: Mailbox, inbox: InboxClient, isJson: boolean, terminal: Terminal) {
   const { keys, contacts } = mailbox;
   const lookup = mailbox.senders();
   let isFirst = true;
@@ -46,7 +46,10 @@ function printer(mailbox: Mailbox, isJson: boolean, terminal: Terminal) {
   };
   return async (messages: readonly InboxMessage[]) => {
     const opening = await openMessages(messages, { keys, contacts, lookup });
-    const printing = opening.map(async (one) => (await mailbox.withReceipts([await one])).forEach(print));
+    const printing = opening.map(async (one) => {
+      const wanted = await mailbox.withoutBlocked([await one], inbox);
+      (await mailbox.withReceipts(wanted)).forEach(print);
+    });
     await Promise.all(printing);
   };
 }

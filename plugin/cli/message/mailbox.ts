@@ -2,6 +2,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
+import { isGuestAtSiteOf } from "../../keys/guest.js";
 import { receiptsOf } from "../../messages/line.js";
 import { Contacts } from "../../messages/lookup/contacts.js";
 import { type Lookup, lookupOnce } from "../../messages/lookup/lookup.js";
@@ -10,6 +11,7 @@ import {
   type SenderLookup,
   type SenderLookupOptions,
 } from "../../messages/lookup/sender-lookup.js";
+import { BlockedSenders, isBlocked } from "../../messages/read/blocked-senders.js";
 import { InboxClient, type InboxMessage } from "../../messages/read/inbox-client.js";
 import {
   type OpenedMessage,
@@ -40,6 +42,7 @@ export class Mailbox {
   /** The current key signs and seals, all of them open. */
   readonly keys: OwnKeys;
   readonly contacts: Contacts;
+  readonly blocked: BlockedSenders;
   /** Looks each address up once. */
   readonly lookup: Lookup;
   readonly #network: ReturnType<typeof networkOf>;
@@ -50,6 +53,7 @@ export class Mailbox {
     this.author = author;
     this.keys = keys;
     this.contacts = new Contacts(author.store, now);
+    this.blocked = new BlockedSenders(author.store, now);
     this.#network = networkOf(values);
     this.lookup = lookupOnce(this.#network.lookup);
     this.#now = now;
@@ -69,8 +73,10 @@ export class Mailbox {
 
   outbox(onResult?: OnResult): Outbox {
     const { ask } = this.#network;
-    const random = Math.random;
-    return new Outbox({ store: this.author.store, ask, now: this.#now, random, ...(onResult && { onResult }) });
+    const { store, address, identity } = this.author;
+    const signerFor = (recipient: string) => (isGuestAtSiteOf(recipient, address) ? identity : null);
+    const options = { store, ask, now: this.#now, random: Math.random, signerFor };
+    return new Outbox({ ...options, ...(onResult && { onResult }) });
   }
 
   /** Sends a message of the author. @throws TwtxtError as `sendMessage` */
@@ -93,6 +99,22 @@ export class Mailbox {
   async read(messages: readonly InboxMessage[], lookup = this.senders()): Promise<InboxEntry[]> {
     const { keys, contacts } = this;
     return this.withReceipts(await Promise.all(await openMessages(messages, { keys, contacts, lookup })));
+  }
+
+  /**
+   * Deletes messages of blocked senders from the inbox. One that could not be deleted is left out, too, and deleted when it is
+   * read again.
+   *
+   * @returns the others, in their order
+   */
+  async withoutBlocked<T extends OpenedMessage | UnreadableMessage>(
+    messages: readonly T[],
+    inbox: InboxClient,
+  ): Promise<T[]> {
+    const blocked = await this.blocked.list();
+    const isUnwanted = (one: T) => isOpened<OpenedMessage>(one) && isBlocked(one, blocked);
+    await Promise.allSettled(messages.filter(isUnwanted).map(({ id }) => inbox.delete(id)));
+    return messages.filter((one) => !isUnwanted(one));
   }
 
   /** Adds the author's own messages that these confirm as read. */

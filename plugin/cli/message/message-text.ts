@@ -1,5 +1,7 @@
 // plugin/cli/message/message-text.ts: messages as text and as JSON. Texts of senders are indented, so they cannot imitate this program.
+import { guestKeyOf, shortKey } from "../../keys/guest.js";
 import { isReceipt } from "../../messages/line.js";
+import { nameIn } from "../../messages/name.js";
 import { typed } from "../invocation.js";
 import { shortId } from "../options.js";
 import { alignedRows, counted, widthOf } from "../output.js";
@@ -24,7 +26,11 @@ export function listLines(messages: readonly InboxEntry[], columns: number | nul
 /** A whole message. */
 export function messageLines(message: InboxEntry, columns: number | null): string[] {
   const { text, reason } = summaryOf(message);
-  const head = [headOf(message).join("  "), ...(reason === null ? [] : [`Reason: ${reason}`])];
+  const head = [
+    headOf(message).join("  ").trimEnd(),
+    ...(isFromGuest(message) ? [`Address: ${message.message.address}`] : []),
+    ...(reason === null ? [] : [`Reason: ${reason}`]),
+  ];
   if (!isOpened(message)) return head;
   return isReceipt(message.message)
     ? [...head, text]
@@ -37,13 +43,15 @@ function shortened(lines: string[]): string[] {
   return [...lines.slice(0, MAX_LINES), `(${counted(left, "more line")}; --json prints all)`];
 }
 
-/** @example "3 messages, 1 unverified." */
+/** @example "3 messages, 1 from a guest, 1 unverified." */
 export function countsOf(messages: readonly InboxEntry[]): string {
   const count = (state: string) => messages.filter((message) => stateOf(message) === state).length;
   const parts = ["unverified", "key changed", "unreadable"]
     .filter((state) => count(state) > 0)
     .map((state) => `, ${count(state)} ${state}`);
-  return `${counted(messages.length, "message")}${parts.join("")}.`;
+  const guests = messages.filter(isFromGuest).filter(({ trust }) => trust.trust === "verified").length;
+  const ofGuests = guests === 0 ? "" : `, ${guests} from ${guests === 1 ? "a guest" : "guests"}`;
+  return `${counted(messages.length, "message")}${ofGuests}${parts.join("")}.`;
 }
 
 /** For `--json`. */
@@ -53,6 +61,7 @@ export function factsOf(message: InboxEntry) {
   const { address, lines, events } = message.message;
   return {
     ...{ id, created, time: timeOf(message), address, signer },
+    ...{ guest: isFromGuest(message), name: isFromGuest(message) ? nameIn(message.message) : null },
     ...{ trust: trust.trust, byDns: trust.trust === "verified" && trust.byDns, reason: reasonOf(message) },
     ...{ text: textOf(message), lines, events, hash },
     receipts: receipts.map(({ time, sent }) => ({ time, id: sent.id, created: sent.created })),
@@ -64,12 +73,29 @@ export function textOf({ message }: Pick<ReadMessage, "message">): string {
   return message.lines.map(({ text }) => text).join("\n");
 }
 
-function headOf(message: InboxEntry): string[] {
-  const address = isOpened(message) ? (message.message.address ?? UNKNOWN) : UNKNOWN;
-  return [shortId(message.id), timeOf(message), address, stateOf(message)];
+/** The address of a correspondent, or the short form of a guest's. @example "guest kex1syu…cg" */
+export function shownAddress(address: string): string {
+  const key = guestKeyOf(address);
+  return key === null ? address : `guest ${shortKey(key)}`;
 }
 
-function summaryOf(message: InboxEntry): { text: string; reason: string | null } {
+/** The sender that a message claims, a guest with the name that it states. @example `guest kex1syu…cg "Dana"` */
+export function shownSender(message: InboxEntry): string {
+  if (!isOpened(message) || message.message.address === null) return UNKNOWN;
+  const name = isFromGuest(message) ? nameIn(message.message) : null;
+  const address = shownAddress(message.message.address);
+  return name === null ? address : `${address} "${name.replaceAll('"', "'")}"`;
+}
+
+function isFromGuest(message: InboxEntry): message is ReadMessage {
+  return isOpened(message) && message.message.address !== null && guestKeyOf(message.message.address) !== null;
+}
+
+function headOf(message: InboxEntry): string[] {
+  return [shortId(message.id), timeOf(message), shownSender(message), stateOf(message)];
+}
+
+export function summaryOf(message: InboxEntry): { text: string; reason: string | null } {
   if (!isOpened(message)) return { text: "", reason: message.unreadable };
   const receipts = receiptLines(message);
   const unknown = "read receipt for a message that is not among your copies";
@@ -82,14 +108,16 @@ function receiptLines({ receipts }: ReadMessage): string[] {
 }
 
 /** The time that the message states, else the time of its arrival. */
-function timeOf(message: InboxEntry): string {
+export function timeOf(message: InboxEntry): string {
   const time = isOpened(message) ? message.message.lines[0]?.time : null;
   return time ?? `${message.created.slice(0, 19)}Z`;
 }
 
-function stateOf(message: InboxEntry): string {
+/** Empty for a guest: "verified" next to a name would seem to confirm it. */
+export function stateOf(message: InboxEntry): string {
   if (!isOpened(message)) return "unreadable";
   const { trust } = message;
+  if (trust.trust === "verified" && isFromGuest(message)) return "";
   if (trust.trust === "verified" && trust.byDns) return "verified by DNS";
   return trust.trust === "key-changed" ? "key changed" : trust.trust;
 }

@@ -4,13 +4,13 @@ import { formatTimestamp } from "../../feed/timestamp.js";
 import { parseMessage } from "../../messages/line.js";
 import { type OwnKeys, openWith } from "../../messages/sealing.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
-import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
+import type { OutboxEntry, SentCopy } from "../../messages/send/outbox-entry.js";
 import { typed } from "../invocation.js";
 import { type IdUse, type OwnSiteValues, oneByPrefix, shortId } from "../options.js";
 import { counted, listed, padded } from "../output.js";
 import type { Terminal } from "../terminal.js";
 import { Mailbox } from "./mailbox.js";
-import { followedBy, indented, textOf } from "./message-text.js";
+import { followedBy, indented, shownAddress, textOf } from "./message-text.js";
 
 function idUse<T extends { id: string }>(what: string): IdUse<T> {
   return { idOf: ({ id }) => id, what, short: shortId, least: 4 };
@@ -21,22 +21,33 @@ export async function sent(values: OwnSiteValues, id: string | null, terminal: T
   const mailbox = await Mailbox.open(values, terminal);
   const all = await mailbox.outbox().sent();
   const wanted = id === null ? all : [oneByPrefix(id, all, idUse("copy of yours"))];
-  const copies = wanted.map(({ sealed, id, created, to }) => {
-    return { id, created, to, text: ownText(sealed, mailbox.keys) };
-  });
+  const copies = openCopies(wanted, mailbox.keys);
   if (values.json) {
     terminal.print(JSON.stringify(copies, null, 2));
     return 0;
   }
   const columns = terminal.columns();
   for (const copy of copies) {
-    const head = `${shortId(copy.id)}  ${copy.created}  to ${copy.to.join(", ")}`;
-    const text = copy.text ?? "(sealed to a key that is not on this machine)";
+    const head = `${shortId(copy.id)}  ${copy.created}  to ${copy.to.map(shownAddress).join(", ")}`;
+    const text = shownText(copy);
     const lines = id === null ? followedBy(text, head, columns) : [head, ...indented(text, columns)];
     for (const line of lines) terminal.print(line);
   }
   if (id === null) terminal.say(`${counted(copies.length, "copy", "copies")}.`);
   return 0;
+}
+
+/** An own copy of a sent message. `text` is `null` if no key on this machine opens it. */
+export interface OpenedCopy extends Omit<SentCopy, "sealed"> {
+  text: string | null;
+}
+
+export function openCopies(copies: readonly SentCopy[], keys: OwnKeys): OpenedCopy[] {
+  return copies.map(({ sealed, id, created, to }) => ({ id, created, to, text: ownText(sealed, keys) }));
+}
+
+export function shownText({ text }: OpenedCopy): string {
+  return text ?? "(sealed to a key that is not on this machine)";
 }
 
 /** `message outbox` */
@@ -72,7 +83,7 @@ export async function discard(values: OwnSiteValues, id: string, terminal: Termi
   const others = entry.recipients.filter(({ state }) => state !== "delivered").map(({ address }) => address);
   if (values.json) terminal.print(JSON.stringify(factsOf(entry), null, 2));
   else terminal.print(`${shortId(entry.id)}  ${entry.created}`);
-  terminal.say(`Discarded. Not delivered to ${others.join(", ")}.`);
+  terminal.say(`Discarded. Not delivered to ${others.map(shownAddress).join(", ")}.`);
   return 0;
 }
 
@@ -81,7 +92,7 @@ function entryLines(entry: OutboxEntry, { keys }: Mailbox, terminal: Terminal): 
   const columns = terminal.columns();
   const text = ownText(entry.sealed, keys);
   const shown = text === "" ? "(read receipt)" : (text ?? "");
-  const width = Math.max(...entry.recipients.map(({ address }) => address.length));
+  const width = Math.max(...entry.recipients.map(({ address }) => shownAddress(address).length));
   return [
     ...followedBy(shown, head, columns),
     ...entry.recipients.flatMap((recipient) => {
@@ -115,7 +126,7 @@ type Report = Pick<RecipientReport, "address" | "endpoint" | "state" | "why" | "
 export function reportLines(report: Report, columns: number | null, width = 0): string[] {
   const { address, state, why } = report;
   const reason = why ?? (state === "waiting" ? "delivery is in progress" : null);
-  const line = `${padded(address, width)}  ${outcomeOf(report)}`;
+  const line = `${padded(shownAddress(address), width)}  ${outcomeOf(report)}`;
   return [line, ...(state === "delivered" || reason === null ? [] : indented(reason, columns))];
 }
 

@@ -2,23 +2,28 @@
 import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import { isReceipt, receiptFor } from "../../messages/line.js";
-import type { InboxMessage } from "../../messages/read/inbox-client.js";
+import type { InboxClient, InboxMessage } from "../../messages/read/inbox-client.js";
 import type { OpenedMessage } from "../../messages/read/read.js";
 import { writeJson } from "../../store/json.js";
 import { misuse } from "../arguments.js";
+import { typed } from "../invocation.js";
 import { type IdUse, type OwnSiteValues, oneByPrefix, shortId } from "../options.js";
+import { counted } from "../output.js";
 import type { Terminal } from "../terminal.js";
-import { isOpened, Mailbox, type ReadMessage } from "./mailbox.js";
+import { type InboxEntry, isOpened, Mailbox, type ReadMessage } from "./mailbox.js";
 import { countsOf, factsOf, indented, listLines, messageLines } from "./message-text.js";
 import { reportLines } from "./outgoing.js";
+import { printThreads } from "./threads.js";
 
 const INBOX_ID: IdUse<InboxMessage> = { idOf: ({ id }) => id, what: "message in your inbox", short: shortId, least: 4 };
 
 /** `message list` */
-export async function list(values: OwnSiteValues, _: null, terminal: Terminal): Promise<number> {
+export async function list(values: OwnSiteValues & { threads: boolean }, _: null, terminal: Terminal): Promise<number> {
   const mailbox = await Mailbox.open(values, terminal);
-  const messages = await mailbox.read(await messagesIn(mailbox));
-  if (values.json) terminal.print(JSON.stringify(messages.map(factsOf), null, 2));
+  const inbox = await mailbox.inbox();
+  const messages = await readWanted(await messagesIn(inbox), { mailbox, inbox, terminal });
+  if (values.threads) await printThreads(messages, mailbox, { isJson: values.json, terminal });
+  else if (values.json) terminal.print(JSON.stringify(messages.map(factsOf), null, 2));
   else for (const line of listLines(messages, terminal.columns())) terminal.print(line);
   terminal.say(countsOf(messages));
   return 0;
@@ -31,8 +36,9 @@ export async function read(
   terminal: Terminal,
 ): Promise<number> {
   const mailbox = await Mailbox.open(values, terminal);
-  const all = await messagesIn(mailbox);
-  const messages = await mailbox.read(ids.length === 0 ? all : messagesOf(ids, all));
+  const inbox = await mailbox.inbox();
+  const all = await messagesIn(inbox);
+  const messages = await readWanted(ids.length === 0 ? all : messagesOf(ids, all), { mailbox, inbox, terminal });
   if (values.json) terminal.print(JSON.stringify(messages.map(factsOf), null, 2));
   else {
     const blocks = messages.map((message) => messageLines(message, terminal.columns()));
@@ -54,7 +60,7 @@ export async function deleteMessages(
   }
   const mailbox = await Mailbox.open(values, terminal);
   const inbox = await mailbox.inbox();
-  const all = (await inbox.list())?.messages ?? [];
+  const all = await messagesIn(inbox);
   // Resolves all ids, or looks all senders up, before it deletes anything.
   const { wanted, kept } = values.unverified
     ? await unverifiedAmong(all, mailbox)
@@ -71,8 +77,41 @@ export async function deleteMessages(
   return 0;
 }
 
-async function messagesIn(mailbox: Mailbox): Promise<InboxMessage[]> {
-  return (await (await mailbox.inbox()).list())?.messages ?? [];
+async function messagesIn(inbox: InboxClient): Promise<InboxMessage[]> {
+  return (await inbox.list())?.messages ?? [];
+}
+
+/** Opens messages, and deletes those of blocked senders. */
+async function readWanted(
+  messages: readonly InboxMessage[],
+  { mailbox, inbox, terminal }: { mailbox: Mailbox; inbox: InboxClient; terminal: Terminal },
+): Promise<InboxEntry[]> {
+  const opened = await mailbox.read(messages);
+  const wanted = await mailbox.withoutBlocked(opened, inbox);
+  const unwanted = opened.length - wanted.length;
+  if (unwanted > 0) terminal.say(`${counted(unwanted, "message")} of blocked senders deleted.`);
+  return wanted;
+}
+
+/**
+ * The verified sender of a message in the inbox.
+ *
+ * @throws TwtxtError `not-found` for an unknown id; `not-authentic` if it is not certain who wrote the message
+ */
+export async function verifiedSender(
+  id: string,
+  mailbox: Mailbox,
+): Promise<Pick<OpenedMessage, "signer"> & { address: string }> {
+  const [message] = await mailbox.read(messagesOf([id], await messagesIn(await mailbox.inbox())));
+  const address = message && isOpened(message) ? message.message.address : null;
+  if (message && isOpened(message) && message.trust.trust === "verified" && address !== null) {
+    return { address, signer: message.signer };
+  }
+  const claim = address === null ? "" : ` It names ${address}, an address that you can type instead.`;
+  throw new TwtxtError(
+    "not-authentic",
+    `It is not certain who wrote ${id}; ${typed(`message read ${id}`)} says why.${claim}`,
+  );
 }
 
 /** @throws TwtxtError `not-found` */

@@ -3,6 +3,7 @@ import PQueue from "p-queue";
 import { TwtxtError } from "../../errors.js";
 import { isPublicAddress } from "../../http/public-address.js";
 import { discoveryPaths, parseAddress } from "../../keys/address.js";
+import { guestKeyOf } from "../../keys/guest.js";
 import { askDocument, type Document, type DocumentNetwork, isPlain, type Miss } from "./document.js";
 
 /** The result of a lookup. */
@@ -41,8 +42,9 @@ const NO_RECORD = ["ENOTFOUND", "ENODATA"];
  *
  * @param address - `user@domain`, in any case
  * @throws TwtxtError `bad-address`; `address-refused` for a domain outside the public network; `no-such-address` if the
- *   hosts answered without a valid document; `unreachable` for no answer, 429 or 5xx. The message describes each step
- * @see PROTOCOL 3.1
+ *   hosts answered without a valid document; `unreachable` for no answer, 429 or 5xx. The message describes each step.
+ *   `not-authentic` for a guest's document with another key than the address
+ * @see PROTOCOL 3.1, 3.5
  */
 export async function lookup(address: string, { addressMs = ADDRESS_MS, ...options }: LookupNetwork): Promise<Found> {
   const known = parseAddress(address);
@@ -101,12 +103,25 @@ async function search(host: string, address: string, network: LookupNetwork): Pr
   const root = `${isPlain(host, network.plainHosts ?? []) ? "http" : "https"}://${host}`;
   for (const path of discoveryPaths(address)) {
     const answer = await askDocument(root + path, network);
-    if (!("kind" in answer)) return { host, document: answer, misses };
+    if (!("kind" in answer)) {
+      checkGuestKey(address, answer);
+      return { host, document: answer, misses };
+    }
     misses.push({ ...answer, path });
     // The host would not answer for its other documents either.
     if (answer.kind === "silent") break;
   }
   return { host, document: null, misses };
+}
+
+/** The address of a guest is its key. PROTOCOL 3.5 */
+function checkGuestKey(address: string, { key, url }: Document): void {
+  const own = guestKeyOf(address);
+  if (own === null || own === key) return;
+  throw new TwtxtError(
+    "not-authentic",
+    `${url} is forged: it names the key ${key}, but the address of a guest is its key.`,
+  );
 }
 
 async function targetsOf(

@@ -18,13 +18,19 @@ export interface ResolveOptions {
 /** A message is sealed to at most 64 keys, one of them the sender's. */
 const MAX_RECIPIENTS = 63;
 /** The most important first. */
-const FAULTS: readonly TwtxtErrorCode[] = ["key-changed", "bad-address", "no-such-address", "unreachable"];
+const FAULTS: readonly TwtxtErrorCode[] = [
+  "not-authentic",
+  "key-changed",
+  "bad-address",
+  "no-such-address",
+  "unreachable",
+];
 
 /**
  * Looks up all recipients, each once.
  *
  * @param addresses - in any case
- * @throws TwtxtError `key-changed` if a key differs from the pinned one, `bad-address`, `no-such-address`, `unreachable`
+ * @throws TwtxtError `not-authentic` for a forged document of a guest, `key-changed` if a key differs from the pinned one, `bad-address`, `no-such-address`, `unreachable`
  *   without a pinned key, with a line for each failing recipient; `bad-usage` for none or more than 63
  */
 export async function resolveRecipients(

@@ -1,5 +1,6 @@
 // plugin/messages/lookup/trust.ts: decides whether a message is from the claimed sender.
 import { TwtxtError } from "../../errors.js";
+import { guestKeyOf } from "../../keys/guest.js";
 import type { Contact } from "./contacts.js";
 import type { Found } from "./lookup.js";
 
@@ -30,12 +31,16 @@ export interface Evidence {
  * Decides who wrote a message.
  *
  * The signature proves a key; the address is a claim. It is true only if the address's document has that key and no other
- * is pinned.
+ * is pinned. The address of a guest is a key itself.
  *
- * @see PROTOCOL 3.2, "Trust"
+ * @see PROTOCOL 3.2, "Trust", and 3.5
  */
 export function judge({ signer, claimed, found, contact }: Evidence): Trust {
   if (claimed === null || found === null) return unverified("it does not name one sender's address");
+  const guestKey = guestKeyOf(claimed);
+  if (guestKey !== null && guestKey !== signer)
+    return unverified("forged: not signed with the key that is its address");
+  if (isForgery(found)) return unverified("the document of this guest is forged: it has another key");
   if (found instanceof Error) return unverified(`${missing(claimed, found)}; ${pinned(signer, contact)}`);
 
   const isPublished = signer === found.key;
@@ -45,6 +50,10 @@ export function judge({ signer, claimed, found, contact }: Evidence): Trust {
     return { trust: "verified", byDns: found.byDns || contact?.byDns === true };
   }
   return { trust: "key-changed", pinned: contact.key, now: found.key };
+}
+
+function isForgery(found: Found | Error): boolean {
+  return found instanceof TwtxtError && found.code === "not-authentic";
 }
 
 function otherKey(signer: string, claimed: string, contact: Contact | null): string {

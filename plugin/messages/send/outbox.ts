@@ -4,6 +4,7 @@ import type * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import type { Ask } from "../../http/guard.js";
 import { type PostResult, post } from "../../http/post.js";
+import { type Signer, signRequest } from "../../http/sign-request.js";
 import { readJson, update, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import {
@@ -34,6 +35,8 @@ interface OutboxOptions {
   now: Clock;
   /** 0 up to, not including, 1. */
   random(): number;
+  /** The key that signs deliveries to an address; `null` for an inbox where anyone may deliver. Default: no key. */
+  signerFor?(address: string): Signer | null;
   /** Called for each recipient once its attempt is recorded. */
   onResult?(report: RecipientReport): void;
 }
@@ -141,9 +144,10 @@ async function attemptInbox(
   { id, sealed }: OutboxEntry,
   endpoint: string,
   sharing: readonly Recipient[],
-  { store, ask, now, random, onResult, silent }: AttemptOptions,
+  { store, ask, now, random, signerFor = () => null, onResult, silent }: AttemptOptions,
 ): Promise<RecipientReport[]> {
-  const delivery = await deliver(endpoint, sealed, { ask, now });
+  const [signer = null] = sharing.flatMap(({ address }) => signerFor(address) ?? []);
+  const delivery = await deliver(endpoint, sealed, { ask, now, signer });
   if (delivery.outcome === "unavailable" && delivery.status === null) silent.add(endpoint);
   const tried = new Set(sharing.map(({ address }) => address));
   const after = (recipient: Recipient) =>
@@ -162,15 +166,18 @@ async function attemptInbox(
  * Posts a sealed message, over https unless the guard allows otherwise.
  *
  * @param sealed - armored
+ * @param options - `signer`: signs the request, as a guest's inbox requires; default `null`, an unsigned one
  * @throws what {@link post} throws
- * @see PROTOCOL 3.3
+ * @see PROTOCOL 3.3, 3.5
  */
 export function deliver(
   endpoint: string,
   sealed: string,
-  { ask, now }: Pick<OutboxOptions, "ask" | "now">,
+  { ask, now, signer = null }: Pick<OutboxOptions, "ask" | "now"> & { signer?: Signer | null },
 ): Promise<PostResult> {
-  const headers = { "content-type": "text/plain; charset=utf-8" };
+  const plain = { "content-type": "text/plain; charset=utf-8" };
+  const request = { method: "POST", url: endpoint, headers: plain, body: Buffer.from(sealed) };
+  const headers = signer ? signRequest(request, signer, now()) : plain;
   return post(ask, endpoint, { headers, body: sealed, isHttpsNeeded: true }, now);
 }
 

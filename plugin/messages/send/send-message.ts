@@ -4,6 +4,7 @@ import { hex } from "@scure/base";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
+import { guestKeyOf, isGuestAtSiteOf } from "../../keys/guest.js";
 import { parseKey, type SecretKey } from "../../keys/key.js";
 import { formatMessage, type MessageEvent } from "../line.js";
 import { type ResolvedRecipient, type ResolveOptions, resolveRecipients } from "../lookup/recipients.js";
@@ -45,12 +46,13 @@ const SLACK = 48;
  * Looks up all recipients, seals a message for them and its sender, and passes it to the outbox. New keys are pinned.
  *
  * @throws TwtxtError `key-changed`, `bad-address`, `no-such-address` and `unreachable`, with a line for each failing
- *   recipient; `too-large`, with how much text fits; `bad-usage` for none or more than 63 recipients. Nothing is sent then.
- *   After `store-failed` the message may be in the outbox
+ *   recipient; `too-large`, with how much text fits; `bad-usage` for none or more than 63 recipients; as {@link checkGuests}.
+ *   Nothing is sent then. After `store-failed` the message may be in the outbox
  * @see PROTOCOL 3.2, "Sealing"
  */
 export async function sendMessage(message: MessageToSend, options: SendOptions): Promise<SentMessage> {
-  const { contacts, outbox } = options;
+  const { contacts, outbox, from } = options;
+  checkGuests(message.recipients, from.address);
   const recipients = await resolveRecipients(message.recipients, options);
   const sealed = sealFor(recipients, message, options);
   for (const { found } of recipients) if (found) await contacts.pin(found);
@@ -58,6 +60,23 @@ export async function sendMessage(message: MessageToSend, options: SendOptions):
   const id = hex.encode(sha256(dearmor(sealed)));
   const reports = await outbox.send({ id, sealed, recipients, keepCopy: message.keepCopy ?? true });
   return { id, recipients, reports };
+}
+
+/**
+ * Refuses guests of other sites, whose inboxes accept messages from the authors there only.
+ *
+ * @param from - the sender's address
+ * @throws TwtxtError `not-allowed`
+ * @see PROTOCOL 3.5
+ */
+export function checkGuests(recipients: readonly string[], from: string): void {
+  const other = recipients.find((address) => guestKeyOf(address) !== null && !isGuestAtSiteOf(address, from));
+  if (other === undefined) return;
+  const domain = other.slice(other.indexOf("@") + 1);
+  throw new TwtxtError(
+    "not-allowed",
+    `${other} is a guest of ${domain}. Only the authors of that site can write to its guests. If you are one of them, choose your address there: --as ADDRESS`,
+  );
 }
 
 /** @throws TwtxtError `too-large` */

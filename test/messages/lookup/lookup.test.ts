@@ -36,6 +36,26 @@ function lookupBob(
   return lookup("Bob@bob.example", { ...network, resolveSrv });
 }
 
+describe("looking up a guest", () => {
+  const address = `${CAROL.kex}@alice.example`;
+  const lookUp = async (fields: Record<string, unknown>) => {
+    const alice = await hostWith({
+      [`/.well-known/msg/${CAROL.kex}.json`]: documentOf({ endpoint: "http://alice.example/inbox", ...fields }),
+    });
+    return lookup(address, neighbourhood({ "alice.example": alice }));
+  };
+
+  it("finds the document with the key that is the address", async () => {
+    expect(await lookUp({ key: CAROL.kex })).toMatchObject({ address, key: CAROL.kex });
+  });
+
+  it("not-authentic: the document has another key, which is a forgery", async () => {
+    await expect(lookUp({ key: BOB.kex })).rejects.toThrow(
+      failsWith("not-authentic", `is forged: it names the key ${BOB.kex}, but the address of a guest is its key.`),
+    );
+  });
+});
+
 describe("looking up an address", () => {
   it.each([
     ["plain", PLAIN, 1],

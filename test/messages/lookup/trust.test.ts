@@ -15,6 +15,35 @@ function verdict(evidence: Partial<Evidence>) {
   return judge({ signer: BOB.kex, claimed: BOB.address, found: foundFor(BOB), contact, ...evidence });
 }
 
+describe("a message of a guest is", () => {
+  const address = `${CAROL.kex}@alice.example`;
+  const found = { ...foundFor(CAROL), address };
+  const ofGuest = (evidence: Partial<Evidence>) =>
+    judge({ signer: CAROL.kex, claimed: address, found, contact: null, ...evidence });
+
+  it("verified: signed with the key that is the address", () => {
+    expect(ofGuest({})).toEqual({ trust: "verified", byDns: false });
+  });
+
+  it.each<[string, Partial<Evidence>]>([
+    ["its host answers", {}],
+    ["its host does not answer", { found: DOWN }],
+    ["the document has the key of the signer", { found: { ...found, key: EVE.kex } }],
+  ])("forged: signed with another key, while %s", (_name, evidence) => {
+    expect(ofGuest({ ...evidence, signer: EVE.kex })).toEqual({
+      trust: "unverified",
+      reason: "forged: not signed with the key that is its address",
+    });
+  });
+
+  it("unverified: the document of the address is forged", () => {
+    expect(ofGuest({ found: new TwtxtError("not-authentic", "x") })).toEqual({
+      trust: "unverified",
+      reason: "the document of this guest is forged: it has another key",
+    });
+  });
+});
+
 describe("a message is", () => {
   it.each<[string, Partial<Evidence>]>([
     ["the pinned one", {}],

@@ -1,0 +1,51 @@
+// plugin/cli/message/block.ts: `message block`, `unblock` and `blocked`.
+import { guestKeyOf } from "../../keys/guest.js";
+import { misuse } from "../arguments.js";
+import { typed } from "../invocation.js";
+import type { OwnSiteValues } from "../options.js";
+import { counted, tableOf } from "../output.js";
+import type { Terminal } from "../terminal.js";
+import { Mailbox } from "./mailbox.js";
+import { verifiedSender } from "./read-inbox.js";
+
+/** A sender, by address or by a message. */
+export type SenderChoice = { address: string } | { id: string };
+
+/** `message block ADDRESS` or `message block ID` */
+export async function block(values: OwnSiteValues, choice: SenderChoice, terminal: Terminal): Promise<number> {
+  const mailbox = await Mailbox.open(values, terminal);
+  const { address, key } = await senderFor(choice, mailbox);
+  if (address === mailbox.author.address) throw misuse("message block", "expected the address of someone else.");
+  await mailbox.blocked.block(address, key);
+  terminal.say(
+    `${address} blocked. ${typed("message list")}, read and follow delete what this sender writes. To undo: ${typed(`message unblock ${address}`)}`,
+  );
+  return 0;
+}
+
+/** `message unblock ADDRESS` */
+export async function unblock(values: OwnSiteValues, address: string, terminal: Terminal): Promise<number> {
+  const { blocked } = await Mailbox.open(values, terminal);
+  const wasBlocked = await blocked.unblock(address);
+  terminal.say(wasBlocked ? `${address} is no longer blocked.` : `${address} was not blocked.`);
+  return wasBlocked ? 0 : 1;
+}
+
+/** `message blocked` */
+export async function listBlocked(values: OwnSiteValues, _: null, terminal: Terminal): Promise<number> {
+  const senders = await (await Mailbox.open(values, terminal)).blocked.list();
+  const rows = senders.map(({ address, since }) => [address, since.slice(0, 10)]);
+  if (values.json) terminal.print(JSON.stringify(senders, null, 2));
+  else for (const line of tableOf(rows)) terminal.print(line);
+  terminal.say(`${counted(senders.length, "sender")} blocked.`);
+  return 0;
+}
+
+async function senderFor(choice: SenderChoice, mailbox: Mailbox): Promise<{ address: string; key: string | null }> {
+  if ("id" in choice) {
+    const { address, signer } = await verifiedSender(choice.id, mailbox);
+    return { address, key: signer };
+  }
+  const { address } = choice;
+  return { address, key: guestKeyOf(address) ?? (await mailbox.contacts.get(address))?.key ?? null };
+}

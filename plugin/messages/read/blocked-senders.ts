@@ -1,0 +1,56 @@
+// plugin/messages/read/blocked-senders.ts: senders whose messages are deleted when they are opened.
+import { sha256 } from "@noble/hashes/sha2.js";
+import { hex } from "@scure/base";
+import * as v from "valibot";
+import type { Clock } from "../../clock.js";
+import { formatTimestamp } from "../../feed/timestamp.js";
+import { readJson, writeJson } from "../../store/json.js";
+import type { Store } from "../../store/store.js";
+import type { OpenedMessage } from "./read.js";
+
+const FOLDER = "blocked";
+
+const BlockRecord = v.object({ address: v.string(), key: v.nullable(v.string()), since: v.string() });
+
+/** A blocked sender: `key` is the key `kex1...` that the author knew, `null` for none; `since` is `YYYY-MM-DDThh:mm:ssZ`. */
+export type BlockedSender = v.InferOutput<typeof BlockRecord>;
+
+/** The senders that the author has blocked, on this machine. All methods throw TwtxtError `store-failed`. */
+export class BlockedSenders {
+  readonly #store: Store;
+  readonly #now: Clock;
+
+  constructor(store: Store, now: Clock) {
+    this.#store = store;
+    this.#now = now;
+  }
+
+  /** Sorted by address. */
+  async list(): Promise<BlockedSender[]> {
+    const keys = await this.#store.keys(`${FOLDER}/`);
+    const stored = await Promise.all(keys.map((key) => readJson(this.#store, key, BlockRecord)));
+    return stored.flatMap((one) => one?.value ?? []).sort((a, b) => (a.address < b.address ? -1 : 1));
+  }
+
+  /** @param key - the sender's key, if it is known */
+  async block(address: string, key: string | null): Promise<void> {
+    await writeJson(this.#store, keyOf(address), { address, key, since: formatTimestamp(this.#now()) });
+  }
+
+  /** @returns whether the address was blocked */
+  async unblock(address: string): Promise<boolean> {
+    const wasBlocked = (await this.#store.get(keyOf(address))) !== null;
+    await this.#store.delete(keyOf(address));
+    return wasBlocked;
+  }
+}
+
+/** Whether a message is from a blocked sender: signed with the key, or claiming the address. */
+export function isBlocked({ signer, message }: OpenedMessage, blocked: readonly BlockedSender[]): boolean {
+  return blocked.some(({ address, key }) => address === message.address || key === signer);
+}
+
+/** Hashes the address, since it is not a valid key of a store. */
+function keyOf(address: string): string {
+  return `${FOLDER}/${hex.encode(sha256(new TextEncoder().encode(address)))}`;
+}
