@@ -100,22 +100,22 @@ export function methodNotAllowed(allowed: readonly string[]): Response {
  * @throws TwtxtError `body-too-large`
  */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array> {
-  const tooLarge = new TwtxtError("body-too-large", `The body is larger than ${maxBytes} bytes.`);
-  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge;
+  const tooLarge = () => new TwtxtError("body-too-large", `The body is larger than ${maxBytes} bytes.`);
+  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge();
   return concatUpTo(request.body ?? [], maxBytes, tooLarge);
 }
 
-/** Collects all chunks into one. @throws `tooLarge` for more than this many bytes */
+/** Collects all chunks into one. @param tooLarge - makes the error for more than this many bytes */
 export async function concatUpTo(
   chunks: AsyncIterable<Uint8Array> | readonly [],
   maxBytes: number,
-  tooLarge: Error,
+  tooLarge: () => Error,
 ): Promise<Buffer> {
   const all: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of chunks) {
     size += chunk.length;
-    if (size > maxBytes) throw tooLarge;
+    if (size > maxBytes) throw tooLarge();
     all.push(chunk);
   }
   return Buffer.concat(all);

@@ -1,11 +1,11 @@
 // plugin/http/signature.ts: verifies signed requests. PROTOCOL 5
 
-import { createHash } from "node:crypto";
+import { createHash, type KeyObject } from "node:crypto";
 import type { Parameters } from "structured-headers";
 import * as v from "valibot";
 import type { Clock } from "../clock.js";
 import { TwtxtError } from "../errors.js";
-import { isSignedBy } from "../keys/ed25519.js";
+import { isSignedBy, verifyingKeyOf } from "../keys/ed25519.js";
 import { isKeyText, parseKey } from "../keys/key.js";
 import type { Store } from "../store/store.js";
 import { CLOCK_SKEW, type Nonce, spendNonce } from "./nonces.js";
@@ -13,6 +13,11 @@ import { contentDigest, DERIVED, FIELDS, MAX_LIFETIME, NONCE_BYTES } from "./sig
 import { notSigned, readSignature, signatureBase } from "./signature-fields.js";
 
 const READING = ["GET", "HEAD"];
+
+/** The number of keys that are remembered. */
+const REMEMBERED_KEYS = 100;
+/** Keys of allowed requests, the oldest first: checking and importing a key takes longer than verifying a signature. */
+const rememberedKeys = new Map<string, KeyObject>();
 
 /** What a signature is verified against. */
 export interface SignaturePolicy {
@@ -75,10 +80,13 @@ export function verifyHead(request: Request, { authority, allowed, now }: Omit<S
   checkComponents(components, headers);
   const nonce = checkParameters(parameters, now() / 1000);
 
+  const key = keyOf(nonce.keyid);
+
   const base = signatureBase({ method, authority, url, headers }, components, parameters);
-  const isValid = isSignedBy(parseKey(nonce.keyid), Buffer.from(base), signature);
-  if (!isValid) throw notSigned("the signature does not match the request and the key");
+  if (!isSignedBy(key, Buffer.from(base), signature))
+    throw notSigned("the signature does not match the request and the key");
   if (!allowed.has(nonce.keyid)) throw new TwtxtError("not-allowed", "This key is not allowed to do this.");
+  rememberKey(nonce.keyid, key);
 
   const digest = headers.get("content-digest");
   return {
@@ -119,13 +127,13 @@ const PARAMETERS = v.strictObject({
   created: seconds,
   expires: seconds,
   nonce: v.pipe(v.string(), v.check(isNonce)),
-  keyid: v.pipe(v.string(), v.check(isKeyText)),
+  keyid: v.string(),
   alg: v.literal("ed25519"),
 });
 
 function checkParameters(parameters: Parameters, now: number) {
   const result = v.safeParse(PARAMETERS, Object.fromEntries(parameters), { abortEarly: true });
-  if (!result.success) throw notSigned(`its parameter "${v.getDotPath(result.issues[0])}" is missing or wrong`);
+  if (!result.success) throw wrongParameter(v.getDotPath(result.issues[0]));
   const { created, expires } = result.output;
   if (expires < created || expires - created > MAX_LIFETIME) {
     throw notSigned(`"expires" is more than ${MAX_LIFETIME} seconds after "created", or before it`);
@@ -138,4 +146,22 @@ function checkParameters(parameters: Parameters, now: number) {
 function isNonce(text: string): boolean {
   const bytes = Buffer.from(text, "base64");
   return bytes.length === NONCE_BYTES && bytes.toString("base64") === text;
+}
+
+/** @throws TwtxtError `not-signed` for a text that is not a key in canonical form */
+function keyOf(text: string): KeyObject {
+  const remembered = rememberedKeys.get(text);
+  if (remembered) return remembered;
+  if (!isKeyText(text)) throw wrongParameter("keyid");
+  return verifyingKeyOf(parseKey(text));
+}
+
+function rememberKey(text: string, key: KeyObject): void {
+  const [oldest = ""] = rememberedKeys.keys();
+  if (rememberedKeys.size === REMEMBERED_KEYS && !rememberedKeys.has(text)) rememberedKeys.delete(oldest);
+  rememberedKeys.set(text, key);
+}
+
+function wrongParameter(name: string | null): TwtxtError {
+  return notSigned(`its parameter "${name}" is missing or wrong`);
 }

@@ -160,7 +160,7 @@ function answerOf(url: string, response: Response, idle: IdleTimeout): SiteAnswe
     }
   };
   const text = async () => {
-    const tooLarge = new TwtxtError("too-large", `The answer is larger than ${MAX_JSON_BYTES} bytes.`);
+    const tooLarge = () => new TwtxtError("too-large", `The answer is larger than ${MAX_JSON_BYTES} bytes.`);
     return new TextDecoder().decode(await concatUpTo(chunks(), MAX_JSON_BYTES, tooLarge));
   };
   const json = async () => {

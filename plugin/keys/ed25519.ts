@@ -35,15 +35,21 @@ export function secretKeyOf(seed: Uint8Array): SecretKey {
 }
 
 /**
- * Whether this key signed these bytes. OpenSSL compares the bytes of R, without cofactor, and refuses an S beyond the
- * group's order, so signatures are not malleable.
+ * Imports a public key, for one signature or for many.
  *
  * @param publicKey - 32 bytes; the caller has checked `isWeakKey`
  */
-export function isSignedBy(publicKey: Uint8Array, bytes: Uint8Array, signature: Uint8Array): boolean {
+export function verifyingKeyOf(publicKey: Uint8Array): KeyObject {
   const x = Buffer.from(publicKey).toString("base64url");
-  const key = createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
-  return verify(null, bytes, key, signature);
+  return createPublicKey({ key: { kty: "OKP", crv: "Ed25519", x }, format: "jwk" });
+}
+
+/**
+ * Whether this key signed these bytes. OpenSSL compares the bytes of R, without cofactor, and refuses an S beyond the
+ * group's order, so signatures are not malleable.
+ */
+export function isSignedBy(verifyingKey: KeyObject, bytes: Uint8Array, signature: Uint8Array): boolean {
+  return verify(null, bytes, verifyingKey, signature);
 }
 
 /**

@@ -1,7 +1,7 @@
 // plugin/messages/sealing.ts: sealing and opening on Node.js, with node:crypto and WebAssembly.
 import { createHmac, createPrivateKey, hash, type KeyObject, randomBytes } from "node:crypto";
 import { TwtxtError } from "../errors.js";
-import { agree, importExchangeKey, isSignedBy, publicBytes, secretKeyOf } from "../keys/ed25519.js";
+import { agree, importExchangeKey, isSignedBy, publicBytes, secretKeyOf, verifyingKeyOf } from "../keys/ed25519.js";
 import type { SecretKey } from "../keys/key.js";
 import { type Boxes, nobleBoxes, type Primitives } from "./saltpack/primitives.js";
 import { Saltpack } from "./saltpack/saltpack.js";
@@ -15,7 +15,7 @@ let largeBoxes: Boxes | undefined;
 export const nodePrimitives: Primitives = {
   sha512: (bytes) => hash("sha512", bytes, "buffer"),
   hmacSha512: (key, bytes) => createHmac("sha512", key).update(bytes).digest(),
-  verify: (signature, bytes, publicKey) => isSignedBy(publicKey, bytes, signature),
+  verify: (signature, bytes, publicKey) => isSignedBy(verifyingKeyOf(publicKey), bytes, signature),
   ephemeralKey: (secret) => {
     const key = importEphemeral(secret);
     return { publicKey: publicBytes(key), agree: (exchangeKey) => agree(key, exchangeKey) };

@@ -5,74 +5,144 @@ import type { Store } from "./store.js";
 /** Age at which the keys are listed again, in milliseconds. */
 const MAX_AGE_MS = 2000;
 
-interface KeyListingOptions<T> {
+/** What limits count of a key: keys of one group are versions or copies of one thing, or belong to one sender. */
+export interface CountedKey {
+  group: string;
+  /** In bytes. */
+  size: number;
+}
+
+/** The keys of a group. */
+export interface KeyGroup {
+  /** By key. */
+  sizes: ReadonlyMap<string, number>;
+  sum: number;
+  largest: number;
+}
+
+const NO_KEYS: KeyGroup = { sizes: new Map(), sum: 0, largest: 0 };
+
+interface KeyListingOptions {
   store: Pick<Store, "keys">;
   prefix: string;
   /** @returns `null` for keys to ignore */
-  parse(key: string): T | null;
+  parse(key: string): CountedKey | null;
   now: Clock;
 }
 
-/** Shows changes that are reported to it at once, and those of other processes after up to two seconds. */
-export class KeyListing<T> {
-  readonly #options: KeyListingOptions<T>;
-  #entries = new Map<string, T>();
+/**
+ * Shows changes that are reported to it at once, and those of other processes after up to two seconds. Totals are updated
+ * with each change, so that a check costs the same however many keys there are.
+ */
+export class KeyListing {
+  readonly #options: KeyListingOptions;
+  readonly #groupNames = new Map<string, string>();
+  readonly #groups = new Map<string, KeyGroup & { sizes: Map<string, number> }>();
+  #bytes = 0;
   #listedAt = Number.NEGATIVE_INFINITY;
   #listing: Promise<void> | null = null;
-  /** Changes since the current listing began, which may miss them. */
-  #changes: (() => void)[] = [];
+  /** Keys that were changed since the current listing began, which may miss it. */
+  readonly #changed = new Set<string>();
 
-  constructor(options: KeyListingOptions<T>) {
+  constructor(options: KeyListingOptions) {
     this.#options = options;
+  }
+
+  /** The number of groups. */
+  get count(): number {
+    return this.#groups.size;
+  }
+
+  /** The sum of the largest key of each group. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  has(group: string): boolean {
+    return this.#groups.has(group);
+  }
+
+  /** An empty group if there is none of this name. */
+  group(name: string): KeyGroup {
+    return this.#groups.get(name) ?? NO_KEYS;
   }
 
   /** Lists the keys, unless that was done in the last two seconds. @throws TwtxtError `store-failed` */
   async refresh(): Promise<void> {
-    if (Math.abs(this.#options.now() - this.#listedAt) <= MAX_AGE_MS) return;
-    this.#listing ??= this.#list().finally(() => {
-      this.#listing = null;
-    });
-    await this.#listing;
+    if (Math.abs(this.#options.now() - this.#listedAt) > MAX_AGE_MS) await this.#startListing();
   }
 
-  entries(): T[] {
-    return [...this.#entries.values()];
+  /** Lists the keys as they are now. @throws TwtxtError `store-failed` */
+  async relist(): Promise<void> {
+    // A listing that has already begun may miss a change.
+    await this.#listing?.catch(() => {});
+    await this.#startListing();
   }
 
   /** Call it after a key was written. */
   add(key: string): void {
-    const entry = this.#options.parse(key);
-    if (entry !== null) this.#change(() => this.#entries.set(key, entry));
+    this.#noteChange(key);
+    this.#set(key);
   }
 
   /** Call it after a key was deleted. */
   delete(key: string): void {
-    this.#change(() => this.#entries.delete(key));
+    this.#noteChange(key);
+    this.#remove(key);
   }
 
-  #change(change: () => void): void {
-    if (this.#listing) this.#changes.push(change);
-    change();
+  #noteChange(key: string): void {
+    if (this.#listing) this.#changed.add(key);
+  }
+
+  #startListing(): Promise<void> {
+    this.#listing ??= this.#list().finally(() => {
+      this.#listing = null;
+      this.#changed.clear();
+    });
+    return this.#listing;
   }
 
   async #list(): Promise<void> {
-    const { store, prefix, parse, now } = this.#options;
+    const { store, prefix, now } = this.#options;
     const start = now();
-    this.#changes = [];
-    const entries = new Map<string, T>();
-    for (const key of await store.keys(prefix)) {
-      const entry = this.#entries.get(key) ?? parse(key);
-      if (entry !== null) entries.set(key, entry);
-    }
-    this.#entries = entries;
-    for (const change of this.#changes) change();
+    const listed = new Set(await store.keys(prefix));
+    for (const key of listed) if (!this.#changed.has(key)) this.#set(key);
+    for (const key of this.#groupNames.keys()) if (!listed.has(key) && !this.#changed.has(key)) this.#remove(key);
     this.#listedAt = start;
+  }
+
+  #set(key: string): void {
+    if (this.#groupNames.has(key)) return;
+    const counted = this.#options.parse(key);
+    if (counted === null) return;
+    const { group: name, size } = counted;
+    const group = this.#groups.get(name) ?? { sizes: new Map(), sum: 0, largest: 0 };
+    this.#groups.set(name, group);
+    this.#groupNames.set(key, name);
+    group.sizes.set(key, size);
+    group.sum += size;
+    this.#bytes += Math.max(size - group.largest, 0);
+    group.largest = Math.max(size, group.largest);
+  }
+
+  #remove(key: string): void {
+    const name = this.#groupNames.get(key) ?? "";
+    const group = this.#groups.get(name);
+    if (!group) return;
+    this.#groupNames.delete(key);
+    group.sum -= group.sizes.get(key) ?? 0;
+    group.sizes.delete(key);
+    if (group.sizes.size === 0) this.#groups.delete(name);
+    const largest = [...group.sizes.values()].reduce((most, size) => Math.max(most, size), 0);
+    this.#bytes += largest - group.largest;
+    group.largest = largest;
   }
 }
 
 /** One listing for each name, such as a user. */
-export function listingsOf<T>(optionsOf: (name: string) => KeyListingOptions<T>): (name: string) => KeyListing<T> {
-  const listings = new Map<string, KeyListing<T>>();
+export function listingsOf(optionsOf: (name: string) => KeyListingOptions): (name: string) => KeyListing {
+  const listings = new Map<string, KeyListing>();
   return (name) => {
     const listing = listings.get(name) ?? new KeyListing(optionsOf(name));
     listings.set(name, listing);

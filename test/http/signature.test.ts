@@ -507,6 +507,18 @@ describe("403 not-allowed", () => {
     expect(await store.keys("")).toEqual([]);
   });
 
+  it("also a key that was allowed for an earlier request", async () => {
+    await verified(signed());
+    await expect(verified(signed(), terms({ allowed: new Set() }))).rejects.toMatchObject({ code: "not-allowed" });
+  });
+
+  it("a forged signature of a key that was allowed before is 401, as is that key in capitals", async () => {
+    await verified(signed());
+    await expect(verified({ ...signed(), url: `${PUT.url}&more` })).rejects.toEqual(notSigned);
+    const capitals = new Map(PARAMETERS).set("keyid", alice.publicKey.toUpperCase());
+    await expect(verified(signedAs(GET, REQUIRED, capitals))).rejects.toEqual(notSigned);
+  });
+
   it("an invalid signature of such a key is 401", async () => {
     const sent = { ...signed(), url: `${PUT.url}&more` };
     await expect(verified(sent, terms({ allowed: new Set() }))).rejects.toEqual(notSigned);

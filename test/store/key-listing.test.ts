@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { KeyListing } from "../../plugin/store/key-listing.js";
 import { memoryStore } from "../../plugin/store/memory.js";
@@ -5,71 +6,110 @@ import { faultyStore } from "../helpers/faulty-store.js";
 
 const NOTHING = new Uint8Array();
 
-/** A listing of `a/`, whose numbers it parses, at a time that a test sets. */
+/** A listing of `a/<copy>-<group>-<size>`, at a time that a test sets. */
 async function listingOf(...keys: string[]) {
   const store = faultyStore(memoryStore());
   for (const key of keys) await store.put(key, NOTHING);
   const clock = { time: 1_000_000 };
-  const parse = (key: string) => (/\d/.test(key) ? Number(key.slice(2)) : null);
+  const parse = (key: string) => {
+    const [, group, size] = /^a\/\d+-(\w+)-(\d+)$/.exec(key) ?? [];
+    return group === undefined ? null : { group, size: Number(size) };
+  };
   const listing = new KeyListing({ store, prefix: "a/", parse, now: () => clock.time });
   const recent = async () => {
     await listing.refresh();
-    return listing.entries().sort();
+    return countsOf(listing);
   };
   return { store, clock, listing, recent };
 }
 
+function countsOf({ count, bytes }: KeyListing) {
+  return { count, bytes };
+}
+
 describe("a key listing", () => {
-  it("has what its keys say, of the keys that say something", async () => {
-    const { recent } = await listingOf("a/1", "a/2", "a/other", "b/3");
-    expect(await recent()).toEqual([1, 2]);
+  it("counts the groups of the keys under its prefix, each with its largest key", async () => {
+    const { recent, listing } = await listingOf("a/1-x-10", "a/2-x-30", "a/1-y-5", "a/other", "b/1-z-7");
+    expect(await recent()).toEqual({ count: 2, bytes: 35 });
+    expect(listing.group("x")).toMatchObject({ sum: 40, largest: 30 });
+    expect([...listing.group("y").sizes]).toEqual([["a/1-y-5", 5]]);
+    expect([listing.has("y"), listing.has("z"), listing.group("z").sizes.size]).toEqual([true, false, 0]);
   });
 
   it("shows changes by other processes after two seconds, without a request to the store until then", async () => {
-    const { store, clock, recent } = await listingOf("a/1", "a/2");
+    const { store, clock, recent } = await listingOf("a/1-x-1", "a/1-y-2");
     await recent();
-    await store.delete("a/1");
-    await store.put("a/3", NOTHING);
+    await store.delete("a/1-x-1");
+    await store.put("a/1-z-4", NOTHING);
     store.fail({ when: "before", operation: "keys" });
     clock.time += 2000;
-    expect(await recent()).toEqual([1, 2]);
+    expect(await recent()).toEqual({ count: 2, bytes: 3 });
     store.repair();
     clock.time += 1;
-    expect(await recent()).toEqual([2, 3]);
+    expect(await recent()).toEqual({ count: 2, bytes: 6 });
   });
 
   it("is listed again after the clock was set back", async () => {
-    const { store, clock, recent } = await listingOf("a/1");
+    const { store, clock, recent } = await listingOf("a/1-x-1");
     await recent();
-    await store.put("a/2", NOTHING);
+    await store.put("a/1-y-2", NOTHING);
     clock.time -= 3600_000;
-    expect(await recent()).toEqual([1, 2]);
+    expect(await recent()).toEqual({ count: 2, bytes: 3 });
   });
 
   it("shows changes of its own process at once", async () => {
-    const { listing, recent } = await listingOf("a/1");
+    const { listing, recent } = await listingOf("a/1-x-1");
     await recent();
-    listing.add("a/2");
+    listing.add("a/1-y-2");
     listing.add("a/other");
-    listing.delete("a/1");
-    expect(await recent()).toEqual([2]);
+    listing.delete("a/1-x-1");
+    expect(await recent()).toEqual({ count: 1, bytes: 2 });
   });
 
   it("loses no change of its own process to a listing that has begun before", async () => {
-    const { store, listing, recent } = await listingOf("a/1", "a/2");
+    const { store, listing, recent } = await listingOf("a/1-x-1", "a/1-y-2");
     const first = recent();
-    await store.put("a/3", NOTHING);
-    listing.add("a/3");
-    await store.delete("a/1");
-    listing.delete("a/1");
-    expect(await first).toEqual([2, 3]);
-    expect(await recent()).toEqual([2, 3]);
+    await store.put("a/1-z-4", NOTHING);
+    listing.add("a/1-z-4");
+    await store.delete("a/1-x-1");
+    listing.delete("a/1-x-1");
+    expect(await first).toEqual({ count: 2, bytes: 6 });
+    expect(await recent()).toEqual({ count: 2, bytes: 6 });
+  });
+
+  it("lists anew on request, also while a listing is under way that misses a change", async () => {
+    const { store, listing, recent } = await listingOf("a/1-x-1");
+    const first = recent();
+    await store.put("a/1-y-2", NOTHING);
+    await listing.relist();
+    await first;
+    expect(countsOf(listing)).toEqual({ count: 2, bytes: 3 });
   });
 
   it("fails where the store does, and lists again at the next request", async () => {
-    const { store, recent } = await listingOf("a/1");
+    const { store, recent } = await listingOf("a/1-x-1");
     store.fail({ when: "before", operation: "keys", times: 1 });
     await expect(recent()).rejects.toMatchObject({ code: "store-failed" });
-    expect(await recent()).toEqual([1]);
+    expect(await recent()).toEqual({ count: 1, bytes: 1 });
+  });
+
+  it("has the totals of a recount after any changes", async () => {
+    const key = fc.tuple(fc.nat(3), fc.constantFrom("x", "y", "z"), fc.nat(9)).map((parts) => `a/${parts.join("-")}`);
+    const changes = fc.array(fc.record({ key, isAdded: fc.boolean() }), { maxLength: 60 });
+    await fc.assert(
+      fc.asyncProperty(changes, async (all) => {
+        const { listing } = await listingOf();
+        const keys = new Set<string>();
+        for (const { key: changed, isAdded } of all) {
+          if (isAdded) keys.add(changed);
+          else keys.delete(changed);
+          listing[isAdded ? "add" : "delete"](changed);
+        }
+        const { listing: recounted, recent } = await listingOf(...keys);
+        expect(countsOf(listing)).toEqual(await recent());
+        for (const group of ["x", "y", "z"]) expect(listing.group(group)).toEqual(recounted.group(group));
+      }),
+      { numRuns: 200 },
+    );
   });
 });

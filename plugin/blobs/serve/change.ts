@@ -9,7 +9,7 @@ import { changed, changeIn, changeInJson } from "../metadata.js";
 import type { CdnCopies } from "./copies.js";
 import { openUpload } from "./incoming.js";
 import type { Quota } from "./quota.js";
-import type { BlobChange, NextVersion, StoredBlob, StoredBlobs } from "./stored.js";
+import type { BlobChange, NextVersion, StoredBlob, StoredBlobs, StoredRecord } from "./stored.js";
 
 const MAX_JSON_BYTES = 64 * 1024;
 const NOT_PURGED = "The CDN could not be purged. It may serve the old blob for up to an hour.";
@@ -39,13 +39,13 @@ export async function putBlob(parts: ChangeParts, { request, signed, key }: Blob
   const fields = changeIn(request.headers);
   if (isContentAddress(key) && digest !== contentDigest(Buffer.from(key, "hex"))) throw wrongAddress();
   const { size, chunks, sha256 } = await openUpload(request, { digest, maxBytes });
-  const found = await stored.find(owner, key);
-  checkConditions(request, found && versionOf(found));
+  const first = await stored.record(owner, key);
+  checkConditions(request, first.blob && versionOf(first.blob));
 
   const release = await parts.quota.reserve({ owner, key, size });
   const contents = await stored.write({ owner, key, size }, chunks(), sha256).finally(release);
   const change = await orDiscard(stored, contents, () =>
-    update(parts, { signed, key }, (before) => {
+    update(parts, { signed, key, first }, (before) => {
       checkConditions(request, before && versionOf(before));
       return { contents, metadata: changed(before, fields) };
     }),
@@ -84,14 +84,15 @@ export function noSuchBlob(): TwtxtError {
 /** Notes a change of a public blob first, so that the CDN is purged even if the storage fails from here on. */
 function update(
   { stored, copies }: ChangeParts,
-  { signed, key }: Pick<BlobRequest, "signed" | "key">,
+  { signed, key, first }: Pick<BlobRequest, "signed" | "key"> & { first?: StoredRecord },
   makeNext: (before: StoredBlob | null) => NextVersion,
 ) {
-  return stored.update(key, signed.nonce, async (before) => {
+  const change = async (before: StoredBlob | null) => {
     const next = makeNext(before);
     if (before?.isPublic) await copies.noteChange(before);
     return next;
-  });
+  };
+  return stored.update(key, signed.nonce, change, first);
 }
 
 /** Purges copies, discards former contents and describes the blob. */

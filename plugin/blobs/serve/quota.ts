@@ -1,5 +1,6 @@
 // plugin/blobs/serve/quota.ts: storage quotas of owners.
 import { TwtxtError } from "../../errors.js";
+import type { KeyListing } from "../../store/key-listing.js";
 import type { BlobInfo } from "../blob.js";
 import { placeOf, type StoredBlobs } from "./stored.js";
 
@@ -11,7 +12,7 @@ export interface BlobLimits {
   maxBytes: number;
 }
 
-/** Contents that use space, stored or being uploaded. */
+/** Contents that are being uploaded. */
 interface Contents {
   place: string;
   size: number;
@@ -27,11 +28,11 @@ interface Contents {
  * exceed a quota by what they accept in that time.
  */
 export class Quota {
-  readonly #blobs: Pick<StoredBlobs, "recentContentsOf" | "contentsOf">;
+  readonly #blobs: Pick<StoredBlobs, "recentContentsOf">;
   readonly #limits: BlobLimits;
   readonly #uploads = new Map<string, readonly Contents[]>();
 
-  constructor(blobs: Pick<StoredBlobs, "recentContentsOf" | "contentsOf">, limits: BlobLimits) {
+  constructor(blobs: Pick<StoredBlobs, "recentContentsOf">, limits: BlobLimits) {
     this.#blobs = blobs;
     this.#limits = limits;
   }
@@ -52,8 +53,10 @@ export class Quota {
       this.#uploads.set(owner, others);
     };
     try {
-      if (this.#excess(await this.#blobs.recentContentsOf(owner), earlier, upload)) {
-        const excess = this.#excess(await this.#blobs.contentsOf(owner), earlier, upload);
+      const stored = await this.#blobs.recentContentsOf(owner);
+      if (this.#excess(stored, earlier, upload)) {
+        await stored.relist();
+        const excess = this.#excess(stored, earlier, upload);
         if (excess) throw excess;
       }
     } catch (error) {
@@ -63,7 +66,7 @@ export class Quota {
     return release;
   }
 
-  #excess(stored: readonly Contents[], earlier: readonly Contents[], upload: Contents): TwtxtError | null {
+  #excess(stored: KeyListing, earlier: readonly Contents[], upload: Contents): TwtxtError | null {
     const { count, bytes } = this.#limits;
     const after = usage(stored, [...earlier, upload]);
     if (after.count <= count && after.bytes <= bytes) return null;
@@ -74,18 +77,16 @@ export class Quota {
   }
 }
 
-function usage(stored: readonly Contents[], uploads: readonly Contents[]): { count: number; bytes: number } {
-  const sizes = new Map<string, number>();
-  // A blob that is being replaced briefly has two contents and keeps one.
-  for (const { place, size } of stored) sizes.set(place, Math.max(size, sizes.get(place) ?? 0));
+/** @param stored - in groups by place. A blob that is being replaced briefly has two contents and keeps one */
+function usage(stored: KeyListing, uploads: readonly Contents[]): { count: number; bytes: number } {
   const sums = new Map<string, number>();
   for (const { place, size } of uploads) sums.set(place, size + (sums.get(place) ?? 0));
-  for (const [place, sum] of sums) sizes.set(place, Math.max(sum, sizes.get(place) ?? 0));
-  return { count: sizes.size, bytes: sumOf([...sizes.values()]) };
-}
-
-function sumOf(numbers: readonly number[]): number {
-  return numbers.reduce((sum, number) => sum + number, 0);
+  let { count, bytes } = stored;
+  for (const [place, sum] of sums) {
+    count += stored.has(place) ? 0 : 1;
+    bytes += Math.max(sum - stored.group(place).largest, 0);
+  }
+  return { count, bytes };
 }
 
 function exceeded(what: string, option: string): TwtxtError {

@@ -12,7 +12,7 @@ import { isExpired, isNonceSpent, type Nonce, spendNonce } from "../../http/nonc
 import type { Log } from "../../http/respond.js";
 import { nonceUsed } from "../../http/signature.js";
 import { readJson, writeJson } from "../../store/json.js";
-import { type KeyListing, listingsOf } from "../../store/key-listing.js";
+import { type CountedKey, type KeyListing, listingsOf } from "../../store/key-listing.js";
 import type { Range, StreamingStore } from "../../store/store.js";
 import { type BlobInfo, type Metadata, PROPERTIES } from "../blob.js";
 
@@ -27,6 +27,16 @@ const SWEPT_AT_ONCE = 100;
 /** A blob with the key of its contents. */
 export interface StoredBlob extends BlobInfo {
   contents: string;
+}
+
+/** The record of a blob. */
+export interface StoredRecord {
+  /** `null` if it never existed or was deleted. */
+  blob: StoredBlob | null;
+  /** `undefined` if there is no record. */
+  etag: string | undefined;
+  /** The nonces of the latest writes, each with its expiry in seconds since 1970. */
+  nonces: Record<string, number>;
 }
 
 /** Contents without a blob. */
@@ -60,7 +70,7 @@ export const RECORDS = "blobs/records/";
 const NAME = /^(?<place>[0-9a-f]{64})\.(?<size>\d+)\.(?<time>[0-9a-z]+)-[0-9a-f]+$/;
 
 const text = v.string();
-/** Nonces of the latest writes, each with its expiry in seconds since 1970. Earlier versions had none in records. */
+/** Earlier versions had no nonces in records. */
 const nonces = v.optional(v.record(text, v.number()), {});
 const RECORD = v.union([
   v.object({ isDeleted: v.literal(true), nonces }),
@@ -91,16 +101,22 @@ interface StoredBlobsOptions {
 /** The blobs of all owners. All methods throw TwtxtError `store-failed`. */
 export class StoredBlobs {
   readonly #options: StoredBlobsOptions;
-  readonly #listingOf: (owner: string) => KeyListing<ContentsName>;
+  readonly #listingOf: (owner: string) => KeyListing;
 
   constructor(options: StoredBlobsOptions) {
     this.#options = options;
     const { store, now } = options;
-    this.#listingOf = listingsOf((owner) => ({ store, now, prefix: `${FOLDER}${owner}/`, parse: parseContents }));
+    this.#listingOf = listingsOf((owner) => ({ store, now, prefix: `${FOLDER}${owner}/`, parse: countedContents }));
   }
 
   async find(owner: string, key: string): Promise<StoredBlob | null> {
-    return (await this.#record(owner, placeOf(key))).blob;
+    return (await this.record(owner, key)).blob;
+  }
+
+  async record(owner: string, key: string): Promise<StoredRecord> {
+    const found = await readJson(this.#options.store, recordKey(owner, placeOf(key)), RECORD);
+    const blob = found && !("isDeleted" in found.value) ? found.value : null;
+    return { blob, etag: found?.etag, nonces: found?.value.nonces ?? {} };
   }
 
   /** @returns `null` if it was replaced or deleted since it was found */
@@ -143,18 +159,19 @@ export class StoredBlobs {
    *
    * @param nonce - of the signed request. The record stores it, so that a replay of a write to this blob finds it
    * @param change - makes the next version; called again after each lost race, and its errors are thrown
+   * @param first - the record as it was read before, if it was
    * @throws TwtxtError `not-signed` for a nonce that was used before
    */
   async update(
     key: string,
     nonce: Nonce,
     change: (before: StoredBlob | null) => Promise<NextVersion>,
+    first?: StoredRecord,
   ): Promise<BlobChange> {
     const { store, now } = this.#options;
     const owner = nonce.keyid;
-    const place = placeOf(key);
-    for (let tries = 0; tries < TRIES; tries += 1) {
-      const found = await Promise.all([this.#record(owner, place), isNonceSpent(store, nonce)]);
+    for (let tries = 0, known = first; tries < TRIES; tries += 1, known = undefined) {
+      const found = await Promise.all([known ?? this.record(owner, key), isNonceSpent(store, nonce)]);
       const [{ blob: before, etag, nonces }, isSpent] = found;
       if (isSpent || Object.hasOwn(nonces, nonce.nonce)) throw nonceUsed();
       // A refused request changes no record, so its nonce needs its own key.
@@ -169,7 +186,8 @@ export class StoredBlobs {
       const used = { ...Object.fromEntries(valid), [nonce.nonce]: nonce.expires };
       const record = { ...(after ?? { isDeleted: true }), nonces: used, write };
       const condition = etag === undefined ? { isNew: true as const } : { etag };
-      if ((await writeJson(store, recordKey(owner, place), record, condition)) !== null) return { before, after };
+      if ((await writeJson(store, recordKey(owner, placeOf(key)), record, condition)) !== null)
+        return { before, after };
     }
     throw new TwtxtError(
       "store-failed",
@@ -182,11 +200,11 @@ export class StoredBlobs {
     return this.#contentsUnder(`${FOLDER}${owner}/`);
   }
 
-  /** The stored contents of an owner. Changes by other processes may be missing for two seconds. */
-  async recentContentsOf(owner: string): Promise<ContentsName[]> {
+  /** The stored contents of an owner, in groups by place. Changes by other processes may be missing for two seconds. */
+  async recentContentsOf(owner: string): Promise<KeyListing> {
     const listing = this.#listingOf(owner);
     await listing.refresh();
-    return listing.entries();
+    return listing;
   }
 
   /** @returns `null` for a deleted blob, and for a damaged record, which is logged */
@@ -207,12 +225,6 @@ export class StoredBlobs {
 
   #randomHex(): string {
     return Buffer.from(this.#options.random(RANDOM_BYTES)).toString("hex");
-  }
-
-  async #record(owner: string, place: string) {
-    const found = await readJson(this.#options.store, recordKey(owner, place), RECORD);
-    const blob = found && !("isDeleted" in found.value) ? found.value : null;
-    return { blob, etag: found?.etag, nonces: found?.value.nonces ?? {} };
   }
 
   /** Logs a damaged record instead of throwing, so that the others can be read. */
@@ -239,6 +251,11 @@ function parseContents(contents: string): ContentsName | null {
   const { place, size, time } = NAME.exec(name)?.groups ?? {};
   if (place === undefined) return null;
   return { contents, owner, place, size: Number(size), time: Number.parseInt(time ?? "", 36) };
+}
+
+function countedContents(contents: string): CountedKey | null {
+  const name = parseContents(contents);
+  return name && { group: name.place, size: name.size };
 }
 
 /** The keys of the contents that a record names. */

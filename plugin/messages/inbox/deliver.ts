@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { line, problem, readBody } from "../../http/respond.js";
+import type { KeyListing } from "../../store/key-listing.js";
 import { canonicalForm, MESSAGE_BYTES, sealedBytes } from "../sealed-bytes.js";
 import type { Shares } from "./share.js";
 import type { StoredMessage, StoredMessages } from "./stored.js";
@@ -72,17 +73,17 @@ export class Deliveries {
     { user, limits, address }: Destination,
   ): Promise<Response> {
     const { messages, shares, now, onStored } = this.#options;
-    const { id, ids, body, size } = delivery;
+    const { ids, body, size } = delivery;
     const { stored, isKnown } = await messages.recent(user, ids);
     if (isKnown) return storedResponse();
-
-    const fits = (found: readonly StoredMessage[]) =>
-      hasRoom([...found, ...othersOf(before, [id, ...found.map((message) => message.id)])], size, limits);
-    if (!fits(stored) && !fits(await messages.all(user))) return fullResponse();
+    if (!hasRoom(stored, delivery, before, limits)) {
+      await stored.relist();
+      if (!hasRoom(stored, delivery, before, limits)) return fullResponse();
+    }
 
     const record = address === null ? async () => {} : await shares.take(user, address, delivery);
     if (!record) return shareUsedResponse(now());
-    await Promise.all([record(), messages.keep(user, [...ids], body)]);
+    await Promise.all([record(), messages.keep(user, ids, body)]);
     onStored(user, size);
     return storedResponse();
   }
@@ -92,7 +93,7 @@ export class Deliveries {
 interface Delivery {
   id: string;
   /** Includes the id that earlier versions used, the hash of the received bytes. */
-  ids: ReadonlySet<string>;
+  ids: readonly string[];
   body: Uint8Array;
   size: number;
 }
@@ -100,13 +101,7 @@ interface Delivery {
 function deliveryOf(body: Uint8Array): Delivery {
   const bytes = sealedBytes(body);
   const id = idOf(canonicalForm(bytes));
-  return { id, ids: new Set([id, idOf(bytes)]), body, size: body.length };
-}
-
-/** Deliveries of other messages, one of each. */
-function othersOf(deliveries: readonly Delivery[], ids: readonly string[]): Delivery[] {
-  const known = new Set(ids);
-  return deliveries.filter(({ id }) => !known.has(id) && known.add(id));
+  return { id, ids: [...new Set([id, idOf(bytes)])], body, size: body.length };
 }
 
 /** How full an inbox is, from 0 to 1. */
@@ -131,12 +126,17 @@ export async function bodyOfMessage(request: Request): Promise<Uint8Array> {
   }
 }
 
+/** @param before - deliveries in progress; those of messages that are stored already, or of this one, do not count */
 function hasRoom(
-  stored: readonly Pick<StoredMessage, "size">[],
-  size: number,
-  { messages, bytes }: InboxLimits,
+  stored: KeyListing,
+  { id, size }: Delivery,
+  before: readonly Delivery[],
+  limits: InboxLimits,
 ): boolean {
-  return stored.length < messages && bytesOf(stored) + size <= bytes;
+  const sizes = new Map(before.map((delivery) => [delivery.id, delivery.size]));
+  const others = [...sizes].filter(([other]) => other !== id && !stored.has(other));
+  const bytes = others.reduce((sum, [, otherSize]) => sum + otherSize, stored.bytes + size);
+  return stored.count + others.length < limits.messages && bytes <= limits.bytes;
 }
 
 function bytesOf(stored: readonly Pick<StoredMessage, "size">[]): number {

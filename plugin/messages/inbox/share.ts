@@ -1,15 +1,16 @@
 // plugin/messages/inbox/share.ts: the daily limit for one sender's address.
 //
-// - `inbox-senders/<day>/<user>/<digest>/<id>-<size>` records a message from this address.
+// - `inbox-senders/<day>/<user>/<digest>-<id>-<size>` records a message from this address.
 // - `inbox-salts/<day>` is the salt of a day's digests. Once both are deleted, senders cannot be identified.
 
 import { createHmac } from "node:crypto";
 import type { Clock } from "../../clock.js";
-import { type KeyListing, listingsOf } from "../../store/key-listing.js";
+import { type CountedKey, type KeyListing, listingsOf } from "../../store/key-listing.js";
 import type { Store } from "../../store/store.js";
 
 const SENDERS = "inbox-senders/";
 const SALTS = "inbox-salts/";
+const RECORD = /\/([0-9a-f]{64})-[0-9a-f]{64}-(\d+)$/;
 const SALT_BYTES = 16;
 /** One address may fill a tenth of an inbox. PROTOCOL 3.3. */
 const SHARES = 10;
@@ -28,8 +29,8 @@ interface Day {
   /** `YYYY-MM-DD`. */
   name: string;
   salt: Uint8Array;
-  /** The records of a user's inbox, `<digest>/<id>-<size>`. */
-  listingOf(user: string): KeyListing<string>;
+  /** The records of a user's inbox, in groups by digest. */
+  listingOf(user: string): KeyListing;
 }
 
 /**
@@ -61,12 +62,13 @@ export class Shares {
     const { store, limits } = this.#options;
     const day = await this.#today();
     const digest = createHmac("sha256", day.salt).update(address).digest("hex");
-    const name = `${digest}/${id}-${size}`;
-    const key = `${SENDERS}${day.name}/${user}/${name}`;
+    const key = `${SENDERS}${day.name}/${user}/${digest}-${id}-${size}`;
     const listing = day.listingOf(user);
     await listing.refresh();
-    const others = listing.entries().filter((one) => one.startsWith(digest) && one !== name);
-    if (!isWithin([...others, name].map(sizeIn), limits)) return null;
+    const { sizes, sum } = listing.group(digest);
+    const isRepeat = sizes.has(key);
+    const count = sizes.size + (isRepeat ? 0 : 1);
+    if (!isWithin({ messages: count, bytes: sum + (isRepeat ? 0 : size) }, limits)) return null;
     listing.add(key);
     return async () => {
       await store.put(key, NOTHING, { isNew: true });
@@ -92,7 +94,7 @@ export class Shares {
     const salt = await this.#saltOf(name);
     const listingOf = listingsOf((user) => {
       const prefix = `${SENDERS}${name}/${user}/`;
-      return { store, now, prefix, parse: (key) => key.slice(prefix.length) };
+      return { store, now, prefix, parse: countedRecord };
     });
     // Of concurrent deliveries, the first one has made the listings.
     if (this.#day?.name !== name) this.#day = { name, salt, listingOf };
@@ -113,12 +115,12 @@ export class Shares {
   }
 }
 
-function sizeIn(name: string): number {
-  return Number(name.slice(name.lastIndexOf("-") + 1));
+function countedRecord(key: string): CountedKey | null {
+  const [, group, size] = RECORD.exec(key) ?? [];
+  return group === undefined ? null : { group, size: Number(size) };
 }
 
 /** One message a day is always allowed, however small the inbox. */
-function isWithin(sizes: readonly number[], { messages, bytes }: ShareOptions["limits"]): boolean {
-  const total = sizes.reduce((sum, size) => sum + size, 0);
-  return sizes.length <= 1 || (sizes.length <= messages / SHARES && total <= bytes / SHARES);
+function isWithin(used: ShareOptions["limits"], { messages, bytes }: ShareOptions["limits"]): boolean {
+  return used.messages <= 1 || (used.messages <= messages / SHARES && used.bytes <= bytes / SHARES);
 }

@@ -8,7 +8,7 @@
 
 import PQueue from "p-queue";
 import type { Clock } from "../../clock.js";
-import { type KeyListing, listingsOf } from "../../store/key-listing.js";
+import { type CountedKey, type KeyListing, listingsOf } from "../../store/key-listing.js";
 import type { Store } from "../../store/store.js";
 
 const DAY_MS = 24 * 3600_000;
@@ -55,14 +55,14 @@ interface SweptInboxes {
 export class StoredMessages {
   readonly #store: Store;
   readonly #now: Clock;
-  readonly #messagesOf: (user: string) => KeyListing<StoredMessage>;
-  readonly #deletedOf: (user: string) => KeyListing<DeletedId>;
+  readonly #messagesOf: (user: string) => KeyListing;
+  readonly #deletedOf: (user: string) => KeyListing;
 
   constructor(store: Store, now: Clock) {
     this.#store = store;
     this.#now = now;
-    this.#messagesOf = listingsOf((user) => ({ store, now, prefix: messageFolder(user), parse: parseKey }));
-    this.#deletedOf = listingsOf((user) => ({ store, now, prefix: deletedFolder(user), parse: partsOfDeleted }));
+    this.#messagesOf = listingsOf((user) => ({ store, now, prefix: messageFolder(user), parse: countedMessage }));
+    this.#deletedOf = listingsOf((user) => ({ store, now, prefix: deletedFolder(user), parse: countedDeletion }));
   }
 
   /** Lists each message once, oldest first, from the keys in the store. */
@@ -71,15 +71,15 @@ export class StoredMessages {
   }
 
   /**
-   * Each message once, unordered, and whether one with these ids is stored or was deleted. Changes by other processes may be
-   * missing for two seconds.
+   * A count of the messages, in groups by id, and whether a message with one of these ids is stored or was deleted. Changes
+   * by other processes may be missing for two seconds.
    */
-  async recent(user: string, ids: ReadonlySet<string>): Promise<{ stored: StoredMessage[]; isKnown: boolean }> {
-    const [messages, deleted] = [this.#messagesOf(user), this.#deletedOf(user)];
-    await Promise.all([messages.refresh(), deleted.refresh()]);
-    const stored = withoutCopies(messages.entries());
-    const wasDeleted = deleted.entries().some((one) => ids.has(one.id) && !this.#isOutdated(one));
-    return { stored, isKnown: wasDeleted || stored.some(({ id }) => ids.has(id)) };
+  async recent(user: string, ids: readonly string[]): Promise<{ stored: KeyListing; isKnown: boolean }> {
+    const [stored, deleted] = [this.#messagesOf(user), this.#deletedOf(user)];
+    await Promise.all([stored.refresh(), deleted.refresh()]);
+    const wasDeleted = (id: string) =>
+      [...deleted.group(id).sizes.keys()].some((key) => !this.#isOutdated(partsOfDeleted(key)));
+    return { stored, isKnown: ids.some((id) => stored.has(id) || wasDeleted(id)) };
   }
 
   /** Reads bodies as received, in this order; `null` for deleted messages. */
@@ -204,6 +204,15 @@ function deletedFolder(user: string): string {
 
 function deletedKey(user: string, period: number, id: string): string {
   return `${deletedFolder(user)}${period}/${id}`;
+}
+
+function countedMessage(key: string): CountedKey | null {
+  const message = parseKey(key);
+  return message && { group: message.id, size: message.size };
+}
+
+function countedDeletion(key: string): CountedKey {
+  return { group: partsOfDeleted(key).id, size: 0 };
 }
 
 function partsOfDeleted(key: string): DeletedId {

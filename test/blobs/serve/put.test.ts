@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { TwtxtError } from "../../../plugin/errors.js";
+import { memoryStore } from "../../../plugin/store/memory.js";
+import { faultyStore } from "../../helpers/faulty-store.js";
 import { ALICE, alicesBlobs, CAROL, dump, jsonOf, kept, outcomeOf, propertiesHeader, sha256 } from "../alices-blobs.js";
 
 const MIB = 2 ** 20;
@@ -36,6 +38,22 @@ describe("PUT", () => {
     expect(`${status} ${code}`).toBe(answer);
     expect(await dump(alice.store)).toEqual(before);
     expect((await alice.put("a", "new", { "content-encoding": "identity" })).status).toBe(200);
+  });
+
+  it.each([201, 200])("%i: the record is read once, unless another writer changes it", async (status) => {
+    const store = faultyStore(memoryStore());
+    const alice = alicesBlobs({ store });
+    if (status === 200) await alice.put("a", "old");
+    const reads: string[] = [];
+    const get = store.get;
+    store.get = (key) => {
+      if (key.startsWith("blobs/records/")) reads.push(key);
+      return get(key);
+    };
+    expect((await alice.put("a", "new")).status).toBe(status);
+    expect(reads).toHaveLength(1);
+    store.get = get;
+    expect(await (await alice.get("a")).text()).toBe("new");
   });
 
   it("201: a new blob has the plainest metadata where nothing is said", async () => {

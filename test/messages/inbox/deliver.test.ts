@@ -302,8 +302,15 @@ describe("the share of one address", () => {
     const store = memoryStore();
     const hosts = [1, 2].map((byte) => alicesInbox({ store, random: (length) => new Uint8Array(length).fill(byte) }));
     await Promise.all(hosts.map((host, n) => host.send(sealed(n))));
-    const folders = (await store.keys("inbox-senders/")).map((key) => key.slice(0, key.lastIndexOf("/")));
-    expect([folders.length, new Set(folders).size]).toEqual([2, 1]);
+    const digests = (await store.keys("inbox-senders/")).map((key) => /\/([0-9a-f]{64})-/.exec(key)?.[1]);
+    expect([digests.length, new Set(digests).size]).toEqual([2, 1]);
+  });
+
+  it("has its records in one folder, so that one listing finds those of all senders", async () => {
+    const alice = alicesInbox();
+    for (let n = 0; n < 3; n += 1) await alice.send(sealed(n), { from: `192.0.2.${n}` });
+    const folders = (await alice.store.keys("inbox-senders/")).map((key) => key.slice(0, key.lastIndexOf("/")));
+    expect(folders).toEqual(Array(3).fill("inbox-senders/2026-11-20/alice"));
   });
 
   it("429: thirty concurrent messages share the limit", async () => {
