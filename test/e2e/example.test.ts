@@ -1,25 +1,61 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { once } from "node:events";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { extname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import matter from "gray-matter";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { TwtxtError } from "../../plugin/errors.js";
 import { type ParsedFeed, parseFeed } from "../../plugin/feed/feed.js";
+import { explanationPage, outcomePage, refusalPage } from "../../plugin/mentions/receive/endpoint-page.js";
+import { describeInChromium, launchChromium, violationsIn } from "../helpers/chromium.js";
+import { longConversation } from "../helpers/long-conversation.js";
 
 const repo = fileURLToPath(new URL("../../", import.meta.url));
 const output = mkdtempSync(join(tmpdir(), "twtxt-example-"));
 const feeds: ParsedFeed[] = [];
+const KEY = "kex132yw8ht5p8cetl2jmvknewjawt9xwzdlrk2pyxlnwjyqrdq0dawqqph077";
+const POST = "/2026/quinces/";
+const TYPES: Record<string, string> = { ".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml" };
+
+/** The example as its host serves it: with mentions, and the pages of the endpoint. */
+const server = createServer(async ({ url: path = "/" }, response) => {
+  const { pathname, search } = new URL(path, url);
+  if (pathname === "/mentions.json")
+    return response.end(JSON.stringify({ mentions: longConversation(url + POST), next: null }));
+  const file = join(output, pathname.endsWith("/") ? `${pathname}index.html` : pathname);
+  const isFile = pathname !== "/webmention" && existsSync(file);
+  response.setHeader("content-type", TYPES[extname(file)] ?? "text/html; charset=utf-8");
+  response.end(isFile ? readFileSync(file) : await endpointPage(search).text());
+});
+let url = "";
+
+function endpointPage(search: string): Response {
+  const form = { source: "https://bob.example/", target: url + POST };
+  if (search === "?stored") return outcomePage("stored", form.target);
+  if (search === "?refused") return refusalPage(new TwtxtError("no-such-mention", "There is no link."), form);
+  return explanationPage(`${url}/twtxt.txt`, false);
+}
 
 beforeAll(async () => {
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const env = { ...process.env, SITE_URL: url, SITE_KEY: KEY };
   const args = ["--import", "tsx", "node_modules/@11ty/eleventy/cmd.cjs", "--config=.eleventy.ts", "--quiet"];
-  await promisify(execFile)(process.execPath, [...args, `--output=${output}`], { cwd: repo });
+  await promisify(execFile)(process.execPath, [...args, `--output=${output}`], { cwd: repo, env });
   for (let name: string | undefined = "twtxt.txt"; name; name = feeds.at(-1)?.fields.prev?.[0]?.split(" ")[1]) {
     feeds.push(parseFeed(readFileSync(join(output, name))));
   }
 });
-afterAll(() => rmSync(output, { recursive: true, force: true }));
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+  rmSync(output, { recursive: true, force: true });
+});
 
 describe("the example", () => {
   it("has each post in the feed or an archive, and no line that our parser skips", () => {
@@ -41,6 +77,33 @@ describe("the example", () => {
     expect(twts.filter(({ subject }) => subject !== null).length).toBe(1);
     expect(twts.filter(({ mentions }) => mentions.length > 0).length).toBeGreaterThan(2);
     expect(twts.some(({ text }) => text.includes("\u2028"))).toBe(true);
-    expect(twts.some(({ text }) => /!\[.+\]\(https:\/\/alice\.example\//.test(text))).toBe(true);
+    expect(twts.some(({ text }) => text.match(/!\[.+\]\((.+?)\)/)?.[1]?.startsWith(`${url}/`))).toBe(true);
+  });
+});
+
+describeInChromium("the pages of the example and of its endpoint", () => {
+  it("have nothing that axe finds wrong, in light and dark", async () => {
+    const browser = await launchChromium();
+    const page = await browser.newPage();
+    const found: Record<string, string[]> = {};
+    for (const path of [
+      "/",
+      POST,
+      "/mentions/",
+      "/contact/",
+      "/webmention",
+      "/webmention?stored",
+      "/webmention?refused",
+    ]) {
+      await page.goto(url + path);
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        found[`${path} ${colorScheme}`] = await violationsIn(page);
+      }
+    }
+    await browser.close();
+
+    expect(Object.keys(found)).toHaveLength(14);
+    expect(Object.fromEntries(Object.entries(found).filter(([, violations]) => violations.length > 0))).toEqual({});
   });
 });

@@ -30,7 +30,8 @@ export function launchChromium(): Promise<Browser> {
 
 /** What axe finds wrong in a page: its rules, each with the first elements that break it. */
 export async function violationsIn(page: Page): Promise<string[]> {
-  await page.evaluate(readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8"));
+  const hasAxe = await page.evaluate("typeof axe === 'object'");
+  if (!hasAxe) await page.evaluate(readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8"));
   const found = await page.evaluate(`
     axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
       violations.map(({ id, nodes }) => id + ": " + nodes.slice(0, 3).map(({ html }) => html).join(" ")))

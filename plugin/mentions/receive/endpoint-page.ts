@@ -22,7 +22,7 @@ const HINTS: Partial<Record<TwtxtError["code"], string>> = {
 };
 
 const STYLE =
-  ":root{color-scheme:light dark}body{font:1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}input{display:block;width:100%;box-sizing:border-box;font:inherit;margin:0 0 1rem}";
+  ":root{color-scheme:light dark;background:canvas}body{font:1rem/1.5 system-ui,sans-serif;max-width:36rem;margin:2rem auto;padding:0 1rem;overflow-wrap:anywhere}input{display:block;width:100%;box-sizing:border-box;font:inherit;margin:0 0 1rem}";
 
 /** The values of the form. */
 interface Form {
