@@ -6,6 +6,8 @@ export interface Blog {
   posts: number;
   /** Without titles, a twt is made from the body's HTML. */
   isTitled: boolean;
+  /** Whether each post lists its mentions. */
+  hasMentions?: boolean;
 }
 
 const FIRST_POST = Date.parse("2011-01-03T08:00:00Z");
@@ -24,7 +26,7 @@ const WORDS =
 export function writeBlog(folder: string, blog: Blog, nodeModules: string): void {
   const files = {
     "package.json": '{"type":"module"}\n',
-    "_includes/page.njk": LAYOUT,
+    "_includes/page.njk": blog.hasMentions ? LAYOUT.replace("</main>", "{% twtxtMentions %}</main>") : LAYOUT,
     "index.njk": INDEX,
     "posts/posts.json": `${JSON.stringify({ layout: "page.njk", tags: "posts" })}\n`,
   };
@@ -35,6 +37,11 @@ export function writeBlog(folder: string, blog: Blog, nodeModules: string): void
     const { path, content } = post(i, blog);
     write(join(folder, path), content);
   }
+}
+
+/** The URL of a post from the root of the site. @param posts - how many the blog has */
+export function permalinkOf(i: number, posts: number): string {
+  return `/posts/${dateOf(i, posts).slice(0, 4)}/post-${i + 1}/`;
 }
 
 function post(i: number, { posts, isTitled }: Blog): { path: string; content: string } {

@@ -4,16 +4,18 @@ import { join } from "node:path";
 import { type Blog, writeBlog } from "./blog.js";
 import { runNode } from "./child.js";
 import { nodeModules } from "./package.js";
-import { added, median, type Part, range, ratio, time } from "./table.js";
+import { type Aim, added, median, type Part, range, ratio, time } from "./table.js";
 
 /** A way to build the blog. */
-interface Variant {
+export interface Variant {
   name: string;
   /** A line of the configuration and the import that it needs. */
   imports: string;
   config: string;
   /** Proof that the variant did its work. */
   writes: string;
+  /** Proof in that file. */
+  contains?: string;
 }
 
 export interface BuildSetup {
@@ -21,8 +23,10 @@ export interface BuildSetup {
   plugin: string;
   /** An empty one for the blog. */
   folder: string;
-  /** How often, after one build of each that does not count. */
+  /** How often each is built. */
   runs: number;
+  /** How often each is built before, which does not count. */
+  warmUps: number;
   stop: AbortSignal;
   say(progress: string): void;
 }
@@ -70,18 +74,39 @@ function rss(name: string, limit: number): Variant {
   };
 }
 
+/** The goal for what the last variant adds to the first. */
+interface BuildAim extends Omit<Aim, "reached"> {
+  reached(shares: { wall: number; cpu: number }): string;
+}
+
+const AIM: BuildAim = {
+  what: "Added by this plugin",
+  aim: "below 15 %",
+  reached: ({ wall, cpu }) => `${added(wall)} wall, ${added(cpu)} CPU, median of paired runs`,
+};
+
+/** Builds a blog without the plugin, with it, and with other plugins. */
+export function measureBuilds(blog: Blog, setup: BuildSetup): Promise<Part> {
+  return compareBuilds(blog, variants(setup.plugin), { ...setup, aim: AIM });
+}
+
 /**
  * Builds a blog with each variant in turn, so that other load of the machine affects all of them.
+ *
+ * @param all - the first is the baseline
  */
-export async function measureBuilds(blog: Blog, { plugin, folder, runs, stop, say }: BuildSetup): Promise<Part> {
-  const all = variants(plugin);
+export async function compareBuilds(
+  blog: Blog,
+  all: readonly Variant[],
+  { folder, runs, warmUps, aim, stop, say }: Omit<BuildSetup, "plugin"> & { aim: BuildAim },
+): Promise<Part> {
   writeBlog(folder, blog, nodeModules);
   all.forEach((variant, i) => {
     writeFileSync(join(folder, configFile(i)), configOf(variant));
   });
 
   const usages: Usage[][] = all.map(() => []);
-  for (let run = 0; run <= runs; run += 1) {
+  for (let run = 1 - warmUps; run <= runs; run += 1) {
     for (const [i, variant] of all.entries()) {
       const usage = await build(folder, variant, configFile(i), stop);
       if (run > 0) usages[i]?.push(usage);
@@ -91,7 +116,10 @@ export async function measureBuilds(blog: Blog, { plugin, folder, runs, stop, sa
     }
   }
   rmSync(folder, { recursive: true, force: true });
-  return partOf(blog, runs, all, usages);
+  return {
+    ...partOf(all, usages, aim),
+    title: `Building ${blog.posts.toLocaleString("en")} ${nameOf(blog)}, median of ${runs}`,
+  };
 }
 
 async function build(folder: string, variant: Variant, config: string, stop: AbortSignal): Promise<Usage> {
@@ -102,14 +130,15 @@ async function build(folder: string, variant: Variant, config: string, stop: Abo
 
   const args = ["--import", usageHook, join(nodeModules, "@11ty/eleventy/cmd.cjs"), "--quiet", `--config=${config}`];
   const { wall } = await runNode(args, { cwd: folder, env: { NETLIFY: "", BENCH_USAGE: usageFile }, stop });
-  if (!existsSync(join(output, variant.writes)))
-    throw new Error(`The build "${variant.name}" has not written ${variant.writes}.`);
+  const proof = join(output, variant.writes);
+  if (!existsSync(proof) || !readFileSync(proof, "utf8").includes(variant.contains ?? ""))
+    throw new Error(`The build "${variant.name}" has not written ${variant.writes} with ${variant.contains}.`);
 
   const { userCPUTime, systemCPUTime, maxRSS } = JSON.parse(readFileSync(usageFile, "utf8")) as NodeJS.ResourceUsage;
   return { wall, cpu: (userCPUTime + systemCPUTime) / 1000, memory: maxRSS / 1024 };
 }
 
-function partOf(blog: Blog, runs: number, all: Variant[], usages: Usage[][]): Part {
+function partOf(all: readonly Variant[], usages: Usage[][], { reached, ...aim }: BuildAim): Omit<Part, "title"> {
   const alone = usages[0] ?? [];
   const figures = all.map(({ name }, i) => {
     const own = usages[i] ?? [];
@@ -153,21 +182,14 @@ function partOf(blog: Blog, runs: number, all: Variant[], usages: Usage[][]): Pa
   ]);
   const ours = figures.at(-1);
   return {
-    title: `Building ${blog.posts.toLocaleString("en")} ${nameOf(blog)}, median of ${runs}`,
     rows: [header, ...rows],
-    aims: [
-      {
-        what: "Added by this plugin",
-        aim: "below 15 %",
-        reached: `${added(ours?.addedWall ?? Number.NaN)} wall, ${added(ours?.addedCpu ?? Number.NaN)} CPU, median of paired runs`,
-      },
-    ],
+    aims: [{ ...aim, reached: reached({ wall: ours?.addedWall ?? Number.NaN, cpu: ours?.addedCpu ?? Number.NaN }) }],
     figures,
   };
 }
 
-function nameOf({ isTitled }: Blog): string {
-  return isTitled ? "titled posts" : "notes without titles";
+function nameOf({ isTitled, hasMentions }: Blog): string {
+  return isTitled ? `titled posts${hasMentions ? " that list their mentions" : ""}` : "notes without titles";
 }
 
 function configFile(variant: number): string {

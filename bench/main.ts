@@ -9,6 +9,7 @@ import { parseArgs } from "node:util";
 import { measureStrangers } from "./attacks.js";
 import { measureBlobs } from "./blobs.js";
 import { measureBuilds } from "./build.js";
+import { measureAssets, measureMentionBuilds, measureTree } from "./conversations.js";
 import { measureDeliveries } from "./deliveries.js";
 import { measureFunctions } from "./functions.js";
 import { measureMessages } from "./messages.js";
@@ -22,8 +23,8 @@ import { measureVerifying } from "./verify.js";
 const HELP = `npm run bench -- [--quick] [--only PART] [--json FILE] [--markdown FILE]
 
 --quick     fewer runs, fewer mentions, and no blogs of 10,000
---only      one part alone: builds, reader, find, import, functions, send, verify, received, messages,
-            deliveries, blobs or strangers
+--only      one part alone: builds, mentions, tree, assets, reader, find, import, functions, send, verify,
+            received, messages, deliveries, blobs or strangers
 --json      the figures as JSON, too
 --markdown  the tables as Markdown, too, as in docs/benchmarks.md`;
 
@@ -56,7 +57,9 @@ try {
   for (const [name, measure] of plan(entry, options.quick)) {
     if (options.only !== undefined && !name.startsWith(options.only)) continue;
     say(`Measuring: ${name}.`);
+    const partStart = Date.now();
     const part = await measure();
+    say(`${name}: ${Math.round((Date.now() - partStart) / 1000)} s.`);
     parts.push(part);
     console.log(formatPart(part));
     if (options.json) writeFileSync(options.json, `${JSON.stringify({ ...machine(), parts }, null, 2)}\n`);
@@ -83,7 +86,14 @@ function plan(entry: string, isQuick: boolean): [string, () => Promise<Part>][] 
     () =>
       measureBuilds(
         { posts, isTitled },
-        { plugin: entry, folder: join(temp, `blog-${posts}-${isTitled}`), runs, stop, say },
+        {
+          plugin: entry,
+          folder: join(temp, `blog-${posts}-${isTitled}`),
+          runs,
+          warmUps: posts < 10_000 ? 1 : 0,
+          stop,
+          say,
+        },
       ),
   ];
   const emptyModule = join(temp, "empty.mjs");
@@ -92,6 +102,22 @@ function plan(entry: string, isQuick: boolean): [string, () => Promise<Part>][] 
     builds(1_000, true, isQuick ? 3 : 5),
     builds(1_000, false, isQuick ? 3 : 5),
     ...(isQuick ? [] : [builds(10_000, true, 3), builds(10_000, false, 3)]),
+    [
+      "mentions",
+      () => {
+        const setup = {
+          plugin: entry,
+          folder: join(temp, "blog-mentions"),
+          runs: isQuick ? 2 : 4,
+          warmUps: 1,
+          stop,
+          say,
+        };
+        return measureMentionBuilds(isQuick ? 5_000 : 20_000, setup);
+      },
+    ],
+    ["tree", () => measureTree(entry, isQuick ? 20 : 100)],
+    ["assets", async () => measureAssets(entry)],
     ["reader", () => measureReader(entry, isQuick ? 5 : 15, stop)],
     ["find", () => measureFinding(entry, isQuick ? 5 : 15, stop)],
     ["import", () => measureImport(entry, pathToFileURL(emptyModule).href, isQuick ? 3 : 9, stop)],
@@ -104,7 +130,7 @@ function plan(entry: string, isQuick: boolean): [string, () => Promise<Part>][] 
         measureReceived(entry, {
           folder: join(temp, "received"),
           count: isQuick ? 10_000 : 100_000,
-          runs: isQuick ? 3 : 5,
+          runs: 3,
           stop,
         }),
     ],
@@ -113,8 +139,8 @@ function plan(entry: string, isQuick: boolean): [string, () => Promise<Part>][] 
       () =>
         measureMessages(entry, {
           folder: join(temp, "messages"),
-          milliseconds: isQuick ? 100 : 400,
-          blocks: isQuick ? 3 : 7,
+          milliseconds: isQuick ? 100 : 300,
+          blocks: isQuick ? 3 : 5,
           stop,
         }),
     ],
@@ -123,7 +149,7 @@ function plan(entry: string, isQuick: boolean): [string, () => Promise<Part>][] 
       () => measureDeliveries(entry, { folder: join(temp, "deliveries"), count: isQuick ? 200 : 1000, stop }),
     ],
     ...(process.platform === "linux" ? [strangers(entry, isQuick)] : []),
-    ["blobs", () => measureBlobs(entry, { folder: join(temp, "blobs"), rounds: isQuick ? 2 : 7, stop })],
+    ["blobs", () => measureBlobs(entry, { folder: join(temp, "blobs"), rounds: isQuick ? 2 : 5, stop })],
   ];
 }
 
@@ -135,7 +161,7 @@ function sending(entry: string, isQuick: boolean): [string, () => Promise<Part>]
 
 /** Only Linux reports the resources of a process in /proc. */
 function strangers(entry: string, isQuick: boolean): [string, () => Promise<Part>] {
-  const size = isQuick ? { seconds: 4, newMentions: 200 } : { seconds: 20, newMentions: 2000 };
+  const size = isQuick ? { seconds: 4, newMentions: 200 } : { seconds: 15, newMentions: 2000 };
   return ["strangers", () => measureStrangers(entry, { ...size, folder: join(temp, "strangers"), stop })];
 }
 

@@ -149,7 +149,7 @@ describe("a benchmark", () => {
     const files = new Set(sources.map(({ file }) => file));
     const benches = filesBelow(fileURLToPath(new URL("../bench/", import.meta.url)));
     const loaded = benches.flatMap((file) => [
-      ...readFileSync(file, "utf8").matchAll(/"((?:cli|http|keys|mentions|messages|store)\/[\w/-]+)\.js"/g),
+      ...readFileSync(file, "utf8").matchAll(/"((?:cli|http|keys|mentions|messages|site|store)\/[\w/-]+)\.js"/g),
     ]);
     expect(loaded.map(([, module]) => `${module}.ts`).filter((file) => !files.has(file))).toEqual([]);
     expect(loaded.length).toBeGreaterThan(10);
