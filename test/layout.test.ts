@@ -89,10 +89,10 @@ describe("the house", () => {
     expect(naming.map(({ file }) => file)).toEqual(["site/routes.ts"]);
   });
 
-  it("has scripts for the browser that import each other and the markup of mentions, and nothing else", () => {
+  it("has scripts for the browser that import each other and the markup of mentions and of the timeline, and nothing else", () => {
     const scripts = sources.filter(({ room }) => room === "browser");
     const imported = new Set(scripts.flatMap(({ imports }) => imports).filter((name) => roomOf(name) !== "browser"));
-    expect([...imported]).toEqual(["site/mention-markup.ts"]);
+    expect([...imported].sort()).toEqual(["site/mention-markup.ts", "site/timeline-markup.ts"]);
   });
 
   it("knows Netlify's packages in one file alone", () => {

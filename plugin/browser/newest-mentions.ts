@@ -30,9 +30,7 @@ export async function readNewest(
   url.searchParams.set("limit", String(PAGE_SIZE));
   const mentions = new Map<string, PublicMention>();
   for (let page = 1; ; page += 1) {
-    const response = await fetch(url, { signal });
-    if (!response.ok) throw new Error();
-    const list = parseList(await response.json());
+    const list = parseList(await readJson(url, signal));
     for (const mention of list.mentions) mentions.set(mentionKey(mention), mention);
     const { next } = list;
     const isAll = next === null;
@@ -42,6 +40,13 @@ export async function readNewest(
   }
 }
 
+/** @throws if the request fails */
+export async function readJson(url: URL, signal: AbortSignal): Promise<unknown> {
+  const response = await fetch(url, { signal });
+  if (!response.ok) throw new Error();
+  return response.json();
+}
+
 function parseList(json: unknown): { mentions: PublicMention[]; next: string | null } {
   const { mentions, next } = fieldsOf(json);
   if (!Array.isArray(mentions)) throw new TypeError();
@@ -49,37 +54,44 @@ function parseList(json: unknown): { mentions: PublicMention[]; next: string | n
 }
 
 function parseMention(json: unknown): PublicMention {
-  const { source, target, under, type, author, text, html, hash, hashV1, replyTo, published, received } =
-    fieldsOf(json);
-  const { name, url } = fieldsOf(author);
+  const { target, under, type, hash, hashV1, published, received } = fieldsOf(json);
   return {
-    source: textOf(source),
+    ...parseSaid(json),
     target: textOf(target),
     under: textOrNull(under),
     type: PARTS.find((part) => part.type === type)?.type ?? "mention",
-    // No picture: the site serves only those that the build downloaded, and the page has them already.
-    author: { name: textOf(name).slice(0, MAX_NAME), url: textOf(url), photo: null },
-    text: textOf(text).slice(0, MAX_TEXT),
-    html: textOrNull(html)?.slice(0, MAX_HTML) ?? null,
     hash: textOrNull(hash),
     hashV1: textOrNull(hashV1),
-    replyTo: textOrNull(replyTo),
     published: textOrNull(published),
     received: textOf(received),
   };
 }
 
-function fieldsOf(json: unknown): Record<string, unknown> {
+/** What mentions and twts of the timeline have in common. */
+export function parseSaid(json: unknown): Pick<PublicMention, "source" | "author" | "text" | "html" | "replyTo"> {
+  const { source, author, text, html, replyTo } = fieldsOf(json);
+  const { name, url } = fieldsOf(author);
+  return {
+    source: textOf(source),
+    // No picture: the site serves only those that the build downloaded, and the page has them already.
+    author: { name: textOf(name).slice(0, MAX_NAME), url: textOf(url), photo: null },
+    text: textOf(text).slice(0, MAX_TEXT),
+    html: textOrNull(html)?.slice(0, MAX_HTML) ?? null,
+    replyTo: textOrNull(replyTo),
+  };
+}
+
+export function fieldsOf(json: unknown): Record<string, unknown> {
   if (typeof json !== "object" || json === null) throw new TypeError();
   return { ...json };
 }
 
-function textOf(json: unknown): string {
+export function textOf(json: unknown): string {
   if (typeof json !== "string") throw new TypeError();
   return json;
 }
 
 /** `null` also if the field is missing. */
-function textOrNull(json: unknown): string | null {
+export function textOrNull(json: unknown): string | null {
   return json == null ? null : textOf(json);
 }

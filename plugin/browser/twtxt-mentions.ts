@@ -1,4 +1,4 @@
-// plugin/browser/twtxt-mentions.ts: the component that updates a list of mentions in a page.
+// plugin/browser/twtxt-mentions.ts: the component that updates a list of mentions, or a timeline, in a page.
 import {
   dateFormat,
   ENGLISH,
@@ -18,7 +18,9 @@ import {
   threadsOf,
   type Words,
 } from "../site/mention-markup.js";
+import { newestThreads, saidOf, type Timeline, unreadList } from "../site/timeline-markup.js";
 import { type NewestMentions, readNewest } from "./newest-mentions.js";
+import { readTimeline } from "./read-timeline.js";
 import { readHtml, toDom } from "./to-dom.js";
 import { type Item, itemsIn, updateList } from "./update-list.js";
 
@@ -31,7 +33,7 @@ const PAUSE_MS = 60_000;
  *
  * Attributes: `src`, the URL of the JSON; `target`, the page that the mentions are about, absent for all mentions;
  * `data-page`, the number of this page in a list of several pages (only the first is updated); `data-feed` and `data-nick`,
- * the site's own feed; `lang` and `data-time-zone`, for dates; `data-heading-level`; `data-text-<word>`, the words.
+ * the site's own feed; `data-updated`, the time of a timeline instead of mentions; `lang` and `data-time-zone`, for dates; `data-heading-level`; `data-text-<word>`, the words.
  *
  * Sets `data-state` to `live` or `offline`, and fires the event `twtxt-mentions` with the number of mentions in the list.
  */
@@ -65,16 +67,31 @@ class TwtxtMentions extends HTMLElement {
     // In advance, because screen readers do not announce changes that come together with this attribute.
     if (this.#isLoaded) this.setAttribute("aria-live", "polite");
     setTimeout(() => request.abort(), TIMEOUT_MS);
-    let newest = null;
+    let show = null;
     try {
       await pageParsed();
-      newest = await readNewest(this.#url(), () => itemsIn(this), request.signal);
+      show = await this.#read(request.signal);
     } catch {
       // Offline, a server error, or an invalid list: the list of the build stays.
     }
     if (this.#request !== request) return;
-    this.dataset.state = newest ? "live" : "offline";
-    if (newest) this.#show(newest);
+    this.dataset.state = show ? "live" : "offline";
+    if (!show) return;
+    show();
+    this.#isLoaded = true;
+    const count = itemsIn(this).size;
+    this.querySelector(".twtxt-none")?.toggleAttribute("hidden", count > 0);
+    this.dispatchEvent(new CustomEvent("twtxt-mentions", { bubbles: true, detail: { count } }));
+  }
+
+  /** @returns a function that shows what was read */
+  async #read(signal: AbortSignal): Promise<() => void> {
+    if (this.dataset.updated !== undefined) {
+      const timeline = await readTimeline(this.#url(), signal);
+      return () => this.#showTimeline(timeline);
+    }
+    const newest = await readNewest(this.#url(), () => itemsIn(this), signal);
+    return () => this.#show(newest);
   }
 
   #show({ mentions, isAll }: NewestMentions): void {
@@ -92,10 +109,34 @@ class TwtxtMentions extends HTMLElement {
         this.#showPart(name, itemsOfType(type, mentions, known, context), known, context);
       }
     }
-    this.#isLoaded = true;
-    const count = itemsIn(this).size;
-    this.querySelector(".twtxt-none")?.toggleAttribute("hidden", count > 0);
-    this.dispatchEvent(new CustomEvent("twtxt-mentions", { bubbles: true, detail: { count } }));
+  }
+
+  /** Shows a timeline, unless that of the page is newer. */
+  #showTimeline(timeline: Timeline): void {
+    const { updated, twts, unread } = timeline;
+    if (updated < (this.dataset.updated ?? "")) return;
+    this.dataset.updated = updated;
+    const known = itemsIn(this);
+    const context = this.#context();
+    const said = new Map(twts.map(saidOf).map((each) => [mentionKey(each), each]));
+    for (const [key, item] of known) if (!said.has(key)) item.remove();
+    const itemsOf = (threads: readonly Thread<Entry>[]): Item[] =>
+      threads.flatMap(({ entry, replies }) => {
+        const each = said.get(entry.key);
+        return each ? [{ key: entry.key, created: toDom(mentionItem(each, context)), replies: itemsOf(replies) }] : [];
+      });
+    updateList(this.#list(), itemsOf(newestThreads([...said.values()].map(mentionEntry))), known);
+    this.querySelector(":scope > .twtxt-unread")?.remove();
+    if (unread.length > 0) this.append(toDom(unreadList(timeline, context, this.lang || "en")));
+  }
+
+  /** The list of all mentions, or of the timeline. */
+  #list(): Element {
+    const old = this.querySelector("ol.twtxt-mentions");
+    if (old) return old;
+    const list = toDom(mentionList([]));
+    this.prepend(list);
+    return list;
   }
 
   /** Shows the newest of all mentions. Those older than the last one of this page belong to the next page. */
@@ -104,18 +145,13 @@ class TwtxtMentions extends HTMLElement {
     known: ReadonlyMap<string, HTMLElement>,
     context: MentionContext,
   ): void {
-    let list = this.querySelector("ol.twtxt-mentions");
-    if (!list && mentions.length > 0) {
-      list = toDom(mentionList([]));
-      this.prepend(list);
-    }
     const last = [...known.values()].at(-1)?.dataset.received ?? "";
     const items = mentions
       .filter(({ received }) => received >= last)
       .map(
         (mention): Item => ({ key: mentionKey(mention), created: toDom(mentionItem(mention, context)), replies: [] }),
       );
-    if (list) updateList(list, items, known);
+    updateList(this.#list(), items, known);
   }
 
   #showPart(

@@ -39,11 +39,12 @@ const NAMES: FunctionName[] = [...ENDPOINTS.keys(), "deploy-succeeded", "schedul
 /** The functions of a site. */
 export function functionsOf(
   settings: Settings,
-  urls: Pick<SiteUrls, "bases" | "href" | "hasReceiver" | "hasInbox" | "hasGuests" | "hasBlobs">,
+  urls: Pick<SiteUrls, "bases" | "href" | "hasReceiver" | "hasLiveTimeline" | "hasInbox" | "hasGuests" | "hasBlobs">,
 ): NetlifyFunction[] {
   const { everyHours } = mentionsOptions(settings);
   const isOn = {
     mentions: urls.hasReceiver(),
+    timeline: urls.hasLiveTimeline(),
     inbox: urls.hasInbox(),
     guests: urls.hasGuests(),
     blobs: urls.hasBlobs(),

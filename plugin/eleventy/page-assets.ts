@@ -34,7 +34,7 @@ export class PageAssets {
     const hasMentions = this.#urls.hasReceiver();
     const hasTimeline = timelineOptions(this.#settings) !== null;
     const names = [
-      ...(hasMentions || (hasTimeline && this.#urls.hasFunctions()) ? [SCRIPT] : []),
+      ...(hasMentions || this.#urls.hasLiveTimeline() ? [SCRIPT] : []),
       ...((hasMentions || hasTimeline) && this.#settings.styles ? [STYLE] : []),
     ];
     const folder = this.#folder();

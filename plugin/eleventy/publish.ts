@@ -2,9 +2,10 @@
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { mentionsOptions } from "../options/mentions.js";
+import { timelineOptions } from "../options/timeline.js";
 import type { Settings } from "../options.js";
 import { type DeletedPage, HOST_FILE, PUBLISHED_FOLDER, type PublishedSite, type SitePages } from "../site/site.js";
-import { answeredHash } from "./conversations.js";
+import { answeredHash, newestOwnTwts } from "./conversations.js";
 import { replaceFile, type SiteFile } from "./output.js";
 import { permalinkOf } from "./post-date.js";
 import { MAX_LINKS } from "./post-links.js";
@@ -33,7 +34,9 @@ export function sitePages(
   { twts, paths, deleted, needsHashes, needsLinks }: BuiltPages,
 ): SitePages {
   const gone = new Set(deleted.map(({ page }) => page));
+  const hasTimeline = needsHashes && timelineOptions(settings) !== null;
   return {
+    ...(hasTimeline && { own: newestOwnTwts(twts, { settings, urls }) }),
     feeds: [urls.feedUrl(), ...mentionsOptions(settings).aliases],
     pages: paths.filter((path) => HTML.test(path) && !gone.has(path)).map((path) => urls.absolute(path)),
     twts: twts.schedule.dated.flatMap(({ post }) => {

@@ -4,6 +4,7 @@ import { isDateOnly } from "../feed/timestamp.js";
 import { maxBlobBytes } from "../options/blobs.js";
 import { inboxOptions } from "../options/inbox.js";
 import { mentionsOptions, sendsLinks } from "../options/mentions.js";
+import { timelineOptions } from "../options/timeline.js";
 import type { Settings } from "../options.js";
 import type { Bases } from "../site/routes.js";
 import { SETTINGS_VERSION, type SiteSettings } from "../site/site.js";
@@ -40,6 +41,7 @@ export function siteSettings(settings: Settings, urls: SiteUrls, build: Build): 
       ...(Object.fromEntries(absolute) as Bases),
       mentionsPage: settings.mentions && pages ? urls.absolute(pages) : null,
     },
+    timeline: timelineOptions(settings) && { follow: settings.follow },
     inbox: inboxLimits(settings),
     blobs: blobsOf(settings, host),
     mentions: { ...mentions, links: sendsLinks(settings) },

@@ -11,6 +11,7 @@ import { type TimelineOptions, timelineOptions } from "../options/timeline.js";
 import { wordsOf } from "../options/translations.js";
 import type { Words } from "../options/words.js";
 import type { Settings } from "../options.js";
+import { PATHS } from "../site/routes.js";
 import { type PlainTwt, selectTwts, type TimelineTwt, type UnreadFeed } from "../site/timeline.js";
 import type { MentionListOptions } from "./mention-html.js";
 import { replaceFile } from "./output.js";
@@ -33,6 +34,8 @@ export interface TimelineEnvironment {
 /** What one build leaves for the next. Damaged parts are left out. */
 const CACHED = v.object({
   feeds: v.fallback(v.array(v.unknown()), []),
+  /** The User-Agent, with the version of this package: another one may convert texts differently. */
+  agent: v.fallback(v.string(), ""),
   /** HTML by text, because converting all texts takes longer than reading unchanged feeds. */
   html: v.fallback(v.array(v.tuple([v.string(), v.string()])), []),
 });
@@ -84,10 +87,11 @@ export class SiteTimeline {
     ]);
     this.#readHtml = readHtml;
     const cached = v.safeParse(CACHED, parsed(json));
-    const { feeds: known, html } = cached.success ? cached.output : { feeds: [], html: [] };
-    this.#knownHtml = new Map(html);
+    const { feeds: known, html, agent } = cached.success ? cached.output : { feeds: [], html: [], agent: "" };
+    const userAgent = this.#urls.userAgent();
+    this.#knownHtml = new Map(agent === userAgent ? html : []);
     const { follow, url } = this.#settings;
-    const ask = createGuard({ userAgent: this.#urls.userAgent(), allowPrivateHosts: privateHosts(url, follow) });
+    const ask = createGuard({ userAgent, allowPrivateHosts: privateHosts(url, follow) });
     const parts = { ask, now, signal: AbortSignal.timeout(TOTAL_MS) };
     const feeds = await reader.readFollowedFeeds(follow, reader.parseKeptFeeds(known), parts);
     const twts = reader.twtsOfFeeds(feeds);
@@ -131,7 +135,8 @@ export class SiteTimeline {
   async saveCache(): Promise<void> {
     if (!this.#read || this.#isCached) return;
     const feeds = this.#read.feeds.flatMap((feed) => feed.kept ?? []);
-    await replaceFile(join(this.#environment.root, CACHE), JSON.stringify({ feeds, html: [...this.#html] }));
+    const cache: v.InferInput<typeof CACHED> = { feeds, agent: this.#urls.userAgent(), html: [...this.#html] };
+    await replaceFile(join(this.#environment.root, CACHE), JSON.stringify(cache));
     this.#isCached = true;
   }
 
@@ -149,7 +154,7 @@ export class SiteTimeline {
   #listOptions(): MentionListOptions {
     const { lang = "en", nick, timeZone } = this.#settings;
     return {
-      json: null,
+      json: this.#urls.hasLiveTimeline() ? this.#urls.href(PATHS.timelineJson) : null,
       script: this.#assets.script(),
       style: this.#assets.style(),
       endpoint: null,

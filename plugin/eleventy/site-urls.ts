@@ -4,6 +4,7 @@ import { authorError } from "../errors.js";
 import { isMentionUrl } from "../feed/mention.js";
 import { inboxOptions } from "../options/inbox.js";
 import { mentionsOptions } from "../options/mentions.js";
+import { timelineOptions } from "../options/timeline.js";
 import type { Author, Post, Settings } from "../options.js";
 import { type Bases, basesOf } from "../site/routes.js";
 import { canParseUrl } from "../url.js";
@@ -44,6 +45,11 @@ export class SiteUrls {
   hasReceiver(): boolean {
     const { mentions, webmention } = this.#settings;
     return mentions !== false && webmention === undefined && this.hasFunctions();
+  }
+
+  /** Whether the host updates the timeline after the build. */
+  hasLiveTimeline(): boolean {
+    return timelineOptions(this.#settings) !== null && this.hasFunctions();
   }
 
   /** Whether the site has the inbox of an author. PROTOCOL 7 */

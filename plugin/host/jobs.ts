@@ -19,6 +19,7 @@ type Job = readonly [name: string, work: (isOver: () => boolean) => Promise<unkn
 /** The services that have jobs. */
 export interface JobParts {
   mentions: MentionServices;
+  timeline: { isOn: boolean; refresh(): Promise<void> };
   inbox: Pick<Inboxes, "sweep" | "news">;
   blobs: Pick<Blobs, "sweep" | "purgeAgain">;
   notifyAuthor(): Promise<void>;
@@ -30,7 +31,8 @@ export function jobsOf(options: ServiceOptions, parts: JobParts) {
   const { received, siteIndex } = parts.mentions;
   const sender = new MentionSender(options, siteIndex);
   const sending: Job = ["Sending mentions", (isOver) => sender.send(isOver, 0)];
-  const scheduled = [sending, ...scheduledJobs(options, parts)];
+  const timeline = timelineJobs(parts);
+  const scheduled = [sending, ...scheduledJobs(options, parts), ...timeline];
 
   const run = async (jobs: readonly Job[]) => {
     if (!isLive) return;
@@ -46,6 +48,8 @@ export function jobsOf(options: ServiceOptions, parts: JobParts) {
     /** Sends the mentions that are due, and those that an earlier run did not get to. */
     sendDue: () => run([sending]),
     runScheduled: () => run(scheduled),
+    /** Reads the followed feeds, if the site has a timeline. */
+    refreshTimeline: () => run(timeline),
     /** Sends the mentions of new posts. */
     async afterDeploy() {
       if (!isLive) return;
@@ -54,6 +58,10 @@ export function jobsOf(options: ServiceOptions, parts: JobParts) {
       await attempt("Recording this build", () => noteBuild({ list: received.list, store }), log);
     },
   };
+}
+
+function timelineJobs({ timeline }: Pick<JobParts, "timeline">): Job[] {
+  return timeline.isOn ? [["Reading the followed feeds", () => timeline.refresh()]] : [];
 }
 
 /** The jobs of the scheduled run after sending, in order. */

@@ -7,6 +7,8 @@ import { pagePath } from "./site-files.js";
 import type { SiteServices } from "./site-services.js";
 
 const HOUR_MS = 3600_000;
+/** Milliseconds between two rounds of reading the followed feeds. */
+const TIMELINE_MS = 15 * 60_000;
 /** Milliseconds between two checks for a new build. */
 const WATCH_MS = 1000;
 
@@ -29,6 +31,7 @@ export class SiteHost {
   #deleted: ReadonlySet<string>;
   /** Starts the scheduled run. */
   #timer: NodeJS.Timeout | undefined;
+  #timelineTimer: NodeJS.Timeout | undefined;
   /** Starts the next attempt to send mentions. */
   #sendTimer: NodeJS.Timeout | undefined;
   #isEnding = false;
@@ -54,6 +57,7 @@ export class SiteHost {
     const runScheduled = () => this.#enqueue(() => this.#services.runScheduled());
     runScheduled();
     this.#timer = setInterval(runScheduled, site.settings.mentions.everyHours * HOUR_MS);
+    this.#timelineTimer = setInterval(() => this.#enqueue(() => this.#services.refreshTimeline()), TIMELINE_MS);
     watchFile(file, { interval: WATCH_MS }, () => this.#enqueue(() => this.#takeUpBuild()));
   }
 
@@ -61,6 +65,7 @@ export class SiteHost {
   async end(): Promise<void> {
     this.#isEnding = true;
     clearInterval(this.#timer);
+    clearInterval(this.#timelineTimer);
     clearTimeout(this.#sendTimer);
     unwatchFile(this.#options.file);
     await this.#work;
@@ -120,6 +125,7 @@ export async function preload(): Promise<void> {
     import("../mentions/inform/mentions-feed.js"),
     import("../mentions/receive/manage.js"),
     import("../site/text-html.js"),
+    import("./refresh-timeline.js"),
     import("./verification.js"),
   ]);
 }

@@ -11,6 +11,7 @@ import { inboxServices } from "./inbox.js";
 import { type JobParts, jobsOf } from "./jobs.js";
 import { mentionServices } from "./mentions.js";
 import type { ServiceOptions } from "./service-options.js";
+import { timelineServices } from "./timeline.js";
 import { attempt } from "./work.js";
 
 export type SiteServices = ReturnType<typeof siteServices>;
@@ -26,18 +27,20 @@ export function siteServices(given: ServiceOptions) {
   };
   const notifySoon = () => options.background(notifyAuthor());
   const mentions = mentionServices(options, notifySoon);
+  const timeline = timelineServices(options);
   const inbox = inboxServices(options, notifySoon);
   const blobs = blobServices(options);
   const notifyAuthor = authorNotifier(options, { mentions, inbox });
   const handlers = {
     health: healthHandler(options),
     ...mentions.handlers,
+    ...timeline.handlers,
     ...inbox.handlers,
     ...guestServices(options).handlers,
     ...blobs.handlers,
   };
   return {
-    ...jobsOf(options, { mentions, inbox, blobs, notifyAuthor }),
+    ...jobsOf(options, { mentions, timeline, inbox, blobs, notifyAuthor }),
     endpointAt: endpointsOf(options.settings, handlers, options.log),
     /** Notifies the author of new mentions and messages, if a channel is on and its time has come. */
     notifyAuthor,

@@ -34,13 +34,8 @@ export const ENGLISH = {
 
 export type Words = typeof ENGLISH;
 
-/** The words of the timeline alone. */
-export const TIMELINE_WORDS = [
-  "timeline",
-  "noTwts",
-  "unread",
-  "lastRead",
-  "neverRead",
+/** Why a feed could not be read. */
+export const UNREAD_REASONS = [
   "unreachable",
   "slow",
   "gone",
@@ -48,5 +43,14 @@ export const TIMELINE_WORDS = [
   "noFeed",
 ] as const satisfies readonly (keyof Words)[];
 
-/** Why a feed could not be read. */
-export type UnreadReason = Extract<keyof Words, "unreachable" | "slow" | "gone" | "failed" | "noFeed">;
+export type UnreadReason = (typeof UNREAD_REASONS)[number];
+
+/** The words of the timeline alone. */
+export const TIMELINE_WORDS = [
+  "timeline",
+  "noTwts",
+  "unread",
+  "lastRead",
+  "neverRead",
+  ...UNREAD_REASONS,
+] as const satisfies readonly (keyof Words)[];

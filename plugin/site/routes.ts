@@ -1,7 +1,7 @@
 // plugin/site/routes.ts: table of all endpoints, used by `serve`, the Netlify functions, `doctor` and the API tests.
 
 /** A capability of a site. The options of the site turn each one on or off. */
-export type Capability = "mentions" | "inbox" | "guests" | "blobs";
+export type Capability = "mentions" | "timeline" | "inbox" | "guests" | "blobs";
 
 /** Requests that share a rate limit. PROTOCOL 6 */
 export type RateLimitKind = "mention" | "inbox";
@@ -45,6 +45,7 @@ export const PATHS = {
   mentionsJson: "/mentions.json",
   mentionsFeed: "/mentions.txt",
   mentionsApi: "/api/v1/mentions",
+  timelineJson: "/timeline.json",
   guests: "/.well-known/msg",
   blobs: "/api/v1/blob",
   shared: "/shared",
@@ -65,6 +66,7 @@ export type EndpointFunction =
   | "mentions-json"
   | "mentions-feed"
   | "mentions-api"
+  | "timeline"
   | "inbox"
   | "guest"
   | "blob";
@@ -118,6 +120,15 @@ export const ROUTES = {
   verifyMentions: { ...api, below: "/verify", methods: ["POST"] },
   importMentions: { ...api, below: "/import", methods: ["POST"] },
   mention: { ...api, below: "/*", methods: ["POST", "DELETE"] },
+  timelineJson: {
+    capability: "timeline",
+    base: "timelineJson",
+    below: "",
+    methods: READING,
+    access: "anyone",
+    cache: NO_STORE,
+    netlify: "timeline",
+  },
   inbox: { ...inbox, below: "/:user", access: "signed-to-read", methods: ["GET", "HEAD", "POST", "PUT", "OPTIONS"] },
   message: { ...inbox, below: "/:user/:id", access: "signed", methods: ["DELETE", "OPTIONS"] },
   guest: {
@@ -158,6 +169,7 @@ export interface RoutedSite {
   /** Absolute, with the path prefix. */
   urls: Bases;
   isReceiver: boolean;
+  timeline: object | null;
   inbox: { guests: object | null } | null;
   blobs: object | null;
 }
@@ -166,9 +178,15 @@ export interface RoutedSite {
  * @returns a function that finds the route of a normalised path, as `URL.pathname` has it; `null` for the site's own files.
  *   Other paths below a base have the last route there without params: its handler answers 404.
  */
-export function routesOf({ urls, isReceiver, inbox, blobs }: RoutedSite): (path: string) => RouteMatch | null {
-  const hasGuests = inbox !== null && inbox.guests !== null;
-  const isOn = { mentions: isReceiver, inbox: inbox !== null, guests: hasGuests, blobs: blobs !== null };
+export function routesOf(site: RoutedSite): (path: string) => RouteMatch | null {
+  const { urls, isReceiver, timeline, inbox, blobs } = site;
+  const isOn = {
+    mentions: isReceiver,
+    timeline: timeline !== null,
+    inbox: inbox !== null,
+    guests: inbox !== null && inbox.guests !== null,
+    blobs: blobs !== null,
+  };
   const routes = Object.entries<Route>(ROUTES)
     .filter(([, { capability }]) => capability === null || isOn[capability])
     .map(([name, route]) => ({

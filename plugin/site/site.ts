@@ -16,7 +16,7 @@ export const SERVING_FOLDER = ".eleventy-twtxt/serving";
 export const PREVIEW_FOLDER = "_preview";
 
 /** Version of both files. Readers refuse other versions. */
-export const SETTINGS_VERSION = 6;
+export const SETTINGS_VERSION = 7;
 
 const TIMESTAMP = v.pipe(
   v.string(),
@@ -48,6 +48,7 @@ const HOST_SETTINGS = v.object({
     mentionsJson: v.string(),
     mentionsFeed: v.string(),
     mentionsApi: v.string(),
+    timelineJson: v.string(),
     inbox: v.string(),
     guests: v.string(),
     blobs: v.string(),
@@ -55,6 +56,8 @@ const HOST_SETTINGS = v.object({
     /** The first of the site's own pages that list mentions; `null` for a site without. */
     mentionsPage: v.nullable(v.string()),
   }),
+  /** `null` for a site without a timeline. */
+  timeline: v.nullable(v.object({ follow: v.array(v.object({ nick: v.string(), url: v.string() })) })),
   /** `null` for a site without inboxes. */
   inbox: v.nullable(
     v.object({
@@ -145,6 +148,21 @@ const SITE_PAGES = v.object({
   ),
   /** The pages of deleted posts, which are answered with 410. */
   deleted: v.optional(v.array(DELETED_PAGE)),
+  /** The newest twts of the feed with their texts; absent for a site without a timeline. */
+  own: v.optional(
+    v.array(
+      v.object({
+        source: v.string(),
+        author: v.object({ name: v.string(), url: v.string(), photo: v.nullable(v.string()) }),
+        isOwn: v.boolean(),
+        text: v.string(),
+        hash: v.string(),
+        hashV1: v.string(),
+        replyTo: v.nullable(v.string()),
+        published: v.string(),
+      }),
+    ),
+  ),
 });
 
 const PUBLISHED_SITE = v.object({ settings: HOST_SETTINGS, pages: SITE_PAGES });

@@ -1,12 +1,13 @@
 // plugin/site/timeline-markup.ts: the markup of the timeline, for the page of the build and for the component in the browser.
+import { UNREAD_REASONS } from "../options/words.js";
 import { newestThreads } from "./conversation.js";
 import { element, type MarkupElement } from "./html.js";
 import type { MentionContext } from "./mention-markup.js";
-import { STRANGERS_REL } from "./safe-markup.js";
+import { isWeb, STRANGERS_REL } from "./safe-markup.js";
 import { saidOf, type Timeline, type TimelineTwt, type UnreadFeed } from "./timeline.js";
 
 export type { Timeline, TimelineTwt, UnreadFeed };
-export { newestThreads, saidOf };
+export { newestThreads, saidOf, UNREAD_REASONS };
 
 /** Lengths of time in seconds. */
 const UNITS = [
@@ -22,7 +23,10 @@ export function unreadList(
   lang: string,
 ): MarkupElement {
   const items = unread.flatMap(({ nick, url, reason, lastRead }) => {
-    const link = element("a", { href: url, rel: STRANGERS_REL, dir: "auto" }, `@${nick}`);
+    const name = `@${nick}`;
+    const link = isWeb(url)
+      ? element("a", { href: url, rel: STRANGERS_REL, dir: "auto" }, name)
+      : element("span", { dir: "auto" }, name);
     const age =
       lastRead === null
         ? [words.neverRead]

@@ -7,9 +7,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { readAsset } from "../../build/plugin-from-source.js";
 import { type OwnTwt, SiteConversations } from "../../plugin/eleventy/conversations.js";
 import { conversationHtml, mentionListHtml } from "../../plugin/eleventy/mention-html.js";
+import { timelineHtml } from "../../plugin/eleventy/timeline-html.js";
 import { ENGLISH } from "../../plugin/options/words.js";
 import type { MentionType, PublicMention } from "../../plugin/site/mention-list.js";
 import { readHtml } from "../../plugin/site/read-html.js";
+import type { Timeline, TimelineTwt, UnreadFeed } from "../../plugin/site/timeline.js";
 import { describeInChromium, hasChromium, launchChromium } from "../helpers/chromium.js";
 import { HOSTILE_TEXTS } from "../helpers/hostile-texts.js";
 import { longConversation } from "../helpers/long-conversation.js";
@@ -646,5 +648,126 @@ describeInChromium("<twtxt-mentions>", () => {
     expect(await page.locator("ol").count()).toBe(1);
     const order = server.asked.map((path) => path.replace(/\?.*/, "")).filter((path) => path !== "/favicon.ico");
     expect(order).toEqual(["/", "/twtxt-mentions.js", "/rest", "/mentions.json"]);
+  });
+});
+
+describeInChromium("<twtxt-mentions> of a timeline", () => {
+  const HOUR_LATER = "2026-01-02T04:00:00Z";
+
+  function twtAt(minute: number, change: Partial<TimelineTwt> = {}): TimelineTwt {
+    const { source, author, text } = mentionAt(minute);
+    return {
+      ...{ source, author, text, html: `<p>${text}</p>`, isOwn: false, replyTo: null },
+      hash: `hash${minute}`,
+      hashV1: `h${minute}`,
+      published: `2026-01-02T03:${String(minute).padStart(2, "0")}:00Z`,
+      ...change,
+    };
+  }
+
+  const unread: UnreadFeed = {
+    ...{ nick: "carol", url: "https://carol.example/twtxt.txt", reason: "slow" },
+    lastRead: "2025-12-30T04:00:00Z",
+  };
+  const own = twtAt(3, { source: "https://alice.example/notes/1/", isOwn: true, replyTo: "hash1" });
+  const whole: Timeline = {
+    updated: HOUR_LATER,
+    twts: [twtAt(5, { replyTo: "h3" }), own, twtAt(2), twtAt(1)],
+    unread: [unread],
+  };
+
+  const pageOf = (timeline: Timeline) =>
+    timelineHtml(timeline, {
+      ...{ json: "/mentions.json", script: "/twtxt-mentions.js", style: null, endpoint: null, target: null },
+      ...{ feed: { url: FEED, nick: "alice" }, pictures: new Map(), words: ENGLISH, lang: "en", timeZone: "UTC" },
+      ...{ headingLevel: 2, readHtml },
+    });
+  const domOf = async (page: Page) =>
+    String(await page.evaluate("document.querySelector('twtxt-mentions').innerHTML"))
+      .replace(/\s+/g, " ")
+      .replaceAll("> <", "><")
+      .trim();
+
+  it("gives the same DOM as the build, from an older page and from the same one", async () => {
+    const older: Timeline = { updated: "2026-01-02T03:00:00Z", twts: [twtAt(1), twtAt(0)], unread: [] };
+    const pages = [];
+    for (const timeline of [older, whole]) {
+      const site = await siteWith(pageOf(timeline), () => whole);
+      const { page } = await openedUntil("live", site.server.url);
+      expect(await page.locator("ol.twtxt-mentions > li .twtxt-name").allInnerTexts()).toEqual([
+        ...["bob 1", "bob 3", "bob 5", "bob 2"],
+      ]);
+      expect(await page.locator(".twtxt-unread li").allInnerTexts()).toEqual([
+        "@carol does not answer in time (last read 3 days ago)",
+      ]);
+      expect(await page.locator("twtxt-mentions").getAttribute("data-updated")).toBe(HOUR_LATER);
+      pages.push(await domOf(page));
+      await context?.close();
+    }
+    expect(pages[0]).toBe(pages[1]);
+    context = await browser.newContext({ javaScriptEnabled: false });
+    const page = await context.newPage();
+    await page.setContent(pageOf(whole));
+    expect(pages[1]).toBe(await domOf(page));
+  });
+
+  it("keeps the page of a build that is newer than the list", async () => {
+    const site = await siteWith(pageOf(whole), () => ({
+      ...whole,
+      updated: "2026-01-02T03:59:59Z",
+      twts: [],
+      unread: [],
+    }));
+    const { page } = await openedUntil("live", site.server.url);
+    expect(await page.locator("li.h-cite").count()).toBe(4);
+  });
+
+  it.each([
+    ["an error", (_url, _request, response) => void response.writeHead(500).end()],
+    ["a list of mentions", () => ({ mentions: [], next: null })],
+    ["a twt without an author", () => ({ ...whole, twts: [{ ...own, author: null }] })],
+  ] satisfies [string, Json][])("keeps the page of the build for %s", async (_, json) => {
+    const site = await siteWith(pageOf(whole), json);
+    const { page } = await openedUntil("offline", site.server.url);
+    expect(await page.locator("li.h-cite").count()).toBe(4);
+    expect(await page.locator(".twtxt-unread li").count()).toBe(1);
+  });
+
+  it("has only the allowed elements and links, whatever the site sends", async () => {
+    const twts = HOSTILE_TEXTS.map((text, index) =>
+      twtAt(index % 60, {
+        source: `https://evil.example/${index}`,
+        html: `<p>${text}</p>`,
+        hash: `${index}`,
+        hashV1: "",
+      }),
+    );
+    const evil = { ...unread, nick: "<b>eve</b>", url: "javascript:alert(1)", reason: "constructor" };
+    const site = await siteWith(pageOf({ ...whole, twts: [] }), () => ({ ...whole, twts, unread: [evil] }));
+    const { page, requests } = await openedUntil("live", site.server.url);
+    expect(await page.locator("li.h-cite").count()).toBe(HOSTILE_TEXTS.length);
+    const names = await page.evaluate(
+      `[...document.querySelectorAll("twtxt-mentions *")].map((each) => each.localName)`,
+    );
+    expect([...new Set(names as string[])].sort()).toEqual([
+      "a",
+      "code",
+      "div",
+      "em",
+      "h2",
+      "li",
+      "ol",
+      "p",
+      "section",
+      "span",
+      "time",
+      "ul",
+    ]);
+    const links = await page.evaluate(
+      `[...document.querySelectorAll("twtxt-mentions a")].map((each) => each.protocol)`,
+    );
+    expect([...new Set(links as string[])]).toEqual(["https:"]);
+    expect(await page.locator(".twtxt-unread li").innerText()).toContain("@<b>eve</b> answers with an error");
+    expect(requests.filter((url) => !url.startsWith(site.server.url))).toEqual([]);
   });
 });

@@ -109,7 +109,8 @@ describe("the functions that a build for Netlify writes", () => {
   it("contain the public settings and no secret", () => {
     const { settings } = read(alice, "mention");
     expect(settings).toEqual({
-      version: 6,
+      version: 7,
+      timeline: null,
       host: "netlify",
       output: "./_site/",
       url: "https://alice.example",
@@ -125,6 +126,7 @@ describe("the functions that a build for Netlify writes", () => {
         webmention: "https://alice.example/hooks/mention",
         mentionsJson: "https://alice.example/mentions.json",
         mentionsFeed: "https://alice.example/mentions.txt",
+        timelineJson: "https://alice.example/timeline.json",
         mentionsApi: "https://alice.example/api/v1/mentions",
         mentionsPage: "https://alice.example/mentions/",
         inbox: "https://alice.example/inbox",

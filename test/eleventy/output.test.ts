@@ -59,7 +59,8 @@ describe("the files that a build writes besides pages", () => {
 
   it("include the settings for the commands, without a secret", () => {
     expect(json(".eleventy-twtxt/settings.json")).toEqual({
-      version: 6,
+      version: 7,
+      timeline: null,
       url: "https://alice.example",
       feedUrl: "https://alice.example/twtxt.txt",
       nick: "alice",
@@ -80,6 +81,7 @@ describe("the files that a build writes besides pages", () => {
         webmention: "https://alice.example/webmention",
         mentionsJson: "https://alice.example/mentions.json",
         mentionsFeed: "https://alice.example/mentions.txt",
+        timelineJson: "https://alice.example/timeline.json",
         mentionsApi: "https://alice.example/api/v1/mentions",
         inbox: "https://alice.example/inbox",
         guests: "https://alice.example/.well-known/msg",

@@ -77,6 +77,18 @@ describe("the timeline of a site", () => {
     expect(built.has("timeline/twtxt-mentions.js")).toBe(false);
   });
 
+  it("has the component where the host updates it", async () => {
+    const server = await feedServer({ bob: [twt(1, "It rains.")] });
+    const options = server.options("mentions: false").replace('"static"', '"node"');
+    const built = await server.build({ options });
+    expect(timelineOf(built)).toContain(`<twtxt-mentions src="/timeline.json" data-updated="${NOW.slice(0, 19)}Z"`);
+    expect(timelineOf(built)).toContain('<script type="module" src="/timeline/twtxt-mentions.js">');
+    expect(built.has("timeline/twtxt-mentions.js")).toBe(true);
+    const { settings, pages } = JSON.parse(built.read("../.eleventy-twtxt/host.json"));
+    expect(settings.timeline.follow).toEqual([{ nick: "bob", url: `${server.url}/bob` }]);
+    expect(pages.own).toEqual([]);
+  });
+
   it.each([
     ["without the option", (options: string) => options.replace("timeline: true,", "")],
     ["with the option false", (options: string) => options.replace("timeline: true", "timeline: false")],

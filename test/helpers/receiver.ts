@@ -55,6 +55,8 @@ export interface ReceiverOptions {
   feedUrl?: string;
   /** Default: {@link PAGES}. */
   pages?: SitePages;
+  /** The feeds that Alice follows in her timeline; default: she has none. */
+  follow?: NonNullable<HostSettings["timeline"]>["follow"];
   /** Servers on this machine to which the guard may connect. */
   neighbours?: readonly Pick<LoopbackServer, "host">[];
   /** The environment variables of its host. */
@@ -129,13 +131,19 @@ export const PAGES: SitePages = {
 };
 
 /** The settings of Alice's site, which keeps her messages only with the option `inbox`. */
-export function settingsOf({ mentions = {}, inbox = null, key, feedUrl = FEED }: ReceiverOptions): HostSettings {
+export function settingsOf({
+  mentions = {},
+  inbox = null,
+  key,
+  feedUrl = FEED,
+  follow,
+}: ReceiverOptions): HostSettings {
   const settings = builtHostSettings("https://alice.example", {
     mentions,
     key,
     ...(inbox === null && { inbox: false }),
   });
-  return { ...settings, feedUrl, inbox };
+  return { ...settings, feedUrl, inbox, timeline: follow ? { follow } : null };
 }
 
 /** Bob's feed, whose twts a test may change. */

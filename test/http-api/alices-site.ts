@@ -9,7 +9,7 @@ import { nodeServer } from "../../plugin/host/node-server.js";
 import { rateLimit } from "../../plugin/host/rate-limit.js";
 import { siteFiles } from "../../plugin/host/site-files.js";
 import { SiteHost } from "../../plugin/host/site-host.js";
-import { siteServices } from "../../plugin/host/site-services.js";
+import { type SiteServices, siteServices } from "../../plugin/host/site-services.js";
 import type { TwtxtOptions } from "../../plugin/options.js";
 import { type HostSettings, hostSettings } from "../../plugin/site/site.js";
 import { memoryStore } from "../../plugin/store/memory.js";
@@ -48,6 +48,8 @@ export const OPTIONS = {
   key: ALICE.publicKey,
   host: "node",
   blobs: true,
+  follow: [{ nick: "bob", url: "https://bob.example/twtxt.txt" }],
+  timeline: true,
 } satisfies TwtxtOptions;
 
 export interface SiteOptions {
@@ -69,6 +71,8 @@ export interface SiteOptions {
 export interface AlicesSite {
   settings: HostSettings;
   endpointAt: SiteHost["endpointAt"];
+  /** Reads the feeds that Alice follows. */
+  refreshTimeline(): Promise<void>;
   /** What Bob's server answers with. */
   bob: { status: number; headers: Record<string, string>; body: string };
   /** What the storage fails with, from now on. */
@@ -96,11 +100,16 @@ export async function alicesSite(options: SiteOptions = {}): Promise<AlicesSite>
   const neighbour = await loopbackServer((_, response) => response.writeHead(bob.status, bob.headers).end(bob.body));
   const { store, fail } = breakable(memoryStore());
   const settings = settingsOf(options);
+  const made: SiteServices[] = [];
   const { endpointAt } = new SiteHost({
     site: { settings, pages: { feeds: [FEED], pages: [PAGE], twts: [] } },
     file: "",
     read: () => Promise.reject(new Error("There is no build here.")),
-    make: (built) => siteServices({ ...servedBy(options, neighbour.port), ...built, store }),
+    make(built) {
+      const services = siteServices({ ...servedBy(options, neighbour.port), ...built, store });
+      made.push(services);
+      return services;
+    },
     log: () => {},
   });
   const folder = await siteFolder(options);
@@ -119,6 +128,7 @@ export async function alicesSite(options: SiteOptions = {}): Promise<AlicesSite>
   return {
     settings,
     endpointAt,
+    refreshTimeline: async () => made[0]?.refreshTimeline(),
     bob,
     fail,
     ask: (method, path, asked = {}) => answerTo(port, sentFor(method, path, asked, NOW)),
@@ -140,6 +150,7 @@ export async function livedIn(options: SiteOptions = {}): Promise<AlicesSite> {
     const { status, body } = await site.ask(method, path);
     if (status > 202) throw new Error(`${method} ${path}: ${status} ${body}`);
   }
+  await site.refreshTimeline();
   return site;
 }
 
@@ -179,7 +190,7 @@ async function siteFolder({ isEmpty = false }: SiteOptions): Promise<string> {
 
 async function writeSite(isEmpty: boolean): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "twtxt-http-api-"));
-  const { options: settings, urls } = builtSite(ORIGIN, OPTIONS);
+  const { options: settings, urls } = builtSite(ORIGIN, { ...OPTIONS, follow: [] });
   const files = [...feedFiles(TWTS, settings, urls), ...(await discoveryFiles(inboxesOf(settings, urls)))];
   for (const { path, content } of isEmpty ? [] : files) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });

@@ -101,6 +101,18 @@ const listed: Row[] = [
   ),
 ];
 
+const timeline: Row[] = [
+  ...rowsOfEach(
+    ["GET /timeline.json", "HEAD /timeline.json"],
+    [
+      ["200", "the newest twts of the followed feeds"],
+      ["304", "nothing has changed", { asked: { headers: { "if-none-match": "*" } } }],
+      ["404 not-found", "the feeds have not been read yet", { isNew: true }],
+    ],
+  ),
+  ...rows("OPTIONS /timeline.json", [["204", "a browser may ask from anywhere"]]),
+];
+
 const managed: Row[] = [
   ...rows("GET /api/v1/mentions", [
     ["200", "what is shown"],
@@ -139,4 +151,4 @@ const managed: Row[] = [
   ]),
 ];
 
-export const MENTION_ROWS = [...received, ...listed, ...managed];
+export const MENTION_ROWS = [...received, ...listed, ...timeline, ...managed];

@@ -1,0 +1,64 @@
+// plugin/host/refresh-timeline.ts: reads the followed feeds of a site and stores its timeline.
+import * as v from "valibot";
+import { formatTimestamp } from "../feed/timestamp.js";
+import { parseKeptFeeds, readFollowedFeeds, twtsOfFeeds, unreadFeeds } from "../http/followed-feeds.js";
+import { textHtml } from "../site/text-html.js";
+import { selectTwts, type Timeline } from "../site/timeline.js";
+import { writeJson } from "../store/json.js";
+import type { Store } from "../store/store.js";
+import type { ServiceOptions } from "./service-options.js";
+import { guardOf } from "./verification.js";
+
+const FEEDS_KEY = "timeline/feeds";
+/** Timeout of all requests. The scheduled run ends after 30 s on Netlify, and starts nothing after 20 s. */
+const TOTAL_MS = 8_000;
+/** Minimum time between two rounds: several timers and processes may start one. */
+const PAUSE_MS = 10 * 60_000;
+
+const FEEDS = v.array(v.unknown());
+/** The part of the stored timeline that is read here. */
+const TIMELINE = v.object({ updated: v.string() });
+
+/**
+ * Reads the feeds and stores the timeline, unless it was stored in the last ten minutes.
+ *
+ * @param names - the key of the timeline in the store, and the tag of its copies in the CDN
+ */
+export async function refreshTimeline(options: ServiceOptions, names: { list: string; tag: string }): Promise<void> {
+  const { settings, pages, store, now, ending, purge, log } = options;
+  if (!settings.timeline) return;
+  const last = await readOrNull(store, names.list, TIMELINE);
+  const age = last ? now() - Date.parse(last.updated) : Number.NaN;
+  if (age >= 0 && age < PAUSE_MS) return;
+
+  const signal = AbortSignal.any([AbortSignal.timeout(TOTAL_MS), ...(ending ? [ending] : [])]);
+  const known = parseKeptFeeds((await readOrNull(store, FEEDS_KEY, FEEDS)) ?? []);
+  const feeds = await readFollowedFeeds(settings.timeline.follow, known, { ask: guardOf(options), now, signal });
+  if (ending?.aborted) return;
+
+  const updated = formatTimestamp(now());
+  const twts = selectTwts(twtsOfFeeds(feeds), pages.own ?? [], updated);
+  const timeline: Timeline = {
+    updated,
+    twts: twts.map((twt) => ({ ...twt, html: textHtml(twt.text, "twt") })),
+    unread: unreadFeeds(feeds),
+  };
+  await writeJson(
+    store,
+    FEEDS_KEY,
+    feeds.flatMap(({ kept }) => kept ?? []),
+  );
+  await writeJson(store, names.list, timeline);
+  await purge?.(names.tag).catch((error) => log(`The CDN still serves the old timeline: ${error.message}`));
+}
+
+/** A damaged value is made anew. @throws TwtxtError `store-failed` */
+async function readOrNull<T>(store: Store, key: string, schema: v.GenericSchema<unknown, T>): Promise<T | null> {
+  const stored = await store.get(key);
+  if (!stored) return null;
+  try {
+    return v.parse(schema, JSON.parse(Buffer.from(stored.bytes).toString("utf8")));
+  } catch {
+    return null;
+  }
+}
