@@ -1,5 +1,6 @@
 // plugin/eleventy/post-links.ts: links to other sites in the body of a post. PROTOCOL 2.3
 
+import { isLoopback } from "../http/hosts.js";
 import { mentionsOptions, sendsLinks } from "../options/mentions.js";
 import type { Settings } from "../options.js";
 import { canParseUrl } from "../url.js";
@@ -35,14 +36,17 @@ export type FindLinks = (html: string) => string[];
  */
 export function linkFinder(settings: Pick<Settings, "url" | "mentions">): FindLinks {
   if (!sendsLinks(settings)) return () => [];
+  // No one on the web can read the pages of a site on this machine.
+  const isLocal = isLoopback(new URL(settings.url).hostname);
   const own = new Set([settings.url, ...mentionsOptions(settings).aliases].map((url) => siteOf(new URL(url))));
+  const isSent = (url: URL) => !own.has(siteOf(url)) && (!isLocal || isLoopback(url.hostname));
   return (html) => {
     if (!LINK.test(html)) return [];
     const links = new Map<string, string>();
     for (const { groups } of html.matchAll(WHOLE_PAGE.test(html) ? TAGS_OF_PAGE : TAGS)) {
       const href = groups?.attributes === undefined ? null : hrefOf(groups.attributes);
       const url = href === null ? null : urlOf(href, settings.url);
-      if (href === null || url === null || own.has(siteOf(url))) continue;
+      if (href === null || url === null || !isSent(url)) continue;
       const link = href.startsWith("//") || /\s/.test(href) ? url.href : href;
       url.hash = "";
       if (!links.has(url.href)) links.set(url.href, link);

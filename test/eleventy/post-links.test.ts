@@ -82,6 +82,12 @@ describe("the links of a body", () => {
     expect(findLinks(html)).toEqual([]);
   });
 
+  it("are those to this machine if the site is tried out on it", () => {
+    const find = linkFinder(checkOptions({ url: "http://127.0.0.1:8080", nick: "alice" }));
+    const html = `<a href="${HENS}">b</a><a href="http://127.0.0.1:8081/">c</a><a href="http://127.0.0.1:8080/">d</a>`;
+    expect(find(html)).toEqual(["http://127.0.0.1:8081/"]);
+  });
+
   it("are those of the main part if the body is a whole page", () => {
     const parts = ["head", "header", "nav", "aside", "footer"].map(
       (tag) => `<${tag}><a href="https://${tag}.example">x</a></${tag}>`,

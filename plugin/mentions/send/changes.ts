@@ -50,7 +50,7 @@ export interface LedgerState {
   baseline: Baseline;
   /** The old links that the first run with links skipped. */
   linkBaseline: Baseline;
-  /** Timestamps of twts that a backfill took out of the baseline. */
+  /** What a backfill took out of the baselines, see {@link backfillEntry}. */
   backfilled: ReadonlySet<string>;
 }
 
@@ -126,13 +126,18 @@ export function changesSince(known: LedgerState, live: FeedState, now: number, a
 }
 
 /** Whether the first run skipped this mention and no backfill included it. */
-export function isInBaseline(
-  { pair, instant, timestamp, isLink }: LiveMention,
-  { baseline, linkBaseline, backfilled }: LedgerState,
-): boolean {
+export function isInBaseline(mention: LiveMention, { baseline, linkBaseline, backfilled }: LedgerState): boolean {
+  const { pair, instant, isLink } = mention;
   const { pairs, before } = isLink ? linkBaseline : baseline;
   const isOld = pairs.has(pair) || (before !== null && instant < before);
-  return isOld && !backfilled.has(timestamp);
+  return isOld && !backfilled.has(backfillEntry(mention));
+}
+
+const LINKS_OF = "links ";
+
+/** The entry of a backfill for a twt's mentions, its timestamp, or for the links in its post. */
+export function backfillEntry({ timestamp, isLink }: Pick<LiveMention, "timestamp" | "isLink">): string {
+  return isLink ? LINKS_OF + timestamp : timestamp;
 }
 
 /** Nothing to send; these records are obsolete. */
@@ -210,6 +215,6 @@ export function oldestMissing(known: LedgerState, twts: readonly { instant: stri
 
 /** The instants of twts that the ledger knows or a backfill added. */
 function knownInstants({ done, unfinished, backfilled }: LedgerState): Set<string> {
-  const asked = [...backfilled].flatMap((timestamp) => toInstant(timestamp) ?? []);
+  const asked = [...backfilled].flatMap((entry) => toInstant(entry.replace(LINKS_OF, "")) ?? []);
   return new Set([...[...done, ...unfinished].map(({ instant }) => instant), ...asked]);
 }

@@ -138,10 +138,10 @@ export class MentionLedger {
     return [...done, ...waiting].sort((a, b) => (a.timestamp < b.timestamp ? -1 : 1));
   }
 
-  /** Takes twts out of the baseline, so that this run or a later one sends their mentions. */
-  async addBackfilled(timestamps: Iterable<string>): Promise<void> {
+  /** Takes twts or links out of the baselines, so that this run or a later one sends them. @see backfillEntry */
+  async addBackfilled(entries: Iterable<string>): Promise<void> {
     const key = `${this.#folder}/backfilled`;
-    await update(this.#store, key, Backfilled, (old) => [...new Set([...(old ?? []), ...timestamps])]);
+    await update(this.#store, key, Backfilled, (old) => [...new Set([...(old ?? []), ...entries])]);
   }
 
   /** Finds the mention of a change. Reads a record if the mention is gone. */

@@ -6,6 +6,7 @@ import { memoryStore } from "../../store/memory.js";
 import type { Store } from "../../store/store.js";
 import {
   type Baseline,
+  backfillEntry,
   changesSince,
   type FeedState,
   isInBaseline,
@@ -209,9 +210,10 @@ async function addBackfill(
   const left = [...live.archived, ...live.mentions]
     .filter((mention) => isInBaseline(mention, known))
     .sort((a, b) => (a.instant < b.instant ? 1 : -1));
-  const chosen = [...new Set(left.map(({ timestamp }) => timestamp))].slice(0, count);
-  if (chosen.length > 0) await ledger.addBackfilled(chosen);
-  return { ...known, backfilled: new Set([...known.backfilled, ...chosen]) };
+  const chosen = new Set([...new Set(left.map(({ timestamp }) => timestamp))].slice(0, count));
+  const entries = left.filter(({ timestamp }) => chosen.has(timestamp)).map(backfillEntry);
+  if (entries.length > 0) await ledger.addBackfilled(entries);
+  return { ...known, backfilled: new Set([...known.backfilled, ...entries]) };
 }
 
 /** Failures of this site's own store. @throws unexpected errors */

@@ -210,6 +210,18 @@ describe("the first run with links", () => {
     expect(targetsOf(bob).slice(1).sort()).toEqual([added, recent]);
   });
 
+  it("sends nothing for posts whose mentions an earlier version has sent with --backfill", async () => {
+    const bob = await neighbour("bob", "HTML");
+    const home = await linkingWorld([bob]);
+    home.alice.twts = { [DAYS_8]: `hi @<bob ${bob.url}/>` };
+    home.deploy({ [DAYS_8]: [`${bob.url}/posts/old/`] });
+    await home.send({ links: undefined, backfill: 1 });
+    expect(targetsOf(bob)).toEqual([`${bob.url}/`]);
+    expect((await home.send()).mentions).toEqual([]);
+    await home.send({ backfill: 1 });
+    expect(targetsOf(bob)).toEqual([`${bob.url}/`, `${bob.url}/posts/old/`]);
+  });
+
   it("leaves a post to --backfill, which sends its links", async () => {
     const bob = await neighbour("bob", "HTML");
     const home = await linkingWorld([bob]);
