@@ -1,0 +1,101 @@
+import { describe, expect, it } from "vitest";
+import { parseFeed } from "../../plugin/feed/feed.js";
+import { escapeHtml } from "../../plugin/site/html.js";
+import { type MentionList, parseMentionList } from "../../plugin/site/mention-list.js";
+import { HOSTILE_TEXTS } from "../helpers/hostile-texts.js";
+import { loopbackServer } from "../helpers/loopback.js";
+import { type AllowedMarkup, elementsOf, notAllowed } from "../helpers/markup.js";
+import { FEED, PAGE, receiver } from "../helpers/receiver.js";
+import { site } from "../helpers/site.js";
+
+const TOKEN = "0123456789abcdef0123456789abcdef";
+/** What any reader of a feed takes for the end of a line. */
+const LINE_END = /\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]/;
+const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
+const OF_TEXTS: AllowedMarkup = {
+  ...{ html: [], head: [], body: [], p: [], a: ["href", "rel"], code: [], em: [], strong: [], br: [] },
+};
+
+const timeOf = (n: number) => new Date(Date.UTC(2026, 0, 1, 9, 0, n)).toISOString().replace(".000", "");
+
+/** Fails for markup outside the list, and for links to other schemes than http and https. */
+function expectSafe(html: string): void {
+  const elements = elementsOf(html);
+  expect(notAllowed(elements, OF_TEXTS)).toEqual([]);
+  for (const { tag, attributes } of elements) if (tag === "a") expect(attributes.href).toMatch(/^https?:\/\//);
+}
+
+/** Fails for a twt or a field that no author has written, whatever ends a line for the reader. */
+function expectFeed(file: string, names: readonly string[]): string[] {
+  const { fields, twts, skippedLines } = parseFeed(file);
+  expect(Object.keys(fields)).toEqual(names);
+  for (const values of Object.values(fields)) expect(values).toHaveLength(1);
+  expect(skippedLines).toBe(0);
+  expect(file).not.toMatch(CONTROL);
+  const lines = file.split(LINE_END);
+  expect(lines.filter((line) => line.startsWith("#"))).toHaveLength(names.length);
+  expect(lines.filter((line) => /^\d{4}-\d\d-\d\dT[\d:.]+(?:Z|[+-][\d:]+)?\t/.test(line))).toHaveLength(twts.length);
+  return twts.map(({ timestamp }) => timestamp);
+}
+
+/** Bob's feed, and a page of his for each text. Each of its texts and names is a hostile one. */
+async function bobsSite() {
+  const twts = HOSTILE_TEXTS.map((text, n) => `${timeOf(n)}\t@<alice ${FEED}> ${text.replace(/[\r\n]+/g, "\u2028")}\n`);
+  const pageOf = (text: string) => `<title>${escapeHtml(text)}</title><article class="h-entry">
+    <a class="p-author h-card" href="/">${escapeHtml(text)}</a>
+    <div class="e-content">${escapeHtml(text)} <a class="u-in-reply-to" href="${PAGE}">this</a></div></article>`;
+  const server = await loopbackServer((request, response) => {
+    const text = HOSTILE_TEXTS[Number(request.url?.slice(1))];
+    response.setHeader("content-type", text === undefined ? "text/plain" : "text/html; charset=utf-8");
+    response.end(text === undefined ? `# nick = bob\n\n${twts.join("")}` : pageOf(text));
+  });
+  return Object.assign(server, {
+    claims: HOSTILE_TEXTS.flatMap((_, n) => [
+      { source: `${server.url}/twtxt.txt#:~:text=${timeOf(n)}`, target: FEED },
+      { source: `${server.url}/${n}`, target: PAGE },
+    ]),
+  });
+}
+
+describe("hostile texts in a feed", () => {
+  it("as titles of posts forge no twt and no field", async () => {
+    const posts = HOSTILE_TEXTS.map((text, n) => {
+      const data = JSON.stringify({ title: text, summary: text, date: timeOf(n), tags: "posts" });
+      return [`posts/${n}.md`, `---json\n${data}\n---\nText.\n`];
+    });
+    const built = await site({ files: Object.fromEntries(posts), options: `{ host: "static" }` });
+    const written = expectFeed(built.read("twtxt.txt"), ["nick", "url"]);
+    expect(written).toEqual(HOSTILE_TEXTS.map((_, n) => timeOf(n)));
+  });
+
+  it("as texts, names and titles of received mentions forge none in the private feed and in the JSON", async () => {
+    const bob = await bobsSite();
+    const environment = { TWTXT_MENTIONS_TOKEN: TOKEN };
+    const alice = receiver({ environment, neighbours: [bob], mentions: { allow: [bob.host] }, isMetered: false });
+    for (const claim of bob.claims) {
+      alice.clock.time += 1000;
+      expect(await alice.mentioned(claim)).toMatchObject({ status: 200 });
+    }
+    const get = async (path: string) => (await alice.answer(new Request(`https://alice.example${path}`))).text();
+    expect(expectFeed(await get(`/mentions.txt?token=${TOKEN}`), ["nick", "url", "description"])).toHaveLength(
+      bob.claims.length,
+    );
+
+    let list: MentionList = { mentions: [], next: "" };
+    const mentions: MentionList["mentions"] = [];
+    while (list.next !== null) {
+      const after = list.next === "" ? "" : `&after=${encodeURIComponent(list.next)}`;
+      list = parseMentionList(JSON.parse(await get(`/mentions.json?limit=100${after}`))) ?? {
+        mentions: [],
+        next: null,
+      };
+      mentions.push(...list.mentions);
+    }
+    expect(mentions).toHaveLength(bob.claims.length);
+    for (const { html, author, source, text } of mentions) {
+      expectSafe(html ?? "");
+      expect([author.url, source].filter((url) => !url.startsWith(bob.url))).toEqual([]);
+      expect(`${author.name}${text}`.replaceAll("\n", "")).not.toMatch(CONTROL);
+    }
+  });
+});
