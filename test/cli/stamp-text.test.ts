@@ -3,6 +3,7 @@ import matter from "gray-matter";
 import { describe, expect, it } from "vitest";
 import { stampText } from "../../plugin/cli/front-matter.js";
 import { TwtxtError } from "../../plugin/errors.js";
+import { runs } from "../helpers/runs.js";
 
 const AT = "2026-01-02T00:13:37Z";
 
@@ -142,7 +143,7 @@ describe("stampText on any front matter", () => {
         expect(result).toBe(text(key + gap + AT + tail));
         expect(stamped(result)).toBe("unchanged");
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -154,7 +155,7 @@ describe("stampText on any front matter", () => {
         const text = mark + ["---", ...entries, ...rest].join(lineEnd);
         expect(stamped(text)).toBe(mark + ["---", ...entries, `date: ${AT}`, ...rest].join(lineEnd));
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 
@@ -195,7 +196,7 @@ describe("stampText on any front matter", () => {
         expect(content).toBe(old.content);
         expect(Math.abs(after.split("\n").length - before.split("\n").length)).toBeLessThanOrEqual(1);
       }),
-      { numRuns: 1000 },
+      { numRuns: runs(1000) },
     );
   });
 });

@@ -7,6 +7,7 @@ import { feedFiles } from "../../plugin/eleventy/site-files.js";
 import { twtHash } from "../../plugin/feed/hash.js";
 import type { Twt } from "../../plugin/feed/twt.js";
 import { checkOptions } from "../../plugin/options.js";
+import { runs } from "../helpers/runs.js";
 
 const FEED_URL = "https://alice.example/twtxt.txt";
 const NOW = Date.parse("2026-11-20T12:00:00Z");
@@ -198,7 +199,7 @@ describe("a post that is added, edited or removed", () => {
             feed = after;
           }
         }),
-        { seed: 20261120, numRuns: 8, endOnFailure: true },
+        { seed: 20261120, numRuns: runs(8), endOnFailure: true },
       );
     },
   );
@@ -208,7 +209,7 @@ describe("a post that is added, edited or removed", () => {
       fc.property(aBlog, (blog) => {
         expect(feedOf(blog.toReversed(), "UTC").files).toEqual(feedOf(blog, "UTC").files);
       }),
-      { seed: 20261120, numRuns: 5 },
+      { seed: 20261120, numRuns: runs(5) },
     );
   });
 

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { adjustForPeers } from "../../plugin/feed/peers.js";
 import { cleanText } from "../../plugin/feed/twt.js";
+import { runs } from "../helpers/runs.js";
 
 const Z = "\u200b";
 
@@ -88,7 +89,7 @@ describe("texts that a peer misreads", () => {
         expect(adjustForPeers(once)).toBe(once);
         expect(cleanText(once)).toBe(once);
       }),
-      { numRuns: 3000 },
+      { numRuns: runs(3000) },
     );
     for (const piece of ["(", "[", "@a", "@a@b", "`", "[a](", "://\\", "[t](foo "])
       adjustForPeers(piece.repeat(20_000 / piece.length));

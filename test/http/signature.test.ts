@@ -13,6 +13,7 @@ import { formatKey } from "../../plugin/keys/key.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import { identityOf } from "../helpers/identity.js";
 import { loopbackServer } from "../helpers/loopback.js";
+import { runs } from "../helpers/runs.js";
 
 interface BaseVector {
   name: string;
@@ -233,7 +234,7 @@ describe("401 not-signed", () => {
         fc.pre(request !== null && !(part === "method" && request.method === PUT.method));
         await expect(verifiedRequest(request as Request)).rejects.toEqual(notSigned);
       }),
-      { numRuns: 400, seed: 9421 },
+      { numRuns: runs(400), seed: 9421 },
     );
   });
 

@@ -9,6 +9,7 @@ import {
   receiptFor,
   receiptsOf,
 } from "../../plugin/messages/line.js";
+import { runs } from "../helpers/runs.js";
 
 const TIME = "2026-11-20T09:00:00Z";
 const FROM = "alice@alice.example";
@@ -57,7 +58,7 @@ describe("a formatted message", () => {
           events: [{ name, args }],
         });
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { type DefaultTreeAdapterTypes, parseFragment } from "parse5";
 import { describe, expect, it } from "vitest";
 import { element, type Markup, toHtml } from "../../plugin/site/html.js";
+import { runs } from "../helpers/runs.js";
 
 const syntax = ["<", ">", "&", '"', "'", "/", "=", "<b", "</span>", "<!--", "&lt", "&amp;", "&#97;", " ", "\n", "a"];
 /** Without CR and NUL, which HTML cannot contain. */
@@ -48,7 +49,7 @@ describe("markup as HTML", () => {
       fc.property(markup, (tree) => {
         expect(normal(parseFragment(toHtml(tree)).childNodes.map(read))).toEqual(normal([tree]));
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 

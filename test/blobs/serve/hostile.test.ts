@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { runs } from "../../helpers/runs.js";
 import { ALICE, API, alicesBlobs, dump, jsonOf, outcomeOf, propertiesHeader, SHARED } from "../alices-blobs.js";
 
 const JSON_TYPE = { "content-type": "application/json" };
@@ -339,9 +340,9 @@ describe("any metadata", () => {
         expect(listed.Properties).toEqual(properties);
         if (isPublic) expect(read(await alice.getShared("a"))).toEqual(said);
       }),
-      { seed: 4, numRuns: 250 },
+      { seed: 4, numRuns: runs(100) },
     );
-    expect(taken).toBeGreaterThan(100);
+    expect(taken).toBeGreaterThan(runs(50));
   });
 });
 
@@ -374,7 +375,7 @@ describe("any header", () => {
         expect(answers.filter(({ status }) => status >= 500)).toEqual([]);
         expect(alice.log).toEqual([]);
       }),
-      { seed: 8941, numRuns: 150 },
+      { seed: 8941, numRuns: runs(150) },
     );
   });
 
@@ -387,7 +388,7 @@ describe("any header", () => {
         expect([201, 400, 413]).toContain(status);
         expect(Object.keys(await dump(alice.store))).toHaveLength(status === 201 ? 2 : 0);
       }),
-      { seed: 8941, numRuns: 150 },
+      { seed: 8941, numRuns: runs(150) },
     );
   });
 });

@@ -6,6 +6,7 @@ import { toInstant } from "../../../plugin/feed/timestamp.js";
 import { formatNotices, mentionsFeed } from "../../../plugin/mentions/inform/mentions-feed.js";
 import type { StoredMention } from "../../../plugin/mentions/mention.js";
 import { hostAt } from "../../helpers/endpoints.js";
+import { runs } from "../../helpers/runs.js";
 import { listOf, storedMention } from "../../helpers/stored-mentions.js";
 
 const TOKEN = "0123456789abcdef0123456789abcdef";
@@ -413,7 +414,7 @@ describe("any mentions at all", () => {
         expect(file.replace(/\t/g, "")).not.toMatch(/[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\u2029]/);
         expect(file.match(/\t/g) ?? []).toHaveLength(seconds);
       }),
-      { numRuns: 500 },
+      { numRuns: runs(500) },
     );
   });
 });

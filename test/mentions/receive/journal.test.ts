@@ -11,6 +11,7 @@ import { partsNamedIn, SNAPSHOT } from "../../../plugin/mentions/receive/snapsho
 import { memoryStore } from "../../../plugin/store/memory.js";
 import type { Store } from "../../../plugin/store/store.js";
 import { faultyStore } from "../../helpers/faulty-store.js";
+import { runs } from "../../helpers/runs.js";
 import { newMention as mention, storedMention } from "../../helpers/stored-mentions.js";
 
 const START = Date.parse("2026-11-20T09:00:00.000Z");
@@ -206,7 +207,7 @@ describe("deleted events that are still listed", () => {
           }
         }
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { armor, dearmor, isArmored } from "../../../plugin/messages/saltpack/armor.js";
+import { runs } from "../../helpers/runs.js";
 
 interface Vector {
   name: string;
@@ -70,7 +71,7 @@ describe("armor", () => {
         expect(text).toBe(naiveArmor(bytes));
         expect(dearmor(text)).toEqual(bytes);
       }),
-      { numRuns: 100 },
+      { numRuns: runs(100) },
     );
   });
 
@@ -179,7 +180,7 @@ describe("a frame", () => {
           expect(outcome).toMatchObject({ code: "bad-armor" });
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: runs(2000) },
     );
   });
 });

@@ -5,6 +5,7 @@ import { armor, dearmor } from "../../../plugin/messages/saltpack/armor.js";
 import type { Primitives } from "../../../plugin/messages/saltpack/primitives.js";
 import { readSealed } from "../../../plugin/messages/saltpack/sealed.js";
 import { openBinary } from "../../../plugin/messages/saltpack/signcryption.js";
+import { runs } from "../../helpers/runs.js";
 import { BOB, backends, hex, openedByBob, sealed, surgeries, utf8 } from "./vectors.js";
 
 /** Number of mutations in a run. */
@@ -117,7 +118,7 @@ const keys = new Map(backends.map(([, primitives]) => [primitives, primitives.se
 
 describe.each(backends)("a modified message on %s", { timeout: 120_000 + 2 * MUTATIONS }, (name, primitives) => {
   const count = name === "noble" ? MUTATIONS / SHARE_OF_NOBLE : MUTATIONS;
-  const options = { seed: SEED, numRuns: Math.ceil(count / 2) };
+  const options = { seed: SEED, numRuns: runs(Math.ceil(count / 2)) };
 
   it("opens without modification", () => {
     for (const bytes of MESSAGES) openedByBob(bytes, primitives);

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { TwtxtError } from "../../../plugin/errors.js";
 import { armor } from "../../../plugin/messages/saltpack/armor.js";
 import { Saltpack } from "../../../plugin/messages/saltpack/saltpack.js";
+import { runs } from "../../helpers/runs.js";
 import { BOB, backends, sealed, utf8 } from "./vectors.js";
 
 const CODES = ["bad-armor", "bad-message", "not-a-recipient", "not-authentic"];
@@ -33,7 +34,7 @@ function refusal(
 
 describe.each(backends)("any message on %s", (name, primitives) => {
   const saltpack = new Saltpack(primitives, randomBytes);
-  const numRuns = name === "noble" ? 10 : 50;
+  const numRuns = runs(name === "noble" ? 10 : 50);
 
   it("opens for each recipient and for no one else", () => {
     const property = fc.property(seeds, fc.uint8Array({ maxLength: 5000 }), fc.boolean(), (keys, plaintext, asText) => {
@@ -55,7 +56,7 @@ describe.each(backends)("any message on %s", (name, primitives) => {
 describe.each(backends)("any other input on %s", (name, primitives) => {
   const saltpack = new Saltpack(primitives, randomBytes);
   const key = primitives.secretKey(BOB);
-  const numRuns = name === "noble" ? 50 : 500;
+  const numRuns = runs(name === "noble" ? 50 : 200);
   const good = sealed(utf8("hello"), primitives);
 
   const refused = (message: fc.Arbitrary<Uint8Array | string>) =>
