@@ -1,26 +1,42 @@
 import { expect, it } from "vitest";
 import { loopbackServer } from "../helpers/loopback.js";
-import { post, site } from "../helpers/site.js";
-import { neighbour } from "../mentions/send/outgoing.js";
+import { type BuiltSite, post, site } from "../helpers/site.js";
+import { type Neighbour, neighbour } from "../mentions/send/outgoing.js";
 import { command } from "./helpers.js";
+
+/** Alice's site on a static host, with one note. */
+async function alicesSite(body: string, neighbours: readonly Neighbour[]) {
+  let built: BuiltSite | undefined;
+  const server = await loopbackServer((request, response) => {
+    const path = request.url?.replace(/\/$/, "/index.html") ?? "";
+    if (path.endsWith(".html")) response.setHeader("content-type", "text/html");
+    response.end(built?.read(path));
+  });
+  const now = new Date().toISOString();
+  const date = new Date(Date.now() - 60_000).toISOString();
+  const build = async (data: object) => {
+    const files = { "posts/a.md": post({ date, tags: "posts", ...data }, body) };
+    built = await site({ files, options: `{ url: "${server.url}" }`, now, ...(built && { site: built }) });
+  };
+  await build({});
+  return {
+    build,
+    /** Types `eleventy-twtxt send ARGS`. @returns all that it prints */
+    async send(...args: string[]): Promise<string> {
+      const allowed = neighbours.flatMap(({ host }) => ["--allow-private-host", host]);
+      const outcome = await command(built?.folder ?? "", ["send", "--store", "store", ...allowed, ...args]);
+      return Object.values(outcome).join("\n");
+    },
+  };
+}
+
+const given = ({ posts }: Neighbour) => posts.map(({ source, target }) => ({ source, target }));
 
 it("a deleted post is told to whom its post was told, once, with retries; --dry-run shows it first", async () => {
   const bob = await neighbour();
-  const feed = { content: "" };
-  const server = await loopbackServer((_, response) => response.end(feed.content));
-  const date = new Date(Date.now() - 60_000).toISOString();
-  const note = (twt: object) => ({ "posts/a.md": post({ date, tags: "posts", ...twt }, `Hello ${bob.mention}`) });
-  const options = `{ url: "${server.url}" }`;
-  const now = new Date().toISOString();
-  const built = await site({ files: note({}), options, now });
-  const send = async (...args: string[]) => {
-    feed.content = built.read("twtxt.txt");
-    const allowed = ["--allow-private-host", bob.host, "--store", "store"];
-    return Object.values(await command(built.folder, ["send", ...allowed, ...args])).join("\n");
-  };
-
+  const { build, send } = await alicesSite(`Hello ${bob.mention}`, [bob]);
   expect(await send()).toContain("1 sent.");
-  await site({ site: built, files: note({ twt: "deleted" }), options, now });
+  await build({ twt: "deleted" });
   expect(await send("--dry-run")).toContain(`would be sent to ${bob.endpoint} (feed field), as deleted\n`);
   expect(bob.posts).toHaveLength(1);
 
@@ -28,8 +44,15 @@ it("a deleted post is told to whom its post was told, once, with retries; --dry-
   expect(await send()).toContain("it answers 500; next attempt after");
   expect(await send("--now")).toContain(`sent to ${bob.endpoint} (feed field), as deleted\n`);
   expect(await send("--now")).toContain("Nothing to send.");
-  const [first] = bob.posts;
-  expect(bob.posts.map(({ source, target }) => ({ source, target }))).toEqual(
-    Array(3).fill({ source: first?.source, target: bob.feedUrl }),
-  );
+  expect(given(bob)).toEqual(Array(3).fill(given(bob)[0]));
+});
+
+it("a deleted post is told to the pages that it linked to, once", async () => {
+  const carol = await neighbour("carol", "HTML");
+  const { build, send } = await alicesSite(`See [the hens](${carol.url}/).`, [carol]);
+  expect(await send()).toContain("1 sent.");
+  await build({ twt: "deleted" });
+  expect(await send()).toContain(`sent to ${carol.endpoint} (HTML), as deleted\n`);
+  expect(await send()).toContain("Nothing to send.");
+  expect(given(carol)).toEqual(Array(2).fill(given(carol)[0]));
 });
