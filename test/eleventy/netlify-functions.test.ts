@@ -188,6 +188,13 @@ describe("the functions that a build for Netlify writes", () => {
     expect(pages.pages).not.toContain("https://alice.example/feed.xml");
   });
 
+  it("have none for guests where guests are off", async () => {
+    const without = await built(`{ host: "netlify", key: "${KEY}", inbox: { guests: false } }`);
+    expect(names(without)).toContain("twtxt-inbox.mjs");
+    expect(names(without)).not.toContain("twtxt-guest.mjs");
+    expect(read(without, "inbox").settings.inbox.guests).toBeNull();
+  });
+
   it("are removed by the next build when they are turned off, and functions of other tools stay", async () => {
     const alone = `{ host: "netlify", webmention: "https://webmention.io/alice.example/webmention" }`;
     const first = await built(`{ host: "netlify" }`, { files: { ...files, [`${FOLDER}/other.mjs`]: "// not ours" } });

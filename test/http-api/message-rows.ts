@@ -38,6 +38,11 @@ const delivered = rowsOfEach(
       "the site has no guests",
       { site: { inbox: { guests: null } }, asked: { ...TO_GUEST, as: ALICE } },
     ],
+    [
+      "429 too-many-requests",
+      "the address has sent one in this minute, and Alice writes to a guest",
+      { site: { perMinute: 1 }, asked: { ...TO_GUEST, as: ALICE } },
+    ],
     ["503 inbox-full", "the inbox holds no more", { site: { inbox: { messages: 1 } }, asked: { body: sealed(1) } }],
   ],
 );

@@ -1,7 +1,9 @@
 // test/interop/python-client.ts: runs the Python client, written from the documentation, against `eleventy-twtxt serve`.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { secretKeyOf } from "../../plugin/keys/ed25519.js";
 import { formatIdentity } from "../../plugin/keys/identity-text.js";
+import { formatKey } from "../../plugin/keys/key.js";
 import { addressOf, fileOf } from "../demo/letters.js";
 import { check } from "../demo/telling.js";
 import { surgeries } from "../messages/saltpack/vectors.js";
@@ -24,6 +26,7 @@ export async function tryPythonClient(): Promise<number> {
   await textsOfMessages(people);
   await damagedMessages(people);
   await inboxes(people);
+  await guests(people);
   await ownBlobs(people);
   await sealedBlobs(people);
   await mentions(people);
@@ -93,6 +96,20 @@ async function inboxes({ bobsKeyFile, command, asBob }: People): Promise<void> {
   const [again] = await asBob("delete", String(first?.id));
   check(deleted?.deleted === true && again?.deleted === false, "he deletes a message, once");
   check((await asBob("read", "--limit", "3"))[0]?.id === second?.id, "the next one is now the first");
+}
+
+/** A guest needs no host and no registration: the address is the key, at Alice's blog. */
+async function guests({ alice, command, asBob }: People): Promise<void> {
+  const seed = new Uint8Array(32).fill(9);
+  const address = `${formatKey(secretKeyOf(seed).publicKey)}@${new URL(alice.url).host}`;
+  const keyFile = "keys/guest.key";
+  writeFileSync(join(alice.folder, keyFile), formatIdentity(seed, { address, created: null }), { mode: 0o600 });
+  await asBob("--identity", keyFile, "send", addressOf(alice), QUESTION);
+  const question = (await command(fileOf(alice, "first"), "message", "list")).at(-1);
+  check(question?.guest === true && question.trust === "verified", "Alice reads what a guest wrote with his client");
+  await command(fileOf(alice, "first"), "message", "reply", String(question?.id), LETTER);
+  const [answer] = await asBob("--identity", keyFile, "read");
+  check(answer?.text === LETTER.trim() && answer.verified === true, "the guest reads her answer with it, verified");
 }
 
 async function ownBlobs({ alice, command, asBob }: People): Promise<void> {

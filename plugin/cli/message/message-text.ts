@@ -73,13 +73,13 @@ export function textOf({ message }: Pick<ReadMessage, "message">): string {
   return message.lines.map(({ text }) => text).join("\n");
 }
 
-/** The address of a correspondent, or the short form of a guest's. @example "guest kex1syu…cg" */
+/** The address of a correspondent, or the short form of a guest's, such as `guest kex1syu…cg`. */
 export function shownAddress(address: string): string {
   const key = guestKeyOf(address);
   return key === null ? address : `guest ${shortKey(key)}`;
 }
 
-/** The sender that a message claims, a guest with the name that it states. @example `guest kex1syu…cg "Dana"` */
+/** The sender that a message claims; a guest with the stated name, such as `guest kex1syu…cg "Dana"`. */
 export function shownSender(message: InboxEntry): string {
   if (!isOpened(message) || message.message.address === null) return UNKNOWN;
   const name = isFromGuest(message) ? nameIn(message.message) : null;
