@@ -169,6 +169,13 @@ describeWithoutKeychain("message block", () => {
     expect([blocked.exitCode, blocked.stderr]).toEqual([0, expect.stringContaining(`message unblock ${bob.address}`)]);
     expect((await alice.message("blocked")).stdout).toMatch(new RegExp(`^${bob.address}  \\d{4}-\\d\\d-\\d\\d\n$`));
 
+    alice.operator = async (request, answer) =>
+      request.method === "DELETE" ? new Response(null, { status: 503 }) : answer();
+    const hidden = await alice.message("list");
+    const stays = "1 message of blocked senders not shown, but not deleted yet: the inbox does not answer.";
+    expect([hidden.stdout, hidden.stderr]).toEqual(["", `${stays}\n0 messages.\n`]);
+    alice.operator = null;
+
     const listed = await alice.message("list");
     expect([listed.stdout, listed.stderr]).toEqual(["", "1 message of blocked senders deleted.\n0 messages.\n"]);
     expect(alice.asked.at(-1)).toBe("DELETE 200");

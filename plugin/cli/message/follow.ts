@@ -47,7 +47,7 @@ function printer(mailbox: Mailbox, inbox: InboxClient, isJson: boolean, terminal
   return async (messages: readonly InboxMessage[]) => {
     const opening = await openMessages(messages, { keys, contacts, lookup });
     const printing = opening.map(async (one) => {
-      const wanted = await mailbox.withoutBlocked([await one], inbox);
+      const { wanted } = await mailbox.withoutBlocked([await one], inbox);
       (await mailbox.withReceipts(wanted)).forEach(print);
     });
     await Promise.all(printing);

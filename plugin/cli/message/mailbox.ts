@@ -105,16 +105,17 @@ export class Mailbox {
    * Deletes messages of blocked senders from the inbox. One that could not be deleted is left out, too, and deleted when it is
    * read again.
    *
-   * @returns the others, in their order
+   * @returns `wanted`: the others, in their order; `deleted`: how many were deleted
    */
   async withoutBlocked<T extends OpenedMessage | UnreadableMessage>(
     messages: readonly T[],
     inbox: InboxClient,
-  ): Promise<T[]> {
+  ): Promise<{ wanted: T[]; deleted: number }> {
     const blocked = await this.blocked.list();
     const isUnwanted = (one: T) => isOpened<OpenedMessage>(one) && isBlocked(one, blocked);
-    await Promise.allSettled(messages.filter(isUnwanted).map(({ id }) => inbox.delete(id)));
-    return messages.filter((one) => !isUnwanted(one));
+    const deleting = await Promise.allSettled(messages.filter(isUnwanted).map(({ id }) => inbox.delete(id)));
+    const deleted = deleting.filter(({ status }) => status === "fulfilled").length;
+    return { wanted: messages.filter((one) => !isUnwanted(one)), deleted };
   }
 
   /** Adds the author's own messages that these confirm as read. */

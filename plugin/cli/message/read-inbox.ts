@@ -87,9 +87,13 @@ async function readWanted(
   { mailbox, inbox, terminal }: { mailbox: Mailbox; inbox: InboxClient; terminal: Terminal },
 ): Promise<InboxEntry[]> {
   const opened = await mailbox.read(messages);
-  const wanted = await mailbox.withoutBlocked(opened, inbox);
-  const unwanted = opened.length - wanted.length;
-  if (unwanted > 0) terminal.say(`${counted(unwanted, "message")} of blocked senders deleted.`);
+  const { wanted, deleted } = await mailbox.withoutBlocked(opened, inbox);
+  const left = opened.length - wanted.length - deleted;
+  if (deleted > 0) terminal.say(`${counted(deleted, "message")} of blocked senders deleted.`);
+  if (left > 0)
+    terminal.say(
+      `${counted(left, "message")} of blocked senders not shown, but not deleted yet: the inbox does not answer.`,
+    );
   return wanted;
 }
 
