@@ -18,12 +18,13 @@ import { measureFinding, measureImport, measureReader } from "./reader.js";
 import { measureReceived } from "./received.js";
 import { measureSending } from "./send.js";
 import { formatMarkdown, formatPart, type Part } from "./table.js";
+import { measureTimeline } from "./timeline.js";
 import { measureVerifying } from "./verify.js";
 
 const HELP = `npm run bench -- [--quick] [--only PART] [--json FILE] [--markdown FILE]
 
 --quick     fewer runs, fewer mentions, and no blogs of 10,000
---only      one part alone: builds, mentions, tree, assets, reader, find, import, functions, send, verify,
+--only      one part alone: builds, timeline, mentions, tree, assets, reader, find, import, functions, send, verify,
             received, messages, deliveries, blobs or strangers
 --json      the figures as JSON, too
 --markdown  the tables as Markdown, too, as in docs/benchmarks.md`;
@@ -118,6 +119,7 @@ function plan(entry: string, isQuick: boolean): [string, () => Promise<Part>][] 
     ],
     ["tree", () => measureTree(entry, isQuick ? 20 : 100)],
     ["assets", async () => measureAssets(entry)],
+    ["timeline", () => measureTimeline(entry, { folder: join(temp, "timeline"), runs: isQuick ? 3 : 7, stop })],
     ["reader", () => measureReader(entry, isQuick ? 5 : 15, stop)],
     ["find", () => measureFinding(entry, isQuick ? 5 : 15, stop)],
     ["import", () => measureImport(entry, pathToFileURL(emptyModule).href, isQuick ? 3 : 9, stop)],
