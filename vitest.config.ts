@@ -17,6 +17,8 @@ const LONG = [
   "cli/message-follow",
   "cli/serve-blobs",
   "browser/twtxt-mentions",
+  "eleventy/watch",
+  "mentions/inform/digest",
 ];
 
 /** Vitest's own order, by size or by the time that a file took before, but for the longest ones. */
