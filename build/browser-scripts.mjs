@@ -6,7 +6,9 @@ import { build } from "esbuild";
 const root = fileURLToPath(new URL("../", import.meta.url));
 
 await build({
-  entryPoints: ["twtxt-mentions.ts", "twtxt.css"].map((file) => join(root, "plugin/browser", file)),
+  entryPoints: ["twtxt-mentions.ts", "twtxt-contact.ts", "twtxt-contact-conversation.ts", "twtxt.css"].map((file) =>
+    join(root, "plugin/browser", file),
+  ),
   outdir: process.argv[2] ?? join(root, "dist/browser"),
   bundle: true,
   minify: true,

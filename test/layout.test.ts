@@ -59,7 +59,8 @@ describe("the house", () => {
   it("reads the environment and the clock at its edges alone", () => {
     const readers = (what: RegExp) => sources.filter(({ text }) => what.test(text)).map(({ file }) => file);
     expect(readers(/process\.env/).filter((file) => roomOf(file) !== "cli")).toEqual(["plugin.ts"]);
-    expect(readers(/Date\.now|new Date\(\)/).filter((file) => roomOf(file) !== "cli")).toEqual(["plugin.ts"]);
+    const clockReaders = readers(/Date\.now|new Date\(\)/).filter((file) => !["cli", "browser"].includes(roomOf(file)));
+    expect(clockReaders).toEqual(["plugin.ts"]);
   });
 
   it("opens connections to strangers through the guard alone", () => {
@@ -89,10 +90,22 @@ describe("the house", () => {
     expect(naming.map(({ file }) => file)).toEqual(["site/routes.ts"]);
   });
 
-  it("has scripts for the browser that import each other and the markup of mentions and of the timeline, and nothing else", () => {
-    const scripts = sources.filter(({ room }) => room === "browser");
-    const imported = new Set(scripts.flatMap(({ imports }) => imports).filter((name) => roomOf(name) !== "browser"));
-    expect([...imported].sort()).toEqual(["site/mention-markup.ts", "site/timeline-markup.ts"]);
+  it("has scripts for the browser that need no Node.js, and small ones for mentions and the start of the contact form", () => {
+    const byFile = new Map(sources.map((source) => [source.file, source]));
+    const reachedFrom = (entry: string) => {
+      const reached = new Set([entry]);
+      for (const file of reached) {
+        for (const name of staticImports(byFile.get(file)?.text ?? "", file)) reached.add(name);
+      }
+      return [...reached];
+    };
+    const scripts = sources.filter(({ room }) => room === "browser").map(({ file }) => file);
+    expect(scripts.flatMap(reachedFrom).filter((name) => NODE.test(name))).toEqual([]);
+    const isHeavy = (name: string) => name.startsWith("messages/") || name.startsWith("@noble/");
+    expect(reachedFrom("browser/twtxt-contact-conversation.ts").some(isHeavy)).toBe(true);
+    for (const small of ["browser/twtxt-mentions.ts", "browser/twtxt-contact.ts"]) {
+      expect(reachedFrom(small).filter(isHeavy)).toEqual([]);
+    }
   });
 
   it("knows Netlify's packages in one file alone", () => {

@@ -1,5 +1,6 @@
 // plugin/browser/to-dom.ts: markup as DOM nodes, and a stranger's HTML as markup.
-import { type Markup, type MarkupElement, safeElement } from "../site/mention-markup.js";
+import type { Markup, MarkupElement } from "../site/html.js";
+import { safeElement } from "../site/safe-markup.js";
 
 /** Creates an element and its content. Texts become text nodes. */
 export function toDom({ tag, attributes, children }: MarkupElement): HTMLElement {

@@ -20,6 +20,7 @@ import {
 } from "../site/mention-markup.js";
 import { newestThreads, saidOf, type Timeline, unreadList } from "../site/timeline-markup.js";
 import { type NewestMentions, readNewest } from "./newest-mentions.js";
+import { pageParsed } from "./page-parsed.js";
 import { readTimeline } from "./read-timeline.js";
 import { readHtml, toDom } from "./to-dom.js";
 import { type Item, itemsIn, updateList } from "./update-list.js";
@@ -243,12 +244,6 @@ function entryOfItem(key: string, item: HTMLElement): Entry {
 
 function countOf(items: readonly Item[]): number {
   return items.reduce((count, { replies }) => count + 1 + countOf(replies), 0);
-}
-
-/** Resolves when the page is parsed: an early script runs before its list exists. */
-async function pageParsed(): Promise<void> {
-  if (document.readyState !== "loading") return;
-  await new Promise((resolve) => document.addEventListener("DOMContentLoaded", resolve));
 }
 
 customElements.define("twtxt-mentions", TwtxtMentions);

@@ -17,7 +17,7 @@ import {
 import type { Conversation, Reply } from "./conversations.js";
 
 /** An attribute that stops WebC from bundling the files, which are not among the site's sources. */
-const KEEP = "webc:keep";
+export const KEEP = "webc:keep";
 const KEPT = new RegExp(`(<(?:script|link)\\b[^<>]*) ${KEEP}(?:="")?(?=[^<>]*>)`, "g");
 
 /** How mentions are shown, and the component that updates them. */

@@ -1,13 +1,16 @@
-// plugin/eleventy/page-assets.ts: the script and the stylesheet of pages with mentions or a timeline.
+// plugin/eleventy/page-assets.ts: the scripts and the stylesheet of pages with mentions, a timeline or a contact form.
+import { inboxOptions } from "../options/inbox.js";
 import { mentionsOptions } from "../options/mentions.js";
 import { timelineOptions } from "../options/timeline.js";
 import type { Settings } from "../options.js";
 import type { SiteUrls } from "./site-urls.js";
 
 const SCRIPT = "twtxt-mentions.js";
+/** The first loads the second when a reader uses the form. */
+const CONTACT_SCRIPTS = ["twtxt-contact.js", "twtxt-contact-conversation.js"] as const;
 const STYLE = "twtxt.css";
 
-/** The script and the stylesheet of a site, in the folder of its pages of mentions, or else of its timeline. */
+/** The scripts and the stylesheet of a site, in the folder of its pages of mentions, or else of its timeline or contact page. */
 export class PageAssets {
   readonly #settings: Settings;
   readonly #urls: SiteUrls;
@@ -20,9 +23,14 @@ export class PageAssets {
     this.#readAsset = readAsset;
   }
 
-  /** The path of the script, for templates. */
+  /** The path of the script that updates mentions, for templates. */
   script(): string {
     return this.#urls.hrefInTemplates(this.#folder() + SCRIPT);
+  }
+
+  /** The path of the script that starts the contact form, for templates. */
+  contactScript(): string {
+    return this.#urls.hrefInTemplates(this.#folder() + CONTACT_SCRIPTS[0]);
   }
 
   /** The path of the stylesheet, for templates; `null` for none. */
@@ -33,9 +41,11 @@ export class PageAssets {
   async files(): Promise<{ path: string; content: string }[]> {
     const hasMentions = this.#urls.hasReceiver();
     const hasTimeline = timelineOptions(this.#settings) !== null;
+    const hasForm = this.#urls.hasGuests();
     const names = [
       ...(hasMentions || this.#urls.hasLiveTimeline() ? [SCRIPT] : []),
-      ...((hasMentions || hasTimeline) && this.#settings.styles ? [STYLE] : []),
+      ...(hasForm ? CONTACT_SCRIPTS : []),
+      ...((hasMentions || hasTimeline || hasForm) && this.#settings.styles ? [STYLE] : []),
     ];
     const folder = this.#folder();
     return Promise.all(names.map(async (name) => ({ path: folder + name, content: await this.#readAsset(name) })));
@@ -43,7 +53,9 @@ export class PageAssets {
 
   #folder(): string {
     const mentions = mentionsOptions(this.#settings).pages || "/mentions/";
-    const path = this.#urls.hasReceiver() ? mentions : (timelineOptions(this.#settings)?.path ?? mentions);
+    const timeline = timelineOptions(this.#settings)?.path;
+    const contact = inboxOptions(this.#settings).page || "/contact/";
+    const path = this.#urls.hasReceiver() ? mentions : (timeline ?? (this.#urls.hasGuests() ? contact : mentions));
     return path.replace(/\/?$/, "/");
   }
 }

@@ -24,7 +24,9 @@ pre { white-space: pre-wrap }
 </style>
 </head>
 <body>
+<header>
 <p>${home}</p>
+</header>
 <main>
 ${content}</main>
 </body>

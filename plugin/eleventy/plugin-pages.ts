@@ -6,7 +6,6 @@ import { outputConflict } from "./output.js";
 import { pageHeading, withOneHeading } from "./page-heading.js";
 import { homeLink, pageHtml } from "./page-html.js";
 import type { SiteBuild } from "./site-build.js";
-import type { Inbox } from "./site-files.js";
 
 /**
  * The template language of these pages: plain JavaScript, so that text from mentions is never run as a template. Sites may
@@ -98,28 +97,13 @@ function timelinePage({ timeline }: SiteBuild): PluginPages[] {
   return [{ name: "timeline", title, path, option: "timeline.path", layout, count: () => 1, content }];
 }
 
-/** The page with instructions for private messages. */
-function contactPage(site: SiteBuild): PluginPages[] {
-  const { page: path, layout } = inboxOptions(site.settings);
-  if (site.settings.inbox === false || path === false) return [];
-  const html = () => contactHtml(site.inboxes);
-  const count = () => (html() === "" ? 0 : 1);
-  return [
-    { name: "contact", title: "Contact", path, option: "inbox.page", layout, count, content: () => `${html()}\n` },
-  ];
-}
-
-/** Instructions for messages to each author with an inbox; empty if there is none. */
-export function contactHtml(inboxes: readonly Inbox[]): string {
-  const cards = inboxes.filter(({ endpoint }) => endpoint !== null).map(contactCard);
-  return cards.length === 0 ? "" : `<div class="twtxt-contact">\n${cards.join("\n")}\n</div>`;
-}
-
-function contactCard({ address, key }: Inbox): string {
-  const shown = escapeHtml(address);
-  return `<p>Write to <strong class="twtxt-address">${shown}</strong> in private. Your message is encrypted on your own machine, and only the recipient can read it, not even this site.</p>
-<pre><code>npx --package eleventy-plugin-twtxt eleventy-twtxt message send ${shown}</code></pre>
-<p>To verify the recipient, compare the key: <code class="twtxt-key">${escapeHtml(key)}</code></p>`;
+/** The page for private messages. */
+function contactPage({ settings, contact }: SiteBuild): PluginPages[] {
+  const { page: path, layout } = inboxOptions(settings);
+  if (settings.inbox === false || path === false) return [];
+  const count = () => (contact.html() === "" ? 0 : 1);
+  const content = () => `${contact.html()}\n`;
+  return [{ name: "contact", title: contact.words.title, path, option: "inbox.page", layout, count, content }];
 }
 
 function dataOf({ title, layout, path, count }: PluginPages, others: ReadonlySet<string>): object {

@@ -23,6 +23,7 @@ import { itemsOf } from "./posts.js";
 import { notePreviewFiles, refuseOtherSite, refuseServedFolder, removePreviewFiles } from "./previews.js";
 import { publish, sitePages } from "./publish.js";
 import { SharedBlobs } from "./shared-blobs.js";
+import { SiteContact } from "./site-contact.js";
 import { discoveryFiles, feedFiles, type Inbox, inboxesOf } from "./site-files.js";
 import { SiteMentions } from "./site-mentions.js";
 import { siteSettings } from "./site-settings.js";
@@ -35,6 +36,7 @@ import { type PostContents, type PostTwt, TwtsFromPosts } from "./twts-from-post
 const NAME = "eleventy-plugin-twtxt";
 const OTHER_FEED_PATH = 'give the feed another path with the option "path"';
 const OTHER_KEY = 'remove the options "key" and "endpoint"';
+const OTHER_CONTACT = 'give the option "inbox.page" another path';
 const OTHER_PAGES = 'give the option "mentions.pages" another path';
 const OTHER_TIMELINE = 'give the option "timeline.path" another path';
 
@@ -44,6 +46,7 @@ export class SiteBuild {
   readonly urls: SiteUrls;
   readonly mentions: SiteMentions;
   readonly timeline: SiteTimeline;
+  readonly contact: SiteContact;
   readonly blobs: SharedBlobs;
   readonly deleted = new DeletedPosts();
   /** Loads the HTML parser. */
@@ -77,6 +80,7 @@ export class SiteBuild {
     this.#assets = new PageAssets(settings, this.urls, environment.readAsset);
     this.mentions = new SiteMentions(settings, this.urls, this.#assets, environment);
     this.timeline = new SiteTimeline(settings, this.urls, this.#assets, environment);
+    this.contact = new SiteContact(settings, this.urls, this.#assets, () => this.inboxes);
     this.blobs = new SharedBlobs(settings, this.urls);
     this.#head = new HeadLinks(settings, this.urls, () => this.inboxes);
   }
@@ -209,12 +213,18 @@ export class SiteBuild {
     this.#others.check(feed, OTHER_FEED_PATH);
     this.#others.check(this.#discovery, OTHER_KEY);
     const lists = [...(await this.#assets.files()), ...this.mentions.files()];
-    this.#others.check(lists, this.urls.hasReceiver() ? OTHER_PAGES : OTHER_TIMELINE);
+    this.#others.check(lists, this.#otherAssets());
     const files = [...feed, ...this.#discovery, ...lists];
     await writeFiles(output, files);
     await removeStaleArchives(output, { path: this.settings.path, url: this.urls.feedUrl() }, feed);
     await Promise.all([this.mentions.saveCache(), this.timeline.saveCache()]);
     return files.map(({ path }) => join(output, path));
+  }
+
+  /** What to change if the site has files at the paths of the scripts and the stylesheet. */
+  #otherAssets(): string {
+    if (this.urls.hasReceiver()) return OTHER_PAGES;
+    return this.timeline.options === null ? OTHER_CONTACT : OTHER_TIMELINE;
   }
 
   /** Writes the settings for the commands. @returns the site for its host */

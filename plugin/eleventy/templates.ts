@@ -2,7 +2,6 @@
 import { formatMention } from "../feed/mention.js";
 import { escapeHtml } from "../site/html.js";
 import type { EleventyConfig, TemplateContext } from "./eleventy.js";
-import { contactHtml } from "./plugin-pages.js";
 import { permalinkOf } from "./post-date.js";
 import type { SiteBuild } from "./site-build.js";
 import type { PostTwt } from "./twts-from-posts.js";
@@ -75,7 +74,7 @@ function htmlTools(build: SiteBuild, twtOf: TwtOf) {
       const start = `(#${twt.hash}) ${formatMention({ nick: build.settings.nick, url: build.urls.feedUrl() })} `;
       return `<p class="twtxt-reply">${escapeHtml(label)} <code>${escapeHtml(start.trim())}</code></p>`;
     },
-    contact: () => contactHtml(build.inboxes),
+    contact: () => build.contact.html(),
   };
 }
 

@@ -67,7 +67,7 @@ interface SignatureFields {
 export function formatSignature({ components, parameters, signature }: SignatureFields): Record<string, string> {
   return {
     "signature-input": `${LABEL}=${signatureParams(components, parameters)}`,
-    signature: serializeDictionary({ [LABEL]: signature }),
+    signature: serializeDictionary({ [LABEL]: Uint8Array.from(signature) }),
   };
 }
 

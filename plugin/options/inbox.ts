@@ -1,6 +1,7 @@
 // plugin/options/inbox.ts: the options `inbox` and `authors`.
 import * as v from "valibot";
 import { USER } from "../keys/address.js";
+import { CONTACT_PAGE, CONTACT_STATUS, type ContactWords } from "./contact-words.js";
 import { amount, layout, optional, optionalOr, pagePath, sitePath, text, webUrl, yesNo } from "./value-types.js";
 
 const KEX = /^kex1[02-9ac-hj-np-z]{58}$/;
@@ -31,6 +32,12 @@ export const GUESTS = v.strictObject(
   "false, or an object such as { days: 30 }",
 );
 
+const contactWord = (english: string) => optional(`In English: "${english}"`, v.string("a text"));
+
+const CONTACT_WORDS = Object.fromEntries(
+  Object.entries({ ...CONTACT_PAGE, ...CONTACT_STATUS }).map(([name, english]) => [name, contactWord(english)]),
+) as Record<keyof ContactWords, ReturnType<typeof contactWord>>;
+
 /** The option `inbox` as an object. */
 export const INBOX = v.strictObject(
   {
@@ -52,6 +59,7 @@ export const INBOX = v.strictObject(
       pagePath("/contact/"),
       "/contact/",
     ),
+    words: v.optional(v.strictObject(CONTACT_WORDS, 'an object such as { send: "Absenden" }'), {}),
     layout: optional("The layout of that page. Without it, it is a plain page with a style of its own.", layout),
   },
   "false, or an object such as { messages: 500 }",

@@ -69,6 +69,10 @@ export interface Correspondent {
   publish(kex: string): Promise<void>;
   /** The options of a guest with the key of this seed, who types commands on this machine. */
   guest(seed: number): { address: string; options: string[] };
+  /** Publishes a file of the site. @param path - from the root of the site */
+  publishFile(path: string, content: string): void;
+  /** Everything that the host has stored, by its key. */
+  stored(): Promise<ReadonlyMap<string, Uint8Array>>;
   /** Is somebody of this name on the machine: a key file there, for `--identity`. */
   keyFile(name: string, address: string, seed: number): string;
   stop(): Promise<void>;
@@ -145,14 +149,23 @@ async function correspondent({ user, port, allowing, isStreaming, blobs }: Home,
       person.kex = kex;
       const built = builtSite(url, { nick: user, key: person.kex, mentions: false, blobs });
       for (const { path, content } of await discoveryFiles(inboxesOf(built.options, built.urls))) {
-        mkdirSync(dirname(join(site, path)), { recursive: true });
-        writeFileSync(join(site, path), content);
+        person.publishFile(path, content);
       }
       settings = hostSettings(built.settings);
       open();
       const { authors, blobs: kept, urls, hasEndpoints } = settings;
       const known = { ...JSON.parse(machine.read(SETTINGS_FILE)), authors, blobs: kept, urls, hasEndpoints };
       machine.write(SETTINGS_FILE, JSON.stringify(known));
+    },
+    publishFile(path, content) {
+      mkdirSync(dirname(join(site, path)), { recursive: true });
+      writeFileSync(join(site, path), content);
+    },
+    async stored() {
+      const keys = await store.keys("");
+      return new Map(
+        await Promise.all(keys.map(async (key) => [key, (await store.get(key))?.bytes ?? new Uint8Array()] as const)),
+      );
     },
     keyFile(name, whose, number) {
       const file = join(machine.folder, name);

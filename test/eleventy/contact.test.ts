@@ -56,8 +56,12 @@ describe("a site with a key", () => {
       options: `{ host: "node", key: "${KEY}", inbox: { page: "/write/", layout: "base.njk" } }`,
     });
     expect(alice.read("write/index.html")).toContain("<title>Contact</title>");
-    expect(alice.read("write/index.html")).toContain('<div class="twtxt-contact">');
-    expect(alice.read("about/index.html")).toContain('<div class="twtxt-contact">');
+    expect(alice.read("write/index.html")).toContain(
+      '<twtxt-contact class="twtxt-contact" data-address="alice@alice.example"',
+    );
+    expect(alice.read("about/index.html")).toContain(
+      '<twtxt-contact class="twtxt-contact" data-address="alice@alice.example"',
+    );
     expect(alice.read("about/index.html")).toContain("alice@alice.example!");
   });
 

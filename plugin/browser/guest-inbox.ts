@@ -1,0 +1,192 @@
+// plugin/browser/guest-inbox.ts: the inbox of a reader at the author's site. PROTOCOL 3.4, 3.5
+import { base64 } from "@scure/base";
+import { readEvents } from "../http/event-stream.js";
+import { type Signer, signRequest } from "../http/sign-request.js";
+
+const PAGE_SIZE = 100;
+const MAX_PAGES = 20;
+const POLL_MS = 30_000;
+const FIRST_PAUSE_MS = 1000;
+const LONGEST_PAUSE_MS = 60_000;
+const REQUEST_MS = 30_000;
+/** Limit of an event, in characters. */
+const MAX_LENGTH = 200_000;
+
+/** A sealed message in the inbox. */
+export interface SealedMessage {
+  id: string;
+  /** `YYYY-MM-DDThh:mm:ss.sssZ` */
+  created: string;
+  payload: Uint8Array;
+}
+
+/** The author of a site, as its page names them. */
+export interface Author {
+  /** `user@domain` */
+  address: string;
+  /** `kex1...` */
+  key: string;
+  /** The URL of the author's discovery document. */
+  document: string;
+  /** The URL of the author's inbox. */
+  inbox: string;
+}
+
+/** Why a message was not sent: a word of the form. */
+export type NotSent = "otherKey" | "offline" | "busy" | "full" | "refused";
+
+/**
+ * Sends a message, unless the site names another key now than its page does.
+ *
+ * @returns `null` if the site has stored the message
+ */
+export async function sendToAuthor({ key, document, inbox }: Author, sealed: string): Promise<NotSent | null> {
+  const signal = AbortSignal.timeout(REQUEST_MS);
+  try {
+    const found = await fetch(document, { cache: "no-store", signal });
+    if (!found.ok) return "offline";
+    if (Object(await found.json()).key !== key) return "otherKey";
+    const { ok, status } = await fetch(inbox, { method: "POST", body: sealed, signal });
+    if (ok) return null;
+    return status === 429 ? "busy" : status >= 500 ? "full" : "refused";
+  } catch {
+    return "offline";
+  }
+}
+
+/** The site refused a request for good. */
+class Refused extends Error {}
+
+export class GuestInbox {
+  readonly #url: string;
+  readonly #signer: Signer;
+
+  /** @param url - the absolute URL of the inbox */
+  constructor(url: string, signer: Signer) {
+    this.#url = url;
+    this.#signer = signer;
+  }
+
+  /**
+   * The stored messages and later ones, until the signal is aborted or the site refuses. Some come more than once.
+   *
+   * Uses an event stream where the site has one, and asks again every half minute elsewhere, while the page is visible.
+   */
+  async *follow(signal: AbortSignal): AsyncGenerator<SealedMessage> {
+    let pause = FIRST_PAUSE_MS;
+    let etag: string | null = null;
+    let hasStreams = true;
+    while (!signal.aborted) {
+      try {
+        const stream: AsyncGenerator<SealedMessage> | null = hasStreams ? await this.#stream(signal) : null;
+        if (stream) yield* stream;
+        else {
+          hasStreams = false;
+          const list: MessageList | null = await this.#list(etag, signal);
+          if (list) yield* list.messages;
+          etag = list?.etag ?? etag;
+          await sleep(POLL_MS, signal);
+          await pageVisible(signal);
+        }
+        pause = FIRST_PAUSE_MS;
+      } catch (error) {
+        if (error instanceof Refused || signal.aborted) return;
+        pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
+      }
+      await sleep(pause, signal);
+    }
+  }
+
+  /** Deletes a message at the site. */
+  async delete(id: string, signal: AbortSignal): Promise<void> {
+    await this.#ask("DELETE", `/${id}`, {}, signal);
+  }
+
+  /** @returns `null` if the site has no event streams */
+  async #stream(signal: AbortSignal): Promise<AsyncGenerator<SealedMessage> | null> {
+    const response = await this.#ask("GET", "", { accept: "text/event-stream" }, signal);
+    if (!response.headers.get("content-type")?.startsWith("text/event-stream")) {
+      await response.body?.cancel();
+      return null;
+    }
+    return messagesIn(response);
+  }
+
+  /** @returns `null` if nothing has changed since `etag` */
+  async #list(etag: string | null, signal: AbortSignal): Promise<MessageList | null> {
+    const messages: SealedMessage[] = [];
+    let first: string | null = null;
+    for (let page = 1; page <= MAX_PAGES; page += 1) {
+      const last = messages.at(-1);
+      const query = new URLSearchParams({
+        limit: String(PAGE_SIZE),
+        ...(last && { after: `${last.created}-${last.id}` }),
+      });
+      const headers: Record<string, string> = page === 1 && etag !== null ? { "if-none-match": etag } : {};
+      const limit = AbortSignal.any([signal, AbortSignal.timeout(REQUEST_MS)]);
+      const response = await this.#ask("GET", `?${query}`, headers, limit);
+      if (response.status === 304) return null;
+      if (page === 1) first = response.headers.get("etag");
+      const items: unknown = await response.json();
+      if (!Array.isArray(items)) throw new TypeError();
+      messages.push(...items.map(parseItem));
+      if (items.length < PAGE_SIZE) break;
+    }
+    return { messages, etag: first };
+  }
+
+  /** @throws Refused; `TypeError` without an answer */
+  async #ask(method: string, path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
+    const url = this.#url + path;
+    const signed = signRequest({ method, url, headers }, this.#signer, Date.now());
+    const response = await fetch(url, { method, headers: signed, signal, cache: "no-store", redirect: "error" });
+    if (response.ok || response.status === 304 || response.status === 406) return response;
+    if (response.status === 429 || response.status >= 500) throw new TypeError();
+    throw new Refused();
+  }
+}
+
+interface MessageList {
+  messages: SealedMessage[];
+  etag: string | null;
+}
+
+async function* messagesIn({ body }: Response): AsyncGenerator<SealedMessage> {
+  if (!body) return;
+  for await (const part of readEvents(chunksOf(body), MAX_LENGTH)) {
+    if (part.kind === "event" && part.name === "message") yield parseItem(JSON.parse(part.data));
+  }
+}
+
+/** Not every browser can iterate over a stream. */
+async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const reader = body.getReader();
+  try {
+    for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value;
+  } finally {
+    await reader.cancel().catch(() => {});
+  }
+}
+
+function parseItem(json: unknown): SealedMessage {
+  const { id, created, payload } = Object(json);
+  if (typeof id !== "string" || typeof created !== "string" || typeof payload !== "string") throw new TypeError();
+  return { id, created, payload: base64.decode(payload) };
+}
+
+/** Resolves early when the signal is aborted. */
+function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const timer = setTimeout(resolve, milliseconds);
+    signal.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+}
+
+async function pageVisible(signal: AbortSignal): Promise<void> {
+  if (document.visibilityState === "visible") return;
+  await new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true, signal }));
+}

@@ -1,0 +1,131 @@
+// plugin/browser/guest-store.ts: a reader's conversations in IndexedDB.
+
+import { type DBSchema, deleteDB, type IDBPDatabase, openDB } from "idb";
+import { DATABASE, hasConversations } from "./conversation-database.js";
+
+/** A conversation with an author. */
+export interface Conversation {
+  /** The author's address. */
+  address: string;
+  /** The seed of the reader's private key, 32 bytes. */
+  seed: Uint8Array;
+  /** `YYYY-MM-DDThh:mm:ssZ` */
+  created: string;
+  name: string;
+  /** Text that is not sent yet. */
+  draft: string;
+}
+
+/** A message of a conversation. */
+export interface GuestMessage {
+  /** The author's address. */
+  address: string;
+  /** The id in the inbox; a random one for the reader's own messages. */
+  id: string;
+  /** `YYYY-MM-DDThh:mm:ss.sssZ` */
+  time: string;
+  text: string;
+  /** `unverified` and `unreadable` are received ones, too. */
+  state: "waiting" | "failed" | "sent" | "received" | "unverified" | "unreadable";
+  /** The sealed message of one that is not sent. A repeated delivery of the same bytes is stored once. */
+  sealed?: string;
+  /** Why it was not sent, for people. */
+  reason?: string;
+}
+
+interface Schema extends DBSchema {
+  conversations: { key: string; value: Conversation };
+  messages: { key: [address: string, id: string]; value: GuestMessage };
+}
+
+/** The conversation with one author. Several tabs of the browser share it. */
+export class GuestStore {
+  readonly #address: string;
+  #database: Promise<IDBPDatabase<Schema>> | null = null;
+
+  constructor(address: string) {
+    this.#address = address;
+  }
+
+  async conversation(): Promise<Conversation | undefined> {
+    return (await this.#existing())?.get("conversations", this.#address);
+  }
+
+  /** Starts a conversation with a key. @returns an existing one, if another tab was first */
+  async start(seed: Uint8Array, created: string): Promise<Conversation> {
+    const change = (await this.#open()).transaction("conversations", "readwrite");
+    const found = await change.store.get(this.#address);
+    const conversation = found ?? { address: this.#address, seed, created, name: "", draft: "" };
+    if (!found) await change.store.put(conversation);
+    await change.done;
+    return conversation;
+  }
+
+  /** Does nothing if the conversation was forgotten. */
+  async update(fields: Partial<Pick<Conversation, "name" | "draft">>): Promise<void> {
+    const change = (await this.#existing())?.transaction("conversations", "readwrite");
+    const found = await change?.store.get(this.#address);
+    if (found) await change?.store.put({ ...found, ...fields });
+    await change?.done;
+  }
+
+  /** Oldest first. */
+  async messages(): Promise<GuestMessage[]> {
+    const all = (await (await this.#existing())?.getAll("messages", this.#range())) ?? [];
+    return all.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
+  }
+
+  /** Does nothing if the conversation was forgotten. @returns whether the message is new */
+  async put(message: Omit<GuestMessage, "address">): Promise<boolean> {
+    const change = (await this.#existing())?.transaction(["conversations", "messages"], "readwrite");
+    if (!change) return false;
+    const isKept = (await change.objectStore("conversations").getKey(this.#address)) !== undefined;
+    const messages = change.objectStore("messages");
+    const isNew = (await messages.getKey([this.#address, message.id])) === undefined;
+    if (isKept) await messages.put({ ...message, address: this.#address });
+    await change.done;
+    return isKept && isNew;
+  }
+
+  /** Deletes the key and the messages, and the database with its last conversation. */
+  async forget(): Promise<void> {
+    const database = await this.#existing();
+    if (!database) return;
+    const change = database.transaction(["conversations", "messages"], "readwrite");
+    await change.objectStore("messages").delete(this.#range());
+    await change.objectStore("conversations").delete(this.#address);
+    const left = await change.objectStore("conversations").count();
+    await change.done;
+    if (left > 0) return;
+    database.close();
+    this.#database = null;
+    await deleteDB(DATABASE);
+  }
+
+  #range(): IDBKeyRange {
+    return IDBKeyRange.bound([this.#address], [this.#address, []]);
+  }
+
+  /** @returns `null` without any conversation: reading must not create the database again */
+  async #existing(): Promise<IDBPDatabase<Schema> | null> {
+    return this.#database || (await hasConversations()) ? this.#open() : null;
+  }
+
+  #open(): Promise<IDBPDatabase<Schema>> {
+    this.#database ??= openDB<Schema>(DATABASE, 1, {
+      upgrade(database) {
+        database.createObjectStore("conversations", { keyPath: "address" });
+        database.createObjectStore("messages", { keyPath: ["address", "id"] });
+      },
+      // Another tab deletes the database.
+      blocking: (_, __, event) => {
+        (event.target as IDBDatabase).close();
+        this.#database = null;
+      },
+      terminated: () => {
+        this.#database = null;
+      },
+    });
+    return this.#database;
+  }
+}

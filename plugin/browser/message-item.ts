@@ -1,0 +1,54 @@
+// plugin/browser/message-item.ts: a message of the contact form's conversation as an element.
+import type { ContactStatus } from "../options/contact-words.js";
+import { element, type Markup } from "../site/html.js";
+import { STRANGERS_REL } from "../site/safe-markup.js";
+import type { GuestMessage } from "./guest-store.js";
+import { toDom } from "./to-dom.js";
+
+const LINK = /https?:\/\/[^\s<>"]*[^\s<>".,:;!?')\]]/g;
+
+interface MessageContext {
+  words: ContactStatus;
+  /** The author's address. */
+  author: string;
+  lang: string;
+  /** Sends a message again. */
+  retry(id: string): void;
+}
+
+export function messageItem(message: GuestMessage, context: MessageContext): HTMLElement {
+  const { state, time, text } = message;
+  const isOwn = state === "waiting" || state === "failed" || state === "sent";
+  const { words, author, lang } = context;
+  const date = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "short" }).format(new Date(time));
+  const from = element("span", { class: "p-author" }, isOwn ? words.you : author);
+  const by = element("p", { class: "twtxt-by" }, from, " ", element("time", { datetime: time }, date));
+  const body = element("p", { class: "twtxt-text", dir: "auto" }, ...withLinks(text));
+  const item = toDom(element("li", { class: isOwn ? "twtxt-sent" : "twtxt-received" }, by, body));
+  item.append(...noteOn(message, context));
+  return item;
+}
+
+function noteOn({ id, state, reason = "" }: GuestMessage, { words, author, retry }: MessageContext): HTMLElement[] {
+  if (state === "sent" || state === "received") return [];
+  if (state !== "failed") {
+    const word = { waiting: words.sending, unverified: words.unverified, unreadable: words.unreadable }[state];
+    return [toDom(element("p", { class: "twtxt-note" }, word.replace("{address}", author)))];
+  }
+  const note = toDom(element("p", { class: "twtxt-note" }, `${words.failed} ${reason} `));
+  const button = toDom(element("button", { type: "button" }, words.retry));
+  button.addEventListener("click", () => retry(id));
+  note.append(button);
+  return [note];
+}
+
+/** A text with its URLs as links. */
+function withLinks(text: string): Markup[] {
+  const parts: Markup[] = [];
+  let end = 0;
+  for (const { 0: url, index } of text.matchAll(LINK)) {
+    parts.push(text.slice(end, index), element("a", { href: url, rel: STRANGERS_REL, target: "_blank" }, url));
+    end = index + url.length;
+  }
+  return [...parts, text.slice(end)];
+}

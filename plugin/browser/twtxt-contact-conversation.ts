@@ -1,0 +1,320 @@
+// plugin/browser/twtxt-contact-conversation.ts: the conversation of the contact form, loaded when a reader uses the form.
+import { base64 } from "@scure/base";
+import { TwtxtError } from "../errors.js";
+import { readIdentityFile, writeIdentityFile } from "../keys/identity-file.js";
+import {
+  decodeKey,
+  encodeKey,
+  formatMessage,
+  open,
+  parseMessage,
+  type SecretKey,
+  seal,
+  secretKey,
+} from "../messages/browser.js";
+import { noblePrimitives } from "../messages/saltpack/noble-primitives.js";
+import { CONTACT_STATUS, type ContactStatus } from "../options/contact-words.js";
+import { type Author, GuestInbox, type SealedMessage, sendToAuthor } from "./guest-inbox.js";
+import { type Conversation, type GuestMessage, GuestStore } from "./guest-store.js";
+import { messageItem } from "./message-item.js";
+
+/** Sealed and armored, such a message stays below the limit of 64 KiB. In bytes of UTF-8. */
+const MAX_TEXT = 44_000;
+const SEED_BYTES = 32;
+const FORGET_MS = 5000;
+
+/**
+ * Shows the conversation of a form, sends and receives.
+ *
+ * @param host - the element with the form; its data names the author
+ */
+export async function startConversation(host: HTMLElement): Promise<ContactForm> {
+  const form = new ContactForm(host);
+  await form.show();
+  return form;
+}
+
+/** A form with the conversation above it. */
+class ContactForm {
+  readonly #host: HTMLElement;
+  readonly #form: HTMLFormElement;
+  readonly #words: ContactStatus;
+  readonly #author: Author;
+  readonly #store: GuestStore;
+  /** Changes of other tabs. */
+  readonly #tabs: BroadcastChannel;
+  #following: AbortController | null = null;
+
+  constructor(host: HTMLElement) {
+    const { address = "", key = "", document = "", inbox = "", words = "{}" } = host.dataset;
+    this.#host = host;
+    this.#form = host.querySelector("form") as HTMLFormElement;
+    this.#words = { ...CONTACT_STATUS, ...JSON.parse(words) };
+    this.#author = { address, key, document, inbox };
+    this.#store = new GuestStore(address);
+    this.#tabs = new BroadcastChannel(`twtxt-contact ${address}`);
+    this.#tabs.addEventListener("message", () => void this.#update());
+    this.#form.addEventListener("input", () => void this.#saveDraft());
+  }
+
+  /** Shows what is stored, and follows the inbox. */
+  async show(): Promise<void> {
+    const conversation = await this.#store.conversation();
+    if (conversation) this.#fill(conversation);
+    // Typed while this script was loaded.
+    if (this.#fields().text.value !== "") await this.#saveDraft();
+    await this.#update();
+    // Sending was interrupted. A message that the site has already is not stored again.
+    const interrupted = (await this.#store.messages()).filter(({ state }) => state === "waiting");
+    await Promise.all(interrupted.map(({ id }) => this.#deliver(id)));
+  }
+
+  /** Seals the text of the form and sends it. */
+  async send(): Promise<void> {
+    const { text, name } = this.#fields();
+    const typed = text.value.trim();
+    if (typed === "") return;
+    const excess = new TextEncoder().encode(typed).length - MAX_TEXT;
+    if (excess > 0) return this.#say("tooLong", { count: String(excess) });
+    this.#say(null);
+    const { seed } = await this.#started();
+    const time = new Date().toISOString();
+    const id = crypto.randomUUID();
+    const sealed = this.#sealed(typed, name.value, seed, time);
+    await this.#store.put({ id, time, text: typed, state: "waiting", sealed });
+    text.value = "";
+    await this.#store.update({ draft: "", name: name.value });
+    await this.#changed();
+    await this.#deliver(id);
+  }
+
+  /** @param button - the name of a button of the form */
+  async act(button: string): Promise<void> {
+    if (button === "forget") await this.#forget();
+    if (button === "save") await this.#save();
+    if (button === "open") this.#chooseCopy();
+  }
+
+  #sealed(text: string, name: string, seed: Uint8Array, time: string): string {
+    const key = keyOf(seed);
+    const plaintext = formatMessage({
+      time: `${time.slice(0, 19)}Z`,
+      from: this.#ownAddress(key),
+      text,
+      events: name.trim() === "" ? [] : [{ name: "name", args: name.trim() }],
+    });
+    const recipients = [decodeKey(this.#author.key), key.publicKey];
+    return seal(new TextEncoder().encode(plaintext), { sender: key, recipients, armor: true });
+  }
+
+  /** Sends a stored message. It is shown as sent after the site has stored it. */
+  async #deliver(id: string): Promise<void> {
+    const message = (await this.#store.messages()).find((each) => each.id === id);
+    if (!message?.sealed) return;
+    await this.#store.put({ ...message, state: "waiting" });
+    await this.#changed();
+    const { sealed, reason: _, ...sent } = message;
+    const why = await sendToAuthor(this.#author, sealed);
+    await this.#store.put(
+      why === null ? { ...sent, state: "sent" } : { ...sent, sealed, state: "failed", reason: this.#word(why) },
+    );
+    await this.#changed();
+  }
+
+  /** Follows the inbox in one tab at a time. */
+  async #follow({ seed }: Conversation): Promise<void> {
+    if (this.#following) return;
+    const following = new AbortController();
+    this.#following = following;
+    const { signal } = following;
+    const key = keyOf(seed);
+    try {
+      await navigator.locks.request(`twtxt-contact ${this.#author.address}`, { signal }, async () => {
+        for await (const message of this.#inbox(key).follow(signal)) await this.#receive(message, key);
+      });
+    } catch (error) {
+      if (!signal.aborted) throw error;
+    } finally {
+      if (this.#following === following) this.#following = null;
+    }
+  }
+
+  async #receive(sealed: SealedMessage, key: SecretKey): Promise<void> {
+    const known = await this.#store.messages();
+    if (known.some(({ id }) => id === sealed.id)) return;
+    if (await this.#store.put({ id: sealed.id, time: sealed.created, ...this.#opened(sealed, key) }))
+      await this.#changed();
+  }
+
+  #opened({ payload }: SealedMessage, key: SecretKey): Pick<GuestMessage, "text" | "state"> {
+    try {
+      const { plaintext, sender } = open(payload, { key });
+      const { lines, address } = parseMessage(new TextDecoder().decode(plaintext));
+      const isVerified = encodeKey(sender) === this.#author.key && address === this.#author.address;
+      const text = lines.map((line) => line.text).join("\n");
+      return { text, state: isVerified ? "received" : "unverified" };
+    } catch (error) {
+      if (error instanceof TwtxtError) return { text: "", state: "unreadable" };
+      throw error;
+    }
+  }
+
+  async #forget(): Promise<void> {
+    if (!confirm(this.#word("forgetConfirm"))) return;
+    const conversation = await this.#store.conversation();
+    const messages = await this.#store.messages();
+    this.#following?.abort();
+    this.#form.reset();
+    if (conversation) await this.#deleteAtSite(messages, conversation.seed);
+    await this.#store.forget();
+    await this.#changed();
+    this.#say("forgotten");
+  }
+
+  /** Those that cannot be deleted now expire at the site. */
+  async #deleteAtSite(messages: readonly GuestMessage[], seed: Uint8Array): Promise<void> {
+    const inbox = this.#inbox(keyOf(seed));
+    const signal = AbortSignal.timeout(FORGET_MS);
+    const received = messages.filter(({ state }) => ["received", "unverified", "unreadable"].includes(state));
+    await Promise.allSettled(received.map(({ id }) => inbox.delete(id, signal)));
+  }
+
+  /** Downloads the identity file, with which `eleventy-twtxt` reads the same conversation. */
+  async #save(): Promise<void> {
+    const { seed, created } = await this.#started();
+    const { publicKey } = keyOf(seed);
+    const address = this.#ownAddress({ publicKey });
+    const file = new Blob([writeIdentityFile({ seed, publicKey, address, created })], { type: "text/plain" });
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(file);
+    link.download = `${encodeKey(publicKey).slice(0, 12)}.key`;
+    link.click();
+    URL.revokeObjectURL(link.href);
+  }
+
+  #chooseCopy(): void {
+    const input = document.createElement("input");
+    input.type = "file";
+    input.addEventListener("change", () => void this.#openCopy(input.files?.[0]));
+    input.click();
+  }
+
+  async #openCopy(file: File | undefined): Promise<void> {
+    if (!file) return;
+    const copy = await this.#readCopy(file);
+    if (copy === null) return this.#say("badCopy");
+    const current = await this.#store.conversation();
+    if (current && encodeSeed(current.seed) !== encodeSeed(copy.seed)) {
+      if (!confirm(this.#word("replaceConfirm"))) return;
+      this.#following?.abort();
+      await this.#store.forget();
+    }
+    await this.#store.start(copy.seed, copy.created ?? `${new Date().toISOString().slice(0, 19)}Z`);
+    this.#say(null);
+    await this.#changed();
+  }
+
+  /** @returns `null` for anything but a copy of a conversation at this site */
+  async #readCopy(file: File) {
+    try {
+      const copy = readIdentityFile(await file.text(), file.name, (seed) => keyOf(seed).publicKey);
+      return copy.address === this.#ownAddress({ publicKey: copy.publicKey }) ? copy : null;
+    } catch {
+      return null;
+    }
+  }
+
+  async #started(): Promise<Conversation> {
+    const seed = crypto.getRandomValues(new Uint8Array(SEED_BYTES));
+    return this.#store.start(seed, `${new Date().toISOString().slice(0, 19)}Z`);
+  }
+
+  async #saveDraft(): Promise<void> {
+    const { text, name } = this.#fields();
+    const conversation = text.value === "" ? await this.#store.conversation() : await this.#started();
+    if (conversation) await this.#store.update({ draft: text.value, name: name.value });
+    this.#offerForget(conversation !== undefined);
+  }
+
+  /** What is typed is not replaced. */
+  #fill({ name: savedName, draft }: Conversation): void {
+    const { text, name } = this.#fields();
+    text.value ||= draft;
+    name.value ||= savedName;
+  }
+
+  /** Shows what is stored, here and in other tabs. */
+  async #changed(): Promise<void> {
+    this.#tabs.postMessage(null);
+    await this.#update();
+  }
+
+  async #update(): Promise<void> {
+    const conversation = await this.#store.conversation();
+    this.#offerForget(conversation !== undefined);
+    this.#list(conversation ? await this.#store.messages() : []);
+    if (conversation) void this.#follow(conversation);
+    else this.#following?.abort();
+  }
+
+  #list(messages: readonly GuestMessage[]): void {
+    const list = this.#host.querySelector(".twtxt-conversation") as HTMLElement;
+    const lang = this.#host.lang || document.documentElement.lang || "en";
+    const context = {
+      words: this.#words,
+      author: this.#author.address,
+      lang,
+      retry: (id: string) => void this.#deliver(id),
+    };
+    list.replaceChildren(...messages.map((message) => messageItem(message, context)));
+    (list.parentElement as HTMLElement).hidden = messages.length === 0;
+  }
+
+  #offerForget(isOffered: boolean): void {
+    for (const name of ["forget", "save"]) this.#button(name).hidden = !isOffered;
+  }
+
+  #inbox(key: SecretKey): GuestInbox {
+    const { guests = "" } = this.#host.dataset;
+    const publicKey = encodeKey(key.publicKey);
+    return new GuestInbox(new URL(guests + publicKey, document.baseURI).href, { publicKey, sign: key.sign });
+  }
+
+  #ownAddress({ publicKey }: Pick<SecretKey, "publicKey">): string {
+    return `${encodeKey(publicKey)}${this.#author.address.slice(this.#author.address.indexOf("@"))}`;
+  }
+
+  #fields() {
+    const { text, name } = this.#form.elements as HTMLFormControlsCollection &
+      Record<"text" | "name", HTMLTextAreaElement | HTMLInputElement>;
+    return { text, name };
+  }
+
+  #button(name: string): HTMLButtonElement {
+    return this.#form.elements.namedItem(name) as HTMLButtonElement;
+  }
+
+  #say(word: keyof ContactStatus | null, values: Record<string, string> = {}): void {
+    const status = this.#form.querySelector("[role=status]") as HTMLElement;
+    status.textContent = word === null ? "" : this.#word(word, values);
+  }
+
+  #word(word: keyof ContactStatus, values: Record<string, string> = {}): string {
+    return filled(this.#words[word], { address: this.#author.address, ...values });
+  }
+}
+
+/** Replaces `{name}` in a text. */
+function filled(text: string, values: Record<string, string>): string {
+  return text.replace(/\{(\w+)\}/g, (written, name) => values[name] ?? written);
+}
+
+function keyOf(seed: Uint8Array): SecretKey {
+  const { publicKey } = noblePrimitives.secretKey(seed);
+  const pair = new Uint8Array([...seed, ...publicKey]);
+  return secretKey(pair);
+}
+
+function encodeSeed(seed: Uint8Array): string {
+  return base64.encode(seed);
+}

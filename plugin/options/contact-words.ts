@@ -1,0 +1,46 @@
+// plugin/options/contact-words.ts: the English words of the contact form. options/contact-translations.ts has other languages.
+
+/** In the page. */
+export const CONTACT_PAGE = {
+  title: "Contact",
+  intro:
+    "Write to {address} in private. Your message is encrypted on your device: neither this site nor the network can read it.",
+  message: "Your message",
+  name: "Your name (optional)",
+  send: "Send",
+  kept: "This conversation is kept in this browser only. Come back to this page to read the answer.",
+  forget: "Forget this conversation",
+  save: "Save a copy",
+  open: "Open a copy",
+  terminal: "Write from a terminal",
+  compare: "To verify the recipient, compare the key:",
+  noScript: "To write here, turn on JavaScript. You can also write from a terminal:",
+};
+
+/** Written by the script. */
+export const CONTACT_STATUS = {
+  conversation: "Conversation",
+  you: "You",
+  sending: "Sending…",
+  failed: "Not sent.",
+  retry: "Try again",
+  tooLong: "This message is {count} characters too long.",
+  otherKey:
+    "Not sent: this site now names another key for {address} than this page does. Reload the page. If this stays so, ask {address} in another way.",
+  offline: "The site cannot be reached. Check your connection.",
+  busy: "Too many messages came from your network. Try again tomorrow.",
+  full: "The inbox cannot take messages at the moment. Try again later.",
+  refused: "The site refused the message.",
+  forgetConfirm: "Forget this conversation? Its key and messages are deleted, and nobody can restore them.",
+  forgotten: "The conversation is forgotten.",
+  replaceConfirm: "Replace the conversation in this browser with the copy?",
+  badCopy: "This file is not a copy of a conversation with this site.",
+  unverified: "Signed with another key than that of {address}.",
+  unreadable: "This message cannot be opened.",
+  notLoaded: "The form could not be loaded. Check your connection and reload the page.",
+  noCrypto:
+    "Your browser cannot encrypt on this page. It needs HTTPS and a private database. You can write from a terminal:",
+};
+
+export type ContactStatus = typeof CONTACT_STATUS;
+export type ContactWords = typeof CONTACT_PAGE & ContactStatus;

@@ -1,0 +1,236 @@
+import { chmodSync, readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { PageAssets } from "../../plugin/eleventy/page-assets.js";
+import { SiteContact } from "../../plugin/eleventy/site-contact.js";
+import { inboxesOf } from "../../plugin/eleventy/site-files.js";
+import type { TwtxtOptions } from "../../plugin/options.js";
+import { type Correspondent, correspondents } from "../cli/correspondent.js";
+import { builtSite } from "../helpers/built-site.js";
+import { describeInChromium, hasChromium, launchChromium } from "../helpers/chromium.js";
+import { COMPILED } from "../helpers/paths.js";
+
+const OTHER = "kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg";
+
+const readAsset = (file: string) => readFile(join(COMPILED, "browser", file), "utf8");
+
+let browser: Browser;
+let context: BrowserContext | undefined;
+
+beforeAll(async () => {
+  if (hasChromium) browser = await launchChromium();
+});
+afterEach(async () => {
+  await context?.close();
+  context = undefined;
+});
+afterAll(() => browser?.close());
+
+/** The policy that the documents recommend. */
+const [, POLICY = ""] =
+  /^Content-Security-Policy: (.*)$/m.exec(readFileSync(new URL("../../docs/messages.md", import.meta.url), "utf8")) ??
+  [];
+
+/** Publishes the contact page of a site on loopback, as a build writes it. */
+async function publishContact(alice: Correspondent, given: Partial<TwtxtOptions> = {}): Promise<void> {
+  const { options, urls } = builtSite(alice.url, { key: alice.kex, mentions: false, ...given });
+  const assets = new PageAssets(options, urls, readAsset);
+  const contact = new SiteContact(options, urls, assets, () => inboxesOf(options, urls));
+  const { title } = contact.words;
+  const page = `<!doctype html><html lang="${options.lang ?? "en"}"><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${title}</title><h1>${title}</h1>${contact.html()}`;
+  alice.publishFile("contact/index.html", page);
+  for (const { path, content } of await assets.files()) alice.publishFile(path, content);
+}
+
+/** Alice with a contact page, and a reader who looks at it. */
+async function readerOf(alice: Correspondent, options: BrowserContextOptions = {}) {
+  context ??= await browser.newContext(options);
+  const page = await context.newPage();
+  await page.goto(`${alice.url}/contact/`);
+  return page;
+}
+
+async function write(page: Page, text: string, name?: string): Promise<void> {
+  await page.getByLabel("Your message").fill(text);
+  if (name !== undefined) await page.getByLabel("Your name (optional)").fill(name);
+  await page.getByRole("button", { name: "Send" }).click();
+}
+
+/** Waits until the site has stored a reader's message. */
+async function expectSent(page: Page, text: string): Promise<void> {
+  const message = sent(page).filter({ hasText: text });
+  await expect.poll(() => message.count()).toBe(1);
+  await expect.poll(() => message.locator(".twtxt-note").count()).toBe(0);
+}
+
+/** Alice answers the reader of a page, who waits for it. */
+async function answer(alice: Correspondent, page: Page, text: string): Promise<void> {
+  const [message] = await alice.found("list");
+  const { exitCode, stderr } = await alice.byHand(["message", "reply", String(message?.id), text]);
+  expect(exitCode, stderr).toBe(0);
+  await expect.poll(() => received(page).count()).toBe(1);
+}
+
+const guestOf = (message: Record<string, unknown> | undefined) => String(message?.from).replace(/@.*/, "");
+
+const sent = (page: Page) => page.locator(".twtxt-sent");
+const received = (page: Page) => page.locator(".twtxt-received");
+
+describe("the scripts of <twtxt-contact>", () => {
+  it("are below 35 kB, minified and compressed as in the package", async () => {
+    const scripts = await Promise.all(["twtxt-contact.js", "twtxt-contact-conversation.js"].map(readAsset));
+    const sizes = scripts.map((script) => gzipSync(script).length);
+    expect(sizes.reduce((sum, size) => sum + size)).toBeLessThan(35_000);
+    expect(sizes[0]).toBeLessThan(1500);
+  });
+});
+
+describeInChromium("a reader at the contact page", () => {
+  it("writes, reads the answer live and after a reload, and forgets everything", async () => {
+    const { alice } = await correspondents(["alice"]);
+    await publishContact(alice);
+    const page = await readerOf(alice);
+    const text = "Shall we meet at the fountain, https://example.com/map?";
+    await write(page, text, "Dana");
+    await expectSent(page, text);
+
+    const [message] = await alice.found("list");
+    expect(message).toMatchObject({ text, name: "Dana" });
+    await answer(alice, page, "At <b>nine</b>, Dana.");
+    expect(await received(page).locator(".twtxt-text").innerHTML()).toBe("At &lt;b&gt;nine&lt;/b&gt;, Dana.");
+    const link = sent(page).locator("a");
+    expect(await link.getAttribute("href")).toBe("https://example.com/map");
+    expect(await link.getAttribute("rel")).toBe("nofollow ugc noopener");
+
+    await page.reload();
+    await expect.poll(() => received(page).count()).toBe(1);
+    expect(await page.locator(".twtxt-conversation > li").count()).toBe(2);
+    for (const bytes of (await alice.stored()).values()) {
+      for (const word of ["fountain", "Dana", "nine"]) expect(Buffer.from(bytes).includes(word)).toBe(false);
+    }
+
+    page.on("dialog", (dialog) => dialog.accept());
+    await page.getByRole("button", { name: "Forget this conversation" }).click();
+    await expect.poll(() => page.getByRole("status").textContent()).toBe("The conversation is forgotten.");
+    expect(await page.evaluate("indexedDB.databases()")).toEqual([]);
+    expect(await page.evaluate("localStorage.length + sessionStorage.length")).toBe(0);
+    expect(await page.locator(".twtxt-conversation > li").count()).toBe(0);
+    expect([...(await alice.stored()).keys()].filter((key) => key.includes(guestOf(message)))).toEqual([]);
+  });
+
+  it("keeps a message that was not sent, says why, and sends it once with Try again", async () => {
+    const { alice } = await correspondents(["alice"]);
+    await publishContact(alice);
+    const page = await readerOf(alice);
+    const note = sent(page).locator(".twtxt-note");
+    const retry = page.getByRole("button", { name: "Try again" });
+    alice.trouble = 503;
+    await write(page, "hello");
+    await expect.poll(() => note.textContent()).toContain("The inbox cannot take messages at the moment.");
+    alice.trouble = 429;
+    await retry.click();
+    await expect.poll(() => note.textContent()).toContain("Too many messages came from your network.");
+    alice.trouble = null;
+    await context?.setOffline(true);
+    await retry.click();
+    await expect.poll(() => note.textContent()).toContain("The site cannot be reached.");
+    await context?.setOffline(false);
+    await page.reload();
+    await expect.poll(() => retry.count()).toBe(1);
+    await retry.click();
+    await expectSent(page, "hello");
+    expect(await alice.found("list")).toMatchObject([{ text: "hello" }]);
+  });
+
+  it("keeps a draft over a reload, and is told before sealing how much a text is too long", async () => {
+    const { alice } = await correspondents(["alice"]);
+    await publishContact(alice);
+    const page = await readerOf(alice);
+    await page.getByLabel("Your message").fill("half a thought");
+    await page.getByRole("button", { name: "Forget this conversation" }).waitFor();
+    await page.reload();
+    await expect.poll(() => page.getByLabel("Your message").inputValue()).toBe("half a thought");
+    await write(page, "x".repeat(44_010));
+    await expect.poll(() => page.getByRole("status").textContent()).toBe("This message is 10 characters too long.");
+    expect(alice.asked.filter((line) => line.startsWith("POST"))).toEqual([]);
+  });
+
+  it("sends nothing if the site names another key than the page", async () => {
+    const { alice } = await correspondents(["alice"]);
+    await publishContact(alice);
+    const page = await readerOf(alice);
+    await alice.publish(OTHER);
+    await write(page, "hello");
+    await expect
+      .poll(() => sent(page).locator(".twtxt-note").textContent())
+      .toContain(`this site now names another key for ${alice.address}`);
+    expect(alice.asked.filter((line) => line.startsWith("POST"))).toEqual([]);
+  });
+
+  it("has one conversation in two tabs", async () => {
+    const { alice } = await correspondents(["alice"]);
+    await publishContact(alice);
+    const [first, second] = [await readerOf(alice), await readerOf(alice)];
+    await Promise.all([write(first, "from the first"), write(second, "from the second")]);
+    for (const page of [first, second]) await expect.poll(() => sent(page).count()).toBe(2);
+    const senders = new Set((await alice.found("list")).map(({ from }) => from));
+    expect(senders.size).toBe(1);
+    first.on("dialog", (dialog) => dialog.accept());
+    await first.getByRole("button", { name: "Forget this conversation" }).click();
+    for (const page of [first, second]) await expect.poll(() => sent(page).count()).toBe(0);
+    expect(await second.evaluate("indexedDB.databases()")).toEqual([]);
+  });
+
+  it("takes the conversation to another browser with a copy, which the command line reads, too", async () => {
+    const { alice } = await correspondents(["alice"]);
+    await publishContact(alice);
+    const page = await readerOf(alice);
+    await write(page, "hello");
+    await expectSent(page, "hello");
+    await answer(alice, page, "Hello, reader.");
+    const [download] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("button", { name: "Save a copy" }).click(),
+    ]);
+    const copy = await readFile(await download.path(), "utf8");
+    alice.machine.write("copy.key", copy);
+    chmodSync(join(alice.machine.folder, "copy.key"), 0o600);
+    expect(await alice.found("list", "--identity", "copy.key")).toMatchObject([{ text: "Hello, reader." }]);
+
+    await context?.close();
+    context = undefined;
+    const other = await readerOf(alice);
+    const open = async (content: string) => {
+      const [chooser] = await Promise.all([
+        other.waitForEvent("filechooser"),
+        other.getByRole("button", { name: "Open a copy" }).click(),
+      ]);
+      await chooser.setFiles({ name: "copy.key", mimeType: "text/plain", buffer: Buffer.from(content) });
+    };
+    await open("not a key");
+    await expect
+      .poll(() => other.getByRole("status").textContent())
+      .toBe("This file is not a copy of a conversation with this site.");
+    await open(copy);
+    await expect.poll(() => received(other).textContent()).toContain("Hello, reader.");
+  });
+});
+
+describeInChromium("a browser that cannot encrypt", () => {
+  it.each([
+    ["without JavaScript", { javaScriptEnabled: false }, "", "To write here, turn on JavaScript."],
+    ["without crypto.subtle", {}, "delete Crypto.prototype.subtle", "Your browser cannot encrypt on this page."],
+  ])("%s: shows the command line, and says why", async (_, options, script, why) => {
+    const { alice } = await correspondents(["alice"]);
+    await publishContact(alice);
+    context = await browser.newContext(options);
+    if (script !== "") await context.addInitScript(script);
+    const page = await readerOf(alice);
+    await expect.poll(() => page.getByText(why).isVisible()).toBe(true);
+    expect(await page.getByText(`eleventy-twtxt message send ${alice.address}`).isVisible()).toBe(true);
+    expect(await page.getByLabel("Your message").isVisible()).toBe(false);
+  });
+});
