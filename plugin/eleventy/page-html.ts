@@ -19,6 +19,7 @@ export function pageHtml(content: string, { title, lang, home, head = "" }: Page
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(title)}</title>
 ${head}<style eleventy:ignore>
+html { background: Canvas; color: CanvasText }
 body { font: 1rem/1.5 system-ui, sans-serif; max-width: 40rem; margin: 2rem auto; padding: 0 1rem; overflow-wrap: anywhere }
 pre { white-space: pre-wrap }
 </style>

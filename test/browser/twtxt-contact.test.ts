@@ -10,7 +10,7 @@ import { inboxesOf } from "../../plugin/eleventy/site-files.js";
 import type { TwtxtOptions } from "../../plugin/options.js";
 import { type Correspondent, correspondents } from "../cli/correspondent.js";
 import { builtSite } from "../helpers/built-site.js";
-import { describeInChromium, hasChromium, launchChromium } from "../helpers/chromium.js";
+import { describeInChromium, hasChromium, launchChromium, violationsIn } from "../helpers/chromium.js";
 import { COMPILED } from "../helpers/paths.js";
 
 const OTHER = "kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg";
@@ -40,7 +40,7 @@ async function publishContact(alice: Correspondent, given: Partial<TwtxtOptions>
   const assets = new PageAssets(options, urls, readAsset);
   const contact = new SiteContact(options, urls, assets, () => inboxesOf(options, urls));
   const { title } = contact.words;
-  const page = `<!doctype html><html lang="${options.lang ?? "en"}"><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${title}</title><h1>${title}</h1>${contact.html()}`;
+  const page = `<!doctype html><html lang="${options.lang ?? "en"}"><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${title}</title><main><h1>${title}</h1>${contact.html()}</main>`;
   alice.publishFile("contact/index.html", page);
   for (const { path, content } of await assets.files()) alice.publishFile(path, content);
 }
@@ -105,6 +105,7 @@ describeInChromium("a reader at the contact page", () => {
     expect(await link.getAttribute("href")).toBe("https://example.com/map");
     expect(await link.getAttribute("rel")).toBe("nofollow ugc noopener");
 
+    expect(await violationsIn(page)).toEqual([]);
     await page.reload();
     await expect.poll(() => received(page).count()).toBe(1);
     expect(await page.locator(".twtxt-conversation > li").count()).toBe(2);
