@@ -334,7 +334,7 @@ describe("mentions in a site", () => {
     const server = await live(() => [mention(1)]);
     const config = 'config.addBundle("css", { toFileDirectory: "dist", bundleHtmlContentFromSelector: "style" });';
     const built = await build(server, { config });
-    expect(built.read("mentions/index.html")).toMatch(/<style[^>]*>\s*body \{/);
+    expect(built.read("mentions/index.html")).toMatch(/<style[^>]*>\s*html \{/);
   });
 
   it("have no pages if the option turns them off", async () => {
