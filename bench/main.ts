@@ -9,6 +9,7 @@ import { parseArgs } from "node:util";
 import { measureStrangers } from "./attacks.js";
 import { measureBlobs } from "./blobs.js";
 import { measureBuilds } from "./build.js";
+import { measureComponent } from "./component.js";
 import { measureAssets, measureMentionBuilds, measureTree } from "./conversations.js";
 import { measureDeliveries } from "./deliveries.js";
 import { measureFunctions } from "./functions.js";
@@ -25,7 +26,7 @@ const HELP = `npm run bench -- [--quick] [--only PART] [--json FILE] [--markdown
 
 --quick     fewer runs, fewer mentions, and no blogs of 10,000
 --only      one part alone: builds, timeline, mentions, tree, assets, reader, find, import, functions, send, verify,
-            received, messages, deliveries, blobs or strangers
+            received, messages, deliveries, blobs, strangers or component
 --json      the figures as JSON, too
 --markdown  the tables as Markdown, too, as in docs/benchmarks.md`;
 
@@ -151,6 +152,7 @@ function plan(entry: string, isQuick: boolean): [string, () => Promise<Part>][] 
       () => measureDeliveries(entry, { folder: join(temp, "deliveries"), count: isQuick ? 200 : 1000, stop }),
     ],
     ...(process.platform === "linux" ? [strangers(entry, isQuick)] : []),
+    ["component", () => measureComponent(entry, isQuick ? 3 : 9, stop)],
     ["blobs", () => measureBlobs(entry, { folder: join(temp, "blobs"), rounds: isQuick ? 2 : 5, stop })],
   ];
 }

@@ -106,8 +106,9 @@ class TwtxtMentions extends HTMLElement {
     const context = this.#context();
     if (context.target === null) this.#showList([...mentions.values()], known, context);
     else {
+      const kept = keptByType(mentions, known);
       for (const { name, type } of PARTS) {
-        this.#showPart(name, itemsOfType(type, mentions, known, context), known, context);
+        this.#showPart(name, itemsOfType(type, mentions, kept.get(type) ?? [], context), known, context);
       }
     }
   }
@@ -207,11 +208,30 @@ class TwtxtMentions extends HTMLElement {
   }
 }
 
+/** An item that stays as the page has it, with its key. */
+type KeptItem = readonly [key: string, item: HTMLElement];
+
+/** The items that stay as the page has them, by type. */
+function keptByType(
+  mentions: ReadonlyMap<string, PublicMention>,
+  known: ReadonlyMap<string, HTMLElement>,
+): ReadonlyMap<string, readonly KeptItem[]> {
+  const kept = new Map<string, KeptItem[]>();
+  for (const [key, item] of known) {
+    if (mentions.has(key) || !item.isConnected) continue;
+    const type = /\btwtxt-is-(\w+)/.exec(item.className)?.[1] ?? "";
+    const others = kept.get(type);
+    if (others) others.push([key, item]);
+    else kept.set(type, [[key, item]]);
+  }
+  return kept;
+}
+
 /** The items of a part of a page: the newest mentions, and those that stay as the page has them. */
 function itemsOfType(
   type: MentionType,
   mentions: ReadonlyMap<string, PublicMention>,
-  known: ReadonlyMap<string, HTMLElement>,
+  kept: readonly KeptItem[],
   context: MentionContext,
 ): Item[] {
   const itemOf = (mention: PublicMention, replies: readonly Item[] = []): Item => ({
@@ -220,9 +240,6 @@ function itemsOfType(
     replies,
   });
   const newest = oncePerSource([...mentions.values()]).filter((mention) => mention.type === type);
-  const kept = [...known].filter(
-    ([key, item]) => !mentions.has(key) && item.isConnected && item.matches(`.twtxt-is-${type}`),
-  );
   if (type !== "reply") {
     return [...newest.map((mention) => itemOf(mention)), ...kept.map(([key]) => ({ key, created: null, replies: [] }))];
   }

@@ -38,8 +38,8 @@ export interface OwnTwt extends TwtLike {
   reply: (() => Said) | null;
 }
 
-/** Maximum number of mentions under a page, the same as in the component. */
-const MAX_MENTIONS = 500;
+/** Maximum number of replies under a page, and of its other mentions. The component reads the newest 500. */
+const MAX_MENTIONS = 2000;
 /** Maximum number of own twts in the timeline, before those without a conversation are left out. */
 const MAX_OWN_TWTS = 100;
 

@@ -174,7 +174,7 @@ describe("mentions in a site", () => {
     );
   });
 
-  it("are read page by page, thousands of them, and the newest 500 are under their post", async () => {
+  it("are read page by page, thousands of them, and the newest 2,000 are under their post", async () => {
     const all: PublicMention[] = [];
     const server = await live((url) => {
       if (all.length > 0) return all;
@@ -186,7 +186,7 @@ describe("mentions in a site", () => {
     expect(names(built.read("mentions/60/index.html")).at(-1)).toBe("bob2999");
     expect(built.has("mentions/61/index.html")).toBe(false);
     const under = names(built.read("posts/quinces/index.html"));
-    expect([under.length, under[0], under.at(-1)]).toEqual([500, "bob0", "bob998"]);
+    expect([under.length, under[0], under.at(-1)]).toEqual([2000, "bob0", "bob3998"]);
   });
 
   it("belong to the same page with http and https, and to no other page", async () => {
