@@ -41,7 +41,7 @@ export function siteSettings(settings: Settings, urls: SiteUrls, build: Build): 
       ...(Object.fromEntries(absolute) as Bases),
       mentionsPage: settings.mentions && pages ? urls.absolute(pages) : null,
     },
-    timeline: timelineOptions(settings) && { follow: settings.follow },
+    timeline: timelineOptions(settings) && { follow: urls.feedsOfTimeline() },
     inbox: inboxLimits(settings),
     blobs: blobsOf(settings, host),
     mentions: { ...mentions, links: sendsLinks(settings) },

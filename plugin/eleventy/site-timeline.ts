@@ -90,7 +90,8 @@ export class SiteTimeline {
     const { feeds: known, html, agent } = cached.success ? cached.output : { feeds: [], html: [], agent: "" };
     const userAgent = this.#urls.userAgent();
     this.#knownHtml = new Map(agent === userAgent ? html : []);
-    const { follow, url } = this.#settings;
+    const { url } = this.#settings;
+    const follow = this.#urls.feedsOfTimeline();
     const ask = createGuard({ userAgent, allowPrivateHosts: privateHosts(url, follow) });
     const parts = { ask, now, signal: AbortSignal.timeout(TOTAL_MS) };
     const feeds = await reader.readFollowedFeeds(follow, reader.parseKeptFeeds(known), parts);

@@ -47,6 +47,11 @@ export class SiteUrls {
     return mentions !== false && webmention === undefined && this.hasFunctions();
   }
 
+  /** The feeds of the timeline: those that the site follows, without its own, whose twts are known. */
+  feedsOfTimeline(): Settings["follow"] {
+    return this.#settings.follow.filter(({ url }) => url !== this.feedUrl());
+  }
+
   /** Whether the host updates the timeline after the build. */
   hasLiveTimeline(): boolean {
     return timelineOptions(this.#settings) !== null && this.hasFunctions();

@@ -127,6 +127,14 @@ describe("the timeline of a site", () => {
     expect(timelineOf(await server.build({ files }))).toBe("Mine.");
   });
 
+  it("does not request the site's own feed, even if the site follows it", async () => {
+    const server = await feedServer({ bob: [twt(1, "It rains.")], "twtxt.txt": [twt(2, "Mine.")] });
+    const follow = `follow: [{ nick: "me", url: "${server.url}/twtxt.txt" }, { nick: "bob", url: "${server.url}/bob" }]`;
+    const page = timelineOf(await server.build({ options: server.options(follow) }));
+    expect(page).not.toContain("Mine.");
+    expect(server.asked).toEqual(["/bob"]);
+  });
+
   it("is in no collection", async () => {
     const server = await feedServer({ bob: [twt(1, "It rains.")] });
     const files = { "all.njk": "{% for p in collections.all %}{{ p.url }} {% endfor %}" };
