@@ -8,6 +8,7 @@ import { SiteConversations } from "../plugin/eleventy/conversations.js";
 import { conversationHtml } from "../plugin/eleventy/mention-html.js";
 import { ENGLISH } from "../plugin/options/words.js";
 import type { PublicMention } from "../plugin/site/mention-list.js";
+import { dateFormat } from "../plugin/site/mention-markup.js";
 import { readHtml } from "../plugin/site/read-html.js";
 import { median, type Part, range, time } from "./table.js";
 
@@ -125,6 +126,7 @@ function htmlOf(mentions: readonly PublicMention[]): string {
     timeZone: "UTC",
     headingLevel: 2,
     readHtml,
+    dates: dateFormat("en", "UTC"),
   });
 }
 

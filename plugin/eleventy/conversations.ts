@@ -52,7 +52,7 @@ export class SiteConversations {
 
   /** @param mentions - newest first */
   constructor(mentions: readonly PublicMention[], own: readonly OwnTwt[]) {
-    const named = mentions.map(withNames);
+    const named = withNames(mentions);
     const ownNamed = own.map((twt) => ({ ...twt, page: twt.page && nameOf(twt.page) }));
     this.#conversations = new Conversations(named, ownNamed);
     for (const [index, mention] of mentions.entries()) {
@@ -164,8 +164,20 @@ export function isReply({ data: { replyTo } }: CollectionItem): boolean {
   return replyTo !== undefined && replyTo !== null && replyTo !== "";
 }
 
+/** Adds to mentions the names by which their conversations are found. */
+function withNames(mentions: readonly PublicMention[]): PublicMention[] {
+  // Most mentions share their page with others.
+  const known = new Map<string, string>();
+  const nameOnce = (url: string) => {
+    const name = known.get(url) ?? nameOf(url);
+    known.set(url, name);
+    return name;
+  };
+  return mentions.map((mention) => withNamesFrom(mention, nameOnce));
+}
+
 /** A mention with the URLs by which its conversation is found in the form in which URLs are compared. */
-function withNames(mention: PublicMention): PublicMention {
+function withNamesFrom(mention: PublicMention, nameOf: (url: string) => string): PublicMention {
   const { source, target, under, replyTo } = mention;
   return {
     ...mention,

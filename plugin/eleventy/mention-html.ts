@@ -2,7 +2,6 @@
 import { element, type Markup, type MarkupElement, toHtml } from "../site/html.js";
 import type { PublicMention } from "../site/mention-list.js";
 import {
-  dateFormat,
   ENGLISH,
   type MentionContext,
   mentionItem,
@@ -22,7 +21,7 @@ const KEPT = new RegExp(`(<(?:script|link)\\b[^<>]*) ${KEEP}(?:="")?(?=[^<>]*>)`
 
 /** How mentions are shown, and the component that updates them. */
 export interface MentionListOptions
-  extends Pick<MentionContext, "target" | "feed" | "words" | "headingLevel" | "readHtml"> {
+  extends Pick<MentionContext, "target" | "feed" | "words" | "headingLevel" | "readHtml" | "dates"> {
   /** The path of the JSON that the component reads; `null` for a page without the component. */
   json: string | null;
   /** The path of the component's script, for templates. */
@@ -73,11 +72,10 @@ export function lines(items: readonly MarkupElement[]): Markup[] {
   return items.length > 0 ? ["\n", ...items.flatMap((item) => [item, "\n"])] : [];
 }
 
-export function contextOf({ pictures, lang, timeZone, ...options }: MentionListOptions): MentionContext {
+export function contextOf({ pictures, ...options }: MentionListOptions): MentionContext {
   return {
     ...options,
     pictureOf: ({ photo }) => picture(photo === null ? undefined : pictures.get(photo)),
-    dates: dateFormat(lang, timeZone),
   };
 }
 

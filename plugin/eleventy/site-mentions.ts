@@ -6,6 +6,7 @@ import { wordsOf } from "../options/translations.js";
 import type { Words } from "../options/words.js";
 import type { Settings } from "../options.js";
 import type { PublicMention } from "../site/mention-list.js";
+import { dateFormat } from "../site/mention-markup.js";
 import { PATHS } from "../site/routes.js";
 import type { Avatar } from "./avatars.js";
 import { type Conversation, type OwnTwt, SiteConversations } from "./conversations.js";
@@ -43,6 +44,8 @@ export class SiteMentions {
   #ownTwts: (() => readonly OwnTwt[]) | null = null;
   /** Loaded if there are mentions. */
   #readHtml: MentionListOptions["readHtml"] = () => [];
+  /** Created once, because this takes longer than a page. */
+  #dates: Intl.DateTimeFormat | null = null;
   #known: KnownMentions | null = null;
   #isCached = false;
   #isInTemplates = false;
@@ -186,6 +189,8 @@ export class SiteMentions {
   }
 
   #listOptions(target: string | null): MentionListOptions {
+    const { lang = "en", timeZone } = this.#settings;
+    this.#dates ??= dateFormat(lang, timeZone);
     return {
       json: this.#urls.href(PATHS.mentionsJson),
       script: this.#assets.script(),
@@ -195,10 +200,11 @@ export class SiteMentions {
       feed: { url: this.#urls.feedUrl(), nick: this.#settings.nick },
       pictures: this.#pictures,
       words: this.words,
-      lang: this.#settings.lang ?? "en",
-      timeZone: this.#settings.timeZone,
+      lang,
+      timeZone,
       headingLevel: this.#options.headingLevel,
       readHtml: this.#readHtml,
+      dates: this.#dates,
     };
   }
 

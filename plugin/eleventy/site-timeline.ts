@@ -11,6 +11,7 @@ import { type TimelineOptions, timelineOptions } from "../options/timeline.js";
 import { wordsOf } from "../options/translations.js";
 import type { Words } from "../options/words.js";
 import type { Settings } from "../options.js";
+import { dateFormat } from "../site/mention-markup.js";
 import { PATHS } from "../site/routes.js";
 import { type PlainTwt, selectTwts, type TimelineTwt, type UnreadFeed } from "../site/timeline.js";
 import type { MentionListOptions } from "./mention-html.js";
@@ -167,6 +168,7 @@ export class SiteTimeline {
       timeZone,
       headingLevel: mentionsOptions(this.#settings).headingLevel,
       readHtml: this.#readHtml,
+      dates: dateFormat(lang, timeZone),
     };
   }
 }

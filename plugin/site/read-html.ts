@@ -3,12 +3,18 @@ import type { Nodes } from "hast";
 import rehypeParse from "rehype-parse";
 import { unified } from "unified";
 import type { Markup } from "./html.js";
+import { readPlainHtml } from "./read-plain-html.js";
 import { safeElement } from "./safe-markup.js";
 
 const parser = unified().use(rehypeParse, { fragment: true });
 
-/** Parses HTML and keeps what is safe. */
+/** Reads HTML and keeps what is safe. */
 export function readHtml(html: string): readonly Markup[] {
+  return readPlainHtml(html) ?? readAnyHtml(html);
+}
+
+/** The same as `readHtml`, always with the parser. */
+export function readAnyHtml(html: string): readonly Markup[] {
   return parser.parse(html).children.flatMap(markupOf);
 }
 

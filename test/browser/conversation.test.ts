@@ -6,6 +6,7 @@ import { SiteConversations } from "../../plugin/eleventy/conversations.js";
 import { conversationHtml } from "../../plugin/eleventy/mention-html.js";
 import { ENGLISH } from "../../plugin/options/words.js";
 import type { PublicMention } from "../../plugin/site/mention-list.js";
+import { dateFormat } from "../../plugin/site/mention-markup.js";
 import { readHtml } from "../../plugin/site/read-html.js";
 import { describeInChromium, hasChromium, launchChromium, violationsIn } from "../helpers/chromium.js";
 import { longConversation, longMention, ownAnswers } from "../helpers/long-conversation.js";
@@ -39,6 +40,7 @@ function pageOf(mentions: readonly PublicMention[]): string {
     timeZone: "UTC",
     headingLevel: 2,
     readHtml,
+    dates: dateFormat("en", "UTC"),
   });
   return `<!doctype html>
 <html lang="en">

@@ -10,6 +10,7 @@ import { conversationHtml, mentionListHtml } from "../../plugin/eleventy/mention
 import { timelineHtml } from "../../plugin/eleventy/timeline-html.js";
 import { ENGLISH } from "../../plugin/options/words.js";
 import type { MentionType, PublicMention } from "../../plugin/site/mention-list.js";
+import { dateFormat } from "../../plugin/site/mention-markup.js";
 import { readHtml } from "../../plugin/site/read-html.js";
 import type { Timeline, TimelineTwt, UnreadFeed } from "../../plugin/site/timeline.js";
 import { describeInChromium, hasChromium, launchChromium } from "../helpers/chromium.js";
@@ -68,6 +69,7 @@ function listOf(
     timeZone: "UTC",
     headingLevel: 2,
     readHtml,
+    dates: dateFormat("en", "UTC"),
     ...options,
   };
   return all.target === null
@@ -680,7 +682,7 @@ describeInChromium("<twtxt-mentions> of a timeline", () => {
     timelineHtml(timeline, {
       ...{ json: "/mentions.json", script: "/twtxt-mentions.js", style: null, endpoint: null, target: null },
       ...{ feed: { url: FEED, nick: "alice" }, pictures: new Map(), words: ENGLISH, lang: "en", timeZone: "UTC" },
-      ...{ headingLevel: 2, readHtml },
+      ...{ headingLevel: 2, readHtml, dates: dateFormat("en", "UTC") },
     });
   const domOf = async (page: Page) =>
     String(await page.evaluate("document.querySelector('twtxt-mentions').innerHTML"))

@@ -1,0 +1,85 @@
+// plugin/site/read-plain-html.ts: reads the HTML that a host writes for a text, without a parser.
+import type { Markup } from "./html.js";
+import { STRANGERS_REL, safeElement } from "./safe-markup.js";
+
+const TAG = new RegExp(`<(?:(br)|(/?)(p|a|code|em|strong)(?: href="([^"<>\\0\\r]*)" rel="${STRANGERS_REL}")?)>`, "y");
+
+const REFERENCES: Readonly<Record<string, string>> = {
+  "&#x26;": "&",
+  "&#x3C;": "<",
+  "&#x22;": '"',
+  "&amp;": "&",
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+};
+
+/** An element whose end tag is not read yet. */
+interface Open {
+  tag: string;
+  href: string | null;
+  children: Markup[];
+}
+
+/**
+ * Reads paragraphs of safe elements, nested as written.
+ *
+ * @returns the same as `readHtml`; `null` for HTML that needs the parser
+ */
+export function readPlainHtml(html: string): readonly Markup[] | null {
+  const root: Open = { tag: "", href: null, children: [] };
+  const open = [root];
+  for (let at = 0; at < html.length; ) {
+    const end = html[at] === "<" ? readTag(html, at, open) : readText(html, at, open);
+    if (end === null) return null;
+    at = end;
+  }
+  return open.length === 1 ? root.children : null;
+}
+
+/** @returns where the text ends; `null` for one that the parser would change or move */
+function readText(html: string, at: number, open: readonly Open[]): number | null {
+  const tagAt = html.indexOf("<", at);
+  const end = tagAt < 0 ? html.length : tagAt;
+  const text = decode(html.slice(at, end));
+  if (text === null || (open.length === 1 && text !== "\n")) return null;
+  open.at(-1)?.children.push(text);
+  return end;
+}
+
+/** @returns where the tag ends; `null` for one that the parser would change or move */
+function readTag(html: string, at: number, open: Open[]): number | null {
+  TAG.lastIndex = at;
+  const [found, isBreak, slash, tag = "", href] = TAG.exec(html) ?? [];
+  const parent = open.at(-1);
+  if (found === undefined || parent === undefined) return null;
+  if (isBreak !== undefined) {
+    if (open.length === 1) return null;
+    parent.children.push(...safeElement("br", null, []));
+  } else if (slash === "/") {
+    if (parent.tag !== tag || href !== undefined) return null;
+    open.pop();
+    open.at(-1)?.children.push(...safeElement(tag, parent.href, parent.children));
+  } else {
+    const url = href === undefined ? null : decode(href);
+    // A paragraph ends at another one, and an element at another one of its name.
+    const isNested = open.length > 1;
+    if (isNested === (tag === "p") || open.some((outer) => outer.tag === tag)) return null;
+    if (href !== undefined && (url === null || tag !== "a")) return null;
+    open.push({ tag, href: url, children: [] });
+  }
+  return at + found.length;
+}
+
+/** @returns `null` for a text with other references, or with a character that the parser replaces */
+function decode(html: string): string | null {
+  if (/[\0\r]/.test(html)) return null;
+  if (!html.includes("&")) return html;
+  let isKnown = true;
+  const text = html.replace(/&(?:#?\w+;)?/g, (reference) => {
+    const character = REFERENCES[reference];
+    isKnown &&= character !== undefined;
+    return character ?? "";
+  });
+  return isKnown ? text : null;
+}

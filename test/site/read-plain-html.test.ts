@@ -1,0 +1,94 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { readAnyHtml } from "../../plugin/site/read-html.js";
+import { readPlainHtml } from "../../plugin/site/read-plain-html.js";
+import { textHtml } from "../../plugin/site/text-html.js";
+import { HOSTILE_TEXTS } from "../helpers/hostile-texts.js";
+
+const REL = "nofollow ugc noopener";
+
+/** Whether HTML is read without the parser. If so, both functions must return the same. */
+function isPlain(html: string): boolean {
+  const markup = readPlainHtml(html);
+  if (markup !== null) expect(markup, html).toEqual(readAnyHtml(html));
+  return markup !== null;
+}
+
+const aText = fc.constantFrom(
+  ..."river ab <b> &lt; & &#x26; &#x3C; &amp; &copy; &amp &#0; &#x22; \" ' > = \n \r \0 \t \u00a0 日本 \ud800".split(
+    " ",
+  ),
+  " ",
+  "\n",
+  "\f",
+);
+const aUrl = fc.constantFrom(
+  "https://a.example/",
+  "https://a.example/?b&#x26;c",
+  "javascript:alert(1)",
+  "",
+  "a b",
+  "&copy;",
+);
+const aStart = fc.oneof(
+  fc.constantFrom("<p>", "<code>", "<em>", "<strong>", "<a>", "<br>", "<br/>", "<P>", "<script>", "<div>", "<!--"),
+  aUrl.map((url) => `<a href="${url}" rel="${REL}">`),
+  aUrl.map((url) => `<p href="${url}" rel="${REL}">`),
+);
+const anEnd = fc.constantFrom("</p>", "</code>", "</em>", "</strong>", "</a>", "</br>", "</script>");
+const aSoup = fc.array(fc.oneof(aText, aStart, anEnd), { maxLength: 14 }).map((parts) => parts.join(""));
+
+const { phrases } = fc.letrec<{ phrases: string; phrase: string }>((tie) => ({
+  phrase: fc.oneof(
+    { maxDepth: 3 },
+    aText,
+    fc.constant("<br>"),
+    fc
+      .tuple(fc.constantFrom("code", "em", "strong"), tie("phrases"))
+      .map(([tag, inner]) => `<${tag}>${inner}</${tag}>`),
+    fc.tuple(aUrl, tie("phrases")).map(([url, inner]) => `<a href="${url}" rel="${REL}">${inner}</a>`),
+  ),
+  phrases: fc.array(tie("phrase"), { maxLength: 4 }).map((parts) => parts.join("")),
+}));
+const paragraphs = fc
+  .array(
+    phrases.map((inner) => `<p>${inner}</p>`),
+    { maxLength: 3 },
+  )
+  .map((all) => all.join("\n"));
+
+describe("the HTML of a text is read as by the parser", () => {
+  it("with tags and texts in any order", () => {
+    fc.assert(
+      fc.property(aSoup, (html) => void isPlain(html)),
+      { numRuns: 4000 },
+    );
+  });
+
+  it("with elements in each other", () => {
+    let plain = 0;
+    fc.assert(
+      fc.property(paragraphs, (html) => {
+        if (isPlain(html)) plain += 1;
+      }),
+      { numRuns: 2000 },
+    );
+    expect(plain).toBeGreaterThan(200);
+  });
+
+  it("in hostile texts", () => {
+    for (const text of HOSTILE_TEXTS) {
+      isPlain(text);
+      isPlain(textHtml(text, "twt"));
+    }
+  });
+});
+
+describe("the HTML that a host writes is read without the parser", () => {
+  it.each([
+    "Hello *river* & <meadow>, see https://a.example/?b&c",
+    "(#abcdefg) @<bob https://bob.example/twtxt.txt> `code`\nand **more**\n\nA paragraph",
+  ])("%j", (text) => {
+    expect(isPlain(textHtml(text, "twt"))).toBe(true);
+  });
+});
