@@ -2,8 +2,7 @@ import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { LONGEST_MS } from "./test/helpers/longest.js";
-
-const report = process.env.TWTXT_TEST_REPORT ?? "tests";
+import { reportersFor } from "./test/helpers/reporters.js";
 
 /**
  * The files that take longest, which would keep one processor busy alone if they came last. Those of stores move many
@@ -13,7 +12,6 @@ const LONG = [
   "store/netlify",
   "store/s3",
   "cli/serve-blobs-killed",
-  "e2e/package",
   "cli/message-follow",
   "cli/serve-blobs",
   "browser/twtxt-mentions",
@@ -45,6 +43,6 @@ export default defineConfig({
     testTimeout: LONGEST_MS,
     hookTimeout: LONGEST_MS,
     expect: { poll: { timeout: LONGEST_MS / 2 } },
-    reporters: process.env.CI ? ["default", ["json", { outputFile: `.cache/${report}.json` }]] : ["default"],
+    reporters: reportersFor("tests"),
   },
 });

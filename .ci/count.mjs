@@ -1,7 +1,8 @@
 // Sums up what the runs of the tests have written to .cache/, in one line.
 import { existsSync, readFileSync } from "node:fs";
 
-const reports = ["tests", "newest-lts"].map((name) => `.cache/${name}.json`).filter(existsSync);
+const names = ["tests", "package", "newest-lts", "newest-lts-package"];
+const reports = names.map((name) => `.cache/${name}.json`).filter(existsSync);
 const runs = reports.map((file) => JSON.parse(readFileSync(file, "utf8")));
 const sum = (field) => runs.reduce((total, run) => total + run[field], 0);
 console.log(`${sum("numPassedTests")} passed, ${sum("numFailedTests")} failed`);

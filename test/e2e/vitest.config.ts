@@ -1,0 +1,14 @@
+import { defineConfig } from "vitest/config";
+import { LONGEST_MS } from "../helpers/longest.js";
+import { reportersFor } from "../helpers/reporters.js";
+
+/** Separate from the other tests: npm packs and installs the package, which is slow and needs the registry. */
+export default defineConfig({
+  test: {
+    include: ["test/e2e/*.spec.ts"],
+    setupFiles: ["test/helpers/setup.ts"],
+    testTimeout: LONGEST_MS,
+    hookTimeout: LONGEST_MS,
+    reporters: reportersFor("package"),
+  },
+});
