@@ -3,7 +3,7 @@ import { TwtxtError } from "../errors.js";
 import { misuse, nearestOf } from "./arguments.js";
 import type { Command } from "./command.js";
 import { PROGRAM, typedHints, version } from "./invocation.js";
-import { FOR_PRIVATE_HOSTS } from "./options.js";
+import { privateHostAdvice, privateHostsOf } from "./options.js";
 import { tableOf } from "./output.js";
 import type { Terminal } from "./terminal.js";
 
@@ -90,7 +90,8 @@ Example:
 function report(error: unknown, terminal: Terminal): number {
   if (error instanceof TwtxtError) {
     terminal.say(`${PROGRAM}: ${typedHints(error.message)}`);
-    if (isRefusedAddress(error)) terminal.say(FOR_PRIVATE_HOSTS);
+    const refused = refusedAddress(error);
+    if (refused) terminal.say(privateHostAdvice(privateHostsOf(refused)));
     return error.code === "bad-usage" ? 2 : 1;
   }
   terminal.say(`${PROGRAM}: this is a bug. Please report it to eleventy-plugin-twtxt with these lines:`);
@@ -98,6 +99,8 @@ function report(error: unknown, terminal: Terminal): number {
   return 1;
 }
 
-function isRefusedAddress(error: unknown): boolean {
-  return error instanceof TwtxtError && (error.code === "address-refused" || isRefusedAddress(error.cause));
+/** The `address-refused` behind an error; `null` for none. */
+function refusedAddress(error: unknown): TwtxtError | null {
+  if (!(error instanceof TwtxtError)) return null;
+  return error.code === "address-refused" ? error : refusedAddress(error.cause);
 }

@@ -6,12 +6,13 @@ import { Readable } from "node:stream";
 import { isArchiveOf } from "../feed/archive.js";
 import { FollowerList, parseLogLine, type SeenFollower } from "../feed/followers.js";
 import { readFollowers } from "../host/followers.js";
+import { isSameUrl } from "../http/same-url.js";
 import { zeroOrMore } from "./arguments.js";
 import { command } from "./command.js";
 import { orBadFile } from "./files.js";
 import { FILE, FOLDER, JSON_OPTION, option, SETTINGS_OPTION, type ValuesOf } from "./options.js";
 import { tableOf } from "./output.js";
-import { siteAt } from "./site.js";
+import { type Site, siteAt } from "./site.js";
 import { checkWithinReach, siteStore } from "./site-store.js";
 import { lineShownSafely, type Terminal } from "./terminal.js";
 
@@ -40,7 +41,10 @@ bob  https://bob.example/twtxt.txt  2026-11-20  twtxt/1.3.1`,
 });
 
 async function list(values: Values, files: string[], terminal: Terminal): Promise<number> {
-  const all = files.length === 0 ? await notedByServe(values, terminal) : await inLogs(files, values, terminal);
+  const site = await siteAt(terminal, values.settings);
+  const seen = files.length === 0 ? await notedByServe(site, values, terminal) : await inLogs(files, site, terminal);
+  // A site reads its own feed, too.
+  const all = seen.filter(({ url }) => !isSameUrl(url, site.settings.feedUrl));
   if (values.json) terminal.print(JSON.stringify(all, null, 2));
   else for (const line of tableOf(all.map(rowOf))) terminal.print(line);
   terminal.say(all.length === 1 ? "1 follower." : `${all.length} followers.`);
@@ -51,17 +55,15 @@ function rowOf({ nick, url, client, lastSeen }: SeenFollower): string[] {
   return [nick ?? "(several)", url, lastSeen.slice(0, 10), client].map(lineShownSafely);
 }
 
-async function notedByServe(values: Values, terminal: Terminal): Promise<SeenFollower[]> {
-  const site = await siteAt(terminal, values.settings);
+async function notedByServe(site: Site, values: Values, terminal: Terminal): Promise<SeenFollower[]> {
   checkWithinReach(site, { command: COMMAND, store: values.store }, terminal);
   const { store } = await siteStore(site, { command: COMMAND, store: values.store, isReadOnly: true }, terminal);
   return readFollowers(store);
 }
 
 /** The followers in access logs, by requests for the feed that were answered with 200 or 304. */
-async function inLogs(files: readonly string[], values: Values, terminal: Terminal): Promise<SeenFollower[]> {
-  const { settings } = await siteAt(terminal, values.settings);
-  const feed = new URL(settings.feedUrl).pathname;
+async function inLogs(files: readonly string[], site: Site, terminal: Terminal): Promise<SeenFollower[]> {
+  const feed = new URL(site.settings.feedUrl).pathname;
   const found = new FollowerList();
   for (const file of files) {
     const bytes = file === "-" ? Readable.from(terminal.input()) : createReadStream(resolve(terminal.folder, file));

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { TwtxtError } from "../errors.js";
 import { createGuard } from "../http/guard.js";
-import { loopbackHostOf } from "../http/hosts.js";
+import { hostAndPort, loopbackHostOf } from "../http/hosts.js";
 import { SiteIndex } from "../mentions/receive/site-index.js";
 import { type LedgerEntry, MentionLedger } from "../mentions/send/ledger.js";
 import { type SendOptions, type SendReport, sendMentions } from "../mentions/send/send.js";
@@ -18,12 +18,12 @@ import { command } from "./command.js";
 import { typed, userAgent } from "./invocation.js";
 import {
   FOLDER,
-  FOR_PRIVATE_HOSTS,
   flag,
   HOSTS_OPTION,
   JSON_OPTION,
   number,
   option,
+  privateHostAdvice,
   SETTINGS_OPTION,
   url,
   type ValuesOf,
@@ -194,7 +194,9 @@ type Mention = Omit<MentionReport, "kind" | "method" | "status"> &
 /** Problems, advice and counts. */
 function reportSum({ mentions, leftAlone, troubles }: SendReport, isDryRun: boolean): string[] {
   const toSend = mentions.filter(({ outcome }) => outcome === "would be sent").length;
-  const isRefused = mentions.some(({ outcome }) => outcome === "not-asked");
+  const refused = mentions.flatMap(({ outcome, endpoint, target }) =>
+    outcome === "not-asked" ? hostAndPort(new URL(endpoint ?? target)) : [],
+  );
   const sum = sumOf(mentions, [
     [toSend === 1 ? "mention to send" : "mentions to send", "would be sent"],
     ["sent", "sent"],
@@ -205,7 +207,7 @@ function reportSum({ mentions, leftAlone, troubles }: SendReport, isDryRun: bool
   ]);
   return [
     ...troubles,
-    ...(isRefused ? [FOR_PRIVATE_HOSTS] : []),
+    ...(refused.length > 0 ? [privateHostAdvice([...new Set(refused)])] : []),
     ...(leftAlone ? [`${counted(leftAlone, "older mention")} skipped: --backfill N sends the newest N twts.`] : []),
     sum === "" ? "Nothing to send." : `${sum}.${isDryRun ? " Nothing was sent." : ""}`,
   ];

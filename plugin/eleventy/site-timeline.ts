@@ -130,7 +130,8 @@ export class SiteTimeline {
     const unread = this.#read?.unread ?? [];
     if (unread.length === 0) return null;
     const names = unread.map(({ nick, reason }) => `@${nick} ${wordsOf("en")[reason]}`).join(", ");
-    return `The timeline shows older twts of ${unread.length === 1 ? "one feed" : `${unread.length} feeds`}: ${names}.`;
+    const feeds = unread.length === 1 ? "one feed" : `${unread.length} feeds`;
+    return `The timeline could not read ${feeds}, and shows what it has of an earlier build: ${names}.`;
   }
 
   /** Caches the feeds on this machine for the next build. Once per process. */

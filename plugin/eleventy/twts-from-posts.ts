@@ -168,7 +168,11 @@ export class TwtsFromPosts {
       });
     } catch (error) {
       if (!(error instanceof RangeError)) throw error;
-      throw authorError("bad-post", `${post.inputPath}: its HTML is nested too deeply.`, { cause: error });
+      throw authorError(
+        "bad-post",
+        `${post.inputPath}: its HTML is nested too deeply to be read. Put fewer elements inside each other, or leave the post out of the feed with "twt: false" in its front matter.`,
+        { cause: error },
+      );
     }
   }
 

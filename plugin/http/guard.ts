@@ -6,7 +6,7 @@ import { TwtxtError } from "../errors.js";
 import { concatChunks } from "../store/chunks.js";
 import { canParseUrl } from "../url.js";
 import { boundedBody } from "./bounded-body.js";
-import { hostAndPort, portOf } from "./hosts.js";
+import { hostAndPort, PrivateAddressError, portOf } from "./hosts.js";
 import { isPublicAddress } from "./public-address.js";
 
 /** A request to an untrusted server. */
@@ -159,7 +159,9 @@ function checkedUrl(address: string, { isHttpsNeeded }: GuardedRequest, allowed:
   if (port !== 80 && port !== 443 && port < 1024) throw refuse(`port ${port} is not for web servers`);
   const host = url.hostname.replace(/^\[|\]$/g, "");
   // Names are checked during lookup, but an IP address is never looked up.
-  if (isIP(host) !== 0 && !isAllowed && !isPublicAddress(host)) throw refuse("its address is not public");
+  if (isIP(host) !== 0 && !isAllowed && !isPublicAddress(host)) {
+    throw new PrivateAddressError(`${address} is not requested: its address is not public.`, hostAndPort(url));
+  }
   return url;
 }
 

@@ -1,4 +1,5 @@
 // plugin/http/hosts.ts: hosts and ports of URLs, and sites on the local machine.
+import { TwtxtError } from "../errors.js";
 
 const LOOPBACK = /^(localhost|\[::1\]|127(\.\d+){3})$/i;
 
@@ -30,4 +31,15 @@ export function portOf({ port, protocol }: URL): number {
 /** Whether two absolute URLs have the same host and port. */
 export function isSameHost(a: string, b: string): boolean {
   return new URL(a).host === new URL(b).host;
+}
+
+/** An `address-refused` for an address in a private network. */
+export class PrivateAddressError extends TwtxtError {
+  /** @param host - `host:port` */
+  constructor(
+    message: string,
+    readonly host: string,
+  ) {
+    super("address-refused", message);
+  }
 }

@@ -138,7 +138,7 @@ describeWithoutKeychain("eleventy-twtxt blob put", () => {
     await alice.blob("put", "a.txt");
     const put = await alice.blob("put", "large.bin");
     expect(put).toMatchObject({ exitCode: 1, stdout: "" });
-    expect(put.stderr).toMatch(/^large\.bin: \S+ answers 507: This upload would exceed the limit of 1 blobs\./);
+    expect(put.stderr).toMatch(/^large\.bin: \S+ answers 507: This upload would exceed the limit of 1 blob\./);
     expect(await alice.listed()).toHaveLength(1);
   });
 

@@ -137,7 +137,7 @@ describe("a malicious server", () => {
     [
       "redirects to a private network",
       (_, response) => void response.writeHead(302, { location: "http://10.0.0.1/" }).end(),
-      "its address is not public. Only public servers are contacted. To allow one in your own network, add --allow-private-host HOST:PORT",
+      "its address is not public. Only public servers are contacted. To allow one in your own network, add --allow-private-host 10.0.0.1:80",
     ],
     [
       "sends invalid gzip data",

@@ -6,6 +6,7 @@ import { command } from "./helpers.js";
 import { serve, site } from "./server.js";
 
 const BOB = "twtxt/1.3.1 (+https://bob.example/twtxt.txt; @bob)";
+const OWN = "eleventy-plugin-twtxt/0.1.0 (+https://alice.example/twtxt.txt; @alice)";
 const POD = "yarnd/0.15 (~https://yarn.example/whoFollows?token=1; contact=https://yarn.example/support)";
 
 function logLine(path: string, userAgent: string, { day = 10, status = 200 } = {}): string {
@@ -13,10 +14,11 @@ function logLine(path: string, userAgent: string, { day = 10, status = 200 } = {
 }
 
 describe("eleventy-twtxt followers", () => {
-  it("lists those who have read the feed from serve, also after a restart, without their network addresses", async () => {
+  it("lists those who have read the feed from serve, also after a restart, without their network addresses and the site itself", async () => {
     const alice = site();
     for (const [path, userAgent] of [
       ["/twtxt.txt", BOB],
+      ["/twtxt.txt", OWN],
       ["/twtxt.txt", "Mozilla/5.0"],
       ["/posts/quinces/", POD],
     ] as const) {
@@ -51,7 +53,12 @@ describe("eleventy-twtxt followers", () => {
     const alice = site();
     alice.write(
       "access.log",
-      [logLine("/twtxt.txt", BOB), logLine("/twtxt-2025.txt", POD, { day: 12 }), "no log"].join("\n"),
+      [
+        logLine("/twtxt.txt", BOB),
+        logLine("/twtxt-2025.txt", POD, { day: 12 }),
+        logLine("/twtxt.txt", OWN),
+        "no log",
+      ].join("\n"),
     );
     alice.write(
       "older.log",

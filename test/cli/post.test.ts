@@ -217,7 +217,7 @@ describe("eleventy-twtxt post --reply-to", () => {
     expect(await command(folder, ["post", "Yes", "--reply-to", reference])).toEqual({
       exitCode: 1,
       stdout: "",
-      stderr: `eleventy-twtxt: ${bob.url}/twtxt.txt is not requested: its address is not public.\nOnly public servers are contacted. To allow one in your own network, add --allow-private-host HOST:PORT\n`,
+      stderr: `eleventy-twtxt: ${bob.url}/twtxt.txt is not requested: its address is not public.\nOnly public servers are contacted. To allow one in your own network, add --allow-private-host ${new URL(bob.url).host}\n`,
     });
     expect(list("notes")).toEqual(["a.md"]);
   });

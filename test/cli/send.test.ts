@@ -107,7 +107,7 @@ describe("eleventy-twtxt send", () => {
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/ http\S+ is not requested: its address is not public$/m);
     expect(stderr).toContain(
-      "\nOnly public servers are contacted. To allow one in your own network, add --allow-private-host HOST:PORT\n",
+      `\nOnly public servers are contacted. To allow one in your own network, add --allow-private-host ${new URL(bob.feedUrl).host}`,
     );
     expect(bob.posts).toEqual([]);
   });

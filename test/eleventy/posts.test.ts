@@ -176,12 +176,21 @@ describe("a function in the options", () => {
 });
 
 describe("a post nested too deeply", () => {
-  it("stops the build with the name of its file", async () => {
-    const built = await buildSite({
-      files: { "a.html": `---\ntags: posts\ndate: ${at(1)}\n---\n${"<div>".repeat(5000)}` },
-    });
+  const deep = "<div>".repeat(5000);
+
+  it("stops the build with the name of its file, and says what to do", async () => {
+    const built = await buildSite({ files: { "a.html": `---\ntags: posts\ndate: ${at(1)}\n---\n${deep}` } });
     expect(built.exitCode).toBe(1);
-    expect(built.log).toContain("./a.html: its HTML is nested too deeply.");
+    expect(built.log).toContain(
+      './a.html: its HTML is nested too deeply to be read. Put fewer elements inside each other, or leave the post out of the feed with "twt: false" in its front matter.',
+    );
+  });
+
+  it("does not stop the build with twt: false", async () => {
+    const built = await buildSite({
+      files: { "a.html": `---\ntags: posts\ntwt: false\ndate: ${at(1)}\n---\n${deep}` },
+    });
+    expect([built.exitCode, built.log]).toEqual([0, expect.stringContaining("Wrote /twtxt.txt (0 twts).")]);
   });
 });
 

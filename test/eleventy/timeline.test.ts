@@ -164,7 +164,7 @@ describe("the timeline of a site", () => {
     expect(page).toContain(`@bob</a> cannot be reached (last read <time datetime="${NOW}">3 days ago</time>)</li>`);
     expect(page).not.toContain("@carol</a>");
     expect(said(built)).toContain(
-      "The timeline shows older twts of 2 feeds: @bob cannot be reached, @dave no longer exists.",
+      "The timeline could not read 2 feeds, and shows what it has of an earlier build: @bob cannot be reached, @dave no longer exists.",
     );
   });
 

@@ -71,7 +71,8 @@ export class Quota {
     const after = usage(stored, [...earlier, upload]);
     if (after.count <= count && after.bytes <= bytes) return null;
     const before = usage(stored, earlier);
-    if (after.count > Math.max(count, before.count)) return exceeded(`${count} blobs`, "count");
+    if (after.count > Math.max(count, before.count))
+      return exceeded(count === 1 ? "1 blob" : `${count} blobs`, "count");
     if (after.bytes > Math.max(bytes, before.bytes)) return exceeded(`${bytes / 2 ** 20} MiB in all`, "megabytes");
     return null;
   }

@@ -2,7 +2,7 @@
 import { TwtxtError } from "../../errors.js";
 import { type Ask, type GuardedRequest, type GuardedResponse, isTimeout, OLD_TLS } from "../../http/guard.js";
 import { essenceOf } from "../../http/respond.js";
-import { FOR_PRIVATE_HOSTS } from "../options.js";
+import { privateHostAdvice, privateHostsOf } from "../options.js";
 
 const MIB = 1024 * 1024;
 const MAX_QUOTE = 160;
@@ -116,11 +116,12 @@ export function jsonIn({ bytes }: Answer): Record<string, unknown> {
 }
 
 /** @returns `null` for an error that the guard did not raise itself */
-function refused(url: string, { code, message }: TwtxtError, request: GuardedRequest): Finding | null {
+function refused(url: string, error: TwtxtError, request: GuardedRequest): Finding | null {
+  const { code, message } = error;
   switch (code) {
     case "address-refused": {
       const isPlain = request.isHttpsNeeded && url.startsWith("http:");
-      return fix(message, isPlain ? "Serve your site over https." : FOR_PRIVATE_HOSTS);
+      return fix(message, isPlain ? "Serve your site over https." : privateHostAdvice(privateHostsOf(error)));
     }
     case "too-many-redirects":
       return fix(message, "Serve it at its own address, without redirects.");

@@ -1,6 +1,7 @@
 // plugin/messages/lookup/lookup.ts: looks up the key and inbox of an address.
 import PQueue from "p-queue";
 import { TwtxtError } from "../../errors.js";
+import { PrivateAddressError } from "../../http/hosts.js";
 import { isPublicAddress } from "../../http/public-address.js";
 import { discoveryPaths, parseAddress } from "../../keys/address.js";
 import { guestKeyOf } from "../../keys/guest.js";
@@ -75,7 +76,10 @@ function checkHost(domain: string, plainHosts: readonly string[]): void {
   const name = domain.replace(/:\d+$/, "");
   const isPrivate = isAddressOfNetwork(name) ? !isPublicAddress(name.replace(/^\[|\]$/g, "")) : name === "localhost";
   if (!isPrivate || isPlain(domain, plainHosts)) return;
-  throw new TwtxtError("address-refused", `${domain} was not asked, because its address is not public.`);
+  throw new PrivateAddressError(
+    `${domain} was not asked, because its address is not public.`,
+    /:\d+$/.test(domain) ? domain : `${domain}:443`,
+  );
 }
 
 /**
