@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { expect, it } from "vitest";
 import { readAsset } from "../../build/plugin-from-source.js";
 import { SiteConversations } from "../../plugin/eleventy/conversations.js";
 import { conversationHtml } from "../../plugin/eleventy/mention-html.js";
@@ -8,7 +8,7 @@ import { ENGLISH } from "../../plugin/options/words.js";
 import type { PublicMention } from "../../plugin/site/mention-list.js";
 import { dateFormat } from "../../plugin/site/mention-markup.js";
 import { readHtml } from "../../plugin/site/read-html.js";
-import { describeInChromium, hasChromium, launchChromium, violationsIn } from "../helpers/chromium.js";
+import { describeInChromium, sharedChromium, violationsIn } from "../helpers/chromium.js";
 import { longConversation, longMention, ownAnswers } from "../helpers/long-conversation.js";
 import { loopbackServer } from "../helpers/loopback.js";
 
@@ -52,12 +52,6 @@ function pageOf(mentions: readonly PublicMention[]): string {
 <main><h1>Quinces</h1>${html}</main>`;
 }
 
-let browser: Browser;
-beforeAll(async () => {
-  if (hasChromium) browser = await launchChromium();
-});
-afterAll(() => browser?.close());
-
 /** A page of a site whose list is that of today. */
 async function open(built: readonly PublicMention[], options: BrowserContextOptions = {}): Promise<Page> {
   const { url } = await loopbackServer(async ({ url = "" }, response) => {
@@ -72,7 +66,7 @@ async function open(built: readonly PublicMention[], options: BrowserContextOpti
           ];
     response.setHeader("content-type", type.replace("text/js", "text/javascript")).end(content);
   });
-  const page = await browser.newPage(options);
+  const page = await (await sharedChromium()).newPage(options);
   await page.goto(url);
   if (options.javaScriptEnabled !== false) await page.locator("twtxt-mentions[data-state=live]").waitFor();
   return page;

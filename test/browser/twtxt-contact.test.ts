@@ -2,32 +2,27 @@ import { chmodSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { BrowserContext, BrowserContextOptions, Page } from "playwright-core";
+import { afterEach, describe, expect, it } from "vitest";
 import { PageAssets } from "../../plugin/eleventy/page-assets.js";
 import { SiteContact } from "../../plugin/eleventy/site-contact.js";
 import { inboxesOf } from "../../plugin/eleventy/site-files.js";
 import type { TwtxtOptions } from "../../plugin/options.js";
 import { type Correspondent, correspondents } from "../cli/correspondent.js";
 import { builtSite } from "../helpers/built-site.js";
-import { describeInChromium, hasChromium, launchChromium, violationsIn } from "../helpers/chromium.js";
+import { describeInChromium, sharedChromium, violationsIn } from "../helpers/chromium.js";
 import { COMPILED } from "../helpers/paths.js";
 
 const OTHER = "kex1syuhwr4g05t4744r23nvxnr7en9cmz53knhr0gja7c84hr7fkw2quf6zcg";
 
 const readAsset = (file: string) => readFile(join(COMPILED, "browser", file), "utf8");
 
-let browser: Browser;
 let context: BrowserContext | undefined;
 
-beforeAll(async () => {
-  if (hasChromium) browser = await launchChromium();
-});
 afterEach(async () => {
   await context?.close();
   context = undefined;
 });
-afterAll(() => browser?.close());
 
 /** The policy that the documents recommend. */
 const [, POLICY = ""] =
@@ -47,7 +42,7 @@ async function publishContact(alice: Correspondent, given: Partial<TwtxtOptions>
 
 /** Alice with a contact page, and a reader who looks at it. */
 async function readerOf(alice: Correspondent, options: BrowserContextOptions = {}) {
-  context ??= await browser.newContext(options);
+  context ??= await (await sharedChromium()).newContext(options);
   const page = await context.newPage();
   await page.goto(`${alice.url}/contact/`);
   return page;
@@ -227,7 +222,7 @@ describeInChromium("a browser that cannot encrypt", () => {
   ])("%s: shows the command line, and says why", async (_, options, script, why) => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
-    context = await browser.newContext(options);
+    context = await (await sharedChromium()).newContext(options);
     if (script !== "") await context.addInitScript(script);
     const page = await readerOf(alice);
     await expect.poll(() => page.getByText(why).isVisible()).toBe(true);

@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import type { RequestListener } from "node:http";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import type { Browser, BrowserContext, BrowserContextOptions, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { readAsset } from "../../build/plugin-from-source.js";
 import { type OwnTwt, SiteConversations } from "../../plugin/eleventy/conversations.js";
 import { conversationHtml, mentionListHtml } from "../../plugin/eleventy/mention-html.js";
@@ -13,7 +13,7 @@ import type { MentionType, PublicMention } from "../../plugin/site/mention-list.
 import { dateFormat } from "../../plugin/site/mention-markup.js";
 import { readHtml } from "../../plugin/site/read-html.js";
 import type { Timeline, TimelineTwt, UnreadFeed } from "../../plugin/site/timeline.js";
-import { describeInChromium, hasChromium, launchChromium } from "../helpers/chromium.js";
+import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
 import { HOSTILE_TEXTS } from "../helpers/hostile-texts.js";
 import { longConversation } from "../helpers/long-conversation.js";
 import { loopbackServer } from "../helpers/loopback.js";
@@ -84,13 +84,22 @@ const all =
   (...mentions: PublicMention[]): Json =>
   () => ({ mentions, next: null });
 
-let browser: Browser;
-let context: BrowserContext | undefined;
+/** A page with a stopped clock, which records its events, its requests and its changes of lists. */
+interface Tab {
+  page: Page;
+  requests: string[];
+}
 
+/** The tab that tests open one after another: a new one costs more processor time than most tests. */
+let shared: Tab | undefined;
+/** The tabs that only one test uses. */
+const own: Tab[] = [];
+
+const close = (tab: Tab) => tab.page.context().close();
 afterEach(async () => {
-  await context?.close();
-  context = undefined;
+  await Promise.all(own.splice(0).map(close));
 });
+afterAll(() => shared && close(shared));
 
 /** A site with a page and its list of mentions: the result of `json`, unless `json` answers the request itself. */
 async function siteWith(body: string, json: Json) {
@@ -114,10 +123,9 @@ async function siteWith(body: string, json: Json) {
   return site;
 }
 
-/** Opens a page of a site, and records its events, its requests and its changes of lists. */
-async function opened(url: string, options: BrowserContextOptions = {}) {
-  context = await browser.newContext(options);
-  await context.addInitScript(`
+async function newTab(options: BrowserContextOptions = {}): Promise<Tab> {
+  const page = await (await sharedChromium()).newPage(options);
+  await page.addInitScript(`
     globalThis.counts = [];
     globalThis.changes = [];
     globalThis.asked = 0;
@@ -133,16 +141,33 @@ async function opened(url: string, options: BrowserContextOptions = {}) {
       for (const list of document.querySelectorAll("ol")) observer.observe(list, what);
     });
   `);
-  const page = await context.newPage();
-  const requests: string[] = [];
-  page.on("request", (request) => requests.push(request.url()));
   await page.clock.install({ time: START });
   await page.clock.pauseAt(START + 1000);
-  await page.goto(url, { waitUntil: "commit" });
-  return { page, requests };
+  const tab: Tab = { page, requests: [] };
+  page.on("request", (request) => tab.requests.push(request.url()));
+  return tab;
 }
 
-async function openedUntil(state: "live" | "offline", url: string) {
+/** Opens a page of a site, in a tab of its own if the options of its context are given. */
+async function opened(url: string, options?: BrowserContextOptions): Promise<Tab> {
+  const tab = options ? await newTab(options) : (shared ?? (await newTab()));
+  if (options) own.push(tab);
+  else shared = tab;
+  tab.requests = [];
+  await tab.page.goto(url, { waitUntil: "commit" });
+  return tab;
+}
+
+/** Lets the time of a page pass. A clock does not go back, so that the next test opens another tab. */
+async function pass(page: Page, milliseconds: number): Promise<void> {
+  if (shared?.page === page) {
+    own.push(shared);
+    shared = undefined;
+  }
+  await page.clock.runFor(milliseconds);
+}
+
+async function openedUntil(state: "live" | "offline", url: string): Promise<Tab> {
   const { page, requests } = await opened(url);
   await page.locator(`twtxt-mentions[data-state=${state}]`).last().waitFor({ state: "attached" });
   return { page, requests };
@@ -166,11 +191,6 @@ const look = (page: Page, state = "visible") =>
     void document.dispatchEvent(new Event("visibilitychange"));
   `);
 const said = (...minutes: number[]) => minutes.map((minute) => `said ${minute}`);
-
-beforeAll(async () => {
-  if (hasChromium) browser = await launchChromium();
-});
-afterAll(() => browser?.close());
 
 describe("the file of <twtxt-mentions>", () => {
   it("is below 9 kB, minified and compressed as in the package", async () => {
@@ -302,7 +322,7 @@ describeInChromium("<twtxt-mentions>", () => {
     await page.locator("li:nth-child(2) .u-url").focus();
     await page.evaluate(`getSelection().selectAllChildren(document.querySelector("li:nth-child(2) .p-content"))`);
     site.json = all(mentionAt(5), mentionAt(4, { text: "changed" }), mentionAt(3));
-    await page.clock.runFor(MINUTE);
+    await pass(page, MINUTE);
     await look(page);
     await settled(page, 2);
 
@@ -502,9 +522,9 @@ describeInChromium("<twtxt-mentions>", () => {
       });
       const { page } = await opened(site.server.url);
       await asked.happened;
-      await page.clock.runFor(9_999);
+      await pass(page, 9_999);
       expect(await page.locator("[data-state]").count()).toBe(0);
-      await page.clock.runFor(1);
+      await pass(page, 1);
       await page.locator("[data-state=offline]").waitFor({ state: "attached" });
       await closed.happened;
 
@@ -585,16 +605,16 @@ describeInChromium("<twtxt-mentions>", () => {
     const { page } = await openedUntil("live", site.server.url);
     const isLive = page.locator("twtxt-mentions[aria-live=polite]");
     expect(await isLive.count()).toBe(0);
-    await page.clock.runFor(MINUTE);
+    await pass(page, MINUTE);
     await look(page, "hidden");
     expect(await page.evaluate("asked")).toBe(1);
     await look(page);
     await settled(page, 2);
-    await page.clock.runFor(MINUTE - 1);
+    await pass(page, MINUTE - 1);
     await look(page);
     expect(await page.evaluate("asked")).toBe(2);
     site.json = all(...mentionsAt(3, 2, 1));
-    await page.clock.runFor(1);
+    await pass(page, 1);
     await look(page);
     await settled(page, 3);
 
@@ -614,7 +634,7 @@ describeInChromium("<twtxt-mentions>", () => {
     await asked.happened;
     await page.evaluate(`(globalThis.list = document.querySelector("twtxt-mentions")).remove()`);
     await closed.happened;
-    await page.clock.runFor(MINUTE);
+    await pass(page, MINUTE);
     await look(page);
     expect(await page.evaluate("[asked, list.dataset.state ?? null]")).toEqual([1, null]);
     site.json = all(...mentionsAt(2, 1));
@@ -704,12 +724,11 @@ describeInChromium("<twtxt-mentions> of a timeline", () => {
       ]);
       expect(await page.locator("twtxt-mentions").getAttribute("data-updated")).toBe(HOUR_LATER);
       pages.push(await domOf(page));
-      await context?.close();
     }
     expect(pages[0]).toBe(pages[1]);
-    context = await browser.newContext({ javaScriptEnabled: false });
-    const page = await context.newPage();
-    await page.setContent(pageOf(whole));
+    const site = await siteWith(pageOf(whole), () => whole);
+    const { page } = await opened(site.server.url, { javaScriptEnabled: false });
+    await page.locator(".twtxt-unread li").waitFor();
     expect(pages[1]).toBe(await domOf(page));
   });
 

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { TwtxtError } from "../../plugin/errors.js";
 import { type ParsedFeed, parseFeed } from "../../plugin/feed/feed.js";
 import { explanationPage, outcomePage, refusalPage } from "../../plugin/mentions/receive/endpoint-page.js";
-import { describeInChromium, launchChromium, violationsIn } from "../helpers/chromium.js";
+import { describeInChromium, sharedChromium, violationsIn } from "../helpers/chromium.js";
 import { longConversation } from "../helpers/long-conversation.js";
 
 const repo = fileURLToPath(new URL("../../", import.meta.url));
@@ -83,8 +83,7 @@ describe("the example", () => {
 
 describeInChromium("the pages of the example and of its endpoint", () => {
   it("have nothing that axe finds wrong, in light and dark", async () => {
-    const browser = await launchChromium();
-    const page = await browser.newPage();
+    const page = await (await sharedChromium()).newPage();
     const found: Record<string, string[]> = {};
     for (const path of [
       "/",
@@ -101,7 +100,7 @@ describeInChromium("the pages of the example and of its endpoint", () => {
         found[`${path} ${colorScheme}`] = await violationsIn(page);
       }
     }
-    await browser.close();
+    await page.close();
 
     expect(Object.keys(found)).toHaveLength(14);
     expect(Object.fromEntries(Object.entries(found).filter(([, violations]) => violations.length > 0))).toEqual({});

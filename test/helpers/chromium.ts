@@ -16,16 +16,19 @@ const FLAGS = [
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ];
 
-/** Whether this machine has a Chromium. */
-export const hasChromium = existsSync(CHROMIUM);
+const hasChromium = existsSync(CHROMIUM);
 
 /** Tests that are skipped on a machine without Chromium. */
 export const describeInChromium = hasChromium
   ? describe
   : (name: string, tests: () => void) => describe.skip(`${name} (skipped: no Chromium at ${CHROMIUM})`, tests);
 
-export function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+let browser: Promise<Browser> | undefined;
+
+/** The browser of this worker, which all of its test files share. It ends when the worker exits. */
+export function sharedChromium(): Promise<Browser> {
+  browser ??= chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  return browser;
 }
 
 /** What axe finds wrong in a page: its rules, each with the first elements that break it. */

@@ -2,17 +2,15 @@ import { execFile } from "node:child_process";
 import { chmodSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { formatIdentity, parseIdentity } from "../../plugin/keys/identity-text.js";
-import { describeInChromium, launchChromium } from "../helpers/chromium.js";
+import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
 import { freePort, netlifyDev, newSite, type RunningNetlify, type Site } from "./local-netlify.js";
 
 const run = promisify(execFile);
 
 let site: Site;
 let running: RunningNetlify;
-let browser: Browser;
 let url: string;
 
 describeInChromium("a reader at the contact page of a site under netlify dev", () => {
@@ -34,16 +32,14 @@ export default (config) => config.addPlugin(twtxt, ${JSON.stringify({ url, nick:
       cwd: site.folder,
     });
     running = await netlifyDev(site, port, {});
-    browser = await launchChromium();
   });
   afterAll(async () => {
-    await browser?.close();
     await running?.stop();
     site?.remove();
   });
 
   it("writes, and reads the answer live and after a reload", async () => {
-    const page = await browser.newPage();
+    const page = await (await sharedChromium()).newPage();
     await page.goto(`${url}/contact/`);
     await page.getByLabel("Your message").fill("Are you there?");
     await page.getByRole("button", { name: "Send" }).click();
