@@ -1,7 +1,7 @@
 // build/bundled-packages.mjs [FOLDER]: bundles imported packages that are not dependencies in package.json into dist/ or
 // another folder of compiled files, and the modules of the main entry into one file.
 import { readdir, readFile, rm } from "node:fs/promises";
-import { join, relative } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { writeLicenses } from "./licenses.mjs";
@@ -41,7 +41,8 @@ const { metafile } = await build({
   plugins: [{ name: "keep-own-files", setup: keepOwnFiles }],
 });
 await writeLicenses(join(dist, "LICENSES.txt"), metafile);
-await bundleMainEntry();
+await bundleEntry("index.js");
+await bundleEntry("http/read-timeline.js");
 await removeUnused();
 
 /** The files that import a package that is not installed with this one. */
@@ -61,23 +62,25 @@ function keepOwnFiles({ onResolve }) {
 }
 
 /**
- * Bundles the main entry with all modules that it imports statically: each module costs a build up to 2 ms of CPU, because
+ * Bundles a file that builds load with all modules that it imports statically: each module costs a build up to 2 ms of CPU, because
  * Eleventy's module hooks run in another thread in Node.js before 22.15. The error class stays a module of its own, which
  * the other entries share.
  */
-async function bundleMainEntry() {
+async function bundleEntry(entry) {
   await build({
     ...options,
-    entryPoints: [join(dist, "index.js")],
+    entryPoints: [join(dist, entry)],
     packages: "external",
-    plugins: [{ name: "keep-later-imports", setup: keepLaterImports }],
+    plugins: [{ name: "keep-later-imports", setup: (build) => keepLaterImports(build, dirname(join(dist, entry))) }],
   });
 }
 
-function keepLaterImports({ onResolve }) {
+/** @param folder - of the bundle */
+function keepLaterImports({ onResolve }, folder) {
   onResolve({ filter: /^\./ }, ({ kind, path, resolveDir }) => {
-    const file = relative(dist, join(resolveDir, path));
-    return kind === "dynamic-import" || file === "errors.js" ? { path: `./${file}`, external: true } : undefined;
+    const file = join(resolveDir, path);
+    const isKept = kind === "dynamic-import" || file === join(dist, "errors.js");
+    return isKept ? { path: relative(folder, file).replace(/^(?!\.)/, "./"), external: true } : undefined;
   });
 }
 

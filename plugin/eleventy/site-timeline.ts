@@ -12,6 +12,7 @@ import { wordsOf } from "../options/translations.js";
 import type { Words } from "../options/words.js";
 import type { Settings } from "../options.js";
 import { dateFormat } from "../site/mention-markup.js";
+import { readPlainHtml } from "../site/read-plain-html.js";
 import { PATHS } from "../site/routes.js";
 import { type PlainTwt, selectTwts, type TimelineTwt, type UnreadFeed } from "../site/timeline.js";
 import type { MentionListOptions } from "./mention-html.js";
@@ -20,10 +21,10 @@ import type { PageAssets } from "./page-assets.js";
 import type { SiteUrls } from "./site-urls.js";
 import { timelineHtml } from "./timeline-html.js";
 
+type HtmlReader = MentionListOptions["readHtml"];
+
 /** In the folder in which Eleventy's own plugins keep what they have fetched. */
 const CACHE = ".cache/eleventy-plugin-twtxt-timeline.json";
-/** Timeout of all requests of a build. */
-const TOTAL_MS = 10_000;
 
 /** What the timeline needs from the machine. */
 export interface TimelineEnvironment {
@@ -65,7 +66,6 @@ export class SiteTimeline {
   /** HTML by text: what is known, and what this build shows. */
   #knownHtml: ReadonlyMap<string, string> = new Map();
   readonly #html = new Map<string, string>();
-  #readHtml: MentionListOptions["readHtml"] = () => [];
 
   constructor(settings: Settings, urls: SiteUrls, assets: PageAssets, environment: TimelineEnvironment) {
     this.options = timelineOptions(settings);
@@ -80,22 +80,21 @@ export class SiteTimeline {
   async read(): Promise<void> {
     if (this.#read || !this.options) return;
     const { root, now } = this.#environment;
-    const [reader, { createGuard }, { readHtml }, json] = await Promise.all([
-      import("../http/followed-feeds.js"),
-      import("../http/guard.js"),
-      import("../site/read-html.js"),
+    const [reader, json] = await Promise.all([
+      import("../http/read-timeline.js"),
       readFile(join(root, CACHE), "utf8").catch(() => ""),
     ]);
-    this.#readHtml = readHtml;
     const cached = v.safeParse(CACHED, parsed(json));
     const { feeds: known, html, agent } = cached.success ? cached.output : { feeds: [], html: [], agent: "" };
     const userAgent = this.#urls.userAgent();
     this.#knownHtml = new Map(agent === userAgent ? html : []);
     const { url } = this.#settings;
     const follow = this.#urls.feedsOfTimeline();
-    const ask = createGuard({ userAgent, allowPrivateHosts: privateHosts(url, follow) });
-    const parts = { ask, now, signal: AbortSignal.timeout(TOTAL_MS) };
-    const feeds = await reader.readFollowedFeeds(follow, reader.parseKeptFeeds(known), parts);
+    const feeds = await reader.readForBuild(follow, known, {
+      userAgent,
+      allowPrivateHosts: privateHosts(url, follow),
+      now,
+    });
     const twts = reader.twtsOfFeeds(feeds);
     const updated = formatTimestamp(now());
     const newest = await this.#convert(selectTwts(twts, [], updated));
@@ -117,7 +116,7 @@ export class SiteTimeline {
     if (!this.#read) return "";
     const { twts: followed, unread, updated } = this.#read;
     const twts = await this.#convert(selectTwts(followed, this.#own(), updated));
-    return timelineHtml({ twts, unread, updated }, this.#listOptions());
+    return timelineHtml({ twts, unread, updated }, this.#listOptions(await readerFor(twts)));
   }
 
   /** The path of the page for templates; `null` for a site without a timeline. */
@@ -127,7 +126,7 @@ export class SiteTimeline {
 
   /** A note about feeds that could not be read; `null` for none. */
   note(): string | null {
-    const unread = this.#read?.unread ?? [];
+    const unread = this.#read?.unread.filter(({ reason }) => reason !== "notWeb") ?? [];
     if (unread.length === 0) return null;
     const names = unread.map(({ nick, reason }) => `@${nick} ${wordsOf("en")[reason]}`).join(", ");
     const feeds = unread.length === 1 ? "one feed" : `${unread.length} feeds`;
@@ -154,7 +153,7 @@ export class SiteTimeline {
     });
   }
 
-  #listOptions(): MentionListOptions {
+  #listOptions(readHtml: HtmlReader): MentionListOptions {
     const { lang = "en", nick, timeZone } = this.#settings;
     return {
       json: this.#urls.hasLiveTimeline() ? this.#urls.href(PATHS.timelineJson) : null,
@@ -168,10 +167,17 @@ export class SiteTimeline {
       lang,
       timeZone,
       headingLevel: mentionsOptions(this.#settings).headingLevel,
-      readHtml: this.#readHtml,
+      readHtml,
       dates: dateFormat(lang, timeZone),
     };
   }
+}
+
+/** Loads the HTML parser only if the HTML of a twt needs it: that takes longer than reading all of it without. */
+async function readerFor(twts: readonly TimelineTwt[]): Promise<HtmlReader> {
+  const plain = new Map(twts.map(({ html }) => [html, readPlainHtml(html)]));
+  if ([...plain.values()].includes(null)) return (await import("../site/read-html.js")).readHtml;
+  return (html) => plain.get(html) ?? [];
 }
 
 /** A site on loopback is a trial, and may follow others on this machine. */

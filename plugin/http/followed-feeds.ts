@@ -8,6 +8,7 @@ import { twtHash, twtHashes } from "../feed/hash.js";
 import { formatTimestamp } from "../feed/timestamp.js";
 import type { UnreadReason } from "../options/words.js";
 import { plainLines, shortened } from "../site/plain-lines.js";
+import { isWeb } from "../site/safe-markup.js";
 import type { PlainTwt, UnreadFeed } from "../site/timeline.js";
 import { isFeed, startsAsMarkup } from "./feed-file.js";
 import { type Ask, type GuardedResponse, isTimeout } from "./guard.js";
@@ -23,6 +24,17 @@ const TEXT_LIMIT = 1000;
 /** A validator that can be sent back in a header. */
 const VALIDATOR = /^[\x20-\x7e]{1,256}$/;
 
+interface KeptTwt {
+  /** As in the file. */
+  timestamp: string;
+  /** `YYYY-MM-DDThh:mm:ssZ` */
+  published: string;
+  text: string;
+  hash: string;
+  hashV1: string;
+  replyTo: string | null;
+}
+
 const KEPT_FEED = v.object({
   url: v.string(),
   etag: v.nullable(v.string()),
@@ -30,18 +42,7 @@ const KEPT_FEED = v.object({
   /** When the feed last answered, `YYYY-MM-DDThh:mm:ssZ`. */
   read: v.string(),
   /** Newest first. */
-  twts: v.array(
-    v.object({
-      /** As in the file. */
-      timestamp: v.string(),
-      /** `YYYY-MM-DDThh:mm:ssZ` */
-      published: v.string(),
-      text: v.string(),
-      hash: v.string(),
-      hashV1: v.string(),
-      replyTo: v.nullable(v.string()),
-    }),
-  ),
+  twts: v.custom<KeptTwt[]>((twts) => Array.isArray(twts) && twts.every(isKeptTwt)),
 });
 
 /** A feed as it was last read. */
@@ -66,6 +67,14 @@ export interface FollowedFeedsParts {
   now: Clock;
   /** Ends all requests. The feeds that were not read by then are slow. */
   signal: AbortSignal;
+}
+
+/** Checked by hand, because a schema takes ten times as long for the thousands of twts in a cache. */
+function isKeptTwt(twt: unknown): boolean {
+  const { timestamp, published, text, hash, hashV1, replyTo } = Object(twt) as Partial<Record<string, unknown>>;
+  return [timestamp, published, text, hash, hashV1, replyTo === null ? "" : replyTo].every(
+    (value) => typeof value === "string",
+  );
 }
 
 /** The feeds of an earlier run, from a cache. Damaged ones are left out. */
@@ -103,6 +112,7 @@ async function readFollowed(
   kept: KeptFeed | null,
   { ask, now, signal }: FollowedFeedsParts,
 ): Promise<Pick<FollowedFeed, "kept" | "reason">> {
+  if (!isWeb(url)) return { kept: null, reason: "notWeb" };
   const read = formatTimestamp(now());
   try {
     const feed = await readFeed(url, kept, read, ask, AbortSignal.any([signal, AbortSignal.timeout(FEED_MS)]));
@@ -214,14 +224,17 @@ function plainText(text: string): string {
 
 /** The twts of followed feeds, each with its author. */
 export function twtsOfFeeds(feeds: readonly FollowedFeed[]): PlainTwt[] {
-  return feeds.flatMap(({ nick, url, kept }) =>
-    (kept?.twts ?? []).map(({ timestamp, ...twt }) => ({
-      source: `${url}#:~:text=${timestamp}`,
+  return feeds.flatMap(({ nick, url, kept }) => {
+    const twts = kept?.twts ?? [];
+    const hashes = new Map(twts.map(({ timestamp, hash }) => [timestamp, hash]));
+    return twts.map(({ timestamp, ...twt }) => ({
+      // Browsers ignore the second part of the fragment. It tells twts of the same second apart.
+      source: `${url}#:~:text=${timestamp}${hashes.get(timestamp) === twt.hash ? "" : `&twt=${twt.hash}`}`,
       author: { name: nick, url, photo: null },
       isOwn: false,
       ...twt,
-    })),
-  );
+    }));
+  });
 }
 
 /** The feeds that could not be read. */

@@ -32,6 +32,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> = {
     gone: "existiert nicht mehr",
     failed: "antwortet mit einem Fehler",
     noFeed: "ist kein Feed",
+    notWeb: "ist nicht im Web",
     deleted: "Dieser Beitrag wurde gelöscht",
   },
   fr: {
@@ -63,6 +64,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> = {
     gone: "n’existe plus",
     failed: "répond par une erreur",
     noFeed: "n’est pas un flux",
+    notWeb: "n’est pas sur le Web",
     deleted: "Cet article a été supprimé",
   },
   es: {
@@ -94,6 +96,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> = {
     gone: "ya no existe",
     failed: "responde con un error",
     noFeed: "no es un feed",
+    notWeb: "no está en la web",
     deleted: "Esta entrada se ha eliminado",
   },
   it: {
@@ -125,6 +128,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> = {
     gone: "non esiste più",
     failed: "risponde con un errore",
     noFeed: "non è un feed",
+    notWeb: "non è sul web",
     deleted: "Questo post è stato eliminato",
   },
   nl: {
@@ -156,6 +160,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> = {
     gone: "bestaat niet meer",
     failed: "antwoordt met een fout",
     noFeed: "is geen feed",
+    notWeb: "staat niet op het web",
     deleted: "Dit bericht is verwijderd",
   },
   ja: {
@@ -187,6 +192,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> = {
     gone: "存在しなくなりました",
     failed: "エラーを返しています",
     noFeed: "フィードではありません",
+    notWeb: "ウェブ上にありません",
     deleted: "この投稿は削除されました",
   },
   zh: {
@@ -218,6 +224,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> = {
     gone: "已不存在",
     failed: "返回错误",
     noFeed: "不是订阅源",
+    notWeb: "不在 Web 上",
     deleted: "该文章已被删除",
   },
 };

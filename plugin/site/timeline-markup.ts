@@ -31,7 +31,8 @@ export function unreadList(
       lastRead === null
         ? [words.neverRead]
         : [`${words.lastRead} `, element("time", { datetime: lastRead }, ageText(lastRead, updated, lang))];
-    return [element("li", {}, link, ` ${words[reason]} (`, ...age, ")"), "\n"];
+    const lastTime = reason === "notWeb" ? [] : [" (", ...age, ")"];
+    return [element("li", {}, link, ` ${words[reason]}`, ...lastTime), "\n"];
   });
   return element(
     "section",

@@ -194,6 +194,10 @@ describe("the packed package in an empty project", () => {
     const imports = [...readFileSync(packed("dist/index.js"), "utf8").matchAll(/^import .* from "(\.[^"]*)";$/gm)];
     expect(new Set(imports.map(([, file]) => file))).toEqual(new Set(["./errors.js"]));
     expect(existsSync(packed("dist/eleventy/site-build.js"))).toBe(false);
+    const timeline = readFileSync(packed("dist/http/read-timeline.js"), "utf8").matchAll(
+      /^import .* from "(\.[^"]*)";$/gm,
+    );
+    expect(new Set([...timeline].map(([, file]) => file))).toEqual(new Set(["../errors.js"]));
   });
 
   it("reads a page and its microformats by the parsers in its bundles", async () => {

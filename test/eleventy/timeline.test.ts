@@ -168,6 +168,25 @@ describe("the timeline of a site", () => {
     );
   });
 
+  it("says in words which feeds are not on the web, in the language of the site", async () => {
+    const server = await feedServer({ bob: [twt(1, "It rains.")] });
+    const follow = 'follow: [{ nick: "gem", url: "gemini://gem.example/twtxt.txt" }], lang: "de"';
+    const built = await server.build({ options: server.options(follow) });
+    expect(timelineOf(built)).toContain('<li><span dir="auto">@gem</span> ist nicht im Web</li>');
+    expect(said(built)).not.toContain("older twts");
+  });
+
+  it("has no unsafe element from a cache that was changed", async () => {
+    const server = await feedServer({ bob: [twt(1, "It rains.")] });
+    const first = await server.build();
+    const cache = join(first.folder, CACHE);
+    const changed = '<p>It <img src=x onerror=alert(1)><a href=\\"javascript:alert(1)\\">rains</a>.</p>';
+    writeFileSync(cache, readFileSync(cache, "utf8").replace("<p>It rains.</p>", changed));
+    const page = timelineOf(await server.build({ site: first }));
+    expect(page).toContain('<p dir="auto">It rains.</p>');
+    expect(page).not.toContain("alert");
+  });
+
   it("requests unchanged feeds with the validators of the cache, and reads all of them without it", async () => {
     const server = await feedServer({ bob: [twt(1, "It rains.")], carol: [twt(2, "Tea?")] });
     const first = await server.build();

@@ -3,6 +3,7 @@ import type { RequestListener } from "node:http";
 import { describe, expect, it } from "vitest";
 import { type KeptFeed, parseKeptFeeds, readFollowedFeeds, twtsOfFeeds } from "../../plugin/http/followed-feeds.js";
 import { type Ask, createGuard, type GuardOptions } from "../../plugin/http/guard.js";
+import { selectTwts } from "../../plugin/site/timeline.js";
 import { loopbackConnector, loopbackServer } from "../helpers/loopback.js";
 
 const NOW = Date.parse("2026-03-01T00:00:00Z");
@@ -55,6 +56,24 @@ describe("a followed feed", () => {
     state.now += 60_000;
     expect(await read()).toEqual({ ...first, kept: { ...first.kept, read: "2026-03-01T00:01:00Z" } });
     expect(requests).toHaveLength(2);
+  });
+
+  it("has each of several twts in the same second", async () => {
+    const lines = ["one", "two", "three"].map((text) => `2026-01-02T03:04:05Z\t${text}\n`);
+    const { read } = await followed((_, response) => response.end(lines.join("")));
+    const { twts } = await read();
+    expect(
+      selectTwts(twts, [], "2026-03-01T00:00:00Z")
+        .map(({ text }) => text)
+        .sort(),
+    ).toEqual(["one", "three", "two"]);
+  });
+
+  it.each(["gemini:", "gopher:"])("is not on the web if its URL starts with %s", async (protocol) => {
+    const ask: Ask = () => Promise.reject(new Error("It was requested."));
+    const follow = [{ nick: "bob", url: `${protocol}//bob.example/twtxt.txt` }];
+    const feeds = await readFollowedFeeds(follow, [], { ask, now: () => NOW, signal: new AbortController().signal });
+    expect(feeds).toEqual([{ ...follow[0], kept: null, reason: "notWeb" }]);
   });
 
   it("is read at another URL after a redirect", async () => {

@@ -1,0 +1,20 @@
+// plugin/http/read-timeline.ts: reads the followed feeds for a build. It is loaded only by sites with a timeline, and
+// published as one file.
+import type { Clock } from "../clock.js";
+import { type Followed, type FollowedFeed, parseKeptFeeds, readFollowedFeeds } from "./followed-feeds.js";
+import { createGuard, type GuardOptions } from "./guard.js";
+
+export { twtsOfFeeds, unreadFeeds } from "./followed-feeds.js";
+
+/** Timeout of all requests of a build. */
+const TOTAL_MS = 10_000;
+
+/** Reads the feeds. @param known - from the cache of an earlier build, not checked yet */
+export function readForBuild(
+  follow: readonly Followed[],
+  known: readonly unknown[],
+  { now, ...options }: GuardOptions & { now: Clock },
+): Promise<FollowedFeed[]> {
+  const parts = { ask: createGuard(options), now, signal: AbortSignal.timeout(TOTAL_MS) };
+  return readFollowedFeeds(follow, parseKeptFeeds(known), parts);
+}
