@@ -9,6 +9,8 @@ const POLL_MS = 30_000;
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 60_000;
 const REQUEST_MS = 30_000;
+/** `serve` sends a heartbeat every 15 seconds. */
+const SILENCE_MS = 60_000;
 /** Limit of an event, in characters. */
 const MAX_LENGTH = 200_000;
 
@@ -54,8 +56,16 @@ export async function sendToAuthor({ key, document, inbox }: Author, sealed: str
   }
 }
 
-/** The site refused a request for good. */
-class Refused extends Error {}
+/** The site refused a request, and would refuse it again. */
+export class RequestRefused extends Error {
+  /** 401 for a signature whose time is wrong by the site's clock. */
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`The site answers ${status}.`);
+    this.status = status;
+  }
+}
 
 export class GuestInbox {
   readonly #url: string;
@@ -68,9 +78,11 @@ export class GuestInbox {
   }
 
   /**
-   * The stored messages and later ones, until the signal is aborted or the site refuses. Some come more than once.
+   * Yields the stored messages and later ones until the signal is aborted. Some come more than once.
    *
-   * Uses an event stream where the site has one, and asks again every half minute elsewhere, while the page is visible.
+   * Uses an event stream if the site has one. Otherwise asks again every half minute while the page is visible.
+   *
+   * @throws RequestRefused
    */
   async *follow(signal: AbortSignal): AsyncGenerator<SealedMessage> {
     let pause = FIRST_PAUSE_MS;
@@ -90,7 +102,8 @@ export class GuestInbox {
         }
         pause = FIRST_PAUSE_MS;
       } catch (error) {
-        if (error instanceof Refused || signal.aborted) return;
+        if (signal.aborted) return;
+        if (error instanceof RequestRefused) throw error;
         pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
       }
       await sleep(pause, signal);
@@ -135,14 +148,14 @@ export class GuestInbox {
     return { messages, etag: first };
   }
 
-  /** @throws Refused; `TypeError` without an answer */
+  /** @throws RequestRefused; `TypeError` without an answer, or if the site may answer later */
   async #ask(method: string, path: string, headers: Record<string, string>, signal: AbortSignal): Promise<Response> {
     const url = this.#url + path;
     const signed = signRequest({ method, url, headers }, this.#signer, Date.now());
     const response = await fetch(url, { method, headers: signed, signal, cache: "no-store", redirect: "error" });
     if (response.ok || response.status === 304 || response.status === 406) return response;
     if (response.status === 429 || response.status >= 500) throw new TypeError();
-    throw new Refused();
+    throw new RequestRefused(response.status);
   }
 }
 
@@ -158,13 +171,18 @@ async function* messagesIn({ body }: Response): AsyncGenerator<SealedMessage> {
   }
 }
 
-/** Not every browser can iterate over a stream. */
+/** Reads a stream, which not every browser can iterate over. Ends when nothing arrives: the connection may be lost. */
 async function* chunksOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   const reader = body.getReader();
+  const cancel = () => void reader.cancel().catch(() => {});
+  const read = async () => {
+    const timer = setTimeout(cancel, SILENCE_MS);
+    return reader.read().finally(() => clearTimeout(timer));
+  };
   try {
-    for (let part = await reader.read(); !part.done; part = await reader.read()) yield part.value;
+    for (let part = await read(); !part.done; part = await read()) yield part.value;
   } finally {
-    await reader.cancel().catch(() => {});
+    cancel();
   }
 }
 
@@ -174,19 +192,26 @@ function parseItem(json: unknown): SealedMessage {
   return { id, created, payload: base64.decode(payload) };
 }
 
-/** Resolves early when the signal is aborted. */
-function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) return resolve();
-    const timer = setTimeout(resolve, milliseconds);
-    signal.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
+/** Resolves after this time, or when the signal is aborted. */
+async function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
+  const time = AbortSignal.timeout(milliseconds);
+  if (!signal.aborted) await firstEvent([time, "abort"], [signal, "abort"]);
 }
 
+/** Resolves when the page is visible, or when the signal is aborted. */
 async function pageVisible(signal: AbortSignal): Promise<void> {
-  if (document.visibilityState === "visible") return;
-  await new Promise((resolve) => document.addEventListener("visibilitychange", resolve, { once: true, signal }));
+  if (document.visibilityState === "visible" || signal.aborted) return;
+  await firstEvent([document, "visibilitychange"], [signal, "abort"]);
+}
+
+/** Resolves at the first of these events, and leaves no listener behind. */
+function firstEvent(...events: readonly [EventTarget, string][]): Promise<void> {
+  const listening = new AbortController();
+  return new Promise((resolve) => {
+    const end = () => {
+      listening.abort();
+      resolve();
+    };
+    for (const [target, name] of events) target.addEventListener(name, end, { signal: listening.signal });
+  });
 }

@@ -12,9 +12,10 @@ import {
   seal,
   secretKey,
 } from "../messages/browser.js";
+import { nameEvent } from "../messages/name.js";
 import { noblePrimitives } from "../messages/saltpack/noble-primitives.js";
 import { CONTACT_STATUS, type ContactStatus } from "../options/contact-words.js";
-import { type Author, GuestInbox, type SealedMessage, sendToAuthor } from "./guest-inbox.js";
+import { type Author, GuestInbox, RequestRefused, type SealedMessage, sendToAuthor } from "./guest-inbox.js";
 import { type Conversation, type GuestMessage, GuestStore } from "./guest-store.js";
 import { messageItem } from "./message-item.js";
 
@@ -44,6 +45,7 @@ class ContactForm {
   /** Changes of other tabs. */
   readonly #tabs: BroadcastChannel;
   #following: AbortController | null = null;
+  #isSending = false;
 
   constructor(host: HTMLElement) {
     const { address = "", key = "", document = "", inbox = "", words = "{}" } = host.dataset;
@@ -53,8 +55,8 @@ class ContactForm {
     this.#author = { address, key, document, inbox };
     this.#store = new GuestStore(address);
     this.#tabs = new BroadcastChannel(`twtxt-contact ${address}`);
-    this.#tabs.addEventListener("message", () => void this.#update());
-    this.#form.addEventListener("input", () => void this.#saveDraft());
+    this.#tabs.addEventListener("message", () => this.#attempt(this.#update()));
+    this.#form.addEventListener("input", () => this.#attempt(this.#saveDraft()));
   }
 
   /** Shows what is stored, and follows the inbox. */
@@ -69,14 +71,26 @@ class ContactForm {
     await Promise.all(interrupted.map(({ id }) => this.#deliver(id)));
   }
 
-  /** Seals the text of the form and sends it. */
+  /** Seals the text of the form and sends it, once for a double click. */
   async send(): Promise<void> {
+    if (this.#isSending) return;
+    this.#isSending = true;
+    try {
+      const id = await this.#seal();
+      if (id !== null) this.#attempt(this.#deliver(id));
+    } finally {
+      this.#isSending = false;
+    }
+  }
+
+  /** @returns the id of the stored message; `null` for a text that cannot be sent */
+  async #seal(): Promise<string | null> {
     const { text, name } = this.#fields();
     const typed = text.value.trim();
-    if (typed === "") return;
+    if (typed === "") return null;
     const excess = new TextEncoder().encode(typed).length - MAX_TEXT;
-    if (excess > 0) return this.#say("tooLong", { count: String(excess) });
-    this.#say(null);
+    this.#say(excess > 0 ? "tooLong" : null, { count: String(excess) });
+    if (excess > 0) return null;
     const { seed } = await this.#started();
     const time = new Date().toISOString();
     const id = crypto.randomUUID();
@@ -85,7 +99,7 @@ class ContactForm {
     text.value = "";
     await this.#store.update({ draft: "", name: name.value });
     await this.#changed();
-    await this.#deliver(id);
+    return id;
   }
 
   /** @param button - the name of a button of the form */
@@ -97,11 +111,12 @@ class ContactForm {
 
   #sealed(text: string, name: string, seed: Uint8Array, time: string): string {
     const key = keyOf(seed);
+    const named = nameEvent(name);
     const plaintext = formatMessage({
       time: `${time.slice(0, 19)}Z`,
       from: this.#ownAddress(key),
       text,
-      events: name.trim() === "" ? [] : [{ name: "name", args: name.trim() }],
+      events: named === null ? [] : [named],
     });
     const recipients = [decodeKey(this.#author.key), key.publicKey];
     return seal(new TextEncoder().encode(plaintext), { sender: key, recipients, armor: true });
@@ -133,7 +148,8 @@ class ContactForm {
         for await (const message of this.#inbox(key).follow(signal)) await this.#receive(message, key);
       });
     } catch (error) {
-      if (!signal.aborted) throw error;
+      if (signal.aborted) return;
+      this.#say(error instanceof RequestRefused && error.status === 401 ? "wrongClock" : "broken");
     } finally {
       if (this.#following === following) this.#following = null;
     }
@@ -195,7 +211,7 @@ class ContactForm {
   #chooseCopy(): void {
     const input = document.createElement("input");
     input.type = "file";
-    input.addEventListener("change", () => void this.#openCopy(input.files?.[0]));
+    input.addEventListener("change", () => this.#attempt(this.#openCopy(input.files?.[0])));
     input.click();
   }
 
@@ -253,7 +269,7 @@ class ContactForm {
     const conversation = await this.#store.conversation();
     this.#offerForget(conversation !== undefined);
     this.#list(conversation ? await this.#store.messages() : []);
-    if (conversation) void this.#follow(conversation);
+    if (conversation) this.#attempt(this.#follow(conversation));
     else this.#following?.abort();
   }
 
@@ -264,7 +280,7 @@ class ContactForm {
       words: this.#words,
       author: this.#author.address,
       lang,
-      retry: (id: string) => void this.#deliver(id),
+      retry: (id: string) => this.#attempt(this.#deliver(id)),
     };
     list.replaceChildren(...messages.map((message) => messageItem(message, context)));
     (list.parentElement as HTMLElement).hidden = messages.length === 0;
@@ -292,6 +308,11 @@ class ContactForm {
 
   #button(name: string): HTMLButtonElement {
     return this.#form.elements.namedItem(name) as HTMLButtonElement;
+  }
+
+  /** Tells the reader of a failure. */
+  #attempt(work: Promise<void>): void {
+    work.catch(() => this.#say("broken"));
   }
 
   #say(word: keyof ContactStatus | null, values: Record<string, string> = {}): void {

@@ -23,23 +23,20 @@ class TwtxtContact extends HTMLElement {
     form.hidden = false;
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      void this.#send();
+      void this.#use((conversation) => conversation.send());
     });
     form.addEventListener("focusin", () => void this.#start());
     form.addEventListener("click", ({ target }) => {
-      if (target instanceof HTMLButtonElement && target.name !== "") void this.#act(target.name);
+      if (target instanceof HTMLButtonElement && target.name !== "") {
+        void this.#use((conversation) => conversation.act(target.name));
+      }
     });
     if (await hasConversations()) await this.#start();
   }
 
-  async #send(): Promise<void> {
+  async #use(action: (conversation: Conversation) => Promise<void>): Promise<void> {
     const conversation = await this.#start();
-    await conversation?.send();
-  }
-
-  async #act(button: string): Promise<void> {
-    const conversation = await this.#start();
-    await conversation?.act(button);
+    if (conversation) await action(conversation).catch(() => this.#say("broken"));
   }
 
   /** Loads the conversation once. A failed attempt is repeated at the next use of the form. */
@@ -49,13 +46,17 @@ class TwtxtContact extends HTMLElement {
       return await this.#conversation;
     } catch {
       this.#conversation = null;
-      const status = this.querySelector("[role=status]");
-      if (status) status.textContent = this.#word("notLoaded");
+      this.#say("notLoaded");
       return null;
     }
   }
 
-  #word(name: "noCrypto" | "notLoaded"): string {
+  #say(word: "notLoaded" | "broken"): void {
+    const status = this.querySelector("[role=status]");
+    if (status) status.textContent = this.#word(word);
+  }
+
+  #word(name: "noCrypto" | "notLoaded" | "broken"): string {
     return { ...CONTACT_STATUS, ...JSON.parse(this.dataset.words ?? "{}") }[name];
   }
 }

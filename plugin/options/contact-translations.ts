@@ -1,7 +1,9 @@
 // plugin/options/contact-translations.ts: words of the contact form by language.
 import { CONTACT_PAGE, CONTACT_STATUS, type ContactWords } from "./contact-words.js";
+import { localizedWords } from "./localized-words.js";
 
-const CONTACT_TRANSLATIONS: Readonly<Record<string, ContactWords>> = {
+const CONTACT_TRANSLATIONS: Readonly<Record<string, ContactWords>> & { en: ContactWords } = {
+  en: { ...CONTACT_PAGE, ...CONTACT_STATUS },
   de: {
     title: "Kontakt",
     intro:
@@ -35,6 +37,9 @@ const CONTACT_TRANSLATIONS: Readonly<Record<string, ContactWords>> = {
     badCopy: "Diese Datei ist keine Kopie einer Unterhaltung mit dieser Website.",
     unverified: "Mit einem anderen Schlüssel als dem von {address} signiert.",
     unreadable: "Diese Nachricht lässt sich nicht öffnen.",
+    wrongClock:
+      "Die Uhr dieses Geräts geht falsch, deshalb gibt die Website deine Antworten nicht heraus. Stell die Uhr und lade die Seite neu.",
+    broken: "Auf dieser Seite ist ein Fehler aufgetreten. Lade sie neu.",
     notLoaded: "Das Formular konnte nicht geladen werden. Prüfe deine Verbindung und lade die Seite neu.",
     noCrypto:
       "Dein Browser kann auf dieser Seite nicht verschlüsseln. Er braucht HTTPS und einen lokalen Speicher. Du kannst vom Terminal aus schreiben:",
@@ -72,6 +77,9 @@ const CONTACT_TRANSLATIONS: Readonly<Record<string, ContactWords>> = {
     badCopy: "Ce fichier n’est pas la copie d’une conversation avec ce site.",
     unverified: "Signé avec une autre clé que celle de {address}.",
     unreadable: "Ce message ne peut pas être ouvert.",
+    wrongClock:
+      "L’horloge de cet appareil n’est pas à l’heure, et le site ne peut pas vous donner vos réponses. Réglez-la et rechargez la page.",
+    broken: "Une erreur s’est produite sur cette page. Rechargez-la.",
     notLoaded: "Le formulaire n’a pas pu être chargé. Vérifiez votre connexion et rechargez la page.",
     noCrypto:
       "Votre navigateur ne peut pas chiffrer sur cette page. Il lui faut HTTPS et un stockage local. Vous pouvez écrire depuis un terminal :",
@@ -108,6 +116,9 @@ const CONTACT_TRANSLATIONS: Readonly<Record<string, ContactWords>> = {
     badCopy: "Este archivo no es una copia de una conversación con este sitio.",
     unverified: "Firmado con otra clave que la de {address}.",
     unreadable: "Este mensaje no se puede abrir.",
+    wrongClock:
+      "El reloj de este dispositivo no está en hora, y el sitio no puede darte tus respuestas. Ponlo en hora y recarga la página.",
+    broken: "Se ha producido un error en esta página. Recárgala.",
     notLoaded: "No se ha podido cargar el formulario. Comprueba tu conexión y recarga la página.",
     noCrypto:
       "Tu navegador no puede cifrar en esta página. Necesita HTTPS y almacenamiento local. Puedes escribir desde una terminal:",
@@ -145,6 +156,9 @@ const CONTACT_TRANSLATIONS: Readonly<Record<string, ContactWords>> = {
     badCopy: "Questo file non è una copia di una conversazione con questo sito.",
     unverified: "Firmato con una chiave diversa da quella di {address}.",
     unreadable: "Questo messaggio non può essere aperto.",
+    wrongClock:
+      "L’orologio di questo dispositivo non è esatto, quindi il sito non può darti le risposte. Regolalo e ricarica la pagina.",
+    broken: "Si è verificato un errore in questa pagina. Ricaricala.",
     notLoaded: "Non è stato possibile caricare il modulo. Controlla la connessione e ricarica la pagina.",
     noCrypto:
       "Il tuo browser non può cifrare in questa pagina. Servono HTTPS e uno spazio di archiviazione locale. Puoi scrivere da un terminale:",
@@ -181,6 +195,9 @@ const CONTACT_TRANSLATIONS: Readonly<Record<string, ContactWords>> = {
     badCopy: "Dit bestand is geen kopie van een gesprek met deze site.",
     unverified: "Ondertekend met een andere sleutel dan die van {address}.",
     unreadable: "Dit bericht kan niet worden geopend.",
+    wrongClock:
+      "De klok van dit apparaat loopt niet gelijk, daarom geeft de site je antwoorden niet. Zet de klok goed en laad de pagina opnieuw.",
+    broken: "Er ging iets mis op deze pagina. Laad de pagina opnieuw.",
     notLoaded: "Het formulier kon niet worden geladen. Controleer je verbinding en laad de pagina opnieuw.",
     noCrypto:
       "Je browser kan op deze pagina niet versleutelen. Daarvoor zijn HTTPS en lokale opslag nodig. Je kunt vanuit een terminal schrijven:",
@@ -217,6 +234,9 @@ const CONTACT_TRANSLATIONS: Readonly<Record<string, ContactWords>> = {
     badCopy: "このファイルは、このサイトとの会話のコピーではありません。",
     unverified: "{address} とは別の鍵で署名されています。",
     unreadable: "このメッセージは開けません。",
+    wrongClock:
+      "この端末の時計が正しくないため、返信を受け取れません。時計を合わせて、ページを再読み込みしてください。",
+    broken: "このページでエラーが発生しました。ページを再読み込みしてください。",
     notLoaded: "フォームを読み込めませんでした。接続を確認して、ページを再読み込みしてください。",
     noCrypto:
       "このページではブラウザーが暗号化を行えません。HTTPS とローカルの保存領域が必要です。ターミナルから送れます:",
@@ -252,22 +272,17 @@ const CONTACT_TRANSLATIONS: Readonly<Record<string, ContactWords>> = {
     badCopy: "此文件不是与本站对话的副本。",
     unverified: "签名所用的密钥不是 {address} 的密钥。",
     unreadable: "无法打开此消息。",
+    wrongClock: "此设备的时钟不准确，因此无法获取回复。请校准时钟并重新加载页面。",
+    broken: "本页出现错误。请重新加载页面。",
     notLoaded: "无法加载表单。请检查网络连接并重新加载页面。",
     noCrypto: "您的浏览器无法在此页面上加密。需要 HTTPS 和本地存储。您可以从终端发送：",
   },
 };
 
-/**
- * The words of the contact form in a language.
- *
- * @param lang - such as `de` or `de-AT`. The words of an unknown language are English.
- * @param own - words that the author has set
- */
+/** The words of the contact form in a language, see {@link localizedWords}. */
 export function contactWordsOf(
-  lang = "en",
-  own: { [Name in keyof ContactWords]?: string | undefined } = {},
+  lang?: string,
+  own?: { [Name in keyof ContactWords]?: string | undefined },
 ): ContactWords {
-  const words = CONTACT_TRANSLATIONS[lang.toLowerCase().split("-")[0] ?? ""];
-  const set = Object.entries(own).filter(([, word]) => word !== undefined);
-  return { ...CONTACT_PAGE, ...CONTACT_STATUS, ...words, ...Object.fromEntries(set) };
+  return localizedWords(CONTACT_TRANSLATIONS, lang, own);
 }

@@ -37,6 +37,9 @@ export const CONTACT_STATUS = {
   badCopy: "This file is not a copy of a conversation with this site.",
   unverified: "Signed with another key than that of {address}.",
   unreadable: "This message cannot be opened.",
+  wrongClock:
+    "The clock of this device is wrong, so the site cannot give you your answers. Set the clock and reload the page.",
+  broken: "Something went wrong on this page. Reload it.",
   notLoaded: "The form could not be loaded. Check your connection and reload the page.",
   noCrypto:
     "Your browser cannot encrypt on this page. It needs HTTPS and a private database. You can write from a terminal:",

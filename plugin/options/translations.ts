@@ -1,7 +1,8 @@
 // plugin/options/translations.ts: words of lists of mentions and of the timeline, by language.
+import { localizedWords } from "./localized-words.js";
 import { ENGLISH, type Words } from "./words.js";
 
-const TRANSLATIONS: Readonly<Record<string, Words>> = {
+const TRANSLATIONS: Readonly<Record<string, Words>> & { en: Words } = {
   en: ENGLISH,
   de: {
     title: "Erwähnungen",
@@ -229,14 +230,7 @@ const TRANSLATIONS: Readonly<Record<string, Words>> = {
   },
 };
 
-/**
- * The words of a language.
- *
- * @param lang - such as `de` or `de-AT`. The words of an unknown language are English.
- * @param own - words that the author has set
- */
-export function wordsOf(lang = "en", own: { [Name in keyof Words]?: string | undefined } = {}): Words {
-  const words = TRANSLATIONS[lang.toLowerCase().split("-")[0] ?? ""] ?? ENGLISH;
-  const set = Object.entries(own).filter(([, word]) => word !== undefined);
-  return { ...words, ...Object.fromEntries(set) };
+/** The words of a language, see {@link localizedWords}. */
+export function wordsOf(lang?: string, own?: { [Name in keyof Words]?: string | undefined }): Words {
+  return localizedWords(TRANSLATIONS, lang, own);
 }

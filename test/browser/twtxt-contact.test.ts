@@ -7,6 +7,11 @@ import { afterEach, describe, expect, it } from "vitest";
 import { PageAssets } from "../../plugin/eleventy/page-assets.js";
 import { SiteContact } from "../../plugin/eleventy/site-contact.js";
 import { inboxesOf } from "../../plugin/eleventy/site-files.js";
+import { signRequest } from "../../plugin/http/sign-request.js";
+import { secretKeyOf } from "../../plugin/keys/ed25519.js";
+import { parseKey } from "../../plugin/keys/key.js";
+import { formatMessage } from "../../plugin/messages/line.js";
+import { seal } from "../../plugin/messages/sealing.js";
 import type { TwtxtOptions } from "../../plugin/options.js";
 import { type Correspondent, correspondents } from "../cli/correspondent.js";
 import { builtSite } from "../helpers/built-site.js";
@@ -69,7 +74,25 @@ async function answer(alice: Correspondent, page: Page, text: string): Promise<v
   await expect.poll(() => received(page).count()).toBe(1);
 }
 
-const guestOf = (message: Record<string, unknown> | undefined) => String(message?.from).replace(/@.*/, "");
+/** Delivers a sealed message, signed by Alice's key as the site demands. */
+async function deliverAs(alice: Correspondent, url: string, body: Uint8Array): Promise<void> {
+  const { sign } = secretKeyOf(new Uint8Array(32).fill(1));
+  const request = { method: "POST", url, body, headers: { "content-type": "text/plain" } };
+  const headers = signRequest(request, { publicKey: alice.kex, sign }, Date.now());
+  expect((await fetch(url, { method: "POST", headers, body: Uint8Array.from(body) })).status).toBe(202);
+}
+
+/** Presses Tab until a field or button of the form has focus. */
+async function tabTo(page: Page, name: string): Promise<void> {
+  await expect
+    .poll(async () => {
+      await page.keyboard.press("Tab");
+      return page.evaluate("document.activeElement.name");
+    })
+    .toBe(name);
+}
+
+const guestOf = (message: Record<string, unknown> | undefined) => String(message?.address).replace(/@.*/, "");
 
 const sent = (page: Page) => page.locator(".twtxt-sent");
 const received = (page: Page) => page.locator(".twtxt-received");
@@ -114,7 +137,9 @@ describeInChromium("a reader at the contact page", () => {
     expect(await page.evaluate("indexedDB.databases()")).toEqual([]);
     expect(await page.evaluate("localStorage.length + sessionStorage.length")).toBe(0);
     expect(await page.locator(".twtxt-conversation > li").count()).toBe(0);
-    expect([...(await alice.stored()).keys()].filter((key) => key.includes(guestOf(message)))).toEqual([]);
+    // A marker of the deleted message stays, so that no copy of it is stored again.
+    const kept = [...(await alice.stored()).keys()].filter((key) => key.includes(guestOf(message)));
+    expect(kept).toEqual([expect.stringContaining("/deleted/")]);
   });
 
   it("keeps a message that was not sent, says why, and sends it once with Try again", async () => {
@@ -166,14 +191,130 @@ describeInChromium("a reader at the contact page", () => {
     expect(alice.asked.filter((line) => line.startsWith("POST"))).toEqual([]);
   });
 
+  it("says that the inbox is full, and keeps the message", async () => {
+    const { alice } = await correspondents(["alice"], { inbox: { messages: 1 } });
+    await publishContact(alice);
+    const page = await readerOf(alice);
+    await write(page, "the last that fits");
+    await expectSent(page, "the last that fits");
+    await write(page, "one too many");
+    await expect
+      .poll(() => sent(page).locator(".twtxt-note").textContent())
+      .toContain("The inbox cannot take messages at the moment.");
+    expect(alice.asked).toContain("POST 503");
+    await page.getByRole("button", { name: "Try again" }).waitFor();
+    expect(await alice.found("list")).toMatchObject([{ text: "the last that fits" }]);
+  });
+
+  it("sends a message again whose answer was lost: it is stored once", async () => {
+    const { alice } = await correspondents(["alice"]);
+    await publishContact(alice);
+    const page = await readerOf(alice);
+    const bodies: string[] = [];
+    alice.operator = async (request, answer) => {
+      if (request.method !== "POST") return answer();
+      bodies.push(await request.clone().text());
+      const response = await answer();
+      return bodies.length === 1 ? new Response(null, { status: 502 }) : response;
+    };
+    await write(page, "hello");
+    await page.getByRole("button", { name: "Try again" }).click();
+    await expectSent(page, "hello");
+    expect(bodies).toHaveLength(2);
+    expect(bodies[0]).toBe(bodies[1]);
+    expect(await alice.found("list")).toMatchObject([{ text: "hello" }]);
+  });
+
+  it("sends one message for a double click", async () => {
+    const { alice } = await correspondents(["alice"]);
+    await publishContact(alice);
+    const page = await readerOf(alice);
+    await page.getByLabel("Your message").fill("hello");
+    await page.getByRole("button", { name: "Send" }).dblclick();
+    await expectSent(page, "hello");
+    expect(await alice.found("list")).toHaveLength(1);
+  });
+
+  it("is sent no answer if the site names another guest's key, and sees what another guest signed as unverified", async () => {
+    const { alice } = await correspondents(["alice"]);
+    await publishContact(alice);
+    const page = await readerOf(alice);
+    await write(page, "hello");
+    await expectSent(page, "hello");
+    const [message] = await alice.found("list");
+    const guest = guestOf(message);
+    const endpoint = `${alice.url}/inbox/${guest}`;
+
+    // A static file comes before the document that follows from the key.
+    alice.publishFile(`.well-known/msg/${guest}.json`, JSON.stringify({ endpoint, key: OTHER }));
+    const { exitCode, stderr } = await alice.byHand(["message", "reply", String(message?.id), "Hello, reader."]);
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain("It is not certain who wrote");
+
+    const other = secretKeyOf(new Uint8Array(32).fill(2));
+    const from = `${OTHER}@${alice.host}`;
+    const text = formatMessage({ time: "2026-11-20T09:00:00Z", from, text: "I am Alice." });
+    const sealed = seal(Buffer.from(text), { sender: other, recipients: [parseKey(guest)] });
+    await deliverAs(alice, endpoint, sealed);
+    await expect
+      .poll(() => received(page).locator(".twtxt-note").allTextContents())
+      .toEqual([`Signed with another key than that of ${alice.address}.`]);
+    expect(await received(page).locator(".twtxt-text").textContent()).toBe("I am Alice.");
+  });
+
+  it("says that the device's clock is wrong if the site refuses to give the answers", async () => {
+    const { alice } = await correspondents(["alice"]);
+    await publishContact(alice);
+    alice.behindMs = 3_600_000;
+    const page = await readerOf(alice);
+    await write(page, "hello");
+    await expectSent(page, "hello");
+    await expect.poll(() => page.getByRole("status").textContent()).toContain("The clock of this device is wrong");
+  });
+
+  it("says that something went wrong if the browser cannot store the message, and keeps the text", async () => {
+    const { alice } = await correspondents(["alice"]);
+    await publishContact(alice);
+    const page = await readerOf(alice);
+    await page.getByLabel("Your message").fill("hello");
+    await page.getByRole("button", { name: "Forget this conversation" }).waitFor();
+    await page.evaluate("IDBObjectStore.prototype.put = () => { throw new DOMException('full'); }");
+    await page.getByRole("button", { name: "Send" }).click();
+    await expect
+      .poll(() => page.getByRole("status").textContent())
+      .toBe("Something went wrong on this page. Reload it.");
+    expect(await page.getByLabel("Your message").inputValue()).toBe("hello");
+    expect(alice.asked.filter((line) => line.startsWith("POST"))).toEqual([]);
+  });
+
+  it("writes with the keyboard alone on a narrow dark screen, and axe finds nothing", async () => {
+    const { alice } = await correspondents(["alice"]);
+    await publishContact(alice);
+    const page = await readerOf(alice, { viewport: { width: 360, height: 640 }, colorScheme: "dark" });
+    page.on("dialog", (dialog) => dialog.accept());
+    await tabTo(page, "text");
+    await page.keyboard.type("Shall we meet?");
+    await tabTo(page, "name");
+    await page.keyboard.type("Dana");
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    await expectSent(page, "Shall we meet?");
+    await answer(alice, page, `At nine, at the ${"long ".repeat(30)}${"w".repeat(80)}`);
+    expect(await violationsIn(page)).toEqual([]);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(360);
+    await tabTo(page, "forget");
+    await page.keyboard.press("Space");
+    await expect.poll(() => page.getByRole("status").textContent()).toBe("The conversation is forgotten.");
+  });
+
   it("has one conversation in two tabs", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
     const [first, second] = [await readerOf(alice), await readerOf(alice)];
     await Promise.all([write(first, "from the first"), write(second, "from the second")]);
     for (const page of [first, second]) await expect.poll(() => sent(page).count()).toBe(2);
-    const senders = new Set((await alice.found("list")).map(({ from }) => from));
-    expect(senders.size).toBe(1);
+    const senders = new Set((await alice.found("list")).map(({ address }) => address));
+    expect([...senders]).toEqual([expect.stringMatching(/^kex1/)]);
     first.on("dialog", (dialog) => dialog.accept());
     await first.getByRole("button", { name: "Forget this conversation" }).click();
     for (const page of [first, second]) await expect.poll(() => sent(page).count()).toBe(0);

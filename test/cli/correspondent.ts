@@ -82,12 +82,12 @@ export interface Correspondent {
 /** People who know each other's hosts; the first one's key is made of seed 1, and so on. */
 export async function correspondents<T extends string>(
   users: readonly T[],
-  { isStreaming = true, blobs = false }: { isStreaming?: boolean; blobs?: Home["blobs"] } = {},
+  { isStreaming = true, blobs = false, inbox }: Partial<Pick<Home, "isStreaming" | "blobs" | "inbox">> = {},
 ): Promise<Record<T, Correspondent>> {
   const ports = await Promise.all(users.map(() => freePort()));
   const allowing = ports.flatMap((port) => ["--allow-private-host", `127.0.0.1:${port}`]);
   const people = users.map((user, at) =>
-    correspondent({ user, port: ports[at] ?? 0, allowing, isStreaming, blobs }, at + 1),
+    correspondent({ user, port: ports[at] ?? 0, allowing, isStreaming, blobs, inbox }, at + 1),
   );
   return Object.fromEntries((await Promise.all(people)).map((one, at) => [users[at], one])) as Record<T, Correspondent>;
 }
@@ -99,9 +99,14 @@ interface Home {
   isStreaming: boolean;
   /** The option of the site. */
   blobs: boolean | { count?: number; maxMegabytes?: number };
+  /** The option of the site. */
+  inbox: { messages?: number } | undefined;
 }
 
-async function correspondent({ user, port, allowing, isStreaming, blobs }: Home, seed: number): Promise<Correspondent> {
+async function correspondent(
+  { user, port, allowing, isStreaming, blobs, inbox }: Home,
+  seed: number,
+): Promise<Correspondent> {
   const host = `127.0.0.1:${port}`;
   const url = `http://${host}`;
   const address = `${user}@${host}`;
@@ -147,7 +152,7 @@ async function correspondent({ user, port, allowing, isStreaming, blobs }: Home,
     },
     async publish(kex) {
       person.kex = kex;
-      const built = builtSite(url, { nick: user, key: person.kex, mentions: false, blobs });
+      const built = builtSite(url, { nick: user, key: person.kex, mentions: false, blobs, ...(inbox && { inbox }) });
       for (const { path, content } of await discoveryFiles(inboxesOf(built.options, built.urls))) {
         person.publishFile(path, content);
       }
