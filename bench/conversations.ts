@@ -17,6 +17,8 @@ const PER_PAGE = 100;
 const ASSETS = [
   { file: "twtxt-mentions.js", what: "Component", limit: 9000 },
   { file: "twtxt.css", what: "Stylesheet", limit: 4000 },
+  { file: "twtxt-contact.js", what: "Contact form", limit: 1500 },
+  { file: "twtxt-contact-conversation.js", what: "Contact form, when a reader uses it", limit: 33_500 },
 ];
 
 /** Builds a blog with mentions in turn with the same blog without. @param count - of mentions */
@@ -151,7 +153,7 @@ export function measureAssets(entry: string): Part {
   });
   const kilobytes = (bytes: number) => `${(bytes / 1000).toFixed(1)} kB`;
   return {
-    title: "Files that pages with mentions load",
+    title: "Files that pages load",
     rows: [
       ["", "size", "gzip"],
       ...assets.map(({ file, bytes, compressed }) => [file, kilobytes(bytes), kilobytes(compressed)]),
