@@ -70,14 +70,28 @@ export function parseMentionList(json: unknown): MentionList | null {
   return result.success ? result.output : null;
 }
 
-/** A twt or page can mention several URLs of this site. Under a page, only one of these mentions is shown. */
-export function oncePerSource<Mention extends { source: string; target: string }>(
+/**
+ * A twt or page can mention several URLs of this site, and a twt can be received from its feed and from its page. Under a
+ * page, only one of these mentions is shown.
+ */
+export function oncePerSource<Mention extends Pick<PublicMention, "source" | "target" | "hash">>(
   mentions: readonly Mention[],
 ): Mention[] {
-  const targets = new Map<string, string>();
-  for (const { source, target } of mentions) {
-    const known = targets.get(source);
-    if (known === undefined || target < known) targets.set(source, target);
+  const first = new Map<string, Mention>();
+  for (const mention of mentions) {
+    const known = first.get(sourceKey(mention));
+    if (!known || isBefore(mention, known)) first.set(sourceKey(mention), mention);
   }
-  return mentions.filter(({ source, target }) => targets.get(source) === target);
+  return mentions.filter((mention) => first.get(sourceKey(mention)) === mention);
+}
+
+/** The same for the page and the feed of a twt. Another host may repeat a twt, but does not replace it. */
+function sourceKey({ source, hash }: Pick<PublicMention, "source" | "hash">): string {
+  return hash === null ? source : `${source.split("/", 3).join("/")} ${hash}`;
+}
+
+type Place = Pick<PublicMention, "source" | "target">;
+
+function isBefore(one: Place, other: Place): boolean {
+  return one.target === other.target ? one.source < other.source : one.target < other.target;
 }

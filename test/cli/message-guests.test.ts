@@ -3,6 +3,7 @@ import { secretKeyOf } from "../../plugin/keys/ed25519.js";
 import { decodeKey, formatMessage, seal } from "../../plugin/messages/index.js";
 import { nameEvent } from "../../plugin/messages/name.js";
 import { type Correspondent, correspondents } from "./correspondent.js";
+import { command } from "./helpers.js";
 import { describeWithoutKeychain } from "./machine.js";
 
 const SHORT = /guest kex1\w{3}…\w\w/;
@@ -52,6 +53,17 @@ describeWithoutKeychain("a guest", () => {
     ]);
     expect((await alice.message("send", alice.address, "Good.", ...dana.options)).exitCode).toBe(0);
     expect(await alice.found("list")).toMatchObject([{}, { text: "Good.", address, name: null }]);
+  });
+
+  it("of a site on this machine is looked up there without --allow-private-host", async () => {
+    const { alice } = await correspondents(["alice"]);
+    await writeAsGuest(alice, 9, "Do you sell quinces?");
+    const { machine, environment } = alice;
+    const list = await command(machine.folder, ["message", "list"], { environment });
+    expect(list).toMatchObject({ exitCode: 0, stderr: "1 message, 1 from a guest.\n" });
+    const id = (await idIn(alice, "Do you sell quinces?")).slice(0, 8);
+    const reply = await command(machine.folder, ["message", "reply", id, "From October on."], { environment });
+    expect(reply).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("delivered to") });
   });
 
   it("is sent to by address, and an answer that waits is signed anew when it is tried again", async () => {

@@ -136,6 +136,19 @@ describe("mentions in a site", () => {
     expect(twts.at(-1)).toMatchObject({ page: `${server.url}/posts/answer/`, replyTo: "abcdefg" });
   });
 
+  it("are one reply if a twt is received from its feed and from its page, which links to another post", async () => {
+    const server = await live((url) => {
+      const twt = { type: "reply", under: `${url}/posts/quinces/`, hash: "hashofbob1", hashV1: "abcdefg" } as const;
+      return [
+        mention(1, { ...twt, target: `${url}/twtxt.txt` }),
+        mention(2, { ...twt, target: `${url}/posts/beans/`, source: "https://bob.example/answer/" }),
+        mention(3, { ...twt, target: `${url}/twtxt.txt`, source: "https://eve.example/twtxt.txt" }),
+      ];
+    });
+    const built = await build(server);
+    expect(outlineOf(built.read("posts/quinces/index.html"))).toBe("bob2 bob3");
+  });
+
   it("stay under their post, flat, when the author's own reply that they answer is deleted", async () => {
     const server = await live((url) => [
       mention(3, { target: `${url}/twtxt.txt`, type: "reply", replyTo: "ownhash", under: `${url}/posts/answer/` }),

@@ -2,6 +2,7 @@
 import { setTimeout } from "node:timers/promises";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
+import { loopbackHostOf } from "../../http/hosts.js";
 import { isGuestAtSiteOf } from "../../keys/guest.js";
 import { receiptsOf } from "../../messages/line.js";
 import { Contacts } from "../../messages/lookup/contacts.js";
@@ -54,7 +55,9 @@ export class Mailbox {
     this.keys = keys;
     this.contacts = new Contacts(author.store, now);
     this.blocked = new BlockedSenders(author.store, now);
-    this.#network = networkOf(values);
+    // The address has the host of the site, whose guests are looked up there.
+    const own = loopbackHostOf(`http://${author.address.slice(author.address.indexOf("@") + 1)}`);
+    this.#network = networkOf({ "allow-private-host": [...values["allow-private-host"], ...own] });
     this.lookup = lookupOnce(this.#network.lookup);
     this.#now = now;
     this.#url = values.url;
