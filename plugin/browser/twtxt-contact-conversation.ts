@@ -88,7 +88,7 @@ class ContactForm {
     const { text, name } = this.#fields();
     const typed = text.value.trim();
     if (typed === "") return null;
-    const excess = new TextEncoder().encode(typed).length - MAX_TEXT;
+    const excess = typed.length - new TextEncoder().encodeInto(typed, new Uint8Array(MAX_TEXT)).read;
     this.#say(excess > 0 ? "tooLong" : null, { count: String(excess) });
     if (excess > 0) return null;
     const { seed } = await this.#started();

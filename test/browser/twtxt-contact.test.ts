@@ -176,6 +176,8 @@ describeInChromium("a reader at the contact page", () => {
     await expect.poll(() => page.getByLabel("Your message").inputValue()).toBe("half a thought");
     await write(page, "x".repeat(44_010));
     await expect.poll(() => page.getByRole("status").textContent()).toBe("This message is 10 characters too long.");
+    await write(page, "ä".repeat(22_020));
+    await expect.poll(() => page.getByRole("status").textContent()).toBe("This message is 20 characters too long.");
     expect(alice.asked.filter((line) => line.startsWith("POST"))).toEqual([]);
   });
 
