@@ -12,6 +12,8 @@ const TOKEN = "0123456789abcdef0123456789abcdef";
 /** What any reader of a feed takes for the end of a line. */
 const LINE_END = /\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]/;
 const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f]/;
+/** What in a twt could forge a line of another feed. */
+const FORGING = /[\x00-\x1f\x7f-\x9f\u2028\u2029]/;
 const OF_TEXTS: AllowedMarkup = {
   ...{ html: [], head: [], body: [], p: [], a: ["href", "rel"], code: [], em: [], strong: [], br: [] },
 };
@@ -38,20 +40,25 @@ function expectFeed(file: string, names: readonly string[]): string[] {
   return twts.map(({ timestamp }) => timestamp);
 }
 
-/** Bob's feed, and a page of his for each text. Each of its texts and names is a hostile one. */
+/** A feed and a page of Bob's for each text. */
 async function bobsSite() {
-  const twts = HOSTILE_TEXTS.map((text, n) => `${timeOf(n)}\t@<alice ${FEED}> ${text.replace(/[\r\n]+/g, "\u2028")}\n`);
+  // Each twt has a feed of its own, because each mention would parse the others, too.
+  const feedOf = (text: string, n: number) =>
+    `# nick = bob\n\n${timeOf(n)}\t@<alice ${FEED}> ${text.replace(/[\r\n]+/g, "\u2028")}\n`;
   const pageOf = (text: string) => `<title>${escapeHtml(text)}</title><article class="h-entry">
     <a class="p-author h-card" href="/">${escapeHtml(text)}</a>
     <div class="e-content">${escapeHtml(text)} <a class="u-in-reply-to" href="${PAGE}">this</a></div></article>`;
   const server = await loopbackServer((request, response) => {
-    const text = HOSTILE_TEXTS[Number(request.url?.slice(1))];
-    response.setHeader("content-type", text === undefined ? "text/plain" : "text/html; charset=utf-8");
-    response.end(text === undefined ? `# nick = bob\n\n${twts.join("")}` : pageOf(text));
+    const [n, extension] = request.url?.slice(1).split(".") ?? [];
+    const text = HOSTILE_TEXTS[Number(n)] ?? "";
+    const isFeed = extension === "txt";
+    response.setHeader("content-type", isFeed ? "text/plain" : "text/html; charset=utf-8");
+    response.end(isFeed ? feedOf(text, Number(n)) : pageOf(text));
   });
   return Object.assign(server, {
-    claims: HOSTILE_TEXTS.flatMap((_, n) => [
-      { source: `${server.url}/twtxt.txt#:~:text=${timeOf(n)}`, target: FEED },
+    claims: HOSTILE_TEXTS.flatMap((text, n) => [
+      // test/site/text-html.test.ts tries the markup of all twts.
+      ...(FORGING.test(text) ? [{ source: `${server.url}/${n}.txt#:~:text=${timeOf(n)}`, target: FEED }] : []),
       { source: `${server.url}/${n}`, target: PAGE },
     ]),
   });
