@@ -21,6 +21,7 @@ const ALLOWED: AllowedMarkup = {
   link: ["rel", "type", "title", "href"],
   script: ["type", "src"],
   main: [],
+  header: [],
   h1: ["class"],
   h2: ["class"],
   nav: ["class", "aria-label"],
