@@ -1,0 +1,100 @@
+// test/browser/timeline.test.ts: the timeline in a real Chromium.
+import { expect, it } from "vitest";
+import { readAsset } from "../../build/plugin-from-source.js";
+import { timelineHtml } from "../../plugin/eleventy/timeline-html.js";
+import { ENGLISH } from "../../plugin/options/words.js";
+import { dateFormat } from "../../plugin/site/mention-markup.js";
+import { readHtml } from "../../plugin/site/read-html.js";
+import { textHtml } from "../../plugin/site/text-html.js";
+import type { TimelineTwt } from "../../plugin/site/timeline.js";
+import { describeInChromium, sharedChromium, violationsIn } from "../helpers/chromium.js";
+import { loopbackServer } from "../helpers/loopback.js";
+
+const UPDATED = "2026-11-22T12:00:00Z";
+
+function twt(name: string, hour: number, text: string, change: Partial<TimelineTwt> = {}): TimelineTwt {
+  const published = `2026-11-20T${hour}:00:00Z`;
+  const url = `https://${name}.example/twtxt.txt`;
+  const hash = `${name}${hour}`;
+  const author = { name, url, photo: null };
+  const html = textHtml(text, "twt");
+  return {
+    source: `${url}#:~:text=${published}`,
+    author,
+    isOwn: false,
+    text,
+    html,
+    hash,
+    hashV1: hash,
+    replyTo: null,
+    published,
+    ...change,
+  };
+}
+
+const TWTS = [
+  twt("bob", 10, "The **first** frost. Deployed with `npx @11ty/eleventy`."),
+  twt("carol", 11, `Jelly? https://carol.example/${"quince".repeat(40)}`, { replyTo: "bob10" }),
+  twt("alice", 12, "Cheese!", { replyTo: "carol11", isOwn: true }),
+  twt("dave", 13, `${"a".repeat(400)} مرحبا بالعالم`),
+];
+
+const UNREAD = [
+  { nick: "erin", url: "https://erin.example/tw.txt", reason: "gone", lastRead: "2026-11-19T12:00:00Z" },
+  { nick: "frank", url: "gemini://frank.example/twtxt.txt", reason: "notWeb", lastRead: null },
+] as const;
+
+function page(): string {
+  const html = timelineHtml(
+    { twts: TWTS, unread: [...UNREAD], updated: UPDATED },
+    {
+      json: null,
+      script: "/twtxt-mentions.js",
+      style: "/twtxt.css",
+      endpoint: null,
+      target: null,
+      feed: { url: "https://alice.example/twtxt.txt", nick: "alice" },
+      pictures: new Map(),
+      words: ENGLISH,
+      lang: "en",
+      timeZone: "UTC",
+      headingLevel: 2,
+      readHtml,
+      dates: dateFormat("en", "UTC"),
+    },
+  );
+  return `<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta name="color-scheme" content="light dark">
+<title>Timeline</title>
+<body style="background: Canvas; font: 1rem/1.5 sans-serif; max-width: 40rem; margin: 1rem auto; padding: 0 1rem">
+<main><h1 class="twtxt-title">Timeline</h1>${html}</main>`;
+}
+
+describeInChromium("the timeline", () => {
+  it("fits each width, and axe finds nothing wrong in it, in light and dark", async () => {
+    const { url } = await loopbackServer(async (request, response) => {
+      const isStyle = request.url === "/twtxt.css";
+      response.setHeader("content-type", isStyle ? "text/css" : "text/html");
+      response.end(isStyle ? await readAsset("twtxt.css") : page());
+    });
+    const tab = await (await sharedChromium()).newPage();
+    await tab.goto(url);
+    expect(await tab.locator(".twtxt-name").allInnerTexts()).toEqual(["dave", "bob", "carol", "alice"]);
+    expect(await tab.locator(".twtxt-unread li").allInnerTexts()).toEqual([
+      "@erin no longer exists (last read 3 days ago)",
+      "@frank is not on the web",
+    ]);
+    for (const colorScheme of ["light", "dark"] as const) {
+      await tab.emulateMedia({ colorScheme });
+      expect(await violationsIn(tab)).toEqual([]);
+      for (const width of [320, 360, 1280]) {
+        await tab.setViewportSize({ width, height: 800 });
+        expect(await tab.evaluate("document.documentElement.scrollWidth")).toBe(width);
+      }
+    }
+    await tab.close();
+  });
+});
