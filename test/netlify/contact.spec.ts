@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
-import { chmodSync } from "node:fs";
+import { chmodSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { formatIdentity, parseIdentity } from "../../plugin/keys/identity-text.js";
+import { filesBelow } from "../demo/letters.js";
 import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
 import { freePort, netlifyDev, newSite, type RunningNetlify, type Site } from "./local-netlify.js";
 
@@ -38,21 +39,31 @@ export default (config) => config.addPlugin(twtxt, ${JSON.stringify({ url, nick:
     site?.remove();
   });
 
-  it("writes, and reads the answer live and after a reload", async () => {
+  it("writes, reads the answer live and after a reload, and forgets everything", async () => {
     const page = await (await sharedChromium()).newPage();
     await page.goto(`${url}/contact/`);
     await page.getByLabel("Your message").fill("Are you there?");
+    await page.getByLabel("Your name (optional)").fill("Dana");
     await page.getByRole("button", { name: "Send" }).click();
     await expect.poll(() => page.locator(".twtxt-sent").count()).toBe(1);
     await expect.poll(() => page.locator(".twtxt-sent .twtxt-note").count()).toBe(0);
 
     const [message] = JSON.parse(await typeMessage("list", "--json"));
-    expect(message).toMatchObject({ text: "Are you there?" });
+    expect(message).toMatchObject({ text: "Are you there?", name: "Dana", guest: true });
     await typeMessage("reply", message.id, "Yes!");
     const received = page.locator(".twtxt-received");
     await expect.poll(() => received.count(), { timeout: 120_000 }).toBe(1);
     await page.reload();
     await expect.poll(() => received.textContent()).toContain("Yes!");
+
+    const stored = filesBelow(join(site.folder, ".netlify")).map((file) => readFileSync(file, "latin1"));
+    expect(stored.some((text) => text.includes("BEGIN SALTPACK ENCRYPTED MESSAGE"))).toBe(true);
+    for (const word of ["Are you there?", "Dana"]) expect(stored.some((text) => text.includes(word))).toBe(false);
+
+    page.on("dialog", (dialog) => dialog.accept());
+    await page.getByRole("button", { name: "Forget this conversation" }).click();
+    await expect.poll(() => page.getByRole("status").textContent()).toBe("The conversation is forgotten.");
+    expect(await page.evaluate("indexedDB.databases()")).toEqual([]);
   });
 });
 
