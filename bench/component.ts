@@ -5,7 +5,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { type Browser, chromium } from "playwright-core";
 import { SiteConversations } from "../plugin/eleventy/conversations.js";
-import { conversationHtml } from "../plugin/eleventy/mention-html.js";
+import { conversationHtml, writeOnce } from "../plugin/eleventy/mention-html.js";
 import { ENGLISH } from "../plugin/options/words.js";
 import type { PublicMention } from "../plugin/site/mention-list.js";
 import { dateFormat } from "../plugin/site/mention-markup.js";
@@ -126,6 +126,7 @@ function htmlOf(mentions: readonly PublicMention[]): string {
     timeZone: "UTC",
     headingLevel: 2,
     readHtml,
+    once: writeOnce(),
     dates: dateFormat("en", "UTC"),
   });
 }

@@ -12,6 +12,8 @@ const POSTS = 1000;
 /** The most mentions of one post, as a share of all. */
 const LARGEST = 0.1;
 const PER_PAGE = 100;
+/** Mentions on a page of the list of all, by default. */
+const LISTED = 50;
 
 /** Files for pages, and the limit of each in bytes, compressed. */
 const ASSETS = [
@@ -25,8 +27,11 @@ const ASSETS = [
 export async function measureMentionBuilds(count: number, setup: BuildSetup): Promise<Part> {
   const sites = await Promise.all([startSite(() => []), startSite((url) => mentionsOf(url, count))]);
   try {
-    const names = ["without mentions", `with ${count.toLocaleString("en")} mentions`];
-    const variants = sites.map(({ url }, i) => withMentions(names[i] ?? "", setup.plugin, url, i > 0));
+    const [none, many] = sites.map(({ url }, i) => {
+      const name = i === 0 ? "without mentions" : `with ${count.toLocaleString("en")} mentions`;
+      return withMentions(name, setup.plugin, url, i > 0);
+    }) as [Variant, Variant];
+    const variants = [none, withEmptyPages(none, Math.ceil(count / LISTED)), many];
     return await compareBuilds({ posts: POSTS, isTitled: true, hasMentions: true }, variants, {
       ...setup,
       aim: { what: "CPU that mentions add", aim: "below 10 %", reached: ({ cpu }) => added(cpu) },
@@ -44,6 +49,22 @@ function withMentions(name: string, plugin: string, url: string, hasAny: boolean
     writes: "mentions/index.html",
     // A build that cannot read the list warns, and would be measured without mentions.
     contains: hasAny ? "h-cite" : "twtxt-none",
+  };
+}
+
+/** What Eleventy itself spends on as many pages as those that list all mentions. */
+function withEmptyPages({ name, imports, config }: Variant, count: number): Variant {
+  const data = `{
+    further: Array(${count}).fill(0),
+    pagination: { data: "further", size: 1 },
+    eleventyExcludeFromCollections: true,
+    permalink: ({ pagination }) => "/further/" + pagination.pageNumber + "/",
+  }`;
+  return {
+    name: `${name}, with ${count.toLocaleString("en")} empty pages`,
+    imports,
+    config: `${config} config.addTemplate("further.11ty.js", () => "empty", ${data});`,
+    writes: `further/${count - 1}/index.html`,
   };
 }
 

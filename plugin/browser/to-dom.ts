@@ -6,8 +6,14 @@ import { safeElement } from "../site/safe-markup.js";
 export function toDom({ tag, attributes, children }: MarkupElement): HTMLElement {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.append(...children.map((child) => (typeof child === "string" ? child : toDom(child))));
+  made.append(...children.map(nodeOf));
   return made;
+}
+
+function nodeOf(markup: Markup): string | Node {
+  if (typeof markup === "string") return markup;
+  if ("html" in markup) throw new TypeError("Written HTML is for the pages of a build.");
+  return toDom(markup);
 }
 
 /** Parses HTML in a document of its own, where nothing loads or runs, and keeps what is safe. */

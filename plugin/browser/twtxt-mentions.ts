@@ -197,6 +197,7 @@ class TwtxtMentions extends HTMLElement {
       pictureOf: () => [],
       dates: dateFormat(this.lang || "en", timeZone),
       readHtml,
+      once: (_, create) => create(),
     };
   }
 

@@ -1,7 +1,8 @@
 // plugin/eleventy/mention-html.ts: mentions as HTML, with the component that updates them.
-import { element, type Markup, type MarkupElement, toHtml } from "../site/html.js";
+import { element, type Markup, type MarkupElement, toHtml, writtenHtml } from "../site/html.js";
 import type { PublicMention } from "../site/mention-list.js";
 import {
+  type Dates,
   ENGLISH,
   type MentionContext,
   mentionItem,
@@ -21,7 +22,7 @@ const KEPT = new RegExp(`(<(?:script|link)\\b[^<>]*) ${KEEP}(?:="")?(?=[^<>]*>)`
 
 /** How mentions are shown, and the component that updates them. */
 export interface MentionListOptions
-  extends Pick<MentionContext, "target" | "feed" | "words" | "headingLevel" | "readHtml" | "dates"> {
+  extends Pick<MentionContext, "target" | "feed" | "words" | "headingLevel" | "readHtml" | "once" | "dates"> {
   /** The path of the JSON that the component reads; `null` for a page without the component. */
   json: string | null;
   /** The path of the component's script, for templates. */
@@ -69,7 +70,9 @@ function countOf(said: readonly (Said | Reply)[]): number {
 
 /** Items on lines of their own. Without white space if there are none, so that the CSS selector `:empty` matches. */
 export function lines(items: readonly MarkupElement[]): Markup[] {
-  return items.length > 0 ? ["\n", ...items.flatMap((item) => [item, "\n"])] : [];
+  const markup: Markup[] = items.length > 0 ? ["\n"] : [];
+  for (const item of items) markup.push(item, "\n");
+  return markup;
 }
 
 export function contextOf({ pictures, ...options }: MentionListOptions): MentionContext {
@@ -77,6 +80,29 @@ export function contextOf({ pictures, ...options }: MentionListOptions): Mention
     ...options,
     pictureOf: ({ photo }) => picture(photo === null ? undefined : pictures.get(photo)),
   };
+}
+
+/** Writes the markup of each key once. */
+export function writeOnce(): MentionContext["once"] {
+  const written = new Map<unknown, readonly Markup[]>();
+  return (key, create) => {
+    const known = written.get(key);
+    if (known) return known;
+    const markup = [writtenHtml(create())];
+    written.set(key, markup);
+    return markup;
+  };
+}
+
+/** Formats each instant once: formatting takes longer than looking up. */
+export function formatOnce(dates: Intl.DateTimeFormat): Dates {
+  const texts = new Map<number, string>();
+  const format = (date: number) => {
+    const text = texts.get(date) ?? dates.format(date);
+    texts.set(date, text);
+    return text;
+  };
+  return { format: (date) => format(Number(date)) };
 }
 
 /** The component with its content, the stylesheet and the script. */

@@ -10,7 +10,7 @@ import { dateFormat } from "../site/mention-markup.js";
 import { PATHS } from "../site/routes.js";
 import type { Avatar } from "./avatars.js";
 import { type Conversation, type OwnTwt, SiteConversations } from "./conversations.js";
-import { conversationHtml, type MentionListOptions, mentionListHtml } from "./mention-html.js";
+import { conversationHtml, formatOnce, type MentionListOptions, mentionListHtml, writeOnce } from "./mention-html.js";
 import { replaceFile } from "./output.js";
 import type { PageAssets } from "./page-assets.js";
 import { cacheOf, type KnownMentions, readMentions } from "./read-mentions.js";
@@ -44,8 +44,10 @@ export class SiteMentions {
   #ownTwts: (() => readonly OwnTwt[]) | null = null;
   /** Loaded if there are mentions. */
   #readHtml: MentionListOptions["readHtml"] = () => [];
+  /** Most mentions stand under a page and in the list of all. */
+  #once = writeOnce();
   /** Created once, because this takes longer than a page. */
-  #dates: Intl.DateTimeFormat | null = null;
+  #dates: MentionListOptions["dates"] | null = null;
   #known: KnownMentions | null = null;
   #isCached = false;
   #isInTemplates = false;
@@ -86,6 +88,7 @@ export class SiteMentions {
   async begin(ownTwts: (() => readonly OwnTwt[]) | null): Promise<void> {
     this.#ownTwts = ownTwts;
     this.#conversations = null;
+    this.#once = writeOnce();
     const hasAny = ownTwts !== null || (this.all() ?? []).length > 0;
     if (hasAny) this.#readHtml = (await import("../site/read-html.js")).readHtml;
   }
@@ -190,7 +193,7 @@ export class SiteMentions {
 
   #listOptions(target: string | null): MentionListOptions {
     const { lang = "en", timeZone } = this.#settings;
-    this.#dates ??= dateFormat(lang, timeZone);
+    this.#dates ??= formatOnce(dateFormat(lang, timeZone));
     return {
       json: this.#urls.href(PATHS.mentionsJson),
       script: this.#assets.script(),
@@ -204,6 +207,7 @@ export class SiteMentions {
       timeZone,
       headingLevel: this.#options.headingLevel,
       readHtml: this.#readHtml,
+      once: this.#once,
       dates: this.#dates,
     };
   }

@@ -15,7 +15,7 @@ import { dateFormat } from "../site/mention-markup.js";
 import { readPlainHtml } from "../site/read-plain-html.js";
 import { PATHS } from "../site/routes.js";
 import { type PlainTwt, selectTwts, type TimelineTwt, type UnreadFeed } from "../site/timeline.js";
-import type { MentionListOptions } from "./mention-html.js";
+import { type MentionListOptions, writeOnce } from "./mention-html.js";
 import { replaceFile } from "./output.js";
 import type { PageAssets } from "./page-assets.js";
 import type { SiteUrls } from "./site-urls.js";
@@ -168,6 +168,7 @@ export class SiteTimeline {
       timeZone,
       headingLevel: mentionsOptions(this.#settings).headingLevel,
       readHtml,
+      once: writeOnce(),
       dates: dateFormat(lang, timeZone),
     };
   }

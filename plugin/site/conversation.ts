@@ -117,7 +117,7 @@ export class Conversations {
 
   constructor(mentions: Iterable<MentionLike>, twts: readonly TwtLike[]) {
     const replies = [...mentions].filter(({ type }) => type === "reply");
-    const pages = replies.flatMap(({ target, under }) => [target, under ?? target]).map(pageEntry);
+    const pages = [...new Set(replies.flatMap(({ target, under }) => [target, under ?? target]))].map(pageEntry);
     // A post replaces the page of the same key.
     const places = new Map([...pages, ...twts.map(twtEntry)].map((entry) => [entry.key, entry]));
     const sorted = sortedEntries([...replies.map(mentionEntry), ...places.values()]);
@@ -162,8 +162,11 @@ function parentIndexes(entries: readonly Entry[]): number[] {
     for (const name of names) if (!named.has(name)) named.set(name, index);
   }
   return entries.map(({ parents }, index) => {
-    const known = parents.map((name) => named.get(name)).find((parent) => parent !== undefined && parent !== index);
-    return known ?? NONE;
+    for (const name of parents) {
+      const parent = named.get(name);
+      if (parent !== undefined && parent !== index) return parent;
+    }
+    return NONE;
   });
 }
 

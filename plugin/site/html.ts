@@ -1,12 +1,17 @@
 // plugin/site/html.ts: markup as data, and its HTML.
 
-/** A text or an element. Text is always escaped. */
-export type Markup = string | MarkupElement;
+/** A text, an element, or written HTML. Text is always escaped. */
+export type Markup = string | MarkupElement | WrittenHtml;
 
 export interface MarkupElement {
   tag: string;
   attributes: Attributes;
   children: readonly Markup[];
+}
+
+/** HTML that `writtenHtml` created from markup. The build shares it between pages; the component does not use it. */
+export interface WrittenHtml {
+  html: string;
 }
 
 /** Values by name. A boolean attribute, such as `hidden`, has the value "". */
@@ -15,18 +20,25 @@ export type Attributes = Readonly<Record<string, string>>;
 /** Elements without an end tag. */
 const VOID = new Set(["br", "img", "input", "link"]);
 
+const SPECIAL = /[&<>"]/;
 const REFERENCES: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" };
 
 export function element(tag: string, attributes: Attributes, ...children: readonly Markup[]): MarkupElement {
   return { tag, attributes, children };
 }
 
-/** Writes a text or an element as HTML, escaped. */
+/** Writes markup as HTML in advance, for use in several pages. */
+export function writtenHtml(markup: readonly Markup[]): WrittenHtml {
+  return { html: markup.map(toHtml).join("") };
+}
+
+/** Writes markup as HTML. Texts and values of attributes are escaped. */
 export function toHtml(markup: Markup): string {
   if (typeof markup === "string") return escapeHtml(markup);
+  if ("html" in markup) return markup.html;
   const { tag, attributes, children } = markup;
   let html = `<${tag}`;
-  for (const [name, value] of Object.entries(attributes)) html += ` ${name}="${escapeHtml(value)}"`;
+  for (const name of Object.keys(attributes)) html += ` ${name}="${escapeHtml(attributes[name] ?? "")}"`;
   html += ">";
   if (VOID.has(tag)) return html;
   for (const child of children) html += toHtml(child);
@@ -35,7 +47,7 @@ export function toHtml(markup: Markup): string {
 
 /** Escapes a text for an element or a quoted attribute. */
 export function escapeHtml(text: string): string {
-  return text.replace(/[&<>"]/g, (character) => REFERENCES[character] ?? character);
+  return SPECIAL.test(text) ? text.replace(/[&<>"]/g, (character) => REFERENCES[character] ?? character) : text;
 }
 
 /** The link of a mention in pages. */

@@ -16,6 +16,9 @@ export interface Said extends Omit<PublicMention, "received" | "type"> {
   received: string | null;
 }
 
+/** Writes dates for people. */
+export type Dates = Pick<Intl.DateTimeFormat, "format">;
+
 /** Properties of a list that its items depend on. */
 export interface MentionContext {
   /** The page that all mentions of the list are about; `null` if each item links to the page that it is about. */
@@ -27,9 +30,15 @@ export interface MentionContext {
   headingLevel: number;
   /** The picture before an author's name, with the space between them. Only the build can fetch pictures. */
   pictureOf(author: Author): readonly Markup[];
-  dates: Intl.DateTimeFormat;
+  dates: Dates;
   /** Parses a stranger's HTML into safe elements. */
   readHtml(html: string): readonly Markup[];
+  /**
+   * Markup that depends only on its key and the site. The build creates it once for all pages.
+   *
+   * @param key - an author, or the HTML of a text
+   */
+  once(key: Author | string, create: () => readonly Markup[]): readonly Markup[];
 }
 
 /** The parts of what is shown under a post, in order. The name of a part is its heading's word. */
@@ -86,14 +95,13 @@ export function replyList(items: readonly Markup[]): MarkupElement {
 /** @param replies - the list of replies to it; empty for none */
 export function mentionItem(said: Said, context: MentionContext, replies: readonly Markup[] = []): MarkupElement {
   const attributes = attributesOf(said, context);
-  if (isReaction(said) && context.target !== null) return element("li", attributes, nameOf(said, context));
+  if (isReaction(said) && context.target !== null) return element("li", attributes, ...nameOf(said, context));
   return element("li", attributes, "\n", byline(said, context), "\n", ...content(said, context), ...replies);
 }
 
 function attributesOf(said: Said, { target }: MentionContext): Record<string, string> {
   const { type, received } = said;
   const property = target === null ? undefined : PROPERTIES[type];
-  const { names, parents } = mentionEntry(said);
   return {
     class: ["h-cite", property, `twtxt-is-${type}`, received === null ? "twtxt-own" : undefined]
       .filter(Boolean)
@@ -101,8 +109,14 @@ function attributesOf(said: Said, { target }: MentionContext): Record<string, st
     "data-source": said.source,
     "data-target": said.target,
     ...(received !== null && { "data-received": received }),
-    ...(type === "reply" && target !== null && { "data-names": names.join(" "), "data-parents": parents.join(" ") }),
+    ...(type === "reply" && target !== null && placeOf(said)),
   };
+}
+
+/** The attributes from which the component knows the place of a reply in the tree. */
+function placeOf(said: Said): Record<string, string> {
+  const { names, parents } = mentionEntry(said);
+  return { "data-names": names.join(" "), "data-parents": parents.join(" ") };
 }
 
 /** Likes, reposts and bookmarks say nothing of their own. */
@@ -119,10 +133,14 @@ function byline(said: Said, context: MentionContext): MarkupElement {
   const verb = type === "twt" ? [] : [element("span", { class: "twtxt-verb" }, words[type]), " "];
   const mark = received === null ? [" ", element("span", { class: "twtxt-author" }, words.author)] : [];
   const about = target === null ? pageLink(said, context) : [];
-  return element("p", { class: "twtxt-by" }, nameOf(said, context), ...mark, " ", ...verb, linkedDate, ...about);
+  return element("p", { class: "twtxt-by" }, ...nameOf(said, context), ...mark, " ", ...verb, linkedDate, ...about);
 }
 
-function nameOf({ author }: Said, { pictureOf }: MentionContext): MarkupElement {
+function nameOf({ author }: Said, context: MentionContext): readonly Markup[] {
+  return context.once(author, () => [nameMarkup(author, context)]);
+}
+
+function nameMarkup(author: Author, { pictureOf }: MentionContext): MarkupElement {
   const { name, url } = author;
   const shown = [...pictureOf(author), element("span", { class: "twtxt-name", dir: "auto" }, boundedMarks(name))];
   return isWeb(url)
@@ -143,7 +161,7 @@ export function dateFormat(lang: string, timeZone: string): Intl.DateTimeFormat 
   }
 }
 
-function dateText(instant: string, dates: Intl.DateTimeFormat): string {
+function dateText(instant: string, dates: Dates): string {
   const date = new Date(instant);
   return Number.isNaN(date.getTime()) ? instant.slice(0, 10) : dates.format(date);
 }
@@ -157,10 +175,16 @@ function pageLink({ under, target, type }: Said, { feed }: MentionContext): Mark
   return [" ", element("a", { class: className, href }, isFeed ? `@${feed.nick}` : new URL(href).pathname)];
 }
 
-/** The text, from its 21st line on folded. */
-function content(said: Said, { readHtml, words }: MentionContext): Markup[] {
+function content(said: Said, context: MentionContext): readonly Markup[] {
+  const { html, text } = said;
   if (isReaction(said)) return [];
-  const shown = paragraphsOf(said.html === null ? plainMarkup(said.text) : readHtml(said.html));
+  if (html === null) return textMarkup(plainMarkup(text), context);
+  return context.once(html, () => textMarkup(context.readHtml(html), context));
+}
+
+/** A text, from its 21st line on folded. */
+function textMarkup(markup: readonly Markup[], { words }: MentionContext): readonly Markup[] {
+  const shown = paragraphsOf(markup);
   if (shown.length === 0) return [];
   const [start, rest] = folded(shown);
   const more =
@@ -180,9 +204,11 @@ function plainMarkup(text: string): Markup[] {
 
 /** The paragraphs, each with the direction of its own text. */
 function paragraphsOf(markup: readonly Markup[]): MarkupElement[] {
-  return markup.flatMap((each) =>
-    typeof each === "object" && each.tag === "p" ? [element("p", { dir: "auto" }, ...each.children)] : [],
-  );
+  return markup.flatMap((each) => (isElement(each, "p") ? [element("p", { dir: "auto" }, ...each.children)] : []));
+}
+
+function isElement(markup: Markup, tag: string): markup is MarkupElement {
+  return typeof markup === "object" && "tag" in markup && markup.tag === tag;
 }
 
 /** Divides paragraphs after 20 lines. */
@@ -192,7 +218,7 @@ function folded(paragraphs: readonly MarkupElement[]): [start: MarkupElement[], 
   let left = LINES;
   for (const paragraph of paragraphs) {
     const { attributes, children } = paragraph;
-    const breaks = children.flatMap((child, index) => (typeof child === "object" && child.tag === "br" ? [index] : []));
+    const breaks = children.flatMap((child, index) => (isElement(child, "br") ? [index] : []));
     const end = breaks[left - 1];
     if (left <= 0) rest.push(paragraph);
     else if (end === undefined) start.push(paragraph);

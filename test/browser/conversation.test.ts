@@ -3,7 +3,7 @@ import type { BrowserContextOptions, Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { readAsset } from "../../build/plugin-from-source.js";
 import { SiteConversations } from "../../plugin/eleventy/conversations.js";
-import { conversationHtml } from "../../plugin/eleventy/mention-html.js";
+import { conversationHtml, writeOnce } from "../../plugin/eleventy/mention-html.js";
 import { ENGLISH } from "../../plugin/options/words.js";
 import type { PublicMention } from "../../plugin/site/mention-list.js";
 import { dateFormat } from "../../plugin/site/mention-markup.js";
@@ -40,6 +40,7 @@ function pageOf(mentions: readonly PublicMention[]): string {
     timeZone: "UTC",
     headingLevel: 2,
     readHtml,
+    once: writeOnce(),
     dates: dateFormat("en", "UTC"),
   });
   return `<!doctype html>

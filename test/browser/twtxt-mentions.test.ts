@@ -6,7 +6,7 @@ import type { BrowserContextOptions, Page } from "playwright-core";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { readAsset } from "../../build/plugin-from-source.js";
 import { type OwnTwt, SiteConversations } from "../../plugin/eleventy/conversations.js";
-import { conversationHtml, mentionListHtml } from "../../plugin/eleventy/mention-html.js";
+import { conversationHtml, mentionListHtml, writeOnce } from "../../plugin/eleventy/mention-html.js";
 import { timelineHtml } from "../../plugin/eleventy/timeline-html.js";
 import { ENGLISH } from "../../plugin/options/words.js";
 import type { MentionType, PublicMention } from "../../plugin/site/mention-list.js";
@@ -69,6 +69,7 @@ function listOf(
     timeZone: "UTC",
     headingLevel: 2,
     readHtml,
+    once: writeOnce(),
     dates: dateFormat("en", "UTC"),
     ...options,
   };
@@ -702,7 +703,7 @@ describeInChromium("<twtxt-mentions> of a timeline", () => {
     timelineHtml(timeline, {
       ...{ json: "/mentions.json", script: "/twtxt-mentions.js", style: null, endpoint: null, target: null },
       ...{ feed: { url: FEED, nick: "alice" }, pictures: new Map(), words: ENGLISH, lang: "en", timeZone: "UTC" },
-      ...{ headingLevel: 2, readHtml, dates: dateFormat("en", "UTC") },
+      ...{ headingLevel: 2, readHtml, once: writeOnce(), dates: dateFormat("en", "UTC") },
     });
   const domOf = async (page: Page) =>
     String(await page.evaluate("document.querySelector('twtxt-mentions').innerHTML"))

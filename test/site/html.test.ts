@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { type DefaultTreeAdapterTypes, parseFragment } from "parse5";
 import { describe, expect, it } from "vitest";
-import { element, type Markup, toHtml } from "../../plugin/site/html.js";
+import { element, type Markup, toHtml, writtenHtml } from "../../plugin/site/html.js";
 import { runs } from "../helpers/runs.js";
 
 const syntax = ["<", ">", "&", '"', "'", "/", "=", "<b", "</span>", "<!--", "&lt", "&amp;", "&#97;", " ", "\n", "a"];
@@ -36,7 +36,7 @@ function normal(nodes: readonly Markup[]): Markup[] {
   const result: Markup[] = [];
   for (const node of nodes) {
     const last = result.at(-1);
-    if (typeof node !== "string") result.push({ ...node, children: normal(node.children) });
+    if (typeof node !== "string") result.push("tag" in node ? { ...node, children: normal(node.children) } : node);
     else if (typeof last === "string") result[result.length - 1] = last + node;
     else if (node !== "") result.push(node);
   }
@@ -50,6 +50,15 @@ describe("markup as HTML", () => {
         expect(normal(parseFragment(toHtml(tree)).childNodes.map(read))).toEqual(normal([tree]));
       }),
       { numRuns: runs(500) },
+    );
+  });
+
+  it("is the same for a part that was written in advance", () => {
+    fc.assert(
+      fc.property(markup, (tree) => {
+        expect(toHtml(element("div", {}, writtenHtml([tree, "&"])))).toBe(toHtml(element("div", {}, tree, "&")));
+      }),
+      { numRuns: runs(100) },
     );
   });
 

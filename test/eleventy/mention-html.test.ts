@@ -1,0 +1,80 @@
+import { describe, expect, it } from "vitest";
+import { SiteConversations } from "../../plugin/eleventy/conversations.js";
+import { conversationHtml, formatOnce, mentionListHtml, writeOnce } from "../../plugin/eleventy/mention-html.js";
+import { ENGLISH } from "../../plugin/options/words.js";
+import type { PublicMention } from "../../plugin/site/mention-list.js";
+import { dateFormat, type MentionContext } from "../../plugin/site/mention-markup.js";
+import { readHtml } from "../../plugin/site/read-html.js";
+
+const POST = "https://alice.example/posts/quinces/";
+
+/** The page of a post and the list of all mentions, and the texts that were read for them. */
+function pagesOf(mentions: readonly PublicMention[], once: MentionContext["once"]) {
+  const read: string[] = [];
+  const options = {
+    json: "/mentions.json",
+    script: "/twtxt-mentions.js",
+    style: null,
+    endpoint: null,
+    feed: { url: "https://alice.example/twtxt.txt", nick: "alice" },
+    pictures: new Map([["https://bob.example/bob.png", "/bob.png"]]),
+    words: ENGLISH,
+    lang: "en",
+    timeZone: "UTC",
+    headingLevel: 2,
+    once,
+    dates: formatOnce(dateFormat("en", "UTC")),
+    readHtml: (html: string) => {
+      read.push(html);
+      return readHtml(html);
+    },
+  };
+  const post = conversationHtml(new SiteConversations(mentions, []).of(POST), { ...options, target: POST });
+  return { post, list: mentionListHtml(mentions, { ...options, target: null }), read };
+}
+
+function mentionAt(second: number, changes: Partial<PublicMention>): PublicMention {
+  const published = `2026-01-02T03:04:0${second}Z`;
+  return {
+    source: `https://bob.example/twtxt.txt#:~:text=${published}`,
+    target: POST,
+    under: null,
+    type: "mention",
+    author: { name: "bob", url: "https://bob.example/twtxt.txt", photo: "https://bob.example/bob.png" },
+    text: "Quinces & pears",
+    html: "<p>Quinces &#x26; pears</p>",
+    hash: null,
+    hashV1: null,
+    replyTo: null,
+    published,
+    received: published,
+    ...changes,
+  };
+}
+
+describe("mentions under a post and in the list of all", () => {
+  const lines = Array.from({ length: 30 }, (_, i) => `line ${i}`).join("<br>");
+  const mentions = [
+    mentionAt(5, { html: `<p>${lines}</p>` }),
+    mentionAt(4, { type: "like" }),
+    mentionAt(3, {
+      type: "reply",
+      html: '<p><a href="javascript:alert(1)" onclick="x">Pears</a><script>x</script></p>',
+    }),
+    mentionAt(2, { author: { name: "<b>carol</b>", url: "javascript:alert(1)", photo: null } }),
+    mentionAt(1, { html: null, text: "<b>" }),
+  ];
+
+  it("have the HTML that they would have on their own", () => {
+    const alone = pagesOf(mentions, (_, create) => create());
+    const together = pagesOf(mentions, writeOnce());
+    expect(together.post).toBe(alone.post);
+    expect(together.list).toBe(alone.list);
+  });
+
+  it("have texts that are read once", () => {
+    const { read } = pagesOf(mentions, writeOnce());
+    expect(read).toHaveLength(new Set(read).size);
+    expect(read).toHaveLength(3);
+  });
+});
