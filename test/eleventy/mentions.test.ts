@@ -191,7 +191,7 @@ describe("mentions in a site", () => {
     const all: PublicMention[] = [];
     const server = await live((url) => {
       if (all.length > 0) return all;
-      for (let n = 0; n < 3000; n += 1) all.push(mention(n, n % 2 === 0 ? { target: `${url}/posts/quinces/` } : {}));
+      for (let n = 0; n < 3000; n += 1) all.push(mention(n, n % 4 < 3 ? { target: `${url}/posts/quinces/` } : {}));
       return all;
     });
     const built = await build(server);
@@ -199,7 +199,7 @@ describe("mentions in a site", () => {
     expect(names(built.read("mentions/60/index.html")).at(-1)).toBe("bob2999");
     expect(built.has("mentions/61/index.html")).toBe(false);
     const under = names(built.read("posts/quinces/index.html"));
-    expect([under.length, under[0], under.at(-1)]).toEqual([2000, "bob0", "bob3998"]);
+    expect([under.length, under[0], under.at(-1)]).toEqual([2000, "bob0", "bob2665"]);
   });
 
   it("belong to the same page with http and https, and to no other page", async () => {
