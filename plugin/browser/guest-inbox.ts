@@ -80,7 +80,7 @@ export class GuestInbox {
   /**
    * Yields the stored messages and later ones until the signal is aborted. Some come more than once.
    *
-   * Uses an event stream if the site has one. Otherwise asks again every half minute while the page is visible.
+   * Uses an event stream if the site has one. Otherwise asks again every half minute until the page is hidden.
    *
    * @throws RequestRefused
    */
@@ -88,6 +88,7 @@ export class GuestInbox {
     let pause = FIRST_PAUSE_MS;
     let etag: string | null = null;
     let hasStreams = true;
+    const visible = whileVisible(signal);
     while (!signal.aborted) {
       try {
         const stream: AsyncGenerator<SealedMessage> | null = hasStreams ? await this.#stream(signal) : null;
@@ -97,8 +98,8 @@ export class GuestInbox {
           const list: MessageList | null = await this.#list(etag, signal);
           if (list) yield* list.messages;
           etag = list?.etag ?? etag;
-          await sleep(POLL_MS, signal);
-          await pageVisible(signal);
+          await sleep(POLL_MS, visible);
+          if (visible.aborted) return;
         }
         pause = FIRST_PAUSE_MS;
       } catch (error) {
@@ -198,10 +199,23 @@ async function sleep(milliseconds: number, signal: AbortSignal): Promise<void> {
   if (!signal.aborted) await firstEvent([time, "abort"], [signal, "abort"]);
 }
 
-/** Resolves when the page is visible, or when the signal is aborted. */
-async function pageVisible(signal: AbortSignal): Promise<void> {
-  if (document.visibilityState === "visible" || signal.aborted) return;
-  await firstEvent([document, "visibilitychange"], [signal, "abort"]);
+/** @returns `false` if the signal was aborted before the page was visible */
+export async function pageVisible(signal: AbortSignal): Promise<boolean> {
+  while (!signal.aborted && document.visibilityState !== "visible") {
+    await firstEvent([document, "visibilitychange"], [signal, "abort"]);
+  }
+  return !signal.aborted;
+}
+
+/** A signal that is aborted with this one, or when the page is hidden. */
+function whileVisible(signal: AbortSignal): AbortSignal {
+  const hidden = new AbortController();
+  const ended = AbortSignal.any([signal, hidden.signal]);
+  const note = () => {
+    if (document.visibilityState === "hidden") hidden.abort();
+  };
+  document.addEventListener("visibilitychange", note, { signal: ended });
+  return ended;
 }
 
 /** Resolves at the first of these events, and leaves no listener behind. */

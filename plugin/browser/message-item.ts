@@ -20,13 +20,23 @@ export function messageItem(message: GuestMessage, context: MessageContext): HTM
   const { state, time, text } = message;
   const isOwn = state === "waiting" || state === "failed" || state === "sent";
   const { words, author, lang } = context;
-  const date = new Intl.DateTimeFormat(lang, { dateStyle: "medium", timeStyle: "short" }).format(new Date(time));
+  const date = timeFormat(lang).format(new Date(time));
   const from = element("span", { class: "p-author" }, isOwn ? words.you : author);
   const by = element("p", { class: "twtxt-by" }, from, " ", element("time", { datetime: time }, date));
   const body = element("p", { class: "twtxt-text", dir: "auto" }, ...withLinks(text));
   const item = toDom(element("li", { class: isOwn ? "twtxt-sent" : "twtxt-received" }, by, body));
   item.append(...noteOn(message, context));
   return item;
+}
+
+/** An English one for an invalid language: pages may have one. */
+function timeFormat(lang: string): Intl.DateTimeFormat {
+  const options = { dateStyle: "medium", timeStyle: "short" } as const;
+  try {
+    return new Intl.DateTimeFormat(lang, options);
+  } catch {
+    return new Intl.DateTimeFormat("en", options);
+  }
 }
 
 function noteOn({ id, state, reason = "" }: GuestMessage, { words, author, retry }: MessageContext): HTMLElement[] {

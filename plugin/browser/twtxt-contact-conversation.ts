@@ -15,7 +15,14 @@ import {
 import { nameEvent } from "../messages/name.js";
 import { noblePrimitives } from "../messages/saltpack/noble-primitives.js";
 import { CONTACT_STATUS, type ContactStatus } from "../options/contact-words.js";
-import { type Author, GuestInbox, RequestRefused, type SealedMessage, sendToAuthor } from "./guest-inbox.js";
+import {
+  type Author,
+  GuestInbox,
+  pageVisible,
+  RequestRefused,
+  type SealedMessage,
+  sendToAuthor,
+} from "./guest-inbox.js";
 import { type Conversation, type GuestMessage, GuestStore } from "./guest-store.js";
 import { messageItem } from "./message-item.js";
 
@@ -23,6 +30,8 @@ import { messageItem } from "./message-item.js";
 const MAX_TEXT = 44_000;
 const SEED_BYTES = 32;
 const FORGET_MS = 5000;
+/** Tells other tabs that nothing of the conversation may stay. */
+const FORGOTTEN = "forgotten";
 
 /**
  * Shows the conversation of a form, sends and receives.
@@ -44,7 +53,7 @@ class ContactForm {
   readonly #store: GuestStore;
   /** Changes of other tabs. */
   readonly #tabs: BroadcastChannel;
-  #following: AbortController | null = null;
+  #following: { seed: string; end: AbortController } | null = null;
   #isSending = false;
 
   constructor(host: HTMLElement) {
@@ -55,7 +64,10 @@ class ContactForm {
     this.#author = { address, key, document, inbox };
     this.#store = new GuestStore(address);
     this.#tabs = new BroadcastChannel(`twtxt-contact ${address}`);
-    this.#tabs.addEventListener("message", () => this.#attempt(this.#update()));
+    this.#tabs.addEventListener("message", ({ data }) => {
+      if (data === FORGOTTEN) this.#form.reset();
+      this.#attempt(this.#update());
+    });
     this.#form.addEventListener("input", () => this.#attempt(this.#saveDraft()));
   }
 
@@ -136,17 +148,21 @@ class ContactForm {
     await this.#changed();
   }
 
-  /** Follows the inbox in one tab at a time. */
+  /** Follows the inbox in one tab at a time, and no longer that of an earlier key. */
   async #follow({ seed }: Conversation): Promise<void> {
-    if (this.#following) return;
-    const following = new AbortController();
+    if (this.#following?.seed === base64.encode(seed)) return;
+    this.#following?.end.abort();
+    const following = { seed: base64.encode(seed), end: new AbortController() };
     this.#following = following;
-    const { signal } = following;
+    const { signal } = following.end;
     const key = keyOf(seed);
     try {
-      await navigator.locks.request(`twtxt-contact ${this.#author.address}`, { signal }, async () => {
-        for await (const message of this.#inbox(key).follow(signal)) await this.#receive(message, key);
-      });
+      // A hidden tab leaves the lock to one that is visible.
+      while (await pageVisible(signal)) {
+        await navigator.locks.request(`twtxt-contact ${this.#author.address}`, { signal }, async () => {
+          for await (const message of this.#inbox(key).follow(signal)) await this.#receive(message, key);
+        });
+      }
     } catch (error) {
       if (signal.aborted) return;
       this.#say(error instanceof RequestRefused && error.status === 401 ? "wrongClock" : "broken");
@@ -179,11 +195,12 @@ class ContactForm {
     if (!confirm(this.#word("forgetConfirm"))) return;
     const conversation = await this.#store.conversation();
     const messages = await this.#store.messages();
-    this.#following?.abort();
+    this.#following?.end.abort();
     this.#form.reset();
     if (conversation) await this.#deleteAtSite(messages, conversation.seed);
     await this.#store.forget();
-    await this.#changed();
+    this.#tabs.postMessage(FORGOTTEN);
+    await this.#update();
     this.#say("forgotten");
   }
 
@@ -220,9 +237,9 @@ class ContactForm {
     const copy = await this.#readCopy(file);
     if (copy === null) return this.#say("badCopy");
     const current = await this.#store.conversation();
-    if (current && encodeSeed(current.seed) !== encodeSeed(copy.seed)) {
+    if (current && base64.encode(current.seed) !== base64.encode(copy.seed)) {
       if (!confirm(this.#word("replaceConfirm"))) return;
-      this.#following?.abort();
+      this.#following?.end.abort();
       await this.#store.forget();
     }
     await this.#store.start(copy.seed, copy.created ?? `${new Date().toISOString().slice(0, 19)}Z`);
@@ -270,7 +287,7 @@ class ContactForm {
     this.#offerForget(conversation !== undefined);
     this.#list(conversation ? await this.#store.messages() : []);
     if (conversation) this.#attempt(this.#follow(conversation));
-    else this.#following?.abort();
+    else this.#following?.end.abort();
   }
 
   #list(messages: readonly GuestMessage[]): void {
@@ -321,21 +338,13 @@ class ContactForm {
   }
 
   #word(word: keyof ContactStatus, values: Record<string, string> = {}): string {
-    return filled(this.#words[word], { address: this.#author.address, ...values });
+    const all: Record<string, string> = { address: this.#author.address, ...values };
+    return this.#words[word].replace(/\{(\w+)\}/g, (written, name) => all[name] ?? written);
   }
-}
-
-/** Replaces `{name}` in a text. */
-function filled(text: string, values: Record<string, string>): string {
-  return text.replace(/\{(\w+)\}/g, (written, name) => values[name] ?? written);
 }
 
 function keyOf(seed: Uint8Array): SecretKey {
   const { publicKey } = noblePrimitives.secretKey(seed);
   const pair = new Uint8Array([...seed, ...publicKey]);
   return secretKey(pair);
-}
-
-function encodeSeed(seed: Uint8Array): string {
-  return base64.encode(seed);
 }

@@ -358,6 +358,74 @@ describeInChromium("a reader at the contact page", () => {
   });
 });
 
+/** Alice answers the message with this text, or the first one. */
+async function reply(alice: Correspondent, text: string, to?: string): Promise<void> {
+  const message = (await alice.found("list")).find((each) => to === undefined || each.text === to);
+  const { exitCode, stderr } = await alice.byHand(["message", "reply", String(message?.id), text]);
+  expect(exitCode, stderr).toBe(0);
+}
+
+/** As the browser does when the reader switches to another tab. */
+async function hide(page: Page): Promise<void> {
+  await page.evaluate(`
+    Object.defineProperty(document, "visibilityState", { value: "hidden" });
+    document.dispatchEvent(new Event("visibilitychange"));
+  `);
+}
+
+describeInChromium("a reader in trouble", () => {
+  it("writes on a page whose language is not a valid tag", async () => {
+    const { alice } = await correspondents(["alice"]);
+    await publishContact(alice);
+    const page = await readerOf(alice);
+    await page.evaluate('document.documentElement.lang = "en_US"');
+    await write(page, "hello");
+    await expectSent(page, "hello");
+  });
+
+  it("leaves nothing typed in other tabs after Forget", async () => {
+    const { alice } = await correspondents(["alice"]);
+    await publishContact(alice);
+    const [first, second] = [await readerOf(alice), await readerOf(alice)];
+    await second.getByLabel("Your message").fill("unsent");
+    await second.getByLabel("Your name (optional)").fill("Dana");
+    await write(first, "hello");
+    await expectSent(second, "hello");
+    first.on("dialog", (dialog) => dialog.accept());
+    await first.getByRole("button", { name: "Forget this conversation" }).click();
+    await expect.poll(() => second.getByLabel("Your message").inputValue()).toBe("");
+    expect(await second.getByLabel("Your name (optional)").inputValue()).toBe("");
+    expect(await second.evaluate("indexedDB.databases()")).toEqual([]);
+  });
+
+  it("reads answers in a tab while a hidden tab is open, on a site without event streams", async () => {
+    const { alice } = await correspondents(["alice"], { isStreaming: false });
+    await publishContact(alice);
+    const hidden = await readerOf(alice);
+    await write(hidden, "hello");
+    await expectSent(hidden, "hello");
+    const page = await readerOf(alice);
+    await expectSent(page, "hello");
+    await reply(alice, "Hello, reader.");
+    await hide(hidden);
+    await expect.poll(() => received(page).count()).toBe(1);
+  });
+
+  it("reads answers to a new conversation after the browser's data was cleared", async () => {
+    const { alice } = await correspondents(["alice"]);
+    await publishContact(alice);
+    const page = await readerOf(alice);
+    await write(page, "before");
+    await expectSent(page, "before");
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send("Storage.clearDataForOrigin", { origin: alice.url, storageTypes: "indexeddb" });
+    await write(page, "after");
+    await expectSent(page, "after");
+    await reply(alice, "Hello again.", "after");
+    await expect.poll(() => received(page).count()).toBe(1);
+  });
+});
+
 describeInChromium("a browser that cannot encrypt", () => {
   it.each([
     ["without JavaScript", { javaScriptEnabled: false }, "", "To write here, turn on JavaScript."],
