@@ -32,7 +32,7 @@ export type FindLinks = (html: string) => string[];
  *
  * @returns a function that returns each page once, as it is written, with the fragment of its first link; no links for a
  *   site that does not send them
- * @example linkFinder(settings)('<a href="https://bob.example/#eggs">eggs</a>') // ["https://bob.example/#eggs"]
+ * @example linkFinder(settings)('<a href="https://bob.example/#eggs">eggs</a>')
  */
 export function linkFinder(settings: Pick<Settings, "url" | "mentions">): FindLinks {
   if (!sendsLinks(settings)) return () => [];
