@@ -313,7 +313,9 @@ describeInChromium("a reader at the contact page", () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
     const [first, second] = [await readerOf(alice), await readerOf(alice)];
-    await Promise.all([write(first, "from the first"), write(second, "from the second")]);
+    await write(first, "from the first");
+    await expectSent(first, "from the first");
+    await write(second, "from the second");
     for (const page of [first, second]) await expect.poll(() => sent(page).count()).toBe(2);
     const senders = new Set((await alice.found("list")).map(({ address }) => address));
     expect([...senders]).toEqual([expect.stringMatching(/^kex1/)]);
