@@ -5,7 +5,7 @@ import { pageParsed } from "./page-parsed.js";
 
 type Conversation = Awaited<ReturnType<typeof import("./twtxt-contact-conversation.js").startConversation>>;
 
-/** The contact form of an author. Its content is made by the build; see `contactHtml`. */
+/** The contact form of an author. The build makes its content, see `SiteContact`. */
 class TwtxtContact extends HTMLElement {
   #conversation: Promise<Conversation> | null = null;
 

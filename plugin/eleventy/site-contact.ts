@@ -32,7 +32,7 @@ export class SiteContact {
     this.#inboxes = inboxes;
   }
 
-  /** What to know for writing to each author with an inbox; empty if there is none. */
+  /** The form or the instructions for writing to each author with an inbox; empty if there is none. */
   html(): string {
     const recipients = this.#recipients();
     if (recipients.length === 0) return "";
