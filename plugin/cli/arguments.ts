@@ -1,8 +1,8 @@
 // plugin/cli/arguments.ts: parses the arguments of a command: options, and the words between them.
 import { parseArgs } from "node:util";
 import { closestMatch } from "leven";
+import { misuse } from "../author/invocation.js";
 import { TwtxtError } from "../errors.js";
-import { typed } from "./invocation.js";
 import type { Kind, Option, Options, ValuesOf } from "./options.js";
 
 /** The words of a command line: the arguments that are not options. */
@@ -135,15 +135,4 @@ function noSuchOption(where: string, { name, rawName }: OptionToken, names: stri
 /** The name that was probably meant: one that starts with the word, or else the most similar one. */
 export function nearestOf(word: string, names: readonly string[]): string | undefined {
   return names.find((name) => name.startsWith(word)) ?? closestMatch(word, names, { maxDistance: 3 });
-}
-
-/**
- * An error in the command line, with the command that prints the help.
- *
- * @param where - the command, perhaps with its action; empty for none
- */
-export function misuse(where: string, what: string): TwtxtError {
-  const [command = ""] = where.split(" ");
-  const help = typed(command === "" ? "--help" : `${command} --help`);
-  return new TwtxtError("bad-usage", `${where === "" ? "" : `${where}: `}${what} Type: ${help}`);
 }

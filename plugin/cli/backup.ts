@@ -2,6 +2,11 @@
 import { createReadStream } from "node:fs";
 import { stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { counted, sizeText } from "../author/amounts.js";
+import { checkFree, type Draft, draftIn, orBadFile } from "../author/files.js";
+import { endingOf } from "../author/machine.js";
+import { publishedSite, type Site, siteAt } from "../author/site.js";
+import { checkWithinReach, type SiteStore, siteStore, useStoreAlone } from "../author/site-store.js";
 import { contentsNamedIn, RECORDS } from "../blobs/serve/stored.js";
 import { TwtxtError } from "../errors.js";
 import { EVENTS } from "../mentions/receive/event-log.js";
@@ -19,12 +24,9 @@ import { copyConsistently, type HeadKeys, hashOf, SMALL_BYTES, writeValue } from
 import type { StreamingStore } from "../store/store.js";
 import { one } from "./arguments.js";
 import { command } from "./command.js";
-import { checkFree, type Draft, draftIn, orBadFile } from "./files.js";
 import { FOLDER, flag, option, SETTINGS_OPTION, text } from "./options.js";
-import { counted, progressOf, sizeText, statusOf } from "./output.js";
-import { publishedSite, type Site, siteAt } from "./site.js";
-import { checkWithinReach, type SiteStore, siteStore, useStoreAlone } from "./site-store.js";
-import { endingOf, type Terminal } from "./terminal.js";
+import { progressOf, statusOf } from "./output.js";
+import type { Terminal } from "./terminal.js";
 
 const ARCHIVE = one(text("FILE", "one file, such as alice.tar.gz"));
 const MODE = 0o600;

@@ -1,11 +1,12 @@
 // plugin/cli/blob.ts: `eleventy-twtxt blob` stores files at the author's site.
+
+import { typedHints } from "../author/invocation.js";
 import { checkFilename, checkProperties, checkType } from "../blobs/metadata.js";
 import { PROOF_PROPERTIES } from "../blobs/proof.js";
 import { TwtxtError } from "../errors.js";
 import { isBlobKey } from "../site/routes.js";
 import { one, oneOrMore, zeroOrMore } from "./arguments.js";
 import { actionsWith, type Command, commandOf } from "./command.js";
-import { typedHints } from "./invocation.js";
 import { address, FILE, flag, type Kind, number, OWN_SITE_OPTIONS, option, repeatable, text } from "./options.js";
 
 const KEY: Kind<string> = {

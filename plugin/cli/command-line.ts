@@ -1,9 +1,10 @@
 // plugin/cli/command-line.ts: the commands: finds one by its name, runs it, and reports errors.
+
+import { misuse, PROGRAM, typedHints, version } from "../author/invocation.js";
+import { privateHostAdvice, privateHostsOf } from "../author/network.js";
 import { TwtxtError } from "../errors.js";
-import { misuse, nearestOf } from "./arguments.js";
+import { nearestOf } from "./arguments.js";
 import type { Command } from "./command.js";
-import { PROGRAM, typedHints, version } from "./invocation.js";
-import { privateHostAdvice, privateHostsOf } from "./options.js";
 import { tableOf } from "./output.js";
 import type { Terminal } from "./terminal.js";
 

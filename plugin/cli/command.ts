@@ -1,6 +1,7 @@
 // plugin/cli/command.ts: a command: its options, its words, and the function to run. Its help is generated from these.
-import { firstWord, misuse, nearestOf, none, readArguments, type Words } from "./arguments.js";
-import { PROGRAM } from "./invocation.js";
+
+import { misuse, PROGRAM } from "../author/invocation.js";
+import { firstWord, nearestOf, none, readArguments, type Words } from "./arguments.js";
 import type { Option, Options, ValuesOf } from "./options.js";
 import { linesAt } from "./output.js";
 import type { Terminal } from "./terminal.js";

@@ -1,11 +1,12 @@
 // plugin/cli/contacts.ts: `eleventy-twtxt contacts` lists the known keys of other people, and accepts or forgets them.
+
+import { authorAt } from "../author/author.js";
+import { networkOf } from "../author/network.js";
 import { TwtxtError } from "../errors.js";
 import { formatKey, parseKey } from "../keys/key.js";
 import { Contacts } from "../messages/lookup/contacts.js";
 import { one, oneAndOptional } from "./arguments.js";
-import { authorAt } from "./author.js";
 import { actionsWith, commandOf } from "./command.js";
-import { networkOf } from "./lookup.js";
 import { AUTHOR_OPTIONS, address, HOSTS_OPTION, JSON_OPTION, type Kind, type ValuesOf } from "./options.js";
 import { tableOf } from "./output.js";
 import type { Terminal } from "./terminal.js";

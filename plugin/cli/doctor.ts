@@ -1,12 +1,8 @@
 // plugin/cli/doctor.ts: `eleventy-twtxt doctor` checks a live site as its peers see it.
-import { createGuard } from "../http/guard.js";
-import { isSameHost, loopbackHostOf } from "../http/hosts.js";
-import { isSameUrl } from "../http/same-url.js";
-import { parseAddress } from "../keys/address.js";
-import { misuse, optional } from "./arguments.js";
-import { command } from "./command.js";
-import { type Finding, type Probe, probeWith, runChecks } from "./doctor/check.js";
-import { type AddressToCheck, checkAddress } from "./doctor/check-address.js";
+
+import { counted } from "../author/amounts.js";
+import { type Finding, type Probe, probeWith, runChecks } from "../author/doctor/check.js";
+import { type AddressToCheck, checkAddress } from "../author/doctor/check-address.js";
 import {
   checkEndpoint,
   checkNames,
@@ -14,7 +10,7 @@ import {
   endpointOf,
   listsBeside,
   notTested,
-} from "./doctor/check-endpoint.js";
+} from "../author/doctor/check-endpoint.js";
 import {
   checkConditions,
   checkHead,
@@ -22,12 +18,17 @@ import {
   checkOwnUrl,
   findFeed,
   type ServedFeed,
-} from "./doctor/check-feed.js";
-import { checkArchives, checkText } from "./doctor/check-text.js";
-import { userAgent } from "./invocation.js";
+} from "../author/doctor/check-feed.js";
+import { checkArchives, checkText } from "../author/doctor/check-text.js";
+import { misuse, userAgent } from "../author/invocation.js";
+import { ifBuilt, publishedSite, siteAt } from "../author/site.js";
+import { createGuard } from "../http/guard.js";
+import { isSameHost, loopbackHostOf } from "../http/hosts.js";
+import { isSameUrl } from "../http/same-url.js";
+import { parseAddress } from "../keys/address.js";
+import { optional } from "./arguments.js";
+import { command } from "./command.js";
 import { address, flag, HOSTS_OPTION, JSON_OPTION, option, SETTINGS_OPTION, url, type ValuesOf } from "./options.js";
-import { counted } from "./output.js";
-import { ifBuilt, publishedSite, siteAt } from "./site.js";
 import type { Terminal } from "./terminal.js";
 
 const OPTIONS = {

@@ -1,6 +1,9 @@
 // plugin/cli/keys.ts: `eleventy-twtxt keys` creates, shows, backs up and restores private keys.
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
+import { identityPlaces } from "../author/files.js";
+import { misuse, typed } from "../author/invocation.js";
+import { ifBuilt, siteAt } from "../author/site.js";
 import { formatTimestamp } from "../feed/timestamp.js";
 import {
   copyIdentity,
@@ -17,10 +20,8 @@ import {
 } from "../keys/identity.js";
 import type { IdentityLocation } from "../keys/places.js";
 import { countWords, WORDS } from "../keys/words.js";
-import { misuse, one, oneAndOptional, optional } from "./arguments.js";
+import { one, oneAndOptional, optional } from "./arguments.js";
 import { actionsWith, commandOf } from "./command.js";
-import { identityPlaces } from "./files.js";
-import { typed } from "./invocation.js";
 import {
   address,
   FILE,
@@ -31,7 +32,6 @@ import {
   SETTINGS_OPTION,
   type ValuesOf,
 } from "./options.js";
-import { ifBuilt, siteAt } from "./site.js";
 import type { Terminal } from "./terminal.js";
 
 const ADDRESS = address("alice@alice.example");

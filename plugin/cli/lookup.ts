@@ -1,14 +1,14 @@
-// plugin/cli/lookup.ts: `eleventy-twtxt lookup` shows the key and the inbox of an address; how commands look addresses up.
+// plugin/cli/lookup.ts: `eleventy-twtxt lookup` shows the key and the inbox of an address.
+
+import { authorAt } from "../author/author.js";
+import { typed } from "../author/invocation.js";
+import { networkOf } from "../author/network.js";
 import { TwtxtError } from "../errors.js";
-import { type Ask, createGuard, type GuardOptions } from "../http/guard.js";
 import { type Contact, Contacts } from "../messages/lookup/contacts.js";
-import { type Found, type Lookup, lookup as lookUp } from "../messages/lookup/lookup.js";
-import { systemSrv } from "../messages/lookup/public-lookup.js";
+import type { Found } from "../messages/lookup/lookup.js";
 import { one } from "./arguments.js";
-import { authorAt } from "./author.js";
 import { command } from "./command.js";
-import { typed, userAgent } from "./invocation.js";
-import { AUTHOR_OPTIONS, type AuthorValues, address, HOSTS_OPTION, type HostsValues, JSON_OPTION } from "./options.js";
+import { AUTHOR_OPTIONS, type AuthorValues, address, HOSTS_OPTION, JSON_OPTION } from "./options.js";
 import { tableOf } from "./output.js";
 import type { Terminal } from "./terminal.js";
 
@@ -74,18 +74,4 @@ async function contactFor(
     if (isUnclear && !isChosen) return undefined;
     throw error;
   }
-}
-
-/** How commands reach the servers of others. */
-interface Network {
-  ask: Ask;
-  /** Sends a request each time. */
-  lookup: Lookup;
-}
-
-/** @param limits - instead of the guard's defaults */
-export function networkOf(values: HostsValues, limits: Pick<GuardOptions, "totalMs"> = {}): Network {
-  const plainHosts = values["allow-private-host"];
-  const ask = createGuard({ userAgent: userAgent(), allowPrivateHosts: plainHosts, ...limits });
-  return { ask, lookup: (address) => lookUp(address, { ask, plainHosts, resolveSrv: systemSrv }) };
 }

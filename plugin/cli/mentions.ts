@@ -1,15 +1,16 @@
 // plugin/cli/mentions.ts: `eleventy-twtxt mentions` lists the mentions that the site received, and moderates them.
 import { resolve } from "node:path";
+import { ownIdentity } from "../author/author.js";
+import { readText } from "../author/files.js";
+import { typed } from "../author/invocation.js";
+import { publishedSite, siteAt } from "../author/site.js";
 import { TwtxtError } from "../errors.js";
 import { type SiteRequest, siteApi } from "../http/site-api.js";
 import { decisionName } from "../mentions/inform/digest-text.js";
 import type { ManagedMention } from "../mentions/receive/manage.js";
 import { mentionsOfWebmentionIo } from "../mentions/receive/webmention-io.js";
 import { oneOrMore } from "./arguments.js";
-import { ownIdentity } from "./author.js";
 import { actionsWith, commandOf } from "./command.js";
-import { readText } from "./files.js";
-import { typed } from "./invocation.js";
 import {
   FILE,
   flag,
@@ -27,7 +28,6 @@ import {
   type ValuesOf,
   withDefault,
 } from "./options.js";
-import { publishedSite, siteAt } from "./site.js";
 import type { Terminal } from "./terminal.js";
 
 const STATES = ["shown", "held", "pending", "rejected"] as const;

@@ -1,6 +1,8 @@
 // plugin/cli/message.ts: `eleventy-twtxt message` sends and reads private messages.
+
+import { misuse } from "../author/invocation.js";
 import { parseAddress } from "../keys/address.js";
-import { misuse, one, oneAndOptional, optional, type Words, zeroOrMore } from "./arguments.js";
+import { one, oneAndOptional, optional, type Words, zeroOrMore } from "./arguments.js";
 import { actionsWith, commandOf } from "./command.js";
 import type { SenderChoice } from "./message/block.js";
 import { address, flag, idPrefix, type Kind, number, OWN_SITE_OPTIONS, text, withDefault } from "./options.js";

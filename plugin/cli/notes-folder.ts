@@ -2,11 +2,11 @@
 import { existsSync, readdirSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
+import { badFile, dataFolder, isMissing, orBadFile } from "../author/files.js";
+import { misuse } from "../author/invocation.js";
+import { isBelow, type Site } from "../author/site.js";
 import type { TwtxtError } from "../errors.js";
 import { formatTimestamp, isDateOnly } from "../feed/timestamp.js";
-import { misuse } from "./arguments.js";
-import { badFile, dataFolder, isMissing, orBadFile } from "./files.js";
-import { isBelow, type Site } from "./site.js";
 import type { Terminal } from "./terminal.js";
 
 /** The number of folders in a question or a message. */

@@ -1,6 +1,5 @@
 // plugin/cli/options.ts: options and ids of the command line. Each option is declared once, with its kind, help and default.
 import { TwtxtError } from "../errors.js";
-import { PrivateAddressError } from "../http/hosts.js";
 import { parseAddress } from "../keys/address.js";
 import { canParseUrl } from "../url.js";
 
@@ -104,16 +103,6 @@ export const SETTINGS_OPTION = {
 export const HOSTS_OPTION = {
   "allow-private-host": repeatable(HOST, "a host in your own network that may be contacted"),
 };
-/** The `host:port` that an error names as private; empty if it names none. */
-export function privateHostsOf(error: unknown): string[] {
-  return error instanceof PrivateAddressError ? [error.host] : [];
-}
-
-/** Advice for addresses that the guard refused. @param hosts - `host:port`, if they are known */
-export function privateHostAdvice(hosts: readonly string[]): string {
-  const added = (hosts.length > 0 ? hosts : ["HOST:PORT"]).map((host) => `--allow-private-host ${host}`).join(" ");
-  return `Only public servers are contacted. To allow one in your own network, add ${added}`;
-}
 
 export const IDENTITY_OPTION = { identity: option(FILE, "the file with your key, if it is not in the default place") };
 export const AUTHOR_OPTIONS = {

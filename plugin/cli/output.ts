@@ -1,4 +1,5 @@
-// plugin/cli/output.ts: tables, counts, sizes and progress on the terminal.
+// plugin/cli/output.ts: tables and progress on the terminal.
+import { sizeText } from "../author/amounts.js";
 import type { Terminal } from "./terminal.js";
 
 /** From Hangul on, most characters take two columns. */
@@ -52,16 +53,6 @@ export function linesAt(columns: number, text: string): string[] {
     }
     return lines;
   });
-}
-
-/** @example counted(1, "twt") // "1 twt" */
-export function counted(count: number, one: string, more = `${one}s`): string {
-  return `${count} ${count === 1 ? one : more}`;
-}
-
-/** @example listed([[1, "sent"], [0, "failed"]]) // "1 sent" */
-export function listed(counts: readonly (readonly [count: number, what: string])[]): string {
-  return counts.flatMap(([count, what]) => (count > 0 ? `${count} ${what}` : [])).join(", ");
 }
 
 export interface Progress {
@@ -119,18 +110,4 @@ function barOf(part: number, total: number): string {
   const filled = Math.floor(part * WIDTH);
   const percent = String(Math.floor(part * 100)).padStart(3);
   return `[${"#".repeat(filled)}${" ".repeat(WIDTH - filled)}] ${percent} % of ${sizeText(total)}`;
-}
-
-const UNITS = ["KiB", "MiB", "GiB"];
-
-/** @example sizeText(1_300_000) // "1.2 MiB" */
-export function sizeText(bytes: number): string {
-  let size = bytes;
-  let unit = "bytes";
-  for (const larger of UNITS) {
-    if (size < 1024) break;
-    size /= 1024;
-    unit = larger;
-  }
-  return unit === "bytes" ? `${bytes} bytes` : `${size.toFixed(1)} ${unit}`;
 }

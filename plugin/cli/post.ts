@@ -1,6 +1,9 @@
 // plugin/cli/post.ts: `eleventy-twtxt post` writes a note.
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
+import { createText, readText } from "../author/files.js";
+import { misuse, userAgent } from "../author/invocation.js";
+import { isBelow, type Site, siteAt } from "../author/site.js";
 import { TwtxtError } from "../errors.js";
 import { twtHash } from "../feed/hash.js";
 import { parseReplyTo } from "../feed/subject.js";
@@ -8,14 +11,11 @@ import { toInstant } from "../feed/timestamp.js";
 import { parseReference } from "../mentions/reference.js";
 import { readArchives, readLiveFeed } from "../mentions/send/live-feed.js";
 import { PREVIEW_FOLDER } from "../site/site.js";
-import { misuse, optional } from "./arguments.js";
+import { optional } from "./arguments.js";
 import { command } from "./command.js";
-import { createText, readText } from "./files.js";
 import { formatPost, readPost } from "./front-matter.js";
-import { userAgent } from "./invocation.js";
 import { chooseNotesFolder, freeNoteTimes, type NotesFolder, noteName, rememberNotesFolder } from "./notes-folder.js";
 import { FOLDER, flag, HOSTS_OPTION, type Kind, option, SETTINGS_OPTION, text } from "./options.js";
-import { isBelow, type Site, siteAt } from "./site.js";
 import type { Terminal } from "./terminal.js";
 
 const NAME = "post";

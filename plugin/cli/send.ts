@@ -1,6 +1,11 @@
 // plugin/cli/send.ts: `eleventy-twtxt send` sends the mentions and links of new posts.
 import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
+import { counted, listed } from "../author/amounts.js";
+import { misuse, typed, userAgent } from "../author/invocation.js";
+import { privateHostAdvice } from "../author/network.js";
+import { ifBuilt, publishedSite, type Site, siteAt } from "../author/site.js";
+import { storeFolder } from "../author/site-store.js";
 import { TwtxtError } from "../errors.js";
 import { createGuard } from "../http/guard.js";
 import { hostAndPort, loopbackHostOf } from "../http/hosts.js";
@@ -13,9 +18,8 @@ import type { PublishedSite } from "../site/site.js";
 import { FileStore } from "../store/file.js";
 import { memoryStore } from "../store/memory.js";
 import type { Store } from "../store/store.js";
-import { misuse, none } from "./arguments.js";
+import { none } from "./arguments.js";
 import { command } from "./command.js";
-import { typed, userAgent } from "./invocation.js";
 import {
   FOLDER,
   flag,
@@ -23,14 +27,11 @@ import {
   JSON_OPTION,
   number,
   option,
-  privateHostAdvice,
   SETTINGS_OPTION,
   url,
   type ValuesOf,
 } from "./options.js";
-import { counted, listed, tableOf } from "./output.js";
-import { ifBuilt, publishedSite, type Site, siteAt } from "./site.js";
-import { storeFolder } from "./site-store.js";
+import { tableOf } from "./output.js";
 import type { Terminal } from "./terminal.js";
 
 const NAME = "send";

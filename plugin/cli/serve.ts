@@ -1,6 +1,9 @@
 // plugin/cli/serve.ts: `eleventy-twtxt serve` runs the site and its endpoints on any Node host.
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
+import { userAgent } from "../author/invocation.js";
+import { publishedSite, type Site, siteAt } from "../author/site.js";
+import { siteStore, useStore } from "../author/site-store.js";
 import { TwtxtError } from "../errors.js";
 import { FEATURES, featuresOff } from "../host/channels.js";
 import { Followers } from "../host/followers.js";
@@ -19,7 +22,6 @@ import type { StreamingStore } from "../store/store.js";
 import { canParseUrl } from "../url.js";
 import { none } from "./arguments.js";
 import { command } from "./command.js";
-import { userAgent } from "./invocation.js";
 import {
   FOLDER,
   HOSTS_OPTION,
@@ -31,8 +33,6 @@ import {
   type ValuesOf,
   withDefault,
 } from "./options.js";
-import { publishedSite, type Site, siteAt } from "./site.js";
-import { siteStore, useStore } from "./site-store.js";
 import type { Terminal } from "./terminal.js";
 
 const ORIGIN: Kind<string> = {

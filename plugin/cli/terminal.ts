@@ -4,24 +4,18 @@ import { createInterface } from "node:readline";
 import { type Readable, Writable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
+import { PROGRAM } from "../author/invocation.js";
+import type { Machine } from "../author/machine.js";
 import { TwtxtError } from "../errors.js";
-import { PROGRAM } from "./invocation.js";
 
-/** The machine for a command; tests have another one. */
-export interface Terminal {
-  readonly environment: Readonly<Record<string, string | undefined>>;
-  /** The working directory, absolute. */
-  readonly folder: string;
+/** The machine with a terminal. {@link Machine.say} writes on stderr. */
+export interface Terminal extends Machine {
   /** Whether each stream is a terminal, and not a file or a pipe. */
   readonly isTerminal: { readonly stdin: boolean; readonly stdout: boolean; readonly stderr: boolean };
   /** The width of stdout in characters; `null` if it is not a terminal. */
   columns(): number | null;
-  /** Milliseconds since 1970. */
-  now(): number;
   /** Writes a line of data, on stdout. */
   print(line: string): void;
-  /** Writes a message, on stderr. */
-  say(line: string): void;
   /** Shows a status line on stderr, which the next line replaces; an empty one removes it. */
   showStatus(line: string): void;
   /** Writes binary data, on stdout. @throws TwtxtError `bad-file` if they cannot be written */
@@ -50,15 +44,6 @@ export interface Terminal {
    * @returns its exit code
    */
   open(command: string, file: string): Promise<number>;
-  /** Resolves at SIGTERM or Ctrl-C. A second one ends the process at once. */
-  ended(): Promise<void>;
-}
-
-/** Is aborted at SIGTERM or Ctrl-C, so that work can clean up. */
-export function endingOf(terminal: Pick<Terminal, "ended">): AbortSignal {
-  const ending = new AbortController();
-  void terminal.ended().then(() => ending.abort(new TwtxtError("unreachable", "Interrupted.")));
-  return ending.signal;
 }
 
 /** The standard streams of a terminal. */

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect } from "vitest";
-import type { Finding } from "../../plugin/cli/doctor/check.js";
+import type { Finding } from "../../plugin/author/doctor/check.js";
 import { discoveryFiles, feedFiles, inboxesOf } from "../../plugin/eleventy/site-files.js";
 import type { Twt } from "../../plugin/feed/twt.js";
 import { type NodeServer, nodeServer } from "../../plugin/host/node-server.js";

@@ -1,8 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { type Finding, probeWith, runChecks } from "../../plugin/cli/doctor/check.js";
-import { checkAddress } from "../../plugin/cli/doctor/check-address.js";
-import { checkScheme } from "../../plugin/cli/doctor/check-feed.js";
+import { type Finding, probeWith, runChecks } from "../../plugin/author/doctor/check.js";
+import { checkAddress } from "../../plugin/author/doctor/check-address.js";
+import { checkScheme } from "../../plugin/author/doctor/check-feed.js";
 import { createGuard } from "../../plugin/http/guard.js";
 import { answer, checkedSite, examined, PLAIN, report, type SiteOptions, says } from "./checked-site.js";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { typed } from "../../plugin/cli/invocation.js";
+import { typed } from "../../plugin/author/invocation.js";
 
 describe("a hint to type a command", () => {
   it.each([

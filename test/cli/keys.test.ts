@@ -1,7 +1,7 @@
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { dataFolder } from "../../plugin/cli/files.js";
+import { dataFolder } from "../../plugin/author/files.js";
 import { parseIdentity } from "../../plugin/keys/identity-text.js";
 import { wordsOfSeed } from "../../plugin/keys/words.js";
 import { blog, commandProcess } from "./helpers.js";

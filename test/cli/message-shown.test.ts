@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ReadMessage } from "../../plugin/cli/message/mailbox.js";
+import type { ReadMessage } from "../../plugin/author/mailbox.js";
 import { factsOf, listLines, messageLines } from "../../plugin/cli/message/message-text.js";
 import { reportLines } from "../../plugin/cli/message/outgoing.js";
 import type { Trust } from "../../plugin/messages/lookup/trust.js";

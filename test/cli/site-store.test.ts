@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { siteAt } from "../../plugin/cli/site.js";
-import { folderName, storeFolder } from "../../plugin/cli/site-store.js";
+import { siteAt } from "../../plugin/author/site.js";
+import { folderName, storeFolder } from "../../plugin/author/site-store.js";
 import { FileStore } from "../../plugin/store/file.js";
 import { builtSite, settingsFile } from "../helpers/built-site.js";
 import { FEED, feedServer } from "../helpers/receiver.js";

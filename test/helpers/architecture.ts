@@ -13,7 +13,7 @@ export interface Folder {
 /** A line of a path. */
 export type Step = { file: string } | { handOver: string };
 
-export const folders: readonly Folder[] = [...page.matchAll(/^\| (\d) \| `([^`]+?)\/?` \| \S/gm)].map(
+export const folders: readonly Folder[] = [...page.matchAll(/^\| (\d+) \| `([^`]+?)\/?` \| \S/gm)].map(
   ([, floor = "", name = ""]) => ({ floor: Number(floor), name }),
 );
 

@@ -1,10 +1,12 @@
 // plugin/cli/blob/edit-blobs.ts: `blob set`, `blob share` and `blob rm`.
+
+import { blobSite, factsOf, markdownOf, placeOf, visibility } from "../../author/blob-site.js";
+import { misuse } from "../../author/invocation.js";
 import { shortKey } from "../../blobs/blob.js";
 import type { MetadataChange } from "../../blobs/client/own-blobs.js";
-import { misuse } from "../arguments.js";
 import type { OwnSiteValues } from "../options.js";
 import type { Terminal } from "../terminal.js";
-import { blobSite, completeKey, completeKeys, factsOf, markdownOf, placeOf, visibility } from "./blob-site.js";
+import { completeKey, completeKeys } from "./blob-keys.js";
 
 export interface MetadataValues {
   public: boolean;

@@ -1,6 +1,13 @@
 // plugin/cli/blob/get.ts: `blob get`: saves a blob, the author's own or one that another owner shares.
 import { stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import { sizeText } from "../../author/amounts.js";
+import { authorAt, ownKeys } from "../../author/author.js";
+import { blobSite, knownBlobs, proofFacts } from "../../author/blob-site.js";
+import { checkFree, type Draft, draftIn } from "../../author/files.js";
+import { misuse, typed } from "../../author/invocation.js";
+import { endingOf } from "../../author/machine.js";
+import { networkOf } from "../../author/network.js";
 import { shortKey } from "../../blobs/blob.js";
 import type { Download } from "../../blobs/client/client.js";
 import {
@@ -16,15 +23,9 @@ import { TwtxtError, type TwtxtErrorCode } from "../../errors.js";
 import { formatKey } from "../../keys/key.js";
 import { type OwnKeys, openWith } from "../../messages/sealing.js";
 import { isBlobKey } from "../../site/routes.js";
-import { misuse } from "../arguments.js";
-import { authorAt, ownKeys } from "../author.js";
-import { checkFree, type Draft, draftIn } from "../files.js";
-import { typed } from "../invocation.js";
-import { networkOf } from "../lookup.js";
 import type { OwnSiteValues } from "../options.js";
-import { sizeText } from "../output.js";
-import { endingOf, type Terminal } from "../terminal.js";
-import { blobSite, completeKey, knownBlobs, proofFacts } from "./blob-site.js";
+import type { Terminal } from "../terminal.js";
+import { completeKey } from "./blob-keys.js";
 
 type Values = OwnSiteValues & { output: string | undefined; force: boolean; sealed: boolean; unverified: boolean };
 

@@ -1,4 +1,8 @@
 // plugin/cli/blob/list-blobs.ts: `blob list`, `blob info` and `blob verify`.
+
+import { counted, listed, sizeText } from "../../author/amounts.js";
+import { type BlobSite, blobSite, factsOf, markdownOf, proofFacts, visibility } from "../../author/blob-site.js";
+import { typedHints } from "../../author/invocation.js";
 import { type BlobFields, type BlobInfo, shortKey } from "../../blobs/blob.js";
 import { receiveBlob } from "../../blobs/client/download.js";
 import { type BlobState, type KnownBlobs, LOST_ADVICE, lossOf, WRONG_ADVICE } from "../../blobs/client/known-blobs.js";
@@ -7,21 +11,10 @@ import { withoutProof } from "../../blobs/metadata.js";
 import type { Proof } from "../../blobs/proof.js";
 import { TwtxtError, type TwtxtErrorCode } from "../../errors.js";
 import { oneLine } from "../../http/one-line.js";
-import { typedHints } from "../invocation.js";
 import type { OwnSiteValues } from "../options.js";
-import { counted, listed, sizeText, tableOf } from "../output.js";
+import { tableOf } from "../output.js";
 import type { Terminal } from "../terminal.js";
-import {
-  type BlobSite,
-  blobSite,
-  completeKey,
-  completeKeys,
-  factsOf,
-  markdownOf,
-  proofFacts,
-  sayDamaged,
-  visibility,
-} from "./blob-site.js";
+import { completeKey, completeKeys, sayDamaged } from "./blob-keys.js";
 
 interface ListedBlob {
   blob: BlobInfo;

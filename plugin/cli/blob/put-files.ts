@@ -7,10 +7,10 @@ import { basename, join, relative, resolve, sep } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { fileTypeFromBuffer } from "file-type";
 import mime from "mime";
+import { badFile, isMissing } from "../../author/files.js";
 import type { Contents } from "../../blobs/client/client.js";
 import { ANY_TYPE } from "../../blobs/metadata.js";
 import { TwtxtError } from "../../errors.js";
-import { badFile, isMissing } from "../files.js";
 import type { Terminal } from "../terminal.js";
 
 /** A file to put. */

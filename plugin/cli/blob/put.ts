@@ -1,6 +1,11 @@
 // plugin/cli/blob/put.ts: `blob put`: stores files, several at once. A failure does not stop the others.
 import { buffer } from "node:stream/consumers";
 import PQueue from "p-queue";
+import { listed, sizeText } from "../../author/amounts.js";
+import { type Author, ownKeys } from "../../author/author.js";
+import { type BlobSite, blobSite, factsOf, markdownOf, placeOf, visibility } from "../../author/blob-site.js";
+import { misuse, typed, typedHints } from "../../author/invocation.js";
+import { networkOf } from "../../author/network.js";
 import { isContentAddress, shortKey } from "../../blobs/blob.js";
 import type { Contents } from "../../blobs/client/client.js";
 import type { ChangeResult, MetadataChange, PutOptions } from "../../blobs/client/own-blobs.js";
@@ -12,14 +17,9 @@ import { Contacts } from "../../messages/lookup/contacts.js";
 import { lookupOnce } from "../../messages/lookup/lookup.js";
 import { resolveRecipients } from "../../messages/lookup/recipients.js";
 import { seal } from "../../messages/sealing.js";
-import { misuse } from "../arguments.js";
-import { type Author, ownKeys } from "../author.js";
-import { typed, typedHints } from "../invocation.js";
-import { networkOf } from "../lookup.js";
 import type { OwnSiteValues } from "../options.js";
-import { listed, type Progress, progressOf, sizeText } from "../output.js";
+import { type Progress, progressOf } from "../output.js";
 import { lineShownSafely, type Terminal } from "../terminal.js";
-import { type BlobSite, blobSite, factsOf, markdownOf, placeOf, visibility } from "./blob-site.js";
 import { changeOf, type MetadataValues } from "./edit-blobs.js";
 import { contentsOf, contentsOfBytes, findFiles, mediaTypeOf, type SourceFile } from "./put-files.js";
 

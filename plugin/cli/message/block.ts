@@ -1,11 +1,12 @@
 // plugin/cli/message/block.ts: `message block`, `unblock` and `blocked`.
+
+import { counted } from "../../author/amounts.js";
+import { misuse, typed } from "../../author/invocation.js";
+import { Mailbox } from "../../author/mailbox.js";
 import { guestKeyOf } from "../../keys/guest.js";
-import { misuse } from "../arguments.js";
-import { typed } from "../invocation.js";
 import type { OwnSiteValues } from "../options.js";
-import { counted, tableOf } from "../output.js";
+import { tableOf } from "../output.js";
 import type { Terminal } from "../terminal.js";
-import { Mailbox } from "./mailbox.js";
 import { verifiedSender } from "./read-inbox.js";
 
 /** A sender, by address or by a message. */

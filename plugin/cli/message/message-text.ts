@@ -1,12 +1,14 @@
 // plugin/cli/message/message-text.ts: messages as text and as JSON. Texts of senders are indented, so they cannot imitate this program.
+
+import { counted } from "../../author/amounts.js";
+import { typed } from "../../author/invocation.js";
+import { type InboxEntry, isOpened, type ReadMessage } from "../../author/mailbox.js";
 import { guestKeyOf, shortKey } from "../../keys/guest.js";
 import { isReceipt } from "../../messages/line.js";
 import { nameIn } from "../../messages/name.js";
-import { typed } from "../invocation.js";
 import { shortId } from "../options.js";
-import { alignedRows, counted, widthOf } from "../output.js";
+import { alignedRows, widthOf } from "../output.js";
 import { shownSafely } from "../terminal.js";
-import { type InboxEntry, isOpened, type ReadMessage } from "./mailbox.js";
 
 const UNKNOWN = "?";
 /** A message may consist of line breaks only. */

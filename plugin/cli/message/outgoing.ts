@@ -1,15 +1,17 @@
 // plugin/cli/message/outgoing.ts: `message sent`, `outbox`, `retry` and `discard`, and reports of deliveries.
+
+import { counted, listed } from "../../author/amounts.js";
+import { typed } from "../../author/invocation.js";
+import { Mailbox } from "../../author/mailbox.js";
 import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import { parseMessage } from "../../messages/line.js";
 import { type OwnKeys, openWith } from "../../messages/sealing.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
 import type { OutboxEntry, SentCopy } from "../../messages/send/outbox-entry.js";
-import { typed } from "../invocation.js";
 import { type IdUse, type OwnSiteValues, oneByPrefix, shortId } from "../options.js";
-import { counted, listed, padded } from "../output.js";
+import { padded } from "../output.js";
 import type { Terminal } from "../terminal.js";
-import { Mailbox } from "./mailbox.js";
 import { followedBy, indented, shownAddress, textOf } from "./message-text.js";
 
 function idUse<T extends { id: string }>(what: string): IdUse<T> {

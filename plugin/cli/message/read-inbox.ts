@@ -1,16 +1,16 @@
 // plugin/cli/message/read-inbox.ts: `message list`, `message read` with read receipts, and `message delete`.
+
+import { counted } from "../../author/amounts.js";
+import { misuse, typed } from "../../author/invocation.js";
+import { type InboxEntry, isOpened, Mailbox, type ReadMessage } from "../../author/mailbox.js";
 import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import { isReceipt, receiptFor } from "../../messages/line.js";
 import type { InboxClient, InboxMessage } from "../../messages/read/inbox-client.js";
 import type { OpenedMessage } from "../../messages/read/read.js";
 import { writeJson } from "../../store/json.js";
-import { misuse } from "../arguments.js";
-import { typed } from "../invocation.js";
 import { type IdUse, type OwnSiteValues, oneByPrefix, shortId } from "../options.js";
-import { counted } from "../output.js";
 import type { Terminal } from "../terminal.js";
-import { type InboxEntry, isOpened, Mailbox, type ReadMessage } from "./mailbox.js";
 import { countsOf, factsOf, indented, listLines, messageLines } from "./message-text.js";
 import { reportLines } from "./outgoing.js";
 import { printThreads } from "./threads.js";

@@ -1,9 +1,10 @@
 // plugin/cli/message/threads.ts: `message list --threads`: messages and own copies, grouped by correspondent.
+
+import { type InboxEntry, isOpened, type Mailbox } from "../../author/mailbox.js";
 import { guestKeyOf } from "../../keys/guest.js";
 import { shortId } from "../options.js";
 import { alignedRows } from "../output.js";
 import type { Terminal } from "../terminal.js";
-import { type InboxEntry, isOpened, type Mailbox } from "./mailbox.js";
 import { factsOf, followedBy, listLines, shownSender, stateOf, summaryOf, timeOf } from "./message-text.js";
 import { type OpenedCopy, openCopies, shownText } from "./outgoing.js";
 

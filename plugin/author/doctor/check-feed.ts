@@ -1,4 +1,4 @@
-// plugin/cli/doctor/check-feed.ts: finds the feed of a site, and checks its URL and the headers that it is served with.
+// plugin/author/doctor/check-feed.ts: finds the feed of a site, and checks its URL and the headers that it is served with.
 import type { Element } from "hast";
 import { type FeedHeader, type ParsedFeed, type ParsedTwt, parseFeed } from "../../feed/feed.js";
 import { FEED_BYTES, isFeed, startsAsMarkup } from "../../http/feed-file.js";
@@ -6,7 +6,7 @@ import { isLoopback } from "../../http/hosts.js";
 import { elementsOf, parseHtml } from "../../http/parse-html.js";
 import { baseOf } from "../../mentions/send/endpoint-links.js";
 import { canParseUrl } from "../../url.js";
-import { counted } from "../output.js";
+import { counted } from "../amounts.js";
 import { type Answer, answerOrNull, type Finding, fix, note, ok, type Probe, quoted } from "./check.js";
 
 /** A feed as it was served. */

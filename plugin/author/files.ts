@@ -1,4 +1,4 @@
-// plugin/cli/files.ts: the author's files and data folder; no content is lost if a write fails.
+// plugin/author/files.ts: the author's files and data folder; no content is lost if a write fails.
 import { randomBytes } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
 import {
@@ -22,7 +22,7 @@ import { pipeline } from "node:stream/promises";
 import { TwtxtError } from "../errors.js";
 import { type IdentityPlaces, systemKeychain } from "../keys/places.js";
 import { PROGRAM } from "./invocation.js";
-import type { Terminal } from "./terminal.js";
+import type { Machine } from "./machine.js";
 
 /**
  * Reads a text file. Writing the text back gives the same bytes.
@@ -162,7 +162,7 @@ export function badFile(error: unknown): unknown {
  *
  * @see PROTOCOL 7
  */
-export function dataFolder({ environment }: Pick<Terminal, "environment">, platform = process.platform): string {
+export function dataFolder({ environment }: Pick<Machine, "environment">, platform = process.platform): string {
   const home = environment.HOME || environment.USERPROFILE || homedir();
   if (platform === "win32") return join(environment.APPDATA || join(home, "AppData", "Roaming"), PROGRAM);
   if (platform === "darwin") return join(home, "Library", "Application Support", PROGRAM);
@@ -171,6 +171,6 @@ export function dataFolder({ environment }: Pick<Terminal, "environment">, platf
 }
 
 /** Where the author's keys are stored. */
-export function identityPlaces(terminal: Pick<Terminal, "environment">): IdentityPlaces {
-  return { keychain: systemKeychain(), folder: join(dataFolder(terminal), "keys") };
+export function identityPlaces(machine: Pick<Machine, "environment">): IdentityPlaces {
+  return { keychain: systemKeychain(), folder: join(dataFolder(machine), "keys") };
 }

@@ -1,33 +1,29 @@
-// plugin/cli/message/mailbox.ts: the author's inbox, outbox and contacts, and messages opened with the author's keys.
+// plugin/author/mailbox.ts: the author's inbox, outbox and contacts, and messages opened with the author's keys.
 import { setTimeout } from "node:timers/promises";
-import type { Clock } from "../../clock.js";
-import { TwtxtError } from "../../errors.js";
-import { loopbackHostOf } from "../../http/hosts.js";
-import { isGuestAtSiteOf } from "../../keys/guest.js";
-import { receiptsOf } from "../../messages/line.js";
-import { Contacts } from "../../messages/lookup/contacts.js";
-import { type Lookup, lookupOnce } from "../../messages/lookup/lookup.js";
-import {
-  createSenderLookup,
-  type SenderLookup,
-  type SenderLookupOptions,
-} from "../../messages/lookup/sender-lookup.js";
-import { BlockedSenders, isBlocked } from "../../messages/read/blocked-senders.js";
-import { InboxClient, type InboxMessage } from "../../messages/read/inbox-client.js";
+import type { Clock } from "../clock.js";
+import { TwtxtError } from "../errors.js";
+import { loopbackHostOf } from "../http/hosts.js";
+import { isGuestAtSiteOf } from "../keys/guest.js";
+import { receiptsOf } from "../messages/line.js";
+import { Contacts } from "../messages/lookup/contacts.js";
+import { type Lookup, lookupOnce } from "../messages/lookup/lookup.js";
+import { createSenderLookup, type SenderLookup, type SenderLookupOptions } from "../messages/lookup/sender-lookup.js";
+import { BlockedSenders, isBlocked } from "../messages/read/blocked-senders.js";
+import { InboxClient, type InboxMessage } from "../messages/read/inbox-client.js";
 import {
   type OpenedMessage,
   openMessages,
   type Receipt,
   receiptsAmong,
   type UnreadableMessage,
-} from "../../messages/read/read.js";
-import type { OwnKeys } from "../../messages/sealing.js";
-import { Outbox, type RecipientReport } from "../../messages/send/outbox.js";
-import { type MessageToSend, sendMessage } from "../../messages/send/send-message.js";
-import { type Author, authorAt, ownKeys } from "../author.js";
-import { networkOf } from "../lookup.js";
-import type { OwnSiteValues } from "../options.js";
-import type { Terminal } from "../terminal.js";
+} from "../messages/read/read.js";
+import type { OwnKeys } from "../messages/sealing.js";
+import { Outbox, type RecipientReport } from "../messages/send/outbox.js";
+import { type MessageToSend, sendMessage } from "../messages/send/send-message.js";
+import { type Author, authorAt, ownKeys } from "./author.js";
+import type { OwnSiteChoice } from "./choice.js";
+import type { Machine } from "./machine.js";
+import { networkOf } from "./network.js";
 
 /** An opened message, and the author's own messages that it confirms as read. */
 export type ReadMessage = OpenedMessage & { receipts: Receipt[] };
@@ -50,23 +46,23 @@ export class Mailbox {
   readonly #now: Clock;
   readonly #url: string | undefined;
 
-  private constructor(author: Author, keys: OwnKeys, values: OwnSiteValues, now: Clock) {
+  private constructor(author: Author, keys: OwnKeys, choice: OwnSiteChoice, now: Clock) {
     this.author = author;
     this.keys = keys;
     this.contacts = new Contacts(author.store, now);
     this.blocked = new BlockedSenders(author.store, now);
     // The address has the host of the site, whose guests are looked up there.
     const own = loopbackHostOf(`http://${author.address.slice(author.address.indexOf("@") + 1)}`);
-    this.#network = networkOf({ "allow-private-host": [...values["allow-private-host"], ...own] });
+    this.#network = networkOf({ "allow-private-host": [...choice["allow-private-host"], ...own] });
     this.lookup = lookupOnce(this.#network.lookup);
     this.#now = now;
-    this.#url = values.url;
+    this.#url = choice.url;
   }
 
   /** @throws TwtxtError as {@link authorAt} */
-  static async open(values: OwnSiteValues, terminal: Terminal): Promise<Mailbox> {
-    const author = await authorAt(values, terminal);
-    return new Mailbox(author, await ownKeys(author, terminal), values, terminal.now);
+  static async open(choice: OwnSiteChoice, machine: Machine): Promise<Mailbox> {
+    const author = await authorAt(choice, machine);
+    return new Mailbox(author, await ownKeys(author, machine), choice, machine.now);
   }
 
   /** Looks senders up. */

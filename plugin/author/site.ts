@@ -1,4 +1,4 @@
-// plugin/cli/site.ts: the site of a command: the settings and files that its last build left.
+// plugin/author/site.ts: the site of a command: the settings and files that its last build left.
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
@@ -14,7 +14,7 @@ import {
   type SiteSettings,
 } from "../site/site.js";
 import { isMissing } from "./files.js";
-import type { Terminal } from "./terminal.js";
+import type { Machine } from "./machine.js";
 
 /** They mark the root of a project. */
 const ROOT_MARKS = ["package.json", ".git"];
@@ -38,8 +38,8 @@ export interface Site {
  * @param settingsFile - instead of `.eleventy-twtxt/settings.json` here or in a folder above
  * @throws TwtxtError `no-settings` for no settings, or settings of another version
  */
-export async function siteAt(terminal: Terminal, settingsFile?: string): Promise<Site> {
-  const places = settingsFile === undefined ? placesAbove(terminal.folder) : [resolve(terminal.folder, settingsFile)];
+export async function siteAt(machine: Machine, settingsFile?: string): Promise<Site> {
+  const places = settingsFile === undefined ? placesAbove(machine.folder) : [resolve(machine.folder, settingsFile)];
   for (const place of places) {
     const text = await readIfThere(place);
     if (text === null) continue;
@@ -49,7 +49,7 @@ export async function siteAt(terminal: Terminal, settingsFile?: string): Promise
       settings: parsed(text, place, parseSiteSettings),
       host: { file: beside(HOST_FILE), published: beside(PUBLISHED_FOLDER), serving: beside(SERVING_FOLDER) },
       file: (name) => fileBelow(root, name),
-      shown: (file) => relative(terminal.folder, file) || ".",
+      shown: (file) => relative(machine.folder, file) || ".",
     };
   }
   const what = `There is no ${settingsFile ?? SETTINGS_FILE}. Run this command in the folder of the site.`;

@@ -1,4 +1,4 @@
-// plugin/cli/author.ts: the author whose key a command signs and opens with, and whose messages it works on.
+// plugin/author/author.ts: the author whose key a command signs and opens with, and whose messages it works on.
 import { join, resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
 import { formerIdentities, listIdentities, loadIdentity, readIdentity } from "../keys/identity.js";
@@ -8,11 +8,11 @@ import type { OwnKeys } from "../messages/sealing.js";
 import type { SiteSettings } from "../site/site.js";
 import { FileStore } from "../store/file.js";
 import type { Store } from "../store/store.js";
+import type { AuthorChoice } from "./choice.js";
 import { dataFolder, identityPlaces } from "./files.js";
 import { typed } from "./invocation.js";
-import type { AuthorValues } from "./options.js";
+import type { Machine } from "./machine.js";
 import { ifBuilt, siteAt } from "./site.js";
-import type { Terminal } from "./terminal.js";
 
 /** An author whose private key is on this machine. */
 export interface Author {
@@ -33,38 +33,38 @@ type SiteAuthor = SiteSettings["authors"][number];
  *
  * @throws TwtxtError `no-identity`, `bad-identity`; `bad-usage` if there are several and none was chosen
  */
-export async function authorAt(values: AuthorValues, terminal: Terminal): Promise<Author> {
-  const author = await findAuthor(values, terminal);
+export async function authorAt(values: AuthorChoice, machine: Machine): Promise<Author> {
+  const author = await findAuthor(values, machine);
   // A file name on Windows cannot contain ":", and an address cannot contain "+".
-  const folder = join(dataFolder(terminal), "messages", author.address.replaceAll(":", "+"));
+  const folder = join(dataFolder(machine), "messages", author.address.replaceAll(":", "+"));
   return { ...author, store: new FileStore(folder) };
 }
 
 async function findAuthor(
-  { as: wanted, identity: file, settings }: AuthorValues,
-  terminal: Terminal,
+  { as: wanted, identity: file, settings }: AuthorChoice,
+  machine: Machine,
 ): Promise<AuthorWithoutStore> {
-  const all = await authorsHere(settings, terminal);
+  const all = await authorsHere(settings, machine);
   const authors = all.filter(({ address }) => wanted === undefined || address === wanted);
   if (file !== undefined) {
-    const identity = await ownIdentity(terminal, { keys: [], file });
+    const identity = await ownIdentity(machine, { keys: [], file });
     const known = authors.find(({ key }) => key === identity.publicKey);
     return { identity, address: known?.address ?? wanted ?? identity.address, endpoint: known?.endpoint ?? null };
   }
-  return authors.length > 0 ? ofSite(authors, terminal) : ofMachine(wanted, terminal);
+  return authors.length > 0 ? ofSite(authors, machine) : ofMachine(wanted, machine);
 }
 
 /** The authors of the site in this folder; none without a site. */
-async function authorsHere(settings: string | undefined, terminal: Terminal): Promise<SiteAuthor[]> {
-  const site = await ifBuilt(settings, siteAt(terminal, settings));
+async function authorsHere(settings: string | undefined, machine: Machine): Promise<SiteAuthor[]> {
+  const site = await ifBuilt(settings, siteAt(machine, settings));
   return site?.settings.authors ?? [];
 }
 
 /** The author of the site whose key is on this machine; other authors have their keys on their own machines. */
-async function ofSite(authors: SiteAuthor[], terminal: Terminal): Promise<AuthorWithoutStore> {
-  const identity = await ownIdentity(terminal, { keys: authors.map(({ key }) => key), file: undefined });
+async function ofSite(authors: SiteAuthor[], machine: Machine): Promise<AuthorWithoutStore> {
+  const identity = await ownIdentity(machine, { keys: authors.map(({ key }) => key), file: undefined });
   if (authors.length > 1) {
-    const { identities } = await listIdentities(identityPlaces(terminal));
+    const { identities } = await listIdentities(identityPlaces(machine));
     const keys = identities.map((one) => one.identity.publicKey);
     const here = authors.filter(({ key }) => keys.includes(key));
     if (here.length > 1) throw ambiguous(here);
@@ -73,8 +73,8 @@ async function ofSite(authors: SiteAuthor[], terminal: Terminal): Promise<Author
   return { identity, address, endpoint };
 }
 
-async function ofMachine(wanted: string | undefined, terminal: Terminal): Promise<AuthorWithoutStore> {
-  const places = identityPlaces(terminal);
+async function ofMachine(wanted: string | undefined, machine: Machine): Promise<AuthorWithoutStore> {
+  const places = identityPlaces(machine);
   if (wanted !== undefined) {
     return { identity: (await loadIdentity(wanted, places)).identity, address: wanted, endpoint: null };
   }
@@ -101,16 +101,16 @@ function ambiguous(authors: readonly { address: string }[]): TwtxtError {
  * @throws TwtxtError `no-identity` if none of them is on this machine; `bad-identity` for a malformed file
  */
 export async function ownIdentity(
-  terminal: Terminal,
+  machine: Machine,
   { keys, file }: { keys: readonly string[]; file: string | undefined },
 ): Promise<Identity> {
-  if (file !== undefined) return (await readIdentity({ file: resolve(terminal.folder, file) })).identity;
+  if (file !== undefined) return (await readIdentity({ file: resolve(machine.folder, file) })).identity;
   if (keys.length === 0) {
     throw noIdentity(
       `The site has no key. Create one with \`${typed("keys create")}\`, set it as the option "key", build and deploy.`,
     );
   }
-  const { identities, faults } = await listIdentities(identityPlaces(terminal));
+  const { identities, faults } = await listIdentities(identityPlaces(machine));
   const found = identities.find(({ identity }) => keys.includes(identity.publicKey));
   if (found) return found.identity;
   throw noIdentity(
@@ -125,8 +125,8 @@ function noIdentity(message: string, faults: readonly string[] = []): TwtxtError
 }
 
 /** The author's current key, which also signs and seals, followed by the former keys of the address. */
-export async function ownKeys({ address, identity }: Author, terminal: Terminal): Promise<OwnKeys> {
-  const former = await formerIdentities(address, identityPlaces(terminal));
+export async function ownKeys({ address, identity }: Author, machine: Machine): Promise<OwnKeys> {
+  const former = await formerIdentities(address, identityPlaces(machine));
   return [secretKeyOf(identity), ...former.map(secretKeyOf)];
 }
 

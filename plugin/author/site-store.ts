@@ -1,4 +1,4 @@
-// plugin/cli/site-store.ts: the store of a site: a folder on this machine, or a bucket.
+// plugin/author/site-store.ts: the store of a site: a folder on this machine, or a bucket.
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { lstat, statfs } from "node:fs/promises";
@@ -10,11 +10,10 @@ import { FileStore } from "../store/file.js";
 import { finishMove, hasValues, moveStore } from "../store/move-store.js";
 import { markInUse, processesUsing } from "../store/processes.js";
 import type { StreamingStore } from "../store/store.js";
-import { misuse } from "./arguments.js";
 import { dataFolder } from "./files.js";
-import { typed } from "./invocation.js";
+import { misuse, typed } from "./invocation.js";
+import type { Machine } from "./machine.js";
 import { publishedSite, type Site } from "./site.js";
-import type { Terminal } from "./terminal.js";
 
 /** The folder of earlier versions, below the project's root. Git ignores it, so `git clean -fdX` deletes it. */
 const FIRST_PLACE = ".eleventy-twtxt/store";
@@ -57,16 +56,16 @@ interface StoreRequest {
  *
  * @throws TwtxtError `bad-usage` for a folder and a bucket; `bad-option` for half a bucket; `store-failed`
  */
-export async function siteStore(site: Site, request: StoreRequest, terminal: Terminal): Promise<SiteStore> {
-  const bucket = bucketIn(terminal.environment, BUCKET_PREFIX);
+export async function siteStore(site: Site, request: StoreRequest, machine: Machine): Promise<SiteStore> {
+  const bucket = bucketIn(machine.environment, BUCKET_PREFIX);
   if (bucket && request.store !== undefined) {
     throw misuse(request.command, "--store names a folder, and TWTXT_S3_BUCKET a bucket. Leave one of them out.");
   }
-  if (bucket) return { store: bucket, folder: null, place: `the bucket ${terminal.environment.TWTXT_S3_BUCKET}` };
+  if (bucket) return { store: bucket, folder: null, place: `the bucket ${machine.environment.TWTXT_S3_BUCKET}` };
   const folder =
     request.store === undefined
-      ? await storeFolder(site, request.isReadOnly, terminal)
-      : resolve(terminal.folder, request.store);
+      ? await storeFolder(site, request.isReadOnly, machine)
+      : resolve(machine.folder, request.store);
   return { store: new FileStore(folder), folder, place: folder };
 }
 
@@ -75,14 +74,14 @@ export async function siteStore(site: Site, request: StoreRequest, terminal: Ter
  *
  * @param isReadOnly - as in {@link StoreRequest}
  */
-export async function storeFolder(site: Site, isReadOnly: boolean, terminal: Terminal): Promise<string> {
+export async function storeFolder(site: Site, isReadOnly: boolean, machine: Machine): Promise<string> {
   // The real site: a preview may be built for another address.
   const { settings } = await publishedSite(site);
-  const home = join(dataFolder(terminal), "sites", folderName(settings.url + prefixOf(settings)), "store");
+  const home = join(dataFolder(machine), "sites", folderName(settings.url + prefixOf(settings)), "store");
   const first = site.file(FIRST_PLACE);
   if (isReadOnly) return (await hasValues(first)) && !(await hasValues(home)) ? first : home;
   try {
-    return await movedHome(first, home, { shown: site.shown(first), say: terminal.say });
+    return await movedHome(first, home, { shown: site.shown(first), say: machine.say });
   } catch (error) {
     throw unusable(home, error);
   }
@@ -92,7 +91,7 @@ export async function storeFolder(site: Site, isReadOnly: boolean, terminal: Ter
 export function checkWithinReach(
   site: Site,
   { command, store }: Pick<StoreRequest, "command" | "store">,
-  { environment }: Terminal,
+  { environment }: Machine,
 ): void {
   if (site.settings.host !== "netlify" || store !== undefined || bucketIn(environment, BUCKET_PREFIX)) return;
   throw misuse(

@@ -1,5 +1,6 @@
-// plugin/cli/invocation.ts: the program's name and version, and how users type its commands, for hints.
+// plugin/author/invocation.ts: the program's name and version, and how users type its commands, for hints.
 import { readFileSync } from "node:fs";
+import { TwtxtError } from "../errors.js";
 
 /** The name of the program, in usage lines and before errors. */
 export const PROGRAM = "eleventy-twtxt";
@@ -45,4 +46,15 @@ export function typed(
 /** Adds the program to hints from modules without a command line, such as `contacts accept bob@bob.example` in backticks. */
 export function typedHints(text: string): string {
   return text.replace(/`((?:blob|contacts|keys) [^`]+)`/g, (_, words: string) => `\`${typed(words)}\``);
+}
+
+/**
+ * An error in the command line, with the command that prints the help.
+ *
+ * @param where - the command, perhaps with its action; empty for none
+ */
+export function misuse(where: string, what: string): TwtxtError {
+  const [command = ""] = where.split(" ");
+  const help = typed(command === "" ? "--help" : `${command} --help`);
+  return new TwtxtError("bad-usage", `${where === "" ? "" : `${where}: `}${what} Type: ${help}`);
 }

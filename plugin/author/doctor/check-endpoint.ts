@@ -1,4 +1,4 @@
-// plugin/cli/doctor/check-endpoint.ts: whether senders find the endpoint of a feed, whether it receives mentions, and its lists of them.
+// plugin/author/doctor/check-endpoint.ts: whether senders find the endpoint of a feed, whether it receives mentions, and its lists of them.
 import { FEATURES } from "../../host/channels.js";
 import { endpointInHeader, firstEndpoint } from "../../http/feed-file.js";
 import { linkTargets } from "../../mentions/send/endpoint-links.js";

@@ -1,8 +1,9 @@
-// plugin/cli/doctor/check.ts: findings, and requests that end a check if they get no answer.
+// plugin/author/doctor/check.ts: findings, and requests that end a check if they get no answer.
+
 import { TwtxtError } from "../../errors.js";
 import { type Ask, type GuardedRequest, type GuardedResponse, isTimeout, OLD_TLS } from "../../http/guard.js";
 import { essenceOf } from "../../http/respond.js";
-import { privateHostAdvice, privateHostsOf } from "../options.js";
+import { privateHostAdvice, privateHostsOf } from "../network.js";
 
 const MIB = 1024 * 1024;
 const MAX_QUOTE = 160;

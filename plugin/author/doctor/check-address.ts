@@ -1,9 +1,10 @@
-// plugin/cli/doctor/check-address.ts: whether others find the key and the inbox of an address.
+// plugin/author/doctor/check-address.ts: whether others find the key and the inbox of an address.
+
 import { TwtxtError } from "../../errors.js";
 import { discoveryPaths } from "../../keys/address.js";
 import { parseKey } from "../../keys/key.js";
 import { canParseUrl } from "../../url.js";
-import { counted } from "../output.js";
+import { counted } from "../amounts.js";
 import { type Answer, type Finding, fix, jsonIn, note, ok, type Probe, quoted } from "./check.js";
 
 /** A name that no address has: the part before the @ has at most 64 characters. */

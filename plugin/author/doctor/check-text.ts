@@ -1,11 +1,11 @@
-// plugin/cli/doctor/check-text.ts: whether all readers can read the lines of a feed, and whether its archives are complete.
+// plugin/author/doctor/check-text.ts: whether all readers can read the lines of a feed, and whether its archives are complete.
 import { isUtf8 } from "node:buffer";
 import { type ParsedTwt, parseFeed } from "../../feed/feed.js";
 import { twtHash } from "../../feed/hash.js";
 import { isNick } from "../../feed/mention.js";
 import { LINE_LIMIT } from "../../feed/twt.js";
 import { FEED_BYTES, previousPart } from "../../http/feed-file.js";
-import { counted } from "../output.js";
+import { counted } from "../amounts.js";
 import { type Finding, fix, note, ok, type Probe, quoted, runChecks } from "./check.js";
 import { asFeed, checkType, newestOf, noFeed, type ServedFeed } from "./check-feed.js";
 

@@ -1,0 +1,25 @@
+// plugin/author/amounts.ts: counts and sizes in words.
+
+/** @example counted(1, "twt") // "1 twt" */
+export function counted(count: number, one: string, more = `${one}s`): string {
+  return `${count} ${count === 1 ? one : more}`;
+}
+
+/** @example listed([[1, "sent"], [0, "failed"]]) // "1 sent" */
+export function listed(counts: readonly (readonly [count: number, what: string])[]): string {
+  return counts.flatMap(([count, what]) => (count > 0 ? `${count} ${what}` : [])).join(", ");
+}
+
+const UNITS = ["KiB", "MiB", "GiB"];
+
+/** @example sizeText(1_300_000) // "1.2 MiB" */
+export function sizeText(bytes: number): string {
+  let size = bytes;
+  let unit = "bytes";
+  for (const larger of UNITS) {
+    if (size < 1024) break;
+    size /= 1024;
+    unit = larger;
+  }
+  return unit === "bytes" ? `${bytes} bytes` : `${size.toFixed(1)} ${unit}`;
+}

@@ -1,0 +1,32 @@
+// plugin/author/network.ts: how this machine reaches the servers of others.
+import { type Ask, createGuard, type GuardOptions } from "../http/guard.js";
+import { PrivateAddressError } from "../http/hosts.js";
+import { type Lookup, lookup as lookUp } from "../messages/lookup/lookup.js";
+import { systemSrv } from "../messages/lookup/public-lookup.js";
+import type { HostChoice } from "./choice.js";
+import { userAgent } from "./invocation.js";
+
+/** How this machine reaches the servers of others. */
+interface Network {
+  ask: Ask;
+  /** Sends a request each time. */
+  lookup: Lookup;
+}
+
+/** @param limits - instead of the guard's defaults */
+export function networkOf(choice: HostChoice, limits: Pick<GuardOptions, "totalMs"> = {}): Network {
+  const plainHosts = choice["allow-private-host"];
+  const ask = createGuard({ userAgent: userAgent(), allowPrivateHosts: plainHosts, ...limits });
+  return { ask, lookup: (address) => lookUp(address, { ask, plainHosts, resolveSrv: systemSrv }) };
+}
+
+/** The `host:port` that an error names as private; empty if it names none. */
+export function privateHostsOf(error: unknown): string[] {
+  return error instanceof PrivateAddressError ? [error.host] : [];
+}
+
+/** Advice for addresses that the guard refused. @param hosts - `host:port`, if they are known */
+export function privateHostAdvice(hosts: readonly string[]): string {
+  const added = (hosts.length > 0 ? hosts : ["HOST:PORT"]).map((host) => `--allow-private-host ${host}`).join(" ");
+  return `Only public servers are contacted. To allow one in your own network, add ${added}`;
+}
