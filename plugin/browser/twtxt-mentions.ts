@@ -10,6 +10,7 @@ import {
   mentionKey,
   mentionList,
   oncePerSource,
+  oncePerTwt,
   PARTS,
   type PartName,
   type PublicMention,
@@ -95,16 +96,19 @@ class TwtxtMentions extends HTMLElement {
     return () => this.#show(newest);
   }
 
-  #show({ mentions, isAll }: NewestMentions): void {
+  #show({ mentions: newest, isAll }: NewestMentions): void {
     const known = itemsIn(this);
-    const oldest = [...mentions.values()].at(-1)?.received ?? "";
+    const context = this.#context();
+    const all = [...newest.values()];
+    const oldest = all.at(-1)?.received ?? "";
+    const listed = context.target === null ? oncePerTwt(all) : oncePerSource(all);
+    const mentions = new Map(listed.map((mention) => [mentionKey(mention), mention]));
     for (const [key, item] of known) {
       // Own replies have no such time: they come with the page.
       const { received } = item.dataset;
       if (received !== undefined && !mentions.has(key) && (isAll || received >= oldest)) item.remove();
     }
-    const context = this.#context();
-    if (context.target === null) this.#showList([...mentions.values()], known, context);
+    if (context.target === null) this.#showList(listed, known, context);
     else {
       const kept = keptByType(mentions, known);
       for (const { name, type } of PARTS) {
@@ -240,7 +244,7 @@ function itemsOfType(
     created: toDom(mentionItem(mention, context)),
     replies,
   });
-  const newest = oncePerSource([...mentions.values()]).filter((mention) => mention.type === type);
+  const newest = [...mentions.values()].filter((mention) => mention.type === type);
   if (type !== "reply") {
     return [...newest.map((mention) => itemOf(mention)), ...kept.map(([key]) => ({ key, created: null, replies: [] }))];
   }

@@ -3,9 +3,11 @@ import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
-import { orBadFile } from "../author/files.js";
+import { badFile, isMissing } from "../author/files.js";
+import { typed } from "../author/invocation.js";
 import { type Site, siteAt } from "../author/site.js";
 import { checkWithinReach, siteStore } from "../author/site-store.js";
+import { TwtxtError } from "../errors.js";
 import { isArchiveOf } from "../feed/archive.js";
 import { FollowerList, parseLogLine, type SeenFollower } from "../feed/followers.js";
 import { readFollowers } from "../host/followers.js";
@@ -66,10 +68,18 @@ async function inLogs(files: readonly string[], site: Site, terminal: Terminal):
   const feed = new URL(site.settings.feedUrl).pathname;
   const found = new FollowerList();
   for (const file of files) {
-    const bytes = file === "-" ? Readable.from(terminal.input()) : createReadStream(resolve(terminal.folder, file));
-    await orBadFile(addLog(bytes, feed, found));
+    const path = resolve(terminal.folder, file);
+    const bytes = file === "-" ? Readable.from(terminal.input()) : createReadStream(path);
+    await addLog(bytes, feed, found).catch((error) => {
+      throw isMissing(error) ? missingLog(path) : badFile(error);
+    });
   }
   return found.newest(MAX_FOLLOWERS);
+}
+
+function missingLog(path: string): TwtxtError {
+  const example = typed("followers /var/log/nginx/access.log");
+  return new TwtxtError("bad-file", `There is no file ${path}. Name an access log of your web server: ${example}`);
 }
 
 async function addLog(bytes: Readable, feed: string, found: FollowerList): Promise<void> {

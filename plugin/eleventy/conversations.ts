@@ -3,6 +3,7 @@ import { subjectOf } from "../feed/subject.js";
 import { comparableUrl } from "../http/same-url.js";
 import type { Settings } from "../options.js";
 import {
+  asMention,
   Conversations,
   type Entry,
   mentionKey,
@@ -72,16 +73,24 @@ export class SiteConversations {
     return this.#mentions.get(nameOf(url)) ?? [];
   }
 
-  /** @param url - of a page of this site */
+  /**
+   * What is said about a page. A reply in another conversation counts as a mention of the page.
+   *
+   * @param url - of a page of this site
+   */
   of(url: string): Conversation {
-    const mentions = oncePerSource(this.mentionsOf(url)).slice(0, MAX_MENTIONS);
-    const ofType = (type: MentionType) => mentions.filter((mention) => mention.type === type);
     const replies = this.#conversations.below(nameOf(url)).flatMap((entry) => {
       const said = this.#said.get(entry.key)?.();
-      return said ? [{ ...said, entry }] : [];
+      return said ? [{ entry, said }] : [];
     });
+    const isReply = new Set<Said>(replies.map(({ said }) => said));
+    const others = this.mentionsOf(url).flatMap((mention) => (isReply.has(mention) ? [] : asMention(mention)));
+    const shown = new Set<Said>(oncePerSource<Said>([...isReply, ...others]));
+    const mentions = others.filter((mention) => shown.has(mention)).slice(0, MAX_MENTIONS);
+    const ofType = (type: MentionType) => mentions.filter((mention) => mention.type === type);
     const threads = threadsOf(
-      oncePerSource(replies)
+      replies
+        .filter(({ said }) => shown.has(said))
         .slice(0, MAX_MENTIONS)
         .map(({ entry }) => entry),
     );

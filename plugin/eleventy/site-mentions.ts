@@ -5,7 +5,7 @@ import { type MentionsOptions, mentionsOptions } from "../options/mentions.js";
 import { wordsOf } from "../options/translations.js";
 import type { Words } from "../options/words.js";
 import type { Settings } from "../options.js";
-import type { PublicMention } from "../site/mention-list.js";
+import { oncePerTwt, type PublicMention } from "../site/mention-list.js";
 import { dateFormat } from "../site/mention-markup.js";
 import { PATHS } from "../site/routes.js";
 import type { Avatar } from "./avatars.js";
@@ -49,6 +49,8 @@ export class SiteMentions {
   /** Created once, because this takes longer than a page. */
   #dates: MentionListOptions["dates"] | null = null;
   #known: KnownMentions | null = null;
+  /** The mentions on the pages of all mentions, newest first; `null` if they are unknown. */
+  #listed: readonly PublicMention[] | null = null;
   #isCached = false;
   #isInTemplates = false;
   #avatars: ReadonlyMap<string, Avatar> = new Map();
@@ -77,6 +79,7 @@ export class SiteMentions {
       signal,
     });
     const all = this.#known.all ?? [];
+    this.#listed = this.#known.all && oncePerTwt(this.#known.all);
     if (this.#options.avatars) await this.#readAvatars(all, signal);
   }
 
@@ -140,13 +143,13 @@ export class SiteMentions {
 
   /** The number of pages of the list of all mentions. */
   pageCount(): number {
-    return Math.ceil((this.all()?.length ?? 0) / this.#options.perPage) || 1;
+    return Math.ceil((this.#listed?.length ?? 0) / this.#options.perPage) || 1;
   }
 
   /** The HTML of one page of the list of all mentions. @param page - page number from 1 */
   listOfPage(page: number): string {
     const { perPage } = this.#options;
-    const shown = this.all()?.slice((page - 1) * perPage, page * perPage) ?? null;
+    const shown = this.#listed?.slice((page - 1) * perPage, page * perPage) ?? null;
     return mentionListHtml(shown, { ...this.#listOptions(null), page });
   }
 

@@ -25,7 +25,7 @@ export function mentionVerification(
   const { limits } = settings.mentions;
   const moderation = new Moderation(settings.mentions);
   const allowance = new Allowance({ store, now, limits, isMetered, log });
-  const pending = new PendingMentions({ store, now, limits });
+  const pending = new PendingMentions({ store, now, limits, log });
   const claims = new ClaimProcessor({
     verify: createVerify({ ask: guardOf(options), siteIndex, moderation }),
     allowance,

@@ -100,7 +100,10 @@ export type MentionState = StoredMention["state"];
 
 export interface MentionQuery {
   state?: MentionState;
-  /** A URL of this site, as the site writes it, compared with `target` and `under`. */
+  /**
+   * A URL of this site, as the site writes it, compared with `target` and `under`. Replies in its conversation are listed,
+   * too; a reply in another one has the type `mention`.
+   */
   target?: string | undefined;
   /** The cursor from the previous page. */
   after?: string | undefined;

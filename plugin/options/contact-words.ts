@@ -31,7 +31,7 @@ export const CONTACT_STATUS = {
   busy: "Too many messages came from your network. Try again tomorrow.",
   full: "The inbox cannot take messages at the moment. Try again later.",
   refused: "The site refused the message.",
-  forgetConfirm: "Forget this conversation? Its key and messages are deleted, and nobody can restore them.",
+  forgetConfirm: "Forget this conversation? Its key and messages are deleted and cannot be restored.",
   forgotten: "The conversation is forgotten.",
   replaceConfirm: "Replace the conversation in this browser with the copy?",
   badCopy: "This file is not a copy of a conversation with this site.",

@@ -90,6 +90,11 @@ export function twtKey({ page, timestamp }: Pick<TwtLike, "page" | "timestamp">)
   return page ?? timestamp;
 }
 
+/** A mention in the list of a page to whose conversation it does not belong: a reply there only mentions the page. */
+export function asMention<M extends { type: string }>(mention: M): M {
+  return mention.type === "reply" ? { ...mention, type: "mention" } : mention;
+}
+
 /** What a mention is called, and what it replies to. */
 export function mentionEntry(mention: MentionLike): Entry {
   const { source, target, under, hash, hashV1, replyTo, published, received } = mention;

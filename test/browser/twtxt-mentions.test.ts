@@ -307,6 +307,21 @@ describeInChromium("<twtxt-mentions>", () => {
     expect(await page.locator("aside .twtxt-heading").count()).toBe(5);
   });
 
+  it("shows one item for a twt with several mentions, the one that was received last", async () => {
+    const twt = { hash: "hashof5long5", hashV1: "hashof5" };
+    const both = [
+      mentionAt(5, { ...twt, received: "2026-01-02T04:00:00.000Z" }),
+      mentionAt(5, { ...twt, target: FEED, under: POST }),
+    ];
+    const pages = [POST, null].map((target) => listOf([...both.slice(1), mentionAt(2)], { target }));
+    const site = await siteWith(pages.join(""), all(...both, mentionAt(2)));
+    const { page } = await opened(site.server.url);
+    await settled(page, 2);
+
+    expect(await shown(page)).toEqual(said(5, 2, 5, 2));
+    expect(await page.locator(`[data-target="${FEED}"]`).count()).toBe(0);
+  });
+
   it("does not touch unchanged items", async () => {
     const photo = { name: "bob", url: "https://bob.example/", photo: "https://bob.example/bob.png" };
     const mentions = [mentionAt(4, { author: photo }), mentionAt(3, { text: "one\ntwo", type: "like" }), mentionAt(2)];

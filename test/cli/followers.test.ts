@@ -1,4 +1,5 @@
 // test/cli/followers.test.ts: the command `eleventy-twtxt followers`.
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Followers, readFollowers } from "../../plugin/host/followers.js";
 import { memoryStore } from "../../plugin/store/memory.js";
@@ -83,9 +84,18 @@ describe("eleventy-twtxt followers", () => {
     expect((await command(alice.folder, ["followers", "access.log"])).stderr).toBe("0 followers.\n");
   });
 
-  it("says which log cannot be read", async () => {
-    const { exitCode, stderr } = await command(site().folder, ["followers", "missing.log"]);
+  it("says which log is missing, and what to type", async () => {
+    const { folder } = site();
+    const { exitCode, stderr } = await command(folder, ["followers", "missing.log"]);
     expect(exitCode).toBe(1);
-    expect(stderr).toContain("missing.log");
+    expect(stderr).toContain(
+      `There is no file ${join(folder, "missing.log")}. Name an access log of your web server: `,
+    );
+    expect(stderr).toMatch(/eleventy-twtxt followers \/var\/log\/nginx\/access\.log\n$/);
+  });
+
+  it("says which log cannot be read", async () => {
+    const { exitCode, stderr } = await command(site().folder, ["followers", "."]);
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(/directory/)]);
   });
 });

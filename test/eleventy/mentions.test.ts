@@ -149,6 +149,50 @@ describe("mentions in a site", () => {
     expect(outlineOf(built.read("posts/quinces/index.html"))).toBe("bob2 bob3");
   });
 
+  it("are mentions of a post to which a reply in the conversation of another post links", async () => {
+    const server = await live((url) => {
+      const [quinces, beans] = [`${url}/posts/quinces/`, `${url}/posts/beans/`];
+      const bob = { hash: "hashofbob3", hashV1: "abcdefg" };
+      return [
+        mention(5, { type: "reply", target: `${url}/twtxt.txt`, replyTo: "hashofbob3", under: beans }),
+        mention(4, { type: "reply", target: beans, replyTo: "hashofbob3", under: null }),
+        mention(3, { ...bob, type: "reply", target: beans, under: quinces }),
+        mention(2, { type: "like", target: beans }),
+        mention(1, { type: "reply", target: beans, replyTo: "unknown" }),
+      ];
+    });
+    const built = await build(server);
+    expect(outlineOf(built.read("posts/quinces/index.html"))).toBe("bob3(bob4 bob5)");
+    const page = built.read("posts/beans/index.html");
+    expect(outlineOf(page)).toBe("bob1 | bob5 bob4 bob3 | bob2");
+    expect(page).toContain('<h2 class="twtxt-heading">Mentioned by <span class="twtxt-count">3</span></h2>');
+    expect(page.match(/<li class="h-cite twtxt-is-mention"/g)).toHaveLength(3);
+  });
+
+  it("are one item in the list of all if a twt mentions the feed and a post, or is received from its page, too", async () => {
+    const server = await live((url) => {
+      const quinces = `${url}/posts/quinces/`;
+      const twt = { hash: "hashofbob2", hashV1: "abcdefg" };
+      return [
+        mention(4, { target: quinces }),
+        mention(3, {
+          ...twt,
+          source: "https://bob.example/answer/",
+          target: quinces,
+          received: "2026-11-20T08:00:00.000Z",
+        }),
+        mention(2, { ...twt, target: `${url}/twtxt.txt`, under: quinces, received: "2026-11-20T07:00:00.000Z" }),
+        mention(1, { type: "like", target: quinces }),
+        mention(1, { type: "like", target: `${url}/posts/beans/` }),
+      ];
+    });
+    const built = await build(server, { options: options(server, "mentions: { perPage: 2 }") });
+    expect(names(built.read("mentions/index.html"))).toEqual(["bob4", "bob3"]);
+    expect(names(built.read("mentions/2/index.html"))).toEqual(["bob1", "bob1"]);
+    expect(built.has("mentions/3/index.html")).toBe(false);
+    expect(JSON.parse(built.read("mentions/mentions.json")).mentions).toHaveLength(5);
+  });
+
   it("stay under their post, flat, when the author's own reply that they answer is deleted", async () => {
     const server = await live((url) => [
       mention(3, { target: `${url}/twtxt.txt`, type: "reply", replyTo: "ownhash", under: `${url}/posts/answer/` }),

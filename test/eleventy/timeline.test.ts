@@ -70,6 +70,21 @@ describe("the timeline of a site", () => {
     expect(server.agents).toEqual(Array(2).fill(`eleventy-plugin-twtxt/0.0.0 (+${server.url}/twtxt.txt; @alice)`));
   });
 
+  it("shows a twt that claims to reply to a post, but not under the post, because no mention of it was verified", async () => {
+    const feeds: Feeds = { bob: [] };
+    const server = await feedServer(feeds);
+    const files = {
+      "_includes/post.njk":
+        "{{ content | safe }}<i>{% for reply in (page | conversation).replies %}{{ reply.text }}{% endfor %}</i>",
+      "posts/tea.md": post({ date: "2026-11-19T09:00:00Z", tags: "posts", layout: "post.njk" }, "Tea?"),
+    };
+    const own = { timestamp: "2026-11-19T09:00:00Z", text: "Tea?" };
+    feeds.bob = [twt(1, `(#${twtHash(`${server.url}/twtxt.txt`, own)}) Yes.`)];
+    const built = await server.build({ files });
+    expect(outlineOf(timelineOf(built))).toBe("alice(bob)");
+    expect(built.read("posts/tea/index.html")).toContain("<i></i>");
+  });
+
   it("needs no component on a static host", async () => {
     const server = await feedServer({ bob: [twt(1, "It rains.")] });
     const built = await server.build();

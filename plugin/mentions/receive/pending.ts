@@ -3,7 +3,8 @@ import { createHash } from "node:crypto";
 import * as v from "valibot";
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
-import { readJson, writeJson } from "../../store/json.js";
+import type { Log } from "../../http/respond.js";
+import { parseJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
 import { type Claim, PostedClaim } from "../mention.js";
 import { hostKey } from "./allowance.js";
@@ -33,18 +34,22 @@ interface PendingOptions {
   store: Store;
   now: Clock;
   limits: { pending: number; pendingPerHost: number };
+  /** Gets one line for each damaged record. */
+  log: Log;
 }
 
 /** Pending mentions in a store that several processes share. */
 export class PendingMentions {
   readonly #options: PendingOptions;
+  /** Keys of damaged records that were logged. */
+  readonly #logged = new Set<string>();
 
   constructor(options: PendingOptions) {
     this.#options = options;
   }
 
   /**
-   * Stores a claim for later, unless it is pending already.
+   * Stores a claim for later, unless it is pending already. It replaces a damaged record.
    *
    * @throws TwtxtError `too-many-pending` if too many are pending, in total or from one host
    */
@@ -53,25 +58,37 @@ export class PendingMentions {
     const folder = folderOf(claim.source);
     const key = keyOf(claim);
     const keys = await store.keys(PENDING);
-    if (keys.includes(key)) return;
-    const ofHost = keys.filter((other) => other.startsWith(folder)).length;
-    if (keys.length >= limits.pending || ofHost >= limits.pendingPerHost) {
+    const isStored = keys.includes(key);
+    if (isStored && (await this.#read(key))) return;
+    const others = keys.filter((other) => other !== key);
+    const ofHost = others.filter((other) => other.startsWith(folder)).length;
+    if (others.length >= limits.pending || ofHost >= limits.pendingPerHost) {
       throw new TwtxtError("too-many-pending", "Too many mentions are waiting for verification. Try again later.");
     }
-    await writeJson(store, key, { ...claim, since: now(), attempts: 0 }, { isNew: true });
+    await writeJson(store, key, { ...claim, since: now(), attempts: 0 }, isStored ? undefined : { isNew: true });
   }
 
-  /** All pending mentions, oldest first. */
+  /** All pending mentions, oldest first. Damaged records are left out. */
   async all(): Promise<PendingMention[]> {
-    const { store } = this.#options;
-    const keys = await store.keys(PENDING);
-    const found = await Promise.all(
-      keys.map(async (key) => {
-        const stored = await readJson(store, key, PendingClaim);
-        return stored ? [{ ...stored.value, key, id: key.slice(key.lastIndexOf("/") + 1) }] : [];
-      }),
-    );
-    return found.flat().sort((a, b) => a.since - b.since);
+    const keys = await this.#options.store.keys(PENDING);
+    const found = await Promise.all(keys.map((key) => this.#read(key)));
+    return found.filter((mention) => mention !== null).sort((a, b) => a.since - b.since);
+  }
+
+  /** @returns `null` for a missing record, and for a damaged one, which is logged */
+  async #read(key: string): Promise<PendingMention | null> {
+    const { store, log } = this.#options;
+    const stored = await store.get(key);
+    if (!stored) return null;
+    try {
+      const claim = parseJson(key, stored.bytes, PendingClaim);
+      return { ...claim, key, id: key.slice(key.lastIndexOf("/") + 1) };
+    } catch (error) {
+      if (!this.#logged.has(key))
+        log(`${(error as Error).message} This pending mention was skipped. Delete the record.`);
+      this.#logged.add(key);
+      return null;
+    }
   }
 
   isDue({ since, attempts }: PendingMention): boolean {

@@ -3,7 +3,7 @@ import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { isSameHost } from "../../http/hosts.js";
 import { isSameUrl, withoutQuery } from "../../http/same-url.js";
-import { Conversations, mentionKey, type TwtLike } from "../../site/conversation.js";
+import { asMention, Conversations, mentionKey, type TwtLike } from "../../site/conversation.js";
 import type { ListMentions, MentionState, StoredMention } from "../mention.js";
 import { sourceOf } from "../reference.js";
 import { idOf, type MentionEvent, type NewMention, versionOf } from "./event.js";
@@ -55,7 +55,10 @@ export class ReceivedMentions {
         mention.under === target ||
         inConversation.has(mention.id));
     if (after !== undefined) checkCursor(after, (id) => known.get(id));
-    return pageOf(this.#newestFirst(known), { isWanted, after, limit });
+    const page = pageOf(this.#newestFirst(known), { isWanted, after, limit });
+    if (inConversation === null) return page;
+    const mentions = page.mentions.map((mention) => (inConversation.has(mention.id) ? mention : asMention(mention)));
+    return { ...page, mentions };
   };
 
   /** @returns the time of storing, `YYYY-MM-DDThh:mm:ss.sssZ` */

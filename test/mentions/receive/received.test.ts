@@ -77,6 +77,20 @@ describe("the list of a page", () => {
     expect(mentions.map(({ author }) => author.name)).toEqual(["nick3", "nick2", "nick1"]);
   });
 
+  it("has a reply in the conversation of another page as a mention", async () => {
+    const { received } = blog();
+    const other = "https://alice.example/posts/beans/";
+    await received.keep(mention(1, { type: "reply", under: other, hash: "hashof1long1", hashV1: "hashof1" }));
+    await received.keep(mention(2, { type: "reply", subject: "hashof1", target: page }));
+    await received.keep(mention(3, { type: "reply", subject: "unknown", target: page }));
+    const typesOn = async (target: string) =>
+      (await received.list({ state: "shown", target, limit: 10 })).mentions.map(
+        ({ author, type }) => `${author.name} ${type}`,
+      );
+    expect(await typesOn(page)).toEqual(["nick3 reply", "nick2 mention"]);
+    expect(await typesOn(other)).toEqual(["nick2 reply", "nick1 reply"]);
+  });
+
   it("has the replies to an own reply that is deleted", async () => {
     const gone = deletedTwt({ page: "https://alice.example/posts/answer/", replyTo: "hashof1" });
     const { received } = blog(memoryStore(), "2026-11-20T09:00:00.000Z", [gone]);
