@@ -1,11 +1,9 @@
 // plugin/cli/mentions.ts: `eleventy-twtxt mentions` lists the mentions that the site received, and moderates them.
 import { resolve } from "node:path";
-import { ownIdentity } from "../author/author.js";
 import { readText } from "../author/files.js";
 import { typed } from "../author/invocation.js";
-import { publishedSite, siteAt } from "../author/site.js";
+import { SiteMentions, STATES } from "../author/site-mentions.js";
 import { TwtxtError } from "../errors.js";
-import { type SiteRequest, siteApi } from "../http/site-api.js";
 import { decisionName } from "../mentions/inform/digest-text.js";
 import type { ManagedMention } from "../mentions/receive/manage.js";
 import { mentionsOfWebmentionIo } from "../mentions/receive/webmention-io.js";
@@ -30,8 +28,6 @@ import {
 } from "./options.js";
 import type { Terminal } from "./terminal.js";
 
-const STATES = ["shown", "held", "pending", "rejected"] as const;
-const PER_IMPORT = 100;
 const ID_LENGTH = 32;
 const LEAST = 4;
 
@@ -112,52 +108,36 @@ export const mentions = commandOf({
 $ eleventy-twtxt mentions approve 3f2a91bc.07d4e5f6`,
 });
 
-/** @returns a function that sends a request to the site and returns the JSON of the answer, with errors as `AskSite` has them */
-async function apiOf({ url, settings, identity: file }: Values, terminal: Terminal) {
-  const { settings: site } = await publishedSite(await siteAt(terminal, settings));
-  const signer = await ownIdentity(terminal, { keys: site.authors.map(({ key }) => key), file });
-  const { pathname, origin } = new URL(site.urls.mentionsApi);
-  const root = (url === undefined ? origin : new URL(url).origin) + pathname;
-  const ask = siteApi({ root, signer, now: terminal.now, missing: "Has the site been deployed with functions?" });
-  return async (method: SiteRequest["method"], path: string, json?: unknown, headers = {}): Promise<unknown> => {
-    const body = json === undefined ? {} : { body: Buffer.from(JSON.stringify(json)) };
-    return (await ask({ method, path, headers, ...body })).json();
-  };
-}
-
-type AskMentions = Awaited<ReturnType<typeof apiOf>>;
-
 async function list(values: Values, _: null, terminal: Terminal): Promise<number> {
-  const ask = await apiOf(values, terminal);
+  const site = await SiteMentions.open(values, terminal);
   const { state } = values;
-  const listed = await mentionsIn(state, ask);
+  const listed = await site.in(state);
   if (values.json) terminal.print(JSON.stringify(listed, null, 2));
   else for (const mention of listed) terminal.print(lineOf(mention));
-  terminal.say(`${listed.length} ${state}.${await nextStep(listed, state, ask)}`);
+  terminal.say(`${listed.length} ${state}.${await nextStep(listed, state, site)}`);
   return 0;
 }
 
-async function nextStep([first]: ManagedMention[], state: Values["state"], ask: AskMentions): Promise<string> {
+async function nextStep([first]: ManagedMention[], state: Values["state"], site: SiteMentions): Promise<string> {
   if (state === "held" && first) {
     return ` To show one: ${typed(`mentions approve ${decisionName(first.id, first.version)}`)}`;
   }
-  const held = state === "shown" ? (await mentionsIn("held", ask)).length : 0;
+  const held = state === "shown" ? (await site.in("held")).length : 0;
   if (held > 0) return ` ${held} held for your approval: ${typed("mentions --state held")}`;
   return first ? "" : ` Other states: --state ${STATES.filter((other) => other !== state).join(", ")}.`;
 }
 
 function decide(state: "shown" | "rejected") {
   return async (values: Values, decisions: Decision[], terminal: Terminal): Promise<number> => {
-    const ask = await apiOf(values, terminal);
-    for (const { id, version } of await Promise.all(decisions.map((decision) => wholeDecision(decision, ask)))) {
-      const headers = version === null ? {} : { "if-match": `"${version}"` };
-      const mention = await ask("POST", `/${id}`, { state }, headers).catch(async (error: unknown) => {
+    const site = await SiteMentions.open(values, terminal);
+    for (const decision of await Promise.all(decisions.map((one) => wholeDecision(one, site)))) {
+      const mention = await site.decide(decision, state).catch(async (error: unknown) => {
         if (!(error instanceof TwtxtError && error.code === "precondition-required")) throw error;
         const why = "An id alone is not enough, since the mention may have changed since you read it.";
-        const listed = lineOf(await mentionOf(id, ask));
+        const listed = lineOf(await mentionOf(decision.id, site));
         throw new TwtxtError(error.code, `${why} Type the id with its version, as listed: ${listed}`);
       });
-      terminal.say(`${state}: ${lineOf(mention as ManagedMention)}`);
+      terminal.say(`${state}: ${lineOf(mention)}`);
     }
     return 0;
   };
@@ -168,16 +148,16 @@ function decide(state: "shown" | "rejected") {
  *
  * @throws TwtxtError `precondition-failed` if the mention has changed since it was listed
  */
-async function wholeDecision({ id, version }: Decision, ask: AskMentions): Promise<Decision> {
-  if (version === null) return { id: await wholeId(id, ask), version };
-  const mention = await mentionOf(id, ask);
+async function wholeDecision({ id, version }: Decision, site: SiteMentions): Promise<Decision> {
+  if (version === null) return { id: await wholeId(id, site), version };
+  const mention = await mentionOf(id, site);
   if (mention.version?.startsWith(version)) return mention;
   const what = `${id}.${version} has changed since it was listed. It is now: ${lineOf(mention)}`;
   throw new TwtxtError("precondition-failed", what);
 }
 
 async function forget(values: Values, names: string[], terminal: Terminal): Promise<number> {
-  const ask = await apiOf(values, terminal);
+  const site = await SiteMentions.open(values, terminal);
   const sources = names.filter((name) => DECISION.parse(name) === null);
   if (sources.length > 0 && !values.yes && !(await isConfirmed(sources, terminal))) {
     terminal.say("Nothing was deleted.");
@@ -186,8 +166,7 @@ async function forget(values: Values, names: string[], terminal: Terminal): Prom
   let deleted = 0;
   for (const name of names) {
     const decision = DECISION.parse(name);
-    const path = decision ? `/${await wholeId(decision.id, ask)}` : `?source=${encodeURIComponent(name)}`;
-    deleted += Number(Object(await ask("DELETE", path)).forgotten);
+    deleted += await (decision ? site.forget(await wholeId(decision.id, site)) : site.forgetSource(name));
   }
   terminal.say(`${deleted} deleted.`);
   return deleted > 0 ? 0 : 1;
@@ -205,29 +184,24 @@ async function isConfirmed(sources: readonly string[], { isTerminal, ask }: Term
 }
 
 async function verify(values: Values, _: null, terminal: Terminal): Promise<number> {
-  const ask = await apiOf(values, terminal);
-  const { kept, dropped, waiting } = Object(await ask("POST", "/verify"));
+  const site = await SiteMentions.open(values, terminal);
+  const { kept, dropped, waiting } = await site.verify();
   terminal.say(`${kept} verified, ${dropped} dropped, ${waiting} still pending.`);
   return 0;
 }
 
 async function exportAll(values: Values, _: null, terminal: Terminal): Promise<number> {
-  const mentions = await allMentions(await apiOf(values, terminal));
+  const mentions = await (await SiteMentions.open(values, terminal)).all();
   terminal.print(JSON.stringify({ mentions }, null, 2));
   terminal.say(`${mentions.length} exported.`);
   return 0;
 }
 
 async function importFiles(values: Values, files: string[], terminal: Terminal): Promise<number> {
-  const ask = await apiOf(values, terminal);
+  const site = await SiteMentions.open(values, terminal);
   for (const file of files) {
     const found = await readExport(resolve(terminal.folder, file));
-    let imported = 0;
-    for (let start = 0; start < found.length; start += PER_IMPORT) {
-      const answer = await ask("POST", "/import", { mentions: found.slice(start, start + PER_IMPORT) });
-      imported += Number(Object(answer).imported);
-      terminal.say(`${Math.min(start + PER_IMPORT, found.length)} of ${found.length}`);
-    }
+    const imported = await site.import(found, (done) => terminal.say(`${done} of ${found.length}`));
     const others = found.length - imported;
     const skipped = others === 0 ? "" : `, ${others} skipped: their targets are not pages of this site`;
     terminal.say(`${file}: ${imported} imported${skipped}.`);
@@ -252,27 +226,13 @@ async function readExport(file: string) {
   }));
 }
 
-async function mentionsIn(state: string, ask: AskMentions): Promise<ManagedMention[]> {
-  const all: ManagedMention[] = [];
-  for (let after = ""; ; ) {
-    const page = Object(await ask("GET", `?state=${state}${after}`));
-    all.push(...page.mentions);
-    if (page.next === null) return all;
-    after = `&after=${encodeURIComponent(page.next)}`;
-  }
-}
-
-async function allMentions(ask: AskMentions): Promise<ManagedMention[]> {
-  return (await Promise.all(STATES.map((state) => mentionsIn(state, ask)))).flat();
-}
-
-async function wholeId(prefix: string, ask: AskMentions): Promise<string> {
-  return prefix.length === ID_LENGTH ? prefix : (await mentionOf(prefix, ask)).id;
+async function wholeId(prefix: string, site: SiteMentions): Promise<string> {
+  return prefix.length === ID_LENGTH ? prefix : (await mentionOf(prefix, site)).id;
 }
 
 /** @throws TwtxtError `not-found` unless exactly one id has this prefix */
-async function mentionOf(prefix: string, ask: AskMentions): Promise<ManagedMention> {
-  return oneByPrefix(prefix, await allMentions(ask), MENTION_ID);
+async function mentionOf(prefix: string, site: SiteMentions): Promise<ManagedMention> {
+  return oneByPrefix(prefix, await site.all(), MENTION_ID);
 }
 
 function lineOf({ id, version, received, author, source, target, under, text: said }: ManagedMention): string {

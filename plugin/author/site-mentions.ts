@@ -1,0 +1,111 @@
+// plugin/author/site-mentions.ts: the mentions that the author's site received, and the author's decisions about them.
+import { type SiteRequest, siteApi } from "../http/site-api.js";
+import type { ManagedMention } from "../mentions/receive/manage.js";
+import { ownIdentity } from "./author.js";
+import type { OwnSiteChoice } from "./choice.js";
+import type { Machine } from "./machine.js";
+import { publishedSite, siteAt } from "./site.js";
+
+/** The states of mentions. */
+export const STATES = ["shown", "held", "pending", "rejected"] as const;
+
+export type State = (typeof STATES)[number];
+
+/** How many mentions one request imports. */
+const PER_IMPORT = 100;
+
+/** Which mention, and which version of it; `null` for any, which the option `moderate` does not accept. */
+export type Decided = Pick<ManagedMention, "id" | "version">;
+
+type AskMentions = (
+  method: SiteRequest["method"],
+  path: string,
+  json?: object,
+  headers?: Record<string, string>,
+) => Promise<unknown>;
+
+/** Requests to the site that are signed with its author's key. All methods throw TwtxtError as `AskSite`. */
+export class SiteMentions {
+  readonly #ask: AskMentions;
+
+  private constructor(ask: AskMentions) {
+    this.#ask = ask;
+  }
+
+  /** @throws TwtxtError `no-settings`; `no-identity` or `bad-identity` without the key of one of its authors */
+  static async open(
+    { url, settings, identity: file }: Pick<OwnSiteChoice, "url" | "settings" | "identity">,
+    machine: Machine,
+  ): Promise<SiteMentions> {
+    const { settings: site } = await publishedSite(await siteAt(machine, settings));
+    const signer = await ownIdentity(machine, { keys: site.authors.map(({ key }) => key), file });
+    const { pathname, origin } = new URL(site.urls.mentionsApi);
+    const root = (url === undefined ? origin : new URL(url).origin) + pathname;
+    const ask = siteApi({ root, signer, now: machine.now, missing: "Has the site been deployed with functions?" });
+    return new SiteMentions(async (method, path, json, headers = {}) => {
+      const body = json === undefined ? {} : { body: Buffer.from(JSON.stringify(json)) };
+      return (await ask({ method, path, headers, ...body })).json();
+    });
+  }
+
+  /** All mentions in a state, newest first. */
+  async in(state: State): Promise<ManagedMention[]> {
+    const all: ManagedMention[] = [];
+    for (let after = ""; ; ) {
+      const page = Object(await this.#ask("GET", `?state=${state}${after}`));
+      all.push(...page.mentions);
+      if (page.next === null) return all;
+      after = `&after=${encodeURIComponent(page.next)}`;
+    }
+  }
+
+  async all(): Promise<ManagedMention[]> {
+    return (await Promise.all(STATES.map((state) => this.in(state)))).flat();
+  }
+
+  /**
+   * Shows a mention, or hides it permanently.
+   *
+   * @throws TwtxtError also `precondition-failed` if it has changed, `precondition-required` if the site needs a version
+   */
+  async decide({ id, version }: Decided, state: "shown" | "rejected"): Promise<ManagedMention> {
+    const headers = version === null ? {} : { "if-match": `"${version}"` };
+    return (await this.#ask("POST", `/${id}`, { state }, headers)) as ManagedMention;
+  }
+
+  /** Deletes a mention without a trace. @returns how many there were */
+  async forget(id: string): Promise<number> {
+    return this.#forgotten(`/${id}`);
+  }
+
+  /** Deletes all mentions from a feed or a host without a trace. @returns how many there were */
+  async forgetSource(source: string): Promise<number> {
+    return this.#forgotten(`?source=${encodeURIComponent(source)}`);
+  }
+
+  /** Verifies pending mentions now. */
+  async verify(): Promise<Record<"kept" | "dropped" | "waiting", number>> {
+    return Object(await this.#ask("POST", "/verify"));
+  }
+
+  /**
+   * Imports mentions that another service verified.
+   *
+   * @param mentions - in the format of `POST /api/v1/mentions/import`, which checks them
+   * @param onProgress - called after each request, with the number of mentions so far
+   * @returns how many were imported: the others have targets that are not pages of this site
+   */
+  async import(mentions: readonly object[], onProgress: (done: number) => void): Promise<number> {
+    let imported = 0;
+    for (let start = 0; start < mentions.length; start += PER_IMPORT) {
+      const answer = await this.#ask("POST", "/import", { mentions: mentions.slice(start, start + PER_IMPORT) });
+      imported += Number(Object(answer).imported);
+      onProgress(Math.min(start + PER_IMPORT, mentions.length));
+    }
+    return imported;
+  }
+
+  async #forgotten(path: string): Promise<number> {
+    return Number(Object(await this.#ask("DELETE", path)).forgotten);
+  }
+}
