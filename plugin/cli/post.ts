@@ -1,28 +1,22 @@
 // plugin/cli/post.ts: `eleventy-twtxt post` writes a note.
 import { rm } from "node:fs/promises";
-import { join } from "node:path";
-import { createText, readText } from "../author/files.js";
-import { misuse, userAgent } from "../author/invocation.js";
-import { isBelow, type Site, siteAt } from "../author/site.js";
-import { TwtxtError } from "../errors.js";
-import { twtHash } from "../feed/hash.js";
+import { readText } from "../author/files.js";
+import { readPost } from "../author/front-matter.js";
+import { misuse } from "../author/invocation.js";
+import { composeNote, type Note, previewNote, writeNote } from "../author/notes.js";
+import { type NotesFolder, rememberNotesFolder } from "../author/notes-folder.js";
+import { type Reply, replyToOf } from "../author/reply.js";
+import { type Site, siteAt } from "../author/site.js";
 import { parseReplyTo } from "../feed/subject.js";
-import { toInstant } from "../feed/timestamp.js";
 import { parseReference } from "../mentions/reference.js";
-import { readArchives, readLiveFeed } from "../mentions/send/live-feed.js";
 import { PREVIEW_FOLDER } from "../site/site.js";
 import { optional } from "./arguments.js";
 import { command } from "./command.js";
-import { formatPost, readPost } from "./front-matter.js";
-import { chooseNotesFolder, freeNoteTimes, type NotesFolder, noteName, rememberNotesFolder } from "./notes-folder.js";
+import { chooseNotesFolder } from "./notes-folder.js";
 import { FOLDER, flag, HOSTS_OPTION, type Kind, option, SETTINGS_OPTION, text } from "./options.js";
 import type { Terminal } from "./terminal.js";
 
 const NAME = "post";
-
-type TwtReference = { feedUrl: string; timestamp: string };
-/** The twt that a note replies to, by its hash or by its time. */
-type Reply = { hash: string; nick: string | null; feedUrl: string } | TwtReference;
 
 const MARK = "#:~:text=";
 
@@ -71,37 +65,33 @@ notes/20261120-093000.md`,
       terminal.say("Nothing was written.");
       return 1;
     }
-    const like = await modelData(site, choice.folder, terminal);
+    const note = await composeNote({ folder: choice.folder, body, replyTo }, site, terminal);
     if (/\{[{%#]/.test(body)) {
       terminal.say('The text contains "{{", "{%" or "{#", which a template language of your site may interpret.');
     }
-    const note: Note = {
-      site,
-      choice,
-      contentAt: (time) => formatPost({ date: new Date(time), ...like, ...(replyTo && { replyTo }) }, `${body}\n`),
-    };
-    return isDryRun ? preview(note, terminal) : write(note, editor, terminal);
+    return isDryRun ? preview(note, site, terminal) : write(note, { site, choice, editor, terminal });
   },
 });
 
-interface Note {
-  site: Site;
-  choice: NotesFolder;
-  /** @param time - milliseconds since 1970 */
-  contentAt(time: number): string;
-}
-
-function preview({ site, choice: { folder }, contentAt }: Note, terminal: Terminal): number {
-  const [time = 0] = freeNoteTimes(folder, terminal.now());
-  terminal.print(contentAt(time).replace(/\n$/, ""));
-  terminal.say(`${site.shown(join(folder, noteName(time)))} would be written. Nothing was written.`);
+function preview(note: Note, site: Site, terminal: Terminal): number {
+  const { file, content } = previewNote(note, terminal.now());
+  terminal.print(content.replace(/\n$/, ""));
+  terminal.say(`${site.shown(file)} would be written. Nothing was written.`);
   return 0;
 }
 
-async function write({ site, choice, contentAt }: Note, editor: string | undefined, terminal: Terminal) {
+async function write(
+  note: Note,
+  {
+    site,
+    choice,
+    editor,
+    terminal,
+  }: { site: Site; choice: NotesFolder; editor: string | undefined; terminal: Terminal },
+) {
   const { folder, isNew } = choice;
   if (isNew) await rememberNotesFolder(folder, site, terminal);
-  const file = await create(folder, terminal.now(), contentAt);
+  const file = await writeNote(note, terminal.now());
   if (isNew) terminal.say(`Your next notes go into ${site.shown(folder)} too. To change that: --folder DIR`);
   const exitCode = editor === undefined ? 0 : await terminal.open(editor, file);
   if (editor !== undefined && (await isEmpty(file))) {
@@ -138,39 +128,6 @@ async function readNote(word: string | null, terminal: Terminal, mayBeEmpty: boo
   return body;
 }
 
-/** The tags and the layout that a note does not inherit from its folder. */
-async function modelData(
-  { settings: { notes }, file, shown }: Site,
-  folder: string,
-  terminal: Terminal,
-): Promise<Record<string, unknown>> {
-  const plain = {
-    ...(notes.tags.length > 0 && { tags: notes.tags }),
-    ...(notes.layout !== null && { layout: notes.layout }),
-  };
-  const [home] = notes.folders;
-  // The data of a folder does not apply to notes elsewhere.
-  if (notes.like === null || home === undefined || !isBelow(file(home), folder)) return plain;
-  const model = file(notes.like);
-  try {
-    const { tags, layout } = readPost((await readText(model)) ?? "").data;
-    const own = [tags].flat().filter((tag) => notes.tags.some((shared) => shared === tag));
-    return { ...(own.length > 0 && { tags: own }), ...(layout !== undefined && { layout }) };
-  } catch (error) {
-    if (!(error instanceof TwtxtError)) throw error;
-    terminal.say(`The note does not take its tags and layout from ${shown(model)}: ${error.message}`);
-    return plain;
-  }
-}
-
-async function create(folder: string, now: number, contentAt: (time: number) => string): Promise<string> {
-  for (const time of freeNoteTimes(folder, now)) {
-    const file = join(folder, noteName(time));
-    if (await createText(file, contentAt(time))) return file;
-  }
-  throw new TwtxtError("bad-file", `${folder} has a note for every second of the next day.`);
-}
-
 function nextStep({ settings: { host } }: Site): string {
   // Without a folder of its own, `serve` would show the preview to visitors.
   if (host === "node") {
@@ -178,34 +135,4 @@ function nextStep({ settings: { host } }: Site): string {
   }
   const deploy = host === "netlify" ? "publish it with git add, git commit and git push" : "deploy it";
   return `Look at it with npx @11ty/eleventy --serve, then ${deploy}.`;
-}
-
-/**
- * The value for the front matter: `<hash> <nick> <feed url>`, without an unknown nick.
- *
- * @param reply - a time is looked up in the feed and its archives
- * @param allowPrivateHosts - `host:port`s in the author's own network
- * @throws TwtxtError `no-such-twt`, and errors of reading the feed
- */
-async function replyToOf(reply: Reply, allowPrivateHosts: readonly string[]): Promise<string> {
-  const { hash, nick, feedUrl } = "hash" in reply ? reply : await lookUp(reply, allowPrivateHosts);
-  return [hash, ...(nick === null ? [] : [nick]), feedUrl].join(" ");
-}
-
-async function lookUp({ feedUrl, timestamp }: TwtReference, allowPrivateHosts: readonly string[]) {
-  // Loaded on demand: most notes are not replies.
-  const { createGuard } = await import("../http/guard.js");
-  const ask = createGuard({ userAgent: userAgent(), allowPrivateHosts });
-  const feed = await readLiveFeed(ask, feedUrl).catch((error: unknown) => {
-    // The message of the outer error is for the author's own feed.
-    throw Object(error).cause instanceof TwtxtError ? Object(error).cause : error;
-  });
-  const instant = toInstant(timestamp) ?? "";
-  const isWanted = (twt: { instant: string }) => twt.instant === instant;
-  const found = feed.twts.filter(isWanted);
-  if (found.length === 0) found.push(...(await readArchives(ask, feed, instant)).twts.filter(isWanted));
-  const [twt] = found;
-  if (!twt) throw new TwtxtError("no-such-twt", `${feedUrl} has no twt at ${timestamp}.`);
-  if (found.length === 1) return { hash: twtHash(feed.identity, twt), nick: feed.nick, feedUrl: feed.identity };
-  throw new TwtxtError("no-such-twt", `${feedUrl} has ${found.length} twts at ${timestamp}: choose one by its hash.`);
 }

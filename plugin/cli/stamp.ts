@@ -5,13 +5,13 @@ import { basename, dirname, resolve } from "node:path";
 import { promisify } from "node:util";
 import { counted, listed } from "../author/amounts.js";
 import { readText, replaceText } from "../author/files.js";
+import { readPost, type StampedText, stampText } from "../author/front-matter.js";
 import { misuse } from "../author/invocation.js";
 import { type Site, siteAt } from "../author/site.js";
 import { TwtxtError } from "../errors.js";
 import { formatTimestamp, isDateOnly, toInstant } from "../feed/timestamp.js";
 import { zeroOrMore } from "./arguments.js";
 import { command } from "./command.js";
-import { readPost, type StampedText, stampText } from "./front-matter.js";
 import { FILE, flag, type Kind, option, SETTINGS_OPTION } from "./options.js";
 import type { Terminal } from "./terminal.js";
 

@@ -1,4 +1,4 @@
-// plugin/cli/front-matter.ts: reads and writes the YAML front matter of a post, as Eleventy reads it.
+// plugin/author/front-matter.ts: reads and writes the YAML front matter of a post, as Eleventy reads it.
 import { isDeepStrictEqual } from "node:util";
 import matter from "gray-matter";
 import { TwtxtError } from "../errors.js";
