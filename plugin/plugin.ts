@@ -7,12 +7,11 @@ import { fileURLToPath } from "node:url";
 import type { BuildEnvironment } from "./eleventy/build-environment.js";
 import { guessHost } from "./eleventy/default-host.js";
 import type { EleventyConfig } from "./eleventy/eleventy.js";
-import { readFollowFile } from "./eleventy/follow-file.js";
+import { addFollowFile } from "./eleventy/follow-file.js";
 import { addPluginPages } from "./eleventy/plugin-pages.js";
 import { SiteBuild } from "./eleventy/site-build.js";
 import { addTemplateTools } from "./eleventy/templates.js";
 import { authorError } from "./errors.js";
-import { joinFollowed } from "./options/follow.js";
 import { checkOptions, type TwtxtOptions } from "./options.js";
 import { PREVIEW_FOLDER } from "./site/site.js";
 
@@ -32,8 +31,8 @@ export function definePlugin(world: () => World) {
     config.versionCheck(">=3.0.0");
     const checked = checkOptions(options);
     const { environment, version, ...own } = world();
-    const { file, feeds } = readFollowFile(own.root, config.directories.data);
-    const settings = { ...checked, follow: joinFollowed(checked.follow, { file, feeds }) };
+    const { feeds, file } = addFollowFile(checked.follow, own.root, config.directories.data);
+    const settings = { ...checked, follow: feeds };
     const host = settings.host ? { name: settings.host, reason: null } : guessHost(own.root, environment);
     if (config.getFilter("twt")) {
       throw authorError(

@@ -1,29 +1,41 @@
 // plugin/eleventy/follow-file.ts: reads `follow.json` in the data folder of the site.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { authorError } from "../errors.js";
-import { FOLLOW_FILE, type FollowedFeed, parseFollowFile } from "../options/follow.js";
+import { authorError, TwtxtError } from "../errors.js";
+import { FOLLOW_FILE, type FollowedFeed, joinFollowed, parseFollowFile } from "../options/follow.js";
 
-/** The file of followed feeds. */
-export interface FollowFile {
-  /** From the project's root. */
-  file: string;
-  /** Empty if there is no file. */
+/** The feeds that a site follows. */
+interface Followed {
   feeds: FollowedFeed[];
+  /** The path of the file, from the project's root. It need not exist. */
+  file: string;
 }
 
 /**
+ * Adds the feeds in the file to those in the option `follow`.
+ *
  * @param dataFolder - Eleventy's data folder, from the project's root
- * @throws TwtxtError `bad-option` for a file that cannot be read, or is no list of feeds
+ * @throws TwtxtError `bad-option` for a file that cannot be read or is no list of feeds, and for a nick of two feeds
  */
-export function readFollowFile(root: string, dataFolder: string): FollowFile {
+export function addFollowFile(option: readonly FollowedFeed[], root: string, dataFolder: string): Followed {
   const file = join(dataFolder, FOLLOW_FILE);
   try {
-    return { file, feeds: parseFollowFile(readFileSync(join(root, file), "utf8"), file) };
+    const json = readIfThere(join(root, file));
+    return {
+      feeds: json === null ? [...option] : joinFollowed(option, { file, feeds: parseFollowFile(json, file) }),
+      file,
+    };
   } catch (error) {
-    const code: unknown = Object(error).syscall && Object(error).code;
-    if (code === "ENOENT" || code === "ENOTDIR") return { file, feeds: [] };
-    if (code) throw authorError("bad-option", `${file} cannot be read: ${String(code)}.`, { cause: error });
+    if (error instanceof TwtxtError) throw authorError(error.code, error.message, { cause: error });
+    throw authorError("bad-option", `${file} cannot be read: ${(error as Error).message}.`, { cause: error });
+  }
+}
+
+function readIfThere(file: string): string | null {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes(Object(error).code)) return null;
     throw error;
   }
 }

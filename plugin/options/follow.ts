@@ -1,6 +1,6 @@
 // plugin/options/follow.ts: the feeds that a site follows, from the option `follow` and from `follow.json` in its data folder.
 import * as v from "valibot";
-import { authorError, type TwtxtError } from "../errors.js";
+import { TwtxtError } from "../errors.js";
 import { show } from "./messages.js";
 import { mentionUrl, nick } from "./value-types.js";
 
@@ -60,7 +60,7 @@ export function joinFollowed(
   const added = feeds.filter((feed) => !option.some(({ nick, url }) => nick === feed.nick && url === feed.url));
   const repeated = repeatedNick([...option, ...added]);
   if (repeated === null) return [...option, ...added];
-  throw authorError(
+  throw new TwtxtError(
     "bad-option",
     `${file}: the nick "${repeated}" is already that of another feed in the option "follow". Change one of the two.`,
   );
@@ -75,7 +75,7 @@ function jsonIn(text: string, file: string): unknown {
   try {
     return JSON.parse(text.replace(/^\uFEFF/, ""));
   } catch (cause) {
-    throw authorError(
+    throw new TwtxtError(
       "bad-option",
       `${file}: expected JSON, a list such as [${FILE_EXAMPLE}]: ${(cause as Error).message}.`,
       {
@@ -92,7 +92,7 @@ function placeIn(file: string, issue: v.BaseIssue<unknown>): string {
 }
 
 function badFile(place: string, expected: string, got: string): TwtxtError {
-  return authorError(
+  return new TwtxtError(
     "bad-option",
     `${place}: expected ${expected}, got ${got}. The file lists the feeds that you follow; give a file for another purpose another name.`,
   );
