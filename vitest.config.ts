@@ -30,7 +30,7 @@ class LongestFirst extends BaseSequencer {
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
+    include: ["test/**/*.test.ts", "test/**/*.test.tsx"],
     globalSetup: ["test/helpers/compile.ts"],
     setupFiles: ["test/helpers/setup.ts"],
     pool: "forks",

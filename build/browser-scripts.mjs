@@ -6,9 +6,10 @@ import { build } from "esbuild";
 const root = fileURLToPath(new URL("../", import.meta.url));
 
 await build({
-  entryPoints: ["twtxt-mentions.ts", "twtxt-contact.ts", "twtxt-contact-conversation.ts", "twtxt.css"].map((file) =>
-    join(root, "plugin/browser", file),
-  ),
+  entryPoints: [
+    ...["twtxt-mentions.ts", "twtxt-contact.ts", "twtxt-contact-conversation.ts", "twtxt.css"],
+    ...["client.ts", "client.css"],
+  ].map((file) => join(root, "plugin/browser", file)),
   outdir: process.argv[2] ?? join(root, "dist/browser"),
   bundle: true,
   minify: true,

@@ -26,7 +26,7 @@ describe("the house", () => {
     const ground = floorOf("feed");
     const upward = sources.flatMap(({ file, room, imports }) =>
       imports
-        .filter((name) => name.endsWith(".ts") && roomOf(name) !== room)
+        .filter((name) => /\.tsx?$/.test(name) && roomOf(name) !== room)
         .filter((name) => {
           const target = floorOf(roomOf(name));
           return target < floorOf(room) || (target === floorOf(room) && target !== ground);

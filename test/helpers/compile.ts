@@ -17,7 +17,7 @@ export default async function setup(project: TestProject): Promise<void> {
 
 async function compile(): Promise<void> {
   const files = await readdir(sources, { recursive: true });
-  const modules = files.filter((file) => file.endsWith(".ts") && !/^(?:cli|browser)\//.test(file));
+  const modules = files.filter((file) => file.endsWith(".ts") && !/^(?:cli|client|browser)\//.test(file));
   const options = { format: "esm", platform: "node", target: "node20", logLevel: "warning" } as const;
   await build({
     ...options,

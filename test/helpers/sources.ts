@@ -1,5 +1,5 @@
 // test/helpers/sources.ts: the files of plugin/ and netlify/, with their imports.
-import { readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -21,7 +21,9 @@ export const netlifySources = sourcesIn(netlify);
 
 /** A file of plugin/ that is imported by its path, or the name of a package. */
 export function importedFile(name: string, from: string): string {
-  return name.startsWith(".") ? relative(plugin, resolve(plugin, from, "..", name)).replace(/\.js$/, ".ts") : name;
+  if (!name.startsWith(".")) return name;
+  const file = relative(plugin, resolve(plugin, from, "..", name)).replace(/\.js$/, ".ts");
+  return existsSync(join(plugin, file)) ? file : file.replace(/\.ts$/, ".tsx");
 }
 
 export function roomOf(file: string): string {
@@ -29,7 +31,7 @@ export function roomOf(file: string): string {
 }
 
 function sourcesIn(folder: string): Source[] {
-  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"));
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).filter((file) => /\.tsx?$/.test(file));
   return files.map((file) => {
     const text = readFileSync(join(folder, file), "utf8");
     const imports = [...text.matchAll(/(?:from|import)\s*\(?\s*"([^"]+)"/g)].map(([, name = ""]) =>

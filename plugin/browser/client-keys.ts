@@ -1,0 +1,75 @@
+// plugin/browser/client-keys.ts: keys of the client. `j` and `k` move between elements with `data-item`; another key clicks
+// the element with this `data-key` in the current item, or else outside of items.
+
+/** Where the author was, for the page that a form leads back to. */
+const PLACE = "twtxt-client-place";
+const TYPING = "input, textarea, select, [contenteditable]";
+
+export function listenForKeys(): void {
+  returnToItem();
+  document.addEventListener("submit", rememberItem);
+  document.addEventListener("keydown", (event) => {
+    const { key, target, ctrlKey, altKey, metaKey, defaultPrevented } = event;
+    if (defaultPrevented || ctrlKey || altKey || metaKey || isTyping(target) || hasOpenDialog()) return;
+    if (actionOf(key)?.()) event.preventDefault();
+  });
+}
+
+/** @returns a function that tells whether it did something */
+function actionOf(key: string): (() => boolean) | undefined {
+  if (key === "j") return () => moveBy(1);
+  if (key === "k") return () => moveBy(-1);
+  if (key === "?") return showKeys;
+  return /^[a-z]$/.test(key) ? () => clickKey(key) : undefined;
+}
+
+function items(): HTMLElement[] {
+  return [...document.querySelectorAll<HTMLElement>("[data-item]")];
+}
+
+function currentItem(): HTMLElement | null {
+  return document.activeElement?.closest<HTMLElement>("[data-item]") ?? null;
+}
+
+function moveBy(step: number): boolean {
+  const all = items();
+  const current = currentItem();
+  const next = current === null ? (step > 0 ? all[0] : all.at(-1)) : all[all.indexOf(current) + step];
+  next?.focus();
+  return next !== undefined;
+}
+
+function clickKey(key: string): boolean {
+  const selector = `[data-key="${key}"]`;
+  const outside = [...document.querySelectorAll<HTMLElement>(selector)].find((one) => !one.closest("[data-item]"));
+  const found = currentItem()?.querySelector<HTMLElement>(selector) ?? outside;
+  found?.click();
+  return found !== undefined;
+}
+
+function showKeys(): boolean {
+  document.querySelector<HTMLDialogElement>("#keys")?.showModal();
+  return true;
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  return target instanceof Element && target.matches(TYPING);
+}
+
+function hasOpenDialog(): boolean {
+  return document.querySelector("dialog[open]") !== null;
+}
+
+function rememberItem(): void {
+  const current = currentItem();
+  if (current === null) return;
+  sessionStorage.setItem(PLACE, JSON.stringify({ path: location.pathname, index: items().indexOf(current) }));
+}
+
+/** After an action, the item that took the place of the current one gets the focus. */
+function returnToItem(): void {
+  const place: unknown = JSON.parse(sessionStorage.getItem(PLACE) ?? "null");
+  sessionStorage.removeItem(PLACE);
+  const { path, index } = Object(place);
+  if (path === location.pathname) (items()[index] ?? items().at(-1))?.focus();
+}

@@ -1,0 +1,14 @@
+// plugin/browser/client-notice.ts: the result of an action, for screen readers, and an address that can be reloaded without it.
+
+/** Announces the notice of this page: screen readers announce only what appears after the page. */
+export function announceNotice(): void {
+  const notice = document.querySelector(".notice p");
+  const announced = document.getElementById("announced");
+  if (notice === null || announced === null) return;
+  setTimeout(() => {
+    announced.textContent = notice.textContent;
+  }, 100);
+  const address = new URL(location.href);
+  address.searchParams.delete("notice");
+  history.replaceState(history.state, "", address);
+}

@@ -1,0 +1,8 @@
+// plugin/browser/client.ts: the script of `eleventy-twtxt client`. All pages work without it.
+import { listenForKeys } from "./client-keys.js";
+import { keepCurrent } from "./client-live.js";
+import { announceNotice } from "./client-notice.js";
+
+announceNotice();
+listenForKeys();
+keepCurrent();

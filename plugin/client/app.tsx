@@ -1,0 +1,106 @@
+// plugin/client/app.tsx: the pages of the client: checks of each request, assets, rooms and errors.
+import { type Context, Hono } from "hono";
+import { etag } from "hono/etag";
+import { html, raw } from "hono/html";
+import type { Child } from "hono/jsx";
+import { jsxRenderer } from "hono/jsx-renderer";
+import type { Machine } from "../author/machine.js";
+import { statusOf, TwtxtError } from "../errors.js";
+import type { ClientEnv } from "./client-env.js";
+import { BarePage, Page, type Place } from "./layout.js";
+import type { Notices } from "./notices.js";
+import type { Room } from "./room.js";
+import { OPEN_PATH, type Session } from "./session.js";
+
+const ASSETS = { "client.css": "text/css", "client.js": "text/javascript" } as const;
+
+/** A mark for tabs. */
+const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><circle cx="8" cy="8" r="7" fill="#567"/><path d="M4 6h8M4 10h5" stroke="#fff" stroke-width="2"/></svg>`;
+
+export interface AppParts {
+  session: Session;
+  notices: Notices;
+  rooms: readonly Room[];
+  /** The host of the site; `null` if there is none here. */
+  site: string | null;
+  machine: Pick<Machine, "say">;
+  /** Reads a bundled script or stylesheet. */
+  readAsset(file: string): Promise<string>;
+}
+
+export function clientApp({ session, notices, rooms, site, machine, readAsset }: AppParts): Hono<ClientEnv> {
+  const roomOf = (path: string) => rooms.find((room) => path === room.path || path.startsWith(`${room.path}/`)) ?? null;
+  const [home] = rooms;
+  const app = new Hono<ClientEnv>();
+
+  const placeOf = (c: Context<ClientEnv>): Place => ({ site, rooms, room: roomOf(c.req.path) });
+  app.use(session.withHeaders, session.checkConnection);
+  app.get(OPEN_PATH, (c) => {
+    // A HEAD request must not use up the token.
+    if (c.req.method === "GET") session.open(c);
+    // A page, because a browser would follow a redirect of a link from elsewhere without the new cookie.
+    return bare(c, <Opened goesTo={home?.path ?? "/"} />);
+  });
+  for (const [file, type] of Object.entries(ASSETS)) {
+    app.get(`/${file}`, async (c) => c.body(await readAsset(file), 200, { "content-type": `${type}; charset=utf-8` }));
+  }
+  app.get("/client.svg", (c) => c.body(ICON, 200, { "content-type": "image/svg+xml" }));
+
+  app.use(
+    jsxRenderer(({ children, title }, c) => (
+      <Page title={title} place={placeOf(c)}>
+        {children}
+      </Page>
+    )),
+  );
+  app.use(
+    session.check((path) => roomOf(path)?.maxBodyBytes),
+    etag(),
+    async (c, next) => {
+      c.set("notice", notices.of(c));
+      await next();
+    },
+  );
+  app.get("/", (c) => c.redirect(home?.path ?? "/"));
+  for (const { path, routes } of rooms) app.route(path, routes);
+
+  app.notFound(() => {
+    throw new TwtxtError("not-found", "There is no such page.");
+  });
+  app.onError((error, c) => errorPage(error, c, machine));
+  return app;
+}
+
+/** A page without the frame of the rooms. */
+function bare(c: Context<ClientEnv>, page: Child): Response | Promise<Response> {
+  return c.html(html`${raw("<!DOCTYPE html>")}${page}`);
+}
+
+function Opened({ goesTo }: { goesTo: string }) {
+  return (
+    <BarePage title="Opening" goesTo={goesTo}>
+      <p>
+        <a href={goesTo}>Continue</a>
+      </p>
+    </BarePage>
+  );
+}
+
+/** A page with the sentence of an error. Errors of another kind are logged and masked. */
+async function errorPage(error: unknown, c: Context<ClientEnv>, { say }: AppParts["machine"]): Promise<Response> {
+  const isKnown = error instanceof TwtxtError;
+  if (!isKnown) say(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  const text = isKnown ? error.message : "This is a bug. The terminal shows what happened.";
+  c.status(isKnown ? (statusOf(error.code) as 500) : 500);
+  // Without a session, the page has no navigation.
+  if (c.get("csrfToken") === undefined) return bare(c, <Failed text={text} />);
+  return c.render(<p class="failure">{text}</p>, { title: "This did not work" });
+}
+
+function Failed({ text }: { text: string }) {
+  return (
+    <BarePage title="This did not work">
+      <p>{text}</p>
+    </BarePage>
+  );
+}

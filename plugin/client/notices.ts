@@ -1,0 +1,41 @@
+// plugin/client/notices.ts: results of actions, shown on the page that a form leads to.
+import { randomBytes } from "node:crypto";
+import type { Context } from "hono";
+import { TwtxtError } from "../errors.js";
+import type { ClientEnv, Notice, ShownNotice } from "./client-env.js";
+
+const PARAMETER = "notice";
+/** Pages that are reloaded show the notice again, so the last ones are kept. */
+const MAX_NOTICES = 50;
+
+/** The last notices of this process. A page names its notice by an unguessable ID, so that no link can make one up. */
+export class Notices {
+  readonly #notices = new Map<string, ShownNotice>();
+
+  /** The notice of the page that is requested; `null` for none. */
+  of(c: Context<ClientEnv>): ShownNotice | null {
+    return this.#notices.get(c.req.query(PARAMETER) ?? "") ?? null;
+  }
+
+  /** Redirects to a page of the client that shows the notice. */
+  redirect(c: Context<ClientEnv>, path: string, notice: ShownNotice): Response {
+    const id = randomBytes(9).toString("base64url");
+    this.#notices.set(id, notice);
+    for (const old of [...this.#notices.keys()].slice(0, -MAX_NOTICES)) this.#notices.delete(old);
+    return c.redirect(`${path}${path.includes("?") ? "&" : "?"}${PARAMETER}=${id}`, 303);
+  }
+
+  /**
+   * Runs the action of a form, and redirects to a page that shows its result, or why it failed.
+   *
+   * @param path - of the page, perhaps with a query
+   */
+  async act(c: Context<ClientEnv>, path: string, action: () => Promise<Notice>): Promise<Response> {
+    try {
+      return this.redirect(c, path, { ...(await action()), isFailure: false });
+    } catch (error) {
+      if (!(error instanceof TwtxtError)) throw error;
+      return this.redirect(c, path, { text: error.message, isFailure: true });
+    }
+  }
+}

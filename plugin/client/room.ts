@@ -1,0 +1,41 @@
+// plugin/client/room.ts: the interface of the client's rooms.
+import type { Hono } from "hono";
+import type { OwnSiteChoice } from "../author/choice.js";
+import type { Machine } from "../author/machine.js";
+import type { ClientEnv } from "./client-env.js";
+import type { Notices } from "./notices.js";
+
+/** What all rooms share. */
+export interface ClientContext {
+  machine: Machine;
+  /** The site and the author, as chosen on the command line. */
+  choice: OwnSiteChoice;
+  /** Runs the actions of forms. */
+  notices: Notices;
+  /** Is aborted when the client ends. Streams and long work end then. */
+  ending: AbortSignal;
+  /** Whether a room of this path exists, such as `/write`. */
+  hasRoom(path: string): boolean;
+}
+
+/** A key and what it does, for the help of a room. */
+export interface KeyHelp {
+  key: string;
+  does: string;
+}
+
+/** A room of the client: a page of the navigation and everything below its path. */
+export interface Room {
+  /** In the navigation. */
+  title: string;
+  /** Its first page, such as `/mentions`. All its routes start with it. */
+  path: string;
+  /** Keys of this room; `j`, `k` and `?` work in all rooms. */
+  keys: readonly KeyHelp[];
+  /** Upper limit of a request's body, in bytes; default 1 MiB. */
+  maxBodyBytes?: number;
+  /** Its routes, with paths below {@link path}: `/` is the room's own page. */
+  routes: Hono<ClientEnv>;
+}
+
+export type CreateRoom = (context: ClientContext) => Room;

@@ -1,0 +1,5 @@
+// plugin/client/rooms.ts: the rooms of the client, in the order of the navigation.
+import { mentionsRoom } from "./mentions.js";
+import type { CreateRoom } from "./room.js";
+
+export const ROOMS: readonly CreateRoom[] = [mentionsRoom];

@@ -1,0 +1,81 @@
+// plugin/client/server.ts: the HTTP server of the client.
+import { once } from "node:events";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { createAdaptorServer } from "@hono/node-server";
+import type { OwnSiteChoice } from "../author/choice.js";
+import type { Machine } from "../author/machine.js";
+import { clientApp } from "./app.js";
+import { Notices } from "./notices.js";
+import type { ClientContext, CreateRoom, Room } from "./room.js";
+import { CLIENT_HOST, Session } from "./session.js";
+
+/** How long requests may take after the client was told to end. */
+const GRACE_MS = 20_000;
+
+export interface ClientOptions {
+  /** 0 for a free port. */
+  port: number;
+  machine: Machine;
+  choice: OwnSiteChoice;
+  /** The host of the site; `null` if there is none here. */
+  site: string | null;
+  rooms: readonly CreateRoom[];
+  /** Reads a bundled script or stylesheet. */
+  readAsset(file: string): Promise<string>;
+  /** Shows a link with a token to the author. */
+  announce(link: string): void;
+}
+
+export interface RunningClient {
+  port: number;
+  /** A link that opens the client once. */
+  link: string;
+  /** Ends streams, answers open requests, and closes. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the client. Resolves once it listens.
+ *
+ * @throws the error of Node.js if the port cannot be used
+ */
+export async function startClient(options: ClientOptions): Promise<RunningClient> {
+  const { machine, choice, site, readAsset } = options;
+  const ending = new AbortController();
+  let app: ReturnType<typeof clientApp> | null = null;
+  const server = createAdaptorServer({
+    fetch: (request, env) => app?.fetch(request, env),
+    overrideGlobalObjects: false,
+  }) as Server;
+  server.listen(options.port, CLIENT_HOST);
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+
+  const session = new Session(port, options.announce);
+  const notices = new Notices();
+  const rooms: Room[] = [];
+  const hasRoom = (path: string) => rooms.some((room) => room.path === path);
+  const context: ClientContext = { machine, choice, notices, ending: ending.signal, hasRoom };
+  rooms.push(...options.rooms.map((create) => create(context)));
+  app = clientApp({ session, notices, rooms, site, machine, readAsset });
+  return {
+    port,
+    link: session.createLink(),
+    close() {
+      ending.abort();
+      return close(server);
+    },
+  };
+}
+
+async function close(server: Server): Promise<void> {
+  const closed = once(server, "close");
+  // Closes each connection as soon as it is idle.
+  server.keepAliveTimeout = 1;
+  server.close();
+  server.closeIdleConnections();
+  const timer = setTimeout(() => server.closeAllConnections(), GRACE_MS);
+  await closed;
+  clearTimeout(timer);
+}

@@ -1,0 +1,171 @@
+// plugin/client/session.ts: the safety of the client: links with a token, the session, and the checks of each request.
+import { createHash, randomBytes, timingSafeEqual } from "node:crypto";
+import type { Context, MiddlewareHandler } from "hono";
+import { getCookie, setCookie } from "hono/cookie";
+import { TwtxtError } from "../errors.js";
+import { essenceOf } from "../http/respond.js";
+import type { ClientEnv } from "./client-env.js";
+import { mayConnect } from "./peer.js";
+
+export const CLIENT_HOST = "127.0.0.1";
+/** The path of links with a token. */
+export const OPEN_PATH = "/open";
+export const CSRF_FIELD = "csrf";
+/** For requests of scripts, whose bodies are not forms. */
+const CSRF_HEADER = "x-csrf-token";
+const READING: readonly string[] = ["GET", "HEAD"];
+const FORMS: readonly string[] = ["application/x-www-form-urlencoded", "multipart/form-data"];
+const MAX_BODY_BYTES = 2 ** 20;
+/** Forms are parsed in memory. */
+const MAX_FORM_BYTES = 32 * 2 ** 20;
+
+/**
+ * On each response. `same-origin` hides the address from other sites as `no-referrer` does, but with `no-referrer`
+ * browsers send `Origin: null` with forms.
+ */
+const HEADERS: Readonly<Record<string, string>> = {
+  "content-security-policy":
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; media-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+  "x-frame-options": "DENY",
+  "x-content-type-options": "nosniff",
+  "referrer-policy": "same-origin",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "cache-control": "no-store",
+};
+
+const LOCKED =
+  "This page is locked. Look at the terminal where eleventy-twtxt client runs: it shows a link that opens it.";
+
+/**
+ * The session of this process. A link contains a token that works once; it is exchanged for a cookie. All browsers of the
+ * author share the session, which ends with the process.
+ */
+export class Session {
+  readonly origin: string;
+  readonly #host: string;
+  readonly #cookie: string;
+  readonly #secret = randomText();
+  readonly #csrfToken = randomText();
+  readonly #announce: (link: string) => void;
+  #token: string | null = null;
+
+  /** @param announce - shows a new link to the author and to no one else */
+  constructor(port: number, announce: (link: string) => void) {
+    this.#host = `${CLIENT_HOST}:${port}`;
+    this.origin = `http://${this.#host}`;
+    // Browsers send the cookies of one port to all ports.
+    this.#cookie = `twtxt-client-${port}`;
+    this.#announce = announce;
+  }
+
+  /** A new link. Earlier ones stop working. */
+  createLink(): string {
+    this.#token = randomText();
+    return `${this.origin}${OPEN_PATH}?token=${this.#token}`;
+  }
+
+  /** Sets the headers of all responses. */
+  readonly withHeaders: MiddlewareHandler<ClientEnv> = async (c, next) => {
+    await next();
+    for (const [name, value] of Object.entries(HEADERS)) c.header(name, value);
+  };
+
+  /**
+   * Refuses other users of this machine, and names that lead here by DNS rebinding.
+   *
+   * @throws TwtxtError `not-allowed`
+   */
+  readonly checkConnection: MiddlewareHandler<ClientEnv> = async (c, next) => {
+    const { headers, socket } = c.env.incoming;
+    if (!(await mayConnect(socket))) {
+      throw new TwtxtError("not-allowed", "Only the user who started the client can open it.");
+    }
+    if (headers.host !== this.#host)
+      throw new TwtxtError("not-allowed", `The address of the client is ${this.origin}/`);
+    await next();
+  };
+
+  /**
+   * Exchanges the token of a link for the cookie.
+   *
+   * @throws TwtxtError `not-allowed` for a wrong or used token
+   */
+  open(c: Context<ClientEnv>): void {
+    const token = c.req.query("token") ?? "";
+    if (this.#token === null || !isSame(token, this.#token)) {
+      throw this.#locked(
+        "This link does not work: each one works once. Look at the terminal where eleventy-twtxt client runs: it shows a new one.",
+      );
+    }
+    this.#token = null;
+    setCookie(c, this.#cookie, this.#secret, { httpOnly: true, sameSite: "Strict", path: "/" });
+  }
+
+  /**
+   * Refuses requests without the session and those of other pages; a request that changes something also needs the
+   * origin of the client, the token of its forms, and a body of limited size.
+   *
+   * @param maxBodyOf - the limit of a path, in bytes; `undefined` for the default
+   * @throws TwtxtError `not-allowed`, `method-not-allowed`, `length-required`, `body-too-large`, `bad-content-type`
+   */
+  check(maxBodyOf: (path: string) => number | undefined): MiddlewareHandler<ClientEnv> {
+    return async (c, next) => {
+      if (!isSame(getCookie(c, this.#cookie) ?? "", this.#secret)) throw this.#locked(LOCKED);
+      const site = c.req.header("sec-fetch-site") ?? "none";
+      if (site !== "same-origin" && site !== "none") throw foreignPage();
+      c.set("csrfToken", this.#csrfToken);
+      if (!READING.includes(c.req.method)) await this.#checkChange(c, maxBodyOf(c.req.path) ?? MAX_BODY_BYTES);
+      await next();
+    };
+  }
+
+  async #checkChange(c: Context<ClientEnv>, maxBytes: number): Promise<void> {
+    if (c.req.method !== "POST") throw new TwtxtError("method-not-allowed", "Use GET or POST.");
+    if (c.req.header("origin") !== this.origin) throw foreignPage();
+    const sent = c.req.header(CSRF_HEADER);
+    checkSize(c.req.header("content-length"), sent === undefined ? Math.min(maxBytes, MAX_FORM_BYTES) : maxBytes);
+    if (!isSame(sent ?? (await formToken(c)), this.#csrfToken)) {
+      throw new TwtxtError(
+        "not-allowed",
+        "This form is of an earlier start of the client. Reload the page and try again.",
+      );
+    }
+  }
+
+  #locked(message: string): TwtxtError {
+    // The link before was used, so the author needs another one.
+    if (this.#token === null) this.#announce(this.createLink());
+    return new TwtxtError("not-allowed", message);
+  }
+}
+
+function foreignPage(): TwtxtError {
+  return new TwtxtError("not-allowed", "Another page sent this request. Open the client by its own address.");
+}
+
+/** Without a length, a body could be of any size. Browsers send one. */
+function checkSize(length: string | undefined, maxBytes: number): void {
+  if (length === undefined) throw new TwtxtError("length-required", "Send the Content-Length.");
+  if (Number(length) > maxBytes) {
+    throw new TwtxtError("body-too-large", `This is larger than ${maxBytes} bytes, which is the most that fits here.`);
+  }
+}
+
+async function formToken(c: Context<ClientEnv>): Promise<string> {
+  if (!FORMS.includes(essenceOf(c.req.header("content-type")))) {
+    throw new TwtxtError("bad-content-type", `Send a form, or the header ${CSRF_HEADER}.`);
+  }
+  const { [CSRF_FIELD]: token } = await c.req.parseBody();
+  return typeof token === "string" ? token : "";
+}
+
+function randomText(): string {
+  return randomBytes(32).toString("base64url");
+}
+
+/** Compares digests, so that the time tells nothing about the secret. */
+function isSame(one: string, other: string): boolean {
+  const digest = (text: string) => createHash("sha256").update(text).digest();
+  return timingSafeEqual(digest(one), digest(other));
+}

@@ -1,0 +1,87 @@
+import { chmodSync, existsSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { command, longCommand } from "./helpers.js";
+import { site } from "./server.js";
+
+const LINK = /^http:\/\/127\.0\.0\.1:\d+\/open\?token=[\w-]{43}$/m;
+
+/** Starts the client, and waits for its link. */
+async function started(folder: string, args: string[] = [], environment: Record<string, string> = {}) {
+  const running = longCommand(folder, ["client", ...args], { environment });
+  await expect.poll(() => running.printed.stdout).toMatch(LINK);
+  return { ...running, link: LINK.exec(running.printed.stdout)?.[0] ?? "" };
+}
+
+describe("eleventy-twtxt client", () => {
+  it("prints a link that opens the client of this site, and ends in order", async () => {
+    const { folder } = site();
+    const { link, end, printed } = await started(folder, ["--no-open"]);
+    await expect.poll(() => printed.stderr).toBe("Open this link in your browser. Ctrl-C ends the client.\n");
+    const opened = await fetch(link);
+    expect(opened.status).toBe(200);
+    const cookie = opened.headers.get("set-cookie")?.split(";")[0] ?? "";
+    const page = await fetch(new URL("/mentions", link), { headers: { cookie } });
+    expect(await page.text()).toContain("alice.example");
+    const style = await fetch(new URL("/client.css", link));
+    expect(style.headers.get("content-type")).toBe("text/css; charset=utf-8");
+
+    expect(await end()).toBe(0);
+    expect(printed.stderr).toMatch(/Shutting down: finishing open requests\.\n$/);
+    await expect(fetch(link)).rejects.toThrow();
+  });
+
+  it("shows a new link when a browser asks after the first one was used", async () => {
+    const { link, end, printed } = await started(site().folder, ["--no-open"]);
+    await fetch(link);
+    expect((await fetch(new URL("/", link))).status).toBe(403);
+    expect(printed.stderr).toMatch(/A browser without a session asked for the client\. If it was yours: http:\S+\n$/);
+    await end();
+  });
+
+  it.skipIf(process.platform !== "linux")(
+    "opens the browser of the system, or says what to do if there is none",
+    async () => {
+      const blog = site();
+      blog.write("bin/xdg-open", '#!/bin/sh\nprintf %s "$1" > "$OPENED.new" && /bin/mv "$OPENED.new" "$OPENED"\n');
+      chmodSync(join(blog.folder, "bin/xdg-open"), 0o755);
+      const opened = join(blog.folder, "opened");
+      const first = await started(blog.folder, [], { PATH: join(blog.folder, "bin"), OPENED: opened });
+      await expect.poll(() => existsSync(opened)).toBe(true);
+      expect(blog.read("opened")).toBe(first.link);
+      await expect.poll(() => first.printed.stderr).toBe("Opened in your browser. Ctrl-C ends the client.\n");
+      await first.end();
+
+      const second = await started(blog.folder, [], { PATH: join(blog.folder, "nothing") });
+      await expect.poll(() => second.printed.stderr).toBe("Open this link in your browser. Ctrl-C ends the client.\n");
+      await second.end();
+    },
+  );
+
+  it("runs beside another client of the same site, on another port", async () => {
+    const { folder } = site();
+    const [one, other] = await Promise.all([started(folder, ["--no-open"]), started(folder, ["--no-open"])]);
+    expect(new URL(one.link).port).not.toBe(new URL(other.link).port);
+    expect((await fetch(one.link)).status).toBe(200);
+    expect((await fetch(other.link)).status).toBe(200);
+    await Promise.all([one.end(), other.end()]);
+  });
+
+  it("exit 2: a port in use, and any --host", async () => {
+    const { folder } = site();
+    const server = createServer();
+    const port = await new Promise<number>((resolve) => {
+      server.listen(0, "127.0.0.1", () => resolve(Object(server.address()).port));
+    });
+    expect(await command(folder, ["client", "--no-open", "--port", String(port)])).toMatchObject({
+      exitCode: 2,
+      stderr: `eleventy-twtxt: Port ${port} of 127.0.0.1 is in use, perhaps by another client. Leave out --port to get a free one.\n`,
+    });
+    server.close();
+    expect(await command(folder, ["client", "--host", "0.0.0.0"])).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("The client listens on 127.0.0.1 only, because it acts with your key."),
+    });
+  });
+});

@@ -1,0 +1,145 @@
+// test/client/attacks.test.tsx: pages of others against the client, in a real Chromium.
+import { pathToFileURL } from "node:url";
+import { Hono } from "hono";
+import type { BrowserContext } from "playwright-core";
+import { expect, it } from "vitest";
+import { linkFile } from "../../plugin/client/browser.js";
+import type { ClientEnv } from "../../plugin/client/client-env.js";
+import { Form } from "../../plugin/client/layout.js";
+import type { CreateRoom } from "../../plugin/client/room.js";
+import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { loopbackServer } from "../helpers/loopback.js";
+import { startedClient } from "./client.js";
+
+const OTHER_SITE = "http://evil.example/";
+
+/** A client with one room that counts, and a browser that has opened it. */
+async function openedClient() {
+  const counted = { actions: 0 };
+  const room: CreateRoom = ({ notices }) => {
+    const routes = new Hono<ClientEnv>();
+    routes.get("/", (c) =>
+      c.render(
+        <Form action="/count">
+          <button type="submit">Count</button>
+        </Form>,
+        { title: "Count" },
+      ),
+    );
+    routes.post("/", (c) =>
+      notices.act(c, "/count", async () => {
+        counted.actions += 1;
+        return { text: `Counted ${counted.actions}.` };
+      }),
+    );
+    return { title: "Count", path: "/count", keys: [], routes };
+  };
+  const client = await startedClient({ rooms: [room] });
+  const context = await (await sharedChromium()).newContext();
+  const tab = await context.newPage();
+  await tab.goto(client.link);
+  await tab.waitForURL(`${client.origin}/count`);
+  return { client, context, tab, counted };
+}
+
+describeInChromium("the client in a browser", () => {
+  it("opens by its link, leaves no token in the address bar or the history, and does what its forms say", async () => {
+    const { client, context, tab, counted } = await openedClient();
+    expect(await tab.evaluate("document.cookie")).toBe("");
+    await tab.getByRole("button", { name: "Count" }).click();
+    await tab.locator(".notice").getByText("Counted 1.").waitFor();
+    expect(counted.actions).toBe(1);
+    await expect.poll(() => tab.url()).toBe(`${client.origin}/count`);
+    await expect.poll(() => tab.getByRole("status").innerText()).toBe("Counted 1.");
+    expect(await historyOf(context, tab)).not.toContain("token");
+    await context.close();
+  });
+
+  it("opens by a file, which only its owner can read", async () => {
+    const client = await startedClient();
+    const { target, end } = await linkFile(client.link);
+    const context = await (await sharedChromium()).newContext();
+    const tab = await context.newPage();
+    await tab.goto(pathToFileURL(target).href);
+    await tab.waitForURL(`${client.origin}/mentions`);
+    await end();
+    await context.close();
+  });
+
+  it("opens by a link on a page of another site", async () => {
+    const client = await startedClient();
+    const context = await (await sharedChromium()).newContext();
+    const tab = await context.newPage();
+    await showSite(context, `<a href="${client.link}">open</a>`);
+    await tab.goto(OTHER_SITE);
+    await tab.getByText("open").click();
+    await tab.waitForURL(`${client.origin}/mentions`);
+    await context.close();
+  });
+
+  it("lets a page of another port, or another site, neither post forms, nor read, nor frame, nor load anything", async () => {
+    const { client, context, counted } = await openedClient();
+    const attack = await loopbackServer((_, response) => {
+      response.setHeader("content-type", "text/html");
+      response.end(attackingPage(client.origin));
+    });
+    await showSite(context, attackingPage(client.origin));
+    for (const url of [attack.url, OTHER_SITE]) {
+      const tab = await context.newPage();
+      await tab.goto(url);
+      expect(await tab.evaluate("attack()")).toEqual({
+        reads: ["TypeError", "TypeError"],
+        posts: ["TypeError", "TypeError", "TypeError"],
+        image: "refused",
+        script: "refused",
+      });
+      for (const name of ["form", "frame"]) {
+        const frame = tab.frame({ name });
+        expect(frame?.url() ?? "").not.toContain("/count");
+      }
+      await tab.evaluate("document.forms[0].submit()");
+      await tab.waitForURL(`${client.origin}/count`);
+      expect(await tab.locator("h1").innerText()).toBe("This did not work");
+      await tab.close();
+    }
+    expect(counted.actions).toBe(0);
+    await context.close();
+  });
+});
+
+/** Shows a page at another site, without a server. */
+async function showSite(context: BrowserContext, html: string): Promise<void> {
+  await context.route(OTHER_SITE, (route) => route.fulfill({ contentType: "text/html", body: html }));
+}
+
+async function historyOf(context: BrowserContext, tab: Parameters<BrowserContext["newCDPSession"]>[0]) {
+  const session = await context.newCDPSession(tab);
+  const { entries } = await session.send("Page.getNavigationHistory");
+  return entries.map(({ url }) => url).join(" ");
+}
+
+function attackingPage(origin: string): string {
+  return `<!doctype html><title>attack</title>
+<form method="post" action="${origin}/count"><input name="csrf" value="guess"></form>
+<iframe name="frame" src="${origin}/count"></iframe>
+<script>
+  const refusedBy = (error) => error.name;
+  const read = (options) => fetch("${origin}/count", options).then((answer) => answer.text(), refusedBy);
+  const post = (headers, mode) => fetch("${origin}/count", {
+    method: "POST", mode, credentials: "include", headers, body: new URLSearchParams({ csrf: "guess" }),
+  }).then((answer) => answer.text(), refusedBy);
+  const load = (tag) => new Promise((resolve) => {
+    const element = document.createElement(tag);
+    element.onload = () => resolve("loaded");
+    element.onerror = () => resolve("refused");
+    element.src = tag === "img" ? "${origin}/client.svg" : "${origin}/client.js";
+    document.body.append(element);
+  });
+  globalThis.attack = async () => ({
+    reads: [await read({ credentials: "include" }), await read({ mode: "same-origin" })],
+    posts: [await post({}, "no-cors"), await post({}, "cors"), await post({ "x-csrf-token": "guess" }, "cors")],
+    image: await load("img"),
+    script: await load("script"),
+  });
+</script>`;
+}

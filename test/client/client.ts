@@ -1,0 +1,102 @@
+// test/client/client.ts: the local web client in this process, and requests to it as a browser or an attacker sends them.
+import { request as httpRequest } from "node:http";
+import { readAsset } from "../../build/plugin-from-source.js";
+import type { CreateRoom } from "../../plugin/client/room.js";
+import { ROOMS } from "../../plugin/client/rooms.js";
+import { type RunningClient, startClient } from "../../plugin/client/server.js";
+import { afterEach } from "../helpers/hooks.js";
+
+const running: RunningClient[] = [];
+
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((client) => client.close()));
+});
+
+/** What a request sends in addition to, or instead of, what a browser sends. */
+export interface Sent {
+  method?: string;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+export interface Got {
+  status: number;
+  headers: Headers;
+  text: string;
+}
+
+export interface ClientUnderTest {
+  origin: string;
+  /** The link that opens it once. */
+  link: string;
+  /** The links that it has shown since its start. */
+  announced: string[];
+  /** What it has written to the terminal. */
+  said: string[];
+  /** Sends exactly these headers. */
+  ask(path: string, sent?: Sent): Promise<Got>;
+  /** Opens the link. @returns the cookie */
+  open(link?: string): Promise<string>;
+}
+
+export interface ClientSetup {
+  rooms?: readonly CreateRoom[];
+  folder?: string;
+  environment?: Record<string, string>;
+  url?: string;
+}
+
+/** A client of the site in a folder, with all rooms by default. */
+export async function startedClient(setup: ClientSetup = {}): Promise<ClientUnderTest> {
+  const announced: string[] = [];
+  const said: string[] = [];
+  const { folder = "/nonexistent", environment = {}, url, rooms = ROOMS } = setup;
+  const client = await startClient({
+    port: 0,
+    machine: {
+      environment,
+      folder,
+      now: Date.now,
+      say: (line) => void said.push(line),
+      ended: () => new Promise<void>(() => {}),
+    },
+    choice: { as: undefined, identity: undefined, settings: undefined, url, "allow-private-host": [] },
+    site: "alice.example",
+    rooms,
+    readAsset,
+    announce: (link) => void announced.push(link),
+  });
+  running.push(client);
+  const origin = `http://127.0.0.1:${client.port}`;
+  const ask = (path: string, sent: Sent = {}) => asked(client.port, path, sent);
+  const open = async (link = client.link) => {
+    const { headers } = await ask(link.slice(origin.length));
+    return (headers.get("set-cookie") ?? "").split(";")[0] ?? "";
+  };
+  return { origin, link: client.link, announced, said, ask, open };
+}
+
+/** `fetch` would not send another `Host` or `Origin`. */
+function asked(port: number, path: string, { method = "GET", headers = {}, body }: Sent): Promise<Got> {
+  return new Promise((resolve, reject) => {
+    const hasLength = body !== undefined && headers["transfer-encoding"] === undefined;
+    const length = !hasLength ? {} : { "content-length": String(Buffer.byteLength(body)) };
+    const request = httpRequest(
+      { host: "127.0.0.1", port, path, method, headers: { ...length, ...headers } },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on("data", (chunk: Buffer) => chunks.push(chunk));
+        response.on("error", reject);
+        response.on("end", () =>
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: new Headers(Object.entries(response.headers).map(([name, value]) => [name, String(value)])),
+            text: Buffer.concat(chunks).toString(),
+          }),
+        );
+      },
+    );
+    request.on("error", reject);
+    request.end(body);
+  });
+}
