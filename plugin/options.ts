@@ -2,9 +2,10 @@
 import * as v from "valibot";
 import { authorError, type TwtxtError } from "./errors.js";
 import { type FieldName, faultOfFieldValue } from "./feed/header.js";
-import { isMentionUrl, isNick } from "./feed/mention.js";
+import { isMentionUrl } from "./feed/mention.js";
 import { parseAddress, USER } from "./keys/address.js";
 import { BLOBS } from "./options/blobs.js";
+import { FOLLOW } from "./options/follow.js";
 import { AUTHORS, GUESTS, INBOX, inboxUrl, publicKey, user } from "./options/inbox.js";
 import { MENTIONS } from "./options/mentions.js";
 import { type KnownOptions, messageOf, show } from "./options/messages.js";
@@ -12,7 +13,8 @@ import { TIMELINE } from "./options/timeline.js";
 import {
   about,
   isOrigin,
-  mentionUrl,
+  NICK,
+  nick,
   optional,
   optionalOr,
   SITE_PATH,
@@ -46,10 +48,9 @@ export interface DefaultText {
 /** Descriptions of the two required options for error messages. */
 const REQUIRED = {
   url: 'the origin of the site, an absolute https URL without a path, such as "https://alice.example"',
-  nick: 'a nick without spaces and without @ # ! : < > ( ) [ ] \' " `, such as "alice"',
+  nick: NICK,
 };
 
-const nick = text(isNick, REQUIRED.nick);
 const linkUrl = text(
   (value) => (isMentionUrl(value) || (value.startsWith("mailto:") && canParseUrl(value))) && !/[#\s]/.test(value),
   'an absolute URL without "#", such as "https://alice.example/about/" or "mailto:alice@alice.example"',
@@ -61,7 +62,6 @@ const fieldText = (field: FieldName, example: string) =>
   );
 
 const LINK = '{ text: "Home", url: "https://alice.example" }';
-const FEED = '{ nick: "bob", url: "https://bob.example/twtxt.txt" }';
 const COLLECTION = 'the name of a collection such as "posts", a list of names, or a function';
 const SECONDS = "a whole number of seconds, such as 3600";
 const collectionName = v.pipe(v.string(COLLECTION), v.nonEmpty(COLLECTION));
@@ -106,14 +106,8 @@ export const OPTIONS = v.strictObject({
     "UTC",
   ),
   follow: optionalOr(
-    "Feeds that you follow, as `{ nick, url }`. They are listed in the header of your feed and in `twtxt.follow`, and you can mention them as `@nick`.",
-    v.pipe(
-      v.array(v.strictObject({ nick, url: mentionUrl }, `an object such as ${FEED}`), `a list such as [${FEED}]`),
-      v.check(
-        (feeds) => new Set(feeds.map(({ nick }) => nick)).size === feeds.length,
-        "a list with each nick only once",
-      ),
-    ),
+    "Feeds that you follow, as `{ nick, url }`, besides those in [`_data/follow.json`](docs/timeline.md#follow-feeds). They are listed in the header of your feed and in `twtxt.follow`, and you can mention them as `@nick`.",
+    FOLLOW,
     [],
   ),
   styles: optionalOr(

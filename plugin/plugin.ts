@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import type { BuildEnvironment } from "./eleventy/build-environment.js";
 import { guessHost } from "./eleventy/default-host.js";
 import type { EleventyConfig } from "./eleventy/eleventy.js";
+import { addFollowFile } from "./eleventy/follow-file.js";
 import { addPluginPages } from "./eleventy/plugin-pages.js";
 import { SiteBuild } from "./eleventy/site-build.js";
 import { addTemplateTools } from "./eleventy/templates.js";
@@ -17,7 +18,7 @@ import { PREVIEW_FOLDER } from "./site/site.js";
 const NAME = "eleventy-plugin-twtxt";
 
 /** The environment of the plugin. */
-export interface World extends Omit<BuildEnvironment, "host" | "client"> {
+export interface World extends Omit<BuildEnvironment, "host" | "client" | "followed"> {
   /** Environment variables, from which the host is guessed. */
   environment: Readonly<Record<string, string | undefined>>;
   /** The version of this package. */
@@ -28,8 +29,10 @@ export interface World extends Omit<BuildEnvironment, "host" | "client"> {
 export function definePlugin(world: () => World) {
   return function twtxt(config: EleventyConfig, options: TwtxtOptions): void {
     config.versionCheck(">=3.0.0");
-    const settings = checkOptions(options);
+    const checked = checkOptions(options);
     const { environment, version, ...own } = world();
+    const { feeds, file } = addFollowFile(checked.follow, own.root, config.directories.data);
+    const settings = { ...checked, follow: feeds };
     const host = settings.host ? { name: settings.host, reason: null } : guessHost(own.root, environment);
     if (config.getFilter("twt")) {
       throw authorError(
@@ -37,10 +40,12 @@ export function definePlugin(world: () => World) {
         `The plugin is added twice, or your configuration has its own filter "twt". Keep one addPlugin(twtxt, ...), or rename your filter.`,
       );
     }
-    const build = new SiteBuild(config, settings, { ...own, host, client: `${NAME}/${version}` });
+    const followed = { file, option: checked.follow };
+    const build = new SiteBuild(config, settings, { ...own, host, client: `${NAME}/${version}`, followed });
 
     // Each build writes these folders, so watching them would start builds in an endless loop.
     for (const folder of [".eleventy-twtxt", ".netlify", ".cache"]) config.watchIgnores.add(`${folder}/**`);
+    config.addWatchTarget(file, { resetConfig: true });
     // A preview may contain drafts, which the next build must not read as templates.
     config.ignores.add(`${PREVIEW_FOLDER}/**`);
     config.on("eleventy.before", (event) => build.begin(event));

@@ -15,6 +15,7 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ["client", async () => (await import("./client.js")).client],
   ["contacts", async () => (await import("./contacts.js")).contacts],
   ["doctor", async () => (await import("./doctor.js")).doctor],
+  ["follow", async () => (await import("./follow.js")).follow],
   ["followers", async () => (await import("./followers.js")).followers],
   ["keys", async () => (await import("./keys.js")).keys],
   ["lookup", async () => (await import("./lookup.js")).lookup],
@@ -25,6 +26,7 @@ const COMMANDS = new Map<string, () => Promise<Command>>([
   ["send", async () => (await import("./send.js")).send],
   ["serve", async () => (await import("./serve.js")).serve],
   ["stamp", async () => (await import("./stamp.js")).stamp],
+  ["unfollow", async () => (await import("./follow.js")).unfollow],
 ]);
 
 /**

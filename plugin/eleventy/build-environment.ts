@@ -1,5 +1,6 @@
 // plugin/eleventy/build-environment.ts: what a build needs from the machine.
 import type { Clock } from "../clock.js";
+import type { FollowedFeed } from "../options/follow.js";
 import type { HostChoice } from "./default-host.js";
 import type { HtmlReader } from "./text-from-post.js";
 
@@ -17,4 +18,6 @@ export interface BuildEnvironment {
   readAsset(file: string): Promise<string>;
   /** Name and version of this package. */
   client: string;
+  /** The path of the file of followed feeds, and those in the option `follow`. */
+  followed: { file: string; option: readonly FollowedFeed[] };
 }

@@ -125,7 +125,7 @@ export function warningsOnMentions(unknown: Findings, { schedule }: TwtsFromPost
   );
   const nick = /^@<?([^\s>]+)/.exec(first.text)?.[1];
   return [
-    `No one is notified of ${listed(names)}: the feed is unknown. Write @<${nick} https://${nick}.example/twtxt.txt> with the right URL, or add { nick: "${nick}", url: "..." } to the option "follow" and write @${nick}. If it is not a mention, write \\@${nick}.`,
+    `No one is notified of ${listed(names)}: the feed is unknown. Write @<${nick} https://${nick}.example/twtxt.txt> with the right URL, or follow the feed (npx eleventy-twtxt follow URL) and write @${nick}. If it is not a mention, write \\@${nick}.`,
   ];
 }
 
@@ -189,7 +189,9 @@ export function notesOnOptions(
     );
   }
   if (settings.timeline !== false && settings.follow.length === 0) {
-    notes.push('No effect: the option "timeline". The option "follow" has no feeds that it could show.');
+    notes.push(
+      'No effect: the option "timeline". The site follows no feeds that it could show. Follow one: npx eleventy-twtxt follow https://bob.example/twtxt.txt',
+    );
   }
   return notes;
 }

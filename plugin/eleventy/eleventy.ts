@@ -36,6 +36,10 @@ export interface TemplateContext {
 
 export interface EleventyConfig {
   versionCheck(range: string): void;
+  /** Folders from the project's root, such as `./_data/`. */
+  directories: { data: string };
+  /** @param options - `resetConfig` loads the configuration again after a change */
+  addWatchTarget(target: string, options: { resetConfig: boolean }): void;
   /** Globs of files that are not watched. */
   watchIgnores: Set<string>;
   /** Globs of files that are not templates. */

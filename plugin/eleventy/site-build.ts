@@ -229,8 +229,9 @@ export class SiteBuild {
 
   /** Writes the settings for the commands. @returns the site for its host */
   async #writeSettings(event: BuildEvent, twts: TwtsFromPosts): Promise<PublishedSite> {
-    const { host, root } = this.#environment;
-    const build = { ...event.directories, host: host.name, isDevelopment: !isReal(event), schedule: twts.schedule };
+    const { host, root, followed } = this.#environment;
+    const isDevelopment = !isReal(event);
+    const build = { ...event.directories, host: host.name, isDevelopment, followed, schedule: twts.schedule };
     const settings = siteSettings(this.settings, this.urls, build);
     await writeFiles(root, [{ path: SETTINGS_FILE, content: `${JSON.stringify(settings, null, 2)}\n` }]);
     const needsHashes = host.name !== "static";

@@ -8,18 +8,20 @@ import { timelineOptions } from "../options/timeline.js";
 import type { Settings } from "../options.js";
 import type { Bases } from "../site/routes.js";
 import { SETTINGS_VERSION, type SiteSettings } from "../site/site.js";
+import type { BuildEnvironment } from "./build-environment.js";
 import type { CollectionItem } from "./eleventy.js";
 import type { Schedule } from "./posts.js";
 import { inboxesOf } from "./site-files.js";
 import { authorsHere, type SiteUrls } from "./site-urls.js";
 
 /** A build, as far as the settings depend on it. */
-type Build = Pick<SiteSettings, "host" | "input" | "output" | "isDevelopment"> & { schedule: Schedule };
+type Build = Pick<SiteSettings, "host" | "input" | "output" | "isDevelopment"> &
+  Pick<BuildEnvironment, "followed"> & { schedule: Schedule };
 
 /** Derives the settings of a site from its options and a build. */
 export function siteSettings(settings: Settings, urls: SiteUrls, build: Build): SiteSettings {
   const { path, pages, layout, perPage, words, headingLevel, form, avatars, ...mentions } = mentionsOptions(settings);
-  const { host, input, output, isDevelopment, schedule } = build;
+  const { host, input, output, isDevelopment, schedule, followed } = build;
   const absolute = Object.entries(urls.bases).map(([name, base]) => [name, urls.absolute(base)] as const);
   return {
     version: SETTINGS_VERSION,
@@ -33,6 +35,7 @@ export function siteSettings(settings: Settings, urls: SiteUrls, build: Build): 
     nick: settings.nick,
     timeZone: settings.timeZone,
     follow: settings.follow,
+    followed: { file: followed.file, option: [...followed.option] },
     address: settings.address,
     authors: inboxesOf(settings, urls),
     isReceiver: settings.mentions !== false && settings.webmention === undefined,

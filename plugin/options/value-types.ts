@@ -1,6 +1,6 @@
 // plugin/options/value-types.ts: types of option values. Each says in error messages what to write, with an example.
 import * as v from "valibot";
-import { isMentionUrl } from "../feed/mention.js";
+import { isMentionUrl, isNick } from "../feed/mention.js";
 import { canParseUrl } from "../url.js";
 
 /** A path from the root of the site. */
@@ -47,6 +47,10 @@ export function amount(description: string, least: number, most: number, standar
 export function text(isValid: (value: string) => boolean, expected: string) {
   return v.pipe(v.string(expected), v.check(isValid, expected));
 }
+
+/** What a nick is, for messages. */
+export const NICK = 'a nick without spaces and without @ # ! : < > ( ) [ ] \' " `, such as "alice"';
+export const nick = text(isNick, NICK);
 
 export const yesNo = v.boolean("true or false");
 

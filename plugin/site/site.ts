@@ -23,6 +23,8 @@ const TIMESTAMP = v.pipe(
   v.check((timestamp) => toInstant(timestamp) === timestamp),
 );
 
+const FEED = v.object({ nick: v.string(), url: v.string() });
+
 /** Settings for the host. URLs are absolute, with the path prefix. */
 const HOST_SETTINGS = v.object({
   version: v.literal(SETTINGS_VERSION),
@@ -57,7 +59,7 @@ const HOST_SETTINGS = v.object({
     mentionsPage: v.nullable(v.string()),
   }),
   /** `null` for a site without a timeline. */
-  timeline: v.nullable(v.object({ follow: v.array(v.object({ nick: v.string(), url: v.string() })) })),
+  timeline: v.nullable(v.object({ follow: v.array(FEED) })),
   /** `null` for a site without inboxes. */
   inbox: v.nullable(
     v.object({
@@ -91,7 +93,14 @@ const HOST_SETTINGS = v.object({
 const SITE_SETTINGS = v.object({
   ...HOST_SETTINGS.entries,
   timeZone: v.pipe(v.string(), v.check(isTimeZone)),
-  follow: v.array(v.object({ nick: v.string(), url: v.string() })),
+  /** The feeds that the site follows: those in the option `follow`, then those in the file. */
+  follow: v.array(FEED),
+  followed: v.object({
+    /** The file of followed feeds, which need not exist. */
+    file: v.string(),
+    /** The feeds in the option. */
+    option: v.array(FEED),
+  }),
   /** The folder of the site's sources. */
   input: v.string(),
   /** Whether the last build was one of `--serve` or `--watch`. */

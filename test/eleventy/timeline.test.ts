@@ -119,7 +119,7 @@ describe("the timeline of a site", () => {
   it("is missed by a note if there are no feeds to follow", async () => {
     const built = await site({ files: {}, options: "{ timeline: true }" });
     expect(said(built)).toContain(
-      'No effect: the option "timeline". The option "follow" has no feeds that it could show.',
+      'No effect: the option "timeline". The site follows no feeds that it could show. Follow one: npx eleventy-twtxt follow https://bob.example/twtxt.txt',
     );
   });
 

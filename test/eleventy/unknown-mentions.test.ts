@@ -14,7 +14,7 @@ describe("a text that looks like a mention but names no known feed", () => {
       options: `{ follow: [{ nick: "eve", url: "https://eve.example/twtxt.txt" }] }`,
     });
     expect(built.log).toContain(
-      `No one is notified of @bob (./posts/a.md and 1 post more), @<carol> (./posts/a.md), @<dave dave.example/tw.txt> (./posts/b.md), @<mallory> (./posts/c.md): the feed is unknown. Write @<bob https://bob.example/twtxt.txt> with the right URL, or add { nick: "bob", url: "..." } to the option "follow" and write @bob. If it is not a mention, write \\@bob.`,
+      `No one is notified of @bob (./posts/a.md and 1 post more), @<carol> (./posts/a.md), @<dave dave.example/tw.txt> (./posts/b.md), @<mallory> (./posts/c.md): the feed is unknown. Write @<bob https://bob.example/twtxt.txt> with the right URL, or follow the feed (npx eleventy-twtxt follow URL) and write @bob. If it is not a mention, write \\@bob.`,
     );
     expect(built.read("posts/a/index.html")).toContain("sister @&lt;carol&gt;.");
     expect(built.texts()[0]).toContain("sister @\\<carol>. Hi @<eve https://eve.example/twtxt.txt>!");

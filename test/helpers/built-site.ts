@@ -30,7 +30,8 @@ export function builtSite(url: string, given: Partial<TwtxtOptions> = {}): Built
   const config = { getFilter: (name: string) => (name === "url" ? () => prefix : undefined) };
   const urls = new SiteUrls(config as EleventyConfig, options, { host, client: "eleventy-plugin-twtxt/0.0.0" });
   const schedule = { dated: [], undated: [], held: [], moved: [] };
-  const build = { host, input: ".", output: "./_site", isDevelopment: false, schedule };
+  const followed = { file: "_data/follow.json", option: options.follow };
+  const build = { host, input: ".", output: "./_site", isDevelopment: false, followed, schedule };
   return { settings: siteSettings(options, urls, build), options, urls };
 }
 

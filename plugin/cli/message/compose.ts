@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { dataFolder, readText } from "../../author/files.js";
 import { misuse, typed } from "../../author/invocation.js";
 import { Mailbox } from "../../author/mailbox.js";
+import { shownAddress } from "../../author/message-facts.js";
 import { TwtxtError } from "../../errors.js";
 import { createSecret, shellQuoted } from "../../keys/secret-file.js";
 import { resolveRecipients } from "../../messages/lookup/recipients.js";
@@ -12,7 +13,6 @@ import type { RecipientReport } from "../../messages/send/outbox.js";
 import { checkGuests } from "../../messages/send/send-message.js";
 import type { OwnSiteValues } from "../options.js";
 import type { Terminal } from "../terminal.js";
-import { shownAddress } from "./message-text.js";
 import { exitCodeOf, reportLines, reportSum } from "./outgoing.js";
 import { verifiedSender } from "./read-inbox.js";
 

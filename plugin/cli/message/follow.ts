@@ -1,12 +1,13 @@
 // plugin/cli/message/follow.ts: `message follow`: prints messages as they arrive.
 
 import { type InboxEntry, Mailbox, sleep } from "../../author/mailbox.js";
+import { factsOf } from "../../author/message-facts.js";
 import { TwtxtError } from "../../errors.js";
 import { cursorOf, type InboxClient, type InboxMessage } from "../../messages/read/inbox-client.js";
 import { openMessages } from "../../messages/read/read.js";
 import type { OwnSiteValues } from "../options.js";
 import type { Terminal } from "../terminal.js";
-import { factsOf, messageLines } from "./message-text.js";
+import { messageLines } from "./message-text.js";
 
 type Values = OwnSiteValues & { all: boolean; every: number };
 

@@ -1,18 +1,16 @@
 // plugin/cli/message/outgoing.ts: `message sent`, `outbox`, `retry` and `discard`, and reports of deliveries.
-
 import { counted, listed } from "../../author/amounts.js";
 import { typed } from "../../author/invocation.js";
 import { Mailbox } from "../../author/mailbox.js";
-import { TwtxtError } from "../../errors.js";
+import { shownAddress } from "../../author/message-facts.js";
+import { openCopies, ownText, shownText } from "../../author/threads.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
-import { parseMessage } from "../../messages/line.js";
-import { type OwnKeys, openWith } from "../../messages/sealing.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
-import type { OutboxEntry, SentCopy } from "../../messages/send/outbox-entry.js";
+import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
 import { type IdUse, type OwnSiteValues, oneByPrefix, shortId } from "../options.js";
 import { padded } from "../output.js";
 import type { Terminal } from "../terminal.js";
-import { followedBy, indented, shownAddress, textOf } from "./message-text.js";
+import { followedBy, indented } from "./message-text.js";
 
 function idUse<T extends { id: string }>(what: string): IdUse<T> {
   return { idOf: ({ id }) => id, what, short: shortId, least: 4 };
@@ -37,19 +35,6 @@ export async function sent(values: OwnSiteValues, id: string | null, terminal: T
   }
   if (id === null) terminal.say(`${counted(copies.length, "copy", "copies")}.`);
   return 0;
-}
-
-/** An own copy of a sent message. `text` is `null` if no key on this machine opens it. */
-export interface OpenedCopy extends Omit<SentCopy, "sealed"> {
-  text: string | null;
-}
-
-export function openCopies(copies: readonly SentCopy[], keys: OwnKeys): OpenedCopy[] {
-  return copies.map(({ sealed, id, created, to }) => ({ id, created, to, text: ownText(sealed, keys) }));
-}
-
-export function shownText({ text }: OpenedCopy): string {
-  return text ?? "(sealed to a key that is not on this machine)";
 }
 
 /** `message outbox` */
@@ -105,16 +90,6 @@ function entryLines(entry: OutboxEntry, { keys }: Mailbox, terminal: Terminal): 
 
 function factsOf({ id, created, recipients }: OutboxEntry) {
   return { id, created, recipients };
-}
-
-/** @returns the author's own text; `null` if none of the author's keys opens it */
-function ownText(sealed: string, keys: OwnKeys): string | null {
-  try {
-    return textOf({ message: parseMessage(new TextDecoder().decode(openWith(sealed, keys).plaintext)) });
-  } catch (error) {
-    if (error instanceof TwtxtError) return null;
-    throw error;
-  }
 }
 
 type Report = Pick<RecipientReport, "address" | "endpoint" | "state" | "why" | "next">;

@@ -3,6 +3,7 @@
 import { counted } from "../../author/amounts.js";
 import { misuse, typed } from "../../author/invocation.js";
 import { type InboxEntry, isOpened, Mailbox, type ReadMessage } from "../../author/mailbox.js";
+import { factsOf } from "../../author/message-facts.js";
 import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import { isReceipt, receiptFor } from "../../messages/line.js";
@@ -11,7 +12,7 @@ import type { OpenedMessage } from "../../messages/read/read.js";
 import { writeJson } from "../../store/json.js";
 import { type IdUse, type OwnSiteValues, oneByPrefix, shortId } from "../options.js";
 import type { Terminal } from "../terminal.js";
-import { countsOf, factsOf, indented, listLines, messageLines } from "./message-text.js";
+import { countsOf, indented, listLines, messageLines } from "./message-text.js";
 import { reportLines } from "./outgoing.js";
 import { printThreads } from "./threads.js";
 

@@ -1,20 +1,11 @@
 // plugin/cli/message/threads.ts: `message list --threads`: messages and own copies, grouped by correspondent.
-
-import { type InboxEntry, isOpened, type Mailbox } from "../../author/mailbox.js";
-import { guestKeyOf } from "../../keys/guest.js";
+import type { InboxEntry, Mailbox } from "../../author/mailbox.js";
+import { factsOf, shownSender, stateOf, timeOf } from "../../author/message-facts.js";
+import { openCopies, shownText, type Thread, threadsOf } from "../../author/threads.js";
 import { shortId } from "../options.js";
 import { alignedRows } from "../output.js";
 import type { Terminal } from "../terminal.js";
-import { factsOf, followedBy, listLines, shownSender, stateOf, summaryOf, timeOf } from "./message-text.js";
-import { type OpenedCopy, openCopies, shownText } from "./outgoing.js";
-
-/** What the author and one correspondent wrote to each other. */
-interface Thread {
-  /** `null` for messages that are not certainly from the sender that they name. */
-  address: string | null;
-  received: InboxEntry[];
-  sent: OpenedCopy[];
-}
+import { followedBy, listLines, summaryOf } from "./message-text.js";
 
 /** Prints a thread for each correspondent, the ones with verified addresses first, then guests, then unverified messages. */
 export async function printThreads(
@@ -29,30 +20,6 @@ export async function printThreads(
   }
   const blocks = threads.map((thread) => linesOf(thread, terminal.columns()));
   for (const line of blocks.flatMap((lines, at) => (at === 0 ? lines : ["", ...lines]))) terminal.print(line);
-}
-
-function threadsOf(messages: readonly InboxEntry[], own: readonly OpenedCopy[]): Thread[] {
-  const threads = new Map<string | null, Thread>();
-  for (const message of messages) {
-    const address = correspondentOf(message);
-    const thread = threads.get(address) ?? { address, received: [], sent: [] };
-    thread.received.push(message);
-    threads.set(address, thread);
-  }
-  for (const thread of threads.values()) {
-    const { address } = thread;
-    if (address !== null) thread.sent = own.filter(({ to }) => to.includes(address));
-  }
-  return [...threads.values()].sort((a, b) => rankOf(a) - rankOf(b));
-}
-
-function correspondentOf(message: InboxEntry): string | null {
-  return isOpened(message) && message.trust.trust === "verified" ? message.message.address : null;
-}
-
-function rankOf({ address }: Thread): number {
-  if (address === null) return 2;
-  return guestKeyOf(address) === null ? 0 : 1;
 }
 
 const INDENT = "  ";

@@ -1,0 +1,96 @@
+// plugin/author/doctor/examine.ts: checks a live site as its peers see it.
+import { createGuard } from "../../http/guard.js";
+import { isSameHost, loopbackHostOf } from "../../http/hosts.js";
+import { isSameUrl } from "../../http/same-url.js";
+import { parseAddress } from "../../keys/address.js";
+import type { AuthorChoice, HostChoice } from "../choice.js";
+import { userAgent } from "../invocation.js";
+import type { Machine } from "../machine.js";
+import { ifBuilt, publishedSite, siteAt } from "../site.js";
+import { type Finding, type Probe, probeWith, runChecks } from "./check.js";
+import { type AddressToCheck, checkAddress } from "./check-address.js";
+import { checkEndpoint, checkNames, checkRateLimit, endpointOf, listsBeside, notTested } from "./check-endpoint.js";
+import { checkConditions, checkHead, checkHeaders, checkOwnUrl, findFeed, type ServedFeed } from "./check-feed.js";
+import { checkArchives, checkText } from "./check-text.js";
+
+/** What is checked, and how. */
+export interface ExamineChoice extends Pick<AuthorChoice, "settings">, HostChoice {
+  /** The address to look up; `undefined` for the nick of the feed, at its host. */
+  address: string | undefined;
+  /** Whether to test the rate limit of a site that is not the one in this folder. */
+  flood: boolean;
+}
+
+type OwnSite = Awaited<ReturnType<typeof ownSite>>;
+
+/** The author's own site, from its last build. Its address is `null` if it has no documents of one. */
+async function ownSite(machine: Machine, settingsFile: string | undefined) {
+  const site = await siteAt(machine, settingsFile);
+  const { feedUrl, urls } = (await publishedSite(site)).settings;
+  return { feedUrl, urls, address: site.settings.authors.find(({ endpoint }) => endpoint !== null)?.address ?? null };
+}
+
+/**
+ * All checks of a live site, in the order in which they are shown.
+ *
+ * @param given - the URL of a feed or a site; `null` for the site in this folder
+ * @returns `null` if neither is there
+ */
+export async function checksOf(
+  given: string | null,
+  choice: ExamineChoice,
+  machine: Machine,
+): Promise<AsyncGenerator<Finding> | null> {
+  const own = await ifBuilt(choice.settings, ownSite(machine, choice.settings));
+  const start = given ?? own?.feedUrl;
+  return start === undefined ? null : runChecks(examine(start, own, choice, machine));
+}
+
+/** Runs all checks. The rate limit comes last, since it refuses all further requests. */
+async function* examine(
+  start: string,
+  own: OwnSite | null,
+  choice: ExamineChoice,
+  machine: Machine,
+): AsyncGenerator<Finding> {
+  const allowPrivateHosts = [...choice["allow-private-host"], ...(own === null ? [] : loopbackHostOf(own.feedUrl))];
+  const probe = probeWith(createGuard({ userAgent: userAgent(), allowPrivateHosts }));
+  const now = machine.now();
+  const feed = yield* findFeed(start, probe);
+  if (!feed) return;
+
+  const site = own && isSameUrl(own.feedUrl, feed.url) ? own : null;
+  const endpoint = endpointOf(feed);
+  const address = addressOf(feed, site, choice);
+  yield* runChecks(
+    checkHeaders(feed, now),
+    checkHead(feed, probe),
+    checkConditions(feed, probe, now),
+    checkOwnUrl(feed, probe),
+    checkText(feed, now),
+    checkArchives(feed, probe),
+    checkNames(feed),
+    ...(endpoint === null ? [] : [checkEndpoint(endpoint, site?.urls ?? listsBeside(endpoint), probe)]),
+    ...(address === null ? [] : [checkAddress(address, probe)]),
+    ...(endpoint === null ? [] : [checkLimit(endpoint, feed, choice.flood || site !== null, probe)]),
+  );
+}
+
+function addressOf(feed: ServedFeed, site: OwnSite | null, choice: ExamineChoice): AddressToCheck | null {
+  const { host, origin } = new URL(feed.url);
+  const address = choice.address ?? site?.address ?? parseAddress(`${feed.header.nick?.[0] ?? ""}@${host}`);
+  if (address === null) return null;
+  const domain = address.slice(address.indexOf("@") + 1);
+  return {
+    address,
+    origin: domain === host ? origin : `https://${domain}`,
+    isExpected: address === site?.address,
+  };
+}
+
+/** Floods the author's own endpoint only: no shared service, and no endpoint that a stranger's feed names. */
+async function* checkLimit(endpoint: string, feed: ServedFeed, isOwn: boolean, probe: Probe): AsyncGenerator<Finding> {
+  if (!isOwn) yield notTested("If it is your own site, add --flood, or run doctor in the folder of its sources.");
+  else if (!isSameHost(endpoint, feed.url)) yield notTested("The endpoint is not on the host of the feed.");
+  else yield* checkRateLimit(endpoint, probe);
+}

@@ -1,0 +1,74 @@
+// plugin/author/message-facts.ts: what is known about a message: its sender, whether it is certain, its time and text.
+import { guestKeyOf, shortKey } from "../keys/guest.js";
+import { nameIn } from "../messages/name.js";
+import { typed } from "./invocation.js";
+import { type InboxEntry, isOpened, type ReadMessage } from "./mailbox.js";
+
+const UNKNOWN = "?";
+
+/** For `--json`. */
+export function factsOf(message: InboxEntry) {
+  if (!isOpened(message)) return message;
+  const { id, created, hash, signer, trust, receipts } = message;
+  const { address, lines, events } = message.message;
+  return {
+    ...{ id, created, time: timeOf(message), address, signer },
+    ...{ guest: isFromGuest(message), name: isFromGuest(message) ? nameIn(message.message) : null },
+    ...{ trust: trust.trust, byDns: trust.trust === "verified" && trust.byDns, reason: reasonOf(message) },
+    ...{ text: textOf(message), lines, events, hash },
+    receipts: receipts.map(({ time, sent }) => ({ time, id: sent.id, created: sent.created })),
+  };
+}
+
+/** The text of a message. Its line breaks are LF. */
+export function textOf({ message }: Pick<ReadMessage, "message">): string {
+  return message.lines.map(({ text }) => text).join("\n");
+}
+
+/** The address of a correspondent, or the short form of a guest's, such as `guest kex1syu…cg`. */
+export function shownAddress(address: string): string {
+  const key = guestKeyOf(address);
+  return key === null ? address : `guest ${shortKey(key)}`;
+}
+
+/** The sender that a message claims; a guest with the stated name, such as `guest kex1syu…cg "Dana"`. */
+export function shownSender(message: InboxEntry): string {
+  if (!isOpened(message) || message.message.address === null) return UNKNOWN;
+  const name = isFromGuest(message) ? nameIn(message.message) : null;
+  const address = shownAddress(message.message.address);
+  return name === null ? address : `${address} "${name.replaceAll('"', "'")}"`;
+}
+
+/** Whether a message names a guest as its sender. */
+export function isFromGuest(message: InboxEntry): message is ReadMessage {
+  return isOpened(message) && message.message.address !== null && guestKeyOf(message.message.address) !== null;
+}
+
+/** The time that the message states, else the time of its arrival. */
+export function timeOf(message: InboxEntry): string {
+  const time = isOpened(message) ? message.message.lines[0]?.time : null;
+  return time ?? `${message.created.slice(0, 19)}Z`;
+}
+
+/** Empty for a guest: "verified" next to a name would seem to confirm it. */
+export function stateOf(message: InboxEntry): string {
+  if (!isOpened(message)) return "unreadable";
+  const { trust } = message;
+  if (trust.trust === "verified" && isFromGuest(message)) return "";
+  if (trust.trust === "verified" && trust.byDns) return "verified by DNS";
+  return trust.trust === "key-changed" ? "key changed" : trust.trust;
+}
+
+/** Why it is not certain who wrote a message; `null` if it is. */
+export function reasonOf({ trust, signer, message: { address } }: ReadMessage): string | null {
+  switch (trust.trust) {
+    case "verified":
+      return null;
+    case "unverified":
+      return trust.reason;
+    case "key-changed": {
+      const which = signer === trust.pinned ? "the key that you know, but another one is published" : "a new key";
+      return `signed with ${which}; ask ${address} over another channel, then type: ${typed(`contacts accept ${address}`)}`;
+    }
+  }
+}

@@ -1,0 +1,64 @@
+// plugin/author/threads.ts: messages and own copies, grouped by correspondent.
+import { TwtxtError } from "../errors.js";
+import { guestKeyOf } from "../keys/guest.js";
+import { parseMessage } from "../messages/line.js";
+import { type OwnKeys, openWith } from "../messages/sealing.js";
+import type { SentCopy } from "../messages/send/outbox-entry.js";
+import { type InboxEntry, isOpened } from "./mailbox.js";
+import { textOf } from "./message-facts.js";
+
+/** What the author and one correspondent wrote to each other. */
+export interface Thread {
+  /** `null` for messages that are not certainly from the sender that they name. */
+  address: string | null;
+  received: InboxEntry[];
+  sent: OpenedCopy[];
+}
+
+/** A thread for each correspondent, those with verified addresses first, then guests, then unverified messages. */
+export function threadsOf(messages: readonly InboxEntry[], own: readonly OpenedCopy[]): Thread[] {
+  const threads = new Map<string | null, Thread>();
+  for (const message of messages) {
+    const address = correspondentOf(message);
+    const thread = threads.get(address) ?? { address, received: [], sent: [] };
+    thread.received.push(message);
+    threads.set(address, thread);
+  }
+  for (const thread of threads.values()) {
+    const { address } = thread;
+    if (address !== null) thread.sent = own.filter(({ to }) => to.includes(address));
+  }
+  return [...threads.values()].sort((a, b) => rankOf(a) - rankOf(b));
+}
+
+function correspondentOf(message: InboxEntry): string | null {
+  return isOpened(message) && message.trust.trust === "verified" ? message.message.address : null;
+}
+
+function rankOf({ address }: Thread): number {
+  if (address === null) return 2;
+  return guestKeyOf(address) === null ? 0 : 1;
+}
+
+/** An own copy of a sent message. `text` is `null` if no key on this machine opens it. */
+export interface OpenedCopy extends Omit<SentCopy, "sealed"> {
+  text: string | null;
+}
+
+export function openCopies(copies: readonly SentCopy[], keys: OwnKeys): OpenedCopy[] {
+  return copies.map(({ sealed, id, created, to }) => ({ id, created, to, text: ownText(sealed, keys) }));
+}
+
+export function shownText({ text }: OpenedCopy): string {
+  return text ?? "(sealed to a key that is not on this machine)";
+}
+
+/** @returns the author's own text; `null` if none of the author's keys opens it */
+export function ownText(sealed: string, keys: OwnKeys): string | null {
+  try {
+    return textOf({ message: parseMessage(new TextDecoder().decode(openWith(sealed, keys).plaintext)) });
+  } catch (error) {
+    if (error instanceof TwtxtError) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,77 @@
+// plugin/cli/follow.ts: `eleventy-twtxt follow` and `unfollow` change the list of followed feeds.
+import { followedFeeds, follow as followFeed, unfollow as unfollowFeed } from "../author/followed-feeds.js";
+import { networkOf } from "../author/network.js";
+import { type Site, siteAt } from "../author/site.js";
+import { isMentionUrl } from "../feed/mention.js";
+import { isLoopback, loopbackHostOf } from "../http/hosts.js";
+import { one, optional } from "./arguments.js";
+import { command } from "./command.js";
+import { HOSTS_OPTION, JSON_OPTION, type Kind, option, SETTINGS_OPTION, text } from "./options.js";
+import { tableOf } from "./output.js";
+import { lineShownSafely, type Terminal } from "./terminal.js";
+
+const FEED: Kind<string> = {
+  name: "URL",
+  expected: 'the URL of a feed without "#", such as https://bob.example/twtxt.txt',
+  parse: (value) => (isMentionUrl(value) && !value.includes("#") ? value : null),
+};
+const NEXT = "Your next build adds it.";
+
+export const follow = command({
+  name: "follow",
+  summary: "follows a feed, or lists those that you follow",
+  usage: ["[--json]", "URL [options]"],
+  about:
+    "Adds a feed to _data/follow.json in the data folder of your site. The nick is that of the feed, which is requested. You can then mention it as @nick, and your timeline shows it. Without a URL, the command lists the feeds that you follow. It never changes your configuration file.",
+  options: {
+    nick: option(text("NICK", "a nick"), "your name for the feed; it is not requested then"),
+    ...JSON_OPTION,
+    ...HOSTS_OPTION,
+    ...SETTINGS_OPTION,
+  },
+  words: optional(FEED),
+  example: `$ eleventy-twtxt follow https://bob.example/twtxt.txt
+Following @bob, https://bob.example/twtxt.txt. ${NEXT}`,
+  async run({ nick, json, settings, ...hosts }, url, terminal) {
+    const site = await siteAt(terminal, settings);
+    if (url === null) return list(site, json, terminal);
+    const allowed = [...hosts["allow-private-host"], ...trialHosts(site, url)];
+    const feed = await followFeed(site, { url, nick }, networkOf({ "allow-private-host": allowed }).ask);
+    const shown = lineShownSafely(`@${feed.nick}, ${feed.url}`);
+    if (json) terminal.print(JSON.stringify(feed, null, 2));
+    else terminal.say(feed.isNew ? `Following ${shown}. ${NEXT}` : `You already follow ${shown}.`);
+    return 0;
+  },
+});
+
+export const unfollow = command({
+  name: "unfollow",
+  summary: "unfollows a feed",
+  usage: "FEED",
+  about: "Removes a feed from _data/follow.json in the data folder of your site. FEED is its URL, or your nick for it.",
+  options: SETTINGS_OPTION,
+  words: one(text("FEED", "the URL of a feed that you follow, or its nick")),
+  example: `$ eleventy-twtxt unfollow bob
+No longer following @bob, https://bob.example/twtxt.txt. Your next build removes it.`,
+  async run({ settings }, wanted, terminal) {
+    const feed = await unfollowFeed(await siteAt(terminal, settings), wanted);
+    if (feed === null) terminal.say(`You do not follow ${wanted}.`);
+    else
+      terminal.say(`No longer following ${lineShownSafely(`@${feed.nick}, ${feed.url}`)}. Your next build removes it.`);
+    return feed === null ? 1 : 0;
+  },
+});
+
+async function list(site: Site, isJson: boolean, terminal: Terminal): Promise<number> {
+  const feeds = await followedFeeds(site);
+  const rows = feeds.map(({ nick, url, isInOption }) => [`@${nick}`, url, isInOption ? "in the option follow" : ""]);
+  if (isJson) terminal.print(JSON.stringify(feeds, null, 2));
+  else for (const line of tableOf(rows.map((row) => row.map(lineShownSafely)))) terminal.print(line);
+  terminal.say(feeds.length === 1 ? "1 feed." : `${feeds.length} feeds.`);
+  return 0;
+}
+
+/** A site on loopback is a trial, and may follow others on this machine. */
+function trialHosts({ settings }: Site, url: string): string[] {
+  return isLoopback(new URL(settings.url).hostname) ? loopbackHostOf(url) : [];
+}

@@ -1,0 +1,99 @@
+// plugin/options/follow.ts: the feeds that a site follows, from the option `follow` and from `follow.json` in its data folder.
+import * as v from "valibot";
+import { TwtxtError } from "../errors.js";
+import { show } from "./messages.js";
+import { mentionUrl, nick } from "./value-types.js";
+
+/** A feed that the site follows. */
+export interface FollowedFeed {
+  nick: string;
+  url: string;
+}
+
+/** The name of the file in Eleventy's data folder. */
+export const FOLLOW_FILE = "follow.json";
+
+const FEED = { nick, url: mentionUrl };
+const OPTION_EXAMPLE = '{ nick: "bob", url: "https://bob.example/twtxt.txt" }';
+const FILE_EXAMPLE = '{ "nick": "bob", "url": "https://bob.example/twtxt.txt" }';
+
+/** The option `follow`. */
+export const FOLLOW = v.pipe(
+  v.array(v.strictObject(FEED, `an object such as ${OPTION_EXAMPLE}`), `a list such as [${OPTION_EXAMPLE}]`),
+  v.check((feeds) => repeatedNick(feeds) === null, "a list with each nick only once"),
+);
+
+/** The contents of the file. Other fields are for the site's templates. */
+const FOLLOW_LIST = v.array(
+  v.looseObject(FEED, `an object such as ${FILE_EXAMPLE}`),
+  `a list such as [${FILE_EXAMPLE}]`,
+);
+
+/**
+ * Parses the file.
+ *
+ * @param file - its path, for messages
+ * @returns the feeds with `nick` and `url` only, in the order of the file
+ * @throws TwtxtError `bad-option`, naming the entry, what was expected and what was received
+ */
+export function parseFollowFile(json: string, file: string): FollowedFeed[] {
+  const result = v.safeParse(FOLLOW_LIST, jsonIn(json, file), { abortEarly: true });
+  if (!result.success) {
+    const [issue] = result.issues;
+    throw badFile(placeIn(file, issue), issue.message, show(issue.input));
+  }
+  const feeds = result.output.map(({ nick, url }) => ({ nick, url }));
+  const repeated = repeatedNick(feeds);
+  if (repeated !== null) throw badFile(file, "a list with each nick only once", `"${repeated}" twice`);
+  return feeds;
+}
+
+/**
+ * Joins the two lists. A feed that is in both counts once.
+ *
+ * @throws TwtxtError `bad-option` if a nick names two feeds, because `@nick` would mention only one of them
+ */
+export function joinFollowed(
+  option: readonly FollowedFeed[],
+  { file, feeds }: { file: string; feeds: readonly FollowedFeed[] },
+): FollowedFeed[] {
+  const added = feeds.filter((feed) => !option.some(({ nick, url }) => nick === feed.nick && url === feed.url));
+  const repeated = repeatedNick([...option, ...added]);
+  if (repeated === null) return [...option, ...added];
+  throw new TwtxtError(
+    "bad-option",
+    `${file}: the nick "${repeated}" is already that of another feed in the option "follow". Change one of the two.`,
+  );
+}
+
+function repeatedNick(feeds: readonly FollowedFeed[]): string | null {
+  const nicks = feeds.map(({ nick }) => nick);
+  return nicks.find((nick, at) => nicks.indexOf(nick) < at) ?? null;
+}
+
+function jsonIn(text: string, file: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\uFEFF/, ""));
+  } catch (cause) {
+    throw new TwtxtError(
+      "bad-option",
+      `${file}: expected JSON, a list such as [${FILE_EXAMPLE}]: ${(cause as Error).message}.`,
+      {
+        cause,
+      },
+    );
+  }
+}
+
+/** @example "_data/follow.json[1].nick" */
+function placeIn(file: string, issue: v.BaseIssue<unknown>): string {
+  const keys: unknown[] = issue.path?.map(({ key }) => key) ?? [];
+  return keys.reduce<string>((place, key) => place + (typeof key === "number" ? `[${key}]` : `.${key}`), file);
+}
+
+function badFile(place: string, expected: string, got: string): TwtxtError {
+  return new TwtxtError(
+    "bad-option",
+    `${place}: expected ${expected}, got ${got}. The file lists the feeds that you follow; give a file for another purpose another name.`,
+  );
+}
