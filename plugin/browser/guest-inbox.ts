@@ -40,20 +40,25 @@ export type NotSent = "otherKey" | "offline" | "busy" | "full" | "refused";
 /**
  * Sends a message, unless the site names another key now than its page does.
  *
- * @returns `null` if the site has stored the message
+ * @returns when the site stored the message, by its clock
  */
-export async function sendToAuthor({ key, document, inbox }: Author, sealed: string): Promise<NotSent | null> {
+export async function sendToAuthor({ key, document, inbox }: Author, sealed: string): Promise<Date | NotSent> {
   const signal = AbortSignal.timeout(REQUEST_MS);
   try {
     const found = await fetch(document, { cache: "no-store", signal });
     if (!found.ok) return "offline";
     if (Object(await found.json()).key !== key) return "otherKey";
-    const { ok, status } = await fetch(inbox, { method: "POST", body: sealed, signal });
-    if (ok) return null;
+    const { ok, status, headers } = await fetch(inbox, { method: "POST", body: sealed, signal });
+    if (ok) return dateOf(headers);
     return status === 429 ? "busy" : status >= 500 ? "full" : "refused";
   } catch {
     return "offline";
   }
+}
+
+function dateOf(headers: Headers): Date {
+  const date = new Date(headers.get("date") ?? "");
+  return Number.isNaN(date.getTime()) ? new Date() : date;
 }
 
 /** The site refused a request, and would refuse it again. */

@@ -22,7 +22,7 @@ export interface GuestMessage {
   address: string;
   /** The id in the inbox; a random one for the reader's own messages. */
   id: string;
-  /** `YYYY-MM-DDThh:mm:ss.sssZ` */
+  /** When the site stored it, by the site's clock; before that, when it was written. `YYYY-MM-DDThh:mm:ss.sssZ` */
   time: string;
   text: string;
   /** `unverified` and `unreadable` are received ones, too. */
@@ -53,12 +53,14 @@ export class GuestStore {
 
   /** Starts a conversation with a key. @returns an existing one, if another tab was first */
   async start(seed: Uint8Array, created: string): Promise<Conversation> {
-    const change = (await this.#open()).transaction("conversations", "readwrite");
-    const found = await change.store.get(this.#address);
-    const conversation = found ?? { address: this.#address, seed, created, name: "", draft: "" };
-    if (!found) await change.store.put(conversation);
-    await change.done;
-    return conversation;
+    return navigator.locks.request(DATABASE, async () => {
+      const change = (await this.#open()).transaction("conversations", "readwrite");
+      const found = await change.store.get(this.#address);
+      const conversation = found ?? { address: this.#address, seed, created, name: "", draft: "" };
+      if (!found) await change.store.put(conversation);
+      await change.done;
+      return conversation;
+    });
   }
 
   /** Does nothing if the conversation was forgotten. */
@@ -69,10 +71,11 @@ export class GuestStore {
     await change?.done;
   }
 
-  /** Oldest first. */
+  /** Oldest first, with those at the end that the site has not stored yet. */
   async messages(): Promise<GuestMessage[]> {
     const all = (await (await this.#existing())?.getAll("messages", this.#range())) ?? [];
-    return all.sort((a, b) => (a.time < b.time ? -1 : a.time > b.time ? 1 : 0));
+    const place = (message: GuestMessage) => `${isAtSite(message) ? 0 : 1} ${message.time}`;
+    return all.sort((a, b) => (place(a) < place(b) ? -1 : place(a) > place(b) ? 1 : 0));
   }
 
   /** Does nothing if the conversation was forgotten. @returns whether the message is new */
@@ -87,8 +90,44 @@ export class GuestStore {
     return isKept && isNew;
   }
 
+  /** Marks a message that is not sent as waiting. @returns `undefined` if it is sent or forgotten */
+  async wait(id: string): Promise<GuestMessage | undefined> {
+    return this.#change(id, (message) => ({ ...message, state: "waiting" }));
+  }
+
+  /** Marks a message as sent. It follows those that were there before, also in the same second. */
+  async confirm(id: string, time: Date): Promise<void> {
+    await this.#change(id, ({ sealed: _, reason: __, ...message }, others) => {
+      const last = others.filter(isAtSite).reduce((most, other) => Math.max(most, Date.parse(other.time)), 0);
+      return { ...message, state: "sent", time: new Date(Math.max(time.getTime(), last + 1)).toISOString() };
+    });
+  }
+
+  /** Marks a message as not sent. @param reason - for people */
+  async fail(id: string, reason: string): Promise<void> {
+    await this.#change(id, (message) => ({ ...message, state: "failed", reason }));
+  }
+
+  /** Changes a message that is not sent yet. */
+  async #change(
+    id: string,
+    changed: (message: GuestMessage, others: readonly GuestMessage[]) => GuestMessage,
+  ): Promise<GuestMessage | undefined> {
+    const change = (await this.#existing())?.transaction("messages", "readwrite");
+    const all = (await change?.store.getAll(this.#range())) ?? [];
+    const message = all.find((each) => each.id === id && !isAtSite(each));
+    if (message) await change?.store.put(changed(message, all));
+    await change?.done;
+    return message;
+  }
+
   /** Deletes the key and the messages, and the database with its last conversation. */
   async forget(): Promise<void> {
+    // A conversation that started in between would be deleted with the database.
+    await navigator.locks.request(DATABASE, () => this.#forget());
+  }
+
+  async #forget(): Promise<void> {
     const database = await this.#existing();
     if (!database) return;
     const change = database.transaction(["conversations", "messages"], "readwrite");
@@ -125,7 +164,15 @@ export class GuestStore {
       terminated: () => {
         this.#database = null;
       },
+    }).catch((error) => {
+      this.#database = null;
+      throw error;
     });
     return this.#database;
   }
+}
+
+/** Whether the site has stored this message. */
+function isAtSite({ state }: GuestMessage): boolean {
+  return state !== "waiting" && state !== "failed";
 }

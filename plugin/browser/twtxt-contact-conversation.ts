@@ -1,20 +1,10 @@
 // plugin/browser/twtxt-contact-conversation.ts: the conversation of the contact form, loaded when a reader uses the form.
 import { base64 } from "@scure/base";
 import { TwtxtError } from "../errors.js";
-import { readIdentityFile, writeIdentityFile } from "../keys/identity-file.js";
-import {
-  decodeKey,
-  encodeKey,
-  formatMessage,
-  open,
-  parseMessage,
-  type SecretKey,
-  seal,
-  secretKey,
-} from "../messages/browser.js";
+import { decodeKey, encodeKey, formatMessage, open, parseMessage, type SecretKey, seal } from "../messages/browser.js";
 import { nameEvent } from "../messages/name.js";
-import { noblePrimitives } from "../messages/saltpack/noble-primitives.js";
 import { CONTACT_STATUS, type ContactStatus } from "../options/contact-words.js";
+import { chooseFile, downloadCopy, readCopy } from "./conversation-copy.js";
 import {
   type Author,
   GuestInbox,
@@ -23,6 +13,7 @@ import {
   type SealedMessage,
   sendToAuthor,
 } from "./guest-inbox.js";
+import { guestAddress, keyOf } from "./guest-key.js";
 import { type Conversation, type GuestMessage, GuestStore } from "./guest-store.js";
 import { messageItem } from "./message-item.js";
 
@@ -33,19 +24,8 @@ const FORGET_MS = 5000;
 /** Tells other tabs that nothing of the conversation may stay. */
 const FORGOTTEN = "forgotten";
 
-/**
- * Shows the conversation of a form, sends and receives.
- *
- * @param host - the element with the form; its data names the author
- */
-export async function startConversation(host: HTMLElement): Promise<ContactForm> {
-  const form = new ContactForm(host);
-  await form.show();
-  return form;
-}
-
-/** A form with the conversation above it. */
-class ContactForm {
+/** A form with the conversation above it. Its methods tell the reader of a failure, and can be called again. */
+export class ContactForm {
   readonly #host: HTMLElement;
   readonly #form: HTMLFormElement;
   readonly #words: ContactStatus;
@@ -53,9 +33,13 @@ class ContactForm {
   readonly #store: GuestStore;
   /** Changes of other tabs. */
   readonly #tabs: BroadcastChannel;
+  #shown: Promise<void> | null = null;
+  /** The last {@link #update}. */
+  #updated: Promise<void> = Promise.resolve();
   #following: { seed: string; end: AbortController } | null = null;
   #isSending = false;
 
+  /** @param host - the element with the form; its data names the author */
   constructor(host: HTMLElement) {
     const { address = "", key = "", document = "", inbox = "", words = "{}" } = host.dataset;
     this.#host = host;
@@ -73,26 +57,49 @@ class ContactForm {
 
   /** Shows what is stored, and follows the inbox. */
   async show(): Promise<void> {
-    const conversation = await this.#store.conversation();
-    if (conversation) this.#fill(conversation);
-    // Typed while this script was loaded.
-    if (this.#fields().text.value !== "") await this.#saveDraft();
-    await this.#update();
-    // Sending was interrupted. A message that the site has already is not stored again.
-    const interrupted = (await this.#store.messages()).filter(({ state }) => state === "waiting");
-    await Promise.all(interrupted.map(({ id }) => this.#deliver(id)));
+    return this.#attempt(this.#start());
   }
 
   /** Seals the text of the form and sends it, once for a double click. */
   async send(): Promise<void> {
     if (this.#isSending) return;
     this.#isSending = true;
-    try {
-      const id = await this.#seal();
-      if (id !== null) this.#attempt(this.#deliver(id));
-    } finally {
-      this.#isSending = false;
-    }
+    await this.#attempt(this.#send());
+    this.#isSending = false;
+  }
+
+  /** @param button - the name of a button of the form */
+  async act(button: string): Promise<void> {
+    if (button === "forget") await this.#attempt(this.#forget());
+    if (button === "save") await this.#attempt(this.#save());
+    if (button === "open") chooseFile((file) => this.#attempt(this.#openCopy(file)));
+  }
+
+  /** Starts once. A failed attempt is repeated at the next use. */
+  #start(): Promise<void> {
+    this.#shown ??= this.#showStored().catch((error) => {
+      this.#shown = null;
+      throw error;
+    });
+    return this.#shown;
+  }
+
+  async #showStored(): Promise<void> {
+    const conversation = await this.#store.conversation();
+    this.#say(null);
+    if (conversation) this.#fill(conversation);
+    // Typed while this script was loaded.
+    if (this.#fields().text.value !== "") await this.#saveDraft();
+    await this.#update();
+    // Sending was interrupted. A message that the site has already is not stored again.
+    const interrupted = (await this.#store.messages()).filter(({ state }) => state === "waiting");
+    for (const { id } of interrupted) this.#attempt(this.#deliver(id));
+  }
+
+  async #send(): Promise<void> {
+    await this.#start();
+    const id = await this.#seal();
+    if (id !== null) this.#attempt(this.#deliver(id));
   }
 
   /** @returns the id of the stored message; `null` for a text that cannot be sent */
@@ -107,18 +114,12 @@ class ContactForm {
     const time = new Date().toISOString();
     const id = crypto.randomUUID();
     const sealed = this.#sealed(typed, name.value, seed, time);
-    await this.#store.put({ id, time, text: typed, state: "waiting", sealed });
+    // Another tab has just forgotten the conversation.
+    if (!(await this.#store.put({ id, time, text: typed, state: "waiting", sealed }))) return null;
     text.value = "";
     await this.#store.update({ draft: "", name: name.value });
     await this.#changed();
     return id;
-  }
-
-  /** @param button - the name of a button of the form */
-  async act(button: string): Promise<void> {
-    if (button === "forget") await this.#forget();
-    if (button === "save") await this.#save();
-    if (button === "open") this.#chooseCopy();
   }
 
   #sealed(text: string, name: string, seed: Uint8Array, time: string): string {
@@ -126,7 +127,7 @@ class ContactForm {
     const named = nameEvent(name);
     const plaintext = formatMessage({
       time: `${time.slice(0, 19)}Z`,
-      from: this.#ownAddress(key),
+      from: guestAddress(key, this.#author.address),
       text,
       events: named === null ? [] : [named],
     });
@@ -136,15 +137,12 @@ class ContactForm {
 
   /** Sends a stored message. It is shown as sent after the site has stored it. */
   async #deliver(id: string): Promise<void> {
-    const message = (await this.#store.messages()).find((each) => each.id === id);
+    const message = await this.#store.wait(id);
     if (!message?.sealed) return;
-    await this.#store.put({ ...message, state: "waiting" });
     await this.#changed();
-    const { sealed, reason: _, ...sent } = message;
-    const why = await sendToAuthor(this.#author, sealed);
-    await this.#store.put(
-      why === null ? { ...sent, state: "sent" } : { ...sent, sealed, state: "failed", reason: this.#word(why) },
-    );
+    const outcome = await sendToAuthor(this.#author, message.sealed);
+    if (outcome instanceof Date) await this.#store.confirm(id, outcome);
+    else await this.#store.fail(id, this.#word(outcome));
     await this.#changed();
   }
 
@@ -212,29 +210,12 @@ class ContactForm {
     await Promise.allSettled(received.map(({ id }) => inbox.delete(id, signal)));
   }
 
-  /** Downloads the identity file, with which `eleventy-twtxt` reads the same conversation. */
   async #save(): Promise<void> {
-    const { seed, created } = await this.#started();
-    const { publicKey } = keyOf(seed);
-    const address = this.#ownAddress({ publicKey });
-    const file = new Blob([writeIdentityFile({ seed, publicKey, address, created })], { type: "text/plain" });
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(file);
-    link.download = `${encodeKey(publicKey).slice(0, 12)}.key`;
-    link.click();
-    URL.revokeObjectURL(link.href);
+    downloadCopy(await this.#started());
   }
 
-  #chooseCopy(): void {
-    const input = document.createElement("input");
-    input.type = "file";
-    input.addEventListener("change", () => this.#attempt(this.#openCopy(input.files?.[0])));
-    input.click();
-  }
-
-  async #openCopy(file: File | undefined): Promise<void> {
-    if (!file) return;
-    const copy = await this.#readCopy(file);
+  async #openCopy(file: File): Promise<void> {
+    const copy = await readCopy(file, this.#author.address);
     if (copy === null) return this.#say("badCopy");
     const current = await this.#store.conversation();
     if (current && base64.encode(current.seed) !== base64.encode(copy.seed)) {
@@ -245,16 +226,6 @@ class ContactForm {
     await this.#store.start(copy.seed, copy.created ?? `${new Date().toISOString().slice(0, 19)}Z`);
     this.#say(null);
     await this.#changed();
-  }
-
-  /** @returns `null` for anything but a copy of a conversation at this site */
-  async #readCopy(file: File) {
-    try {
-      const copy = readIdentityFile(await file.text(), file.name, (seed) => keyOf(seed).publicKey);
-      return copy.address === this.#ownAddress({ publicKey: copy.publicKey }) ? copy : null;
-    } catch {
-      return null;
-    }
   }
 
   async #started(): Promise<Conversation> {
@@ -282,7 +253,14 @@ class ContactForm {
     await this.#update();
   }
 
-  async #update(): Promise<void> {
+  /** Each update reads after the one before has ended, so that no earlier state is shown last. */
+  #update(): Promise<void> {
+    const update = this.#updated.then(() => this.#showNow());
+    this.#updated = update.catch(() => {});
+    return update;
+  }
+
+  async #showNow(): Promise<void> {
     const conversation = await this.#store.conversation();
     this.#offerForget(conversation !== undefined);
     this.#list(conversation ? await this.#store.messages() : []);
@@ -313,10 +291,6 @@ class ContactForm {
     return new GuestInbox(new URL(guests + publicKey, document.baseURI).href, { publicKey, sign: key.sign });
   }
 
-  #ownAddress({ publicKey }: Pick<SecretKey, "publicKey">): string {
-    return `${encodeKey(publicKey)}${this.#author.address.slice(this.#author.address.indexOf("@"))}`;
-  }
-
   #fields() {
     const { text, name } = this.#form.elements as HTMLFormControlsCollection &
       Record<"text" | "name", HTMLTextAreaElement | HTMLInputElement>;
@@ -327,9 +301,9 @@ class ContactForm {
     return this.#form.elements.namedItem(name) as HTMLButtonElement;
   }
 
-  /** Tells the reader of a failure. */
-  #attempt(work: Promise<void>): void {
-    work.catch(() => this.#say("broken"));
+  /** Tells the reader of a failure. The browser's storage fails with a `DOMException`. */
+  #attempt(work: Promise<void>): Promise<void> {
+    return work.catch((error) => this.#say(error instanceof DOMException ? "noStorage" : "broken"));
   }
 
   #say(word: keyof ContactStatus | null, values: Record<string, string> = {}): void {
@@ -341,10 +315,4 @@ class ContactForm {
     const all: Record<string, string> = { address: this.#author.address, ...values };
     return this.#words[word].replace(/\{(\w+)\}/g, (written, name) => all[name] ?? written);
   }
-}
-
-function keyOf(seed: Uint8Array): SecretKey {
-  const { publicKey } = noblePrimitives.secretKey(seed);
-  const pair = new Uint8Array([...seed, ...publicKey]);
-  return secretKey(pair);
 }

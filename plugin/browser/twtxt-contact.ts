@@ -3,17 +3,20 @@ import { CONTACT_STATUS } from "../options/contact-words.js";
 import { hasConversations } from "./conversation-database.js";
 import { pageParsed } from "./page-parsed.js";
 
-type Conversation = Awaited<ReturnType<typeof import("./twtxt-contact-conversation.js").startConversation>>;
+type ContactForm = import("./twtxt-contact-conversation.js").ContactForm;
 
 /** The contact form of an author. The build makes its content, see `SiteContact`. */
 class TwtxtContact extends HTMLElement {
-  #conversation: Promise<Conversation> | null = null;
+  #isReady = false;
+  #contactForm: Promise<ContactForm> | null = null;
 
+  /** Called again when the element is moved. */
   async connectedCallback(): Promise<void> {
     await pageParsed();
     const form = this.querySelector("form");
     const terminal = this.querySelector("details");
-    if (!form || !terminal) return;
+    if (this.#isReady || !form || !terminal) return;
+    this.#isReady = true;
     this.querySelector(".twtxt-why")?.remove();
     if (!globalThis.crypto?.subtle || !globalThis.indexedDB?.databases || !navigator.locks) {
       terminal.before(paragraph(this.#word("noCrypto")));
@@ -23,49 +26,39 @@ class TwtxtContact extends HTMLElement {
     form.hidden = false;
     form.addEventListener("submit", (event) => {
       event.preventDefault();
-      void this.#use((conversation) => conversation.send());
+      void this.#use((contactForm) => contactForm.send());
     });
-    form.addEventListener("focusin", () => void this.#start());
+    form.addEventListener("focusin", () => void this.#use((contactForm) => contactForm.show()));
     form.addEventListener("click", ({ target }) => {
       if (target instanceof HTMLButtonElement && target.name !== "") {
-        void this.#use((conversation) => conversation.act(target.name));
+        void this.#use((contactForm) => contactForm.act(target.name));
       }
     });
-    if (await hasConversations()) await this.#start();
+    if (await hasConversations().catch(() => false)) await this.#use((contactForm) => contactForm.show());
   }
 
-  async #use(action: (conversation: Conversation) => Promise<void>): Promise<void> {
-    const conversation = await this.#start();
-    if (conversation) await action(conversation).catch(() => this.#say("broken"));
-  }
-
-  /** Loads the conversation once. A failed attempt is repeated at the next use of the form. */
-  async #start(): Promise<Conversation | null> {
-    this.#conversation ??= loadConversation(this);
+  /** Loads the script once. A failed attempt is repeated at the next use of the form. */
+  async #use(action: (form: ContactForm) => Promise<void>): Promise<void> {
+    this.#contactForm ??= loadContactForm(this);
     try {
-      return await this.#conversation;
+      await action(await this.#contactForm);
     } catch {
-      this.#conversation = null;
-      this.#say("notLoaded");
-      return null;
+      this.#contactForm = null;
+      const status = this.querySelector("[role=status]");
+      if (status) status.textContent = this.#word("notLoaded");
     }
   }
 
-  #say(word: "notLoaded" | "broken"): void {
-    const status = this.querySelector("[role=status]");
-    if (status) status.textContent = this.#word(word);
-  }
-
-  #word(name: "noCrypto" | "notLoaded" | "broken"): string {
+  #word(name: "noCrypto" | "notLoaded"): string {
     return { ...CONTACT_STATUS, ...JSON.parse(this.dataset.words ?? "{}") }[name];
   }
 }
 
-async function loadConversation(host: HTMLElement): Promise<Conversation> {
+async function loadContactForm(host: HTMLElement): Promise<ContactForm> {
   const script: typeof import("./twtxt-contact-conversation.js") = await import(
     new URL("twtxt-contact-conversation.js", import.meta.url).href
   );
-  return script.startConversation(host);
+  return new script.ContactForm(host);
 }
 
 function paragraph(text: string): HTMLElement {

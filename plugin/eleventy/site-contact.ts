@@ -36,9 +36,12 @@ export class SiteContact {
   html(): string {
     const recipients = this.#recipients();
     if (recipients.length === 0) return "";
-    const href = recipients.some((recipient) => this.#hasForm(recipient)) ? this.#assets.style() : null;
+    const cards = recipients.map((recipient) => this.#card(recipient));
+    if (!recipients.some((recipient) => this.#hasForm(recipient))) return cards.map(toHtml).join("\n");
+    const href = this.#assets.style();
     const style = href === null ? [] : [element("link", { rel: "stylesheet", href, [KEEP]: "" })];
-    return [...style, ...recipients.flatMap((recipient) => this.#card(recipient))].map(toHtml).join("\n");
+    const script = element("script", { type: "module", src: this.#assets.contactScript(), [KEEP]: "" });
+    return [...style, ...cards, script].map(toHtml).join("\n");
   }
 
   #recipients(): Recipient[] {
@@ -52,15 +55,15 @@ export class SiteContact {
     return this.#urls.hasGuests() && endpoint === this.#urls.absolute(`${this.#urls.bases.inbox}/${user}`);
   }
 
-  #card(recipient: Recipient): MarkupElement[] {
+  #card(recipient: Recipient): MarkupElement {
     const { address, key } = recipient;
     const command = `npx --package eleventy-plugin-twtxt eleventy-twtxt message send ${address}`;
     const terminal = [element("pre", {}, element("code", {}, command))];
     const compare = element("p", {}, this.words.compare, " ", element("code", { class: "twtxt-key" }, key));
     const intro = element("p", {}, ...this.#withAddress(this.words.intro, address));
     if (!this.#hasForm(recipient))
-      return [element("div", { class: "twtxt-contact" }, ...lines([intro, ...terminal, compare]))];
-    const card = element(
+      return element("div", { class: "twtxt-contact" }, ...lines([intro, ...terminal, compare]));
+    return element(
       "twtxt-contact",
       { class: "twtxt-contact", ...this.#dataOf(recipient) },
       ...lines([
@@ -75,7 +78,6 @@ export class SiteContact {
         element("details", { open: "" }, element("summary", {}, this.words.terminal), ...terminal, compare),
       ]),
     );
-    return [card, element("script", { type: "module", src: this.#assets.contactScript(), [KEEP]: "" })];
   }
 
   #form(): MarkupElement {

@@ -41,6 +41,8 @@ const CONTACT_TRANSLATIONS: Readonly<Record<string, ContactWords>> & { en: Conta
       "Die Uhr dieses Geräts geht falsch, deshalb gibt die Website deine Antworten nicht heraus. Stell die Uhr und lade die Seite neu.",
     broken: "Auf dieser Seite ist ein Fehler aufgetreten. Lade sie neu.",
     notLoaded: "Das Formular konnte nicht geladen werden. Prüfe deine Verbindung und lade die Seite neu.",
+    noStorage:
+      "Dieser Browser speichert für diese Seite nichts: Vielleicht blockiert er es, oder es fehlt Platz. Ändere das und versuch es noch einmal.",
     noCrypto:
       "Dein Browser kann auf dieser Seite nicht verschlüsseln. Er braucht HTTPS und einen lokalen Speicher. Du kannst vom Terminal aus schreiben:",
   },
@@ -81,6 +83,8 @@ const CONTACT_TRANSLATIONS: Readonly<Record<string, ContactWords>> & { en: Conta
       "L’horloge de cet appareil n’est pas à l’heure, et le site ne peut pas vous donner vos réponses. Réglez-la et rechargez la page.",
     broken: "Une erreur s’est produite sur cette page. Rechargez-la.",
     notLoaded: "Le formulaire n’a pas pu être chargé. Vérifiez votre connexion et rechargez la page.",
+    noStorage:
+      "Ce navigateur n’enregistre rien pour cette page : il le bloque peut-être, ou la place manque. Changez cela, puis réessayez.",
     noCrypto:
       "Votre navigateur ne peut pas chiffrer sur cette page. Il lui faut HTTPS et un stockage local. Vous pouvez écrire depuis un terminal :",
   },
@@ -120,6 +124,8 @@ const CONTACT_TRANSLATIONS: Readonly<Record<string, ContactWords>> & { en: Conta
       "El reloj de este dispositivo no está en hora, y el sitio no puede darte tus respuestas. Ponlo en hora y recarga la página.",
     broken: "Se ha producido un error en esta página. Recárgala.",
     notLoaded: "No se ha podido cargar el formulario. Comprueba tu conexión y recarga la página.",
+    noStorage:
+      "Este navegador no guarda nada para esta página: quizá lo bloquea o no queda espacio. Cámbialo e inténtalo de nuevo.",
     noCrypto:
       "Tu navegador no puede cifrar en esta página. Necesita HTTPS y almacenamiento local. Puedes escribir desde una terminal:",
   },
@@ -160,6 +166,8 @@ const CONTACT_TRANSLATIONS: Readonly<Record<string, ContactWords>> & { en: Conta
       "L’orologio di questo dispositivo non è esatto, quindi il sito non può darti le risposte. Regolalo e ricarica la pagina.",
     broken: "Si è verificato un errore in questa pagina. Ricaricala.",
     notLoaded: "Non è stato possibile caricare il modulo. Controlla la connessione e ricarica la pagina.",
+    noStorage:
+      "Questo browser non salva nulla per questa pagina: forse lo blocca, o manca spazio. Cambia questo e riprova.",
     noCrypto:
       "Il tuo browser non può cifrare in questa pagina. Servono HTTPS e uno spazio di archiviazione locale. Puoi scrivere da un terminale:",
   },
@@ -199,6 +207,8 @@ const CONTACT_TRANSLATIONS: Readonly<Record<string, ContactWords>> & { en: Conta
       "De klok van dit apparaat loopt niet gelijk, daarom geeft de site je antwoorden niet. Zet de klok goed en laad de pagina opnieuw.",
     broken: "Er ging iets mis op deze pagina. Laad de pagina opnieuw.",
     notLoaded: "Het formulier kon niet worden geladen. Controleer je verbinding en laad de pagina opnieuw.",
+    noStorage:
+      "Deze browser slaat niets op voor deze pagina: misschien blokkeert hij dat, of is er geen ruimte meer. Verander dat en probeer het opnieuw.",
     noCrypto:
       "Je browser kan op deze pagina niet versleutelen. Daarvoor zijn HTTPS en lokale opslag nodig. Je kunt vanuit een terminal schrijven:",
   },
@@ -238,6 +248,8 @@ const CONTACT_TRANSLATIONS: Readonly<Record<string, ContactWords>> & { en: Conta
       "この端末の時計が正しくないため、返信を受け取れません。時計を合わせて、ページを再読み込みしてください。",
     broken: "このページでエラーが発生しました。ページを再読み込みしてください。",
     notLoaded: "フォームを読み込めませんでした。接続を確認して、ページを再読み込みしてください。",
+    noStorage:
+      "このブラウザーはこのページのデータを保存できません。保存がブロックされているか、空き容量がない可能性があります。解消してから、もう一度お試しください。",
     noCrypto:
       "このページではブラウザーが暗号化を行えません。HTTPS とローカルの保存領域が必要です。ターミナルから送れます:",
   },
@@ -275,6 +287,7 @@ const CONTACT_TRANSLATIONS: Readonly<Record<string, ContactWords>> & { en: Conta
     wrongClock: "此设备的时钟不准确，因此无法获取回复。请校准时钟并重新加载页面。",
     broken: "本页出现错误。请重新加载页面。",
     notLoaded: "无法加载表单。请检查网络连接并重新加载页面。",
+    noStorage: "此浏览器无法为本页面保存数据：可能被阻止，或空间不足。请解决后重试。",
     noCrypto: "您的浏览器无法在此页面上加密。需要 HTTPS 和本地存储。您可以从终端发送：",
   },
 };

@@ -41,6 +41,8 @@ export const CONTACT_STATUS = {
     "The clock of this device is wrong, so the site cannot give you your answers. Set the clock and reload the page.",
   broken: "Something went wrong on this page. Reload it.",
   notLoaded: "The form could not be loaded. Check your connection and reload the page.",
+  noStorage:
+    "This browser does not store anything for this page: it may block this, or have no space left. Change that, then try again.",
   noCrypto:
     "Your browser cannot encrypt on this page. It needs HTTPS and a private database. You can write from a terminal:",
 };

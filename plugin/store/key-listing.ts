@@ -5,6 +5,9 @@ import type { Store } from "./store.js";
 /** Age at which the keys are listed again, in milliseconds. */
 const MAX_AGE_MS = 2000;
 
+/** Listings in memory: a site can have any number of guests. */
+const MAX_LISTINGS = 1000;
+
 /** What limits count of a key: keys of one group are versions or copies of one thing, or belong to one sender. */
 export interface CountedKey {
   group: string;
@@ -140,12 +143,15 @@ export class KeyListing {
   }
 }
 
-/** One listing for each name, such as a user. */
+/** One listing for each name, such as a user. The listing that was used least recently is dropped, and made again when needed. */
 export function listingsOf(optionsOf: (name: string) => KeyListingOptions): (name: string) => KeyListing {
   const listings = new Map<string, KeyListing>();
   return (name) => {
     const listing = listings.get(name) ?? new KeyListing(optionsOf(name));
+    listings.delete(name);
     listings.set(name, listing);
+    const [oldest = name] = listings.keys();
+    if (listings.size > MAX_LISTINGS) listings.delete(oldest);
     return listing;
   };
 }

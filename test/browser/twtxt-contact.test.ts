@@ -274,19 +274,57 @@ describeInChromium("a reader at the contact page", () => {
     await expect.poll(() => page.getByRole("status").textContent()).toContain("The clock of this device is wrong");
   });
 
-  it("says that something went wrong if the browser cannot store the message, and keeps the text", async () => {
+  it("says that the browser stores nothing, keeps the text, and sends it once there is space", async () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
     const page = await readerOf(alice);
     await page.getByLabel("Your message").fill("hello");
     await page.getByRole("button", { name: "Forget this conversation" }).waitFor();
-    await page.evaluate("IDBObjectStore.prototype.put = () => { throw new DOMException('full'); }");
-    await page.getByRole("button", { name: "Send" }).click();
-    await expect
-      .poll(() => page.getByRole("status").textContent())
-      .toBe("Something went wrong on this page. Reload it.");
+    await page.evaluate(`
+      const { put } = IDBObjectStore.prototype;
+      IDBObjectStore.prototype.put = () => { throw new DOMException("full"); };
+      globalThis.makeRoom = () => { IDBObjectStore.prototype.put = put; };
+    `);
+    const send = page.getByRole("button", { name: "Send" });
+    await send.click();
+    await expect.poll(() => page.getByRole("status").textContent()).toContain("does not store anything");
     expect(await page.getByLabel("Your message").inputValue()).toBe("hello");
     expect(alice.asked.filter((line) => line.startsWith("POST"))).toEqual([]);
+    await page.evaluate("makeRoom()");
+    await send.click();
+    await expectSent(page, "hello");
+    expect(await page.getByRole("status").textContent()).toBe("");
+  });
+
+  it("says that the browser stores nothing if its database cannot be opened, and tries again at the next use", async () => {
+    const { alice } = await correspondents(["alice"]);
+    await publishContact(alice);
+    context = await (await sharedChromium()).newContext();
+    // Fails as a request: there is a newer version.
+    await context.addInitScript(`
+      const { open } = IDBFactory.prototype;
+      globalThis.isBlocked = true;
+      IDBFactory.prototype.open = function (...given) {
+        if (!globalThis.isBlocked) return open.apply(this, given);
+        open.call(this, "newer", 2);
+        return open.call(this, "newer", 1);
+      };
+    `);
+    const page = await readerOf(alice);
+    const status = page.getByRole("status");
+    await write(page, "hello");
+    await expect.poll(() => status.textContent()).toContain("does not store anything");
+    expect(await page.getByLabel("Your message").inputValue()).toBe("hello");
+    await page.evaluate("isBlocked = false");
+    await page.getByRole("button", { name: "Send" }).click();
+    await expectSent(page, "hello");
+
+    await page.reload();
+    await expect.poll(() => status.textContent()).toContain("does not store anything");
+    await page.evaluate("isBlocked = false");
+    await page.getByLabel("Your message").focus();
+    await expectSent(page, "hello");
+    expect(await status.textContent()).toBe("");
   });
 
   it("writes with the keyboard alone on a narrow dark screen, and axe finds nothing", async () => {
@@ -313,9 +351,7 @@ describeInChromium("a reader at the contact page", () => {
     const { alice } = await correspondents(["alice"]);
     await publishContact(alice);
     const [first, second] = [await readerOf(alice), await readerOf(alice)];
-    await write(first, "from the first");
-    await expectSent(first, "from the first");
-    await write(second, "from the second");
+    await Promise.all([write(first, "from the first"), write(second, "from the second")]);
     for (const page of [first, second]) await expect.poll(() => sent(page).count()).toBe(2);
     const senders = new Set((await alice.found("list")).map(({ address }) => address));
     expect([...senders]).toEqual([expect.stringMatching(/^kex1/)]);
@@ -323,6 +359,106 @@ describeInChromium("a reader at the contact page", () => {
     await first.getByRole("button", { name: "Forget this conversation" }).click();
     for (const page of [first, second]) await expect.poll(() => sent(page).count()).toBe(0);
     expect(await second.evaluate("indexedDB.databases()")).toEqual([]);
+  });
+
+  it("sees what another tab has written, also if an earlier read ends later", async () => {
+    const { alice } = await correspondents(["alice"]);
+    await publishContact(alice);
+    const [first, second] = [await readerOf(alice), await readerOf(alice)];
+    await second.getByLabel("Your message").focus();
+    await write(first, "hello");
+    await expectSent(second, "hello");
+    await second.evaluate(`
+      new Promise((resolve) => {
+        const { getAll } = IDBObjectStore.prototype;
+        IDBObjectStore.prototype.getAll = function (...given) {
+          IDBObjectStore.prototype.getAll = getAll;
+          const request = getAll.apply(this, given);
+          return new Promise((release) => {
+            request.onsuccess = () => {
+              globalThis.release = () => release(request.result);
+              resolve();
+            };
+          });
+        };
+        new BroadcastChannel("twtxt-contact ${alice.address}").postMessage(null);
+      })
+    `);
+    await write(first, "are you there?");
+    await expectSent(first, "are you there?");
+    await second.evaluate("release()");
+    await expectSent(second, "are you there?");
+  });
+
+  it("sees messages and answers in the order in which the site stored them, whatever the browser's clock says", async () => {
+    const { alice } = await correspondents(["alice"]);
+    await publishContact(alice);
+    context = await (await sharedChromium()).newContext();
+    await context.addInitScript(`
+      const Real = Date;
+      Date = class extends Real {
+        constructor(...given) { super(...(given.length > 0 ? given : [Real.now() + 50_000])); }
+        static now() { return Real.now() + 50_000; }
+      };
+    `);
+    const page = await readerOf(alice);
+    await write(page, "first");
+    await expectSent(page, "first");
+    await answer(alice, page, "second");
+    for (const text of ["third", "fourth"]) {
+      await write(page, text);
+      await expectSent(page, text);
+    }
+    const texts = () => page.locator(".twtxt-conversation .twtxt-text").allTextContents();
+    expect(await texts()).toEqual(["first", "second", "third", "fourth"]);
+    const times = await page.locator(".twtxt-conversation time").evaluateAll((all) => all.map((time) => time.dateTime));
+    expect(times).toEqual(times.toSorted());
+    expect(Date.parse(times.at(-1) ?? "")).toBeLessThan(Date.now() + 1000);
+  });
+
+  it("writes to each author of a page with two, and forgets one conversation of the two", async () => {
+    const bob = { user: "bob", key: OTHER };
+    const { alice } = await correspondents(["alice"], { authors: [bob] });
+    await publishContact(alice, { authors: [bob] });
+    const page = await readerOf(alice);
+    expect(await page.locator("script[src]").count()).toBe(1);
+    const forms = page.locator("twtxt-contact");
+    const inForm = (at: number) => ({ form: forms.nth(at), list: forms.nth(at).locator(".twtxt-sent .twtxt-text") });
+    const [toAlice, toBob] = [inForm(0), inForm(1)];
+    for (const [at, { form }] of [toAlice, toBob].entries()) {
+      await form.getByLabel("Your message").fill(`to ${at}`);
+    }
+    await page.evaluate("for (const form of document.forms) form.requestSubmit()");
+    for (const text of ["to 0", "to 1"]) await expectSent(page, text);
+    expect(await toAlice.list.allTextContents()).toEqual(["to 0"]);
+    expect(await toBob.list.allTextContents()).toEqual(["to 1"]);
+    const folders = [...(await alice.stored()).keys()].filter((key) => key.includes("/messages/"));
+    expect(folders.map((key) => key.split("/")[1]).toSorted()).toEqual(["alice", "bob"]);
+    expect(await alice.found("list")).toMatchObject([{ text: "to 0" }]);
+
+    page.on("dialog", (dialog) => dialog.accept());
+    await toBob.form.getByRole("button", { name: "Forget this conversation" }).click();
+    await expect.poll(() => toBob.form.getByRole("status").textContent()).toBe("The conversation is forgotten.");
+    await page.reload();
+    await expect.poll(() => toAlice.list.allTextContents()).toEqual(["to 0"]);
+    expect(await toBob.list.count()).toBe(0);
+  });
+
+  it("is asked once before Forget after the form was moved in the page", async () => {
+    const { alice } = await correspondents(["alice"]);
+    await publishContact(alice);
+    const page = await readerOf(alice);
+    await page.evaluate("document.querySelector('main').append(document.querySelector('twtxt-contact'))");
+    await write(page, "hello");
+    await expectSent(page, "hello");
+    const questions: string[] = [];
+    page.on("dialog", async (dialog) => {
+      questions.push(dialog.message());
+      await dialog.accept();
+    });
+    await page.getByRole("button", { name: "Forget this conversation" }).click();
+    await expect.poll(() => page.getByRole("status").textContent()).toBe("The conversation is forgotten.");
+    expect(questions).toHaveLength(1);
   });
 
   it("takes the conversation to another browser with a copy, which the command line reads, too", async () => {

@@ -82,12 +82,17 @@ export interface Correspondent {
 /** People who know each other's hosts; the first one's key is made of seed 1, and so on. */
 export async function correspondents<T extends string>(
   users: readonly T[],
-  { isStreaming = true, blobs = false, inbox }: Partial<Pick<Home, "isStreaming" | "blobs" | "inbox">> = {},
+  {
+    isStreaming = true,
+    blobs = false,
+    inbox,
+    authors,
+  }: Partial<Pick<Home, "isStreaming" | "blobs" | "inbox" | "authors">> = {},
 ): Promise<Record<T, Correspondent>> {
   const ports = await Promise.all(users.map(() => freePort()));
   const allowing = ports.flatMap((port) => ["--allow-private-host", `127.0.0.1:${port}`]);
   const people = users.map((user, at) =>
-    correspondent({ user, port: ports[at] ?? 0, allowing, isStreaming, blobs, inbox }, at + 1),
+    correspondent({ user, port: ports[at] ?? 0, allowing, isStreaming, blobs, inbox, authors }, at + 1),
   );
   return Object.fromEntries((await Promise.all(people)).map((one, at) => [users[at], one])) as Record<T, Correspondent>;
 }
@@ -101,10 +106,12 @@ interface Home {
   blobs: boolean | { count?: number; maxMegabytes?: number };
   /** The option of the site. */
   inbox: { messages?: number } | undefined;
+  /** The option of the site. */
+  authors: { user: string; key: string }[] | undefined;
 }
 
 async function correspondent(
-  { user, port, allowing, isStreaming, blobs, inbox }: Home,
+  { user, port, allowing, isStreaming, blobs, inbox, authors }: Home,
   seed: number,
 ): Promise<Correspondent> {
   const host = `127.0.0.1:${port}`;
@@ -152,14 +159,16 @@ async function correspondent(
     },
     async publish(kex) {
       person.kex = kex;
-      const built = builtSite(url, { nick: user, key: person.kex, mentions: false, blobs, ...(inbox && { inbox }) });
+      const given = { blobs, ...(inbox && { inbox }), ...(authors && { authors }) };
+      const built = builtSite(url, { nick: user, key: person.kex, mentions: false, ...given });
       for (const { path, content } of await discoveryFiles(inboxesOf(built.options, built.urls))) {
         person.publishFile(path, content);
       }
       settings = hostSettings(built.settings);
       open();
-      const { authors, blobs: kept, urls, hasEndpoints } = settings;
-      const known = { ...JSON.parse(machine.read(SETTINGS_FILE)), authors, blobs: kept, urls, hasEndpoints };
+      const { blobs: kept, urls, hasEndpoints } = settings;
+      const own = { authors: settings.authors, blobs: kept, urls, hasEndpoints };
+      const known = { ...JSON.parse(machine.read(SETTINGS_FILE)), ...own };
       machine.write(SETTINGS_FILE, JSON.stringify(known));
     },
     publishFile(path, content) {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { KeyListing } from "../../plugin/store/key-listing.js";
+import { KeyListing, listingsOf } from "../../plugin/store/key-listing.js";
 import { memoryStore } from "../../plugin/store/memory.js";
 import { faultyStore } from "../helpers/faulty-store.js";
 
@@ -112,4 +112,14 @@ describe("a key listing", () => {
       { numRuns: 200 },
     );
   });
+});
+
+it("keeps the 1,000 listings in memory that were used last", () => {
+  const listingOf = listingsOf((name) => ({ store: memoryStore(), now: () => 0, prefix: name, parse: () => null }));
+  const [first, second] = [listingOf("first"), listingOf("second")];
+  for (let n = 0; n < 998; n += 1) listingOf(`guest ${n}`);
+  expect(listingOf("first")).toBe(first);
+  listingOf("one more");
+  expect(listingOf("first")).toBe(first);
+  expect(listingOf("second")).not.toBe(second);
 });
