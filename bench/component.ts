@@ -1,18 +1,17 @@
 // bench/component.ts: the time of the component in a browser, with a long conversation.
-import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type Browser, chromium } from "playwright-core";
+import type { Browser } from "playwright-core";
 import { SiteConversations } from "../plugin/eleventy/conversations.js";
 import { conversationHtml, writeOnce } from "../plugin/eleventy/mention-html.js";
 import { ENGLISH } from "../plugin/options/words.js";
 import type { PublicMention } from "../plugin/site/mention-list.js";
 import { dateFormat } from "../plugin/site/mention-markup.js";
 import { readHtml } from "../plugin/site/read-html.js";
+import { hasChromium, launchChromium } from "../test/helpers/launch-chromium.js";
 import { median, type Part, range, time } from "./table.js";
 
-const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
 const POST = "https://alice.example/posts/x/";
 const MENTIONS = 2000;
 /** As the server sends it at a time. */
@@ -47,7 +46,7 @@ interface Load {
 export async function measureComponent(entry: string, runs: number, stop: AbortSignal): Promise<Part> {
   const asset = (file: string) => readFile(new URL(`browser/${file}`, entry));
   const [script, style] = await Promise.all([asset("twtxt-mentions.js"), asset("twtxt.css")]);
-  const loads = existsSync(CHROMIUM) ? await loadsOf({ script, style }, runs, stop) : {};
+  const loads = hasChromium() ? await loadsOf({ script, style }, runs, stop) : {};
   const rows = Object.entries(loads).map(([name, series]) => {
     const scripts = series.map((load) => load.script);
     return [name, time(median(scripts)), range(scripts), time(median(series.map(({ task }) => task)))];
@@ -81,7 +80,7 @@ async function loadsOf(
     "100 edited": { built: mentions, live: edited },
     "without a list of the build": { built: [], live: mentions },
   };
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--disable-gpu"] });
+  const browser = await launchChromium();
   stop.addEventListener("abort", () => void browser.close());
   try {
     const loads: Record<string, Load[]> = {};

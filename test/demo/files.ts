@@ -1,8 +1,8 @@
-// test/demo/files.ts: Alice keeps files at her blog: a picture for everybody, a page for a while, a letter for Bob alone.
+// test/demo/files.ts: Alice stores files at her blog: a public picture, a recipe that she shares for a while, and a letter to Bob.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Blog, blog } from "./blog.js";
-import { addressOf, fileOf, filesBelow, makeKey } from "./letters.js";
+import { addressOf, fileOf, makeKey, storedBy } from "./letters.js";
 import { check, show, tell } from "./telling.js";
 
 /** A picture of one pixel. */
@@ -13,20 +13,20 @@ const PICTURE = Buffer.from(
 const RECIPE = "Quinces, sugar, and a whole afternoon.";
 const SECRET = "The spare key lies under the third pot.";
 
-/** As a browser asks for a picture. */
+/** The headers with which a browser requests a picture. */
 const BROWSER = {
   "user-agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",
   accept: "image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5",
 };
 
-/** The chapter of the story. Both blogs are served, with addresses; `key` is the name of the one that Alice has now. */
+/** The chapter of the story about blobs. Both blogs are served, with addresses. @param key - the name of Alice's current key */
 export async function files(alice: Blog, bob: Blog, key: string): Promise<void> {
   const hosts = [alice, bob].flatMap(({ url }) => ["--allow-private-host", new URL(url).host]);
   const blobs = (who: Blog, name: string, ...args: string[]) =>
     who.type(["eleventy-twtxt", "blob", ...args, "--identity", fileOf(who, name), ...hosts]);
   const seen = (url: string) => fetch(url, { headers: BROWSER, signal: AbortSignal.timeout(20_000) });
 
-  tell("Alice has a picture for her post. She puts it at her blog, and pastes what that prints.");
+  tell("Alice has a picture for her post. She uploads it to her blog, and pastes the printed Markdown.");
   writeFileSync(join(alice.folder, "quinces.png"), PICTURE);
   const markdown = (await blobs(alice, key, "put", "quinces.png", "--public", "--markdown")).trim();
   writeFileSync(
@@ -41,37 +41,34 @@ export async function files(alice: Blog, bob: Blog, key: string): Promise<void> 
   tell("Every browser shows it.");
   const shown = await seen(picture);
   check(shown.status === 200 && shown.headers.get("content-type") === "image/png", `${picture} is a picture`);
-  check(Buffer.from(await shown.arrayBuffer()).equals(PICTURE), "it is hers, byte for byte");
+  check(Buffer.from(await shown.arrayBuffer()).equals(PICTURE), "its bytes are unchanged");
 
-  tell("She keeps a recipe for herself, shares it for a while, and takes it back.");
+  tell("She stores a private recipe, shares it for a while, and makes it private again.");
   writeFileSync(join(alice.folder, "recipe.txt"), `${RECIPE}\n`);
   await blobs(alice, key, "put", "recipe.txt", "--key", "recipe");
   await blobs(alice, key, "list");
   const recipe = (await blobs(alice, key, "share", "recipe")).trim();
-  check((await (await seen(recipe)).text()).includes(RECIPE), "everybody reads the recipe");
+  check((await (await seen(recipe)).text()).includes(RECIPE), "everyone can read the recipe");
   await blobs(alice, key, "set", "recipe", "--private");
-  check((await seen(recipe)).status === 404, "it is gone at once");
+  check((await seen(recipe)).status === 404, "it is private at once");
 
-  tell("A letter is for Bob alone: it is sealed before it leaves her machine.");
+  tell("She seals a letter to Bob on her own machine.");
   writeFileSync(join(alice.folder, "letter.txt"), `${SECRET}\n`);
   const letter = (await blobs(alice, key, "put", "letter.txt", "--public", "--encrypt", "--to", addressOf(bob))).trim();
   const sealed = Buffer.from(await (await seen(letter)).arrayBuffer());
-  check(sealed.length > 0 && !sealed.includes(SECRET), "what everybody can fetch is sealed");
-  const stored = filesBelow(join(alice.folder, "data/eleventy-twtxt/sites")).concat(
-    filesBelow(join(alice.folder, ".netlify")),
-  );
-  check(!stored.some((file) => readFileSync(file).includes(SECRET)), "her host has nothing of what it says");
+  check(sealed.length > 0 && !sealed.includes(SECRET), "the public file is sealed");
+  check(!storedBy(alice).some((text) => text.includes(SECRET)), "no file of her host has its text");
 
   tell("Bob opens it.");
   await blobs(bob, "first", "get", letter, "-o", "from-alice.txt");
   check(readFileSync(join(bob.folder, "from-alice.txt"), "utf8").includes(SECRET), "he reads what she wrote");
 
-  tell("Nobody else does.");
+  tell("Mallory cannot open it.");
   const mallory = blog("mallory", 0, "node", {});
   await makeKey(mallory, "own", "mallory@mallory.example");
   await blobs(mallory, "own", "get", letter, "-o", "from-alice.txt");
-  check(readFileSync(join(mallory.folder, "from-alice.txt")).equals(sealed), "to Mallory it stays sealed");
+  check(readFileSync(join(mallory.folder, "from-alice.txt")).equals(sealed), "Mallory gets the sealed file");
 
-  tell("Nobody at the host has changed anything, either.");
+  tell("Alice verifies that her host has changed nothing.");
   await blobs(alice, key, "verify");
 }

@@ -1,4 +1,4 @@
-// test/demo/letters.ts: two people write to each other in private, and somebody tries to pass for one of them.
+// test/demo/letters.ts: two authors write to each other in private, and an impostor claims to be one of them.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Blog, blog } from "./blog.js";
@@ -7,7 +7,7 @@ import { check, show, tell } from "./telling.js";
 const QUESTION = "See you at nine?";
 const ANSWER = "Nine it is. I bring the bread.";
 
-/** What `message list --json` says of one. */
+/** A message as `message list --json` prints it. */
 interface Listed {
   id: string;
   address: string | null;
@@ -15,18 +15,18 @@ interface Listed {
   trust: string;
 }
 
-/** Makes somebody's key, and gives the site its address: its next build publishes them. */
+/** Creates an author's key, and configures it with the address. The next build publishes both. */
 export async function makeAddress(blog: Blog): Promise<void> {
   blog.configure({ address: addressOf(blog), key: await makeKey(blog, "first") });
 }
 
-/** The chapter of the story. Both blogs are served, with the addresses of {@link makeAddress}. */
+/** The chapter of the story about messages. Both blogs are served, with the addresses of {@link makeAddress}. */
 export async function letters(alice: Blog, bob: Blog): Promise<void> {
   const hosts = [alice, bob].flatMap(({ url }) => ["--allow-private-host", new URL(url).host]);
   const as = (blog: Blog, key: string) => ["--identity", fileOf(blog, key), ...hosts];
   const message = (blog: Blog, key: string, ...args: string[]) =>
     blog.type(["eleventy-twtxt", "message", ...args, ...as(blog, key)]);
-  /** Looks at the list, as a person and as a program. */
+  /** Prints the list. @returns it as JSON */
   const listed = async (blog: Blog, key: string): Promise<Listed[]> => {
     await message(blog, key, "list");
     return Array.from(Object(await blog.ask(["message", "list", ...as(blog, key)])));
@@ -36,49 +36,47 @@ export async function letters(alice: Blog, bob: Blog): Promise<void> {
   await alice.type(["eleventy-twtxt", "lookup", addressOf(bob), ...hosts]);
   await message(alice, "first", "send", addressOf(bob), QUESTION);
 
-  tell("He reads it: the key that has signed it is hers.");
+  tell("He reads it. It is signed with her key.");
   const [question] = await listed(bob, "first");
   check(question?.text === QUESTION && question.trust === "verified", "he reads what she wrote, verified");
   await message(bob, "first", "read");
 
-  tell("His host has it sealed, and nothing else.");
-  const stored = filesBelow(join(bob.folder, "data/eleventy-twtxt/sites")).concat(
-    filesBelow(join(bob.folder, ".netlify")),
-  );
-  const texts = stored.map((file) => readFileSync(file, "latin1"));
+  tell("His host stores the sealed message only.");
+  const stored = storedBy(bob);
   check(
-    texts.some((text) => text.includes("BEGIN SALTPACK ENCRYPTED MESSAGE")),
-    "the sealed message is there",
+    stored.some((text) => text.includes("BEGIN SALTPACK ENCRYPTED MESSAGE")),
+    "the host stores the sealed message",
   );
-  check(!texts.some((text) => text.includes(QUESTION)), "what it says is nowhere");
+  check(!stored.some((text) => text.includes(QUESTION)), "no file of the host has its text");
 
   tell("He answers.");
   await message(bob, "first", "send", addressOf(alice), ANSWER);
   const [answer] = await listed(alice, "first");
   check(answer?.text === ANSWER && answer.trust === "verified", "she reads his answer, verified");
 
-  tell("Somebody else makes a key too, and says to be Alice.");
+  tell("Mallory creates a key, and claims to be Alice.");
   const mallory = blog("mallory", 0, "node", {});
   await makeKey(mallory, "false", addressOf(alice));
   await message(mallory, "false", "send", addressOf(bob), "Leave the key under the mat.");
   const [, forged] = await listed(bob, "first");
-  check(forged?.trust === "unverified" && forged.address === addressOf(alice), "it shows as unverified");
+  check(forged?.trust === "unverified" && forged.address === addressOf(alice), "the message is shown as unverified");
 
-  tell("Alice takes a new key.");
+  tell("Alice changes her key.");
   alice.configure({ address: addressOf(alice), key: await makeKey(alice, "second") });
   await alice.build();
   await message(alice, "second", "send", addressOf(bob), "This is my new key.");
   const fromNewKey = (await listed(bob, "first")).at(-1);
-  check(fromNewKey?.trust === "key-changed", "it shows that her key has changed");
+  check(fromNewKey?.trust === "key-changed", "the message is shown with a changed key");
 
-  tell("He asks her by another way, and accepts it.");
+  tell("He asks her in another way, and accepts the new key.");
   await bob.type(["eleventy-twtxt", "contacts", "accept", addressOf(alice), ...as(bob, "first")]);
-  check((await listed(bob, "first")).at(-1)?.trust === "verified", "now it is verified");
+  check((await listed(bob, "first")).at(-1)?.trust === "verified", "now the message is verified");
 
-  tell("He has read them all, and deletes them.");
+  tell("He deletes the messages.");
   await message(bob, "first", "delete", ...(await listed(bob, "first")).map(({ id }) => id));
   check((await listed(bob, "first")).length === 0, "his inbox is empty");
-  tell("Whoever reads his blog finds out how to write to him.");
+
+  tell("His contact page tells readers how to write to him.");
   const [, page = ""] =
     /<main>([\s\S]*)<\/main>/.exec(readFileSync(join(bob.folder, "_site/contact/index.html"), "utf8")) ?? [];
   show(`${bob.url}/contact/`, page);
@@ -93,12 +91,18 @@ export function fileOf({ nick }: Blog, key: string): string {
   return `keys/${nick}-${key}.key`;
 }
 
-/** By which others write to whoever has this blog. */
+/** The address of the author of a blog. */
 export function addressOf({ nick, url }: Blog): string {
   return `${nick}@${new URL(url).host}`;
 }
 
-/** All files in a folder and in those below it. */
+/** The contents of all files that the host of a blog stores. */
+export function storedBy({ folder }: Blog): string[] {
+  const stores = [join(folder, "data/eleventy-twtxt/sites"), join(folder, ".netlify")];
+  return stores.flatMap(filesBelow).map((file) => readFileSync(file, "latin1"));
+}
+
+/** All files in a folder and its subfolders. */
 export function filesBelow(folder: string): string[] {
   try {
     const entries = readdirSync(folder, { recursive: true, withFileTypes: true });

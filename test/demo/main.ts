@@ -1,7 +1,8 @@
-// test/demo/main.ts: two blogs on this machine. Mentions, messages and files go between them, and somebody tries to cheat.
+// test/demo/main.ts: `npm run demo`: two blogs on this machine exchange mentions, messages and files, a reader writes to one of them, and an impostor fails.
 import { randomBytes } from "node:crypto";
 import { parseFeed } from "../../plugin/index.js";
 import { type Blog, blog, removeBlogs, serve } from "./blog.js";
+import { contactPage } from "./contact-page.js";
 import { files } from "./files.js";
 import { letters, makeAddress } from "./letters.js";
 import { type MailServer, mailServer } from "./mail.js";
@@ -10,7 +11,7 @@ import { ctrlC, endAll, freePorts, type Running, until } from "./process.js";
 import { check, show, tell } from "./telling.js";
 
 const isNetlify = process.argv.includes("--netlify");
-/** Whether both blogs go on after the story, to look around in. */
+/** Whether both blogs stay up after the story. */
 const isKept = process.argv.includes("--keep");
 const TOKEN = randomBytes(16).toString("hex");
 const NOTE = "Yours were earlier than mine";
@@ -18,9 +19,9 @@ const NOTE = "Yours were earlier than mine";
 /** How the blogs are served. */
 interface Host {
   start(blog: Blog, neighbour: Blog, environment: Record<string, string>): Promise<Running>;
-  /** What happens to a blog by itself after a deploy. */
+  /** Does what happens after a deploy. */
   deployed(blog: Blog): Promise<void>;
-  /** Brings the hourly work of a blog forward. */
+  /** Runs the hourly work of a blog now. */
   anHourLater(blog: Blog): Promise<void>;
 }
 
@@ -43,16 +44,16 @@ async function demo(): Promise<void> {
       "posts/hello.md": "---\ndate: 2026-10-03T08:00:00Z\n---\nHello, this is Bob.\n",
     });
     await story(alice, bob, mail, isNetlify ? netlifyHost() : nodeHost());
-    console.log("\nAll of it has happened.");
+    console.log("\nThe demo is complete.");
     if (isKept) await keep(alice, bob);
   } finally {
     await mail.end();
   }
 }
 
-/** Leaves the blogs as they are until Ctrl-C. */
+/** Keeps the blogs up until Ctrl-C. */
 async function keep(...blogs: Blog[]): Promise<void> {
-  tell("Look around. Ctrl-C ends both blogs, and removes them with their keys.");
+  tell("Look around. Ctrl-C stops both blogs, and removes them with their keys.");
   for (const { url, folder } of blogs) {
     console.log(`${["/", "/mentions/", "/contact/", "/twtxt.txt"].map((path) => url + path).join("  ")}\n  ${folder}`);
   }
@@ -71,7 +72,7 @@ async function story(alice: Blog, bob: Blog, mail: MailServer, host: Host): Prom
   await bob.build();
   await host.start(bob, alice, {});
 
-  tell("Bob writes a note that mentions Alice. As long as it is not published, nobody would be told of it.");
+  tell("Bob writes a note that mentions Alice. It is not published yet, so there is no mention to send.");
   await bob.type(["eleventy-twtxt", "post", `@<alice ${alice.feedUrl}> ${NOTE}, weren't they?`]);
   await bob.type(["eleventy-twtxt", "send", "--dry-run", "--store", "demo-store", ...neighbours(alice, bob)]);
 
@@ -79,33 +80,33 @@ async function story(alice: Blog, bob: Blog, mail: MailServer, host: Host): Prom
   await bob.build();
   show(`${bob.url}/twtxt.txt`, await textOf(bob.feedUrl));
 
-  tell("His site sends the mention by itself. Hers looks into his feed, and keeps it.");
+  tell("His site sends the mention automatically. Hers verifies it in his feed, and stores it.");
   await host.deployed(bob);
   const list = `${alice.url}/mentions.json`;
   await until(`${list} has the mention`, async () => (await textOf(list)).includes(NOTE));
   show(list, JSON.stringify(JSON.parse(await textOf(list)), null, 2));
 
-  tell("At her next build it stands on a page of her site.");
+  tell("Her next build puts it on a page of her site.");
   await alice.build();
   const page = `${alice.url}/mentions/`;
   await until(`${page} has the mention`, async () => (await textOf(page)).includes(NOTE));
   show(page, part(await textOf(page)));
 
-  tell("It is in her private feed, which any twtxt client can follow.");
+  tell("It is also in her private feed, which any twtxt client can follow.");
   const notices = await textOf(`${alice.url}/mentions.txt?token=${TOKEN}`);
   check(
     parseFeed(notices).twts.some(({ text }) => text.includes(NOTE)),
     "the private feed has the mention",
   );
-  check((await fetch(`${alice.url}/mentions.txt`)).status === 401, "nobody reads it without the token");
+  check((await fetch(`${alice.url}/mentions.txt`)).status === 401, "the private feed needs the token");
   show(`${alice.url}/mentions.txt?token=...`, notices);
 
-  tell("And a mail tells her.");
+  tell("A mail notifies her.");
   await host.anHourLater(alice);
-  await until("the mail has come", async () => mail.mails.some((text) => text.includes("bob")));
+  await until("the mail has arrived", async () => mail.mails.some((text) => text.includes("bob")));
   show("mail", mail.mails.join("\n"));
 
-  tell("Whatever runs a second time, nothing is sent or told twice.");
+  tell("Everything runs a second time. Nothing is sent twice.");
   await bob.build();
   await host.deployed(bob);
   await host.anHourLater(bob);
@@ -115,10 +116,11 @@ async function story(alice: Blog, bob: Blog, mail: MailServer, host: Host): Prom
   check(mail.mails.length === 1, "there is one mail");
 
   await letters(alice, bob);
+  await contactPage(alice, "second");
   await files(alice, bob, "second");
 }
 
-/** The plugin's own server. It looks for builds by itself, and does its hourly work also when it starts. */
+/** The plugin's own server. It notices builds, and does its hourly work also when it starts. */
 function nodeHost(): Host {
   const places = new Map<Blog, { args: string[]; environment: Record<string, string>; running: Running }>();
   return {
@@ -138,7 +140,7 @@ function nodeHost(): Host {
   };
 }
 
-/** The real one, as far as it runs on one's own machine. */
+/** Netlify's local server. */
 function netlifyHost(): Host {
   const places = new Map<Blog, Awaited<ReturnType<typeof serveAtNetlify>>>();
   const scheduled = async (blog: Blog) => places.get(blog)?.invoke("twtxt-scheduled");
@@ -150,7 +152,7 @@ function netlifyHost(): Host {
       blog.takenOver = place.reloaded;
       return place.running;
     },
-    // On one's own machine nothing is deployed, so the scheduled function does it, as it does where the event is lost.
+    // The local server has no deploys, so the scheduled function does this work, as it does when the event is lost.
     deployed: scheduled,
     anHourLater: scheduled,
   };

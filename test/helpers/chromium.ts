@@ -1,25 +1,12 @@
 // test/helpers/chromium.ts: a real Chromium, and axe in its pages.
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { describe } from "vitest";
-
-const CHROMIUM = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const FLAGS = [
-  "--no-sandbox",
-  "--disable-gpu",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-  "--no-first-run",
-  // Requests to other hosts fail.
-  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-];
-
-const hasChromium = existsSync(CHROMIUM);
+import { CHROMIUM, hasChromium, launchChromium } from "./launch-chromium.js";
 
 /** Tests that are skipped on a machine without Chromium. */
-export const describeInChromium = hasChromium
+export const describeInChromium = hasChromium()
   ? describe
   : (name: string, tests: () => void) => describe.skip(`${name} (skipped: no Chromium at ${CHROMIUM})`, tests);
 
@@ -27,7 +14,7 @@ let browser: Promise<Browser> | undefined;
 
 /** The browser of this worker, which all of its test files share. It ends when the worker exits. */
 export function sharedChromium(): Promise<Browser> {
-  browser ??= chromium.launch({ executablePath: CHROMIUM, args: FLAGS });
+  browser ??= launchChromium();
   return browser;
 }
 
