@@ -8,6 +8,7 @@ import { addressOf, fileOf } from "../demo/letters.js";
 import { check } from "../demo/telling.js";
 import { surgeries } from "../messages/saltpack/vectors.js";
 import { awkwardTexts } from "./awkward-texts.js";
+import { tryContactPage } from "./contact-page.js";
 import { pythonWith } from "./python.js";
 import { BOBS_TWTS, type People, type Printed, startBoth } from "./python-people.js";
 
@@ -27,6 +28,7 @@ export async function tryPythonClient(): Promise<number> {
   await damagedMessages(people);
   await inboxes(people);
   await guests(people);
+  await tryContactPage(people);
   await ownBlobs(people);
   await sealedBlobs(people);
   await mentions(people);
@@ -154,7 +156,7 @@ async function mentions({ alice, bobsHost, asBob }: People): Promise<void> {
   const sources = BOBS_TWTS.map((time) => `http://${bobsHost}/twtxt.txt#:~:text=${time}`);
   for (const source of sources) {
     const [answer] = await asBob("mention", source, alice.feedUrl);
-    check(answer?.status === 200, "Alice's blog verifies and keeps the mention");
+    check(answer?.status === 200, "Alice's blog verifies and stores the mention");
   }
   const listed = await asBob("mentions", alice.url, "--limit", "1");
   const isListed = JSON.stringify(listed.map(({ source }) => source)) === JSON.stringify(sources.toReversed());

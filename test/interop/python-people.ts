@@ -51,7 +51,8 @@ export async function startBoth(python: string): Promise<People> {
   const authors = [{ user: "bob", key: bob?.key }];
   alice.configure({ address: addressOf(alice), key, authors, blobs: true });
   await alice.build();
-  await serve(alice, hosts);
+  // All programs have the same network address, so they would share its limit.
+  await serve(alice, [...hosts, "--rate-limit", "0"]);
   const folder = feedOfBob(alice, bobsHost);
   const host = [...common, "host", folder, `${alice.url}/inbox/bob`, "--port", String(bobsPort)];
   await start(spawn(python, host, options), "bob: ", /twtxt\.txt/);

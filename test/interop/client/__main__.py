@@ -21,12 +21,12 @@ from blobs import Blobs, get_shared
 from errors import Refused
 from host import serve_folder
 from identity import create_identity, read_identity
-from inbox import Inbox, deliver, open_item
+from inbox import Inbox, deliver, deliver_sealed, open_item
 from mentions import list_mentions, send_mention
 from keys import format_key
 from messages import format_message, read_hash
 from network import Network
-from saltpack import open_sealed
+from saltpack import open_sealed, seal
 
 
 class Client:
@@ -62,6 +62,26 @@ def send(client, options):
 def send_raw(client, options):
     """Seals bytes as they are."""
     return client.deliver(options.addresses, Path(options.file).read_bytes())
+
+
+def seal_raw(client, options):
+    """Seals bytes as they are, into a file."""
+    publics = [client.contacts.find(client.network, address)[1] for address in options.addresses]
+    plaintext = Path(options.file).read_bytes()
+    Path(options.output).write_bytes(seal(plaintext, client.identity, publics))
+    return {"hash": read_hash(plaintext)}
+
+
+def try_deliver(client, options):
+    """Delivers sealed messages in files. Each may be refused."""
+    endpoint, results = look_up(client.network, options.address)[0], []
+    for file in options.files:
+        try:
+            deliver_sealed(client.network, client.identity, options.address, endpoint, Path(file).read_bytes())
+            results.append({"delivered": True})
+        except Refused as error:
+            results.append({"delivered": False, "error": str(error)})
+    return results
 
 
 def try_open(client, options):
@@ -161,6 +181,10 @@ def parse_options():
     command(host, "folder", "endpoint", port={"type": int, "required": True})
     command(send, "address", "text")
     command(send_raw, "file").add_argument("addresses", nargs="+")
+    sealing = command(seal_raw, "file")
+    sealing.add_argument("addresses", nargs="+")
+    sealing.add_argument("-o", "--output", required=True)
+    command(try_deliver, "address").add_argument("files", nargs="+")
     command(try_open).add_argument("files", nargs="+")
     command(read, receipts=switch, limit=limit)
     command(delete, "id")

@@ -7,7 +7,7 @@ import urllib.parse
 from pathlib import Path
 
 from errors import Refused
-from keys import format_key, parse_key
+from keys import format_key, is_key, parse_key
 from network import MAX_REDIRECTS, Silent, connection_class
 
 ADDRESS = re.compile(r"[a-z0-9][a-z0-9._-]{0,63}@(\[[0-9a-f:]+\]|[a-z0-9]([a-z0-9.-]*[a-z0-9])?)(:\d{1,5})?")
@@ -19,9 +19,16 @@ def check_address(text):
     return text
 
 
+def is_guest(address):
+    """Whether the address is a key at the domain of a site. docs/protocol.md, "Guests"."""
+    return is_key(address.split("@")[0])
+
+
 def document_paths(address):
     user, digest = address.split("@")[0], hashlib.sha256(address.encode()).hexdigest()
-    names = (f"msg/{user}", f"msg/{digest}", f"salty/{digest}", f"salty/{user}")
+    names = [f"msg/{user}"]
+    if not is_guest(address):
+        names += [f"msg/{digest}", f"salty/{digest}", f"salty/{user}"]
     return [f"/.well-known/{name}.json" for name in names]
 
 
@@ -31,7 +38,10 @@ def look_up(network, address):
     for path in document_paths(address):
         try:
             answer = network.ask("GET", origin + path, limit=64 << 10, redirects=MAX_REDIRECTS).check(200)
-            return read_document(answer.body)
+            endpoint, public = read_document(answer.body)
+            if is_guest(address) and format_key(public) != address.split("@")[0]:
+                raise Refused("it is forged: it has another key than the address")
+            return endpoint, public
         except Silent:
             raise
         except (Refused, ValueError) as error:

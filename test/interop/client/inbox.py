@@ -5,7 +5,7 @@ import json
 import re
 import urllib.parse
 
-from addresses import look_up
+from addresses import is_guest, look_up
 from armor import armor
 from errors import Refused
 from messages import parse_message, read_hash
@@ -16,13 +16,22 @@ MAX_BYTES = 64 << 10
 
 
 def deliver(network, contacts, identity, addresses, plaintext):
-    found = [contacts.find(network, address) for address in addresses]
-    body = armor(seal(plaintext, identity, [public for _, public in found]))
+    found = {address: contacts.find(network, address) for address in addresses}
+    sealed = seal(plaintext, identity, [public for _, public in found.values()])
+    for address, (endpoint, _) in found.items():
+        deliver_sealed(network, identity, address, endpoint, sealed)
+
+
+def deliver_sealed(network, identity, address, endpoint, sealed):
+    """Delivers the binary form of a message. The request is signed if the recipient is a guest."""
+    body, headers = armor(sealed), {"Content-Type": "text/plain"}
     if len(body) > MAX_BYTES:
         raise Refused(f"the sealed message is larger than {MAX_BYTES} bytes")
-    for endpoint, _ in found:
-        answer = network.ask("POST", endpoint, {"Content-Type": "text/plain"}, body, redirects=MAX_REDIRECTS)
-        answer.check(*range(200, 300))
+    if is_guest(address):
+        answer = network.ask_signed(identity, "POST", endpoint, headers, body)
+    else:
+        answer = network.ask("POST", endpoint, headers, body, redirects=MAX_REDIRECTS)
+    answer.check(*range(200, 300))
 
 
 class Inbox:
@@ -53,19 +62,20 @@ def with_query(url, **parameters):
 
 
 def open_item(network, contacts, identity, message_id, sealed):
-    """What is shown of a message, and what it says."""
+    """The shown parts of a message, and the message itself."""
     try:
         plaintext, signer = open_sealed(sealed, identity)
     except Refused as error:
         return {"id": message_id, "error": str(error)}, None
     message = parse_message(plaintext)
     address, trust = judge(network, contacts, message, signer)
-    shown = {"id": message_id, "address": address, "text": message.text, "reads": message.reads}
-    return {**shown, "hash": read_hash(plaintext), "trust": trust, "verified": trust == "verified"}, message
+    shown = {"id": message_id, "address": address, "name": message.name, "text": message.text}
+    about = {"reads": message.reads, "hash": read_hash(plaintext), "trust": trust, "verified": trust == "verified"}
+    return {**shown, **about}, message
 
 
 def judge(network, contacts, message, signer):
-    """The address that has written a message, and whether that is certain."""
+    """The sender's address, and whether it is verified."""
     is_bare_receipt = message.reads and not message.texts
     address = contacts.owner_of(signer) if is_bare_receipt else message.address
     if address is None:

@@ -43,6 +43,14 @@ def parse_key(text):
     return public
 
 
+def is_key(text):
+    try:
+        parse_key(text)
+    except Refused:
+        return False
+    return True
+
+
 def check_public(public):
     if len(public) != 32 or not sodium.crypto_core_ed25519_is_valid_point(public):
         raise Refused("it is not an Ed25519 public key")

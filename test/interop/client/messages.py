@@ -9,6 +9,10 @@ from errors import Refused
 from timestamps import is_time, now
 
 CONTENT = re.compile(r"([^\t]+)\t\(([^\t]+)\)\t(.*)", re.S)
+NAME = re.compile(r"#[ \t]*name:[ \t]*(.*)")
+MAX_NAME = 60
+# Control characters, line separators and changes of text direction.
+HIDDEN = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 READ = re.compile(r"#[ \t]*read:[ \t]*([0-9a-f]{64})")
 
 
@@ -17,6 +21,7 @@ class Message:
     addresses: list = field(default_factory=list)
     texts: list = field(default_factory=list)
     reads: list = field(default_factory=list)
+    comments: list = field(default_factory=list)
 
     @property
     def address(self):
@@ -25,6 +30,12 @@ class Message:
     @property
     def text(self):
         return "\n".join(self.texts).replace("\u2028", "\n")
+
+    @property
+    def name(self):
+        """The name that a guest states, which is a claim; None for no name. docs/protocol.md, "Guests"."""
+        match = NAME.fullmatch(self.comments[0]) if self.comments else None
+        return HIDDEN.sub("", match[1]).strip()[:MAX_NAME] or None if match else None
 
     @property
     def is_receipt(self):
@@ -42,6 +53,7 @@ def parse_message(plaintext):
         line = line.removesuffix("\r")
         content = content_of(line)
         if line.startswith("#"):
+            message.comments.append(line)
             message.reads += READ.fullmatch(line).groups() if READ.fullmatch(line) else ()
         elif content:
             message.addresses.append(content[0])

@@ -23,7 +23,7 @@ export interface Peer {
   seal(work: {
     plaintext: Uint8Array;
     sender: Identity;
-    recipients: Identity[];
+    recipients: Pick<Identity, "publicKey">[];
     isArmored: boolean;
   }): Promise<Uint8Array>;
   open(work: {
