@@ -1,11 +1,9 @@
 // plugin/browser/message-item.ts: a message of the contact form's conversation as an element.
 import type { ContactStatus } from "../options/contact-words.js";
-import { element, type Markup } from "../site/html.js";
-import { STRANGERS_REL } from "../site/safe-markup.js";
+import { element } from "../site/html.js";
+import { linkedText } from "../site/linked-text.js";
 import type { GuestMessage } from "./guest-store.js";
 import { toDom } from "./to-dom.js";
-
-const LINK = /https?:\/\/[^\s<>"]*[^\s<>".,:;!?')\]]/g;
 
 interface MessageContext {
   words: ContactStatus;
@@ -23,7 +21,7 @@ export function messageItem(message: GuestMessage, context: MessageContext): HTM
   const date = timeFormat(lang).format(new Date(time));
   const from = element("span", { class: "p-author" }, isOwn ? words.you : author);
   const by = element("p", { class: "twtxt-by" }, from, " ", element("time", { datetime: time }, date));
-  const body = element("p", { class: "twtxt-text", dir: "auto" }, ...withLinks(text));
+  const body = element("p", { class: "twtxt-text", dir: "auto" }, ...linkedText(text));
   const item = toDom(element("li", { class: isOwn ? "twtxt-sent" : "twtxt-received" }, by, body));
   item.append(...noteOn(message, context));
   return item;
@@ -50,15 +48,4 @@ function noteOn({ id, state, reason = "" }: GuestMessage, { words, author, retry
   button.addEventListener("click", () => retry(id));
   note.append(button);
   return [note];
-}
-
-/** A text with its URLs as links. */
-function withLinks(text: string): Markup[] {
-  const parts: Markup[] = [];
-  let end = 0;
-  for (const { 0: url, index } of text.matchAll(LINK)) {
-    parts.push(text.slice(end, index), element("a", { href: url, rel: STRANGERS_REL, target: "_blank" }, url));
-    end = index + url.length;
-  }
-  return [...parts, text.slice(end)];
 }

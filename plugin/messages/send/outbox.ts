@@ -105,13 +105,17 @@ export class Outbox {
     return stored !== null;
   }
 
-  /** Copies of messages that at least one recipient has, oldest first. */
-  async sent(): Promise<SentCopy[]> {
+  /**
+   * Copies of messages that at least one recipient has, oldest first.
+   *
+   * @param known - ids of messages that are not needed; those that all recipients have are not read
+   */
+  async sent(known: ReadonlySet<string> = new Set()): Promise<SentCopy[]> {
     // In this order, so that an entry that becomes a copy meanwhile is not missed.
     const entries = await this.list();
-    const copies = await readAll(this.#options.store, "sent/", SentRecord);
-    const known = new Set(copies.map(({ id }) => id));
-    const partly = entries.filter(({ id }) => !known.has(id)).flatMap((entry) => copyOf(entry) ?? []);
+    const copies = await readAll(this.#options.store, "sent/", SentRecord, known);
+    const ids = new Set([...known, ...copies.map(({ id }) => id)]);
+    const partly = entries.filter(({ id }) => !ids.has(id)).flatMap((entry) => copyOf(entry) ?? []);
     return [...copies, ...partly].sort(byAge);
   }
 }
@@ -191,8 +195,9 @@ async function readAll<T extends { created: string; id: string }>(
   store: Store,
   folder: string,
   schema: v.GenericSchema<unknown, T>,
+  known: ReadonlySet<string> = new Set(),
 ): Promise<T[]> {
-  const keys = await store.keys(folder);
+  const keys = (await store.keys(folder)).filter((key) => !known.has(key.slice(folder.length)));
   const stored = await Promise.all(keys.map((key) => readJson(store, key, schema)));
   return stored.flatMap((one) => one?.value ?? []).sort(byAge);
 }
