@@ -118,14 +118,16 @@ export class Correspondence {
     await this.#keepWanted([...this.#entries.values()]);
   }
 
-  /** Resolves once the existing messages are known; goes on in the background. */
+  /** Resolves once the newest messages are opened; goes on in the background. */
   #follow(ending: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const run = async () => {
         const options = { all: true, every: POLL_SECONDS };
         for await (const messages of newMessages(this.#inbox, options, { signal: ending, onStart: () => {} })) {
-          resolve();
-          await this.#add(messages.filter(({ id }) => !this.#entries.has(id)));
+          await this.#add(
+            messages.filter(({ id }) => !this.#entries.has(id)),
+            resolve,
+          );
         }
       };
       const keepRunning = async () => {
@@ -141,14 +143,20 @@ export class Correspondence {
     });
   }
 
-  /** Opens the newest messages first, and lets other work run in between. */
-  async #add(messages: readonly InboxMessage[]): Promise<void> {
+  /**
+   * Opens the newest messages first, and lets other work run in between.
+   *
+   * @param onFirst - called once the newest ones are opened
+   */
+  async #add(messages: readonly InboxMessage[], onFirst = () => {}): Promise<void> {
     this.#waiting += messages.length;
     const newestFirst = messages.toReversed();
     for (let start = 0; start < newestFirst.length; start += BATCH) {
       await this.#open(newestFirst.slice(start, start + BATCH));
+      onFirst();
       await setImmediate();
     }
+    onFirst();
   }
 
   async #open(messages: readonly InboxMessage[]): Promise<void> {

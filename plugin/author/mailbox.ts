@@ -3,10 +3,10 @@ import { setTimeout } from "node:timers/promises";
 import type { Clock } from "../clock.js";
 import { TwtxtError } from "../errors.js";
 import { loopbackHostOf } from "../http/hosts.js";
-import { isGuestAtSiteOf } from "../keys/guest.js";
+import { guestKeyOf, isGuestAtSiteOf } from "../keys/guest.js";
 import { receiptsOf } from "../messages/line.js";
-import { Contacts } from "../messages/lookup/contacts.js";
-import { type Lookup, lookupOnce } from "../messages/lookup/lookup.js";
+import { type Contact, Contacts } from "../messages/lookup/contacts.js";
+import { type Found, type Lookup, lookupOnce } from "../messages/lookup/lookup.js";
 import { createSenderLookup, type SenderLookup, type SenderLookupOptions } from "../messages/lookup/sender-lookup.js";
 import { BlockedSenders, isBlocked } from "../messages/read/blocked-senders.js";
 import { InboxClient, type InboxMessage } from "../messages/read/inbox-client.js";
@@ -33,6 +33,26 @@ export type InboxEntry = ReadMessage | UnreadableMessage;
 
 /** Called for each recipient as soon as the result is known. */
 type OnResult = (report: RecipientReport) => void;
+
+/** The key of an address, as it is published and as the author knows it. */
+export interface KeyComparison {
+  address: string;
+  /** `null` for an address that is not a contact. */
+  pinned: Contact | null;
+  found: Found;
+}
+
+/**
+ * Replaces the known key of an address.
+ *
+ * @param key - the only key to accept; `null` for any
+ * @throws TwtxtError `key-changed` for another key, or one that was found only through DNS
+ */
+export async function acceptFound(contacts: Contacts, found: Found, key: string | null): Promise<Contact> {
+  if (key === null || key === found.key) return contacts.accept(found);
+  const what = `${found.address} has published a different key, ${found.key}. Nothing was changed.`;
+  throw new TwtxtError("key-changed", what);
+}
 
 export class Mailbox {
   readonly author: Author;
@@ -115,6 +135,34 @@ export class Mailbox {
     const deleting = await Promise.allSettled(messages.filter(isUnwanted).map(({ id }) => inbox.delete(id)));
     const deleted = deleting.filter(({ status }) => status === "fulfilled").length;
     return { wanted: messages.filter((one) => !isUnwanted(one)), deleted };
+  }
+
+  /**
+   * Blocks a sender: what they write is deleted when it is opened.
+   *
+   * @param signer - the key that signed one of their messages; default: the known key of the address
+   * @throws TwtxtError `bad-usage` for the author's own address
+   */
+  async block(address: string, signer?: string): Promise<void> {
+    if (address === this.author.address) throw new TwtxtError("bad-usage", "You cannot block your own address.");
+    await this.blocked.block(address, signer ?? guestKeyOf(address) ?? (await this.contacts.get(address))?.key ?? null);
+  }
+
+  /** Looks an address up, and compares its key with the known one. @throws TwtxtError as `lookup` */
+  async compareKey(address: string): Promise<KeyComparison> {
+    const pinned = await this.contacts.get(address);
+    return { address, pinned, found: await this.#network.lookup(address) };
+  }
+
+  /**
+   * Replaces the known key of an address with the published one.
+   *
+   * @param key - the key that the author means
+   * @throws TwtxtError `key-changed` if another key is published now, or the new one was found only through DNS
+   */
+  async acceptKey(address: string, key: string): Promise<void> {
+    const { found } = await this.compareKey(address);
+    await acceptFound(this.contacts, found, key);
   }
 
   /** Adds the author's own messages that these confirm as read. */

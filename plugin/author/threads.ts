@@ -24,9 +24,12 @@ export function threadsOf(messages: readonly InboxEntry[], own: readonly OpenedC
     thread.received.push(message);
     threads.set(address, thread);
   }
-  for (const thread of threads.values()) {
-    const { address } = thread;
-    if (address !== null) thread.sent = own.filter(({ to }) => to.includes(address));
+  for (const copy of own) {
+    for (const address of copy.to) {
+      const thread = threads.get(address) ?? { address, received: [], sent: [] };
+      thread.sent.push(copy);
+      threads.set(address, thread);
+    }
   }
   return [...threads.values()].sort((a, b) => rankOf(a) - rankOf(b));
 }

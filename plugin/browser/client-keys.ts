@@ -1,5 +1,5 @@
 // plugin/browser/client-keys.ts: keys of the client. `j` and `k` move between elements with `data-item`; another key clicks
-// the element with this `data-key` in the current item, or else outside of items.
+// the element with this `data-key`, or puts the focus there if it is a field, in the current item, or else outside of items.
 
 /** Where the author was, for the page that a form leads back to. */
 const PLACE = "twtxt-client-place";
@@ -43,7 +43,8 @@ function clickKey(key: string): boolean {
   const selector = `[data-key="${key}"]`;
   const outside = [...document.querySelectorAll<HTMLElement>(selector)].find((one) => !one.closest("[data-item]"));
   const found = currentItem()?.querySelector<HTMLElement>(selector) ?? outside;
-  found?.click();
+  if (found?.matches(TYPING)) found.focus();
+  else found?.click();
   return found !== undefined;
 }
 

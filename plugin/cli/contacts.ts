@@ -1,8 +1,8 @@
 // plugin/cli/contacts.ts: `eleventy-twtxt contacts` lists the known keys of other people, and accepts or forgets them.
 
 import { authorAt } from "../author/author.js";
+import { acceptFound } from "../author/mailbox.js";
 import { networkOf } from "../author/network.js";
-import { TwtxtError } from "../errors.js";
 import { formatKey, parseKey } from "../keys/key.js";
 import { Contacts } from "../messages/lookup/contacts.js";
 import { one, oneAndOptional } from "./arguments.js";
@@ -78,15 +78,12 @@ async function accept(values: Values, [address, key]: [string, string | null], t
   const contacts = await contactsFor(values, terminal);
   const old = await contacts.get(address);
   const found = await networkOf(values).lookup(address);
-  if (key !== null && key !== found.key) {
-    throw new TwtxtError("key-changed", `${address} has published a different key, ${found.key}. Nothing was changed.`);
-  }
+  const accepted = await acceptFound(contacts, found, key);
   const isNew = old?.key !== found.key;
   if (!values.json) {
     if (old && isNew) terminal.print(`old key  ${old.key}  since ${old.since.slice(0, 10)}`);
     terminal.print(`${isNew ? "new" : "the"} key  ${found.key}`);
   }
-  const accepted = await contacts.accept(found);
   if (values.json) terminal.print(JSON.stringify(accepted, null, 2));
   terminal.say(isNew ? `Accepted for ${address}.` : `You already know this key of ${address}.`);
   return 0;

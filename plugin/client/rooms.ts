@@ -1,5 +1,6 @@
 // plugin/client/rooms.ts: the rooms of the client, in the order of the navigation.
 import { mentionsRoom } from "./mentions.js";
+import { messagesRoom } from "./messages/messages.js";
 import type { CreateRoom } from "./room.js";
 
-export const ROOMS: readonly CreateRoom[] = [mentionsRoom];
+export const ROOMS: readonly CreateRoom[] = [mentionsRoom, messagesRoom];

@@ -220,6 +220,6 @@ describeWithoutKeychain("message block", () => {
 
   it("refuses the own address", async () => {
     const { alice } = await correspondents(["alice"]);
-    expect((await alice.message("block", alice.address)).stderr).toContain("expected the address of someone else");
+    expect((await alice.message("block", alice.address)).stderr).toContain("You cannot block your own address");
   });
 });

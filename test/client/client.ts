@@ -44,13 +44,15 @@ export interface ClientSetup {
   folder?: string;
   environment?: Record<string, string>;
   url?: string;
+  /** `host:port`s that may be contacted. */
+  hosts?: readonly string[];
 }
 
 /** A client of the site in a folder, with all rooms by default. */
 export async function startedClient(setup: ClientSetup = {}): Promise<ClientUnderTest> {
   const announced: string[] = [];
   const said: string[] = [];
-  const { folder = "/nonexistent", environment = {}, url, rooms = ROOMS } = setup;
+  const { folder = "/nonexistent", environment = {}, url, rooms = ROOMS, hosts = [] } = setup;
   const client = await startClient({
     port: 0,
     machine: {
@@ -60,7 +62,7 @@ export async function startedClient(setup: ClientSetup = {}): Promise<ClientUnde
       say: (line) => void said.push(line),
       ended: () => new Promise<void>(() => {}),
     },
-    choice: { as: undefined, identity: undefined, settings: undefined, url, "allow-private-host": [] },
+    choice: { as: undefined, identity: undefined, settings: undefined, url, "allow-private-host": hosts },
     site: "alice.example",
     rooms,
     readAsset,

@@ -1,9 +1,8 @@
 // plugin/cli/message/block.ts: `message block`, `unblock` and `blocked`.
 
 import { counted } from "../../author/amounts.js";
-import { misuse, typed } from "../../author/invocation.js";
+import { typed } from "../../author/invocation.js";
 import { Mailbox } from "../../author/mailbox.js";
-import { guestKeyOf } from "../../keys/guest.js";
 import type { OwnSiteValues } from "../options.js";
 import { tableOf } from "../output.js";
 import type { Terminal } from "../terminal.js";
@@ -15,9 +14,9 @@ export type SenderChoice = { address: string } | { id: string };
 /** `message block ADDRESS` or `message block ID` */
 export async function block(values: OwnSiteValues, choice: SenderChoice, terminal: Terminal): Promise<number> {
   const mailbox = await Mailbox.open(values, terminal);
-  const { address, key } = await senderFor(choice, mailbox);
-  if (address === mailbox.author.address) throw misuse("message block", "expected the address of someone else.");
-  await mailbox.blocked.block(address, key);
+  const { address, signer } =
+    "id" in choice ? await verifiedSender(choice.id, mailbox) : { ...choice, signer: undefined };
+  await mailbox.block(address, signer);
   terminal.say(
     `${address} blocked. ${typed("message list")}, read and follow delete what this sender writes. To undo: ${typed(`message unblock ${address}`)}`,
   );
@@ -40,13 +39,4 @@ export async function listBlocked(values: OwnSiteValues, _: null, terminal: Term
   else for (const line of tableOf(rows)) terminal.print(line);
   terminal.say(`${counted(senders.length, "sender")} blocked.`);
   return 0;
-}
-
-async function senderFor(choice: SenderChoice, mailbox: Mailbox): Promise<{ address: string; key: string | null }> {
-  if ("id" in choice) {
-    const { address, signer } = await verifiedSender(choice.id, mailbox);
-    return { address, key: signer };
-  }
-  const { address } = choice;
-  return { address, key: guestKeyOf(address) ?? (await mailbox.contacts.get(address))?.key ?? null };
 }

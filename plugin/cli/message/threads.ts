@@ -1,6 +1,6 @@
 // plugin/cli/message/threads.ts: `message list --threads`: messages and own copies, grouped by correspondent.
 import type { InboxEntry, Mailbox } from "../../author/mailbox.js";
-import { factsOf, shownSender, stateOf, timeOf } from "../../author/message-facts.js";
+import { factsOf, shownAddress, shownSender, stateOf, timeOf } from "../../author/message-facts.js";
 import { openCopies, shownText, type Thread, threadsOf } from "../../author/threads.js";
 import { shortId } from "../options.js";
 import { alignedRows } from "../output.js";
@@ -27,14 +27,15 @@ const INDENT = "  ";
 function linesOf({ address, received, sent }: Thread, columns: number | null): string[] {
   const width = columns && columns - INDENT.length;
   const last = received.at(-1);
-  if (address === null || !last) return ["Not verified:", ...listLines(received, width).map((line) => INDENT + line)];
+  if (address === null) return ["Not verified:", ...listLines(received, width).map((line) => INDENT + line)];
   const entries = [
     ...received.map((one) => ({ row: [shortId(one.id), timeOf(one), ""], text: summaryOf(one).text })),
     ...sent.map((copy) => ({ row: [shortId(copy.id), copy.created, "you"], text: shownText(copy) })),
   ].sort(byTime);
   const heads = alignedRows(entries.map(({ row }) => row));
   const lines = entries.flatMap(({ text }, at) => followedBy(text, heads[at] ?? "", width));
-  const title = [shownSender(last), stateOf(last)].filter((part) => part !== "").join("  ");
+  const sender = last ? [shownSender(last), stateOf(last)] : [shownAddress(address)];
+  const title = sender.filter((part) => part !== "").join("  ");
   return [`${title}:`, ...lines.map((line) => INDENT + line)];
 }
 

@@ -1,0 +1,123 @@
+// plugin/client/messages/conversation-list.tsx: the list of conversations, unread ones first.
+import type { FC } from "hono/jsx";
+import { counted } from "../../author/amounts.js";
+import type { Conversation } from "../../author/correspondence.js";
+import { type InboxEntry, isOpened } from "../../author/mailbox.js";
+import {
+  isFromGuest,
+  reasonOf,
+  shownAddress,
+  shownSender,
+  stateOf,
+  textOf,
+  timeOf,
+} from "../../author/message-facts.js";
+import { type OpenedCopy, shownText } from "../../author/threads.js";
+import { shortened } from "../../site/plain-lines.js";
+import { Form } from "../layout.js";
+import { Status, Time } from "./parts.js";
+import { conversationPath, OUTBOX, UNVERIFIED } from "./paths.js";
+
+const PREVIEW_LENGTH = 120;
+
+interface ListProps {
+  conversations: readonly Conversation[];
+  /** Why messages may be missing. */
+  fault: string | null;
+  /** How many messages are still to be opened. */
+  waiting: number;
+  /** The number of messages in the outbox. */
+  outbox: number;
+  /** A wrong address, to be corrected. */
+  to: string;
+}
+
+export const ConversationList: FC<ListProps> = ({ conversations, fault, waiting, outbox, to }) => (
+  <>
+    <Form action="/messages" class="inline">
+      <label for="address">New message to</label>
+      <input
+        id="address"
+        name="address"
+        value={to}
+        placeholder="bob@bob.example"
+        required
+        autocomplete="off"
+        data-key="n"
+      />
+      <button type="submit">Write</button>
+    </Form>
+    <div id="conversations" data-live>
+      <Status fault={fault} waiting={waiting} />
+      {outbox > 0 && (
+        <p>
+          <a href={OUTBOX}>{counted(outbox, "message")} in the outbox</a>
+        </p>
+      )}
+      {conversations.length === 0 && waiting === 0 && (
+        <p class="muted">
+          No messages yet. Write to somebody by their address, or tell your readers of the form on your contact page.
+        </p>
+      )}
+      <ul class="items" id="conversation-items">
+        {conversations.map((conversation) => (
+          <ConversationItem conversation={conversation} />
+        ))}
+      </ul>
+    </div>
+  </>
+);
+
+const ConversationItem: FC<{ conversation: Conversation }> = ({ conversation }) => {
+  const { address, received, unread } = conversation;
+  const last = lastOf(conversation);
+  return (
+    <li id={`with-${address}`} class={unread > 0 ? "unread" : undefined} data-item tabindex={-1}>
+      <p class="by">
+        <a href={address === null ? UNVERIFIED : conversationPath(address)} data-key="o">
+          {nameOf(conversation)}
+        </a>{" "}
+        <span class="state">{stateIn(address, received)}</span>
+        {unread > 0 && <span class="count">{unread} unread</span>}
+        {last && <Time time={last.time} />}
+      </p>
+      {last && (
+        <p class="preview" dir="auto">
+          {last.isOwn && <span class="muted">You: </span>}
+          {shortened(last.text.trim().split("\n")[0] ?? "", PREVIEW_LENGTH)}
+        </p>
+      )}
+    </li>
+  );
+};
+
+function nameOf({ address, received }: Conversation): string {
+  if (address === null) return "Not verified";
+  const last = received.at(-1);
+  return last ? shownSender(last) : shownAddress(address);
+}
+
+function stateIn(address: string | null, received: readonly InboxEntry[]): string {
+  const last = received.at(-1);
+  if (address === null) return counted(received.length, "message");
+  if (!last) return "";
+  return isFromGuest(last) ? "guest" : stateOf(last);
+}
+
+function lastOf({ received, sent }: Conversation): { text: string; time: string; isOwn: boolean } | null {
+  const message = received.at(-1);
+  const copy = sent.at(-1);
+  const theirs = message && { text: previewOf(message), time: timeOf(message), isOwn: false };
+  const own = copy && ownLine(copy);
+  if (!theirs || !own) return theirs ?? own ?? null;
+  return theirs.time > own.time ? theirs : own;
+}
+
+function ownLine(copy: OpenedCopy) {
+  return { text: shownText(copy), time: copy.created, isOwn: true };
+}
+
+function previewOf(message: InboxEntry): string {
+  if (!isOpened(message)) return message.unreadable;
+  return reasonOf(message) ?? textOf(message);
+}

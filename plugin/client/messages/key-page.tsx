@@ -1,0 +1,53 @@
+// plugin/client/messages/key-page.tsx: compares the key that the author knows of an address with the published one.
+import type { FC } from "hono/jsx";
+import type { KeyComparison } from "../../author/mailbox.js";
+import { Fields, Form } from "../layout.js";
+import { keyPath } from "./paths.js";
+
+export const KeyPage: FC<{ comparison: KeyComparison }> = ({ comparison }) => {
+  const { address, pinned, found } = comparison;
+  const isSame = pinned?.key === found.key;
+  return (
+    <>
+      <dl class="keys">
+        {pinned && (
+          <div>
+            <dt>The key that you know, since {pinned.since.slice(0, 10)}</dt>
+            <dd>
+              <code>{pinned.key}</code>
+            </dd>
+          </div>
+        )}
+        {!isSame && (
+          <div>
+            <dt>The key that {address} publishes now</dt>
+            <dd>
+              <code>{found.key}</code>
+            </dd>
+          </div>
+        )}
+      </dl>
+      {isSame ? (
+        <p>
+          {address} publishes the same key. To be certain that it is theirs, compare it over another channel, such as a
+          call.
+        </p>
+      ) : (
+        <Accept comparison={comparison} />
+      )}
+    </>
+  );
+};
+
+const Accept: FC<{ comparison: KeyComparison }> = ({ comparison: { address, found } }) => (
+  <>
+    <p>
+      Ask {address} over another channel, such as a call, whether the published key is theirs. Someone who controls
+      their site could have replaced it, and would read what you write from then on.
+    </p>
+    <Form action={keyPath(address)}>
+      <Fields fields={{ key: found.key }} />
+      <button type="submit">I have asked: accept the published key</button>
+    </Form>
+  </>
+);

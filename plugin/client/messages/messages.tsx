@@ -1,0 +1,203 @@
+// plugin/client/messages/messages.tsx: the room of private messages: conversations, keys of correspondents, and the outbox.
+import { type Context, Hono } from "hono";
+import { Correspondence } from "../../author/correspondence.js";
+import { Mailbox } from "../../author/mailbox.js";
+import { TwtxtError } from "../../errors.js";
+import { parseAddress } from "../../keys/address.js";
+import { guestKeyOf } from "../../keys/guest.js";
+import type { RecipientReport } from "../../messages/send/outbox.js";
+import type { ClientEnv, Notice } from "../client-env.js";
+import type { ClientContext, CreateRoom } from "../room.js";
+import { ConversationPage, UnverifiedPage } from "./conversation.js";
+import { ConversationList } from "./conversation-list.js";
+import { KeyPage } from "./key-page.js";
+import { OutboxPage } from "./outbox-page.js";
+import { conversationPath, keyPath, MESSAGES, OUTBOX, UNVERIFIED } from "./paths.js";
+
+const KEYS = [
+  { key: "n", does: "writes a message to a new address" },
+  { key: "o", does: "opens the conversation" },
+  { key: "r", does: "writes in the open conversation" },
+  { key: "x", does: "deletes the message from your inbox" },
+];
+
+type RoomContext = Context<ClientEnv>;
+
+export const messagesRoom: CreateRoom = (context) => {
+  const { notices } = context;
+  const open = opener(context);
+  const routes = new Hono<ClientEnv>();
+
+  routes.get("/", async (c) => {
+    const correspondence = await open();
+    const outbox = await correspondence.mailbox.outbox().list();
+    const conversations = await correspondence.conversations();
+    const { fault, waiting } = correspondence;
+    const to = c.req.query("to") ?? "";
+    const page = <ConversationList {...{ conversations, fault, waiting, to }} outbox={outbox.length} />;
+    return c.render(page, { title: "Messages" });
+  });
+
+  // A form with the address leads to the conversation, which may be new.
+  routes.post("/", async (c) => {
+    const typed = field(await c.req.parseBody(), "address").trim();
+    const address = parseAddress(typed);
+    if (address !== null) return c.redirect(conversationPath(address), 303);
+    const text = `"${typed.slice(0, 100)}" is not an address such as bob@bob.example.`;
+    return notices.redirect(c, `${MESSAGES}?to=${encodeURIComponent(typed)}`, { text, isFailure: true });
+  });
+
+  const showConversation = async (c: RoomContext, unsent: { text: string; why: string } | null) => {
+    const correspondence = await open();
+    const address = addressIn(c);
+    const found = await correspondence.with(address);
+    const conversation = found ?? { address, received: [], sent: [], unread: 0 };
+    const waiting = await waitingFor(address, correspondence.mailbox);
+    await correspondence.markRead(conversation);
+    const page = <ConversationPage {...{ address, conversation, unsent, waiting }} fault={correspondence.fault} />;
+    return c.render(page, { title: guestKeyOf(address) === null ? address : "A guest of your site" });
+  };
+
+  routes.get("/with/:address", (c) => showConversation(c, null));
+
+  routes.post("/with/:address", async (c) => {
+    const text = field(await c.req.parseBody(), "text")
+      .replace(/\r\n?/g, "\n")
+      .trim();
+    const { mailbox } = await open();
+    const address = addressIn(c);
+    try {
+      if (text === "") throw new TwtxtError("bad-usage", "The message is empty.");
+      const { reports } = await mailbox.send({ recipients: [address], text, keepCopy: true }, () => {});
+      return notices.redirect(c, conversationPath(address), {
+        text: outcomeOf(reports),
+        isFailure: hasFailed(reports),
+      });
+    } catch (error) {
+      // The page shows the text again: nothing that was typed is lost.
+      if (error instanceof TwtxtError) return showConversation(c, { text, why: error.message });
+      throw error;
+    }
+  });
+
+  routes.get("/unverified", async (c) => {
+    const correspondence = await open();
+    const conversation = await correspondence.with(null);
+    if (conversation) await correspondence.markRead(conversation);
+    return c.render(<UnverifiedPage entries={conversation?.received ?? []} />, { title: "Not verified" });
+  });
+
+  const act = (path: string, goesTo: string, work: (fields: Fields, all: Correspondence) => Promise<Notice>) =>
+    routes.post(path, async (c) => {
+      const body = await c.req.parseBody();
+      const fields = (name: string) => field(body, name);
+      return notices.act(c, goesTo, async () => work(fields, await open()));
+    });
+
+  act("/unverified", UNVERIFIED, async (_, correspondence) => {
+    await correspondence.verifyAgain();
+    const left = (await correspondence.with(null))?.received.length ?? 0;
+    return { text: left === 0 ? "All senders are verified." : `${left} still not verified.` };
+  });
+
+  act("/delete", MESSAGES, async (fields, correspondence) => {
+    await correspondence.delete(fields("id"));
+    return { text: "The message was deleted from your inbox." };
+  });
+
+  act("/block", MESSAGES, async (fields, correspondence) => {
+    const address = fields("address");
+    await correspondence.mailbox.block(address);
+    await correspondence.removeBlocked();
+    const text = `${address} is blocked. What this sender writes is deleted when it is opened.`;
+    return { text, undo: { action: `${MESSAGES}/unblock`, fields: { address } } };
+  });
+
+  act("/unblock", MESSAGES, async (fields, { mailbox }) => {
+    await mailbox.blocked.unblock(fields("address"));
+    return { text: `${fields("address")} is no longer blocked. Deleted messages do not come back.` };
+  });
+
+  routes.get("/key/:address", async (c) => {
+    const { mailbox } = await open();
+    const address = addressIn(c);
+    const page = <KeyPage comparison={await mailbox.compareKey(address)} />;
+    return c.render(page, { title: `The key of ${address}` });
+  });
+
+  routes.post("/key/:address", async (c) => {
+    const address = addressIn(c);
+    const key = field(await c.req.parseBody(), "key");
+    return notices.act(c, keyPath(address), async () => {
+      const correspondence = await open();
+      await correspondence.mailbox.acceptKey(address, key);
+      await correspondence.verifyAgain();
+      return { text: `You have accepted this key of ${address}.` };
+    });
+  });
+
+  routes.get("/outbox", async (c) => {
+    const { mailbox } = await open();
+    return c.render(<OutboxPage entries={await mailbox.outbox().list()} keys={mailbox.keys} />, { title: "Outbox" });
+  });
+
+  act("/outbox/retry", OUTBOX, async (_, { mailbox }) => {
+    const reports = await mailbox.outbox().retry({ all: true });
+    return { text: reports.length === 0 ? "The outbox has nothing to retry." : outcomeOf(reports) };
+  });
+
+  act("/outbox/discard", OUTBOX, async (fields, { mailbox }) => {
+    const wasThere = await mailbox.outbox().discard(fields("id"));
+    return { text: wasThere ? "The message is no longer delivered." : "The message was no longer in the outbox." };
+  });
+
+  return { title: "Messages", path: MESSAGES, keys: KEYS, routes };
+};
+
+type Fields = (name: string) => string;
+
+/** Opens the inbox at the first page, and again after a failure. */
+function opener({ machine, choice, ending }: ClientContext): () => Promise<Correspondence> {
+  let opening: Promise<Correspondence> | null = null;
+  return () => {
+    opening ??= Mailbox.open(choice, machine)
+      .then((mailbox) => Correspondence.open(mailbox, ending))
+      .catch((error: unknown) => {
+        opening = null;
+        throw error;
+      });
+    return opening;
+  };
+}
+
+function field(body: Record<string, unknown>, name: string): string {
+  const value = body[name];
+  return typeof value === "string" ? value : "";
+}
+
+/** @throws TwtxtError `bad-address` */
+function addressIn(c: RoomContext): string {
+  const text = c.req.param("address") ?? "";
+  const address = parseAddress(text);
+  if (address !== null) return address;
+  throw new TwtxtError("bad-address", `"${text.slice(0, 100)}" is not an address such as bob@bob.example.`);
+}
+
+async function waitingFor(address: string, mailbox: Mailbox): Promise<number> {
+  const isWaiting = (one: { address: string; state: string }) => one.address === address && one.state !== "delivered";
+  return (await mailbox.outbox().list()).filter(({ recipients }) => recipients.some(isWaiting)).length;
+}
+
+function hasFailed(reports: readonly RecipientReport[]): boolean {
+  return reports.some(({ state }) => state === "failed");
+}
+
+function outcomeOf(reports: readonly RecipientReport[]): string {
+  return reports
+    .map(({ address, state, why }) => {
+      if (state === "delivered") return `Delivered to ${address}.`;
+      const what = state === "failed" ? "Not delivered" : "Not delivered yet";
+      return `${what} to ${address}: ${why ?? "delivery is in progress"}. The message is in the outbox.`;
+    })
+    .join(" ");
+}

@@ -1,0 +1,29 @@
+// plugin/client/messages/parts.tsx: parts of the pages of messages.
+import { raw } from "hono/html";
+import type { FC } from "hono/jsx";
+import { counted } from "../../author/amounts.js";
+import { toHtml } from "../../site/html.js";
+import { linkedText } from "../../site/linked-text.js";
+import { boundedMarks } from "../../site/safe-markup.js";
+
+const DATE = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
+
+/** @param time - `YYYY-MM-DDThh:mm:ssZ` */
+export const Time: FC<{ time: string }> = ({ time }) => <time datetime={time}>{DATE.format(new Date(time))}</time>;
+
+/** The text of a message. Its URLs are links; everything else is text. */
+export const Text: FC<{ text: string }> = ({ text }) => (
+  <p class="text" dir="auto">
+    {raw(linkedText(boundedMarks(text)).map(toHtml).join(""))}
+  </p>
+);
+
+/** Whether all messages are there. */
+export const Status: FC<{ fault: string | null; waiting: number }> = ({ fault, waiting }) => (
+  <>
+    {fault !== null && (
+      <p class="notice failure">{fault} New messages appear when it answers again; nothing is lost meanwhile.</p>
+    )}
+    {waiting > 0 && <p class="muted">Opening {counted(waiting, "message")}.</p>}
+  </>
+);

@@ -1,0 +1,13 @@
+// plugin/client/messages/paths.ts: the paths of the room of messages.
+
+export const MESSAGES = "/messages";
+export const UNVERIFIED = `${MESSAGES}/unverified`;
+export const OUTBOX = `${MESSAGES}/outbox`;
+
+export function conversationPath(address: string): string {
+  return `${MESSAGES}/with/${encodeURIComponent(address)}`;
+}
+
+export function keyPath(address: string): string {
+  return `${MESSAGES}/key/${encodeURIComponent(address)}`;
+}
