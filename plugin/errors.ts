@@ -25,6 +25,7 @@ const STATUS = {
   "key-changed": 500,
   "blob-tampered": 500,
   "not-delivered": 500,
+  "not-published": 500,
   // Invalid requests.
   "bad-request": 400,
   "bad-source": 400,

@@ -1,0 +1,188 @@
+// plugin/author/publish.ts: publishes new files of a site by git: adds, commits and pushes them, and nothing else.
+import { relative } from "node:path";
+import { TwtxtError } from "../errors.js";
+import { type Git, type GitRun, gitIn } from "./git.js";
+import type { Machine } from "./machine.js";
+import type { Site } from "./site.js";
+
+/** The commands that publish files, for the author to confirm. */
+export interface Publication {
+  commands: readonly GitCommand[];
+  /** The subjects of earlier commits that the push publishes, too; newest first. */
+  earlier: readonly string[];
+  /** The name of the branch at the remote, such as `origin/main`. */
+  remote: string;
+}
+
+interface GitCommand {
+  args: readonly string[];
+  /** As it would be typed in a shell. */
+  shown: string;
+}
+
+const MAX_SUBJECT = 60;
+/** The number of earlier commits that are named. */
+const MAX_EARLIER = 20;
+
+/**
+ * Finds the commands that publish these files, and checks that git can run them. Changes nothing.
+ *
+ * @param files - absolute
+ * @param message - of the commit
+ * @throws TwtxtError `not-published` with what to do first; also if everything is published already
+ */
+export async function planPublication(
+  { files, message }: { files: readonly string[]; message: string },
+  site: Site,
+  machine: Machine,
+): Promise<Publication> {
+  const root = site.file(".");
+  const git = gitIn(root, machine);
+  const paths = files.map((file) => relative(root, file).replaceAll("\\", "/"));
+  await checkRepository(git, root);
+  const remote = await remoteBranch(git);
+  const ignored = await git(["check-ignore", "--", ...paths]);
+  if (ignored.exitCode === 0) {
+    throw refusal(
+      `git ignores ${ignored.stdout.replaceAll("\n", ", ")}. Remove the line from .gitignore, then try again.`,
+    );
+  }
+  const status = await git(["status", "--porcelain", "--untracked-files=all", "--", ...paths]);
+  const log = await git(["log", "--format=%s", `--max-count=${MAX_EARLIER}`, "@{push}..HEAD"]);
+  const earlier = log.stdout === "" ? [] : log.stdout.split("\n");
+  if (status.stdout === "" && earlier.length === 0) {
+    throw refusal(
+      `${paths.join(", ")}: no changes since the last commit, and nothing to push. It is published already.`,
+    );
+  }
+  const change = [
+    ["add", "--", ...paths],
+    ["commit", "--only", "-m", message, "--", ...paths],
+  ];
+  const commands = [...(status.stdout === "" ? [] : change), ["push"]];
+  return { commands: commands.map((args) => ({ args, shown: shownCommand(args) })), earlier, remote };
+}
+
+/**
+ * Runs the commands one after the other. The author has confirmed them.
+ *
+ * @param onCommand - called before each command
+ * @throws TwtxtError `not-published` after the first command that fails, with what to do
+ */
+export async function publish(
+  { commands, remote }: Publication,
+  { site, machine, onCommand, ...run }: { site: Site; machine: Machine; onCommand(command: GitCommand): void } & GitRun,
+): Promise<void> {
+  const git = gitIn(site.file("."), machine);
+  for (const command of commands) {
+    onCommand(command);
+    const { exitCode, output } = await git(command.args, run);
+    if (exitCode !== 0) throw refusal(adviceOn(command.args[0] ?? "", output, remote));
+  }
+}
+
+/**
+ * The message of a commit for a note: the start of its text.
+ *
+ * @example commitMessage("Hello from *my* site.\nMore.") // "Hello from *my* site."
+ */
+export function commitMessage(text: string): string {
+  const [line = ""] = text.trim().split(/\s*\n/, 1);
+  const short = line.replace(/@<([^\s<>]+) [^<>]*>/g, "@$1").replace(/\s+/g, " ");
+  if (short === "") return "New note";
+  return short.length <= MAX_SUBJECT ? short : `${short.slice(0, MAX_SUBJECT).replace(/ \S*$/, "")}…`;
+}
+
+async function checkRepository(git: Git, root: string): Promise<void> {
+  const inside = await git(["rev-parse", "--is-inside-work-tree"]);
+  if (inside.stdout !== "true") {
+    const isNone = /not a git repository/i.test(inside.output);
+    throw refusal(
+      isNone ? `${root} is not in a git repository. Publish the way you deploy your site.` : gitSays(inside.output),
+    );
+  }
+  const branch = await git(["symbolic-ref", "--quiet", "HEAD"]);
+  if (branch.exitCode !== 0) {
+    throw refusal(
+      "No branch is checked out (detached HEAD), so the commit would be on none. Choose one first: git switch main",
+    );
+  }
+  const merge = await git(["rev-parse", "--quiet", "--verify", "MERGE_HEAD"]);
+  if (merge.exitCode === 0) {
+    throw refusal(
+      "A merge is not finished. Finish it with git commit, or undo it with git merge --abort, then try again.",
+    );
+  }
+  const author = await git(["var", "GIT_AUTHOR_IDENT"]);
+  if (author.exitCode !== 0) {
+    throw refusal(
+      'git does not know your name for commits. Tell it once: git config --global user.name "Alice", and git config --global user.email alice@alice.example',
+    );
+  }
+}
+
+/** The branch to which git pushes, such as `origin/main`. */
+async function remoteBranch(git: Git): Promise<string> {
+  const push = await git(["rev-parse", "--abbrev-ref", "@{push}"]);
+  if (push.exitCode === 0) return push.stdout;
+  const branch = (await git(["symbolic-ref", "--short", "HEAD"])).stdout;
+  const [remote = ""] = (await git(["remote"])).stdout.split("\n");
+  if (remote === "") {
+    throw refusal(
+      `The repository has no remote to push to. Add it once: git remote add origin URL, then git push --set-upstream origin ${branch}`,
+    );
+  }
+  throw refusal(
+    `The branch ${branch} has no upstream: git does not know where to push it. Tell it once: git push --set-upstream ${remote} ${branch}`,
+  );
+}
+
+/** What to do after git refused a command, by its output. */
+const ADVICE: readonly (readonly [RegExp, (remote: string) => string])[] = [
+  [
+    /\[rejected\]|non-fast-forward|fetch first/,
+    (remote) =>
+      `${remote} has commits that you do not have. Get them with git pull --rebase, then publish again. Your commit is kept.`,
+  ],
+  [
+    /\[remote rejected\]|hook declined/,
+    (remote) => `${remote} refused the push; its lines start with "remote:". Your commit is kept.`,
+  ],
+  [
+    /terminal prompts disabled|could not read (?:Username|Password)|Authentication failed|Permission denied|Host key verification failed|error: 403/i,
+    (remote) =>
+      `${remote} does not accept your login, or git has to ask for a password. Run git push once in a terminal, and store the password with a credential helper or ssh-agent. Your commit is kept.`,
+  ],
+  [
+    /Could not resolve host|Connection (?:refused|timed out|reset)|unable to access|does not appear to be a git repository|Could not read from remote/i,
+    (remote) =>
+      `${remote} cannot be reached. Check your network and git remote --verbose, then publish again. Your commit is kept.`,
+  ],
+];
+
+function adviceOn(action: string, output: string, remote: string): string {
+  if (action === "push") {
+    const known = ADVICE.find(([pattern]) => pattern.test(output));
+    return known
+      ? known[1](remote)
+      : "git push failed; its output says why. A hook of your repository (pre-push) may refuse it. Your commit is kept.";
+  }
+  if (action === "commit" && !/^fatal:/m.test(output)) {
+    return "git commit failed; its output says why. A hook of your repository (pre-commit or commit-msg) may refuse it. Nothing was published.";
+  }
+  return `${gitSays(output)} Nothing was published.`;
+}
+
+function gitSays(output: string): string {
+  const line = output.split("\n").find((line) => /^(?:fatal|error):/.test(line)) ?? output.split("\n")[0] ?? "";
+  return `git says: ${line.replace(/^(?:fatal|error): /, "").trim()}`;
+}
+
+function shownCommand(args: readonly string[]): string {
+  const words = args.map((arg) => (/^[\w./:@=+-]+$/.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`));
+  return ["git", ...words].join(" ");
+}
+
+function refusal(message: string): TwtxtError {
+  return new TwtxtError("not-published", message);
+}

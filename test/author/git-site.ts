@@ -1,0 +1,57 @@
+// test/author/git-site.ts: a site in a git repository, whose remote is a bare repository on this machine.
+import { execFileSync } from "node:child_process";
+import { chmodSync, mkdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Machine } from "../../plugin/author/machine.js";
+import { type Site, siteAt } from "../../plugin/author/site.js";
+import { type Blog, blog, standingTerminal } from "../cli/helpers.js";
+
+/** A site with one commit, which is pushed. */
+export interface GitSite extends Blog {
+  site: Site;
+  machine: Machine;
+  /** The bare repository. */
+  remote: string;
+  /** Runs git in the site's folder. @returns its output */
+  git(...args: string[]): string;
+  /** The subjects of the commits that the remote has, newest first. */
+  published(): string[];
+  /** Installs a hook. @param repository - that of the site, or the remote */
+  hook(name: string, script: string, repository?: "site" | "remote"): void;
+}
+
+/** No configuration of the machine that runs the tests applies. */
+export const GIT_ENVIRONMENT = {
+  GIT_CONFIG_GLOBAL: "/dev/null",
+  GIT_CONFIG_NOSYSTEM: "1",
+  PATH: process.env.PATH ?? "",
+};
+
+export async function gitSite(): Promise<GitSite> {
+  const made = blog({}, { ".gitignore": ".eleventy-twtxt\nremote\ndata\nignored\n", "index.md": "# Alice\n" });
+  const { folder } = made;
+  const git = (...args: string[]) =>
+    execFileSync("git", args, { cwd: folder, env: GIT_ENVIRONMENT, stdio: "pipe", encoding: "utf8" }).trim();
+  const remote = join(folder, "remote");
+  mkdirSync(remote);
+  git("init", "--quiet", "--bare", "--initial-branch=main", remote);
+  git("init", "--quiet", "--initial-branch=main");
+  git("config", "user.name", "Alice");
+  git("config", "user.email", "alice@alice.example");
+  git("add", ".");
+  git("commit", "--quiet", "-m", "first");
+  git("remote", "add", "origin", remote);
+  git("push", "--quiet", "--set-upstream", "origin", "main");
+  const environment = { ...GIT_ENVIRONMENT, HOME: folder, XDG_DATA_HOME: join(folder, "data") };
+  const machine = { ...standingTerminal(folder, "2026-11-20T09:30:00Z"), environment };
+  return {
+    ...made,
+    ...{ site: await siteAt(machine), machine, remote, git },
+    published: () => git("--git-dir", remote, "log", "--format=%s", "main").split("\n"),
+    hook(name, script, repository = "site") {
+      const file = `${repository === "site" ? ".git" : "remote"}/hooks/${name}`;
+      made.write(file, `#!/bin/sh\n${script}\n`);
+      chmodSync(join(folder, file), 0o755);
+    },
+  };
+}

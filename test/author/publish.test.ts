@@ -1,0 +1,257 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { commitMessage, planPublication, publish } from "../../plugin/author/publish.js";
+import { siteAt } from "../../plugin/author/site.js";
+import { blog } from "../cli/helpers.js";
+import { type GitSite, gitSite } from "./git-site.js";
+
+const NOTE = "notes/20261120-093000.md";
+
+function planOf(
+  { folder, site, machine }: Pick<GitSite, "folder" | "site" | "machine">,
+  files = [NOTE],
+  message = "It's here",
+) {
+  return planPublication({ files: files.map((file) => join(folder, file)), message }, site, machine);
+}
+
+/** Plans and publishes files of a site. @returns the commands, their output, and the message of an error */
+async function published(alice: GitSite, files?: string[], message?: string) {
+  const { site, machine } = alice;
+  const plan = await planOf(alice, files, message);
+  let output = "";
+  const shown: string[] = [];
+  const publishing = publish(plan, {
+    ...{ site, machine },
+    onCommand: (command) => shown.push(command.shown),
+    onOutput: (text) => {
+      output += text;
+    },
+  });
+  const outcome = await publishing.then(
+    () => null,
+    (error: Error) => error.message,
+  );
+  return { plan, shown, output, outcome };
+}
+
+describe("publishing a note", () => {
+  it("adds, commits and pushes it with the commands that were shown, and passes their output on", async () => {
+    const alice = await gitSite();
+    alice.write(NOTE, "Hello\n");
+    const { plan, shown, output, outcome } = await published(alice);
+    expect(outcome).toBeNull();
+    expect(shown).toEqual([`git add -- ${NOTE}`, `git commit --only -m 'It'\\''s here' -- ${NOTE}`, "git push"]);
+    expect(plan.commands.map((command) => command.shown)).toEqual(shown);
+    expect(plan).toMatchObject({ remote: "origin/main", earlier: [] });
+    expect(output).toMatch(/It's here[\s\S]*1 file changed[\s\S]*main -> main/);
+    expect(alice.published()).toEqual(["It's here", "first"]);
+    expect(alice.git("show", "--format=", "--name-only", "HEAD")).toBe(NOTE);
+  });
+
+  it("commits nothing else: neither changed nor staged files", async () => {
+    const alice = await gitSite();
+    alice.write(NOTE, "Hello\n");
+    alice.write("index.md", "changed");
+    alice.write("staged.md", "staged");
+    alice.git("add", "staged.md");
+    expect(await published(alice)).toMatchObject({ outcome: null });
+    expect(alice.git("show", "--format=", "--name-only", "HEAD")).toBe(NOTE);
+    expect(alice.git("status", "--porcelain")).toBe("M index.md\nA  staged.md");
+  });
+
+  it("takes file names as they are: spaces, quotes, wildcards and leading dashes", async () => {
+    const names = ["notes/a b.md", "notes/it's.md", "-x.md", "*.md", "notes/:(top)y.jpg", "notes/ä.md"];
+    const alice = await gitSite();
+    for (const name of names) alice.write(name, "x");
+    alice.write("other.md", "not published");
+    expect(await published(alice, names, "--amend")).toMatchObject({ outcome: null });
+    const commit = alice.git("-c", "core.quotePath=false", "show", "--format=%s", "--name-only", "HEAD").split("\n");
+    expect(commit.sort()).toEqual(["--amend", "", ...names].sort());
+    expect(alice.git("status", "--porcelain")).toBe("?? other.md");
+  });
+
+  it("names the earlier commits that the push would publish, too", async () => {
+    const alice = await gitSite();
+    alice.git("commit", "--quiet", "--allow-empty", "-m", "a secret draft");
+    alice.write(NOTE, "Hello\n");
+    expect((await planOf(alice)).earlier).toEqual(["a secret draft"]);
+    expect(alice.published()).toEqual(["first"]);
+  });
+
+  it("goes on with the push if an earlier one has failed after its commit", async () => {
+    const alice = await gitSite();
+    alice.write(NOTE, "Hello\n");
+    alice.hook("pre-push", "exit 1");
+    expect((await published(alice)).outcome).toContain("pre-push");
+    rmSync(join(alice.folder, ".git/hooks/pre-push"));
+    const { shown, plan, outcome } = await published(alice);
+    expect([outcome, shown, plan.earlier]).toEqual([null, ["git push"], ["It's here"]]);
+    expect(alice.published()).toEqual(["It's here", "first"]);
+  });
+});
+
+describe("publishing says what to do first, and changes nothing", () => {
+  it("outside a repository", async () => {
+    const { folder, write } = blog({});
+    write(NOTE, "Hello\n");
+    const machine = { ...(await gitSite()).machine, folder };
+    await expect(planOf({ folder, machine, site: await siteAt(machine) })).rejects.toThrow(
+      `${folder} is not in a git repository. Publish the way you deploy your site.`,
+    );
+  });
+
+  it("without git", async () => {
+    const alice = await gitSite();
+    const machine = { ...alice.machine, environment: { PATH: alice.folder } };
+    await expect(planOf({ ...alice, machine })).rejects.toThrow("git is not installed, or not in your PATH.");
+  });
+
+  it.each<[string, (alice: GitSite) => void, RegExp]>([
+    [
+      "without an upstream",
+      ({ git }) => void git("switch", "--quiet", "--create", "new"),
+      /branch new has no upstream.*: git push --set-upstream origin new$/,
+    ],
+    [
+      "without a remote",
+      ({ git }) => void git("remote", "remove", "origin"),
+      /no remote to push to.*git remote add origin URL/,
+    ],
+    ["on a detached head", ({ git }) => void git("checkout", "--quiet", "--detach"), /detached HEAD.*git switch main$/],
+    [
+      "without a name for commits",
+      ({ git }) => {
+        git("config", "--unset", "user.name");
+        git("config", "--unset", "user.email");
+        git("config", "user.useConfigOnly", "true");
+      },
+      /does not know your name.*git config --global user\.name/,
+    ],
+    [
+      "during a merge",
+      ({ git }) => {
+        git("switch", "--quiet", "--create", "side");
+        git("commit", "--quiet", "--allow-empty", "-m", "side");
+        git("switch", "--quiet", "main");
+        git("merge", "--quiet", "--no-ff", "--no-commit", "side");
+      },
+      /merge is not finished.*git merge --abort/,
+    ],
+    [
+      "if everything is published",
+      ({ git }) => {
+        git("add", NOTE);
+        git("commit", "-m", "x");
+        git("push");
+      },
+      /It is published already\.$/,
+    ],
+  ])("%s", async (_, change, sentence) => {
+    const alice = await gitSite();
+    alice.write(NOTE, "Hello\n");
+    change(alice);
+    const before = alice.git("status", "--porcelain");
+    await expect(planOf(alice)).rejects.toThrow(sentence);
+    expect(alice.git("status", "--porcelain")).toBe(before);
+  });
+
+  it("for a file that git ignores", async () => {
+    const alice = await gitSite();
+    alice.write("ignored/x.md", "x");
+    await expect(planOf(alice, ["ignored/x.md"])).rejects.toThrow(
+      "git ignores ignored/x.md. Remove the line from .gitignore",
+    );
+  });
+});
+
+describe("publishing that git refuses ends with a sentence, and the commit is kept", () => {
+  it.each<[string, (alice: GitSite) => void, RegExp, string[]]>([
+    [
+      "a remote with other commits",
+      ({ git, folder, remote }) => {
+        git("clone", "--quiet", remote, "data/other");
+        const there = ["-C", join(folder, "data/other"), "-c", "user.name=B", "-c", "user.email=b@b.example"];
+        git(...there, "commit", "--quiet", "--allow-empty", "-m", "other");
+        git(...there, "push", "--quiet");
+      },
+      /^origin\/main has commits that you do not have\. Get them with git pull --rebase, then publish again\./,
+      ["other", "first"],
+    ],
+    [
+      "a hook at the remote",
+      ({ hook }) => hook("pre-receive", "echo closed today >&2; exit 1", "remote"),
+      /^origin\/main refused the push/,
+      ["first"],
+    ],
+    [
+      "a remote that has moved",
+      ({ git }) => void git("remote", "set-url", "origin", "/nowhere"),
+      /^origin\/main cannot be reached\./,
+      ["first"],
+    ],
+    [
+      "a remote that asks for a password",
+      ({ git, hook, folder }) => {
+        hook("ask", 'echo "fatal: could not read Username for x: terminal prompts disabled" >&2; exit 1');
+        git("remote", "set-url", "origin", `ext::${join(folder, ".git/hooks/ask")}`);
+        git("config", "protocol.ext.allow", "always");
+      },
+      /does not accept your login.*credential helper or ssh-agent/,
+      ["first"],
+    ],
+  ])("%s", async (_, change, sentence, there) => {
+    const alice = await gitSite();
+    alice.write(NOTE, "Hello\n");
+    change(alice);
+    const { outcome, shown } = await published(alice);
+    expect(outcome).toMatch(sentence);
+    expect(outcome).toContain("Your commit is kept.");
+    expect(shown.at(-1)).toBe("git push");
+    expect(alice.published()).toEqual(there);
+    expect(alice.git("log", "-1", "--format=%s")).toBe("It's here");
+  });
+
+  it("but a hook that refuses the commit keeps it from the push", async () => {
+    const alice = await gitSite();
+    alice.write(NOTE, "Hello\n");
+    alice.hook("pre-commit", "echo 'spelling mistake'; exit 1");
+    const { outcome, output, shown } = await published(alice);
+    expect(outcome).toMatch(/^git commit failed; its output says why\. A hook .* Nothing was published\.$/);
+    expect(output).toContain("spelling mistake");
+    expect(shown.at(-1)).toMatch(/^git commit/);
+    expect(alice.published()).toEqual(["first"]);
+  });
+
+  it("passes on a part of the output of a hook that writes without end, and Ctrl-C ends the hook", async () => {
+    const alice = await gitSite();
+    alice.write(NOTE, "Hello\n");
+    alice.hook("pre-push", "while :; do echo x; done");
+    const { site, machine } = alice;
+    const ending = new AbortController();
+    let length = 0;
+    const publishing = publish(await planOf(alice), {
+      ...{ site, machine, signal: ending.signal },
+      onCommand: () => {},
+      onOutput(text) {
+        length += text.length;
+        if (length >= 60 * 1024) ending.abort();
+      },
+    });
+    await expect(publishing).rejects.toThrow("git push was ended before it was done.");
+    expect(length).toBeLessThanOrEqual(3 * 64 * 1024);
+    expect(alice.published()).toEqual(["first"]);
+  });
+});
+
+describe("the message of a commit", () => {
+  it.each([
+    ["Hello from *my* site.\nMore.", "Hello from *my* site."],
+    ["@<bob https://bob.example/twtxt.txt> yes", "@bob yes"],
+    [" \n", "New note"],
+    ["word ".repeat(30), `${"word ".repeat(12).trim()}…`],
+  ])("is the start of the text: %j", (text, message) => {
+    expect(commitMessage(text)).toBe(message);
+  });
+});
