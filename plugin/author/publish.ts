@@ -41,16 +41,10 @@ export async function planPublication(
   const paths = files.map((file) => relative(root, file).replaceAll("\\", "/"));
   await checkRepository(git, root);
   const remote = await remoteBranch(git);
-  const ignored = await git(["check-ignore", "--", ...paths]);
-  if (ignored.exitCode === 0) {
-    throw refusal(
-      `git ignores ${ignored.stdout.replaceAll("\n", ", ")}. Remove the line from .gitignore, then try again.`,
-    );
-  }
-  const status = await git(["status", "--porcelain", "--untracked-files=all", "--", ...paths]);
+  const changed = await changedFiles(git, paths);
   const log = await git(["log", "--format=%s", `--max-count=${MAX_EARLIER}`, "@{push}..HEAD"]);
   const earlier = log.stdout === "" ? [] : log.stdout.split("\n");
-  if (status.stdout === "" && earlier.length === 0) {
+  if (changed.length === 0 && earlier.length === 0) {
     throw refusal(
       `${paths.join(", ")}: no changes since the last commit, and nothing to push. It is published already.`,
     );
@@ -59,7 +53,7 @@ export async function planPublication(
     ["add", "--", ...paths],
     ["commit", "--only", "-m", message, "--", ...paths],
   ];
-  const commands = [...(status.stdout === "" ? [] : change), ["push"]];
+  const commands = [...(changed.length === 0 ? [] : change), ["push"]];
   return { commands: commands.map((args) => ({ args, shown: shownCommand(args) })), earlier, remote };
 }
 
@@ -119,6 +113,15 @@ async function checkRepository(git: Git, root: string): Promise<void> {
       'git does not know your name for commits. Tell it once: git config --global user.name "Alice", and git config --global user.email alice@alice.example',
     );
   }
+}
+
+/** Which of these files differ from the last commit. */
+async function changedFiles(git: Git, paths: readonly string[]): Promise<string[]> {
+  const { stdout } = await git(["status", "--porcelain", "-z", "--ignored", "--untracked-files=all", "--", ...paths]);
+  const entries = stdout.split("\0").filter(Boolean);
+  const ignored = entries.filter((entry) => entry.startsWith("!! ")).map((entry) => entry.slice(3));
+  if (ignored.length === 0) return entries;
+  throw refusal(`git ignores ${ignored.join(", ")}. Remove the line from .gitignore, then try again.`);
 }
 
 /** The branch to which git pushes, such as `origin/main`. */

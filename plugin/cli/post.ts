@@ -5,6 +5,7 @@ import { readPost } from "../author/front-matter.js";
 import { misuse } from "../author/invocation.js";
 import { composeNote, type Note, previewNote, writeNote } from "../author/notes.js";
 import { type NotesFolder, rememberNotesFolder } from "../author/notes-folder.js";
+import { commitMessage } from "../author/publish.js";
 import { type Reply, replyToOf } from "../author/reply.js";
 import { type Site, siteAt } from "../author/site.js";
 import { parseReplyTo } from "../feed/subject.js";
@@ -14,6 +15,7 @@ import { optional } from "./arguments.js";
 import { command } from "./command.js";
 import { chooseNotesFolder } from "./notes-folder.js";
 import { FOLDER, flag, HOSTS_OPTION, type Kind, option, SETTINGS_OPTION, text } from "./options.js";
+import { publishIfConfirmed } from "./publish.js";
 import type { Terminal } from "./terminal.js";
 
 const NAME = "post";
@@ -48,6 +50,7 @@ export const post = command({
       'replies to a twt: "HASH FEED-URL", with a nick between them if you like, or FEED-URL#:~:text=TIMESTAMP, which is looked up',
     ),
     edit: flag("opens the note in $VISUAL or $EDITOR"),
+    publish: flag("publishes the note by git: shows the commands, and runs them if you agree"),
     "dry-run": flag("prints what would be written, and writes nothing"),
     ...HOSTS_OPTION,
     ...SETTINGS_OPTION,
@@ -56,6 +59,7 @@ export const post = command({
   example: `$ eleventy-twtxt post "Hello from my own site."
 notes/20261120-093000.md`,
   async run({ folder, edit, settings, "dry-run": isDryRun, ...values }, word, terminal) {
+    if (values.publish) checkCanAsk(terminal);
     const replyTo = values["reply-to"] && (await replyToOf(values["reply-to"], values["allow-private-host"]));
     const editor = edit ? editorOf(terminal) : undefined;
     const site = await siteAt(terminal, settings);
@@ -69,9 +73,16 @@ notes/20261120-093000.md`,
     if (/\{[{%#]/.test(body)) {
       terminal.say('The text contains "{{", "{%" or "{#", which a template language of your site may interpret.');
     }
-    return isDryRun ? preview(note, site, terminal) : write(note, { site, choice, editor, terminal });
+    if (isDryRun) return preview(note, site, terminal);
+    return write(note, { site, choice, editor, isPublished: values.publish, terminal });
   },
 });
+
+/** @throws TwtxtError `bad-usage`; nothing is published without an answer to the question */
+function checkCanAsk({ isTerminal }: Terminal): void {
+  if (isTerminal.stdin && isTerminal.stderr) return;
+  throw misuse(NAME, "--publish asks before it publishes, so it needs a terminal. Leave it out, and run git yourself.");
+}
 
 function preview(note: Note, site: Site, terminal: Terminal): number {
   const { file, content } = previewNote(note, terminal.now());
@@ -86,8 +97,9 @@ async function write(
     site,
     choice,
     editor,
+    isPublished,
     terminal,
-  }: { site: Site; choice: NotesFolder; editor: string | undefined; terminal: Terminal },
+  }: { site: Site; choice: NotesFolder; editor: string | undefined; isPublished: boolean; terminal: Terminal },
 ) {
   const { folder, isNew } = choice;
   if (isNew) await rememberNotesFolder(folder, site, terminal);
@@ -100,8 +112,14 @@ async function write(
     return 1;
   }
   terminal.print(site.shown(file));
+  if (isPublished && exitCode === 0) return publishNote(file, site, terminal);
   terminal.say(exitCode === 0 ? nextStep(site) : `The editor exited with code ${exitCode}. The note was saved.`);
   return exitCode === 0 ? 0 : 1;
+}
+
+async function publishNote(file: string, site: Site, terminal: Terminal): Promise<number> {
+  const { content } = readPost((await readText(file)) ?? "");
+  return publishIfConfirmed({ files: [file], message: commitMessage(content) }, site, terminal);
 }
 
 /** A note that cannot be read is not empty. */

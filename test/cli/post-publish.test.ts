@@ -1,0 +1,61 @@
+// test/cli/post-publish.test.ts: `eleventy-twtxt post --publish`.
+import { describe, expect, it } from "vitest";
+import { type GitSite, gitSite } from "../author/git-site.js";
+import { command, standingTerminal } from "./helpers.js";
+import { runCommandLine } from "./run-command-line.js";
+
+/** Types a note on a terminal where the author answers the question. */
+async function post({ folder, machine }: GitSite, answer: string | null) {
+  const terminal = standingTerminal(folder, "2026-11-20T09:30:00Z", null, true);
+  const questions: string[] = [];
+  const exitCode = await runCommandLine(["post", "--publish", "Hello from *my* site."], {
+    ...terminal,
+    environment: machine.environment,
+    ended: () => new Promise(() => {}),
+    ask: async (question) => {
+      questions.push(question);
+      return answer;
+    },
+  });
+  return { exitCode, questions, said: terminal.stderr.join("\n"), printed: terminal.stdout };
+}
+
+const COMMANDS = `To publish:
+  git add -- notes/20261120-093000.md
+  git commit --only -m 'Hello from *my* site.' -- notes/20261120-093000.md
+  git push`;
+
+describe("eleventy-twtxt post --publish", () => {
+  it("shows the commands, runs them after a yes, and shows their output", async () => {
+    const alice = await gitSite();
+    const { exitCode, questions, said, printed } = await post(alice, "y");
+    expect([exitCode, printed, questions]).toEqual([0, ["notes/20261120-093000.md"], ["Run these commands? [y/N] "]]);
+    expect(said.startsWith(COMMANDS)).toBe(true);
+    expect(said).toMatch(/\n\$ git push\n[\s\S]*main -> main\nPublished to origin\/main\.$/);
+    expect(alice.published()).toEqual(["Hello from *my* site.", "first"]);
+  });
+
+  it.each([
+    ["Enter", ""],
+    ["no", "n"],
+    ["Ctrl-C", null],
+  ])("publishes nothing after %s, and names what it would have published", async (_, answer) => {
+    const alice = await gitSite();
+    alice.git("commit", "--quiet", "--allow-empty", "-m", "a secret draft");
+    const { exitCode, said } = await post(alice, answer);
+    expect(exitCode).toBe(1);
+    expect(said).toBe(
+      `${COMMANDS}\nThe push also publishes earlier commits that origin/main does not have:\n  a secret draft\nNothing was published. The note is saved.`,
+    );
+    expect(alice.published()).toEqual(["first"]);
+    expect(alice.git("status", "--porcelain")).toBe("?? notes/");
+  });
+
+  it("2 bad-usage: without a terminal to ask on, nothing is written", async () => {
+    const alice = await gitSite();
+    const { exitCode, stderr } = await command(alice.folder, ["post", "--publish", "Hello"]);
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("--publish asks before it publishes, so it needs a terminal.");
+    expect(alice.git("status", "--porcelain")).toBe("");
+  });
+});
