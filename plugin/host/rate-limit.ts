@@ -21,7 +21,9 @@ export function rateLimit({ perMinute, now }: { perMinute: number; now: Clock })
 
   return (kind: string, method: string | undefined, address: string): Response | null => {
     if (perMinute === 0 || (method !== "POST" && method !== "PUT")) return null;
-    if (now() - windowStart >= WINDOW_MS) {
+    // Negative if the clock was set back.
+    const age = now() - windowStart;
+    if (age < 0 || age >= WINDOW_MS) {
       windowStart = now();
       counts = new Map();
     }

@@ -1,4 +1,5 @@
 // plugin/http/retry.ts: when to ask another site again: retry schedule, `Retry-After`, and how long a response is fresh.
+import { isAhead } from "../clock.js";
 import { parseHttpDate } from "./conditions.js";
 
 const MINUTE = 60_000;
@@ -38,6 +39,11 @@ export function nextAttempt(
   if (attempts >= ATTEMPTS || now >= end || (notBefore ?? 0) > end) return null;
   const pause = FIRST_PAUSE * GROWTH ** Math.max(0, attempts - 1) * (0.8 + 0.4 * random());
   return Math.max(Math.min(Math.round(now + pause), end), notBefore ?? 0);
+}
+
+/** Whether the time of a stored attempt is still ahead. */
+export function isAttemptAhead(next: number, now: number): boolean {
+  return isAhead(next, now, PERIOD);
 }
 
 /**

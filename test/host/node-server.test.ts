@@ -567,6 +567,14 @@ describe("the rate limit", () => {
     expect(ask("192.0.2.1")).toBe(200);
   });
 
+  it("allows requests again when the clock is set back", () => {
+    const { ask, clock } = limited(1);
+    clock.time = 90_000;
+    expect([ask("192.0.2.1"), ask("192.0.2.1")]).toEqual([200, 429]);
+    clock.time = 0;
+    expect(ask("192.0.2.1")).toBe(200);
+  });
+
   it("counts the addresses of an IPv6 /64 together, and a mapped IPv4 address as IPv4", () => {
     const { ask } = limited(1);
     expect([ask("2001:db8::1"), ask("2001:db8::ffff:1"), ask("2001:db8:0:1::1")]).toEqual([200, 429, 200]);

@@ -1,6 +1,7 @@
 // plugin/mentions/receive/allowance.ts: limits on the time and money that verifications cost the owner.
 import { createHash } from "node:crypto";
 import * as v from "valibot";
+import { isAhead } from "../../clock.js";
 import { readJson, writeJson } from "../../store/json.js";
 import { type BudgetOptions, VerificationBudget } from "./verification-budget.js";
 
@@ -62,8 +63,9 @@ export class Allowance {
   }
 
   async #isSlow(key: string): Promise<boolean> {
-    const { store, now } = this.#options;
-    return ((await readJson(store, key, SlowHost))?.value.until ?? 0) > now();
+    const { store, now, limits } = this.#options;
+    const stored = await readJson(store, key, SlowHost);
+    return stored !== null && isAhead(stored.value.until, now(), limits.slowHostPause * 1000);
   }
 }
 

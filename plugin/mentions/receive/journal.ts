@@ -1,7 +1,7 @@
 // plugin/mentions/receive/journal.ts: the journal of mentions: events that are regularly folded into a snapshot.
 import { isDeepStrictEqual } from "node:util";
 import * as v from "valibot";
-import type { Clock } from "../../clock.js";
+import { type Clock, isAhead } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import type { Log } from "../../http/respond.js";
 import { readJson, writeJson } from "../../store/json.js";
@@ -124,7 +124,7 @@ export class Journal {
   async #compactExclusively(): Promise<void> {
     const { store, now } = this.#options;
     const stored = await readJson(store, COMPACTION, Claim);
-    if (stored && stored.value.until > now()) return;
+    if (stored && isAhead(stored.value.until, now(), CLAIM_DURATION)) return;
     const claim = { until: now() + CLAIM_DURATION };
     const etag = await writeJson(store, COMPACTION, claim, stored ? { etag: stored.etag } : { isNew: true });
     if (etag === null) return;

@@ -1,7 +1,7 @@
 // plugin/mentions/receive/pending.ts: mentions that wait for verification.
 import { createHash } from "node:crypto";
 import * as v from "valibot";
-import type { Clock } from "../../clock.js";
+import { type Clock, isAhead } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import type { Log } from "../../http/respond.js";
 import { parseJson, writeJson } from "../../store/json.js";
@@ -92,7 +92,8 @@ export class PendingMentions {
   }
 
   isDue({ since, attempts }: PendingMention): boolean {
-    return since + (ATTEMPTS[attempts] ?? 0) <= this.#options.now();
+    const pause = ATTEMPTS[attempts] ?? 0;
+    return !isAhead(since + pause, this.#options.now(), pause);
   }
 
   /** Whether it has waited too long without its source being asked. */

@@ -1,6 +1,7 @@
 // plugin/mentions/send/changes.ts: compares the live feed with the ledger to find the mentions to send.
 import * as v from "valibot";
 import { toInstant } from "../../feed/timestamp.js";
+import { isAttemptAhead } from "../../http/retry.js";
 import { LiveMention } from "./live-feed.js";
 
 /** `not-asked`: the guard refused the address. */
@@ -117,7 +118,8 @@ export function changesSince(known: LedgerState, live: FeedState, now: number, a
   const changes = findings
     .flatMap((finding) => ("kind" in finding ? [finding] : []))
     .sort((a, b) => (a.instant < b.instant ? -1 : a.instant > b.instant ? 1 : 0));
-  const waits = (change: Change): change is WaitingChange => change.unfinished !== null && change.unfinished.next > now;
+  const waits = (change: Change): change is WaitingChange =>
+    change.unfinished !== null && isAttemptAhead(change.unfinished.next, now);
   return {
     due: changes.filter((change) => !waits(change)),
     later: changes.filter(waits),

@@ -1,6 +1,6 @@
 // plugin/mentions/send/lease.ts: a lease, so that one run sends at a time.
 import * as v from "valibot";
-import type { Clock } from "../../clock.js";
+import { type Clock, isAhead } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import { readJson, writeJson } from "../../store/json.js";
 import type { Store } from "../../store/store.js";
@@ -65,7 +65,7 @@ async function takeLease(options: LeaseOptions): Promise<HeldLease> {
   const giveUp = now() + patience;
   for (let isFirst = true; ; isFirst = false) {
     const stored = await readJson(store, KEY, LeaseRecord);
-    if (!stored || stored.value.until <= now()) {
+    if (!stored || !isAhead(stored.value.until, now(), DURATION)) {
       const until = now() + DURATION;
       const etag = await writeJson(store, KEY, { holder, until }, stored ? { etag: stored.etag } : { isNew: true });
       if (etag !== null) return { holder, etag, until };

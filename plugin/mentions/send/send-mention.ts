@@ -2,7 +2,7 @@
 import type { Clock } from "../../clock.js";
 import { TwtxtError } from "../../errors.js";
 import type { Ask } from "../../http/guard.js";
-import { nextAttempt } from "../../http/retry.js";
+import { isAttemptAhead, nextAttempt } from "../../http/retry.js";
 import { hostQueue } from "../concurrency.js";
 import { formatReference } from "../reference.js";
 import type { Change, FinalOutcome, UnfinishedMention, WaitingChange } from "./changes.js";
@@ -206,7 +206,7 @@ export class MentionDelivery {
     const before = change.unfinished?.text === text ? change.unfinished : null;
     const retry = outcome === "retry" ? scheduleRetry(before, result, now(), random) : null;
     // A command ran ahead of schedule. `serve` may be allowed to ask that address, so its attempt stays scheduled.
-    const scheduled = outcome === "not-asked" && before && before.next > now() ? before : retry;
+    const scheduled = outcome === "not-asked" && before && isAttemptAhead(before.next, now()) ? before : retry;
     try {
       if (retry) await ledger.postpone({ ...known, source }, change, { ...retry, endpoint, status, why });
       if (scheduled) return { outcome, status, why, next: new Date(scheduled.next).toISOString() };
@@ -259,8 +259,8 @@ function scheduleRetry(
   now: number,
   random: () => number,
 ) {
-  const first = before?.first ?? now;
-  if (before && before.next > now) {
+  const first = Math.min(before?.first ?? now, now);
+  if (before && isAttemptAhead(before.next, now)) {
     return { attempts: before.attempts, first, next: Math.max(before.next, notBefore ?? 0) };
   }
   const attempts = (before?.attempts ?? 0) + (isAsked ? 1 : 0);

@@ -151,7 +151,9 @@ async function readLedger(
   if (!isFirst || feed.twts.length === 0) return { ...known, ...baselines, isFirst };
 
   const mentions = mentionsOf(feed.twts, feed, options);
-  const weekAgo = options.now() - WEEK;
+  // A clock before the newest twt is wrong, and would make all of the site's posts new.
+  const [newest = ""] = feed.twts.map(({ instant }) => instant).sort((a, b) => (a < b ? 1 : -1));
+  const weekAgo = Math.max(options.now(), Date.parse(newest)) - WEEK;
   // An update of the plugin: nothing that is there is sent. Written first, because the next run must not take a first run
   // that was killed for an update.
   if (hasLinks && known.linkBaseline === null) {

@@ -36,6 +36,13 @@ describe("a slow source host", () => {
     expect(await may.permits("https://slow.example/a", CAROL)).toBe(true);
   });
 
+  it("is asked again after the clock was set back", async () => {
+    const { may, clock } = allowed();
+    await may.record("https://slow.example/a", EVE, TIMEOUT);
+    clock.time -= 24 * HOUR;
+    expect(await may.permits("https://slow.example/a", CAROL)).toBe(true);
+  });
+
   it("is asked again if it answered, and always with a pause of 0", async () => {
     const one = allowed();
     await one.may.record("https://slow.example/a", EVE, TEN_SECONDS);

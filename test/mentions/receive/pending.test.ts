@@ -89,6 +89,15 @@ describe("a pending mention", () => {
     expect(await pending.all()).toEqual([]);
   });
 
+  it("is due if the clock was ahead when it was stored", async () => {
+    const { pending, clock } = waiting();
+    const { time } = clock;
+    clock.time += 24 * HOUR;
+    await pending.add(claim("https://bob.example/tw.txt"));
+    clock.time = time;
+    expect((await pending.all()).map((mention) => pending.isDue(mention))).toEqual([true]);
+  });
+
   it("is listed oldest first", async () => {
     const { pending, clock } = waiting();
     for (const name of ["c", "a", "b"]) {

@@ -224,6 +224,15 @@ describe("the first run", () => {
     expect(bob.posts).toHaveLength(1);
   });
 
+  it("skips mentions that are a week older than the newest twt if the clock is in 1970", async () => {
+    const bob = await neighbour();
+    const home = await world([bob]);
+    home.clock.time = 0;
+    home.alice.twts = { [DAYS_8]: `old ${bob.mention}`, [TODAY]: `young ${bob.mention}` };
+    expect(await home.send()).toMatchObject({ leftAlone: 1 });
+    expect(bob.posts.map(({ source }) => source)).toEqual([home.alice.twt(TODAY)]);
+  });
+
   it("is the first one that finds a twt: imported old posts of an empty site are not news", async () => {
     const bob = await neighbour();
     const home = await world([bob]);

@@ -117,6 +117,19 @@ describe("a lease", () => {
     expect(next.startedAt).toBe((killed.startedAt ?? 0) + 30 * SECOND);
   });
 
+  it("of a killed run whose clock was an hour ahead is taken over at once, but not if it was a minute ahead", async () => {
+    const { clock, run } = place();
+    run({ sleep: forever, now: () => clock.now() + 60 * SECOND });
+    await setImmediate();
+    expect(await run().ended).toBe("already-sending");
+    const another = place();
+    another.run({ sleep: forever, now: () => another.clock.now() + 3600 * SECOND });
+    await setImmediate();
+    const next = another.run();
+    await another.clock.step(1);
+    expect(next.lease?.isHeld()).toBe(true);
+  });
+
   it("of a suspended run is lost 20 s before another run can take it, and for good once one has", async () => {
     const { clock, run } = place();
     const suspended = run({ sleep: forever });

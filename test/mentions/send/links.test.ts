@@ -92,6 +92,24 @@ describe("a link in a new post", () => {
     expect((await home.send()).mentions).toMatchObject([{ outcome: "sent", isLink: true }]);
     expect(bob.posts).toHaveLength(2);
   });
+
+  it("is tried again at once, with its eight attempts, if the clock was months ahead when it failed", async () => {
+    const bob = await neighbour("bob", "HTML");
+    bob.answer = () => ({ status: 503 });
+    const home = await linkingWorld([bob]);
+    home.deploy({ [DAYS_6]: [] });
+    await home.send();
+    home.deploy({ [DAYS_6]: [], [TODAY]: [`${bob.url}/`] });
+    const { time } = home.clock;
+    home.clock.time += 90 * DAY;
+    expect((await home.send()).mentions).toMatchObject([{ outcome: "retry" }]);
+    home.clock.time = time;
+    const [mention] = (await home.send()).mentions;
+    expect(mention).toMatchObject({ outcome: "retry", status: 503 });
+    expect(Date.parse(mention?.next ?? "")).toBeLessThan(time + DAY);
+    expect((await home.send()).mentions).toMatchObject([{ outcome: "waiting" }]);
+    expect(bob.posts).toHaveLength(2);
+  });
 });
 
 describe("a page that is mentioned and linked", () => {
