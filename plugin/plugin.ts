@@ -27,7 +27,7 @@ export interface World extends Omit<BuildEnvironment, "host" | "client" | "follo
 
 /** Defines the plugin for an environment. */
 export function definePlugin(world: () => World) {
-  return function twtxt(config: EleventyConfig, options: TwtxtOptions): void {
+  return function eleventyPluginTwtxt(config: EleventyConfig, options: TwtxtOptions): void {
     config.versionCheck(">=3.0.0");
     const checked = checkOptions(options);
     const { environment, version, ...own } = world();

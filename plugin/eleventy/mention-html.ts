@@ -18,7 +18,12 @@ import type { Conversation, Reply } from "./conversations.js";
 
 /** An attribute that stops WebC from bundling the files, which are not among the site's sources. */
 export const KEEP = "webc:keep";
-const KEPT = new RegExp(`(<(?:script|link)\\b[^<>]*) ${KEEP}(?:="")?(?=[^<>]*>)`, "g");
+/** The same for pictures and Eleventy's image transform. */
+const IGNORE = "eleventy:ignore";
+const KEPT = new RegExp(
+  `(<(?:script|link)\\b[^<>]*) ${KEEP}(?:="")?(?=[^<>]*>)|(<img class="u-photo"[^<>]*) ${IGNORE}(?:="")?(?=[^<>]*>)`,
+  "g",
+);
 
 /** How mentions are shown, and the component that updates them. */
 export interface MentionListOptions
@@ -154,7 +159,8 @@ function attributesOf(options: MentionListOptions): Record<string, string> {
 }
 
 function picture(src: string | undefined): Markup[] {
-  return src === undefined ? [] : [element("img", { class: "u-photo", src, alt: "", width: "40", height: "40" }), " "];
+  if (src === undefined) return [];
+  return [element("img", { class: "u-photo", src, alt: "", width: "40", height: "40", [IGNORE]: "" }), " "];
 }
 
 /** Hidden unless the build knows that there are no mentions. The component shows or hides it later. */
@@ -162,7 +168,7 @@ function emptyNote(mentions: readonly PublicMention[] | null, { words }: Mention
   return element("p", { class: "twtxt-none", ...(mentions?.length === 0 ? {} : { hidden: "" }) }, words.none);
 }
 
-/** Removes the attribute for WebC from a page, because other template languages leave it. */
+/** Removes the attributes for WebC and the image transform from a page, because sites without these leave them. */
 export function removeKeep(page: string): string {
-  return page.includes(KEEP) ? page.replace(KEPT, "$1") : page;
+  return page.includes(KEEP) || page.includes(IGNORE) ? page.replace(KEPT, "$1$2") : page;
 }

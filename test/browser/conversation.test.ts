@@ -25,6 +25,12 @@ const EARLIER = [
   ),
 ];
 
+/** Rules of some starters. */
+const THEME = `
+code { background: #bfbfbe; color: #0074d9 }
+strong { font-weight: inherit }
+`;
+
 function pageOf(mentions: readonly PublicMention[]): string {
   const conversation = new SiteConversations(mentions, ownAnswers(POST)).of(POST);
   const html = conversationHtml(conversation, {
@@ -49,6 +55,7 @@ function pageOf(mentions: readonly PublicMention[]): string {
 <meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark">
 <title>Quinces</title>
+<style>${THEME}</style>
 <body style="background: Canvas; font: 1rem/1.5 sans-serif; max-width: 40rem; margin: 1rem auto; padding: 0 1rem">
 <main><h1>Quinces</h1>${html}</main>`;
 }

@@ -34,14 +34,21 @@ const [, POLICY = ""] =
   /^Content-Security-Policy: (.*)$/m.exec(readFileSync(new URL("../../docs/messages.md", import.meta.url), "utf8")) ??
   [];
 
+/** Rules of some starters: links that are just dark enough on white, and forms as a grid. */
+const THEME = `
+@media (prefers-color-scheme: light) { a { color: #767676 } }
+form { display: grid; padding: 2rem }
+`;
+
 /** Publishes the contact page of a site on loopback, as a build writes it. */
 async function publishContact(alice: Correspondent, given: Partial<TwtxtOptions> = {}): Promise<void> {
   const { options, urls } = builtSite(alice.url, { key: alice.kex, mentions: false, ...given });
   const assets = new PageAssets(options, urls, readAsset);
   const contact = new SiteContact(options, urls, assets, () => inboxesOf(options, urls));
   const { title } = contact.words;
-  const page = `<!doctype html><html lang="${options.lang ?? "en"}"><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${title}</title><main><h1>${title}</h1>${contact.html()}</main>`;
+  const page = `<!doctype html><html lang="${options.lang ?? "en"}"><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="${POLICY}"><meta name="viewport" content="width=device-width"><meta name="color-scheme" content="light dark"><title>${title}</title><link rel="stylesheet" href="/theme.css"><main><h1>${title}</h1>${contact.html()}</main>`;
   alice.publishFile("contact/index.html", page);
+  alice.publishFile("theme.css", THEME);
   for (const { path, content } of await assets.files()) alice.publishFile(path, content);
 }
 

@@ -613,7 +613,7 @@ describe("pictures of authors", () => {
     expect(server.asked).not.toContain("/me.png");
   });
 
-  it("come from the cache, as files of the site", async () => {
+  it("come from the cache, as files of the site that image transforms leave alone", async () => {
     const photo = "https://bob.example/me.png";
     const server = await live((url) => [mention(1, { author: { name: "b", url, photo } })]);
     const first = await build(server, { options: options(server, "mentions: { avatars: true }") });
@@ -624,8 +624,19 @@ describe("pictures of authors", () => {
     mkdirSync(join(first.folder, ".eleventy-twtxt/avatars"), { recursive: true });
     writeFileSync(join(first.folder, ".eleventy-twtxt/avatars", name), PNG);
     const again = await build(server, { site: first, options: options(server, "mentions: { avatars: true }") });
-    expect(again.read("mentions/index.html")).toContain(`<img class="u-photo" src="/mentions/avatars/${name}"`);
+    const picture = `<img class="u-photo" src="/mentions/avatars/${name}" alt="" width="40" height="40">`;
+    expect(again.read("mentions/index.html")).toContain(picture);
     expect(again.has(`mentions/avatars/${name}`)).toBe(true);
+
+    // As Eleventy's image transform, which looks for the files of pictures among the sources.
+    const imageTransform = `config.htmlTransformer.addPosthtmlPlugin("html", () => (tree) =>
+      tree.match({ tag: "img" }, (img) => ("eleventy:ignore" in img.attrs ? img : { ...img, attrs: { src: "lost" } })));`;
+    const transformed = await build(server, {
+      site: first,
+      options: options(server, "mentions: { avatars: true }"),
+      config: imageTransform,
+    });
+    expect(transformed.read("mentions/index.html")).toContain(picture);
   });
 });
 
