@@ -233,13 +233,14 @@ async function listen(
   { port, host, ...values }: Values,
   terminal: Terminal,
 ): Promise<NodeServer> {
+  const prefix = prefixOf(settings);
   try {
     return await nodeServer({
-      ...{ port, host, origin, endpointAt },
+      ...{ port, host, origin, prefix, endpointAt },
       serveFile: siteFiles({
         folder,
         published: site.host.published,
-        prefix: prefixOf(settings),
+        prefix,
         feedPath: new URL(settings.feedUrl).pathname,
         endpoint: settings.endpoint,
         isDeleted,

@@ -296,7 +296,11 @@ export class SiteBuild {
   #warningsOnSite(): string[] {
     const isBelowRoot = this.#discovery.length > 0 && this.urls.href("/") !== "/";
     const paths = this.#discovery.map(({ path }) => path).join(", ");
-    const below = `The documents of your address must be at the root of ${new URL(this.settings.url).host}, but this site has a path prefix. Serve ${paths} from the root.`;
+    const whose = this.urls.hasGuests() ? "your address and of guests" : "your address";
+    const solution = this.urls.hasGuests()
+      ? "Forward requests for /.well-known/msg/ and /.well-known/salty/ there to this site."
+      : `Serve ${paths} from the root.`;
+    const below = `The documents of ${whose} must be at the root of ${new URL(this.settings.url).host}, but this site has a path prefix. ${solution}`;
     const warnings = [this.#head.takeWarning(), isBelowRoot ? below : null, this.mentions.warning()];
     return [
       ...warnings.filter((warning) => warning !== null),

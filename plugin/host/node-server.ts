@@ -17,6 +17,8 @@ const STALLED_MS = 120_000;
 /** How long an unread body is drained after the answer. */
 const LINGER_MS = 1_000;
 const PATIENCE_MS = 30_000;
+/** Discovery documents, which clients request at the root of the domain whatever the path prefix of the site is. PROTOCOL 3.1 */
+const AT_ROOT = /^\/\.well-known\/(?:msg|salty)\//;
 /** Buffer size for a response body, at most, and for one of unknown length, which is usually a few lines. */
 const BUFFER_BYTES = 256 * 1024;
 const UNKNOWN_LENGTH_BYTES = 16 * 1024;
@@ -42,6 +44,8 @@ export interface NodeServerOptions {
   host: string;
   /** The site's origin: what `request.url` begins with, whatever `Host` says. */
   origin: string;
+  /** The path prefix of the site, such as `/blog`; default none. */
+  prefix?: string;
   /** @param path - as `URL.pathname` has it; `null` where the site's own files answer */
   endpointAt(path: string): Endpoint | null;
   /** Answers with a file of the site. @param otherwise - called instead if there is no such file */
@@ -81,10 +85,12 @@ export async function nodeServer(options: NodeServerOptions): Promise<NodeServer
 }
 
 async function answer(incoming: IncomingMessage, response: ServerResponse, options: NodeServerOptions): Promise<void> {
-  const { origin, trustedProxies, rateLimit, patienceMs = PATIENCE_MS } = options;
+  const { origin, prefix = "", trustedProxies, rateLimit, patienceMs = PATIENCE_MS } = options;
+  const target = targetOf(incoming);
+  incoming.url = AT_ROOT.test(target) ? prefix + target : target;
   response.once("finish", () => incoming.readableEnded || drain(incoming));
   response.setTimeout(STALLED_MS, () => response.destroy());
-  const endpoint = options.endpointAt(new URL(origin + targetOf(incoming)).pathname);
+  const endpoint = options.endpointAt(new URL(origin + incoming.url).pathname);
   if (!endpoint) return options.serveFile(incoming, response);
   const ask = async () => {
     const address = addressOf(incoming, trustedProxies);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { signRequest } from "../../plugin/http/sign-request.js";
+import { builtHostSettings } from "../helpers/built-site.js";
 import { identityOf } from "../helpers/identity.js";
 import { settingsOf } from "../helpers/receiver.js";
 import { telephone } from "../helpers/telephone.js";
@@ -99,6 +100,26 @@ describe("an inbox of eleventy-twtxt serve", () => {
     const signed = signRequest({ method: "GET", url }, dana, Date.now());
     expect(await (await fetch(server.url + path, { headers: signed })).json()).toHaveLength(1);
     expect(server.said()).toMatch(/A new message for guest kex1\w{3}…\w\w, \d\.\d kB\./);
+  });
+
+  it("answers with the documents of authors and guests at the root of the domain, also if the site has a path prefix", async () => {
+    const settings = builtHostSettings("https://alice.example/blog", { key: ALICE.publicKey });
+    const alice = site(settings);
+    alice.write(".eleventy-twtxt/published/.well-known/msg/alice.json", "{}");
+    const server = await serve(alice);
+    const dana = identityOf(9, "dana").publicKey;
+    const at = async (path: string) => {
+      const answer = await fetch(server.url + path);
+      return answer.headers.get("content-type") === "application/json" ? answer.json() : answer.status;
+    };
+    const endpoint = `https://alice.example/blog/inbox/${dana}`;
+    for (const prefix of ["", "/blog"]) {
+      expect(await at(`${prefix}/.well-known/msg/${dana}.json`)).toEqual({ endpoint, key: dana });
+      expect(await at(`${prefix}/.well-known/msg/alice.json`)).toEqual({});
+      expect(await at(`${prefix}/.well-known/msg/bob.json`)).toBe(404);
+      expect(await at(`${prefix}/.well-known/msg/../../../package.json`)).toBe(404);
+    }
+    expect(await at("/.well-known/other/alice.json")).toBe(404);
   });
 
   it("has every message that it has answered for, wherever it is killed", async () => {

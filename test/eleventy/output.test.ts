@@ -150,14 +150,22 @@ describe("a key", () => {
     expect(built.has("twtxt.txt")).toBe(false);
   });
 
-  it("of a site with a path prefix causes a warning: the documents must be at the root of the domain", async () => {
-    const built = await site({
-      files,
-      options: `{ key: "${KEY}", endpoint: "https://alice.example/inbox/alice" }`,
-      config: `return { pathPrefix: "/blog/" };`,
-    });
-    expect(built.log).toMatch(/must be at the root of alice\.example, but this site has a path prefix/);
-  });
+  it.each([
+    [`endpoint: "https://alice.example/inbox/alice"`, "your address", "Serve /.well-known/msg/alice.json, "],
+    [`host: "node"`, "your address and of guests", "Forward requests for /.well-known/msg/ and /.well-known/salty/"],
+  ])(
+    "of a site with a path prefix causes a warning: the documents must be at the root of the domain (%s)",
+    async (options, whose, solution) => {
+      const built = await site({
+        files,
+        options: `{ key: "${KEY}", ${options} }`,
+        config: `return { pathPrefix: "/blog/" };`,
+      });
+      expect(built.log).toContain(
+        `The documents of ${whose} must be at the root of alice.example, but this site has a path prefix. ${solution}`,
+      );
+    },
+  );
 });
 
 describe("a Netlify file that another tool has damaged", () => {
