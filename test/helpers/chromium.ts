@@ -18,12 +18,24 @@ export function sharedChromium(): Promise<Browser> {
   return browser;
 }
 
-/** What axe finds wrong in a page: its rules, each with the first elements that break it. */
-export async function violationsIn(page: Page): Promise<string[]> {
+/** The rules of axe that depend on colors, and so on the color scheme. */
+const COLOR_RULES = ["color-contrast", "link-in-text-block"];
+
+/** What axe finds wrong in a page in light, and by the rules for colors in dark. */
+export async function violationsInSchemes(page: Page): Promise<string[]> {
+  await page.emulateMedia({ colorScheme: "light" });
+  const light = await violationsIn(page);
+  await page.emulateMedia({ colorScheme: "dark" });
+  return [...light, ...(await violationsIn(page, { runOnly: COLOR_RULES }))];
+}
+
+/** What axe finds wrong in a page: its rules, each with the first elements that break it. @param given - options of axe */
+export async function violationsIn(page: Page, given: { runOnly?: readonly string[] } = {}): Promise<string[]> {
   const hasAxe = await page.evaluate("typeof axe === 'object'");
   if (!hasAxe) await page.evaluate(readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8"));
+  const options = { resultTypes: ["violations"], ...given };
   const found = await page.evaluate(`
-    axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) =>
+    axe.run(document, ${JSON.stringify(options)}).then(({ violations }) =>
       violations.map(({ id, nodes }) => id + ": " + nodes.slice(0, 3).map(({ html }) => html).join(" ")))
   `);
   return found as string[];
