@@ -13,7 +13,7 @@ import type { Blog } from "./helpers.js";
 import { ALICES_DATA } from "./helpers.js";
 
 /** In all. */
-const KILLS = Number(process.env.KILLS ?? 20);
+const KILLS = Number(process.env.KILLS ?? 10);
 /** Sites that are served and killed at the same time: while one waits for the disk, another has the processor. */
 const SITES = 2;
 const CLIENTS = 4;

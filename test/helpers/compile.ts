@@ -32,6 +32,7 @@ async function compile(): Promise<void> {
     outdir: dirname(COMMAND),
     bundle: true,
     splitting: true,
+    minifyWhitespace: true,
     external: ["@napi-rs/keyring"],
     // As in the package: a dynamic import of a CommonJS module has only a default export.
     mainFields: ["module", "main"],
