@@ -1,5 +1,6 @@
 // plugin/author/site-mentions.ts: the mentions that the author's site received, and the author's decisions about them.
 import { type SiteRequest, siteApi } from "../http/site-api.js";
+import type { MentionState } from "../mentions/mention.js";
 import type { ManagedMention } from "../mentions/receive/manage.js";
 import { ownIdentity } from "./author.js";
 import type { OwnSiteChoice } from "./choice.js";
@@ -16,6 +17,13 @@ const PER_IMPORT = 100;
 
 /** Which mention, and which version of it; `null` for any, which the option `moderate` does not accept. */
 export type Decided = Pick<ManagedMention, "id" | "version">;
+
+/** A page of a list. */
+export interface MentionPage {
+  mentions: ManagedMention[];
+  /** `null` on the last page. */
+  next: string | null;
+}
 
 type AskMentions = (
   method: SiteRequest["method"],
@@ -50,13 +58,24 @@ export class SiteMentions {
 
   /** All mentions in a state, newest first. */
   async in(state: State): Promise<ManagedMention[]> {
+    return this.since(state, "");
+  }
+
+  /** The mentions in a state that were received since a time, newest first. @param start - such as `2026-01-02` */
+  async since(state: State, start: string): Promise<ManagedMention[]> {
     const all: ManagedMention[] = [];
-    for (let after = ""; ; ) {
-      const page = Object(await this.#ask("GET", `?state=${state}${after}`));
-      all.push(...page.mentions);
-      if (page.next === null) return all;
-      after = `&after=${encodeURIComponent(page.next)}`;
+    for (let after: string | null = null; ; ) {
+      const { mentions, next } = await this.page(state, after);
+      all.push(...mentions.filter(({ received }) => received >= start));
+      if (next === null || (mentions.at(-1)?.received ?? "") < start) return all;
+      after = next;
     }
+  }
+
+  /** A page of the list: 100 mentions, newest first. @param after - the `next` of the page before; `null` for the first */
+  async page(state: State, after: string | null): Promise<MentionPage> {
+    const cursor = after === null ? "" : `&after=${encodeURIComponent(after)}`;
+    return (await this.#ask("GET", `?state=${state}${cursor}`)) as MentionPage;
   }
 
   async all(): Promise<ManagedMention[]> {
@@ -64,11 +83,11 @@ export class SiteMentions {
   }
 
   /**
-   * Shows a mention, or hides it permanently.
+   * Shows a mention, hides it permanently, or holds it for another decision.
    *
    * @throws TwtxtError also `precondition-failed` if it has changed, `precondition-required` if the site needs a version
    */
-  async decide({ id, version }: Decided, state: "shown" | "rejected"): Promise<ManagedMention> {
+  async decide({ id, version }: Decided, state: MentionState): Promise<ManagedMention> {
     const headers = version === null ? {} : { "if-match": `"${version}"` };
     return (await this.#ask("POST", `/${id}`, { state }, headers)) as ManagedMention;
   }

@@ -5,6 +5,7 @@ import { typed } from "../author/invocation.js";
 import { SiteMentions, STATES } from "../author/site-mentions.js";
 import { TwtxtError } from "../errors.js";
 import { decisionName } from "../mentions/inform/digest-text.js";
+import type { MentionState } from "../mentions/mention.js";
 import type { ManagedMention } from "../mentions/receive/manage.js";
 import { mentionsOfWebmentionIo } from "../mentions/receive/webmention-io.js";
 import { oneOrMore } from "./arguments.js";
@@ -86,6 +87,12 @@ export const mentions = commandOf({
       words: oneOrMore(DECISION),
       run: decide("rejected"),
     }),
+    hold: action({
+      usage: "ID...",
+      help: "takes a decision back: the mention is hidden, and waits for your approval again",
+      words: oneOrMore(DECISION),
+      run: decide("held"),
+    }),
     forget: action({
       usage: "ID|FEED|HOST... [--yes]",
       help: "deletes mentions, by id or all from a source, and keeps no record of them. Asks before it deletes all from a source",
@@ -127,7 +134,7 @@ async function nextStep([first]: ManagedMention[], state: Values["state"], site:
   return first ? "" : ` Other states: --state ${STATES.filter((other) => other !== state).join(", ")}.`;
 }
 
-function decide(state: "shown" | "rejected") {
+function decide(state: MentionState) {
   return async (values: Values, decisions: Decision[], terminal: Terminal): Promise<number> => {
     const site = await SiteMentions.open(values, terminal);
     for (const decision of await Promise.all(decisions.map((one) => wholeDecision(one, site)))) {

@@ -1,5 +1,5 @@
 // plugin/client/rooms.ts: the rooms of the client, in the order of the navigation.
-import { mentionsRoom } from "./mentions.js";
+import { mentionsRoom } from "./mentions/mentions-room.js";
 import { messagesRoom } from "./messages/messages.js";
 import type { CreateRoom } from "./room.js";
 

@@ -61,6 +61,9 @@ describe("eleventy-twtxt mentions", () => {
 
     expect((await type("approve", listed)).stderr).toContain(`shown: ${listed}`);
     expect(await shown()).toHaveLength(2);
+    expect((await type("hold", listed)).stderr).toContain(`held: ${listed}`);
+    expect(await shown()).toHaveLength(1);
+    expect((await type("approve", listed)).exitCode).toBe(0);
     expect(await type("reject", id)).toMatchObject({ exitCode: 0 });
     expect(await shown()).toHaveLength(1);
     expect(JSON.parse((await type("--state", "rejected", "--json")).stdout)).toMatchObject([

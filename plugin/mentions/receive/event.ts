@@ -26,7 +26,7 @@ const MentionEvent = v.variant("kind", [
   v.object({
     kind: v.literal("moderated"),
     ...change,
-    state: v.picklist(["shown", "rejected"]),
+    state: v.picklist(["shown", "held", "rejected"]),
     version: v.optional(v.nullable(v.string()), null),
   }),
   /** The author deleted it without blocking it. */

@@ -30,7 +30,7 @@ const PAGE = 100;
 /** Time limit of `verify`; the platform ends a function after 60 s. */
 const VERIFY_MS = 20_000;
 
-const Decision = v.strictObject({ state: v.picklist(["shown", "rejected"]) });
+const Decision = v.strictObject({ state: v.picklist(["shown", "held", "rejected"]) });
 
 type NullWhilePending = { [Key in "type" | "author" | "text"]: StoredMention[Key] | null };
 
@@ -101,7 +101,7 @@ async function list({ received, pending }: ManageParts, url: string) {
 }
 
 async function decide(parts: ManageParts, id: string, body: Uint8Array, headers: Headers): Promise<ManagedMention> {
-  const { state } = parsed(Decision, body, 'Send {"state": "shown"} or {"state": "rejected"}.');
+  const { state } = parsed(Decision, body, 'Send {"state": "shown"}, {"state": "held"} or {"state": "rejected"}.');
   const mention = await parts.received.moderate(id, state, decidedVersion(headers, parts));
   if (!mention) throw noSuchMention(id);
   return shownStored(mention);

@@ -100,7 +100,7 @@ export class ReceivedMentions {
    */
   async moderate(
     id: string,
-    state: Exclude<MentionState, "held">,
+    state: MentionState,
     version: string | null,
   ): Promise<StoredMention | null> {
     const mention = (await this.journal.read()).get(id);

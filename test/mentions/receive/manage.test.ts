@@ -135,6 +135,17 @@ describe("managing mentions", () => {
     expect(alice.purged.length).toBeGreaterThanOrEqual(4);
   });
 
+  it("200: a decision is taken back, and the mention is held again", async () => {
+    const { alice } = await withMentions({ mentions: { moderate: true } }, 1);
+    const [held] = await alice.list("held");
+    for (const state of ["shown", "rejected"]) {
+      expect(await alice.decide(held, state)).toMatchObject({ status: 200, json: { state } });
+      expect(await alice.decide(held, "held")).toMatchObject({ status: 200, json: { state: "held" } });
+      expect(await alice.list("held")).toEqual([held]);
+    }
+    expect(await alice.mentions()).toEqual([]);
+  });
+
   it("412: a decision about a mention that changed since it was listed", async () => {
     const { alice, bob, times } = await withMentions({ mentions: { moderate: true } }, 1);
     const [listed] = await alice.list("held");
@@ -162,7 +173,7 @@ describe("managing mentions", () => {
   });
 
   it.each([
-    ["400", "POST", "/x", { state: "held" }, 400],
+    ["400", "POST", "/x", { state: "pending" }, 400],
     ["400", "POST", "/x", { state: "shown", more: 1 }, 400],
     ["404", "POST", "/x", { state: "shown" }, 404],
     ["404", "DELETE", "/x", undefined, 404],

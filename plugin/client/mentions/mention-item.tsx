@@ -1,0 +1,96 @@
+// plugin/client/mentions/mention-item.tsx: one mention with its decisions.
+import type { Child } from "hono/jsx";
+import type { ManagedMention } from "../../mentions/receive/manage.js";
+import { isWeb } from "../../site/safe-markup.js";
+import { Fields, Form } from "../layout.js";
+import { StrangersLink, StrangersText, type WriteText } from "../strangers-text.js";
+
+export interface ItemContext {
+  write: WriteText;
+  /** Whether there is a room to answer in. */
+  canReply: boolean;
+}
+
+/** A reference to a twt, as opposed to a page. */
+const TWT = /#:~:text=/;
+
+/** In the time zone of this machine. */
+const DATES = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
+
+const VERBS = {
+  mention: "mentions",
+  reply: "replies to",
+  like: "likes",
+  repost: "reposts",
+  bookmark: "bookmarks",
+} as const;
+
+export function MentionItem({ mention, context }: { mention: ManagedMention; context: ItemContext }) {
+  const { id, text, source } = mention;
+  return (
+    <li id={`mention-${id}`} data-item tabindex={-1}>
+      <p class="by">
+        <Byline mention={mention} />
+      </p>
+      {text !== null && text !== "" && (
+        <StrangersText text={text} kind={TWT.test(source) ? "twt" : "page"} write={context.write} />
+      )}
+      <Decisions mention={mention} canReply={context.canReply} />
+    </li>
+  );
+}
+
+/** Who says what about which page, and when. */
+export function Byline({ mention }: { mention: ManagedMention }) {
+  const { author, type, source, target, under, published, received } = mention;
+  const name = author?.name || hostOf(source);
+  const at = published ?? received;
+  return (
+    <>
+      <strong>
+        <StrangersLink href={author?.url ?? source}>{name}</StrangersLink>
+      </strong>{" "}
+      {VERBS[type ?? "mention"]} <a href={under ?? target}>{pathOf(under ?? target)}</a>,{" "}
+      <StrangersLink href={source}>
+        <time datetime={at}>{DATES.format(new Date(at))}</time>
+      </StrangersLink>
+    </>
+  );
+}
+
+function Decisions({ mention, canReply }: { mention: ManagedMention; canReply: boolean }) {
+  const { id, state, source, version } = mention;
+  const decide = (to: "shown" | "rejected", key: string, label: string): Child => (
+    <Form action="/mentions/decide">
+      <Fields fields={{ id, version: version ?? "", from: state, to, list: state }} />
+      <button type="submit" data-key={key} class={to === "shown" ? "primary" : undefined}>
+        {label}
+      </button>
+    </Form>
+  );
+  return (
+    <div class="actions">
+      {state !== "shown" && decide("shown", "a", "Approve")}
+      {state !== "rejected" && decide("rejected", "x", "Reject")}
+      {canReply && (
+        <a class="button" data-key="r" href={`/write?reply-to=${encodeURIComponent(source)}`}>
+          Reply
+        </a>
+      )}
+      <a class="button" data-key="b" href={`/mentions/block?host=${encodeURIComponent(hostOf(source))}`}>
+        Block<span class="visually-hidden"> {hostOf(source)}</span>
+      </a>
+      <a class="button" data-key="d" href={`/mentions/forget?id=${id}&state=${state}`}>
+        Forget
+      </a>
+    </div>
+  );
+}
+
+export function hostOf(url: string): string {
+  return isWeb(url) ? new URL(url).hostname : url;
+}
+
+function pathOf(url: string): string {
+  return isWeb(url) ? new URL(url).pathname : url;
+}

@@ -1,0 +1,120 @@
+// plugin/client/mentions/mention-pages.tsx: the pages of the room of mentions.
+import type { MentionState } from "../../mentions/mention.js";
+import type { ManagedMention } from "../../mentions/receive/manage.js";
+import { Fields, Form } from "../layout.js";
+import { Byline, type ItemContext, MentionItem } from "./mention-item.js";
+
+interface List {
+  state: MentionState;
+  mentions: readonly ManagedMention[];
+  item: ItemContext;
+  /** How many wait for the author. */
+  held: number;
+  /** How many wait for their verification. */
+  pending: number;
+  /** The address of the next page; `null` on the last one. */
+  older: string | null;
+}
+
+const TABS = { held: "Held", shown: "Shown", rejected: "Rejected" } as const;
+
+const EMPTY: Readonly<Record<MentionState, string>> = {
+  held: "Nothing waits for your approval.",
+  shown: "No one has mentioned you yet.",
+  rejected: "You have rejected nothing.",
+};
+
+export function ListPage({ state, mentions, item, held, pending, older }: List) {
+  return (
+    <>
+      <nav id="states" aria-label="Lists of mentions" data-live>
+        <ul class="tabs">
+          {Object.entries(TABS).map(([name, label]) => (
+            <li>
+              <a href={`/mentions?state=${name}`} aria-current={name === state ? "page" : undefined}>
+                {label}
+                {name === "held" && held > 0 && <span class="count"> {held}</span>}
+              </a>
+            </li>
+          ))}
+          <li>
+            <a href="/mentions/year">Last year</a>
+          </li>
+        </ul>
+      </nav>
+      <div id="pending" data-live>
+        {pending > 0 && <Pending count={pending} />}
+      </div>
+      <ul id="mentions" class="items" data-live>
+        {mentions.map((mention) => (
+          <MentionItem mention={mention} context={item} />
+        ))}
+      </ul>
+      {mentions.length === 0 && <p class="muted">{EMPTY[state]}</p>}
+      {older && (
+        <p>
+          <a href={older}>Older mentions</a>
+        </p>
+      )}
+    </>
+  );
+}
+
+function Pending({ count }: { count: number }) {
+  return (
+    <Form action="/mentions/verify" class="actions">
+      <span>
+        {count === 1 ? "1 mention is" : `${count} mentions are`} pending: your site could not read the source yet.
+      </span>
+      <button type="submit">Verify now</button>
+    </Form>
+  );
+}
+
+export function BlockPage({ host, count }: { host: string; count: number }) {
+  return (
+    <>
+      <p>
+        {count === 1 ? "1 mention" : `${count} mentions`} from {host} {count === 1 ? "is" : "are"} shown or held.
+        Rejected mentions stay hidden, even if they are sent again.
+      </p>
+      {count > 0 && (
+        <Form action="/mentions/block" class="actions">
+          <Fields fields={{ host }} />
+          <button type="submit" class="primary">
+            Reject all of them
+          </button>
+          <a href="/mentions">Cancel</a>
+        </Form>
+      )}
+      <h2>Refuse new mentions</h2>
+      <p>
+        Your site decides with each build which hosts it refuses. Add this to the options of the plugin, build and
+        deploy:
+      </p>
+      <pre>{`mentions: { block: [${JSON.stringify(host)}] }`}</pre>
+    </>
+  );
+}
+
+export function ForgetPage({ mention }: { mention: ManagedMention }) {
+  const { id, state } = mention;
+  return (
+    <>
+      <p>
+        <Byline mention={mention} />
+      </p>
+      <p>
+        Forgetting deletes it for good, and keeps no record of it. If it is sent again, it comes back. To hide it
+        permanently, reject it instead.
+      </p>
+      <Form action="/mentions/forget" class="actions">
+        <Fields fields={{ id, state }} />
+        <button type="submit" class="primary">
+          Forget it
+        </button>
+        <a href={`/mentions?state=${state}`}>Cancel</a>
+      </Form>
+    </>
+  );
+}

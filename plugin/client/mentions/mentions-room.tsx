@@ -1,0 +1,147 @@
+// plugin/client/mentions/mentions-room.tsx: the room of mentions: lists by state, and the author's decisions.
+import { type Context, Hono } from "hono";
+import { SiteMentions } from "../../author/site-mentions.js";
+import { TwtxtError } from "../../errors.js";
+import type { MentionState } from "../../mentions/mention.js";
+import type { ManagedMention } from "../../mentions/receive/manage.js";
+import type { ClientEnv, Notice } from "../client-env.js";
+import type { ClientContext, CreateRoom } from "../room.js";
+import { textWriter } from "../strangers-text.js";
+import { BlockPage, ForgetPage, ListPage } from "./mention-pages.js";
+import { weeksOf, writersOf, yearStart } from "./year.js";
+import { YearPage } from "./year-page.js";
+
+const PATH = "/mentions";
+const STATES = ["shown", "held", "rejected"] as const;
+const DONE: Readonly<Record<MentionState, string>> = { shown: "Approved", rejected: "Rejected", held: "Held again" };
+
+export const mentionsRoom: CreateRoom = (context) => {
+  const routes = new Hono<ClientEnv>();
+  const { notices } = context;
+  routes.get("/", (c) => listPage(c, context));
+  routes.get("/year", (c) => yearPage(c, context));
+  routes.get("/block", async (c) => {
+    const host = c.req.query("host") ?? "";
+    const mentions = await mentionsFrom(host, await open(context));
+    return c.render(<BlockPage host={host} count={mentions.length} />, { title: `Block ${host}` });
+  });
+  routes.get("/forget", async (c) => {
+    const mention = await mentionOf(c.req.query("id") ?? "", stateOf(c.req.query("state")), await open(context));
+    return c.render(<ForgetPage mention={mention} />, { title: "Forget this mention?" });
+  });
+  routes.post("/decide", async (c) => {
+    const { id = "", version = "", from, to, list } = await formOf(c);
+    const decision = { id, version: version || null, from: stateOf(from), to: stateOf(to), list: stateOf(list) };
+    return notices.act(c, tabOf(decision.list), async () => decide(decision, await open(context)));
+  });
+  routes.post("/forget", async (c) => {
+    const { id = "", state } = await formOf(c);
+    return notices.act(c, tabOf(stateOf(state)), async () => {
+      await (await open(context)).forget(id);
+      return { text: "Forgotten. If it is sent again, it comes back." };
+    });
+  });
+  routes.post("/block", async (c) => {
+    const { host = "" } = await formOf(c);
+    return notices.act(c, `${PATH}?state=rejected`, async () => rejectAll(host, await open(context)));
+  });
+  routes.post("/verify", (c) =>
+    notices.act(c, PATH, async () => {
+      const { kept, dropped, waiting } = await (await open(context)).verify();
+      return { text: `${kept} verified, ${dropped} dropped, ${waiting} still pending.` };
+    }),
+  );
+  return { title: "Mentions", path: PATH, keys: KEYS, routes };
+};
+
+const KEYS = [
+  { key: "a", does: "approves the mention" },
+  { key: "x", does: "rejects the mention" },
+  { key: "u", does: "undoes the last decision" },
+  { key: "r", does: "replies, where you can write" },
+  { key: "b", does: "blocks the host of the mention, after a question" },
+  { key: "d", does: "deletes the mention, after a question" },
+];
+
+async function listPage(c: Context<ClientEnv>, context: ClientContext) {
+  const site = await open(context);
+  const [held, pending] = await Promise.all([site.in("held"), site.in("pending")]);
+  const asked = c.req.query("state");
+  const state = asked === undefined ? (held.length > 0 ? "held" : "shown") : stateOf(asked);
+  const { mentions, next } =
+    state === "held" ? { mentions: held, next: null } : await site.page(state, c.req.query("after") ?? null);
+  const item = { write: await textWriter(), canReply: context.hasRoom("/write") };
+  return c.render(
+    <ListPage
+      {...{ state, mentions, item, held: held.length, pending: pending.length }}
+      older={next && `${PATH}?state=${state}&after=${encodeURIComponent(next)}`}
+    />,
+    { title: "Mentions" },
+  );
+}
+
+async function yearPage(c: Context<ClientEnv>, context: ClientContext) {
+  const now = context.machine.now();
+  const mentions = await (await open(context)).since("shown", yearStart(now));
+  return c.render(<YearPage weeks={weeksOf(mentions, now)} writers={writersOf(mentions)} />, {
+    title: "Mentions of the last year",
+  });
+}
+
+interface Decision extends Pick<ManagedMention, "id" | "version"> {
+  from: MentionState;
+  to: MentionState;
+  /** The list that the author is reading. */
+  list: MentionState;
+}
+
+async function decide({ from, to, list, ...decided }: Decision, site: SiteMentions): Promise<Notice> {
+  const { id, version, author, source } = await site.decide(decided, to);
+  const text = `${DONE[to]}: the mention by ${author?.name || source}.`;
+  return { text, undo: { action: `${PATH}/decide`, fields: { id, version: version ?? "", from: to, to: from, list } } };
+}
+
+/** A site has no list of blocked hosts that changes at run time, so this rejects what is there. */
+async function rejectAll(host: string, site: SiteMentions): Promise<Notice> {
+  const mentions = await mentionsFrom(host, site);
+  for (const mention of mentions) await site.decide(mention, "rejected");
+  return {
+    text: `${mentions.length} rejected. To refuse new ones, add "${host}" to the option mentions.block and deploy.`,
+  };
+}
+
+/** The mentions from a host that are shown or held. */
+async function mentionsFrom(host: string, site: SiteMentions): Promise<ManagedMention[]> {
+  const mentions = (await Promise.all([site.in("shown"), site.in("held")])).flat();
+  return mentions.filter(({ source }) => new URL(source).hostname === host);
+}
+
+/** @throws TwtxtError `not-found` */
+async function mentionOf(id: string, state: MentionState, site: SiteMentions): Promise<ManagedMention> {
+  const found = (await site.in(state)).find((mention) => mention.id === id);
+  if (found) return found;
+  throw new TwtxtError("not-found", "This mention is no longer there, or in another state.");
+}
+
+function open({ choice, machine }: ClientContext): Promise<SiteMentions> {
+  return SiteMentions.open(choice, machine);
+}
+
+async function formOf(c: Context<ClientEnv>): Promise<Partial<Record<string, string>>> {
+  const fields = Object.entries(await c.req.parseBody()).filter(
+    (field): field is [string, string] => typeof field[1] === "string",
+  );
+  return Object.fromEntries(fields);
+}
+
+function tabOf(state: MentionState): string {
+  return `${PATH}?state=${state}`;
+}
+
+/** @throws TwtxtError `bad-request` */
+function stateOf(text: string | undefined): MentionState {
+  const state = STATES.find((one) => one === text);
+  if (state === undefined)
+    throw new TwtxtError("bad-request", `There is no list "${text}". Lists: ${STATES.join(", ")}.`);
+  return state;
+}

@@ -1,0 +1,37 @@
+// plugin/client/strangers-text.tsx: texts and links of strangers, as public pages show them.
+import { raw } from "hono/html";
+import type { PropsWithChildren } from "hono/jsx";
+import { toHtml } from "../site/html.js";
+import { isWeb, STRANGERS_REL } from "../site/safe-markup.js";
+
+/** Converts a text to its safe elements. */
+export type WriteText = (text: string, kind: "twt" | "page") => string;
+
+/** Loads the parsers of Markdown and HTML, which only pages with texts need. */
+export async function textWriter(): Promise<WriteText> {
+  const [{ textHtml }, { readHtml }] = await Promise.all([
+    import("../site/text-html.js"),
+    import("../site/read-html.js"),
+  ]);
+  return (text, kind) => readHtml(textHtml(text, kind)).map(toHtml).join("");
+}
+
+/** The text of a twt or a page. */
+export function StrangersText({ text, kind, write }: { text: string; kind: "twt" | "page"; write: WriteText }) {
+  return (
+    <div class="p-content" dir="auto">
+      {raw(write(text, kind))}
+    </div>
+  );
+}
+
+/** A link that a stranger gave; only its content if it does not lead to the web. */
+export function StrangersLink({ href, children }: PropsWithChildren<{ href: string }>) {
+  return isWeb(href) ? (
+    <a href={href} rel={STRANGERS_REL} dir="auto">
+      {children}
+    </a>
+  ) : (
+    <bdi>{children}</bdi>
+  );
+}

@@ -1,0 +1,115 @@
+// test/client/mentions-by-keyboard.test.ts: the room of mentions in a real Chromium, by keyboard alone.
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { describeInChromium, sharedChromium, violationsIn } from "../helpers/chromium.js";
+import { moderatedSite } from "./moderated-site.js";
+
+const TWTS = {
+  "2026-11-18T08:00:00Z": "the **first** frost. `npx @11ty/eleventy` https://bob.example/frost",
+  "2026-11-19T18:40:02Z": "quinces?",
+  "2026-11-19T18:40:03Z": "cheese!",
+};
+
+/** The text of the item that has the focus. */
+function focused(tab: Page): Promise<string> {
+  return tab.locator("[data-item]:focus .p-content").innerText();
+}
+
+/** Whether axe finds nothing, and nothing is wider than the screen, in light and dark and at all widths. */
+async function expectFits(tab: Page, name: string): Promise<void> {
+  for (const colorScheme of ["light", "dark"] as const) {
+    await tab.emulateMedia({ colorScheme });
+    expect(await violationsIn(tab)).toEqual([]);
+    for (const width of [320, 390, 1280]) {
+      await tab.setViewportSize({ width, height: 844 });
+      expect(await tab.evaluate("document.documentElement.scrollWidth")).toBe(width);
+      const folder = process.env.SCREENSHOTS;
+      if (folder) await tab.screenshot({ path: `${folder}/${name}-${width}-${colorScheme}.png` });
+    }
+  }
+}
+
+describeInChromium("the room of mentions, by keyboard", () => {
+  it("approves, undoes, rejects and forgets, and axe finds nothing on any page", async () => {
+    const { bob, client, shown } = await moderatedSite(TWTS);
+    const context = await (await sharedChromium()).newContext();
+    const tab = await context.newPage();
+    const left: string[] = [];
+    tab.on("request", (request) => request.url().startsWith(client.origin) || left.push(request.url()));
+    await tab.goto(client.link);
+    await tab.waitForURL(`${client.origin}/mentions`);
+    const notice = tab.locator(".notice p");
+
+    await tab.keyboard.press("j");
+    expect(await focused(tab)).toContain("cheese!");
+    await tab.keyboard.press("j");
+    await tab.keyboard.press("k");
+    await tab.keyboard.press("j");
+    expect(await focused(tab)).toContain("quinces?");
+    await expectFits(tab, "held");
+
+    await tab.keyboard.press("a");
+    await notice.getByText("Approved: the mention by bob.").waitFor();
+    expect(await shown()).toEqual([bob.twt("2026-11-19T18:40:02Z")]);
+    // The one that took its place.
+    expect(await focused(tab)).toContain("the first frost");
+    await expect.poll(() => tab.getByRole("status").innerText()).toContain("Approved");
+    await expectFits(tab, "approved");
+
+    await tab.keyboard.press("u");
+    await notice.getByText("Held again").waitFor();
+    expect(await shown()).toEqual([]);
+
+    await tab.keyboard.press("j");
+    await tab.keyboard.press("x");
+    await notice.getByText("Rejected: the mention by bob.").waitFor();
+    expect(await tab.locator("[data-item]").count()).toBe(2);
+
+    await tab.keyboard.press("?");
+    expect(await tab.getByRole("dialog").innerText()).toContain("approves the mention");
+    await expectFits(tab, "keys");
+    await tab.keyboard.press("Escape");
+
+    await tab.keyboard.press("j");
+    await tab.keyboard.press("b");
+    await tab.getByRole("heading", { name: "Block 127.0.0.1" }).waitFor();
+    await expectFits(tab, "block");
+    await tab.goBack();
+    await tab.keyboard.press("j");
+    await tab.keyboard.press("d");
+    await tab.getByRole("heading", { name: "Forget this mention?" }).waitFor();
+    await expectFits(tab, "forget");
+    await tab.getByRole("button", { name: "Forget it" }).focus();
+    await tab.keyboard.press("Enter");
+    await notice.getByText("Forgotten.").waitFor();
+    expect(await tab.locator("[data-item]").count()).toBe(1);
+
+    await tab.keyboard.press("j");
+    await tab.keyboard.press("a");
+    await notice.getByText("Approved").waitFor();
+    await tab.goto(`${client.origin}/mentions/year`);
+    await tab.locator("summary").focus();
+    await tab.keyboard.press("Enter");
+    await expectFits(tab, "year");
+    expect(left).toEqual([]);
+    await context.close();
+  });
+
+  it("shows new mentions without a reload, and leaves focus and opened parts as they are", async () => {
+    const { bob, client, send } = await moderatedSite({ "2026-11-19T18:40:02Z": "quinces?" });
+    const context = await (await sharedChromium()).newContext();
+    const tab = await context.newPage();
+    await tab.goto(client.link);
+    await tab.waitForURL(`${client.origin}/mentions`);
+    await tab.keyboard.press("j");
+    bob.twts = { ...bob.twts, "2026-11-19T18:40:03Z": "@<alice https://alice.example/twtxt.txt> cheese!" };
+    await send("2026-11-19T18:40:03Z");
+    await tab.evaluate("document.dispatchEvent(new Event('twtxt:news'))");
+    await tab.getByText("cheese!").waitFor();
+    expect(await tab.locator(".tabs").innerText()).toContain("Held 2");
+    expect(await focused(tab)).toContain("quinces?");
+    await tab.keyboard.press("k");
+    expect(await focused(tab)).toContain("cheese!");
+    await context.close();
+  });
+});

@@ -1,0 +1,127 @@
+import { describe, expect, it } from "vitest";
+import type { ClientUnderTest } from "./client.js";
+import { moderatedSite } from "./moderated-site.js";
+
+const AT = "2026-11-19T18:40:02Z";
+const LATER = "2026-11-19T18:40:03Z";
+
+/** A browser without script: follows redirects and submits forms. */
+async function browserOf(client: ClientUnderTest) {
+  const cookie = await client.open();
+  const get = async (path: string) => (await client.ask(path, { headers: { cookie } })).text;
+  const submit = async (page: string, button: string, changed: Record<string, string> = {}) => {
+    const { action, fields } = formWith(page, button);
+    const answer = await client.ask(action, {
+      method: "POST",
+      headers: { cookie, origin: client.origin, "content-type": "application/x-www-form-urlencoded" },
+      body: new URLSearchParams({ ...fields, ...changed }).toString(),
+    });
+    expect(answer.status).toBe(303);
+    return get(answer.headers.get("location") ?? "");
+  };
+  return { get, submit };
+}
+
+/** The first form of a page that has a button with this text. */
+function formWith(page: string, button: string): { action: string; fields: Record<string, string> } {
+  const forms = [...page.matchAll(/<form[^>]* action="([^"]+)"[^>]*>(.*?)<\/form>/gs)];
+  const [, action = "", content = ""] = forms.find(([, , inside = ""]) => inside.includes(`>${button}<`)) ?? [];
+  const inputs = content.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g);
+  return { action, fields: Object.fromEntries([...inputs].map(([, name, value]) => [name, value])) };
+}
+
+function itemsIn(page: string): string[] {
+  return [...page.matchAll(/<li id="mention-[^>]*>.*?<div class="p-content" dir="auto">(.*?)<\/div>/gs)].map(
+    ([, text = ""]) => text.replace(/<[^>]+>/g, "").replace(/^@alice /, ""),
+  );
+}
+
+describe("the room of mentions, without script", () => {
+  it("lists what waits, approves and rejects it, and undoes both", async () => {
+    const { bob, client, shown } = await moderatedSite({ [AT]: "**hello**", [LATER]: "again" });
+    const { get, submit } = await browserOf(client);
+    const held = await get("/mentions");
+    expect(itemsIn(held)).toEqual(["again", "hello"]);
+    expect(held).toContain("<strong>hello</strong>");
+    expect(held).toMatch(/Held<span class="count"> 2</);
+
+    const approved = await submit(held, "Approve");
+    expect(approved).toContain("Approved: the mention by bob.");
+    expect(await shown()).toEqual([bob.twt(LATER)]);
+    expect(itemsIn(approved)).toEqual(["hello"]);
+    expect(itemsIn(await get("/mentions?state=shown"))).toEqual(["again"]);
+
+    const undone = await submit(approved, "Undo");
+    expect(undone).toContain("Held again: the mention by bob.");
+    expect(await shown()).toEqual([]);
+
+    const rejected = await submit(await get("/mentions"), "Reject");
+    expect(itemsIn(rejected)).toEqual(["hello"]);
+    expect(itemsIn(await get("/mentions?state=rejected"))).toEqual(["again"]);
+    await submit(rejected, "Undo");
+    expect(itemsIn(await get("/mentions"))).toEqual(["again", "hello"]);
+  });
+
+  it("does not approve a mention that has changed since the page was shown", async () => {
+    const { bob, client, send, shown } = await moderatedSite({ [AT]: "hello" });
+    const { get, submit } = await browserOf(client);
+    const page = await get("/mentions");
+    bob.twts = { [AT]: `${bob.twts[AT]}, and other words` };
+    await send(AT);
+    const refused = await submit(page, "Approve");
+    expect(refused).toContain('class="notice failure"');
+    expect(refused).toContain("has changed since it was listed");
+    expect(refused).toContain("and other words");
+    expect(await shown()).toEqual([]);
+  });
+
+  it("forgets a mention, and rejects all of a host, after a question", async () => {
+    const { client, shown } = await moderatedSite({ [AT]: "hello", [LATER]: "again" }, false);
+    const { get, submit } = await browserOf(client);
+    const list = await get("/mentions");
+    expect(itemsIn(list)).toEqual(["again", "hello"]);
+    const [, forget = ""] = /href="(\/mentions\/forget[^"]+)"/.exec(list) ?? [];
+    const forgotten = await submit(await get(forget.replaceAll("&amp;", "&")), "Forget it");
+    expect(forgotten).toContain("Forgotten.");
+    expect(itemsIn(forgotten)).toEqual(["hello"]);
+
+    const [, block = ""] = /href="(\/mentions\/block[^"]+)"/.exec(list) ?? [];
+    const question = await get(block);
+    expect(question).toContain("1 mention from 127.0.0.1 is shown or held.");
+    expect(question).toContain("mentions: { block: [&quot;127.0.0.1&quot;] }");
+    expect(await submit(question, "Reject all of them")).toContain("1 rejected. To refuse new ones, add");
+    expect(await shown()).toEqual([]);
+  });
+
+  it("counts what is pending, and verifies it", async () => {
+    const { bob, client, send, shown } = await moderatedSite({}, false);
+    const { get, submit } = await browserOf(client);
+    bob.status = 500;
+    bob.twts = { [AT]: "@<alice https://alice.example/twtxt.txt> hello" };
+    expect(await send(AT)).toBe(202);
+    const page = await get("/mentions");
+    expect(page).toContain("1 mention is pending");
+    bob.status = 200;
+    expect(await submit(page, "Verify now")).toContain("1 verified, 0 dropped, 0 still pending.");
+    expect(await shown()).toEqual([bob.twt(AT)]);
+  });
+
+  it("shows the mentions of the last year by week, and who writes most", async () => {
+    const { bob, client } = await moderatedSite({ [AT]: "hello", [LATER]: "again" }, false);
+    const { get } = await browserOf(client);
+    const page = await get("/mentions/year");
+    expect(page).toContain("2 mentions were received and shown in the last 52 weeks.");
+    expect(page).toMatch(/<svg [^>]*role="img"/);
+    expect(page).toMatch(/<tr><th scope="row">\d{4}-\d\d-\d\d<\/th><td>2<\/td><td>0<\/td><td>0<\/td><\/tr>/);
+    expect(page).toMatch(new RegExp(`<a href="${bob.feedUrl}"[^>]*>bob</a> <span class="count">2</span>`));
+  });
+});
+
+describe("the room of mentions", () => {
+  it("400 for another list, 404 for a mention that is not there", async () => {
+    const { client } = await moderatedSite({});
+    const cookie = await client.open();
+    expect((await client.ask("/mentions?state=secret", { headers: { cookie } })).status).toBe(400);
+    expect((await client.ask("/mentions/forget?id=0&state=held", { headers: { cookie } })).status).toBe(404);
+  });
+});

@@ -1,0 +1,56 @@
+// test/client/moderated-site.ts: Alice's blog as `serve` runs it, with mentions by Bob, and her client.
+import { join } from "node:path";
+import { type Blog, command, ownData } from "../cli/helpers.js";
+import { freePort, serve, site } from "../cli/server.js";
+import { FEED, type FeedServer, feedServer, settingsOf } from "../helpers/receiver.js";
+import { type ClientUnderTest, startedClient } from "./client.js";
+
+export interface ModeratedSite {
+  bob: FeedServer;
+  blog: Blog;
+  client: ClientUnderTest;
+  /** Sends a mention of Bob's twt of this time. */
+  send(timestamp: string): Promise<number>;
+  /** The sources of the public list. */
+  shown(): Promise<string[]>;
+}
+
+/**
+ * @param twts - Bob's twts by their times; each one is sent
+ * @param moderate - whether Alice approves each one
+ */
+export async function moderatedSite(twts: Record<string, string>, moderate = true): Promise<ModeratedSite> {
+  const bob = await feedServer(
+    Object.fromEntries(Object.entries(twts).map(([at, text]) => [at, `@<alice ${FEED}> ${text}`])),
+  );
+  const blog = site();
+  const environment = { ...ownData(blog.folder), DBUS_SESSION_BUS_ADDRESS: "unix:path=/dev/null" };
+  const file = join(blog.folder, "data/eleventy-twtxt/keys/alice@alice.example.key");
+  const created = await command(blog.folder, ["keys", "create", "alice@alice.example", "--file", file], {
+    environment,
+  });
+  const settings = settingsOf({ key: created.stdout.trim(), mentions: { moderate, limits: { shownPerHost: 100 } } });
+  const { folder } = site(settings);
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  await serve({ folder }, [
+    "--allow-private-host",
+    bob.host,
+    "--port",
+    String(port),
+    "--url",
+    url,
+    "--rate-limit",
+    "0",
+  ]);
+  const send = async (timestamp: string) => {
+    const form = new URLSearchParams({ source: bob.twt(timestamp), target: FEED });
+    return (await fetch(`${url}/webmention`, { method: "POST", body: form })).status;
+  };
+  for (const timestamp of Object.keys(twts)) await send(timestamp);
+  const shown = async () => {
+    const list = Object(await (await fetch(`${url}/mentions.json`)).json());
+    return (list.mentions as { source: string }[]).map(({ source }) => source);
+  };
+  return { bob, blog, client: await startedClient({ folder, environment, url }), send, shown };
+}
