@@ -9,7 +9,7 @@ import { Form } from "../../plugin/client/layout.js";
 import type { CreateRoom } from "../../plugin/client/room.js";
 import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
 import { loopbackServer } from "../helpers/loopback.js";
-import { startedClient } from "./client.js";
+import { quietRoom, startedClient } from "./client.js";
 
 const OTHER_SITE = "http://evil.example/";
 
@@ -56,24 +56,24 @@ describeInChromium("the client in a browser", () => {
   });
 
   it("opens by a file, which only its owner can read", async () => {
-    const client = await startedClient();
+    const client = await startedClient({ rooms: [quietRoom] });
     const { target, end } = await linkFile(client.link);
     const context = await (await sharedChromium()).newContext();
     const tab = await context.newPage();
     await tab.goto(pathToFileURL(target).href);
-    await tab.waitForURL(`${client.origin}/mentions`);
+    await tab.waitForURL(`${client.origin}/quiet`);
     await end();
     await context.close();
   });
 
   it("opens by a link on a page of another site", async () => {
-    const client = await startedClient();
+    const client = await startedClient({ rooms: [quietRoom] });
     const context = await (await sharedChromium()).newContext();
     const tab = await context.newPage();
     await showSite(context, `<a href="${client.link}">open</a>`);
     await tab.goto(OTHER_SITE);
     await tab.getByText("open").click();
-    await tab.waitForURL(`${client.origin}/mentions`);
+    await tab.waitForURL(`${client.origin}/quiet`);
     await context.close();
   });
 

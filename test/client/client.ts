@@ -1,6 +1,8 @@
 // test/client/client.ts: the local web client in this process, and requests to it as a browser or an attacker sends them.
 import { request as httpRequest } from "node:http";
+import { Hono } from "hono";
 import { readAsset } from "../../build/plugin-from-source.js";
+import type { ClientEnv } from "../../plugin/client/client-env.js";
 import type { CreateRoom } from "../../plugin/client/room.js";
 import { ROOMS } from "../../plugin/client/rooms.js";
 import { type RunningClient, startClient } from "../../plugin/client/server.js";
@@ -47,6 +49,13 @@ export interface ClientSetup {
   /** `host:port`s that may be contacted. */
   hosts?: readonly string[];
 }
+
+/** A room that needs no site. */
+export const quietRoom: CreateRoom = () => {
+  const routes = new Hono<ClientEnv>();
+  routes.get("/", (c) => c.render("Nothing to see.", { title: "Quiet" }));
+  return { title: "Quiet", path: "/quiet", keys: [], routes };
+};
 
 /** A client of the site in a folder, with all rooms by default. */
 export async function startedClient(setup: ClientSetup = {}): Promise<ClientUnderTest> {

@@ -4,7 +4,7 @@ import { Hono } from "hono";
 import { describe, expect, it } from "vitest";
 import type { ClientEnv } from "../../plugin/client/client-env.js";
 import type { CreateRoom } from "../../plugin/client/room.js";
-import { type ClientUnderTest, startedClient } from "./client.js";
+import { type ClientUnderTest, quietRoom, startedClient } from "./client.js";
 
 const FORM = { "content-type": "application/x-www-form-urlencoded" };
 
@@ -43,14 +43,14 @@ async function clientWithForm() {
 
 describe("the link of the client", () => {
   it("sets a session cookie that scripts and other sites do not get, once", async () => {
-    const client = await startedClient();
+    const client = await startedClient({ rooms: [quietRoom] });
     const { pathname, search } = new URL(client.link);
     const opened = await client.ask(pathname + search);
     expect(opened.status).toBe(200);
     expect(opened.headers.get("set-cookie")).toMatch(
       /^twtxt-client-\d+=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict$/,
     );
-    expect(opened.text).toContain('content="0;url=/mentions"');
+    expect(opened.text).toContain('content="0;url=/quiet"');
 
     const again = await client.ask(pathname + search);
     expect(again.status).toBe(403);
@@ -59,7 +59,7 @@ describe("the link of the client", () => {
   });
 
   it("403 for a wrong token, which leaves the right one as it is", async () => {
-    const client = await startedClient();
+    const client = await startedClient({ rooms: [quietRoom] });
     for (const query of ["", "?token=", `?token=${"A".repeat(43)}`]) {
       expect(await client.ask(`/open${query}`)).toMatchObject({ status: 403 });
     }
@@ -68,19 +68,19 @@ describe("the link of the client", () => {
   });
 
   it("is not used up by a HEAD request", async () => {
-    const client = await startedClient();
+    const client = await startedClient({ rooms: [quietRoom] });
     const { pathname, search } = new URL(client.link);
     expect((await client.ask(pathname + search, { method: "HEAD" })).headers.get("set-cookie")).toBeNull();
     expect(await client.open()).not.toBe("");
   });
 
   it("is replaced on the terminal when a browser without a session asks after it was used", async () => {
-    const client = await startedClient();
-    await client.ask("/mentions");
+    const client = await startedClient({ rooms: [quietRoom] });
+    await client.ask("/quiet");
     expect(client.announced).toEqual([]);
     const cookie = await client.open();
-    await client.ask("/mentions");
-    await client.ask("/mentions");
+    await client.ask("/quiet");
+    await client.ask("/quiet");
     expect(client.announced).toHaveLength(1);
     expect(client.announced[0]).not.toBe(client.link);
     expect(await client.open(client.announced[0])).toBe(cookie);
@@ -89,20 +89,20 @@ describe("the link of the client", () => {
 
 describe("a request to the client", () => {
   it("403 without the session cookie, or with another one", async () => {
-    const client = await startedClient();
+    const client = await startedClient({ rooms: [quietRoom] });
     const cookie = await client.open();
     const [name = ""] = cookie.split("=");
     for (const sent of [undefined, `${name}=${"A".repeat(43)}`, `${name}=`, `other=${cookie.slice(name.length + 1)}`]) {
-      const refused = await client.ask("/mentions", { headers: sent === undefined ? {} : { cookie: sent } });
+      const refused = await client.ask("/quiet", { headers: sent === undefined ? {} : { cookie: sent } });
       expect(refused.status).toBe(403);
       expect(refused.text).toContain("Look at the terminal");
       expect(refused.text).not.toContain("<nav");
     }
-    expect((await client.ask("/mentions", { headers: { cookie } })).status).toBe(200);
+    expect((await client.ask("/quiet", { headers: { cookie } })).status).toBe(200);
   });
 
   it("403 with the Host of another name, to which DNS rebinding leads, whatever else it sends", async () => {
-    const client = await startedClient();
+    const client = await startedClient({ rooms: [quietRoom] });
     const cookie = await client.open();
     const port = new URL(client.origin).port;
     for (const host of [
@@ -113,7 +113,7 @@ describe("a request to the client", () => {
       `127.0.0.1:1`,
       `127.1:${port}`,
     ]) {
-      for (const path of ["/mentions", "/open?token=x", "/client.js"]) {
+      for (const path of ["/quiet", "/open?token=x", "/client.js"]) {
         expect(await client.ask(path, { headers: { host, cookie } })).toMatchObject({ status: 403 });
       }
     }
@@ -128,14 +128,14 @@ describe("a request to the client", () => {
   });
 
   it("has headers that forbid frames, scripts of others and caches, on each response", async () => {
-    const client = await startedClient();
+    const client = await startedClient({ rooms: [quietRoom] });
     const cookie = await client.open();
     const answers = await Promise.all([
-      client.ask("/mentions", { headers: { cookie } }),
+      client.ask("/quiet", { headers: { cookie } }),
       client.ask("/nothing", { headers: { cookie } }),
-      client.ask("/mentions"),
+      client.ask("/quiet"),
       client.ask("/client.js"),
-      client.ask("/mentions", { headers: { host: "evil.example" } }),
+      client.ask("/quiet", { headers: { host: "evil.example" } }),
     ]);
     expect(answers.map(({ status }) => status)).toEqual([200, 404, 403, 200, 403]);
     for (const { headers } of answers) {
@@ -154,11 +154,11 @@ describe("a request to the client", () => {
   });
 
   it("304 for the ETag of a page that has not changed", async () => {
-    const client = await startedClient();
+    const client = await startedClient({ rooms: [quietRoom] });
     const cookie = await client.open();
-    const page = await client.ask("/mentions", { headers: { cookie } });
+    const page = await client.ask("/quiet", { headers: { cookie } });
     const etag = page.headers.get("etag") ?? "";
-    const again = await client.ask("/mentions", { headers: { cookie, "if-none-match": etag } });
+    const again = await client.ask("/quiet", { headers: { cookie, "if-none-match": etag } });
     expect(again.status).toBe(304);
     expect(again.headers.get("cache-control")).toBe("no-store");
   });
@@ -237,20 +237,20 @@ const canBecomeAnother = process.platform === "linux" && process.getuid?.() === 
 
 describe.runIf(canBecomeAnother)("another user of the machine", () => {
   it("cannot open the client, even with the token and the cookie", async () => {
-    const client = await startedClient();
+    const client = await startedClient({ rooms: [quietRoom] });
     const cookie = await client.open();
     const [unused = ""] = await announcedBy(client);
     const { pathname, search } = new URL(unused);
-    expect(await asNobody(client, [pathname + search, "/mentions", "/client.js"], cookie)).toEqual([403, 403, 403]);
+    expect(await asNobody(client, [pathname + search, "/quiet", "/client.js"], cookie)).toEqual([403, 403, 403]);
     // The token still works for its owner.
     expect(await client.open(unused)).toBe(cookie);
-    expect((await client.ask("/mentions", { headers: { cookie } })).status).toBe(200);
+    expect((await client.ask("/quiet", { headers: { cookie } })).status).toBe(200);
   });
 });
 
 /** Makes the client show a new link. */
 async function announcedBy(client: ClientUnderTest): Promise<string[]> {
-  await client.ask("/mentions");
+  await client.ask("/quiet");
   return client.announced;
 }
 

@@ -98,11 +98,7 @@ export class ReceivedMentions {
    * @returns the mention; `null` if there is none with this id
    * @throws TwtxtError `precondition-failed` if the mention has changed
    */
-  async moderate(
-    id: string,
-    state: MentionState,
-    version: string | null,
-  ): Promise<StoredMention | null> {
+  async moderate(id: string, state: MentionState, version: string | null): Promise<StoredMention | null> {
     const mention = (await this.journal.read()).get(id);
     if (!mention) return null;
     if (version !== null && version !== versionOf(mention)) {
