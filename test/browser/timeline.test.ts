@@ -45,6 +45,9 @@ const UNREAD = [
   { nick: "frank", url: "gemini://frank.example/twtxt.txt", reason: "notWeb", lastRead: null },
 ] as const;
 
+/** Links of a starter that differ from text in color alone. */
+const THEME = "@media (prefers-color-scheme: light) { a { color: #00f; text-decoration: none } }";
+
 function page(): string {
   const html = timelineHtml(
     { twts: TWTS, unread: [...UNREAD], updated: UPDATED },
@@ -71,6 +74,7 @@ function page(): string {
 <meta name="viewport" content="width=device-width">
 <meta name="color-scheme" content="light dark">
 <title>Timeline</title>
+<style>${THEME}</style>
 <body style="background: Canvas; font: 1rem/1.5 sans-serif; max-width: 40rem; margin: 1rem auto; padding: 0 1rem">
 <main><h1 class="twtxt-title">Timeline</h1>${html}</main>`;
 }
