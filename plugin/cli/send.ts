@@ -1,16 +1,17 @@
 // plugin/cli/send.ts: `eleventy-twtxt send` sends the mentions and links of new posts.
+
 import { resolve } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { counted, listed } from "../author/amounts.js";
 import { misuse, typed, userAgent } from "../author/invocation.js";
 import { privateHostAdvice } from "../author/network.js";
+import { outcomeOf, type ReportedMention, sentMentions } from "../author/sent-mentions.js";
 import { ifBuilt, publishedSite, type Site, siteAt } from "../author/site.js";
 import { storeFolder } from "../author/site-store.js";
 import { TwtxtError } from "../errors.js";
 import { createGuard } from "../http/guard.js";
 import { hostAndPort, loopbackHostOf } from "../http/hosts.js";
 import { SiteIndex } from "../mentions/receive/site-index.js";
-import { type LedgerEntry, MentionLedger } from "../mentions/send/ledger.js";
 import { type SendOptions, type SendReport, sendMentions } from "../mentions/send/send.js";
 import type { MentionReport } from "../mentions/send/send-mention.js";
 import { siteLinks } from "../mentions/send/site-links.js";
@@ -168,7 +169,7 @@ async function listSent({ store, feedUrl }: Source, values: Values, terminal: Te
   if (values.now || values["dry-run"] || values.backfill !== undefined) {
     throw misuse(NAME, "--list sends nothing. Leave out --now, --dry-run and --backfill.");
   }
-  const mentions = (await new MentionLedger({ store, feedUrl, sleep: setTimeout }).list()).map(withDates);
+  const mentions = await sentMentions(store, feedUrl);
   if (values.json) terminal.print(JSON.stringify({ mentions }, null, 2));
   else for (const line of linesOf(mentions)) terminal.print(line);
   const sum = sumOf(mentions, [
@@ -181,16 +182,6 @@ async function listSent({ store, feedUrl }: Source, values: Values, terminal: Te
   terminal.say(sum === "" ? "No mentions were sent from here yet." : `${sum}.`);
   return 0;
 }
-
-function withDates({ at, next, ...mention }: LedgerEntry) {
-  const dateOf = (time: number | null) => (time === null ? null : new Date(time).toISOString());
-  return { ...mention, at: dateOf(at), next: dateOf(next) };
-}
-
-/** A mention of a run, or of the ledger, with the time and the number of attempts. */
-type Mention = Omit<MentionReport, "kind" | "method" | "status"> &
-  Partial<Pick<MentionReport, "kind" | "method">> &
-  Partial<Pick<ReturnType<typeof withDates>, "at" | "attempts">>;
 
 /** Problems, advice and counts. */
 function reportSum({ mentions, leftAlone, troubles }: SendReport, isDryRun: boolean): string[] {
@@ -214,49 +205,22 @@ function reportSum({ mentions, leftAlone, troubles }: SendReport, isDryRun: bool
   ];
 }
 
-function sumOf(mentions: readonly Mention[], kinds: readonly (readonly [string, ...Mention["outcome"][]])[]): string {
+function sumOf(
+  mentions: readonly ReportedMention[],
+  kinds: readonly (readonly [string, ...ReportedMention["outcome"][]])[],
+): string {
   const count = (outcomes: readonly string[]) => mentions.filter(({ outcome }) => outcomes.includes(outcome)).length;
   return listed(kinds.map(([what, ...outcomes]) => [count(outcomes), what]));
 }
 
 /** A line for each mention, oldest first. */
-function linesOf(mentions: readonly Mention[]): string[] {
-  const place = ({ timestamp, target }: Mention) => `${timestamp} ${target}`;
+function linesOf(mentions: readonly ReportedMention[]): string[] {
+  const place = ({ timestamp, target }: ReportedMention) => `${timestamp} ${target}`;
   return tableOf(mentions.toSorted((a, b) => (place(a) < place(b) ? -1 : 1)).map(cellsOf));
 }
 
-function cellsOf(mention: Mention): string[] {
+function cellsOf(mention: ReportedMention): string[] {
   const { timestamp, nick, target, isLink } = mention;
   const who = isLink ? "link" : nick === null ? "" : `@${nick}`;
   return [timestamp, who, target, outcomeOf(mention)];
-}
-
-function outcomeOf({ kind, outcome, endpoint, method, why, at, attempts, next }: Mention): string {
-  const change = kind === "gone" ? ", as deleted" : kind === "changed" ? ", as changed" : "";
-  const date = at ? ` ${minuteOf(at)}` : "";
-  const place = method ? `${endpoint} (${method})` : endpoint;
-  const where = place === null ? "" : ` at ${place}`;
-  const again = next === null ? "" : `; next attempt after ${minuteOf(next)}`;
-  switch (outcome) {
-    case "sent":
-    case "would be sent":
-      return `${outcome}${date} to ${place}${change}`;
-    case "failed":
-      return `failed${date}${where}: ${why}`;
-    case "retry":
-      return `not sent yet${where}: ${why}${again}`;
-    case "waiting":
-      if (attempts === undefined) return again.slice(2) || "left to the next run";
-      return attempts
-        ? `waiting, ${counted(attempts, "attempt")}${where}: ${why ?? "no answer"}${again}`
-        : `waiting, not tried yet${again}`;
-    case "not-asked":
-      return `${why}${again}`;
-    case "no-endpoint":
-      return why?.startsWith("no endpoint") ? why : `no endpoint: ${why}`;
-  }
-}
-
-function minuteOf(date: string): string {
-  return `${date.slice(0, 16)}Z`;
 }

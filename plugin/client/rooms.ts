@@ -1,6 +1,7 @@
 // plugin/client/rooms.ts: the rooms of the client, in the order of the navigation.
+import { healthRoom } from "./health.js";
 import { mentionsRoom } from "./mentions/mentions-room.js";
 import { messagesRoom } from "./messages/messages.js";
 import type { CreateRoom } from "./room.js";
 
-export const ROOMS: readonly CreateRoom[] = [mentionsRoom, messagesRoom];
+export const ROOMS: readonly CreateRoom[] = [mentionsRoom, messagesRoom, healthRoom];

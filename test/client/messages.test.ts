@@ -5,7 +5,7 @@ import { messagesRoom } from "../../plugin/client/messages/messages.js";
 import { type Correspondent, correspondents } from "../cli/correspondent.js";
 import { describeWithoutKeychain } from "../cli/machine.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
-import { type Visitor, visitorOf } from "./visitor.js";
+import { shownText, type Visitor, visitorOf } from "./visitor.js";
 
 function clientOf({ machine, environment, allowing }: Correspondent): Promise<ClientUnderTest> {
   const hosts = allowing.filter((word) => !word.startsWith("--"));
@@ -20,14 +20,6 @@ function conversation({ address }: Correspondent): string {
   return `/messages/with/${encodeURIComponent(address)}`;
 }
 
-/** The text of a page, without markup. */
-function shown(html: string): string {
-  return html
-    .replace(/<[^>]*>/g, " ")
-    .replace(/\s+/g, " ")
-    .trim();
-}
-
 describeWithoutKeychain("the room of messages", () => {
   it("shows conversations, unread ones first, and remembers what the author has seen", async () => {
     const { alice, bob, carol } = await correspondents(["alice", "bob", "carol"]);
@@ -35,28 +27,28 @@ describeWithoutKeychain("the room of messages", () => {
     await carol.message("send", alice.address, "From carol.");
     const visitor = await visitorAt(alice);
 
-    const list = shown((await visitor.get("/messages")).text);
+    const list = shownText((await visitor.get("/messages")).text);
     expect(list).toMatch(
       new RegExp(`${carol.address} verified 1 unread .*From carol\\. .*${bob.address} .*From bob\\.`),
     );
-    const page = shown((await visitor.get(conversation(carol))).text);
+    const page = shownText((await visitor.get(conversation(carol))).text);
     expect(page).toContain(`Verified: signed with the key of ${carol.address}, which its site publishes.`);
     expect(page).toContain("From carol.");
 
-    const later = shown((await visitor.get("/messages")).text);
+    const later = shownText((await visitor.get("/messages")).text);
     expect(later).toMatch(new RegExp(`${bob.address} verified 1 unread.*${carol.address} verified (?!1 unread)`));
     const anotherClient = await visitorAt(alice);
-    expect(shown((await anotherClient.get("/messages")).text).match(/unread/g)).toHaveLength(1);
+    expect(shownText((await anotherClient.get("/messages")).text).match(/unread/g)).toHaveLength(1);
   });
 
   it("sends a message, shows the own copy and the answer that arrives meanwhile", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     const visitor = await visitorAt(alice);
     const begun = await visitor.submit("/messages", { address: bob.address.toUpperCase() });
-    expect(shown(begun.text)).toContain(`Your first message to ${bob.address}.`);
+    expect(shownText(begun.text)).toContain(`Your first message to ${bob.address}.`);
 
     const sent = await visitor.submit(conversation(bob), { text: "See you at nine?\r\nOr later." });
-    expect(shown(sent.text)).toMatch(
+    expect(shownText(sent.text)).toMatch(
       new RegExp(`Delivered to ${bob.address}\\..*You .*See you at nine\\? Or later\\.`),
     );
     expect(await bob.found("list")).toMatchObject([{ text: "See you at nine?\nOr later.", trust: "verified" }]);
@@ -80,7 +72,7 @@ describeWithoutKeychain("the room of messages", () => {
     const nobody = `/messages/with/${encodeURIComponent(`nobody@${alice.host}`)}`;
     const failed = await visitor.submit(nobody, { text: "A <long> text" });
     expect(failed.status).toBe(200);
-    expect(shown(failed.text)).toContain(`Not sent: `);
+    expect(shownText(failed.text)).toContain(`Not sent: `);
     expect(failed.text).toContain("A &lt;long&gt; text</textarea>");
   });
 
@@ -89,12 +81,12 @@ describeWithoutKeychain("the room of messages", () => {
     const visitor = await visitorAt(alice);
     bob.trouble = 503;
     const sent = await visitor.submit(conversation(bob), { text: "Later then." });
-    expect(shown(sent.text)).toMatch(/Not delivered yet to .*503.* 1 message not delivered yet/);
+    expect(shownText(sent.text)).toMatch(/Not delivered yet to .*503.* 1 message not delivered yet/);
     const waiting = await visitor.get("/messages/outbox");
-    expect(shown(waiting.text)).toMatch(/Later then\. .*503.*next attempt after/);
+    expect(shownText(waiting.text)).toMatch(/Later then\. .*503.*next attempt after/);
 
     bob.trouble = null;
-    expect(shown((await visitor.submit("/messages/outbox/retry")).text)).toContain(`Delivered to ${bob.address}.`);
+    expect(shownText((await visitor.submit("/messages/outbox/retry")).text)).toContain(`Delivered to ${bob.address}.`);
     expect(await bob.found("list")).toMatchObject([{ text: "Later then." }]);
 
     bob.trouble = 503;
@@ -102,7 +94,7 @@ describeWithoutKeychain("the room of messages", () => {
     const { text } = await visitor.get("/messages/outbox");
     const [, id = ""] = /name="id" value="([0-9a-f]{64})"/.exec(text) ?? [];
     const discarded = await visitor.submit("/messages/outbox/discard", { id });
-    expect(shown(discarded.text)).toMatch(/no longer delivered\. Everything was delivered\./);
+    expect(shownText(discarded.text)).toMatch(/no longer delivered\. Everything was delivered\./);
   });
 
   it("shows both keys of a correspondent whose key has changed, and verifies again once the author has accepted it", async () => {
@@ -117,17 +109,17 @@ describeWithoutKeychain("the room of messages", () => {
     const key = `/messages/key/${encodeURIComponent(bob.address)}`;
     const unverified = async () => (await visitor.get("/messages/unverified")).text;
     await vi.waitFor(async () => expect(await unverified()).toContain(key));
-    expect(shown((await visitor.get(conversation(bob))).text)).not.toContain("With my new key.");
+    expect(shownText((await visitor.get(conversation(bob))).text)).not.toContain("With my new key.");
     const refused = await visitor.submit(conversation(bob), { text: "Is it you?" });
-    expect(shown(refused.text)).toContain("Not sent: There is a new key");
+    expect(shownText(refused.text)).toContain("Not sent: There is a new key");
 
     const compared = await visitor.get(key);
     expect(compared.text).toContain(old);
     expect(compared.text).toContain(bob.kex);
-    expect(shown((await visitor.submit(key, { key: old })).text)).toContain("has published a different key");
-    expect(shown((await visitor.submit(key, { key: bob.kex })).text)).toContain("You have accepted this key");
-    expect(shown((await visitor.get(conversation(bob))).text)).toContain("With my new key.");
-    expect(shown(await unverified())).toContain("There are none.");
+    expect(shownText((await visitor.submit(key, { key: old })).text)).toContain("has published a different key");
+    expect(shownText((await visitor.submit(key, { key: bob.kex })).text)).toContain("You have accepted this key");
+    expect(shownText((await visitor.get(conversation(bob))).text)).toContain("With my new key.");
+    expect(shownText(await unverified())).toContain("There are none.");
   });
 
   it("deletes a message, and blocks a sender and takes it back", async () => {
@@ -140,7 +132,7 @@ describeWithoutKeychain("the room of messages", () => {
     expect((await alice.found("list")).map((one) => one.text)).toEqual(["two"]);
 
     const blocked = await visitor.submit("/messages/block", { address: bob.address });
-    expect(shown(blocked.text)).toContain(`${bob.address} is blocked.`);
+    expect(shownText(blocked.text)).toContain(`${bob.address} is blocked.`);
     expect(await alice.found("list")).toEqual([]);
     expect((await alice.message("blocked")).stdout).toContain(bob.address);
     await visitor.submit("/messages/unblock", { address: bob.address });
@@ -152,10 +144,10 @@ describeWithoutKeychain("the room of messages", () => {
     const guest = alice.guest(7);
     await alice.type(["message", "send", alice.address, "Hello from your page.", ...guest.options]);
     const visitor = await visitorAt(alice);
-    const list = shown((await visitor.get("/messages")).text);
+    const list = shownText((await visitor.get("/messages")).text);
     expect(list).toMatch(/guest kex1\S+ guest 1 unread .*Hello from your page\./);
     const page = await visitor.submit(`/messages/with/${encodeURIComponent(guest.address)}`, { text: "Welcome." });
-    expect(shown(page.text)).toContain("Delivered to");
+    expect(shownText(page.text)).toContain("Delivered to");
     expect(await alice.found("list", ...guest.options)).toMatchObject([{ text: "Welcome." }]);
   });
 
@@ -166,7 +158,7 @@ describeWithoutKeychain("the room of messages", () => {
     expect((await visitor.get("/messages")).text).toContain("Before.");
     await alice.stop();
     await vi.waitFor(async () => {
-      const list = shown((await visitor.get("/messages")).text);
+      const list = shownText((await visitor.get("/messages")).text);
       expect(list).toMatch(/The inbox does not answer\..*nothing is lost.*Before\./);
     });
   });

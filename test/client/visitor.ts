@@ -26,3 +26,11 @@ export async function visitorOf(client: ClientUnderTest, start: string): Promise
     },
   };
 }
+
+/** The text of a page, without markup. */
+export function shownText(html: string): string {
+  return html
+    .replace(/<[^>]*>/g, " ")
+    .replace(/\s+/g, " ")
+    .trim();
+}
