@@ -26,7 +26,7 @@ const options = {
 };
 
 /** The files that users import or run, and the one that `plugin.ts` loads with `require`. */
-const ENTRIES = ["index.js", "messages/index.js", "messages/browser.js", "cli/main.js", "eleventy/text-from-html.js"];
+const ENTRIES = ["index.js", "messages/index.js", "messages/browser.js", "cli/main.js", "text/text-from-html.js"];
 
 const compiled = (await readdir(dist, { recursive: true })).filter((file) => file.endsWith(".js"));
 const { metafile } = await build({

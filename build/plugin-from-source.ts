@@ -2,7 +2,7 @@
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import manifest from "../package.json" with { type: "json" };
-import * as htmlReader from "../plugin/eleventy/text-from-html.js";
+import * as htmlReader from "../plugin/text/text-from-html.js";
 import { definePlugin } from "../plugin/plugin.js";
 
 const assets = new Map<string, Promise<string>>();

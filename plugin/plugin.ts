@@ -77,7 +77,7 @@ export const twtxt = definePlugin(() => ({
   root: process.cwd(),
   environment: process.env,
   packageFolder: fileURLToPath(new URL("../", import.meta.url)),
-  htmlReader: () => require("./eleventy/text-from-html.js"),
+  htmlReader: () => require("./text/text-from-html.js"),
   readAsset: (file) => readFile(new URL(`./browser/${file}`, import.meta.url), "utf8"),
   version: JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version,
 }));

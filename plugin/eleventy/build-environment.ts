@@ -1,8 +1,8 @@
 // plugin/eleventy/build-environment.ts: what a build needs from the machine.
 import type { Clock } from "../clock.js";
 import type { FollowedFeed } from "../options/follow.js";
+import type { HtmlReader } from "../text/text-from-post.js";
 import type { HostChoice } from "./default-host.js";
-import type { HtmlReader } from "./text-from-post.js";
 
 /** What a build needs from the machine. */
 export interface BuildEnvironment {

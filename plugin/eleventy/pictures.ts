@@ -1,4 +1,5 @@
 // plugin/eleventy/pictures.ts: pictures in the front matter of notes.
+import type { Picture } from "../text/text-from-post.js";
 import type { CollectionItem } from "./eleventy.js";
 
 /** Micropub servers write `photo`; themes read `image` and `featured`. */
@@ -6,12 +7,6 @@ const KEYS = ["photo", "image", "featured"];
 
 /** A path, a web URL or a blob link, but not `featured: yes` or a `data:` URL. */
 const LINK = /^(?:https?:|blob:|(?![a-z][a-z0-9+.-]*:))(?=.*(?:[/:]|\.[a-z0-9]{2,5}(?:[?#]|$)))/i;
-
-export interface Picture {
-  /** As in the front matter: absolute, or relative to the page. */
-  url: string;
-  alt: string;
-}
 
 /** The pictures of posts without a title. A twt with a title links to the page, which shows the pictures. */
 export async function picturesOfNotes(posts: readonly CollectionItem[]): Promise<Map<CollectionItem, Picture[]>> {

@@ -3,8 +3,8 @@
 import { isLoopback } from "../http/hosts.js";
 import { mentionsOptions, sendsLinks } from "../options/mentions.js";
 import type { Settings } from "../options.js";
+import { ATTRIBUTES } from "../text/blob-links.js";
 import { canParseUrl } from "../url.js";
-import { ATTRIBUTES } from "./blob-links.js";
 
 /** How many links of a post are sent. */
 export const MAX_LINKS = 50;

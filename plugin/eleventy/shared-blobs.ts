@@ -5,9 +5,9 @@ import { loopbackHostOf } from "../http/hosts.js";
 import { show } from "../options/messages.js";
 import type { Settings } from "../options.js";
 import { isBlobKey, PATHS, sharedUrlOf } from "../site/routes.js";
-import { addBlobRule, type LinkTargets, linkBlobs, linkBlobsInText } from "./blob-links.js";
+import { addBlobRule, type LinkTargets, linkBlobs, linkBlobsInText } from "../text/blob-links.js";
+import type { MarkdownIt } from "../text/markdown-mentions.js";
 import { Findings, firstOf, sentenceAbout } from "./findings.js";
-import type { MarkdownIt } from "./markdown-mentions.js";
 import type { SiteUrls } from "./site-urls.js";
 
 /** Timeout of the check of all links. */

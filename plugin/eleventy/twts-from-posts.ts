@@ -4,15 +4,15 @@ import { hashAmong, type TwtHashes, twtHashes } from "../feed/hash.js";
 import { findMentions, type Mention } from "../feed/mention.js";
 import type { Twt } from "../feed/twt.js";
 import type { Settings } from "../options.js";
+import { type HtmlReader, type Picture, type PostText, textOfPost } from "../text/text-from-post.js";
 import type { CollectionItem, Collections } from "./eleventy.js";
 import type { Findings } from "./findings.js";
-import { type Picture, picturesOfNotes } from "./pictures.js";
+import { picturesOfNotes } from "./pictures.js";
 import { permalinkOf } from "./post-date.js";
 import { type FindLinks, linkFinder } from "./post-links.js";
 import { choosePosts, type DatedPost, type Schedule, schedulePosts } from "./posts.js";
 import type { SharedBlobs } from "./shared-blobs.js";
 import type { SiteUrls } from "./site-urls.js";
-import { type HtmlReader, type PostText, textOfPost } from "./text-from-post.js";
 
 /** A twt as templates see it. */
 export interface PostTwt extends Twt {

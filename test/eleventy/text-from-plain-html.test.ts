@@ -3,8 +3,8 @@ import fc from "fast-check";
 import matter from "gray-matter";
 import markdownIt from "markdown-it";
 import { describe, expect, it } from "vitest";
-import { textFromAnyHtml } from "../../plugin/eleventy/text-from-html.js";
-import { type PageOfHtml, textFromPlainHtml } from "../../plugin/eleventy/text-from-plain-html.js";
+import { textFromAnyHtml } from "../../plugin/text/text-from-html.js";
+import { type PageOfHtml, textFromPlainHtml } from "../../plugin/text/text-from-plain-html.js";
 import { runs } from "../helpers/runs.js";
 
 const URL_OF_PAGE = "https://alice.example/notes/a/";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { textOfPost } from "../../plugin/eleventy/text-from-post.js";
+import { textOfPost } from "../../plugin/text/text-from-post.js";
 import type { Post } from "../../plugin/options.js";
 import { post, site } from "../helpers/site.js";
 

@@ -104,7 +104,7 @@ const twtxt = definePlugin(() => ({
   environment: {},
   version: "0.0.0",
   packageFolder: ${JSON.stringify(REPO)},
-  htmlReader: () => createRequire(import.meta.url)(${JSON.stringify(join(COMPILED, "eleventy/text-from-html.js"))}),
+  htmlReader: () => createRequire(import.meta.url)(${JSON.stringify(join(COMPILED, "text/text-from-html.js"))}),
   readAsset: (file) => readFile(${JSON.stringify(join(COMPILED, "browser/"))} + file, "utf8"),
 }));
 export default function (config) {

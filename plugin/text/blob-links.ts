@@ -1,4 +1,4 @@
-// plugin/eleventy/blob-links.ts: replaces `blob:KEY` links in Markdown and HTML by URLs.
+// plugin/text/blob-links.ts: replaces `blob:KEY` links in Markdown and HTML by URLs.
 
 import { escapeHtml } from "../site/html.js";
 import { BLOB_KEY } from "../site/routes.js";

@@ -1,4 +1,4 @@
-// plugin/eleventy/text-from-html.ts: text of a twt from the HTML of a post. Loaded only if a post needs it.
+// plugin/text/text-from-html.ts: text of a twt from the HTML of a post. Loaded only if a post needs it.
 import type { Element, Nodes, Root } from "hast";
 import { defaultHandlers } from "hast-util-to-mdast";
 import { toText } from "hast-util-to-text";

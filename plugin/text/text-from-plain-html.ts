@@ -1,4 +1,4 @@
-// plugin/eleventy/text-from-plain-html.ts: fast path for bodies of plain HTML, such as most notes.
+// plugin/text/text-from-plain-html.ts: fast path for bodies of plain HTML, such as most notes.
 //
 // `text-from-html.ts` reads any HTML, but builds three trees for it. This module builds none, and refuses other HTML. Both
 // must give the same text byte for byte, because a different text has a different hash.

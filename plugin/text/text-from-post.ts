@@ -1,4 +1,4 @@
-// plugin/eleventy/text-from-post.ts: text of a twt from a post.
+// plugin/text/text-from-post.ts: text of a twt from a post.
 import { authorError, type TwtxtError } from "../errors.js";
 import { formatMention, isMentionUrl, locateMentions, mentionAt } from "../feed/mention.js";
 import { adjustForPeers } from "../feed/peers.js";
@@ -7,12 +7,18 @@ import { byteLength, cleanText, isLongerThan, LINE_LIMIT, LINE_SEPARATOR } from 
 import type { Post, Settings } from "../options.js";
 import { escapeHtml, mentionLink } from "../site/html.js";
 import { nickOf } from "./markdown-mentions.js";
-import type { Picture } from "./pictures.js";
 import { type PageOfHtml, textFromPlainHtml } from "./text-from-plain-html.js";
 import { expandShortMentions, wireForm, writeMentions } from "./write-mentions.js";
 
 /** The HTML parser. Loaded when a text needs it, because this takes as long as the texts of a thousand plain notes. */
 export type HtmlReader = typeof import("./text-from-html.js");
+
+/** A picture in the front matter. */
+export interface Picture {
+  /** As in the front matter: absolute, or relative to the page. */
+  url: string;
+  alt: string;
+}
 
 /** The context of a post. */
 export interface PostSource {

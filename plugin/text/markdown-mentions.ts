@@ -1,17 +1,20 @@
-// plugin/eleventy/markdown-mentions.ts: links for mentions in Markdown, `@<nick url>` or `@nick` of a followed feed.
+// plugin/text/markdown-mentions.ts: links for mentions in Markdown, `@<nick url>` or `@nick` of a followed feed.
 import { characterBefore, type Mention, mentionAt } from "../feed/mention.js";
 import type { Settings } from "../options.js";
 import { mentionLink } from "../site/html.js";
 import { canParseUrl } from "../url.js";
-import type { TemplateContext } from "./eleventy.js";
+
+/** The data of the page, as Eleventy passes it to markdown-it. */
+interface PageData {
+  page?: { inputPath?: string };
+}
 
 /** The part of markdown-it's state that an inline rule uses. */
 interface InlineState {
   src: string;
   pos: number;
   linkLevel: number;
-  /** The data of the page, passed by Eleventy. */
-  env?: TemplateContext | undefined;
+  env?: PageData | undefined;
   push(type: string, tag: string, nesting: -1 | 0 | 1): Token;
 }
 interface Token {
@@ -27,7 +30,7 @@ interface Token {
 /** The part of markdown-it that takes rules. */
 export interface MarkdownIt {
   core: {
-    ruler: { push(rule: string, run: (state: { tokens: Token[]; env?: TemplateContext | undefined }) => void): void };
+    ruler: { push(rule: string, run: (state: { tokens: Token[]; env?: PageData | undefined }) => void): void };
   };
   inline: {
     ruler: { before(name: string, rule: string, run: (state: InlineState, silent: boolean) => boolean): void };

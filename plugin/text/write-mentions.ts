@@ -1,4 +1,4 @@
-// plugin/eleventy/write-mentions.ts: mentions in the form `@<nick url>`, which all clients understand.
+// plugin/text/write-mentions.ts: mentions in the form `@<nick url>`, which all clients understand.
 import { formatMention, isMentionUrl, isNick, locateMentions, mentionAt } from "../feed/mention.js";
 import type { Settings } from "../options.js";
 import { nickOf, shortMentionAt, unknownMentionAt } from "./markdown-mentions.js";

@@ -1,0 +1,175 @@
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { pageOf, previewTwt } from "../../plugin/author/compose.js";
+import { completeNick, knownNicks } from "../../plugin/author/known-nicks.js";
+import { findNotified } from "../../plugin/author/notified.js";
+import { postDrafts } from "../../plugin/author/post-drafts.js";
+import { siteAt } from "../../plugin/author/site.js";
+import { createGuard } from "../../plugin/http/guard.js";
+import { blog, standingTerminal } from "../cli/helpers.js";
+import { loopbackServer } from "../helpers/loopback.js";
+import { site as build, post } from "../helpers/site.js";
+
+const NOW = "2026-11-20T09:30:00Z";
+const NOTE = "notes/20261120-093000.md";
+const FOLLOW = JSON.stringify([{ nick: "bob", url: "https://bob.example/twtxt.txt" }]);
+
+const machineIn = (folder: string) => standingTerminal(folder, NOW);
+
+const BODIES: readonly (readonly [string, string, string?])[] = [
+  ["plain text", "Hello from my own site."],
+  ["mentions", "Yes, @bob and @<carol https://carol.example/tw.txt>, (@bob) \\@bob `@bob` @dave."],
+  [
+    "formatting and links",
+    "# A *heading*\n\n- [one](/about/)\n- two\n\n> quoted **text**\n\n![a picture](x.jpg) <https://a.example/>",
+  ],
+  ["code", "    indented\n\n```js\nconst a = 1;\n```"],
+  ["HTML", '<details><summary>More</summary>text</details> &amp; <a href="y.html">y</a>'],
+  ["a table that needs the parser", "| a | b |\n|---|---|\n| 1 | @bob |"],
+  ["a reply", "Quite so.", "abcdefg https://bob.example/twtxt.txt"],
+  ["a reply that mentions", "@bob Quite so.", "abcdefg https://bob.example/twtxt.txt"],
+  ["a long text", `${"word ".repeat(20_000)}@bob`],
+];
+
+describe("the twt of a note that is typed", () => {
+  it("is the one that the build writes, byte for byte", async () => {
+    const file = (at: number) => `notes/20261120-09300${at}.md`;
+    const built = await build({
+      files: {
+        "notes/notes.json": `{ "tags": "posts" }`,
+        "_data/follow.json": FOLLOW,
+        ...Object.fromEntries(
+          BODIES.map(([, body, replyTo], at) => [
+            file(at),
+            post({ date: `2026-11-19T09:30:0${at}Z`, ...(replyTo && { replyTo }) }, body),
+          ]),
+        ),
+      },
+    });
+    const site = await siteAt(machineIn(built.folder));
+    const previews = BODIES.map(([, body, replyTo], at) =>
+      previewTwt({ body, replyTo }, join(built.folder, file(at)), site),
+    );
+    const texts = (await Promise.all(previews)).map(({ text }) => text);
+    expect(texts).toEqual(built.texts());
+  });
+
+  it("has a size, mentions, and names that no followed feed has", async () => {
+    const { folder } = blog({ followed: { file: "_data/follow.json", option: [] } }, { "_data/follow.json": FOLLOW });
+    const site = await siteAt(machineIn(folder));
+    const preview = await previewTwt(
+      { body: "Grüße, @bob @bob @dave {{ x }}", replyTo: undefined },
+      join(folder, NOTE),
+      site,
+    );
+    expect(preview).toEqual({
+      text: "Grüße, @<bob https://bob.example/twtxt.txt> @<bob https://bob.example/twtxt.txt> @dave {{ x }}",
+      bytes: 96,
+      isCut: false,
+      mentions: [{ nick: "bob", url: "https://bob.example/twtxt.txt" }],
+      unknownMentions: ["@dave"],
+      hasTemplateCode: true,
+    });
+    expect(await previewTwt({ body: " \n", replyTo: undefined }, join(folder, NOTE), site)).toMatchObject({
+      text: "",
+      bytes: 0,
+    });
+    expect(await previewTwt({ body: "x ".repeat(70_000), replyTo: undefined }, join(folder, NOTE), site)).toMatchObject(
+      { isCut: true },
+    );
+  });
+
+  it("links to the page that the note will have, below the path prefix", async () => {
+    const { folder } = blog({
+      input: "./src",
+      urls: {
+        ...(await siteAt(machineIn(blog({}).folder))).settings.urls,
+        shared: "https://alice.example/blog/shared",
+      },
+    });
+    expect(pageOf(join(folder, "src", NOTE), await siteAt(machineIn(folder)))).toBe(
+      "https://alice.example/blog/notes/20261120-093000/",
+    );
+  });
+});
+
+describe("who would be notified", () => {
+  it("is found as sending finds it, or there is a reason why not", async () => {
+    const server = await loopbackServer((request, response) => {
+      if (request.url === "/twtxt.txt") response.end("# nick = bob\n# webmention = /hook\n2026-01-02T03:04:05Z\thi\n");
+      else if (request.url === "/page") response.setHeader("link", '</wm>; rel="webmention"').end("<p>page");
+      else response.writeHead(request.url === "/gone" ? 410 : 200).end("<p>nothing");
+    });
+    const ask = createGuard({ userAgent: "test", allowPrivateHosts: [server.host] });
+    const mentions = ["/twtxt.txt", "/page", "/gone", "/none"].map((path) => ({ nick: "x", url: server.url + path }));
+    const found = await findNotified([...mentions, { nick: "y", url: "http://127.0.0.1:8089/" }], {
+      ask,
+      now: () => Date.parse(NOW),
+    });
+    expect(found.map(({ endpoint, method, why }) => [endpoint?.replace(server.url, ""), method, why])).toEqual([
+      ["/hook", "feed field", null],
+      ["/wm", "Link header", null],
+      [undefined, null, expect.stringContaining("410")],
+      [undefined, null, "no endpoint in the feed, its headers or its site"],
+      [undefined, null, expect.stringContaining("its address is not public")],
+    ]);
+  });
+});
+
+describe("the completion of @nick", () => {
+  const known = knownNicks(
+    [{ nick: "bob", url: "https://bob.example/twtxt.txt" }],
+    [
+      { nick: "Bobby", url: "https://bobby.example/tw.txt" },
+      { nick: "robert", url: "https://bob.example/twtxt.txt" },
+      { nick: "two words", url: "https://two.example/" },
+      { nick: null, url: "https://none.example/" },
+      { nick: "evil", url: "javascript:alert(1)" },
+    ],
+  );
+
+  it("writes the nick of a followed feed, and the whole mention of another one", () => {
+    expect(completeNick("@bo", known).map(({ written }) => written)).toEqual([
+      "@bob",
+      "@<Bobby https://bobby.example/tw.txt>",
+    ]);
+  });
+
+  it("offers no feed twice, and none that cannot be mentioned", () => {
+    expect(completeNick("", known).map(({ nick }) => nick)).toEqual(["bob", "Bobby"]);
+  });
+});
+
+describe("drafts", () => {
+  it("are there again after a crash, newest first, until they are deleted", async () => {
+    const { folder } = blog({});
+    let now = Date.parse(NOW);
+    const machine = { ...machineIn(folder), now: () => now };
+    const site = await siteAt(machine);
+    const first = await postDrafts(site, machine).save({ id: null, body: "one", replyTo: null });
+    now += 1000;
+    const second = await postDrafts(site, machine).save({
+      id: null,
+      body: "two",
+      replyTo: "abcdefg https://bob.example/twtxt.txt",
+    });
+    expect(await postDrafts(site, machine).list()).toEqual([second, first]);
+    now += 1000;
+    const again = await postDrafts(site, machine).save({ ...first, body: "one, edited" });
+    expect(again.id).toBe(first.id);
+    expect((await postDrafts(site, machine).list()).map(({ body }) => body)).toEqual(["one, edited", "two"]);
+    await postDrafts(site, machine).delete(first.id);
+    await postDrafts(site, machine).delete("../../x");
+    expect(await postDrafts(site, machine).list()).toEqual([second]);
+  });
+
+  it("of another site are others, and an id from elsewhere gets a new one", async () => {
+    const { folder } = blog({});
+    const machine = machineIn(folder);
+    const site = await siteAt(machine);
+    const { id } = await postDrafts(site, machine).save({ id: "../../x", body: "one", replyTo: null });
+    expect(id).toMatch(/^[0-9a-f-]{36}$/);
+    const other = { ...site, settings: { ...site.settings, feedUrl: "https://alice.example/other.txt" } };
+    expect(await postDrafts(other, machine).list()).toEqual([]);
+  });
+});
