@@ -2,8 +2,8 @@
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import manifest from "../package.json" with { type: "json" };
-import * as htmlReader from "../plugin/text/text-from-html.js";
 import { definePlugin } from "../plugin/plugin.js";
+import * as htmlReader from "../plugin/text/text-from-html.js";
 
 const assets = new Map<string, Promise<string>>();
 

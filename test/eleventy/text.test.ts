@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { textOfPost } from "../../plugin/text/text-from-post.js";
 import type { Post } from "../../plugin/options.js";
+import { textOfPost } from "../../plugin/text/text-from-post.js";
 import { post, site } from "../helpers/site.js";
 
 describe("the default text of a post", () => {
