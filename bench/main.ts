@@ -10,6 +10,7 @@ import { measureStrangers } from "./attacks.js";
 import { measureBlobs } from "./blobs.js";
 import { measureBuilds } from "./build.js";
 import { measureComponent } from "./component.js";
+import { measureContactForm } from "./contact-form.js";
 import { measureAssets, measureMentionBuilds, measureTree } from "./conversations.js";
 import { measureDeliveries } from "./deliveries.js";
 import { measureFunctions } from "./functions.js";
@@ -26,7 +27,7 @@ const HELP = `npm run bench -- [--quick] [--only PART] [--json FILE] [--markdown
 
 --quick     fewer runs, fewer mentions, and no blogs of 10,000
 --only      one part alone: builds, timeline, mentions, tree, assets, reader, find, import, functions, send, verify,
-            received, messages, deliveries, blobs, strangers or component
+            received, messages, form, deliveries, blobs, strangers or component
 --json      the figures as JSON, too
 --markdown  the tables as Markdown, too, as in docs/benchmarks.md`;
 
@@ -147,6 +148,7 @@ function plan(entry: string, isQuick: boolean): [string, () => Promise<Part>][] 
           stop,
         }),
     ],
+    ["form", () => measureContactForm(entry, isQuick ? 20 : 100, stop)],
     [
       "deliveries",
       () => measureDeliveries(entry, { folder: join(temp, "deliveries"), count: isQuick ? 200 : 1000, stop }),

@@ -1,8 +1,7 @@
 // plugin/browser/twtxt-contact-conversation.ts: the conversation of the contact form, loaded when a reader uses the form.
 import { base64 } from "@scure/base";
 import { TwtxtError } from "../errors.js";
-import { decodeKey, encodeKey, formatMessage, open, parseMessage, type SecretKey, seal } from "../messages/browser.js";
-import { nameEvent } from "../messages/name.js";
+import { encodeKey, open, parseMessage, type SecretKey } from "../messages/browser.js";
 import { CONTACT_STATUS, type ContactStatus } from "../options/contact-words.js";
 import { chooseFile, downloadCopy, readCopy } from "./conversation-copy.js";
 import {
@@ -13,9 +12,10 @@ import {
   type SealedMessage,
   sendToAuthor,
 } from "./guest-inbox.js";
-import { guestAddress, keyOf } from "./guest-key.js";
+import { keyOf } from "./guest-key.js";
 import { type Conversation, type GuestMessage, GuestStore } from "./guest-store.js";
 import { messageItem } from "./message-item.js";
+import { sealGuestMessage } from "./seal-guest-message.js";
 
 /** Sealed and armored, such a message stays below the limit of 64 KiB. In bytes of UTF-8. */
 const MAX_TEXT = 44_000;
@@ -113,26 +113,13 @@ export class ContactForm {
     const { seed } = await this.#started();
     const time = new Date().toISOString();
     const id = crypto.randomUUID();
-    const sealed = this.#sealed(typed, name.value, seed, time);
+    const sealed = sealGuestMessage({ text: typed, name: name.value, time }, seed, this.#author);
     // Another tab has just forgotten the conversation.
     if (!(await this.#store.put({ id, time, text: typed, state: "waiting", sealed }))) return null;
     text.value = "";
     await this.#store.update({ draft: "", name: name.value });
     await this.#changed();
     return id;
-  }
-
-  #sealed(text: string, name: string, seed: Uint8Array, time: string): string {
-    const key = keyOf(seed);
-    const named = nameEvent(name);
-    const plaintext = formatMessage({
-      time: `${time.slice(0, 19)}Z`,
-      from: guestAddress(key, this.#author.address),
-      text,
-      events: named === null ? [] : [named],
-    });
-    const recipients = [decodeKey(this.#author.key), key.publicKey];
-    return seal(new TextEncoder().encode(plaintext), { sender: key, recipients, armor: true });
   }
 
   /** Sends a stored message. It is shown as sent after the site has stored it. */
