@@ -34,9 +34,10 @@ const [, POLICY = ""] =
   /^Content-Security-Policy: (.*)$/m.exec(readFileSync(new URL("../../docs/messages.md", import.meta.url), "utf8")) ??
   [];
 
-/** Rules of some starters: links that are just dark enough on white, and forms as a grid. */
+/** Rules of some starters: links that are just dark enough on white, pale code, and forms as a grid. */
 const THEME = `
 @media (prefers-color-scheme: light) { a { color: #767676 } }
+:not(pre) > code { background: #bfbfbe; color: #0074d9 }
 form { display: grid; padding: 2rem }
 `;
 
@@ -584,5 +585,6 @@ describeInChromium("a browser that cannot encrypt", () => {
     await expect.poll(() => page.getByText(why).isVisible()).toBe(true);
     expect(await page.getByText(`eleventy-twtxt message send ${alice.address}`).isVisible()).toBe(true);
     expect(await page.getByLabel("Your message").isVisible()).toBe(false);
+    if (script !== "") expect(await violationsIn(page)).toEqual([]);
   });
 });
