@@ -6,8 +6,12 @@ import { expect, it } from "vitest";
 import { linkFile } from "../../plugin/client/browser.js";
 import type { ClientEnv } from "../../plugin/client/client-env.js";
 import { Form } from "../../plugin/client/layout.js";
+import { ListPage } from "../../plugin/client/mentions/mention-pages.js";
 import type { CreateRoom } from "../../plugin/client/room.js";
+import { textWriter } from "../../plugin/client/strangers-text.js";
+import type { ManagedMention } from "../../plugin/mentions/receive/manage.js";
 import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { HOSTILE_TEXTS } from "../helpers/hostile-texts.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { quietRoom, startedClient } from "./client.js";
 
@@ -77,6 +81,40 @@ describeInChromium("the client in a browser", () => {
     await context.close();
   });
 
+  it("runs no script of a mention, and sends no request to another host", async () => {
+    const write = await textWriter();
+    const mentions = HOSTILE_TEXTS.map(hostileMention);
+    const room: CreateRoom = () => {
+      const routes = new Hono<ClientEnv>();
+      routes.get("/", (c) =>
+        c.render(
+          <ListPage
+            {...{ state: "held", mentions, held: mentions.length, pending: 0, older: null }}
+            item={{ write, canReply: true }}
+          />,
+          { title: "Mentions" },
+        ),
+      );
+      return { title: "Mentions", path: "/mentions", keys: [], routes };
+    };
+    const client = await startedClient({ rooms: [room] });
+    const context = await (await sharedChromium()).newContext();
+    const tab = await context.newPage();
+    const wrong: string[] = [];
+    tab.on("request", (request) => request.url().startsWith(`${client.origin}/`) || wrong.push(request.url()));
+    tab.on("dialog", (dialog) => wrong.push(dialog.message()));
+    tab.on("console", (message) => wrong.push(message.text()));
+    await tab.goto(client.link);
+    await tab.waitForURL(`${client.origin}/mentions`);
+    expect(await tab.locator("#mentions > li").count()).toBe(mentions.length);
+    const inTexts = (selector: string) => tab.locator(`#mentions :is(.p-content, .mention-by) ${selector}`).count();
+    expect(await inTexts(":not(p, a, code, em, strong, br, time, bdi)")).toBe(0);
+    expect(await inTexts("a:not([href^='http://'], [href^='https://'])")).toBe(0);
+    expect(await inTexts(":is([onclick], [onerror], [onmouseover], [style], [id], [src])")).toBe(0);
+    expect(wrong).toEqual([]);
+    await context.close();
+  });
+
   it("lets a page of another port, or another site, neither post forms, nor read, nor frame, nor load anything", async () => {
     const { client, context, counted } = await openedClient();
     const attack = await loopbackServer((_, response) => {
@@ -106,6 +144,21 @@ describeInChromium("the client in a browser", () => {
     await context.close();
   });
 });
+
+/** A mention with the same text wherever a stranger can put one. */
+function hostileMention(text: string, index: number): ManagedMention {
+  const id = index.toString(16).padStart(32, "0");
+  const source = `https://eve.example/${encodeURIComponent(text.toWellFormed())}${index % 2 ? "" : "#:~:text=x"}`;
+  return {
+    ...{ id, version: "0123456789abcdef", state: "held", source, text },
+    target: "https://alice.example/twtxt.txt",
+    under: null,
+    type: "mention",
+    author: { name: text, url: text, photo: text },
+    published: null,
+    received: "2026-11-20T09:00:00.000Z",
+  };
+}
 
 /** Shows a page at another site, without a server. */
 async function showSite(context: BrowserContext, html: string): Promise<void> {

@@ -39,6 +39,8 @@ export interface ClientUnderTest {
   ask(path: string, sent?: Sent): Promise<Got>;
   /** Opens the link. @returns the cookie */
   open(link?: string): Promise<string>;
+  /** Ends it as Ctrl-C does. */
+  close(): Promise<void>;
 }
 
 export interface ClientSetup {
@@ -84,7 +86,11 @@ export async function startedClient(setup: ClientSetup = {}): Promise<ClientUnde
     const { headers } = await ask(link.slice(origin.length));
     return (headers.get("set-cookie") ?? "").split(";")[0] ?? "";
   };
-  return { origin, link: client.link, announced, said, ask, open };
+  const close = () => {
+    running.splice(running.indexOf(client), 1);
+    return client.close();
+  };
+  return { origin, link: client.link, announced, said, ask, open, close };
 }
 
 /** `fetch` would not send another `Host` or `Origin`. */

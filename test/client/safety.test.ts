@@ -1,7 +1,12 @@
 import { execFile } from "node:child_process";
+import { EventEmitter, once } from "node:events";
+import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { promisify } from "node:util";
 import { Hono } from "hono";
+import { stream } from "hono/streaming";
 import { describe, expect, it } from "vitest";
+import { linkFile } from "../../plugin/client/browser.js";
 import type { ClientEnv } from "../../plugin/client/client-env.js";
 import type { CreateRoom } from "../../plugin/client/room.js";
 import { type ClientUnderTest, quietRoom, startedClient } from "./client.js";
@@ -213,6 +218,38 @@ describe("a form of the client", () => {
   });
 });
 
+describe("the end of the client", () => {
+  it("answers open requests, ends streams, and accepts no more", async () => {
+    const events = new EventEmitter();
+    const started = Promise.all([once(events, "started"), once(events, "streaming")]);
+    const room: CreateRoom = ({ ending }) => {
+      const routes = new Hono<ClientEnv>();
+      routes.get("/", async (c) => {
+        events.emit("started");
+        await once(events, "finish");
+        return c.text("finished");
+      });
+      routes.get("/stream", (c) =>
+        stream(c, async (lines) => {
+          await lines.write("first");
+          events.emit("streaming");
+          await new Promise((resolve) => ending.addEventListener("abort", resolve, { once: true }));
+        }),
+      );
+      return { title: "Slow", path: "/slow", keys: [], routes };
+    };
+    const client = await startedClient({ rooms: [room] });
+    const cookie = await client.open();
+    const answers = [client.ask("/slow", { headers: { cookie } }), client.ask("/slow/stream", { headers: { cookie } })];
+    await started;
+    const closed = client.close();
+    events.emit("finish");
+    expect((await Promise.all(answers)).map(({ text }) => text)).toEqual(["finished", "first"]);
+    await closed;
+    await expect(client.ask("/slow", { headers: { cookie } })).rejects.toThrow();
+  });
+});
+
 describe("an error", () => {
   it("500 with a sentence for the author; unknown errors are masked in the page and shown on the terminal", async () => {
     const room: CreateRoom = () => {
@@ -233,9 +270,20 @@ describe("an error", () => {
   });
 });
 
+const NOBODY = ["--reuid=65534", "--regid=65534", "--clear-groups"];
 const canBecomeAnother = process.platform === "linux" && process.getuid?.() === 0;
 
 describe.runIf(canBecomeAnother)("another user of the machine", () => {
+  it("cannot read the file that leads the browser to the link", async () => {
+    const { target, end } = await linkFile("http://127.0.0.1:1/open?token=secret");
+    expect(await readFile(target, "utf8")).toContain("token=secret");
+    await expect(promisify(execFile)("setpriv", [...NOBODY, "cat", target], { cwd: "/" })).rejects.toThrow(
+      "Permission denied",
+    );
+    await end();
+    expect(existsSync(target)).toBe(false);
+  });
+
   it("cannot open the client, even with the token and the cookie", async () => {
     const client = await startedClient({ rooms: [quietRoom] });
     const cookie = await client.open();
@@ -259,10 +307,13 @@ async function asNobody({ origin }: ClientUnderTest, paths: string[], cookie: st
   const script = `const [cookie, ...urls] = process.argv.slice(1);
     Promise.all(urls.map(async (url) => (await fetch(url, { headers: { cookie } })).status))
       .then((statuses) => console.log(JSON.stringify(statuses)))`;
-  const user = ["--reuid=65534", "--regid=65534", "--clear-groups"];
   const urls = paths.map((path) => origin + path);
-  const { stdout } = await promisify(execFile)("setpriv", [...user, process.execPath, "-e", script, cookie, ...urls], {
-    cwd: "/",
-  });
+  const { stdout } = await promisify(execFile)(
+    "setpriv",
+    [...NOBODY, process.execPath, "-e", script, cookie, ...urls],
+    {
+      cwd: "/",
+    },
+  );
   return JSON.parse(stdout);
 }

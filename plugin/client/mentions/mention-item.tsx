@@ -29,7 +29,7 @@ export function MentionItem({ mention, context }: { mention: ManagedMention; con
   const { id, text, source } = mention;
   return (
     <li id={`mention-${id}`} data-item tabindex={-1}>
-      <p class="by">
+      <p class="mention-by">
         <Byline mention={mention} />
       </p>
       {text !== null && text !== "" && (

@@ -16,7 +16,12 @@ interface List {
   older: string | null;
 }
 
-const TABS = { held: "Held", shown: "Shown", rejected: "Rejected" } as const;
+const TABS = [
+  ["held", "Held", "/mentions?state=held"],
+  ["shown", "Shown", "/mentions?state=shown"],
+  ["rejected", "Rejected", "/mentions?state=rejected"],
+  ["year", "Last year", "/mentions/year"],
+] as const;
 
 const EMPTY: Readonly<Record<MentionState, string>> = {
   held: "Nothing waits for your approval.",
@@ -27,21 +32,7 @@ const EMPTY: Readonly<Record<MentionState, string>> = {
 export function ListPage({ state, mentions, item, held, pending, older }: List) {
   return (
     <>
-      <nav id="states" aria-label="Lists of mentions" data-live>
-        <ul class="tabs">
-          {Object.entries(TABS).map(([name, label]) => (
-            <li>
-              <a href={`/mentions?state=${name}`} aria-current={name === state ? "page" : undefined}>
-                {label}
-                {name === "held" && held > 0 && <span class="count"> {held}</span>}
-              </a>
-            </li>
-          ))}
-          <li>
-            <a href="/mentions/year">Last year</a>
-          </li>
-        </ul>
-      </nav>
+      <Tabs current={state} held={held} />
       <div id="pending" data-live>
         {pending > 0 && <Pending count={pending} />}
       </div>
@@ -57,6 +48,24 @@ export function ListPage({ state, mentions, item, held, pending, older }: List) 
         </p>
       )}
     </>
+  );
+}
+
+/** @param held - how many wait for the author, if known */
+export function Tabs({ current, held = 0 }: { current: (typeof TABS)[number][0]; held?: number }) {
+  return (
+    <nav id="states" aria-label="Lists of mentions" data-live>
+      <ul class="tabs">
+        {TABS.map(([name, label, href]) => (
+          <li>
+            <a href={href} aria-current={name === current ? "page" : undefined}>
+              {label}
+              {name === "held" && held > 0 && <span class="count"> {held}</span>}
+            </a>
+          </li>
+        ))}
+      </ul>
+    </nav>
   );
 }
 

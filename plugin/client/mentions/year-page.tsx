@@ -1,7 +1,9 @@
 // plugin/client/mentions/year-page.tsx: the plot of a year's mentions, the same numbers as a table, and who wrote most.
 import { StrangersLink } from "../strangers-text.js";
+import { Tabs } from "./mention-pages.js";
 import { KINDS, type Kind, type Week, type Writer } from "./year.js";
 
+const DAY_MS = 86_400_000;
 const BAR = 12;
 const GAP = 2;
 const HEIGHT = 120;
@@ -13,13 +15,14 @@ const LEAST_TOP = 4;
 const NAMES: Readonly<Record<Kind, string>> = {
   mention: "Mentions",
   reply: "Replies",
-  reaction: "Likes, reposts, bookmarks",
+  reaction: "Reactions",
 };
 
 export function YearPage({ weeks, writers }: { weeks: readonly Week[]; writers: readonly Writer[] }) {
   const total = weeks.reduce((sum, { counts }) => sum + totalOf(counts), 0);
   return (
-    <section>
+    <>
+      <Tabs current="year" />
       <p>{total === 1 ? "1 mention was" : `${total} mentions were`} received and shown in the last 52 weeks.</p>
       <Plot weeks={weeks} />
       <ul class="legend">
@@ -41,7 +44,7 @@ export function YearPage({ weeks, writers }: { weeks: readonly Week[]; writers: 
           </li>
         ))}
       </ol>
-    </section>
+    </>
   );
 }
 
@@ -117,11 +120,14 @@ function summaryOf(weeks: readonly Week[]): string {
 
 /** Whether the first day of a month is in the week. */
 function isMonthStart(start: string): boolean {
-  return Number(start.slice(8)) <= 1 || new Date(Date.parse(start) + 6 * 86_400_000).getUTCDate() <= 6;
+  return lastDayOf(start).getUTCDate() <= 7;
 }
 
 /** The month of the week's last day. */
 function monthOf(start: string): string {
-  const end = new Date(Date.parse(start) + 6 * 86_400_000);
-  return end.toLocaleDateString("en", { month: "short", timeZone: "UTC" });
+  return lastDayOf(start).toLocaleDateString("en", { month: "short", timeZone: "UTC" });
+}
+
+function lastDayOf(start: string): Date {
+  return new Date(Date.parse(start) + 6 * DAY_MS);
 }
