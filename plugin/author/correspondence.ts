@@ -89,6 +89,14 @@ export class Correspondence {
     return (await this.conversations()).find((one) => one.address === address) ?? null;
   }
 
+  /** A message and its correspondent, who is `null` if it is not certain. @throws TwtxtError `not-found` */
+  async entry(id: string): Promise<{ entry: InboxEntry; address: string | null }> {
+    const entry = this.#entries.get(id);
+    if (!entry) throw new TwtxtError("not-found", "This message is no longer in your inbox.");
+    const [thread] = threadsOf([entry], []);
+    return { entry, address: thread?.address ?? null };
+  }
+
   /** Remembers that the author has seen all messages of a conversation. */
   async markRead({ address, received }: Thread): Promise<void> {
     const last = received.at(-1);

@@ -1,7 +1,8 @@
 // test/client/mentions-by-keyboard.test.ts: the room of mentions in a real Chromium, by keyboard alone.
 import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
-import { describeInChromium, sharedChromium, violationsIn } from "../helpers/chromium.js";
+import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { expectFits } from "./looks.js";
 import { moderatedSite } from "./moderated-site.js";
 
 const TWTS = {
@@ -13,20 +14,6 @@ const TWTS = {
 /** The text of the item that has the focus. */
 function focused(tab: Page): Promise<string> {
   return tab.locator("[data-item]:focus .p-content").innerText();
-}
-
-/** Whether axe finds nothing, and nothing is wider than the screen, in light and dark and at all widths. */
-async function expectFits(tab: Page, name: string): Promise<void> {
-  for (const colorScheme of ["light", "dark"] as const) {
-    await tab.emulateMedia({ colorScheme });
-    expect(await violationsIn(tab)).toEqual([]);
-    for (const width of [320, 390, 1280]) {
-      await tab.setViewportSize({ width, height: 844 });
-      expect(await tab.evaluate("document.documentElement.scrollWidth")).toBe(width);
-      const folder = process.env.SCREENSHOTS;
-      if (folder) await tab.screenshot({ path: `${folder}/${name}-${width}-${colorScheme}.png` });
-    }
-  }
 }
 
 describeInChromium("the room of mentions, by keyboard", () => {

@@ -127,10 +127,16 @@ describeWithoutKeychain("the room of messages", () => {
     for (const text of ["one", "two"]) await bob.message("send", alice.address, text);
     const visitor = await visitorAt(alice);
     const { text } = await visitor.get(conversation(bob));
-    const [, id = ""] = /name="id" value="([0-9a-f]{64})"/.exec(text) ?? [];
-    await visitor.submit("/messages/delete", { id });
+    const [, id = ""] = /delete\?id=([0-9a-f]{64})"/.exec(text) ?? [];
+    expect(shownText((await visitor.get(`/messages/delete?id=${id}`)).text)).toContain(
+      "is deleted from your inbox for good: one",
+    );
+    const after = await visitor.submit("/messages/delete", { id, address: bob.address });
+    expect(shownText(after.text)).toMatch(/The message was deleted.*two/);
     expect((await alice.found("list")).map((one) => one.text)).toEqual(["two"]);
 
+    const question = `/messages/block?address=${encodeURIComponent(bob.address)}`;
+    expect(shownText((await visitor.get(question)).text)).toContain("1 message of");
     const blocked = await visitor.submit("/messages/block", { address: bob.address });
     expect(shownText(blocked.text)).toContain(`${bob.address} is blocked.`);
     expect(await alice.found("list")).toEqual([]);

@@ -13,7 +13,8 @@ import {
   timeOf,
 } from "../../author/message-facts.js";
 import { type OpenedCopy, shownText } from "../../author/threads.js";
-import { shortened } from "../../site/plain-lines.js";
+import { plainLines, shortened } from "../../site/plain-lines.js";
+import { boundedMarks } from "../../site/safe-markup.js";
 import { Form } from "../layout.js";
 import { Status, Time } from "./parts.js";
 import { conversationPath, OUTBOX, UNVERIFIED } from "./paths.js";
@@ -84,7 +85,7 @@ const ConversationItem: FC<{ conversation: Conversation }> = ({ conversation }) 
       {last && (
         <p class="preview" dir="auto">
           {last.isOwn && <span class="muted">You: </span>}
-          {shortened(last.text.trim().split("\n")[0] ?? "", PREVIEW_LENGTH)}
+          {shortened(boundedMarks(plainLines(last.text.trim())[0] ?? ""), PREVIEW_LENGTH)}
         </p>
       )}
     </li>

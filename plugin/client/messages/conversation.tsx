@@ -7,9 +7,9 @@ import { reasonOf, shownSender, stateOf, textOf, timeOf } from "../../author/mes
 import { shownText } from "../../author/threads.js";
 import { guestKeyOf } from "../../keys/guest.js";
 import { isReceipt } from "../../messages/line.js";
-import { Fields, Form } from "../layout.js";
+import { Form } from "../layout.js";
 import { Text, Time } from "./parts.js";
-import { conversationPath, keyPath, OUTBOX } from "./paths.js";
+import { conversationPath, keyPath, MESSAGES, OUTBOX } from "./paths.js";
 
 interface ConversationProps {
   address: string;
@@ -50,12 +50,9 @@ export const ConversationPage: FC<ConversationProps> = ({ address, conversation,
       </button>
     </Form>
     {conversation.received.length > 0 && (
-      <Form action="/messages/block">
-        <Fields fields={{ address }} />
-        <button type="submit" class="quiet">
-          Block this sender
-        </button>
-      </Form>
+      <p>
+        <a href={`${MESSAGES}/block?address=${encodeURIComponent(address)}`}>Block this sender</a>
+      </p>
     )}
   </>
 );
@@ -107,12 +104,11 @@ const ReceivedItem: FC<{ entry: InboxEntry; withSender?: boolean }> = ({ entry, 
     </p>
     {withSender && <Reason entry={entry} />}
     {isOpened(entry) && (isReceipt(entry.message) ? <Receipt entry={entry} /> : <Text text={textOf(entry)} />)}
-    <Form action="/messages/delete">
-      <Fields fields={{ id: entry.id }} />
-      <button type="submit" class="quiet" data-key="x">
+    <div class="actions">
+      <a class="button" data-key="d" href={`${MESSAGES}/delete?id=${entry.id}`}>
         Delete
-      </button>
-    </Form>
+      </a>
+    </div>
   </li>
 );
 

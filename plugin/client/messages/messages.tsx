@@ -13,12 +13,13 @@ import { ConversationList } from "./conversation-list.js";
 import { KeyPage } from "./key-page.js";
 import { OutboxPage } from "./outbox-page.js";
 import { conversationPath, keyPath, MESSAGES, OUTBOX, UNVERIFIED } from "./paths.js";
+import { BlockPage, DeletePage, pathOf } from "./questions.js";
 
 const KEYS = [
   { key: "n", does: "writes a message to a new address" },
   { key: "o", does: "opens the conversation" },
   { key: "r", does: "writes in the open conversation" },
-  { key: "x", does: "deletes the message from your inbox" },
+  { key: "d", does: "deletes the message, after a question" },
 ];
 
 type RoomContext = Context<ClientEnv>;
@@ -87,36 +88,67 @@ export const messagesRoom: CreateRoom = (context) => {
     return c.render(<UnverifiedPage entries={conversation?.received ?? []} />, { title: "Not verified" });
   });
 
-  const act = (path: string, goesTo: string, work: (fields: Fields, all: Correspondence) => Promise<Notice>) =>
+  const act = (
+    path: string,
+    goesTo: (fields: Fields) => string,
+    work: (fields: Fields, all: Correspondence) => Promise<Notice>,
+  ) =>
     routes.post(path, async (c) => {
       const body = await c.req.parseBody();
       const fields = (name: string) => field(body, name);
-      return notices.act(c, goesTo, async () => work(fields, await open()));
+      return notices.act(c, goesTo(fields), async () => work(fields, await open()));
     });
 
-  act("/unverified", UNVERIFIED, async (_, correspondence) => {
-    await correspondence.verifyAgain();
-    const left = (await correspondence.with(null))?.received.length ?? 0;
-    return { text: left === 0 ? "All senders are verified." : `${left} still not verified.` };
+  act(
+    "/unverified",
+    () => UNVERIFIED,
+    async (_, correspondence) => {
+      await correspondence.verifyAgain();
+      const left = (await correspondence.with(null))?.received.length ?? 0;
+      return { text: left === 0 ? "All senders are verified." : `${left} still not verified.` };
+    },
+  );
+
+  routes.get("/delete", async (c) => {
+    const { entry, address } = await (await open()).entry(c.req.query("id") ?? "");
+    return c.render(<DeletePage entry={entry} address={address} />, { title: "Delete this message?" });
   });
 
-  act("/delete", MESSAGES, async (fields, correspondence) => {
-    await correspondence.delete(fields("id"));
-    return { text: "The message was deleted from your inbox." };
+  act(
+    "/delete",
+    (fields) => pathOf(parseAddress(fields("address"))),
+    async (fields, correspondence) => {
+      await correspondence.delete(fields("id"));
+      return { text: "The message was deleted from your inbox." };
+    },
+  );
+
+  routes.get("/block", async (c) => {
+    const address = addressOf(c.req.query("address") ?? "");
+    const count = (await (await open()).with(address))?.received.length ?? 0;
+    return c.render(<BlockPage address={address} count={count} />, { title: "Block this sender?" });
   });
 
-  act("/block", MESSAGES, async (fields, correspondence) => {
-    const address = fields("address");
-    await correspondence.mailbox.block(address);
-    await correspondence.removeBlocked();
-    const text = `${address} is blocked. What this sender writes is deleted when it is opened.`;
-    return { text, undo: { action: `${MESSAGES}/unblock`, fields: { address } } };
-  });
+  act(
+    "/block",
+    () => MESSAGES,
+    async (fields, correspondence) => {
+      const address = addressOf(fields("address"));
+      await correspondence.mailbox.block(address);
+      await correspondence.removeBlocked();
+      const text = `${address} is blocked. What this sender writes is deleted when it is opened.`;
+      return { text, undo: { action: `${MESSAGES}/unblock`, fields: { address } } };
+    },
+  );
 
-  act("/unblock", MESSAGES, async (fields, { mailbox }) => {
-    await mailbox.blocked.unblock(fields("address"));
-    return { text: `${fields("address")} is no longer blocked. Deleted messages do not come back.` };
-  });
+  act(
+    "/unblock",
+    () => MESSAGES,
+    async (fields, { mailbox }) => {
+      await mailbox.blocked.unblock(fields("address"));
+      return { text: `${fields("address")} is no longer blocked. Deleted messages do not come back.` };
+    },
+  );
 
   routes.get("/key/:address", async (c) => {
     const { mailbox } = await open();
@@ -141,15 +173,23 @@ export const messagesRoom: CreateRoom = (context) => {
     return c.render(<OutboxPage entries={await mailbox.outbox().list()} keys={mailbox.keys} />, { title: "Outbox" });
   });
 
-  act("/outbox/retry", OUTBOX, async (_, { mailbox }) => {
-    const reports = await mailbox.outbox().retry({ all: true });
-    return { text: reports.length === 0 ? "The outbox has nothing to retry." : outcomeOf(reports) };
-  });
+  act(
+    "/outbox/retry",
+    () => OUTBOX,
+    async (_, { mailbox }) => {
+      const reports = await mailbox.outbox().retry({ all: true });
+      return { text: reports.length === 0 ? "The outbox has nothing to retry." : outcomeOf(reports) };
+    },
+  );
 
-  act("/outbox/discard", OUTBOX, async (fields, { mailbox }) => {
-    const wasThere = await mailbox.outbox().discard(fields("id"));
-    return { text: wasThere ? "The message is no longer delivered." : "The message was no longer in the outbox." };
-  });
+  act(
+    "/outbox/discard",
+    () => OUTBOX,
+    async (fields, { mailbox }) => {
+      const wasThere = await mailbox.outbox().discard(fields("id"));
+      return { text: wasThere ? "The message is no longer delivered." : "The message was no longer in the outbox." };
+    },
+  );
 
   return { title: "Messages", path: MESSAGES, keys: KEYS, routes };
 };
@@ -177,7 +217,11 @@ function field(body: Record<string, unknown>, name: string): string {
 
 /** @throws TwtxtError `bad-address` */
 function addressIn(c: RoomContext): string {
-  const text = c.req.param("address") ?? "";
+  return addressOf(c.req.param("address") ?? "");
+}
+
+/** @throws TwtxtError `bad-address` */
+function addressOf(text: string): string {
   const address = parseAddress(text);
   if (address !== null) return address;
   throw new TwtxtError("bad-address", `"${text.slice(0, 100)}" is not an address such as bob@bob.example.`);

@@ -4,6 +4,7 @@ import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import { toHtml } from "../../site/html.js";
 import { linkedText } from "../../site/linked-text.js";
+import { plainLines } from "../../site/plain-lines.js";
 import { boundedMarks } from "../../site/safe-markup.js";
 
 const DATE = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
@@ -11,10 +12,14 @@ const DATE = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "sh
 /** @param time - `YYYY-MM-DDThh:mm:ssZ` */
 export const Time: FC<{ time: string }> = ({ time }) => <time datetime={time}>{DATE.format(new Date(time))}</time>;
 
-/** The text of a message. Its URLs are links; everything else is text. */
+/** The text of a message, without control characters and changes of direction. Its URLs are links. */
 export const Text: FC<{ text: string }> = ({ text }) => (
   <p class="text" dir="auto">
-    {raw(linkedText(boundedMarks(text)).map(toHtml).join(""))}
+    {raw(
+      linkedText(plainLines(boundedMarks(text)).join("\n"))
+        .map(toHtml)
+        .join(""),
+    )}
   </p>
 );
 

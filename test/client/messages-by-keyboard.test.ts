@@ -1,0 +1,58 @@
+// test/client/messages-by-keyboard.test.ts: the room of messages in a real Chromium, by keyboard alone.
+import { expect, it } from "vitest";
+import { messagesRoom } from "../../plugin/client/messages/messages.js";
+import { correspondents } from "../cli/correspondent.js";
+import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { startedClient } from "./client.js";
+import { expectFits } from "./looks.js";
+
+const HOSTILE =
+  '<script>document.title = "run"</script> <img src=x onerror=alert(1)> \u202e reversed https://evil.example/"onmouseover=alert(1)';
+
+describeInChromium("the room of messages, by keyboard", () => {
+  it("opens a conversation, answers, and compares a changed key; axe finds nothing, and no text runs or leaves", async () => {
+    const { alice, bob, carol } = await correspondents(["alice", "bob", "carol"]);
+    await bob.message("send", alice.address, `Shall we meet at the quince tree on Saturday?\n${HOSTILE}`);
+    await carol.message("send", alice.address, "The programme for the evening: https://carol.example/programme");
+    const guest = alice.guest(7);
+    await alice.type(["message", "send", alice.address, "I like your page on frost.", ...guest.options]);
+    const { machine, environment, allowing } = alice;
+    const hosts = allowing.filter((word) => !word.startsWith("--"));
+    const client = await startedClient({ rooms: [messagesRoom], folder: machine.folder, environment, hosts });
+
+    const context = await (await sharedChromium()).newContext();
+    const tab = await context.newPage();
+    const left: string[] = [];
+    tab.on("request", (request) => request.url().startsWith(client.origin) || left.push(request.url()));
+    await tab.goto(client.link);
+    await tab.waitForURL(`${client.origin}/messages`);
+    await tab.locator("[data-item]").nth(2).waitFor();
+    await expectFits(tab, "messages");
+
+    for (let moves = 0; moves < 3; moves += 1) {
+      await tab.keyboard.press("j");
+      if ((await tab.locator("[data-item]:focus").innerText()).includes(bob.address)) break;
+    }
+    await tab.keyboard.press("o");
+    await tab.getByRole("heading", { name: bob.address }).waitFor();
+    expect(await tab.title()).not.toBe("run");
+    expect(await tab.locator(".text").first().innerText()).not.toContain("\u202e");
+    expect(await tab.locator(".text a").getAttribute("href")).toBe("https://evil.example/");
+    await tab.keyboard.press("r");
+    await tab.keyboard.type("Yes, at ten.");
+    await tab.keyboard.press("Tab");
+    await tab.keyboard.press("Enter");
+    await tab.locator(".notice").getByText(`Delivered to ${bob.address}.`).waitFor();
+    expect(await bob.found("list")).toMatchObject([{ text: "Yes, at ten.", trust: "verified" }]);
+    await expectFits(tab, "conversation");
+
+    await bob.changeKey(9);
+    await tab.goto(`${client.origin}/messages/key/${encodeURIComponent(bob.address)}`);
+    await expectFits(tab, "key");
+    await tab.getByRole("button", { name: "I have asked" }).focus();
+    await tab.keyboard.press("Enter");
+    await tab.locator(".notice").getByText("You have accepted this key").waitFor();
+    expect(left).toEqual([]);
+    await context.close();
+  });
+});
