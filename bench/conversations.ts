@@ -13,7 +13,7 @@ const POSTS = 1000;
 const LARGEST = 0.1;
 const PER_PAGE = 100;
 /** Mentions on a page of the list of all, by default. */
-const LISTED = 50;
+const LISTED = 100;
 
 /** Files for pages, and the limit of each in bytes, compressed. */
 const ASSETS = [

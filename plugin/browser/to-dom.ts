@@ -6,7 +6,7 @@ import { safeElement } from "../site/safe-markup.js";
 export function toDom({ tag, attributes, children }: MarkupElement): HTMLElement {
   const made = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
-  made.append(...children.map(nodeOf));
+  made.append(...Array.from(children, nodeOf));
   return made;
 }
 

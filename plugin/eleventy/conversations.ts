@@ -6,6 +6,7 @@ import {
   asMention,
   Conversations,
   type Entry,
+  type MentionLike,
   mentionKey,
   type Thread,
   type TwtLike,
@@ -53,24 +54,34 @@ export class SiteConversations {
 
   /** @param mentions - newest first */
   constructor(mentions: readonly PublicMention[], own: readonly OwnTwt[]) {
-    const named = withNames(mentions);
-    const ownNamed = own.map((twt) => ({ ...twt, page: twt.page && nameOf(twt.page) }));
-    this.#conversations = new Conversations(named, ownNamed);
-    for (const [index, mention] of mentions.entries()) {
-      const { target, under } = named[index] ?? mention;
-      for (const page of new Set([target, under ?? target])) {
-        const known = this.#mentions.get(page);
-        if (known) known.push(mention);
-        else this.#mentions.set(page, [mention]);
-      }
-      this.#said.set(mentionKey(named[index] ?? mention), () => mention);
+    const nameOnce = rememberNames();
+    const replies: MentionLike[] = [];
+    for (const mention of mentions) {
+      const { target, under } = mention;
+      for (const page of new Set([nameOnce(target), nameOnce(under ?? target)])) this.#add(page, mention);
+      if (mention.type !== "reply") continue;
+      const named = withNames(mention, nameOnce);
+      replies.push(named);
+      this.#said.set(mentionKey(named), () => mention);
     }
+    const ownNamed = own.map((twt) => ({ ...twt, page: twt.page && nameOf(twt.page) }));
+    this.#conversations = new Conversations(replies, ownNamed);
     for (const twt of ownNamed) if (twt.replyTo !== null && twt.reply) this.#said.set(twtKey(twt), twt.reply);
+  }
+
+  #add(page: string, mention: PublicMention): void {
+    const known = this.#mentions.get(page);
+    if (known) known.push(mention);
+    else this.#mentions.set(page, [mention]);
   }
 
   /** The mentions of a page, newest first. */
   mentionsOf(url: string): readonly PublicMention[] {
-    return this.#mentions.get(nameOf(url)) ?? [];
+    return this.#named(nameOf(url));
+  }
+
+  #named(page: string): readonly PublicMention[] {
+    return this.#mentions.get(page) ?? [];
   }
 
   /**
@@ -79,12 +90,13 @@ export class SiteConversations {
    * @param url - of a page of this site
    */
   of(url: string): Conversation {
-    const replies = this.#conversations.below(nameOf(url)).flatMap((entry) => {
+    const page = nameOf(url);
+    const replies = this.#conversations.below(page).flatMap((entry) => {
       const said = this.#said.get(entry.key)?.();
       return said ? [{ entry, said }] : [];
     });
     const isReply = new Set<Said>(replies.map(({ said }) => said));
-    const others = this.mentionsOf(url).flatMap((mention) => (isReply.has(mention) ? [] : asMention(mention)));
+    const others = this.#named(page).flatMap((mention) => (isReply.has(mention) ? [] : asMention(mention)));
     const shown = new Set<Said>(oncePerSource<Said>([...isReply, ...others]));
     const mentions = others.filter((mention) => shown.has(mention)).slice(0, MAX_MENTIONS);
     const ofType = (type: MentionType) => mentions.filter((mention) => mention.type === type);
@@ -173,27 +185,25 @@ export function isReply({ data: { replyTo } }: CollectionItem): boolean {
   return replyTo !== undefined && replyTo !== null && replyTo !== "";
 }
 
-/** Adds to mentions the names by which their conversations are found. */
-function withNames(mentions: readonly PublicMention[]): PublicMention[] {
-  // Most mentions share their page with others.
-  const known = new Map<string, string>();
-  const nameOnce = (url: string) => {
-    const name = known.get(url) ?? nameOf(url);
-    known.set(url, name);
+/** Computes the name of each URL once: most mentions share their page with others. */
+function rememberNames(): (url: string) => string {
+  const names = new Map<string, string>();
+  return (url) => {
+    const name = names.get(url) ?? nameOf(url);
+    names.set(url, name);
     return name;
   };
-  return mentions.map((mention) => withNamesFrom(mention, nameOnce));
 }
 
-/** A mention with the URLs by which its conversation is found in the form in which URLs are compared. */
-function withNamesFrom(mention: PublicMention, nameOf: (url: string) => string): PublicMention {
-  const { source, target, under, replyTo } = mention;
+/** The place of a mention in its conversation, with URLs in the form in which they are compared. */
+function withNames(mention: PublicMention, nameOf: (url: string) => string): MentionLike {
+  const { source, target, under, type, hash, hashV1, replyTo, published, received } = mention;
   return {
-    ...mention,
     source: nameOf(source),
     target: nameOf(target),
     under: under && nameOf(under),
     replyTo: replyTo && nameOf(replyTo),
+    ...{ type, hash, hashV1, published, received },
   };
 }
 

@@ -1,5 +1,5 @@
 // plugin/eleventy/mention-html.ts: mentions as HTML, with the component that updates them.
-import { element, type Markup, type MarkupElement, toHtml, writtenHtml } from "../site/html.js";
+import { element, type Markup, type MarkupElement, writtenHtml } from "../site/html.js";
 import type { PublicMention } from "../site/mention-list.js";
 import {
   type Dates,
@@ -49,7 +49,7 @@ export interface MentionListOptions
 /** All mentions. @param mentions - newest first; `null` if they are not known */
 export function mentionListHtml(mentions: readonly PublicMention[] | null, options: MentionListOptions): string {
   const context = contextOf(options);
-  const list = mentionList(lines((mentions ?? []).map((mention) => mentionItem(mention, context))));
+  const list = mentionList(lines(itemsOf(mentions ?? [], context)));
   return componentHtml([list, "\n", emptyNote(mentions, options), "\n"], options);
 }
 
@@ -58,15 +58,17 @@ export function conversationHtml(conversation: Conversation | null, options: Men
   const context = contextOf(options);
   const parts = PARTS.flatMap(({ name }) => {
     const said: readonly (Said | Reply)[] = conversation?.[name] ?? [];
-    const items = said.map((each) => itemOf(each, context));
-    return said.length === 0 ? [] : [partMarkup(name, lines(items), countOf(said), context), "\n"];
+    if (said.length === 0) return [];
+    return [partMarkup(name, lines(itemsOf(said, context)), countOf(said), context), "\n"];
   });
   return componentHtml(parts, options);
 }
 
-function itemOf(said: Said | Reply, context: MentionContext): MarkupElement {
-  const replies = "replies" in said ? said.replies.map((reply) => itemOf(reply, context)) : [];
-  return mentionItem(said, context, replies.length > 0 ? [replyList(replies)] : []);
+function* itemsOf(said: readonly (Said | Reply)[], context: MentionContext): Iterable<MarkupElement> {
+  for (const each of said) {
+    const replies = "replies" in each ? each.replies : [];
+    yield mentionItem(each, context, replies.length > 0 ? [replyList(itemsOf(replies, context))] : []);
+  }
 }
 
 function countOf(said: readonly (Said | Reply)[]): number {
@@ -74,10 +76,14 @@ function countOf(said: readonly (Said | Reply)[]): number {
 }
 
 /** Items on lines of their own. Without white space if there are none, so that the CSS selector `:empty` matches. */
-export function lines(items: readonly MarkupElement[]): Markup[] {
-  const markup: Markup[] = items.length > 0 ? ["\n"] : [];
-  for (const item of items) markup.push(item, "\n");
-  return markup;
+export function* lines(items: Iterable<MarkupElement>): Iterable<Markup> {
+  let isFirst = true;
+  for (const item of items) {
+    if (isFirst) yield "\n";
+    isFirst = false;
+    yield item;
+    yield "\n";
+  }
 }
 
 export function contextOf({ pictures, ...options }: MentionListOptions): MentionContext {
@@ -93,7 +99,7 @@ export function writeOnce(): MentionContext["once"] {
   return (key, create) => {
     const known = written.get(key);
     if (known) return known;
-    const markup = [writtenHtml(create())];
+    const markup = [writtenHtml(...create())];
     written.set(key, markup);
     return markup;
   };
@@ -114,10 +120,11 @@ export function formatOnce(dates: Intl.DateTimeFormat): Dates {
 export function componentHtml(content: readonly Markup[], options: MentionListOptions): string {
   const { json, script, style, endpoint, target } = options;
   const component = element("twtxt-mentions", attributesOf(options), "\n", ...content);
-  const link = style === null ? [] : [element("link", { rel: "stylesheet", href: style, [KEEP]: "" })];
+  const link = style === null ? [] : [element("link", { rel: "stylesheet", href: style, [KEEP]: "" }), "\n"];
   const form = endpoint === null || target === null ? [] : [formOf(endpoint, target, options)];
   const module = json === null ? [] : [element("script", { type: "module", src: script, [KEEP]: "" })];
-  return [...link, component, ...form, ...module].map(toHtml).join("\n");
+  const below = [...form, ...module].flatMap((each) => ["\n", each]);
+  return writtenHtml(...link, component, ...below).html;
 }
 
 /** A form for readers who have written about a page. */

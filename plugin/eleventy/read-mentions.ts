@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { TwtxtError } from "../errors.js";
 import type { Ask } from "../http/guard.js";
 import { loopbackHostOf } from "../http/hosts.js";
-import { type MentionList, type PublicMention, parseMentionList } from "../site/mention-list.js";
+import { type Author, type MentionList, type PublicMention, parseMentionList } from "../site/mention-list.js";
 
 const PAGE_BYTES = 1024 * 1024;
 const FILE_BYTES = 64 * 1024 * 1024;
@@ -39,6 +39,12 @@ export interface MentionSources {
  * @see PROTOCOL 2.5, "In the site"
  */
 export async function readMentions(sources: MentionSources): Promise<KnownMentions> {
+  const known = await readLists(sources);
+  if (known.all) shareAuthors(known.all);
+  return known;
+}
+
+async function readLists(sources: MentionSources): Promise<KnownMentions> {
   const { live, userAgent, signal } = sources;
   const { createGuard } = await import("../http/guard.js");
   const ask = createGuard({ userAgent, allowPrivateHosts: loopbackHostOf(live) });
@@ -61,9 +67,20 @@ export async function readMentions(sources: MentionSources): Promise<KnownMentio
   }
 }
 
-/** The content of the cache. */
-export function cacheOf(live: string, mentions: readonly PublicMention[]): string {
-  return `${JSON.stringify({ live, mentions, next: null })}\n`;
+/** Gives the mentions of an author the same object, whose markup is then written once. */
+function shareAuthors(mentions: readonly PublicMention[]): void {
+  const authors = new Map<string, Author>();
+  for (const mention of mentions) {
+    const { name, url, photo } = mention.author;
+    const known = authors.get(url);
+    if (known && known.name === name && known.photo === photo) mention.author = known;
+    else authors.set(url, mention.author);
+  }
+}
+
+/** The content of the cache. @param list - a list of mentions as JSON */
+export function cacheOf(live: string, list: string): string {
+  return `{"live":${JSON.stringify(live)},${list.slice(1)}`;
 }
 
 /** @returns the published list, or the cached one; `null` if there is neither */

@@ -51,6 +51,7 @@ export class SiteMentions {
   #known: KnownMentions | null = null;
   /** The mentions on the pages of all mentions, newest first; `null` if they are unknown. */
   #listed: readonly PublicMention[] | null = null;
+  #json: string | null = null;
   #isCached = false;
   #isInTemplates = false;
   #avatars: ReadonlyMap<string, Avatar> = new Map();
@@ -178,10 +179,9 @@ export class SiteMentions {
   files(): { path: string; content: string | Uint8Array }[] {
     if (!this.#urls.hasReceiver()) return [];
     const mentions = this.all();
-    const list = `${JSON.stringify({ mentions, next: null })}\n`;
     return [
       ...[...this.#avatars.values()].map(({ name, content }) => ({ path: this.#avatarPath(name), content })),
-      ...(mentions === null ? [] : [{ path: this.#folder + LIST, content: list }]),
+      ...(mentions === null ? [] : [{ path: this.#folder + LIST, content: this.#jsonOf(mentions) }]),
     ];
   }
 
@@ -189,9 +189,15 @@ export class SiteMentions {
   async saveCache(): Promise<void> {
     const mentions = this.all();
     if (mentions === null || this.#isCached) return;
-    const content = cacheOf(this.#urls.absolute(PATHS.mentionsJson), mentions);
+    const content = cacheOf(this.#urls.absolute(PATHS.mentionsJson), this.#jsonOf(mentions));
     await replaceFile(join(this.#environment.root, CACHE), content);
     this.#isCached = true;
+  }
+
+  /** Written once, because the mentions of a process stay the same. */
+  #jsonOf(mentions: readonly PublicMention[]): string {
+    this.#json ??= `${JSON.stringify({ mentions, next: null })}\n`;
+    return this.#json;
   }
 
   #listOptions(target: string | null): MentionListOptions {

@@ -20,7 +20,7 @@ export const MENTIONS = v.strictObject(
       "The layout of these pages, such as `base.njk`. Without it, they are plain pages with a style of their own.",
       layout,
     ),
-    perPage: amount("Mentions per page.", 1, 500, 50),
+    perPage: amount("Mentions per page.", 1, 500, 100),
     words: v.optional(
       v.strictObject(
         {

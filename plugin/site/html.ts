@@ -6,7 +6,8 @@ export type Markup = string | MarkupElement | WrittenHtml;
 export interface MarkupElement {
   tag: string;
   attributes: Attributes;
-  children: readonly Markup[];
+  /** Read once. Long lists create their items while they are written, so that the items are not all in memory. */
+  children: Iterable<Markup>;
 }
 
 /** HTML that `writtenHtml` created from markup. The build shares it between pages; the component does not use it. */
@@ -28,21 +29,30 @@ export function element(tag: string, attributes: Attributes, ...children: readon
 }
 
 /** Writes markup as HTML in advance, for use in several pages. */
-export function writtenHtml(markup: readonly Markup[]): WrittenHtml {
-  return { html: markup.map(toHtml).join("") };
+export function writtenHtml(...markup: readonly Markup[]): WrittenHtml {
+  const parts: string[] = [];
+  for (const each of markup) addHtml(each, parts);
+  return { html: parts.join("") };
 }
 
 /** Writes markup as HTML. Texts and values of attributes are escaped. */
 export function toHtml(markup: Markup): string {
-  if (typeof markup === "string") return escapeHtml(markup);
-  if ("html" in markup) return markup.html;
-  const { tag, attributes, children } = markup;
-  let html = `<${tag}`;
-  for (const name of Object.keys(attributes)) html += ` ${name}="${escapeHtml(attributes[name] ?? "")}"`;
-  html += ">";
-  if (VOID.has(tag)) return html;
-  for (const child of children) html += toHtml(child);
-  return `${html}</${tag}>`;
+  return writtenHtml(markup).html;
+}
+
+/** Adds parts to a list instead of a string: V8 keeps a string that grows as a tree of its parts, which is slow to copy. */
+function addHtml(markup: Markup, parts: string[]): void {
+  if (typeof markup === "string") parts.push(escapeHtml(markup));
+  else if ("html" in markup) parts.push(markup.html);
+  else {
+    const { tag, attributes, children } = markup;
+    parts.push("<", tag);
+    for (const name of Object.keys(attributes)) parts.push(" ", name, '="', escapeHtml(attributes[name] ?? ""), '"');
+    parts.push(">");
+    if (VOID.has(tag)) return;
+    for (const child of children) addHtml(child, parts);
+    parts.push("</", tag, ">");
+  }
 }
 
 /** Escapes a text for an element or a quoted attribute. */

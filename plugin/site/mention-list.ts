@@ -92,9 +92,11 @@ export function oncePerTwt<Mention extends ComparedMention>(mentions: readonly M
 /** `received` is null for an own reply. */
 type ComparedMention = Pick<PublicMention, "source" | "target" | "hash"> & { received: string | null };
 
+const ORIGIN = /^[^/]*\/*[^/]*/;
+
 /** The same for the page and the feed of a twt. Another host may repeat a twt, but does not replace it. */
 function sourceKey({ source, hash }: ComparedMention): string {
-  return hash === null ? source : `${source.split("/", 3).join("/")} ${hash}`;
+  return hash === null ? source : `${ORIGIN.exec(source)?.[0]} ${hash}`;
 }
 
 function isBefore(one: ComparedMention, other: ComparedMention): boolean {

@@ -36,7 +36,7 @@ export interface MentionContext {
   /**
    * Markup that depends only on its key and the site. The build creates it once for all pages.
    *
-   * @param key - an author, or the HTML of a text
+   * @param key - an author, the HTML of a text, or a class and a URL
    */
   once(key: Author | string, create: () => readonly Markup[]): readonly Markup[];
 }
@@ -64,14 +64,14 @@ const PROPERTIES: Partial<Record<Said["type"], string>> = {
 };
 
 /** All mentions of a site as a list. */
-export function mentionList(items: readonly Markup[]): MarkupElement {
-  return element("ol", { class: "twtxt-mentions" }, ...items);
+export function mentionList(items: Iterable<Markup>): MarkupElement {
+  return { tag: "ol", attributes: { class: "twtxt-mentions" }, children: items };
 }
 
 /** A part of what is shown under a post, with its heading. */
 export function partMarkup(
   name: PartName,
-  items: readonly Markup[],
+  items: Iterable<Markup>,
   count: number,
   context: MentionContext,
 ): MarkupElement {
@@ -83,13 +83,13 @@ export function partMarkup(
     " ",
     element("span", { class: "twtxt-count" }, String(count)),
   );
-  const list = element(isRow ? "ul" : "ol", { class: isRow ? "twtxt-names" : "twtxt-mentions" }, ...items);
+  const list = isRow ? { tag: "ul", attributes: { class: "twtxt-names" }, children: items } : mentionList(items);
   return element("section", { class: `twtxt-part twtxt-${name}` }, "\n", heading, "\n", list, "\n");
 }
 
 /** The replies to an item. */
-export function replyList(items: readonly Markup[]): MarkupElement {
-  return element("ol", { class: "twtxt-thread" }, ...items);
+export function replyList(items: Iterable<Markup>): MarkupElement {
+  return { tag: "ol", attributes: { class: "twtxt-thread" }, children: items };
 }
 
 /** @param replies - the list of replies to it; empty for none */
@@ -167,12 +167,14 @@ function dateText(instant: string, dates: Dates): string {
 }
 
 /** A link to the page or feed of this site that the mention is about. A twt in the feed has no URL of its own to reply to. */
-function pageLink({ under, target, type }: Said, { feed }: MentionContext): Markup[] {
+function pageLink({ under, target, type }: Said, { feed, once }: MentionContext): readonly Markup[] {
   const href = under ?? target;
-  if (!isWeb(href)) return [];
   const isFeed = href === feed.url;
   const className = type === "reply" && !isFeed ? "twtxt-about u-in-reply-to" : "twtxt-about";
-  return [" ", element("a", { class: className, href }, isFeed ? `@${feed.nick}` : new URL(href).pathname)];
+  return once(`${className} ${href}`, () => {
+    if (!isWeb(href)) return [];
+    return [" ", element("a", { class: className, href }, isFeed ? `@${feed.nick}` : new URL(href).pathname)];
+  });
 }
 
 function content(said: Said, context: MentionContext): readonly Markup[] {
@@ -217,7 +219,8 @@ function folded(paragraphs: readonly MarkupElement[]): [start: MarkupElement[], 
   const rest: MarkupElement[] = [];
   let left = LINES;
   for (const paragraph of paragraphs) {
-    const { attributes, children } = paragraph;
+    const { attributes } = paragraph;
+    const children = [...paragraph.children];
     const breaks = children.flatMap((child, index) => (isElement(child, "br") ? [index] : []));
     const end = breaks[left - 1];
     if (left <= 0) rest.push(paragraph);

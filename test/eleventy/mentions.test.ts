@@ -240,8 +240,8 @@ describe("mentions in a site", () => {
     });
     const built = await build(server);
     expect(JSON.parse(built.read("mentions/mentions.json")).mentions).toHaveLength(3000);
-    expect(names(built.read("mentions/60/index.html")).at(-1)).toBe("bob2999");
-    expect(built.has("mentions/61/index.html")).toBe(false);
+    expect(names(built.read("mentions/30/index.html")).at(-1)).toBe("bob2999");
+    expect(built.has("mentions/31/index.html")).toBe(false);
     const under = names(built.read("posts/quinces/index.html"));
     expect([under.length, under[0], under.at(-1)]).toEqual([2000, "bob0", "bob2665"]);
   });

@@ -43,7 +43,7 @@ function complaint(options: unknown): string | null {
 const MENTIONS = {
   path: "/webmention",
   pages: "/mentions/",
-  perPage: 50,
+  perPage: 100,
   words: {},
   headingLevel: 2,
   form: true,
@@ -461,7 +461,7 @@ describe("a wrong option is named with what was expected and what was received",
       'options.mentions.path: expected a path from the root of the site, such as "/webmention", got "webmention".',
     ],
     [{ pages: true }, 'options.mentions.pages: expected false, or a path such as "/mentions/", got true.'],
-    [{ perPage: 0 }, "options.mentions.perPage: expected a whole number from 1 to 500, such as 50, got 0."],
+    [{ perPage: 0 }, "options.mentions.perPage: expected a whole number from 1 to 500, such as 100, got 0."],
     [{ everyHours: 1.5 }, "options.mentions.everyHours: expected a whole number from 1 to 24, such as 1, got 1.5."],
     [
       { limits: { pending: "many" } },
