@@ -53,6 +53,14 @@ describe("markup as HTML", () => {
     );
   });
 
+  it("has the items of a list that are created while it is written", () => {
+    function* items() {
+      yield element("li", {}, "<a>");
+      yield element("li", {}, "b");
+    }
+    expect(toHtml({ tag: "ol", attributes: {}, children: items() })).toBe("<ol><li>&lt;a&gt;</li><li>b</li></ol>");
+  });
+
   it("is the same for a part that was written in advance", () => {
     fc.assert(
       fc.property(markup, (tree) => {
