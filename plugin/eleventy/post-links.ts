@@ -100,7 +100,8 @@ function decode(text: string): string {
   });
 }
 
-/** The host of a URL; the same with and without "www.". */
-function siteOf({ host }: URL): string {
-  return host.replace(/^www\./, "");
+/** The host of a URL; the same with and without "www." or a trailing dot, and for all names of this machine. */
+function siteOf({ hostname, port }: URL): string {
+  const name = hostname.replace(/^www\./, "").replace(/\.+$/, "");
+  return `${isLoopback(name) ? "localhost" : name}:${port}`;
 }

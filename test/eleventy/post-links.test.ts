@@ -57,7 +57,15 @@ describe("the links of a body", () => {
     ["no link of a stranger", `<a href="${HENS}" rel="nofollow ugc noopener">b</a>`],
     [
       "no page of the site itself",
-      ["/posts/", "posts/", "#eggs", "https://alice.example/x", "http://www.alice.example/y", "//alice.example"]
+      [
+        ...["/posts/", "posts/", "#eggs", "https://alice.example/x", "http://www.alice.example/y", "//alice.example"],
+        ...[
+          "https://ALICE.example:443/",
+          "https://alice.example./",
+          "https:\\\\alice.example\\",
+          "https://alice。example/",
+        ],
+      ]
         .map((href) => `<a href="${href}">x</a>`)
         .join(""),
     ],
@@ -84,7 +92,7 @@ describe("the links of a body", () => {
 
   it("are those to this machine if the site is tried out on it", () => {
     const find = linkFinder(checkOptions({ url: "http://127.0.0.1:8080", nick: "alice" }));
-    const html = `<a href="${HENS}">b</a><a href="http://127.0.0.1:8081/">c</a><a href="http://127.0.0.1:8080/">d</a>`;
+    const html = `<a href="${HENS}">b</a><a href="http://127.0.0.1:8081/">c</a><a href="http://127.0.0.1:8080/">d</a><a href="http://localhost:8080/">e</a>`;
     expect(find(html)).toEqual(["http://127.0.0.1:8081/"]);
   });
 
