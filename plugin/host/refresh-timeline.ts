@@ -2,8 +2,9 @@
 import * as v from "valibot";
 import { formatTimestamp } from "../feed/timestamp.js";
 import { parseKeptFeeds, readFollowedFeeds, twtsOfFeeds, unreadFeeds } from "../http/followed-feeds.js";
+import { TimeSlices } from "../http/time-slices.js";
 import { textHtml } from "../site/text-html.js";
-import { selectTwts, type Timeline } from "../site/timeline.js";
+import { type PlainTwt, selectTwts, type Timeline, type TimelineTwt } from "../site/timeline.js";
 import { writeJson } from "../store/json.js";
 import type { Store } from "../store/store.js";
 import type { ServiceOptions } from "./service-options.js";
@@ -40,7 +41,7 @@ export async function refreshTimeline(options: ServiceOptions, names: { list: st
   const twts = selectTwts(twtsOfFeeds(feeds), pages.own ?? [], updated);
   const timeline: Timeline = {
     updated,
-    twts: twts.map((twt) => ({ ...twt, html: textHtml(twt.text, "twt") })),
+    twts: await withHtml(twts),
     unread: unreadFeeds(feeds),
   };
   await writeJson(
@@ -50,6 +51,17 @@ export async function refreshTimeline(options: ServiceOptions, names: { list: st
   );
   await writeJson(store, names.list, timeline);
   await purge?.(names.tag).catch((error) => log(`The CDN still serves the old timeline: ${error.message}`));
+}
+
+/** Adds the HTML of each text. Other requests are answered in between. */
+export async function withHtml(twts: readonly PlainTwt[]): Promise<TimelineTwt[]> {
+  const slices = new TimeSlices();
+  const converted: TimelineTwt[] = [];
+  for (const twt of twts) {
+    if (slices.isOver) await slices.next();
+    converted.push({ ...twt, html: textHtml(twt.text, "twt") });
+  }
+  return converted;
 }
 
 /** A damaged value is made anew. @throws TwtxtError `store-failed` */

@@ -3,7 +3,7 @@ import PQueue from "p-queue";
 import * as v from "valibot";
 import type { Clock } from "../clock.js";
 import { TwtxtError } from "../errors.js";
-import { type ParsedFeed, parseFeed } from "../feed/feed.js";
+import { type FeedHeader, type ParsedTwt, parseFeed } from "../feed/feed.js";
 import { twtHash, twtHashes } from "../feed/hash.js";
 import { formatTimestamp } from "../feed/timestamp.js";
 import type { UnreadReason } from "../options/words.js";
@@ -12,11 +12,14 @@ import { isWeb } from "../site/safe-markup.js";
 import type { PlainTwt, UnreadFeed } from "../site/timeline.js";
 import { isFeed, startsAsMarkup } from "./feed-file.js";
 import { type Ask, type GuardedResponse, isTimeout } from "./guard.js";
+import { TimeSlices, textPieces } from "./time-slices.js";
 
 const FEEDS_AT_ONCE = 20;
 const FEED_MS = 2_000;
 /** Only the newest part of a larger feed is read. */
 const PART_BYTES = 512 * 1024;
+/** Characters of a feed that may contain its header. */
+const HEADER_LENGTH = 16 * 1024;
 const TWTS_PER_FEED = 100;
 /** Twts with a time in the future that are kept until they are due. */
 const FUTURE_TWTS = 10;
@@ -151,7 +154,7 @@ async function readFeed(
     return response.status === 404 || response.status === 410 ? "gone" : "failed";
   }
   const { text, isCut } = await startOf(response);
-  const start = parseFeed(text);
+  const start = await parseInSlices(text);
   if (startsAsMarkup(text) || !isFeed(start)) return "noFeed";
   const newest = isCut && isOldestFirst(start) ? await endOf(url, ask, signal) : null;
   const { etag, "last-modified": lastModified } = response.headers;
@@ -182,7 +185,7 @@ async function startOf({ body }: GuardedResponse): Promise<{ text: string; isCut
 }
 
 /** @returns the last part of a feed, from the start of a line; `null` if its server has no ranges */
-async function endOf(url: string, ask: Ask, signal: AbortSignal): Promise<ParsedFeed | null> {
+async function endOf(url: string, ask: Ask, signal: AbortSignal): Promise<FeedPart | null> {
   const headers = { range: `bytes=-${PART_BYTES}`, "accept-encoding": "identity" };
   const response = await ask(url, { maxBytes: PART_BYTES, signal, headers });
   if (response.status !== 206) {
@@ -190,15 +193,31 @@ async function endOf(url: string, ask: Ask, signal: AbortSignal): Promise<Parsed
     return null;
   }
   const bytes = await response.bytes();
-  return parseFeed(bytes.toString("utf8", bytes.indexOf("\n") + 1));
+  return parseInSlices(bytes.toString("utf8", bytes.indexOf("\n") + 1));
 }
 
-function isOldestFirst({ twts }: ParsedFeed): boolean {
+interface FeedPart {
+  header: FeedHeader;
+  twts: ParsedTwt[];
+}
+
+/** Other requests are answered in between: hundreds of feeds may arrive at the same time. */
+async function parseInSlices(text: string): Promise<FeedPart> {
+  const slices = new TimeSlices();
+  const twts: ParsedTwt[] = [];
+  for (const lines of textPieces(text, /\n/g)) {
+    if (slices.isOver) await slices.next();
+    twts.push(...parseFeed(lines).twts);
+  }
+  return { header: parseFeed(text.slice(0, HEADER_LENGTH)).header, twts };
+}
+
+function isOldestFirst({ twts }: FeedPart): boolean {
   return (twts[0]?.instant ?? "") < (twts.at(-1)?.instant ?? "");
 }
 
 /** @param now - `YYYY-MM-DDThh:mm:ssZ` */
-function newestTwts({ twts }: ParsedFeed, feedUrl: string, now: string): KeptFeed["twts"] {
+function newestTwts({ twts }: FeedPart, feedUrl: string, now: string): KeptFeed["twts"] {
   const sorted = twts.toSorted((a, b) => (a.instant < b.instant ? 1 : Number(a.instant > b.instant) * -1));
   const future = sorted.filter(({ instant }) => instant > now).slice(-FUTURE_TWTS);
   const due = sorted.filter(({ instant }) => instant <= now);

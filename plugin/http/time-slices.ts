@@ -5,6 +5,8 @@ import { TwtxtError } from "../errors.js";
 /** Short, because several computations may each use a slice in every turn of the event loop. */
 const SLICE_MS = 1;
 
+const PIECE_LENGTH = 4096;
+
 /**
  * Divides a long computation into slices of one millisecond.
  *
@@ -64,5 +66,19 @@ export class TimeSlices {
       if (isWanted(item)) wanted.push(item);
     }
     return wanted;
+  }
+}
+
+/**
+ * Cuts a long text into pieces that are quick to search: after the first boundary beyond each 4,096 characters.
+ *
+ * @param boundary - matches one character; with the flag `g`
+ */
+export function* textPieces(text: string, boundary: RegExp): Iterable<string> {
+  for (let start = 0; start < text.length; ) {
+    boundary.lastIndex = start + PIECE_LENGTH;
+    const end = boundary.exec(text)?.index ?? text.length;
+    yield text.slice(start, end + 1);
+    start = end + 1;
   }
 }

@@ -1,6 +1,7 @@
 // test/host/timeline.test.ts: the timeline that a host reads and serves.
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { twtHash } from "../../plugin/feed/hash.js";
+import { withHtml } from "../../plugin/host/refresh-timeline.js";
 import { SiteHost } from "../../plugin/host/site-host.js";
 import type { Timeline } from "../../plugin/site/timeline.js";
 import { loopbackServer, strayed } from "../helpers/loopback.js";
@@ -31,6 +32,29 @@ async function alice(change: (url: string) => ReceiverOptions = () => ({})) {
   const list = async (): Promise<Timeline> => (await get()).json() as Promise<Timeline>;
   return { ...home, bob, agents, server, get, list };
 }
+
+it("converts texts in slices, between which the server answers requests", async () => {
+  const seen: string[] = [];
+  setTimeout(() => seen.push("timer"), 1);
+  const twt = {
+    source: "https://bob.example/",
+    author: { name: "bob", url: "https://bob.example/", photo: null },
+    isOwn: false,
+  };
+  const text = "*a* `b` https://bob.example/ ".repeat(30);
+  const twts = Array.from({ length: 200 }, (_, n) => ({
+    ...twt,
+    text: `${n} ${text}`,
+    hash: `${n}`,
+    hashV1: `${n}`,
+    replyTo: null,
+    published: FEED.slice(0, 20),
+  }));
+  const converted = await withHtml(twts);
+  seen.push("timeline");
+  expect(seen).toEqual(["timer", "timeline"]);
+  expect(converted.map(({ html }) => html.startsWith("<p>"))).toEqual(Array(200).fill(true));
+});
 
 describe("the timeline of a host", () => {
   it("is read by the scheduled run, as a follower, and purged from the CDN", async () => {

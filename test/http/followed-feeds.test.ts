@@ -185,6 +185,27 @@ describe("a followed feed of a megabyte", () => {
 });
 
 describe("two hundred followed feeds", () => {
+  it("do not keep the event loop busy: timers run while a large one is parsed", async () => {
+    const seen: string[] = [];
+    const lines = Array.from(
+      { length: 9_000 },
+      (_, n) => `${new Date(NOW - n * 1000).toISOString()}\t@<b https://b.example/> ${n}\n`,
+    );
+    const body = Buffer.from(lines.join(""));
+    const ask: Ask = async (url) => {
+      setTimeout(() => seen.push("timer"), 1);
+      const chunks = (async function* () {
+        yield body;
+      })();
+      return { status: 200, headers: {}, url, asked: [url], body: chunks, bytes: async () => body, close: () => {} };
+    };
+    const follow = [{ nick: "bob", url: "https://bob.example/twtxt.txt" }];
+    const feeds = await readFollowedFeeds(follow, [], { ask, now: () => NOW, signal: new AbortController().signal });
+    seen.push("feed");
+    expect(seen).toEqual(["timer", "feed"]);
+    expect(numbersOf({ twts: twtsOfFeeds(feeds) }).length).toBe(100);
+  });
+
   it("are read, 20 at once, in the order in which they are followed", async () => {
     let open = 0;
     let most = 0;

@@ -10,7 +10,6 @@ const NAME_LIMIT = 100;
 const URL_LIMIT = 2048;
 /** Longer texts are cut before processing. */
 const READ_LIMIT = 8192;
-const PIECE_LENGTH = 4096;
 
 /** Up to a character that no URL contains, but not from the middle of a word or another URL. */
 const BARE_URL = /(?<![A-Za-z0-9_=/&?%#@+])https?:\/\/[^\s<>"`]+/gi;
@@ -63,18 +62,4 @@ function withoutPunctuation(url: string): string {
   // As in `https://en.example/Quince_(fruit)`, this bracket belongs to the URL.
   const isOpen = short.lastIndexOf("(") > short.lastIndexOf(")") && url[short.length] === ")";
   return isOpen ? `${short})` : short;
-}
-
-/**
- * Cuts a long text into pieces that are quick to search: after the first boundary beyond each 4,096 characters.
- *
- * @param boundary - matches one character; with the flag `g`
- */
-export function* textPieces(text: string, boundary: RegExp): Iterable<string> {
-  for (let start = 0; start < text.length; ) {
-    boundary.lastIndex = start + PIECE_LENGTH;
-    const end = boundary.exec(text)?.index ?? text.length;
-    yield text.slice(start, end + 1);
-    start = end + 1;
-  }
 }

@@ -4,10 +4,10 @@ import { type ParsedTwt, parseFeed } from "../../feed/feed.js";
 import { startsAsMarkup } from "../../http/feed-file.js";
 import type { GuardedResponse } from "../../http/guard.js";
 import { isSameUrl, normalUrl } from "../../http/same-url.js";
-import type { TimeSlices } from "../../http/time-slices.js";
+import { type TimeSlices, textPieces } from "../../http/time-slices.js";
 import type { Claim, ProvenMention, Target } from "../mention.js";
 import { mentionByPage, type ReadHtml, readHtml } from "./mention-in-html.js";
-import { quoteText, textPieces, urlsInText } from "./source-text.js";
+import { quoteText, urlsInText } from "./source-text.js";
 import { disproven, type SourceResult, type VerificationContext, verdictOnAnswer } from "./verification-context.js";
 import { isNamed, mentionOfTwt } from "./verify-feed.js";
 
