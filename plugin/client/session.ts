@@ -128,7 +128,7 @@ export class Session {
     if (!isSame(sent ?? (await formToken(c)), this.#csrfToken)) {
       throw new TwtxtError(
         "not-allowed",
-        "This form is of an earlier start of the client. Reload the page and try again.",
+        "This form is from an earlier run of the client. Reload the page and try again.",
       );
     }
   }

@@ -13,6 +13,8 @@ export interface ModeratedSite {
   send(timestamp: string): Promise<number>;
   /** The sources of the public list. */
   shown(): Promise<string[]>;
+  /** Ends the server of the site. */
+  stop(): Promise<unknown>;
 }
 
 /**
@@ -33,7 +35,7 @@ export async function moderatedSite(twts: Record<string, string>, moderate = tru
   const { folder } = site(settings);
   const port = await freePort();
   const url = `http://127.0.0.1:${port}`;
-  await serve({ folder }, [
+  const server = await serve({ folder }, [
     "--allow-private-host",
     bob.host,
     "--port",
@@ -52,5 +54,5 @@ export async function moderatedSite(twts: Record<string, string>, moderate = tru
     const list = Object(await (await fetch(`${url}/mentions.json`)).json());
     return (list.mentions as { source: string }[]).map(({ source }) => source);
   };
-  return { bob, blog, client: await startedClient({ folder, environment, url }), send, shown };
+  return { bob, blog, client: await startedClient({ folder, environment, url }), send, shown, stop: server.end };
 }

@@ -41,12 +41,14 @@ export function ListPage({ state, mentions, item, held, pending, older }: List) 
           <MentionItem mention={mention} context={item} />
         ))}
       </ul>
-      {mentions.length === 0 && <p class="muted">{EMPTY[state]}</p>}
-      {older && (
-        <p>
-          <a href={older}>Older mentions</a>
-        </p>
-      )}
+      <div id="rest" data-live>
+        {mentions.length === 0 && <p class="muted">{EMPTY[state]}</p>}
+        {older && (
+          <p>
+            <a href={older}>Older mentions</a>
+          </p>
+        )}
+      </div>
     </>
   );
 }

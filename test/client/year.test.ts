@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import { weeksOf, writersOf, yearStart } from "../../plugin/client/mentions/year.js";
+import type { ManagedMention } from "../../plugin/mentions/receive/manage.js";
+
+/** A Sunday. */
+const NOW = Date.parse("2026-11-22T23:59:59Z");
+
+function mention(received: string, type: ManagedMention["type"], name = "bob"): ManagedMention {
+  const url = `https://${name}.example/twtxt.txt`;
+  return {
+    ...{ id: "0", version: "0", state: "shown", source: url, target: "https://alice.example/twtxt.txt", under: null },
+    ...{ type, author: { name, url, photo: null }, text: "", published: null, received },
+  };
+}
+
+describe("a year of mentions", () => {
+  it("counts 52 weeks from Monday to Sunday, UTC, by kind", () => {
+    const weeks = weeksOf(
+      [
+        mention("2026-11-22T23:59:59.999Z", "mention"),
+        mention("2026-11-16T00:00:00.000Z", "reply"),
+        mention("2026-11-15T23:59:59.999Z", "like"),
+        mention("2026-11-15T12:00:00.000Z", "repost"),
+        mention("2025-11-24T00:00:00.000Z", "bookmark"),
+        mention("2025-11-23T23:59:59.999Z", "mention"),
+        mention("2026-11-16T00:00:00.000Z", null),
+      ],
+      NOW,
+    );
+    expect(weeks).toHaveLength(52);
+    expect(weeks[0]).toEqual({ start: "2025-11-24", counts: { mention: 0, reply: 0, reaction: 1 } });
+    expect(weeks[0]?.start).toBe(yearStart(NOW));
+    expect(weeks.at(-2)).toEqual({ start: "2026-11-09", counts: { mention: 0, reply: 0, reaction: 2 } });
+    expect(weeks.at(-1)).toEqual({ start: "2026-11-16", counts: { mention: 1, reply: 1, reaction: 0 } });
+  });
+
+  it("lists the ten who wrote most", () => {
+    const names = Array.from({ length: 12 }, (_, index) => `n${String(index).padStart(2, "0")}`);
+    const all = names.flatMap((name, index) => Array(index + 1).fill(mention("2026-11-20T00:00:00Z", "reply", name)));
+    const writers = writersOf(all);
+    expect(writers).toHaveLength(10);
+    expect(writers[0]).toEqual({ name: "n11", url: "https://n11.example/twtxt.txt", count: 12 });
+    expect(writers.at(-1)?.count).toBe(3);
+  });
+});
