@@ -1,7 +1,9 @@
 // plugin/author/reply.ts: the twt that a note replies to.
 import { TwtxtError } from "../errors.js";
 import { twtHash } from "../feed/hash.js";
+import { parseReplyTo } from "../feed/subject.js";
 import { toInstant } from "../feed/timestamp.js";
+import { parseReference } from "../mentions/reference.js";
 import { readArchives, readLiveFeed } from "../mentions/send/live-feed.js";
 import { userAgent } from "./invocation.js";
 
@@ -9,6 +11,25 @@ import { userAgent } from "./invocation.js";
 export type TwtReference = { feedUrl: string; timestamp: string };
 /** The twt that a note replies to, by its hash or by its time. */
 export type Reply = { hash: string; nick: string | null; feedUrl: string } | TwtReference;
+
+const REFERENCE_MARK = "#:~:text=";
+
+/**
+ * Parses a hash and a feed URL, perhaps with a nick between them, or a reference.
+ *
+ * @returns `null` for anything else, such as the URL of a page
+ * @throws TwtxtError `bad-usage` for a malformed reference
+ * @example parseReply("https://bob.example/twtxt.txt#:~:text=2026-01-02T03:04:05Z") // { feedUrl: "https://bob.example/twtxt.txt", timestamp: "2026-01-02T03:04:05Z" }
+ */
+export function parseReply(text: string): Reply | null {
+  if (!text.includes(REFERENCE_MARK)) {
+    const { hash, nick = null, feedUrl } = parseReplyTo(text) ?? {};
+    return hash !== undefined && feedUrl ? { hash, nick, feedUrl } : null;
+  }
+  const { url, timestamps } = parseReference(text, "bad-usage");
+  const [timestamp] = timestamps;
+  return timestamp === undefined ? null : { feedUrl: url, timestamp };
+}
 
 /**
  * The value for the front matter: `<hash> <nick> <feed url>`, without an unknown nick.

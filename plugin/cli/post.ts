@@ -6,10 +6,8 @@ import { misuse } from "../author/invocation.js";
 import { composeNote, type Note, previewNote, writeNote } from "../author/notes.js";
 import { type NotesFolder, rememberNotesFolder } from "../author/notes-folder.js";
 import { commitMessage } from "../author/publish.js";
-import { type Reply, replyToOf } from "../author/reply.js";
+import { parseReply, type Reply, replyToOf } from "../author/reply.js";
 import { type Site, siteAt } from "../author/site.js";
-import { parseReplyTo } from "../feed/subject.js";
-import { parseReference } from "../mentions/reference.js";
 import { PREVIEW_FOLDER } from "../site/site.js";
 import { optional } from "./arguments.js";
 import { command } from "./command.js";
@@ -20,21 +18,11 @@ import type { Terminal } from "./terminal.js";
 
 const NAME = "post";
 
-const MARK = "#:~:text=";
-
 const REPLY: Kind<Reply> = {
   name: "TWT",
   expected:
     'a hash and a feed URL, such as "abcdefg https://bob.example/twtxt.txt", or a reference, such as "https://bob.example/twtxt.txt#:~:text=2026-01-02T03:04:05Z"',
-  parse(value) {
-    if (!value.includes(MARK)) {
-      const { hash, nick = null, feedUrl } = parseReplyTo(value) ?? {};
-      return hash !== undefined && feedUrl ? { hash, nick, feedUrl } : null;
-    }
-    const { url, timestamps } = parseReference(value, "bad-usage");
-    const [timestamp] = timestamps;
-    return timestamp === undefined ? null : { feedUrl: url, timestamp };
-  },
+  parse: parseReply,
 };
 
 export const post = command({

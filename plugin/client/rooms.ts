@@ -3,5 +3,6 @@ import { healthRoom } from "./health.js";
 import { mentionsRoom } from "./mentions/mentions-room.js";
 import { messagesRoom } from "./messages/messages.js";
 import type { CreateRoom } from "./room.js";
+import { writeRoom } from "./write/write-room.js";
 
-export const ROOMS: readonly CreateRoom[] = [mentionsRoom, messagesRoom, healthRoom];
+export const ROOMS: readonly CreateRoom[] = [writeRoom, mentionsRoom, messagesRoom, healthRoom];

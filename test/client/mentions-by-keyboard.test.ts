@@ -24,6 +24,7 @@ describeInChromium("the room of mentions, by keyboard", () => {
     const left: string[] = [];
     tab.on("request", (request) => request.url().startsWith(client.origin) || left.push(request.url()));
     await tab.goto(client.link);
+    await tab.getByRole("link", { name: "Mentions" }).click();
     await tab.waitForURL(`${client.origin}/mentions`);
     const notice = tab.locator(".notice p");
 
@@ -87,6 +88,7 @@ describeInChromium("the room of mentions, by keyboard", () => {
     const context = await (await sharedChromium()).newContext();
     const tab = await context.newPage();
     await tab.goto(client.link);
+    await tab.getByRole("link", { name: "Mentions" }).click();
     await tab.waitForURL(`${client.origin}/mentions`);
     await tab.keyboard.press("j");
     bob.twts = { ...bob.twts, "2026-11-19T18:40:03Z": "@<alice https://alice.example/twtxt.txt> cheese!" };

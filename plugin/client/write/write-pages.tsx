@@ -1,0 +1,183 @@
+// plugin/client/write/write-pages.tsx: the composer with its preview, and the pages that publish a note.
+import type { FC } from "hono/jsx";
+import { counted, sizeText } from "../../author/amounts.js";
+import type { TwtPreview } from "../../author/compose.js";
+import type { Notified } from "../../author/notified.js";
+import type { PostDraft } from "../../author/post-drafts.js";
+import type { Publication } from "../../author/publish.js";
+import { Fields, Form } from "../layout.js";
+import { shownOf } from "./shown-commands.js";
+
+const PREVIEW_LENGTH = 80;
+
+interface WriteProps {
+  /** Its id is empty if it is not saved yet. */
+  draft: Pick<PostDraft, "id" | "body" | "replyTo">;
+  /** `null` for an empty note. */
+  preview: TwtPreview | null;
+  /** `null` if it was not asked for. */
+  notified: readonly Notified[] | null;
+  drafts: readonly PostDraft[];
+  /** The folders for the note, the proposed one first. */
+  folders: readonly string[];
+}
+
+export const WritePage: FC<WriteProps> = ({ draft, preview, notified, drafts, folders }) => (
+  <>
+    <Form action="/write/draft" class="composer">
+      <Fields fields={{ id: draft.id }} />
+      <label for="body">Your note, in Markdown. Mention people as @nick.</label>
+      <textarea id="body" name="body" rows={8} data-key="n">
+        {`\n${draft.body}`}
+      </textarea>
+      <label for="reply-to">Reply to (hash and feed of a twt; empty for none)</label>
+      <input id="reply-to" name="replyTo" class="wide" value={draft.replyTo ?? ""} autocomplete="off" />
+      <label for="folder">Folder</label>
+      <select id="folder" name="folder">
+        {folders.map((folder) => (
+          <option value={folder}>{folder}</option>
+        ))}
+      </select>
+      <div class="actions">
+        <button type="submit">Save draft and preview</button>
+        <button type="submit" name="next" value="notified">
+          Who will be notified?
+        </button>
+        <button type="submit" name="next" value="save" class="primary">
+          Save as a post
+        </button>
+      </div>
+    </Form>
+    {preview && <Preview preview={preview} />}
+    {notified && <NotifiedList notified={notified} />}
+    {drafts.length > 0 && <DraftList drafts={drafts} />}
+  </>
+);
+
+const Preview: FC<{ preview: TwtPreview }> = ({ preview }) => {
+  const { text, bytes, isCut, unknownMentions, hasTemplateCode } = preview;
+  return (
+    <section aria-labelledby="preview">
+      <h2 id="preview">In your feed</h2>
+      <p class="text twt" dir="auto">
+        {text.replaceAll("\u2028", "\n")}
+      </p>
+      <p class="muted">{sizeText(bytes)}</p>
+      {isCut && <p>The text is too long for a line of a feed, so it ends early, with a link to the post.</p>}
+      {unknownMentions.length > 0 && (
+        <p>Not notified, because you follow no feed of this name: {unknownMentions.join(", ")}</p>
+      )}
+      {hasTemplateCode && (
+        <p>The text contains {"{{, {% or {#"}, which a template language of your site may interpret.</p>
+      )}
+    </section>
+  );
+};
+
+const NotifiedList: FC<{ notified: readonly Notified[] }> = ({ notified }) => (
+  <section aria-labelledby="notified">
+    <h2 id="notified">Who will be notified</h2>
+    {notified.length === 0 && <p class="muted">No one: the note mentions no feed.</p>}
+    <ul class="items">
+      {notified.map(({ nick, url, endpoint, method, why }) => (
+        <li>
+          <p>
+            {nick !== null && `@${nick} `}
+            <span class="muted">{url}</span>
+          </p>
+          <p>{endpoint === null ? `Not notified: ${why}` : `At ${endpoint} (${method})`}</p>
+        </li>
+      ))}
+    </ul>
+  </section>
+);
+
+const DraftList: FC<{ drafts: readonly PostDraft[] }> = ({ drafts }) => (
+  <section aria-labelledby="drafts">
+    <h2 id="drafts">Drafts</h2>
+    <ul class="items">
+      {drafts.map(({ id, body, saved }) => (
+        <li data-item tabindex={-1} id={`draft-${id}`}>
+          <p class="by">
+            <a href={`/write?draft=${id}`}>{body.split("\n")[0]?.slice(0, PREVIEW_LENGTH) || "An empty draft"}</a>
+            <time datetime={saved}>{saved.slice(0, 16).replace("T", " ")} UTC</time>
+          </p>
+          <Form action="/write/delete">
+            <Fields fields={{ id }} />
+            <button type="submit" class="quiet">
+              Delete
+            </button>
+          </Form>
+        </li>
+      ))}
+    </ul>
+  </section>
+);
+
+interface PublishProps {
+  /** The post, from the root of the site. */
+  file: string;
+  plan: Publication | null;
+  /** Why git cannot publish, and what to do; `null` if it can. */
+  fault: string | null;
+}
+
+export const PublishPage: FC<PublishProps> = ({ file, plan, fault }) => (
+  <>
+    <p>
+      The post is in <code>{file}</code>.
+    </p>
+    {fault !== null && <p class="notice failure">{fault}</p>}
+    {plan && (
+      <>
+        <p>These commands publish it to {plan.remote}:</p>
+        <pre class="output">{plan.commands.map(({ shown }) => shown).join("\n")}</pre>
+        {plan.earlier.length > 0 && (
+          <>
+            <p>
+              The push also publishes {counted(plan.earlier.length, "earlier commit")} that {plan.remote} does not have:
+            </p>
+            <ul>
+              {plan.earlier.map((subject) => (
+                <li>{subject}</li>
+              ))}
+            </ul>
+          </>
+        )}
+        <Form action="/write/publish">
+          <Fields fields={{ file, shown: shownOf(plan) }} />
+          <button type="submit" class="primary">
+            Run these commands
+          </button>
+        </Form>
+      </>
+    )}
+    <p>
+      <a href="/write">Write another note</a>
+    </p>
+  </>
+);
+
+interface PublishedProps {
+  file: string;
+  remote: string;
+  output: string;
+  fault: string | null;
+}
+
+export const PublishedPage: FC<PublishedProps> = ({ file, remote, output, fault }) => (
+  <>
+    {fault === null ? (
+      <p class="notice">
+        {file} is published to {remote}.
+      </p>
+    ) : (
+      <p class="notice failure">{fault}</p>
+    )}
+    <pre class="output">{output}</pre>
+    <p>
+      {fault !== null && <a href={`/write/publish?file=${encodeURIComponent(file)}`}>Try again</a>}{" "}
+      <a href="/write">Write another note</a>
+    </p>
+  </>
+);

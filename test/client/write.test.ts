@@ -1,0 +1,178 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { type GitSite, gitSite } from "../author/git-site.js";
+import { describeInChromium, sharedChromium, violationsIn } from "../helpers/chromium.js";
+import { loopbackServer } from "../helpers/loopback.js";
+import { type ClientUnderTest, startedClient } from "./client.js";
+import { type Visitor, visitorOf } from "./visitor.js";
+
+/** Alice's client; her site is in a git repository with a remote. */
+async function writer(hosts: string[] = []) {
+  const alice = await gitSite();
+  return { alice, client: await clientOf(alice, hosts) };
+}
+
+function clientOf({ folder, machine }: GitSite, hosts: string[] = []): Promise<ClientUnderTest> {
+  const environment = Object.entries(machine.environment).map(([name, value]) => [name, value ?? ""] as const);
+  return startedClient({ folder, environment: Object.fromEntries(environment), hosts });
+}
+
+/** The value of a hidden field. */
+function fieldOf(page: string, name: string): string {
+  const [, value = ""] = new RegExp(`name="${name}" value="([^"]*)"`).exec(page) ?? [];
+  return value.replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&amp;", "&");
+}
+
+async function saved(visitor: Visitor, body: string): Promise<{ page: string; file: string }> {
+  const { text: page } = await visitor.submit("/write/draft", { body, folder: "notes", next: "save" });
+  return { page, file: fieldOf(page, "file") };
+}
+
+describe("the room to write in, without script", () => {
+  it("shows the twt of a draft as the build would write it, and keeps the draft for the next client", async () => {
+    const { alice, client } = await writer();
+    alice.write("_data/follow.json", `[{ "nick": "bob", "url": "https://bob.example/twtxt.txt" }]`);
+    const visitor = await visitorOf(client, "/write");
+    const { text } = await visitor.submit("/write/draft", {
+      body: "Yes, @bob <script>\r\n@dave",
+      replyTo: "abcdefg https://bob.example/twtxt.txt",
+    });
+    expect(text).toContain("(#abcdefg) Yes, @&lt;bob https://bob.example/twtxt.txt&gt;");
+    expect(text).toContain("you follow no feed of this name: @dave");
+    expect(text).not.toContain("<script>\n");
+    const again = await visitorOf(await clientOf(alice), "/write");
+    expect((await again.get("/write")).text).toContain("Yes, @bob &lt;script&gt;</a>");
+    const id = fieldOf(text, "id");
+    expect((await again.submit("/write/delete", { id })).text).toContain("The draft is deleted.");
+    expect((await again.get("/write")).text).not.toContain("@bob");
+  });
+
+  it("says who would be notified, and how that was found, only when asked", async () => {
+    const bob = await loopbackServer((_, response) => response.end("# nick = bob\n# webmention = /hook\n"));
+    const { client } = await writer([bob.host]);
+    const visitor = await visitorOf(client, "/write");
+    const body = `@<bob ${bob.url}/twtxt.txt> hello`;
+    await visitor.submit("/write/draft", { body });
+    expect(bob.asked).toEqual([]);
+    const { text } = await visitor.submit("/write/draft", { body, next: "notified" });
+    expect(text).toContain(`At ${bob.url}/hook (feed field)`);
+  });
+
+  it("fills in the twt that a reply is to", async () => {
+    const feed = "# nick = bob\n2026-01-02T03:04:05Z\thello\n";
+    const bob = await loopbackServer((_, response) => response.end(feed));
+    const { client } = await writer([bob.host]);
+    const visitor = await visitorOf(client, "/write");
+    const source = encodeURIComponent(`${bob.url}/twtxt.txt#:~:text=2026-01-02T03:04:05Z`);
+    expect((await visitor.get(`/write?reply-to=${source}`)).text).toMatch(
+      new RegExp(`value="[a-z2-7]{7} bob ${bob.url}/twtxt.txt"`),
+    );
+    const page = encodeURIComponent("https://carol.example/post/");
+    expect((await visitor.get(`/write?reply-to=${page}`)).text).toContain("https://carol.example/post/");
+  });
+
+  it("saves the post, shows the commands, and publishes it when they are confirmed, with their output", async () => {
+    const { alice, client } = await writer();
+    const visitor = await visitorOf(client, "/write");
+    const { page, file } = await saved(visitor, "Hello from the browser.");
+    expect(page).toContain(`Saved: ${file}`);
+    expect(alice.read(file)).toContain("\nHello from the browser.\n");
+    expect(page).toContain(`git add -- ${file}`);
+    expect(alice.published()).toEqual(["first"]);
+    expect((await visitor.get("/write")).text).not.toContain("Hello");
+
+    const { text } = await visitor.submit("/write/publish", { file, shown: fieldOf(page, "shown") });
+    expect(text).toContain(`${file} is published to origin/main.`);
+    expect(text).toContain("main -&gt; main");
+    expect(alice.published()).toEqual(["Hello from the browser.", "first"]);
+  });
+
+  it("publishes nothing that the page did not show: neither other commits nor without the commands", async () => {
+    const { alice, client } = await writer();
+    const visitor = await visitorOf(client, "/write");
+    const { page, file } = await saved(visitor, "Hello");
+    alice.git("commit", "--quiet", "--allow-empty", "-m", "a secret draft");
+    for (const shown of [fieldOf(page, "shown"), ""]) {
+      const { text } = await visitor.submit("/write/publish", { file, shown });
+      expect(text).toContain("Nothing was published: the repository has changed since the page was shown.");
+      expect(text).toContain("<li>a secret draft</li>");
+    }
+    expect(alice.published()).toEqual(["first"]);
+  });
+
+  it("shows what to do when git refuses, and keeps the post", async () => {
+    const { alice, client } = await writer();
+    alice.hook("pre-receive", "echo closed today; exit 1", "remote");
+    const visitor = await visitorOf(client, "/write");
+    const { page, file } = await saved(visitor, "Hello");
+    const { text } = await visitor.submit("/write/publish", { file, shown: fieldOf(page, "shown") });
+    expect(text).toContain("origin/main refused the push");
+    expect(text).toContain("closed today");
+    alice.git("checkout", "--quiet", "--detach");
+    expect((await visitor.get(`/write/publish?file=${encodeURIComponent(file)}`)).text).toContain("detached HEAD");
+    expect(existsSync(join(alice.folder, file))).toBe(true);
+  });
+
+  it.each([["../../etc/passwd"], [".eleventy-twtxt/settings.json"], ["notes/none.md"]])(
+    "publishes no other file: %s",
+    async (file) => {
+      const { client } = await writer();
+      const visitor = await visitorOf(client, "/write");
+      const { text } = await visitor.get(`/write/publish?file=${encodeURIComponent(file)}`);
+      expect(text).toContain('class="notice failure"');
+      expect(text).not.toContain("git add");
+    },
+  );
+
+  it.each([
+    ["an empty note", { body: " ", folder: "notes" }, "The note is empty."],
+    ["a reply to no twt", { body: "x", replyTo: "bob", folder: "notes" }, "does not name a twt"],
+    ["a folder outside of the site", { body: "x", folder: "../" }, "is not below"],
+  ])("saves no post, and keeps the draft: %s", async (_, form, sentence) => {
+    const { alice, client } = await writer();
+    const visitor = await visitorOf(client, "/write");
+    const { text } = await visitor.submit("/write/draft", { ...form, next: "save" });
+    expect(text).toContain(sentence);
+    expect(fieldOf(text, "id")).not.toBe("");
+    expect(alice.git("status", "--porcelain")).toBe("");
+  });
+});
+
+describeInChromium("the room to write in, in a browser", () => {
+  it("is used by keyboard alone, fits all widths, and axe finds nothing", async () => {
+    const { alice, client } = await writer();
+    const context = await (await sharedChromium()).newContext();
+    const tab = await context.newPage();
+    const fits = async (name: string) => {
+      for (const colorScheme of ["light", "dark"] as const) {
+        await tab.emulateMedia({ colorScheme });
+        expect(await violationsIn(tab)).toEqual([]);
+        for (const width of [320, 390, 1280]) {
+          await tab.setViewportSize({ width, height: 844 });
+          expect(await tab.evaluate("document.documentElement.scrollWidth")).toBe(width);
+          const folder = process.env.SCREENSHOTS;
+          if (folder) await tab.screenshot({ path: `${folder}/${name}-${width}-${colorScheme}.png`, fullPage: true });
+        }
+      }
+    };
+    try {
+      await tab.goto(client.link);
+      await tab.goto(`${client.origin}/write`);
+      await tab.keyboard.press("n");
+      await tab.keyboard.type("Hello by **keyboard**, @dave");
+      await tab.getByRole("button", { name: "Save draft and preview" }).press("Enter");
+      await tab.getByRole("heading", { name: "In your feed" }).waitFor();
+      await fits("write");
+      await tab.getByRole("button", { name: "Save as a post" }).press("Enter");
+      await tab.getByRole("heading", { name: "Publish" }).waitFor();
+      await fits("publish");
+      await tab.getByRole("button", { name: "Run these commands" }).press("Enter");
+      await tab.getByRole("heading", { name: "Published" }).waitFor();
+      await fits("published");
+      expect(alice.published()).toEqual(["Hello by **keyboard**, @dave", "first"]);
+    } finally {
+      await context.close();
+    }
+  });
+});
