@@ -45,7 +45,8 @@ export type NotSent = "otherKey" | "offline" | "busy" | "full" | "refused";
 export async function sendToAuthor({ key, document, inbox }: Author, sealed: string): Promise<Date | NotSent> {
   const signal = AbortSignal.timeout(REQUEST_MS);
   try {
-    const found = await fetch(document, { cache: "no-store", signal });
+    // A new URL each time: a service worker of the site may answer from a cache.
+    const found = await fetch(`${document}?${Date.now()}`, { cache: "no-store", signal });
     if (!found.ok) return "offline";
     if (Object(await found.json()).key !== key) return "otherKey";
     const { ok, status, headers } = await fetch(inbox, { method: "POST", body: sealed, signal });

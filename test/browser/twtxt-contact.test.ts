@@ -201,6 +201,32 @@ describeInChromium("a reader at the contact page", () => {
     expect(alice.asked.filter((line) => line.startsWith("POST"))).toEqual([]);
   });
 
+  it("sends nothing if the site names another key, also if a service worker answers from a cache", async () => {
+    const { alice } = await correspondents(["alice"]);
+    await publishContact(alice);
+    const path = "/.well-known/msg/alice.json";
+    alice.publishFile(
+      "worker.js",
+      `self.addEventListener("install", (event) => event.waitUntil(caches.open("x").then((cache) => cache.add("${path}"))));
+       self.addEventListener("activate", (event) => event.waitUntil(clients.claim()));
+       self.addEventListener("fetch", (event) => {
+         event.respondWith(caches.match(event.request).then((found) => found ?? fetch(event.request)));
+       });`,
+    );
+    const page = await readerOf(alice);
+    await page.evaluate(`
+      navigator.serviceWorker.register("/worker.js");
+      new Promise((resolve) => navigator.serviceWorker.addEventListener("controllerchange", resolve, { once: true }));
+    `);
+    await alice.publish(OTHER);
+    expect(await page.evaluate(`fetch("${path}").then((answer) => answer.json())`)).not.toMatchObject({ key: OTHER });
+    await write(page, "hello");
+    await expect
+      .poll(() => sent(page).locator(".twtxt-note").textContent())
+      .toContain(`this site now names another key for ${alice.address}`);
+    expect(alice.asked.filter((line) => line.startsWith("POST"))).toEqual([]);
+  });
+
   it("says that the inbox is full, and keeps the message", async () => {
     const { alice } = await correspondents(["alice"], { inbox: { messages: 1 } });
     await publishContact(alice);

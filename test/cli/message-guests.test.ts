@@ -116,6 +116,19 @@ describeWithoutKeychain("a guest", () => {
     const { stdout } = await alice.message("list");
     expect(stdout).toMatch(new RegExp(`^\\w{8}  \\S+  ${SHORT.source} "${bob.address}' verified \\[2J x" +hi\n$`));
   });
+
+  it.each([["list"], ["list", "--threads"], ["read"]])(
+    "cannot begin a line of a narrow terminal with a name: message %j %j",
+    async (...args) => {
+      const { alice } = await correspondents(["alice"]);
+      await writeAsGuest(alice, 9, "hi", `${"long ".repeat(5)}4f0c1a2b 2026-11-20 bob@bob.example`);
+      const { stdout } = await alice.byHand(["message", ...args], { columns: () => 60 });
+      const lines = stdout.split("\n");
+      expect(lines.filter((line) => line.length > 60 && !line.startsWith("Address: "))).toEqual([]);
+      expect(lines.filter((line) => line.startsWith("4f0c1a2b"))).toEqual([]);
+      expect(stdout.replace(/\s+/g, " ")).toContain("4f0c1a2b 2026-11-20 bob@bob.example");
+    },
+  );
 });
 
 describeWithoutKeychain("message reply", () => {

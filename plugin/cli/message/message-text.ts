@@ -25,7 +25,7 @@ export function listLines(messages: readonly InboxEntry[], columns: number | nul
 export function messageLines(message: InboxEntry, columns: number | null): string[] {
   const { text, reason } = summaryOf(message);
   const head = [
-    headOf(message).join("  ").trimEnd(),
+    ...wrapped(headOf(message).join("  ").trimEnd(), columns),
     ...(isFromGuest(message) ? [`Address: ${message.message.address}`] : []),
     ...(reason === null ? [] : [`Reason: ${reason}`]),
   ];
@@ -85,16 +85,31 @@ export function indented(text: string, columns: number | null): string[] {
 }
 
 /**
+ * A line of this program with a name that its sender chose. It continues indented if the terminal is too narrow.
+ *
+ * @param columns - of the terminal; `null` for no terminal
+ */
+export function wrapped(line: string, columns: number | null): string[] {
+  const safe = shownSafely(line);
+  if (columns === null || widthOf(safe) <= columns) return [safe];
+  const parts = brokenAt(Math.max(MIN_COLUMNS, columns - INDENT.length), safe);
+  return parts.map((part, at) => (at === 0 ? part : INDENT + part).trimEnd());
+}
+
+/**
  * A line of this program, followed by the start of a text, on the next line if there is no room.
  *
  * @param columns - of the terminal; `null` for no terminal
  */
 export function followedBy(text: string, line: string, columns: number | null): string[] {
   const first = text.split("\n").find((one) => one.trim() !== "") ?? "";
-  if (first === "") return [line.trimEnd()];
+  if (first === "") return wrapped(line.trimEnd(), columns);
   const room = (columns ?? COLUMNS_WITHOUT_TERMINAL) - widthOf(line) - INDENT.length;
   if (room >= MIN_COLUMNS) return [`${line}  ${cut(first.trim(), room)}`];
-  return [line.trimEnd(), INDENT + cut(first.trim(), Math.max(MIN_COLUMNS, (columns ?? 0) - INDENT.length))];
+  return [
+    ...wrapped(line.trimEnd(), columns),
+    INDENT + cut(first.trim(), Math.max(MIN_COLUMNS, (columns ?? 0) - INDENT.length)),
+  ];
 }
 
 function cut(line: string, room: number): string {

@@ -5,7 +5,7 @@ import { openCopies, shownText, type Thread, threadsOf } from "../../author/thre
 import { shortId } from "../options.js";
 import { alignedRows } from "../output.js";
 import type { Terminal } from "../terminal.js";
-import { followedBy, listLines, summaryOf } from "./message-text.js";
+import { followedBy, listLines, summaryOf, wrapped } from "./message-text.js";
 
 /** Prints a thread for each correspondent, the ones with verified addresses first, then guests, then unverified messages. */
 export async function printThreads(
@@ -36,7 +36,7 @@ function linesOf({ address, received, sent }: Thread, columns: number | null): s
   const lines = entries.flatMap(({ text }, at) => followedBy(text, heads[at] ?? "", width));
   const sender = last ? [shownSender(last), stateOf(last)] : [shownAddress(address)];
   const title = sender.filter((part) => part !== "").join("  ");
-  return [`${title}:`, ...lines.map((line) => INDENT + line)];
+  return [...wrapped(`${title}:`, columns), ...lines.map((line) => INDENT + line)];
 }
 
 function byTime({ row: [, a = ""] }: { row: string[] }, { row: [, b = ""] }: { row: string[] }): number {
