@@ -21,7 +21,7 @@ const FEEDS = v.array(v.unknown());
 const TIMELINE = v.object({ updated: v.string() });
 
 /**
- * Reads the feeds and stores the timeline, unless it was stored in the last ten minutes.
+ * Reads the feeds and stores the timeline, unless it was stored in the last ten minutes or no feed was ever read.
  *
  * @param names - the key of the timeline in the store, and the tag of its copies in the CDN
  */
@@ -35,7 +35,8 @@ export async function refreshTimeline(options: ServiceOptions, names: { list: st
   const signal = AbortSignal.any([AbortSignal.timeout(TOTAL_MS), ...(ending ? [ending] : [])]);
   const known = parseKeptFeeds((await readOrNull(store, FEEDS_KEY, FEEDS)) ?? []);
   const feeds = await readFollowedFeeds(settings.timeline.follow, known, { ask: guardOf(options), now, signal });
-  if (ending?.aborted) return;
+  // An empty list would replace the twts that the build has read.
+  if (ending?.aborted || feeds.every(({ kept }) => kept === null)) return;
 
   const updated = formatTimestamp(now());
   const twts = selectTwts(twtsOfFeeds(feeds), pages.own ?? [], updated);

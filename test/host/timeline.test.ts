@@ -121,6 +121,18 @@ describe("the timeline of a host", () => {
     expect(unread).toMatchObject([{ nick: "bob", reason: "gone", lastRead: "2026-11-20T09:00:00Z" }]);
   });
 
+  it("404 until a feed could be read for the first time, so that the page keeps the twts of the build", async () => {
+    const { services, get, list, bob, clock, store } = await alice();
+    bob.status = 503;
+    await services.refreshTimeline();
+    expect((await get()).status).toBe(404);
+    expect(await store.keys("timeline/")).toEqual([]);
+    bob.status = 200;
+    clock.time += MINUTE;
+    await services.refreshTimeline();
+    expect((await list()).twts).toHaveLength(1);
+  });
+
   it("is made anew if what is stored is damaged", async () => {
     const { services, list, store, clock, log } = await alice();
     await services.refreshTimeline();
