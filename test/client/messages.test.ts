@@ -2,6 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
 import { messagesRoom } from "../../plugin/client/messages/messages.js";
+import { secretKeyOf } from "../../plugin/keys/ed25519.js";
+import { parseKey } from "../../plugin/keys/key.js";
+import { formatMessage } from "../../plugin/messages/line.js";
+import { seal } from "../../plugin/messages/sealing.js";
 import { type Correspondent, correspondents } from "../cli/correspondent.js";
 import { describeWithoutKeychain } from "../cli/machine.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
@@ -39,6 +43,25 @@ describeWithoutKeychain("the room of messages", () => {
     expect(later).toMatch(new RegExp(`${bob.address} verified 1 unread.*${carol.address} verified (?!1 unread)`));
     const anotherClient = await visitorAt(alice);
     expect(shownText((await anotherClient.get("/messages")).text).match(/unread/g)).toHaveLength(1);
+  });
+
+  it("shows the newest messages of a long conversation first", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"], { inbox: { messages: 10_000 } });
+    const sender = secretKeyOf(new Uint8Array(32).fill(2));
+    for (let minute = 0; minute < 105; minute += 1) {
+      const time = new Date(Date.UTC(2026, 10, 1, 0, minute)).toISOString().replace(".000", "");
+      const text = new TextEncoder().encode(formatMessage({ time, from: bob.address, text: `Message ${minute}.` }));
+      const body = seal(text, { sender, recipients: [parseKey(alice.kex)] });
+      const headers = { "content-type": "application/octet-stream" };
+      expect((await fetch(alice.endpoint, { method: "POST", body, headers })).status).toBe(202);
+    }
+    const visitor = await visitorAt(alice);
+    const { text } = await visitor.get(conversation(bob));
+    expect(shownText(text)).toMatch(/Show earlier messages \(5\) .* Message 5\. .* Message 104\. /);
+    expect(text).not.toContain("Message 4.");
+    const all = await visitor.get(`${conversation(bob)}?show=200`);
+    expect(shownText(all.text)).toMatch(/Message 0\. .* Message 104\. /);
+    expect(all.text).not.toContain("Show earlier");
   });
 
   it("sends a message, shows the own copy and the answer that arrives meanwhile", async () => {

@@ -19,16 +19,19 @@ interface ConversationProps {
   unsent: { text: string; why: string } | null;
   /** The number of messages for the address in the outbox. */
   waiting: number;
+  /** How many of the newest messages to show. */
+  limit: number;
 }
 
-export const ConversationPage: FC<ConversationProps> = ({ address, conversation, fault, unsent, waiting }) => (
+/** How many more messages a page shows of an older part. */
+export const PAGE = 100;
+
+export const ConversationPage: FC<ConversationProps> = ({ address, conversation, fault, unsent, waiting, limit }) => (
   <>
     <div id="conversation" data-live>
       {fault !== null && <p class="notice failure">{fault} New messages appear when it answers again.</p>}
       <SenderNote address={address} received={conversation.received} />
-      <ol class="items conversation" id="conversation-items">
-        {itemsOf(conversation).map(({ item }) => item)}
-      </ol>
+      <Newest address={address} conversation={conversation} limit={limit} />
       {waiting > 0 && (
         <p>
           <a href={OUTBOX}>{counted(waiting, "message")} not delivered yet</a>
@@ -56,6 +59,28 @@ export const ConversationPage: FC<ConversationProps> = ({ address, conversation,
     )}
   </>
 );
+
+/** The newest messages, oldest first, and a link to earlier ones. */
+const Newest: FC<Pick<ConversationProps, "address" | "conversation" | "limit">> = ({
+  address,
+  conversation,
+  limit,
+}) => {
+  const items = itemsOf(conversation);
+  const earlier = items.length - limit;
+  return (
+    <>
+      {earlier > 0 && (
+        <p>
+          <a href={`${conversationPath(address)}?show=${limit + PAGE}`}>Show earlier messages ({earlier})</a>
+        </p>
+      )}
+      <ol class="items conversation" id="conversation-items">
+        {items.slice(-limit).map(({ item }) => item)}
+      </ol>
+    </>
+  );
+};
 
 /** What is certain about the correspondent. */
 const SenderNote: FC<{ address: string; received: readonly InboxEntry[] }> = ({ address, received }) => {

@@ -8,7 +8,7 @@ import { guestKeyOf } from "../../keys/guest.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
 import type { ClientEnv, Notice } from "../client-env.js";
 import type { ClientContext, CreateRoom } from "../room.js";
-import { ConversationPage, UnverifiedPage } from "./conversation.js";
+import { ConversationPage, PAGE, UnverifiedPage } from "./conversation.js";
 import { ConversationList } from "./conversation-list.js";
 import { KeyPage } from "./key-page.js";
 import { OutboxPage } from "./outbox-page.js";
@@ -55,7 +55,9 @@ export const messagesRoom: CreateRoom = (context) => {
     const conversation = found ?? { address, received: [], sent: [], unread: 0 };
     const waiting = await waitingFor(address, correspondence.mailbox);
     await correspondence.markRead(conversation);
-    const page = <ConversationPage {...{ address, conversation, unsent, waiting }} fault={correspondence.fault} />;
+    const limit = Math.max(PAGE, Math.trunc(Number(c.req.query("show"))) || 0);
+    const { fault } = correspondence;
+    const page = <ConversationPage {...{ address, conversation, unsent, waiting, limit, fault }} />;
     return c.render(page, { title: guestKeyOf(address) === null ? address : "A guest of your site" });
   };
 
