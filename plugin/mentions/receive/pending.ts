@@ -75,17 +75,17 @@ export class PendingMentions {
     return found.filter((mention) => mention !== null).sort((a, b) => a.since - b.since);
   }
 
-  /** @returns `null` for a missing record, and for a damaged one, which is logged */
+  /** @returns `null` for a missing record, and for a damaged one, which is logged. Some stores notice damage themselves. */
   async #read(key: string): Promise<PendingMention | null> {
     const { store, log } = this.#options;
-    const stored = await store.get(key);
-    if (!stored) return null;
     try {
+      const stored = await store.get(key);
+      if (!stored) return null;
       const claim = parseJson(key, stored.bytes, PendingClaim);
       return { ...claim, key, id: key.slice(key.lastIndexOf("/") + 1) };
     } catch (error) {
-      if (!this.#logged.has(key))
-        log(`${(error as Error).message} This pending mention was skipped. Delete the record.`);
+      if (!(error instanceof TwtxtError)) throw error;
+      if (!this.#logged.has(key)) log(`${error.message} This pending mention was skipped. Delete the record.`);
       this.#logged.add(key);
       return null;
     }

@@ -1,7 +1,12 @@
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { PostedClaim } from "../../../plugin/mentions/mention.js";
 import { PendingMentions } from "../../../plugin/mentions/receive/pending.js";
+import { FileStore } from "../../../plugin/store/file.js";
 import { memoryStore } from "../../../plugin/store/memory.js";
+import type { Store } from "../../../plugin/store/store.js";
 
 const HOUR = 3600_000;
 
@@ -14,9 +19,8 @@ function claim(source: string, timestamp = "2026-01-02T03:04:05Z"): PostedClaim 
   };
 }
 
-function waiting(limits = { pending: 5, pendingPerHost: 2 }) {
+function waiting(limits = { pending: 5, pendingPerHost: 2 }, store: Store = memoryStore()) {
   const clock = { time: Date.parse("2026-11-20T09:00:00Z") };
-  const store = memoryStore();
   const logged: string[] = [];
   const log = (line: string) => void logged.push(line);
   return { clock, store, logged, pending: new PendingMentions({ store, now: () => clock.time, limits, log }) };
@@ -69,6 +73,20 @@ describe("a pending mention", () => {
       expect(await sources()).toEqual(["https://bob.example/other.txt", "https://bob.example/tw.txt"]);
     },
   );
+
+  it("is skipped if the store finds its file damaged, and replaced when it is sent again", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "twtxt-pending-"));
+    const { pending } = waiting(undefined, new FileStore(folder));
+    await pending.add(claim("https://bob.example/tw.txt"));
+    for (const file of readdirSync(folder, { recursive: true, withFileTypes: true })) {
+      if (file.isFile() && file.parentPath.includes("pending")) writeFileSync(join(file.parentPath, file.name), "{");
+    }
+    await pending.add(claim("https://bob.example/other.txt"));
+    expect(await pending.all()).toMatchObject([{ source: "https://bob.example/other.txt" }]);
+    await pending.add(claim("https://bob.example/tw.txt"));
+    expect(await pending.all()).toHaveLength(2);
+    rmSync(folder, { recursive: true });
+  });
 
   it("is tried at most five times over a day, then dropped", async () => {
     const { pending, clock } = waiting();
