@@ -49,7 +49,7 @@ export function ownerIn(table: string, local: string, remote: string): number | 
   return null;
 }
 
-/** @example ends("127.0.0.1", 80) // "0100007F:0050" on little-endian machines */
+/** One end of a connection as the table writes it: `0100007F:0050` for port 80 of 127.0.0.1 on little-endian machines. */
 function ends(address: string, port: number): string {
   const bytes = address.replace(MAPPED, "").split(".").map(Number);
   const hex = Buffer.from(endianness() === "LE" ? bytes.toReversed() : bytes).toString("hex");

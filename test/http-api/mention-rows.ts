@@ -140,7 +140,8 @@ const managed: Row[] = [
   ]),
   ...rows("POST /api/v1/mentions/{id}", [
     ["200", "the mention is rejected"],
-    ["400 bad-request", "nobody can hold one", { asked: { body: '{"state":"held"}' } }],
+    ["200", "the decision is taken back", { asked: { body: '{"state":"held"}' } }],
+    ["400 bad-request", "there is no such decision", { asked: { body: '{"state":"pending"}' } }],
     ["404 not-found", "there is no such mention", { isNew: true }],
     ["412 precondition-failed", "it has changed since", { asked: { headers: { "if-match": '"0000000000000000"' } } }],
     ["428 precondition-required", "the site approves each", { site: { mentions: { moderate: true } } }],
