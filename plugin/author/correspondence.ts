@@ -40,7 +40,7 @@ export class Correspondence {
   readonly #readUpTo = new Map<string, string>();
   #senders: SenderLookup;
   #fault: string | null = null;
-  #waiting = 0;
+  #opening = 0;
 
   private constructor(mailbox: Mailbox, inbox: InboxClient) {
     this.mailbox = mailbox;
@@ -71,8 +71,8 @@ export class Correspondence {
   }
 
   /** How many messages are still to be opened. */
-  get waiting(): number {
-    return this.#waiting;
+  get opening(): number {
+    return this.#opening;
   }
 
   /** Unread ones first, then by their newest messages. */
@@ -157,7 +157,7 @@ export class Correspondence {
    * @param onFirst - called once the newest ones are opened
    */
   async #add(messages: readonly InboxMessage[], onFirst = () => {}): Promise<void> {
-    this.#waiting += messages.length;
+    this.#opening += messages.length;
     const newestFirst = messages.toReversed();
     for (let start = 0; start < newestFirst.length; start += BATCH) {
       await this.#open(newestFirst.slice(start, start + BATCH));
@@ -173,7 +173,7 @@ export class Correspondence {
     for (const message of messages) {
       if (uncertain.has(message.id)) this.#uncertain.set(message.id, message);
     }
-    this.#waiting -= messages.length;
+    this.#opening -= messages.length;
   }
 
   async #keepWanted(entries: readonly InboxEntry[]): Promise<InboxEntry[]> {

@@ -56,8 +56,12 @@ describeWithoutKeychain("the room of messages", () => {
       expect((await fetch(alice.endpoint, { method: "POST", body, headers })).status).toBe(202);
     }
     const visitor = await visitorAt(alice);
-    const { text } = await visitor.get(conversation(bob));
-    expect(shownText(text)).toMatch(/Show earlier messages \(5\) .* Message 5\. .* Message 104\. /);
+    const text = await vi.waitFor(async () => {
+      const page = await visitor.get(conversation(bob));
+      expect(page.text).toContain("Show earlier messages (5)");
+      return page.text;
+    });
+    expect(shownText(text)).toMatch(/ Message 5\. .* Message 104\. /);
     expect(text).not.toContain("Message 4.");
     const all = await visitor.get(`${conversation(bob)}?show=200`);
     expect(shownText(all.text)).toMatch(/Message 0\. .* Message 104\. /);

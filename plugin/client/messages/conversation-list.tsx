@@ -26,14 +26,14 @@ interface ListProps {
   /** Why messages may be missing. */
   fault: string | null;
   /** How many messages are still to be opened. */
-  waiting: number;
+  opening: number;
   /** The number of messages in the outbox. */
   outbox: number;
   /** A wrong address, to be corrected. */
   to: string;
 }
 
-export const ConversationList: FC<ListProps> = ({ conversations, fault, waiting, outbox, to }) => (
+export const ConversationList: FC<ListProps> = ({ conversations, fault, opening, outbox, to }) => (
   <>
     <Form action="/messages" class="inline">
       <label for="address">New message to</label>
@@ -49,13 +49,13 @@ export const ConversationList: FC<ListProps> = ({ conversations, fault, waiting,
       <button type="submit">Write</button>
     </Form>
     <div id="conversations" data-live>
-      <Status fault={fault} waiting={waiting} />
+      <Status fault={fault} opening={opening} />
       {outbox > 0 && (
         <p>
           <a href={OUTBOX}>{counted(outbox, "message")} in the outbox</a>
         </p>
       )}
-      {conversations.length === 0 && waiting === 0 && (
+      {conversations.length === 0 && opening === 0 && (
         <p class="muted">
           No messages yet. Write to somebody by their address, or tell your readers of the form on your contact page.
         </p>

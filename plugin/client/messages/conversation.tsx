@@ -8,13 +8,15 @@ import { shownText } from "../../author/threads.js";
 import { guestKeyOf } from "../../keys/guest.js";
 import { isReceipt } from "../../messages/line.js";
 import { Form } from "../layout.js";
-import { Text, Time } from "./parts.js";
+import { Status, Text, Time } from "./parts.js";
 import { conversationPath, keyPath, MESSAGES, OUTBOX } from "./paths.js";
 
 interface ConversationProps {
   address: string;
   conversation: Conversation;
   fault: string | null;
+  /** How many messages of the inbox are still to be opened. */
+  opening: number;
   /** A message that could not be sent. */
   unsent: { text: string; why: string } | null;
   /** The number of messages for the address in the outbox. */
@@ -26,10 +28,18 @@ interface ConversationProps {
 /** How many more messages a page shows of an older part. */
 export const PAGE = 100;
 
-export const ConversationPage: FC<ConversationProps> = ({ address, conversation, fault, unsent, waiting, limit }) => (
+export const ConversationPage: FC<ConversationProps> = ({
+  address,
+  conversation,
+  fault,
+  opening,
+  unsent,
+  waiting,
+  limit,
+}) => (
   <>
     <div id="conversation" data-live>
-      {fault !== null && <p class="notice failure">{fault} New messages appear when it answers again.</p>}
+      <Status fault={fault} opening={opening} />
       <SenderNote address={address} received={conversation.received} />
       <Newest address={address} conversation={conversation} limit={limit} />
       {waiting > 0 && (

@@ -33,9 +33,9 @@ export const messagesRoom: CreateRoom = (context) => {
     const correspondence = await open();
     const outbox = await correspondence.mailbox.outbox().list();
     const conversations = await correspondence.conversations();
-    const { fault, waiting } = correspondence;
+    const { fault, opening } = correspondence;
     const to = c.req.query("to") ?? "";
-    const page = <ConversationList {...{ conversations, fault, waiting, to }} outbox={outbox.length} />;
+    const page = <ConversationList {...{ conversations, fault, opening, to }} outbox={outbox.length} />;
     return c.render(page, { title: "Messages" });
   });
 
@@ -56,8 +56,8 @@ export const messagesRoom: CreateRoom = (context) => {
     const waiting = await waitingFor(address, correspondence.mailbox);
     await correspondence.markRead(conversation);
     const limit = Math.max(PAGE, Math.trunc(Number(c.req.query("show"))) || 0);
-    const { fault } = correspondence;
-    const page = <ConversationPage {...{ address, conversation, unsent, waiting, limit, fault }} />;
+    const { fault, opening } = correspondence;
+    const page = <ConversationPage {...{ address, conversation, unsent, waiting, limit, fault, opening }} />;
     return c.render(page, { title: guestKeyOf(address) === null ? address : "A guest of your site" });
   };
 

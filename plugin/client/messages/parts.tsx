@@ -24,11 +24,11 @@ export const Text: FC<{ text: string }> = ({ text }) => (
 );
 
 /** Whether all messages are there. */
-export const Status: FC<{ fault: string | null; waiting: number }> = ({ fault, waiting }) => (
+export const Status: FC<{ fault: string | null; opening: number }> = ({ fault, opening }) => (
   <>
     {fault !== null && (
       <p class="notice failure">{fault} New messages appear when it answers again; nothing is lost meanwhile.</p>
     )}
-    {waiting > 0 && <p class="muted">Opening {counted(waiting, "message")}.</p>}
+    {opening > 0 && <p class="muted">Opening {counted(opening, "message")}.</p>}
   </>
 );
