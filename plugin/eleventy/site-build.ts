@@ -18,6 +18,7 @@ import { HeadLinks } from "./head-links.js";
 import { removeKeep } from "./mention-html.js";
 import { deletedRules, headerRules, writeNetlifyConfig } from "./netlify-config.js";
 import { functionConflicts, functionFiles, functionsOf, writeFunctions } from "./netlify-functions.js";
+import { copyNotePictures } from "./note-pictures.js";
 import { OtherOutput, type SiteFile, writeFiles } from "./output.js";
 import { PageAssets } from "./page-assets.js";
 import { itemsOf } from "./posts.js";
@@ -189,7 +190,9 @@ export class SiteBuild {
     await twts.renderSkipped();
     const all = twts.all();
     const feed = feedFiles(all, this.settings, this.urls);
-    const written = await this.#writeSite(event, feed);
+    const notes = twts.schedule.dated.map(({ post }) => post);
+    const pictures = await copyNotePictures(notes, { root, output: event.directories.output });
+    const written = [...(await this.#writeSite(event, feed)), ...pictures];
     const site = await this.#writeSettings(event, twts);
     const leftovers = await this.#cleanUp(event, written);
     if (isReal(event)) await publish(root, site, [...feed, ...this.#discovery]);

@@ -66,7 +66,8 @@ function endOfScan(bytes: Uint8Array, start: number): number {
 /** A thumbnail may show what was cropped from the picture. */
 function withoutThumbnail(segment: Uint8Array): Uint8Array {
   if (segment.length < JFIF_BYTES + 2) throw damaged();
-  const header = segment.slice(0, JFIF_BYTES + 2);
+  // A copy: `slice` of a Buffer would change the picture that was given.
+  const header = Uint8Array.from(segment.subarray(0, JFIF_BYTES + 2));
   header.set([0, JFIF_BYTES], 2);
   header.set([0, 0], JFIF_BYTES);
   return header;

@@ -74,6 +74,12 @@ describe("the metadata of a picture", () => {
   });
 });
 
+it.each(names)("the picture that was given stays as it is: %s", (name) => {
+  const bytes = file(name);
+  removeMetadata(bytes, name);
+  expect(bytes.equals(file(name))).toBe(true);
+});
+
 describe("a file that is not a whole picture", () => {
   it.each(names)("is refused with a sentence, wherever it ends: %s", (name) => {
     const whole = file(name);
