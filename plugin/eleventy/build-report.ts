@@ -165,6 +165,11 @@ export function noteOnHost(host: NonNullable<Settings["host"]>, reason: string):
   return `Built for the host "${host}"${files}, because ${reason}. To choose another, set the option host to "netlify", "node" or "static".`;
 }
 
+/** A note about a page of the site at the URL of one of the plugin's. */
+export function noteOnOwnPage(url: string, { noun, tool, option }: Record<"noun" | "tool" | "option", string>): string {
+  return `${url} is a page of your site, so the plugin's ${noun} is left out. To show its content there, use ${tool}; to build it elsewhere, set the option "${option}" to another path.`;
+}
+
 /** Notes about options that have no effect on this host. */
 export function notesOnOptions(
   { settings, urls, mentions, inboxes }: BuiltSite,

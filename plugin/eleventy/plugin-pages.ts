@@ -1,6 +1,7 @@
 // plugin/eleventy/plugin-pages.ts: pages that the plugin adds to a site: all mentions, the timeline, and how to contact the authors.
 import { inboxOptions } from "../options/inbox.js";
 import { escapeHtml } from "../site/html.js";
+import { noteOnOwnPage } from "./build-report.js";
 import type { EleventyConfig } from "./eleventy.js";
 import { outputConflict } from "./output.js";
 import { pageHeading, withOneHeading } from "./page-heading.js";
@@ -17,6 +18,10 @@ const TEMPLATE = /\/eleventy-plugin-twtxt-\w+\.twtxt-page$/;
 /** One page, or numbered pages: `/mentions/`, `/mentions/2/`. */
 interface PluginPages {
   name: "mentions" | "timeline" | "contact";
+  /** Such as "contact page", for messages of the build. */
+  noun: string;
+  /** What shows its content on a page of the site. */
+  tool: string;
   title: string;
   /** The path of the first page. */
   path: string;
@@ -66,7 +71,13 @@ export function addPluginPages(config: EleventyConfig, site: SiteBuild): void {
   config.addTransform(LANGUAGE, function (content) {
     return TEMPLATE.test(this.page?.inputPath ?? "") ? withOneHeading(content) : content;
   });
-  for (const pages of all) config.addTemplate(fileOf(pages), "", dataOf(pages, others));
+  const numbersOf = (pages: PluginPages): number[] => {
+    const numbers = Array.from({ length: pages.count() }, (_, i) => i);
+    if (!others.has(firstUrlOf(pages))) return numbers;
+    if (numbers.length > 0) site.ownPages.add(noteOnOwnPage(firstUrlOf(pages), pages));
+    return [];
+  };
+  for (const pages of all) config.addTemplate(fileOf(pages), "", dataOf(pages, numbersOf));
 }
 
 /** The pages that list all mentions. */
@@ -85,7 +96,8 @@ function mentionPages({ settings: { mentions: options }, urls, mentions }: SiteB
     return `${mentions.listOfPage(number + 1)}\n${nav}`;
   };
   const count = () => mentions.pageCount();
-  return [{ name: "mentions", title: words.title, path, option: "mentions.pages", layout, count, content }];
+  const named = { name: "mentions", noun: "list of all mentions", tool: "twtxt.mentions" } as const;
+  return [{ ...named, title: words.title, path, option: "mentions.pages", layout, count, content }];
 }
 
 /** The page of the newest twts of the followed feeds. */
@@ -94,7 +106,8 @@ function timelinePage({ timeline }: SiteBuild): PluginPages[] {
   const { path, layout } = timeline.options;
   const title = timeline.words.timeline;
   const content = async () => `${await timeline.html()}\n`;
-  return [{ name: "timeline", title, path, option: "timeline.path", layout, count: () => 1, content }];
+  const named = { name: "timeline", noun: "timeline", tool: "twtxt.timeline" } as const;
+  return [{ ...named, title, path, option: "timeline.path", layout, count: () => 1, content }];
 }
 
 /** The page for private messages. */
@@ -103,11 +116,14 @@ function contactPage({ settings, contact }: SiteBuild): PluginPages[] {
   if (settings.inbox === false || path === false) return [];
   const count = () => (contact.html() === "" ? 0 : 1);
   const content = () => `${contact.html()}\n`;
-  return [{ name: "contact", title: contact.words.title, path, option: "inbox.page", layout, count, content }];
+  const named = { name: "contact", noun: "contact page", tool: "{% twtxtContact %}" } as const;
+  return [{ ...named, title: contact.words.title, path, option: "inbox.page", layout, count, content }];
 }
 
-function dataOf({ title, layout, path, count }: PluginPages, others: ReadonlySet<string>): object {
-  const first = path.replace(/\/?$/, "/");
+/** @param numbersOf - the numbers of the pages to build, from 0 */
+function dataOf(pages: PluginPages, numbersOf: (pages: PluginPages) => number[]): object {
+  const { title, layout } = pages;
+  const first = firstUrlOf(pages);
   return {
     title,
     layout: layout ?? false,
@@ -116,10 +132,14 @@ function dataOf({ title, layout, path, count }: PluginPages, others: ReadonlySet
       // Processed after all templates that use no collections, so their URLs are known by then.
       data: "collections",
       size: 1,
-      before: () => (others.has(first) ? [] : Array.from({ length: count() }, (_, i) => i)),
+      before: () => numbersOf(pages),
     },
     permalink: ({ pagination: { pageNumber } }: PageData) => (pageNumber === 0 ? first : `${first}${pageNumber + 1}/`),
   };
+}
+
+function firstUrlOf({ path }: PluginPages): string {
+  return path.replace(/\/?$/, "/");
 }
 
 function fileOf({ name }: PluginPages): string {

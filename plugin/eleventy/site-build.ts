@@ -54,6 +54,8 @@ export class SiteBuild {
   readonly htmlReader: () => HtmlReader;
   /** Texts that look like mentions but name no known feed. */
   readonly unknownMentions = new Findings();
+  /** Notes about pages of the site at the URLs of the plugin's. */
+  readonly ownPages = new Set<string>();
   /** The authors with an address. Set at the start of a build. */
   inboxes: readonly Inbox[] = [];
   readonly #config: EleventyConfig;
@@ -292,6 +294,7 @@ export class SiteBuild {
     const type = host.name === "node" ? "warn" : undefined;
     if (!isReal(event)) this.#logOnce(report.noteOnDevelopmentBuild(event.directories.output), type);
     if (host.reason !== null) this.#logOnce(report.noteOnHost(host.name, host.reason));
+    for (const note of this.ownPages) this.#logOnce(note);
     const notes = [...report.notesOnOptions(this, host.name), ...blobs.notes, this.timeline.note()];
     for (const note of notes) if (note !== null) this.#log(note);
   }

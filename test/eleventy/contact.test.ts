@@ -65,13 +65,23 @@ describe("a site with a key", () => {
     expect(alice.read("about/index.html")).toContain("alice@alice.example!");
   });
 
-  it("keeps the site's own contact page", async () => {
+  it("keeps the site's own contact page, and says how to show the form there", async () => {
     const alice = await site({
       files: { ...files, "contact.md": "My telephone" },
       options: `{ host: "node", key: "${KEY}" }`,
     });
     expect(alice.read("contact/index.html")).toContain("My telephone");
     expect(alice.read("contact/index.html")).not.toContain("twtxt-contact");
+    expect(alice.log).toContain(
+      '/contact/ is a page of your site, so the plugin\'s contact page is left out. To show its content there, use {% twtxtContact %}; to build it elsewhere, set the option "inbox.page" to another path.',
+    );
+  });
+
+  it("says nothing about the site's own contact page if the plugin has none", async () => {
+    const own = { ...files, "contact.md": "My telephone" };
+    const alice = await site({ files: own, options: `{ host: "node", key: "${KEY}", inbox: { page: false } }` });
+    const onlyFiles = await site({ files: own, options: `{ host: "static", key: "${KEY}" }` });
+    expect([alice.log, onlyFiles.log].join()).not.toContain("is a page of your site");
   });
 
   it("stops with both solutions if the site's own page is known too late", async () => {

@@ -348,7 +348,7 @@ describe("mentions in a site", () => {
     ["mentions/index.md", "mine"],
     ["who.njk", "---\npermalink: /mentions/\neleventyExcludeFromCollections: true\n---\nmine"],
     ["who.njk", "---\npermalink: /mentions/index.html\npagination: { data: list, size: 2 }\nlist: [1]\n---\nmine"],
-  ])("keep the site's own page: %s %j", async (file, content) => {
+  ])("keep the site's own page, and the build says so: %s %j", async (file, content) => {
     const server = await live(() => [mention(1)]);
     const built = await build(server, {
       files: { ...FILES, [file]: content },
@@ -356,6 +356,9 @@ describe("mentions in a site", () => {
     });
     expect(built.read("mentions/index.html")).toMatch(/^(<p>)?mine/);
     expect(built.has("mentions/2/index.html")).toBe(false);
+    expect(built.log).toContain(
+      '/mentions/ is a page of your site, so the plugin\'s list of all mentions is left out. To show its content there, use twtxt.mentions; to build it elsewhere, set the option "mentions.pages" to another path.',
+    );
   });
 
   it.each([

@@ -136,10 +136,14 @@ describe("the timeline of a site", () => {
     expect(page).toContain('data-text-reply="hat geantwortet"');
   });
 
-  it("is left to the site's own page at that path", async () => {
+  it("is left to the site's own page at that path, and the build says so", async () => {
     const server = await feedServer({ bob: [twt(1, "It rains.")] });
     const files = { "own.njk": "---\npermalink: /timeline/\n---\nMine." };
-    expect(timelineOf(await server.build({ files }))).toBe("Mine.");
+    const built = await server.build({ files });
+    expect(timelineOf(built)).toBe("Mine.");
+    expect(built.log).toContain(
+      '/timeline/ is a page of your site, so the plugin\'s timeline is left out. To show its content there, use twtxt.timeline; to build it elsewhere, set the option "timeline.path" to another path.',
+    );
   });
 
   it("does not request the site's own feed, even if the site follows it", async () => {
