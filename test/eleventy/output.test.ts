@@ -66,6 +66,7 @@ describe("the files that a build writes besides pages", () => {
       nick: "alice",
       timeZone: "UTC",
       follow: [],
+      followed: { file: "_data/follow.json", option: [] },
       host: "netlify",
       input: "./",
       output: "./_site/",
