@@ -59,6 +59,10 @@ describeInChromium("the room of mentions, by keyboard", () => {
     await tab.keyboard.press("Escape");
 
     await tab.keyboard.press("j");
+    await tab.keyboard.press("r");
+    await tab.waitForURL(`${client.origin}/write?reply-to=${encodeURIComponent(bob.twt("2026-11-19T18:40:02Z"))}`);
+    await tab.goBack();
+    await tab.keyboard.press("j");
     await tab.keyboard.press("b");
     await tab.getByRole("heading", { name: "Block 127.0.0.1" }).waitFor();
     await expectFits(tab, "block");
