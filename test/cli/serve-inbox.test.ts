@@ -202,4 +202,22 @@ describe("an inbox of eleventy-twtxt serve", () => {
     expect(statuses).toEqual([202, 202, 429]);
     for (let times = 0; times < 5; times += 1) expect((await ask(server)).status).toBe(200);
   });
+
+  it("429: an author's signed deliveries to guests count like all messages", async () => {
+    const server = await serve(alicesSite(), ["--rate-limit", "2"]);
+    const path = `/inbox/${EVE.publicKey}`;
+    const answerGuest = async (number: number) => {
+      const [method, body] = ["POST", Buffer.from(sealed(number))];
+      const headers = signRequest(
+        { method, url: `https://alice.example${path}`, headers: {}, body },
+        ALICE,
+        Date.now(),
+      );
+      return fetch(server.url + path, { method, headers, body });
+    };
+    expect((await deliver(server, sealed(1))).status).toBe(202);
+    expect((await answerGuest(2)).status).toBe(202);
+    const refused = await answerGuest(3);
+    expect([refused.status, Number(refused.headers.get("retry-after")) <= 60]).toEqual([429, true]);
+  });
 });
