@@ -117,21 +117,26 @@ class TwtxtMentions extends HTMLElement {
     }
   }
 
-  /** Shows a timeline, unless that of the page is newer. */
+  /** Shows a timeline, unless that of the page is newer. The twts of a feed stay if the page has read it later. */
   #showTimeline(timeline: Timeline): void {
     const { updated, twts, unread } = timeline;
-    if (updated < (this.dataset.updated ?? "")) return;
+    const { updated: shown = "" } = this.dataset;
+    if (updated < shown) return;
     this.dataset.updated = updated;
     const known = itemsIn(this);
     const context = this.#context();
     const said = new Map(twts.map(saidOf).map((each) => [mentionKey(each), each]));
-    for (const [key, item] of known) if (!said.has(key)) item.remove();
+    const outdated = unread.filter(({ lastRead }) => (lastRead ?? "") < shown);
+    const kept = itemsOfFeeds(outdated, known).filter(([key]) => !said.has(key));
+    const entries = [...[...said.values()].map(mentionEntry), ...kept.map(([key, item]) => entryOfItem(key, item))];
+    const keys = new Set(entries.map(({ key }) => key));
+    for (const [key, item] of known) if (!keys.has(key)) item.remove();
     const itemsOf = (threads: readonly Thread<Entry>[]): Item[] =>
-      threads.flatMap(({ entry, replies }) => {
-        const each = said.get(entry.key);
-        return each ? [{ key: entry.key, created: toDom(mentionItem(each, context)), replies: itemsOf(replies) }] : [];
+      threads.map(({ entry: { key }, replies }) => {
+        const each = said.get(key);
+        return { key, created: each ? toDom(mentionItem(each, context)) : null, replies: itemsOf(replies) };
       });
-    updateList(this.#list(), itemsOf(newestThreads([...said.values()].map(mentionEntry))), known);
+    updateList(this.#list(), itemsOf(newestThreads(entries)), known);
     this.querySelector(":scope > .twtxt-unread")?.remove();
     if (unread.length > 0) this.append(toDom(unreadList(timeline, context, this.lang || "en")));
   }
@@ -230,6 +235,16 @@ function keptByType(
     else kept.set(type, [[key, item]]);
   }
   return kept;
+}
+
+/** The items of these feeds in a timeline, with the own twts of the same conversations. */
+function itemsOfFeeds(feeds: readonly { url: string }[], known: ReadonlyMap<string, HTMLElement>): KeptItem[] {
+  const conversationOf = (item: HTMLElement) => item.closest(".twtxt-mentions > li");
+  const isOfFeeds = ({ dataset: { source = "" } }: HTMLElement) =>
+    feeds.some(({ url }) => source.startsWith(`${url}#`));
+  const conversations = new Set([...known.values()].filter(isOfFeeds).map(conversationOf));
+  const isOwn = (item: HTMLElement) => item.dataset.received === undefined;
+  return [...known].filter(([, item]) => isOfFeeds(item) || (isOwn(item) && conversations.has(conversationOf(item))));
 }
 
 /** The items of a part of a page: the newest mentions, and those that stay as the page has them. */

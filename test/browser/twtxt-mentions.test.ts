@@ -760,6 +760,28 @@ describeInChromium("<twtxt-mentions> of a timeline", () => {
   });
 
   it.each([
+    ["never", null, ["bob 4", "bob 1", "bob 3", "bob 5"]],
+    ["before the build", "2026-01-02T02:00:00Z", ["bob 4", "bob 1", "bob 3", "bob 5"]],
+    ["after the build", "2026-01-02T03:59:00Z", ["bob 4"]],
+  ])(
+    "has the newer twts of a feed that the host cannot read, with the own replies: last read %s",
+    async (_, lastRead, names) => {
+      const dave = { name: "bob 4", url: "https://dave.example/tw.txt", photo: null };
+      const other = twtAt(4, { source: "https://dave.example/tw.txt#:~:text=2026-01-02T03:04:00Z", author: dave });
+      const gone = { ...twtAt(2), source: "https://dave.example/tw.txt#:~:text=2026-01-02T03:02:00Z" };
+      const twts = [twtAt(5, { replyTo: "h3" }), own, gone, twtAt(1)];
+      const site = await siteWith(pageOf({ updated: "2026-01-02T03:30:00Z", twts, unread: [] }), () => ({
+        ...{ updated: HOUR_LATER, twts: [other] },
+        unread: [{ nick: "bob", url: "https://bob.example/twtxt.txt", reason: "unreachable", lastRead }],
+      }));
+      const { page } = await openedUntil("live", site.server.url);
+      const shown = await page.locator("ol.twtxt-mentions > li .twtxt-name").allInnerTexts();
+      expect(shown.toSorted()).toEqual(names.toSorted());
+      expect(await page.locator(".twtxt-unread li").count()).toBe(1);
+    },
+  );
+
+  it.each([
     ["an error", (_url, _request, response) => void response.writeHead(500).end()],
     ["a list of mentions", () => ({ mentions: [], next: null })],
     ["a twt without an author", () => ({ ...whole, twts: [{ ...own, author: null }] })],
