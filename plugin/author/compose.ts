@@ -89,10 +89,10 @@ function markdownFor(follow: FollowedFeed[], targets: LinkTargets, onUnknown: (n
 }
 
 /**
- * The URL of the page of a note with Eleventy's default permalink.
+ * The URL of the page of a note with Eleventy's default permalink, such as
+ * `https://alice.example/notes/20261120-093000/` for `notes/20261120-093000.md`.
  *
  * @param file - absolute
- * @example pageOf("/blog/notes/20261120-093000.md", site) // "https://alice.example/notes/20261120-093000/"
  */
 export function pageOf(file: string, site: Site): string {
   const { input, url } = site.settings;

@@ -5,13 +5,11 @@ import type { AddressInfo } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import type { OwnSiteChoice } from "../author/choice.js";
 import type { Machine } from "../author/machine.js";
+import { closeServer } from "../host/close-server.js";
 import { clientApp } from "./app.js";
 import { Notices } from "./notices.js";
 import type { ClientContext, CreateRoom, Room } from "./room.js";
 import { CLIENT_HOST, Session } from "./session.js";
-
-/** How long requests may take after the client was told to end. */
-const GRACE_MS = 20_000;
 
 export interface ClientOptions {
   /** 0 for a free port. */
@@ -64,18 +62,7 @@ export async function startClient(options: ClientOptions): Promise<RunningClient
     link: session.createLink(),
     close() {
       ending.abort();
-      return close(server);
+      return closeServer(server);
     },
   };
-}
-
-async function close(server: Server): Promise<void> {
-  const closed = once(server, "close");
-  // Closes each connection as soon as it is idle.
-  server.keepAliveTimeout = 1;
-  server.close();
-  server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), GRACE_MS);
-  await closed;
-  clearTimeout(timer);
 }

@@ -1,17 +1,17 @@
 // plugin/host/node-server.ts: an HTTP server for the handlers and the built site.
+
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Log } from "../http/respond.js";
+import { closeServer } from "./close-server.js";
 import { Connections } from "./connections.js";
 import type { Endpoint } from "./endpoints.js";
 import { addressOf, isFromProxy, pathOf, requestOf, targetOf } from "./node-request.js";
 import type { RateLimit } from "./rate-limit.js";
 
-/** Longer than a verification, so that open requests are answered before shutdown. */
-const GRACE_MS = 20_000;
 /** Idle timeout of a connection: longer than any work, and than the heartbeat of streams. */
 const STALLED_MS = 120_000;
 /** How long an unread body is drained after the answer. */
@@ -81,7 +81,7 @@ export async function nodeServer(options: NodeServerOptions): Promise<NodeServer
   server.on("clientError", (error, socket) => connections.refuse(error, socket));
   server.listen(options.port, options.host);
   await once(server, "listening");
-  return { port: (server.address() as AddressInfo).port, close: () => close(server) };
+  return { port: (server.address() as AddressInfo).port, close: () => closeServer(server) };
 }
 
 async function answer(incoming: IncomingMessage, response: ServerResponse, options: NodeServerOptions): Promise<void> {
@@ -157,15 +157,4 @@ function write(response: ServerResponse, chunk: Uint8Array): Promise<void> {
   return new Promise((resolve, reject) => {
     response.write(chunk, (error) => (error ? reject(error) : resolve()));
   });
-}
-
-async function close(server: Server): Promise<void> {
-  const closed = once(server, "close");
-  // Closes each connection as soon as it is idle.
-  server.keepAliveTimeout = 1;
-  server.close();
-  server.closeIdleConnections();
-  const timer = setTimeout(() => server.closeAllConnections(), GRACE_MS);
-  await closed;
-  clearTimeout(timer);
 }

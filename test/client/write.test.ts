@@ -2,9 +2,10 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type GitSite, gitSite } from "../author/git-site.js";
-import { describeInChromium, sharedChromium, violationsIn } from "../helpers/chromium.js";
+import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
+import { expectFits } from "./looks.js";
 import { type Visitor, visitorOf } from "./visitor.js";
 
 /** Alice's client; her site is in a git repository with a remote. */
@@ -144,18 +145,6 @@ describeInChromium("the room to write in, in a browser", () => {
     const { alice, client } = await writer();
     const context = await (await sharedChromium()).newContext();
     const tab = await context.newPage();
-    const fits = async (name: string) => {
-      for (const colorScheme of ["light", "dark"] as const) {
-        await tab.emulateMedia({ colorScheme });
-        expect(await violationsIn(tab)).toEqual([]);
-        for (const width of [320, 390, 1280]) {
-          await tab.setViewportSize({ width, height: 844 });
-          expect(await tab.evaluate("document.documentElement.scrollWidth")).toBe(width);
-          const folder = process.env.SCREENSHOTS;
-          if (folder) await tab.screenshot({ path: `${folder}/${name}-${width}-${colorScheme}.png`, fullPage: true });
-        }
-      }
-    };
     try {
       await tab.goto(client.link);
       await tab.goto(`${client.origin}/write`);
@@ -163,13 +152,13 @@ describeInChromium("the room to write in, in a browser", () => {
       await tab.keyboard.type("Hello by **keyboard**, @dave");
       await tab.getByRole("button", { name: "Save draft and preview" }).press("Enter");
       await tab.getByRole("heading", { name: "In your feed" }).waitFor();
-      await fits("write");
+      await expectFits(tab, "write");
       await tab.getByRole("button", { name: "Save as a post" }).press("Enter");
       await tab.getByRole("heading", { name: "Publish" }).waitFor();
-      await fits("publish");
+      await expectFits(tab, "publish");
       await tab.getByRole("button", { name: "Run these commands" }).press("Enter");
       await tab.getByRole("heading", { name: "Published" }).waitFor();
-      await fits("published");
+      await expectFits(tab, "published");
       expect(alice.published()).toEqual(["Hello by **keyboard**, @dave", "first"]);
     } finally {
       await context.close();
