@@ -173,6 +173,6 @@ function checkUrls(urlsByTemplate: Readonly<Record<string, readonly string[]>>, 
   for (const [path, urls] of templates) {
     const url = TEMPLATE.test(path) ? undefined : urls.find((each) => own.has(each));
     if (url === undefined) continue;
-    throw outputConflict(path, url, `set the option "${own.get(url)}" to another path or to false`);
+    throw outputConflict(path, url, `set the option "${own.get(url)}" to another path`);
   }
 }

@@ -375,7 +375,7 @@ describe("mentions in a site", () => {
       });
       expect(built.exitCode).toBe(1);
       expect(built.log).toContain(
-        `./who.njk is already written to ${permalink}. Remove that file, or set the option "mentions.pages" to another path or to false.`,
+        `./who.njk is already written to ${permalink}. Remove that file, or set the option "mentions.pages" to another path.`,
       );
       expect(built.has("mentions/index.html")).toBe(false);
     },
