@@ -10,8 +10,8 @@ const MAX_MS = 5 * 60_000;
 
 /** A git command, and what to do with its output. */
 export interface GitRun {
-  /** Called with each part of the output as it comes. */
-  onOutput?: ((text: string) => void) | undefined;
+  /** Called with each line of the output as it comes, without its end. */
+  onOutput?: ((line: string) => void) | undefined;
   /** Ends the command, and with it the programs that it started. */
   signal?: AbortSignal | undefined;
 }
@@ -44,6 +44,7 @@ export function gitIn(folder: string, { environment }: Pick<Machine, "environmen
       // In a session of its own, ssh has no terminal to ask on, and hooks can be ended with git.
       const child = spawn("git", [...args], { cwd: folder, env, detached: true, stdio: ["ignore", "pipe", "pipe"] });
       const collected = { stdout: "", output: "" };
+      const unfinished = { stdout: "", stderr: "" };
       const end = () => endGroup(child.pid);
       const timer = setTimeout(end, MAX_MS);
       signal?.addEventListener("abort", end, { once: true });
@@ -52,7 +53,9 @@ export function gitIn(folder: string, { environment }: Pick<Machine, "environmen
           const part = text.slice(0, Math.max(0, MAX_OUTPUT - collected.output.length));
           collected.output += part;
           if (name === "stdout") collected.stdout += part;
-          if (part !== "") onOutput?.(part);
+          const lines = (unfinished[name] + part).split("\n");
+          unfinished[name] = lines.pop() ?? "";
+          for (const line of lines) onOutput?.(line);
         });
       }
       const settle = () => {
@@ -65,6 +68,7 @@ export function gitIn(folder: string, { environment }: Pick<Machine, "environmen
       });
       child.on("close", (exitCode) => {
         settle();
+        for (const line of Object.values(unfinished)) if (line !== "") onOutput?.(line);
         if (exitCode === null) reject(new TwtxtError("not-published", `git ${args[0]} was ended before it was done.`));
         else resolve({ exitCode, stdout: collected.stdout.replace(/\r?\n$/, ""), output: collected.output });
       });

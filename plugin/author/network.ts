@@ -1,10 +1,11 @@
 // plugin/author/network.ts: how this machine reaches the servers of others.
 import { type Ask, createGuard, type GuardOptions } from "../http/guard.js";
-import { PrivateAddressError } from "../http/hosts.js";
+import { isLoopback, loopbackHostOf, PrivateAddressError } from "../http/hosts.js";
 import { type Lookup, lookup as lookUp } from "../messages/lookup/lookup.js";
 import { systemSrv } from "../messages/lookup/public-lookup.js";
 import type { HostChoice } from "./choice.js";
 import { userAgent } from "./invocation.js";
+import type { Site } from "./site.js";
 
 /** How this machine reaches the servers of others. */
 interface Network {
@@ -29,4 +30,9 @@ export function privateHostsOf(error: unknown): string[] {
 export function privateHostAdvice(hosts: readonly string[]): string {
   const added = (hosts.length > 0 ? hosts : ["HOST:PORT"]).map((host) => `--allow-private-host ${host}`).join(" ");
   return `Only public servers are contacted. To allow one in your own network, add ${added}`;
+}
+
+/** A site on loopback is a trial, and may follow others on this machine. */
+export function trialHosts({ settings }: Site, url: string): string[] {
+  return isLoopback(new URL(settings.url).hostname) ? loopbackHostOf(url) : [];
 }

@@ -1,9 +1,8 @@
 // plugin/cli/follow.ts: `eleventy-twtxt follow` and `unfollow` change the list of followed feeds.
 import { followedFeeds, follow as followFeed, unfollow as unfollowFeed } from "../author/followed-feeds.js";
-import { networkOf } from "../author/network.js";
+import { networkOf, trialHosts } from "../author/network.js";
 import { type Site, siteAt } from "../author/site.js";
 import { isMentionUrl } from "../feed/mention.js";
-import { isLoopback, loopbackHostOf } from "../http/hosts.js";
 import { one, optional } from "./arguments.js";
 import { command } from "./command.js";
 import { HOSTS_OPTION, JSON_OPTION, type Kind, option, SETTINGS_OPTION, text } from "./options.js";
@@ -69,9 +68,4 @@ async function list(site: Site, isJson: boolean, terminal: Terminal): Promise<nu
   else for (const line of tableOf(rows.map((row) => row.map(lineShownSafely)))) terminal.print(line);
   terminal.say(feeds.length === 1 ? "1 feed." : `${feeds.length} feeds.`);
   return 0;
-}
-
-/** A site on loopback is a trial, and may follow others on this machine. */
-function trialHosts({ settings }: Site, url: string): string[] {
-  return isLoopback(new URL(settings.url).hostname) ? loopbackHostOf(url) : [];
 }

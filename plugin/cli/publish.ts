@@ -25,7 +25,7 @@ export async function publishIfConfirmed(
   await publish(plan, {
     ...{ site, machine: terminal, signal: endingOf(terminal) },
     onCommand: ({ shown }) => terminal.say(`$ ${lineShownSafely(shown)}`),
-    onOutput: (text) => terminal.say(text.replace(/\n$/, "")),
+    onOutput: (line) => terminal.say(lineShownSafely(line)),
   });
   terminal.say(`Published to ${plan.remote}.`);
   return 0;

@@ -3,6 +3,7 @@ import { healthRoom } from "./health.js";
 import { mentionsRoom } from "./mentions/mentions-room.js";
 import { messagesRoom } from "./messages/messages.js";
 import type { CreateRoom } from "./room.js";
+import { timelineRoom } from "./timeline/timeline-room.js";
 import { writeRoom } from "./write/write-room.js";
 
-export const ROOMS: readonly CreateRoom[] = [writeRoom, mentionsRoom, messagesRoom, healthRoom];
+export const ROOMS: readonly CreateRoom[] = [timelineRoom, writeRoom, mentionsRoom, messagesRoom, healthRoom];

@@ -25,8 +25,8 @@ async function published(alice: GitSite, files?: string[], message?: string) {
   const publishing = publish(plan, {
     ...{ site, machine },
     onCommand: (command) => shown.push(command.shown),
-    onOutput: (text) => {
-      output += text;
+    onOutput: (line) => {
+      output += `${line}\n`;
     },
   });
   const outcome = await publishing.then(
@@ -234,8 +234,8 @@ describe("publishing that git refuses ends with a sentence, and the commit is ke
     const publishing = publish(await planOf(alice), {
       ...{ site, machine, signal: ending.signal },
       onCommand: () => {},
-      onOutput(text) {
-        length += text.length;
+      onOutput(line) {
+        length += line.length + 1;
         if (length >= 60 * 1024) ending.abort();
       },
     });

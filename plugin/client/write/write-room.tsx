@@ -148,8 +148,8 @@ async function runPublication(c: RoomContext, context: ClientContext) {
     onCommand(command) {
       output += `$ ${command.shown}\n`;
     },
-    onOutput(text) {
-      output += text;
+    onOutput(line) {
+      output += `${line}\n`;
     },
   }).then(() => null, faultOf);
   return c.render(<PublishedPage {...{ file, output, fault }} remote={plan.remote} />, {

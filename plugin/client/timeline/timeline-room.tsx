@@ -1,0 +1,95 @@
+// plugin/client/timeline/timeline-room.tsx: the room of the timeline, and the list of followed feeds.
+import { join } from "node:path";
+import { Hono } from "hono";
+import { dataFolder } from "../../author/files.js";
+import { follow, followedFeeds, unfollow } from "../../author/followed-feeds.js";
+import { LiveTimeline } from "../../author/live-timeline.js";
+import { networkOf, trialHosts } from "../../author/network.js";
+import { siteAt } from "../../author/site.js";
+import { folderName } from "../../author/site-store.js";
+import { FileStore } from "../../store/file.js";
+import type { ClientEnv } from "../client-env.js";
+import type { ClientContext, CreateRoom } from "../room.js";
+import { textWriter } from "../strangers-text.js";
+import { FollowingPage, TimelinePage } from "./timeline-pages.js";
+
+const PATH = "/timeline";
+const FOLLOWING = `${PATH}/following`;
+const PER_PAGE = 50;
+
+export const timelineRoom: CreateRoom = (context) => {
+  const { notices, choice, machine } = context;
+  const open = opener(context);
+  const routes = new Hono<ClientEnv>();
+
+  routes.get("/", async (c) => {
+    const timeline = await open();
+    const limit = Math.max(PER_PAGE, Math.trunc(Number(c.req.query("show"))) || 0);
+    const seen = await timeline.markSeen();
+    const item = { write: await textWriter(), canReply: context.hasRoom("/write"), seen };
+    const { threads, unread, updated } = timeline;
+    const more = threads.length > limit ? `${PATH}?show=${limit + PER_PAGE}` : null;
+    const page = <TimelinePage {...{ threads: threads.slice(0, limit), unread, updated, more, item }} />;
+    return c.render(page, { title: "Timeline" });
+  });
+
+  routes.post("/", (c) =>
+    notices.act(c, PATH, async () => {
+      await (await open()).refresh();
+      return { text: "The feeds were read again." };
+    }),
+  );
+
+  routes.get("/following", async (c) => {
+    const feeds = await followedFeeds(await siteAt(machine, choice.settings));
+    return c.render(<FollowingPage feeds={feeds} url={c.req.query("url") ?? ""} />, { title: "Following" });
+  });
+
+  routes.post("/following", async (c) => {
+    const url = String((await c.req.parseBody()).url ?? "").trim();
+    return notices.act(c, FOLLOWING, async () => {
+      const site = await siteAt(machine, choice.settings);
+      const hosts = [...choice["allow-private-host"], ...trialHosts(site, url)];
+      const feed = await follow(site, { url, nick: undefined }, networkOf({ "allow-private-host": hosts }).ask);
+      void (await open()).refresh().catch(() => {});
+      const text = feed.isNew
+        ? `Following @${feed.nick}. Your next build adds it.`
+        : `You already follow @${feed.nick}.`;
+      return { text, undo: { action: `${FOLLOWING}/remove`, fields: { url: feed.url } } };
+    });
+  });
+
+  routes.post("/following/remove", async (c) => {
+    const url = String((await c.req.parseBody()).url ?? "");
+    return notices.act(c, FOLLOWING, async () => {
+      const feed = await unfollow(await siteAt(machine, choice.settings), url);
+      void (await open()).refresh().catch(() => {});
+      if (feed === null) return { text: `You do not follow ${url}.` };
+      const text = `No longer following @${feed.nick}. Your next build removes it.`;
+      return { text, undo: { action: FOLLOWING, fields: { url: feed.url } } };
+    });
+  });
+
+  const keys = [
+    { key: "r", does: "replies, where you can write" },
+    { key: "u", does: "undoes the last change of the list" },
+  ];
+  return { title: "Timeline", path: PATH, keys, routes };
+};
+
+/** Opens it at the first page, and again after a failure. */
+function opener({ machine, choice, ending }: ClientContext): () => Promise<LiveTimeline> {
+  let opening: Promise<LiveTimeline> | null = null;
+  return () => {
+    opening ??= siteAt(machine, choice.settings)
+      .then((site) => {
+        const store = new FileStore(join(dataFolder(machine), "timelines", folderName(site.settings.url)));
+        return LiveTimeline.open({ site, choice, store, machine, ending });
+      })
+      .catch((error: unknown) => {
+        opening = null;
+        throw error;
+      });
+    return opening;
+  };
+}
