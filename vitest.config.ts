@@ -36,8 +36,8 @@ export default defineConfig({
     pool: "forks",
     // A worker imports the plugin and its packages once, for all the files that it runs.
     isolate: false,
-    // One more than there are processors, since many files wait: for children, disks and timeouts.
-    maxWorkers: availableParallelism() + 1,
+    // Two more than there are processors, since many files wait: for children, disks and timeouts.
+    maxWorkers: availableParallelism() + 2,
     sequence: { sequencer: LongestFirst },
     // So long that they end only what hangs, however busy the machine is.
     testTimeout: LONGEST_MS,
