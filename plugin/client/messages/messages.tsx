@@ -7,6 +7,7 @@ import { parseAddress } from "../../keys/address.js";
 import { guestKeyOf } from "../../keys/guest.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
 import type { ClientEnv, Notice } from "../client-env.js";
+import type { Notices } from "../notices.js";
 import type { ClientContext, CreateRoom } from "../room.js";
 import { ConversationPage, PAGE, UnverifiedPage } from "./conversation.js";
 import { ConversationList } from "./conversation-list.js";
@@ -25,10 +26,26 @@ const KEYS = [
 type RoomContext = Context<ClientEnv>;
 
 export const messagesRoom: CreateRoom = (context) => {
-  const { notices } = context;
-  const open = opener(context);
-  const routes = new Hono<ClientEnv>();
+  const room: RoomParts = { routes: new Hono<ClientEnv>(), open: opener(context), notices: context.notices };
+  addList(room);
+  addConversations(room);
+  addUnverified(room);
+  addQuestions(room);
+  addKeys(room);
+  addOutbox(room);
+  return { title: "Messages", path: MESSAGES, keys: KEYS, routes: room.routes };
+};
 
+/** Opens the inbox. */
+type Open = () => Promise<Correspondence>;
+
+interface RoomParts {
+  routes: Hono<ClientEnv>;
+  open: Open;
+  notices: Notices;
+}
+
+function addList({ routes, open, notices }: RoomParts): void {
   routes.get("/", async (c) => {
     const correspondence = await open();
     const outbox = await correspondence.mailbox.outbox().list();
@@ -47,21 +64,10 @@ export const messagesRoom: CreateRoom = (context) => {
     const text = `"${typed.slice(0, 100)}" is not an address such as bob@bob.example.`;
     return notices.redirect(c, `${MESSAGES}?to=${encodeURIComponent(typed)}`, { text, isFailure: true });
   });
+}
 
-  const showConversation = async (c: RoomContext, unsent: { text: string; why: string } | null) => {
-    const correspondence = await open();
-    const address = addressIn(c);
-    const found = await correspondence.with(address);
-    const conversation = found ?? { address, received: [], sent: [], unread: 0 };
-    const waiting = await waitingFor(address, correspondence.mailbox);
-    await correspondence.markRead(conversation);
-    const limit = Math.max(PAGE, Math.trunc(Number(c.req.query("show"))) || 0);
-    const { fault, opening } = correspondence;
-    const page = <ConversationPage {...{ address, conversation, unsent, waiting, limit, fault, opening }} />;
-    return c.render(page, { title: guestKeyOf(address) === null ? address : "A guest of your site" });
-  };
-
-  routes.get("/with/:address", (c) => showConversation(c, null));
+function addConversations({ routes, open, notices }: RoomParts): void {
+  routes.get("/with/:address", (c) => showConversation(c, open, null));
 
   routes.post("/with/:address", async (c) => {
     const text = field(await c.req.parseBody(), "text")
@@ -78,28 +84,35 @@ export const messagesRoom: CreateRoom = (context) => {
       });
     } catch (error) {
       // The page shows the text again: nothing that was typed is lost.
-      if (error instanceof TwtxtError) return showConversation(c, { text, why: error.message });
+      if (error instanceof TwtxtError) return showConversation(c, open, { text, why: error.message });
       throw error;
     }
   });
+}
 
+async function showConversation(c: RoomContext, open: Open, unsent: { text: string; why: string } | null) {
+  const correspondence = await open();
+  const address = addressIn(c);
+  const found = await correspondence.with(address);
+  const conversation = found ?? { address, received: [], sent: [], unread: 0 };
+  const waiting = await waitingFor(address, correspondence.mailbox);
+  await correspondence.markRead(conversation);
+  const limit = Math.max(PAGE, Math.trunc(Number(c.req.query("show"))) || 0);
+  const { fault, opening } = correspondence;
+  const page = <ConversationPage {...{ address, conversation, unsent, waiting, limit, fault, opening }} />;
+  return c.render(page, { title: guestKeyOf(address) === null ? address : "A guest of your site" });
+}
+
+/** The messages whose senders are not certain. */
+function addUnverified(room: RoomParts): void {
+  const { routes, open } = room;
+  const act = actionsOf(room);
   routes.get("/unverified", async (c) => {
     const correspondence = await open();
     const conversation = await correspondence.with(null);
     if (conversation) await correspondence.markRead(conversation);
     return c.render(<UnverifiedPage entries={conversation?.received ?? []} />, { title: "Not verified" });
   });
-
-  const act = (
-    path: string,
-    goesTo: (fields: Fields) => string,
-    work: (fields: Fields, all: Correspondence) => Promise<Notice>,
-  ) =>
-    routes.post(path, async (c) => {
-      const body = await c.req.parseBody();
-      const fields = (name: string) => field(body, name);
-      return notices.act(c, goesTo(fields), async () => work(fields, await open()));
-    });
 
   act(
     "/unverified",
@@ -110,7 +123,12 @@ export const messagesRoom: CreateRoom = (context) => {
       return { text: left === 0 ? "All senders are verified." : `${left} still not verified.` };
     },
   );
+}
 
+/** What deletes messages asks before. */
+function addQuestions(room: RoomParts): void {
+  const { routes, open } = room;
+  const act = actionsOf(room);
   routes.get("/delete", async (c) => {
     const { entry, address } = await (await open()).entry(c.req.query("id") ?? "");
     return c.render(<DeletePage entry={entry} address={address} />, { title: "Delete this message?" });
@@ -151,7 +169,9 @@ export const messagesRoom: CreateRoom = (context) => {
       return { text: `${fields("address")} is no longer blocked. Deleted messages do not come back.` };
     },
   );
+}
 
+function addKeys({ routes, open, notices }: RoomParts): void {
   routes.get("/key/:address", async (c) => {
     const { mailbox } = await open();
     const address = addressIn(c);
@@ -169,7 +189,11 @@ export const messagesRoom: CreateRoom = (context) => {
       return { text: `You have accepted this key of ${address}.` };
     });
   });
+}
 
+function addOutbox(room: RoomParts): void {
+  const { routes, open } = room;
+  const act = actionsOf(room);
   routes.get("/outbox", async (c) => {
     const { mailbox } = await open();
     return c.render(<OutboxPage entries={await mailbox.outbox().list()} keys={mailbox.keys} />, { title: "Outbox" });
@@ -192,14 +216,26 @@ export const messagesRoom: CreateRoom = (context) => {
       return { text: wasThere ? "The message is no longer delivered." : "The message was no longer in the outbox." };
     },
   );
+}
 
-  return { title: "Messages", path: MESSAGES, keys: KEYS, routes };
-};
+/** @returns a function that adds an action: its path, the page that it leads to, and what it does */
+function actionsOf({ routes, open, notices }: RoomParts) {
+  return (
+    path: string,
+    goesTo: (fields: Fields) => string,
+    work: (fields: Fields, all: Correspondence) => Promise<Notice>,
+  ) =>
+    routes.post(path, async (c) => {
+      const body = await c.req.parseBody();
+      const fields = (name: string) => field(body, name);
+      return notices.act(c, goesTo(fields), async () => work(fields, await open()));
+    });
+}
 
 type Fields = (name: string) => string;
 
 /** Opens the inbox at the first page, and again after a failure. */
-function opener({ machine, choice, ending }: ClientContext): () => Promise<Correspondence> {
+function opener({ machine, choice, ending }: ClientContext): Open {
   let opening: Promise<Correspondence> | null = null;
   return () => {
     opening ??= Mailbox.open(choice, machine)

@@ -18,7 +18,7 @@ const FOLLOWING = `${PATH}/following`;
 const PER_PAGE = 50;
 
 export const timelineRoom: CreateRoom = (context) => {
-  const { notices, choice, machine } = context;
+  const { notices } = context;
   const open = opener(context);
   const routes = new Hono<ClientEnv>();
 
@@ -40,6 +40,15 @@ export const timelineRoom: CreateRoom = (context) => {
     }),
   );
 
+  addFollowing(routes, open, context);
+  const keys = [
+    { key: "r", does: "replies, where you can write" },
+    { key: "u", does: "undoes the last change of the list" },
+  ];
+  return { title: "Timeline", path: PATH, keys, routes };
+};
+
+function addFollowing(routes: Hono<ClientEnv>, open: Open, { notices, choice, machine }: ClientContext): void {
   routes.get("/following", async (c) => {
     const feeds = await followedFeeds(await siteAt(machine, choice.settings));
     return c.render(<FollowingPage feeds={feeds} url={c.req.query("url") ?? ""} />, { title: "Following" });
@@ -69,16 +78,12 @@ export const timelineRoom: CreateRoom = (context) => {
       return { text, undo: { action: FOLLOWING, fields: { url: feed.url } } };
     });
   });
+}
 
-  const keys = [
-    { key: "r", does: "replies, where you can write" },
-    { key: "u", does: "undoes the last change of the list" },
-  ];
-  return { title: "Timeline", path: PATH, keys, routes };
-};
+type Open = () => Promise<LiveTimeline>;
 
 /** Opens it at the first page, and again after a failure. */
-function opener({ machine, choice, ending }: ClientContext): () => Promise<LiveTimeline> {
+function opener({ machine, choice, ending }: ClientContext): Open {
   let opening: Promise<LiveTimeline> | null = null;
   return () => {
     opening ??= siteAt(machine, choice.settings)
