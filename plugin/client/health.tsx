@@ -1,4 +1,5 @@
 // plugin/client/health.tsx: the room of the site's health: what `doctor` finds, the last sends, data and versions.
+
 import { Hono } from "hono";
 import type { FC } from "hono/jsx";
 import { counted, sizeText } from "../author/amounts.js";
@@ -8,12 +9,12 @@ import { outcomeOf, type ReportedMention } from "../author/sent-mentions.js";
 import { type SiteHealth, siteHealth } from "../author/site-health.js";
 import { TwtxtError } from "../errors.js";
 import type { ClientEnv } from "./client-env.js";
+import { DATES } from "./dates.js";
 import { Form } from "./layout.js";
 import type { ClientContext, CreateRoom } from "./room.js";
 
 const PATH = "/health";
 const MAX_SENT = 20;
-const DATE = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
 const LEVELS = { fix: "To fix", note: "To know", ok: "Good" } as const;
 
 export const healthRoom: CreateRoom = (context) => {
@@ -89,7 +90,7 @@ const HealthPage: FC<{ health: SiteHealth; checkup: Checkup }> = ({ health, chec
       </div>
       <h2>Data and versions</h2>
       <dl class="facts">
-        <Fact name="Last build" value={DATE.format(built)} />
+        <Fact name="Last build" value={DATES.format(built)} />
         {data && <Fact name="Data" value={`${sizeText(data.bytes)} in ${data.folder}`} />}
         {!data && <Fact name="Data" value="in Netlify Blobs, which only the site itself can access" />}
         <Fact name="eleventy-plugin-twtxt" value={versions.plugin} />
@@ -116,7 +117,7 @@ const Findings: FC<{ checkup: Checkup }> = ({ checkup }) => {
       <p>
         {isRunning
           ? `Checking: ${counted(findings.length, "finding")} so far.`
-          : `${sum}, checked ${DATE.format(startedAt)}.`}
+          : `${sum}, checked ${DATES.format(startedAt)}.`}
       </p>
       {fault !== null && <p class="notice failure">{fault}</p>}
       {(["fix", "note", "ok"] as const).map((level) => (

@@ -1,7 +1,9 @@
 import { describe, expect, it, vi } from "vitest";
 import { healthRoom } from "../../plugin/client/health.js";
 import { checkedSite, sourcesOf } from "../cli/checked-site.js";
+import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
 import { startedClient } from "./client.js";
+import { expectFits } from "./looks.js";
 import { shownText, type Visitor, visitorOf } from "./visitor.js";
 
 async function pageOfCheck(visitor: Visitor): Promise<string> {
@@ -31,5 +33,31 @@ describe("the room of health", () => {
     const page = await pageOfCheck(visitor);
     expect(page).toMatch(/1 thing to fix, checked .* To fix .*mentions\.json .*What to do: .* Good /);
     expect(page).toContain(`${site.feedUrl} is a feed with 2 twts`);
+  });
+});
+
+describeInChromium("the room of health, in a browser", () => {
+  it("is checked by key, fits all widths, and axe finds nothing", async () => {
+    const site = await checkedSite({
+      answers: () => ({ "/mentions.json": (_, response) => response.writeHead(500).end() }),
+    });
+    const { folder } = sourcesOf(site);
+    const client = await startedClient({ rooms: [healthRoom], folder, hosts: [site.host] });
+    const context = await (await sharedChromium()).newContext();
+    const tab = await context.newPage();
+    await tab.goto(client.link);
+    await tab.waitForURL(`${client.origin}/health`);
+    await tab.keyboard.press("c");
+    await tab.locator(".notice").getByText("Checking your site").waitFor();
+    await expect
+      .poll(async () => {
+        await tab.reload();
+        return tab.locator("#findings").innerText();
+      })
+      .toContain("to fix, checked");
+    await tab.keyboard.press("j");
+    expect(await tab.locator("[data-item]:focus").innerText()).toContain("mentions.json");
+    await expectFits(tab, "health");
+    await context.close();
   });
 });

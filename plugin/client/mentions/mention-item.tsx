@@ -1,7 +1,9 @@
 // plugin/client/mentions/mention-item.tsx: one mention with its decisions.
+
 import type { Child } from "hono/jsx";
 import type { ManagedMention } from "../../mentions/receive/manage.js";
 import { isWeb } from "../../site/safe-markup.js";
+import { DATES } from "../dates.js";
 import { Fields, Form } from "../layout.js";
 import { StrangersLink, StrangersText, type WriteText } from "../strangers-text.js";
 
@@ -13,9 +15,6 @@ export interface ItemContext {
 
 /** A reference to a twt, as opposed to a page. */
 const TWT = /#:~:text=/;
-
-/** In the time zone of this machine. */
-const DATES = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
 
 const VERBS = {
   mention: "mentions",

@@ -1,9 +1,11 @@
 // plugin/client/messages/outbox-page.tsx: messages that some recipients have not received yet.
+
 import type { FC } from "hono/jsx";
 import { shownAddress } from "../../author/message-facts.js";
 import { ownText } from "../../author/threads.js";
 import type { OwnKeys } from "../../messages/sealing.js";
 import type { OutboxEntry, Recipient } from "../../messages/send/outbox-entry.js";
+import { DATES } from "../dates.js";
 import { Fields, Form } from "../layout.js";
 import { Text, Time } from "./parts.js";
 
@@ -46,5 +48,5 @@ function stateOf({ state, why, next }: Recipient): string {
   if (state === "delivered") return "delivered";
   const reason = why ?? "delivery is in progress";
   if (state === "failed") return `failed: ${reason}`;
-  return `${reason}${next === null ? "" : `; next attempt after ${new Date(next).toLocaleString("en")}`}`;
+  return `${reason}${next === null ? "" : `; next attempt after ${DATES.format(new Date(next))}`}`;
 }

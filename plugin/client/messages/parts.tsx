@@ -1,4 +1,5 @@
 // plugin/client/messages/parts.tsx: parts of the pages of messages.
+
 import { raw } from "hono/html";
 import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
@@ -6,11 +7,10 @@ import { toHtml } from "../../site/html.js";
 import { linkedText } from "../../site/linked-text.js";
 import { plainLines } from "../../site/plain-lines.js";
 import { boundedMarks } from "../../site/safe-markup.js";
-
-const DATE = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
+import { DATES } from "../dates.js";
 
 /** @param time - `YYYY-MM-DDThh:mm:ssZ` */
-export const Time: FC<{ time: string }> = ({ time }) => <time datetime={time}>{DATE.format(new Date(time))}</time>;
+export const Time: FC<{ time: string }> = ({ time }) => <time datetime={time}>{DATES.format(new Date(time))}</time>;
 
 /** The text of a message, without control characters and changes of direction. Its URLs are links. */
 export const Text: FC<{ text: string }> = ({ text }) => (

@@ -1,15 +1,14 @@
 // plugin/client/timeline/timeline-pages.tsx: conversations of twts, and the list of followed feeds.
+
 import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import type { Following } from "../../author/followed-feeds.js";
 import type { TimelineThread } from "../../author/live-timeline.js";
 import { wordsOf } from "../../options/translations.js";
 import type { UnreadFeed } from "../../site/timeline.js";
+import { DATES } from "../dates.js";
 import { Fields, Form } from "../layout.js";
 import { StrangersLink, StrangersText, type WriteText } from "../strangers-text.js";
-
-/** In the time zone of this machine. */
-const DATES = new Intl.DateTimeFormat("en-GB", { dateStyle: "medium", timeStyle: "short" });
 
 const WORDS = wordsOf("en");
 
