@@ -2,6 +2,8 @@
 // and replaces what has changed. Each part has an ID, and so do the items of a list in it.
 
 const EVERY_MS = 60_000;
+/** While a part with `data-busy` shows work that is under way. */
+const BUSY_MS = 1500;
 /** Dispatched on `document` by scripts that know of news. */
 export const NEWS = "twtxt:news";
 
@@ -10,6 +12,9 @@ let isUnderWay = false;
 
 export function keepCurrent(): void {
   setInterval(() => void update(), EVERY_MS);
+  setInterval(() => {
+    if (document.querySelector("[data-busy]") !== null) void update();
+  }, BUSY_MS);
   document.addEventListener("visibilitychange", () => void update());
   document.addEventListener(NEWS, () => void update());
 }

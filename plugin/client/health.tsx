@@ -114,9 +114,9 @@ const Findings: FC<{ checkup: Checkup }> = ({ checkup }) => {
   const sum = `${faults === 0 ? "Nothing" : counted(faults, "thing")} to fix`;
   return (
     <>
-      <p>
+      <p data-busy={isRunning ? "" : undefined}>
         {isRunning
-          ? `Checking: ${counted(findings.length, "finding")} so far.`
+          ? `Checking: ${counted(findings.length, "finding")} so far. Without scripts, reload this page.`
           : `${sum}, checked ${DATES.format(startedAt)}.`}
       </p>
       {fault !== null && <p class="notice failure">{fault}</p>}

@@ -25,11 +25,12 @@ import { environmentOf } from "./machine.js";
 import { runCommandLine } from "./run-command-line.js";
 import { freePort } from "./server.js";
 
-const running: NodeServer[] = [];
+const running = new Set<Correspondent>();
 const folders: string[] = [];
 
 afterEach(async () => {
-  await Promise.all(running.splice(0).map((server) => server.close()));
+  // Ends subscriptions, too, which others may still have.
+  await Promise.all([...running].map((person) => person.stop()));
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true });
 });
 
@@ -205,11 +206,11 @@ async function correspondent(
         rateLimit: rateLimit({ perMinute: 0, now: Date.now }),
         log: () => {},
       });
-      running.push(server);
+      running.add(person);
     },
     async stop() {
       ending.abort();
-      running.splice(running.indexOf(server), 1);
+      running.delete(person);
       await server.close();
     },
   };

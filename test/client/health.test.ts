@@ -49,12 +49,7 @@ describeInChromium("the room of health, in a browser", () => {
     await tab.waitForURL(`${client.origin}/health`);
     await tab.keyboard.press("c");
     await tab.locator(".notice").getByText("Checking your site").waitFor();
-    await expect
-      .poll(async () => {
-        await tab.reload();
-        return tab.locator("#findings").innerText();
-      })
-      .toContain("to fix, checked");
+    await tab.locator("#findings").getByText("to fix, checked").waitFor();
     await tab.keyboard.press("j");
     expect(await tab.locator("[data-item]:focus").innerText()).toContain("mentions.json");
     await expectFits(tab, "health");

@@ -72,7 +72,7 @@ describe("the room of the timeline", () => {
     feeds["/carol.txt"] = "# nick = carol\n2026-11-17T08:00:00Z\tHello from carol.\n";
     const visitor = await whenRead(await started());
     const followed = await visitor.submit("/timeline/following", { url: url("carol") });
-    expect(shownText(followed.text)).toContain("Following @carol. Your next build adds it.");
+    expect(shownText(followed.text)).toContain("Following @carol. Commit _data/follow.json: your next build adds it.");
     expect(JSON.parse(machine.read(file))).toHaveLength(2);
     await vi.waitFor(async () => expect((await visitor.get("/timeline")).text).toContain("Hello from carol."));
 

@@ -29,6 +29,10 @@ export const Status: FC<{ fault: string | null; opening: number }> = ({ fault, o
     {fault !== null && (
       <p class="notice failure">{fault} New messages appear when it answers again; nothing is lost meanwhile.</p>
     )}
-    {opening > 0 && <p class="muted">Opening {counted(opening, "message")}.</p>}
+    {opening > 0 && (
+      <p class="muted" data-busy="">
+        Opening {counted(opening, "message")}.
+      </p>
+    )}
   </>
 );

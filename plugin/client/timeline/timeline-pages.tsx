@@ -37,7 +37,9 @@ export const TimelinePage: FC<TimelineProps> = ({ threads, unread, updated, more
       <a href="/timeline/following">Following</a>
     </Form>
     <div id="read" data-live>
-      <p class="muted">{updated === null ? "Reading the feeds." : `Read ${DATES.format(new Date(updated))}.`}</p>
+      <p class="muted" data-busy={updated === null ? "" : undefined}>
+        {updated === null ? "Reading the feeds." : `Read ${DATES.format(new Date(updated))}.`}
+      </p>
       {unread.length > 0 && <UnreadFeeds unread={unread} />}
     </div>
     {threads.length === 0 && updated !== null && (

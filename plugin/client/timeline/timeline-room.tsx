@@ -62,7 +62,7 @@ function addFollowing(routes: Hono<ClientEnv>, open: Open, { notices, choice, ma
       const feed = await follow(site, { url, nick: undefined }, networkOf({ "allow-private-host": hosts }).ask);
       void (await open()).refresh().catch(() => {});
       const text = feed.isNew
-        ? `Following @${feed.nick}. Your next build adds it.`
+        ? `Following @${feed.nick}. Commit _data/follow.json: your next build adds it.`
         : `You already follow @${feed.nick}.`;
       return { text, undo: { action: `${FOLLOWING}/remove`, fields: { url: feed.url } } };
     });
@@ -74,7 +74,7 @@ function addFollowing(routes: Hono<ClientEnv>, open: Open, { notices, choice, ma
       const feed = await unfollow(await siteAt(machine, choice.settings), url);
       void (await open()).refresh().catch(() => {});
       if (feed === null) return { text: `You do not follow ${url}.` };
-      const text = `No longer following @${feed.nick}. Your next build removes it.`;
+      const text = `No longer following @${feed.nick}. Commit _data/follow.json: your next build removes it.`;
       return { text, undo: { action: FOLLOWING, fields: { url: feed.url } } };
     });
   });
