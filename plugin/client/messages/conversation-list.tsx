@@ -57,7 +57,7 @@ export const ConversationList: FC<ListProps> = ({ conversations, fault, opening,
       )}
       {conversations.length === 0 && opening === 0 && (
         <p class="muted">
-          No messages yet. Write to somebody by their address, or tell your readers of the form on your contact page.
+          No messages yet. Write to an address above, or tell your readers about the form on your contact page.
         </p>
       )}
       <ul class="items" id="conversation-items">

@@ -25,7 +25,7 @@ interface TimelineProps {
   unread: readonly UnreadFeed[];
   /** `null` before the feeds were read. */
   updated: string | null;
-  /** The page with more of them; `null` for no more. */
+  /** The URL of the page with more conversations; `null` if all are shown. */
   more: string | null;
   item: ItemContext;
 }
