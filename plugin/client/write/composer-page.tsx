@@ -1,12 +1,10 @@
-// plugin/client/write/write-pages.tsx: the composer with its preview, and the pages that publish a note.
+// plugin/client/write/composer-page.tsx: the composer with its preview, and the list of drafts.
 import type { FC } from "hono/jsx";
-import { counted, sizeText } from "../../author/amounts.js";
+import { sizeText } from "../../author/amounts.js";
 import type { TwtPreview } from "../../author/compose.js";
 import type { Notified } from "../../author/notified.js";
 import type { PostDraft } from "../../author/post-drafts.js";
-import type { Publication } from "../../author/publish.js";
 import { Fields, Form } from "../layout.js";
-import { shownOf } from "./shown-commands.js";
 
 const PREVIEW_LENGTH = 80;
 
@@ -112,72 +110,4 @@ const DraftList: FC<{ drafts: readonly PostDraft[] }> = ({ drafts }) => (
       ))}
     </ul>
   </section>
-);
-
-interface PublishProps {
-  /** The post, from the root of the site. */
-  file: string;
-  plan: Publication | null;
-  /** Why git cannot publish, and what to do; `null` if it can. */
-  fault: string | null;
-}
-
-export const PublishPage: FC<PublishProps> = ({ file, plan, fault }) => (
-  <>
-    <p>
-      The post is in <code>{file}</code>.
-    </p>
-    {fault !== null && <p class="notice failure">{fault}</p>}
-    {plan && (
-      <>
-        <p>These commands publish it to {plan.remote}:</p>
-        <pre class="output">{plan.commands.map(({ shown }) => shown).join("\n")}</pre>
-        {plan.earlier.length > 0 && (
-          <>
-            <p>
-              The push also publishes {counted(plan.earlier.length, "earlier commit")} that {plan.remote} does not have:
-            </p>
-            <ul>
-              {plan.earlier.map((subject) => (
-                <li>{subject}</li>
-              ))}
-            </ul>
-          </>
-        )}
-        <Form action="/write/publish">
-          <Fields fields={{ file, shown: shownOf(plan) }} />
-          <button type="submit" class="primary">
-            Run these commands
-          </button>
-        </Form>
-      </>
-    )}
-    <p>
-      <a href="/write">Write another note</a>
-    </p>
-  </>
-);
-
-interface PublishedProps {
-  file: string;
-  remote: string;
-  output: string;
-  fault: string | null;
-}
-
-export const PublishedPage: FC<PublishedProps> = ({ file, remote, output, fault }) => (
-  <>
-    {fault === null ? (
-      <p class="notice">
-        {file} is published to {remote}.
-      </p>
-    ) : (
-      <p class="notice failure">{fault}</p>
-    )}
-    <pre class="output">{output}</pre>
-    <p>
-      {fault !== null && <a href={`/write/publish?file=${encodeURIComponent(file)}`}>Try again</a>}{" "}
-      <a href="/write">Write another note</a>
-    </p>
-  </>
 );

@@ -1,0 +1,62 @@
+// plugin/client/write/publication.tsx: publishes a post by git, after a confirmation.
+import type { Context } from "hono";
+import { readText } from "../../author/files.js";
+import { readPost } from "../../author/front-matter.js";
+import { commitMessage, type Publication, planPublication, publish } from "../../author/publish.js";
+import { isBelow, siteAt } from "../../author/site.js";
+import { TwtxtError } from "../../errors.js";
+import type { ClientEnv } from "../client-env.js";
+import type { ClientContext } from "../room.js";
+import { formOf } from "./form-fields.js";
+import { publishPath } from "./paths.js";
+import { PublishedPage, PublishPage } from "./publish-pages.js";
+import { shownOf } from "./shown-commands.js";
+
+export async function publishPage(c: Context<ClientEnv>, context: ClientContext) {
+  const file = c.req.query("file") ?? "";
+  const plan = await planOf(file, context).catch(faultOf);
+  const page = typeof plan === "string" ? { plan: null, fault: plan } : { plan, fault: null };
+  return c.render(<PublishPage file={file} {...page} />, { title: "Publish" });
+}
+
+/** Runs the commands that the page has shown, and no others. */
+export async function runPublication(c: Context<ClientEnv>, context: ClientContext) {
+  const { file = "", shown } = await formOf(c);
+  const site = await siteAt(context.machine, context.choice.settings);
+  const plan = await planOf(file, context).catch(faultOf);
+  if (typeof plan === "string" || shownOf(plan) !== shown) {
+    return context.notices.redirect(c, publishPath(file), {
+      text: "Nothing was published: the repository has changed since the page was shown. Check the commands again.",
+      isFailure: true,
+    });
+  }
+  let output = "";
+  const fault = await publish(plan, {
+    ...{ site, machine: context.machine, signal: context.ending },
+    onCommand(command) {
+      output += `$ ${command.shown}\n`;
+    },
+    onOutput(line) {
+      output += `${line}\n`;
+    },
+  }).then(() => null, faultOf);
+  return c.render(<PublishedPage {...{ file, output, fault }} remote={plan.remote} />, {
+    title: fault === null ? "Published" : "Not published",
+  });
+}
+
+/** @throws TwtxtError `not-found` for a file that is no post of the site; `not-published` */
+async function planOf(name: string, context: ClientContext): Promise<Publication> {
+  const site = await siteAt(context.machine, context.choice.settings);
+  const file = site.file(name);
+  if (!isBelow(site.file(site.settings.input), file) || !file.endsWith(".md")) {
+    throw new TwtxtError("not-found", "There is no such post.");
+  }
+  const { content } = readPost((await readText(file)) ?? "");
+  return planPublication({ files: [file], message: commitMessage(content) }, site, context.machine);
+}
+
+function faultOf(error: unknown): string {
+  if (error instanceof TwtxtError) return error.message;
+  throw error;
+}
