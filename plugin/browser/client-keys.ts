@@ -48,9 +48,19 @@ function clickKey(key: string): boolean {
   return found !== undefined;
 }
 
+/** Lists the keys that do something on this page. */
 function showKeys(): boolean {
-  document.querySelector<HTMLDialogElement>("#keys")?.showModal();
+  const dialog = document.querySelector<HTMLDialogElement>("#keys");
+  for (const row of dialog?.querySelectorAll<HTMLElement>("[data-help]") ?? []) {
+    row.hidden = !isUseful(row.dataset.help ?? "");
+  }
+  dialog?.showModal();
   return true;
+}
+
+function isUseful(key: string): boolean {
+  if (key === "j" || key === "k") return items().length > 0;
+  return !/^[a-z]$/.test(key) || document.querySelector(`[data-key="${key}"]`) !== null;
 }
 
 function isTyping(target: EventTarget | null): boolean {

@@ -1,5 +1,6 @@
 // plugin/browser/client-live.ts: keeps the parts of a page that are marked with `data-live` current: requests the page again,
-// and replaces what has changed. Each part has an ID, and so do the items of a list in it.
+// and replaces what has changed. Each part has an ID, and so do the items of a list in it. A part outside of `main` is replaced
+// with the others; a page that has only such parts is not requested.
 
 const EVERY_MS = 60_000;
 /** While a part with `data-busy` shows work that is under way. */
@@ -20,7 +21,7 @@ export function keepCurrent(): void {
 }
 
 async function update(): Promise<void> {
-  if (isUnderWay || document.hidden || document.querySelector("[data-live]") === null) return;
+  if (isUnderWay || document.hidden || document.querySelector("main [data-live]") === null) return;
   isUnderWay = true;
   try {
     const response = await fetch(location.href, { headers: etag === null ? {} : { "if-none-match": etag } });

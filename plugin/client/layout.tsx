@@ -2,6 +2,7 @@
 import type { Child, FC, PropsWithChildren } from "hono/jsx";
 import { useRequestContext } from "hono/jsx-renderer";
 import type { ClientEnv, ShownNotice } from "./client-env.js";
+import { Navigation } from "./navigation.js";
 import type { KeyHelp, Room } from "./room.js";
 import { CSRF_FIELD } from "./session.js";
 
@@ -40,17 +41,7 @@ export function Page({ title, place, children }: PropsWithChildren<{ title: stri
         </a>
         <header class="side">
           {site && <p class="site">{site}</p>}
-          <nav aria-label="Rooms">
-            <ul>
-              {rooms.map((one) => (
-                <li>
-                  <a href={one.path} aria-current={one === room ? "page" : undefined}>
-                    {one.title}
-                  </a>
-                </li>
-              ))}
-            </ul>
-          </nav>
+          <Navigation rooms={rooms} current={room} />
         </header>
         <main id="main" tabindex={-1}>
           <h1>{title}</h1>
@@ -133,7 +124,7 @@ const KeyDialog: FC<{ keys: readonly KeyHelp[] }> = ({ keys }) => (
     <h2 id="keys-title">Keys</h2>
     <dl>
       {keys.map(({ key, does }) => (
-        <div>
+        <div data-help={key}>
           <dt>
             <kbd>{key}</kbd>
           </dt>

@@ -24,14 +24,23 @@ export interface KeyHelp {
   does: string;
 }
 
+/** What is new or waits in a room. */
+export interface News {
+  count: number;
+  /** Such as "unread". */
+  what: string;
+}
+
 /** A room of the client: a page of the navigation and everything below its path. */
 export interface Room {
   /** In the navigation. */
   title: string;
   /** Its first page, such as `/mentions`. All its routes start with it. */
   path: string;
-  /** Keys of this room; `j`, `k` and `?` work in all rooms. */
+  /** Keys of this room; `j`, `k` and `?` work in all rooms. A page lists those for which it has a `data-key`. */
   keys: readonly KeyHelp[];
+  /** A number for the navigation, from memory: each page of each room shows it. */
+  news?(): News;
   /** Upper limit of a request's body, in bytes; default 1 MiB. */
   maxBodyBytes?: number;
   /** Its routes, with paths below {@link path}: `/` is the room's own page. */

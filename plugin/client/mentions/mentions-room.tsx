@@ -4,6 +4,7 @@ import { SiteMentions } from "../../author/site-mentions.js";
 import { TwtxtError } from "../../errors.js";
 import type { MentionState } from "../../mentions/mention.js";
 import type { ManagedMention } from "../../mentions/receive/manage.js";
+import { BackgroundCount } from "../background-count.js";
 import type { ClientEnv, Notice } from "../client-env.js";
 import type { ClientContext, CreateRoom } from "../room.js";
 import { textWriter } from "../strangers-text.js";
@@ -18,7 +19,8 @@ const DONE: Readonly<Record<MentionState, string>> = { shown: "Approved", reject
 export const mentionsRoom: CreateRoom = (context) => {
   const routes = new Hono<ClientEnv>();
   const { notices } = context;
-  routes.get("/", (c) => listPage(c, context));
+  const waiting = new BackgroundCount(async () => (await (await open(context)).in("held")).length, context.ending);
+  routes.get("/", (c) => listPage(c, context, waiting));
   routes.get("/year", (c) => yearPage(c, context));
   routes.get("/block", async (c) => {
     const host = c.req.query("host") ?? "";
@@ -51,21 +53,22 @@ export const mentionsRoom: CreateRoom = (context) => {
       return { text: `${kept} verified, ${dropped} dropped, ${waiting} still pending.` };
     }),
   );
-  return { title: "Mentions", path: PATH, keys: KEYS, routes };
+  return { title: "Mentions", path: PATH, keys: KEYS, routes, news: () => ({ count: waiting.current, what: "held" }) };
 };
 
 const KEYS = [
   { key: "a", does: "approves the mention" },
   { key: "x", does: "rejects the mention" },
   { key: "u", does: "undoes the last decision" },
-  { key: "r", does: "replies, where you can write" },
+  { key: "r", does: "replies" },
   { key: "b", does: "blocks the host of the mention, after a question" },
   { key: "d", does: "deletes the mention, after a question" },
 ];
 
-async function listPage(c: Context<ClientEnv>, context: ClientContext) {
+async function listPage(c: Context<ClientEnv>, context: ClientContext, waiting: BackgroundCount) {
   const site = await open(context);
   const [held, pending] = await Promise.all([site.in("held"), site.in("pending")]);
+  waiting.set(held.length);
   const asked = c.req.query("state");
   const state = asked === undefined ? (held.length > 0 ? "held" : "shown") : stateOf(asked);
   const { mentions, next } =

@@ -1,11 +1,12 @@
 // plugin/client/messages/messages.tsx: the room of private messages: conversations, keys of correspondents, and the outbox.
 import { type Context, Hono } from "hono";
-import { Correspondence } from "../../author/correspondence.js";
+import { type Conversation, Correspondence } from "../../author/correspondence.js";
 import { Mailbox } from "../../author/mailbox.js";
 import { TwtxtError } from "../../errors.js";
 import { parseAddress } from "../../keys/address.js";
 import { guestKeyOf } from "../../keys/guest.js";
 import type { RecipientReport } from "../../messages/send/outbox.js";
+import { BackgroundCount } from "../background-count.js";
 import type { ClientEnv, Notice } from "../client-env.js";
 import type { Notices } from "../notices.js";
 import type { ClientContext, CreateRoom } from "../room.js";
@@ -26,15 +27,22 @@ const KEYS = [
 type RoomContext = Context<ClientEnv>;
 
 export const messagesRoom: CreateRoom = (context) => {
-  const room: RoomParts = { routes: new Hono<ClientEnv>(), open: opener(context), notices: context.notices };
+  const open = opener(context);
+  const unread = new BackgroundCount(async () => unreadIn(await (await open()).conversations()), context.ending);
+  const room: RoomParts = { routes: new Hono<ClientEnv>(), open, unread, notices: context.notices };
   addList(room);
   addConversations(room);
   addUnverified(room);
   addQuestions(room);
   addKeys(room);
   addOutbox(room);
-  return { title: "Messages", path: MESSAGES, keys: KEYS, routes: room.routes };
+  const news = () => ({ count: unread.current, what: "unread" });
+  return { title: "Messages", path: MESSAGES, keys: KEYS, routes: room.routes, news };
 };
+
+function unreadIn(conversations: readonly Conversation[]): number {
+  return conversations.reduce((sum, { unread }) => sum + unread, 0);
+}
 
 /** Opens the inbox. */
 type Open = () => Promise<Correspondence>;
@@ -42,14 +50,17 @@ type Open = () => Promise<Correspondence>;
 interface RoomParts {
   routes: Hono<ClientEnv>;
   open: Open;
+  /** Unread messages of all conversations. */
+  unread: BackgroundCount;
   notices: Notices;
 }
 
-function addList({ routes, open, notices }: RoomParts): void {
+function addList({ routes, open, unread, notices }: RoomParts): void {
   routes.get("/", async (c) => {
     const correspondence = await open();
     const outbox = await correspondence.mailbox.outbox().list();
     const conversations = await correspondence.conversations();
+    unread.set(unreadIn(conversations));
     const { fault, opening } = correspondence;
     const to = c.req.query("to") ?? "";
     const page = <ConversationList {...{ conversations, fault, opening, to }} outbox={outbox.length} />;
@@ -66,8 +77,9 @@ function addList({ routes, open, notices }: RoomParts): void {
   });
 }
 
-function addConversations({ routes, open, notices }: RoomParts): void {
-  routes.get("/with/:address", (c) => showConversation(c, open, null));
+function addConversations(room: RoomParts): void {
+  const { routes, open, notices } = room;
+  routes.get("/with/:address", (c) => showConversation(c, room, null));
 
   routes.post("/with/:address", async (c) => {
     const text = field(await c.req.parseBody(), "text")
@@ -84,17 +96,23 @@ function addConversations({ routes, open, notices }: RoomParts): void {
       });
     } catch (error) {
       // The page shows the text again: nothing that was typed is lost.
-      if (error instanceof TwtxtError) return showConversation(c, open, { text, why: error.message });
+      if (error instanceof TwtxtError) return showConversation(c, room, { text, why: error.message });
       throw error;
     }
   });
 }
 
-async function showConversation(c: RoomContext, open: Open, unsent: { text: string; why: string } | null) {
+async function showConversation(
+  c: RoomContext,
+  { open, unread }: RoomParts,
+  unsent: { text: string; why: string } | null,
+) {
   const correspondence = await open();
   const address = addressIn(c);
-  const found = await correspondence.with(address);
+  const all = await correspondence.conversations();
+  const found = all.find((one) => one.address === address);
   const conversation = found ?? { address, received: [], sent: [], unread: 0 };
+  unread.set(unreadIn(all) - conversation.unread);
   const waiting = await waitingFor(address, correspondence.mailbox);
   await correspondence.markRead(conversation);
   const limit = Math.max(PAGE, Math.trunc(Number(c.req.query("show"))) || 0);

@@ -42,7 +42,7 @@ export const timelineRoom: CreateRoom = (context) => {
 
   addFollowing(routes, open, context);
   const keys = [
-    { key: "r", does: "replies, where you can write" },
+    { key: "r", does: "replies" },
     { key: "u", does: "undoes the last change of the list" },
   ];
   return { title: "Timeline", path: PATH, keys, routes };

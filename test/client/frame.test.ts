@@ -1,0 +1,90 @@
+import { Hono } from "hono";
+import { raw } from "hono/html";
+import { describe, expect, it, vi } from "vitest";
+import { BackgroundCount } from "../../plugin/client/background-count.js";
+import type { ClientEnv } from "../../plugin/client/client-env.js";
+import type { CreateRoom, News, Room } from "../../plugin/client/room.js";
+import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { startedClient } from "./client.js";
+import { expectFits } from "./looks.js";
+import { shownText } from "./visitor.js";
+
+const TITLES = ["Timeline", "Write", "Mentions", "Messages", "Files", "Health"];
+
+/** Six rooms. */
+function rooms(given: Partial<Record<string, Partial<Room>>> = {}): CreateRoom[] {
+  return TITLES.map((title) => () => {
+    const routes = new Hono<ClientEnv>();
+    routes.get("/", (c) => c.render("Nothing here.", { title }));
+    const keys = [
+      { key: "a", does: "approves" },
+      { key: "x", does: "rejects" },
+    ];
+    return { title, path: `/${title.toLowerCase()}`, keys, routes, ...given[title] };
+  });
+}
+
+describe("the navigation", () => {
+  it("says how much is new in each room, with a word for screen readers, and nothing for none", async () => {
+    const news = (count: number, what: string) => ({ news: (): News => ({ count, what }) });
+    const client = await startedClient({
+      rooms: rooms({ Timeline: news(120, "new"), Mentions: news(3, "held"), Messages: news(0, "unread") }),
+    });
+    const { text } = await client.ask("/files", { headers: { cookie: await client.open() } });
+    expect(shownText(text)).toContain("Timeline 99+ new Write Mentions 3 held Messages Files Health");
+  });
+
+  it("does not wait for a number, and shows it once it is known", async () => {
+    const asked: ((count: number) => void)[] = [];
+    const ending = new AbortController();
+    const read = () => new Promise<number>((resolve) => asked.push(resolve));
+    const count = new BackgroundCount(read, ending.signal);
+    expect([count.current, count.current]).toEqual([0, 0]);
+    expect(asked).toHaveLength(1);
+    asked[0]?.(4);
+    await vi.waitFor(() => expect(count.current).toBe(4));
+    count.set(3);
+    expect(count.current).toBe(3);
+    expect(asked).toHaveLength(1);
+  });
+});
+
+describeInChromium("the frame of the client, in a browser", () => {
+  it("has six rooms in one row at 320 pixels, with targets of 44 pixels", async () => {
+    const news = () => ({ count: 12, what: "new" });
+    const client = await startedClient({ rooms: rooms({ Timeline: { news }, Messages: { news } }) });
+    const tab = await (await sharedChromium()).newPage({ viewport: { width: 320, height: 700 } });
+    await tab.goto(client.link);
+    await tab.waitForURL(`${client.origin}/timeline`);
+    const links = tab.locator("#rooms a");
+    const boxes = await Promise.all((await links.all()).map((link) => link.boundingBox()));
+    expect(new Set(boxes.map((box) => box?.y)).size).toBe(1);
+    for (const box of boxes) {
+      expect(box?.height).toBeGreaterThanOrEqual(44);
+      expect(box?.width).toBeGreaterThanOrEqual(30);
+    }
+    const last = boxes.at(-1);
+    expect((last?.x ?? 0) + (last?.width ?? 0)).toBeLessThanOrEqual(320);
+    await expectFits(tab, "frame");
+    await tab.close();
+  });
+
+  it("lists the keys that do something on the page", async () => {
+    const routes = new Hono<ClientEnv>();
+    const item = '<ul><li data-item tabindex="-1"><button data-key="a">Approve</button></li></ul>';
+    routes.get("/", (c) => c.render("", { title: "Mentions" }));
+    routes.get("/held", (c) => c.render(raw(item), { title: "Held" }));
+    const client = await startedClient({ rooms: rooms({ Mentions: { routes } }) });
+    const tab = await (await sharedChromium()).newPage();
+    await tab.goto(client.link);
+    await tab.waitForURL(`${client.origin}/timeline`);
+    const listed = async (path: string) => {
+      await tab.goto(client.origin + path);
+      await tab.keyboard.press("?");
+      return tab.getByRole("dialog").locator("kbd:visible").allInnerTexts();
+    };
+    expect(await listed("/mentions")).toEqual(["?"]);
+    expect(await listed("/mentions/held")).toEqual(["j", "k", "?", "a"]);
+    await tab.close();
+  });
+});
