@@ -12,6 +12,18 @@ export interface Publication {
   earlier: readonly string[];
   /** The name of the branch at the remote, such as `origin/main`. */
   remote: string;
+  /** The file of followed feeds, from the root of the site, if it has changes that are not committed; `null` otherwise. */
+  follow: string | null;
+}
+
+/** What to publish. */
+export interface Publishable {
+  /** Absolute. */
+  files: readonly string[];
+  /** The message of the commit. */
+  message: string;
+  /** Whether the file of followed feeds is published, too, if it has changed. */
+  hasFollow: boolean;
 }
 
 interface GitCommand {
@@ -23,16 +35,20 @@ interface GitCommand {
 const MAX_SUBJECT = 60;
 /** The number of earlier commits that are named. */
 const MAX_EARLIER = 20;
+const FOLLOW_MESSAGE = "Feeds that I follow";
+
+/** Why the file of followed feeds is published with a note. */
+export function whyFollow(file: string): string {
+  return `${file} has changes that are not committed. Without them, a build elsewhere, such as that of your deploy, does not know the feeds that you have followed since, and a mention such as @bob notifies no one.`;
+}
 
 /**
  * Finds the commands that publish these files, and checks that git can run them. Changes nothing.
  *
- * @param files - absolute
- * @param message - of the commit
  * @throws TwtxtError `not-published` with what to do first; also if everything is published already
  */
 export async function planPublication(
-  { files, message }: { files: readonly string[]; message: string },
+  { files, message, hasFollow }: Publishable,
   site: Site,
   machine: Machine,
 ): Promise<Publication> {
@@ -44,17 +60,19 @@ export async function planPublication(
   const changed = await changedFiles(git, paths);
   const log = await git(["log", "--format=%s", `--max-count=${MAX_EARLIER}`, "@{push}..HEAD"]);
   const earlier = log.stdout === "" ? [] : log.stdout.split("\n");
-  if (changed.length === 0 && earlier.length === 0) {
+  const follow = await changedFollowFile(git, site);
+  const committed = [...(changed.length === 0 ? [] : paths), ...(hasFollow && follow !== null ? [follow] : [])];
+  if (committed.length === 0 && earlier.length === 0) {
     throw refusal(
       `${paths.join(", ")}: no changes since the last commit, and nothing to push. It is published already.`,
     );
   }
   const change = [
-    ["add", "--", ...paths],
-    ["commit", "--only", "-m", message, "--", ...paths],
+    ["add", "--", ...committed],
+    ["commit", "--only", "-m", changed.length === 0 ? FOLLOW_MESSAGE : message, "--", ...committed],
   ];
-  const commands = [...(changed.length === 0 ? [] : change), ["push"]];
-  return { commands: commands.map((args) => ({ args, shown: shownCommand(args) })), earlier, remote };
+  const commands = [...(committed.length === 0 ? [] : change), ["push"]];
+  return { commands: commands.map((args) => ({ args, shown: shownCommand(args) })), earlier, remote, follow };
 }
 
 /**
@@ -89,22 +107,17 @@ export function commitMessage(text: string): string {
 
 async function checkRepository(git: Git, root: string): Promise<void> {
   const inside = await git(["rev-parse", "--is-inside-work-tree"]);
-  if (inside.stdout !== "true") {
-    const isNone = /not a git repository/i.test(inside.output);
+  if (inside.stdout !== "true") throw refusal(whyNoRepository(inside.output, root));
+  const branch = await git(["symbolic-ref", "--quiet", "HEAD"]);
+  for (const { head, what, finish } of branch.exitCode === 0 ? ON_A_BRANCH : DETACHED) {
+    if ((await git(["rev-parse", "--quiet", "--verify", head])).exitCode !== 0) continue;
     throw refusal(
-      isNone ? `${root} is not in a git repository. Publish the way you deploy your site.` : gitSays(inside.output),
+      `A ${what} is not finished. Finish it with git ${finish}, or undo it with git ${what} --abort, then try again.`,
     );
   }
-  const branch = await git(["symbolic-ref", "--quiet", "HEAD"]);
   if (branch.exitCode !== 0) {
     throw refusal(
       "No branch is checked out (detached HEAD), so the commit would be on none. Choose one first: git switch main",
-    );
-  }
-  const merge = await git(["rev-parse", "--quiet", "--verify", "MERGE_HEAD"]);
-  if (merge.exitCode === 0) {
-    throw refusal(
-      "A merge is not finished. Finish it with git commit, or undo it with git merge --abort, then try again.",
     );
   }
   const author = await git(["var", "GIT_AUTHOR_IDENT"]);
@@ -115,6 +128,22 @@ async function checkRepository(git: Git, root: string): Promise<void> {
   }
 }
 
+/** Operations that a commit would disturb, and the references that show that they are under way. */
+const ON_A_BRANCH = [
+  { head: "MERGE_HEAD", what: "merge", finish: "commit" },
+  { head: "CHERRY_PICK_HEAD", what: "cherry-pick", finish: "cherry-pick --continue" },
+  { head: "REVERT_HEAD", what: "revert", finish: "revert --continue" },
+];
+const DETACHED = [{ head: "REBASE_HEAD", what: "rebase", finish: "rebase --continue" }];
+
+function whyNoRepository(output: string, root: string): string {
+  if (/not a git repository/i.test(output)) {
+    return `${root} is not in a git repository. Publish the way you deploy your site.`;
+  }
+  if (!output.includes("dubious ownership")) return gitSays(output);
+  return `git does not trust the repository of ${root}, because it belongs to another user. If it is yours: git config --global --add safe.directory ${root}`;
+}
+
 /** Which of these files differ from the last commit. */
 async function changedFiles(git: Git, paths: readonly string[]): Promise<string[]> {
   const { stdout } = await git(["status", "--porcelain", "-z", "--ignored", "--untracked-files=all", "--", ...paths]);
@@ -122,6 +151,13 @@ async function changedFiles(git: Git, paths: readonly string[]): Promise<string[
   const ignored = entries.filter((entry) => entry.startsWith("!! ")).map((entry) => entry.slice(3));
   if (ignored.length === 0) return entries;
   throw refusal(`git ignores ${ignored.join(", ")}. Remove the line from .gitignore, then try again.`);
+}
+
+/** The file of followed feeds, unless it has not changed, or git ignores it. */
+async function changedFollowFile(git: Git, { settings, file }: Site): Promise<string | null> {
+  const path = relative(file("."), file(settings.followed.file)).replaceAll("\\", "/");
+  const { stdout } = await git(["status", "--porcelain", "--untracked-files=all", "--", path]);
+  return stdout === "" ? null : path;
 }
 
 /** The branch to which git pushes, such as `origin/main`. */
@@ -139,6 +175,9 @@ async function remoteBranch(git: Git): Promise<string> {
     `The branch ${branch} has no upstream: git does not know where to push it. Tell it once: git push --set-upstream ${remote} ${branch}`,
   );
 }
+
+/** A command waits for no lock of another one. */
+const LOCKED = /Unable to create '(.+\.lock)': File exists/;
 
 /** What to do after git refused a command, by its output. */
 const ADVICE: readonly (readonly [RegExp, (remote: string) => string])[] = [
@@ -164,6 +203,11 @@ const ADVICE: readonly (readonly [RegExp, (remote: string) => string])[] = [
 ];
 
 function adviceOn(action: string, output: string, remote: string): string {
+  const [, lock] = LOCKED.exec(output) ?? [];
+  if (lock !== undefined) {
+    const kept = action === "push" ? "Your commit is kept." : "Nothing was published.";
+    return `Another git command is running in the repository, or one was killed. Wait until it ends; if there is none, delete ${lock}, then publish again. ${kept}`;
+  }
   if (action === "push") {
     const known = ADVICE.find(([pattern]) => pattern.test(output));
     return known

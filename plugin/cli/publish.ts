@@ -1,24 +1,28 @@
 // plugin/cli/publish.ts: publishes files by git, after a question on the terminal.
 import { endingOf } from "../author/machine.js";
-import { type Publication, planPublication, publish } from "../author/publish.js";
+import { type Publication, type Publishable, planPublication, publish, whyFollow } from "../author/publish.js";
 import type { Site } from "../author/site.js";
 import { lineShownSafely, type Terminal } from "./terminal.js";
 
+const YES = /^\s*y(es)?\s*$/i;
+const NO = /^\s*no?\s*$/i;
+
 /**
- * Shows the commands that publish new files, and runs them if the author agrees.
+ * Shows the commands that publish new files, and runs them if the author agrees. Asks first whether the file of followed
+ * feeds goes with them, if it has changed.
  *
  * @returns the exit code
  * @throws TwtxtError `not-published`
  */
 export async function publishIfConfirmed(
-  content: { files: readonly string[]; message: string },
+  content: Omit<Publishable, "hasFollow">,
   site: Site,
   terminal: Terminal,
 ): Promise<number> {
-  const plan = await planPublication(content, site, terminal);
-  for (const line of linesOf(plan)) terminal.say(line);
-  const answer = await terminal.ask("Run these commands? [y/N] ");
-  if (!/^\s*y(es)?\s*$/i.test(answer ?? "")) {
+  const plan = await planWithFollow(content, site, terminal);
+  for (const line of plan === null ? [] : linesOf(plan)) terminal.say(line);
+  const answer = plan && (await terminal.ask("Run these commands? [y/N] "));
+  if (plan === null || !YES.test(answer ?? "")) {
     terminal.say("Nothing was published. The note is saved.");
     return 1;
   }
@@ -29,6 +33,20 @@ export async function publishIfConfirmed(
   });
   terminal.say(`Published to ${plan.remote}.`);
   return 0;
+}
+
+/** @returns `null` if the author interrupts the question */
+async function planWithFollow(
+  content: Omit<Publishable, "hasFollow">,
+  site: Site,
+  terminal: Terminal,
+): Promise<Publication | null> {
+  const plan = await planPublication({ ...content, hasFollow: true }, site, terminal);
+  if (plan.follow === null) return plan;
+  terminal.say(lineShownSafely(whyFollow(plan.follow)));
+  const answer = await terminal.ask(lineShownSafely(`Publish ${plan.follow}, too? [Y/n] `));
+  if (answer === null) return null;
+  return NO.test(answer) ? planPublication({ ...content, hasFollow: false }, site, terminal) : plan;
 }
 
 function linesOf({ commands, earlier, remote }: Publication): string[] {

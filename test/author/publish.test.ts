@@ -1,9 +1,10 @@
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { commitMessage, planPublication, publish } from "../../plugin/author/publish.js";
 import { siteAt } from "../../plugin/author/site.js";
 import { blog } from "../cli/helpers.js";
+import { post, site } from "../helpers/site.js";
 import { type GitSite, gitSite } from "./git-site.js";
 
 const NOTE = "notes/20261120-093000.md";
@@ -12,8 +13,21 @@ function planOf(
   { folder, site, machine }: Pick<GitSite, "folder" | "site" | "machine">,
   files = [NOTE],
   message = "It's here",
+  hasFollow = true,
 ) {
-  return planPublication({ files: files.map((file) => join(folder, file)), message }, site, machine);
+  return planPublication({ files: files.map((file) => join(folder, file)), message, hasFollow }, site, machine);
+}
+
+/** Two branches that changed the same file. */
+function conflict({ git, write }: Pick<GitSite, "git" | "write">): void {
+  for (const [branch, text] of [
+    ["side", "one"],
+    ["main", "other"],
+  ] as const) {
+    git("switch", "--quiet", ...(branch === "side" ? ["--create"] : []), branch);
+    write("index.md", text);
+    git("commit", "--quiet", "--all", "-m", branch);
+  }
 }
 
 /** Plans and publishes files of a site. @returns the commands, their output, and the message of an error */
@@ -92,6 +106,61 @@ describe("publishing a note", () => {
   });
 });
 
+describe("publishing a mention of a feed that was followed since the last commit", () => {
+  const FOLLOW = "_data/follow.json";
+  const BOB = `[{ "nick": "bob", "url": "https://bob.example/twtxt.txt" }]`;
+  const MENTION = post({ date: "2026-11-20T09:30:00Z", tags: "posts" }, "Hi @bob");
+
+  /** The texts of the feed that a build of a fresh clone writes. */
+  async function builtFromClone({ folder, git, remote }: GitSite): Promise<string[]> {
+    const clone = join(folder, "data/clone");
+    git("clone", "--quiet", remote, clone);
+    const names = git("-C", clone, "ls-files").split("\n");
+    const { texts } = await site({
+      files: Object.fromEntries(names.map((name) => [name, readFileSync(join(clone, name), "utf8")])),
+    });
+    return texts();
+  }
+
+  it("publishes the file of followed feeds, too, so that a fresh clone builds the mention", async () => {
+    const alice = await gitSite();
+    alice.write(NOTE, MENTION);
+    alice.write(FOLLOW, BOB);
+    const { plan, outcome } = await published(alice);
+    expect(outcome).toBeNull();
+    expect(plan.follow).toBe(FOLLOW);
+    expect(plan.commands[0]?.shown).toBe(`git add -- ${NOTE} ${FOLLOW}`);
+    expect(await builtFromClone(alice)).toEqual(["Hi @<bob https://bob.example/twtxt.txt>"]);
+    await expect(planOf(alice)).rejects.toThrow("It is published already.");
+  });
+
+  it("leaves the file out if the author says so, and publishes it alone later", async () => {
+    const alice = await gitSite();
+    alice.write(NOTE, MENTION);
+    alice.write(FOLLOW, BOB);
+    const { site, machine } = alice;
+    const without = await planOf(alice, [NOTE], "It's here", false);
+    expect(without.follow).toBe(FOLLOW);
+    await publish(without, { site, machine, onCommand: () => {} });
+    expect(await builtFromClone(alice)).toEqual(["Hi @bob"]);
+    await expect(planOf(alice, [NOTE], "It's here", false)).rejects.toThrow("It is published already.");
+    expect((await published(alice)).shown).toEqual([
+      `git add -- ${FOLLOW}`,
+      `git commit --only -m 'Feeds that I follow' -- ${FOLLOW}`,
+      "git push",
+    ]);
+    expect(alice.published()).toEqual(["Feeds that I follow", "It's here", "first"]);
+  });
+
+  it("offers no file that git ignores", async () => {
+    const alice = await gitSite();
+    alice.write(NOTE, MENTION);
+    alice.write(FOLLOW, BOB);
+    alice.write(".git/info/exclude", "_data\n");
+    expect(await planOf(alice)).toMatchObject({ follow: null });
+  });
+});
+
 describe("publishing says what to do first, and changes nothing", () => {
   it("outside a repository", async () => {
     const { folder, write } = blog({});
@@ -140,6 +209,22 @@ describe("publishing says what to do first, and changes nothing", () => {
       /merge is not finished.*git merge --abort/,
     ],
     [
+      "during a cherry-pick",
+      ({ git, write }) => {
+        conflict({ git, write });
+        expect(() => git("cherry-pick", "side")).toThrow(/conflict/i);
+      },
+      /A cherry-pick is not finished.*git cherry-pick --continue.*git cherry-pick --abort/,
+    ],
+    [
+      "during a rebase",
+      ({ git, write }) => {
+        conflict({ git, write });
+        expect(() => git("rebase", "side")).toThrow(/conflict/i);
+      },
+      /A rebase is not finished.*git rebase --continue.*git rebase --abort/,
+    ],
+    [
       "if everything is published",
       ({ git }) => {
         git("add", NOTE);
@@ -155,6 +240,14 @@ describe("publishing says what to do first, and changes nothing", () => {
     const before = alice.git("status", "--porcelain");
     await expect(planOf(alice)).rejects.toThrow(sentence);
     expect(alice.git("status", "--porcelain")).toBe(before);
+  });
+
+  it("in a repository of another user", async () => {
+    const alice = await gitSite();
+    const environment = { ...alice.machine.environment, GIT_TEST_ASSUME_DIFFERENT_OWNER: "1" };
+    await expect(planOf({ ...alice, machine: { ...alice.machine, environment } })).rejects.toThrow(
+      `belongs to another user. If it is yours: git config --global --add safe.directory ${alice.folder}`,
+    );
   });
 
   it("for a file that git ignores", async () => {
@@ -211,6 +304,19 @@ describe("publishing that git refuses ends with a sentence, and the commit is ke
     expect(shown.at(-1)).toBe("git push");
     expect(alice.published()).toEqual(there);
     expect(alice.git("log", "-1", "--format=%s")).toBe("It's here");
+  });
+
+  it("but another git command that runs, or was killed, keeps it from the commit", async () => {
+    const alice = await gitSite();
+    alice.write(NOTE, "Hello\n");
+    alice.write(".git/index.lock", "");
+    const { outcome, output, shown } = await published(alice);
+    expect(outcome).toBe(
+      `Another git command is running in the repository, or one was killed. Wait until it ends; if there is none, delete ${join(alice.folder, ".git/index.lock")}, then publish again. Nothing was published.`,
+    );
+    expect(output).toContain("File exists");
+    expect(shown).toEqual([`git add -- ${NOTE}`]);
+    expect(alice.published()).toEqual(["first"]);
   });
 
   it("but a hook that refuses the commit keeps it from the push", async () => {

@@ -5,7 +5,7 @@ import { command, standingTerminal } from "./helpers.js";
 import { runCommandLine } from "./run-command-line.js";
 
 /** Types a note on a terminal where the author answers the question. */
-async function post({ folder, machine }: GitSite, answer: string | null) {
+async function post({ folder, machine }: GitSite, ...answers: (string | null)[]) {
   const terminal = standingTerminal(folder, "2026-11-20T09:30:00Z", null, true);
   const questions: string[] = [];
   const exitCode = await runCommandLine(["post", "--publish", "Hello from *my* site."], {
@@ -14,7 +14,7 @@ async function post({ folder, machine }: GitSite, answer: string | null) {
     ended: () => new Promise(() => {}),
     ask: async (question) => {
       questions.push(question);
-      return answer;
+      return answers[questions.length - 1] ?? null;
     },
   });
   return { exitCode, questions, said: terminal.stderr.join("\n"), printed: terminal.stdout };
@@ -49,6 +49,30 @@ describe("eleventy-twtxt post --publish", () => {
     );
     expect(alice.published()).toEqual(["first"]);
     expect(alice.git("status", "--porcelain")).toBe("?? notes/");
+  });
+
+  it.each([
+    ["Enter", "", "notes/20261120-093000.md _data/follow.json"],
+    ["no", "n", "notes/20261120-093000.md"],
+  ])("asks whether a changed list of followed feeds goes with the note: %s", async (_, answer, files) => {
+    const alice = await gitSite();
+    alice.write("_data/follow.json", "[]");
+    const { questions, said } = await post(alice, answer, "y");
+    expect(questions).toEqual(["Publish _data/follow.json, too? [Y/n] ", "Run these commands? [y/N] "]);
+    expect(said).toContain("_data/follow.json has changes that are not committed. Without them, a build elsewhere");
+    expect(said).toContain(`\n$ git add -- ${files}\n`);
+    expect(alice.git("status", "--porcelain", "--untracked-files=all")).toBe(
+      answer === "n" ? "?? _data/follow.json" : "",
+    );
+  });
+
+  it("publishes nothing after Ctrl-C at the question about the list of followed feeds", async () => {
+    const alice = await gitSite();
+    alice.write("_data/follow.json", "[]");
+    const { exitCode, said } = await post(alice, null);
+    expect(exitCode).toBe(1);
+    expect(said).toMatch(/\nNothing was published\. The note is saved\.$/);
+    expect(alice.published()).toEqual(["first"]);
   });
 
   it("2 bad-usage: without a terminal to ask on, nothing is written", async () => {

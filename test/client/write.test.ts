@@ -6,7 +6,7 @@ import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
 import { loopbackServer } from "../helpers/loopback.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
 import { expectFits } from "./looks.js";
-import { type Visitor, visitorOf } from "./visitor.js";
+import { shownText, type Visitor, visitorOf } from "./visitor.js";
 
 /** Alice's client; her site is in a git repository with a remote. */
 async function writer(hosts: string[] = []) {
@@ -100,6 +100,22 @@ describe("the room to write in, without script", () => {
       expect(text).toContain("<li>a secret draft</li>");
     }
     expect(alice.published()).toEqual(["first"]);
+  });
+
+  it("publishes the changed list of followed feeds with the post, and says why, unless the author leaves it out", async () => {
+    const { alice, client } = await writer();
+    alice.write("_data/follow.json", "[]");
+    const visitor = await visitorOf(client, "/write");
+    const { page, file } = await saved(visitor, "Hello");
+    expect(page).toContain(`git add -- ${file} _data/follow.json`);
+    expect(shownText(page)).toContain("Without them, a build elsewhere, such as that of your deploy, does not know");
+    const without = `/write/publish?file=${encodeURIComponent(file)}&follow=no`;
+    expect(page).toContain(`href="${without.replace("&", "&amp;")}"`);
+    const { text } = await visitor.get(without);
+    expect(text).toContain(`git add -- ${file}\n`);
+    const fields = { file, follow: fieldOf(text, "follow"), shown: fieldOf(text, "shown") };
+    expect((await visitor.submit("/write/publish", fields)).text).toContain("is published to origin/main.");
+    expect(alice.git("status", "--porcelain", "--untracked-files=all")).toBe("?? _data/follow.json");
   });
 
   it("shows what to do when git refuses, and keeps the post", async () => {

@@ -2,7 +2,10 @@
 
 export const WRITE_PATH = "/write";
 
-/** @param file - the post, from the root of the site */
-export function publishPath(file: string): string {
-  return `${WRITE_PATH}/publish?file=${encodeURIComponent(file)}`;
+/**
+ * @param file - the post, from the root of the site
+ * @param hasFollow - whether the file of followed feeds is published, too
+ */
+export function publishPath(file: string, hasFollow = true): string {
+  return `${WRITE_PATH}/publish?file=${encodeURIComponent(file)}${hasFollow ? "" : "&follow=no"}`;
 }

@@ -13,19 +13,21 @@ import { PublishedPage, PublishPage } from "./publish-pages.js";
 import { shownOf } from "./shown-commands.js";
 
 export async function publishPage(c: Context<ClientEnv>, context: ClientContext) {
-  const file = c.req.query("file") ?? "";
-  const plan = await planOf(file, context).catch(faultOf);
+  const post = { file: c.req.query("file") ?? "", hasFollow: c.req.query("follow") !== "no" };
+  const plan = await planOf(post, context).catch(faultOf);
   const page = typeof plan === "string" ? { plan: null, fault: plan } : { plan, fault: null };
-  return c.render(<PublishPage file={file} {...page} />, { title: "Publish" });
+  return c.render(<PublishPage {...post} {...page} />, { title: "Publish" });
 }
 
 /** Runs the commands that the page has shown, and no others. */
 export async function runPublication(c: Context<ClientEnv>, context: ClientContext) {
-  const { file = "", shown } = await formOf(c);
+  const { file = "", follow, shown } = await formOf(c);
+  const post = { file, hasFollow: follow !== "no" };
+  const again = publishPath(file, post.hasFollow);
   const site = await siteAt(context.machine, context.choice.settings);
-  const plan = await planOf(file, context).catch(faultOf);
+  const plan = await planOf(post, context).catch(faultOf);
   if (typeof plan === "string" || shownOf(plan) !== shown) {
-    return context.notices.redirect(c, publishPath(file), {
+    return context.notices.redirect(c, again, {
       text: "Nothing was published: the repository has changed since the page was shown. Check the commands again.",
       isFailure: true,
     });
@@ -40,20 +42,23 @@ export async function runPublication(c: Context<ClientEnv>, context: ClientConte
       output += `${line}\n`;
     },
   }).then(() => null, faultOf);
-  return c.render(<PublishedPage {...{ file, output, fault }} remote={plan.remote} />, {
+  return c.render(<PublishedPage {...{ file, again, output, fault }} remote={plan.remote} />, {
     title: fault === null ? "Published" : "Not published",
   });
 }
 
 /** @throws TwtxtError `not-found` for a file that is no post of the site; `not-published` */
-async function planOf(name: string, context: ClientContext): Promise<Publication> {
+async function planOf(
+  { file: name, hasFollow }: { file: string; hasFollow: boolean },
+  context: ClientContext,
+): Promise<Publication> {
   const site = await siteAt(context.machine, context.choice.settings);
   const file = site.file(name);
   if (!isBelow(site.file(site.settings.input), file) || !file.endsWith(".md")) {
     throw new TwtxtError("not-found", "There is no such post.");
   }
   const { content } = readPost((await readText(file)) ?? "");
-  return planPublication({ files: [file], message: commitMessage(content) }, site, context.machine);
+  return planPublication({ files: [file], message: commitMessage(content), hasFollow }, site, context.machine);
 }
 
 function faultOf(error: unknown): string {
