@@ -1,7 +1,7 @@
 // plugin/author/blob-list.ts: lists the author's blobs and verifies them.
 import type { BlobInfo } from "../blobs/blob.js";
 import { receiveBlob } from "../blobs/client/download.js";
-import { type BlobState, type KnownBlobs, lossOf } from "../blobs/client/known-blobs.js";
+import { type BlobState, type KnownBlobs, LOST_ADVICE, lossOf, WRONG_ADVICE } from "../blobs/client/known-blobs.js";
 import type { Proof } from "../blobs/proof.js";
 import { TwtxtError, type TwtxtErrorCode } from "../errors.js";
 import type { BlobSite } from "./blob-site.js";
@@ -57,6 +57,13 @@ export interface Verification {
   /** A clause; `null` for a blob that is right. */
   why: string | null;
 }
+
+/** What to do about blobs that are not right, sentences. */
+export const VERIFICATION_ADVICE = {
+  wrong: WRONG_ADVICE,
+  missing: LOST_ADVICE,
+  unread: "Blobs that could not be read may be right: try again when the site can be reached.",
+};
 
 /**
  * Reads blobs whole and verifies them, one after the other.

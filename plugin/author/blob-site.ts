@@ -28,19 +28,25 @@ export interface BlobSite {
   maxBytes: number;
   /** The host that the site was built for. */
   host: SiteSettings["host"];
-  /** Aborts all requests at SIGTERM or Ctrl-C. */
+  /** Aborts all requests, such as at SIGTERM or Ctrl-C. */
   signal: AbortSignal;
 }
 
-/** @throws TwtxtError `no-settings` for a site without blobs; and as {@link authorAt} */
-export async function blobSite(choice: OwnSiteChoice, machine: Machine): Promise<BlobSite> {
+/**
+ * @param signal - aborts all requests; default: at the end of the process
+ * @throws TwtxtError `no-settings` for a site without blobs; and as {@link authorAt}
+ */
+export async function blobSite(
+  choice: OwnSiteChoice,
+  machine: Machine,
+  signal: AbortSignal = endingOf(machine),
+): Promise<BlobSite> {
   const { settings } = await siteAt(machine, choice.settings);
   const { blobs: limits, host, urls, hasEndpoints } = settings;
   if (limits === null || !hasEndpoints) throw noBlobs(host);
   const author = await authorAt(choice, machine);
   const { identity: signer } = author;
   const { now } = machine;
-  const signal = endingOf(machine);
   const api = new URL(urls.blobs);
   const origin = choice.url === undefined ? api.origin : new URL(choice.url).origin;
   const missing = "Give the plugin the option blobs: true, build and deploy.";

@@ -1,11 +1,16 @@
 // plugin/cli/blob/list-blobs.ts: `blob list`, `blob info` and `blob verify`.
 
 import { counted, listed, sizeText } from "../../author/amounts.js";
-import { type ListedBlob, listBlobs, type Verification, verifyBlobs } from "../../author/blob-list.js";
+import {
+  type ListedBlob,
+  listBlobs,
+  VERIFICATION_ADVICE,
+  type Verification,
+  verifyBlobs,
+} from "../../author/blob-list.js";
 import { blobSite, factsOf, markdownOf, proofFacts, visibility } from "../../author/blob-site.js";
 import { typedHints } from "../../author/invocation.js";
 import { type BlobFields, shortKey } from "../../blobs/blob.js";
-import { LOST_ADVICE, WRONG_ADVICE } from "../../blobs/client/known-blobs.js";
 import { isSealedType } from "../../blobs/client/sealed-file.js";
 import { withoutProof } from "../../blobs/metadata.js";
 import { oneLine } from "../../http/one-line.js";
@@ -89,12 +94,6 @@ function infoLines(
   ]);
 }
 
-const ADVICE = {
-  wrong: WRONG_ADVICE,
-  missing: LOST_ADVICE,
-  unread: "Blobs that could not be read may be right: try again when the site can be reached.",
-};
-
 /** `blob verify [KEY...]` */
 export async function verify(values: OwnSiteValues, words: string[], terminal: Terminal): Promise<number> {
   const site = await blobSite(values, terminal);
@@ -116,6 +115,6 @@ export async function verify(values: OwnSiteValues, words: string[], terminal: T
   const sum = `${count("right")} right, ${count("unproven")} without a proof, ${count("wrong")} wrong`;
   terminal.say(`${sum}${others === "" ? "" : `, ${others}`}.`);
   const failures = (["wrong", "missing", "unread"] as const).filter((state) => count(state) > 0);
-  for (const state of failures) terminal.say(typedHints(ADVICE[state]));
+  for (const state of failures) terminal.say(typedHints(VERIFICATION_ADVICE[state]));
   return failures.length + damaged.length > 0 ? 1 : 0;
 }

@@ -1,27 +1,18 @@
 // plugin/cli/blob/put.ts: `blob put`: stores files, several at once. A failure does not stop the others.
-import { buffer } from "node:stream/consumers";
 import PQueue from "p-queue";
 import { listed, sizeText } from "../../author/amounts.js";
-import { type Author, ownKeys } from "../../author/author.js";
 import { type BlobSite, blobSite, factsOf, markdownOf, placeOf, visibility } from "../../author/blob-site.js";
+import type { SourceFile } from "../../author/file-contents.js";
 import { misuse, typed, typedHints } from "../../author/invocation.js";
-import { networkOf } from "../../author/network.js";
-import { isContentAddress, shortKey } from "../../blobs/blob.js";
-import type { Contents } from "../../blobs/client/client.js";
-import type { ChangeResult, MetadataChange, PutOptions } from "../../blobs/client/own-blobs.js";
-import { formatSealedFile, MAX_SEALED_BYTES, SEALED_TYPE, type SealedFile } from "../../blobs/client/sealed-file.js";
-import { checkFilename } from "../../blobs/metadata.js";
+import { fileSealer, prepareBlob, type SealFile } from "../../author/prepared-blob.js";
+import { shortKey } from "../../blobs/blob.js";
+import type { ChangeResult, MetadataChange } from "../../blobs/client/own-blobs.js";
 import { TwtxtError } from "../../errors.js";
-import { parseKey } from "../../keys/key.js";
-import { Contacts } from "../../messages/lookup/contacts.js";
-import { lookupOnce } from "../../messages/lookup/lookup.js";
-import { resolveRecipients } from "../../messages/lookup/recipients.js";
-import { seal } from "../../messages/sealing.js";
 import type { OwnSiteValues } from "../options.js";
 import { type Progress, progressOf } from "../output.js";
 import { lineShownSafely, type Terminal } from "../terminal.js";
 import { changeOf, type MetadataValues } from "./edit-blobs.js";
-import { contentsOf, contentsOfBytes, findFiles, mediaTypeOf, type SourceFile } from "./put-files.js";
+import { findFiles } from "./put-files.js";
 
 type Values = OwnSiteValues &
   MetadataValues & {
@@ -49,7 +40,7 @@ export async function put(values: Values, words: string[], terminal: Terminal): 
   if (words.filter((word) => word === "-").length > 1) throw misuse(WHERE, '"-", standard input, is allowed once.');
   if (values.to.length > 0 && !values.encrypt) throw misuse(WHERE, "--to needs --encrypt.");
   const site = await blobSite(values, terminal);
-  const sealFile = values.encrypt ? await sealingFor(values, site.author, terminal) : null;
+  const sealFile = values.encrypt ? await fileSealer(values.to, site.author, values, terminal) : null;
   const { files, leftOut, unread, clear } = await findFiles(words, { terminal, ...site });
   try {
     for (const line of leftOut) terminal.say(lineShownSafely(line));
@@ -70,32 +61,12 @@ export async function put(values: Values, words: string[], terminal: Terminal): 
   }
 }
 
-/**
- * Looks recipients up. Keys that are seen for the first time are pinned.
- *
- * @returns seals a file to the author and the recipients
- * @throws TwtxtError as `resolveRecipients`
- */
-async function sealingFor(
-  values: Values,
-  author: Author,
-  terminal: Terminal,
-): Promise<(file: SealedFile) => Uint8Array> {
-  const [sender] = await ownKeys(author, terminal);
-  const contacts = new Contacts(author.store, terminal.now);
-  const lookup = lookupOnce(networkOf(values).lookup);
-  const resolved = values.to.length === 0 ? [] : await resolveRecipients(values.to, { lookup, contacts });
-  for (const { found } of resolved) if (found) await contacts.pin(found);
-  const recipients = [...resolved.map(({ key }) => parseKey(key)), sender.publicKey];
-  return (file) => seal(formatSealedFile(file), { sender, recipients });
-}
-
 interface PutWork {
   site: BlobSite;
   change: MetadataChange;
   values: Pick<Values, "key" | "again" | "concurrency">;
   /** `null` for no encryption. */
-  sealFile: ((file: SealedFile) => Uint8Array) | null;
+  sealFile: SealFile | null;
   progress: Progress;
   /** Called for each file as soon as it is done. */
   onResult(result: PutResult): void;
@@ -144,13 +115,9 @@ class PutBatch {
   }
 
   async #putOne(file: SourceFile): Promise<ChangeResult> {
-    const { site, values, progress } = this.#work;
+    const { site, values, change, sealFile, progress } = this.#work;
     const counter = byteCounter(file.size, progress);
-    this.#checkSize(file.size);
-    const { contents, ...options } = await this.#prepare(file);
-    // Sealing adds some bytes.
-    this.#checkSize(contents.size);
-    const key = checkedKey(values.key ?? contents.sha256, contents);
+    const { key, contents, ...options } = await prepareBlob(file, { site, change, key: values.key, sealFile });
     const same = this.#byKey.get(key);
     const counted = { ...contents, chunks: () => counter.through(contents.chunks()) };
     const putting = same?.result ?? site.blobs.put(key, counted, { ...options, isSentAnyway: values.again });
@@ -160,50 +127,6 @@ class PutBatch {
     if (!same) return result;
     return { ...result, outcome: "unchanged", note: `It is the same as ${same.file.shown}: both are one blob.` };
   }
-
-  async #prepare(file: SourceFile): Promise<Pick<PutOptions, "change" | "file"> & { contents: Contents }> {
-    const { change, sealFile, site } = this.#work;
-    const { filename } = file;
-    if (change.filename === undefined) checkName(filename);
-    const contents = await contentsOf(file, site.signal);
-    const type = change.type ?? (await mediaTypeOf(filename, contents));
-    if (!sealFile) return { contents, change, file: { type, ...(filename !== "" && { filename }) } };
-    const sealed = sealFile({ filename: change.filename ?? filename, type, bytes: await buffer(contents.chunks()) });
-    return { contents: contentsOfBytes(sealed), change: { ...change, type: SEALED_TYPE, filename: "" }, file: {} };
-  }
-
-  /** @throws TwtxtError `too-large` */
-  #checkSize(size: number): void {
-    const { sealFile, site } = this.#work;
-    const { maxBytes, host } = site;
-    if (sealFile && size > MAX_SEALED_BYTES) {
-      throw new TwtxtError("too-large", `A file to seal must be at most ${sizeText(MAX_SEALED_BYTES)}.`);
-    }
-    if (size <= maxBytes) return;
-    const needed = Math.ceil(size / 2 ** 20) + (sealFile ? 1 : 0);
-    const more = `accepts it with the option blobs: { maxMegabytes: ${needed} } or more`;
-    const advice =
-      host === "netlify"
-        ? `Netlify accepts no larger body; \`${typed("serve")}\` on your own host ${more}.`
-        : `The site ${more}, once it is built and deployed.`;
-    throw new TwtxtError("too-large", `It is larger than the ${sizeText(maxBytes)} that the site accepts. ${advice}`);
-  }
-}
-
-/** @throws TwtxtError `bad-metadata` */
-function checkName(filename: string): void {
-  try {
-    checkFilename(filename);
-  } catch (cause) {
-    if (!(cause instanceof TwtxtError)) throw cause;
-    throw new TwtxtError(cause.code, `${cause.message} --filename NAME stores it under another name.`, { cause });
-  }
-}
-
-/** @throws TwtxtError `bad-usage` */
-function checkedKey(key: string, { sha256 }: Contents): string {
-  if (!isContentAddress(key) || key === sha256) return key;
-  throw new TwtxtError("bad-usage", `A key of 64 hex characters must be the SHA-256 of the file, here ${sha256}.`);
 }
 
 /** Counts each byte once; `end` counts the bytes that were not sent. */
