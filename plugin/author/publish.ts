@@ -93,6 +93,18 @@ export async function publish(
   }
 }
 
+/** How a post that was pushed gets online, and its mentions to the people in them. */
+export function afterPush({ settings: { host } }: Pick<Site, "settings">): string {
+  switch (host) {
+    case "netlify":
+      return "Netlify now builds and deploys the site. After that, the site sends the mentions of the post itself.";
+    case "node":
+      return "It goes online when the machine of your site gets the commit and builds: by a hook, or by git pull and npx @11ty/eleventy there. eleventy-twtxt serve notices the new build, and sends the mentions of the post.";
+    case "static":
+      return "It goes online when your host has built and deployed the site. After that, send the mentions of the post: npx eleventy-twtxt send";
+  }
+}
+
 /**
  * The message of a commit for a note: the start of its text.
  *

@@ -1,6 +1,13 @@
 // plugin/cli/publish.ts: publishes files by git, after a question on the terminal.
 import { endingOf } from "../author/machine.js";
-import { type Publication, type Publishable, planPublication, publish, whyFollow } from "../author/publish.js";
+import {
+  afterPush,
+  type Publication,
+  type Publishable,
+  planPublication,
+  publish,
+  whyFollow,
+} from "../author/publish.js";
 import type { Site } from "../author/site.js";
 import { lineShownSafely, type Terminal } from "./terminal.js";
 
@@ -31,7 +38,7 @@ export async function publishIfConfirmed(
     onCommand: ({ shown }) => terminal.say(`$ ${lineShownSafely(shown)}`),
     onOutput: (line) => terminal.say(lineShownSafely(line)),
   });
-  terminal.say(`Published to ${plan.remote}.`);
+  terminal.say(`Published to ${plan.remote}. ${afterPush(site)}`);
   return 0;
 }
 

@@ -1,9 +1,9 @@
 import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { commitMessage, planPublication, publish } from "../../plugin/author/publish.js";
+import { afterPush, commitMessage, planPublication, publish } from "../../plugin/author/publish.js";
 import { siteAt } from "../../plugin/author/site.js";
-import { blog } from "../cli/helpers.js";
+import { blog, standingTerminal } from "../cli/helpers.js";
 import { post, site } from "../helpers/site.js";
 import { type GitSite, gitSite } from "./git-site.js";
 
@@ -348,6 +348,17 @@ describe("publishing that git refuses ends with a sentence, and the commit is ke
     await expect(publishing).rejects.toThrow("git push was ended before it was done.");
     expect(length).toBeLessThanOrEqual(3 * 64 * 1024);
     expect(alice.published()).toEqual(["first"]);
+  });
+});
+
+describe("after the push, the author learns how the post gets online", () => {
+  it.each([
+    ["netlify", /^Netlify now builds and deploys the site\. After that, the site sends/],
+    ["node", /by git pull and npx @11ty\/eleventy there\. eleventy-twtxt serve notices the new build, and sends/],
+    ["static", /when your host has built and deployed the site\. .*npx eleventy-twtxt send$/],
+  ] as const)("%s", async (host, sentence) => {
+    const { folder } = blog({ host });
+    expect(afterPush(await siteAt(standingTerminal(folder, "2026-11-20T09:30:00Z")))).toMatch(sentence);
   });
 });
 

@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { type GitSite, gitSite } from "../author/git-site.js";
@@ -42,6 +42,7 @@ describe("the room to write in, without script", () => {
     expect(text).toContain("(#abcdefg) Yes, @&lt;bob https://bob.example/twtxt.txt&gt;");
     expect(text).toContain("you follow no feed of this name: @dave");
     expect(text).not.toContain("<script>\n");
+    expect(text).toMatch(/<time datetime="[^"]+">\d+ \w+ \d{4}, \d\d:\d\d<\/time>/);
     const again = await visitorOf(await clientOf(alice), "/write");
     expect((await again.get("/write")).text).toContain("Yes, @bob &lt;script&gt;</a>");
     const id = fieldOf(text, "id");
@@ -86,6 +87,8 @@ describe("the room to write in, without script", () => {
     const { text } = await visitor.submit("/write/publish", { file, shown: fieldOf(page, "shown") });
     expect(text).toContain(`${file} is published to origin/main.`);
     expect(text).toContain("main -&gt; main");
+    expect(shownText(text)).toContain("It goes online when your host has built and deployed the site.");
+    expect(text).toContain('<a href="/health">Health</a> shows what was sent');
     expect(alice.published()).toEqual(["Hello from the browser.", "first"]);
   });
 
@@ -118,16 +121,71 @@ describe("the room to write in, without script", () => {
     expect(alice.git("status", "--porcelain", "--untracked-files=all")).toBe("?? _data/follow.json");
   });
 
-  it("shows what to do when git refuses, and keeps the post", async () => {
+  it.each<[string, (alice: GitSite) => void, string, string]>([
+    [
+      "a hook at the remote",
+      ({ hook }) => hook("pre-receive", "echo closed today; exit 1", "remote"),
+      "origin/main refused the push",
+      "closed today",
+    ],
+    [
+      "commits that the remote has in addition",
+      ({ git, folder, remote }) => {
+        git("clone", "--quiet", remote, "data/other");
+        const there = ["-C", join(folder, "data/other"), "-c", "user.name=B", "-c", "user.email=b@b.example"];
+        git(...there, "commit", "--quiet", "--allow-empty", "-m", "other");
+        git(...there, "push", "--quiet");
+      },
+      "origin/main has commits that you do not have. Get them with git pull --rebase",
+      "[rejected]",
+    ],
+    [
+      "a hook of the site",
+      ({ hook }) => hook("pre-commit", "echo spelling mistake; exit 1"),
+      "A hook of your repository (pre-commit or commit-msg) may refuse it. Nothing was published.",
+      "spelling mistake",
+    ],
+    [
+      "another git command",
+      ({ write }) => write(".git/index.lock", ""),
+      "Another git command is running in the repository, or one was killed.",
+      "index.lock': File exists",
+    ],
+  ])(
+    "says what to do when git refuses, with its output, and keeps the post: %s",
+    async (_, change, sentence, output) => {
+      const { alice, client } = await writer();
+      change(alice);
+      const visitor = await visitorOf(client, "/write");
+      const { page, file } = await saved(visitor, "Hello");
+      const { text } = await visitor.submit("/write/publish", { file, shown: fieldOf(page, "shown") });
+      expect(shownText(text)).toContain(sentence);
+      expect(text.replaceAll("&#39;", "'")).toContain(output);
+      expect(text).toContain(`href="/write/publish?file=${encodeURIComponent(file)}">Try again</a>`);
+      expect(existsSync(join(alice.folder, file))).toBe(true);
+    },
+  );
+
+  it.each<[string, (alice: GitSite) => void, string]>([
+    ["on no branch", ({ git }) => void git("checkout", "--quiet", "--detach"), "git switch main"],
+    ["without a remote", ({ git }) => void git("remote", "remove", "origin"), "git remote add origin URL"],
+    [
+      "without a name",
+      ({ git }) => {
+        git("config", "--unset", "user.name");
+        git("config", "--unset", "user.email");
+        git("config", "user.useConfigOnly", "true");
+      },
+      "git config --global user.name",
+    ],
+    ["during a merge", (alice) => alice.write(".git/MERGE_HEAD", alice.git("rev-parse", "HEAD")), "git merge --abort"],
+    ["outside a repository", ({ folder }) => rmSync(join(folder, ".git"), { recursive: true }), "is not in a git repo"],
+  ])("shows no commands but what to do first: %s", async (_, change, sentence) => {
     const { alice, client } = await writer();
-    alice.hook("pre-receive", "echo closed today; exit 1", "remote");
-    const visitor = await visitorOf(client, "/write");
-    const { page, file } = await saved(visitor, "Hello");
-    const { text } = await visitor.submit("/write/publish", { file, shown: fieldOf(page, "shown") });
-    expect(text).toContain("origin/main refused the push");
-    expect(text).toContain("closed today");
-    alice.git("checkout", "--quiet", "--detach");
-    expect((await visitor.get(`/write/publish?file=${encodeURIComponent(file)}`)).text).toContain("detached HEAD");
+    change(alice);
+    const { page, file } = await saved(await visitorOf(client, "/write"), "Hello");
+    expect(page).toContain(sentence);
+    expect(page).not.toContain("Run these commands");
     expect(existsSync(join(alice.folder, file))).toBe(true);
   });
 
@@ -172,6 +230,9 @@ describeInChromium("the room to write in, in a browser", () => {
       await tab.getByRole("button", { name: "Save as a post" }).press("Enter");
       await tab.getByRole("heading", { name: "Publish" }).waitFor();
       await expectFits(tab, "publish");
+      await tab.keyboard.press("?");
+      expect(await tab.locator("#keys dt:visible").allTextContents()).toEqual(["?"]);
+      await tab.keyboard.press("Escape");
       await tab.getByRole("button", { name: "Run these commands" }).press("Enter");
       await tab.getByRole("heading", { name: "Published" }).waitFor();
       await expectFits(tab, "published");

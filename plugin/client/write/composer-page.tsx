@@ -4,6 +4,7 @@ import { sizeText } from "../../author/amounts.js";
 import type { TwtPreview } from "../../author/compose.js";
 import type { Notified } from "../../author/notified.js";
 import type { PostDraft } from "../../author/post-drafts.js";
+import { DATES } from "../dates.js";
 import { Fields, Form } from "../layout.js";
 
 const PREVIEW_LENGTH = 80;
@@ -98,7 +99,7 @@ const DraftList: FC<{ drafts: readonly PostDraft[] }> = ({ drafts }) => (
         <li data-item tabindex={-1} id={`draft-${id}`}>
           <p class="by">
             <a href={`/write?draft=${id}`}>{body.split("\n")[0]?.slice(0, PREVIEW_LENGTH) || "An empty draft"}</a>
-            <time datetime={saved}>{saved.slice(0, 16).replace("T", " ")} UTC</time>
+            <time datetime={saved}>{DATES.format(new Date(saved))}</time>
           </p>
           <Form action="/write/delete">
             <Fields fields={{ id }} />

@@ -2,14 +2,14 @@
 import type { Context } from "hono";
 import { readText } from "../../author/files.js";
 import { readPost } from "../../author/front-matter.js";
-import { commitMessage, type Publication, planPublication, publish } from "../../author/publish.js";
+import { afterPush, commitMessage, type Publication, planPublication, publish } from "../../author/publish.js";
 import { isBelow, siteAt } from "../../author/site.js";
 import { TwtxtError } from "../../errors.js";
 import type { ClientEnv } from "../client-env.js";
 import type { ClientContext } from "../room.js";
 import { formOf } from "./form-fields.js";
 import { publishPath } from "./paths.js";
-import { PublishedPage, PublishPage } from "./publish-pages.js";
+import { NotPublishedPage, PublishedPage, PublishPage } from "./publish-pages.js";
 import { shownOf } from "./shown-commands.js";
 
 export async function publishPage(c: Context<ClientEnv>, context: ClientContext) {
@@ -42,9 +42,9 @@ export async function runPublication(c: Context<ClientEnv>, context: ClientConte
       output += `${line}\n`;
     },
   }).then(() => null, faultOf);
-  return c.render(<PublishedPage {...{ file, again, output, fault }} remote={plan.remote} />, {
-    title: fault === null ? "Published" : "Not published",
-  });
+  if (fault !== null) return c.render(<NotPublishedPage {...{ again, output, fault }} />, { title: "Not published" });
+  const published = { file, remote: plan.remote, output, next: afterPush(site) };
+  return c.render(<PublishedPage {...published} hasRoom={context.hasRoom} />, { title: "Published" });
 }
 
 /** @throws TwtxtError `not-found` for a file that is no post of the site; `not-published` */

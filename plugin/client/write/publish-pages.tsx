@@ -3,7 +3,7 @@ import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import { type Publication, whyFollow } from "../../author/publish.js";
 import { Fields, Form } from "../layout.js";
-import { publishPath } from "./paths.js";
+import { publishPath, WRITE_PATH } from "./paths.js";
 import { shownOf } from "./shown-commands.js";
 
 interface PublishProps {
@@ -48,7 +48,7 @@ export const PublishPage: FC<PublishProps> = ({ file, hasFollow, plan, fault }) 
       </>
     )}
     <p>
-      <a href="/write">Write another note</a>
+      <a href={WRITE_PATH}>Write another note</a>
     </p>
   </>
 );
@@ -66,25 +66,51 @@ const FollowChoice: FC<{ file: string; follow: string; hasFollow: boolean }> = (
 
 interface PublishedProps {
   file: string;
-  /** The page with the commands. */
-  again: string;
   remote: string;
   output: string;
-  fault: string | null;
+  /** How it gets online. */
+  next: string;
+  hasRoom(path: string): boolean;
 }
 
-export const PublishedPage: FC<PublishedProps> = ({ file, again, remote, output, fault }) => (
+export const PublishedPage: FC<PublishedProps> = ({ file, remote, output, next, hasRoom }) => (
   <>
-    {fault === null ? (
-      <p class="notice">
-        {file} is published to {remote}.
-      </p>
-    ) : (
-      <p class="notice failure">{fault}</p>
-    )}
-    <pre class="output">{output}</pre>
+    <p class="notice">
+      {file} is published to {remote}.
+    </p>
+    <p>{next}</p>
+    <ul>
+      {hasRoom("/health") && (
+        <li>
+          <a href="/health">Health</a> shows what was sent, and what failed.
+        </li>
+      )}
+      {hasRoom("/mentions") && (
+        <li>
+          <a href="/mentions">Mentions</a> shows the answers that come back.
+        </li>
+      )}
+      <li>
+        <a href={WRITE_PATH}>Write another note</a>
+      </li>
+    </ul>
+    <GitOutput output={output} />
+  </>
+);
+
+export const NotPublishedPage: FC<{ again: string; output: string; fault: string }> = ({ again, output, fault }) => (
+  <>
+    <p class="notice failure">{fault}</p>
+    <GitOutput output={output} />
     <p>
-      {fault !== null && <a href={again}>Try again</a>} <a href="/write">Write another note</a>
+      <a href={again}>Try again</a> <a href={WRITE_PATH}>Write another note</a>
     </p>
   </>
+);
+
+const GitOutput: FC<{ output: string }> = ({ output }) => (
+  <section aria-labelledby="output">
+    <h2 id="output">Output of git</h2>
+    <pre class="output">{output}</pre>
+  </section>
 );
