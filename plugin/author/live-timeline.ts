@@ -49,6 +49,7 @@ export class LiveTimeline {
   readonly #parts: LiveTimelineParts;
   #threads: readonly TimelineThread[] = [];
   #unread: readonly UnreadFeed[] = [];
+  #isOffline = false;
   #updated: string | null = null;
   #reading: Promise<void> = Promise.resolve();
   /** `at` is the time of its last page. */
@@ -78,6 +79,11 @@ export class LiveTimeline {
   /** The feeds that could not be read in the last round. */
   get unread(): readonly UnreadFeed[] {
     return this.#unread;
+  }
+
+  /** Whether the last round could read none of the feeds. */
+  get isOffline(): boolean {
+    return this.#isOffline;
   }
 
   /** When the last round ended, `YYYY-MM-DDThh:mm:ssZ`; `null` before the first one of this process. */
@@ -145,6 +151,7 @@ export class LiveTimeline {
       .map((twt) => ({ ...twt, isOwn: isSameUrl(twt.author.url, feedUrl) }));
     this.#threads = newestThreads(twts.map((twt) => ({ ...mentionEntry(saidOf(twt)), twt })));
     this.#unread = unreadFeeds(feeds);
+    this.#isOffline = this.#unread.length === feeds.length;
   }
 
   /** The followed feeds and the own one. */

@@ -178,13 +178,21 @@ export class Mailbox {
   /** Never the inbox of another key: on some brokers reading deletes messages. PROTOCOL 3.4 */
   async #publishedInbox(): Promise<string> {
     const { address, identity } = this.author;
-    const { key, endpoint } = await this.lookup(address);
+    const { key, endpoint } = await this.lookup(address).catch((error: unknown) => {
+      throw error instanceof TwtxtError ? withoutInbox(error, identity.publicKey) : error;
+    });
     if (key === identity.publicKey) return endpoint;
     throw new TwtxtError(
       "key-changed",
       `${address} has published a key that is not the one on this machine, so its inbox was not read. Give the site the option key: "${identity.publicKey}", build and deploy.`,
     );
   }
+}
+
+/** Neither the last build of the site nor its address names an inbox. */
+function withoutInbox(error: TwtxtError, key: string): TwtxtError {
+  const todo = `If your site has no inbox yet, give it the option key: "${key}", build and deploy.`;
+  return new TwtxtError(error.code, `${error.message} Your inbox is looked up there. ${todo}`, { cause: error });
 }
 
 /** Resolves early when the signal is aborted. */

@@ -1,9 +1,13 @@
 // plugin/author/site-mentions.ts: the mentions that the author's site received, and the author's decisions about them.
+
+import { TwtxtError } from "../errors.js";
 import { type SiteRequest, siteApi } from "../http/site-api.js";
 import type { MentionState } from "../mentions/mention.js";
 import type { ManagedMention } from "../mentions/receive/manage.js";
+import type { HostSettings } from "../site/site.js";
 import { ownIdentity } from "./author.js";
 import type { OwnSiteChoice } from "./choice.js";
+import { typed } from "./invocation.js";
 import type { Machine } from "./machine.js";
 import { publishedSite, siteAt } from "./site.js";
 
@@ -40,16 +44,17 @@ export class SiteMentions {
     this.#ask = ask;
   }
 
-  /** @throws TwtxtError `no-settings`; `no-identity` or `bad-identity` without the key of one of its authors */
+  /** @throws TwtxtError `no-settings`, also if the site receives no mentions; `no-identity` or `bad-identity` without the key of one of its authors */
   static async open(
     { url, settings, identity: file }: Pick<OwnSiteChoice, "url" | "settings" | "identity">,
     machine: Machine,
   ): Promise<SiteMentions> {
     const { settings: site } = await publishedSite(await siteAt(machine, settings));
+    checkReceiver(site);
     const signer = await ownIdentity(machine, { keys: site.authors.map(({ key }) => key), file });
     const { pathname, origin } = new URL(site.urls.mentionsApi);
     const root = (url === undefined ? origin : new URL(url).origin) + pathname;
-    const ask = siteApi({ root, signer, now: machine.now, missing: "Has the site been deployed with functions?" });
+    const ask = siteApi({ root, signer, now: machine.now, ...missingOn(site) });
     return new SiteMentions(async (method, path, json, headers = {}) => {
       const body = json === undefined ? {} : { body: Buffer.from(JSON.stringify(json)) };
       return (await ask({ method, path, headers, ...body })).json();
@@ -127,4 +132,22 @@ export class SiteMentions {
   async #forgotten(path: string): Promise<number> {
     return Number(Object(await this.#ask("DELETE", path)).forgotten);
   }
+}
+
+/** @throws TwtxtError `no-settings` for a site that receives no mentions on any host */
+function checkReceiver({ isReceiver, endpoint }: HostSettings): void {
+  if (isReceiver) return;
+  const what =
+    endpoint === null
+      ? "The option mentions: false turns mentions off. Remove it"
+      : `Your mentions are received at ${endpoint}, so read them there. To receive them at your site, remove the option "webmention"`;
+  throw new TwtxtError("no-settings", `${what}, build and deploy.`);
+}
+
+/** Advice if the site does not answer: it may be built on another machine, for another host. */
+function missingOn({ host, hasEndpoints }: HostSettings) {
+  if (hasEndpoints) return {};
+  const hosts = `host: "netlify", or host: "node" for \`${typed("serve")}\``;
+  const missing = `It was built for the host "${host}" without endpoints. Give the plugin the option ${hosts}; build and deploy.`;
+  return { missing };
 }

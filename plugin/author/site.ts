@@ -52,8 +52,11 @@ export async function siteAt(machine: Machine, settingsFile?: string): Promise<S
       shown: (file) => relative(machine.folder, file) || ".",
     };
   }
-  const what = `There is no ${settingsFile ?? SETTINGS_FILE}. Run this command in the folder of the site.`;
-  throw new TwtxtError("no-settings", `${what} ${BUILD}`);
+  if (settingsFile !== undefined) throw new TwtxtError("no-settings", `There is no ${settingsFile}. ${BUILD}`);
+  throw new TwtxtError(
+    "no-settings",
+    `There is no built site here: ${SETTINGS_FILE} is missing. Change to the folder of your site, and build it: npx @11ty/eleventy`,
+  );
 }
 
 /**

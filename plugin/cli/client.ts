@@ -1,6 +1,6 @@
 // plugin/cli/client.ts: `eleventy-twtxt client` starts the local web client and opens it in the browser.
 import { readFile } from "node:fs/promises";
-import { ifBuilt, siteAt } from "../author/site.js";
+import { type Site, siteAt } from "../author/site.js";
 import { TwtxtError } from "../errors.js";
 import { none } from "./arguments.js";
 import { command } from "./command.js";
@@ -23,7 +23,7 @@ const NO_HOST: Kind<never> = {
   parse() {
     throw new TwtxtError(
       "bad-usage",
-      "The client listens on 127.0.0.1 only, because it acts with your key. To use it from another machine, forward its port with ssh -L.",
+      "The client listens on 127.0.0.1 only, because it acts with your key. To use it from another machine, type there: ssh -L 4000:127.0.0.1:4000 HOST, and on HOST: eleventy-twtxt client --no-open --port 4000",
     );
   },
 };
@@ -45,34 +45,58 @@ export const client = command({
   usage: "[options]",
   about: `Starts a web server for you alone, on 127.0.0.1, and opens it in your browser. Your key stays where it is: the server signs, as the commands do.
 
-The link works once. When another browser asks for the page, a new link appears here. Ctrl-C ends the client.`,
+The link works once. To open the client in another browser, open its address there, without the token: a new link appears here. Ctrl-C ends the client; drafts are kept.
+
+On a machine that you use through ssh, it prints the command that forwards the port to your own machine.`,
   options: OPTIONS,
   words: none,
   example: `$ eleventy-twtxt client
 http://127.0.0.1:41725/open?token=YMhWXoRCVzRd3IBZgNYoGD2lgAUUfMkF4m0HrtD9_5o
-Opened in your browser. Ctrl-C ends the client.`,
+Opened in your browser. The link works once; for another one, open http://127.0.0.1:41725/
+Ctrl-C ends the client.`,
   async run(values, _, terminal) {
     const { handOver, openBrowser } = await import("../client/browser.js");
     const running = await start(values, terminal);
     // Before the link is printed: a program that reads it may end the client at once.
     const ended = terminal.ended();
-    const handedOver = values["no-open"] ? null : await handOver(running.link);
+    const screen = screenOf(terminal.environment);
+    const handedOver = values["no-open"] || screen === "ssh" ? null : await handOver(running.link);
     terminal.print(running.link);
     const isOpen = handedOver !== null && (await openBrowser(handedOver.target, terminal));
-    const what = isOpen ? "Opened in your browser." : "Open this link in your browser.";
-    terminal.say(`${what} Ctrl-C ends the client.`);
+    const what = isOpen ? "Opened in your browser." : adviceFor(screen, running.port, terminal.environment);
+    terminal.say(`${what} The link works once; for another one, open ${new URL("/", running.link)}`);
+    terminal.say("Ctrl-C ends the client.");
     await ended;
-    terminal.say("Shutting down: finishing open requests.");
+    terminal.say("Shutting down: finishing open requests. Ctrl-C again ends at once.");
     await running.close();
     await handedOver?.end();
     return 0;
   },
 });
 
+/** Where the author looks at this machine from. */
+type Screen = "here" | "ssh" | "wsl";
+
+function screenOf({ SSH_CONNECTION, DISPLAY, WAYLAND_DISPLAY, WSL_DISTRO_NAME }: Terminal["environment"]): Screen {
+  // With X forwarding, a browser of this machine can be shown.
+  if (SSH_CONNECTION && !DISPLAY && !WAYLAND_DISPLAY) return "ssh";
+  return WSL_DISTRO_NAME ? "wsl" : "here";
+}
+
+/** What to do with a link that no browser was opened with. */
+function adviceFor(screen: Screen, port: number, { SSH_CONNECTION, USER }: Terminal["environment"]): string {
+  if (screen === "wsl") return "Open this link in your browser on Windows.";
+  if (screen === "here") return "Open this link in a browser on this machine.";
+  // The address of the client, its port, and the same of the server.
+  const host = SSH_CONNECTION?.split(" ")[2] ?? "HOST";
+  const login = USER ? `${USER}@${host}` : host;
+  return `Type on your own machine: ssh -L ${port}:127.0.0.1:${port} ${login}\nThen open this link there.`;
+}
+
 async function start({ port, ...choice }: Values, terminal: Terminal) {
   const { startClient } = await import("../client/server.js");
   const { ROOMS } = await import("../client/rooms.js");
-  const site = await ifBuilt(choice.settings, siteAt(terminal, choice.settings));
+  const site = await siteOrAdvice(choice.settings, terminal);
   try {
     return await startClient({
       ...{ port, choice, machine: terminal, rooms: ROOMS },
@@ -84,8 +108,18 @@ async function start({ port, ...choice }: Values, terminal: Terminal) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === undefined || !code.startsWith("E")) throw error;
     const what = code === "EADDRINUSE" ? "is in use, perhaps by another client" : `cannot be used: ${message}`;
-    throw new TwtxtError("bad-usage", `Port ${port} of 127.0.0.1 ${what}. Leave out --port to get a free one.`, {
-      cause: error,
-    });
+    const todo = "Choose another one, or leave out --port to get a free one.";
+    throw new TwtxtError("bad-usage", `Port ${port} of 127.0.0.1 ${what}. ${todo}`, { cause: error });
+  }
+}
+
+/** Without a site, the client starts all the same: pages say what they need, and a build meanwhile is noticed. */
+async function siteOrAdvice(settings: string | undefined, terminal: Terminal): Promise<Site | null> {
+  try {
+    return await siteAt(terminal, settings);
+  } catch (error) {
+    if (settings !== undefined || !(error instanceof TwtxtError) || error.code !== "no-settings") throw error;
+    terminal.say(error.message);
+    return null;
   }
 }

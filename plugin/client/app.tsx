@@ -10,8 +10,10 @@ import type { ClientEnv } from "./client-env.js";
 import { BarePage, Page, type Place } from "./layout.js";
 import type { Notices } from "./notices.js";
 import type { Room } from "./room.js";
+import { Sentence } from "./sentence.js";
 import { OPEN_PATH, type Session } from "./session.js";
 
+const FAILED = "This did not work";
 const ASSETS = { "client.css": "text/css", "client.js": "text/javascript" } as const;
 
 /** A mark for tabs. */
@@ -90,17 +92,37 @@ function Opened({ goesTo }: { goesTo: string }) {
 async function errorPage(error: unknown, c: Context<ClientEnv>, { say }: AppParts["machine"]): Promise<Response> {
   const isKnown = error instanceof TwtxtError;
   if (!isKnown) say(error instanceof Error ? (error.stack ?? error.message) : String(error));
-  const text = isKnown ? error.message : "This is a bug. The terminal shows what happened.";
+  const text = isKnown
+    ? error.message
+    : "This is a bug. The terminal where the client runs shows what happened: please report it to eleventy-plugin-twtxt with these lines.";
   c.status(isKnown ? (statusOf(error.code) as 500) : 500);
   // Without a session, the page has no navigation.
-  if (c.get("csrfToken") === undefined) return bare(c, <Failed text={text} />);
-  return c.render(<p class="failure">{text}</p>, { title: "This did not work" });
+  if (c.get("csrfToken") === undefined) return bare(c, <Locked text={text} />);
+  return c.render(<Failure text={text} again={c.req.method === "GET" ? c.req.url : null} />, { title: FAILED });
 }
 
-function Failed({ text }: { text: string }) {
+/** @param again - the URL to request again; `null` for none */
+function Failure({ text, again }: { text: string; again: string | null }) {
   return (
-    <BarePage title="This did not work">
-      <p>{text}</p>
+    <>
+      <p class="notice failure">
+        <Sentence text={text} />
+      </p>
+      {again !== null && (
+        <p>
+          <a href={again}>Try again</a>
+        </p>
+      )}
+    </>
+  );
+}
+
+function Locked({ text }: { text: string }) {
+  return (
+    <BarePage title={FAILED}>
+      <p>
+        <Sentence text={text} />
+      </p>
     </BarePage>
   );
 }

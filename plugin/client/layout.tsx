@@ -4,6 +4,7 @@ import { useRequestContext } from "hono/jsx-renderer";
 import type { ClientEnv, ShownNotice } from "./client-env.js";
 import { Navigation } from "./navigation.js";
 import type { KeyHelp, Room } from "./room.js";
+import { Sentence } from "./sentence.js";
 import { CSRF_FIELD } from "./session.js";
 
 declare module "hono" {
@@ -107,7 +108,9 @@ const Head: FC<PropsWithChildren<{ title: string }>> = ({ title, children }) => 
 const NoticeText: FC<{ notice: ShownNotice | null }> = ({ notice }) =>
   notice && (
     <div class={notice.isFailure ? "notice failure" : "notice"}>
-      <p>{notice.text}</p>
+      <p>
+        <Sentence text={notice.text} />
+      </p>
       {notice.undo && (
         <Form action={notice.undo.action}>
           <Fields fields={notice.undo.fields} />

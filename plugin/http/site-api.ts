@@ -55,8 +55,8 @@ export interface SiteApiOptions {
   root: string;
   signer: Signer;
   now: Clock;
-  /** Advice if the site has no such API, a sentence. */
-  missing: string;
+  /** Advice if the site has no such API, a sentence; default: to deploy it. */
+  missing?: string;
   /** Aborts all requests. */
   signal?: AbortSignal;
   /** Time without any data sent or received, in milliseconds; default 70,000. */
@@ -79,11 +79,42 @@ const REFUSALS: Record<number, { code: TwtxtErrorCode; advice: string }> = {
   412: { code: "precondition-failed", advice: "" },
   428: { code: "precondition-required", advice: "" },
   413: { code: "body-too-large", advice: "" },
+  429: { code: "unreachable", advice: " That is its rate limit. Wait a minute, then try again." },
   507: { code: "quota-exceeded", advice: "" },
 };
 
+const NOT_DEPLOYED =
+  "Build and deploy the site: on Netlify with its functions, on your own server with `eleventy-twtxt serve`.";
+const SERVER_FAULT = " Try again later. The log of its server says why.";
+
+/** Advice by the error of a request without an answer. */
+const ADVICE: readonly (readonly [RegExp, string])[] = [
+  [/^ECONNREFUSED$/, "Check that the site is running, or name its address with --url."],
+  [
+    /^(ENOTFOUND|EAI_)/,
+    'Check the network of this machine. If it works, check the domain: it is in the option "url" of the plugin.',
+  ],
+  [
+    /TIMED?OUT|UNREACH|ENETDOWN|ECONNRESET|^no data for /,
+    "Check the network of this machine, and that the site is running. Then try again.",
+  ],
+  [/redirect/, "Name the address that it redirects to with --url, without a path."],
+  [/CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS/, "Renew the certificate of the site at its host."],
+  [
+    /^its answer is not JSON$/,
+    "Something else answers there: open the address in a browser. It may be the login page of a network, or another server.",
+  ],
+];
+
 export function siteApi(options: SiteApiOptions): AskSite {
-  const { root, signer, now, missing, idleTimeoutMs = IDLE_TIMEOUT_MS, fetch = globalThis.fetch } = options;
+  const {
+    root,
+    signer,
+    now,
+    missing = NOT_DEPLOYED,
+    idleTimeoutMs = IDLE_TIMEOUT_MS,
+    fetch = globalThis.fetch,
+  } = options;
   return async ({ method, path, headers = {}, body, expected = [], signal }) => {
     const url = root + path;
     const signed = signRequest({ method, url, headers, ...signedBody(body) }, signer, now());
@@ -179,7 +210,7 @@ function refusal(url: string, { status, headers }: Response, text: string, missi
   const isFromApi = headers.get("content-type") === "application/problem+json";
   const detail = problemDetail(text);
   const why = detail === null ? (isFromApi ? "." : ", but not in JSON.") : `: ${detail}`;
-  const { code = otherCode(status), advice = "" } = REFUSALS[status] ?? {};
+  const { code = otherCode(status), advice = status >= 500 ? SERVER_FAULT : "" } = REFUSALS[status] ?? {};
   if (status !== 404 || isFromApi) return new TwtxtError(code, `${url} answers ${status}${why}${advice}`);
   return new TwtxtError("unreachable", `${url} answers ${status}${why} ${missing}`);
 }
@@ -196,6 +227,7 @@ function unreachable(url: string, error: unknown): TwtxtError {
     return new TwtxtError("unreachable", `${url}: the connection was closed early.`, { cause: error });
   }
   const reason = String(Object(cause).code ?? Object(cause).message ?? message);
-  const hint = reason === "ECONNREFUSED" ? " Check that the site is running, or name its address with --url." : "";
-  return new TwtxtError("unreachable", `${url} could not be reached: ${reason}.${hint}`, { cause: error });
+  const advice = ADVICE.find(([pattern]) => pattern.test(reason))?.[1];
+  const what = `${url} could not be reached: ${reason}.`;
+  return new TwtxtError("unreachable", advice === undefined ? what : `${what} ${advice}`, { cause: error });
 }

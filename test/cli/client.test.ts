@@ -2,10 +2,15 @@ import { chmodSync, existsSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { command, longCommand } from "./helpers.js";
+import { blog, command, longCommand } from "./helpers.js";
 import { site } from "./server.js";
 
 const LINK = /^http:\/\/127\.0\.0\.1:\d+\/open\?token=[\w-]{43}$/m;
+
+/** What follows the advice for a link. */
+function rest(link: string): string {
+  return `The link works once; for another one, open ${new URL("/", link)}\nCtrl-C ends the client.\n`;
+}
 
 /** Starts the client, and waits for its link. */
 async function started(folder: string, args: string[] = [], environment: Record<string, string> = {}) {
@@ -18,7 +23,7 @@ describe("eleventy-twtxt client", () => {
   it("prints a link that opens the client of this site, and ends in order", async () => {
     const { folder } = site();
     const { link, end, printed } = await started(folder, ["--no-open"]);
-    await expect.poll(() => printed.stderr).toBe("Open this link in your browser. Ctrl-C ends the client.\n");
+    await expect.poll(() => printed.stderr).toBe(`Open this link in a browser on this machine. ${rest(link)}`);
     const opened = await fetch(link);
     expect(opened.status).toBe(200);
     const cookie = opened.headers.get("set-cookie")?.split(";")[0] ?? "";
@@ -28,7 +33,7 @@ describe("eleventy-twtxt client", () => {
     expect(style.headers.get("content-type")).toBe("text/css; charset=utf-8");
 
     expect(await end()).toBe(0);
-    expect(printed.stderr).toMatch(/Shutting down: finishing open requests\.\n$/);
+    expect(printed.stderr).toMatch(/Shutting down: finishing open requests\. Ctrl-C again ends at once\.\n$/);
     await expect(fetch(link)).rejects.toThrow();
   });
 
@@ -50,14 +55,38 @@ describe("eleventy-twtxt client", () => {
       const first = await started(blog.folder, [], { PATH: join(blog.folder, "bin"), OPENED: opened });
       await expect.poll(() => existsSync(opened)).toBe(true);
       expect(blog.read("opened")).toBe(first.link);
-      await expect.poll(() => first.printed.stderr).toBe("Opened in your browser. Ctrl-C ends the client.\n");
+      await expect.poll(() => first.printed.stderr).toBe(`Opened in your browser. ${rest(first.link)}`);
       await first.end();
 
       const second = await started(blog.folder, [], { PATH: join(blog.folder, "nothing") });
-      await expect.poll(() => second.printed.stderr).toBe("Open this link in your browser. Ctrl-C ends the client.\n");
+      await expect
+        .poll(() => second.printed.stderr)
+        .toBe(`Open this link in a browser on this machine. ${rest(second.link)}`);
       await second.end();
     },
   );
+
+  it("through ssh, opens no browser, and says how to forward the port; in WSL, points to Windows", async () => {
+    const { folder } = site();
+    const display = { DISPLAY: "", WAYLAND_DISPLAY: "" };
+    const ssh = { ...display, SSH_CONNECTION: "192.0.2.1 50000 192.0.2.7 22", USER: "alice", PATH: "/nonexistent" };
+    const remote = await started(folder, [], ssh);
+    const { port } = new URL(remote.link);
+    const forward = `Type on your own machine: ssh -L ${port}:127.0.0.1:${port} alice@192.0.2.7\nThen open this link there. `;
+    await expect.poll(() => remote.printed.stderr).toBe(forward + rest(remote.link));
+    await remote.end();
+
+    const wsl = await started(folder, [], { WSL_DISTRO_NAME: "Debian", SSH_CONNECTION: "", PATH: "/nonexistent" });
+    await expect.poll(() => wsl.printed.stderr).toContain("Open this link in your browser on Windows.");
+    await wsl.end();
+  });
+
+  it("starts without a site, and says what to do", async () => {
+    const { folder } = blog(null, { "package.json": "{}" });
+    const { end, printed } = await started(folder, ["--no-open"]);
+    expect(printed.stderr).toMatch(/^There is no built site here: .* build it: npx @11ty\/eleventy\n/);
+    await end();
+  });
 
   it("runs beside another client of the same site, on another port", async () => {
     const { folder } = site();
@@ -76,12 +105,12 @@ describe("eleventy-twtxt client", () => {
     });
     expect(await command(folder, ["client", "--no-open", "--port", String(port)])).toMatchObject({
       exitCode: 2,
-      stderr: `eleventy-twtxt: Port ${port} of 127.0.0.1 is in use, perhaps by another client. Leave out --port to get a free one.\n`,
+      stderr: `eleventy-twtxt: Port ${port} of 127.0.0.1 is in use, perhaps by another client. Choose another one, or leave out --port to get a free one.\n`,
     });
     server.close();
     expect(await command(folder, ["client", "--host", "0.0.0.0"])).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining("The client listens on 127.0.0.1 only, because it acts with your key."),
+      stderr: expect.stringMatching(/listens on 127\.0\.0\.1 only, because it acts with your key\..* ssh -L 4000:/),
     });
   });
 });

@@ -81,10 +81,10 @@ describe("the settings of the site", () => {
       exitCode: 1,
       stdout: "",
       stderr:
-        "eleventy-twtxt: There is no .eleventy-twtxt/settings.json. Run this command in the folder of the site. Build the site first: npx @11ty/eleventy\n",
+        "eleventy-twtxt: There is no built site here: .eleventy-twtxt/settings.json is missing. Change to the folder of your site, and build it: npx @11ty/eleventy\n",
     });
     expect((await command(folder, ["stamp", "--settings", "no.json"])).stderr).toContain(
-      ": There is no no.json. Run this command in the folder of the site. Build",
+      ": There is no no.json. Build the site first: npx @11ty/eleventy",
     );
   });
 

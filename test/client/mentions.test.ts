@@ -1,9 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { blog, ownData } from "../cli/helpers.js";
-import { site } from "../cli/server.js";
-import { identityOf } from "../helpers/identity.js";
-import { settingsOf } from "../helpers/receiver.js";
-import { type ClientUnderTest, startedClient } from "./client.js";
+import type { ClientUnderTest } from "./client.js";
 import { moderatedSite } from "./moderated-site.js";
 
 const AT = "2026-11-19T18:40:02Z";
@@ -122,21 +118,6 @@ describe("the room of mentions, without script", () => {
 });
 
 describe("the room of mentions", () => {
-  it("says what to do in a folder without a site, without a key, and while the site is down", async () => {
-    const without = await startedClient({ folder: blog(null).folder });
-    const open = async (client: ClientUnderTest) =>
-      (await client.ask("/mentions", { headers: { cookie: await client.open() } })).text;
-    expect(await open(without)).toContain("Build the site first: npx @11ty/eleventy");
-
-    const { folder } = site(settingsOf({ key: identityOf(1).publicKey }));
-    const environment = { ...ownData(folder), DBUS_SESSION_BUS_ADDRESS: "unix:path=/dev/null" };
-    expect(await open(await startedClient({ folder, environment }))).toContain("is not on this machine");
-
-    const down = await moderatedSite({});
-    await down.stop();
-    expect(await open(down.client)).toContain("Check that the site is running");
-  });
-
   it("400 for another list, 404 for a mention that is not there", async () => {
     const { client } = await moderatedSite({});
     const cookie = await client.open();

@@ -23,6 +23,8 @@ interface ItemContext {
 interface TimelineProps {
   threads: readonly TimelineThread[];
   unread: readonly UnreadFeed[];
+  /** Whether none of the feeds could be read. */
+  isOffline: boolean;
   /** `null` before the feeds were read. */
   updated: string | null;
   /** The URL of the page with more conversations; `null` if all are shown. */
@@ -30,7 +32,7 @@ interface TimelineProps {
   item: ItemContext;
 }
 
-export const TimelinePage: FC<TimelineProps> = ({ threads, unread, updated, more, item }) => (
+export const TimelinePage: FC<TimelineProps> = ({ threads, unread, isOffline, updated, more, item }) => (
   <>
     <Form action="/timeline" class="inline">
       <button type="submit">Read again</button>
@@ -40,6 +42,12 @@ export const TimelinePage: FC<TimelineProps> = ({ threads, unread, updated, more
       <p class="muted" data-busy={updated === null ? "" : undefined}>
         {updated === null ? "Reading the feeds." : `Read ${DATES.format(new Date(updated))}.`}
       </p>
+      {isOffline && (
+        <p class="notice failure">
+          No feed could be read. Check the network of this machine, and that your site is deployed. What was read before
+          is still here.
+        </p>
+      )}
       {unread.length > 0 && <UnreadFeeds unread={unread} />}
     </div>
     {threads.length === 0 && updated !== null && (

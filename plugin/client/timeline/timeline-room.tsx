@@ -27,9 +27,9 @@ export const timelineRoom: CreateRoom = (context) => {
     const limit = Math.max(PER_PAGE, Math.trunc(Number(c.req.query("show"))) || 0);
     const seen = await timeline.markSeen();
     const item = { write: await textWriter(), canReply: context.hasRoom("/write"), seen };
-    const { threads, unread, updated } = timeline;
+    const { threads, unread, isOffline, updated } = timeline;
     const more = threads.length > limit ? `${PATH}?show=${limit + PER_PAGE}` : null;
-    const page = <TimelinePage {...{ threads: threads.slice(0, limit), unread, updated, more, item }} />;
+    const page = <TimelinePage {...{ threads: threads.slice(0, limit), unread, isOffline, updated, more, item }} />;
     return c.render(page, { title: "Timeline" });
   });
 

@@ -86,7 +86,6 @@ export class InboxClient {
     this.#sleep = sleep;
     this.#ask = siteApi({
       ...{ root: endpoint, signer, fetch, now },
-      missing: "Has the site been deployed with functions?",
       ...(timeoutMs !== undefined && { idleTimeoutMs: timeoutMs }),
     });
   }

@@ -104,7 +104,10 @@ describe("listing an inbox", () => {
   it("unreachable: the site has no functions", async () => {
     const { client, endpoint } = await hostOf((_request, response) => response.writeHead(404).end("<p>no"));
     await expect(client.list()).rejects.toThrow(
-      failsWith("unreachable", `${endpoint} answers 404, but not in JSON. Has the site been deployed with functions?`),
+      failsWith(
+        "unreachable",
+        `${endpoint} answers 404, but not in JSON. Build and deploy the site: on Netlify with its functions`,
+      ),
     );
   });
 
