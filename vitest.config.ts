@@ -15,6 +15,7 @@ const LONG = [
   "cli/message-follow",
   "cli/serve-blobs",
   "browser/twtxt-mentions",
+  "e2e/client-scene",
   "eleventy/watch",
   "mentions/inform/digest",
 ];

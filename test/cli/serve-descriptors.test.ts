@@ -44,7 +44,7 @@ describe.skipIf(process.platform === "win32")("serve without a file descriptor l
   it("answers the first request for an inbox and for blobs, and later ones", async () => {
     const blobs = { owners: [ALICE.publicKey], count: 10, bytes: 2 ** 20, maxBytes: 2 ** 20 };
     const alice = site({ ...settingsOf({ key: ALICE.publicKey }), inbox: INBOX, blobs });
-    const server = await serveProcess(alice, [], MAX_FILES);
+    const server = await serveProcess(alice, [], { maxFiles: MAX_FILES });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     expect(await ask(`${server.url}/`, agent)).toBe(200);
     await takeAllDescriptors(server.url);

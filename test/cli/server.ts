@@ -58,21 +58,25 @@ export async function serve(
   return { url: await urlIn(said), said, end: command.end };
 }
 
+interface ProcessSetup {
+  /** How many file descriptors the process may have. */
+  maxFiles?: number;
+  environment?: Record<string, string>;
+}
+
 /**
  * The same in a process of its own, which reaches this machine alone: for signals, kills, and stores that processes share.
- *
- * @param maxFiles - how many file descriptors the process may have
  */
 export async function serveProcess(
   { folder }: Pick<Blog, "folder">,
   args: string[] = [],
-  maxFiles?: number,
+  { maxFiles, environment }: ProcessSetup = {},
 ): Promise<ServerProcess> {
   const words = [process.execPath, "--import", LOOPBACK_ONLY, COMMAND, "serve", "--port", "0", ...args];
   const limited =
     maxFiles === undefined ? words : ["sh", "-c", 'ulimit -n "$0"; exec "$@"', String(maxFiles), ...words];
   const [program = "", ...rest] = limited;
-  const child = spawn(program, rest, { cwd: folder, env: { ...process.env, ...ownData(folder) } });
+  const child = spawn(program, rest, { cwd: folder, env: { ...process.env, ...ownData(folder), ...environment } });
   children.push(child);
   let printed = "";
   for (const stream of [child.stdout, child.stderr]) {

@@ -23,8 +23,8 @@ export interface SiteSetup {
   config?: string;
   /** Lines before the configuration function, such as imports. */
   imports?: string;
-  /** The clock of the build. */
-  now?: string;
+  /** The clock of the build; `null` for that of the machine. */
+  now?: string | null;
   flags?: BuildFlags;
   /** Arguments of Eleventy's command line. With them, Eleventy runs in a child process. */
   args?: string[];
@@ -93,13 +93,19 @@ function builtSite(folder: string, exitCode: number | null, log: string, output 
   };
 }
 
-function configOf({ options = "{}", config = "", imports = "", now = "2026-11-20T12:00:00Z" }: SiteSetup): string {
+/** The configuration of a site with the plugin from source. */
+export function configOf({
+  options = "{}",
+  config = "",
+  imports = "",
+  now = "2026-11-20T12:00:00Z",
+}: Omit<SiteSetup, "files">): string {
   return `import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { definePlugin } from ${JSON.stringify(join(COMPILED, "plugin.js"))};
 ${imports}
 const twtxt = definePlugin(() => ({
-  now: () => Date.parse(${JSON.stringify(now)}),
+  now: ${now === null ? "Date.now" : `() => Date.parse(${JSON.stringify(now)})`},
   root: process.cwd(),
   environment: {},
   version: "0.0.0",

@@ -1,0 +1,229 @@
+// test/e2e/client-scene.test.ts: two authors use the local web client in a real Chromium, and a reader writes to one of them.
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { freePort } from "../cli/server.js";
+import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { LONGEST_MS } from "../helpers/longest.js";
+import { post } from "../helpers/site.js";
+import { PublishedBlog } from "./published-blog.js";
+
+const LAYOUT = `<!doctype html><html lang="en"><head><title>{{ page.url }}</title></head>
+<body>{{ content | safe }}{% twtxtMentions %}</body></html>`;
+
+/** An author who has opened the client in a browser. */
+class Author {
+  readonly blog: PublishedBlog;
+  tab: Page;
+
+  private constructor(blog: PublishedBlog, tab: Page) {
+    this.blog = blog;
+    this.tab = tab;
+  }
+
+  /** Starts a blog with one note, and its author's client. */
+  static async start(nick: string, port: number, neighbour: string, options = {}): Promise<Author> {
+    const date = new Date(Date.now() - 600_000).toISOString();
+    const hello = post({ date, tags: "posts", layout: "post.njk" }, `Hello from ${nick}.`);
+    const files = { "_includes/post.njk": LAYOUT, "posts/hello.md": hello };
+    const blog = await PublishedBlog.start({ nick, port, hosts: [neighbour], options, files });
+    return new Author(blog, await newTab(await blog.client()));
+  }
+
+  /** Changes the key of the blog, and opens a client with it. */
+  async changeKey(): Promise<void> {
+    await this.blog.changeKey();
+    await this.tab.context().close();
+    this.tab = await newTab(await this.blog.client());
+  }
+
+  async goTo(room: string): Promise<void> {
+    await this.tab.getByRole("navigation", { name: "Rooms" }).getByRole("link", { name: room }).click();
+    await this.tab.getByRole("heading", { level: 1, name: room }).waitFor();
+  }
+
+  async press(...keys: string[]): Promise<void> {
+    for (const key of keys) await this.tab.keyboard.press(key);
+  }
+
+  async follow(url: string): Promise<void> {
+    await this.goTo("Timeline");
+    await this.tab.getByRole("link", { name: "Following" }).click();
+    await this.tab.getByLabel("Follow a feed").fill(url);
+    await this.tab.getByRole("button", { name: "Follow" }).click();
+    await this.noticed("Following @");
+  }
+
+  /** Writes a note in the open composer, and publishes it. */
+  async publish(text: string): Promise<void> {
+    await this.tab.getByLabel("Your note").fill(text);
+    await this.tab.getByRole("button", { name: "Save as a post" }).click();
+    await this.tab.getByRole("button", { name: "Run these commands" }).click();
+    await this.tab.getByText("remote: Built and deployed.").waitFor();
+    await this.tab.getByRole("heading", { name: "Published" }).waitFor();
+  }
+
+  /** Sends a message in the open conversation. */
+  async send(text: string): Promise<void> {
+    await this.tab.getByLabel("Your message").fill(text);
+    await this.tab.getByRole("button", { name: "Send" }).click();
+    await this.noticed("Delivered to");
+  }
+
+  async noticed(text: string): Promise<void> {
+    await this.tab.locator(".notice p", { hasText: text }).waitFor();
+  }
+
+  /** Waits until the open page shows a text without being reloaded. */
+  async seesLater(selector: string, text: string): Promise<void> {
+    const found = this.tab.locator(selector, { hasText: text });
+    await expect
+      .poll(async () => {
+        // What the page does by itself every minute.
+        await this.tab.evaluate("document.dispatchEvent(new Event('twtxt:news'))");
+        return found.count();
+      })
+      .toBe(1);
+  }
+
+  /** The texts of the mentions that the blog shows to everyone, oldest first. */
+  async mentions(): Promise<string[]> {
+    const { mentions } = (await (await fetch(`${this.blog.url}/mentions.json`)).json()) as {
+      mentions: { text: string }[];
+    };
+    return mentions.map(({ text }) => text.replace(/^.*@<\w+ \S+> /, "")).reverse();
+  }
+}
+
+async function newTab(url: string): Promise<Page> {
+  const tab = await (await (await sharedChromium()).newContext()).newPage();
+  tab.setDefaultTimeout(LONGEST_MS / 3);
+  await tab.goto(url);
+  return tab;
+}
+
+async function twoAuthors(): Promise<[alice: Author, bob: Author]> {
+  const ports = [await freePort(), await freePort()] as const;
+  return [
+    await Author.start("alice", ports[0], `127.0.0.1:${ports[1]}`, { mentions: { moderate: true } }),
+    await Author.start("bob", ports[1], `127.0.0.1:${ports[0]}`),
+  ];
+}
+
+const QUESTION = "Were your quinces earlier than mine?";
+const REPLY = "A week earlier. Come and see them!";
+const ANSWER = "On Saturday, then.";
+
+async function mentionEachOther(alice: Author, bob: Author): Promise<void> {
+  await alice.follow(`${bob.blog.url}/twtxt.txt`);
+  await alice.goTo("Timeline");
+  await alice.tab.getByRole("button", { name: "Read again" }).click();
+  await alice.tab.getByText("Hello from bob.").waitFor();
+
+  await alice.goTo("Write");
+  await alice.publish(`@bob ${QUESTION}`);
+  await expect.poll(() => bob.mentions()).toEqual([QUESTION]);
+
+  await bob.goTo("Mentions");
+  await bob.press("j", "r");
+  await bob.tab.getByRole("heading", { level: 1, name: "Write" }).waitFor();
+  await bob.publish(REPLY);
+
+  await alice.goTo("Mentions");
+  await alice.tab.evaluate("document.dispatchEvent(new Event('twtxt:news'))");
+  await expect
+    .poll(async () => {
+      await alice.goTo("Mentions");
+      return alice.tab.locator(".tabs").innerText();
+    })
+    .toContain("Held 1");
+  expect(await alice.mentions()).toEqual([]);
+  await alice.press("j", "a");
+  await alice.noticed("Approved: the mention by bob.");
+  expect(await alice.mentions()).toEqual([REPLY]);
+  await alice.tab.getByRole("link", { name: "Shown" }).click();
+  await alice.tab.waitForURL("**state=shown");
+  await alice.press("j", "r");
+  await alice.tab.getByRole("heading", { level: 1, name: "Write" }).waitFor();
+  await alice.publish(ANSWER);
+  await expect.poll(() => bob.mentions()).toEqual([QUESTION, ANSWER]);
+
+  await alice.goTo("Timeline");
+  await alice.tab.getByRole("button", { name: "Read again" }).click();
+  await alice.noticed("The feeds were read again.");
+  const thread = (text: string) => `li:has(> .p-content:has-text("${text}"))`;
+  await alice.tab.locator([QUESTION, REPLY, ANSWER].map(thread).join(" ")).waitFor();
+}
+
+async function exchangeMessages(alice: Author, bob: Author): Promise<void> {
+  await alice.goTo("Messages");
+  await alice.press("n");
+  await alice.tab.keyboard.type(bob.blog.address);
+  await alice.press("Enter");
+  await alice.tab.getByRole("heading", { name: bob.blog.address }).waitFor();
+  await alice.send("At ten?");
+
+  await bob.goTo("Messages");
+  await bob.tab.locator("[data-item]", { hasText: "1 unread" }).waitFor();
+  await bob.press("j", "o");
+  await bob.tab.getByText("At ten?").waitFor();
+  await bob.tab.getByText("Verified: signed with the key of").waitFor();
+  await bob.send("At ten.");
+  await alice.seesLater(".text", "At ten.");
+}
+
+async function answerGuest(alice: Author): Promise<void> {
+  const reader = await newTab(`${alice.blog.url}/contact/`);
+  await reader.getByLabel("Your message").fill("Do you sell quinces?");
+  await reader.getByLabel("Your name (optional)").fill("Dana");
+  await reader.getByRole("button", { name: "Send" }).click();
+  await reader.locator(".twtxt-sent:not(:has(.twtxt-note))").waitFor();
+
+  await alice.goTo("Messages");
+  await alice.tab.locator("[data-item]", { hasText: "Dana" }).getByRole("link").click();
+  await alice.tab.getByText("Do you sell quinces?").waitFor();
+  await alice.send("From October on.");
+  await reader.locator(".twtxt-received", { hasText: "From October on." }).waitFor();
+  await reader.context().close();
+}
+
+async function acceptChangedKey(alice: Author, bob: Author): Promise<void> {
+  await bob.changeKey();
+  await bob.goTo("Messages");
+  await bob.tab.getByRole("link", { name: alice.blog.address }).click();
+  await bob.tab.getByRole("heading", { name: alice.blog.address }).waitFor();
+  await bob.send("This is my new key.");
+
+  await alice.goTo("Messages");
+  await alice.tab.getByRole("link", { name: "Not verified" }).click();
+  await alice.tab.getByText("has a new key, or someone else writes in this name").waitFor();
+  await alice.tab.getByRole("link", { name: "Compare the keys" }).click();
+  await alice.tab.getByRole("heading", { name: "The key of" }).waitFor();
+  const keys = await alice.tab.locator(".keys code").allInnerTexts();
+  expect(new Set(keys).size).toBe(2);
+  await alice.tab.getByRole("button", { name: "I have asked" }).click();
+  await alice.noticed("You have accepted this key");
+  await alice.goTo("Messages");
+  await alice.tab.getByRole("link", { name: bob.blog.address }).click();
+  await alice.tab.getByText("This is my new key.").waitFor();
+  await alice.tab.getByText("Verified: signed with the key of").waitFor();
+}
+
+async function checkHealth(alice: Author): Promise<void> {
+  await alice.goTo("Health");
+  await alice.press("c");
+  await alice.tab.getByText("Nothing to fix, checked").waitFor();
+  expect(await alice.tab.locator("#sent").innerText()).toMatch(
+    /@bob[\s\S]*sent \S+ to http:[\s\S]*@bob[\s\S]*sent \S+ to http:/,
+  );
+}
+
+describeInChromium("two authors with the client, end to end", () => {
+  it("follow, write, publish, mention, approve and answer; exchange messages, accept a changed key and check a site", async () => {
+    const [alice, bob] = await twoAuthors();
+    await mentionEachOther(alice, bob);
+    await exchangeMessages(alice, bob);
+    await answerGuest(alice);
+    await acceptChangedKey(alice, bob);
+    await checkHealth(alice);
+  });
+});

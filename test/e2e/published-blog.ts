@@ -1,0 +1,173 @@
+// test/e2e/published-blog.ts: a blog whose author publishes by `git push`: a hook of the bare repository builds the site,
+// `serve` serves it, and the author has the local web client.
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { expect } from "vitest";
+import { GIT_ENVIRONMENT } from "../author/git-site.js";
+import { command } from "../cli/helpers.js";
+import { environmentOf } from "../cli/machine.js";
+import { serveProcess } from "../cli/server.js";
+import { afterAll, afterEach } from "../helpers/hooks.js";
+import { COMMAND, LOOPBACK_ONLY, REPO } from "../helpers/paths.js";
+import { configOf } from "../helpers/site.js";
+
+const folders: string[] = [];
+const clients: ChildProcessWithoutNullStreams[] = [];
+
+afterEach(() => {
+  for (const client of clients.splice(0)) client.kill("SIGKILL");
+});
+
+afterAll(() => {
+  // A server that was killed may still write a file.
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
+});
+
+const ELEVENTY = `${process.execPath} --import ${LOOPBACK_ONLY} ${join(REPO, "node_modules/@11ty/eleventy/cmd.cjs")} --quiet`;
+
+export interface PublishedBlogSetup {
+  nick: string;
+  port: number;
+  /** `host:port`s that its server and its author may contact. */
+  hosts: readonly string[];
+  /** Options of the plugin besides the URL, the nick and the key. */
+  options?: Record<string, unknown>;
+  /** The files of the site by path, besides its configuration. */
+  files: Record<string, string | Uint8Array>;
+}
+
+export class PublishedBlog {
+  readonly url: string;
+  readonly host: string;
+  /** `alice@127.0.0.1:8080`. */
+  readonly address: string;
+  /** The folder that the author works in. */
+  readonly folder: string;
+  readonly #setup: PublishedBlogSetup;
+  readonly #home: string;
+
+  private constructor(setup: PublishedBlogSetup) {
+    this.#setup = setup;
+    this.host = `127.0.0.1:${setup.port}`;
+    this.url = `http://${this.host}`;
+    this.address = `${setup.nick}@${this.host}`;
+    this.#home = realpathSync(mkdtempSync(join(tmpdir(), `twtxt-${setup.nick}-`)));
+    folders.push(this.#home);
+    this.folder = join(this.#home, "site");
+  }
+
+  /** Creates the key, writes the site, pushes it and serves what the hook builds. */
+  static async start(setup: PublishedBlogSetup): Promise<PublishedBlog> {
+    const blog = new PublishedBlog(setup);
+    blog.#createRepository();
+    for (const [path, content] of Object.entries(setup.files)) blog.write(path, content);
+    await blog.changeKey();
+    await serveProcess({ folder: blog.#deployed }, ["--port", String(setup.port), ...blog.#allowing], {
+      environment: blog.#environment,
+    });
+    return blog;
+  }
+
+  write(path: string, content: string | Uint8Array): void {
+    const file = join(this.folder, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, content);
+  }
+
+  read(path: string): string {
+    return readFileSync(join(this.folder, path), "utf8");
+  }
+
+  /** Creates a key in place of the one before, writes it into the configuration and publishes that. */
+  async changeKey(): Promise<void> {
+    const file = join(this.#home, `data/eleventy-twtxt/keys/${this.address.replaceAll(":", "+")}.key`);
+    rmSync(file, { force: true });
+    const created = await this.#type("keys", "create", this.address, "--file", file);
+    const { nick, options } = this.#setup;
+    const own = { url: this.url, nick, host: "node", address: this.address, key: created.trim(), ...options };
+    this.write("eleventy.config.js", configOf({ options: JSON.stringify(own), now: null }));
+    this.publish("New key");
+  }
+
+  /** Commits everything, pushes it, and builds here as the author does. @returns the output of the push */
+  publish(message: string): string {
+    this.#git("add .");
+    this.#git("commit --quiet -m", message);
+    const printed = this.#git("push --set-upstream origin main");
+    this.#run(`${ELEVENTY}`, this.folder);
+    return printed;
+  }
+
+  /** Starts the client. @returns its link */
+  async client(): Promise<string> {
+    const words = ["--import", LOOPBACK_ONLY, COMMAND, "client", "--no-open", ...this.#allowing];
+    const child = spawn(process.execPath, words, { cwd: this.folder, env: { ...process.env, ...this.#environment } });
+    clients.push(child);
+    let printed = "";
+    for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (printed += data));
+    await expect.poll(() => printed).toMatch(/^http:\S+$/m);
+    return /^http:\S+$/m.exec(printed)?.[0] ?? "";
+  }
+
+  get #deployed(): string {
+    return join(this.#home, "deployed");
+  }
+
+  /** The author's machine is the host, too, so both have the same data folder. */
+  get #environment(): Record<string, string> {
+    return { ...GIT_ENVIRONMENT, ...environmentOf(this.#home) };
+  }
+
+  get #allowing(): string[] {
+    return [this.host, ...this.#setup.hosts].flatMap((host) => ["--allow-private-host", host]);
+  }
+
+  #createRepository(): void {
+    for (const folder of [this.folder, this.#deployed]) {
+      mkdirSync(folder);
+      symlinkSync(join(REPO, "node_modules"), join(folder, "node_modules"));
+    }
+    const remote = join(this.#home, "remote.git");
+    this.#git(`init --quiet --bare --initial-branch=main ${remote}`);
+    const hook = `#!/bin/sh
+set -e
+git --work-tree=${this.#deployed} checkout --quiet --force main
+unset GIT_DIR
+cd ${this.#deployed}
+${ELEVENTY}
+echo "Built and deployed."
+`;
+    writeFileSync(join(remote, "hooks/post-receive"), hook, { mode: 0o755 });
+    const { nick } = this.#setup;
+    for (const args of [
+      "init --quiet --initial-branch=main",
+      `config user.name ${nick}`,
+      `config user.email ${nick}@${nick}.example`,
+      `remote add origin ${remote}`,
+    ]) {
+      this.#git(args);
+    }
+    this.write(".gitignore", "node_modules\n_site\n.eleventy-twtxt\n");
+    this.write("package.json", '{ "type": "module" }\n');
+  }
+
+  /** @param args - separated by spaces */
+  #git(args: string, ...further: string[]): string {
+    return this.#run(`git ${args}`, this.folder, further);
+  }
+
+  #run(words: string, cwd: string, further: readonly string[] = []): string {
+    const [program = "", ...args] = [...words.split(" "), ...further];
+    const env = { ...process.env, ...this.#environment };
+    return execFileSync(program, args, { cwd, env, stdio: "pipe", encoding: "utf8" });
+  }
+
+  /** Types a command of the plugin. @returns its output */
+  async #type(...args: string[]): Promise<string> {
+    const { exitCode, stdout, stderr } = await command(this.folder, args, { environment: this.#environment });
+    expect(exitCode, stderr).toBe(0);
+    return stdout;
+  }
+}
