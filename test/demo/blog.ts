@@ -119,17 +119,28 @@ ${lines.join("")}  });
 }
 
 /** Serves a blog with the plugin's own server. */
-export async function serve(blog: Blog, args: string[], environment: Record<string, string> = {}): Promise<Running> {
-  const command = ["serve", "--port", String(blog.port), ...args];
-  console.log(`\n${blog.nick}$ eleventy-twtxt ${command.join(" ")}`);
-  return start(
-    spawn(process.execPath, [join(repo, "dist/cli/main.js"), ...command], {
-      cwd: blog.folder,
-      env: { ...process.env, XDG_DATA_HOME: join(blog.folder, "data"), ...environment },
-    }),
-    `${blog.nick}: `,
-    /twtxt\.txt/,
-  );
+export function serve(blog: Blog, args: string[], environment: Record<string, string> = {}): Promise<Running> {
+  return startCommand(blog, ["serve", "--port", String(blog.port), ...args], environment, /twtxt\.txt/);
+}
+
+/** Starts the web client of a blog, which prints its link. */
+export function openClient(blog: Blog, args: string[]): Promise<Running> {
+  return startCommand(blog, ["client", "--no-open", ...args], {}, /Ctrl-C ends the client/);
+}
+
+/** Starts a command of the plugin that runs until it is ended. */
+function startCommand(
+  { nick, folder }: Blog,
+  command: string[],
+  environment: Record<string, string>,
+  isUp: RegExp,
+): Promise<Running> {
+  console.log(`\n${nick}$ eleventy-twtxt ${command.join(" ")}`);
+  const child = spawn(process.execPath, [join(repo, "dist/cli/main.js"), ...command], {
+    cwd: folder,
+    env: { ...process.env, XDG_DATA_HOME: join(folder, "data"), ...environment },
+  });
+  return start(child, `${nick}: `, isUp);
 }
 
 function installPackages(folder: string): void {

@@ -1,10 +1,10 @@
 // test/demo/main.ts: `npm run demo`: two blogs on this machine exchange mentions, messages and files, a reader writes to one of them, and an impostor fails.
 import { randomBytes } from "node:crypto";
 import { parseFeed } from "../../plugin/index.js";
-import { type Blog, blog, removeBlogs, serve } from "./blog.js";
+import { type Blog, blog, openClient, removeBlogs, serve } from "./blog.js";
 import { contactPage } from "./contact-page.js";
 import { files } from "./files.js";
-import { letters, makeAddress } from "./letters.js";
+import { fileOf, letters, makeAddress } from "./letters.js";
 import { type MailServer, mailServer } from "./mail.js";
 import { serveAtNetlify } from "./netlify.js";
 import { ctrlC, endAll, freePorts, type Running, until } from "./process.js";
@@ -14,6 +14,8 @@ const isNetlify = process.argv.includes("--netlify");
 /** Whether both blogs stay up after the story. */
 const isKept = process.argv.includes("--keep");
 const TOKEN = randomBytes(16).toString("hex");
+/** The link of a client. */
+const LINK = /http:\S+\/open\?token=\S+/;
 const NOTE = "Yours were earlier than mine";
 
 /** How the blogs are served. */
@@ -45,19 +47,36 @@ async function demo(): Promise<void> {
     });
     await story(alice, bob, mail, isNetlify ? netlifyHost() : nodeHost());
     console.log("\nThe demo is complete.");
-    if (isKept) await keep(alice, bob);
+    if (isKept) await keep({ blog: alice, key: "second" }, { blog: bob, key: "first" });
   } finally {
     await mail.end();
   }
 }
 
-/** Keeps the blogs up until Ctrl-C. */
-async function keep(...blogs: Blog[]): Promise<void> {
-  tell("Look around. Ctrl-C stops both blogs, and removes them with their keys.");
-  for (const { url, folder } of blogs) {
-    console.log(`${["/", "/mentions/", "/contact/", "/twtxt.txt"].map((path) => url + path).join("  ")}\n  ${folder}`);
+/**
+ * Keeps the blogs up until Ctrl-C, each with its web client.
+ *
+ * @param authors - with the names of their newest keys
+ */
+async function keep(...authors: { blog: Blog; key: string }[]): Promise<void> {
+  const blogs = authors.map(({ blog }) => blog);
+  tell("Alice and Bob each open the web client of their own blog.");
+  const clients: Running[] = [];
+  for (const { blog, key } of authors) {
+    clients.push(await openClient(blog, ["--identity", fileOf(blog, key), ...neighbours(...blogs)]));
   }
+
+  tell("Look around. Ctrl-C stops the blogs and their clients, and removes them with their keys.");
+  for (const [at, { nick, url, folder }] of blogs.entries()) {
+    const pages = ["/", "/mentions/", "/contact/", "/twtxt.txt"].map((path) => url + path);
+    const link = LINK.exec(clients[at]?.printed() ?? "")?.[0] ?? "";
+    console.log(`\n${nick}: ${pages.join("  ")}\n  files   ${folder}\n  client  ${link}`);
+  }
+  console.log(`
+Open a client by its link, which works once: read, answer, moderate and write as that author.
+For another link, open the address of the client without the token. The new link appears here.`);
   await ctrlC();
+  await Promise.all(clients.map((client) => client.end()));
 }
 
 async function story(alice: Blog, bob: Blog, mail: MailServer, host: Host): Promise<void> {
