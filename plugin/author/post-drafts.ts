@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import * as v from "valibot";
 import { FileStore } from "../store/file.js";
-import { readJson, writeJson } from "../store/json.js";
+import { readJson, update } from "../store/json.js";
 import type { Store } from "../store/store.js";
 import { dataFolder } from "./files.js";
 import type { Machine } from "./machine.js";
@@ -17,10 +17,19 @@ const DRAFT = v.object({
   replyTo: v.nullable(v.string()),
   /** When it was saved, as an ISO date. */
   saved: v.string(),
+  /** An ID of the page that saved it last, and which of its saves this is. */
+  page: v.string(),
+  edit: v.number(),
 });
 
 /** A note that is not written into a post yet. */
 export type PostDraft = v.InferOutput<typeof DRAFT>;
+
+/** What a page saves. */
+export interface SavedText extends Omit<PostDraft, "saved"> {
+  /** The version of the draft that the page was loaded with, of {@link versionOf}; empty for a new draft. */
+  seen: string;
+}
 
 const PREFIX = "drafts/";
 const ID = /^[0-9a-f-]{36}$/;
@@ -35,12 +44,26 @@ export class PostDrafts {
     this.#now = now;
   }
 
-  /** @param id - of a draft to replace; `null` for a new one, or an id that is not one of ours */
-  async save({ id, body, replyTo }: { id: string | null; body: string; replyTo: string | null }): Promise<PostDraft> {
-    const own = id !== null && ID.test(id) ? id : randomUUID();
-    const draft = { id: own, body, replyTo, saved: new Date(this.#now()).toISOString() };
-    await writeJson(this.#store, PREFIX + own, draft);
-    return draft;
+  /**
+   * Saves a draft. Does not replace what another page has saved since this one was loaded: its text becomes a draft of its
+   * own then.
+   *
+   * @returns the draft, with another ID if it is a new one
+   */
+  async save(text: SavedText): Promise<PostDraft> {
+    const id = ID.test(text.id) ? text.id : randomUUID();
+    const saved = await this.#replace({ ...text, id });
+    return saved.page === text.page ? saved : this.#replace({ ...text, id: randomUUID() });
+  }
+
+  /** @returns the stored draft: that of another page if it was not replaced */
+  async #replace({ seen, ...text }: SavedText): Promise<PostDraft> {
+    const draft: PostDraft = { ...text, saved: new Date(this.#now()).toISOString() };
+    const stored = await update(this.#store, PREFIX + text.id, DRAFT, (old) => {
+      const isNewer = old === null || versionOf(old) === seen || (old.page === text.page && old.edit <= text.edit);
+      return isNewer ? draft : null;
+    });
+    return stored ?? draft;
   }
 
   /** The newest first. */
@@ -54,6 +77,11 @@ export class PostDrafts {
   async delete(id: string): Promise<void> {
     if (ID.test(id)) await this.#store.delete(PREFIX + id);
   }
+}
+
+/** Identifies one save of a draft. */
+export function versionOf({ page, edit }: PostDraft): string {
+  return `${page} ${edit}`;
 }
 
 /** The drafts of a site. Previews of a site for another address have the same, because the feed is the same. */

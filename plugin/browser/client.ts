@@ -1,4 +1,5 @@
 // plugin/browser/client.ts: the script of `eleventy-twtxt client`. All pages work without it.
+import { saveWhileTyping } from "./client-drafts.js";
 import { listenForKeys } from "./client-keys.js";
 import { keepCurrent } from "./client-live.js";
 import { announceNotice } from "./client-notice.js";
@@ -6,3 +7,4 @@ import { announceNotice } from "./client-notice.js";
 announceNotice();
 listenForKeys();
 keepCurrent();
+saveWhileTyping();

@@ -1,9 +1,10 @@
+import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { pageOf, previewTwt } from "../../plugin/author/compose.js";
 import { completeNick, knownNicks } from "../../plugin/author/known-nicks.js";
 import { findNotified } from "../../plugin/author/notified.js";
-import { postDrafts } from "../../plugin/author/post-drafts.js";
+import { postDrafts, type SavedText, versionOf } from "../../plugin/author/post-drafts.js";
 import { siteAt } from "../../plugin/author/site.js";
 import { createGuard } from "../../plugin/http/guard.js";
 import { blog, standingTerminal } from "../cli/helpers.js";
@@ -141,35 +142,57 @@ describe("the completion of @nick", () => {
 });
 
 describe("drafts", () => {
-  it("are there again after a crash, newest first, until they are deleted", async () => {
-    const { folder } = blog({});
-    let now = Date.parse(NOW);
-    const machine = { ...machineIn(folder), now: () => now };
+  const reply = "abcdefg https://bob.example/twtxt.txt";
+
+  /** What a page saves, for the first time. */
+  function typed(body: string, more: Partial<SavedText> = {}): SavedText {
+    return { id: randomUUID(), body, replyTo: null, page: randomUUID(), edit: 1, seen: "", ...more };
+  }
+
+  async function draftsOf(folder = blog({}).folder) {
+    const clock = { now: Date.parse(NOW) };
+    const machine = { ...machineIn(folder), now: () => clock.now };
     const site = await siteAt(machine);
-    const first = await postDrafts(site, machine).save({ id: null, body: "one", replyTo: null });
-    now += 1000;
-    const second = await postDrafts(site, machine).save({
-      id: null,
-      body: "two",
-      replyTo: "abcdefg https://bob.example/twtxt.txt",
-    });
-    expect(await postDrafts(site, machine).list()).toEqual([second, first]);
-    now += 1000;
-    const again = await postDrafts(site, machine).save({ ...first, body: "one, edited" });
+    return { clock, site, machine, drafts: () => postDrafts(site, machine) };
+  }
+
+  it("are there again after a crash, newest first, until they are deleted", async () => {
+    const { clock, drafts } = await draftsOf();
+    const first = await drafts().save(typed("one"));
+    clock.now += 1000;
+    const second = await drafts().save(typed("two", { replyTo: reply }));
+    expect(await drafts().list()).toEqual([second, first]);
+    clock.now += 1000;
+    const again = await drafts().save(typed("one, edited", { id: first.id, seen: versionOf(first) }));
     expect(again.id).toBe(first.id);
-    expect((await postDrafts(site, machine).list()).map(({ body }) => body)).toEqual(["one, edited", "two"]);
-    await postDrafts(site, machine).delete(first.id);
-    await postDrafts(site, machine).delete("../../x");
-    expect(await postDrafts(site, machine).list()).toEqual([second]);
+    expect((await drafts().list()).map(({ body }) => body)).toEqual(["one, edited", "two"]);
+    await drafts().delete(first.id);
+    await drafts().delete("../../x");
+    expect(await drafts().list()).toEqual([second]);
   });
 
   it("of another site are others, and an id from elsewhere gets a new one", async () => {
-    const { folder } = blog({});
-    const machine = machineIn(folder);
-    const site = await siteAt(machine);
-    const { id } = await postDrafts(site, machine).save({ id: "../../x", body: "one", replyTo: null });
-    expect(id).toMatch(/^[0-9a-f-]{36}$/);
+    const { site, machine, drafts } = await draftsOf();
+    expect((await drafts().save(typed("one", { id: "../../x" }))).id).toMatch(/^[0-9a-f-]{36}$/);
     const other = { ...site, settings: { ...site.settings, feedUrl: "https://alice.example/other.txt" } };
     expect(await postDrafts(other, machine).list()).toEqual([]);
+  });
+
+  it("are not overwritten by a page that was loaded before: its text becomes another draft", async () => {
+    const { drafts } = await draftsOf();
+    const first = await drafts().save(typed("one"));
+    const [left, right] = [versionOf(first), versionOf(first)].map((seen) => typed("", { id: first.id, seen }));
+    await drafts().save({ ...left, body: "left" } as SavedText);
+    const moved = await drafts().save({ ...right, body: "right" } as SavedText);
+    expect(moved.id).not.toBe(first.id);
+    await drafts().save({ ...right, id: moved.id, seen: versionOf(moved), edit: 2, body: "right, again" } as SavedText);
+    expect((await drafts().list()).map(({ body }) => body).sort()).toEqual(["left", "right, again"]);
+  });
+
+  it("keep the last text of a page whose requests overtake each other or have no answer", async () => {
+    const { drafts } = await draftsOf();
+    const page = typed("1");
+    for (const edit of [1, 3, 2]) await drafts().save({ ...page, edit, body: `text ${edit}` });
+    expect((await drafts().list()).map(({ id, body }) => [id, body])).toEqual([[page.id, "text 3"]]);
   });
 });

@@ -1,29 +1,12 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { type GitSite, gitSite } from "../author/git-site.js";
+import type { GitSite } from "../author/git-site.js";
 import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
 import { loopbackServer } from "../helpers/loopback.js";
-import { type ClientUnderTest, startedClient } from "./client.js";
 import { expectFits } from "./looks.js";
 import { shownText, type Visitor, visitorOf } from "./visitor.js";
-
-/** Alice's client; her site is in a git repository with a remote. */
-async function writer(hosts: string[] = []) {
-  const alice = await gitSite();
-  return { alice, client: await clientOf(alice, hosts) };
-}
-
-function clientOf({ folder, machine }: GitSite, hosts: string[] = []): Promise<ClientUnderTest> {
-  const environment = Object.entries(machine.environment).map(([name, value]) => [name, value ?? ""] as const);
-  return startedClient({ folder, environment: Object.fromEntries(environment), hosts });
-}
-
-/** The value of a hidden field. */
-function fieldOf(page: string, name: string): string {
-  const [, value = ""] = new RegExp(`name="${name}" value="([^"]*)"`).exec(page) ?? [];
-  return value.replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&amp;", "&");
-}
+import { clientOf, fieldOf, writer } from "./writer.js";
 
 async function saved(visitor: Visitor, body: string): Promise<{ page: string; file: string }> {
   const { text: page } = await visitor.submit("/write/draft", { body, folder: "notes", next: "save" });

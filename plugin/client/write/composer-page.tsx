@@ -1,4 +1,5 @@
 // plugin/client/write/composer-page.tsx: the composer with its preview, and the list of drafts.
+import { randomUUID } from "node:crypto";
 import type { FC } from "hono/jsx";
 import { sizeText } from "../../author/amounts.js";
 import type { TwtPreview } from "../../author/compose.js";
@@ -9,9 +10,16 @@ import { Fields, Form } from "../layout.js";
 
 const PREVIEW_LENGTH = 80;
 
+/** A draft on the page, perhaps one that is not saved yet. */
+export interface OpenDraft extends Pick<PostDraft, "id" | "body" | "replyTo"> {
+  /** Its version; empty before it is saved. */
+  seen: string;
+  /** `null` before it is saved. */
+  saved: string | null;
+}
+
 interface WriteProps {
-  /** Its id is empty if it is not saved yet. */
-  draft: Pick<PostDraft, "id" | "body" | "replyTo">;
+  draft: OpenDraft;
   /** `null` for an empty note. */
   preview: TwtPreview | null;
   /** `null` if it was not asked for. */
@@ -23,12 +31,15 @@ interface WriteProps {
 
 export const WritePage: FC<WriteProps> = ({ draft, preview, notified, drafts, folders }) => (
   <>
-    <Form action="/write/draft" class="composer">
-      <Fields fields={{ id: draft.id }} />
+    <Form action="/write/draft" class="composer" id="composer">
+      <Fields fields={{ id: draft.id, seen: draft.seen, page: randomUUID(), edit: "0" }} />
       <label for="body">Your note, in Markdown. Mention people as @nick.</label>
       <textarea id="body" name="body" rows={8} data-key="n">
         {`\n${draft.body}`}
       </textarea>
+      <p id="draft-state" class="muted" role="status">
+        {draft.saved && `Draft saved: ${DATES.format(new Date(draft.saved))}`}
+      </p>
       <label for="reply-to">Reply to (hash and feed of a twt; empty for none)</label>
       <input id="reply-to" name="replyTo" class="wide" value={draft.replyTo ?? ""} autocomplete="off" />
       <label for="folder">Folder</label>

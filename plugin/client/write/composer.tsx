@@ -1,4 +1,5 @@
 // plugin/client/write/composer.tsx: writes drafts, shows the twt of a draft, and saves it as a post.
+import { randomUUID } from "node:crypto";
 import { relative } from "node:path";
 import type { Context } from "hono";
 import { previewTwt } from "../../author/compose.js";
@@ -12,35 +13,59 @@ import {
   rememberNotesFolder,
 } from "../../author/notes-folder.js";
 import { findNotified } from "../../author/notified.js";
-import { type PostDrafts, postDrafts } from "../../author/post-drafts.js";
+import { type PostDrafts, postDrafts, type SavedText, versionOf } from "../../author/post-drafts.js";
 import { parseReply, replyToOf } from "../../author/reply.js";
 import { type Site, siteAt } from "../../author/site.js";
 import { TwtxtError } from "../../errors.js";
 import { parseReplyTo } from "../../feed/subject.js";
 import type { ClientEnv } from "../client-env.js";
+import { TIMES } from "../dates.js";
 import type { ClientContext } from "../room.js";
-import { WritePage } from "./composer-page.js";
+import { type OpenDraft, WritePage } from "./composer-page.js";
 import { bodyOf, type FormFields, formOf } from "./form-fields.js";
-import { publishPath, WRITE_PATH } from "./paths.js";
+import { draftPath, publishPath, WRITE_PATH } from "./paths.js";
 
-/** Saves a draft, and the post if the form asks for it. */
+const MOVED =
+  "Another page has changed this draft since you opened it here, so your text is a draft of its own now. Compare the two under Drafts, and delete one.";
+
+/** Saves a draft, and the post if the form asks for it. A script gets the result as JSON. */
 export async function saveDraft(c: Context<ClientEnv>, context: ClientContext) {
-  const { notices } = context;
   const form = await formOf(c);
   const { drafts } = await open(context);
-  const { id } = await drafts.save({
-    id: form.id ?? null,
+  const draft = await drafts.save(textOf(form));
+  const isMoved = form.id !== undefined && form.id !== draft.id;
+  if (c.req.header("accept") === "application/json") {
+    const text = `Draft saved at ${TIMES.format(new Date(draft.saved))}`;
+    return c.json({ id: draft.id, seen: versionOf(draft), text, warning: isMoved ? MOVED : null });
+  }
+  if (form.next === "save") return savePost(c, { id: draft.id, form }, context);
+  const path = `${draftPath(draft.id)}${form.next === "notified" ? "&notified=yes" : ""}`;
+  return isMoved ? context.notices.redirect(c, path, { text: MOVED, isFailure: true }) : c.redirect(path, 303);
+}
+
+function textOf(form: FormFields): SavedText {
+  return {
+    id: form.id ?? "",
     body: bodyOf(form),
     replyTo: form.replyTo?.trim() || null,
-  });
-  const draft = `${WRITE_PATH}?draft=${id}`;
-  if (form.next !== "save") return c.redirect(form.next === "notified" ? `${draft}&notified=yes` : draft, 303);
+    page: form.page || randomUUID(),
+    edit: Number(form.edit) || 0,
+    seen: form.seen ?? "",
+  };
+}
+
+async function savePost(
+  c: Context<ClientEnv>,
+  { id, form }: { id: string; form: FormFields },
+  context: ClientContext,
+): Promise<Response> {
+  const { notices } = context;
   try {
     const file = await saveNote(id, form, context);
     return notices.redirect(c, publishPath(file), { text: `Saved: ${file}`, isFailure: false });
   } catch (error) {
     if (!(error instanceof TwtxtError)) throw error;
-    return notices.redirect(c, draft, { text: error.message, isFailure: true });
+    return notices.redirect(c, draftPath(id), { text: error.message, isFailure: true });
   }
 }
 
@@ -61,7 +86,8 @@ export async function writePage(c: Context<ClientEnv>, context: ClientContext) {
   const { machine, choice } = context;
   const { site, drafts } = await open(context);
   const all = await drafts.list();
-  const draft = all.find(({ id }) => id === c.req.query("draft")) ?? (await newDraft(c, context));
+  const stored = all.find(({ id }) => id === c.req.query("draft"));
+  const draft = stored ? { ...stored, seen: versionOf(stored) } : await newDraft(c, context);
   const folders = await foldersOf(site, context);
   const [folder = exampleFolder(site)] = folders;
   const replyTo = draft.replyTo ?? undefined;
@@ -76,8 +102,8 @@ export async function writePage(c: Context<ClientEnv>, context: ClientContext) {
 }
 
 /** A draft that is not saved yet, perhaps a reply. */
-async function newDraft(c: Context<ClientEnv>, { choice }: ClientContext) {
-  const empty = { id: "", body: "", replyTo: null as string | null };
+async function newDraft(c: Context<ClientEnv>, { choice }: ClientContext): Promise<OpenDraft> {
+  const empty = { id: randomUUID(), body: "", replyTo: null, seen: "", saved: null };
   const source = c.req.query("reply-to");
   if (source === undefined) return empty;
   const reply = parseReply(source);

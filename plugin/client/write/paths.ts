@@ -2,6 +2,10 @@
 
 export const WRITE_PATH = "/write";
 
+export function draftPath(id: string): string {
+  return `${WRITE_PATH}?draft=${id}`;
+}
+
 /**
  * @param file - the post, from the root of the site
  * @param hasFollow - whether the file of followed feeds is published, too

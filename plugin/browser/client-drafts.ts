@@ -1,0 +1,123 @@
+// plugin/browser/client-drafts.ts: saves the draft of a note while it is typed, with the request of the button that saves it.
+
+const PAUSE_MS = 1000;
+const RETRY_MS = 5000;
+/** Browsers refuse larger requests that outlive their page. */
+const MAX_KEEPALIVE = 60_000;
+const FAILED =
+  "Not saved: the client does not answer. Start it again, and copy your text into its page before you close this one.";
+
+export function saveWhileTyping(): void {
+  const form = document.querySelector<HTMLFormElement>("#composer");
+  const state = document.querySelector<HTMLElement>("#draft-state");
+  if (form && state) new DraftSaver(form, state).start();
+}
+
+class DraftSaver {
+  readonly #form: HTMLFormElement;
+  readonly #state: HTMLElement;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #isChanged = false;
+  #hasFailed = false;
+  /** Stays on the page, because an author who types may not look. */
+  #warning: string | null = null;
+  #saving: Promise<void> | null = null;
+
+  constructor(form: HTMLFormElement, state: HTMLElement) {
+    this.#form = form;
+    this.#state = state;
+  }
+
+  start(): void {
+    this.#form.addEventListener("input", () => {
+      // A draft that was never saved is worth it once it has a text.
+      this.#isChanged = this.#field("seen").value !== "" || this.#field("body").value.trim() !== "";
+      this.#saveIn(PAUSE_MS);
+    });
+    this.#form.addEventListener("focusout", () => void this.#save());
+    document.addEventListener("visibilitychange", () => {
+      if (document.hidden) void this.#save();
+    });
+    // Not after the save that is under way: there will be no time for another one.
+    addEventListener("pagehide", () => {
+      if (this.#isChanged) void this.#send();
+    });
+    addEventListener("beforeunload", (event) => {
+      if (this.#hasFailed) event.preventDefault();
+    });
+    document.addEventListener("submit", (event) => this.#beforeSubmit(event));
+  }
+
+  #field(name: string): HTMLInputElement | HTMLTextAreaElement {
+    return this.#form.elements.namedItem(name) as HTMLInputElement | HTMLTextAreaElement;
+  }
+
+  #saveIn(milliseconds: number): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#save(), milliseconds);
+  }
+
+  /** Saves after the save that is under way. */
+  async #save(): Promise<void> {
+    await this.#saving;
+    if (!this.#isChanged) return;
+    this.#saving = this.#send().finally(() => {
+      this.#saving = null;
+    });
+    await this.#saving;
+  }
+
+  async #send(): Promise<void> {
+    this.#isChanged = false;
+    const edit = this.#field("edit");
+    edit.value = String(Number(edit.value) + 1);
+    const fields = [...new FormData(this.#form)].flatMap(([name, value]) =>
+      typeof value === "string" ? [[name, value]] : [],
+    );
+    const body = new URLSearchParams(fields);
+    const headers = { accept: "application/json" };
+    const keepalive = body.toString().length < MAX_KEEPALIVE;
+    try {
+      const response = await fetch(this.#form.action, { method: "POST", headers, body, keepalive });
+      if (!response.ok) throw new Error(response.statusText);
+      this.#show(Object(await response.json()));
+      this.#hasFailed = false;
+    } catch {
+      this.#say(FAILED, true);
+      this.#hasFailed = true;
+      this.#isChanged = true;
+      this.#saveIn(RETRY_MS);
+    }
+  }
+
+  #show({ id, seen, text, warning }: { id: string; seen: string; text: string; warning: string | null }): void {
+    this.#field("id").value = id;
+    this.#field("seen").value = seen;
+    this.#warning ??= warning;
+    this.#say(this.#warning === null ? text : `${this.#warning} ${text}`, this.#warning !== null);
+    history.replaceState(history.state, "", `?draft=${id}`);
+  }
+
+  #say(text: string, isFailure: boolean): void {
+    this.#state.className = isFailure ? "notice failure" : "muted";
+    // A screen reader announces each change.
+    if (this.#state.textContent !== text) this.#state.textContent = text;
+  }
+
+  /** What a form does to the draft comes after the last save. */
+  #beforeSubmit(event: SubmitEvent): void {
+    const { target, submitter } = event;
+    if (
+      !(target instanceof HTMLFormElement) ||
+      !target.querySelector(`[name="id"][value="${this.#field("id").value}"]`)
+    ) {
+      return;
+    }
+    clearTimeout(this.#timer);
+    if (!this.#isChanged && this.#saving === null) return;
+    event.preventDefault();
+    void this.#save().then(() => {
+      if (!this.#hasFailed) target.requestSubmit(submitter);
+    });
+  }
+}
