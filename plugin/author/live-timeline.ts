@@ -1,26 +1,23 @@
-// plugin/author/live-timeline.ts: the followed feeds and the author's own feed, read again while a process runs.
+// plugin/author/live-timeline.ts: followed feeds, received mentions and the author's own feed, read again while a process runs.
 import { setTimeout } from "node:timers/promises";
 import * as v from "valibot";
+import { TwtxtError } from "../errors.js";
 import { formatTimestamp } from "../feed/timestamp.js";
-import {
-  type FollowedFeed,
-  parseKeptFeeds,
-  readFollowedFeeds,
-  twtsOfFeeds,
-  unreadFeeds,
-} from "../http/followed-feeds.js";
-import { isSameUrl } from "../http/same-url.js";
-import { type Entry, mentionEntry, newestThreads, type Thread } from "../site/conversation.js";
-import { type PlainTwt, saidOf, type UnreadFeed } from "../site/timeline.js";
+import { type FollowedFeed, parseKeptFeeds, readFollowedFeeds, unreadFeeds } from "../http/followed-feeds.js";
+import { type PublicMention, parseMentionList } from "../site/mention-list.js";
+import type { UnreadFeed } from "../site/timeline.js";
 import { readJson, update, writeJson } from "../store/json.js";
 import type { Store } from "../store/store.js";
-import type { HostChoice } from "./choice.js";
+import type { OwnSiteChoice } from "./choice.js";
 import { followedFeeds } from "./followed-feeds.js";
 import type { Machine } from "./machine.js";
 import { networkOf, trialHosts } from "./network.js";
-import type { Site } from "./site.js";
+import { shownMentions } from "./shown-mentions.js";
+import { publishedSite, type Site } from "./site.js";
+import { itemsIn, type TimelineThread, timelineThreads } from "./timeline-items.js";
 
 const FEEDS_KEY = "feeds";
+const MENTIONS_KEY = "mentions";
 const SEEN_KEY = "seen";
 const EVERY_MS = 5 * 60_000;
 /** An author who returns after a longer time visits the timeline again. */
@@ -29,14 +26,12 @@ const VISIT_MS = 10 * 60_000;
 const ROUND_MS = 20_000;
 
 const FeedsRecord = v.array(v.unknown());
+const MentionsRecord = v.unknown();
 const SeenRecord = v.object({ upTo: v.string() });
-
-/** A twt in its conversation. */
-export type TimelineThread = Thread<Entry & { twt: PlainTwt }>;
 
 interface LiveTimelineParts {
   site: Site;
-  choice: HostChoice;
+  choice: Pick<OwnSiteChoice, "url" | "allow-private-host">;
   /** Keeps what was read, and what the author has seen. */
   store: Store;
   machine: Pick<Machine, "now">;
@@ -44,14 +39,20 @@ interface LiveTimelineParts {
   ending: AbortSignal;
 }
 
-/** Reads all feeds every five minutes. All methods throw TwtxtError `store-failed`, and `bad-file` for a damaged list. */
+/** Reads everything every five minutes. All methods throw TwtxtError `store-failed`, and `bad-file` for a damaged list. */
 export class LiveTimeline {
   readonly #parts: LiveTimelineParts;
   #threads: readonly TimelineThread[] = [];
+  /** The times since when the items of others are there, newest first. */
+  #times: readonly string[] = [];
   #unread: readonly UnreadFeed[] = [];
   #isOffline = false;
+  #mentions: readonly PublicMention[] = [];
+  #mentionsFault: string | null = null;
   #updated: string | null = null;
   #reading: Promise<void> = Promise.resolve();
+  /** Of the newest item that the author has seen; `null` before the first visit. */
+  #seen: string | null = null;
   /** `at` is the time of its last page. */
   #visit: { before: string; at: number } | null = null;
 
@@ -62,16 +63,16 @@ export class LiveTimeline {
   /** Shows what was read last time, and starts to read. */
   static async open(parts: LiveTimelineParts): Promise<LiveTimeline> {
     const timeline = new LiveTimeline(parts);
-    const known = await timeline.#known();
+    const known = new Map((await timeline.#knownFeeds()).map((feed) => [feed.url, feed]));
     const follow = await timeline.#followed();
-    timeline.#show(
-      follow.map((feed) => ({ ...feed, kept: known.find(({ url }) => url === feed.url) ?? null, reason: null })),
-    );
+    timeline.#mentions = await timeline.#knownMentions();
+    timeline.#seen = await timeline.#storedSeen();
+    await timeline.#show(follow.map((feed) => ({ ...feed, kept: known.get(feed.url) ?? null, reason: null })));
     void timeline.#keepReading();
     return timeline;
   }
 
-  /** The conversations, the one with the newest twt first. */
+  /** The conversations, the one with the newest item first. */
   get threads(): readonly TimelineThread[] {
     return this.#threads;
   }
@@ -86,35 +87,48 @@ export class LiveTimeline {
     return this.#isOffline;
   }
 
+  /** Why the mentions are those of the last time, a sentence; `null` if they could be read in the last round. */
+  get mentionsFault(): string | null {
+    return this.#mentionsFault;
+  }
+
   /** When the last round ended, `YYYY-MM-DDThh:mm:ssZ`; `null` before the first one of this process. */
   get updated(): string | null {
     return this.#updated;
   }
 
-  /** Reads all feeds, after the round that is under way. */
+  /** How many items of others are newer than those that the author has seen. */
+  get newCount(): number {
+    const seen = this.#seen;
+    if (seen === null) return 0;
+    const firstKnown = this.#times.findIndex((time) => time <= seen);
+    return firstKnown === -1 ? this.#times.length : firstKnown;
+  }
+
+  /** The time of the newest item of the visit before: later ones are new. `null` during the first visit. */
+  get seenBefore(): string | null {
+    return this.#visit === null ? this.#seen : this.#visit.before;
+  }
+
+  /** Reads everything, after the round that is under way. */
   refresh(): Promise<void> {
     const round = this.#reading.then(() => this.#read());
     this.#reading = round.catch(() => {});
     return round;
   }
 
-  /**
-   * Remembers that the author has seen all that is there. During one visit, the answer stays the same.
-   *
-   * @returns the time of the newest twt of the visit before; later twts are new
-   */
-  async markSeen(): Promise<string> {
+  /** Remembers that the author has seen all that is there. */
+  async markSeen(): Promise<void> {
     const { store, machine } = this.#parts;
     const now = machine.now();
-    const newest = this.#threads.flatMap(timesIn).reduce((one, other) => (one > other ? one : other), "");
-    if (newest === "") return newest;
+    const [newest] = this.#times;
+    if (newest === undefined) return;
     if (this.#visit === null || now - this.#visit.at > VISIT_MS) {
-      const before = (await readJson(store, SEEN_KEY, SeenRecord))?.value.upTo ?? newest;
-      this.#visit = { before, at: now };
+      this.#visit = { before: (await this.#storedSeen()) ?? newest, at: now };
     }
     this.#visit.at = now;
-    await update(store, SEEN_KEY, SeenRecord, (old) => (old && old.upTo >= newest ? null : { upTo: newest }));
-    return this.#visit.before;
+    const change = (old: { upTo: string } | null) => (old && old.upTo >= newest ? null : { upTo: newest });
+    this.#seen = (await update(store, SEEN_KEY, SeenRecord, change))?.upTo ?? newest;
   }
 
   async #keepReading(): Promise<void> {
@@ -127,31 +141,66 @@ export class LiveTimeline {
   }
 
   async #read(): Promise<void> {
-    const { site, choice, store, machine, ending } = this.#parts;
-    const follow = await this.#followed();
-    const trial = follow.flatMap(({ url }) => trialHosts(site, url));
-    const { ask } = networkOf({ "allow-private-host": [...choice["allow-private-host"], ...trial] });
+    const { store, machine, ending } = this.#parts;
     const signal = AbortSignal.any([ending, AbortSignal.timeout(ROUND_MS)]);
-    const feeds = await readFollowedFeeds(follow, await this.#known(), { ask, now: machine.now, signal });
+    const [feeds] = await Promise.all([this.#readFeeds(signal), this.#readMentions(signal)]);
     if (ending.aborted) return;
-    this.#show(feeds);
+    await this.#show(feeds);
     this.#updated = formatTimestamp(machine.now());
     await writeJson(
       store,
       FEEDS_KEY,
       feeds.flatMap(({ kept }) => kept ?? []),
     );
+    await writeJson(store, MENTIONS_KEY, { mentions: this.#mentions, next: null });
   }
 
-  #show(feeds: readonly FollowedFeed[]): void {
-    const { feedUrl } = this.#parts.site.settings;
-    const now = formatTimestamp(this.#parts.machine.now());
-    const twts = twtsOfFeeds(feeds)
-      .filter(({ published }) => published <= now)
-      .map((twt) => ({ ...twt, isOwn: isSameUrl(twt.author.url, feedUrl) }));
-    this.#threads = newestThreads(twts.map((twt) => ({ ...mentionEntry(saidOf(twt)), twt })));
+  async #readFeeds(signal: AbortSignal): Promise<FollowedFeed[]> {
+    const { site, choice, machine } = this.#parts;
+    const follow = await this.#followed();
+    const trial = follow.flatMap(({ url }) => trialHosts(site, url));
+    const { ask } = networkOf({ "allow-private-host": [...choice["allow-private-host"], ...trial] });
+    return readFollowedFeeds(follow, await this.#knownFeeds(), { ask, now: machine.now, signal });
+  }
+
+  /** If the site does not answer, the mentions of the last time stay. */
+  async #readMentions(signal: AbortSignal): Promise<void> {
+    const { site, choice } = this.#parts;
+    try {
+      const settings = (await this.#published())?.settings ?? site.settings;
+      this.#mentions = await shownMentions(settings, choice, signal);
+      this.#mentionsFault = null;
+    } catch (error) {
+      if (!(error instanceof TwtxtError)) throw error;
+      this.#mentionsFault = error.message;
+    }
+  }
+
+  async #show(feeds: readonly FollowedFeed[]): Promise<void> {
+    const { site, machine } = this.#parts;
+    const twts = (await this.#published())?.pages.twts ?? [];
+    this.#threads = timelineThreads({
+      feeds,
+      mentions: this.#mentions,
+      ownPages: new Map(twts.flatMap(({ hashes, page }) => (page === null ? [] : hashes.map((hash) => [hash, page])))),
+      feedUrl: site.settings.feedUrl,
+      now: formatTimestamp(machine.now()),
+    });
+    const others = itemsIn(this.#threads).filter(({ isOwn }) => !isOwn);
+    this.#times = others
+      .map(({ since }) => since)
+      .sort()
+      .reverse();
     this.#unread = unreadFeeds(feeds);
     this.#isOffline = this.#unread.length === feeds.length;
+  }
+
+  /** What the last real build published; `null` before the first one. */
+  async #published() {
+    return publishedSite(this.#parts.site).catch((error: unknown) => {
+      if (error instanceof TwtxtError) return null;
+      throw error;
+    });
   }
 
   /** The followed feeds and the own one. */
@@ -161,11 +210,15 @@ export class LiveTimeline {
     return [...(await followedFeeds(site)), { nick: nick ?? new URL(feedUrl).host, url: feedUrl }];
   }
 
-  async #known() {
+  async #knownFeeds() {
     return parseKeptFeeds((await readJson(this.#parts.store, FEEDS_KEY, FeedsRecord))?.value ?? []);
   }
-}
 
-function timesIn({ entry, replies }: TimelineThread): string[] {
-  return [entry.at, ...replies.flatMap(timesIn)];
+  async #knownMentions() {
+    return parseMentionList((await readJson(this.#parts.store, MENTIONS_KEY, MentionsRecord))?.value)?.mentions ?? [];
+  }
+
+  async #storedSeen() {
+    return (await readJson(this.#parts.store, SEEN_KEY, SeenRecord))?.value.upTo ?? null;
+  }
 }

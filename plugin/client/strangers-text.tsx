@@ -7,6 +7,9 @@ import { isWeb, STRANGERS_REL } from "../site/safe-markup.js";
 /** Converts a text to its safe elements. */
 export type WriteText = (text: string, kind: "twt" | "page") => string;
 
+/** A reference to a twt, as opposed to a page. */
+const TWT = /#:~:text=/;
+
 /** Loads the parsers of Markdown and HTML, which only pages with texts need. */
 export async function textWriter(): Promise<WriteText> {
   const [{ textHtml }, { readHtml }] = await Promise.all([
@@ -16,11 +19,11 @@ export async function textWriter(): Promise<WriteText> {
   return (text, kind) => readHtml(textHtml(text, kind)).map(toHtml).join("");
 }
 
-/** The text of a twt or a page. */
-export function StrangersText({ text, kind, write }: { text: string; kind: "twt" | "page"; write: WriteText }) {
+/** The text of a twt or a page. @param source - where it stands */
+export function StrangersText({ text, source, write }: { text: string; source: string; write: WriteText }) {
   return (
     <div class="p-content" dir="auto">
-      {raw(write(text, kind))}
+      {raw(write(text, TWT.test(source) ? "twt" : "page"))}
     </div>
   );
 }

@@ -3,11 +3,10 @@ import { readFile } from "node:fs/promises";
 import { TwtxtError } from "../errors.js";
 import type { Ask } from "../http/guard.js";
 import { loopbackHostOf } from "../http/hosts.js";
-import { type Author, type MentionList, type PublicMention, parseMentionList } from "../site/mention-list.js";
+import { jsonOf, mentionPages, readMentionList } from "../http/read-mention-list.js";
+import { type Author, type PublicMention, parseMentionList } from "../site/mention-list.js";
 
-const PAGE_BYTES = 1024 * 1024;
 const FILE_BYTES = 64 * 1024 * 1024;
-const MAX_PAGES = 1000;
 /** Timeout of the live list. Leaves time for the published one. */
 const LIVE_MS = 6_000;
 
@@ -51,7 +50,7 @@ async function readLists(sources: MentionSources): Promise<KnownMentions> {
   const newest: PublicMention[] = [];
   try {
     const timeout = AbortSignal.any([signal, AbortSignal.timeout(LIVE_MS)]);
-    for await (const mentions of livePages(ask, live, timeout)) newest.push(...mentions);
+    for await (const mentions of mentionPages(ask, live, timeout)) newest.push(...mentions);
     return { all: newest, warning: null };
   } catch (error) {
     const reason = networkReason(error);
@@ -89,41 +88,12 @@ async function lastMentions(
   { live, file, cache, signal }: MentionSources,
 ): Promise<readonly PublicMention[] | null> {
   try {
-    return (await readList(ask, file, FILE_BYTES, signal)).mentions;
+    return (await readMentionList(ask, file, FILE_BYTES, signal)).mentions;
   } catch (error) {
     networkReason(error);
     const json = jsonOf(await readFile(cache, "utf8").catch(() => ""));
     // The cache may be that of another site, from before a change of the options.
     return Object(json).live === live ? (parseMentionList(json)?.mentions ?? null) : null;
-  }
-}
-
-async function* livePages(ask: Ask, url: string, signal: AbortSignal): AsyncIterable<PublicMention[]> {
-  let after = "";
-  for (let page = 0; page < MAX_PAGES; page += 1) {
-    const { mentions, next } = await readList(ask, `${url}?limit=100${after}`, PAGE_BYTES, signal);
-    yield mentions;
-    if (next === null) return;
-    after = `&after=${encodeURIComponent(next)}`;
-  }
-}
-
-async function readList(ask: Ask, url: string, maxBytes: number, signal: AbortSignal): Promise<MentionList> {
-  const response = await ask(url, { maxBytes, signal });
-  if (response.status !== 200) {
-    response.close();
-    throw new TwtxtError("unreachable", `${url} answers ${response.status}.`);
-  }
-  const list = parseMentionList(jsonOf(String(await response.bytes())));
-  if (list) return list;
-  throw new TwtxtError("unreachable", `${url} is not a list of mentions.`);
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
   }
 }
 

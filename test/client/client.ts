@@ -6,6 +6,7 @@ import type { ClientEnv } from "../../plugin/client/client-env.js";
 import type { CreateRoom } from "../../plugin/client/room.js";
 import { ROOMS } from "../../plugin/client/rooms.js";
 import { type RunningClient, startClient } from "../../plugin/client/server.js";
+import type { Clock } from "../../plugin/clock.js";
 import { afterEach } from "../helpers/hooks.js";
 
 const running: RunningClient[] = [];
@@ -50,6 +51,7 @@ export interface ClientSetup {
   url?: string;
   /** `host:port`s that may be contacted. */
   hosts?: readonly string[];
+  now?: Clock;
 }
 
 /** A room that needs no site. */
@@ -63,13 +65,13 @@ export const quietRoom: CreateRoom = () => {
 export async function startedClient(setup: ClientSetup = {}): Promise<ClientUnderTest> {
   const announced: string[] = [];
   const said: string[] = [];
-  const { folder = "/nonexistent", environment = {}, url, rooms = ROOMS, hosts = [] } = setup;
+  const { folder = "/nonexistent", environment = {}, url, rooms = ROOMS, hosts = [], now = Date.now } = setup;
   const client = await startClient({
     port: 0,
     machine: {
       environment,
       folder,
-      now: Date.now,
+      now,
       say: (line) => void said.push(line),
       ended: () => new Promise<void>(() => {}),
     },

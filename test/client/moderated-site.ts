@@ -1,5 +1,7 @@
 // test/client/moderated-site.ts: Alice's blog as `serve` runs it, with mentions by Bob, and her client.
 import { join } from "node:path";
+import { mentionsRoom } from "../../plugin/client/mentions/mentions-room.js";
+import { writeRoom } from "../../plugin/client/write/write-room.js";
 import { type Blog, command, ownData } from "../cli/helpers.js";
 import { freePort, serve, site } from "../cli/server.js";
 import { FEED, type FeedServer, feedServer, settingsOf } from "../helpers/receiver.js";
@@ -54,5 +56,12 @@ export async function moderatedSite(twts: Record<string, string>, moderate = tru
     const list = Object(await (await fetch(`${url}/mentions.json`)).json());
     return (list.mentions as { source: string }[]).map(({ source }) => source);
   };
-  return { bob, blog, client: await startedClient({ folder, environment, url }), send, shown, stop: server.end };
+  return {
+    bob,
+    blog,
+    client: await startedClient({ rooms: [mentionsRoom, writeRoom], folder, environment, url }),
+    send,
+    shown,
+    stop: server.end,
+  };
 }

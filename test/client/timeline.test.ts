@@ -1,18 +1,23 @@
 import { describe, expect, it, vi } from "vitest";
 import { timelineRoom } from "../../plugin/client/timeline/timeline-room.js";
+import type { Clock } from "../../plugin/clock.js";
 import { twtHash } from "../../plugin/feed/hash.js";
+import { formatTimestamp } from "../../plugin/feed/timestamp.js";
+import type { PublicMention } from "../../plugin/site/mention-list.js";
+import { hostSettings } from "../../plugin/site/site.js";
 import { blog } from "../cli/helpers.js";
 import { environmentOf } from "../cli/machine.js";
+import { builtSite, hostFile } from "../helpers/built-site.js";
 import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
 import { loopbackServer } from "../helpers/loopback.js";
-import { type ClientUnderTest, startedClient } from "./client.js";
+import { type ClientUnderTest, type Got, startedClient } from "./client.js";
 import { expectFits } from "./looks.js";
 import { shownText, visitorOf } from "./visitor.js";
 
 const HOSTILE =
   '<script>document.title = "run"</script> <img src=x onerror=alert(1)> https://evil.example/"onmouseover=alert(1)';
 
-/** Alice, who follows Bob; both feeds are on one server. */
+/** Alice, who follows Bob; both feeds are on one server, and so is the list of the mentions that her site shows. */
 async function reader() {
   const feeds: Record<string, string | null> = {};
   const server = await loopbackServer((request, response) => {
@@ -25,15 +30,42 @@ async function reader() {
   const hash = twtHash(url("bob"), bobs);
   feeds["/bob.txt"] =
     `# nick = bob\n# url = ${url("bob")}\n${bobs.timestamp}\t${bobs.text}\n2026-11-19T08:00:00Z\t${HOSTILE}\n`;
-  feeds["/alice.txt"] = `# nick = alice\n# url = ${url("alice")}\n2026-11-18T09:00:00Z\t(#${hash}) Here, too.\n`;
+  const alices = { timestamp: "2026-11-18T09:00:00Z", text: `(#${hash}) Here, too.` };
+  feeds["/alice.txt"] = `# nick = alice\n# url = ${url("alice")}\n${alices.timestamp}\t${alices.text}\n`;
+  const page = `${server.url}/notes/frost/`;
+  const mentions = (all: PublicMention[]) => {
+    feeds["/mentions.json?limit=100"] = JSON.stringify({ mentions: all, next: null });
+  };
+  mentions([]);
   const file = "_data/follow.json";
-  const machine = blog(
-    { url: server.url, feedUrl: url("alice"), nick: "alice", followed: { file, option: [] } },
-    { [file]: JSON.stringify([{ nick: "bob", url: url("bob") }]) },
-  );
-  const started = () =>
-    startedClient({ rooms: [timelineRoom], folder: machine.folder, environment: environmentOf(machine.folder) });
-  return { feeds, url, machine, file, started };
+  const { settings } = builtSite(server.url);
+  Object.assign(settings, { feedUrl: url("alice"), followed: { file, option: [] } });
+  const ownTwt = { timestamp: alices.timestamp, hashes: [twtHash(url("alice"), alices)], page, replyTo: hash };
+  const pages = { feeds: [url("alice")], pages: [page], twts: [ownTwt] };
+  const machine = blog(settings, {
+    [file]: JSON.stringify([{ nick: "bob", url: url("bob") }]),
+    ...hostFile({ settings: hostSettings(settings), pages }),
+  });
+  const { folder } = machine;
+  const started = (now?: Clock) =>
+    startedClient({ rooms: [timelineRoom], folder, environment: environmentOf(folder), ...(now && { now }) });
+  return { feeds, url, bobs: { ...bobs, hash }, page, mentions, machine, file, started };
+}
+
+/** A mention by a page of Carol's. */
+function received(mention: Partial<PublicMention> & Pick<PublicMention, "target">): PublicMention {
+  return {
+    ...{
+      source: "https://carol.example/on-frost",
+      under: null,
+      type: "mention",
+      text: "Frost at Alice's.",
+      html: null,
+    },
+    ...{ hash: null, hashV1: null, replyTo: null, published: null, received: "2026-11-18T10:00:00.123Z" },
+    author: { name: "Carol", url: "https://carol.example/", photo: null },
+    ...mention,
+  };
 }
 
 async function whenRead(client: ClientUnderTest) {
@@ -56,6 +88,66 @@ describe("the room of the timeline", () => {
     expect(shownText(again.text)).toMatch(/bob new .*Just now\./);
     expect(again.text.match(/>new</g)).toHaveLength(1);
     expect(again.text).toContain(url("bob"));
+  });
+
+  it("shows received mentions in their conversations, and one that is a twt of a followed feed once", async () => {
+    const { url, bobs, page, mentions, started } = await reader();
+    const feed = { target: url("alice"), source: `${url("bob")}#:~:text=${bobs.timestamp}`, text: bobs.text };
+    mentions([
+      received({ target: page, type: "reply", text: "Here it is warm." }),
+      received({
+        target: page,
+        type: "like",
+        text: "",
+        source: "https://dave.example/likes",
+        received: new Date().toISOString(),
+      }),
+      received({ ...feed, hash: bobs.hash, author: { name: "bob", url: url("bob"), photo: null } }),
+    ]);
+    const visitor = await whenRead(await started());
+    const { text } = await visitor.get("/timeline");
+    expect(text.match(/first<\/strong> frost/g)).toHaveLength(1);
+    expect(shownText(text)).toMatch(
+      /first frost\. You .*Here, too\. Carol replies to \/notes\/frost\/ 18 Nov .* Here it is warm\. Carol likes \/notes\/frost\//,
+    );
+  });
+
+  it("keeps the mentions of the last time while the site is down, and says why", async () => {
+    const { feeds, page, mentions, started } = await reader();
+    mentions([received({ target: page, type: "reply", text: "Here it is warm." })]);
+    await whenRead(await started());
+    feeds["/mentions.json?limit=100"] = null;
+    const again = await whenRead(await started());
+    const shown = shownText((await again.get("/timeline")).text);
+    expect(shown).toMatch(/mentions of your site could not be read.*answers 503/);
+    expect(shown).toMatch(/first frost\. .*Here it is warm\./);
+  });
+
+  it("marks what is new until the next visit, the same in all tabs, and counts what no page has shown yet", async () => {
+    const { feeds, started } = await reader();
+    const clock = { time: Date.now() };
+    const client = await started(() => clock.time);
+    const visitor = await whenRead(client);
+    const marks = (page: Got) => page.text.match(/>new</g)?.length ?? 0;
+    const isCounted = (page: Got) => shownText(page.text).includes("Timeline 1 new");
+    feeds["/bob.txt"] += `${formatTimestamp(clock.time)}\tJust now.\n`;
+    expect((await visitor.post("/timeline")).status).toBe(303);
+    expect(isCounted(await visitor.get("/timeline/following"))).toBe(true);
+
+    const refreshed = await visitor.get("/timeline", { "sec-fetch-dest": "empty" });
+    expect([marks(refreshed), isCounted(refreshed)]).toEqual([1, true]);
+    for (const tab of [await visitor.get("/timeline"), await visitor.get("/timeline")]) {
+      expect([marks(tab), isCounted(tab)]).toEqual([1, false]);
+    }
+    clock.time += 11 * 60_000;
+    expect(marks(await visitor.get("/timeline"))).toBe(0);
+
+    await client.close();
+    feeds["/bob.txt"] += `${formatTimestamp(clock.time)}\tLater.\n`;
+    const nextDay = await whenRead(await started(() => clock.time));
+    const page = await nextDay.get("/timeline");
+    expect(marks(page)).toBe(1);
+    expect(shownText(page.text)).toMatch(/bob new .* Later\./);
   });
 
   it("shows what it read last time if feeds do not answer, and says which", async () => {

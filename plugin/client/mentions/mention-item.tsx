@@ -5,6 +5,7 @@ import type { ManagedMention } from "../../mentions/receive/manage.js";
 import { isWeb } from "../../site/safe-markup.js";
 import { DATES } from "../dates.js";
 import { Fields, Form } from "../layout.js";
+import { MentionAbout } from "../mention-about.js";
 import { StrangersLink, StrangersText, type WriteText } from "../strangers-text.js";
 
 export interface ItemContext {
@@ -13,17 +14,6 @@ export interface ItemContext {
   canReply: boolean;
 }
 
-/** A reference to a twt, as opposed to a page. */
-const TWT = /#:~:text=/;
-
-const VERBS = {
-  mention: "mentions",
-  reply: "replies to",
-  like: "likes",
-  repost: "reposts",
-  bookmark: "bookmarks",
-} as const;
-
 export function MentionItem({ mention, context }: { mention: ManagedMention; context: ItemContext }) {
   const { id, text, source } = mention;
   return (
@@ -31,9 +21,7 @@ export function MentionItem({ mention, context }: { mention: ManagedMention; con
       <p class="mention-by">
         <Byline mention={mention} />
       </p>
-      {text !== null && text !== "" && (
-        <StrangersText text={text} kind={TWT.test(source) ? "twt" : "page"} write={context.write} />
-      )}
+      {text !== null && text !== "" && <StrangersText text={text} source={source} write={context.write} />}
       <Decisions mention={mention} canReply={context.canReply} />
     </li>
   );
@@ -49,7 +37,7 @@ export function Byline({ mention }: { mention: ManagedMention }) {
       <strong>
         <StrangersLink href={author?.url ?? source}>{name}</StrangersLink>
       </strong>{" "}
-      {VERBS[type ?? "mention"]} <a href={under ?? target}>{pathOf(under ?? target)}</a>,{" "}
+      <MentionAbout type={type} target={target} under={under} />,{" "}
       <StrangersLink href={source}>
         <time datetime={at}>{DATES.format(new Date(at))}</time>
       </StrangersLink>
@@ -88,8 +76,4 @@ function Decisions({ mention, canReply }: { mention: ManagedMention; canReply: b
 
 export function hostOf(url: string): string {
   return isWeb(url) ? new URL(url).hostname : url;
-}
-
-function pathOf(url: string): string {
-  return isWeb(url) ? new URL(url).pathname : url;
 }

@@ -9,7 +9,8 @@ import type { RecipientReport } from "../../messages/send/outbox.js";
 import { BackgroundCount } from "../background-count.js";
 import type { ClientEnv, Notice } from "../client-env.js";
 import type { Notices } from "../notices.js";
-import type { ClientContext, CreateRoom } from "../room.js";
+import { openOnce } from "../open-once.js";
+import type { CreateRoom } from "../room.js";
 import { ConversationPage, PAGE, UnverifiedPage } from "./conversation.js";
 import { ConversationList } from "./conversation-list.js";
 import { KeyPage } from "./key-page.js";
@@ -27,9 +28,11 @@ const KEYS = [
 type RoomContext = Context<ClientEnv>;
 
 export const messagesRoom: CreateRoom = (context) => {
-  const open = opener(context);
-  const unread = new BackgroundCount(async () => unreadIn(await (await open()).conversations()), context.ending);
-  const room: RoomParts = { routes: new Hono<ClientEnv>(), open, unread, notices: context.notices };
+  const { machine, choice, ending, notices } = context;
+  const { open, opened } = openOnce(async () => Correspondence.open(await Mailbox.open(choice, machine), ending));
+  // Some inboxes delete what was read, so the inbox is opened only when the author visits this room.
+  const unread = new BackgroundCount(async () => unreadIn((await opened()?.conversations()) ?? []), ending);
+  const room: RoomParts = { routes: new Hono<ClientEnv>(), open, unread, notices };
   addList(room);
   addConversations(room);
   addUnverified(room);
@@ -251,20 +254,6 @@ function actionsOf({ routes, open, notices }: RoomParts) {
 }
 
 type Fields = (name: string) => string;
-
-/** Opens the inbox at the first page, and again after a failure. */
-function opener({ machine, choice, ending }: ClientContext): Open {
-  let opening: Promise<Correspondence> | null = null;
-  return () => {
-    opening ??= Mailbox.open(choice, machine)
-      .then((mailbox) => Correspondence.open(mailbox, ending))
-      .catch((error: unknown) => {
-        opening = null;
-        throw error;
-      });
-    return opening;
-  };
-}
 
 function field(body: Record<string, unknown>, name: string): string {
   const value = body[name];

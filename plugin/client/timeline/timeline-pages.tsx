@@ -3,11 +3,13 @@
 import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import type { Following } from "../../author/followed-feeds.js";
-import type { TimelineThread } from "../../author/live-timeline.js";
+import type { LiveTimeline } from "../../author/live-timeline.js";
+import type { TimelineThread } from "../../author/timeline-items.js";
 import { wordsOf } from "../../options/translations.js";
 import type { UnreadFeed } from "../../site/timeline.js";
 import { DATES } from "../dates.js";
 import { Fields, Form } from "../layout.js";
+import { MentionAbout } from "../mention-about.js";
 import { StrangersLink, StrangersText, type WriteText } from "../strangers-text.js";
 
 const WORDS = wordsOf("en");
@@ -16,54 +18,63 @@ interface ItemContext {
   write: WriteText;
   /** Whether there is a room to answer in. */
   canReply: boolean;
-  /** Twts after this time are new. */
-  seen: string;
+  /** Items after this time are new; `null` for none. */
+  seen: string | null;
 }
 
 interface TimelineProps {
   threads: readonly TimelineThread[];
-  unread: readonly UnreadFeed[];
-  /** Whether none of the feeds could be read. */
-  isOffline: boolean;
-  /** `null` before the feeds were read. */
-  updated: string | null;
+  timeline: Pick<LiveTimeline, "unread" | "isOffline" | "mentionsFault" | "updated">;
   /** The URL of the page with more conversations; `null` if all are shown. */
   more: string | null;
   item: ItemContext;
 }
 
-export const TimelinePage: FC<TimelineProps> = ({ threads, unread, isOffline, updated, more, item }) => (
+export const TimelinePage: FC<TimelineProps> = ({ threads, timeline, more, item }) => (
   <>
     <Form action="/timeline" class="inline">
       <button type="submit">Read again</button>
       <a href="/timeline/following">Following</a>
     </Form>
-    <div id="read" data-live>
-      <p class="muted" data-busy={updated === null ? "" : undefined}>
-        {updated === null ? "Reading the feeds." : `Read ${DATES.format(new Date(updated))}.`}
-      </p>
-      {isOffline && (
-        <p class="notice failure">
-          No feed could be read. Check the network of this machine, and that your site is deployed. What was read before
-          is still here.
-        </p>
-      )}
-      {unread.length > 0 && <UnreadFeeds unread={unread} />}
-    </div>
-    {threads.length === 0 && updated !== null && (
-      <p class="muted">Nothing yet. Follow a feed, and its twts appear here with your own.</p>
-    )}
+    <ReadingState timeline={timeline} />
     <ul class="items threads" id="timeline" data-live>
       {threads.map((thread) => (
         <ThreadItem thread={thread} context={item} />
       ))}
     </ul>
-    {more !== null && (
-      <p>
-        <a href={more}>Show more</a>
+    <div id="rest" data-live>
+      {threads.length === 0 && timeline.updated !== null && (
+        <p class="muted">Nothing yet. Follow a feed, and its twts appear here with your own.</p>
+      )}
+      {more !== null && (
+        <p>
+          <a href={more}>Show more</a>
+        </p>
+      )}
+    </div>
+  </>
+);
+
+const ReadingState: FC<Pick<TimelineProps, "timeline">> = ({
+  timeline: { unread, isOffline, mentionsFault, updated },
+}) => (
+  <div id="read" data-live>
+    <p class="muted" data-busy={updated === null ? "" : undefined}>
+      {updated === null ? "Reading the feeds." : `Read ${DATES.format(new Date(updated))}.`}
+    </p>
+    {isOffline && (
+      <p class="notice failure">
+        No feed could be read. Check the network of this machine, and that your site is deployed. What was read before
+        is still here.
       </p>
     )}
-  </>
+    {mentionsFault !== null && !isOffline && (
+      <p class="muted">
+        The mentions of your site could not be read, so they are those of the last time: {mentionsFault}
+      </p>
+    )}
+    {unread.length > 0 && <UnreadFeeds unread={unread} />}
+  </div>
 );
 
 const UnreadFeeds: FC<{ unread: readonly UnreadFeed[] }> = ({ unread }) => (
@@ -82,23 +93,28 @@ const UnreadFeeds: FC<{ unread: readonly UnreadFeed[] }> = ({ unread }) => (
 
 const ThreadItem: FC<{ thread: TimelineThread; context: ItemContext }> = ({ thread, context }) => {
   const { entry, replies } = thread;
-  const { twt } = entry;
-  const isNew = !twt.isOwn && twt.published > context.seen;
+  const { id, source, author, isOwn, text, published, since, mention } = entry.item;
+  const isNew = !isOwn && context.seen !== null && since > context.seen;
   return (
-    <li id={`twt-${twt.hash}`} class={isNew ? "unread" : undefined} data-item tabindex={-1}>
+    <li id={`twt-${id}`} class={isNew ? "unread" : undefined} data-item tabindex={-1}>
       <p class="by">
         <strong>
-          <StrangersLink href={twt.author.url}>{twt.isOwn ? "You" : twt.author.name}</StrangersLink>
+          <StrangersLink href={author.url}>{isOwn ? "You" : author.name || new URL(source).host}</StrangersLink>
         </strong>
+        {mention && (
+          <span class="muted">
+            <MentionAbout {...mention} />
+          </span>
+        )}
         {isNew && <span class="count">new</span>}
-        <StrangersLink href={twt.source}>
-          <time datetime={twt.published}>{DATES.format(new Date(twt.published))}</time>
+        <StrangersLink href={source}>
+          <time datetime={published}>{DATES.format(new Date(published))}</time>
         </StrangersLink>
       </p>
-      <StrangersText text={twt.text} kind="twt" write={context.write} />
+      {text !== "" && <StrangersText text={text} source={source} write={context.write} />}
       {context.canReply && (
         <div class="actions">
-          <a class="button" data-key="r" href={`/write?reply-to=${encodeURIComponent(twt.source)}`}>
+          <a class="button" data-key="r" href={`/write?reply-to=${encodeURIComponent(source)}`}>
             Reply
           </a>
         </div>

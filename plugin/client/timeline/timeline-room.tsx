@@ -1,6 +1,6 @@
 // plugin/client/timeline/timeline-room.tsx: the room of the timeline, and the list of followed feeds.
 import { join } from "node:path";
-import { Hono } from "hono";
+import { type Context, Hono } from "hono";
 import { dataFolder } from "../../author/files.js";
 import { follow, followedFeeds, unfollow } from "../../author/followed-feeds.js";
 import { LiveTimeline } from "../../author/live-timeline.js";
@@ -9,6 +9,7 @@ import { siteAt } from "../../author/site.js";
 import { folderName } from "../../author/site-store.js";
 import { FileStore } from "../../store/file.js";
 import type { ClientEnv } from "../client-env.js";
+import { type Opener, openOnce } from "../open-once.js";
 import type { ClientContext, CreateRoom } from "../room.js";
 import { textWriter } from "../strangers-text.js";
 import { FollowingPage, TimelinePage } from "./timeline-pages.js";
@@ -19,17 +20,17 @@ const PER_PAGE = 50;
 
 export const timelineRoom: CreateRoom = (context) => {
   const { notices } = context;
-  const open = opener(context);
+  const { open, opened } = openOnce(() => openTimeline(context));
   const routes = new Hono<ClientEnv>();
 
   routes.get("/", async (c) => {
     const timeline = await open();
     const limit = Math.max(PER_PAGE, Math.trunc(Number(c.req.query("show"))) || 0);
-    const seen = await timeline.markSeen();
+    if (!isRefresh(c)) await timeline.markSeen();
+    const { threads, seenBefore: seen } = timeline;
     const item = { write: await textWriter(), canReply: context.hasRoom("/write"), seen };
-    const { threads, unread, isOffline, updated } = timeline;
     const more = threads.length > limit ? `${PATH}?show=${limit + PER_PAGE}` : null;
-    const page = <TimelinePage {...{ threads: threads.slice(0, limit), unread, isOffline, updated, more, item }} />;
+    const page = <TimelinePage threads={threads.slice(0, limit)} timeline={timeline} more={more} item={item} />;
     return c.render(page, { title: "Timeline" });
   });
 
@@ -45,10 +46,15 @@ export const timelineRoom: CreateRoom = (context) => {
     { key: "r", does: "replies" },
     { key: "u", does: "undoes the last change of the list" },
   ];
-  return { title: "Timeline", path: PATH, keys, routes };
+  const news = () => ({ count: opened()?.newCount ?? 0, what: "new" });
+  return { title: "Timeline", path: PATH, keys, routes, news };
 };
 
-function addFollowing(routes: Hono<ClientEnv>, open: Open, { notices, choice, machine }: ClientContext): void {
+function addFollowing(
+  routes: Hono<ClientEnv>,
+  open: Opener<LiveTimeline>["open"],
+  { notices, choice, machine }: ClientContext,
+): void {
   routes.get("/following", async (c) => {
     const feeds = await followedFeeds(await siteAt(machine, choice.settings));
     return c.render(<FollowingPage feeds={feeds} url={c.req.query("url") ?? ""} />, { title: "Following" });
@@ -80,21 +86,13 @@ function addFollowing(routes: Hono<ClientEnv>, open: Open, { notices, choice, ma
   });
 }
 
-type Open = () => Promise<LiveTimeline>;
+/** Whether the script of an open page asks for news, which the author has not seen then. */
+function isRefresh(c: Context<ClientEnv>): boolean {
+  return c.req.header("sec-fetch-dest") === "empty";
+}
 
-/** Opens it at the first page, and again after a failure. */
-function opener({ machine, choice, ending }: ClientContext): Open {
-  let opening: Promise<LiveTimeline> | null = null;
-  return () => {
-    opening ??= siteAt(machine, choice.settings)
-      .then((site) => {
-        const store = new FileStore(join(dataFolder(machine), "timelines", folderName(site.settings.url)));
-        return LiveTimeline.open({ site, choice, store, machine, ending });
-      })
-      .catch((error: unknown) => {
-        opening = null;
-        throw error;
-      });
-    return opening;
-  };
+async function openTimeline({ machine, choice, ending }: ClientContext): Promise<LiveTimeline> {
+  const site = await siteAt(machine, choice.settings);
+  const store = new FileStore(join(dataFolder(machine), "timelines", folderName(site.settings.url)));
+  return LiveTimeline.open({ site, choice, store, machine, ending });
 }
