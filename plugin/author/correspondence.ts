@@ -1,35 +1,26 @@
 // plugin/author/correspondence.ts: the author's messages, opened once and kept in memory while a process runs.
 import { setImmediate } from "node:timers/promises";
-import { sha256 } from "@noble/hashes/sha2.js";
-import { hex } from "@scure/base";
-import * as v from "valibot";
 import { TwtxtError } from "../errors.js";
 import type { SenderLookup } from "../messages/lookup/sender-lookup.js";
 import { cursorOf, type InboxClient, type InboxMessage } from "../messages/read/inbox-client.js";
-import { readJson, update } from "../store/json.js";
 import { type InboxEntry, isOpened, type Mailbox, sleep } from "./mailbox.js";
 import { newMessages, watchedFetch } from "./new-messages.js";
 import { type OpenedCopy, openCopies, type Thread, threadsOf } from "./threads.js";
 
-const READ_FOLDER = "read";
 /** How often an inbox without a subscription is polled, in seconds. */
 const POLL_SECONDS = 30;
-/** The pause after a failure that is not retried otherwise. */
+/** The pause after a failure that is not retried otherwise, and between attempts to deliver. */
 const PAUSE_MS = 60_000;
 /** Opening as many takes some ten milliseconds. */
 const BATCH = 50;
 
-const ReadRecord = v.object({ upTo: v.string() });
-
 /** What the author and one correspondent wrote to each other. */
 export interface Conversation extends Thread {
-  /** The messages that arrived after the author last looked. */
+  /** How many of the received messages the author has not read. */
   unread: number;
 }
 
-/**
- * Follows the inbox, and opens each message once. Plain text stays in memory; read marks are stored on this machine.
- */
+/** Follows the inbox, opens each message once, and delivers the outbox. Plain text stays in memory. */
 export class Correspondence {
   readonly mailbox: Mailbox;
   readonly #inbox: InboxClient;
@@ -37,7 +28,6 @@ export class Correspondence {
   /** The messages whose senders were not verified, to verify them again. */
   readonly #uncertain = new Map<string, InboxMessage>();
   readonly #copies = new Map<string, OpenedCopy>();
-  readonly #readUpTo = new Map<string, string>();
   #senders: SenderLookup;
   #fault: string | null = null;
   #opening = 0;
@@ -49,7 +39,7 @@ export class Correspondence {
   }
 
   /**
-   * Opens the messages of an inbox, and starts to follow it.
+   * Opens the messages of an inbox, and starts to follow it and to deliver the outbox.
    *
    * @param ending - ends it
    * @throws TwtxtError as `Mailbox.inbox` and `InboxClient.list`
@@ -61,6 +51,7 @@ export class Correspondence {
     onChange = (why) => {
       correspondence.#fault = why === null ? null : `The inbox ${why}.`;
     };
+    void correspondence.#deliver(ending);
     await correspondence.#follow(ending);
     return correspondence;
   }
@@ -80,7 +71,11 @@ export class Correspondence {
     await this.#readCopies();
     const entries = [...this.#entries.values()].sort((a, b) => (cursorOf(a) < cursorOf(b) ? -1 : 1));
     const threads = threadsOf(entries, [...this.#copies.values()]);
-    const all = await Promise.all(threads.map(async (thread) => ({ ...thread, unread: await this.#unreadIn(thread) })));
+    const isRead = await this.mailbox.readMarks.current();
+    const all = threads.map((thread) => ({
+      ...thread,
+      unread: thread.received.filter(({ id }) => !isRead(id)).length,
+    }));
     return all.sort((a, b) => Number(b.unread > 0) - Number(a.unread > 0) || (newestIn(a) < newestIn(b) ? 1 : -1));
   }
 
@@ -97,22 +92,16 @@ export class Correspondence {
     return { entry, address: thread?.address ?? null };
   }
 
-  /** Remembers that the author has seen all messages of a conversation. */
-  async markRead({ address, received }: Thread): Promise<void> {
-    const last = received.at(-1);
-    if (!last) return;
-    const upTo = cursorOf(last);
-    if ((await this.#readMark(address)) >= upTo) return;
-    const mark = await update(this.mailbox.author.store, markKey(address), ReadRecord, (old) =>
-      old && old.upTo >= upTo ? null : { upTo },
-    );
-    this.#readUpTo.set(markKey(address), mark?.upTo ?? upTo);
+  /** Remembers that the author has read all messages of a conversation. */
+  async markRead({ received }: Thread): Promise<void> {
+    await this.mailbox.readMarks.add(received.map(({ id }) => id));
   }
 
   /** Deletes a message from the inbox. */
   async delete(id: string): Promise<void> {
     await this.#inbox.delete(id);
     this.#remove(id);
+    await this.mailbox.readMarks.remove([id]);
   }
 
   /** Verifies the senders again that were not verified, such as after the author has accepted a key. */
@@ -124,6 +113,20 @@ export class Correspondence {
   /** Removes, and deletes from the inbox, what blocked senders wrote. */
   async removeBlocked(): Promise<void> {
     await this.#keepWanted([...this.#entries.values()]);
+  }
+
+  /** Delivers what is due in the outbox, now and later. */
+  async #deliver(ending: AbortSignal): Promise<void> {
+    while (!ending.aborted) {
+      await this.mailbox
+        .outbox()
+        .retry({ all: false })
+        .catch((error: unknown) => {
+          // Only the store can fail, and then the pages that read the outbox show why.
+          if (!(error instanceof TwtxtError)) throw error;
+        });
+      await sleep(PAUSE_MS, ending);
+    }
   }
 
   /** Resolves once the newest messages are opened; goes on in the background. */
@@ -196,20 +199,11 @@ export class Correspondence {
     const copies = await outbox.sent(new Set(this.#copies.keys()));
     for (const copy of openCopies(copies, mailbox.keys)) this.#copies.set(copy.id, copy);
   }
+}
 
-  async #unreadIn({ address, received }: Thread): Promise<number> {
-    const mark = await this.#readMark(address);
-    return received.filter((entry) => cursorOf(entry) > mark).length;
-  }
-
-  async #readMark(address: string | null): Promise<string> {
-    const key = markKey(address);
-    const known = this.#readUpTo.get(key);
-    if (known !== undefined) return known;
-    const mark = (await readJson(this.mailbox.author.store, key, ReadRecord))?.value.upTo ?? "";
-    this.#readUpTo.set(key, mark);
-    return mark;
-  }
+/** The unread messages of all conversations. */
+export function unreadIn(conversations: readonly Conversation[]): number {
+  return conversations.reduce((sum, { unread }) => sum + unread, 0);
 }
 
 function isUncertain(entry: InboxEntry): boolean {
@@ -218,9 +212,4 @@ function isUncertain(entry: InboxEntry): boolean {
 
 function newestIn({ received, sent }: Thread): string {
   return [received.at(-1)?.created ?? "", sent.at(-1)?.created ?? ""].sort().at(-1) ?? "";
-}
-
-/** Hashes the address, since it is not a valid key of a store. */
-function markKey(address: string | null): string {
-  return `${READ_FOLDER}/${hex.encode(sha256(new TextEncoder().encode(address ?? "")))}`;
 }

@@ -24,6 +24,7 @@ import { type Author, authorAt, ownKeys } from "./author.js";
 import type { OwnSiteChoice } from "./choice.js";
 import type { Machine } from "./machine.js";
 import { networkOf } from "./network.js";
+import { ReadMarks } from "./read-marks.js";
 
 /** An opened message, and the author's own messages that it confirms as read. */
 export type ReadMessage = OpenedMessage & { receipts: Receipt[] };
@@ -60,6 +61,7 @@ export class Mailbox {
   readonly keys: OwnKeys;
   readonly contacts: Contacts;
   readonly blocked: BlockedSenders;
+  readonly readMarks: ReadMarks;
   /** Looks each address up once. */
   readonly lookup: Lookup;
   readonly #network: ReturnType<typeof networkOf>;
@@ -71,6 +73,7 @@ export class Mailbox {
     this.keys = keys;
     this.contacts = new Contacts(author.store, now);
     this.blocked = new BlockedSenders(author.store, now);
+    this.readMarks = new ReadMarks(author.store);
     // The address has the host of the site, whose guests are looked up there.
     const own = loopbackHostOf(`http://${author.address.slice(author.address.indexOf("@") + 1)}`);
     this.#network = networkOf({ "allow-private-host": [...choice["allow-private-host"], ...own] });

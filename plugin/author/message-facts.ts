@@ -34,9 +34,23 @@ export function shownAddress(address: string): string {
 /** The sender that a message claims; a guest with the stated name, such as `guest kex1syu…cg "Dana"`. */
 export function shownSender(message: InboxEntry): string {
   if (!isOpened(message) || message.message.address === null) return UNKNOWN;
-  const name = isFromGuest(message) ? nameIn(message.message) : null;
-  const address = shownAddress(message.message.address);
-  return name === null ? address : `${address} "${name.replaceAll('"', "'")}"`;
+  return shownCorrespondent(message.message.address, [message]);
+}
+
+/** @param received - the messages of this address; the name of a guest is the one that was stated last */
+export function shownCorrespondent(address: string, received: readonly InboxEntry[]): string {
+  const name = claimedName(address, received);
+  return name === null ? shownAddress(address) : `${shownAddress(address)} "${name.replaceAll('"', "'")}"`;
+}
+
+/** The name that a guest has stated last, which is not verified; `null` for none, and for other senders. */
+export function claimedName(address: string, received: readonly InboxEntry[]): string | null {
+  if (guestKeyOf(address) === null) return null;
+  for (const message of received.toReversed()) {
+    const name = isOpened(message) ? nameIn(message.message) : null;
+    if (name !== null) return name;
+  }
+  return null;
 }
 
 /** Whether a message names a guest as its sender. */

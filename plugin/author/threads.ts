@@ -52,7 +52,7 @@ export function openCopies(copies: readonly SentCopy[], keys: OwnKeys): OpenedCo
   return copies.map(({ sealed, id, created, to }) => ({ id, created, to, text: ownText(sealed, keys) }));
 }
 
-export function shownText({ text }: OpenedCopy): string {
+export function shownText({ text }: Pick<OpenedCopy, "text">): string {
   return text ?? "(sealed to a key that is not on this machine)";
 }
 

@@ -63,9 +63,12 @@ export const message = commandOf({
       run: async (...asked) => (await import("./message/compose.js")).reply(...asked),
     }),
     list: action({
-      usage: "[--threads]",
+      usage: "[--threads] [--unread]",
       help: "lists the messages in your inbox, and whether their senders are verified",
-      options: { threads: flag("groups them by correspondent, with your own copies") },
+      options: {
+        threads: flag("groups them by correspondent, with your own copies"),
+        unread: flag("lists only messages that you have not opened with read, follow or the client"),
+      },
       run: async (...asked) => (await import("./message/read-inbox.js")).list(...asked),
     }),
     read: action({

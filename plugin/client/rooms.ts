@@ -1,7 +1,7 @@
 // plugin/client/rooms.ts: the rooms of the client, in the order of the navigation.
 import { healthRoom } from "./health.js";
 import { mentionsRoom } from "./mentions/mentions-room.js";
-import { messagesRoom } from "./messages/messages.js";
+import { messagesRoom } from "./messages/messages-room.js";
 import type { CreateRoom } from "./room.js";
 import { timelineRoom } from "./timeline/timeline-room.js";
 import { writeRoom } from "./write/write-room.js";

@@ -33,7 +33,7 @@ describeWithoutKeychain("a guest", () => {
       new RegExp(`^\\w{8}  2026-11-20T09:00:00Z  ${SHORT.source} "Dana" +Do you sell quinces\\?\n$`),
     );
     expect(stdout).not.toContain("verified");
-    expect(stderr).toBe("1 message, 1 from a guest.\n");
+    expect(stderr).toBe("1 message, 1 unread, 1 from a guest.\n");
     expect(await alice.found("list")).toMatchObject([{ address, guest: true, name: "Dana", trust: "verified" }]);
     expect((await alice.message("read")).stdout).toContain(`\nAddress: ${address}\n`);
 
@@ -60,7 +60,7 @@ describeWithoutKeychain("a guest", () => {
     await writeAsGuest(alice, 9, "Do you sell quinces?");
     const { machine, environment } = alice;
     const list = await command(machine.folder, ["message", "list"], { environment });
-    expect(list).toMatchObject({ exitCode: 0, stderr: "1 message, 1 from a guest.\n" });
+    expect(list).toMatchObject({ exitCode: 0, stderr: "1 message, 1 unread, 1 from a guest.\n" });
     const id = (await idIn(alice, "Do you sell quinces?")).slice(0, 8);
     const reply = await command(machine.folder, ["message", "reply", id, "From October on."], { environment });
     expect(reply).toMatchObject({ exitCode: 0, stdout: expect.stringContaining("delivered to") });
@@ -105,7 +105,7 @@ describeWithoutKeychain("a guest", () => {
       reason: "forged: not signed with the key that is its address",
       guest: true,
     });
-    expect((await alice.message("list")).stderr).toBe("1 message, 1 unverified.\n");
+    expect((await alice.message("list")).stderr).toBe("1 message, 1 unread, 1 unverified.\n");
     const { exitCode, stderr } = await alice.message("reply", String(forged?.id).slice(0, 8), "Hello");
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining("It is not certain who wrote")]);
   });

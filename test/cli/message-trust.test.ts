@@ -29,7 +29,7 @@ describeWithoutKeychain("the sender of a message", () => {
       `  ${reason}`,
       "",
     ]);
-    expect(stderr).toBe("2 messages, 1 unverified.\n");
+    expect(stderr).toBe("2 messages, 2 unread, 1 unverified.\n");
     expect((await bob.message("read")).stdout).toMatch(
       new RegExp(`  unverified\nReason: ${reason}\n  I am Alice too\n$`),
     );
@@ -67,7 +67,7 @@ describeWithoutKeychain("the sender of a message", () => {
     const listed = await bob.message("list");
     expect(listed.stdout).toMatch(/ {2}key changed {2}with the new key\n {2}signed with a new key; ask /);
     expect(listed.stdout).toContain(`then type: eleventy-twtxt contacts accept ${alice.address}\n`);
-    expect(listed.stderr).toBe("2 messages, 2 key changed.\n");
+    expect(listed.stderr).toBe("2 messages, 2 unread, 2 key changed.\n");
     const refused = await bob.message("send", alice.address, "Are you Alice?");
     expect(refused).toMatchObject({ exitCode: 1, stdout: "" });
     expect(refused.stderr).toContain(`There is a new key of ${alice.address} that is not the one pinned on`);
@@ -89,7 +89,7 @@ describeWithoutKeychain("the sender of a message", () => {
     await alice.stop();
     expect((await bob.message("list")).stdout).toContain(`did not answer; no key is pinned\n`);
     await alice.start();
-    expect((await bob.message("list")).stderr).toBe("1 message.\n");
+    expect((await bob.message("list")).stderr).toBe("1 message, 1 unread.\n");
     await alice.stop();
     const reason = expect.stringMatching(/did not answer; it is the key pinned on \d{4}-\d\d-\d\d$/);
     expect(await bob.found("list")).toMatchObject([{ trust: "unverified", reason }]);
@@ -135,7 +135,7 @@ describeWithoutKeychain("the sender of a message", () => {
     await bob.changeKey(8);
     const listed = await bob.message("list");
     expect(listed.stdout).toMatch(/ {2}\? {2}unreadable\n {2}\S/);
-    expect(listed.stderr).toBe("1 message, 1 unreadable.\n");
+    expect(listed.stderr).toBe("1 message, 1 unread, 1 unreadable.\n");
     expect((await bob.message("read")).stdout).toMatch(/ {2}unreadable\nReason: \S/);
     expect(await bob.found("list")).toMatchObject([{ unreadable: expect.any(String) }]);
     expect((await bob.message("sent")).stdout).toContain("(sealed to a key that is not on this machine)");

@@ -20,7 +20,7 @@ describeWithoutKeychain("eleventy-twtxt message", () => {
 
     const [listed, read] = [await bob.message("list"), await bob.message("read")];
     const head = `[0-9a-f]{8}  ${TIME.source}  ${alice.address}  verified`;
-    expect(listed).toMatchObject({ exitCode: 0, stderr: "1 message.\n" });
+    expect(listed).toMatchObject({ exitCode: 0, stderr: "1 message, 1 unread.\n" });
     expect(listed.stdout).toMatch(new RegExp(`^${head}  See you at nine\\?\n$`));
     expect(read.stdout).toMatch(new RegExp(`^${head}\n  See you at nine\\?\n  Or later\\.\n$`));
     expect(await carol.found("list")).toMatchObject([{ text: NINE, trust: "verified", address: alice.address }]);

@@ -1,6 +1,6 @@
 // test/client/messages-by-keyboard.test.ts: the room of messages in a real Chromium, by keyboard alone.
 import { expect, it } from "vitest";
-import { messagesRoom } from "../../plugin/client/messages/messages.js";
+import { messagesRoom } from "../../plugin/client/messages/messages-room.js";
 import { correspondents } from "../cli/correspondent.js";
 import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
 import { startedClient } from "./client.js";

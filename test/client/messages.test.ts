@@ -1,11 +1,15 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, vi } from "vitest";
-import { messagesRoom } from "../../plugin/client/messages/messages.js";
+import { messagesRoom } from "../../plugin/client/messages/messages-room.js";
 import { secretKeyOf } from "../../plugin/keys/ed25519.js";
 import { parseKey } from "../../plugin/keys/key.js";
 import { formatMessage } from "../../plugin/messages/line.js";
+import { nameEvent } from "../../plugin/messages/name.js";
 import { seal } from "../../plugin/messages/sealing.js";
+import { EntryRecord } from "../../plugin/messages/send/outbox-entry.js";
+import { FileStore } from "../../plugin/store/file.js";
+import { update } from "../../plugin/store/json.js";
 import { type Correspondent, correspondents } from "../cli/correspondent.js";
 import { describeWithoutKeychain } from "../cli/machine.js";
 import { type ClientUnderTest, startedClient } from "./client.js";
@@ -16,11 +20,32 @@ function clientOf({ machine, environment, allowing }: Correspondent): Promise<Cl
   return startedClient({ rooms: [messagesRoom], folder: machine.folder, environment, hosts });
 }
 
+/** Delivers what the contact page would. */
+async function writeAsGuest(to: Correspondent, seed: number, { text, name }: { text: string; name: string | null }) {
+  const sender = secretKeyOf(new Uint8Array(32).fill(seed));
+  const from = to.guest(seed).address;
+  const event = name === null ? null : nameEvent(name);
+  const plain = formatMessage({ time: "2026-11-20T09:00:00Z", from, text, events: event ? [event] : [] });
+  const body = seal(new TextEncoder().encode(plain), { sender, recipients: [parseKey(to.kex)] });
+  const headers = { "content-type": "application/octet-stream" };
+  expect((await fetch(to.endpoint, { method: "POST", body, headers })).status).toBe(202);
+}
+
+/** As if time had passed: the next attempts are due. */
+async function makeDue({ machine, address }: Correspondent): Promise<void> {
+  const store = new FileStore(join(machine.folder, "data/eleventy-twtxt/messages", address.replaceAll(":", "+")));
+  for (const key of await store.keys("outbox/")) {
+    await update(store, key, EntryRecord, (entry) => {
+      return entry && { ...entry, recipients: entry.recipients.map((one) => ({ ...one, next: 0 })) };
+    });
+  }
+}
+
 async function visitorAt(person: Correspondent): Promise<Visitor> {
   return visitorOf(await clientOf(person), "/messages");
 }
 
-function conversation({ address }: Correspondent): string {
+function conversation({ address }: Pick<Correspondent, "address">): string {
   return `/messages/with/${encodeURIComponent(address)}`;
 }
 
@@ -110,7 +135,9 @@ describeWithoutKeychain("the room of messages", () => {
     const visitor = await visitorAt(alice);
     bob.trouble = 503;
     const sent = await visitor.submit(conversation(bob), { text: "Later then." });
-    expect(shownText(sent.text)).toMatch(/Not delivered yet to .*503.* 1 message not delivered yet/);
+    expect(shownText(sent.text)).toMatch(
+      /Not delivered yet to .*503.* is tried again .*Later then\. Not delivered yet: it answers 503; next attempt after/,
+    );
     const waiting = await visitor.get("/messages/outbox");
     expect(shownText(waiting.text)).toMatch(/Later then\. .*503.*next attempt after/);
 
@@ -174,16 +201,78 @@ describeWithoutKeychain("the room of messages", () => {
     expect((await alice.message("blocked")).stdout).toBe("");
   });
 
-  it("shows guests by the short form of their key and the name that they claim", async () => {
+  it("shows guests by the short form of their key, and the name that they stated last as not verified", async () => {
     const { alice } = await correspondents(["alice"]);
     const guest = alice.guest(7);
-    await alice.type(["message", "send", alice.address, "Hello from your page.", ...guest.options]);
+    await writeAsGuest(alice, 7, { text: "I am new here.", name: "D." });
+    await writeAsGuest(alice, 7, { text: "Hello from your page.", name: "Dana" });
+    await writeAsGuest(alice, 7, { text: "Without a name.", name: null });
     const visitor = await visitorAt(alice);
     const list = shownText((await visitor.get("/messages")).text);
-    expect(list).toMatch(/guest kex1\S+ guest 1 unread .*Hello from your page\./);
-    const page = await visitor.submit(`/messages/with/${encodeURIComponent(guest.address)}`, { text: "Welcome." });
-    expect(shownText(page.text)).toContain("Delivered to");
+    expect(list).toMatch(/guest kex1\w{3}…\w\w &quot;Dana&quot; unverified name 3 unread .*Without a name\./);
+    const path = conversation(guest);
+    const page = await visitor.submit(path, { text: "Welcome." });
+    const shown = shownText(page.text);
+    expect(shown).toMatch(
+      /Guest kex1\w{3}…\w\w &quot;Dana&quot; \(unverified name\) Delivered to guest kex1\w{3}…\w\w\./,
+    );
+    expect(shown).not.toContain(guest.address);
+    expect((await alice.message("list", "--threads")).stdout).toMatch(/^guest kex1\S+ "Dana":/);
     expect(await alice.found("list", ...guest.options)).toMatchObject([{ text: "Welcome." }]);
+
+    const question = await visitor.get(`/messages/block?address=${encodeURIComponent(guest.address)}`);
+    const blocked = await visitor.submit("/messages/block", { address: guest.address });
+    const unblocked = await visitor.submit("/messages/unblock", { address: guest.address });
+    for (const { text } of [question, blocked, unblocked]) expect(shownText(text)).not.toContain(guest.address);
+    expect(shownText(blocked.text)).toMatch(/guest kex1\w{3}…\w\w is blocked\./);
+  });
+
+  it("shares with the commands which messages the author has read", async () => {
+    const { alice, bob, carol } = await correspondents(["alice", "bob", "carol"]);
+    for (const text of ["one", "two"]) await bob.message("send", alice.address, text);
+    await carol.message("send", alice.address, "three");
+    const visitor = await visitorAt(alice);
+    const unread = async () => (await alice.found("list", "--unread")).map(({ text }) => text);
+    expect(await unread()).toEqual(["one", "two", "three"]);
+
+    const [first] = await alice.found("list");
+    await alice.message("read", String(first?.id));
+    expect(await unread()).toEqual(["two", "three"]);
+    expect(shownText((await visitor.get("/messages")).text)).toMatch(new RegExp(`${bob.address} verified 1 unread`));
+
+    await visitor.get(conversation(carol));
+    expect(await unread()).toEqual(["two"]);
+    expect((await alice.message("list")).stderr).toBe("3 messages, 1 unread.\n");
+    await alice.message("read");
+    expect(shownText((await visitor.get("/messages")).text)).not.toContain("unread");
+  });
+
+  it("tries again after a restart what was not delivered", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"]);
+    bob.trouble = 503;
+    const before = await clientOf(alice);
+    await (await visitorOf(before, "/messages")).submit(conversation(bob), { text: "Later then." });
+    await before.close();
+    bob.trouble = null;
+    await makeDue(alice);
+
+    const visitor = await visitorAt(alice);
+    await vi.waitFor(async () => expect(await bob.found("list")).toMatchObject([{ text: "Later then." }]));
+    await vi.waitFor(async () =>
+      expect((await visitor.get("/messages/outbox")).text).toContain("Everything was delivered."),
+    );
+  });
+
+  it("says what to do about a message that is not delivered and not tried again", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"]);
+    const visitor = await visitorAt(alice);
+    bob.trouble = 403;
+    const sent = shownText((await visitor.submit(conversation(bob), { text: "Hello?" })).text);
+    expect(sent).toMatch(
+      /Not delivered to .*403.* use Retry there\. .*Hello\? Not delivered: .*403; not tried again by itself/,
+    );
+    bob.trouble = null;
+    expect(shownText((await visitor.submit("/messages/outbox/retry")).text)).toContain(`Delivered to ${bob.address}.`);
   });
 
   it("says that the inbox does not answer, and shows what it has opened", async () => {

@@ -57,5 +57,6 @@ function printer(mailbox: Mailbox, inbox: InboxClient, isJson: boolean, terminal
       (await mailbox.withReceipts(wanted)).forEach(print);
     });
     await Promise.all(printing);
+    await mailbox.readMarks.add(messages.map(({ id }) => id));
   };
 }

@@ -2,6 +2,7 @@
 import { counted } from "../../author/amounts.js";
 import { type InboxEntry, isOpened, type ReadMessage } from "../../author/mailbox.js";
 import { isFromGuest, reasonOf, shownSender, stateOf, textOf, timeOf } from "../../author/message-facts.js";
+import type { IsRead } from "../../author/read-marks.js";
 import { isReceipt } from "../../messages/line.js";
 import { shortId } from "../options.js";
 import { alignedRows, widthOf } from "../output.js";
@@ -41,15 +42,20 @@ function shortened(lines: string[]): string[] {
   return [...lines.slice(0, MAX_LINES), `(${counted(left, "more line")}; --json prints all)`];
 }
 
-/** @example "3 messages, 1 from a guest, 1 unverified." */
-export function countsOf(messages: readonly InboxEntry[]): string {
+/**
+ * @param isRead - default: does not count unread messages
+ * @example "3 messages, 2 unread, 1 from a guest, 1 unverified."
+ */
+export function countsOf(messages: readonly InboxEntry[], isRead: IsRead = () => true): string {
   const count = (state: string) => messages.filter((message) => stateOf(message) === state).length;
   const parts = ["unverified", "key changed", "unreadable"]
     .filter((state) => count(state) > 0)
     .map((state) => `, ${count(state)} ${state}`);
+  const unread = messages.filter(({ id }) => !isRead(id)).length;
+  const ofUnread = unread === 0 ? "" : `, ${unread} unread`;
   const guests = messages.filter(isFromGuest).filter(({ trust }) => trust.trust === "verified").length;
   const ofGuests = guests === 0 ? "" : `, ${guests} from ${guests === 1 ? "a guest" : "guests"}`;
-  return `${counted(messages.length, "message")}${ofGuests}${parts.join("")}.`;
+  return `${counted(messages.length, "message")}${ofUnread}${ofGuests}${parts.join("")}.`;
 }
 
 function headOf(message: InboxEntry): string[] {

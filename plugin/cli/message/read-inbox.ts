@@ -4,6 +4,7 @@ import { counted } from "../../author/amounts.js";
 import { misuse, typed } from "../../author/invocation.js";
 import { type InboxEntry, isOpened, Mailbox, type ReadMessage } from "../../author/mailbox.js";
 import { factsOf } from "../../author/message-facts.js";
+import type { IsRead } from "../../author/read-marks.js";
 import { TwtxtError } from "../../errors.js";
 import { formatTimestamp } from "../../feed/timestamp.js";
 import { isReceipt, receiptFor } from "../../messages/line.js";
@@ -19,14 +20,21 @@ import { printThreads } from "./threads.js";
 const INBOX_ID: IdUse<InboxMessage> = { idOf: ({ id }) => id, what: "message in your inbox", short: shortId, least: 4 };
 
 /** `message list` */
-export async function list(values: OwnSiteValues & { threads: boolean }, _: null, terminal: Terminal): Promise<number> {
+export async function list(
+  values: OwnSiteValues & { threads: boolean; unread: boolean },
+  _: null,
+  terminal: Terminal,
+): Promise<number> {
   const mailbox = await Mailbox.open(values, terminal);
   const inbox = await mailbox.inbox();
-  const messages = await readWanted(await messagesIn(inbox), { mailbox, inbox, terminal });
-  if (values.threads) await printThreads(messages, mailbox, { isJson: values.json, terminal });
-  else if (values.json) terminal.print(JSON.stringify(messages.map(factsOf), null, 2));
+  const isRead = await mailbox.readMarks.current();
+  const all = await messagesIn(inbox);
+  const listed = values.unread ? all.filter(({ id }) => !isRead(id)) : all;
+  const messages = await readWanted(listed, { mailbox, inbox, terminal });
+  if (values.threads) await printThreads(messages, mailbox, { isJson: values.json, isRead, terminal });
+  else if (values.json) terminal.print(jsonOf(messages, isRead));
   else for (const line of listLines(messages, terminal.columns())) terminal.print(line);
-  terminal.say(countsOf(messages));
+  terminal.say(countsOf(messages, isRead));
   return 0;
 }
 
@@ -39,12 +47,14 @@ export async function read(
   const mailbox = await Mailbox.open(values, terminal);
   const inbox = await mailbox.inbox();
   const all = await messagesIn(inbox);
+  const isRead = await mailbox.readMarks.current();
   const messages = await readWanted(ids.length === 0 ? all : messagesOf(ids, all), { mailbox, inbox, terminal });
-  if (values.json) terminal.print(JSON.stringify(messages.map(factsOf), null, 2));
+  if (values.json) terminal.print(jsonOf(messages, isRead));
   else {
     const blocks = messages.map((message) => messageLines(message, terminal.columns()));
     for (const line of blocks.flatMap((lines, at) => (at === 0 ? lines : ["", ...lines]))) terminal.print(line);
   }
+  await mailbox.readMarks.add(messages.map(({ id }) => id));
   terminal.say(countsOf(messages));
   const opened = messages.filter((message) => isOpened(message));
   return values.receipts ? sendReceipts(opened, mailbox, terminal) : 0;
@@ -72,10 +82,19 @@ export async function deleteMessages(
     deleted.push({ id, created, deleted: await inbox.delete(id) });
     if (!values.json) for (const line of deletedLines(message, terminal.columns())) terminal.print(line);
   }
+  await mailbox.readMarks.remove(deleted.map(({ id }) => id));
   if (values.json) terminal.print(JSON.stringify(deleted, null, 2));
   const rest = kept === 0 ? "" : ` ${kept} kept: unverified, but signed with a key that you know.`;
   terminal.say(`${deleted.length} deleted.${rest}`);
   return 0;
+}
+
+function jsonOf(messages: readonly InboxEntry[], isRead: IsRead): string {
+  return JSON.stringify(
+    messages.map((message) => ({ ...factsOf(message), unread: !isRead(message.id) })),
+    null,
+    2,
+  );
 }
 
 async function messagesIn(inbox: InboxClient): Promise<InboxMessage[]> {

@@ -1,6 +1,7 @@
 // plugin/cli/message/threads.ts: `message list --threads`: messages and own copies, grouped by correspondent.
 import type { InboxEntry, Mailbox } from "../../author/mailbox.js";
-import { factsOf, shownAddress, shownSender, stateOf, timeOf } from "../../author/message-facts.js";
+import { factsOf, shownCorrespondent, stateOf, timeOf } from "../../author/message-facts.js";
+import type { IsRead } from "../../author/read-marks.js";
 import { openCopies, shownText, type Thread, threadsOf } from "../../author/threads.js";
 import { shortId } from "../options.js";
 import { alignedRows } from "../output.js";
@@ -11,11 +12,14 @@ import { followedBy, listLines, summaryOf, wrapped } from "./message-text.js";
 export async function printThreads(
   messages: readonly InboxEntry[],
   mailbox: Mailbox,
-  { isJson, terminal }: { isJson: boolean; terminal: Terminal },
+  { isJson, isRead, terminal }: { isJson: boolean; isRead: IsRead; terminal: Terminal },
 ): Promise<void> {
   const threads = threadsOf(messages, openCopies(await mailbox.outbox().sent(), mailbox.keys));
   if (isJson) {
-    const facts = threads.map(({ address, received, sent }) => ({ address, received: received.map(factsOf), sent }));
+    const facts = threads.map(({ received, ...thread }) => ({
+      ...thread,
+      received: received.map((message) => ({ ...factsOf(message), unread: !isRead(message.id) })),
+    }));
     return terminal.print(JSON.stringify(facts, null, 2));
   }
   const blocks = threads.map((thread) => linesOf(thread, terminal.columns()));
@@ -34,7 +38,7 @@ function linesOf({ address, received, sent }: Thread, columns: number | null): s
   ].sort(byTime);
   const heads = alignedRows(entries.map(({ row }) => row));
   const lines = entries.flatMap(({ text }, at) => followedBy(text, heads[at] ?? "", width));
-  const sender = last ? [shownSender(last), stateOf(last)] : [shownAddress(address)];
+  const sender = [shownCorrespondent(address, received), last ? stateOf(last) : ""];
   const title = sender.filter((part) => part !== "").join("  ");
   return [...wrapped(`${title}:`, columns), ...lines.map((line) => INDENT + line)];
 }

@@ -3,30 +3,19 @@ import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import type { Conversation } from "../../author/correspondence.js";
 import { type InboxEntry, isOpened } from "../../author/mailbox.js";
-import {
-  isFromGuest,
-  reasonOf,
-  shownAddress,
-  shownSender,
-  stateOf,
-  textOf,
-  timeOf,
-} from "../../author/message-facts.js";
+import { claimedName, reasonOf, shownCorrespondent, stateOf, textOf, timeOf } from "../../author/message-facts.js";
 import { type OpenedCopy, shownText } from "../../author/threads.js";
 import { plainLines, shortened } from "../../site/plain-lines.js";
 import { boundedMarks } from "../../site/safe-markup.js";
 import { Form } from "../layout.js";
-import { Status, Time } from "./parts.js";
+import { type InboxState, InboxStatus } from "./inbox-status.js";
+import { Time } from "./message-text.js";
 import { conversationPath, OUTBOX, UNVERIFIED } from "./paths.js";
 
 const PREVIEW_LENGTH = 120;
 
-interface ListProps {
+interface ListProps extends InboxState {
   conversations: readonly Conversation[];
-  /** Why messages may be missing. */
-  fault: string | null;
-  /** How many messages are still to be opened. */
-  opening: number;
   /** The number of messages in the outbox. */
   outbox: number;
   /** A wrong address, to be corrected. */
@@ -49,7 +38,7 @@ export const ConversationList: FC<ListProps> = ({ conversations, fault, opening,
       <button type="submit">Write</button>
     </Form>
     <div id="conversations" data-live>
-      <Status fault={fault} opening={opening} />
+      <InboxStatus fault={fault} opening={opening} />
       {outbox > 0 && (
         <p>
           <a href={OUTBOX}>{counted(outbox, "message")} in the outbox</a>
@@ -93,16 +82,14 @@ const ConversationItem: FC<{ conversation: Conversation }> = ({ conversation }) 
 };
 
 function nameOf({ address, received }: Conversation): string {
-  if (address === null) return "Not verified";
-  const last = received.at(-1);
-  return last ? shownSender(last) : shownAddress(address);
+  return address === null ? "Not verified" : shownCorrespondent(address, received);
 }
 
 function stateIn(address: string | null, received: readonly InboxEntry[]): string {
   const last = received.at(-1);
   if (address === null) return counted(received.length, "message");
   if (!last) return "";
-  return isFromGuest(last) ? "guest" : stateOf(last);
+  return claimedName(address, received) === null ? stateOf(last) : "unverified name";
 }
 
 function lastOf({ received, sent }: Conversation): { text: string; time: string; isOwn: boolean } | null {

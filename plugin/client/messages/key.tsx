@@ -1,10 +1,12 @@
-// plugin/client/messages/key-page.tsx: compares the key that the author knows of an address with the published one.
+// plugin/client/messages/key.tsx: compares the key that the author knows of an address with the published one, and accepts it.
 import type { FC } from "hono/jsx";
 import type { KeyComparison } from "../../author/mailbox.js";
+import { shownAddress } from "../../author/message-facts.js";
 import { Fields, Form } from "../layout.js";
+import { addressIn, fieldsOf, type RoomParts } from "./message-requests.js";
 import { keyPath } from "./paths.js";
 
-export const KeyPage: FC<{ comparison: KeyComparison }> = ({ comparison }) => {
+const KeyPage: FC<{ comparison: KeyComparison }> = ({ comparison }) => {
   const { address, pinned, found } = comparison;
   const isSame = pinned?.key === found.key;
   return (
@@ -51,3 +53,23 @@ const Accept: FC<{ comparison: KeyComparison }> = ({ comparison: { address, foun
     </Form>
   </>
 );
+
+export function addKeys({ routes, open, notices }: RoomParts): void {
+  routes.get("/key/:address", async (c) => {
+    const { mailbox } = await open();
+    const address = addressIn(c);
+    const page = <KeyPage comparison={await mailbox.compareKey(address)} />;
+    return c.render(page, { title: `The key of ${shownAddress(address)}` });
+  });
+
+  routes.post("/key/:address", async (c) => {
+    const address = addressIn(c);
+    const key = (await fieldsOf(c))("key");
+    return notices.act(c, keyPath(address), async () => {
+      const correspondence = await open();
+      await correspondence.mailbox.acceptKey(address, key);
+      await correspondence.verifyAgain();
+      return { text: `You have accepted this key of ${address}.` };
+    });
+  });
+}

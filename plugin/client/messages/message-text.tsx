@@ -1,8 +1,7 @@
-// plugin/client/messages/parts.tsx: parts of the pages of messages.
+// plugin/client/messages/message-text.tsx: the text and the time of a message.
 
 import { raw } from "hono/html";
 import type { FC } from "hono/jsx";
-import { counted } from "../../author/amounts.js";
 import { toHtml } from "../../site/html.js";
 import { linkedText } from "../../site/linked-text.js";
 import { plainLines } from "../../site/plain-lines.js";
@@ -21,18 +20,4 @@ export const Text: FC<{ text: string }> = ({ text }) => (
         .join(""),
     )}
   </p>
-);
-
-/** Whether all messages are there. */
-export const Status: FC<{ fault: string | null; opening: number }> = ({ fault, opening }) => (
-  <>
-    {fault !== null && (
-      <p class="notice failure">{fault} New messages appear when it answers again; nothing is lost meanwhile.</p>
-    )}
-    {opening > 0 && (
-      <p class="muted" data-busy="">
-        Opening {counted(opening, "message")}.
-      </p>
-    )}
-  </>
 );

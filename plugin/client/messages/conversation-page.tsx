@@ -1,0 +1,123 @@
+// plugin/client/messages/conversation-page.tsx: a conversation with one correspondent.
+import type { FC } from "hono/jsx";
+import type { Conversation } from "../../author/correspondence.js";
+import { stateOf, timeOf } from "../../author/message-facts.js";
+import type { TwtxtError } from "../../errors.js";
+import { guestKeyOf } from "../../keys/guest.js";
+import type { OwnKeys } from "../../messages/sealing.js";
+import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
+import { Form } from "../layout.js";
+import { type InboxState, InboxStatus } from "./inbox-status.js";
+import { ReceivedItem, SentItem, UndeliveredItem } from "./message-items.js";
+import { conversationPath, keyPath, MESSAGES } from "./paths.js";
+
+interface ConversationProps extends InboxState {
+  address: string;
+  conversation: Conversation;
+  /** A message that could not be sent. */
+  unsent: UnsentMessage | null;
+  /** What the address has not received. */
+  undelivered: readonly OutboxEntry[];
+  /** Opens what is in the outbox. */
+  keys: OwnKeys;
+  /** How many of the newest messages to show. */
+  limit: number;
+}
+
+export interface UnsentMessage {
+  text: string;
+  error: TwtxtError;
+}
+
+/** How many more messages a page shows of an older part. */
+export const PAGE = 100;
+
+export const ConversationPage: FC<ConversationProps> = (props) => {
+  const { address, conversation, fault, opening, unsent } = props;
+  return (
+    <>
+      <div id="conversation" data-live>
+        <InboxStatus fault={fault} opening={opening} />
+        <SenderNote {...props} />
+        <NewestMessages {...props} />
+      </div>
+      <Form action={conversationPath(address)} class="composer">
+        {unsent && (
+          <p class="notice failure" role="alert">
+            Not sent: {unsent.error.message}{" "}
+            {unsent.error.code === "key-changed" && <a href={keyPath(address)}>Compare keys</a>}
+          </p>
+        )}
+        <label for="text">Your message</label>
+        <textarea id="text" name="text" rows={4} required data-key="r">
+          {unsent?.text ?? ""}
+        </textarea>
+        <button type="submit" class="primary">
+          Send
+        </button>
+      </Form>
+      {conversation.received.length > 0 && (
+        <p>
+          <a href={`${MESSAGES}/block?address=${encodeURIComponent(address)}`}>Block this sender</a>
+        </p>
+      )}
+    </>
+  );
+};
+
+/** The newest messages, oldest first, and a link to earlier ones. */
+const NewestMessages: FC<ConversationProps> = (props) => {
+  const items = itemsOf(props);
+  const { address, limit } = props;
+  const earlier = items.length - limit;
+  return (
+    <>
+      {earlier > 0 && (
+        <p>
+          <a href={`${conversationPath(address)}?show=${limit + PAGE}`}>Show earlier messages ({earlier})</a>
+        </p>
+      )}
+      <ol class="items conversation" id="conversation-items">
+        {items.slice(-limit).map(({ show }) => show())}
+      </ol>
+    </>
+  );
+};
+
+/** What is certain about the correspondent. */
+const SenderNote: FC<ConversationProps> = ({ address, conversation: { received, sent }, undelivered }) => {
+  const hasWritten = sent.length + undelivered.length > 0;
+  const last = received.at(-1);
+  if (guestKeyOf(address) !== null) {
+    return (
+      <p class="muted">
+        This guest wrote through the form on your contact page. A guest can state any name; only the key of their
+        browser is certain.
+      </p>
+    );
+  }
+  if (!last) {
+    const text = hasWritten ? `${address} has not answered yet.` : `Your first message to ${address}.`;
+    return <p class="muted">{text} The key is looked up when you send.</p>;
+  }
+  const how = stateOf(last) === "verified by DNS" ? "which was found through DNS" : "which its site publishes";
+  return (
+    <p class="muted">
+      Verified: signed with the key of {address}, {how}. <a href={keyPath(address)}>Show the key</a>
+    </p>
+  );
+};
+
+/** All messages, oldest first. Only the ones on the page are shown. */
+function itemsOf({ address, conversation, undelivered, keys }: ConversationProps) {
+  const theirs = conversation.received.map((entry) => ({
+    time: timeOf(entry),
+    show: () => <ReceivedItem entry={entry} />,
+  }));
+  const own = conversation.sent.map((copy) => ({ time: copy.created, show: () => <SentItem copy={copy} /> }));
+  const waiting = undelivered.map((entry) => ({
+    time: entry.created,
+    show: () => <UndeliveredItem {...{ entry, address, keys }} />,
+  }));
+  return [...theirs, ...own, ...waiting].sort((a, b) => Date.parse(a.time) - Date.parse(b.time));
+}

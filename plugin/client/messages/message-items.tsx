@@ -1,0 +1,81 @@
+// plugin/client/messages/message-items.tsx: received, sent and undelivered messages as items of a list.
+import type { FC, PropsWithChildren } from "hono/jsx";
+import { type InboxEntry, isOpened } from "../../author/mailbox.js";
+import { reasonOf, shownSender, stateOf, textOf, timeOf } from "../../author/message-facts.js";
+import { type OpenedCopy, ownText, shownText } from "../../author/threads.js";
+import { isReceipt } from "../../messages/line.js";
+import type { OwnKeys } from "../../messages/sealing.js";
+import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
+import { deliveryState } from "./delivery-text.js";
+import { Text, Time } from "./message-text.js";
+import { keyPath, MESSAGES, OUTBOX } from "./paths.js";
+
+/** A message that was delivered to someone, or waits in the outbox. `children` say what became of it. */
+export const SentItem: FC<PropsWithChildren<{ copy: Pick<OpenedCopy, "id" | "created" | "text"> }>> = ({
+  copy,
+  children,
+}) => (
+  <li class="own" id={`m-${copy.id}`} data-item tabindex={-1}>
+    <p class="by">
+      You <Time time={copy.created} />
+    </p>
+    <Text text={shownText(copy)} />
+    {children}
+  </li>
+);
+
+/** A message in the outbox that an address has not received. */
+export const UndeliveredItem: FC<{ entry: OutboxEntry; address: string; keys: OwnKeys }> = ({
+  entry,
+  address,
+  keys,
+}) => (
+  <SentItem copy={{ ...entry, text: ownText(entry.sealed, keys) }}>
+    {entry.recipients
+      .filter((recipient) => recipient.address === address)
+      .map((recipient) => (
+        <p class="reason">
+          {recipient.state === "failed" ? "Not delivered" : "Not delivered yet"}: {deliveryState(recipient)}.{" "}
+          <a href={OUTBOX}>Retry or discard it in the outbox</a>
+        </p>
+      ))}
+  </SentItem>
+);
+
+/** @param withSender - for lists of messages by several senders */
+export const ReceivedItem: FC<{ entry: InboxEntry; withSender?: boolean }> = ({ entry, withSender = false }) => (
+  <li id={`m-${entry.id}`} data-item tabindex={-1}>
+    <p class="by">
+      {withSender && <>{shownSender(entry)} </>}
+      {withSender && <span class="state">{stateOf(entry)} </span>}
+      <Time time={timeOf(entry)} />
+    </p>
+    {withSender && <Reason entry={entry} />}
+    {isOpened(entry) && (isReceipt(entry.message) ? <Receipt entry={entry} /> : <Text text={textOf(entry)} />)}
+    <div class="actions">
+      <a class="button" data-key="d" href={`${MESSAGES}/delete?id=${entry.id}`}>
+        Delete
+      </a>
+    </div>
+  </li>
+);
+
+const Receipt: FC<{ entry: InboxEntry }> = ({ entry }) => (
+  <p class="muted">
+    {isOpened(entry) && entry.receipts.length > 0
+      ? "Has read your message."
+      : "A read receipt for a message that is not among your copies."}
+  </p>
+);
+
+const Reason: FC<{ entry: InboxEntry }> = ({ entry }) => {
+  if (!isOpened(entry)) return <p class="reason">{entry.unreadable}</p>;
+  const { trust, message } = entry;
+  const { address } = message;
+  if (trust.trust !== "key-changed" || address === null) return <p class="reason">{reasonOf(entry)}</p>;
+  return (
+    <p class="reason">
+      {address} has a new key, or someone else writes in this name. <a href={keyPath(address)}>Compare the keys</a>
+    </p>
+  );
+};

@@ -1,0 +1,57 @@
+// plugin/client/messages/message-requests.ts: what the routes of the room share: the inbox, actions, and addresses in paths and forms.
+import type { Context, Hono } from "hono";
+import type { Correspondence } from "../../author/correspondence.js";
+import { TwtxtError } from "../../errors.js";
+import { parseAddress } from "../../keys/address.js";
+import type { BackgroundCount } from "../background-count.js";
+import type { ClientEnv, Notice } from "../client-env.js";
+import type { Notices } from "../notices.js";
+
+export type RoomContext = Context<ClientEnv>;
+
+/** Opens the inbox. */
+type Open = () => Promise<Correspondence>;
+
+export interface RoomParts {
+  routes: Hono<ClientEnv>;
+  open: Open;
+  /** Unread messages of all conversations. */
+  unread: BackgroundCount;
+  notices: Notices;
+}
+
+/** The fields of a form by name; empty for a missing one. */
+type Fields = (name: string) => string;
+
+/** @returns a function that adds an action: its path, the page that it leads to, and what it does */
+export function actionsOf({ routes, open, notices }: RoomParts) {
+  return (
+    path: string,
+    goesTo: (fields: Fields) => string,
+    work: (fields: Fields, all: Correspondence) => Promise<Notice>,
+  ) =>
+    routes.post(path, async (c) => {
+      const fields = await fieldsOf(c);
+      return notices.act(c, goesTo(fields), async () => work(fields, await open()));
+    });
+}
+
+export async function fieldsOf(c: RoomContext): Promise<Fields> {
+  const body = await c.req.parseBody();
+  return (name) => {
+    const value = body[name];
+    return typeof value === "string" ? value : "";
+  };
+}
+
+/** @throws TwtxtError `bad-address` */
+export function addressIn(c: RoomContext): string {
+  return addressOf(c.req.param("address") ?? "");
+}
+
+/** @throws TwtxtError `bad-address` */
+export function addressOf(text: string): string {
+  const address = parseAddress(text);
+  if (address !== null) return address;
+  throw new TwtxtError("bad-address", `"${text.slice(0, 100)}" is not an address such as bob@bob.example.`);
+}

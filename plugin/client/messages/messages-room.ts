@@ -1,0 +1,33 @@
+// plugin/client/messages/messages-room.ts: the room of private messages.
+import { Hono } from "hono";
+import { Correspondence, unreadIn } from "../../author/correspondence.js";
+import { Mailbox } from "../../author/mailbox.js";
+import { BackgroundCount } from "../background-count.js";
+import type { ClientEnv } from "../client-env.js";
+import { openOnce } from "../open-once.js";
+import type { CreateRoom } from "../room.js";
+import { addConversations } from "./conversation-routes.js";
+import { addKeys } from "./key.js";
+import type { RoomParts } from "./message-requests.js";
+import { addOutbox } from "./outbox.js";
+import { MESSAGES } from "./paths.js";
+import { addRemoval } from "./removal.js";
+import { addUnverified } from "./unverified.js";
+
+const KEYS = [
+  { key: "n", does: "writes a message to a new address" },
+  { key: "o", does: "opens the conversation" },
+  { key: "r", does: "writes in the open conversation" },
+  { key: "d", does: "deletes the message, after a question" },
+];
+
+export const messagesRoom: CreateRoom = (context) => {
+  const { machine, choice, ending, notices } = context;
+  const { open, opened } = openOnce(async () => Correspondence.open(await Mailbox.open(choice, machine), ending));
+  // Some inboxes delete what was read, so the inbox is opened only when the author visits this room.
+  const unread = new BackgroundCount(async () => unreadIn((await opened()?.conversations()) ?? []), ending);
+  const room: RoomParts = { routes: new Hono<ClientEnv>(), open, unread, notices };
+  for (const add of [addConversations, addUnverified, addRemoval, addKeys, addOutbox]) add(room);
+  const news = () => ({ count: unread.current, what: "unread" });
+  return { title: "Messages", path: MESSAGES, keys: KEYS, routes: room.routes, news };
+};

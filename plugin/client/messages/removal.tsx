@@ -1,0 +1,97 @@
+// plugin/client/messages/removal.tsx: deletes messages and blocks senders, after a question.
+import type { FC } from "hono/jsx";
+import { counted } from "../../author/amounts.js";
+import { type InboxEntry, isOpened } from "../../author/mailbox.js";
+import { shownAddress, shownSender, textOf } from "../../author/message-facts.js";
+import { parseAddress } from "../../keys/address.js";
+import { Fields, Form } from "../layout.js";
+import { actionsOf, addressOf, type RoomParts } from "./message-requests.js";
+import { Text } from "./message-text.js";
+import { conversationPath, MESSAGES, UNVERIFIED } from "./paths.js";
+
+const DeletePage: FC<{ entry: InboxEntry; address: string | null }> = ({ entry, address }) => (
+  <>
+    <p>This message by {shownSender(entry)} is deleted from your inbox for good:</p>
+    {isOpened(entry) && <Text text={textOf(entry)} />}
+    <Form action={`${MESSAGES}/delete`} class="actions">
+      <Fields fields={{ id: entry.id, address: address ?? "" }} />
+      <button type="submit" class="primary">
+        Delete it
+      </button>
+      <a href={pathOf(address)}>Keep it</a>
+    </Form>
+  </>
+);
+
+const BlockPage: FC<{ address: string; count: number }> = ({ address, count }) => (
+  <>
+    <p>
+      {counted(count, "message")} of {shownAddress(address)} {count === 1 ? "is" : "are"} deleted from your inbox for
+      good, and so is what arrives from now on, as soon as it is opened. Your host cannot refuse it, because it cannot
+      know who sealed a message.
+    </p>
+    <Form action={`${MESSAGES}/block`} class="actions">
+      <Fields fields={{ address }} />
+      <button type="submit" class="primary">
+        Block this sender
+      </button>
+      <a href={pathOf(address)}>Do not block</a>
+    </Form>
+  </>
+);
+
+function pathOf(address: string | null): string {
+  return address === null ? UNVERIFIED : conversationPath(address);
+}
+
+export function addRemoval(room: RoomParts): void {
+  addDeletion(room);
+  addBlocking(room);
+}
+
+function addDeletion(room: RoomParts): void {
+  room.routes.get("/delete", async (c) => {
+    const { entry, address } = await (await room.open()).entry(c.req.query("id") ?? "");
+    return c.render(<DeletePage entry={entry} address={address} />, { title: "Delete this message?" });
+  });
+
+  actionsOf(room)(
+    "/delete",
+    (fields) => pathOf(parseAddress(fields("address"))),
+    async (fields, correspondence) => {
+      await correspondence.delete(fields("id"));
+      return { text: "The message was deleted from your inbox." };
+    },
+  );
+}
+
+function addBlocking(room: RoomParts): void {
+  const act = actionsOf(room);
+  room.routes.get("/block", async (c) => {
+    const address = addressOf(c.req.query("address") ?? "");
+    const count = (await (await room.open()).with(address))?.received.length ?? 0;
+    return c.render(<BlockPage address={address} count={count} />, { title: "Block this sender?" });
+  });
+
+  act(
+    "/block",
+    () => MESSAGES,
+    async (fields, correspondence) => {
+      const address = addressOf(fields("address"));
+      await correspondence.mailbox.block(address);
+      await correspondence.removeBlocked();
+      const text = `${shownAddress(address)} is blocked. What this sender writes is deleted when it is opened.`;
+      return { text, undo: { action: `${MESSAGES}/unblock`, fields: { address } } };
+    },
+  );
+
+  act(
+    "/unblock",
+    () => MESSAGES,
+    async (fields, { mailbox }) => {
+      const address = addressOf(fields("address"));
+      await mailbox.blocked.unblock(address);
+      return { text: `${shownAddress(address)} is no longer blocked. Deleted messages do not come back.` };
+    },
+  );
+}

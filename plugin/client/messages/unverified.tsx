@@ -1,0 +1,41 @@
+// plugin/client/messages/unverified.tsx: the messages whose senders are not certain.
+import type { FC } from "hono/jsx";
+import type { InboxEntry } from "../../author/mailbox.js";
+import { Form } from "../layout.js";
+import { ReceivedItem } from "./message-items.js";
+import { actionsOf, type RoomParts } from "./message-requests.js";
+import { UNVERIFIED } from "./paths.js";
+
+const UnverifiedPage: FC<{ entries: readonly InboxEntry[] }> = ({ entries }) => (
+  <>
+    <p class="muted">Do not trust the addresses below: it is not certain who wrote these messages.</p>
+    <Form action={UNVERIFIED}>
+      <button type="submit">Verify again</button>
+    </Form>
+    <ul class="items" id="unverified" data-live>
+      {entries.map((entry) => (
+        <ReceivedItem entry={entry} withSender />
+      ))}
+    </ul>
+    {entries.length === 0 && <p class="muted">There are none.</p>}
+  </>
+);
+
+export function addUnverified(room: RoomParts): void {
+  room.routes.get("/unverified", async (c) => {
+    const correspondence = await room.open();
+    const conversation = await correspondence.with(null);
+    if (conversation) await correspondence.markRead(conversation);
+    return c.render(<UnverifiedPage entries={conversation?.received ?? []} />, { title: "Not verified" });
+  });
+
+  actionsOf(room)(
+    "/unverified",
+    () => UNVERIFIED,
+    async (_, correspondence) => {
+      await correspondence.verifyAgain();
+      const left = (await correspondence.with(null))?.received.length ?? 0;
+      return { text: left === 0 ? "All senders are verified." : `${left} still not verified.` };
+    },
+  );
+}
