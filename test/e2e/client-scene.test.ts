@@ -1,111 +1,23 @@
 // test/e2e/client-scene.test.ts: two authors use the local web client in a real Chromium, and a reader writes to one of them.
-import type { Page } from "playwright-core";
 import { expect, it } from "vitest";
 import { freePort } from "../cli/server.js";
-import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
-import { LONGEST_MS } from "../helpers/longest.js";
+import { describeInChromium } from "../helpers/chromium.js";
 import { post } from "../helpers/site.js";
-import { PublishedBlog } from "./published-blog.js";
+import { Author, LAYOUT, newTab } from "./author.js";
 
-const LAYOUT = `<!doctype html><html lang="en"><head><title>{{ page.url }}</title></head>
-<body>{{ content | safe }}{% twtxtMentions %}</body></html>`;
-
-/** An author who has opened the client in a browser. */
-class Author {
-  readonly blog: PublishedBlog;
-  tab: Page;
-
-  private constructor(blog: PublishedBlog, tab: Page) {
-    this.blog = blog;
-    this.tab = tab;
-  }
-
-  /** Starts a blog with one note, and its author's client. */
-  static async start(nick: string, port: number, neighbour: string, options = {}): Promise<Author> {
-    const date = new Date(Date.now() - 600_000).toISOString();
-    const hello = post({ date, tags: "posts", layout: "post.njk" }, `Hello from ${nick}.`);
-    const files = { "_includes/post.njk": LAYOUT, "posts/hello.md": hello };
-    const blog = await PublishedBlog.start({ nick, port, hosts: [neighbour], options, files });
-    return new Author(blog, await newTab(await blog.client()));
-  }
-
-  /** Changes the key of the blog, and opens a client with it. */
-  async changeKey(): Promise<void> {
-    await this.blog.changeKey();
-    await this.tab.context().close();
-    this.tab = await newTab(await this.blog.client());
-  }
-
-  async goTo(room: string): Promise<void> {
-    await this.tab.getByRole("navigation", { name: "Rooms" }).getByRole("link", { name: room }).click();
-    await this.tab.getByRole("heading", { level: 1, name: room }).waitFor();
-  }
-
-  async press(...keys: string[]): Promise<void> {
-    for (const key of keys) await this.tab.keyboard.press(key);
-  }
-
-  async follow(url: string): Promise<void> {
-    await this.goTo("Timeline");
-    await this.tab.getByRole("link", { name: "Following" }).click();
-    await this.tab.getByLabel("Follow a feed").fill(url);
-    await this.tab.getByRole("button", { name: "Follow" }).click();
-    await this.noticed("Following @");
-  }
-
-  /** Writes a note in the open composer, and publishes it. */
-  async publish(text: string): Promise<void> {
-    await this.tab.getByLabel("Your note").fill(text);
-    await this.tab.getByRole("button", { name: "Save as a post" }).click();
-    await this.tab.getByRole("button", { name: "Run these commands" }).click();
-    await this.tab.getByText("remote: Built and deployed.").waitFor();
-    await this.tab.getByRole("heading", { name: "Published" }).waitFor();
-  }
-
-  /** Sends a message in the open conversation. */
-  async send(text: string): Promise<void> {
-    await this.tab.getByLabel("Your message").fill(text);
-    await this.tab.getByRole("button", { name: "Send" }).click();
-    await this.noticed("Delivered to");
-  }
-
-  async noticed(text: string): Promise<void> {
-    await this.tab.locator(".notice p", { hasText: text }).waitFor();
-  }
-
-  /** Waits until the open page shows a text without being reloaded. */
-  async seesLater(selector: string, text: string): Promise<void> {
-    const found = this.tab.locator(selector, { hasText: text });
-    await expect
-      .poll(async () => {
-        // What the page does by itself every minute.
-        await this.tab.evaluate("document.dispatchEvent(new Event('twtxt:news'))");
-        return found.count();
-      })
-      .toBe(1);
-  }
-
-  /** The texts of the mentions that the blog shows to everyone, oldest first. */
-  async mentions(): Promise<string[]> {
-    const { mentions } = (await (await fetch(`${this.blog.url}/mentions.json`)).json()) as {
-      mentions: { text: string }[];
-    };
-    return mentions.map(({ text }) => text.replace(/^.*@<\w+ \S+> /, "")).reverse();
-  }
-}
-
-async function newTab(url: string): Promise<Page> {
-  const tab = await (await (await sharedChromium()).newContext()).newPage();
-  tab.setDefaultTimeout(LONGEST_MS / 3);
-  await tab.goto(url);
-  return tab;
+/** An author of a blog with one note. */
+function authorOf(nick: string, port: number, neighbour: string, options = {}): Promise<Author> {
+  const date = new Date(Date.now() - 600_000).toISOString();
+  const hello = post({ date, tags: "posts", layout: "post.njk" }, `Hello from ${nick}.`);
+  const files = { "_includes/post.njk": LAYOUT, "posts/hello.md": hello };
+  return Author.start({ nick, port, hosts: [neighbour], options, files });
 }
 
 async function twoAuthors(): Promise<[alice: Author, bob: Author]> {
   const ports = [await freePort(), await freePort()] as const;
   return [
-    await Author.start("alice", ports[0], `127.0.0.1:${ports[1]}`, { mentions: { moderate: true } }),
-    await Author.start("bob", ports[1], `127.0.0.1:${ports[0]}`),
+    await authorOf("alice", ports[0], `127.0.0.1:${ports[1]}`, { mentions: { moderate: true } }),
+    await authorOf("bob", ports[1], `127.0.0.1:${ports[0]}`),
   ];
 }
 

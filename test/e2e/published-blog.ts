@@ -1,9 +1,10 @@
 // test/e2e/published-blog.ts: a blog whose author publishes by `git push`: a hook of the bare repository builds the site,
 // `serve` serves it, and the author has the local web client.
-import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, execFile, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { expect } from "vitest";
 import { GIT_ENVIRONMENT } from "../author/git-site.js";
 import { command } from "../cli/helpers.js";
@@ -61,10 +62,10 @@ export class PublishedBlog {
   /** Creates the key, writes the site, pushes it and serves what the hook builds. */
   static async start(setup: PublishedBlogSetup): Promise<PublishedBlog> {
     const blog = new PublishedBlog(setup);
-    blog.#createRepository();
+    await blog.#createRepository();
     for (const [path, content] of Object.entries(setup.files)) blog.write(path, content);
     await blog.changeKey();
-    await serveProcess({ folder: blog.#deployed }, ["--port", String(setup.port), ...blog.#allowing], {
+    await serveProcess({ folder: blog.#deployed }, ["--port", String(setup.port), ...blog.allowing], {
       environment: blog.#environment,
     });
     return blog;
@@ -84,25 +85,24 @@ export class PublishedBlog {
   async changeKey(): Promise<void> {
     const file = join(this.#home, `data/eleventy-twtxt/keys/${this.address.replaceAll(":", "+")}.key`);
     rmSync(file, { force: true });
-    const created = await this.#type("keys", "create", this.address, "--file", file);
+    const created = await this.type("keys", "create", this.address, "--file", file);
     const { nick, options } = this.#setup;
     const own = { url: this.url, nick, host: "node", address: this.address, key: created.trim(), ...options };
     this.write("eleventy.config.js", configOf({ options: JSON.stringify(own), now: null }));
-    this.publish("New key");
+    await this.publish("New key");
   }
 
-  /** Commits everything, pushes it, and builds here as the author does. @returns the output of the push */
-  publish(message: string): string {
-    this.#git("add .");
-    this.#git("commit --quiet -m", message);
-    const printed = this.#git("push --set-upstream origin main");
-    this.#run(`${ELEVENTY}`, this.folder);
-    return printed;
+  /** Commits everything, pushes it, and builds here as the author does. */
+  async publish(message: string): Promise<void> {
+    await this.#git("add .");
+    await this.#git("commit --quiet -m", message);
+    await this.#git("push --set-upstream origin main");
+    await this.#run(ELEVENTY);
   }
 
   /** Starts the client. @returns its link */
   async client(): Promise<string> {
-    const words = ["--import", LOOPBACK_ONLY, COMMAND, "client", "--no-open", ...this.#allowing];
+    const words = ["--import", LOOPBACK_ONLY, COMMAND, "client", "--no-open", ...this.allowing];
     const child = spawn(process.execPath, words, { cwd: this.folder, env: { ...process.env, ...this.#environment } });
     clients.push(child);
     let printed = "";
@@ -120,17 +120,18 @@ export class PublishedBlog {
     return { ...GIT_ENVIRONMENT, ...environmentOf(this.#home) };
   }
 
-  get #allowing(): string[] {
+  /** The options of commands that reach its server and the other hosts. */
+  get allowing(): string[] {
     return [this.host, ...this.#setup.hosts].flatMap((host) => ["--allow-private-host", host]);
   }
 
-  #createRepository(): void {
+  async #createRepository(): Promise<void> {
     for (const folder of [this.folder, this.#deployed]) {
       mkdirSync(folder);
       symlinkSync(join(REPO, "node_modules"), join(folder, "node_modules"));
     }
     const remote = join(this.#home, "remote.git");
-    this.#git(`init --quiet --bare --initial-branch=main ${remote}`);
+    await this.#git(`init --quiet --bare --initial-branch=main ${remote}`);
     const hook = `#!/bin/sh
 set -e
 git --work-tree=${this.#deployed} checkout --quiet --force main
@@ -147,25 +148,25 @@ echo "Built and deployed."
       `config user.email ${nick}@${nick}.example`,
       `remote add origin ${remote}`,
     ]) {
-      this.#git(args);
+      await this.#git(args);
     }
     this.write(".gitignore", "node_modules\n_site\n.eleventy-twtxt\n");
     this.write("package.json", '{ "type": "module" }\n');
   }
 
   /** @param args - separated by spaces */
-  #git(args: string, ...further: string[]): string {
-    return this.#run(`git ${args}`, this.folder, further);
+  #git(args: string, ...further: string[]): Promise<void> {
+    return this.#run(`git ${args}`, further);
   }
 
-  #run(words: string, cwd: string, further: readonly string[] = []): string {
+  /** Runs a program in the author's folder. @param words - separated by spaces */
+  async #run(words: string, further: readonly string[] = []): Promise<void> {
     const [program = "", ...args] = [...words.split(" "), ...further];
-    const env = { ...process.env, ...this.#environment };
-    return execFileSync(program, args, { cwd, env, stdio: "pipe", encoding: "utf8" });
+    await promisify(execFile)(program, args, { cwd: this.folder, env: { ...process.env, ...this.#environment } });
   }
 
   /** Types a command of the plugin. @returns its output */
-  async #type(...args: string[]): Promise<string> {
+  async type(...args: string[]): Promise<string> {
     const { exitCode, stdout, stderr } = await command(this.folder, args, { environment: this.#environment });
     expect(exitCode, stderr).toBe(0);
     return stdout;

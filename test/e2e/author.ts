@@ -1,0 +1,98 @@
+// test/e2e/author.ts: an author who uses the local web client in a real Chromium.
+import type { Page } from "playwright-core";
+import { expect } from "vitest";
+import { sharedChromium } from "../helpers/chromium.js";
+import { LONGEST_MS } from "../helpers/longest.js";
+import { PublishedBlog, type PublishedBlogSetup } from "./published-blog.js";
+
+/** The layout of a post. */
+export const LAYOUT = `<!doctype html><html lang="en"><head><title>{{ page.url }}</title></head>
+<body>{{ content | safe }}{% twtxtMentions %}</body></html>`;
+
+/** An author who has opened the client in a browser. */
+export class Author {
+  readonly blog: PublishedBlog;
+  tab: Page;
+
+  private constructor(blog: PublishedBlog, tab: Page) {
+    this.blog = blog;
+    this.tab = tab;
+  }
+
+  /** Starts the blog and the client. */
+  static async start(setup: PublishedBlogSetup): Promise<Author> {
+    const blog = await PublishedBlog.start(setup);
+    return new Author(blog, await newTab(await blog.client()));
+  }
+
+  /** Changes the key of the blog, and opens a client with it. */
+  async changeKey(): Promise<void> {
+    await this.blog.changeKey();
+    await this.tab.context().close();
+    this.tab = await newTab(await this.blog.client());
+  }
+
+  async goTo(room: string): Promise<void> {
+    await this.tab.getByRole("navigation", { name: "Rooms" }).getByRole("link", { name: room }).click();
+    await this.tab.getByRole("heading", { level: 1, name: room }).waitFor();
+  }
+
+  async press(...keys: string[]): Promise<void> {
+    for (const key of keys) await this.tab.keyboard.press(key);
+  }
+
+  async follow(url: string): Promise<void> {
+    await this.goTo("Timeline");
+    await this.tab.getByRole("link", { name: "Following" }).click();
+    await this.tab.getByLabel("Follow a feed").fill(url);
+    await this.tab.getByRole("button", { name: "Follow" }).click();
+    await this.noticed("Following @");
+  }
+
+  /** Writes a note in the open composer, and publishes it. */
+  async publish(text: string): Promise<void> {
+    await this.tab.getByLabel("Your note").fill(text);
+    await this.tab.getByRole("button", { name: "Save as a post" }).click();
+    await this.tab.getByRole("button", { name: "Run these commands" }).click();
+    await this.tab.getByText("remote: Built and deployed.").waitFor();
+    await this.tab.getByRole("heading", { name: "Published" }).waitFor();
+  }
+
+  /** Sends a message in the open conversation. */
+  async send(text: string): Promise<void> {
+    await this.tab.getByLabel("Your message").fill(text);
+    await this.tab.getByRole("button", { name: "Send" }).click();
+    await this.noticed("Delivered to");
+  }
+
+  async noticed(text: string): Promise<void> {
+    await this.tab.locator(".notice p", { hasText: text }).waitFor();
+  }
+
+  /** Waits until the open page shows a text without being reloaded. */
+  async seesLater(selector: string, text: string): Promise<void> {
+    const found = this.tab.locator(selector, { hasText: text });
+    await expect
+      .poll(async () => {
+        // What the page does by itself every minute.
+        await this.tab.evaluate("document.dispatchEvent(new Event('twtxt:news'))");
+        return found.count();
+      })
+      .toBe(1);
+  }
+
+  /** The texts of the mentions that the blog shows to everyone, oldest first. */
+  async mentions(): Promise<string[]> {
+    const { mentions } = (await (await fetch(`${this.blog.url}/mentions.json`)).json()) as {
+      mentions: { text: string }[];
+    };
+    return mentions.map(({ text }) => text.replace(/^.*@<\w+ \S+> /, "")).reverse();
+  }
+}
+
+export async function newTab(url: string): Promise<Page> {
+  const tab = await (await (await sharedChromium()).newContext()).newPage();
+  tab.setDefaultTimeout(LONGEST_MS / 3);
+  await tab.goto(url);
+  return tab;
+}

@@ -1,0 +1,177 @@
+// test/e2e/client.screenshots.ts: `npm run screenshots`: writes pictures of each room of the web client into docs/images.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import type { Page } from "playwright-core";
+import { expect, it } from "vitest";
+import { parseFeed } from "../../plugin/feed/feed.js";
+import { freePort } from "../cli/server.js";
+import { loopbackServer } from "../helpers/loopback.js";
+import { REPO } from "../helpers/paths.js";
+import { Author, LAYOUT, newTab } from "./author.js";
+import { ALICES_POSTS, BOBS_POSTS, CAROLS_POSTS, erinsFeed, hoursAgo, yearOfMentions } from "./lively-blogs.js";
+import { PublishedBlog } from "./published-blog.js";
+
+const FOLDER = join(REPO, "docs/images/client");
+const SIZES = [
+  { name: "wide", width: 1280, height: 820, scale: 1 },
+  { name: "phone", width: 390, height: 780, scale: 1.5 },
+];
+const QUALITY = 80;
+
+/** The people of the pictures. */
+interface Cast {
+  alice: Author;
+  bob: PublishedBlog;
+  carol: PublishedBlog;
+  /** Addresses of this machine, and the names that the pictures show instead. */
+  names: ReadonlyMap<string, string>;
+}
+
+it("writes pictures of each room", async () => {
+  mkdirSync(FOLDER, { recursive: true });
+  const cast = await started();
+  const { alice } = cast;
+  await converse(cast);
+  await exchangeMessages(cast);
+  const take = (name: string) => takePictures(alice.tab, name, cast.names);
+
+  await alice.goTo("Timeline");
+  await alice.tab.getByRole("button", { name: "Read again" }).click();
+  await alice.noticed("The feeds were read again.");
+  await alice.goTo("Timeline");
+  await take("timeline");
+
+  await alice.goTo("Write");
+  await alice.tab
+    .getByLabel("Your note")
+    .fill("@bob there are *three* left, with a leaf. Come by before they are jelly.");
+  await alice.tab.getByRole("button", { name: "Who will be notified?" }).click();
+  await alice.tab.getByRole("heading", { name: "Who will be notified" }).waitFor();
+  await take("write");
+
+  await alice.goTo("Mentions");
+  await take("mentions");
+  await alice.tab.getByRole("link", { name: "Last year" }).click();
+  await alice.tab.locator("svg.plot").waitFor();
+  await take("year");
+
+  await alice.goTo("Messages");
+  await alice.seesLater("[data-item]", "Dana");
+  await take("messages");
+  await alice.tab.getByRole("link", { name: "bob@" }).click();
+  await alice.tab.getByText("Half past five").waitFor();
+  await take("conversation");
+  await alice.goTo("Messages");
+  await alice.tab.getByRole("link", { name: "Not verified" }).click();
+  await alice.tab.getByRole("link", { name: "Compare the keys" }).first().click();
+  await alice.tab.getByRole("button", { name: "I have asked" }).waitFor();
+  await take("key");
+
+  await alice.goTo("Health");
+  await alice.press("c");
+  await alice.tab.getByText("to fix, checked").waitFor();
+  await take("health");
+});
+
+/** Three blogs, a feed, and Alice's client. */
+async function started(): Promise<Cast> {
+  const [a, b, c] = [await freePort(), await freePort(), await freePort()];
+  const host = (port: number) => `127.0.0.1:${port}`;
+  const feed = erinsFeed(`http://${host(a)}/twtxt.txt`);
+  const erin = await loopbackServer((_, response) => response.end(feed));
+  const hosts = [host(a), host(b), host(c), erin.host];
+  const layout = { "_includes/post.njk": LAYOUT };
+  const start = (nick: string, port: number, files: Record<string, string>) =>
+    PublishedBlog.start({ nick, port, hosts, files: { ...layout, ...files } });
+  const bob = await start("bob", b, BOBS_POSTS);
+  const carol = await start("carol", c, CAROLS_POSTS);
+  const feeds = [bob, carol, { url: erin.url }].map(({ url }, at) => ({
+    nick: ["bob", "carol", "erin"][at],
+    url: `${url}/twtxt.txt`,
+  }));
+  const files = { ...layout, ...ALICES_POSTS, "_data/follow.json": JSON.stringify(feeds, null, 2) };
+  const options = { mentions: { moderate: true }, blobs: true };
+  const alice = await Author.start({ nick: "alice", port: a, hosts, options, files });
+  const named = [alice.blog.host, bob.host, carol.host, erin.host].map(
+    (one, at) => [one, `${["alice", "bob", "carol", "erin"][at]}.example`] as const,
+  );
+  await mentionAlice(alice.blog, erin.url);
+  return { alice, bob, carol, names: new Map(named) };
+}
+
+/** Sends the mention of Erin's feed, and imports those of a year. */
+async function mentionAlice(alice: PublishedBlog, erin: string): Promise<void> {
+  const { twts } = parseFeed(await (await fetch(`${erin}/twtxt.txt`)).text());
+  const source = `${erin}/twtxt.txt#:~:text=${twts[0]?.timestamp}`;
+  const body = new URLSearchParams({ source, target: `${alice.url}/twtxt.txt` });
+  const answer = await fetch(`${alice.url}/webmention`, { method: "POST", body });
+  expect(answer.ok, await answer.text()).toBe(true);
+  alice.write("../year.json", JSON.stringify({ mentions: yearOfMentions(`${alice.url}/posts/quinces/`) }));
+  await alice.type("mentions", "import", "../year.json");
+}
+
+/** A conversation of Alice, Bob and Carol. */
+async function converse({ alice: { blog: alice }, bob, carol }: Cast): Promise<void> {
+  await reply(alice, bob, "Three are left. The one with the leaf is yours.", 4);
+  await reply(bob, alice, "On my way. Keep the one with the leaf.", 3);
+  await reply(carol, alice, "And I bring the *accordion*. It needs an audience more than a repair.", 2);
+}
+
+/** Replies to the newest twt of another blog, and publishes. */
+async function reply(from: PublishedBlog, to: PublishedBlog, text: string, hours: number): Promise<void> {
+  const { twts } = parseFeed(await (await fetch(`${to.url}/twtxt.txt`)).text());
+  const twt = `${to.url}/twtxt.txt#:~:text=${twts.at(-1)?.timestamp}`;
+  const file = (await from.type("post", "--reply-to", twt, text, ...from.allowing)).trim();
+  from.write(file, from.read(file).replace(/^date: .*$/m, `date: ${hoursAgo(hours)}`));
+  await from.publish(text);
+}
+
+async function exchangeMessages({ alice: { blog: alice }, bob, carol }: Cast): Promise<void> {
+  const send = async (from: PublishedBlog, to: PublishedBlog, text: string) => {
+    await from.type("message", "send", to.address, text, ...from.allowing);
+    // The time of a message has no fractions of a second.
+    await setTimeout(1000);
+  };
+  await send(carol, alice, "The accordion is fine. It was only offended.");
+  await alice.type("message", "list", ...alice.allowing);
+  await send(bob, alice, "The basket stands at your back door. Three kilos, as promised.");
+  await send(alice, bob, "Found it. A loaf for you is on the windowsill.");
+  await send(bob, alice, "Then I come by tonight. Half past five?");
+  const reader = await newTab(`${alice.url}/contact/`);
+  await reader
+    .getByLabel("Your message")
+    .fill("I liked your page about quinces. Do you ship jelly, or is it only for people with bicycles?");
+  await reader.getByLabel("Your name (optional)").fill("Dana");
+  await reader.getByRole("button", { name: "Send" }).click();
+  await reader.locator(".twtxt-sent:not(:has(.twtxt-note))").waitFor();
+  await reader.context().close();
+  await carol.changeKey();
+  await send(carol, alice, "New telephone, new key. It is really me.");
+}
+
+async function takePictures(tab: Page, name: string, names: Cast["names"]): Promise<void> {
+  const chromium = await tab.context().newCDPSession(tab);
+  for (const colorScheme of ["light", "dark"] as const) {
+    await tab.emulateMedia({ colorScheme });
+    for (const { name: size, width, height, scale } of SIZES) {
+      await tab.setViewportSize({ width, height });
+      await tab.evaluate(`(${RENAME})(${JSON.stringify([...names])})`);
+      const clip = { x: 0, y: 0, width, height, scale };
+      const { data } = await chromium.send("Page.captureScreenshot", { format: "webp", quality: QUALITY, clip });
+      writeFileSync(join(FOLDER, `${name}-${size}-${colorScheme}.webp`), Buffer.from(data, "base64"));
+    }
+  }
+  await chromium.detach();
+}
+
+/** Replaces addresses of this machine in a page, and its font, which is not that of most readers. */
+const RENAME = `(names) => {
+  document.body.style.fontFamily = "Liberation Sans";
+  const renamed = (text) => names.reduce((one, [host, name]) =>
+    one.replaceAll("http://" + host, "https://" + name).replaceAll(host, name).replaceAll(host.replace(":", "_"), name),
+    text.replaceAll(/\\/tmp\\/twtxt-(\\w+)-\\w+/g, "/home/$1"));
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) texts.currentNode.data = renamed(texts.currentNode.data);
+  for (const field of document.querySelectorAll("input, textarea")) field.value = renamed(field.value);
+}`;

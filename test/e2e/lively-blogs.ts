@@ -1,0 +1,83 @@
+// test/e2e/lively-blogs.ts: what three people write to each other, for the pictures of the web client.
+import { post } from "../helpers/site.js";
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+
+export function hoursAgo(hours: number): string {
+  return new Date(Date.now() - hours * HOUR_MS).toISOString().replace(/\.\d+Z$/, "Z");
+}
+
+/** The files of posts, by the hours since they were written. */
+function posts(texts: Record<number, string | { title: string; summary: string }>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(texts).map(([hours, content]) => {
+      const date = hoursAgo(Number(hours));
+      const isNote = typeof content === "string";
+      const own = isNote ? {} : { title: content.title, summary: content.summary };
+      const name = isNote ? date.replace(/\D/g, "") : content.title.toLowerCase().replace(/\W+/g, "-");
+      return [
+        `posts/${name}.md`,
+        post({ ...own, date, tags: "posts", layout: "post.njk" }, isNote ? content : content.summary),
+      ];
+    }),
+  );
+}
+
+export const ALICES_POSTS = posts({
+  190: {
+    title: "Quinces",
+    summary: "A slow jelly, and why I stopped peeling.",
+  },
+  71: "First frost. The dahlias went black overnight, as they do, and the kale looks pleased with itself.",
+  28: "The green bicycle has a bell again. It rings by itself on cobbles, which is most of the town.",
+});
+
+export const BOBS_POSTS = posts({
+  120: "The 17:05 from platform two has a dining car again. The soup is better than the punctuality.",
+  52: "Thursday’s sky, from the signal box: a red that no one ordered.",
+  5: "Does anyone still have a quince or two? Ours were gone by Tuesday.",
+});
+
+export const CAROLS_POSTS = posts({
+  98: "Repair café on Saturday: nineteen lamps, four toasters, and one accordion that we sent home unrepaired.",
+  20: "Sharpened every knife in the house. Now we cook with great respect.",
+});
+
+/** A feed without a blog, of a person who answers. @param alice - the URL of Alice's feed */
+export function erinsFeed(alice: string): string {
+  const mention = `@<alice ${alice}>`;
+  return [
+    "# nick = erin",
+    `${hoursAgo(44)}\t${mention} kale tastes best after the *first* frost. Ask it yourself.`,
+    `${hoursAgo(9)}\tThe library has a seed shelf now: take a bag, bring a bag. I took eleven.`,
+    "",
+  ].join("\n");
+}
+
+const WRITERS = ["bob", "carol", "erin", "greta", "linnea", "mo", "yusuf", "tomasz"];
+const KINDS = ["mention", "reply", "reply", "like", "mention", "reply", "bookmark", "repost"];
+
+/**
+ * The mentions of a year, as `eleventy-twtxt mentions import` reads them.
+ *
+ * @param page - a page of the blog that they are about
+ */
+export function yearOfMentions(page: string): object[] {
+  const mentions = [];
+  for (let week = 0; week < 52; week += 1) {
+    // A slow growth with two busy weeks, the same in each run.
+    const count = Math.round(1.5 + week / 18 + 1.8 * Math.sin(week * 1.7) + (week === 31 || week === 47 ? 6 : 0));
+    for (let at = 0; at < count; at += 1) {
+      const number = week * 7 + at * 3;
+      const name = WRITERS[(number * number + at) % (2 + (week % 7))] ?? "bob";
+      const time = new Date(Date.now() - (52 - week) * 7 * DAY_MS + at * DAY_MS + 2 * HOUR_MS).toISOString();
+      const url = `https://${name}.example/`;
+      mentions.push({
+        ...{ source: `${url}notes/${week}-${at}/`, target: page, type: KINDS[number % KINDS.length] },
+        ...{ author: { name, url, photo: null }, text: "Quite so.", published: time, received: time, state: "shown" },
+      });
+    }
+  }
+  return mentions;
+}
