@@ -1,50 +1,67 @@
-// plugin/author/note-pictures.ts: saves pictures beside notes, without their metadata.
-import { mkdir, writeFile } from "node:fs/promises";
-import { basename, dirname, join } from "node:path";
-import { TwtxtError } from "../errors.js";
-import { removeMetadata } from "../pictures/remove-metadata.js";
-import { orBadFile } from "./files.js";
+// plugin/author/note-pictures.ts: pictures in the text of a note, linked by their file name alone.
+import { stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
 
-const MAX_PICTURES = 100;
+/** A link or an image in Markdown, or an image in HTML: what comes before the name, and the name. */
+const LINK = /(\]\(|\ssrc=")([^\s"'<>()/\\?#:&%]+\.(?:jpe?g|png|webp|gif))(?=[\s")])/gi;
+/** An image in Markdown: its description and its name. */
+const IMAGE = /!\[((?:\\.|[^\\\]])*)\]\(([^\s()]+)[^()]*\)/g;
 
-/** A picture beside a note. */
-export interface NotePicture {
-  /** Absolute. */
-  file: string;
-  /** What shows it in the note. */
-  markdown: string;
+/** The pictures that a text shows or links to by their file name alone, each once. */
+export function picturesIn(text: string): string[] {
+  return [...new Set([...text.matchAll(LINK)].map(([, , name = ""]) => name))];
 }
 
 /**
- * Saves a picture beside a note, under the name of the note with a number. The build copies it to the page of the note.
+ * Replaces links to pictures.
  *
- * @param note - the file of the note, absolute; it need not exist yet
- * @param picture - `name` is that of its file, for messages; `alt` describes it for people who do not see it
- * @throws TwtxtError `bad-file` for a file that is not a picture, or cannot be written
+ * @param linkOf - the new link by the file name; `undefined` to leave a link as it is
  */
-export async function saveNotePicture(
-  note: string,
-  { bytes, name, alt }: { bytes: Uint8Array; name: string; alt: string },
-): Promise<NotePicture> {
-  const picture = removeMetadata(bytes, name);
-  await orBadFile(mkdir(dirname(note), { recursive: true }));
-  for (let number = 1; number < MAX_PICTURES; number += 1) {
-    const file = join(dirname(note), `${basename(note, ".md")}-${number}${picture.extension}`);
-    if (await orBadFile(createFile(file, picture.bytes))) return { file, markdown: markdownOf(alt, basename(file)) };
-  }
-  throw new TwtxtError("bad-file", `${basename(note)} has ${MAX_PICTURES} pictures already.`);
+export function linkPictures(text: string, linkOf: (name: string) => string | undefined): string {
+  return text.replace(LINK, (_, before: string, name: string) => before + (linkOf(name) ?? name));
 }
 
-async function createFile(file: string, bytes: Uint8Array): Promise<boolean> {
-  try {
-    await writeFile(file, bytes, { flag: "wx" });
-    return true;
-  } catch (error) {
-    if (Object(error).code === "EEXIST") return false;
-    throw error;
-  }
+/** The description of a picture in a text. @returns `null` if the text does not show the picture */
+export function descriptionOf(name: string, text: string): string | null {
+  const image = [...text.matchAll(IMAGE)].find(([, , shown]) => shown === name);
+  return image === undefined ? null : (image[1] ?? "").replace(/\\(.)/g, "$1");
 }
 
-function markdownOf(alt: string, file: string): string {
-  return `![${alt.replace(/\s+/g, " ").replace(/[\\[\]]/g, "\\$&")}](${file})`;
+/** @example imageOf("a red square", "picture-1.jpg") // "![a red square](picture-1.jpg)" */
+export function imageOf(description: string, link: string): string {
+  return `![${description
+    .trim()
+    .replace(/\s+/g, " ")
+    .replace(/[\\[\]]/g, "\\$&")}](${link})`;
+}
+
+/**
+ * Inserts an image: within a line between spaces, elsewhere as a paragraph of its own.
+ *
+ * @param at - the position of the cursor
+ * @returns the new text, and the position after the image
+ */
+export function insertImage(text: string, at: number, image: string): { text: string; at: number } {
+  const [before, after] = [text.slice(0, at), text.slice(at)];
+  const isInLine = /[^\n]$/.test(before) && /^[^\n]/.test(after);
+  const gap = isInLine ? " " : "\n\n";
+  const start = isInLine ? before.replace(/ $/, "") : before.trimEnd();
+  const end = isInLine ? after.replace(/^ /, "") : after.trimStart();
+  const shown = start === "" ? image : start + gap + image;
+  return { text: end === "" ? shown : shown + gap + end, at: shown.length };
+}
+
+/** Removes the images of a picture from a text. */
+export function withoutPicture(text: string, name: string): string {
+  return text
+    .replace(IMAGE, (image, _description, shown: string) => (shown === name ? "" : image))
+    .replace(/\n{3,}/g, "\n\n")
+    .trim();
+}
+
+/** The files beside a note that its text shows or links to. @param note - absolute */
+export async function picturesBeside(note: string, text: string): Promise<string[]> {
+  const files = picturesIn(text).map((name) => join(dirname(note), name));
+  const found = await Promise.all(files.map((file) => stat(file).catch(() => null)));
+  return files.filter((_, at) => found[at]?.isFile());
 }

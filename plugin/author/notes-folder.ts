@@ -76,6 +76,16 @@ export function noteName(time: number): string {
 }
 
 /**
+ * The file name of a picture beside a note.
+ *
+ * @param extension - such as `.jpg`
+ * @example notePictureName(Date.parse("2026-11-20T09:30:00Z"), 1, ".jpg") // "20261120-093000-1.jpg"
+ */
+export function notePictureName(time: number, number: number, extension: string): string {
+  return `${stem(time)}-${number}${extension}`;
+}
+
+/**
  * The possible times of a new note, in milliseconds, the earliest first. Skips seconds in the names of other files, because
  * no two posts may share one, and midnight, which means a date without a time.
  */

@@ -1,18 +1,31 @@
-// plugin/author/notes.ts: writes notes.
-import { join } from "node:path";
+// plugin/author/notes.ts: writes notes, and the pictures beside them.
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { extname, join } from "node:path";
 import { TwtxtError } from "../errors.js";
-import { createText, readText } from "./files.js";
+import { badFile, createText, readText } from "./files.js";
 import { formatPost, readPost } from "./front-matter.js";
 import type { Machine } from "./machine.js";
-import { freeNoteTimes, noteName } from "./notes-folder.js";
+import { linkPictures } from "./note-pictures.js";
+import { freeNoteTimes, noteName, notePictureName } from "./notes-folder.js";
 import { isBelow, type Site } from "./site.js";
+
+/** A picture that is written beside a note, under the name of the note with a number. */
+export interface PictureToWrite {
+  /** Its name in the text that was given to {@link composeNote}, such as `picture-1.jpg`. */
+  name: string;
+  /** Without metadata. */
+  bytes(): Promise<Uint8Array>;
+}
 
 /** The content of a note that is not written yet. */
 export interface Note {
   /** Absolute. */
   folder: string;
+  /** Markdown, with the final names of its pictures. @param time - milliseconds since 1970 */
+  bodyAt(time: number): string;
   /** The whole file. @param time - milliseconds since 1970 */
   contentAt(time: number): string;
+  pictures: readonly PictureToWrite[];
 }
 
 /**
@@ -23,20 +36,32 @@ export interface Note {
  * @param replyTo - the value for the front matter, of `replyToOf`
  */
 export async function composeNote(
-  { folder, body, replyTo }: { folder: string; body: string; replyTo: string | undefined },
+  {
+    folder,
+    body,
+    replyTo,
+    pictures = [],
+  }: { folder: string; body: string; replyTo: string | undefined; pictures?: readonly PictureToWrite[] },
   site: Site,
   machine: Machine,
 ): Promise<Note> {
   const like = await modelData(site, folder, machine);
+  const bodyAt = (time: number) => {
+    const names = new Map(pictures.map(({ name }, at) => [name, notePictureName(time, at + 1, extname(name))]));
+    return linkPictures(body, (name) => names.get(name));
+  };
   const contentAt = (time: number) =>
-    formatPost({ date: new Date(time), ...like, ...(replyTo !== undefined && { replyTo }) }, `${body}\n`);
-  return { folder, contentAt };
+    formatPost({ date: new Date(time), ...like, ...(replyTo !== undefined && { replyTo }) }, `${bodyAt(time)}\n`);
+  return { folder, bodyAt, contentAt, pictures };
 }
 
-/** The file and the content that {@link writeNote} would write now. */
-export function previewNote({ folder, contentAt }: Note, now: number): { file: string; content: string } {
+/** The file, its content and its text that {@link writeNote} would write now. */
+export function previewNote(
+  { folder, bodyAt, contentAt }: Note,
+  now: number,
+): { file: string; content: string; body: string } {
   const [time = 0] = freeNoteTimes(folder, now);
-  return { file: join(folder, noteName(time)), content: contentAt(time) };
+  return { file: join(folder, noteName(time)), content: contentAt(time), body: bodyAt(time) };
 }
 
 /** The tags and the layout that a note does not inherit from its folder. */
@@ -65,15 +90,50 @@ async function modelData(
 }
 
 /**
- * Writes a note into a new file.
+ * Writes a note into a new file, after its pictures.
  *
  * @returns the file, absolute
  * @throws TwtxtError `bad-file`
  */
-export async function writeNote({ folder, contentAt }: Note, now: number): Promise<string> {
+export async function writeNote({ folder, contentAt, pictures }: Note, now: number): Promise<string> {
   for (const time of freeNoteTimes(folder, now)) {
     const file = join(folder, noteName(time));
-    if (await createText(file, contentAt(time))) return file;
+    const written = await writePictures(pictures, folder, time);
+    if (written === null) continue;
+    try {
+      if (await createText(file, contentAt(time))) return file;
+    } catch (error) {
+      await removeFiles(written);
+      throw error;
+    }
+    await removeFiles(written);
   }
   throw new TwtxtError("bad-file", `${folder} has a note for every second of the next day.`);
+}
+
+/** @returns the files; `null` if another process has just written one of this name, and then none is left */
+async function writePictures(
+  pictures: readonly PictureToWrite[],
+  folder: string,
+  time: number,
+): Promise<string[] | null> {
+  const written: string[] = [];
+  try {
+    if (pictures.length > 0) await mkdir(folder, { recursive: true });
+    for (const [at, { name, bytes }] of pictures.entries()) {
+      const file = join(folder, notePictureName(time, at + 1, extname(name)));
+      const content = await bytes();
+      await writeFile(file, content, { flag: "wx", flush: true });
+      written.push(file);
+    }
+    return written;
+  } catch (error) {
+    await removeFiles(written);
+    if (Object(error).code === "EEXIST") return null;
+    throw badFile(error);
+  }
+}
+
+async function removeFiles(files: readonly string[]): Promise<void> {
+  await Promise.all(files.map((file) => rm(file, { force: true })));
 }

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import * as v from "valibot";
 import { FileStore } from "../store/file.js";
 import { readJson, update } from "../store/json.js";
-import type { Store } from "../store/store.js";
+import type { StreamingStore } from "../store/store.js";
+import { DRAFT_ID, DraftPictures, PICTURE_LIMITS } from "./draft-pictures.js";
 import { dataFolder } from "./files.js";
 import type { Machine } from "./machine.js";
 import type { Site } from "./site.js";
@@ -32,14 +33,15 @@ export interface SavedText extends Omit<PostDraft, "saved"> {
 }
 
 const PREFIX = "drafts/";
-const ID = /^[0-9a-f-]{36}$/;
 
 /** The drafts of a site on this machine, in the author's data folder. All methods throw TwtxtError `store-failed`. */
 export class PostDrafts {
-  readonly #store: Store;
+  readonly pictures: DraftPictures;
+  readonly #store: StreamingStore;
   readonly #now: () => number;
 
-  constructor(store: Store, now: () => number) {
+  constructor(store: StreamingStore, now: () => number, limits = PICTURE_LIMITS) {
+    this.pictures = new DraftPictures(store, limits);
     this.#store = store;
     this.#now = now;
   }
@@ -51,9 +53,12 @@ export class PostDrafts {
    * @returns the draft, with another ID if it is a new one
    */
   async save(text: SavedText): Promise<PostDraft> {
-    const id = ID.test(text.id) ? text.id : randomUUID();
+    const id = DRAFT_ID.test(text.id) ? text.id : randomUUID();
     const saved = await this.#replace({ ...text, id });
-    return saved.page === text.page ? saved : this.#replace({ ...text, id: randomUUID() });
+    if (saved.page === text.page) return saved;
+    const other = randomUUID();
+    await this.pictures.copy(id, other);
+    return this.#replace({ ...text, id: other });
   }
 
   /** @returns the stored draft: that of another page if it was not replaced */
@@ -73,9 +78,11 @@ export class PostDrafts {
     return drafts.flatMap((stored) => stored?.value ?? []).sort((a, b) => (a.saved < b.saved ? 1 : -1));
   }
 
-  /** Deletes a draft if it exists. */
+  /** Deletes a draft if it exists, and its pictures. */
   async delete(id: string): Promise<void> {
-    if (ID.test(id)) await this.#store.delete(PREFIX + id);
+    if (!DRAFT_ID.test(id)) return;
+    await this.#store.delete(PREFIX + id);
+    await this.pictures.clear(id);
   }
 }
 
