@@ -41,12 +41,17 @@ const PREFIX = "draft-pictures/";
 const LIST = "list.json";
 const PLACE_KEY = "preferences/pictures";
 
-const TYPES: Readonly<Record<string, CleanPicture["type"]>> = {
+const TYPES: Readonly<Record<CleanPicture["extension"], CleanPicture["type"]>> = {
   ".jpg": "image/jpeg",
   ".png": "image/png",
   ".webp": "image/webp",
   ".gif": "image/gif",
 };
+
+/** The media type of a picture of a draft, by its name. */
+export function pictureType(name: string): CleanPicture["type"] {
+  return TYPES[extname(name) as CleanPicture["extension"]];
+}
 
 /** The pictures of the drafts in a store. All methods throw TwtxtError `store-failed`. */
 export class DraftPictures {
@@ -60,6 +65,7 @@ export class DraftPictures {
 
   /** In the order in which they were added. */
   async of(draft: string): Promise<DraftPicture[]> {
+    if (!DRAFT_ID.test(draft)) return [];
     return (await readJson(this.#store, listOf(draft), PICTURES))?.value ?? [];
   }
 
@@ -91,7 +97,7 @@ export class DraftPictures {
 
   /** Removes a picture if it exists. */
   async remove(draft: string, name: string): Promise<void> {
-    if (!(await this.#has(draft, name))) return;
+    if (!(await this.#find(draft, name))) return;
     await update(this.#store, listOf(draft), PICTURES, (old) => (old ?? []).filter((one) => one.name !== name));
     await this.#store.delete(keyOf(draft, name));
   }
@@ -104,17 +110,17 @@ export class DraftPictures {
 
   /** @throws TwtxtError `not-found` */
   async bytes(draft: string, name: string): Promise<Uint8Array> {
-    const stored = (await this.#has(draft, name)) && (await this.#store.get(keyOf(draft, name)));
+    const stored = (await this.#find(draft, name)) && (await this.#store.get(keyOf(draft, name)));
     if (!stored) throw missing(name);
     return stored.bytes;
   }
 
-  /** A picture as a stream, with its media type. @throws TwtxtError `not-found` */
-  async read(draft: string, name: string): Promise<{ stream: ReadableStream<Uint8Array>; type: CleanPicture["type"] }> {
-    const type = TYPES[extname(name)];
-    const stream = type && (await this.#has(draft, name)) && (await this.#store.read(keyOf(draft, name)));
+  /** A picture and its bytes as a stream. @throws TwtxtError `not-found` */
+  async read(draft: string, name: string): Promise<{ picture: DraftPicture; stream: ReadableStream<Uint8Array> }> {
+    const picture = await this.#find(draft, name);
+    const stream = picture && (await this.#store.read(keyOf(draft, name)));
     if (!stream) throw missing(name);
-    return { stream, type };
+    return { picture, stream };
   }
 
   /** The place that the author chose last. */
@@ -126,8 +132,8 @@ export class DraftPictures {
     if ((await this.place()) !== place) await writeJson(this.#store, PLACE_KEY, place);
   }
 
-  async #has(draft: string, name: string): Promise<boolean> {
-    return DRAFT_ID.test(draft) && (await this.of(draft)).some((one) => one.name === name);
+  async #find(draft: string, name: string): Promise<DraftPicture | undefined> {
+    return (await this.of(draft)).find((picture) => picture.name === name);
   }
 
   /** Stores a picture under the first name that is free. */

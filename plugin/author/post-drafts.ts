@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import * as v from "valibot";
+import { TwtxtError } from "../errors.js";
 import { FileStore } from "../store/file.js";
 import { readJson, update } from "../store/json.js";
 import type { StreamingStore } from "../store/store.js";
@@ -76,6 +77,13 @@ export class PostDrafts {
     const keys = await this.#store.keys(PREFIX);
     const drafts = await Promise.all(keys.map((key) => readJson(this.#store, key, DRAFT)));
     return drafts.flatMap((stored) => stored?.value ?? []).sort((a, b) => (a.saved < b.saved ? 1 : -1));
+  }
+
+  /** @throws TwtxtError `not-found` */
+  async find(id: string): Promise<PostDraft> {
+    const stored = DRAFT_ID.test(id) ? await readJson(this.#store, PREFIX + id, DRAFT) : null;
+    if (stored === null) throw new TwtxtError("not-found", "There is no such draft. It may be saved as a post.");
+    return stored.value;
   }
 
   /** Deletes a draft if it exists, and its pictures. */

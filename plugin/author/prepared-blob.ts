@@ -66,10 +66,10 @@ export async function fileSealer(
  * @throws TwtxtError `too-large`; `bad-metadata` for its name; `bad-usage` for the key; `bad-file`
  */
 export async function prepareBlob(file: SourceFile, preparation: Preparation): Promise<PreparedBlob> {
-  checkSize(file.size, preparation);
+  checkFileSize(file.size, preparation);
   const { contents, ...options } = await contentsToPut(file, preparation);
   // Sealing adds some bytes.
-  checkSize(contents.size, preparation);
+  checkFileSize(contents.size, preparation);
   return { key: checkedKey(preparation.key ?? contents.sha256, contents), contents, ...options };
 }
 
@@ -86,7 +86,13 @@ async function contentsToPut(
   return { contents: contentsOfBytes(sealed), change: { ...change, type: SEALED_TYPE, filename: "" }, file: {} };
 }
 
-function checkSize(size: number, { sealFile, site }: Preparation): void {
+/**
+ * Whether the site accepts a file of this size.
+ *
+ * @param sealFile - `null` for a file that is not sealed
+ * @throws TwtxtError `too-large`
+ */
+export function checkFileSize(size: number, { sealFile, site }: Pick<Preparation, "sealFile" | "site">): void {
   const { maxBytes, host } = site;
   if (sealFile && size > MAX_SEALED_BYTES) {
     throw new TwtxtError("too-large", `A file to seal must be at most ${sizeText(MAX_SEALED_BYTES)}.`);

@@ -1,8 +1,11 @@
 // plugin/author/publish.ts: publishes new files of a site by git: adds, commits and pushes them, and nothing else.
 import { relative } from "node:path";
 import { TwtxtError } from "../errors.js";
+import { readText } from "./files.js";
+import { readPost } from "./front-matter.js";
 import { type Git, type GitRun, gitIn } from "./git.js";
 import type { Machine } from "./machine.js";
+import { picturesBeside } from "./note-pictures.js";
 import type { Site } from "./site.js";
 
 /** The commands that publish files, for the author to confirm. */
@@ -40,6 +43,17 @@ const FOLLOW_MESSAGE = "Feeds that I follow";
 /** Why the file of followed feeds is published with a note. */
 export function whyFollow(file: string): string {
   return `${file} has changes that are not committed. Without them, a build elsewhere, such as that of your deploy, does not know the feeds that you have followed since, and a mention such as @bob notifies no one.`;
+}
+
+/**
+ * What publishes a note: its file and the pictures beside it that it shows.
+ *
+ * @param file - absolute
+ * @throws TwtxtError `bad-file`
+ */
+export async function publishableNote(file: string): Promise<Omit<Publishable, "hasFollow">> {
+  const { content } = readPost((await readText(file)) ?? "");
+  return { files: [file, ...(await picturesBeside(file, content))], message: commitMessage(content) };
 }
 
 /**
@@ -112,7 +126,11 @@ export function afterPush({ settings: { host } }: Pick<Site, "settings">): strin
  */
 export function commitMessage(text: string): string {
   const [line = ""] = text.trim().split(/\s*\n/, 1);
-  const short = line.replace(/@<([^\s<>]+) [^<>]*>/g, "@$1").replace(/\s+/g, " ");
+  const short = line
+    .replace(/@<([^\s<>]+) [^<>]*>/g, "@$1")
+    .replace(/!\[([^\][]*)\]\([^\s()]*\)/g, "$1")
+    .replace(/\s+/g, " ")
+    .trim();
   if (short === "") return "New note";
   return short.length <= MAX_SUBJECT ? short : `${short.slice(0, MAX_SUBJECT).replace(/ \S*$/, "")}…`;
 }

@@ -3,8 +3,10 @@ import { saveWhileTyping } from "./client-drafts.js";
 import { listenForKeys } from "./client-keys.js";
 import { keepCurrent } from "./client-live.js";
 import { announceNotice } from "./client-notice.js";
+import { takePictures } from "./client-pictures.js";
 
 announceNotice();
 listenForKeys();
 keepCurrent();
 saveWhileTyping();
+takePictures();

@@ -5,7 +5,7 @@ import { readPost } from "../author/front-matter.js";
 import { misuse } from "../author/invocation.js";
 import { composeNote, type Note, previewNote, writeNote } from "../author/notes.js";
 import { type NotesFolder, rememberNotesFolder } from "../author/notes-folder.js";
-import { commitMessage } from "../author/publish.js";
+import { publishableNote } from "../author/publish.js";
 import { parseReply, type Reply, replyToOf } from "../author/reply.js";
 import { type Site, siteAt } from "../author/site.js";
 import { PREVIEW_FOLDER } from "../site/site.js";
@@ -100,14 +100,9 @@ async function write(
     return 1;
   }
   terminal.print(site.shown(file));
-  if (isPublished && exitCode === 0) return publishNote(file, site, terminal);
+  if (isPublished && exitCode === 0) return publishIfConfirmed(await publishableNote(file), site, terminal);
   terminal.say(exitCode === 0 ? nextStep(site) : `The editor exited with code ${exitCode}. The note was saved.`);
   return exitCode === 0 ? 0 : 1;
-}
-
-async function publishNote(file: string, site: Site, terminal: Terminal): Promise<number> {
-  const { content } = readPost((await readText(file)) ?? "");
-  return publishIfConfirmed({ files: [file], message: commitMessage(content) }, site, terminal);
 }
 
 /** A note that cannot be read is not empty. */

@@ -19,7 +19,7 @@ afterEach(async () => {
 export interface Sent {
   method?: string;
   headers?: Record<string, string>;
-  body?: string;
+  body?: string | Uint8Array;
 }
 
 export interface Got {

@@ -2,6 +2,14 @@
 import { expect } from "vitest";
 import type { ClientUnderTest, Got } from "./client.js";
 
+export interface SentFile {
+  field: string;
+  name: string;
+  bytes: Uint8Array;
+  /** As the browser says. */
+  type?: string;
+}
+
 export interface Visitor {
   /** Requests a page. */
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Got>;
@@ -9,6 +17,8 @@ export interface Visitor {
   post(path: string, fields?: Readonly<Record<string, string>>): Promise<Got>;
   /** Submits a form of the client, and follows its redirect. @returns the page that it leads to */
   submit(path: string, fields?: Readonly<Record<string, string>>): Promise<Got>;
+  /** The same with files, as a form with a field for files sends them. */
+  upload(path: string, fields: Readonly<Record<string, string>>, files: readonly SentFile[]): Promise<Got>;
 }
 
 export async function visitorOf(client: ClientUnderTest, start: string): Promise<Visitor> {
@@ -16,18 +26,28 @@ export async function visitorOf(client: ClientUnderTest, start: string): Promise
   const get = (path: string, headers = {}) => client.ask(path, { headers: { cookie, ...headers } });
   const [, csrf = ""] = /name="csrf" value="([^"]+)"/.exec((await get(start)).text) ?? [];
   expect(csrf).not.toBe("");
-  const post = (path: string, fields = {}) =>
+  const send = (path: string, body: Uint8Array, type: string) =>
     client.ask(path, {
       method: "POST",
-      headers: { cookie, origin: client.origin, "content-type": "application/x-www-form-urlencoded" },
-      body: new URLSearchParams({ ...fields, csrf }).toString(),
+      headers: { cookie, origin: client.origin, "content-type": type },
+      body,
     });
+  const followed = async (answer: Got) => (answer.status === 303 ? get(answer.headers.get("location") ?? "") : answer);
+  const post = (path: string, fields = {}) => {
+    const body = new URLSearchParams({ ...fields, csrf }).toString();
+    return send(path, Buffer.from(body), "application/x-www-form-urlencoded");
+  };
   return {
     get,
     post,
-    async submit(path, fields = {}) {
-      const answer = await post(path, fields);
-      return answer.status === 303 ? get(answer.headers.get("location") ?? "") : answer;
+    submit: async (path, fields = {}) => followed(await post(path, fields)),
+    async upload(path, fields, files) {
+      const form = new FormData();
+      for (const [name, value] of Object.entries({ ...fields, csrf })) form.append(name, value);
+      for (const { field, name, bytes, type = "" } of files) form.append(field, new Blob([bytes], { type }), name);
+      const encoded = new Response(form);
+      const body = Buffer.from(await encoded.arrayBuffer());
+      return followed(await send(path, body, encoded.headers.get("content-type") ?? ""));
     },
   };
 }

@@ -7,6 +7,7 @@ import type { Notified } from "../../author/notified.js";
 import type { PostDraft } from "../../author/post-drafts.js";
 import { DATES } from "../dates.js";
 import { Fields, Form } from "../layout.js";
+import { PictureFields, type PicturesProps } from "./pictures.js";
 
 const PREVIEW_LENGTH = 80;
 
@@ -20,6 +21,7 @@ export interface OpenDraft extends Pick<PostDraft, "id" | "body" | "replyTo"> {
 
 interface WriteProps {
   draft: OpenDraft;
+  pictures: PicturesProps;
   /** `null` for an empty note. */
   preview: TwtPreview | null;
   /** `null` if it was not asked for. */
@@ -29,9 +31,9 @@ interface WriteProps {
   folders: readonly string[];
 }
 
-export const WritePage: FC<WriteProps> = ({ draft, preview, notified, drafts, folders }) => (
+export const WritePage: FC<WriteProps> = ({ draft, pictures, preview, notified, drafts, folders }) => (
   <>
-    <Form action="/write/draft" class="composer" id="composer">
+    <Form action="/write/draft" class="composer" id="composer" enctype="multipart/form-data">
       <Fields fields={{ id: draft.id, seen: draft.seen, page: randomUUID(), edit: "0" }} />
       <label for="body">Your note, in Markdown. Mention people as @nick.</label>
       <textarea id="body" name="body" rows={8} data-key="n">
@@ -40,6 +42,7 @@ export const WritePage: FC<WriteProps> = ({ draft, preview, notified, drafts, fo
       <p id="draft-state" class="muted" role="status">
         {draft.saved && `Draft saved: ${DATES.format(new Date(draft.saved))}`}
       </p>
+      <PictureFields {...pictures} />
       <label for="reply-to">Reply to (hash and feed of a twt; empty for none)</label>
       <input id="reply-to" name="replyTo" class="wide" value={draft.replyTo ?? ""} autocomplete="off" />
       <label for="folder">Folder</label>

@@ -13,3 +13,13 @@ export function draftPath(id: string): string {
 export function publishPath(file: string, hasFollow = true): string {
   return `${WRITE_PATH}/publish?file=${encodeURIComponent(file)}${hasFollow ? "" : "&follow=no"}`;
 }
+
+/** @param name - of a picture of the draft */
+export function picturePath(draft: string, name: string): string {
+  return `${WRITE_PATH}/picture/${draft}/${encodeURIComponent(name)}`;
+}
+
+/** @param folder - as the form of the composer has it */
+export function sharePath(draft: string, folder: string): string {
+  return `${WRITE_PATH}/share?draft=${draft}&folder=${encodeURIComponent(folder)}`;
+}

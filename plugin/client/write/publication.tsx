@@ -1,8 +1,6 @@
 // plugin/client/write/publication.tsx: publishes a post by git, after a confirmation.
 import type { Context } from "hono";
-import { readText } from "../../author/files.js";
-import { readPost } from "../../author/front-matter.js";
-import { afterPush, commitMessage, type Publication, planPublication, publish } from "../../author/publish.js";
+import { afterPush, type Publication, planPublication, publish, publishableNote } from "../../author/publish.js";
 import { isBelow, siteAt } from "../../author/site.js";
 import { TwtxtError } from "../../errors.js";
 import type { ClientEnv } from "../client-env.js";
@@ -57,8 +55,7 @@ async function planOf(
   if (!isBelow(site.file(site.settings.input), file) || !file.endsWith(".md")) {
     throw new TwtxtError("not-found", "There is no such post.");
   }
-  const { content } = readPost((await readText(file)) ?? "");
-  return planPublication({ files: [file], message: commitMessage(content), hasFollow }, site, context.machine);
+  return planPublication({ ...(await publishableNote(file)), hasFollow }, site, context.machine);
 }
 
 function faultOf(error: unknown): string {

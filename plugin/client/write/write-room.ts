@@ -2,16 +2,22 @@
 import { Hono } from "hono";
 import type { ClientEnv } from "../client-env.js";
 import type { CreateRoom } from "../room.js";
-import { deleteDraft, saveDraft, writePage } from "./composer.js";
+import { deleteDraft, pictureFile, saveDraft, writePage } from "./composer.js";
 import { WRITE_PATH } from "./paths.js";
+import { MAX_UPLOAD_BYTES } from "./pictures.js";
 import { publishPage, runPublication } from "./publication.js";
+import { shareAndSave, sharePage } from "./save-post.js";
 
 export const writeRoom: CreateRoom = (context) => {
   const routes = new Hono<ClientEnv>();
   routes.get("/", (c) => writePage(c, context));
   routes.post("/draft", (c) => saveDraft(c, context));
   routes.post("/delete", (c) => deleteDraft(c, context));
+  routes.get("/picture/:draft/:name", (c) => pictureFile(c, context));
+  routes.get("/share", (c) => sharePage(c, context));
+  routes.post("/share", (c) => shareAndSave(c, context));
   routes.get("/publish", (c) => publishPage(c, context));
   routes.post("/publish", (c) => runPublication(c, context));
-  return { title: "Write", path: WRITE_PATH, keys: [{ key: "n", does: "goes to the text" }], routes };
+  const keys = [{ key: "n", does: "goes to the text" }];
+  return { title: "Write", path: WRITE_PATH, keys, maxBodyBytes: MAX_UPLOAD_BYTES + 2 ** 20, routes };
 };

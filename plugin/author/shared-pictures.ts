@@ -1,0 +1,28 @@
+// plugin/author/shared-pictures.ts: stores the pictures of a note as public blobs.
+import { extname } from "node:path";
+import { blobSite } from "./blob-site.js";
+import type { OwnSiteChoice } from "./choice.js";
+import { type DraftPicture, type DraftPictures, pictureType } from "./draft-pictures.js";
+import { contentsOfBytes } from "./file-contents.js";
+import type { Machine } from "./machine.js";
+import { notePictureName } from "./notes-folder.js";
+import { checkFileSize } from "./prepared-blob.js";
+
+/**
+ * Makes pictures of a draft public. Call it only after the author has confirmed them. The keys are the hashes of the pictures,
+ * so another try stores nothing twice.
+ *
+ * @throws TwtxtError `too-large`, before anything is sent; as `blobSite` and `OwnBlobs.put`
+ */
+export async function sharePictures(
+  { draft, pictures }: { draft: string; pictures: readonly DraftPicture[] },
+  { stored, choice, machine }: { stored: DraftPictures; choice: OwnSiteChoice; machine: Machine },
+): Promise<void> {
+  const site = await blobSite(choice, machine);
+  for (const { size } of pictures) checkFileSize(size, { site, sealFile: null });
+  for (const [at, { name, sha256 }] of pictures.entries()) {
+    const contents = contentsOfBytes(await stored.bytes(draft, name));
+    const file = { type: pictureType(name), filename: notePictureName(machine.now(), at + 1, extname(name)) };
+    await site.blobs.put(sha256, contents, { change: { isPublic: true }, file, isSentAnyway: false });
+  }
+}

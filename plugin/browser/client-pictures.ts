@@ -1,0 +1,112 @@
+// plugin/browser/client-pictures.ts: pictures in the composer by drop and paste, several at once, at the cursor.
+
+interface Composer {
+  form: HTMLFormElement;
+  text: HTMLTextAreaElement;
+  fields: HTMLFieldSetElement;
+  input: HTMLInputElement;
+}
+
+export function takePictures(): void {
+  const fields = document.querySelector<HTMLFieldSetElement>(".pictures");
+  const input = fields?.querySelector<HTMLInputElement>("[type=file]");
+  const form = fields?.form;
+  const text = form?.querySelector("textarea");
+  if (!fields || !input || !form || !text) return;
+  const composer = { form, text, fields, input };
+  input.multiple = true;
+  input.addEventListener("change", () => choose([...(input.files ?? [])], composer));
+  for (const hint of fields.querySelectorAll<HTMLElement>("[data-with-script]")) hint.hidden = false;
+  takeDrops(composer);
+  takePastes(composer);
+  keepCursor(composer);
+}
+
+/** Only over the form: elsewhere, the browser does what it always does. */
+function takeDrops(composer: Composer): void {
+  const { form } = composer;
+  const hasFiles = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes("Files") === true;
+  form.addEventListener("dragover", (event) => {
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    form.classList.add("dropping");
+  });
+  form.addEventListener("dragleave", () => form.classList.remove("dropping"));
+  form.addEventListener("drop", (event) => {
+    form.classList.remove("dropping");
+    if (!hasFiles(event)) return;
+    event.preventDefault();
+    add([...(event.dataTransfer?.files ?? [])], composer);
+  });
+}
+
+/** A text with a picture of it, as word processors copy it, is pasted as text. */
+function takePastes(composer: Composer): void {
+  composer.text.addEventListener("paste", (event) => {
+    const { files, types } = event.clipboardData ?? new DataTransfer();
+    if (files.length === 0 || types.includes("text/plain")) return;
+    event.preventDefault();
+    add([...files], composer);
+  });
+}
+
+function add(files: readonly File[], composer: Composer): void {
+  choose([...(composer.input.files ?? []), ...files], composer);
+}
+
+/** Puts files into the field, and asks for a description of each. */
+function choose(files: readonly File[], { fields, input }: Composer): void {
+  const isTooLarge = files.reduce((sum, { size }) => sum + size, 0) > Number(fields.dataset.maxBytes);
+  const chosen = new DataTransfer();
+  for (const file of isTooLarge ? [] : files) chosen.items.add(file);
+  input.files = chosen.files;
+  askForDescriptions([...chosen.files], fields);
+  const status = fields.querySelector("[role=status]");
+  if (status) status.textContent = isTooLarge ? tooLarge(files) : chosenText(files.length);
+  if (chosen.files.length > 0) fields.querySelector<HTMLInputElement>(".description input")?.focus();
+}
+
+function tooLarge(files: readonly File[]): string {
+  return files.length === 1
+    ? `${files[0]?.name} is too large. Make it smaller, then add it again.`
+    : "These pictures are too large together. Add one after the other.";
+}
+
+function chosenText(count: number): string {
+  if (count === 0) return "";
+  return count === 1
+    ? "1 picture chosen. Describe it, then add it."
+    : `${count} pictures chosen. Describe each, then add them.`;
+}
+
+/** One field for each file, with its name. */
+function askForDescriptions(files: readonly File[], fields: HTMLElement): void {
+  const [first, ...others] = fields.querySelectorAll<HTMLElement>(".description");
+  if (!first) return;
+  for (const other of others) other.remove();
+  const all = files.map((_, at) => (at === 0 ? first : (first.cloneNode(true) as HTMLElement)));
+  first.after(...all.slice(1));
+  for (const [at, description] of all.entries()) {
+    const label = description.querySelector("label");
+    const input = description.querySelector("input");
+    if (!label || !input) continue;
+    if (at > 0) input.value = "";
+    input.id = label.htmlFor = `description-${at}`;
+    label.textContent = `Description of ${files[at]?.name}, for people who do not see it`;
+  }
+}
+
+/** Sends the position of the cursor if the author has put it there, and returns to it after the picture was added. */
+function keepCursor({ form, text }: Composer): void {
+  let isPlaced = false;
+  text.addEventListener("focus", () => {
+    isPlaced = true;
+  });
+  form.addEventListener("formdata", ({ formData }) => {
+    if (isPlaced) formData.set("cursor", String(text.selectionStart));
+  });
+  const cursor = new URL(location.href).searchParams.get("cursor");
+  if (cursor === null) return;
+  text.focus();
+  text.setSelectionRange(Number(cursor), Number(cursor));
+}

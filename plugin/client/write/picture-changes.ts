@@ -1,0 +1,81 @@
+// plugin/client/write/picture-changes.ts: what the form of the composer does with the pictures of a draft.
+import { randomUUID } from "node:crypto";
+import type { Context } from "hono";
+import { counted } from "../../author/amounts.js";
+import { imageOf, insertImage, withoutPicture } from "../../author/note-pictures.js";
+import { type PostDraft, type PostDrafts, versionOf } from "../../author/post-drafts.js";
+import { TwtxtError } from "../../errors.js";
+import { oneLine } from "../../http/one-line.js";
+import type { ClientEnv, ShownNotice } from "../client-env.js";
+
+const MAX_SHOWN_NAME = 80;
+
+export interface PictureChanges {
+  /** With its new text. */
+  draft: PostDraft;
+  /** `null` if nothing was asked for. */
+  notice: ShownNotice | null;
+  /** The position after the last picture in the text; `null` if none was added. */
+  cursor: number | null;
+}
+
+/** Adds the pictures of a form to a draft and to its text, or removes one. Each one that is refused is named. */
+export async function changePictures(
+  c: Context<ClientEnv>,
+  draft: PostDraft,
+  drafts: PostDrafts,
+): Promise<PictureChanges> {
+  const form = await c.req.formData();
+  const removed = form.get("remove");
+  if (typeof removed === "string") return removePicture(removed, draft, drafts);
+  const files = form.getAll("picture").filter((file) => typeof file !== "string" && file.name !== "") as File[];
+  if (files.length === 0) return { draft, notice: null, cursor: null };
+  const descriptions = form.getAll("description").map(String);
+  return addPictures(files, { draft, descriptions, at: cursorOf(form, draft.body) }, drafts);
+}
+
+async function addPictures(
+  files: readonly File[],
+  { draft, descriptions, at: start }: { draft: PostDraft; descriptions: readonly string[]; at: number },
+  drafts: PostDrafts,
+): Promise<PictureChanges> {
+  const refused: string[] = [];
+  let [text, at] = [draft.body, start];
+  for (const [index, file] of files.entries()) {
+    const name = oneLine(file.name).slice(0, MAX_SHOWN_NAME);
+    try {
+      const picture = await drafts.pictures.add(draft.id, { bytes: new Uint8Array(await file.arrayBuffer()), name });
+      ({ text, at } = insertImage(text, at, imageOf(descriptions[index] ?? "", picture.name)));
+    } catch (error) {
+      if (!(error instanceof TwtxtError)) throw error;
+      refused.push(error.message);
+    }
+  }
+  const count = files.length - refused.length;
+  const added = count > 0 && `${counted(count, "picture")} added.`;
+  return {
+    draft: count > 0 ? await withText(draft, text, drafts) : draft,
+    notice: { text: [added, ...refused].filter(Boolean).join("\n"), isFailure: refused.length > 0 },
+    cursor: count > 0 ? at : null,
+  };
+}
+
+async function removePicture(name: string, draft: PostDraft, drafts: PostDrafts): Promise<PictureChanges> {
+  const without = await withText(draft, withoutPicture(draft.body, name), drafts);
+  await drafts.pictures.remove(draft.id, name);
+  return { draft: without, notice: { text: `${oneLine(name)} is removed.`, isFailure: false }, cursor: null };
+}
+
+/** Saves another text as if another page did, so that the page that sent the form, if it is shown again, does not replace it. */
+function withText(draft: PostDraft, body: string, drafts: PostDrafts): Promise<PostDraft> {
+  return drafts.save({ ...draft, body, page: randomUUID(), edit: 0, seen: versionOf(draft) });
+}
+
+/** The position in the text of the draft, which has no space around it; its end without script. */
+function cursorOf(form: FormData, body: string): number {
+  const cursor = form.get("cursor");
+  if (typeof cursor !== "string" || !/^\d+$/.test(cursor)) return body.length;
+  const typed = String(form.get("body") ?? "").replace(/\r\n?/g, "\n");
+  const space = typed.length - typed.trimStart().length;
+  return Math.min(Math.max(Number(cursor) - space, 0), body.length);
+}

@@ -1,0 +1,142 @@
+// plugin/client/write/pictures.tsx: the pictures of a draft in the composer, and the question before they become public.
+import type { FC } from "hono/jsx";
+import { sizeText } from "../../author/amounts.js";
+import type { DraftPicture, PicturePlace } from "../../author/draft-pictures.js";
+import { descriptionOf, imageOf } from "../../author/note-pictures.js";
+import type { PostDraft } from "../../author/post-drafts.js";
+import { Fields, Form } from "../layout.js";
+import { picturePath, WRITE_PATH } from "./paths.js";
+
+/** The most that one form may contain. */
+export const MAX_UPLOAD_BYTES = 30 * 2 ** 20;
+const ACCEPTED = "image/jpeg,image/png,image/webp,image/gif";
+
+export interface PicturesProps {
+  draft: Pick<PostDraft, "id" | "body">;
+  pictures: readonly DraftPicture[];
+  /** `null` for a site without blobs: there is no choice. */
+  place: PicturePlace | null;
+  /** The host of blobs. */
+  host: string;
+}
+
+/**
+ * A part of the form of the composer. The button that adds comes before those that remove, because Enter in a field presses
+ * the first button of a form.
+ */
+export const PictureFields: FC<PicturesProps> = ({ draft, pictures, place, host }) => (
+  <fieldset class="pictures" data-max-bytes={MAX_UPLOAD_BYTES}>
+    <legend>Pictures</legend>
+    <label for="picture">Picture (JPEG, PNG, WebP or GIF, up to {sizeText(MAX_UPLOAD_BYTES)})</label>
+    <input type="file" id="picture" name="picture" class="wide" accept={ACCEPTED} aria-describedby="picture-note" />
+    <p id="picture-note" class="muted">
+      Its location and all other data about how it was taken are removed.{" "}
+      <span data-with-script hidden>
+        You can also drop or paste pictures into the text.
+      </span>
+    </p>
+    <p class="description">
+      <label for="description">Description, for people who do not see it</label>
+      <input id="description" name="description" class="wide" autocomplete="off" />
+    </p>
+    <div class="actions">
+      <button type="submit">Add the picture</button>
+      <span class="muted" role="status" />
+    </div>
+    {pictures.length > 0 && (
+      <ul class="items">
+        {pictures.map((picture) => (
+          <PictureItem draft={draft} picture={picture} />
+        ))}
+      </ul>
+    )}
+    {place !== null && <PlaceFields place={place} host={host} />}
+  </fieldset>
+);
+
+const PictureItem: FC<{ draft: PicturesProps["draft"]; picture: DraftPicture }> = ({ draft, picture }) => {
+  const { name, size } = picture;
+  const description = descriptionOf(name, draft.body);
+  return (
+    <li class="picture">
+      <Thumbnail draft={draft.id} name={name} description={description ?? ""} />
+      <div>
+        <p>
+          <code>{name}</code> <span class="muted">{sizeText(size)}</span>
+        </p>
+        {description === null ? (
+          <p>
+            Not in the text, so it is not part of the note. To show it: <code>{imageOf("description", name)}</code>
+          </p>
+        ) : (
+          <p>{description || "No description yet: write it between the brackets in the text."}</p>
+        )}
+        <button type="submit" name="remove" value={name} class="quiet">
+          Remove <span class="visually-hidden">{name}</span>
+        </button>
+      </div>
+    </li>
+  );
+};
+
+const Thumbnail: FC<{ draft: string; name: string; description: string }> = ({ draft, name, description }) => (
+  <img src={picturePath(draft, name)} alt={description} loading="lazy" decoding="async" />
+);
+
+const PlaceFields: FC<{ place: PicturePlace; host: string }> = ({ place, host }) => (
+  <fieldset class="places">
+    <legend>When the note is saved, its pictures become</legend>
+    <label>
+      <input type="radio" name="place" value="beside" checked={place === "beside"} /> files beside the note
+    </label>
+    <label>
+      <input type="radio" name="place" value="blob" checked={place === "blob"} /> public blobs at {host}. You are asked
+      first; until then they are only on this machine.
+    </label>
+  </fieldset>
+);
+
+export interface ShareProps {
+  draft: PostDraft;
+  /** Those that the note shows. */
+  pictures: readonly DraftPicture[];
+  /** As the form of the composer has it. */
+  folder: string;
+  host: string;
+}
+
+/** Asks before pictures become public. */
+export const SharePage: FC<ShareProps> = ({ draft, pictures, folder, host }) => (
+  <>
+    <p>
+      {pictures.length === 1
+        ? `Saving this note stores its picture as a public blob at ${host}: anyone with the link can see it from then on,`
+        : `Saving this note stores its pictures as public blobs at ${host}: anyone with the link can see them from then on,`}{" "}
+      also before you publish the note.
+    </p>
+    <ul class="items">
+      {pictures.map(({ name, size }) => (
+        <li class="picture">
+          <Thumbnail draft={draft.id} name={name} description={descriptionOf(name, draft.body) ?? ""} />
+          <p>
+            <code>{name}</code> <span class="muted">{sizeText(size)}</span>
+          </p>
+        </li>
+      ))}
+    </ul>
+    <Form action={`${WRITE_PATH}/share`}>
+      <Fields fields={{ id: draft.id, folder, shown: hashesOf(pictures) }} />
+      <div class="actions">
+        <button type="submit" class="primary">
+          Make {pictures.length === 1 ? "the picture" : "the pictures"} public and save the post
+        </button>
+        <a href={`${WRITE_PATH}?draft=${draft.id}`}>Back to the draft</a>
+      </div>
+    </Form>
+  </>
+);
+
+/** The pictures that a page shows, for comparison before they become public. */
+export function hashesOf(pictures: readonly DraftPicture[]): string {
+  return pictures.map(({ sha256 }) => sha256).join(" ");
+}

@@ -1,0 +1,104 @@
+// plugin/client/write/save-post.tsx: saves a draft as a post, after a question if that makes pictures public.
+import { relative } from "node:path";
+import type { Context } from "hono";
+import { composeDraft, type NoteChoice, shownPictures } from "../../author/draft-note.js";
+import { writeNote } from "../../author/notes.js";
+import { checkNotesFolder, rememberNotesFolder } from "../../author/notes-folder.js";
+import type { PostDraft } from "../../author/post-drafts.js";
+import { sharePictures } from "../../author/shared-pictures.js";
+import { TwtxtError } from "../../errors.js";
+import { parseReplyTo } from "../../feed/subject.js";
+import type { ClientEnv } from "../client-env.js";
+import type { ClientContext } from "../room.js";
+import { formOf } from "./form-fields.js";
+import { openDrafts } from "./open-drafts.js";
+import { draftPath, publishPath, sharePath } from "./paths.js";
+import { hashesOf, SharePage } from "./pictures.js";
+
+/** A draft, and the folder for its post as the form of the composer has it. */
+interface PostToSave {
+  draft: PostDraft;
+  folder: string;
+}
+
+/** Saves a draft as a post. If its pictures become public, leads to the question instead. */
+export function savePost(c: Context<ClientEnv>, post: PostToSave, context: ClientContext): Promise<Response> {
+  const { draft, folder } = post;
+  return orBackToDraft(c, draft, context, async () => {
+    const { place, drafts } = await openDrafts(context);
+    const checked = await checkedFolder(post, context);
+    const isAsked = place === "blob" && (await shownPictures(draft, drafts)).length > 0;
+    if (isAsked) return c.redirect(sharePath(draft.id, folder), 303);
+    return writePost(c, draft, { folder: checked, place: "beside" }, context);
+  });
+}
+
+/** Asks before pictures become public. */
+export async function sharePage(c: Context<ClientEnv>, context: ClientContext) {
+  const { site, drafts } = await openDrafts(context);
+  const draft = await drafts.find(c.req.query("draft") ?? "");
+  const { host } = new URL(site.settings.urls.shared);
+  const question = { draft, host, folder: c.req.query("folder") ?? "", pictures: await shownPictures(draft, drafts) };
+  return c.render(<SharePage {...question} />, { title: "Public pictures" });
+}
+
+/** Makes the pictures public that the page has shown, and no others; then saves the post. */
+export async function shareAndSave(c: Context<ClientEnv>, context: ClientContext) {
+  const { id = "", folder = "", shown = "" } = await formOf(c);
+  const { machine, choice } = context;
+  const { drafts } = await openDrafts(context);
+  const draft = await drafts.find(id);
+  return orBackToDraft(c, draft, context, async () => {
+    const checked = await checkedFolder({ draft, folder }, context);
+    const pictures = await shownPictures(draft, drafts);
+    if (hashesOf(pictures) !== shown) {
+      throw new TwtxtError("bad-usage", "Nothing became public: the draft has changed since the page was shown.");
+    }
+    await sharePictures({ draft: id, pictures }, { stored: drafts.pictures, choice, machine });
+    return writePost(c, draft, { folder: checked, place: "blob" }, context);
+  });
+}
+
+/** Runs the work, or leads back to the draft with the reason. */
+async function orBackToDraft(
+  c: Context<ClientEnv>,
+  { id }: PostDraft,
+  { notices }: ClientContext,
+  work: () => Promise<Response>,
+): Promise<Response> {
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof TwtxtError)) throw error;
+    return notices.redirect(c, draftPath(id), { text: error.message, isFailure: true });
+  }
+}
+
+/** @returns absolute @throws TwtxtError `bad-usage` if the draft cannot become a post */
+async function checkedFolder({ draft, folder }: PostToSave, context: ClientContext): Promise<string> {
+  const { body, replyTo } = draft;
+  if (body === "") throw new TwtxtError("bad-usage", "The note is empty.");
+  if (replyTo !== null && parseReplyTo(replyTo) === null) {
+    throw new TwtxtError(
+      "bad-usage",
+      `"${replyTo}" does not name a twt. Expected one such as "abcdefg https://bob.example/twtxt.txt".`,
+    );
+  }
+  return checkNotesFolder(folder, (await openDrafts(context)).site, context.machine);
+}
+
+/** Writes the post, deletes its draft, and leads to its publication. */
+async function writePost(
+  c: Context<ClientEnv>,
+  draft: PostDraft,
+  choice: NoteChoice,
+  context: ClientContext,
+): Promise<Response> {
+  const { machine, notices } = context;
+  const { site, drafts } = await openDrafts(context);
+  await rememberNotesFolder(choice.folder, site, machine);
+  const file = await writeNote(await composeDraft(draft, choice, { drafts, site, machine }), machine.now());
+  await drafts.delete(draft.id);
+  const name = relative(site.file("."), file);
+  return notices.redirect(c, publishPath(name), { text: `Saved: ${name}`, isFailure: false });
+}

@@ -1,0 +1,361 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import { describe, expect, it } from "vitest";
+import { removeMetadata } from "../../plugin/pictures/remove-metadata.js";
+import { GIT_ENVIRONMENT, type GitSite, gitSite } from "../author/git-site.js";
+import { type BlobAuthor, blobAuthors, sha256 } from "../cli/blob-author.js";
+import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { type BuiltSite, site } from "../helpers/site.js";
+import { type ClientUnderTest, startedClient } from "./client.js";
+import { expectFits } from "./looks.js";
+import { type SentFile, shownText, type Visitor, visitorOf } from "./visitor.js";
+
+const FILES = new URL("../pictures/files/", import.meta.url);
+/** With a position in its Exif data, a thumbnail, and the word SECRET in further data. */
+const PHONE = readFileSync(new URL("phone.jpg", FILES));
+const CLEAN = Buffer.from(removeMetadata(PHONE, "phone.jpg").bytes);
+const TEXT_PNG = readFileSync(new URL("text.png", FILES));
+const DAY_MS = 86_400_000;
+const SVG = Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>`);
+
+function clientOf({ folder, machine }: Pick<GitSite, "folder" | "machine">): Promise<ClientUnderTest> {
+  const environment = Object.entries(machine.environment).map(([name, value]) => [name, value ?? ""] as const);
+  return startedClient({ folder, environment: Object.fromEntries(environment) });
+}
+
+/** Alice's client; her site is in a git repository with a remote. */
+async function writer() {
+  const alice = await gitSite();
+  const client = await clientOf(alice);
+  return { alice, client, visitor: await visitorOf(client, "/write") };
+}
+
+/** Alice, whose site has blobs, and her client. */
+async function sharer() {
+  const { alice } = await blobAuthors(["alice"]);
+  const client = await clientWithBlobs(alice);
+  return { alice, client, visitor: await visitorOf(client, "/write") };
+}
+
+function clientWithBlobs({ machine, environment, host }: BlobAuthor): Promise<ClientUnderTest> {
+  return startedClient({ folder: machine.folder, environment, hosts: [host] });
+}
+
+function picture(bytes: Uint8Array, name = "IMG_1.JPG", type = "image/jpeg"): SentFile {
+  return { field: "picture", name, bytes, type };
+}
+
+/** The value of a hidden field. */
+function fieldOf(page: string, name: string): string {
+  const [, value = ""] = new RegExp(`name="${name}" value="([^"]*)"`).exec(page) ?? [];
+  return value.replaceAll("&quot;", '"').replaceAll("&#39;", "'").replaceAll("&amp;", "&");
+}
+
+/** The text in the composer. */
+function textIn(page: string): string {
+  const [, text = ""] = /<textarea[^>]*>\n?([^<]*)</.exec(page) ?? [];
+  return text.trim();
+}
+
+/** The name of the note that a page publishes, without its extension. */
+function nameIn(page: string): string {
+  return /notes\/([\d-]+)\.md/.exec(page)?.[1] ?? "";
+}
+
+function filesBelow(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name));
+}
+
+/** All files below a folder, with their names, as one text. */
+function contentsOf(folder: string): string {
+  return filesBelow(folder)
+    .map((file) => `${file}\n${readFileSync(file, "latin1")}`)
+    .join("\n");
+}
+
+async function save(visitor: Visitor, page: string): Promise<string> {
+  const fields = { id: fieldOf(page, "id"), body: textIn(page), folder: "notes", next: "save" };
+  return (await visitor.submit("/write/draft", fields)).text;
+}
+
+/** Builds the site in a clone of its repository. */
+async function builtFrom(clone: string): Promise<BuiltSite> {
+  const first = await site({ files: {} });
+  cpSync(clone, first.folder, { recursive: true });
+  return site({
+    site: first,
+    files: { "notes/notes.json": `{ "tags": "posts" }` },
+    now: new Date(Date.now() + DAY_MS).toISOString(),
+  });
+}
+
+describe("pictures of a note, without script", () => {
+  it("a form with a picture saves the draft, and adds the picture to its text without its location", async () => {
+    const { alice, visitor } = await writer();
+    const { text } = await visitor.upload("/write/draft", { body: "Look", description: "a [red] square" }, [
+      picture(PHONE),
+    ]);
+    expect(textIn(text)).toBe("Look\n\n![a \\[red\\] square](picture-1.jpg)");
+    expect(shownText(text)).toContain("1 picture added.");
+    expect(contentsOf(join(alice.folder, "data"))).not.toContain("SECRET");
+    const shown = await visitor.get(`/write/picture/${fieldOf(text, "id")}/picture-1.jpg`);
+    expect(shown.headers.get("content-type")).toBe("image/jpeg");
+    expect(shown.headers.get("content-security-policy")).toContain("default-src 'none'");
+  });
+
+  it("the preview has the link that the build writes, and the note is published with its picture", async () => {
+    const { alice, visitor } = await writer();
+    const { text } = await visitor.upload("/write/draft", { body: "Look", description: "a square" }, [picture(PHONE)]);
+    expect(shownText(text)).toMatch(/!\[a square\]\(https:\/\/alice\.example\/notes\/(\d{8}-\d{6})\/\1-1\.jpg\)/);
+    const page = await save(visitor, text);
+    const name = nameIn(page);
+    expect(page).toContain(`git add -- notes/${name}.md notes/${name}-1.jpg`);
+    expect(filesBelow(join(alice.folder, "data")).join()).not.toContain("picture-1.jpg");
+    const fields = { file: fieldOf(page, "file"), shown: fieldOf(page, "shown") };
+    expect((await visitor.submit("/write/publish", fields)).text).toContain("is published to origin/main");
+
+    const fresh = mkdtempSync(join(alice.folder, "data", "clone-"));
+    execFileSync("git", ["clone", "--quiet", alice.remote, fresh], { env: GIT_ENVIRONMENT });
+    const built = await builtFrom(fresh);
+    const at = `notes/${name}/`;
+    expect(built.read(`${at}index.html`)).toContain(`<img src="${name}-1.jpg" alt="a square"`);
+    expect(readFileSync(join(built.folder, "_site", at, `${name}-1.jpg`))).toEqual(CLEAN);
+    expect(built.texts()).toContain(`Look\u2028\u2028![a square](https://alice.example/${at}${name}-1.jpg)`);
+  });
+
+  it.each([
+    [
+      "an SVG drawing",
+      SVG,
+      "x.jpg",
+      "x.jpg is an SVG drawing, which may contain scripts. Save it as JPEG, PNG or WebP",
+    ],
+    ["a page", Buffer.from("<!doctype html><script>alert(1)</script>"), "x.png", "x.png is not a picture"],
+    ["an empty file", Buffer.alloc(0), "x.png", "x.png is empty."],
+    ["half a picture", PHONE.subarray(0, 200), "x.jpg", "x.jpg is damaged or incomplete."],
+  ])("%s is refused with a sentence, and the text is kept", async (_, bytes, name, sentence) => {
+    const { alice, visitor } = await writer();
+    const { text } = await visitor.upload("/write/draft", { body: "Look", next: "save", folder: "notes" }, [
+      picture(bytes, name),
+    ]);
+    expect(shownText(text)).toContain(sentence);
+    expect(textIn(text)).toBe("Look");
+    expect(alice.git("status", "--porcelain")).toBe("");
+  });
+
+  it("the bytes decide the type, and no name of a stranger is used", async () => {
+    const { alice, visitor } = await writer();
+    const { text } = await visitor.upload("/write/draft", { body: "" }, [
+      picture(TEXT_PNG, "../../../evil<script>.md", "text/html"),
+      picture(PHONE, "con.jpg\u202egpj.exe", "application/x-sh"),
+    ]);
+    expect(textIn(text)).toBe("![](picture-1.png)\n\n![](picture-2.jpg)");
+    const name = nameIn(await save(visitor, text));
+    const written = [`${name}-1.png`, `${name}-2.jpg`, `${name}.md`];
+    expect(readdirSync(join(alice.folder, "notes")).sort()).toEqual(written);
+    expect(contentsOf(alice.folder)).not.toContain("evil");
+  });
+
+  it("pictures are removed with their image or with the draft, and one that the text does not show is not saved", async () => {
+    const { alice, visitor } = await writer();
+    const files = [picture(PHONE), picture(TEXT_PNG), picture(PHONE)];
+    const { text } = await visitor.upload("/write/draft", { body: "Look" }, files);
+    const id = fieldOf(text, "id");
+    const removed = await visitor.submit("/write/draft", { id, body: textIn(text), remove: "picture-1.jpg" });
+    expect(textIn(removed.text)).toBe("Look\n\n![](picture-2.png)\n\n![](picture-3.jpg)");
+    expect((await visitor.get(`/write/picture/${id}/picture-1.jpg`)).status).toBe(404);
+    const body = "Look\n\n![](picture-3.jpg)";
+    expect(shownText((await visitor.submit("/write/draft", { id, body })).text)).toContain("Not in the text");
+    await visitor.submit("/write/draft", { id, body, folder: "notes", next: "save" });
+    expect(readdirSync(join(alice.folder, "notes"))).toHaveLength(2);
+    expect(filesBelow(join(alice.folder, "data")).join()).not.toContain("picture-");
+  });
+
+  it("a draft keeps its pictures when the client ends, until it is deleted", async () => {
+    const { alice, client, visitor } = await writer();
+    const { text } = await visitor.upload("/write/draft", { body: "Look" }, [picture(PHONE)]);
+    const id = fieldOf(text, "id");
+    await client.close();
+    const again = await visitorOf(await clientOf(alice), "/write");
+    const path = `/write/picture/${id}/picture-1.jpg`;
+    expect((await again.get(path)).status).toBe(200);
+    await again.submit("/write/delete", { id });
+    expect((await again.get(path)).status).toBe(404);
+    expect(existsSync(join(alice.folder, "notes"))).toBe(false);
+  });
+
+  it.each(["list.json", "../../drafts", "picture-2.jpg", "..%2flist.json"])(
+    "no other file is shown: %s",
+    async (name) => {
+      const { visitor } = await writer();
+      const { text } = await visitor.upload("/write/draft", { body: "Look" }, [picture(PHONE)]);
+      const { status } = await visitor.get(`/write/picture/${fieldOf(text, "id")}/${name}`);
+      expect(status).toBe(404);
+    },
+  );
+});
+
+describe("pictures of a note as blobs", () => {
+  it("become public only after the author has confirmed them, without their location; the choice is remembered", async () => {
+    const { alice, client, visitor } = await sharer();
+    const fields = { body: "Look", description: "a square", place: "blob" };
+    const { text } = await visitor.upload("/write/draft", fields, [picture(PHONE)]);
+    const key = sha256(CLEAN);
+    expect(shownText(text)).toContain(`![a square](${alice.shared(key)})`);
+    const question = await save(visitor, text);
+    expect(shownText(question)).toContain(`stores its picture as a public blob at ${alice.host}`);
+    expect(alice.methods()).not.toContain("PUT");
+
+    const confirmed = { id: fieldOf(question, "id"), folder: "notes", shown: fieldOf(question, "shown") };
+    const { text: saved } = await visitor.submit("/write/share", confirmed);
+    const [, file = ""] = /Saved: ([^<]+)/.exec(saved) ?? [];
+    expect(alice.machine.read(file)).toContain(`\n![a square](blob:${key})\n`);
+    expect(alice.machine.list("notes")).toHaveLength(1);
+    expect(await alice.listed()).toMatchObject([{ key, type: "image/jpeg", public: true }]);
+    expect(Buffer.from(await (await fetch(alice.shared(key))).arrayBuffer())).toEqual(CLEAN);
+
+    await client.close();
+    const again = await visitorOf(await clientWithBlobs(alice), "/write");
+    expect((await again.get("/write")).text).toMatch(/value="blob" checked/);
+  });
+
+  it("nothing becomes public that the question did not show", async () => {
+    const { alice, visitor } = await sharer();
+    const { text } = await visitor.upload("/write/draft", { body: "", place: "blob" }, [picture(PHONE)]);
+    const question = await save(visitor, text);
+    const id = fieldOf(question, "id");
+    await visitor.upload("/write/draft", { id, body: textIn(text) }, [picture(TEXT_PNG)]);
+    for (const shown of [fieldOf(question, "shown"), ""]) {
+      const { text } = await visitor.submit("/write/share", { id, folder: "notes", shown });
+      expect(text).toContain("Nothing became public: the draft has changed since the page was shown.");
+    }
+    expect(alice.methods()).not.toContain("PUT");
+  });
+
+  it("a site that does not answer leaves the draft as it is, with the reason", async () => {
+    const { alice, visitor } = await sharer();
+    const { text } = await visitor.upload("/write/draft", { body: "", place: "blob" }, [picture(PHONE)]);
+    const question = await save(visitor, text);
+    await alice.stop();
+    const fields = { id: fieldOf(question, "id"), folder: "notes", shown: fieldOf(question, "shown") };
+    const { text: page } = await visitor.submit("/write/share", fields);
+    expect(page).toContain('class="notice failure"');
+    expect(textIn(page)).toBe("![](picture-1.jpg)");
+    expect(existsSync(join(alice.machine.folder, "notes"))).toBe(false);
+  });
+
+  it("a site without blobs has no choice", async () => {
+    const { visitor } = await writer();
+    const { text } = await visitor.upload("/write/draft", { body: "", place: "blob" }, [picture(PHONE)]);
+    expect(text).not.toContain('name="place"');
+    const page = await save(visitor, text);
+    expect(page).toContain(`git add -- notes/${nameIn(page)}.md notes/${nameIn(page)}-1.jpg`);
+  });
+});
+
+/** A browser with the composer of a client. */
+async function composer(client: ClientUnderTest, work: (tab: Page) => Promise<void>): Promise<void> {
+  const context = await (await sharedChromium()).newContext();
+  const tab = await context.newPage();
+  try {
+    await tab.goto(client.link);
+    await tab.goto(`${client.origin}/write`);
+    await work(tab);
+  } finally {
+    await context.close();
+  }
+}
+
+/** Drops or pastes a picture, as a browser does. */
+async function hand(tab: Page, how: "drop" | "paste", files: Record<string, Buffer>): Promise<void> {
+  const given = Object.entries(files).map(([name, bytes]) => [name, bytes.toString("base64")]);
+  await tab.evaluate(`{
+    const data = new DataTransfer();
+    for (const [name, text] of ${JSON.stringify(given)}) {
+      data.items.add(new File([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], name, { type: "image/png" }));
+    }
+    const init = { bubbles: true, cancelable: true, ${how === "drop" ? "dataTransfer" : "clipboardData"}: data };
+    document.querySelector("textarea").dispatchEvent(${
+      how === "drop" ? 'new DragEvent("drop", init)' : 'new ClipboardEvent("paste", init)'
+    });
+  }`);
+}
+
+describeInChromium("pictures of a note, in a browser", () => {
+  it("are chosen, dropped and pasted, each with its description, at the cursor", async () => {
+    const alice = await gitSite();
+    await composer(await clientOf(alice), async (tab) => {
+      const text = tab.getByLabel("Your note, in Markdown");
+      await text.fill("First\n\nLast");
+      await text.press("Control+Home");
+      await text.press("End");
+      await hand(tab, "paste", { "clip.png": TEXT_PNG });
+      await tab.keyboard.type("pasted");
+      await tab.keyboard.press("Enter");
+      await tab.getByText("1 picture added.").first().waitFor();
+      expect(await text.inputValue()).toBe("First\n\n![pasted](picture-1.png)\n\nLast");
+      await tab.keyboard.type(" and");
+      expect(await text.inputValue()).toContain("(picture-1.png) and\n");
+
+      await hand(tab, "drop", { "one.jpg": PHONE, "two.png": TEXT_PNG });
+      await tab.getByText("2 pictures chosen.").waitFor();
+      await tab.getByLabel("Description of one.jpg").fill("dropped");
+      await tab.getByLabel("Description of two.png").fill("second");
+      await tab.getByRole("button", { name: "Add the picture" }).click();
+      await tab.getByText("2 pictures added.").first().waitFor();
+      await tab.getByLabel("Picture (JPEG").setInputFiles({ name: "x.gif", mimeType: "image/gif", buffer: SVG });
+      await tab.getByRole("button", { name: "Add the picture" }).click();
+      await tab.getByText("x.gif is an SVG drawing").first().waitFor();
+      expect(await text.inputValue()).toMatch(/!\[dropped\]\(picture-2\.jpg\)\s+!\[second\]\(picture-3\.png\)/);
+      // The camera was held upright.
+      const widths =
+        "[...document.querySelectorAll('.picture img')].map((img) => img.decode().then(() => img.naturalWidth))";
+      expect(await tab.evaluate(`Promise.all(${widths})`)).toEqual([16, 16, 16]);
+      await expectFits(tab, "write-pictures");
+      expect(contentsOf(join(alice.folder, "data"))).not.toContain("SECRET");
+    });
+  });
+
+  it("a picture of a camera is added, and one that is too large is not even sent", async () => {
+    await composer(await clientOf(await gitSite()), async (tab) => {
+      const text = tab.getByLabel("Your note, in Markdown");
+      const choose = (name: string, bytes: number) =>
+        tab.evaluate(`{
+          const scan = new Uint8Array(${bytes}).fill(7);
+          const start = Uint8Array.from(atob("${PHONE.subarray(0, -2).toString("base64")}"), (c) => c.charCodeAt(0));
+          const file = new File([start, scan, Uint8Array.of(0xff, 0xd9)], ${JSON.stringify(name)}, { type: "image/jpeg" });
+          const data = new DataTransfer();
+          data.items.add(file);
+          document.querySelector("textarea").dispatchEvent(new DragEvent("drop", { bubbles: true, dataTransfer: data }));
+        }`);
+      await choose("large.jpg", 31 * 2 ** 20);
+      await tab.getByText("large.jpg is too large.").waitFor();
+      await choose("camera.jpg", 30_000_000 - PHONE.length);
+      await tab.getByLabel("Description of camera.jpg").press("Enter");
+      await tab.getByText("1 picture added.").first().waitFor();
+      expect(await text.inputValue()).toBe("![](picture-1.jpg)");
+    });
+  });
+
+  it("the question before pictures become public fits all widths, and axe finds nothing", async () => {
+    const { alice } = await blobAuthors(["alice"]);
+    const client = await clientWithBlobs(alice);
+    await composer(client, async (tab) => {
+      await tab.getByLabel("Picture (JPEG").setInputFiles({ name: "a.jpg", mimeType: "image/jpeg", buffer: PHONE });
+      await tab.getByLabel("Description of a.jpg").fill("a square");
+      await tab.getByLabel("public blobs").check();
+      await tab.getByRole("button", { name: "Save as a post" }).click();
+      await tab.getByRole("heading", { name: "Public pictures" }).waitFor();
+      await expectFits(tab, "write-share");
+      await tab.getByRole("button", { name: "Make the picture public and save the post" }).press("Enter");
+      await tab.getByText("Saved: notes/").first().waitFor();
+      expect(await alice.listed()).toMatchObject([{ key: sha256(CLEAN), public: true }]);
+      await tab.goto(`${client.origin}/write`);
+      await expectFits(tab, "write-empty");
+    });
+  });
+});
