@@ -59,6 +59,12 @@ function textIn(page: string): string {
   return text.trim();
 }
 
+/** What the composer sends. */
+function fieldsOf(page: string): Record<string, string> {
+  const hidden = ["id", "seen", "page", "edit"].map((name) => [name, fieldOf(page, name)]);
+  return { ...Object.fromEntries(hidden), body: textIn(page) };
+}
+
 /** The name of the note that a page publishes, without its extension. */
 function nameIn(page: string): string {
   return /notes\/([\d-]+)\.md/.exec(page)?.[1] ?? "";
@@ -78,8 +84,7 @@ function contentsOf(folder: string): string {
 }
 
 async function save(visitor: Visitor, page: string): Promise<string> {
-  const fields = { id: fieldOf(page, "id"), body: textIn(page), folder: "notes", next: "save" };
-  return (await visitor.submit("/write/draft", fields)).text;
+  return (await visitor.submit("/write/draft", { ...fieldsOf(page), folder: "notes", next: "save" })).text;
 }
 
 /** Builds the site in a clone of its repository. */
@@ -165,12 +170,13 @@ describe("pictures of a note, without script", () => {
     const files = [picture(PHONE), picture(TEXT_PNG), picture(PHONE)];
     const { text } = await visitor.upload("/write/draft", { body: "Look" }, files);
     const id = fieldOf(text, "id");
-    const removed = await visitor.submit("/write/draft", { id, body: textIn(text), remove: "picture-1.jpg" });
+    const removed = await visitor.submit("/write/draft", { ...fieldsOf(text), remove: "picture-1.jpg" });
     expect(textIn(removed.text)).toBe("Look\n\n![](picture-2.png)\n\n![](picture-3.jpg)");
     expect((await visitor.get(`/write/picture/${id}/picture-1.jpg`)).status).toBe(404);
     const body = "Look\n\n![](picture-3.jpg)";
-    expect(shownText((await visitor.submit("/write/draft", { id, body })).text)).toContain("Not in the text");
-    await visitor.submit("/write/draft", { id, body, folder: "notes", next: "save" });
+    const changed = await visitor.submit("/write/draft", { ...fieldsOf(removed.text), body });
+    expect(shownText(changed.text)).toContain("Not in the text");
+    await save(visitor, changed.text);
     expect(readdirSync(join(alice.folder, "notes"))).toHaveLength(2);
     expect(filesBelow(join(alice.folder, "data")).join()).not.toContain("picture-");
   });
@@ -186,6 +192,15 @@ describe("pictures of a note, without script", () => {
     await again.submit("/write/delete", { id });
     expect((await again.get(path)).status).toBe(404);
     expect(existsSync(join(alice.folder, "notes"))).toBe(false);
+  });
+
+  it("a draft that another page has changed takes its pictures along when it becomes a draft of its own", async () => {
+    const { visitor } = await writer();
+    const { text: first } = await visitor.upload("/write/draft", { body: "Look" }, [picture(PHONE)]);
+    await visitor.submit("/write/draft", { ...fieldsOf(first), body: "Other" });
+    const { text: own } = await visitor.submit("/write/draft", { ...fieldsOf(first), page: "another" });
+    expect(fieldOf(own, "id")).not.toBe(fieldOf(first, "id"));
+    expect((await visitor.get(`/write/picture/${fieldOf(own, "id")}/picture-1.jpg`)).status).toBe(200);
   });
 
   it.each(["list.json", "../../drafts", "picture-2.jpg", "..%2flist.json"])(
@@ -228,7 +243,8 @@ describe("pictures of a note as blobs", () => {
     const { text } = await visitor.upload("/write/draft", { body: "", place: "blob" }, [picture(PHONE)]);
     const question = await save(visitor, text);
     const id = fieldOf(question, "id");
-    await visitor.upload("/write/draft", { id, body: textIn(text) }, [picture(TEXT_PNG)]);
+    const { text: draft } = await visitor.get(`/write?draft=${id}`);
+    await visitor.upload("/write/draft", fieldsOf(draft), [picture(TEXT_PNG)]);
     for (const shown of [fieldOf(question, "shown"), ""]) {
       const { text } = await visitor.submit("/write/share", { id, folder: "notes", shown });
       expect(text).toContain("Nothing became public: the draft has changed since the page was shown.");
