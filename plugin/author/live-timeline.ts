@@ -3,7 +3,14 @@ import { setTimeout } from "node:timers/promises";
 import * as v from "valibot";
 import { TwtxtError } from "../errors.js";
 import { formatTimestamp } from "../feed/timestamp.js";
-import { type FollowedFeed, parseKeptFeeds, readFollowedFeeds, unreadFeeds } from "../http/followed-feeds.js";
+import {
+  type FollowedFeed,
+  type KeptFeed,
+  parseKeptFeeds,
+  readFollowedFeeds,
+  unreadFeeds,
+} from "../http/followed-feeds.js";
+import { newestThreads } from "../site/conversation.js";
 import { type PublicMention, parseMentionList } from "../site/mention-list.js";
 import type { UnreadFeed } from "../site/timeline.js";
 import { readJson, update, writeJson } from "../store/json.js";
@@ -14,7 +21,7 @@ import type { Machine } from "./machine.js";
 import { networkOf, trialHosts } from "./network.js";
 import { shownMentions } from "./shown-mentions.js";
 import { publishedSite, type Site } from "./site.js";
-import { itemsIn, type TimelineThread, timelineThreads } from "./timeline-items.js";
+import { type TimelineThread, timelineEntries } from "./timeline-items.js";
 
 const FEEDS_KEY = "feeds";
 const MENTIONS_KEY = "mentions";
@@ -46,6 +53,8 @@ export class LiveTimeline {
   /** The times since when the items of others are there, newest first. */
   #times: readonly string[] = [];
   #unread: readonly UnreadFeed[] = [];
+  /** The feeds as they were last read. */
+  #kept: KeptFeed[] = [];
   #isOffline = false;
   #mentions: readonly PublicMention[] = [];
   #mentionsFault: string | null = null;
@@ -63,10 +72,11 @@ export class LiveTimeline {
   /** Shows what was read last time, and starts to read. */
   static async open(parts: LiveTimelineParts): Promise<LiveTimeline> {
     const timeline = new LiveTimeline(parts);
-    const known = new Map((await timeline.#knownFeeds()).map((feed) => [feed.url, feed]));
-    const follow = await timeline.#followed();
+    timeline.#kept = parseKeptFeeds((await readJson(parts.store, FEEDS_KEY, FeedsRecord))?.value ?? []);
     timeline.#mentions = await timeline.#knownMentions();
     timeline.#seen = await timeline.#storedSeen();
+    const known = new Map(timeline.#kept.map((feed) => [feed.url, feed]));
+    const follow = await timeline.#followed();
     await timeline.#show(follow.map((feed) => ({ ...feed, kept: known.get(feed.url) ?? null, reason: null })));
     void timeline.#keepReading();
     return timeline;
@@ -145,13 +155,10 @@ export class LiveTimeline {
     const signal = AbortSignal.any([ending, AbortSignal.timeout(ROUND_MS)]);
     const [feeds] = await Promise.all([this.#readFeeds(signal), this.#readMentions(signal)]);
     if (ending.aborted) return;
+    this.#kept = feeds.flatMap(({ kept }) => kept ?? []);
     await this.#show(feeds);
     this.#updated = formatTimestamp(machine.now());
-    await writeJson(
-      store,
-      FEEDS_KEY,
-      feeds.flatMap(({ kept }) => kept ?? []),
-    );
+    await writeJson(store, FEEDS_KEY, this.#kept);
     await writeJson(store, MENTIONS_KEY, { mentions: this.#mentions, next: null });
   }
 
@@ -160,7 +167,7 @@ export class LiveTimeline {
     const follow = await this.#followed();
     const trial = follow.flatMap(({ url }) => trialHosts(site, url));
     const { ask } = networkOf({ "allow-private-host": [...choice["allow-private-host"], ...trial] });
-    return readFollowedFeeds(follow, await this.#knownFeeds(), { ask, now: machine.now, signal });
+    return readFollowedFeeds(follow, this.#kept, { ask, now: machine.now, signal });
   }
 
   /** If the site does not answer, the mentions of the last time stay. */
@@ -179,16 +186,17 @@ export class LiveTimeline {
   async #show(feeds: readonly FollowedFeed[]): Promise<void> {
     const { site, machine } = this.#parts;
     const twts = (await this.#published())?.pages.twts ?? [];
-    this.#threads = timelineThreads({
+    const entries = timelineEntries({
       feeds,
       mentions: this.#mentions,
       ownPages: new Map(twts.flatMap(({ hashes, page }) => (page === null ? [] : hashes.map((hash) => [hash, page])))),
       feedUrl: site.settings.feedUrl,
       now: formatTimestamp(machine.now()),
     });
-    const others = itemsIn(this.#threads).filter(({ isOwn }) => !isOwn);
+    this.#threads = newestThreads(entries);
+    const others = entries.filter(({ item }) => !item.isOwn);
     this.#times = others
-      .map(({ since }) => since)
+      .map(({ item }) => item.since)
       .sort()
       .reverse();
     this.#unread = unreadFeeds(feeds);
@@ -208,10 +216,6 @@ export class LiveTimeline {
     const { site } = this.#parts;
     const { feedUrl, nick } = site.settings;
     return [...(await followedFeeds(site)), { nick: nick ?? new URL(feedUrl).host, url: feedUrl }];
-  }
-
-  async #knownFeeds() {
-    return parseKeptFeeds((await readJson(this.#parts.store, FEEDS_KEY, FeedsRecord))?.value ?? []);
   }
 
   async #knownMentions() {

@@ -1,9 +1,9 @@
-// plugin/author/timeline-items.ts: twts of feeds and received mentions as one list of conversations.
+// plugin/author/timeline-items.ts: twts of feeds and received mentions as entries of conversations.
 import { type FollowedFeed, twtsOfFeeds } from "../http/followed-feeds.js";
 import { isSameUrl } from "../http/same-url.js";
-import { type Entry, mentionEntry, newestThreads, type Thread } from "../site/conversation.js";
+import { type Entry, mentionEntry, type Thread } from "../site/conversation.js";
 import { type Author, oncePerTwt, type PublicMention } from "../site/mention-list.js";
-import { type PlainTwt, saidOf } from "../site/timeline.js";
+import type { PlainTwt } from "../site/timeline.js";
 
 /** A twt of a feed, or a received mention that no feed has. */
 export interface TimelineItem {
@@ -21,7 +21,10 @@ export interface TimelineItem {
   mention: Pick<PublicMention, "type" | "target" | "under"> | null;
 }
 
-export type TimelineThread = Thread<Entry & { item: TimelineItem }>;
+type ItemEntry = Entry & { item: TimelineItem };
+
+/** An item with its replies. */
+export type TimelineThread = Thread<ItemEntry>;
 
 interface TimelineParts {
   feeds: readonly FollowedFeed[];
@@ -33,38 +36,33 @@ interface TimelineParts {
   now: string;
 }
 
-/** Arranges twts and mentions as conversations, the one with the newest item first. A mention that is a twt of a feed counts once. */
-export function timelineThreads({ feeds, mentions, ownPages, feedUrl, now }: TimelineParts): TimelineThread[] {
-  const twts = twtsOfFeeds(feeds)
-    .filter(({ published }) => published <= now)
-    .map((twt) => ({ ...twt, isOwn: isSameUrl(twt.author.url, feedUrl) }));
-  const hashes = new Set(twts.flatMap(({ hash, hashV1 }) => [hash, hashV1]));
-  const others = oncePerTwt(mentions).filter(
-    ({ hash, hashV1 }) => !hashes.has(hash ?? "") && !hashes.has(hashV1 ?? ""),
-  );
-  return newestThreads([
-    ...twts.map((twt) => twtEntry(twt, ownPages)),
-    ...others.map((mention) => receivedEntry(mention, feedUrl)),
-  ]);
+/** Twts and mentions as entries of conversations. A mention that is a twt of a feed counts once. */
+export function timelineEntries({ feeds, mentions, ownPages, feedUrl, now }: TimelineParts): ItemEntry[] {
+  const twts = feeds.flatMap((feed) => {
+    const isOwn = isSameUrl(feed.url, feedUrl);
+    const due = twtsOfFeeds([feed]).filter(({ published }) => published <= now);
+    return due.map((twt) => twtEntry({ ...twt, isOwn }, ownPages));
+  });
+  const names = new Set(twts.flatMap((twt) => twt.names));
+  const isKnown = (name: string | null) => name !== null && names.has(name);
+  const others = oncePerTwt(mentions).filter(({ hash, hashV1 }) => !isKnown(hash) && !isKnown(hashV1));
+  return [...twts, ...others.map((mention) => receivedEntry(mention, feedUrl))];
 }
 
-/** The items of threads, each before its replies. */
-export function itemsIn(threads: readonly TimelineThread[]): TimelineItem[] {
-  return threads.flatMap(({ entry, replies }) => [entry.item, ...itemsIn(replies)]);
-}
-
-function twtEntry(twt: PlainTwt, ownPages: ReadonlyMap<string, string>): Entry & { item: TimelineItem } {
-  const { source, author, isOwn, text, published, hash } = twt;
-  const entry = mentionEntry(saidOf(twt));
+/** Without `mentionEntry`, whose care for parts that a twt of a feed always has takes longer than all of the rest. */
+function twtEntry(twt: PlainTwt, ownPages: ReadonlyMap<string, string>): ItemEntry {
+  const { source, author, isOwn, text, published, hash, hashV1, replyTo } = twt;
   const page = isOwn ? ownPages.get(hash) : undefined;
   return {
-    ...entry,
-    names: page === undefined ? entry.names : [...entry.names, page],
+    key: source,
+    names: [hash, hashV1, source, ...(page === undefined ? [] : [page])],
+    parents: replyTo === null ? [] : [replyTo],
+    at: published,
     item: { id: hash, source, author, isOwn, text, published, since: published, mention: null },
   };
 }
 
-function receivedEntry(mention: PublicMention, feedUrl: string): Entry & { item: TimelineItem } {
+function receivedEntry(mention: PublicMention, feedUrl: string): ItemEntry {
   const { source, author, text, received, type, target, under, hash } = mention;
   const entry = mentionEntry(mention);
   const since = `${received.slice(0, "2026-01-01T00:00:00".length)}Z`;
