@@ -9,6 +9,7 @@ import { parseArgs } from "node:util";
 import { measureStrangers } from "./attacks.js";
 import { measureBlobs } from "./blobs.js";
 import { measureBuilds } from "./build.js";
+import { measureClientTimeline } from "./client-timeline.js";
 import { measureComponent } from "./component.js";
 import { measureContactForm } from "./contact-form.js";
 import { measureAssets, measureMentionBuilds, measureTree } from "./conversations.js";
@@ -26,7 +27,7 @@ import { measureVerifying } from "./verify.js";
 const HELP = `npm run bench -- [--quick] [--only PART] [--json FILE] [--markdown FILE]
 
 --quick     fewer runs, fewer mentions, and no blogs of 10,000
---only      one part alone: builds, timeline, mentions, tree, assets, reader, find, import, functions, send, verify,
+--only      one part alone: builds, timeline, client, mentions, tree, assets, reader, find, import, functions, send, verify,
             received, messages, form, deliveries, blobs, strangers or component
 --json      the figures as JSON, too
 --markdown  the tables as Markdown, too, as in docs/benchmarks.md`;
@@ -122,6 +123,7 @@ function plan(entry: string, isQuick: boolean): [string, () => Promise<Part>][] 
     ["tree", () => measureTree(entry, isQuick ? 20 : 100)],
     ["assets", async () => measureAssets(entry)],
     ["timeline", () => measureTimeline(entry, { folder: join(temp, "timeline"), runs: isQuick ? 3 : 7, stop })],
+    ["client", () => measureClientTimeline(entry, { folder: join(temp, "client"), runs: isQuick ? 3 : 7, stop })],
     ["reader", () => measureReader(entry, isQuick ? 5 : 15, stop)],
     ["find", () => measureFinding(entry, isQuick ? 5 : 15, stop)],
     ["import", () => measureImport(entry, pathToFileURL(emptyModule).href, isQuick ? 3 : 9, stop)],

@@ -46,7 +46,7 @@ interface LiveTimelineParts {
   ending: AbortSignal;
 }
 
-/** Reads everything every five minutes. All methods throw TwtxtError `store-failed`, and `bad-file` for a damaged list. */
+/** The timeline of one process. All methods throw TwtxtError `store-failed`, and `bad-file` for a damaged list. */
 export class LiveTimeline {
   readonly #parts: LiveTimelineParts;
   #threads: readonly TimelineThread[] = [];
@@ -59,6 +59,7 @@ export class LiveTimeline {
   #mentions: readonly PublicMention[] = [];
   #mentionsFault: string | null = null;
   #updated: string | null = null;
+  #isStarted = false;
   #reading: Promise<void> = Promise.resolve();
   /** Of the newest item that the author has seen; `null` before the first visit. */
   #seen: string | null = null;
@@ -69,7 +70,7 @@ export class LiveTimeline {
     this.#parts = parts;
   }
 
-  /** Shows what was read last time, and starts to read. */
+  /** Shows what was read last time. */
   static async open(parts: LiveTimelineParts): Promise<LiveTimeline> {
     const timeline = new LiveTimeline(parts);
     timeline.#kept = parseKeptFeeds((await readJson(parts.store, FEEDS_KEY, FeedsRecord))?.value ?? []);
@@ -78,7 +79,6 @@ export class LiveTimeline {
     const known = new Map(timeline.#kept.map((feed) => [feed.url, feed]));
     const follow = await timeline.#followed();
     await timeline.#show(follow.map((feed) => ({ ...feed, kept: known.get(feed.url) ?? null, reason: null })));
-    void timeline.#keepReading();
     return timeline;
   }
 
@@ -118,6 +118,13 @@ export class LiveTimeline {
   /** The time of the newest item of the visit before: later ones are new. `null` during the first visit. */
   get seenBefore(): string | null {
     return this.#visit === null ? this.#seen : this.#visit.before;
+  }
+
+  /** Reads everything, now and every five minutes. */
+  start(): void {
+    if (this.#isStarted) return;
+    this.#isStarted = true;
+    void this.#keepReading();
   }
 
   /** Reads everything, after the round that is under way. */

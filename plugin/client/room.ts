@@ -41,6 +41,8 @@ export interface Room {
   keys: readonly KeyHelp[];
   /** A number for the navigation, from memory: each page of each room shows it. */
   news?(): News;
+  /** Loads what its first page needs, from this machine alone, before the author opens it. */
+  prepare?(): Promise<void>;
   /** Upper limit of a request's body, in bytes; default 1 MiB. */
   maxBodyBytes?: number;
   /** Its routes, with paths below {@link path}: `/` is the room's own page. */

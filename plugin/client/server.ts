@@ -57,6 +57,8 @@ export async function startClient(options: ClientOptions): Promise<RunningClient
   const context: ClientContext = { machine, choice, notices, ending: ending.signal, hasRoom };
   rooms.push(...options.rooms.map((create) => create(context)));
   app = clientApp({ session, notices, rooms, site, machine, readAsset });
+  // If it fails, the page of the room says why.
+  for (const room of rooms) void room.prepare?.().catch(() => {});
   return {
     port,
     link: session.createLink(),

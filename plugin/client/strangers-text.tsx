@@ -4,8 +4,13 @@ import type { PropsWithChildren } from "hono/jsx";
 import { toHtml } from "../site/html.js";
 import { isWeb, STRANGERS_REL } from "../site/safe-markup.js";
 
-/** Converts a text to its safe elements. */
-export type WriteText = (text: string, kind: "twt" | "page") => string;
+/** How many texts are kept as HTML, because open pages show them every minute. */
+const MAX_KEPT = 1000;
+
+/** Converts a text to its safe elements. @param source - where it stands */
+export type WriteText = (text: string, source: string) => string;
+
+const kept = new Map<string, string>();
 
 /** A reference to a twt, as opposed to a page. */
 const TWT = /#:~:text=/;
@@ -16,14 +21,23 @@ export async function textWriter(): Promise<WriteText> {
     import("../site/text-html.js"),
     import("../site/read-html.js"),
   ]);
-  return (text, kind) => readHtml(textHtml(text, kind)).map(toHtml).join("");
+  return (text, source) => {
+    const kind = TWT.test(source) ? "twt" : "page";
+    const key = `${kind} ${text}`;
+    const html = kept.get(key) ?? readHtml(textHtml(text, kind)).map(toHtml).join("");
+    kept.delete(key);
+    kept.set(key, html);
+    const [oldest] = kept.keys();
+    if (kept.size > MAX_KEPT && oldest !== undefined) kept.delete(oldest);
+    return html;
+  };
 }
 
 /** The text of a twt or a page. @param source - where it stands */
 export function StrangersText({ text, source, write }: { text: string; source: string; write: WriteText }) {
   return (
     <div class="p-content" dir="auto">
-      {raw(write(text, TWT.test(source) ? "twt" : "page"))}
+      {raw(write(text, source))}
     </div>
   );
 }

@@ -25,6 +25,7 @@ export const timelineRoom: CreateRoom = (context) => {
 
   routes.get("/", async (c) => {
     const timeline = await open();
+    timeline.start();
     const limit = Math.max(PER_PAGE, Math.trunc(Number(c.req.query("show"))) || 0);
     if (!isRefresh(c)) await timeline.markSeen();
     const { threads, seenBefore: seen } = timeline;
@@ -47,7 +48,11 @@ export const timelineRoom: CreateRoom = (context) => {
     { key: "u", does: "undoes the last change of the list" },
   ];
   const news = () => ({ count: opened()?.newCount ?? 0, what: "new" });
-  return { title: "Timeline", path: PATH, keys, routes, news };
+  const prepare = async () => {
+    const write = await textWriter();
+    for (const { entry } of (await open()).threads.slice(0, PER_PAGE)) write(entry.item.text, entry.item.source);
+  };
+  return { title: "Timeline", path: PATH, keys, routes, news, prepare };
 };
 
 function addFollowing(
