@@ -1,12 +1,21 @@
 // plugin/store/disk.ts: file operations: durable writes, and reading as a stream.
+import * as fs from "node:fs";
 import { type FileHandle, mkdir, open, rm, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { promisify } from "node:util";
 import { MessageChannel, type MessagePort } from "node:worker_threads";
 import { TwtxtError } from "../errors.js";
 import type { Range } from "./store.js";
 
 /** Size of a read in bytes. */
 const READ_BYTES = 256 * 1024;
+
+// Each takes half the processor time of its namesake in node:fs/promises.
+export const readdir = promisify(fs.readdir);
+export const readFile = promisify(fs.readFile);
+export const rename = promisify(fs.rename);
+const makeOneFolder = promisify(fs.mkdir);
+const writeUnsynced = promisify(fs.writeFile);
 
 /**
  * Makes a folder and its parents, readable only by the owner.
@@ -24,6 +33,12 @@ export async function makeFolder(path: string): Promise<string | undefined> {
   }
 }
 
+/** Makes a folder that does not exist. It has no parent if it is the first one there. */
+export async function makeNewFolder(path: string): Promise<void> {
+  const made = await ifExists(makeOneFolder(path, { mode: 0o700 }).then(() => true));
+  if (!made) await makeFolder(path);
+}
+
 /**
  * Writes a new file, readable only by the owner. A failed write leaves no file.
  *
@@ -36,8 +51,10 @@ export async function writeNew(
   { flush }: { flush: boolean },
 ): Promise<void> {
   try {
-    const chunks = bytes instanceof Uint8Array ? bytes : freeAfterUse(bytes);
-    await writeFile(path, chunks, { mode: 0o600, flag: "wx", flush });
+    const options = { mode: 0o600, flag: "wx" };
+    const isWhole = bytes instanceof Uint8Array;
+    if (isWhole && !flush) await writeUnsynced(path, bytes, options);
+    else await writeFile(path, isWhole ? bytes : freeAfterUse(bytes), { ...options, flush });
   } catch (error) {
     await remove(path);
     throw error;

@@ -11,11 +11,23 @@
 // - There are no locks, so none can be left behind. Files of a killed process are never read: the next write of the key
 //   removes superseded versions, and the first write of another process removes abandoned files in `.tmp`.
 // - Small values and deletions become durable through a log, see write-log.ts, larger values by syncing their files.
-import { open, readFile, rename } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { TwtxtError } from "../errors.js";
 import { concatChunks, streamOf } from "./chunks.js";
-import { codeOf, ifExists, isDone, makeFolder, remove, streamFile, syncFolder, writeNew } from "./disk.js";
+import {
+  codeOf,
+  ifExists,
+  isDone,
+  makeFolder,
+  makeNewFolder,
+  readFile,
+  remove,
+  rename,
+  streamFile,
+  syncFolder,
+  writeNew,
+} from "./disk.js";
 import {
   type CurrentVersion,
   findCurrent,
@@ -231,7 +243,7 @@ async function createKey(
   const logged = log && value instanceof Uint8Array && isSmall(value) ? value : null;
   const version = value instanceof Uint8Array ? firstVersion(logged) : ONLY_VERSION;
   try {
-    await makeFolder(made);
+    await makeNewFolder(made);
     if (logged) {
       await writeNew(join(made, HEAD + version), formatHead(version, logged), { flush: false });
     } else {

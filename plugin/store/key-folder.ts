@@ -1,8 +1,7 @@
 // plugin/store/key-folder.ts: the folder of a key, `a/b/c@`, and its versions; see file.ts.
-import { createHash, randomBytes } from "node:crypto";
-import { readdir, readFile } from "node:fs/promises";
+import { createHash, randomUUID } from "node:crypto";
 import { join } from "node:path";
-import { ifExists, syncFolder, writeNew } from "./disk.js";
+import { ifExists, readdir, readFile, syncFolder, writeNew } from "./disk.js";
 import { isKey, MAX_KEY } from "./store.js";
 
 /** Prefix of the file that names the current version. */
@@ -12,7 +11,8 @@ export const ONLY_VERSION = "1-0000000000000000";
 
 const KEY_END = "@";
 const CHECKED = /^\d+-[0-9a-f]{16}-(?<checksum>[0-9a-f]{8})$/;
-const RANDOM_BYTES = 4;
+/** Length of a random part, in hex digits. */
+const RANDOM_LENGTH = 8;
 
 /** The current version of a key, and all names in its folder. */
 export interface CurrentVersion {
@@ -98,7 +98,7 @@ export function isOwn(name: string): boolean {
  * @example lifeOf("7-0123456789abcdef") // "01234567"
  */
 export function lifeOf(version: string): string {
-  return version.slice(version.indexOf("-") + 1).slice(0, 2 * RANDOM_BYTES);
+  return version.slice(version.indexOf("-") + 1).slice(0, RANDOM_LENGTH);
 }
 
 /** The first version of a key. */
@@ -116,7 +116,8 @@ function versionOf(number: number, life: string, unsynced: Uint8Array | null): s
 }
 
 function randomText(): string {
-  return randomBytes(RANDOM_BYTES).toString("hex");
+  // Node.js keeps random bytes for 128 UUIDs; each call of randomBytes asks the system.
+  return randomUUID().slice(0, RANDOM_LENGTH);
 }
 
 /** Whether a version has a checksum; files of versions without one were synced. */

@@ -1,5 +1,5 @@
 // plugin/store/processes.ts: processes that share the folder of a store, by the names of their temporary files and marks.
-import { createHash, randomBytes } from "node:crypto";
+import { createHash, randomBytes, randomUUID } from "node:crypto";
 import { readlinkSync } from "node:fs";
 import { readdir, stat, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
@@ -35,7 +35,7 @@ function processSpace(): string {
 
 /** A unique file name that tells other processes whether its maker still runs. */
 export function uniqueName(): string {
-  return `${MACHINE}.${process.pid}.${LIFE}.${randomBytes(8).toString("hex")}`;
+  return `${MACHINE}.${process.pid}.${LIFE}.${randomUUID().replaceAll("-", "").slice(-16)}`;
 }
 
 /**
