@@ -24,7 +24,11 @@ describe("the endpoint that the feed names", () => {
     }),
   });
   it.each<[string, SiteOptions, string]>([
-    ["the Link header names another", link("</wm>; rel=webmention"), "but its Link header URL/wm Make them the same."],
+    [
+      "the Link header names another",
+      link("</wm>; rel=webmention"),
+      "but its Link header URL/wm Have your host send: Link: ",
+    ],
     ["the Link header alone names one", field(""), 'but the feed does not. Add "# webmention = URL/webmention"'],
     [
       "it is not a URL",
@@ -127,7 +131,7 @@ describe("what the endpoint answers", () => {
     const busy = await examined({ perMinute: 0, ...posted(429) });
     expect([busy.exitCode, busy.notes[0]]).toEqual([
       0,
-      expect.stringContaining("refuses requests from here for now (429)"),
+      expect.stringMatching(/refuses requests from this machine for now \(429\).*Check again in a minute\.$/),
     ]);
   });
 });

@@ -48,7 +48,7 @@ describe("finding the feed", () => {
       "programs are refused",
       "/twtxt.txt",
       { answers: () => ({ "/twtxt.txt": answer(403) }) },
-      "URL/twtxt.txt is refused (403). Programs",
+      "URL/twtxt.txt is refused (403). Turn off the protection",
     ],
     ["the host fails", "/twtxt.txt", { answers: () => ({ "/twtxt.txt": answer(502) }) }, "URL/twtxt.txt answers 502."],
     [

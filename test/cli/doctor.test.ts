@@ -65,7 +65,9 @@ describe("the rate limit", () => {
   it("is not tested from the folder of another site", async () => {
     const [site, mine] = [await checkedSite(), await checkedSite()];
     const { notes } = await report([site.feedUrl], { hosts: [site, mine], folder: sourcesOf(mine).folder });
-    expect(notes).toContainEqual(expect.stringContaining("The rate limit was not tested."));
+    expect(notes).toContainEqual(
+      expect.stringMatching(/not known to be yours, so its rate limit was not tested\. If it is, add --flood/),
+    );
     expect([posts(site).length, posts(mine).length]).toEqual([3, 0]);
   });
 
@@ -76,6 +78,22 @@ describe("the rate limit", () => {
     expect(posts(site)).toHaveLength(73);
   });
 
+  it("is recognized by the next check, which says when to check again", async () => {
+    const site = await checkedSite();
+    const { folder } = sourcesOf(site);
+    const first = await report([], { hosts: [site], folder });
+    expect([first.exitCode, first.notes.join()]).toEqual([0, expect.not.stringContaining("429")]);
+    const second = await report([], { hosts: [site], folder });
+    expect([second.exitCode, second.notes]).toEqual([
+      0,
+      expect.arrayContaining([
+        expect.stringMatching(
+          /\/webmention refuses requests from this machine for now \(429\).* An earlier check .*Check again in 60 seconds\.$/,
+        ),
+      ]),
+    ]);
+  });
+
   it("is never tested on a host that is not the feed's", async () => {
     const service = await loopbackServer(answer(400));
     const site = await checkedSite({ options: () => ({ webmention: `${service.url}/alice` }) });
@@ -84,7 +102,9 @@ describe("the rate limit", () => {
       folder: sourcesOf(site).folder,
     });
     expect([exitCode, service.asked]).toEqual([0, ["/alice", "/alice"]]);
-    expect(notes).toContainEqual(expect.stringContaining("The endpoint is not on the host of the feed."));
+    expect(notes).toContainEqual(
+      expect.stringContaining("The endpoint is not on the host of the feed, so its rate limit was not tested."),
+    );
   });
 
   it("is not tested at the target of a redirect", async () => {
@@ -96,7 +116,9 @@ describe("the rate limit", () => {
       }),
     });
     const { notes } = await report([site.feedUrl, "--flood"], { hosts: [site, service] });
-    expect(notes).toContain("The rate limit was not tested. The endpoint redirects.");
+    expect(notes).toContainEqual(
+      expect.stringMatching(/^The endpoint redirects, so its rate limit was not tested\. Name the URL/),
+    );
     expect(service.asked).toHaveLength(2);
   });
 

@@ -5,7 +5,8 @@ import { discoveryPaths } from "../../keys/address.js";
 import { parseKey } from "../../keys/key.js";
 import { canParseUrl } from "../../url.js";
 import { counted } from "../amounts.js";
-import { type Answer, type Finding, fix, jsonIn, note, ok, type Probe, quoted } from "./check.js";
+import { typed } from "../invocation.js";
+import { type Answer, atHost, type Finding, fix, jsonIn, note, ok, type Probe, quoted } from "./check.js";
 
 /** A name that no address has: the part before the @ has at most 64 characters. */
 const UNKNOWN_USER = `/.well-known/msg/${"nobody".repeat(11)}.json`;
@@ -55,8 +56,8 @@ function nowhere(address: string, isExpected: boolean): Finding {
     const what = `No document of ${address} was found, so no one can send you private messages.`;
     return fix(what, "Have your host publish the folder .well-known, and deploy the site again.");
   }
-  const todo =
-    "To change that, give the plugin the options key and endpoint. If you have another address, add --address USER@DOMAIN";
+  const create = `create a key with \`${typed("keys create")}\`, give it to the plugin as the option key, build and deploy`;
+  const todo = `To receive messages, ${create}. For another address of yours, type \`${typed("doctor --address USER@DOMAIN")}\`.`;
   return note(`No one can send private messages to ${address}.`, todo);
 }
 
@@ -67,10 +68,13 @@ function* checkDocument(answer: Answer): Generator<Finding> {
   }
   if (answer.type !== "application/json") {
     const what = `${url} is served as ${quoted(headers["content-type"] ?? "")}.`;
-    yield fix(what, "Have your host serve it as application/json.");
+    yield fix(what, atHost("Have your host serve it as application/json."));
   }
   if (!answer.isForBrowsers) {
-    yield fix(`Clients in a browser cannot read ${url}`, 'Have your host send "Access-Control-Allow-Origin: *".');
+    yield fix(
+      `Clients in a browser cannot read ${url}`,
+      atHost('Have your host send "Access-Control-Allow-Origin: *".'),
+    );
   }
   if (headers["accept-encoding"] !== undefined) {
     yield fix(`${url} has a header Accept-Encoding, which one client misinterprets.`, "Have your host omit it.");

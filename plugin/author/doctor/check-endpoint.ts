@@ -4,6 +4,7 @@ import { endpointInHeader, firstEndpoint } from "../../http/feed-file.js";
 import { linkTargets } from "../../mentions/send/endpoint-links.js";
 import { PATHS } from "../../site/routes.js";
 import { canParseUrl } from "../../url.js";
+import { counted } from "../amounts.js";
 import { type Answer, type Finding, fix, jsonIn, note, ok, type Probe, quoted, runChecks } from "./check.js";
 import { checkScheme, type ServedFeed } from "./check-feed.js";
 
@@ -31,15 +32,21 @@ export function* checkNames(feed: ServedFeed): Generator<Finding> {
     return yield fix(`Its line "# webmention = ${value}" has no valid URL.`, "Write an absolute https URL there.");
   }
   if (field === null) {
-    return yield note("The feed names no endpoint for mentions.", "Without one, no one can send you mentions.");
+    const todo =
+      'To receive mentions, give the plugin the option host: "netlify" or host: "node", build and deploy. In a feed that you write yourself, add "# webmention = URL" at the top.';
+    return yield note("The feed names no endpoint for mentions.", todo);
   }
   if (others.length > 0) yield note("The feed names more than one endpoint.", "Keep one: only the first is used.");
   yield* checkLine(feed, field);
   if (link === null) {
     const what = `The feed names the endpoint ${field}, but no Link header does. Some clients only look there.`;
-    yield note(what, `Have your host send: Link: <${field}>; rel="webmention"`);
+    yield note(what, linkAdvice(field));
   } else if (field === link) yield ok(`The feed and its Link header name the endpoint ${field}`);
-  else yield fix(`The feed names the endpoint ${field}, but its Link header ${link}`, "Make them the same.");
+  else yield fix(`The feed names the endpoint ${field}, but its Link header ${link}`, linkAdvice(field));
+}
+
+function linkAdvice(endpoint: string): string {
+  return `Have your host send: Link: <${endpoint}>; rel="webmention"`;
 }
 
 /** One peer (timeline) takes the first `webmention = ` anywhere in the file, with exactly these spaces. */
@@ -94,20 +101,25 @@ function* checkPage({ status, asked, url }: Answer, endpoint: string): Generator
   if (asked.length > 1) {
     yield fix(
       `The endpoint ${endpoint} redirects to ${url}. Some senders follow no redirects.`,
-      "Name the second URL.",
+      `Name the second URL in the feed: "# webmention = ${url}"`,
     );
   }
   if (status < 400) yield ok(`${url} answers visitors who open it in a browser (${status})`);
   else if (status === 404 || status === 410 || status >= 500) yield fix(`${url} answers ${status}.`, NO_RECEIVER);
   else {
     const what = `${url} has no page for visitors who open it in a browser (${status}).`;
-    yield note(what, "A short explanation there helps people.");
+    yield note(what, "Have it answer GET with a short explanation.");
   }
 }
 
-function checkRefusal({ status, url }: Answer): Finding {
+function checkRefusal({ status, url, headers }: Answer): Finding {
   if (status === 429) {
-    return note(`${url} refuses requests from here for now (429).`, "That is its rate limit. Check again in a minute.");
+    const seconds = /^\d{1,4}$/.exec(headers["retry-after"] ?? "")?.[0];
+    const wait = seconds === undefined ? "a minute" : counted(Number(seconds), "second");
+    return note(
+      `The rate limit of ${url} refuses requests from this machine for now (429), so its answers were not checked.`,
+      `An earlier check that tested the rate limit causes this, too. Check again in ${wait}.`,
+    );
   }
   if ([404, 405, 501].includes(status)) {
     return fix(`${url} does not receive mentions: it answers POST with ${status}.`, NO_RECEIVER);
@@ -117,14 +129,17 @@ function checkRefusal({ status, url }: Answer): Finding {
     return fix(`${url} refuses all POST requests (${status}).`, todo);
   }
   if (status < 300) {
-    return fix(`${url} accepts an invalid mention (${status}).`, "It should answer 400. Update what runs there.");
+    return fix(
+      `${url} accepts an invalid mention (${status}).`,
+      "Update the software that receives your mentions: it should answer 400.",
+    );
   }
   if (status < 400) {
     const what = `${url} redirects POST requests (${status}), which senders do not follow.`;
-    return fix(what, "Name the URL that it redirects to.");
+    return fix(what, "Name the URL that it redirects to in the feed.");
   }
   if (status < 500) return ok(`${url} refuses an invalid mention (${status})`);
-  return fix(`${url} fails on an invalid mention (${status}).`, "It should answer 400. Your host's log may say why.");
+  return fix(`${url} fails on an invalid mention (${status}).`, "Look for the error in the log of your host.");
 }
 
 async function* checkMistake(mistake: (typeof MISTAKES)[number], endpoint: string, probe: Probe): Findings {
@@ -133,7 +148,7 @@ async function* checkMistake(mistake: (typeof MISTAKES)[number], endpoint: strin
   if (answer.status === status && codeOf(answer) === code) return;
   yield fix(
     `${endpoint} answers ${what} with ${answer.status} instead of ${status}.`,
-    "Is there a proxy in front of it? If not, update the plugin, build and deploy.",
+    "If there is a proxy in front of it, let it pass such requests. Otherwise update the plugin, build and deploy.",
   );
 }
 
@@ -150,11 +165,12 @@ export async function* checkRateLimit(endpoint: string, probe: Probe): Findings 
   const signal = AbortSignal.timeout(WAIT_MS);
   for (let sent = 0; sent < MAX_INVALID; sent += 1) {
     const { status, asked } = await probe(endpoint, { ...INVALID, signal });
-    if (asked.length > 1) return yield notTested("The endpoint redirects.");
+    if (asked.length > 1)
+      return yield notTested("The endpoint redirects", "Name the URL that it redirects to in the feed.");
     if (status === 429) return yield ok("It limits the requests of one IP address");
     if (status >= 500) {
       const what = `After ${sent} invalid mentions the endpoint answers ${status}.`;
-      return yield fix(what, "It should answer 429. Your host's log may say why.");
+      return yield fix(what, "It should answer 429. Look for the error in the log of your host.");
     }
   }
   yield fix(
@@ -163,9 +179,9 @@ export async function* checkRateLimit(endpoint: string, probe: Probe): Findings 
   );
 }
 
-/** @param why - or advice */
-export function notTested(why: string): Finding {
-  return note("The rate limit was not tested.", why);
+/** @param why - a sentence without its full stop */
+export function notTested(why: string, todo: string): Finding {
+  return note(`${why}, so its rate limit was not tested.`, todo);
 }
 
 export interface ListUrls {
@@ -186,7 +202,7 @@ async function* checkLists({ mentionsJson, mentionsFeed }: ListUrls, probe: Prob
   const features = FEATURES.filter(({ variables }) => !variables.includes("TWTXT_MENTIONS_TOKEN"));
   const names = features.map(({ name, variables }) => `${name} (${variables.join(", ")})`);
   const what = `From outside, no one can see which of these are on: ${names.join("; ")}.`;
-  yield note(what, "Each is off unless its variables are set at your host.");
+  yield note(what, "To turn one on, set its variables at your host. docs/mentions.md of the plugin describes them.");
 }
 
 async function* checkList(url: string, probe: Probe): Findings {
@@ -228,5 +244,5 @@ async function* checkPrivateFeed(url: string, probe: Probe): Findings {
   } else if (status === 200) {
     const todo = "Delete that file from your site: its path belongs to the private feed of mentions.";
     yield fix(`${url} is public.`, todo);
-  } else yield fix(`${url} answers ${status} without a token, not 401.`, "Your host's log may say why.");
+  } else yield fix(`${url} answers ${status} without a token, not 401.`, "Look for the error in the log of your host.");
 }

@@ -7,7 +7,7 @@ import { elementsOf, parseHtml } from "../../http/parse-html.js";
 import { baseOf } from "../../mentions/send/endpoint-links.js";
 import { canParseUrl } from "../../url.js";
 import { counted } from "../amounts.js";
-import { type Answer, answerOrNull, type Finding, fix, note, ok, type Probe, quoted } from "./check.js";
+import { type Answer, answerOrNull, atHost, type Finding, fix, note, ok, type Probe, quoted } from "./check.js";
 
 /** A feed as it was served. */
 export interface ServedFeed extends Answer {
@@ -58,7 +58,7 @@ export async function* findFeed(given: string, probe: Probe): AsyncGenerator<Fin
 }
 
 function found({ url, parsed: { twts } }: ServedFeed): Finding {
-  if (twts.length === 0) return note(`${url} is a feed without twts.`, "Write a post.");
+  if (twts.length === 0) return note(`${url} is a feed without twts.`, "Write a post, build and deploy.");
   return ok(`${url} is a feed with ${counted(twts.length, "twt")}`);
 }
 
@@ -75,13 +75,16 @@ export function noFeed({ status, url, headers }: Answer): Finding {
   if (status === 200) {
     const type = headers["content-type"];
     const what = `${url} is not a feed${type === undefined ? "" : `, but ${quoted(type)}`}.`;
-    return fix(what, "Give the URL of the feed, such as https://alice.example/twtxt.txt");
+    return fix(
+      what,
+      "Build and deploy the site. If the feed has another URL, give that one, such as https://alice.example/twtxt.txt",
+    );
   }
   if (status === 404 || status === 410) {
     return fix(`There is nothing at ${url} (${status}).`, "Build and deploy the site, or give the URL of its feed.");
   }
-  if (status >= 500) return fix(`${url} answers ${status}.`, "Your host has a problem. Try again later.");
-  const todo = "Programs must be able to read it too. Some hosts have a protection against them that you can turn off.";
+  if (status >= 500) return fix(`${url} answers ${status}.`, "Try again later. The log of your host may say why.");
+  const todo = "Turn off the protection of your host against programs for this URL: readers of feeds are programs.";
   return fix(`${url} is refused (${status}).`, todo);
 }
 
@@ -114,7 +117,10 @@ export function* checkHeaders(feed: ServedFeed, now: number): Generator<Finding>
   yield checkType(feed);
   yield feed.isForBrowsers
     ? ok("Readers in a browser can read the feed")
-    : note("Readers in a browser cannot read the feed.", 'Have your host send "Access-Control-Allow-Origin: *".');
+    : note(
+        "Readers in a browser cannot read the feed.",
+        atHost('Have your host send "Access-Control-Allow-Origin: *".'),
+      );
 
   const maxAge = /(?:^|[\s,])max-age="?(\d+)/i.exec(feed.headers["cache-control"] ?? "")?.[1];
   const days = Number(maxAge ?? 0) / DAY_SECONDS;
@@ -136,7 +142,7 @@ export function* checkScheme(url: string, what: string): Generator<Finding> {
 
 export function checkType(answer: Answer): Finding {
   const type = answer.headers["content-type"];
-  const todo = 'Have your host serve it as "text/plain; charset=utf-8".';
+  const todo = atHost('Have your host serve it as "text/plain; charset=utf-8".');
   if (type === undefined) return fix(`${answer.url} is served without a Content-Type.`, todo);
   const served = `${answer.url} is served as ${quoted(type)}.`;
   if (answer.type !== "text/plain") return fix(`${served} Some readers accept only plain text.`, todo);
@@ -190,7 +196,7 @@ export async function* checkConditions({ url, headers }: Answer, probe: Probe, n
   const isWrong = (copy: Answer) =>
     copy.headers["last-modified"] === undefined && (modified !== undefined || copy === byDate);
   if (copies.length === 0) {
-    const todo = "A host that sends ETag and Last-Modified avoids that.";
+    const todo = "Have your host send the headers ETag and Last-Modified.";
     yield note("Readers download the whole feed each time, changed or not.", todo);
   } else if (copies.some(isWrong)) {
     const todo = "Have your host send that header with the 304 too, or answer 200 each time.";

@@ -30,6 +30,11 @@ function advice(level: Finding["level"], what: string, todo: string): Finding {
   return { level, what: visible(what), todo: visible(todo) };
 }
 
+/** Advice about headers, which authors set in different ways at each host. */
+export function atHost(advice: string): string {
+  return `${advice} docs/hosts.md of the plugin shows how.`;
+}
+
 /** Quotes a stranger's text. */
 export function quoted(text: string): string {
   return `"${cut(text, MAX_QUOTE)}"`;
@@ -128,7 +133,7 @@ function refused(url: string, error: TwtxtError, request: GuardedRequest): Findi
       return fix(message, "Serve it at its own address, without redirects.");
     case "too-large": {
       const what = `${url} is larger than ${request.maxBytes / MIB} MiB, or endless.`;
-      return fix(what, "Other sites do not read that much. Is it the right address?");
+      return fix(what, "Check the address: other sites do not read that much.");
     }
     case "bad-compression":
       return fix(`${url}: ${message}`, "Have your host serve it without compression.");
@@ -142,9 +147,9 @@ const FAULTS: readonly (readonly [code: RegExp, what: (url: string, code: string
   [
     /^(ENOTFOUND|EAI_)/,
     (url, code) => `There is no server for ${url}: its name is unknown (${code}).`,
-    "Is it spelled correctly? A new domain takes some hours to be known everywhere.",
+    "Check the network of this machine, and the spelling. A new domain takes some hours to be known everywhere.",
   ],
-  [/^ECONNREFUSED$/, (url) => `Nothing answers at ${url}.`, "Is its server running, and is the port correct?"],
+  [/^ECONNREFUSED$/, (url) => `Nothing answers at ${url}.`, "Start its server, or correct the port."],
   [
     OLD_TLS,
     (url, code) => `The server of ${url} offers only TLS older than 1.2 (${code}).`,

@@ -90,7 +90,13 @@ function addressOf(feed: ServedFeed, site: OwnSite | null, choice: ExamineChoice
 
 /** Floods the author's own endpoint only: no shared service, and no endpoint that a stranger's feed names. */
 async function* checkLimit(endpoint: string, feed: ServedFeed, isOwn: boolean, probe: Probe): AsyncGenerator<Finding> {
-  if (!isOwn) yield notTested("If it is your own site, add --flood, or run doctor in the folder of its sources.");
-  else if (!isSameHost(endpoint, feed.url)) yield notTested("The endpoint is not on the host of the feed.");
-  else yield* checkRateLimit(endpoint, probe);
+  if (!isOwn) {
+    const todo = "If it is, add --flood, or run doctor in the folder of its sources.";
+    yield notTested("The site is not known to be yours", todo);
+  } else if (!isSameHost(endpoint, feed.url)) {
+    yield notTested(
+      "The endpoint is not on the host of the feed",
+      "Nothing to do, unless the endpoint is yours, too: then limit there what one IP address can send.",
+    );
+  } else yield* checkRateLimit(endpoint, probe);
 }
