@@ -1,42 +1,70 @@
 // plugin/author/site-health.ts: the state of the author's site, as far as this machine knows it: versions, data, and what was sent.
-import { lstat, readdir } from "node:fs/promises";
+import { lstat, readdir, readFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { join } from "node:path";
-import type { PublishedSite } from "../site/site.js";
-import { FileStore } from "../store/file.js";
+import type { SiteSettings } from "../site/site.js";
 import type { AuthorChoice } from "./choice.js";
 import { isMissing } from "./files.js";
 import { version } from "./invocation.js";
 import type { Machine } from "./machine.js";
 import { type ReportedMention, sentMentions } from "./sent-mentions.js";
-import { publishedSite, siteAt } from "./site.js";
-import { storeFolder } from "./site-store.js";
+import { publishedSite, type Site, siteAt } from "./site.js";
+import { siteStore } from "./site-store.js";
 
 export interface SiteHealth {
-  /** Of this package, and of Node.js. */
-  versions: { plugin: string; node: string };
+  /** Of this package and Node.js; of Eleventy in the site's folder, and the site's own: `null` if they are unknown. */
+  versions: { plugin: string; node: string; eleventy: string | null; site: string | null };
   url: string;
+  host: SiteSettings["host"];
   /** The last production build. */
   built: Date;
   /** The data of the site; `null` where only the host can access them. */
-  data: { folder: string; bytes: number; sent: ReportedMention[] } | null;
+  data: SiteData | null;
+}
+
+export interface SiteData {
+  /** A folder or a bucket. */
+  place: string;
+  /** `null` for a bucket. */
+  bytes: number | null;
+  sent: ReportedMention[];
 }
 
 /** @throws TwtxtError `no-settings`; `store-failed` */
 export async function siteHealth({ settings }: Pick<AuthorChoice, "settings">, machine: Machine): Promise<SiteHealth> {
   const site = await siteAt(machine, settings);
-  const published = await publishedSite(site);
-  const isHere = published.settings.host !== "netlify";
+  const { url, host, feedUrl } = (await publishedSite(site)).settings;
   return {
-    versions: { plugin: version(), node: process.versions.node },
-    url: published.settings.url,
+    versions: { plugin: version(), node: process.versions.node, ...(await versionsOf(site)) },
+    ...{ url, host },
     built: (await lstat(site.host.file)).mtime,
-    data: isHere ? await dataIn(await storeFolder(site, true, machine), published) : null,
+    data: host === "netlify" ? null : await dataOf(site, feedUrl, machine),
   };
 }
 
-async function dataIn(folder: string, { settings: { feedUrl } }: PublishedSite) {
-  const sent = await sentMentions(new FileStore(folder), feedUrl);
-  return { folder, bytes: await sizeOf(folder), sent };
+async function dataOf(site: Site, feedUrl: string, machine: Machine): Promise<SiteData> {
+  const request = { command: "client", store: undefined, isReadOnly: true };
+  const { store, folder, place } = await siteStore(site, request, machine);
+  const bytes = folder === null ? null : await sizeOf(folder);
+  return { place, bytes, sent: await sentMentions(store, feedUrl) };
+}
+
+async function versionsOf({ file }: Site): Promise<Pick<SiteHealth["versions"], "eleventy" | "site">> {
+  const manifest = file("package.json");
+  const folders = createRequire(manifest).resolve.paths("@11ty/eleventy") ?? [];
+  const found = await Promise.all(folders.map((folder) => versionIn(join(folder, "@11ty/eleventy/package.json"))));
+  return { eleventy: found.find((one) => one !== null) ?? null, site: await versionIn(manifest) };
+}
+
+/** @returns `null` for no version, and for no such file */
+async function versionIn(manifest: string): Promise<string | null> {
+  try {
+    const { version } = Object(JSON.parse(await readFile(manifest, "utf8")));
+    return typeof version === "string" ? version : null;
+  } catch (error) {
+    if (error instanceof SyntaxError || isMissing(error)) return null;
+    throw error;
+  }
 }
 
 /** The size of a folder with all its files, in bytes; 0 for none. */

@@ -1,5 +1,5 @@
 // plugin/client/rooms.ts: the rooms of the client, in the order of the navigation.
-import { healthRoom } from "./health.js";
+import { healthRoom } from "./health/health-room.js";
 import { mentionsRoom } from "./mentions/mentions-room.js";
 import { messagesRoom } from "./messages/messages-room.js";
 import type { CreateRoom } from "./room.js";

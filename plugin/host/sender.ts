@@ -16,11 +16,14 @@ export class MentionSender {
   readonly #siteIndex: MentionServices["siteIndex"];
   readonly #ask: ReturnType<typeof guardOf>;
   #next: number | null = null;
+  /** In the first run of a process, since it may be allowed to contact more hosts than the process before. */
+  #asksAgain: boolean;
 
   constructor(options: ServiceOptions, siteIndex: MentionServices["siteIndex"]) {
     this.#options = options;
     this.#siteIndex = siteIndex;
     this.#ask = guardOf(options);
+    this.#asksAgain = (options.guard.allowPrivateHosts ?? []).length > 0;
   }
 
   /** Milliseconds until mentions are due again, at least a minute; `null` if none wait or none was sent yet. */
@@ -47,6 +50,7 @@ export class MentionSender {
       sleep,
       isOver,
       patience,
+      asksAgain: this.#asksAgain,
       onMention: (mention) => {
         // Most pages on the web have no endpoint.
         const isUsual = mention.isLink && mention.outcome === "no-endpoint";
@@ -60,6 +64,7 @@ export class MentionSender {
       throw error;
     });
     for (const trouble of report.troubles) log(`Sending mentions: ${trouble}`);
+    this.#asksAgain = false;
     this.#next = nextDue(report, now());
   }
 }

@@ -1,7 +1,16 @@
+import { utimesSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { healthRoom } from "../../plugin/client/health.js";
+import { healthRoom } from "../../plugin/client/health/health-room.js";
+import { FileStore } from "../../plugin/store/file.js";
 import { checkedSite, sourcesOf } from "../cli/checked-site.js";
+import { ALICES_DATA, ownData } from "../cli/helpers.js";
+import { site } from "../cli/server.js";
+import { hostFile } from "../helpers/built-site.js";
 import { describeInChromium, sharedChromium } from "../helpers/chromium.js";
+import { LONGEST_MS } from "../helpers/longest.js";
+import { PAGES, settingsOf } from "../helpers/receiver.js";
+import { neighbour, world } from "../mentions/send/outgoing.js";
 import { startedClient } from "./client.js";
 import { expectFits } from "./looks.js";
 import { shownText, type Visitor, visitorOf } from "./visitor.js";
@@ -12,7 +21,7 @@ async function pageOfCheck(visitor: Visitor): Promise<string> {
     const page = shownText((await visitor.get("/health")).text);
     expect(page).toMatch(/to fix, checked/);
     return page;
-  });
+  }, LONGEST_MS / 2);
 }
 
 describe("the room of health", () => {
@@ -22,17 +31,79 @@ describe("the room of health", () => {
     });
     const { folder } = sourcesOf(site);
     const visitor = await visitorOf(
-      await startedClient({ rooms: [healthRoom], folder, hosts: [site.host] }),
+      await startedClient({ rooms: [healthRoom], folder, environment: ownData(folder), hosts: [site.host] }),
       "/health",
     );
     const before = shownText((await visitor.get("/health")).text);
     expect(before).toContain("Not checked since the client was started.");
-    expect(before).toMatch(/Last build .* Data 0 bytes in .* eleventy-plugin-twtxt \d+\.\d+\.\d+ Node\.js 2\d\./);
+    expect(before).toMatch(/Last build .* Data 0 bytes in .* eleventy-plugin-twtxt \d+\.\d+\.\d+ .* Node\.js 2\d\./);
     expect(site.asked).toEqual([]);
 
     const page = await pageOfCheck(visitor);
     expect(page).toMatch(/1 thing to fix, checked .* To fix .*mentions\.json .*What to do: .* Good /);
     expect(page).toContain(`${site.feedUrl} is a feed with 2 twts`);
+  });
+
+  it("shows what to type as code, and recognizes the rate limit of the check before", async () => {
+    const site = await checkedSite();
+    const { folder } = sourcesOf(site);
+    const client = await startedClient({
+      rooms: [healthRoom],
+      folder,
+      environment: ownData(folder),
+      hosts: [site.host],
+    });
+    const visitor = await visitorOf(client, "/health");
+    expect(await pageOfCheck(visitor)).not.toContain("429");
+    expect((await visitor.get("/health")).text).toContain("<code>openssl rand -hex 16</code>");
+    expect(await pageOfCheck(visitor)).toMatch(
+      /Nothing to fix, .*refuses requests from this machine for now \(429\).*What to do: An earlier check .*Check again in 60 seconds\./,
+    );
+  });
+
+  it("shows what was sent since the last build and before, and versions", async () => {
+    const bob = await neighbour();
+    const blog = site();
+    const store = new FileStore(join(blog.folder, ALICES_DATA));
+    const home = await world([bob], { store });
+    home.alice.twts = { "2026-11-20T08:00:00Z": bob.mention };
+    await home.send();
+    const settings = { ...settingsOf({}), feedUrl: home.alice.feedUrl };
+    for (const [path, content] of Object.entries(hostFile({ settings, pages: PAGES }))) blog.write(path, content);
+    blog.write("package.json", '{ "version": "2.3.4" }');
+    blog.write("node_modules/@11ty/eleventy/package.json", '{ "version": "3.1.2" }');
+    const shown = async (built: string) => {
+      utimesSync(join(blog.folder, ".eleventy-twtxt/host.json"), new Date(built), new Date(built));
+      const client = await startedClient({
+        rooms: [healthRoom],
+        folder: blog.folder,
+        environment: ownData(blog.folder),
+      });
+      return shownText((await (await visitorOf(client, "/health")).get("/health")).text);
+    };
+    expect(await shown("2026-11-19T00:00:00Z")).toMatch(
+      /Sent since the last build 1 sent\. @bob \S+ sent 2026-11-20T09:00Z to \S+ Data and versions/,
+    );
+    expect(await shown("2026-11-21T00:00:00Z")).toMatch(
+      /Sent since the last build Nothing was sent\. While eleventy-twtxt serve is running, .* Before: 1 sent @bob .* Data [1-9]\S* KiB in .* Eleventy 3\.1\.2 Node\.js 2\d\S+ Your site \(package\.json\) 2\.3\.4/,
+    );
+  });
+
+  it("says where the facts of a site on Netlify are", async () => {
+    const blog = site({ host: "netlify" });
+    const client = await startedClient({ rooms: [healthRoom], folder: blog.folder, environment: ownData(blog.folder) });
+    const page = shownText((await (await visitorOf(client, "/health")).get("/health")).text);
+    expect(page).toMatch(/the logs of its functions twtxt-deploy-succeeded and twtxt-scheduled show what was sent\./);
+    expect(page).toMatch(/Data in Netlify Blobs, .* Eleventy unknown Node\.js .* Your site \(package\.json\) unknown/);
+  });
+
+  it("says that the network is down, and what to do", async () => {
+    const { folder } = site({ feedUrl: "http://alice.invalid/twtxt.txt" });
+    const client = await startedClient({ rooms: [healthRoom], folder, environment: ownData(folder) });
+    const page = await pageOfCheck(await visitorOf(client, "/health"));
+    expect(page).toMatch(
+      /There is no server for \S+ its name is unknown .*What to do: Check the network of this machine/,
+    );
   });
 });
 
@@ -42,7 +113,12 @@ describeInChromium("the room of health, in a browser", () => {
       answers: () => ({ "/mentions.json": (_, response) => response.writeHead(500).end() }),
     });
     const { folder } = sourcesOf(site);
-    const client = await startedClient({ rooms: [healthRoom], folder, hosts: [site.host] });
+    const client = await startedClient({
+      rooms: [healthRoom],
+      folder,
+      environment: ownData(folder),
+      hosts: [site.host],
+    });
     const context = await (await sharedChromium()).newContext();
     const tab = await context.newPage();
     await tab.goto(client.link);

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
-import { loopbackServer, strayed } from "../helpers/loopback.js";
+import { memoryStore } from "../../plugin/store/memory.js";
+import { type LoopbackServer, loopbackServer, strayed } from "../helpers/loopback.js";
 import { FEED, feedServer, receiver } from "../helpers/receiver.js";
 import { neighbour } from "../mentions/send/outgoing.js";
 
@@ -31,6 +32,25 @@ describe("after a deploy, the links of posts", () => {
     await alice.services.afterDeploy();
     await alice.services.runScheduled();
     expect(bob.asked).toHaveLength(requests);
+  });
+});
+
+describe("after a restart that allows a private host", () => {
+  it("a mention that was not requested is sent, once", async () => {
+    const bob = await neighbour("bob", "HTML");
+    const feed = `# nick = alice\n\n${AT}\t@<bob ${bob.feedUrl}> hello\n`;
+    const home = await loopbackServer((_, response) => response.end(feed));
+    const store = memoryStore();
+    const started = (neighbours: LoopbackServer[]) => receiver({ feedUrl: `${home.url}/twtxt.txt`, store, neighbours });
+    const first = started([home]);
+    await first.services.afterDeploy();
+    expect(first.log).toEqual([expect.stringContaining("not sent")]);
+    expect(bob.asked).toEqual([]);
+
+    const second = started([home, bob]);
+    await second.services.afterDeploy();
+    await second.services.afterDeploy();
+    expect(bob.posts).toHaveLength(1);
   });
 });
 

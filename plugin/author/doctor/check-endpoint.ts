@@ -208,6 +208,9 @@ async function* checkLists({ mentionsJson, mentionsFeed }: ListUrls, probe: Prob
 async function* checkList(url: string, probe: Probe): Findings {
   const list = await probe(url);
   const { etag, "cache-control": caching = "" } = list.headers;
+  if (list.status >= 500) {
+    return yield fix(`${url} answers ${list.status}.`, "Look for the error in the log of your host.");
+  }
   if (list.status !== 200 || list.type !== "application/json" || !Array.isArray(jsonIn(list).mentions)) {
     return yield fix(
       `${url} is not a list of mentions: it answers ${list.status}.`,

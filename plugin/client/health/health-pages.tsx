@@ -1,0 +1,166 @@
+// plugin/client/health/health-pages.tsx: the page of the site's health.
+
+import type { FC } from "hono/jsx";
+import { counted, listed, sizeText } from "../../author/amounts.js";
+import type { Finding } from "../../author/doctor/check.js";
+import { typed } from "../../author/invocation.js";
+import { outcomeOf, type ReportedMention } from "../../author/sent-mentions.js";
+import type { SiteHealth } from "../../author/site-health.js";
+import { DATES } from "../dates.js";
+import { Form } from "../layout.js";
+import { Sentence } from "../sentence.js";
+import type { Checkup } from "./checkup.js";
+
+export const HEALTH = "/health";
+const MAX_SENT = 20;
+const LEVELS = { fix: "To fix", note: "To know", ok: "Good" } as const;
+
+type CheckState = Pick<Checkup, "findings" | "startedAt" | "isRunning" | "fault">;
+
+export const HealthPage: FC<{ health: SiteHealth; checkup: CheckState }> = ({ health, checkup }) => (
+  <>
+    <Form action={HEALTH} class="inline">
+      <button type="submit" class="primary" data-key="c">
+        Check {new URL(health.url).host} now
+      </button>
+      <span class="muted">Reads your site as others do, and tests its rate limit with 70 invalid mentions.</span>
+    </Form>
+    <div id="findings" data-live>
+      <Findings checkup={checkup} />
+    </div>
+    <h2>Sent since the last build</h2>
+    <div id="sent" data-live>
+      <Sent health={health} />
+    </div>
+    <h2>Data and versions</h2>
+    <dl class="facts">
+      <Fact name="Last build" value={DATES.format(health.built)} />
+      <Fact name="Data" value={dataText(health)} />
+      {Object.entries(NAMES).map(([name, label]) => (
+        <Fact name={label} value={health.versions[name as keyof typeof NAMES] ?? "unknown"} />
+      ))}
+    </dl>
+  </>
+);
+
+const NAMES: Readonly<Record<keyof SiteHealth["versions"], string>> = {
+  plugin: "eleventy-plugin-twtxt",
+  eleventy: "Eleventy",
+  node: "Node.js",
+  site: "Your site (package.json)",
+};
+
+const Fact: FC<{ name: string; value: string }> = ({ name, value }) => (
+  <div>
+    <dt>{name}</dt>
+    <dd>{value}</dd>
+  </div>
+);
+
+function dataText({ data }: SiteHealth): string {
+  if (data === null) return "in Netlify Blobs, which only the site itself can access";
+  return data.bytes === null ? `in ${data.place}` : `${sizeText(data.bytes)} in ${data.place}`;
+}
+
+const Findings: FC<{ checkup: CheckState }> = ({ checkup }) => {
+  const { findings, startedAt, isRunning, fault } = checkup;
+  if (startedAt === null) return <p class="muted">Not checked since the client was started.</p>;
+  const faults = findings.filter(({ level }) => level === "fix").length;
+  const sum = `${faults === 0 ? "Nothing" : counted(faults, "thing")} to fix`;
+  return (
+    <>
+      <p data-busy={isRunning ? "" : undefined}>
+        {isRunning
+          ? `Checking: ${counted(findings.length, "finding")} so far. Without scripts, reload this page.`
+          : `${sum}, checked ${DATES.format(startedAt)}.`}
+      </p>
+      {fault !== null && (
+        <p class="notice failure">
+          <Sentence text={fault} />
+        </p>
+      )}
+      {(["fix", "note", "ok"] as const).map((level) => (
+        <FindingList level={level} findings={findings.filter((one) => one.level === level)} />
+      ))}
+    </>
+  );
+};
+
+const FindingList: FC<{ level: Finding["level"]; findings: readonly Finding[] }> = ({ level, findings }) =>
+  findings.length === 0 ? null : (
+    <section>
+      <h2>{LEVELS[level]}</h2>
+      <ul class="items">
+        {findings.map(({ what, todo }) => (
+          <li data-item tabindex={-1}>
+            <p>
+              <Sentence text={what} />
+            </p>
+            {todo !== undefined && (
+              <p class="muted">
+                What to do: <Sentence text={todo} />
+              </p>
+            )}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+
+/** Why nothing is known, or nothing was sent, by the host. */
+const UNSENT: Readonly<Record<SiteHealth["host"], string>> = {
+  netlify:
+    "Your site sends on Netlify, after each deploy. At app.netlify.com, the logs of its functions `twtxt-deploy-succeeded` and `twtxt-scheduled` show what was sent.",
+  node: `Nothing was sent. While \`${typed("serve")}\` is running, it sends the mentions of each new build.`,
+  static: `Nothing was sent. After each deploy, type \`${typed("send")}\`.`,
+};
+
+const Sent: FC<{ health: SiteHealth }> = ({ health: { data, built, host } }) => {
+  const all = data?.sent ?? [];
+  const isNew = ({ at }: ReportedMention) => at == null || Date.parse(at) >= built.getTime();
+  const recent = all.filter(isNew);
+  const earlier = all.filter((mention) => !isNew(mention));
+  return (
+    <>
+      <p class="muted">{recent.length === 0 ? <Sentence text={UNSENT[host]} /> : `${sumOf(recent)}.`}</p>
+      <SentList mentions={recent} />
+      {earlier.length > 0 && (
+        <details id="sent-earlier">
+          <summary>Before: {sumOf(earlier)}</summary>
+          <SentList mentions={earlier} />
+        </details>
+      )}
+    </>
+  );
+};
+
+function sumOf(mentions: readonly ReportedMention[]): string {
+  const done = mentions.filter(isSent).length;
+  const waiting = mentions.filter(({ outcome }) => outcome === "waiting").length;
+  return listed([
+    [done, "sent"],
+    [waiting, "waiting"],
+    [mentions.length - done - waiting, "not sent"],
+  ]);
+}
+
+function isSent({ outcome }: ReportedMention): boolean {
+  return outcome === "sent";
+}
+
+/** The newest ones, those that wait or failed first. */
+const SentList: FC<{ mentions: readonly ReportedMention[] }> = ({ mentions }) => (
+  <ul class="items">
+    {mentions
+      .toSorted((a, b) => Number(isSent(a)) - Number(isSent(b)) || (a.timestamp < b.timestamp ? 1 : -1))
+      .slice(0, MAX_SENT)
+      .map((mention) => (
+        <li data-item tabindex={-1}>
+          <p class="by">
+            {mention.isLink ? "link" : `@${mention.nick ?? ""}`} {mention.target}
+          </p>
+          <p class="muted">{outcomeOf(mention)}</p>
+        </li>
+      ))}
+  </ul>
+);
