@@ -23,6 +23,7 @@ import { type MessageToSend, sendMessage } from "../messages/send/send-message.j
 import { type Author, authorAt, ownKeys } from "./author.js";
 import type { OwnSiteChoice } from "./choice.js";
 import type { Machine } from "./machine.js";
+import { MessageDrafts } from "./message-drafts.js";
 import { networkOf } from "./network.js";
 import { ReadMarks } from "./read-marks.js";
 
@@ -62,6 +63,7 @@ export class Mailbox {
   readonly contacts: Contacts;
   readonly blocked: BlockedSenders;
   readonly readMarks: ReadMarks;
+  readonly drafts: MessageDrafts;
   /** Looks each address up once. */
   readonly lookup: Lookup;
   readonly #network: ReturnType<typeof networkOf>;
@@ -74,6 +76,7 @@ export class Mailbox {
     this.contacts = new Contacts(author.store, now);
     this.blocked = new BlockedSenders(author.store, now);
     this.readMarks = new ReadMarks(author.store);
+    this.drafts = new MessageDrafts({ store: author.store, keys, now });
     // The address has the host of the site, whose guests are looked up there.
     const own = loopbackHostOf(`http://${author.address.slice(author.address.indexOf("@") + 1)}`);
     this.#network = networkOf({ "allow-private-host": [...choice["allow-private-host"], ...own] });

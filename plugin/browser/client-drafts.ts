@@ -1,4 +1,4 @@
-// plugin/browser/client-drafts.ts: saves the draft of a note while it is typed, with the request of the button that saves it.
+// plugin/browser/client-drafts.ts: saves the draft of a note or a message while it is typed, with the request of the button that saves it.
 
 const PAUSE_MS = 1000;
 const RETRY_MS = 5000;
@@ -8,13 +8,25 @@ const FAILED =
   "Not saved: the client does not answer. Start it again, and copy your text into its page before you close this one.";
 
 export function saveWhileTyping(): void {
-  const form = document.querySelector<HTMLFormElement>("#composer");
+  const button = document.querySelector<HTMLButtonElement>("button[data-draft]");
   const state = document.querySelector<HTMLElement>("#draft-state");
-  if (form && state) new DraftSaver(form, state).start();
+  if (button?.form && state) new DraftSaver(button.form, button, state).start();
+}
+
+/** The answer of the client. */
+interface SavedDraft {
+  id: string;
+  seen: string;
+  text: string;
+  warning: string | null;
+  /** Of a page that shows the draft, if that is not this page. */
+  path?: string;
 }
 
 class DraftSaver {
   readonly #form: HTMLFormElement;
+  /** Where the button sends the draft. */
+  readonly #action: string;
   readonly #state: HTMLElement;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isChanged = false;
@@ -23,15 +35,16 @@ class DraftSaver {
   #warning: string | null = null;
   #saving: Promise<void> | null = null;
 
-  constructor(form: HTMLFormElement, state: HTMLElement) {
+  constructor(form: HTMLFormElement, button: HTMLButtonElement, state: HTMLElement) {
     this.#form = form;
+    this.#action = button.hasAttribute("formaction") ? button.formAction : form.action;
     this.#state = state;
   }
 
   start(): void {
     this.#form.addEventListener("input", () => {
       // A draft that was never saved is worth it once it has a text.
-      this.#isChanged = this.#field("seen").value !== "" || this.#field("body").value.trim() !== "";
+      this.#isChanged = this.#field("seen").value !== "" || this.#text() !== "";
       this.#saveIn(PAUSE_MS);
     });
     this.#form.addEventListener("focusout", () => void this.#save());
@@ -48,8 +61,12 @@ class DraftSaver {
     document.addEventListener("submit", (event) => this.#beforeSubmit(event));
   }
 
-  #field(name: string): HTMLInputElement | HTMLTextAreaElement {
-    return this.#form.elements.namedItem(name) as HTMLInputElement | HTMLTextAreaElement;
+  #field(name: string): HTMLInputElement {
+    return this.#form.elements.namedItem(name) as HTMLInputElement;
+  }
+
+  #text(): string {
+    return this.#form.querySelector("textarea")?.value.trim() ?? "";
   }
 
   #saveIn(milliseconds: number): void {
@@ -69,8 +86,8 @@ class DraftSaver {
 
   async #send(): Promise<void> {
     this.#isChanged = false;
-    const edit = this.#field("edit");
-    edit.value = String(Number(edit.value) + 1);
+    const edit = this.#form.elements.namedItem("edit");
+    if (edit instanceof HTMLInputElement) edit.value = String(Number(edit.value) + 1);
     const fields = [...new FormData(this.#form)].flatMap(([name, value]) =>
       typeof value === "string" ? [[name, value]] : [],
     );
@@ -78,7 +95,7 @@ class DraftSaver {
     const headers = { accept: "application/json" };
     const keepalive = body.toString().length < MAX_KEEPALIVE;
     try {
-      const response = await fetch(this.#form.action, { method: "POST", headers, body, keepalive });
+      const response = await fetch(this.#action, { method: "POST", headers, body, keepalive });
       if (!response.ok) throw new Error(response.statusText);
       this.#show(Object(await response.json()));
       this.#hasFailed = false;
@@ -90,12 +107,12 @@ class DraftSaver {
     }
   }
 
-  #show({ id, seen, text, warning }: { id: string; seen: string; text: string; warning: string | null }): void {
+  #show({ id, seen, text, warning, path }: SavedDraft): void {
     this.#field("id").value = id;
     this.#field("seen").value = seen;
     this.#warning ??= warning;
     this.#say(this.#warning === null ? text : `${this.#warning} ${text}`, this.#warning !== null);
-    history.replaceState(history.state, "", `?draft=${id}`);
+    if (path !== undefined) history.replaceState(history.state, "", path);
   }
 
   #say(text: string, isFailure: boolean): void {

@@ -40,10 +40,17 @@ describeInChromium("the room of messages, by keyboard", () => {
     expect(await tab.locator(".text a").getAttribute("href")).toBe("https://evil.example/");
     await tab.keyboard.press("r");
     await tab.keyboard.type("Yes, at ten.");
+    await tab.locator("#draft-state").getByText("Draft saved at").waitFor();
+    await tab.reload();
+    expect(await tab.getByLabel("Your message").inputValue()).toBe("Yes, at ten.");
+    await tab.keyboard.press("r");
+    await tab.keyboard.press("End");
+    await tab.keyboard.type(" Or later.");
     await tab.keyboard.press("Tab");
     await tab.keyboard.press("Enter");
     await tab.locator(".notice").getByText(`Delivered to ${bob.address}.`).waitFor();
-    expect(await bob.found("list")).toMatchObject([{ text: "Yes, at ten.", trust: "verified" }]);
+    expect(await bob.found("list")).toMatchObject([{ text: "Yes, at ten. Or later.", trust: "verified" }]);
+    expect(await tab.getByLabel("Your message").inputValue()).toBe("");
     await expectFits(tab, "conversation");
 
     await bob.changeKey(9);

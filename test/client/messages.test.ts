@@ -41,6 +41,14 @@ async function makeDue({ machine, address }: Correspondent): Promise<void> {
   }
 }
 
+/** All files below a folder. */
+function textsIn(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, encoding: "utf8", withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((file) => readFileSync(join(file.parentPath, file.name), "latin1"));
+}
+
 async function visitorAt(person: Correspondent): Promise<Visitor> {
   return visitorOf(await clientOf(person), "/messages");
 }
@@ -287,17 +295,45 @@ describeWithoutKeychain("the room of messages", () => {
     });
   });
 
+  it("keeps a draft for each correspondent over a restart, and deletes it when the message is sent", async () => {
+    const { alice, bob } = await correspondents(["alice", "bob"]);
+    const client = await clientOf(alice);
+    const before = await visitorOf(client, "/messages");
+    const draft = conversation(bob).replace("/with/", "/draft/");
+    const saved = await before.submit(draft, { text: "\r\nplaintext-of-a draft\r\nwith <two> lines" });
+    expect(shownText(saved.text)).toContain("Draft saved.");
+    expect(textsIn(alice.machine.folder).filter((text) => text.includes("plaintext-of"))).toEqual([]);
+    await client.close();
+
+    const visitor = await visitorAt(alice);
+    expect(shownText((await visitor.get("/messages")).text)).toContain(`Not sent yet: draft to ${bob.address}`);
+    expect((await visitor.get(conversation(bob))).text).toContain(
+      ">\nplaintext-of-a draft\nwith &lt;two&gt; lines</textarea>",
+    );
+    await visitor.submit(conversation(bob), { text: "plaintext-of-a message" });
+    expect((await visitor.get(conversation(bob))).text).toContain("</textarea>");
+    expect(shownText((await visitor.get("/messages")).text)).not.toContain("Not sent yet");
+
+    await visitor.submit(draft, { text: "Once more." });
+    expect(shownText((await visitor.submit(draft, { text: " " })).text)).toContain("The draft is deleted.");
+    expect((await visitor.get(conversation(bob))).text).not.toContain("Once more.");
+  });
+
+  it("keeps what could not be sent as a draft", async () => {
+    const { alice } = await correspondents(["alice"]);
+    const visitor = await visitorAt(alice);
+    const nobody = `/messages/with/${encodeURIComponent(`nobody@${alice.host}`)}`;
+    await visitor.submit(nobody, { text: "Is anyone there?" });
+    expect((await visitor.get(nobody)).text).toContain(">\nIs anyone there?</textarea>");
+  });
+
   it("writes no plain text of a message to the disk", async () => {
     const { alice, bob } = await correspondents(["alice", "bob"]);
     await bob.message("send", alice.address, "plaintext-of-bob");
     const visitor = await visitorAt(alice);
     await visitor.get(conversation(bob));
     await visitor.submit(conversation(bob), { text: "plaintext-of-alice" });
-    const folder = alice.machine.folder;
-    const files = readdirSync(folder, { recursive: true, encoding: "utf8", withFileTypes: true }).filter((one) =>
-      one.isFile(),
-    );
-    const texts = files.map((file) => readFileSync(join(file.parentPath, file.name), "latin1"));
+    const texts = textsIn(alice.machine.folder);
     expect(texts.length).toBeGreaterThan(3);
     expect(texts.filter((text) => text.includes("plaintext-of"))).toEqual([]);
   });

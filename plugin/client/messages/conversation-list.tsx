@@ -3,7 +3,16 @@ import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import type { Conversation } from "../../author/correspondence.js";
 import { type InboxEntry, isOpened } from "../../author/mailbox.js";
-import { claimedName, reasonOf, shownCorrespondent, stateOf, textOf, timeOf } from "../../author/message-facts.js";
+import type { MessageDraft } from "../../author/message-drafts.js";
+import {
+  claimedName,
+  reasonOf,
+  shownAddress,
+  shownCorrespondent,
+  stateOf,
+  textOf,
+  timeOf,
+} from "../../author/message-facts.js";
 import { type OpenedCopy, shownText } from "../../author/threads.js";
 import { plainLines, shortened } from "../../site/plain-lines.js";
 import { boundedMarks } from "../../site/safe-markup.js";
@@ -16,13 +25,14 @@ const PREVIEW_LENGTH = 120;
 
 interface ListProps extends InboxState {
   conversations: readonly Conversation[];
+  drafts: readonly MessageDraft[];
   /** The number of messages in the outbox. */
   outbox: number;
   /** A wrong address, to be corrected. */
   to: string;
 }
 
-export const ConversationList: FC<ListProps> = ({ conversations, fault, opening, outbox, to }) => (
+export const ConversationList: FC<ListProps> = ({ conversations, drafts, fault, opening, outbox, to }) => (
   <>
     <Form action="/messages" class="inline">
       <label for="address">New message to</label>
@@ -42,6 +52,17 @@ export const ConversationList: FC<ListProps> = ({ conversations, fault, opening,
       {outbox > 0 && (
         <p>
           <a href={OUTBOX}>{counted(outbox, "message")} in the outbox</a>
+        </p>
+      )}
+      {drafts.length > 0 && (
+        <p>
+          Not sent yet:{" "}
+          {drafts.map(({ address }, at) => (
+            <>
+              {at > 0 && ", "}
+              <a href={conversationPath(address)}>draft to {shownAddress(address)}</a>
+            </>
+          ))}
         </p>
       )}
       {conversations.length === 0 && opening === 0 && (

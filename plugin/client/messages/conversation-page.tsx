@@ -1,19 +1,23 @@
 // plugin/client/messages/conversation-page.tsx: a conversation with one correspondent.
 import type { FC } from "hono/jsx";
 import type { Conversation } from "../../author/correspondence.js";
+import type { MessageDraft } from "../../author/message-drafts.js";
 import { stateOf, timeOf } from "../../author/message-facts.js";
 import type { TwtxtError } from "../../errors.js";
 import { guestKeyOf } from "../../keys/guest.js";
 import type { OwnKeys } from "../../messages/sealing.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
-import { Form } from "../layout.js";
+import { DATES } from "../dates.js";
+import { Fields, Form } from "../layout.js";
 import { type InboxState, InboxStatus } from "./inbox-status.js";
 import { ReceivedItem, SentItem, UndeliveredItem } from "./message-items.js";
-import { conversationPath, keyPath, MESSAGES } from "./paths.js";
+import { conversationPath, draftPath, keyPath, MESSAGES } from "./paths.js";
 
 interface ConversationProps extends InboxState {
   address: string;
   conversation: Conversation;
+  /** What was typed before; `null` for nothing. */
+  draft: MessageDraft | null;
   /** A message that could not be sent. */
   unsent: UnsentMessage | null;
   /** What the address has not received. */
@@ -33,7 +37,7 @@ export interface UnsentMessage {
 export const PAGE = 100;
 
 export const ConversationPage: FC<ConversationProps> = (props) => {
-  const { address, conversation, fault, opening, unsent } = props;
+  const { address, conversation, fault, opening } = props;
   return (
     <>
       <div id="conversation" data-live>
@@ -41,21 +45,7 @@ export const ConversationPage: FC<ConversationProps> = (props) => {
         <SenderNote {...props} />
         <NewestMessages {...props} />
       </div>
-      <Form action={conversationPath(address)} class="composer">
-        {unsent && (
-          <p class="notice failure" role="alert">
-            Not sent: {unsent.error.message}{" "}
-            {unsent.error.code === "key-changed" && <a href={keyPath(address)}>Compare keys</a>}
-          </p>
-        )}
-        <label for="text">Your message</label>
-        <textarea id="text" name="text" rows={4} required data-key="r">
-          {unsent?.text ?? ""}
-        </textarea>
-        <button type="submit" class="primary">
-          Send
-        </button>
-      </Form>
+      <Composer {...props} />
       {conversation.received.length > 0 && (
         <p>
           <a href={`${MESSAGES}/block?address=${encodeURIComponent(address)}`}>Block this sender</a>
@@ -64,6 +54,33 @@ export const ConversationPage: FC<ConversationProps> = (props) => {
     </>
   );
 };
+
+const Composer: FC<ConversationProps> = ({ address, draft, unsent }) => (
+  <Form action={conversationPath(address)} class="composer">
+    {unsent && (
+      <p class="notice failure" role="alert">
+        Not sent: {unsent.error.message}{" "}
+        {unsent.error.code === "key-changed" && <a href={keyPath(address)}>Compare keys</a>}
+      </p>
+    )}
+    <Fields fields={{ id: address, seen: draft?.saved ?? "" }} />
+    <label for="text">Your message</label>
+    <textarea id="text" name="text" rows={4} required data-key="r">
+      {`\n${unsent?.text ?? draft?.text ?? ""}`}
+    </textarea>
+    <p id="draft-state" class="muted" role="status">
+      {draft && `Draft saved: ${DATES.format(new Date(draft.saved))}`}
+    </p>
+    <div class="actions">
+      <button type="submit" class="primary">
+        Send
+      </button>
+      <button type="submit" formaction={draftPath(address)} formnovalidate data-draft="">
+        Save draft
+      </button>
+    </div>
+  </Form>
+);
 
 /** The newest messages, oldest first, and a link to earlier ones. */
 const NewestMessages: FC<ConversationProps> = (props) => {

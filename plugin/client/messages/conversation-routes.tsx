@@ -6,44 +6,71 @@ import { TwtxtError } from "../../errors.js";
 import { parseAddress } from "../../keys/address.js";
 import { guestKeyOf } from "../../keys/guest.js";
 import type { OutboxEntry } from "../../messages/send/outbox-entry.js";
+import { TIMES } from "../dates.js";
 import { ConversationList } from "./conversation-list.js";
 import { ConversationPage, PAGE, type UnsentMessage } from "./conversation-page.js";
 import { deliveryOutcome, hasFailed } from "./delivery-text.js";
-import { addressIn, fieldsOf, type RoomContext, type RoomParts } from "./message-requests.js";
+import { addressIn, type Fields, fieldsOf, type RoomContext, type RoomParts } from "./message-requests.js";
 import { conversationPath, MESSAGES } from "./paths.js";
 
 export function addConversations(room: RoomParts): void {
   addList(room);
+  addDrafts(room);
   const { routes, open, notices } = room;
   routes.get("/with/:address", (c) => showConversation(c, room, null));
 
   routes.post("/with/:address", async (c) => {
-    const fields = await fieldsOf(c);
-    const text = fields("text").replace(/\r\n?/g, "\n").trim();
+    const text = textOf(await fieldsOf(c));
     const { mailbox } = await open();
     const address = addressIn(c);
+    // Nothing that was typed is lost, whatever happens while it is sent.
+    await mailbox.drafts.save(address, text);
     try {
       if (text === "") throw new TwtxtError("bad-usage", "The message is empty.");
       const { reports } = await mailbox.send({ recipients: [address], text, keepCopy: true }, () => {});
+      await mailbox.drafts.delete(address);
       const result = { text: deliveryOutcome(reports), isFailure: hasFailed(reports) };
       return notices.redirect(c, conversationPath(address), result);
     } catch (error) {
-      // The page shows the text again: nothing that was typed is lost.
       if (error instanceof TwtxtError) return showConversation(c, room, { text, error });
       throw error;
     }
   });
 }
 
+/** Browsers send CR LF. */
+function textOf(fields: Fields): string {
+  return fields("text").replace(/\r\n?/g, "\n").trim();
+}
+
+/** Saves drafts. A script gets the result as JSON. */
+function addDrafts({ routes, open, notices }: RoomParts): void {
+  routes.post("/draft/:address", async (c) => {
+    const address = addressIn(c);
+    const text = textOf(await fieldsOf(c));
+    const { drafts } = (await open()).mailbox;
+    if (c.req.header("accept") !== "application/json") {
+      return notices.act(c, conversationPath(address), async () => {
+        await drafts.save(address, text);
+        return { text: text === "" ? "The draft is deleted." : "Draft saved." };
+      });
+    }
+    const { saved } = await drafts.save(address, text);
+    const state = text === "" ? "" : `Draft saved at ${TIMES.format(new Date(saved))}`;
+    return c.json({ id: address, seen: saved, text: state, warning: null });
+  });
+}
+
 function addList({ routes, open, unread, notices }: RoomParts): void {
   routes.get("/", async (c) => {
     const correspondence = await open();
-    const outbox = await correspondence.mailbox.outbox().list();
+    const { mailbox } = correspondence;
+    const [outbox, drafts] = await Promise.all([mailbox.outbox().list(), mailbox.drafts.list()]);
     const conversations = await correspondence.conversations();
     unread.set(unreadIn(conversations));
     const { fault, opening } = correspondence;
     const to = c.req.query("to") ?? "";
-    const page = <ConversationList {...{ conversations, fault, opening, to }} outbox={outbox.length} />;
+    const page = <ConversationList {...{ conversations, drafts, fault, opening, to }} outbox={outbox.length} />;
     return c.render(page, { title: "Messages" });
   });
 
@@ -65,12 +92,16 @@ async function showConversation(c: RoomContext, { open, unread }: RoomParts, uns
   const found = all.find((one) => one.address === address);
   const conversation = found ?? { address, received: [], sent: [], unread: 0 };
   unread.set(unreadIn(all) - conversation.unread);
+  const draft = await correspondence.mailbox.drafts.with(address);
   const undelivered = await undeliveredTo(address, correspondence.mailbox);
   await correspondence.markRead(conversation);
   const limit = Math.max(PAGE, Math.trunc(Number(c.req.query("show"))) || 0);
   const { fault, opening, mailbox } = correspondence;
   const page = (
-    <ConversationPage {...{ address, conversation, unsent, undelivered, limit, fault, opening }} keys={mailbox.keys} />
+    <ConversationPage
+      {...{ address, conversation, draft, unsent, undelivered, limit, fault, opening }}
+      keys={mailbox.keys}
+    />
   );
   return c.render(page, { title: titleOf(address, conversation) });
 }

@@ -21,7 +21,7 @@ export interface RoomParts {
 }
 
 /** The fields of a form by name; empty for a missing one. */
-type Fields = (name: string) => string;
+export type Fields = (name: string) => string;
 
 /** @returns a function that adds an action: its path, the page that it leads to, and what it does */
 export function actionsOf({ routes, open, notices }: RoomParts) {

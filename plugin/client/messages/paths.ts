@@ -8,6 +8,11 @@ export function conversationPath(address: string): string {
   return `${MESSAGES}/with/${encodeURIComponent(address)}`;
 }
 
+/** Saves the draft to an address. */
+export function draftPath(address: string): string {
+  return `${MESSAGES}/draft/${encodeURIComponent(address)}`;
+}
+
 export function keyPath(address: string): string {
   return `${MESSAGES}/key/${encodeURIComponent(address)}`;
 }

@@ -33,7 +33,7 @@ interface WriteProps {
 
 export const WritePage: FC<WriteProps> = ({ draft, pictures, preview, notified, drafts, folders }) => (
   <>
-    <Form action="/write/draft" class="composer" id="composer" enctype="multipart/form-data">
+    <Form action="/write/draft" class="composer" enctype="multipart/form-data">
       <Fields fields={{ id: draft.id, seen: draft.seen, page: randomUUID(), edit: "0" }} />
       <label for="body">Your note, in Markdown. Mention people as @nick.</label>
       <textarea id="body" name="body" rows={8} data-key="n">
@@ -52,7 +52,9 @@ export const WritePage: FC<WriteProps> = ({ draft, pictures, preview, notified, 
         ))}
       </select>
       <div class="actions">
-        <button type="submit">Save draft and preview</button>
+        <button type="submit" data-draft="">
+          Save draft and preview
+        </button>
         <button type="submit" name="next" value="notified">
           Who will be notified?
         </button>

@@ -36,7 +36,8 @@ export async function saveDraft(c: Context<ClientEnv>, context: ClientContext) {
   }
   if (c.req.header("accept") === "application/json") {
     const text = `Draft saved at ${TIMES.format(new Date(saved.saved))}`;
-    return c.json({ id: saved.id, seen: versionOf(saved), text, warning: isMoved ? MOVED : null });
+    const path = draftPath(saved.id);
+    return c.json({ id: saved.id, seen: versionOf(saved), text, warning: isMoved ? MOVED : null, path });
   }
   const { draft, notice, cursor } = await changePictures(c, saved, drafts);
   if (form.next === "save" && !notice?.isFailure) {
