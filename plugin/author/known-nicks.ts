@@ -1,33 +1,24 @@
-// plugin/author/known-nicks.ts: completes `@nick` while a note is typed.
-import { isMentionUrl, isNick, type Mention } from "../feed/mention.js";
+// plugin/author/known-nicks.ts: the feeds that the author may want to mention.
+import { formatMention, isMentionUrl, isNick, type Mention } from "../feed/mention.js";
 import type { FollowedFeed } from "../options/follow.js";
+import { shortMentionAt } from "../text/markdown-mentions.js";
+import type { KnownNick } from "./complete-nick.js";
 
-/** A feed that can be mentioned. */
-export interface KnownNick extends FollowedFeed {
-  /** What completes `@nick`: `@bob` for a followed feed, `@<bob https://bob.example/twtxt.txt>` for another one. */
-  written: string;
-}
+/** Template languages would evaluate it when the post is built. */
+const TEMPLATE_CODE = /\{[{%#]/;
 
 /**
- * Lists the feeds that the author may want to mention: those that the site follows, then those that have mentioned it.
+ * Lists the feeds that the author may want to mention: those that the site follows, then others.
  *
- * @param others - from received mentions; those without a nick or with a URL that cannot be mentioned are left out
+ * @param others - from strangers; those without a valid nick, or with a URL that cannot be mentioned, are left out
  */
 export function knownNicks(followed: readonly FollowedFeed[], others: readonly Mention[]): KnownNick[] {
-  const known = new Map(followed.map(({ nick, url }) => [url, { nick, url, written: `@${nick}` }]));
-  for (const { nick, url } of others) {
-    if (nick === null || !isNick(nick) || !isMentionUrl(url) || known.has(url)) continue;
-    known.set(url, { nick, url, written: `@<${nick} ${url}>` });
+  const known = new Map<string, KnownNick>();
+  for (const { nick, url } of [...followed, ...others]) {
+    if (nick === null || !isNick(nick) || !isMentionUrl(url) || TEMPLATE_CODE.test(nick + url) || known.has(url))
+      continue;
+    const isResolved = shortMentionAt(`@${nick}`, 0, followed)?.url === url;
+    known.set(url, { nick, url, written: isResolved ? `@${nick}` : formatMention({ nick, url }) });
   }
   return [...known.values()];
-}
-
-/**
- * The feeds whose nick starts with what is typed, whatever its case.
- *
- * @param typed - with or without `@`
- */
-export function completeNick(typed: string, known: readonly KnownNick[]): KnownNick[] {
-  const start = typed.replace(/^@/, "").toLowerCase();
-  return known.filter(({ nick }) => nick.toLowerCase().startsWith(start));
 }

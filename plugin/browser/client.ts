@@ -2,6 +2,7 @@
 import { saveWhileTyping } from "./client-drafts.js";
 import { listenForKeys } from "./client-keys.js";
 import { keepCurrent } from "./client-live.js";
+import { completeNicks } from "./client-nicks.js";
 import { announceNotice } from "./client-notice.js";
 import { takePictures } from "./client-pictures.js";
 
@@ -10,3 +11,4 @@ listenForKeys();
 keepCurrent();
 saveWhileTyping();
 takePictures();
+completeNicks();

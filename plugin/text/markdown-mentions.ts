@@ -121,7 +121,7 @@ function unknownNameAt(text: string, start: number): string | null {
 export function shortMentionAt(
   text: string,
   start: number,
-  follow: Settings["follow"],
+  follow: Readonly<Settings["follow"]>,
 ): { nick: string; url: string; start: number; end: number } | null {
   if (text[start] !== "@" || JOINED.test(characterBefore(text, start))) return null;
   NAME.lastIndex = start + 1;

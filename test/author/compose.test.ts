@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import { completeNick, typedNick } from "../../plugin/author/complete-nick.js";
 import { pageOf, previewTwt } from "../../plugin/author/compose.js";
-import { completeNick, knownNicks } from "../../plugin/author/known-nicks.js";
+import { knownNicks } from "../../plugin/author/known-nicks.js";
 import { findNotified } from "../../plugin/author/notified.js";
 import { postDrafts, type SavedText, versionOf } from "../../plugin/author/post-drafts.js";
 import { siteAt } from "../../plugin/author/site.js";
@@ -138,6 +139,43 @@ describe("the completion of @nick", () => {
 
   it("offers no feed twice, and none that cannot be mentioned", () => {
     expect(completeNick("", known).map(({ nick }) => nick)).toEqual(["bob", "Bobby"]);
+  });
+
+  it("finds what is typed elsewhere in a nick or host, after the nicks that start with it", () => {
+    expect(completeNick("BB", known).map(({ nick }) => nick)).toEqual(["Bobby"]);
+    expect(completeNick("obby.ex", known).map(({ nick }) => nick)).toEqual(["Bobby"]);
+  });
+
+  it.each([
+    ["@", ""],
+    ["Hello (@bo", "bo"],
+    ["line\n@bö-b.", "bö-b."],
+    ["alice@bob", null],
+    ["https://x.example/@bob", null],
+    ["@bob ", null],
+    ["\\@bob", null],
+  ])("begins after an @ that is no part of an address: %j", (text, nick) => {
+    expect(typedNick(text)).toBe(nick);
+  });
+
+  it("writes only what the build resolves to the same feed, and no code of a template", async () => {
+    const urlOf = (name: string) => `https://${name}.example/twtxt.txt`;
+    const nicks = ["bob", "bob.", "a/b", "*a*", "_b_", "o\\p", "é", "x&amp;y", "{{config}}", "{%x%}", "a,b"];
+    const followed = nicks.map((nick, at) => ({ nick, url: urlOf(`f${at}`) }));
+    const { folder } = blog({ followed: { file: "_data/follow.json", option: followed } });
+    const site = await siteAt(machineIn(folder));
+    const others = nicks.map((nick, at) => ({ nick, url: urlOf(`o${at}`) }));
+    const all = knownNicks(followed, [...others, { nick: "t", url: "https://t.example/{{config}}" }]);
+    expect(all.map(({ nick }) => nick)).not.toContain("{{config}}");
+    expect(all).toHaveLength(2 * (nicks.length - 2));
+    for (const { written, url } of all) {
+      const { mentions } = await previewTwt(
+        { body: `Hi ${written} you`, replyTo: undefined },
+        join(folder, NOTE),
+        site,
+      );
+      expect([written, mentions.map((mention) => mention.url)]).toEqual([written, [url]]);
+    }
   });
 });
 

@@ -5,12 +5,14 @@ import { writeRoom } from "../../plugin/client/write/write-room.js";
 import { type Blog, command, ownData } from "../cli/helpers.js";
 import { freePort, serve, site } from "../cli/server.js";
 import { FEED, type FeedServer, feedServer, settingsOf } from "../helpers/receiver.js";
-import { type ClientUnderTest, startedClient } from "./client.js";
+import { type ClientSetup, type ClientUnderTest, startedClient } from "./client.js";
 
 export interface ModeratedSite {
   bob: FeedServer;
   blog: Blog;
   client: ClientUnderTest;
+  /** Starts another client. */
+  setup: ClientSetup & { folder: string };
   /** Sends a mention of Bob's twt of this time. */
   send(timestamp: string): Promise<number>;
   /** The sources of the public list. */
@@ -56,12 +58,6 @@ export async function moderatedSite(twts: Record<string, string>, moderate = tru
     const list = Object(await (await fetch(`${url}/mentions.json`)).json());
     return (list.mentions as { source: string }[]).map(({ source }) => source);
   };
-  return {
-    bob,
-    blog,
-    client: await startedClient({ rooms: [mentionsRoom, writeRoom], folder, environment, url }),
-    send,
-    shown,
-    stop: server.end,
-  };
+  const setup = { rooms: [mentionsRoom, writeRoom], folder, environment, url };
+  return { bob, blog, setup, client: await startedClient(setup), send, shown, stop: server.end };
 }

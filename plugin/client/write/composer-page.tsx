@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { FC } from "hono/jsx";
 import { sizeText } from "../../author/amounts.js";
+import type { KnownNick } from "../../author/complete-nick.js";
 import type { TwtPreview } from "../../author/compose.js";
 import type { Notified } from "../../author/notified.js";
 import type { PostDraft } from "../../author/post-drafts.js";
@@ -29,9 +30,11 @@ interface WriteProps {
   drafts: readonly PostDraft[];
   /** The folders for the note, the proposed one first. */
   folders: readonly string[];
+  /** Those that the author may want to mention. */
+  people: readonly KnownNick[];
 }
 
-export const WritePage: FC<WriteProps> = ({ draft, pictures, preview, notified, drafts, folders }) => (
+export const WritePage: FC<WriteProps> = ({ draft, pictures, preview, notified, drafts, folders, people }) => (
   <>
     <Form action="/write/draft" class="composer" enctype="multipart/form-data">
       <Fields fields={{ id: draft.id, seen: draft.seen, page: randomUUID(), edit: "0" }} />
@@ -63,10 +66,28 @@ export const WritePage: FC<WriteProps> = ({ draft, pictures, preview, notified, 
         </button>
       </div>
     </Form>
+    {people.length > 0 && <People people={people} />}
     {preview && <Preview preview={preview} />}
     {notified && <NotifiedList notified={notified} />}
     {drafts.length > 0 && <DraftList drafts={drafts} />}
   </>
+);
+
+/** For authors without script, and the source of the script's completion. */
+const People: FC<{ people: readonly KnownNick[] }> = ({ people }) => (
+  <details id="people">
+    <summary>People to mention</summary>
+    <ul>
+      {people.map(({ nick, url, written }) => (
+        <li data-nick={nick} data-url={url} data-written={written}>
+          <code>
+            <bdi>{written}</bdi>
+          </code>{" "}
+          {written === `@${nick}` && <bdi class="muted">{url}</bdi>}
+        </li>
+      ))}
+    </ul>
+  </details>
 );
 
 const Preview: FC<{ preview: TwtPreview }> = ({ preview }) => {

@@ -4,6 +4,9 @@ import type { Context } from "hono";
 import { previewTwt } from "../../author/compose.js";
 import { composeDraft } from "../../author/draft-note.js";
 import { pictureType } from "../../author/draft-pictures.js";
+import { followedFeeds } from "../../author/followed-feeds.js";
+import { knownNicks } from "../../author/known-nicks.js";
+import type { MentionableFeeds } from "../../author/mentionable-feeds.js";
 import { networkOf } from "../../author/network.js";
 import { previewNote } from "../../author/notes.js";
 import { exampleFolder, foldersOfNotes, rememberedNotesFolder } from "../../author/notes-folder.js";
@@ -69,7 +72,7 @@ export async function deleteDraft(c: Context<ClientEnv>, context: ClientContext)
   });
 }
 
-export async function writePage(c: Context<ClientEnv>, context: ClientContext) {
+export async function writePage(c: Context<ClientEnv>, context: ClientContext, mentionable: MentionableFeeds) {
   const { machine, choice } = context;
   const { site, drafts, place } = await openDrafts(context);
   const all = await drafts.list();
@@ -87,7 +90,10 @@ export async function writePage(c: Context<ClientEnv>, context: ClientContext) {
   const notified = isAsked && preview ? await findNotified(preview.mentions, { ask, now: machine.now }) : null;
   const { host } = new URL(site.settings.urls.shared);
   const pictures = { draft, place, host, pictures: await drafts.pictures.of(draft.id) };
-  const page = <WritePage {...{ draft, pictures, preview, notified }} drafts={all} folders={folders.map(site.shown)} />;
+  const people = knownNicks(await followedFeeds(site), await mentionable.list(site));
+  const page = (
+    <WritePage {...{ draft, pictures, preview, notified, people }} drafts={all} folders={folders.map(site.shown)} />
+  );
   return c.render(page, { title: "Write" });
 }
 

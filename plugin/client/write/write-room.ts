@@ -1,5 +1,6 @@
 // plugin/client/write/write-room.ts: the room to write in: drafts, the twt of a note, its post file, and publishing by git.
 import { Hono } from "hono";
+import { MentionableFeeds } from "../../author/mentionable-feeds.js";
 import type { ClientEnv } from "../client-env.js";
 import type { CreateRoom } from "../room.js";
 import { deleteDraft, pictureFile, saveDraft, writePage } from "./composer.js";
@@ -10,7 +11,8 @@ import { shareAndSave, sharePage } from "./save-post.js";
 
 export const writeRoom: CreateRoom = (context) => {
   const routes = new Hono<ClientEnv>();
-  routes.get("/", (c) => writePage(c, context));
+  const mentionable = new MentionableFeeds(context.choice, context.machine);
+  routes.get("/", (c) => writePage(c, context, mentionable));
   routes.post("/draft", (c) => saveDraft(c, context));
   routes.post("/delete", (c) => deleteDraft(c, context));
   routes.get("/picture/:draft/:name", (c) => pictureFile(c, context));
