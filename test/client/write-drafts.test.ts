@@ -20,7 +20,9 @@ afterEach(async () => {
 async function browserOf(client: ClientUnderTest): Promise<BrowserContext> {
   const context = await (await sharedChromium()).newContext();
   contexts.push(context);
-  await (await context.newPage()).goto(client.link);
+  const tab = await context.newPage();
+  await tab.goto(client.link);
+  await tab.waitForURL(`${client.origin}/timeline`);
   return context;
 }
 

@@ -37,6 +37,7 @@ async function composer(client: ClientUnderTest, work: (tab: Page) => Promise<vo
   try {
     const tab = await context.newPage();
     await tab.goto(client.link);
+    await tab.waitForURL(`${client.origin}/timeline`);
     await tab.goto(`${client.origin}/write`);
     await tab.keyboard.press("n");
     await work(tab);

@@ -279,6 +279,7 @@ async function composer(client: ClientUnderTest, work: (tab: Page) => Promise<vo
   const tab = await context.newPage();
   try {
     await tab.goto(client.link);
+    await tab.waitForURL(`${client.origin}/timeline`);
     await tab.goto(`${client.origin}/write`);
     await work(tab);
   } finally {

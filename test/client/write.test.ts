@@ -204,6 +204,7 @@ describeInChromium("the room to write in, in a browser", () => {
     const tab = await context.newPage();
     try {
       await tab.goto(client.link);
+      await tab.waitForURL(`${client.origin}/timeline`);
       await tab.goto(`${client.origin}/write`);
       await tab.keyboard.press("n");
       await tab.keyboard.type("Hello by **keyboard**, @dave");
