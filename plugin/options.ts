@@ -182,7 +182,7 @@ export const OPTIONS = v.strictObject({
     [],
   ),
   inbox: optionalOr(
-    "How private messages are received, as [an object](docs/messages.md#options); `false` turns them off. Receiving needs a `key`, and the host Netlify or `serve`.",
+    "How private messages are received, as [an object](docs/messages.md#options). The inbox is on if there is a `key` and the host is Netlify or `serve`; `false` turns it off.",
     v.lazy((input) => (input === false ? v.literal(false) : INBOX)),
     {},
   ),

@@ -143,8 +143,9 @@ async function addressOfSite(settings: string | undefined, terminal: Terminal): 
   const site = await ifBuilt(settings, siteAt(terminal, settings));
   const address = site?.settings.address;
   if (address) return address;
-  const why = site ? "the nick of your site cannot be part of one" : "there is no built site in this folder";
-  throw misuse("keys create", `expected an address such as alice@alice.example, since ${why}.`);
+  const why = site ? "the nick of your site cannot be part of one" : "the site in this folder was not built yet";
+  const example = typed("keys create alice@alice.example");
+  throw misuse("keys create", `expected an address, since ${why}. Add yours, as in \`${example}\`.`);
 }
 
 async function retire(address: string, location: IdentityLocation, terminal: Terminal): Promise<void> {

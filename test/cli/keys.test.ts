@@ -241,7 +241,7 @@ describeWithoutKeychain("eleventy-twtxt keys", () => {
     [["delete"], 'keys: there is no "delete". Actions: create, show, backup, restore, import.'],
     [
       ["create"],
-      "keys create: expected an address such as alice@alice.example, since there is no built site in this folder.",
+      "keys create: expected an address, since the site in this folder was not built yet. Add yours, as in `eleventy-twtxt keys create alice@alice.example`.",
     ],
     [["create", "alice"], 'keys create: expected an address such as alice@alice.example, got "alice".'],
     [
