@@ -36,33 +36,59 @@ async function update(): Promise<void> {
   }
 }
 
+/** What the author reads stays where it is on the screen. */
 function replaceParts(page: Document): void {
+  const read = itemOnScreen();
+  const before = read?.getBoundingClientRect().top ?? 0;
   for (const part of document.querySelectorAll("[data-live]")) {
     const fresh = page.getElementById(part.id);
-    if (fresh) replace(part, fresh);
+    if (fresh) current(part, fresh);
   }
+  const after = (read && document.getElementById(read.id))?.getBoundingClientRect().top ?? before;
+  scrollBy(0, after - before);
 }
 
-function replace(old: Element, fresh: Element): void {
-  if (old.isEqualNode(fresh)) return;
-  if (!isInUse(old)) old.replaceWith(fresh);
-  else if ([...fresh.children].some(({ id }) => id !== "")) replaceItems(old, fresh);
+/** The first item whose start is on the screen. */
+function itemOnScreen(): Element | null {
+  const items = [...document.querySelectorAll("main [data-item][id]")];
+  return items.find((item) => item.getBoundingClientRect().top >= 0) ?? null;
 }
 
-/** Items that the author is using stay. */
+/** Replaces an element that has changed, unless the author is using it. @returns the one that is in the page now */
+function current(old: Element, fresh: Element): Element {
+  if (old.isEqualNode(fresh)) return old;
+  if (hasItems(old) && hasItems(fresh)) {
+    replaceItems(old, fresh);
+    return old;
+  }
+  if (isInUse(old)) return old;
+  old.replaceWith(fresh);
+  return fresh;
+}
+
+/** Whether an element is a list of items with IDs. */
+function hasItems({ children }: Element): boolean {
+  return children.length > 0 && [...children].every(({ id }) => id !== "");
+}
+
+/** Items that the author is using stay, and the one with the focus is not moved: it would lose it. */
 function replaceItems(old: Element, fresh: Element): void {
-  const known = new Map([...old.children].map((child) => [child.id, child]));
-  let place = old.firstElementChild;
-  for (const child of [...fresh.children]) {
-    const item = known.get(child.id);
+  const known = new Map([...old.children].map((child, index) => [child.id, { child, index }]));
+  const items = [...fresh.children].map((child) => {
+    const kept = known.get(child.id)?.child;
     known.delete(child.id);
-    if (item === undefined) old.insertBefore(child, place);
-    else {
-      place = item.nextElementSibling;
-      replace(item, child);
-    }
+    return kept === undefined ? child : current(kept, child);
+  });
+  for (const { child, index } of known.values()) {
+    if (isInUse(child)) items.splice(index, 0, child);
+    else child.remove();
   }
-  for (const item of known.values()) if (!isInUse(item)) item.remove();
+  const fixed = items.findIndex((item) => item.contains(document.activeElement));
+  if (fixed === -1) old.replaceChildren(...items);
+  else {
+    items[fixed]?.before(...items.slice(0, fixed));
+    items[fixed]?.after(...items.slice(fixed + 1));
+  }
 }
 
 /** Whether an element has the focus, a form that was changed, or a part that was opened. */

@@ -68,6 +68,10 @@ function received(mention: Partial<PublicMention> & Pick<PublicMention, "target"
   };
 }
 
+function dayOf(day: number): string {
+  return formatTimestamp(Date.parse("2026-09-01T00:00:00Z") + day * 86_400_000).slice(0, 10);
+}
+
 async function whenRead(client: ClientUnderTest) {
   const visitor = await visitorOf(client, "/timeline");
   await vi.waitFor(async () => expect((await visitor.get("/timeline")).text).toMatch(/Read \d/));
@@ -177,6 +181,38 @@ describe("the room of the timeline", () => {
 });
 
 describeInChromium("the room of the timeline, in a browser", () => {
+  it("shows new twts without a reload, and keeps the place and the focus", async () => {
+    const { feeds, started } = await reader();
+    feeds["/bob.txt"] += Array.from({ length: 40 }, (_, day) => `${dayOf(day)}T08:00:00Z\tDay ${day}.\n`).join("");
+    const client = await started();
+    const tab = await (await sharedChromium()).newPage({ viewport: { width: 390, height: 700 } });
+    await tab.goto(client.link);
+    const read = tab.locator("[data-item]", { hasText: "Day 20." });
+    await read.waitFor();
+    await tab.getByText(/^Read \d/).waitFor();
+    await read.focus();
+    await tab.evaluate("document.activeElement.scrollIntoView({ block: 'start' })");
+    const place = async () => (await read.boundingBox())?.y ?? Number.NaN;
+    const before = await place();
+    // Browsers scroll by whole pixels.
+    const moved = async () => Math.abs((await place()) - before);
+
+    const news = async (text: string) => {
+      feeds["/bob.txt"] += `${formatTimestamp(Date.now())}\t${text}\n`;
+      await tab.evaluate(`fetch("/timeline", { method: "POST", redirect: "manual",
+        body: new URLSearchParams(new FormData(document.querySelector("form"))) })`);
+      await tab.evaluate('document.dispatchEvent(new Event("twtxt:news"))');
+      await tab.getByText(text).waitFor({ state: "attached" });
+    };
+    await news("Just now.");
+    expect(await moved()).toBeLessThan(2);
+    expect(await tab.locator("[data-item]:focus").innerText()).toContain("Day 20.");
+    await tab.evaluate("document.activeElement.blur()");
+    await news("A moment later.");
+    expect(await moved()).toBeLessThan(2);
+    await tab.close();
+  });
+
   it("fits all widths, axe finds nothing, no text runs, and nothing is requested elsewhere", async () => {
     const { started } = await reader();
     const client = await started();

@@ -25,14 +25,16 @@ export const timelineRoom: CreateRoom = (context) => {
 
   routes.get("/", async (c) => {
     const timeline = await open();
-    timeline.start();
     const limit = Math.max(PER_PAGE, Math.trunc(Number(c.req.query("show"))) || 0);
     if (!isRefresh(c)) await timeline.markSeen();
     const { threads, seenBefore: seen } = timeline;
     const item = { write: await textWriter(), canReply: context.hasRoom("/write"), seen };
     const more = threads.length > limit ? `${PATH}?show=${limit + PER_PAGE}` : null;
     const page = <TimelinePage threads={threads.slice(0, limit)} timeline={timeline} more={more} item={item} />;
-    return c.render(page, { title: "Timeline" });
+    const response = await c.render(page, { title: "Timeline" });
+    // This page need not wait for it.
+    timeline.start();
+    return response;
   });
 
   routes.post("/", (c) =>
