@@ -4,7 +4,7 @@ import { TwtxtError } from "../errors.js";
 import { isMentionUrl, isNick } from "../feed/mention.js";
 import type { Ask } from "../http/guard.js";
 import { isSameUrl } from "../http/same-url.js";
-import { readLiveFeed } from "../mentions/send/live-feed.js";
+import { readAnyFeed } from "../mentions/send/live-feed.js";
 import { type FollowedFeed, parseFollowFile } from "../options/follow.js";
 import { createText, readText, replaceText } from "./files.js";
 import { typed } from "./invocation.js";
@@ -128,9 +128,6 @@ function checkUrl(url: string, { settings }: Site): void {
 async function nickIn(url: string, ask: Ask): Promise<string> {
   const { host, protocol } = new URL(url);
   if (!/^https?:$/.test(protocol)) return host;
-  const feed = await readLiveFeed(ask, url).catch((error: unknown) => {
-    // The message of the outer error is for the author's own feed.
-    throw Object(error).cause instanceof TwtxtError ? Object(error).cause : error;
-  });
-  return feed.nick ?? host.replace(/:/g, "-");
+  const { nick } = await readAnyFeed(ask, url);
+  return nick ?? host.replace(/:/g, "-");
 }

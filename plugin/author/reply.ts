@@ -4,7 +4,7 @@ import { twtHash } from "../feed/hash.js";
 import { parseReplyTo } from "../feed/subject.js";
 import { toInstant } from "../feed/timestamp.js";
 import { parseReference } from "../mentions/reference.js";
-import { readArchives, readLiveFeed } from "../mentions/send/live-feed.js";
+import { readAnyFeed, readArchives } from "../mentions/send/live-feed.js";
 import { userAgent } from "./invocation.js";
 
 /** A twt by its time, as it is written in the feed. */
@@ -47,10 +47,7 @@ async function lookUp({ feedUrl, timestamp }: TwtReference, allowPrivateHosts: r
   // Loaded on demand: most notes are not replies.
   const { createGuard } = await import("../http/guard.js");
   const ask = createGuard({ userAgent: userAgent(), allowPrivateHosts });
-  const feed = await readLiveFeed(ask, feedUrl).catch((error: unknown) => {
-    // The message of the outer error is for the author's own feed.
-    throw Object(error).cause instanceof TwtxtError ? Object(error).cause : error;
-  });
+  const feed = await readAnyFeed(ask, feedUrl);
   const instant = toInstant(timestamp) ?? "";
   const isWanted = (twt: { instant: string }) => twt.instant === instant;
   const found = feed.twts.filter(isWanted);

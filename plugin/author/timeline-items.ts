@@ -10,6 +10,8 @@ export interface TimelineItem {
   /** Unique. */
   id: string;
   source: string;
+  /** Of a twt; `null` for a page. */
+  hash: string | null;
   author: Author;
   isOwn: boolean;
   text: string;
@@ -58,7 +60,7 @@ function twtEntry(twt: PlainTwt, ownPages: ReadonlyMap<string, string>): ItemEnt
     names: [hash, hashV1, source, ...(page === undefined ? [] : [page])],
     parents: replyTo === null ? [] : [replyTo],
     at: published,
-    item: { id: hash, source, author, isOwn, text, published, since: published, mention: null },
+    item: { id: hash, source, hash, author, isOwn, text, published, since: published, mention: null },
   };
 }
 
@@ -69,7 +71,7 @@ function receivedEntry(mention: PublicMention, feedUrl: string): ItemEntry {
   return {
     ...entry,
     item: {
-      ...{ id: hash ?? encodeURIComponent(entry.key), source, author, text, since },
+      ...{ id: hash ?? encodeURIComponent(entry.key), source, hash, author, text, since },
       ...{ isOwn: isSameUrl(author.url, feedUrl), published: entry.at, mention: { type, target, under } },
     },
   };

@@ -1,5 +1,7 @@
 import { describe, expect, it, vi } from "vitest";
+import type { CreateRoom } from "../../plugin/client/room.js";
 import { timelineRoom } from "../../plugin/client/timeline/timeline-room.js";
+import { writeRoom } from "../../plugin/client/write/write-room.js";
 import type { Clock } from "../../plugin/clock.js";
 import { twtHash } from "../../plugin/feed/hash.js";
 import { formatTimestamp } from "../../plugin/feed/timestamp.js";
@@ -47,9 +49,10 @@ async function reader() {
     ...hostFile({ settings: hostSettings(settings), pages }),
   });
   const { folder } = machine;
-  const started = (now?: Clock) =>
-    startedClient({ rooms: [timelineRoom], folder, environment: environmentOf(folder), ...(now && { now }) });
-  return { feeds, url, bobs: { ...bobs, hash }, page, mentions, machine, file, started };
+  const startedWith = (rooms: CreateRoom[], now = Date.now) =>
+    startedClient({ rooms, folder, environment: environmentOf(folder), now });
+  const started = (now?: Clock) => startedWith([timelineRoom], now);
+  return { feeds, url, bobs: { ...bobs, hash }, page, mentions, machine, file, started, startedWith };
 }
 
 /** A mention by a page of Carol's. */
@@ -114,6 +117,29 @@ describe("the room of the timeline", () => {
     expect(shownText(text)).toMatch(
       /first frost\. You .*Here, too\. Carol replies to \/notes\/frost\/ 18 Nov .* Here it is warm\. Carol likes \/notes\/frost\//,
     );
+  });
+
+  it("opens the composer with the subject and the mention of a root, a reply and a received mention", async () => {
+    const { url, page, bobs, mentions, startedWith } = await reader();
+    const carol = { author: { name: "Carol Smith", url: "https://carol.example/tw.txt", photo: null }, hash: "abcdefg" };
+    mentions([
+      received({ target: page, type: "reply", ...carol, source: `${carol.author.url}#:~:text=2026-11-18T10:00:00Z` }),
+      received({ target: page, type: "reply", source: "https://dave.example/frost" }),
+    ]);
+    const visitor = await whenRead(await startedWith([timelineRoom, writeRoom]));
+    const { text } = await visitor.get("/timeline");
+    const links = [...text.matchAll(/href="(\/write\?reply-to=[^"]+)"/g)].map(([, link = ""]) => link);
+    const composers = await Promise.all(links.map(async (link) => (await visitor.get(link)).text));
+    const names = composers.map((composer) => /name="replyTo"[^>]* value="([^"]*)"/.exec(composer)?.[1]);
+    expect(names).toEqual(
+      expect.arrayContaining([
+        `${bobs.hash} bob ${url("bob")}`,
+        expect.stringMatching(/^[a-z2-7]{12} alice http.*alice\.txt$/),
+        "abcdefg https://carol.example/tw.txt",
+      ]),
+    );
+    // A page has no hash: an answer is a note with its link.
+    expect(composers.filter((composer) => composer.includes(">https://dave.example/frost"))).toHaveLength(1);
   });
 
   it("keeps the mentions of the last time while the site is down, and says why", async () => {

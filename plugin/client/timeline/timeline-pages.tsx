@@ -4,7 +4,8 @@ import type { FC } from "hono/jsx";
 import { counted } from "../../author/amounts.js";
 import type { Following } from "../../author/followed-feeds.js";
 import type { LiveTimeline } from "../../author/live-timeline.js";
-import type { TimelineThread } from "../../author/timeline-items.js";
+import type { TimelineItem, TimelineThread } from "../../author/timeline-items.js";
+import { isMentionUrl, isNick } from "../../feed/mention.js";
 import { wordsOf } from "../../options/translations.js";
 import type { UnreadFeed } from "../../site/timeline.js";
 import { DATES } from "../dates.js";
@@ -114,7 +115,7 @@ const ThreadItem: FC<{ thread: TimelineThread; context: ItemContext }> = ({ thre
       {text !== "" && <StrangersText text={text} source={source} write={context.write} />}
       {context.canReply && (
         <div class="actions">
-          <a class="button" data-key="r" href={`/write?reply-to=${encodeURIComponent(source)}`}>
+          <a class="button" data-key="r" href={`/write?reply-to=${encodeURIComponent(repliedTo(entry.item))}`}>
             Reply
           </a>
         </div>
@@ -129,6 +130,12 @@ const ThreadItem: FC<{ thread: TimelineThread; context: ItemContext }> = ({ thre
     </li>
   );
 };
+
+/** What a reply names: a twt by its hash, so that the composer need not read its feed; a page by its URL. */
+function repliedTo({ hash, author: { name, url }, source }: TimelineItem): string {
+  if (hash === null || !isMentionUrl(url)) return source;
+  return [hash, ...(isNick(name) ? [name] : []), url].join(" ");
+}
 
 export const FollowingPage: FC<{ feeds: readonly Following[]; url: string }> = ({ feeds, url }) => (
   <>

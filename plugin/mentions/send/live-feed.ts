@@ -37,11 +37,20 @@ export interface Archives {
  * @throws TwtxtError `feed-not-live` if there is no feed, so that its twts are not taken for deleted ones
  */
 export async function readLiveFeed(ask: Ask, feedUrl: string): Promise<LiveFeed> {
-  const part = await readPart(ask, feedUrl).catch((error: unknown) => {
+  return readAnyFeed(ask, feedUrl).catch((error: unknown) => {
     if (!(error instanceof TwtxtError)) throw error;
     const message = `${error.message} Nothing was sent. Check that the site is deployed, then try again.`;
     throw new TwtxtError("feed-not-live", message, { cause: error });
   });
+}
+
+/**
+ * Reads a feed, perhaps another author's, bypassing caches.
+ *
+ * @throws TwtxtError `feed-not-live` if there is no feed, and as the guard
+ */
+export async function readAnyFeed(ask: Ask, feedUrl: string): Promise<LiveFeed> {
+  const part = await readPart(ask, feedUrl);
   const names = part.header.url ?? [];
   const [identity = feedUrl] = names.filter(isIdentity);
   const nick = part.header.nick?.find(isNick) ?? null;
