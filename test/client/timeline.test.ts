@@ -121,7 +121,10 @@ describe("the room of the timeline", () => {
 
   it("opens the composer with the subject and the mention of a root, a reply and a received mention", async () => {
     const { url, page, bobs, mentions, startedWith } = await reader();
-    const carol = { author: { name: "Carol Smith", url: "https://carol.example/tw.txt", photo: null }, hash: "abcdefg" };
+    const carol = {
+      author: { name: "Carol Smith", url: "https://carol.example/tw.txt", photo: null },
+      hash: "abcdefg",
+    };
     mentions([
       received({ target: page, type: "reply", ...carol, source: `${carol.author.url}#:~:text=2026-11-18T10:00:00Z` }),
       received({ target: page, type: "reply", source: "https://dave.example/frost" }),
